@@ -1,0 +1,39 @@
+/* Any bytes at all: each document that is accepted has a canonical JSON form, which the JSON reader
+ * accepts and which is then its own canonical form. Both readers build the same tree or none. */
+#include "base/buf.h"
+#include "codec/json.h"
+#include "codec/yaml.h"
+
+#include <stdint.h>
+
+enum { OUT_MAX = 64 * 1024 * 1024 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_document(const struct lks_doc *doc)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&once, OUT_MAX);
+    lks_buf_init(&twice, OUT_MAX);
+    LKS_ASSERT(lks_docs_init(&docs, "fuzz", &err) == LKS_OK);
+    LKS_ASSERT(lks_json_canonical(doc, &once, &err) == LKS_OK);
+    LKS_ASSERT(lks_json_parse(lks_buf_view(&once), &docs, &err) == LKS_OK);
+    LKS_ASSERT(lks_json_canonical(docs.first, &twice, &err) == LKS_OK);
+    LKS_ASSERT(lks_str_eq(lks_buf_view(&once), lks_buf_view(&twice)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_docs_init(&docs, "fuzz", &err) == LKS_OK);
+    struct lks_str text = {size > 0 ? (const char *)data : "", size};
+    if (lks_yaml_parse(text, &docs, &err) != LKS_OK)
+        return 0;
+    for (const struct lks_doc *doc = docs.first; doc != NULL; doc = doc->next)
+        check_document(doc);
+    return 0;
+}

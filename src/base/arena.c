@@ -1,0 +1,81 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+struct lks_arena_block {
+    struct lks_arena_block *before;
+    size_t used;
+    size_t cap;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+void lks_arena_init(struct lks_arena *a, size_t max)
+{
+    *a = (struct lks_arena){.max = max};
+}
+
+void lks_arena_fini(struct lks_arena *a)
+{
+    while (a->newest != NULL) {
+        struct lks_arena_block *block = a->newest;
+        a->newest = block->before;
+        free(block);
+    }
+    *a = (struct lks_arena){0};
+}
+
+static bool add_block(struct lks_arena *a, size_t size)
+{
+    size_t cap = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    struct lks_arena_block *block = malloc(sizeof(*block) + cap);
+    if (block == NULL)
+        return false;
+    *block = (struct lks_arena_block){.before = a->newest, .cap = cap};
+    a->newest = block;
+    return true;
+}
+
+void *lks_arena_alloc(struct lks_arena *a, size_t size)
+{
+    const size_t align = _Alignof(max_align_t);
+    const size_t room = a->max - a->used;
+    if (size > room || size > PTRDIFF_MAX)
+        return NULL;
+    size = (size + align - 1) / align * align;
+    if (size > room)
+        return NULL;
+
+    if (a->newest == NULL || a->newest->cap - a->newest->used < size) {
+        if (!add_block(a, size))
+            return NULL;
+    }
+    void *ptr = a->newest->bytes + a->newest->used;
+    a->newest->used += size;
+    a->used += size;
+    return memset(ptr, 0, size);
+}
+
+void *lks_arena_array(struct lks_arena *a, size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size)
+        return NULL;
+    return lks_arena_alloc(a, count * size);
+}
+
+struct lks_str lks_arena_copy(struct lks_arena *a, struct lks_str s)
+{
+    char *copy = lks_arena_alloc(a, s.len + 1);
+    if (copy != NULL && s.len > 0)
+        memcpy(copy, s.ptr, s.len);
+    return (struct lks_str){copy, copy != NULL ? s.len : 0};
+}
+
+enum lks_code lks_arena_fail(const struct lks_arena *a, struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_LIMIT, "needs more than the %zu bytes of memory allowed for it",
+                    a->max);
+}

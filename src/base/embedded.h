@@ -1,0 +1,15 @@
+/* Files that were built into the program (tools/embed.c). */
+#ifndef LKS_BASE_EMBEDDED_H
+#define LKS_BASE_EMBEDDED_H
+
+#include "base/str.h"
+
+struct lks_embedded {
+    const char *name; /* without folders; NULL ends a table */
+    struct lks_str bytes;
+};
+
+/* All of data/. */
+extern const struct lks_embedded lks_embedded_data[];
+
+#endif

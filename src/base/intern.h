@@ -1,0 +1,37 @@
+/* Names as small numbers: equal texts get equal ids, ids count up from 0, and either leads to the
+ * other. What is known by an id is compared in one step and indexes an array. */
+#ifndef LKS_BASE_INTERN_H
+#define LKS_BASE_INTERN_H
+
+#include "base/arena.h"
+
+struct lks_intern_entry {
+    struct lks_str text; /* owned by `bytes` below */
+    uint64_t hash;
+};
+
+struct lks_intern {
+    struct lks_arena bytes;
+    struct lks_intern_entry *entries; /* owned; by id */
+    uint32_t *slots;                  /* owned; id + 1, or 0 where free, by hash */
+    size_t slot_count;                /* a power of two, or 0 */
+    uint32_t count;
+};
+
+/* At most `max_bytes` of text, each rounded up as an arena does. */
+void lks_intern_init(struct lks_intern *in, size_t max_bytes);
+void lks_intern_fini(struct lks_intern *in);
+
+/* The id of `text`, a new one if it is seen for the first time; the text is copied. */
+enum lks_code lks_intern_id(struct lks_intern *in, struct lks_str text, uint32_t *id,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
+/* The id of `text` if it has one. */
+bool lks_intern_find(const struct lks_intern *in, struct lks_str text, uint32_t *id);
+
+/* The text of an id that was given out; terminated, and valid until lks_intern_fini(). */
+struct lks_str lks_intern_text(const struct lks_intern *in, uint32_t id);
+
+uint32_t lks_intern_count(const struct lks_intern *in);
+
+#endif

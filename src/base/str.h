@@ -1,0 +1,68 @@
+/* A view of bytes that belong to someone else: pointer and length, perhaps without a terminator.
+ * Passed by value. A struct that keeps one says beside the field who owns the bytes. */
+#ifndef LKS_BASE_STR_H
+#define LKS_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lks_str {
+    const char *ptr;
+    size_t len;
+};
+
+#define LKS_STR(literal) ((struct lks_str){"" literal, sizeof(literal) - 1})
+#define LKS_STR_C(literal)                                                                         \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    } /* the same in a static table */
+
+/* printf("%" LKS_STR_FMT, LKS_STR_ARG(name)) */
+#define LKS_STR_FMT    ".*s"
+#define LKS_STR_ARG(s) (int)(s).len, (s).ptr
+
+struct lks_str lks_str_from(const char *terminated);
+
+/* Without blanks, tabs and carriage returns at either end. */
+struct lks_str lks_str_trim(struct lks_str s);
+
+bool lks_str_eq(struct lks_str a, struct lks_str b);
+bool lks_str_is(struct lks_str s, const char *terminated);
+bool lks_str_eq_nocase(struct lks_str a, struct lks_str b);
+bool lks_str_starts(struct lks_str s, const char *prefix);
+
+/* Bytewise order, shorter first where one begins the other: negative, zero or positive. */
+int lks_str_cmp(struct lks_str a, struct lks_str b);
+
+/* The first place of `needle` in `s`, or -1. */
+ptrdiff_t lks_str_find(struct lks_str s, struct lks_str needle);
+
+/* Split at the first `sep`: `head` is what precedes it, `tail` what follows, and the answer is
+ * true. Without one, `head` is all of `s`, `tail` is empty and the answer is false. Either may be
+ * the variable `s` came from. */
+bool lks_str_cut(struct lks_str s, char sep, struct lks_str *head, struct lks_str *tail);
+
+/* Take the next word off `rest`, words being separated by runs of blanks; false at the end. */
+bool lks_str_word(struct lks_str *rest, struct lks_str *word);
+
+/* Read all of `s` as a decimal number up to `max`, or say no and leave `out` alone. */
+bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out);
+
+/* The character (code point) that starts at byte `at`, which `s` must have, and the answer is its
+ * length in bytes; 0, and nothing written, where the bytes are not well-formed UTF-8. */
+size_t lks_str_rune(struct lks_str s, size_t at, uint32_t *point);
+
+/* False for what could drive a terminal or mislead a reader instead of being read: control
+ * characters of either set, line separators, marks that turn the direction of text. */
+bool lks_rune_printable(uint32_t point);
+
+/* True when every byte belongs to well-formed UTF-8 (no surrogates, no overlong forms). On false
+ * `bad`, if given, is the offset of the first byte that does not. */
+bool lks_str_utf8(struct lks_str s, size_t *bad);
+
+/* How many single-byte edits (insert, delete, replace, swap neighbours) lead from `a` to `b`; any
+ * answer above `limit` means "more than limit". Names longer than 64 bytes are never near. */
+unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit);
+
+#endif

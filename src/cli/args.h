@@ -1,0 +1,40 @@
+/* What a user wrote behind a command's name: options by table, the rest by position. */
+#ifndef LKS_CLI_ARGS_H
+#define LKS_CLI_ARGS_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+struct lks_option {
+    const char *name;  /* "--gpu" */
+    const char *value; /* how help calls its value, NULL for a plain switch */
+    const char *about;
+};
+
+#define LKS_ARGS_MAX 64
+
+struct lks_args {
+    struct {
+        const struct lks_option *option;
+        const char *value; /* "" for a switch */
+    } given[LKS_ARGS_MAX];
+    size_t given_count;
+    const char *positional[LKS_ARGS_MAX];
+    size_t positional_count;
+};
+
+/* Read `argv`, `argc` long. `tables` are lists of options, `NULL` behind the last. `--opt VALUE`
+ * and
+ * `--opt=VALUE` both work, `--` ends the options, and an option may be given once. */
+enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *const *tables,
+                             struct lks_args *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The value of an option, or NULL when it was not given. */
+const char *lks_args_get(const struct lks_args *args, const char *name);
+
+/* The same as a view, empty when it was not given. */
+struct lks_str lks_args_str(const struct lks_args *args, const char *name);
+
+bool lks_args_has(const struct lks_args *args, const char *name);
+
+#endif

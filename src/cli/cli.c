@@ -1,0 +1,267 @@
+#include "cli/cli.h"
+
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct lks_option lks_common_options[] = {
+    {"--json", NULL, "answer in JSON, for programs"},
+    {"--data", "DIR", "take tables from DIR instead of the built-in ones of the same name"},
+    {"--help", NULL, "explain the command"},
+    {0},
+};
+
+#define STACK_OPTIONS                                                                              \
+    {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
+    {                                                                                              \
+        "--stack", "NAME", "which stack, where the file holds several"                             \
+    }
+
+static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
+
+static const struct lks_option class_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {0},
+};
+
+static const struct lks_option digest_options[] = {
+    STACK_OPTIONS,
+    {"--canonical", NULL, "print the bytes that are hashed instead of their digest"},
+    {0},
+};
+
+static const struct lks_option check_options[] = {
+    STACK_OPTIONS,
+    {"--gpu", "GPU", "judge for this GPU instead of those of the hardware classes"},
+    {"--date", "DAY", "judge as of this day (2026-11-15) instead of today"},
+    {"--fleet", "FILE", "also judge by the version policies of the pools that pin the stack"},
+    {"--sources", NULL, "show where each fact was read"},
+    {0},
+};
+
+static const struct lks_option lifecycle_options[] = {
+    STACK_OPTIONS,
+    {"--date", "DAY", "count from this day instead of today"},
+    {0},
+};
+
+static const struct lks_option compat_options[] = {
+    {"--driver", "V", "NVIDIA driver, such as 580.126.20"},
+    {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
+    {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
+    {"--rocm", "V", "ROCm, such as 7.2.1"},
+    {"--gpu", "GPU", "board (H100 SXM5 80GB), family (H100) or PCI id (2330)"},
+    {"--modules", "open|proprietary", "flavour of kernel modules; without it, either will do"},
+    {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
+    {"--needs-ptx-jit", NULL, "the programs compile PTX when they start"},
+    {0},
+};
+
+static const struct lks_option xid_options[] = {
+    {"--sxid", NULL, "the number is one of an NVSwitch"},
+    {"--intr-info", "HEX", "first register behind an Xid 144-150"},
+    {"--error-status", "HEX", "second register behind an Xid 144-150"},
+    {"--driver", "V", "driver that printed them; before R575 they read differently"},
+    {0},
+};
+
+static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_err *err);
+static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err);
+
+const struct lks_command lks_commands[] = {
+    {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
+     "Check that manifests are well formed and complete",
+     "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints a "
+     "line for each document. The first fault ends it, with its place and what to do.",
+     lks_cmd_stack_lint},
+    {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
+     "Two files that mean the same have the same digest, whatever their spelling, order, comments, "
+     "descriptions and evidence.",
+     lks_cmd_stack_digest},
+    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins", "", lks_cmd_stack_show},
+    {"stack diff", "OLD NEW", 2, 2, stack_options,
+     "Show what it means to go from one stack to another",
+     "Each difference comes with its class of update, what it interrupts and whether it can be "
+     "taken back; then the flaws closed and opened, and the class of change. Exit status 0 when "
+     "the two are the same, 1 when they differ.",
+     lks_cmd_stack_diff},
+    {"stack check", "FILE", 1, 1, check_options,
+     "Judge whether a stack can work on its hardware, and for how long",
+     "Errors mean it cannot work, warnings that it will hurt. What rests on an unconfirmed fact is "
+     "never an error. Exit status 1 when there are errors.",
+     lks_cmd_stack_check},
+    {"stack classes", "", 0, 0, NULL, "List the hardware classes that are built in", "",
+     lks_cmd_stack_classes},
+    {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
+     "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
+     "NO_ARCH, "
+     "NO_MODULE), with the rules that led there and the cheapest way out. A family is answered for "
+     "its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
+     lks_cmd_compat},
+    {"advisories", "FILE", 1, 1, stack_options,
+     "List the known flaws a stack carries, and what closes each",
+     "Exit status 1 when the stack is exposed to any.", lks_cmd_advisories},
+    {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
+     "Show when driver branches end: all of them, or those of a stack", "", lks_cmd_lifecycle},
+    {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
+     "Numbers from 10000 on are those of an NVSwitch.", lks_cmd_xid},
+    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "", cmd_help},
+    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", cmd_version},
+};
+const size_t lks_command_count = LKS_COUNT(lks_commands);
+
+/* Help -------------------------------------------------------------------------------------- */
+
+static void print_options(struct lks_cli *cli, const struct lks_option *options)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s%s%s", options->name, options->value != NULL ? " " : "",
+                 options->value != NULL ? options->value : "");
+        fprintf(cli->out, "  %-28s %s\n", left, options->about);
+    }
+}
+
+static void explain(struct lks_cli *cli, const struct lks_command *command)
+{
+    fprintf(cli->out, "usage: lockstep %s%s%s [OPTION...]\n\n%s.\n", command->name,
+            command->args[0] != '\0' ? " " : "", command->args, command->summary);
+    if (command->about[0] != '\0')
+        fprintf(cli->out, "%s\n", command->about);
+    fprintf(cli->out, "\n");
+    print_options(cli, command->options);
+    print_options(cli, lks_common_options);
+}
+
+static void list_commands(struct lks_cli *cli)
+{
+    fprintf(cli->out, "usage: lockstep COMMAND [ARGUMENT...]\n\n");
+    for (size_t i = 0; i < lks_command_count; i++)
+        fprintf(cli->out, "  %-14s %s\n", lks_commands[i].name, lks_commands[i].summary);
+    fprintf(cli->out, "\n'lockstep help COMMAND' explains one. Exit status: 0 yes or done, 1 no, 2 "
+                      "usage, 3 bad input,\n4 cannot reach, 5 not permitted, 6 internal.\n");
+}
+
+/* Dispatch ---------------------------------------------------------------------------------- */
+
+/* How many words of `words` name `command`; 0 when they do not. */
+static int words_named(const struct lks_command *command, const char *const *words, int count)
+{
+    struct lks_str rest = lks_str_from(command->name), word;
+    int used = 0;
+    while (lks_str_word(&rest, &word)) {
+        if (used == count || !lks_str_is(word, words[used]))
+            return 0;
+        used++;
+    }
+    return used;
+}
+
+static const struct lks_command *find_command(const char *const *words, int count, int *used)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        *used = words_named(&lks_commands[i], words, count);
+        if (*used > 0)
+            return &lks_commands[i];
+    }
+    return NULL;
+}
+
+static enum lks_code fail_command(const char *const *words, int count, struct lks_err *err)
+{
+    char given[128];
+    snprintf(given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "",
+             count > 1 ? words[1] : "");
+    const char *near = NULL;
+    unsigned least = 3;
+    for (size_t i = 0; i < lks_command_count; i++) {
+        struct lks_str name = lks_str_from(lks_commands[i].name);
+        unsigned whole = lks_str_distance(lks_str_from(given), name, 2);
+        unsigned first = lks_str_distance(lks_str_from(words[0]), name, 2);
+        unsigned distance = whole < first ? whole : first;
+        if (distance < least) {
+            least = distance;
+            near = lks_commands[i].name;
+        }
+    }
+    if (near != NULL)
+        return lks_fail(err, LKS_E_USAGE, "no command '%s'; did you mean '%s'?", given, near);
+    return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
+}
+
+static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    int used, count = (int)args->positional_count;
+    if (count == 0) {
+        list_commands(cli);
+        return LKS_OK;
+    }
+    const struct lks_command *command = find_command(args->positional, count, &used);
+    if (command == NULL)
+        return fail_command(args->positional, count, err);
+    explain(cli, command);
+    return LKS_OK;
+}
+
+static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    (void)err;
+    if (lks_args_has(args, "--json"))
+        fprintf(cli->out, "{\"version\":\"%s\"}\n", LKS_VERSION);
+    else
+        fprintf(cli->out, "lockstep %s\n", LKS_VERSION);
+    return LKS_OK;
+}
+
+static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
+                                 char **argv, struct lks_err *err)
+{
+    const struct lks_option *tables[3] = {lks_common_options, command->options, NULL};
+    struct lks_args args;
+    if (lks_args_parse(argc, argv, tables, &args, err) != LKS_OK)
+        return lks_wrap(err, "%s", command->name);
+    if (lks_args_has(&args, "--help")) {
+        explain(cli, command);
+        return LKS_OK;
+    }
+    int given = (int)args.positional_count;
+    if (given < command->args_min || given > command->args_max)
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstep %s %s", command->name, command->args);
+    if (lks_args_has(&args, "--data"))
+        cli->data_dir = lks_args_get(&args, "--data");
+    return command->run(cli, &args, err);
+}
+
+static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct lks_err *err)
+{
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        list_commands(cli);
+        return LKS_OK;
+    }
+    int used;
+    const struct lks_command *command =
+        strcmp(argv[1], "--version") == 0
+            ? find_command((const char *const[]){"version"}, 1, &used)
+            : find_command((const char *const *)argv + 1, argc - 1, &used);
+    if (command == NULL)
+        return fail_command((const char *const *)argv + 1, argc - 1, err);
+    return run_command(cli, command, argc - 1 - used, argv + 1 + used, err);
+}
+
+int lks_cli_run(struct lks_cli *cli, int argc, char **argv)
+{
+    struct lks_err err = {0};
+    enum lks_code code = dispatch(cli, argc, argv, &err);
+    /* An answer that did not get out is no answer: a full disk must not look like success. */
+    errno = 0;
+    if ((fflush(cli->out) != 0 || ferror(cli->out) != 0) && code == LKS_OK)
+        code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s",
+                        errno != 0 ? strerror(errno) : "an earlier write failed");
+    if (code != LKS_OK)
+        fprintf(cli->err, "lockstep: %s\n", err.msg);
+    return code == LKS_OK && cli->no ? 1 : lks_code_info(code)->exit;
+}

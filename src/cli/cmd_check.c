@@ -1,0 +1,318 @@
+/* stack check, advisories, lifecycle: what becomes of a stack. */
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "core/advisory.h"
+#include "core/boards.h"
+#include "core/check.h"
+
+static enum lks_code read_day(struct lks_cli *cli, const struct lks_args *args, lks_day *out,
+                              struct lks_err *err)
+{
+    *out = cli->today;
+    const char *text = lks_args_get(args, "--date");
+    if (text != NULL && !lks_day_parse(lks_str_from(text), out))
+        return lks_fail(err, LKS_E_USAGE, "--date: '%s' is not a day such as 2026-11-15", text);
+    return LKS_OK;
+}
+
+/* check ------------------------------------------------------------------------------------- */
+
+static enum lks_code print_findings(struct lks_cli *cli, const struct lks_report *report,
+                                    bool sources, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "severity", 0);
+    lks_table_column(&t, "rule", 0);
+    lks_table_column(&t, "about", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "finding", LKS_COLUMN_WRAP);
+    if (sources)
+        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
+    for (int severity = LKS_ERROR; severity >= LKS_INFO; severity--) {
+        for (size_t i = 0; i < report->count; i++) {
+            const struct lks_finding *f = &report->findings[i];
+            if ((int)f->severity != severity)
+                continue;
+            lks_table_cell(&t, lks_output_severity(f->severity),
+                           lks_str_from(lks_severity_name(f->severity)));
+            lks_table_cell(&t, LKS_PLAIN, lks_str_from(f->rule));
+            lks_table_cell(&t, LKS_PLAIN, f->subject);
+            lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(f->text),
+                            f->remedy.len > 0 ? " -> " : "", LKS_STR_ARG(f->remedy));
+            if (sources)
+                lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
+        }
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *args,
+                                 const struct lks_stack *stack, const struct lks_report *report,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    cli->no = report->errors > 0;
+    if (!lks_args_has(args, "--json")) {
+        if (print_findings(cli, report, lks_args_has(args, "--sources"), err) != LKS_OK)
+            return err->code;
+        fprintf(cli->out, "%s%.*s %.*s: %s: %zu errors, %zu warnings\n",
+                report->count > 0 ? "\n" : "", LKS_STR_ARG(stack->name),
+                LKS_STR_ARG(stack->version), cli->no ? "no" : "yes", report->errors,
+                report->warnings);
+        return LKS_OK;
+    }
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_text(&w, "name", stack->name);
+    lks_json_text(&w, "version", stack->version);
+    lks_json_cstr(&w, "digest", stack->digest);
+    lks_json_cstr(&w, "verdict", cli->no ? "no" : "yes");
+    lks_json_int(&w, "errors", (int64_t)report->errors);
+    lks_json_int(&w, "warnings", (int64_t)report->warnings);
+    lks_output_findings(&w, "findings", report);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+/* The fleet of --fleet, or one written in the same file. */
+static enum lks_code find_fleet(const struct lks_args *args, const struct lks_input *input,
+                                struct lks_manifest *other, const struct lks_fleet **out,
+                                struct lks_err *err)
+{
+    const struct lks_manifest *from = &input->manifest;
+    const char *path = lks_args_get(args, "--fleet");
+    if (path != NULL) {
+        if (lks_input_manifest(input, path, other, err) != LKS_OK)
+            return err->code;
+        if (other->fleet_count == 0)
+            return lks_fail(err, LKS_E_INVALID, "%s: holds no fleet", path);
+        from = other;
+    }
+    *out = from->fleet_count > 0 ? &from->fleets[0] : NULL;
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest fleet = {0};
+    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    lks_report_init(&report);
+    struct lks_check check = {.facts = &input.facts, .gpu = lks_args_str(args, "--gpu")};
+    if (read_day(cli, args, &check.today, err) != LKS_OK ||
+        lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &check.stack, err) !=
+            LKS_OK ||
+        find_fleet(args, &input, &fleet, &check.fleet, err) != LKS_OK ||
+        lks_check_run(&check, &report, err) != LKS_OK)
+        return err->code;
+    return print_check(cli, args, check.stack, &report, err);
+}
+
+/* advisories -------------------------------------------------------------------------------- */
+
+static const char *fixed_text(const struct lks_open_advisory *open)
+{
+    return open->affected != NULL && open->affected->fixed.len > 0 ? open->affected->fixed.ptr
+                                                                   : "another branch";
+}
+
+static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advisory_list *list,
+                                     struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "advisories", '[');
+    for (size_t i = 0; i < list->count; i++) {
+        const struct lks_open_advisory *open = &list->open[i];
+        char day[LKS_DAY_TEXT_SIZE];
+        lks_json_begin(&w, NULL, '{');
+        lks_json_text(&w, "id", open->advisory->id);
+        lks_json_cstr(&w, "exposure", lks_exposure_name(open->exposure));
+        lks_json_text(&w, "component", open->component->name);
+        lks_json_text(&w, "version", open->component->version);
+        if (open->affected != NULL && open->affected->fixed.len > 0)
+            lks_json_text(&w, "fixed", open->affected->fixed);
+        if (open->affected != NULL && open->affected->condition.len > 0)
+            lks_json_text(&w, "condition", open->affected->condition);
+        lks_json_text(&w, "cvss", open->advisory->cvss);
+        lks_json_text(&w, "severity", open->advisory->severity);
+        if (open->advisory->published != LKS_DAY_NONE)
+            lks_json_cstr(&w, "published", lks_day_text(open->advisory->published, day));
+        lks_json_text(&w, "summary", open->advisory->summary);
+        lks_json_text(&w, "source", open->advisory->fact.source);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+static enum lks_code advisories_text(struct lks_cli *cli, const struct lks_advisory_list *list,
+                                     struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "id", 0);
+    lks_table_column(&t, "CVSS", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "component", 0);
+    lks_table_column(&t, "version", 0);
+    lks_table_column(&t, "closed by", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "state", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "summary", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct lks_open_advisory *open = &list->open[i];
+        int score = lks_advisory_score(open->advisory);
+        struct lks_str condition =
+            open->affected != NULL ? open->affected->condition : (struct lks_str){"", 0};
+        lks_table_cell(&t, LKS_BOLD, open->advisory->id);
+        lks_table_cell(&t,
+                       score >= 70   ? LKS_RED
+                       : score >= 40 ? LKS_YELLOW
+                                     : LKS_PLAIN,
+                       lks_output_or_dash(open->advisory->cvss));
+        lks_table_cell(&t, LKS_PLAIN, open->component->name);
+        lks_table_cell(&t, LKS_PLAIN, open->component->version);
+        lks_table_cellf(&t, LKS_GREEN, "%s", fixed_text(open));
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(lks_exposure_name(open->exposure)));
+        lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s%s", LKS_STR_ARG(open->advisory->summary),
+                        condition.len > 0 ? " (" : "", LKS_STR_ARG(condition),
+                        condition.len > 0 ? ")" : "");
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list list = {0};
+    const struct lks_stack *stack;
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK ||
+        lks_advisories_of(&input.facts, stack, &list, err) != LKS_OK)
+        return err->code;
+    size_t exposed = 0;
+    for (size_t i = 0; i < list.count; i++)
+        exposed += list.open[i].exposure == LKS_EXPOSED;
+    cli->no = exposed > 0;
+    if (lks_args_has(args, "--json"))
+        return advisories_json(cli, &list, err);
+    if (advisories_text(cli, &list, err) != LKS_OK)
+        return err->code;
+    fprintf(cli->out, "%s%.*s %.*s: %zu known flaws open, %zu that nobody can tell\n",
+            list.count > 0 ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
+            exposed, list.count - exposed);
+    return LKS_OK;
+}
+
+/* lifecycle --------------------------------------------------------------------------------- */
+
+/* Whether a branch matters: it is the stack's, or the last one of its boards. */
+static bool is_wanted(const struct lks_facts *facts, const struct lks_stack *stack, int number)
+{
+    if (stack == NULL || lks_version_major(lks_stack_version(stack, "driver")) == number)
+        return true;
+    const struct lks_gpu *boards[LKS_BOARDS_MAX];
+    size_t count = lks_boards_of(facts, stack, boards, LKS_BOARDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        if (boards[i]->max_driver_branch == number)
+            return true;
+    }
+    return false;
+}
+
+static const char *day_or_dash(lks_day day, char out[LKS_DAY_TEXT_SIZE])
+{
+    return day != LKS_DAY_NONE ? lks_day_text(day, out) : "-";
+}
+
+static void add_branch(struct lks_table *t, const struct lks_branch *b, lks_day today)
+{
+    char first[LKS_DAY_TEXT_SIZE], end[LKS_DAY_TEXT_SIZE], other[LKS_DAY_TEXT_SIZE];
+    bool known = b->eol != LKS_DAY_NONE;
+    int left = known ? b->eol - today : 0;
+    enum lks_colour colour = !known || left > 90 ? LKS_PLAIN : left < 0 ? LKS_DIM : LKS_YELLOW;
+    lks_table_cellf(t, LKS_BOLD, "R%d", b->number);
+    lks_table_cell(t, colour, lks_output_or_dash(b->type));
+    lks_table_cellf(t, colour, "%s", day_or_dash(b->first_release, first));
+    lks_table_cellf(t, colour, "%s", day_or_dash(b->eol, end));
+    lks_table_cellf(t, colour, known ? "%d" : "-", left);
+    lks_table_cellf(t, colour, "%s", day_or_dash(b->eol_other, other));
+    lks_table_cell(t, colour, lks_output_or_dash(b->latest));
+    lks_table_cell(t, colour, lks_str_from(lks_status_name(b->fact.status)));
+}
+
+static enum lks_code lifecycle_text(struct lks_cli *cli, const struct lks_facts *facts,
+                                    const struct lks_stack *stack, lks_day today,
+                                    struct lks_err *err)
+{
+    static const char *const headers[] = {"branch",    "type",         "first",  "ends",
+                                          "days left", "another says", "latest", "status"};
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    for (size_t i = 0; i < LKS_COUNT(headers); i++)
+        lks_table_column(&t, headers[i], i == 4 ? LKS_COLUMN_RIGHT : 0);
+    for (size_t i = 0; i < facts->branches.count; i++) {
+        if (is_wanted(facts, stack, facts->branches.rows[i].number))
+            add_branch(&t, &facts->branches.rows[i], today);
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+static enum lks_code lifecycle_json(struct lks_cli *cli, const struct lks_facts *facts,
+                                    const struct lks_stack *stack, lks_day today,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "branches", '[');
+    for (size_t i = 0; i < facts->branches.count; i++) {
+        const struct lks_branch *b = &facts->branches.rows[i];
+        char day[LKS_DAY_TEXT_SIZE];
+        if (!is_wanted(facts, stack, b->number))
+            continue;
+        lks_json_begin(&w, NULL, '{');
+        lks_json_int(&w, "branch", b->number);
+        lks_json_text(&w, "type", b->type);
+        if (b->eol != LKS_DAY_NONE) {
+            lks_json_cstr(&w, "ends", lks_day_text(b->eol, day));
+            lks_json_int(&w, "days_left", b->eol - today);
+        }
+        if (b->eol_other != LKS_DAY_NONE)
+            lks_json_cstr(&w, "ends_elsewhere", lks_day_text(b->eol_other, day));
+        lks_json_text(&w, "latest", b->latest);
+        lks_json_text(&w, "source", b->fact.source);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+enum lks_code lks_cmd_lifecycle(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    const struct lks_stack *stack = NULL;
+    lks_day today;
+    if (read_day(cli, args, &today, err) != LKS_OK)
+        return err->code;
+    if (args->positional_count == 0) {
+        if (lks_input_facts(cli->data_dir, &input.facts, err) != LKS_OK)
+            return err->code;
+    } else if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+               lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) !=
+                   LKS_OK) {
+        return err->code;
+    }
+    return lks_args_has(args, "--json") ? lifecycle_json(cli, &input.facts, stack, today, err)
+                                        : lifecycle_text(cli, &input.facts, stack, today, err);
+}

@@ -1,0 +1,134 @@
+/* stack diff. */
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "core/stackdiff.h"
+
+static enum lks_code print_differences(struct lks_cli *cli, const struct lks_stackdiff *diff,
+                                       struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "what", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "old", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "new", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "change", 0);
+    lks_table_column(&t, "class", 0);
+    lks_table_column(&t, "reboot", 0);
+    lks_table_column(&t, "way back", 0);
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct lks_difference *d = &diff->differences[i];
+        lks_table_cell(&t, LKS_BOLD, d->subject);
+        lks_table_cell(&t, LKS_PLAIN, lks_output_or_dash(d->from));
+        lks_table_cell(&t, LKS_PLAIN, lks_output_or_dash(d->to));
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(d->direction));
+        lks_table_cell(&t, LKS_PLAIN, d->class);
+        lks_table_cell(&t, LKS_PLAIN, d->reboot);
+        lks_table_cell(&t, d->one_way ? LKS_RED : LKS_PLAIN, d->revert);
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+/* Flaws of `mine` that `other` does not have, as words. */
+static void print_flaws(struct lks_cli *cli, const char *label,
+                        const struct lks_advisory_list *mine, const struct lks_advisory_list *other)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct lks_open_advisory *open = &mine->open[i];
+        if (open->exposure != LKS_EXPOSED || lks_advisory_list_has(other, open->advisory->id))
+            continue;
+        fprintf(cli->out, "%s%.*s (%.*s)", count++ > 0 ? ", " : label,
+                LKS_STR_ARG(open->advisory->id),
+                LKS_STR_ARG(lks_output_or_dash(open->advisory->cvss)));
+    }
+    fprintf(cli->out, count > 0 ? "\n" : "%snone\n", label);
+}
+
+static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
+{
+    if (diff->count == 0) {
+        fprintf(cli->out, "%s\n",
+                diff->same ? "the stacks are the same"
+                           : "the stacks differ only in what people wrote");
+        return;
+    }
+    fprintf(cli->out, "\n");
+    print_flaws(cli, "flaws closed: ", &diff->before, &diff->after);
+    print_flaws(cli, "flaws opened: ", &diff->after, &diff->before);
+    fprintf(cli->out, "reboot: %s\none-way steps: %zu\n", diff->reboot, diff->one_way);
+    if (diff->class != NULL)
+        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s)\n",
+                LKS_STR_ARG(diff->class->name), LKS_STR_ARG(diff->class->approval),
+                LKS_STR_ARG(diff->class->pattern), LKS_STR_ARG(diff->class->revert));
+}
+
+static void flaws_json(struct lks_json_writer *w, const char *key,
+                       const struct lks_advisory_list *mine, const struct lks_advisory_list *other)
+{
+    lks_json_begin(w, key, '[');
+    for (size_t i = 0; i < mine->count; i++) {
+        const struct lks_open_advisory *open = &mine->open[i];
+        if (open->exposure == LKS_EXPOSED && !lks_advisory_list_has(other, open->advisory->id))
+            lks_json_text(w, NULL, open->advisory->id);
+    }
+    lks_json_end(w, ']');
+}
+
+static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from,
+                               const struct lks_stack *to, const struct lks_stackdiff *diff,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "from", from->digest);
+    lks_json_cstr(&w, "to", to->digest);
+    lks_json_bool(&w, "same", diff->same);
+    lks_json_begin(&w, "differences", '[');
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct lks_difference *d = &diff->differences[i];
+        lks_json_begin(&w, NULL, '{');
+        lks_json_text(&w, "what", d->subject);
+        lks_json_text(&w, "old", d->from);
+        lks_json_text(&w, "new", d->to);
+        lks_json_cstr(&w, "change", d->direction);
+        lks_json_text(&w, "class", d->class);
+        lks_json_text(&w, "reboot", d->reboot);
+        lks_json_text(&w, "way_back", d->revert);
+        lks_json_bool(&w, "one_way", d->one_way);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    flaws_json(&w, "flaws_closed", &diff->before, &diff->after);
+    flaws_json(&w, "flaws_opened", &diff->after, &diff->before);
+    lks_json_cstr(&w, "reboot", diff->reboot);
+    if (diff->class != NULL)
+        lks_json_text(&w, "change_class", diff->class->name);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest other = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+    struct lks_str name = lks_args_str(args, "--stack");
+    const struct lks_stack *from, *to;
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lks_input_manifest(&input, args->positional[1], &other, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, name, &from, err) != LKS_OK ||
+        lks_input_stack(&other, name, &to, err) != LKS_OK ||
+        lks_stackdiff_make(&input.facts, from, to, &diff, err) != LKS_OK)
+        return err->code;
+    cli->no = !diff.same;
+    if (lks_args_has(args, "--json"))
+        return diff_json(cli, from, to, &diff, err);
+    if (print_differences(cli, &diff, err) != LKS_OK)
+        return err->code;
+    print_summary(cli, &diff);
+    return LKS_OK;
+}

@@ -1,0 +1,29 @@
+/* What commands print: tables for people, JSON for programs. */
+#ifndef LKS_CLI_OUTPUT_H
+#define LKS_CLI_OUTPUT_H
+
+#include "base/table.h"
+#include "cli/cli.h"
+#include "codec/json.h"
+#include "core/report.h"
+
+#define LKS_OUTPUT_BYTES_MAX (64u * 1024 * 1024)
+
+/* Print the JSON in `json` and a line end. */
+enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* Print a table, unless it has no rows. */
+enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* Findings as a member of the object being written. */
+void lks_output_findings(struct lks_json_writer *w, const char *key,
+                         const struct lks_report *report);
+
+enum lks_colour lks_output_severity(enum lks_severity severity);
+
+/* An empty value as something one sees. */
+struct lks_str lks_output_or_dash(struct lks_str s);
+
+#endif

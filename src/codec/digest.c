@@ -1,0 +1,19 @@
+#include "codec/digest.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+
+enum { SHA256_BYTES = 32 };
+
+enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE], struct lks_err *err)
+{
+    unsigned char raw[SHA256_BYTES];
+    unsigned len = sizeof(raw);
+    if (EVP_Digest(bytes.ptr, bytes.len, raw, &len, EVP_sha256(), NULL) != 1)
+        return lks_fail(err, LKS_E_IO, "SHA-256 is not available in this libcrypto");
+
+    int at = snprintf(out, LKS_DIGEST_SIZE, "sha256:");
+    for (size_t i = 0; i < sizeof(raw); i++)
+        at += snprintf(out + at, LKS_DIGEST_SIZE - (size_t)at, "%02x", raw[i]);
+    return LKS_OK;
+}

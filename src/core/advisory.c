@@ -1,0 +1,155 @@
+#include "core/advisory.h"
+
+#include "core/boards.h"
+
+#include <stdlib.h>
+
+const char *lks_exposure_name(enum lks_exposure exposure)
+{
+    static const char *const names[] = {"exposed", "no fix for this branch", "check by hand"};
+    LKS_ASSERT((size_t)exposure < LKS_COUNT(names));
+    return names[exposure];
+}
+
+int lks_advisory_score(const struct lks_advisory *advisory)
+{
+    struct lks_str whole, tenth;
+    uint64_t a = 0, b = 0;
+    lks_str_cut(advisory->cvss, '.', &whole, &tenth);
+    if (!lks_str_number(whole, 10, &a))
+        return 0;
+    if (!lks_str_number(tenth, 9, &b))
+        b = 0;
+    return (int)(a * 10 + b);
+}
+
+/* Firmware carries its class with a prefix in a stack and without one in the bulletins' table. */
+static bool same_component(struct lks_str pinned, struct lks_str named)
+{
+    static const char prefix[] = "firmware/";
+    if (lks_str_starts(pinned, prefix) && !lks_str_starts(named, prefix)) {
+        size_t len = strlen(prefix);
+        pinned = (struct lks_str){pinned.ptr + len, pinned.len - len};
+    }
+    return lks_str_eq(pinned, named);
+}
+
+static bool branch_fits(const struct lks_affected *a, const struct lks_component *c)
+{
+    bool is_branch =
+        a->branch.len > 1 && a->branch.ptr[0] == 'R' && lks_version_major(a->branch) > 0;
+    return !is_branch || lks_version_major(a->branch) == lks_version_major(c->version);
+}
+
+struct finder {
+    const struct lks_facts *facts;
+    const struct lks_stack *stack;
+    struct lks_advisory_list list;
+    size_t room;
+    struct lks_err *err;
+};
+
+static enum lks_code add(struct finder *f, struct lks_open_advisory open)
+{
+    if (f->list.count == f->room) {
+        size_t room = f->room > 0 ? 2 * f->room : 32;
+        struct lks_open_advisory *more = realloc(f->list.open, room * sizeof(*more));
+        if (more == NULL)
+            return lks_fail_nomem(f->err);
+        f->list.open = more;
+        f->room = room;
+    }
+    f->list.open[f->list.count++] = open;
+    return LKS_OK;
+}
+
+/* Whether `a` says anything about `c`, and what. */
+static bool is_exposed(const struct finder *f, const struct lks_affected *a,
+                       const struct lks_component *c, enum lks_exposure *out)
+{
+    if (!same_component(c->name, a->component) || !branch_fits(a, c) ||
+        !lks_boards_any_family(f->facts, f->stack, a->gpus))
+        return false;
+    *out = LKS_BY_HAND;
+    if (a->range.len == 0)
+        return true;
+    enum lks_version_scheme scheme = lks_facts_scheme(f->facts, c->name);
+    struct lks_range range;
+    struct lks_err ignored = {0};
+    *out = LKS_EXPOSED;
+    return lks_range_parse(a->range, scheme, &range, &ignored) == LKS_OK &&
+           lks_range_has(&range, c->version, scheme);
+}
+
+/* A driver branch the bulletin does not mention, and which had ended by then. */
+static bool is_unfixed(const struct finder *f, const struct lks_advisory *advisory,
+                       const struct lks_component *c)
+{
+    if (!lks_str_is(c->name, "driver") || !lks_str_is(advisory->component, "driver"))
+        return false;
+    for (size_t i = 0; i < advisory->affected_count; i++) {
+        if (same_component(c->name, advisory->affected[i].component) &&
+            branch_fits(&advisory->affected[i], c))
+            return false;
+    }
+    const struct lks_branch *branch = lks_facts_branch(f->facts, lks_version_major(c->version));
+    return branch != NULL && branch->eol != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE &&
+           branch->eol < advisory->published;
+}
+
+static enum lks_code judge(struct finder *f, const struct lks_advisory *advisory,
+                           const struct lks_component *c)
+{
+    for (size_t i = 0; i < advisory->affected_count; i++) {
+        enum lks_exposure exposure;
+        if (is_exposed(f, &advisory->affected[i], c, &exposure))
+            return add(f,
+                       (struct lks_open_advisory){advisory, &advisory->affected[i], c, exposure});
+    }
+    if (is_unfixed(f, advisory, c))
+        return add(f, (struct lks_open_advisory){advisory, NULL, c, LKS_UNFIXED});
+    return LKS_OK;
+}
+
+static int worst_first(const void *left, const void *right)
+{
+    const struct lks_open_advisory *a = left, *b = right;
+    if (a->exposure != b->exposure)
+        return a->exposure < b->exposure ? -1 : 1;
+    int score = lks_advisory_score(b->advisory) - lks_advisory_score(a->advisory);
+    return score != 0 ? score : lks_str_cmp(a->advisory->id, b->advisory->id);
+}
+
+enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
+                                struct lks_advisory_list *out, struct lks_err *err)
+{
+    struct finder f = {.facts = facts, .stack = stack, .err = err};
+    for (size_t i = 0; i < facts->advisories.count; i++) {
+        for (size_t j = 0; j < stack->component_count; j++) {
+            const struct lks_component *c = &stack->components[j];
+            if (c->version.len > 0 && judge(&f, &facts->advisories.rows[i], c) != LKS_OK) {
+                lks_advisory_list_fini(&f.list);
+                return err->code;
+            }
+        }
+    }
+    if (f.list.count > 0)
+        qsort(f.list.open, f.list.count, sizeof(*f.list.open), worst_first);
+    *out = f.list;
+    return LKS_OK;
+}
+
+void lks_advisory_list_fini(struct lks_advisory_list *list)
+{
+    free(list->open);
+    *list = (struct lks_advisory_list){0};
+}
+
+bool lks_advisory_list_has(const struct lks_advisory_list *list, struct lks_str id)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->open[i].exposure == LKS_EXPOSED && lks_str_eq(list->open[i].advisory->id, id))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,36 @@
+/* Which published flaws a stack carries, and which version closes each. */
+#ifndef LKS_CORE_ADVISORY_H
+#define LKS_CORE_ADVISORY_H
+
+#include "model/stack.h"
+
+enum lks_exposure {
+    LKS_EXPOSED, /* the pinned version is in the affected range */
+    LKS_UNFIXED, /* its branch had ended when the flaw was published: nobody says, nobody fixes */
+    LKS_BY_HAND, /* the bulletin's words cannot be compared by a program */
+};
+const char *lks_exposure_name(enum lks_exposure exposure);
+
+struct lks_open_advisory {
+    const struct lks_advisory *advisory;
+    const struct lks_affected *affected; /* NULL when UNFIXED */
+    const struct lks_component *component;
+    enum lks_exposure exposure;
+};
+
+struct lks_advisory_list {
+    struct lks_open_advisory *open; /* owned; highest score first */
+    size_t count;
+};
+
+enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
+                                struct lks_advisory_list *out, struct lks_err *err) LKS_MUST_CHECK;
+void lks_advisory_list_fini(struct lks_advisory_list *list);
+
+/* True when `list` has a flaw of this id the stack is exposed to. */
+bool lks_advisory_list_has(const struct lks_advisory_list *list, struct lks_str id);
+
+/* Ten times the base score: 84 for "8.4", 0 where none was given. */
+int lks_advisory_score(const struct lks_advisory *advisory);
+
+#endif

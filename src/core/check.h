@@ -1,0 +1,37 @@
+/*
+ * Can this stack work on its hardware, for how long, and with which known flaws?
+ *
+ * Rules are a table; each looks at the stack and notes what it finds. An error means "this cannot
+ * work", a warning "this will hurt", and what rests on an unconfirmed fact is never an error.
+ */
+#ifndef LKS_CORE_CHECK_H
+#define LKS_CORE_CHECK_H
+
+#include "core/report.h"
+#include "model/fleet.h"
+#include "model/stack.h"
+
+/* How long before its end a branch is complained about. */
+#define LKS_CHECK_EOL_DAYS 90
+
+struct lks_check {
+    const struct lks_facts *facts;
+    const struct lks_stack *stack;
+    const struct lks_fleet *fleet; /* whose pools' version policies apply; or NULL */
+    struct lks_str gpu;            /* judge for this GPU instead of the classes'; or empty */
+    lks_day today;
+};
+
+struct lks_check_rule {
+    const char *id;
+    const char *about;
+};
+
+/* The rules there are, for the reference page; NULL behind the last. */
+const struct lks_check_rule *lks_check_rule(size_t index);
+
+/* Apply every rule. */
+enum lks_code lks_check_run(const struct lks_check *check, struct lks_report *out,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * What it means to go from one stack to another: each difference with its class of update, whether
+ * it can be taken back and what it interrupts, the flaws it closes and opens, and the class of
+ * change all of it together makes.
+ */
+#ifndef LKS_CORE_STACKDIFF_H
+#define LKS_CORE_STACKDIFF_H
+
+#include "core/advisory.h"
+#include "core/report.h"
+
+struct lks_difference {
+    struct lks_str subject; /* driver, driver.modules, settings.ecc, firmware/psu[PN] */
+    struct lks_str from;    /* empty: was not there */
+    struct lks_str to;      /* empty: is not there any more */
+    const char *direction;  /* added, removed, upgrade, downgrade, changed */
+    struct lks_str class;   /* of update; "setting" or "tuning" for those */
+    struct lks_str reboot;  /* no, service, reset, node, domain */
+    struct lks_str revert;  /* how it is taken back */
+    bool one_way;
+};
+
+struct lks_stackdiff {
+    struct lks_report memory; /* owns the texts and the array */
+    struct lks_difference *differences;
+    size_t count, room;
+    struct lks_advisory_list before, after;
+    const char *reboot;                   /* the strongest among them */
+    const struct lks_change_class *class; /* the class of change, NULL when nothing differs */
+    size_t one_way;
+    bool same; /* the digests are equal */
+};
+
+/* On success the caller owes lks_stackdiff_fini(). */
+enum lks_code lks_stackdiff_make(const struct lks_facts *facts, const struct lks_stack *from,
+                                 const struct lks_stack *to, struct lks_stackdiff *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+void lks_stackdiff_fini(struct lks_stackdiff *diff);
+
+#endif

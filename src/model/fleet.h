@@ -1,0 +1,57 @@
+/*
+ * The fleet: sites, pools of one workload class each, nodes and assets by host list, and the
+ * domains that change together. `kind: Fleet` in a manifest.
+ *
+ * A fleet that parses refers only to things it defines, names every host once, and holds no
+ * credentials, only references to them.
+ */
+#ifndef LKS_MODEL_FLEET_H
+#define LKS_MODEL_FLEET_H
+
+#include "codec/hostlist.h"
+#include "model/stack.h"
+
+struct lks_version_policy {
+    struct lks_str branches[4]; /* allowed types of driver branch: LTSB, PB, NFB, dev */
+    size_t branch_count;        /* 0: any */
+    int64_t min_age_days;
+    bool minor, forward; /* whether these verdicts are acceptable */
+};
+
+struct lks_pool {
+    struct lks_str name, posture, enforce, sched, stack;
+    int64_t criticality;
+    struct lks_version_policy policy;
+    const struct lks_doc *doc;
+};
+
+/* Nodes, or assets, that are written down together. */
+struct lks_group {
+    struct lks_hostlist hosts;
+    const struct lks_pool *pool;   /* nodes */
+    const struct lks_class *class; /* nodes */
+    struct lks_str asset_class;    /* assets: switch-tray, power-shelf ... */
+    struct lks_str site, domain, rack, power_zone, cooling_loop, hardware_revision, supplier, side;
+    const struct lks_doc *doc;
+};
+
+struct lks_fleet {
+    struct lks_str name;
+    struct lks_pool *pools; /* arrays live in the documents' arena */
+    size_t pool_count;
+    struct lks_group *nodes;
+    size_t node_groups;
+    struct lks_group *assets;
+    size_t asset_groups;
+    size_t node_count, asset_count;
+    const struct lks_doc *doc;
+};
+
+extern const struct lks_record lks_fleet_record;
+
+/* From a document that lks_schema_check() accepted for lks_fleet_record. */
+enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
+                              const struct lks_class_lookup *lookup, struct lks_fleet *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

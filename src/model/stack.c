@@ -1,0 +1,471 @@
+#include "model/stack.h"
+
+#include "model/tables.h"
+
+#include <stdlib.h>
+
+/* The table of a stack ---------------------------------------------------------------------- */
+
+#define SCOPES LKS_ONE_OF("node", "chassis", "domain", "site")
+
+static const struct lks_field build_fields[] = {
+    {"sha256", LKS_OF(HEX), 0, NULL, "SHA-256 of the installed file"},
+    {"build_id", LKS_OF(HEX), 0, NULL, "ELF build-id"},
+    {"srcversion", LKS_OF(TEXT), 0, NULL, "srcversion of the kernel module"},
+};
+static const struct lks_record build_record = {
+    .name = "build",
+    .about = "which build of the version; the same version from another build is drift",
+    LKS_FIELDS(build_fields)};
+
+#define PIN_FIELDS                                                                                 \
+    {"version", LKS_OF(VERSION), 0, NULL, "the exact version, in quotes"},                         \
+        {"absent", LKS_OF(TEXT), LKS_PRESENCE, NULL,                                               \
+         "why the component is deliberately not there"},                                           \
+        {"scope", SCOPES, 0, "node", "what one copy of it serves"},                                \
+        {"build", LKS_RECORD(build_record), 0, NULL, "identity of the build"},                     \
+        {"artifacts", LKS_LIST(LKS_OF(SHA256)), LKS_SET, NULL, "artifacts it is installed from"},  \
+    {                                                                                              \
+        "note", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"                              \
+    }
+
+static const struct lks_field component_fields[] = {
+    PIN_FIELDS,
+    {"owner", LKS_ONE_OF("package", "image", "gpu-operator", "external"), 0, "package",
+     "who installs it; external is observed and never driven"},
+    {"modules", LKS_ONE_OF("open", "proprietary"), 0, NULL, "driver: flavour of kernel modules"},
+};
+static const struct lks_record component_record = {
+    .name = "component", .about = "one pinned component", LKS_FIELDS(component_fields)};
+
+static const struct lks_field firmware_fields[] = {
+    {"class", LKS_OF(NAME), LKS_REQUIRED, NULL, "kind of device: bmc, bios, vbios, nic, psu ..."},
+    {"part", LKS_OF(TEXT), 0, NULL, "part number it is limited to; without one, every part"},
+    {"side", LKS_ONE_OF("a", "b"), 0, NULL, "side of a redundant pair it is limited to"},
+    PIN_FIELDS,
+    {"owner", LKS_ONE_OF("bundle", "external"), 0, "bundle",
+     "who flashes it; external is observed and never driven"},
+    {"transport", LKS_ONE_OF("redfish", "pldm", "in-band", "rack-controller", "vendor-tool"), 0,
+     NULL, "how the image gets there"},
+    {"banks", LKS_ONE_OF("single", "ab"), 0, NULL, "whether a second bank keeps the old image"},
+    {"revert", LKS_ONE_OF("revertible", "one-way"), 0, NULL, "whether the device can go back"},
+};
+static const struct lks_record firmware_record = {
+    .name = "firmware entry", .about = "one pinned firmware", LKS_FIELDS(firmware_fields)};
+
+static const struct lks_field mig_fields[] = {
+    {"mode", LKS_ONE_OF("disabled", "enabled"), LKS_REQUIRED, NULL, "MIG mode of every GPU"},
+    {"profiles", LKS_LIST(LKS_OF(TEXT)), 0, NULL, "instances of each GPU, in order"},
+};
+static const struct lks_record mig_record = {
+    .name = "mig", .about = "multi-instance GPU geometry", LKS_FIELDS(mig_fields)};
+
+static const struct lks_field clock_fields[] = {
+    {"graphics_mhz", LKS_NUMBERS(1, 10000), 0, NULL, "locked graphics clock"},
+    {"memory_mhz", LKS_NUMBERS(1, 20000), 0, NULL, "locked memory clock"},
+};
+static const struct lks_record clock_record = {
+    .name = "clocks", .about = "locked clocks", LKS_FIELDS(clock_fields)};
+
+static const struct lks_field partition_fields[] = {
+    {"compute", LKS_ONE_OF("SPX", "DPX", "TPX", "QPX", "CPX"), 0, NULL, "compute partition"},
+    {"memory", LKS_ONE_OF("NPS1", "NPS2", "NPS4", "NPS8"), 0, NULL, "memory partition"},
+};
+static const struct lks_record partition_record = {
+    .name = "partition", .about = "partition modes of an AMD GPU", LKS_FIELDS(partition_fields)};
+
+static const struct lks_field nic_fields[] = {
+    {"link_type", LKS_ONE_OF("ethernet", "infiniband"), 0, NULL, "link type of the fabric ports"},
+    {"congestion_control", LKS_OF(TEXT), 0, NULL, "algorithm, such as dcqcn"},
+    {"pfc", LKS_LIST(LKS_NUMBERS(0, 7)), LKS_SET, NULL, "priorities with flow control"},
+    {"ecn", LKS_LIST(LKS_NUMBERS(0, 7)), LKS_SET, NULL, "priorities that mark congestion"},
+    {"options", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "other settings by the device's own names"},
+};
+static const struct lks_record nic_record = {
+    .name = "nic", .about = "settings of the fabric adapters", LKS_FIELDS(nic_fields)};
+
+static const struct lks_field setting_fields[] = {
+    {"mig", LKS_RECORD(mig_record), 0, NULL, "multi-instance GPU geometry"},
+    {"ecc", LKS_OF(BOOL), 0, NULL, "error correction of GPU memory"},
+    {"power_limit_w", LKS_NUMBERS(1, 10000), 0, NULL, "power limit of each GPU in watts"},
+    {"clocks", LKS_RECORD(clock_record), 0, NULL, "locked clocks"},
+    {"persistence", LKS_OF(BOOL), 0, NULL, "persistence mode"},
+    {"compute_mode", LKS_ONE_OF("default", "exclusive-process", "prohibited"), 0, NULL,
+     "who may use a GPU at once"},
+    {"memory_mode", LKS_ONE_OF("numa", "cdmm"), 0, NULL,
+     "Grace: GPU memory as NUMA nodes, or managed by the driver"},
+    {"gds", LKS_OF(BOOL), 0, NULL, "GPUDirect Storage is in use"},
+    {"partition", LKS_RECORD(partition_record), 0, NULL, "AMD partition modes"},
+    {"kernel_cmdline", LKS_LIST(LKS_OF(TEXT)), LKS_SET, NULL, "parameters the kernel must have"},
+    {"nic", LKS_RECORD(nic_record), 0, NULL, "settings of the fabric adapters"},
+    {"bios", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "BIOS attributes by the vendor's names"},
+    {"unattended_upgrades", LKS_OF(BOOL), 0, NULL,
+     "whether the package manager may upgrade on its own; false is what a pinned node wants"},
+    {"other", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "anything else a site compares"},
+};
+static const struct lks_record setting_record = {
+    .name = "settings", .about = "settings that must hold", LKS_FIELDS(setting_fields)};
+
+static const struct lks_field table_fields[] = {
+    {"name", LKS_OF(TEXT), LKS_NOTE, NULL, "file name, for people"},
+    {"digest", LKS_OF(SHA256), LKS_REQUIRED, NULL, "digest of the table"},
+};
+static const struct lks_record table_record = {
+    .name = "table", .about = "a tuning table by digest", LKS_FIELDS(table_fields)};
+
+static const struct lks_field tuning_fields[] = {
+    {"env", LKS_DICT(LKS_OF(TEXT)), 0, NULL, "environment of NCCL or RCCL"},
+    {"table", LKS_RECORD(table_record), 0, NULL, "table for the tuner plugin"},
+};
+static const struct lks_record tuning_record = {
+    .name = "tuning", .about = "tuning of the collectives", LKS_FIELDS(tuning_fields)};
+
+static const struct lks_field evidence_fields[] = {
+    {"what", LKS_OF(TEXT), LKS_REQUIRED, NULL, "what was tested or signed"},
+    {"by", LKS_OF(TEXT), 0, NULL, "who did"},
+    {"date", LKS_OF(DATE), 0, NULL, "when"},
+    {"url", LKS_OF(TEXT), 0, NULL, "where it can be read"},
+};
+static const struct lks_record evidence_record = {
+    .name = "evidence", .about = "why this stack is believed in", LKS_FIELDS(evidence_fields)};
+
+static const struct lks_field stack_fields[] = {
+    LKS_ENVELOPE("Stack"),
+    {"version", LKS_OF(VERSION), LKS_REQUIRED | LKS_NOTE, NULL, "version of the stack, in quotes"},
+    {"vendor", LKS_VENDORS, LKS_REQUIRED, NULL, "whose GPUs"},
+    {"hardware", LKS_LIST_FROM_TO(1, LKS_STACK_CLASSES_MAX, LKS_OF(NAME)), LKS_REQUIRED | LKS_SET,
+     NULL, "hardware classes it is for"},
+    {"components", LKS_DICT(LKS_RECORD(component_record)), LKS_REQUIRED, NULL, "software by name"},
+    {"firmware", LKS_LIST(LKS_RECORD(firmware_record)), LKS_SET, NULL, "firmware by class"},
+    {"windows", LKS_DICT(LKS_OF(RANGE)), 0, NULL,
+     "tested ranges by component: inside one, another version than the pin conforms too"},
+    {"settings", LKS_RECORD(setting_record), 0, NULL, "settings that must hold"},
+    {"tuning", LKS_RECORD(tuning_record), 0, NULL, "tuning of the collectives"},
+    {"evidence", LKS_LIST(LKS_RECORD(evidence_record)), LKS_NOTE, NULL, "why it is believed in"},
+};
+const struct lks_record lks_stack_record = {
+    .name = "Stack",
+    .about = "A golden stack: components, firmware, settings and tuning, pinned together.",
+    LKS_FIELDS(stack_fields)};
+
+/* What a stack of a vendor may not leave out (it may say `absent: REASON`). */
+static const struct {
+    enum lks_vendor vendor;
+    const char *component;
+    bool only_with_nvswitch;
+} required_pins[] = {
+    {LKS_VENDOR_NVIDIA, "kernel", false},
+    {LKS_VENDOR_NVIDIA, "driver", false},
+    {LKS_VENDOR_NVIDIA, "cuda", false},
+    {LKS_VENDOR_NVIDIA, "nccl", false},
+    {LKS_VENDOR_NVIDIA, "container-toolkit", false},
+    {LKS_VENDOR_NVIDIA, "fabric-manager", true},
+    {LKS_VENDOR_AMD, "kernel", false},
+    {LKS_VENDOR_AMD, "amdgpu", false},
+    {LKS_VENDOR_AMD, "rocm", false},
+    {LKS_VENDOR_AMD, "rccl", false},
+};
+
+/* Reading ----------------------------------------------------------------------------------- */
+
+struct reader {
+    struct lks_docs *docs;
+    const struct lks_facts *facts;
+    struct lks_stack *stack;
+    struct lks_err *err;
+};
+
+#define FAIL(r, doc, ...) lks_doc_fail((r)->docs, (doc), (r)->err, __VA_ARGS__)
+
+const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name)
+{
+    for (size_t i = 0; i < lookup->beside_count; i++) {
+        if (lks_str_eq(lookup->beside[i].name, name))
+            return &lookup->beside[i];
+    }
+    return lks_facts_class(lookup->facts, name);
+}
+
+static struct lks_str text_or(const struct lks_doc *map, const char *key, const char *absent)
+{
+    struct lks_str text = lks_doc_text(map, key);
+    return text.len > 0 ? text : lks_str_from(absent);
+}
+
+static void read_pin(const struct lks_doc *doc, const char *owner, struct lks_component *c)
+{
+    c->doc = doc;
+    c->version = lks_doc_text(doc, "version");
+    c->absent = lks_doc_text(doc, "absent");
+    c->scope = text_or(doc, "scope", "node");
+    c->owner = text_or(doc, "owner", owner);
+}
+
+/* A pin says a version or why there is none, and the version is one its numbering allows. */
+static enum lks_code check_pin(const struct reader *r, const struct lks_component *c)
+{
+    if (c->version.len == 0 && c->absent.len == 0)
+        return FAIL(r, c->doc, "needs a version, or absent: REASON");
+    if (c->version.len > 0 && c->absent.len > 0)
+        return FAIL(r, c->doc, "has a version and is absent; it cannot be both");
+    if (c->absent.len > 0 && c->doc->count > 1 + (c->doc->key.len == 0))
+        return FAIL(r, c->doc, "is absent, so nothing else can be said of it");
+    enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
+    bool firmware = lks_str_starts(c->name, "firmware/"); /* each vendor numbers in its own way */
+    if (c->version.len > 0 && !firmware && !lks_version_valid(c->version, scheme))
+        return FAIL(r, lks_doc_member(c->doc, "version"),
+                    "'%" LKS_STR_FMT "' is not a version of %" LKS_STR_FMT " (%s numbering)",
+                    LKS_STR_ARG(c->version), LKS_STR_ARG(c->name), lks_version_scheme_name(scheme));
+    return LKS_OK;
+}
+
+static enum lks_code check_component_name(const struct reader *r, const struct lks_doc *doc)
+{
+    const struct lks_component_kind *alias = lks_facts_component_alias(r->facts, doc->key);
+    if (alias != NULL)
+        return FAIL(r, doc, "this component is called '%" LKS_STR_FMT "' here",
+                    LKS_STR_ARG(alias->name));
+    const struct lks_component_kind *kind = lks_facts_component(r->facts, doc->key);
+    if (kind == NULL)
+        return LKS_OK;
+    if (kind->sort == LKS_FIRMWARE)
+        return FAIL(r, doc, "is firmware; pin it under firmware with class: %" LKS_STR_FMT,
+                    LKS_STR_ARG(doc->key));
+    if (kind->vendor != LKS_VENDOR_ANY && kind->vendor != r->stack->vendor)
+        return FAIL(r, doc, "belongs to a stack of vendor %s, and this is one of %s",
+                    lks_vendor_name(kind->vendor), lks_vendor_name(r->stack->vendor));
+    return LKS_OK;
+}
+
+static enum lks_code read_software(const struct reader *r, const struct lks_doc *doc)
+{
+    if (check_component_name(r, doc) != LKS_OK)
+        return r->err->code;
+    struct lks_component *c = &r->stack->components[r->stack->component_count++];
+    read_pin(doc, "package", c);
+    c->name = doc->key;
+    c->modules = lks_doc_text(doc, "modules");
+    if (c->modules.len > 0 && !lks_str_is(c->name, "driver"))
+        return FAIL(r, doc, "only the driver has a flavour of modules");
+    return check_pin(r, c);
+}
+
+static enum lks_code read_firmware(const struct reader *r, const struct lks_doc *doc)
+{
+    struct lks_component *c = &r->stack->components[r->stack->component_count++];
+    read_pin(doc, "bundle", c);
+    struct lks_str class = lks_doc_text(doc, "class");
+    const struct lks_component_kind *kind = lks_facts_component(r->facts, class);
+    if (kind != NULL && kind->sort != LKS_FIRMWARE)
+        return FAIL(r, doc, "%" LKS_STR_FMT " is software; pin it under components",
+                    LKS_STR_ARG(class));
+
+    char *name = lks_arena_alloc(&r->docs->arena, strlen("firmware/") + class.len + 1);
+    if (name == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+    memcpy(name, "firmware/", strlen("firmware/"));
+    memcpy(name + strlen("firmware/"), class.ptr, class.len);
+    c->name = lks_str_from(name);
+    c->part = lks_doc_text(doc, "part");
+    c->side = lks_doc_text(doc, "side");
+    c->transport = lks_doc_text(doc, "transport");
+    c->banks = lks_doc_text(doc, "banks");
+    c->revert = lks_doc_text(doc, "revert");
+    return check_pin(r, c);
+}
+
+static int by_identity(const void *left, const void *right)
+{
+    const struct lks_component *a = left, *b = right;
+    int order = lks_str_cmp(a->name, b->name);
+    if (order == 0)
+        order = lks_str_cmp(a->part, b->part);
+    return order != 0 ? order : lks_str_cmp(a->side, b->side);
+}
+
+/* One thing, one pin: two entries for it could name two owners or two versions. */
+static enum lks_code check_single_owner(const struct reader *r)
+{
+    for (size_t i = 1; i < r->stack->component_count; i++) {
+        const struct lks_component *a = &r->stack->components[i - 1];
+        const struct lks_component *b = &r->stack->components[i];
+        if (by_identity(a, b) != 0)
+            continue;
+        return FAIL(r, b->doc,
+                    "%" LKS_STR_FMT " is pinned twice (owners %" LKS_STR_FMT " and %" LKS_STR_FMT
+                    "); one component has one owner",
+                    LKS_STR_ARG(b->name), LKS_STR_ARG(a->owner), LKS_STR_ARG(b->owner));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code read_components(const struct reader *r, const struct lks_doc *doc)
+{
+    const struct lks_doc *software = lks_doc_member(doc, "components");
+    const struct lks_doc *firmware = lks_doc_member(doc, "firmware");
+    size_t room = software->count + (firmware != NULL ? firmware->count : 0);
+    r->stack->components =
+        lks_arena_array(&r->docs->arena, room + 1, sizeof(*r->stack->components));
+    if (r->stack->components == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+
+    for (const struct lks_doc *item = software->first; item != NULL; item = item->next) {
+        if (read_software(r, item) != LKS_OK)
+            return r->err->code;
+    }
+    const struct lks_doc *first = firmware != NULL ? firmware->first : NULL;
+    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
+        if (read_firmware(r, item) != LKS_OK)
+            return r->err->code;
+    }
+    qsort(r->stack->components, r->stack->component_count, sizeof(*r->stack->components),
+          by_identity);
+    return check_single_owner(r);
+}
+
+static enum lks_code read_window(const struct reader *r, const struct lks_doc *doc)
+{
+    bool pinned = false;
+    for (size_t i = 0; i < r->stack->component_count; i++) {
+        struct lks_component *c = &r->stack->components[i];
+        if (!lks_str_eq(c->name, doc->key) || c->version.len == 0)
+            continue;
+        pinned = true;
+        c->window = doc->text;
+        enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
+        struct lks_range range;
+        struct lks_err inner = {0};
+        if (lks_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
+            return FAIL(r, doc, "%s", inner.msg);
+        if (!lks_range_has(&range, c->version, scheme))
+            return FAIL(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
+                        LKS_STR_ARG(c->version));
+    }
+    if (!pinned)
+        return FAIL(r, doc, "a window is for a pinned component, and this one is not pinned");
+    return LKS_OK;
+}
+
+static enum lks_code read_windows(const struct reader *r, const struct lks_doc *windows)
+{
+    const struct lks_doc *first = windows != NULL ? windows->first : NULL;
+    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
+        if (read_window(r, item) != LKS_OK)
+            return r->err->code;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code read_classes(const struct reader *r, const struct lks_doc *hardware,
+                                  const struct lks_class_lookup *lookup)
+{
+    for (const struct lks_doc *item = hardware->first; item != NULL; item = item->next) {
+        const struct lks_class *class = lks_class_find(lookup, item->text);
+        if (class == NULL)
+            return FAIL(r, item,
+                        "no hardware class '%" LKS_STR_FMT
+                        "'; 'lockstep stack classes' lists those built in, others go beside the "
+                        "stack or come with --class FILE",
+                        LKS_STR_ARG(item->text));
+        if (class->vendor != r->stack->vendor)
+            return FAIL(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
+                        lks_vendor_name(r->stack->vendor));
+        r->stack->classes[r->stack->class_count++] = class;
+    }
+    return LKS_OK;
+}
+
+static bool is_stated(const struct lks_stack *stack, const char *name)
+{
+    for (size_t i = 0; i < stack->component_count; i++) {
+        if (lks_str_is(stack->components[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+static enum lks_code check_required(const struct reader *r, const struct lks_doc *doc)
+{
+    bool nvswitch = false;
+    for (size_t i = 0; i < r->stack->class_count; i++)
+        nvswitch = nvswitch || lks_class_has_nvswitch(r->stack->classes[i]);
+    for (size_t i = 0; i < LKS_COUNT(required_pins); i++) {
+        if (required_pins[i].vendor != r->stack->vendor ||
+            (required_pins[i].only_with_nvswitch && !nvswitch) ||
+            is_stated(r->stack, required_pins[i].component))
+            continue;
+        return FAIL(r, lks_doc_member(doc, "components"),
+                    "'%s' is not pinned%s; give its version, or say absent: REASON",
+                    required_pins[i].component,
+                    required_pins[i].only_with_nvswitch ? " and the hardware has NVSwitches" : "");
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
+                              const struct lks_class_lookup *lookup, struct lks_stack *out,
+                              struct lks_err *err)
+{
+    struct lks_stack stack = {
+        .name = lks_doc_text(doc, "name"),
+        .version = lks_doc_text(doc, "version"),
+        .vendor =
+            lks_str_is(lks_doc_text(doc, "vendor"), "amd") ? LKS_VENDOR_AMD : LKS_VENDOR_NVIDIA,
+        .settings = lks_doc_member(doc, "settings"),
+        .tuning = lks_doc_member(doc, "tuning"),
+        .doc = doc,
+    };
+    struct reader r = {docs, lookup->facts, &stack, err};
+    if (read_components(&r, doc) != LKS_OK ||
+        read_classes(&r, lks_doc_member(doc, "hardware"), lookup) != LKS_OK ||
+        check_required(&r, doc) != LKS_OK ||
+        read_windows(&r, lks_doc_member(doc, "windows")) != LKS_OK)
+        return err->code;
+
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf canonical = {0};
+    lks_buf_init(&canonical, LKS_DOC_BYTES_MAX);
+    if (lks_stack_canonical(&stack, &canonical, err) != LKS_OK ||
+        lks_digest_text(lks_buf_view(&canonical), stack.digest, err) != LKS_OK)
+        return err->code;
+    *out = stack;
+    return LKS_OK;
+}
+
+enum lks_code lks_stack_canonical(const struct lks_stack *stack, struct lks_buf *out,
+                                  struct lks_err *err)
+{
+    return lks_schema_identity(stack->doc, &lks_stack_record, out, err);
+}
+
+const struct lks_component *lks_stack_find(const struct lks_stack *stack, const char *name)
+{
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *c = &stack->components[i];
+        if (lks_str_is(c->name, name) && c->version.len > 0)
+            return c;
+    }
+    return NULL;
+}
+
+struct lks_str lks_stack_version(const struct lks_stack *stack, const char *name)
+{
+    const struct lks_component *c = lks_stack_find(stack, name);
+    return c != NULL ? c->version : (struct lks_str){"", 0};
+}
+
+const struct lks_doc *lks_stack_setting(const struct lks_stack *stack, const char *path)
+{
+    const struct lks_doc *at = stack->settings;
+    struct lks_str rest = lks_str_from(path), step;
+    while (at != NULL && rest.len > 0) {
+        lks_str_cut(rest, '.', &step, &rest);
+        const struct lks_doc *found = NULL;
+        const struct lks_doc *first = at->kind == LKS_DOC_MAP ? at->first : NULL;
+        for (const struct lks_doc *item = first; item != NULL; item = item->next) {
+            if (lks_str_eq(item->key, step))
+                found = item;
+        }
+        at = found;
+    }
+    return at;
+}

@@ -1,0 +1,158 @@
+#include "base/file.h"
+
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LIMIT = 1000 };
+
+/* A folder with the files below in it, for as long as a test runs. */
+struct folder {
+    char path[64];
+};
+
+static void path_in(const struct folder *f, const char *name, char out[128])
+{
+    snprintf(out, 128, "%s/%s", f->path, name);
+}
+
+static void write_file(const struct folder *f, const char *name, size_t len)
+{
+    char path[128];
+    path_in(f, name, path);
+    FILE *file = fopen(path, "w");
+    LKS_ASSERT(file != NULL);
+    for (size_t i = 0; i < len; i++)
+        fputc((int)(i % 256), file);
+    LKS_ASSERT(fclose(file) == 0);
+}
+
+static const struct {
+    const char *name;
+    size_t len;
+} files[] = {{"empty", 0}, {"full", LIMIT}, {"large", LIMIT + 1}, {"huge", 200000}};
+
+static void folder_init(struct folder *f)
+{
+    snprintf(f->path, sizeof(f->path), "/tmp/lks-file-XXXXXX");
+    LKS_ASSERT(mkdtemp(f->path) != NULL);
+    for (size_t i = 0; i < LKS_COUNT(files); i++)
+        write_file(f, files[i].name, files[i].len);
+}
+
+static void folder_fini(struct folder *f)
+{
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        char path[128];
+        path_in(f, files[i].name, path);
+        unlink(path);
+    }
+    rmdir(f->path);
+}
+
+static const struct {
+    const char *name;
+    const char *path; /* inside the folder unless it begins with a slash */
+    enum lks_code code;
+    size_t len;
+    const char *message;
+} reads[] = {
+    {"empty", "empty", LKS_OK, 0, NULL},
+    {"as long as allowed", "full", LKS_OK, LIMIT, NULL},
+    {"a byte too long", "large", LKS_E_LIMIT, 0, "large: more than 1000 bytes"},
+    {"much too long", "huge", LKS_E_LIMIT, 0, "huge: more than 1000 bytes"},
+    {"missing", "missing", LKS_E_NOT_FOUND, 0, "missing: No such file"},
+    {"below a file", "full/x", LKS_E_NOT_FOUND, 0, "full/x: Not a directory"},
+    {"a directory", ".", LKS_E_INVALID, 0, "is a directory, not a file"},
+    {"nothing at all", "/dev/null", LKS_OK, 0, NULL},
+    {"without end", "/dev/zero", LKS_E_LIMIT, 0, "/dev/zero: more than 1000 bytes"},
+};
+
+static void test_reads(void)
+{
+    LKS_CLEANUP(folder_fini) struct folder f = {0};
+    folder_init(&f);
+    for (size_t i = 0; i < LKS_COUNT(reads); i++) {
+        lks_test_case("%s", reads[i].name);
+        char path[128];
+        path_in(&f, reads[i].path, path);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&out, LIMIT);
+        const char *which = reads[i].path[0] == '/' ? reads[i].path : path;
+        CHECK_CODE(lks_file_read(which, &out, &err), reads[i].code);
+        if (reads[i].code == LKS_OK)
+            CHECK_INT(out.len, reads[i].len);
+        else
+            CHECK_HAS(lks_str_from(err.msg), reads[i].message);
+    }
+}
+
+/* Every byte arrives, behind what the buffer had, also across chunks. */
+static void test_content(void)
+{
+    LKS_CLEANUP(folder_fini) struct folder f = {0};
+    folder_init(&f);
+    char path[128];
+    path_in(&f, "huge", path);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&out, 1000000);
+    lks_buf_addc(&out, '>');
+    CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
+    CHECK_INT(out.len, 200001);
+    CHECK_INT(out.ptr[0], '>');
+    for (size_t i = 1; i < out.len; i++) {
+        if (!CHECK_INT((unsigned char)out.ptr[i], (i - 1) % 256))
+            break;
+    }
+}
+
+/* Files are closed again: reading more of them than may be open at once works. */
+static void test_closed(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&out, LIMIT);
+    for (int i = 0; i < 5000; i++) {
+        if (!CHECK_CODE(lks_file_read("/dev/null", &out, &err), LKS_OK) ||
+            !CHECK_CODE(lks_file_read("/tmp", &out, &err), LKS_E_INVALID))
+            break;
+    }
+}
+
+/* "-" reads what is piped in. */
+static void test_standard_input(void)
+{
+    int ends[2];
+    if (!CHECK(pipe(ends) == 0))
+        return;
+    int before = dup(STDIN_FILENO);
+    CHECK(write(ends[1], "piped", 5) == 5);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&out, LIMIT);
+    CHECK_CODE(lks_file_read("-", &out, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&out), "piped");
+    if (before >= 0) {
+        dup2(before, STDIN_FILENO);
+        close(before);
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"file: reads", test_reads},
+        {"file: content", test_content},
+        {"file: closed again", test_closed},
+        {"file: standard input", test_standard_input},
+        {0},
+    });
+}

@@ -1,0 +1,109 @@
+#include "base/intern.h"
+
+#include "base/rng.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_BYTES = 16 * 1024 * 1024 };
+
+static const struct {
+    const char *name;
+    struct lks_str text;
+    uint32_t id;
+} texts[] = {
+    {"the first", LKS_STR_C("driver"), 0},
+    {"another", LKS_STR_C("bmc"), 1},
+    {"the first again", LKS_STR_C("driver"), 0},
+    {"empty", LKS_STR_C(""), 2},
+    {"empty again", {NULL, 0}, 2},
+    {"with a zero in it", LKS_STR_C("a\0b"), 3},
+    {"another behind the zero", LKS_STR_C("a\0c"), 4},
+    {"a prefix", LKS_STR_C("a"), 5},
+    {"letters in another case", LKS_STR_C("BMC"), 6},
+};
+
+static void test_ids(void)
+{
+    LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+    lks_intern_init(&in, MAX_BYTES);
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        lks_test_case("%s", texts[i].name);
+        struct lks_err err = {0};
+        uint32_t id = UINT32_MAX, found = UINT32_MAX;
+        CHECK_CODE(lks_intern_id(&in, texts[i].text, &id, &err), LKS_OK);
+        CHECK_INT(id, texts[i].id);
+        CHECK(lks_intern_find(&in, texts[i].text, &found));
+        CHECK_INT(found, id);
+        CHECK(lks_str_eq(lks_intern_text(&in, id), texts[i].text));
+    }
+    CHECK_INT(lks_intern_count(&in), 7);
+    uint32_t id = 99;
+    CHECK(!lks_intern_find(&in, LKS_STR("nic"), &id));
+    CHECK_INT(id, 99);
+}
+
+static void test_empty(void)
+{
+    LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+    uint32_t id = 99;
+    CHECK(!lks_intern_find(&in, LKS_STR("driver"), &id));
+    CHECK_INT(lks_intern_count(&in), 0);
+}
+
+/* At the ceiling a new text is refused, and everything known stays so. */
+static void test_ceiling(void)
+{
+    LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+    struct lks_err err = {0};
+    lks_intern_init(&in, 64);
+    uint32_t id = 0;
+    CHECK_CODE(lks_intern_id(&in, LKS_STR("0123456789012345678901234567890"), &id, &err), LKS_OK);
+    CHECK_CODE(lks_intern_id(&in, LKS_STR("driver"), &id, &err), LKS_OK);
+    CHECK_CODE(lks_intern_id(&in, LKS_STR("bmc"), &id, &err), LKS_OK);
+    CHECK_CODE(lks_intern_id(&in, LKS_STR("nic"), &id, &err), LKS_E_LIMIT);
+    CHECK_CODE(lks_intern_id(&in, LKS_STR("driver"), &id, &err), LKS_OK);
+    CHECK_INT(id, 1);
+    CHECK_INT(lks_intern_count(&in), 3);
+}
+
+/* Ids are dense, in the order of first sight, and survive every growth; `seen` is the model. */
+static void test_property(void)
+{
+    enum { NAMES = 20000, STEPS = 100000 };
+    uint32_t *seen = calloc(NAMES, sizeof(seen[0]));
+    LKS_ASSERT(seen != NULL);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        lks_test_case("seed %d", (int)seed);
+        struct lks_rng rng = {seed};
+        LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+        lks_intern_init(&in, MAX_BYTES);
+        memset(seen, 0xff, NAMES * sizeof(seen[0]));
+        uint32_t next = 0;
+        for (int i = 0; i < STEPS; i++) {
+            char name[32];
+            uint32_t n = (uint32_t)lks_rng_below(&rng, NAMES), id = 0;
+            struct lks_err err = {0};
+            snprintf(name, sizeof(name), "node-%u", (unsigned)n);
+            if (seen[n] == UINT32_MAX)
+                seen[n] = next++;
+            if (!CHECK_CODE(lks_intern_id(&in, lks_str_from(name), &id, &err), LKS_OK) ||
+                !CHECK_INT(id, seen[n]) || !CHECK_STR(lks_intern_text(&in, id), name))
+                break;
+        }
+        CHECK_INT(lks_intern_count(&in), next);
+    }
+    free(seen);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"intern: ids", test_ids},
+        {"intern: the empty state", test_empty},
+        {"intern: ceiling", test_ceiling},
+        {"intern: property", test_property},
+        {0},
+    });
+}
