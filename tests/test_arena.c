@@ -3,6 +3,13 @@
 #include "base/rng.h"
 #include "tests/test.h"
 
+/* Where AddressSanitizer is built in: a request that cannot be met is answered, as without it. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 /* What fits under a ceiling of 64 bytes that already has `used` bytes in use. */
 static const struct {
     const char *name;
@@ -65,6 +72,22 @@ static void test_copy(void)
     CHECK_HAS(lks_str_from(err.msg), "32 bytes");
 }
 
+/* The ceiling and the system refuse for different reasons, and the last one counts. */
+static void test_causes(void)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena a = {0};
+    struct lks_err err = {0};
+    lks_arena_init(&a, SIZE_MAX);
+    CHECK(lks_arena_alloc(&a, PTRDIFF_MAX / 2) == NULL);
+    CHECK_CODE(lks_arena_fail(&a, &err), LKS_E_NOMEM);
+    CHECK(lks_arena_array(&a, SIZE_MAX / 2, 4) == NULL);
+    CHECK_CODE(lks_arena_fail(&a, &err), LKS_E_LIMIT);
+    CHECK(lks_arena_alloc(&a, PTRDIFF_MAX / 2) == NULL);
+    CHECK_CODE(lks_arena_fail(&a, &err), LKS_E_NOMEM);
+    CHECK(lks_arena_alloc(&a, 16) != NULL);
+    CHECK_CODE(lks_arena_fail(&a, &err), LKS_E_NOMEM); /* still the last refusal */
+}
+
 static void test_empty(void)
 {
     struct lks_arena a = {0};
@@ -108,6 +131,7 @@ int main(void)
         {"arena: sizes", test_sizes},
         {"arena: array", test_array},
         {"arena: copy", test_copy},
+        {"arena: causes", test_causes},
         {"arena: the empty state", test_empty},
         {"arena: property", test_property},
         {0},

@@ -88,7 +88,9 @@ static const struct {
      "NODE: gpu-17\n"
      "DAYS: 7\n"
      "SITE: Zürich\n"
-     "REASON: the driver is older than the one the golden stack names\n"
+     "REASON: the driver is older\n"
+     "  than the one the golden\n"
+     "  stack names\n"
      "\n"
      "NODE: gpu-18\n"
      "DAYS: 1200\n"
@@ -98,7 +100,9 @@ static const struct {
      "NODE: gpu-19\n"
      "DAYS: 0\n"
      "SITE:\n"
-     "REASON: see https://example.org/advisories/2026/11/15/0001\n"},
+     "REASON: see\n"
+     "  https://example.org/advisori\n"
+     "  es/2026/11/15/0001\n"},
 };
 
 static void test_widths(void)

@@ -104,11 +104,11 @@ static void add_field(struct lks_log *log, const char *key, struct lks_str value
 
 static void add_cut(struct lks_log *log, const char *key, struct lks_str value)
 {
-    const char dots[] = "...";
+    const struct lks_str dots = LKS_STR("...");
     char cut[LKS_LOG_VALUE_MAX];
     if (value.len > sizeof(cut)) {
         memcpy(cut, value.ptr, sizeof(cut));
-        memcpy(cut + sizeof(cut) - strlen(dots), dots, strlen(dots));
+        memcpy(cut + sizeof(cut) - dots.len, dots.ptr, dots.len);
         value = (struct lks_str){cut, sizeof(cut)};
     }
     add_field(log, key, value);

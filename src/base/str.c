@@ -35,7 +35,7 @@ struct lks_str lks_str_trim(struct lks_str s)
 
 bool lks_str_eq(struct lks_str a, struct lks_str b)
 {
-    return lks_str_cmp(a, b) == 0;
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
 bool lks_str_is(struct lks_str s, const char *terminated)
@@ -169,9 +169,25 @@ bool lks_rune_printable(uint32_t point)
     return !control && !layout;
 }
 
+/* How many of the bytes from `at` on are plain ASCII, counted in eights: most text is nothing else.
+ */
+static size_t ascii_run(struct lks_str s, size_t at)
+{
+    size_t run = 0;
+    for (uint64_t word; s.len - at - run >= sizeof(word); run += sizeof(word)) {
+        memcpy(&word, s.ptr + at + run, sizeof(word));
+        if ((word & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    return run;
+}
+
 bool lks_str_utf8(struct lks_str s, size_t *bad)
 {
     for (size_t at = 0; at < s.len;) {
+        at += ascii_run(s, at);
+        if (at == s.len)
+            break;
         uint32_t point;
         size_t len = lks_str_rune(s, at, &point);
         if (len == 0) {

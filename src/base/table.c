@@ -59,7 +59,7 @@ static void widen(struct lks_table_column *column, struct lks_str text)
 void lks_table_column(struct lks_table *t, const char *header, unsigned flags)
 {
     LKS_ASSERT(t->column_count < LKS_TABLE_COLUMNS_MAX && t->first == NULL);
-    struct lks_str text;
+    struct lks_str text = {0};
     if (t->failed.code != LKS_OK || keep(t, lks_str_from(header), &text) != LKS_OK)
         return;
     struct lks_table_column *column = &t->columns[t->column_count++];
@@ -82,7 +82,7 @@ static enum lks_code add_row(struct lks_table *t)
 void lks_table_cell(struct lks_table *t, enum lks_colour colour, struct lks_str text)
 {
     LKS_ASSERT(t->column_count > 0 || t->failed.code != LKS_OK);
-    struct lks_str copy;
+    struct lks_str copy = {0};
     if (t->failed.code != LKS_OK || keep(t, text, &copy) != LKS_OK)
         return;
     if ((t->last == NULL || t->filled == t->column_count) && add_row(t) != LKS_OK)
@@ -214,16 +214,34 @@ static void print_grid(const struct lks_table *t, FILE *out, const struct lks_te
 }
 
 /* Lines longer than the terminal are left for it to fold: it does so without losing anything. */
+/* "Header: value", the value going on below in a hanging indent where the terminal ends. */
+static void print_item(FILE *out, const struct lks_term *term, struct lks_str header,
+                       const struct lks_table_cell *cell)
+{
+    enum { INDENT = 2, LEAST = 8 };
+    size_t used = lks_term_columns(header) + strlen(": ");
+    size_t limit = term->width > INDENT + LEAST ? term->width : INDENT + LEAST;
+    struct lks_str rest = cell->text;
+    print_text(out, term, header, LKS_BOLD);
+    fputs(rest.len > 0 ? ": " : ":", out);
+    if (used + LEAST > limit && rest.len > 0) {
+        used = INDENT; /* nothing useful fits beside such a header */
+        fprintf(out, "\n%*s", INDENT, "");
+    }
+    while (rest.len > 0) {
+        print_text(out, term, next_line(&rest, limit - used), cell->colour);
+        if (rest.len > 0)
+            fprintf(out, "\n%*s", INDENT, "");
+        used = INDENT;
+    }
+    fputc('\n', out);
+}
+
 static void print_list(const struct lks_table *t, FILE *out, const struct lks_term *term)
 {
     for (const struct lks_table_row *row = t->first; row != NULL; row = row->next) {
-        for (size_t i = 0; i < t->column_count; i++) {
-            const struct lks_table_cell *cell = &row->cells[i];
-            print_text(out, term, t->columns[i].header.text, LKS_BOLD);
-            fputs(cell->text.len > 0 ? ": " : ":", out);
-            print_text(out, term, cell->text, cell->colour);
-            fputc('\n', out);
-        }
+        for (size_t i = 0; i < t->column_count; i++)
+            print_item(out, term, t->columns[i].header.text, &row->cells[i]);
         if (row->next != NULL)
             fputc('\n', out);
     }

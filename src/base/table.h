@@ -3,7 +3,7 @@
  *
  * Columns are as wide as their content. Where that is too much for the terminal, columns that may
  * wrap give way, the widest first, and their cells continue on the next lines; where even that is
- * too much, each row becomes a short list of "Header: value". Nothing is ever cut off, no line ends
+ * too much, each row becomes a list of "Header: value" lines. Nothing is ever cut off, no line ends
  * in blanks, and what is not printable text in a cell is shown as '?'.
  *
  * As with a buffer, the first failure stays and additions after it do nothing: a caller fills in

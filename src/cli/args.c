@@ -1,5 +1,7 @@
 #include "cli/args.h"
 
+#include "base/near.h"
+
 #include <string.h>
 
 static const struct lks_option *find_option(const struct lks_option *const *tables,
@@ -17,20 +19,14 @@ static const struct lks_option *find_option(const struct lks_option *const *tabl
 static enum lks_code fail_unknown(const struct lks_option *const *tables, struct lks_str name,
                                   struct lks_err *err)
 {
-    const char *near = NULL;
-    unsigned least = 4;
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
     for (; *tables != NULL; tables++) {
-        for (const struct lks_option *o = *tables; o->name != NULL; o++) {
-            unsigned distance = lks_str_distance(name, lks_str_from(o->name), 3);
-            if (distance < least) {
-                least = distance;
-                near = o->name;
-            }
-        }
+        for (const struct lks_option *o = *tables; o->name != NULL; o++)
+            lks_near_try(&near, lks_str_from(o->name));
     }
-    return lks_fail(err, LKS_E_USAGE, "no option '%" LKS_STR_FMT "'%s%s%s", LKS_STR_ARG(name),
-                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'?" : "");
+    return lks_fail(err, LKS_E_USAGE, "no option '%" LKS_STR_FMT "'%s", LKS_STR_ARG(name),
+                    lks_near_hint(&near, hint));
 }
 
 static enum lks_code add_positional(struct lks_args *args, const char *word, struct lks_err *err)

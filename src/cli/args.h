@@ -11,7 +11,7 @@ struct lks_option {
     const char *about;
 };
 
-#define LKS_ARGS_MAX 64
+#define LKS_ARGS_MAX 1024
 
 struct lks_args {
     struct {

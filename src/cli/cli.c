@@ -1,6 +1,8 @@
 #include "cli/cli.h"
 
+#include "base/near.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,6 +54,7 @@ static const struct lks_option compat_options[] = {
     {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
     {"--rocm", "V", "ROCm, such as 7.2.1"},
     {"--gpu", "GPU", "board (H100 SXM5 80GB), family (H100) or PCI id (2330)"},
+    {"--sources", NULL, "show where each fact was read"},
     {"--modules", "open|proprietary", "flavour of kernel modules; without it, either will do"},
     {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
     {"--needs-ptx-jit", NULL, "the programs compile PTX when they start"},
@@ -136,6 +139,44 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
     print_options(cli, lks_common_options);
 }
 
+static void options_json(struct lks_json_writer *w, const struct lks_option *options)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "name", options->name);
+        if (options->value != NULL)
+            lks_json_cstr(w, "value", options->value);
+        lks_json_cstr(w, "about", options->about);
+        lks_json_end(w, '}');
+    }
+}
+
+/* The commands from `first` on, `count` of them, for programs. */
+static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *first, size_t count,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "commands", '[');
+    for (const struct lks_command *c = first; c < first + count; c++) {
+        lks_json_begin(&w, NULL, '{');
+        lks_json_cstr(&w, "name", c->name);
+        lks_json_cstr(&w, "args", c->args);
+        lks_json_cstr(&w, "summary", c->summary);
+        lks_json_cstr(&w, "about", c->about);
+        lks_json_begin(&w, "options", '[');
+        options_json(&w, c->options);
+        options_json(&w, lks_common_options);
+        lks_json_end(&w, ']');
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
 static void list_commands(struct lks_cli *cli)
 {
     fprintf(cli->out, "usage: lockstep COMMAND [ARGUMENT...]\n\n");
@@ -170,31 +211,60 @@ static const struct lks_command *find_command(const char *const *words, int coun
     return NULL;
 }
 
+static bool is_in_group(const struct lks_command *command, const char *group)
+{
+    size_t len = strlen(group);
+    return len > 0 && strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
+}
+
+static bool is_group(const char *word)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        if (is_in_group(&lks_commands[i], word))
+            return true;
+    }
+    return false;
+}
+
+/* "stack needs a word behind it: lint, digest ..." */
+static enum lks_code fail_group(const char *group, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf words = {0};
+    lks_buf_init(&words, LKS_ERR_MSG_MAX);
+    for (size_t i = 0; i < lks_command_count; i++) {
+        if (is_in_group(&lks_commands[i], group))
+            lks_buf_addf(&words, "%s%s", words.len > 0 ? ", " : "",
+                         lks_commands[i].name + strlen(group) + 1);
+    }
+    return lks_fail(err, LKS_E_USAGE, "'%s' needs a word behind it: %s", group, words.ptr);
+}
+
 static enum lks_code fail_command(const char *const *words, int count, struct lks_err *err)
 {
-    char given[128];
+    char given[128], hint[LKS_NEAR_HINT_SIZE];
     snprintf(given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "",
              count > 1 ? words[1] : "");
-    const char *near = NULL;
-    unsigned least = 3;
+    if (count == 1 && is_group(words[0]))
+        return fail_group(words[0], err);
+    /* What follows the command may be its arguments: both readings are tried. */
+    struct lks_near whole = lks_near_to(lks_str_from(given));
+    struct lks_near first = lks_near_to(lks_str_from(words[0]));
     for (size_t i = 0; i < lks_command_count; i++) {
-        struct lks_str name = lks_str_from(lks_commands[i].name);
-        unsigned whole = lks_str_distance(lks_str_from(given), name, 2);
-        unsigned first = lks_str_distance(lks_str_from(words[0]), name, 2);
-        unsigned distance = whole < first ? whole : first;
-        if (distance < least) {
-            least = distance;
-            near = lks_commands[i].name;
-        }
+        lks_near_try(&whole, lks_str_from(lks_commands[i].name));
+        lks_near_try(&first, lks_str_from(lks_commands[i].name));
     }
-    if (near != NULL)
-        return lks_fail(err, LKS_E_USAGE, "no command '%s'; did you mean '%s'?", given, near);
+    const struct lks_near *near = whole.distance <= first.distance ? &whole : &first;
+    if (near->best.len > 0)
+        return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));
     return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
 }
 
 static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     int used, count = (int)args->positional_count;
+    bool json = lks_args_has(args, "--json");
+    if (count == 0 && json)
+        return help_json(cli, lks_commands, lks_command_count, err);
     if (count == 0) {
         list_commands(cli);
         return LKS_OK;
@@ -202,6 +272,8 @@ static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args, 
     const struct lks_command *command = find_command(args->positional, count, &used);
     if (command == NULL)
         return fail_command(args->positional, count, err);
+    if (json)
+        return help_json(cli, command, 1, err);
     explain(cli, command);
     return LKS_OK;
 }
@@ -224,13 +296,16 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     struct lks_args args;
     if (lks_args_parse(argc, argv, tables, &args, err) != LKS_OK)
         return lks_wrap(err, "%s", command->name);
+    if (lks_args_has(&args, "--help") && lks_args_has(&args, "--json"))
+        return help_json(cli, command, 1, err);
     if (lks_args_has(&args, "--help")) {
         explain(cli, command);
         return LKS_OK;
     }
     int given = (int)args.positional_count;
     if (given < command->args_min || given > command->args_max)
-        return lks_fail(err, LKS_E_USAGE, "usage: lockstep %s %s", command->name, command->args);
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstep %s%s%s", command->name,
+                        command->args[0] != '\0' ? " " : "", command->args);
     if (lks_args_has(&args, "--data"))
         cli->data_dir = lks_args_get(&args, "--data");
     return command->run(cli, &args, err);

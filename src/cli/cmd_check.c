@@ -5,6 +5,7 @@
 #include "core/advisory.h"
 #include "core/boards.h"
 #include "core/check.h"
+#include "core/compat.h"
 
 static enum lks_code read_day(struct lks_cli *cli, const struct lks_args *args, lks_day *out,
                               struct lks_err *err)
@@ -57,10 +58,10 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
     if (!lks_args_has(args, "--json")) {
         if (print_findings(cli, report, lks_args_has(args, "--sources"), err) != LKS_OK)
             return err->code;
-        fprintf(cli->out, "%s%.*s %.*s: %s: %zu errors, %zu warnings\n",
+        fprintf(cli->out, "%s%.*s %.*s: %s: %zu error%s, %zu warning%s\n",
                 report->count > 0 ? "\n" : "", LKS_STR_ARG(stack->name),
                 LKS_STR_ARG(stack->version), cli->no ? "no" : "yes", report->errors,
-                report->warnings);
+                report->errors == 1 ? "" : "s", report->warnings, report->warnings == 1 ? "" : "s");
         return LKS_OK;
     }
     struct lks_json_writer w = {.out = &json};
@@ -94,6 +95,24 @@ static enum lks_code find_fleet(const struct lks_args *args, const struct lks_in
     return LKS_OK;
 }
 
+/* A GPU given by hand must be one we know, of the stack's vendor: "unknown" would read as a yes. */
+static enum lks_code check_gpu(const struct lks_check *check, struct lks_err *err)
+{
+    const struct lks_gpu *board;
+    if (check->gpu.len == 0)
+        return LKS_OK;
+    if (lks_compat_boards(check->facts, check->gpu, &board, 1) == 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "--gpu: no row for '%.*s'; 'lockstep compat' helps to "
+                        "find the name",
+                        LKS_STR_ARG(check->gpu));
+    if (board->vendor != check->stack->vendor)
+        return lks_fail(err, LKS_E_INVALID, "--gpu: %.*s is of %s and the stack of %s",
+                        LKS_STR_ARG(board->product), lks_vendor_name(board->vendor),
+                        lks_vendor_name(check->stack->vendor));
+    return LKS_OK;
+}
+
 enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
@@ -106,6 +125,7 @@ enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *ar
         lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &check.stack, err) !=
             LKS_OK ||
+        check_gpu(&check, err) != LKS_OK ||
         find_fleet(args, &input, &fleet, &check.fleet, err) != LKS_OK ||
         lks_check_run(&check, &report, err) != LKS_OK)
         return err->code;

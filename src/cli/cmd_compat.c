@@ -88,27 +88,30 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
     return lks_output_json(cli, &json, err);
 }
 
-static enum lks_code print_rules(struct lks_cli *cli, const struct lks_report *rules,
+static enum lks_code print_rules(struct lks_cli *cli, const struct lks_report *rules, bool sources,
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "rule", 0);
     lks_table_column(&t, "what it says", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "source", LKS_COLUMN_WRAP);
+    if (sources)
+        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
     for (size_t i = 0; i < rules->count; i++) {
         const struct lks_finding *f = &rules->findings[i];
         enum lks_colour colour = f->severity == LKS_WARNING ? LKS_YELLOW : LKS_PLAIN;
         lks_table_cell(&t, colour, lks_str_from(f->rule));
         lks_table_cellf(&t, colour, "%s%.*s", f->severity == LKS_WARNING ? "warning: " : "",
                         LKS_STR_ARG(f->text));
-        lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
+        if (sources)
+            lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
     }
     return lks_output_table(cli, &t, err);
 }
 
 static enum lks_code compat_text(struct lks_cli *cli, const struct lks_compat_question *q,
-                                 const struct lks_compat_answer *a, struct lks_err *err)
+                                 const struct lks_compat_answer *a, bool sources,
+                                 struct lks_err *err)
 {
     enum lks_colour colour = a->reason <= LKS_BACKWARD  ? LKS_GREEN
                              : a->reason <= LKS_UNKNOWN ? LKS_YELLOW
@@ -123,7 +126,7 @@ static enum lks_code compat_text(struct lks_cli *cli, const struct lks_compat_qu
         fprintf(cli->out, "but %.*s: %s (%s)\n", LKS_STR_ARG(a->others[i].gpu->product),
                 lks_reason_verdict(a->others[i].reason), lks_reason_name(a->others[i].reason));
     fprintf(cli->out, "\n");
-    return print_rules(cli, &a->rules, err);
+    return print_rules(cli, &a->rules, sources, err);
 }
 
 enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -139,6 +142,7 @@ enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, s
         check_vendor(args, &answer, err) != LKS_OK)
         return err->code;
     cli->no = answer.reason > LKS_FORWARD;
-    return lks_args_has(args, "--json") ? compat_json(cli, &question, &answer, err)
-                                        : compat_text(cli, &question, &answer, err);
+    return lks_args_has(args, "--json")
+               ? compat_json(cli, &question, &answer, err)
+               : compat_text(cli, &question, &answer, lks_args_has(args, "--sources"), err);
 }

@@ -48,9 +48,7 @@ static void print_flaws(struct lks_cli *cli, const char *label,
 static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
 {
     if (diff->count == 0) {
-        fprintf(cli->out, "%s\n",
-                diff->same ? "the stacks are the same"
-                           : "the stacks differ only in what people wrote");
+        fprintf(cli->out, "the stacks are the same\n");
         return;
     }
     fprintf(cli->out, "\n");
@@ -58,9 +56,10 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
     print_flaws(cli, "flaws opened: ", &diff->after, &diff->before);
     fprintf(cli->out, "reboot: %s\none-way steps: %zu\n", diff->reboot, diff->one_way);
     if (diff->class != NULL)
-        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s)\n",
+        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s%s)\n",
                 LKS_STR_ARG(diff->class->name), LKS_STR_ARG(diff->class->approval),
-                LKS_STR_ARG(diff->class->pattern), LKS_STR_ARG(diff->class->revert));
+                LKS_STR_ARG(diff->class->pattern), LKS_STR_ARG(diff->class->revert),
+                diff->one_way > 0 ? "; none from the one-way steps" : "");
 }
 
 static void flaws_json(struct lks_json_writer *w, const char *key,

@@ -138,10 +138,7 @@ static enum lks_code show_components(struct lks_cli *cli, const struct lks_facts
     for (size_t i = 0; i < stack->component_count; i++) {
         const struct lks_component *c = &stack->components[i];
         const struct lks_component_kind *kind = lks_facts_component(facts, c->name);
-        bool limited = c->part.len > 0 || c->side.len > 0;
-        lks_table_cellf(&t, LKS_BOLD, "%.*s%s%.*s%s%.*s%s", LKS_STR_ARG(c->name),
-                        limited ? " [" : "", LKS_STR_ARG(c->part), c->side.len > 0 ? " side " : "",
-                        LKS_STR_ARG(c->side), limited ? "]" : "");
+        lks_table_cell(&t, LKS_BOLD, c->label);
         if (c->absent.len > 0)
             lks_table_cellf(&t, LKS_DIM, "absent: %.*s", LKS_STR_ARG(c->absent));
         else

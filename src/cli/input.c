@@ -1,6 +1,7 @@
 #include "cli/input.h"
 
 #include "base/file.h"
+#include "base/near.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,19 +34,14 @@ static void close_dir(DIR **dir)
 }
 
 /* The table called `name`, as a text that outlives the directory entry. */
-static const char *table_name(const char *name, const char **near)
+static const char *table_name(const char *name, struct lks_near *near)
 {
-    unsigned least = 4;
-    *near = NULL;
+    *near = lks_near_to(lks_str_from(name));
     for (size_t i = 0; lks_facts_file_name(i) != NULL; i++) {
         const char *known = lks_facts_file_name(i);
         if (strcmp(known, name) == 0)
             return known;
-        unsigned distance = lks_str_distance(lks_str_from(name), lks_str_from(known), 3);
-        if (distance < least) {
-            least = distance;
-            *near = known;
-        }
+        lks_near_try(near, lks_str_from(known));
     }
     return strcmp(name, LKS_FACTS_SITE_EDGES) == 0 ? LKS_FACTS_SITE_EDGES : NULL;
 }
@@ -59,12 +55,12 @@ static bool looks_like_table(const char *name)
 static enum lks_code add_table(struct overlay *o, const char *dir, const char *name,
                                struct lks_err *err)
 {
-    const char *near;
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near;
     const char *known = table_name(name, &near);
     if (known == NULL)
-        return lks_fail(err, LKS_E_INVALID, "%s/%s: no table has this name%s%s%s", dir, name,
-                        near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                        near != NULL ? "'?" : "");
+        return lks_fail(err, LKS_E_INVALID, "%s/%s: no table has this name%s", dir, name,
+                        lks_near_hint(&near, hint));
     LKS_ASSERT(o->count < TABLES_MAX);
     struct lks_buf *path = &o->paths[o->count], *text = &o->texts[o->count];
     lks_buf_init(path, PATH_BYTES_MAX);

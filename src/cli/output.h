@@ -7,7 +7,7 @@
 #include "codec/json.h"
 #include "core/report.h"
 
-#define LKS_OUTPUT_BYTES_MAX (64u * 1024 * 1024)
+#define LKS_OUTPUT_BYTES_MAX ((size_t)64 << 20)
 
 /* Print the JSON in `json` and a line end. */
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,

@@ -25,7 +25,8 @@ static unsigned count_lines(struct lks_str s)
 
 static bool at_line_end(const struct lks_csv *csv)
 {
-    return head(csv) == '\n' || lks_str_starts(csv->rest, "\r\n");
+    const struct lks_str *s = &csv->rest;
+    return head(csv) == '\n' || (s->len > 1 && s->ptr[0] == '\r' && s->ptr[1] == '\n');
 }
 
 static void take_line_end(struct lks_csv *csv)
@@ -126,7 +127,7 @@ static enum lks_code take_row(struct lks_csv *csv, struct lks_str fields[LKS_CSV
 static enum lks_code check_text(struct lks_str text, struct lks_err *err)
 {
     if (text.len > LKS_CSV_BYTES_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "line 1: more than %u bytes in all", LKS_CSV_BYTES_MAX);
+        return lks_fail(err, LKS_E_LIMIT, "line 1: more than %zu bytes in all", LKS_CSV_BYTES_MAX);
     size_t bad;
     if (!lks_str_utf8(text, &bad))
         return lks_fail(err, LKS_E_INVALID, "line %u: not UTF-8",

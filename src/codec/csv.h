@@ -15,7 +15,7 @@
 #include "base/str.h"
 
 #define LKS_CSV_COLUMNS_MAX 32
-#define LKS_CSV_BYTES_MAX   (4u * 1024 * 1024)
+#define LKS_CSV_BYTES_MAX   ((size_t)4 << 20)
 
 /* One pass over a text. */
 struct lks_csv {

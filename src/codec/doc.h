@@ -52,8 +52,8 @@ struct lks_docs {
     size_t count;
 };
 
-#define LKS_DOC_BYTES_MAX  (8u * 1024 * 1024)
-#define LKS_DOC_MEMORY_MAX (256u * 1024 * 1024)
+#define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)
+#define LKS_DOC_MEMORY_MAX ((size_t)256 << 20)
 
 /* `source` is copied. */
 enum lks_code lks_docs_init(struct lks_docs *docs, const char *source,

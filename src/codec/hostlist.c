@@ -303,7 +303,7 @@ enum lks_code lks_hostlist_parse(struct lks_str text, struct lks_arena *arena,
     struct lks_hostlist list = {0};
     size_t count = 0;
     if (text.len > LKS_HOSTLIST_BYTES_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "a host list of more than %d bytes",
+        return lks_fail(err, LKS_E_LIMIT, "a host list of more than %zu bytes",
                         LKS_HOSTLIST_BYTES_MAX);
     struct parser p = {text, 0, err};
     skip_blanks(&p);

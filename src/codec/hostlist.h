@@ -15,7 +15,7 @@
 
 #define LKS_HOST_NAME_MAX      253     /* a DNS name */
 #define LKS_HOSTLIST_MAX       1000000 /* names one text may stand for */
-#define LKS_HOSTLIST_BYTES_MAX (1024 * 1024)
+#define LKS_HOSTLIST_BYTES_MAX ((size_t)1 << 20)
 
 /* Names in the order written, duplicates kept. */
 struct lks_hostlist {

@@ -133,7 +133,7 @@ static enum lks_code check_zero(const struct lks_docs *docs, struct lks_str text
 enum lks_code lks_json_parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
 {
     if (text.len > LKS_DOC_BYTES_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %u bytes",
+        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %zu bytes",
                         LKS_STR_ARG(docs->source), LKS_DOC_BYTES_MAX);
     if (check_zero(docs, text, err) != LKS_OK)
         return err->code;

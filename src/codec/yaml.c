@@ -28,6 +28,14 @@ static enum lks_code fail_at(struct builder *b, const yaml_mark_t *mark, enum lk
                     one_based(mark->line), one_based(mark->column), message);
 }
 
+/* Without its place: the file is too large to look for one. */
+static enum lks_code fail_full(struct builder *b)
+{
+    enum lks_code code = lks_arena_fail(&b->docs->arena, b->err);
+    LKS_ASSERT(code != LKS_OK);
+    return lks_wrap(b->err, "%" LKS_STR_FMT, LKS_STR_ARG(b->docs->source));
+}
+
 /*
  * What a plain scalar may mean. Tried in this order; the first form that fits decides. Those with a
  * reason are refused: one reader of YAML takes them for something another does not.
@@ -58,7 +66,8 @@ static bool is_word(struct lks_str s, const char *const *words)
 
 static bool form_null(struct lks_str s)
 {
-    return s.len == 0 || lks_str_is(s, "~") || is_word(s, (const char *[]){"null", NULL});
+    return s.len == 0 || lks_str_is(s, "~") || lks_str_is(s, "null") || lks_str_is(s, "Null") ||
+           lks_str_is(s, "NULL");
 }
 
 static bool form_bool(struct lks_str s)
@@ -108,14 +117,14 @@ static bool form_date(struct lks_str s)
     return month >= 1 && month <= 2 && rest.len > month && rest.ptr[month] == '-';
 }
 
+/* 12.10, 1e3, 1_000, +5; also 580.95.05, which begins like one. Whole numbers went before. */
 static bool form_fraction(struct lks_str s)
 {
     struct lks_str n = without_sign(s);
     static const char *const words[] = {".inf", ".nan", NULL};
-    bool starts = n.len > 0 && strchr("0123456789.", n.ptr[0]) != NULL && n.ptr[0] != '\0';
-    bool has_digit = digits(n, ".") < n.len && strchr("0123456789", n.ptr[digits(n, ".")]) != NULL;
-    return is_word(n, words) || (starts && has_digit && digits(n, "0123456789._eE+-") == n.len &&
-                                 digits(n, "0123456789") < n.len);
+    size_t dots = digits(n, ".");
+    bool starts = dots < n.len && n.ptr[dots] >= '0' && n.ptr[dots] <= '9';
+    return is_word(n, words) || (starts && digits(n, "0123456789._eE+-") == n.len);
 }
 
 static bool form_special(struct lks_str s)
@@ -123,14 +132,17 @@ static bool form_special(struct lks_str s)
     return lks_str_is(s, "=") || lks_str_is(s, "<<");
 }
 
-static const struct {
+struct form {
     bool (*fits)(struct lks_str s);
     enum lks_doc_kind kind;
     const char *refused; /* why, or NULL */
-} forms[] = {
+};
+
+static const struct form forms[] = {
     {form_null, LKS_DOC_NULL, NULL},
     {form_bool, LKS_DOC_BOOL, NULL},
-    {form_truthy, 0, "YAML 1.1 reads it as true or false, YAML 1.2 as text"},
+    {form_truthy, 0,
+     "YAML 1.1 reads it as true or false, YAML 1.2 as text; for a switch write true or false"},
     {form_number, LKS_DOC_NUMBER, NULL},
     {form_leading_zero, 0, "YAML 1.1 reads it as octal, YAML 1.2 as decimal"},
     {form_based, 0, "YAML 1.1 and 1.2 disagree on numbers with a base"},
@@ -140,16 +152,25 @@ static const struct {
     {form_special, 0, "it has a meaning of its own in YAML 1.1"},
 };
 
-static enum lks_code add_value(struct builder *b, const yaml_mark_t *mark, enum lks_doc_kind kind,
-                               struct lks_str text, struct lks_doc **out)
+/* What a plain scalar means, or NULL for text. */
+static const struct form *find_form(struct lks_str s)
+{
+    for (size_t i = 0; i < LKS_COUNT(forms); i++) {
+        if (forms[i].fits(s))
+            return &forms[i];
+    }
+    return NULL;
+}
+
+/* NULL when it does not fit. */
+static struct lks_doc *add_value(struct builder *b, const yaml_mark_t *mark, enum lks_doc_kind kind,
+                                 struct lks_str text)
 {
     struct lks_doc *parent = b->depth > 0 ? b->open[b->depth - 1] : NULL;
     struct lks_doc *doc = kind == LKS_DOC_TEXT ? lks_doc_add_text(b->docs, parent, text)
                                                : lks_doc_add(b->docs, parent, kind);
-    if (doc == NULL) {
-        if (lks_arena_fail(&b->docs->arena, b->err) != LKS_OK)
-            return lks_wrap(b->err, "%" LKS_STR_FMT, LKS_STR_ARG(b->docs->source));
-    }
+    if (doc == NULL)
+        return NULL;
     if (parent != NULL && parent->kind == LKS_DOC_MAP) {
         doc->key = b->key;
         mark = &b->key_mark; /* the line a person looks for is that of the key */
@@ -157,39 +178,52 @@ static enum lks_code add_value(struct builder *b, const yaml_mark_t *mark, enum 
     }
     doc->line = one_based(mark->line);
     doc->column = one_based(mark->column);
-    *out = doc;
-    return LKS_OK;
+    return doc;
+}
+
+/* Whether the value that comes next may be the very secret that must not be in a manifest. Such a
+ * value is never repeated in a message. */
+static bool may_be_secret(const struct builder *b)
+{
+    static const char *const keys[] = {"credentials", "password", "secret", "token", NULL};
+    return is_word(b->key, keys);
+}
+
+static enum lks_code fail_form(struct builder *b, const yaml_mark_t *mark, struct lks_str s,
+                               const char *reason)
+{
+    char message[256];
+    int len = (int)(s.len < SHOWN_MAX ? s.len : SHOWN_MAX);
+    if (may_be_secret(b))
+        snprintf(message, sizeof(message), "the value needs quotes: %s", reason);
+    else
+        snprintf(message, sizeof(message), "%.*s needs quotes (\"%.*s\"): %s", len, s.ptr, len,
+                 s.ptr, reason);
+    return fail_at(b, mark, LKS_E_INVALID, message);
 }
 
 static enum lks_code set_number(struct builder *b, struct lks_str s, struct lks_doc *doc)
 {
     uint64_t magnitude;
+    struct lks_str shown = may_be_secret(b) ? LKS_STR("the number") : s;
     if (!lks_str_number(without_sign(s), (uint64_t)LKS_DOC_NUMBER_MAX, &magnitude))
         return lks_doc_fail(b->docs, doc, b->err, "%" LKS_STR_FMT " is beyond 2^53 - 1; quote it",
-                            (int)(s.len < SHOWN_MAX ? s.len : SHOWN_MAX), s.ptr);
+                            (int)(shown.len < SHOWN_MAX ? shown.len : SHOWN_MAX), shown.ptr);
     doc->number = s.ptr[0] == '-' ? -(int64_t)magnitude : (int64_t)magnitude;
     return LKS_OK;
 }
 
 static enum lks_code add_plain(struct builder *b, const yaml_event_t *event, struct lks_str s)
 {
-    struct lks_doc *doc;
-    for (size_t i = 0; i < LKS_COUNT(forms); i++) {
-        if (!forms[i].fits(s))
-            continue;
-        if (forms[i].refused != NULL) {
-            char message[256];
-            int len = (int)(s.len < SHOWN_MAX ? s.len : SHOWN_MAX);
-            snprintf(message, sizeof(message), "%.*s needs quotes (\"%.*s\"): %s", len, s.ptr, len,
-                     s.ptr, forms[i].refused);
-            return fail_at(b, &event->start_mark, LKS_E_INVALID, message);
-        }
-        if (add_value(b, &event->start_mark, forms[i].kind, s, &doc) != LKS_OK)
-            return b->err->code;
-        doc->truth = forms[i].kind == LKS_DOC_BOOL && lks_str_is(s, "true");
-        return forms[i].kind == LKS_DOC_NUMBER ? set_number(b, s, doc) : LKS_OK;
-    }
-    return add_value(b, &event->start_mark, LKS_DOC_TEXT, s, &doc);
+    const struct form *form = find_form(s);
+    if (form != NULL && form->refused != NULL)
+        return fail_form(b, &event->start_mark, s, form->refused);
+    enum lks_doc_kind kind = form != NULL ? form->kind : LKS_DOC_TEXT;
+    struct lks_doc *doc = add_value(b, &event->start_mark, kind, s);
+    if (doc == NULL)
+        return fail_full(b);
+    doc->truth = kind == LKS_DOC_BOOL && lks_str_is(s, "true");
+    return kind == LKS_DOC_NUMBER ? set_number(b, s, doc) : LKS_OK;
 }
 
 static bool awaits_key(const struct builder *b)
@@ -203,12 +237,12 @@ static enum lks_code take_key(struct builder *b, const yaml_event_t *event, stru
     if (plain && form_special(s))
         return fail_at(b, &event->start_mark, LKS_E_INVALID,
                        "merge keys are not read here; write the values out");
-    if (plain && (form_truthy(s) || form_null(s)))
+    if (plain && find_form(s) != NULL)
         return fail_at(b, &event->start_mark, LKS_E_INVALID,
-                       "a key that YAML versions read differently needs quotes");
+                       "a key that could be read as anything but text needs quotes");
     b->key = lks_arena_copy(&b->docs->arena, s);
     if (b->key.ptr == NULL)
-        return lks_arena_fail(&b->docs->arena, b->err);
+        return fail_full(b);
     b->key_mark = event->start_mark;
     b->has_key = true;
     return LKS_OK;
@@ -227,9 +261,9 @@ static enum lks_code on_scalar(struct builder *b, const yaml_event_t *event)
     if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return add_plain(b, event, s);
 
-    struct lks_doc *doc;
-    if (add_value(b, &event->start_mark, LKS_DOC_TEXT, s, &doc) != LKS_OK)
-        return b->err->code;
+    struct lks_doc *doc = add_value(b, &event->start_mark, LKS_DOC_TEXT, s);
+    if (doc == NULL)
+        return fail_full(b);
     doc->quoted = true;
     return LKS_OK;
 }
@@ -242,12 +276,16 @@ static enum lks_code on_start(struct builder *b, const yaml_event_t *event, enum
                        "anchors and tags are not read here; write the value out");
     if (awaits_key(b))
         return fail_at(b, &event->start_mark, LKS_E_INVALID, "a key must be plain text");
-    if (b->depth == LKS_DOC_DEPTH_MAX)
-        return fail_at(b, &event->start_mark, LKS_E_LIMIT, "nested too deeply (32 levels at most)");
+    if (b->depth == LKS_DOC_DEPTH_MAX) {
+        char message[64];
+        snprintf(message, sizeof(message), "nested too deeply (%d levels at most)",
+                 LKS_DOC_DEPTH_MAX);
+        return fail_at(b, &event->start_mark, LKS_E_LIMIT, message);
+    }
 
-    struct lks_doc *doc;
-    if (add_value(b, &event->start_mark, kind, (struct lks_str){0}, &doc) != LKS_OK)
-        return b->err->code;
+    struct lks_doc *doc = add_value(b, &event->start_mark, kind, (struct lks_str){0});
+    if (doc == NULL)
+        return fail_full(b);
     b->open[b->depth++] = doc;
     return LKS_OK;
 }
@@ -314,7 +352,7 @@ static enum lks_code read_events(struct builder *b, yaml_parser_t *parser)
 enum lks_code lks_yaml_parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
 {
     if (text.len > LKS_DOC_BYTES_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %u bytes",
+        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %zu bytes",
                         LKS_STR_ARG(docs->source), LKS_DOC_BYTES_MAX);
     LKS_CLEANUP(yaml_parser_delete) yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))

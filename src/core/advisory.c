@@ -97,15 +97,21 @@ static bool is_unfixed(const struct finder *f, const struct lks_advisory *adviso
            branch->eol < advisory->published;
 }
 
+/* Once for each component: what can be told from a version goes before what takes a person. */
 static enum lks_code judge(struct finder *f, const struct lks_advisory *advisory,
                            const struct lks_component *c)
 {
+    struct lks_open_advisory worst = {.advisory = advisory, .component = c};
     for (size_t i = 0; i < advisory->affected_count; i++) {
         enum lks_exposure exposure;
-        if (is_exposed(f, &advisory->affected[i], c, &exposure))
-            return add(f,
-                       (struct lks_open_advisory){advisory, &advisory->affected[i], c, exposure});
+        if (!is_exposed(f, &advisory->affected[i], c, &exposure) ||
+            (worst.affected != NULL && worst.exposure <= exposure))
+            continue;
+        worst.affected = &advisory->affected[i];
+        worst.exposure = exposure;
     }
+    if (worst.affected != NULL)
+        return add(f, worst);
     if (is_unfixed(f, advisory, c))
         return add(f, (struct lks_open_advisory){advisory, NULL, c, LKS_UNFIXED});
     return LKS_OK;
@@ -116,8 +122,10 @@ static int worst_first(const void *left, const void *right)
     const struct lks_open_advisory *a = left, *b = right;
     if (a->exposure != b->exposure)
         return a->exposure < b->exposure ? -1 : 1;
-    int score = lks_advisory_score(b->advisory) - lks_advisory_score(a->advisory);
-    return score != 0 ? score : lks_str_cmp(a->advisory->id, b->advisory->id);
+    int order = lks_advisory_score(b->advisory) - lks_advisory_score(a->advisory);
+    if (order == 0)
+        order = lks_str_cmp(a->advisory->id, b->advisory->id);
+    return order != 0 ? order : (a->component > b->component) - (a->component < b->component);
 }
 
 enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,

@@ -19,7 +19,7 @@ struct lks_open_advisory {
 };
 
 struct lks_advisory_list {
-    struct lks_open_advisory *open; /* owned; highest score first */
+    struct lks_open_advisory *open; /* owned; by exposure, then highest score first */
     size_t count;
 };
 

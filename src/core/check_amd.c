@@ -67,8 +67,12 @@ static void check_bundle(struct lks_checking *c, const struct lks_rocm *rocm,
 enum lks_code lks_rule_rocm_firmware(struct lks_checking *c)
 {
     const struct lks_rocm *rocm = pinned_rocm(c);
-    const struct lks_component *bundle = lks_stack_find(c->stack, "firmware/pldm-bundle");
-    for (size_t i = 0; i < c->board_count && rocm != NULL && bundle != NULL; i++)
-        check_bundle(c, rocm, bundle, c->boards[i]);
+    for (size_t i = 0; i < c->stack->component_count && rocm != NULL; i++) {
+        const struct lks_component *bundle = &c->stack->components[i];
+        if (!lks_str_is(bundle->name, "firmware/pldm-bundle") || bundle->version.len == 0)
+            continue;
+        for (size_t j = 0; j < c->board_count; j++)
+            check_bundle(c, rocm, bundle, c->boards[j]);
+    }
     return LKS_OK;
 }

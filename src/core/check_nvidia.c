@@ -23,16 +23,15 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
         [LKS_FORWARD] = LKS_WARNING, [LKS_UNKNOWN] = LKS_WARNING, [LKS_NO_DRIVER] = LKS_ERROR,
         [LKS_NO_ARCH] = LKS_ERROR,   [LKS_NO_MODULE] = LKS_ERROR,
     };
+    static const struct lks_finding nothing = {.source = {"", 0}, .text = {"", 0}};
     const struct lks_finding *last =
-        a->rules.count > 0 ? &a->rules.findings[a->rules.count - 1] : NULL;
-    struct lks_fact fact = {
-        LKS_CONFIRMED, last != NULL ? last->source : (struct lks_str){"", 0}, {"", 0}};
-    struct lks_str detail = last != NULL ? last->text : (struct lks_str){"", 0};
+        a->rules.count > 0 ? &a->rules.findings[a->rules.count - 1] : &nothing;
+    struct lks_fact fact = {LKS_CONFIRMED, last->source, {"", 0}};
     LKS_NOTE_FINDING(c, severities[a->reason], a->board != NULL ? a->board->product : q->gpu, &fact,
                      "driver %" LKS_STR_FMT " with toolkit %" LKS_STR_FMT ": %s: %s (%" LKS_STR_FMT
                      ")",
                      S(q->driver), S(q->toolkit), lks_reason_name(a->reason),
-                     lks_reason_about(a->reason), S(detail));
+                     lks_reason_about(a->reason), S(last->text));
     if (a->remedy.len > 0)
         lks_report_remedy(c->out, "%" LKS_STR_FMT, S(a->remedy));
     for (size_t i = 0; i < a->rules.count; i++) {
@@ -79,8 +78,8 @@ enum lks_code lks_rule_driver_family(struct lks_checking *c)
 {
     static const char *const members[] = {"fabric-manager", "imex", "nscq"};
     static const struct lks_fact fact = {
-        .source =
-            LKS_STR_C("https://packages.ubuntu.com/ca/questing/amd64/nvidia-fabricmanager-580"),
+        .source = LKS_STR_C(
+            "https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html"),
     };
     struct lks_str driver = version(c, "driver");
     for (size_t i = 0; i < LKS_COUNT(members); i++) {
@@ -450,6 +449,16 @@ enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
 
 /* Management software ----------------------------------------------------------------------- */
 
+/* What upstream calls it: "4.5.3" of "1:4.5.3-1". */
+static struct lks_str upstream(struct lks_str version)
+{
+    struct lks_str epoch, rest, revision;
+    if (lks_str_cut(version, ':', &epoch, &rest))
+        version = rest;
+    lks_str_cut(version, '-', &version, &revision);
+    return version;
+}
+
 enum lks_code lks_rule_dcgm(struct lks_checking *c)
 {
     struct lks_str dcgm = version(c, "dcgm"), driver = version(c, "driver");
@@ -459,7 +468,8 @@ enum lks_code lks_rule_dcgm(struct lks_checking *c)
     for (size_t i = 0; i < c->facts->dcgms.count && dcgm.len > 0 && driver.len > 0; i++) {
         const struct lks_dcgm *row = &c->facts->dcgms.rows[i];
         struct lks_str floor = nvswitch ? row->min_driver_nvswitch : row->min_driver;
-        if (cmp(row->version, dcgm) != 0 || floor.len == 0 || cmp(driver, floor) >= 0)
+        if (cmp(upstream(row->version), upstream(dcgm)) != 0 || floor.len == 0 ||
+            cmp(driver, floor) >= 0)
             continue;
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("dcgm"), &row->fact,
                          "DCGM %" LKS_STR_FMT " needs driver %" LKS_STR_FMT ", the stack has "

@@ -1,5 +1,6 @@
 /* Rules about time, people and what a site says: life times, edges, advisories, policies. */
 #include "base/buf.h"
+#include "base/near.h"
 #include "core/advisory.h"
 #include "core/check_rules.h"
 
@@ -38,19 +39,29 @@ static bool setting_value(const struct lks_checking *c, struct lks_str path, str
     return true;
 }
 
-static bool find_value(const struct lks_checking *c, struct lks_str name, struct value *out)
+/* Firmware by its class alone. */
+static struct lks_str bare_name(struct lks_str name)
+{
+    size_t skip = lks_str_starts(name, "firmware/") ? strlen("firmware/") : 0;
+    return (struct lks_str){name.ptr + skip, name.len - skip};
+}
+
+/* The next value called `name`, from `*at` on, which starts at 0: firmware may be pinned for
+ * several parts and sides, and an edge holds for each of them. */
+static bool next_value(const struct lks_checking *c, struct lks_str name, size_t *at,
+                       struct value *out)
 {
     *out = (struct value){0};
     if (lks_str_starts(name, "settings.")) {
         size_t prefix = strlen("settings.");
-        return setting_value(c, (struct lks_str){name.ptr + prefix, name.len - prefix}, out);
+        return (*at)++ == 0 &&
+               setting_value(c, (struct lks_str){name.ptr + prefix, name.len - prefix}, out);
     }
-    for (size_t i = 0; i < c->stack->component_count; i++) {
-        const struct lks_component *component = &c->stack->components[i];
-        struct lks_str bare = component->name;
-        if (lks_str_starts(bare, "firmware/") && !lks_str_starts(name, "firmware/"))
-            lks_str_cut(bare, '/', &(struct lks_str){0}, &bare);
-        if (component->version.len > 0 && lks_str_eq(bare, name)) {
+    while (*at < c->stack->component_count) {
+        const struct lks_component *component = &c->stack->components[(*at)++];
+        bool same =
+            lks_str_eq(component->name, name) || lks_str_eq(bare_name(component->name), name);
+        if (component->version.len > 0 && same) {
             out->text = component->version;
             return true;
         }
@@ -85,8 +96,11 @@ static bool edge_applies(const struct lks_checking *c, const struct lks_edge *ed
     if (!board || edge->component.len == 0)
         return board;
     struct value value;
-    return find_value(c, edge->component, &value) &&
-           inside(c, edge->component, &value, edge->range);
+    for (size_t at = 0; next_value(c, edge->component, &at, &value);) {
+        if (inside(c, edge->component, &value, edge->range))
+            return true;
+    }
+    return false;
 }
 
 /* "container-toolkit >=1.19.1 requires containerd >=1.7.16; the stack has 1.6.0 (ctk-containerd)"
@@ -108,8 +122,12 @@ static void note_edge(struct lks_checking *c, const struct lks_edge *edge,
     if (edge->fact.note.len > 0)
         lks_buf_addf(&text, "; %" LKS_STR_FMT, S(edge->fact.note));
     struct lks_str view = lks_buf_view(&text);
-    LKS_NOTE_FINDING(c, edge->condition.len > 0 ? LKS_WARNING : LKS_ERROR, edge->other, &edge->fact,
-                     "%" LKS_STR_FMT " (%" LKS_STR_FMT ")", S(view), S(edge->id));
+    /* A condition nobody can see here, of a fact that is not sure either, is worth a mention. */
+    enum lks_severity severity = edge->condition.len == 0             ? LKS_ERROR
+                                 : edge->fact.status == LKS_CONFIRMED ? LKS_WARNING
+                                                                      : LKS_INFO;
+    LKS_NOTE_FINDING(c, severity, edge->other, &edge->fact, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+                     S(view), S(edge->id));
 }
 
 enum lks_code lks_rule_edges(struct lks_checking *c)
@@ -117,10 +135,12 @@ enum lks_code lks_rule_edges(struct lks_checking *c)
     for (size_t i = 0; i < c->facts->edges.count; i++) {
         const struct lks_edge *edge = &c->facts->edges.rows[i];
         struct value other;
-        if (!edge_applies(c, edge) || !find_value(c, edge->other, &other))
+        if (!edge_applies(c, edge))
             continue;
-        if (inside(c, edge->other, &other, edge->other_range) == (edge->kind == LKS_CONFLICTS))
-            note_edge(c, edge, &other);
+        for (size_t at = 0; next_value(c, edge->other, &at, &other);) {
+            if (inside(c, edge->other, &other, edge->other_range) == (edge->kind == LKS_CONFLICTS))
+                note_edge(c, edge, &other);
+        }
     }
     return LKS_OK;
 }
@@ -192,7 +212,7 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
     for (size_t i = 0; i < c->stack->component_count; i++) {
         const struct lks_component *component = &c->stack->components[i];
         if (lks_str_is(component->revert, "one-way"))
-            LKS_NOTE_FINDING(c, LKS_INFO, component->name, NULL,
+            LKS_NOTE_FINDING(c, LKS_INFO, component->label, NULL,
                              "%" LKS_STR_FMT
                              " cannot be taken back: it goes last, soaks longer, and its way back "
                              "is a spare",
@@ -203,14 +223,17 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
 
 static void note_spelling(struct lks_checking *c, const struct lks_component *component)
 {
+    struct lks_str bare = bare_name(component->name);
+    enum lks_component_sort sort = bare.len < component->name.len ? LKS_FIRMWARE : LKS_SOFTWARE;
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(bare);
     for (size_t i = 0; i < c->facts->components.count; i++) {
-        struct lks_str known = c->facts->components.rows[i].name;
-        if (known.len < 4 || lks_str_distance(component->name, known, 2) > 2)
-            continue;
-        LKS_NOTE_FINDING(c, LKS_WARNING, component->name, NULL,
-                         "nobody knows this component; did you mean '%" LKS_STR_FMT "'?", S(known));
-        return;
+        if (c->facts->components.rows[i].sort == sort)
+            lks_near_try(&near, c->facts->components.rows[i].name);
     }
+    if (near.best.len > 0)
+        LKS_NOTE_FINDING(c, LKS_WARNING, component->label, NULL, "nobody knows this component%s",
+                         lks_near_hint(&near, hint));
 }
 
 enum lks_code lks_rule_spelling(struct lks_checking *c)
@@ -232,16 +255,19 @@ enum lks_code lks_rule_advisories(struct lks_checking *c)
         exposed += list.open[i].exposure == LKS_EXPOSED;
         unsure += list.open[i].exposure != LKS_EXPOSED;
     }
-    if (list.count == 0)
-        return LKS_OK;
-    const struct lks_advisory *worst = list.open[0].advisory;
-    LKS_NOTE_FINDING(c, exposed > 0 ? LKS_WARNING : LKS_INFO, list.open[0].component->name,
-                     &worst->fact,
-                     "%zu known flaws are open and %zu cannot be told; the worst is %" LKS_STR_FMT
-                     " (%" LKS_STR_FMT ", %" LKS_STR_FMT ")",
-                     exposed, unsure, S(worst->id), S(worst->cvss), S(worst->summary));
-    lks_report_remedy(c->out, "lockstep advisories FILE lists them with the versions that close "
-                              "them");
+    if (exposed > 0) {
+        const struct lks_advisory *worst = list.open[0].advisory;
+        LKS_NOTE_FINDING(c, LKS_WARNING, list.open[0].component->name, &worst->fact,
+                         "%zu known flaw%s open; the worst is %" LKS_STR_FMT " (%" LKS_STR_FMT
+                         ", %" LKS_STR_FMT ")",
+                         exposed, exposed == 1 ? " is" : "s are", S(worst->id), S(worst->cvss),
+                         S(worst->summary));
+        lks_report_remedy(c->out, "lockstep advisories FILE lists what closes each");
+    }
+    if (unsure > 0)
+        LKS_NOTE_FINDING(c, LKS_INFO, list.open[list.count - 1].component->name, NULL,
+                         "%zu known flaw%s to be checked by hand: lockstep advisories FILE", unsure,
+                         unsure == 1 ? " has" : "s have");
     return LKS_OK;
 }
 

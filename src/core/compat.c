@@ -1,11 +1,12 @@
 #include "core/compat.h"
 
 #include "base/buf.h"
+#include "base/near.h"
 
 static const struct {
     const char *name, *verdict, *about;
 } reasons[] = {
-    [LKS_NATIVE] = {"NATIVE", "yes", "the driver is at least the one the toolkit came with"},
+    [LKS_NATIVE] = {"NATIVE", "yes", "the driver supports the toolkit in full"},
     [LKS_BACKWARD] = {"BACKWARD", "yes", "the driver belongs to a later major than the toolkit"},
     [LKS_MINOR] = {"MINOR", "limited",
                    "runs inside the major: new features and PTX JIT are missing"},
@@ -259,18 +260,12 @@ static struct lks_str find_remedy(const struct search *s)
 static void note_unknown_gpu(const struct lks_facts *facts, struct lks_str name,
                              struct lks_report *rules)
 {
-    struct lks_str near = {"", 0};
-    unsigned least = 3;
-    for (size_t i = 0; i < facts->gpus.count; i++) {
-        unsigned distance = lks_str_distance(facts->gpus.rows[i].family, name, 2);
-        if (distance < least) {
-            least = distance;
-            near = facts->gpus.rows[i].family;
-        }
-    }
-    lks_report_add(
-        rules, "known", LKS_WARNING, name, NULL, "no row for this GPU%s%" LKS_STR_FMT "%s",
-        near.len > 0 ? "; did you mean '" : "", LKS_STR_ARG(near), near.len > 0 ? "'?" : "");
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(name);
+    for (size_t i = 0; i < facts->gpus.count; i++)
+        lks_near_try(&near, facts->gpus.rows[i].family);
+    lks_report_add(rules, "known", LKS_WARNING, name, NULL, "no row for this GPU%s",
+                   lks_near_hint(&near, hint));
 }
 
 void lks_compat_ask(const struct lks_facts *facts, const struct lks_compat_question *question,

@@ -29,6 +29,17 @@ static int cmp(struct lks_str a, struct lks_str b)
     return lks_version_cmp(a, b, LKS_VERSION_DOTTED);
 }
 
+/* A no that rests on an unconfirmed fact is not one: then nobody knows. */
+static enum lks_reason refuse(const struct case_ *c, const struct lks_fact *fact,
+                              enum lks_reason reason)
+{
+    if (fact->status != LKS_UNCONFIRMED)
+        return reason;
+    NOTE(c, "known", LKS_WARNING, fact, "%s would follow from this, and nothing else says so",
+         lks_reason_name(reason));
+    return LKS_UNKNOWN;
+}
+
 const struct lks_toolkit *lks_compat_toolkit(const struct lks_facts *facts, struct lks_str version)
 {
     const struct lks_toolkit *first = NULL;
@@ -42,6 +53,19 @@ const struct lks_toolkit *lks_compat_toolkit(const struct lks_facts *facts, stru
         if (fits && (first == NULL || cmp(row->version, first->version) < 0))
             first = row;
     }
+    return first;
+}
+
+static const struct lks_toolkit *first_of_major(const struct lks_facts *facts, int major)
+{
+    const struct lks_toolkit *first = NULL;
+    for (size_t i = 0; i < facts->toolkits.count; i++) {
+        const struct lks_toolkit *row = &facts->toolkits.rows[i];
+        if (lks_version_major(row->version) == major &&
+            (first == NULL || cmp(row->version, first->version) < 0))
+            first = row;
+    }
+    LKS_ASSERT(first != NULL); /* asked only of the major of a row there is */
     return first;
 }
 
@@ -108,7 +132,8 @@ static struct lks_str first_driver_needed(const struct case_ *c)
     return (struct lks_str){"", 0};
 }
 
-static bool driver_knows_gpu(const struct case_ *c)
+/* NATIVE stands for "nothing against it" in the steps that can only refuse. */
+static enum lks_reason judge_driver_knows(const struct case_ *c)
 {
     const struct lks_gpu *gpu = c->gpu;
     const struct lks_branch *branch = lks_facts_branch(c->facts, c->branch);
@@ -119,33 +144,33 @@ static bool driver_knows_gpu(const struct case_ *c)
              "driver %" LKS_STR_FMT
              " does not know the board; the first that does is %" LKS_STR_FMT,
              S(c->q->driver), S(first));
-        return false;
+        return refuse(c, &gpu->fact, LKS_NO_DRIVER);
     }
     if (!ended && !lks_words_have(branch->architectures, gpu->architecture)) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &branch->fact, "R%d is older than %" LKS_STR_FMT,
              c->branch, S(gpu->architecture));
-        return false;
+        return refuse(c, &branch->fact, LKS_NO_DRIVER);
     }
     NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact, "driver %" LKS_STR_FMT " knows the board",
          S(c->q->driver));
-    return true;
+    return LKS_NATIVE;
 }
 
-static bool architecture_supported(const struct case_ *c)
+static enum lks_reason judge_architecture(const struct case_ *c)
 {
     const struct lks_gpu *gpu = c->gpu;
     if (gpu->max_driver_branch > 0 && c->branch > gpu->max_driver_branch) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
              "%" LKS_STR_FMT " ends with driver branch R%d", S(gpu->architecture),
              gpu->max_driver_branch);
-        return false;
+        return refuse(c, &gpu->fact, LKS_NO_ARCH);
     }
     if (gpu->max_toolkit_major > 0 &&
         lks_version_major(c->toolkit->version) > gpu->max_toolkit_major) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
              "%" LKS_STR_FMT " ends with CUDA %d; CUDA %" LKS_STR_FMT " no longer targets it",
              S(gpu->architecture), gpu->max_toolkit_major, S(c->toolkit->version));
-        return false;
+        return refuse(c, &gpu->fact, LKS_NO_ARCH);
     }
     if (gpu->min_toolkit.len > 0 && cmp(c->toolkit->version, gpu->min_toolkit) < 0)
         NOTE(c, "architecture", LKS_WARNING, &gpu->fact,
@@ -155,10 +180,10 @@ static bool architecture_supported(const struct case_ *c)
     else
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "driver and toolkit support %" LKS_STR_FMT,
              S(gpu->architecture));
-    return true;
+    return LKS_NATIVE;
 }
 
-static bool modules_fit(const struct case_ *c)
+static enum lks_reason judge_modules(const struct case_ *c)
 {
     bool open = lks_str_is(c->q->modules, "open");
     bool proprietary = lks_str_is(c->q->modules, "proprietary");
@@ -170,9 +195,10 @@ static bool modules_fit(const struct case_ *c)
         why = "the board does not run with open modules";
     else if ((proprietary || !open_exists) && c->gpu->open_modules == LKS_OPEN_REQUIRED)
         why = "the board runs with open modules only";
-    if (why != NULL)
-        NOTE(c, "modules", LKS_INFO, &c->gpu->fact, "%s", why);
-    return why == NULL;
+    if (why == NULL)
+        return LKS_NATIVE;
+    NOTE(c, "modules", LKS_INFO, &c->gpu->fact, "%s", why);
+    return refuse(c, &c->gpu->fact, LKS_NO_MODULE);
 }
 
 static const struct lks_compat_package *find_package(const struct case_ *c)
@@ -257,22 +283,25 @@ static enum lks_reason judge_versions(const struct case_ *c)
     }
     if (cmp(c->q->driver, t->minor_compat_min) >= 0)
         return judge_minor(c);
-    NOTE(c, "driver-toolkit", LKS_INFO, &t->fact,
+    /* The floor is that of the major, which its first release states. */
+    const struct lks_toolkit *first = first_of_major(c->facts, lks_version_major(t->version));
+    NOTE(c, "driver-toolkit", LKS_INFO, &first->fact,
          "CUDA %d.x needs driver %" LKS_STR_FMT " or later", lks_version_major(t->version),
-         S(t->minor_compat_min));
-    return package_helps(c) ? LKS_FORWARD : LKS_NO_DRIVER;
+         S(first->minor_compat_min));
+    return package_helps(c) ? LKS_FORWARD : refuse(c, &first->fact, LKS_NO_DRIVER);
 }
 
 static enum lks_reason judge_nvidia(struct case_ *c)
 {
+    static enum lks_reason (*const steps[])(const struct case_ *c) = {
+        judge_driver_knows, judge_architecture, judge_modules};
     if (!has_rows(c))
         return LKS_UNKNOWN;
-    if (!driver_knows_gpu(c))
-        return LKS_NO_DRIVER;
-    if (!architecture_supported(c))
-        return LKS_NO_ARCH;
-    if (!modules_fit(c))
-        return LKS_NO_MODULE;
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        enum lks_reason reason = steps[i](c);
+        if (reason != LKS_NATIVE)
+            return reason;
+    }
     note_floors(c, "driver");
     return judge_versions(c);
 }
@@ -295,19 +324,19 @@ static enum lks_reason judge_amd_arch(const struct case_ *c)
     if (gpu->min_toolkit.len > 0 && cmp(c->rocm->version, gpu->min_toolkit) < 0) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "the board needs ROCm %" LKS_STR_FMT,
              S(gpu->min_toolkit));
-        return LKS_NO_ARCH;
+        return refuse(c, &gpu->fact, LKS_NO_ARCH);
     }
     if (gpu->max_toolkit_major > 0 &&
         lks_version_major(c->rocm->version) > gpu->max_toolkit_major) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "the board ends with ROCm %d",
              gpu->max_toolkit_major);
-        return LKS_NO_ARCH;
+        return refuse(c, &gpu->fact, LKS_NO_ARCH);
     }
     if (c->rocm->targets.len > 0 && !lks_words_have(c->rocm->targets, gpu->target)) {
         NOTE(c, "architecture", LKS_INFO, &c->rocm->fact,
              "ROCm %" LKS_STR_FMT " does not target %" LKS_STR_FMT, S(c->rocm->version),
              S(gpu->target));
-        return LKS_NO_ARCH;
+        return refuse(c, &c->rocm->fact, LKS_NO_ARCH);
     }
     if (c->rocm->targets.len == 0) {
         NOTE(c, "known", LKS_WARNING, &c->rocm->fact,
@@ -361,7 +390,7 @@ static enum lks_reason judge_amd_window(const struct case_ *c)
     NOTE(c, "driver-userspace", LKS_INFO, &c->rocm->fact,
          "ROCm %" LKS_STR_FMT " names drivers %" LKS_STR_FMT, S(c->rocm->version),
          S(c->rocm->amdgpu));
-    return LKS_NO_DRIVER;
+    return refuse(c, &c->rocm->fact, LKS_NO_DRIVER);
 }
 
 static enum lks_reason judge_amd(struct case_ *c)
@@ -374,7 +403,7 @@ static enum lks_reason judge_amd(struct case_ *c)
     if (c->gpu->min_driver.len > 0 && cmp(c->q->driver, c->gpu->min_driver) < 0) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &c->gpu->fact, "the board needs amdgpu %" LKS_STR_FMT,
              S(c->gpu->min_driver));
-        return LKS_NO_DRIVER;
+        return refuse(c, &c->gpu->fact, LKS_NO_DRIVER);
     }
     enum lks_reason reason = judge_amd_arch(c);
     if (reason != LKS_NATIVE)

@@ -29,20 +29,14 @@ enum lks_code lks_report_check(const struct lks_report *report, struct lks_err *
     return report->failed == LKS_OK ? LKS_OK : lks_arena_fail(&report->arena, err);
 }
 
+LKS_PRINTF(2, 0)
 static struct lks_str text_v(struct lks_report *report, const char *fmt, va_list ap)
 {
-    va_list again;
-    va_copy(again, ap);
-    int len = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    LKS_ASSERT(len >= 0);
-    char *text = lks_arena_alloc(&report->arena, (size_t)len + 1);
-    if (text == NULL) {
-        report->failed = LKS_E_LIMIT;
-        return (struct lks_str){"", 0};
-    }
-    vsnprintf(text, (size_t)len + 1, fmt, ap);
-    return (struct lks_str){text, (size_t)len};
+    struct lks_str text = lks_arena_formatv(&report->arena, fmt, ap);
+    if (text.ptr != NULL)
+        return text;
+    report->failed = LKS_E_LIMIT;
+    return (struct lks_str){"", 0};
 }
 
 struct lks_str lks_report_text(struct lks_report *report, const char *fmt, ...)

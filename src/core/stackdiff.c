@@ -74,11 +74,8 @@ static const char *direction_of(struct lks_str from, struct lks_str to)
 
 static struct lks_str subject_of(struct differ *d, const struct lks_component *c, const char *field)
 {
-    bool part = c->part.len > 0 || c->side.len > 0;
-    return lks_report_text(
-        &d->out->memory, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s%s%s", S(c->name),
-        part ? "[" : "", S(c->part), c->part.len > 0 && c->side.len > 0 ? " side " : "", S(c->side),
-        part ? "]" : "", field[0] != '\0' ? "." : "", field);
+    return lks_report_text(&d->out->memory, "%" LKS_STR_FMT "%s%s", S(c->label),
+                           field[0] != '\0' ? "." : "", field);
 }
 
 /* Fill in what a change of `c` means. An entry's own word on its banks and way back beats what is
@@ -100,6 +97,17 @@ static void describe(struct differ *d, const struct lks_component *c, struct lks
     out->one_way = lks_str_is(out->revert, "one-way");
 }
 
+/* Whether `version` is in the tested window that the stack before has for `c`. */
+static bool is_tolerated(const struct differ *d, const struct lks_component *c,
+                         struct lks_str version)
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(d->facts, c->name);
+    struct lks_range range;
+    struct lks_err ignored = {0};
+    return c->window.len > 0 && lks_range_parse(c->window, scheme, &range, &ignored) == LKS_OK &&
+           lks_range_has(&range, version, scheme);
+}
+
 static enum lks_code diff_version(struct differ *d, const struct lks_component *a,
                                   const struct lks_component *b)
 {
@@ -113,24 +121,41 @@ static enum lks_code diff_version(struct differ *d, const struct lks_component *
     if (from.len > 0 && to.len > 0) {
         int order = lks_version_cmp(from, to, lks_facts_scheme(d->facts, c->name));
         difference.direction = order < 0 ? "upgrade" : order > 0 ? "downgrade" : "changed";
+        difference.tolerated = is_tolerated(d, a, to);
     }
     describe(d, c, &difference);
     return add(d, difference);
 }
 
-/* The rest of an entry: owner, modules, build, artifacts, window ... */
+/* The field of a stack called `key`. Fields of one that parsed are known. */
+static const struct lks_field *stack_field(const char *key)
+{
+    const struct lks_field *field = lks_schema_field(&lks_stack_record, lks_str_from(key));
+    LKS_ASSERT(field != NULL);
+    return field;
+}
+
+/* One more thing an entry says: owner, modules, build, artifacts ... Either side may be NULL. */
 static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
                                 const struct lks_component *b, const char *key)
 {
+    const struct lks_component *c = b != NULL ? b : a;
+    bool firmware = lks_str_starts(c->name, "firmware/");
+    const struct lks_shape *entry = stack_field(firmware ? "firmware" : "components")->shape.of;
+    const struct lks_field *field = lks_schema_field(entry->record, lks_str_from(key));
+    const struct lks_doc *before = a != NULL ? lks_doc_member(a->doc, key) : NULL;
+    const struct lks_doc *after = b != NULL ? lks_doc_member(b->doc, key) : NULL;
     struct lks_difference difference = {0};
-    if (shown(d, lks_doc_member(a->doc, key), &difference.from) != LKS_OK ||
-        shown(d, lks_doc_member(b->doc, key), &difference.to) != LKS_OK)
+    bool same = true;
+    if ((field != NULL && lks_schema_same(field, before, after, &same, d->err) != LKS_OK) ||
+        shown(d, before, &difference.from) != LKS_OK || shown(d, after, &difference.to) != LKS_OK)
         return d->err->code;
-    if (lks_str_eq(difference.from, difference.to))
+    if (same)
         return LKS_OK;
-    difference.subject = subject_of(d, b, key);
+    difference.subject = subject_of(d, c, key);
     difference.direction = direction_of(difference.from, difference.to);
-    describe(d, b, &difference);
+    describe(d, c, &difference);
+    difference.one_way = false; /* only a new version is flashed */
     return add(d, difference);
 }
 
@@ -139,9 +164,12 @@ static enum lks_code diff_component(struct differ *d, const struct lks_component
 {
     static const char *const fields[] = {"absent",  "scope",     "owner", "build", "artifacts",
                                          "modules", "transport", "banks", "revert"};
+    LKS_ASSERT(a != NULL || b != NULL);
     if (diff_version(d, a, b) != LKS_OK)
         return d->err->code;
-    for (size_t i = 0; i < LKS_COUNT(fields) && a != NULL && b != NULL; i++) {
+    /* Of an entry that comes or goes only the version is told, or that it is absent. */
+    size_t count = a != NULL && b != NULL ? LKS_COUNT(fields) : 1;
+    for (size_t i = 0; i < count; i++) {
         if (diff_field(d, a, b, fields[i]) != LKS_OK)
             return d->err->code;
     }
@@ -190,9 +218,13 @@ static enum lks_code diff_member(struct differ *d, const char *where, struct lks
 {
     struct lks_difference difference = {
         .class = lks_str_from(where), .reboot = LKS_STR("service"), .revert = LKS_STR("cheap")};
-    if (shown(d, a, &difference.from) != LKS_OK || shown(d, b, &difference.to) != LKS_OK)
+    const struct lks_field *field = lks_schema_field(stack_field(where)->shape.record, key);
+    LKS_ASSERT(field != NULL);
+    bool same;
+    if (lks_schema_same(field, a, b, &same, d->err) != LKS_OK ||
+        shown(d, a, &difference.from) != LKS_OK || shown(d, b, &difference.to) != LKS_OK)
         return d->err->code;
-    if (lks_str_eq(difference.from, difference.to))
+    if (same)
         return LKS_OK;
     const struct lks_setting_kind *kind = lks_facts_setting(d->facts, key);
     if (kind != NULL) {
@@ -237,10 +269,13 @@ static enum lks_code diff_hardware(struct differ *d)
                                         .reboot = LKS_STR("no"),
                                         .revert = LKS_STR("cheap"),
                                         .direction = "changed"};
-    if (shown(d, lks_doc_member(d->from->doc, "hardware"), &difference.from) != LKS_OK ||
-        shown(d, lks_doc_member(d->to->doc, "hardware"), &difference.to) != LKS_OK)
+    const struct lks_doc *before = lks_doc_member(d->from->doc, "hardware");
+    const struct lks_doc *after = lks_doc_member(d->to->doc, "hardware");
+    bool same;
+    if (lks_schema_same(stack_field("hardware"), before, after, &same, d->err) != LKS_OK ||
+        shown(d, before, &difference.from) != LKS_OK || shown(d, after, &difference.to) != LKS_OK)
         return d->err->code;
-    return lks_str_eq(difference.from, difference.to) ? LKS_OK : add(d, difference);
+    return same ? LKS_OK : add(d, difference);
 }
 
 /* The class of change ----------------------------------------------------------------------- */
@@ -255,23 +290,10 @@ static bool has_class(const struct lks_stackdiff *diff, const char *class)
 }
 
 /* A version that the stack before already tolerates is the smallest change there is. */
-static bool inside_windows(const struct differ *d)
+static bool all_tolerated(const struct lks_stackdiff *diff)
 {
-    for (size_t i = 0; i < d->to->component_count; i++) {
-        const struct lks_component *b = &d->to->components[i];
-        const struct lks_component *a = NULL;
-        for (size_t j = 0; j < d->from->component_count; j++) {
-            if (by_identity(&d->from->components[j], b) == 0)
-                a = &d->from->components[j];
-        }
-        if (a != NULL && lks_str_eq(a->version, b->version))
-            continue;
-        enum lks_version_scheme scheme = lks_facts_scheme(d->facts, b->name);
-        struct lks_range range;
-        struct lks_err ignored = {0};
-        if (a == NULL || a->window.len == 0 ||
-            lks_range_parse(a->window, scheme, &range, &ignored) != LKS_OK ||
-            !lks_range_has(&range, b->version, scheme))
+    for (size_t i = 0; i < diff->count; i++) {
+        if (!diff->differences[i].tolerated)
             return false;
     }
     return true;
@@ -293,7 +315,7 @@ static const struct lks_change_class *change_class(const struct differ *d)
 {
     const char *name = has_class(d->out, "power") || has_class(d->out, "fabric") ? "power-fabric"
                        : closes_critical(d->out)                                 ? "emergency"
-                       : inside_windows(d)                                       ? "standard"
+                       : all_tolerated(d->out)                                   ? "standard"
                                                                                  : "routine";
     for (size_t i = 0; i < d->facts->change_classes.count; i++) {
         if (lks_str_is(d->facts->change_classes.rows[i].name, name))

@@ -14,10 +14,11 @@ struct lks_difference {
     struct lks_str from;    /* empty: was not there */
     struct lks_str to;      /* empty: is not there any more */
     const char *direction;  /* added, removed, upgrade, downgrade, changed */
-    struct lks_str class;   /* of update; "setting" or "tuning" for those */
+    struct lks_str class;   /* of update; settings, tuning, window or hardware for those */
     struct lks_str reboot;  /* no, service, reset, node, domain */
     struct lks_str revert;  /* how it is taken back */
     bool one_way;
+    bool tolerated; /* a version inside the tested window of the stack before */
 };
 
 struct lks_stackdiff {

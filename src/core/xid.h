@@ -19,10 +19,11 @@ struct lks_xid_registers {
 
 struct lks_xid_decoded {
     const struct lks_xid_nvlink5 *row;
-    struct lks_str action; /* the row's, or its second where that pattern matches */
+    struct lks_str action; /* the row's, or its second where that pattern fits */
 };
 
-/* The rows that match, at most `max`. */
+/* The rows that match, at most `max`: those that name the error status as it is, or where none does
+ * those that name one of its bits. */
 size_t lks_xid_decode(const struct lks_facts *facts, int64_t number,
                       const struct lks_xid_registers *registers, struct lks_xid_decoded *out,
                       size_t max);

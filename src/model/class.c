@@ -49,6 +49,7 @@ enum lks_code lks_class_parse(const struct lks_docs *docs, const struct lks_doc 
     const struct lks_doc *nics = lks_doc_member(doc, "nics");
     const struct lks_doc *sharp = lks_doc_member(doc, "sharp");
     int64_t gpus = number(gpu, "count", 0);
+    LKS_ASSERT(gpus > 0); /* the table says so */
     struct lks_class c = {
         .name = lks_doc_text(doc, "name"),
         .vendor =

@@ -113,7 +113,7 @@ static bool read_words(const struct lks_facts_column *column, struct lks_str cel
 }
 
 static const struct {
-    bool (*read)(const struct lks_facts_column *column, struct lks_str cell, void *field);
+    bool (*take)(const struct lks_facts_column *column, struct lks_str cell, void *field);
     const char *expected;
 } cells[] = {
     [LKS_CELL_TEXT] = {read_text, "UTF-8 text"},
@@ -155,12 +155,13 @@ static enum lks_code read_row(struct loader *l, void *row)
     for (size_t i = 0; i < l->table->column_count; i++) {
         const struct lks_facts_column *column = &l->table->columns[i];
         struct lks_str cell = l->csv.fields[l->from[i]];
+        void *field = (char *)row + column->offset;
         if (cell.len == 0 && !column->required) {
             if (column->cell == LKS_CELL_DAY)
-                *(lks_day *)((char *)row + column->offset) = LKS_DAY_NONE;
+                *(lks_day *)field = LKS_DAY_NONE;
             continue;
         }
-        if (cell.len == 0 || !cells[column->cell].read(column, cell, (char *)row + column->offset))
+        if (cell.len == 0 || !cells[column->cell].take(column, cell, field))
             return lks_fail(l->err, LKS_E_INVALID, "%s: line %u: %s: '%.*s' is not %s", l->shown,
                             l->csv.line, column->name, (int)(cell.len < 60 ? cell.len : 60),
                             cell.ptr, cells[column->cell].expected);
@@ -379,6 +380,64 @@ static const struct {
 /* References -------------------------------------------------------------------------------- */
 
 /* A row that names another must find it: a misspelled action or class would be silence later. */
+
+static enum lks_code check_action(const struct lks_facts *facts, const char *file, int64_t number,
+                                  struct lks_str action, struct lks_err *err)
+{
+    bool known = action.len == 0;
+    for (size_t i = 0; i < facts->xid_actions.count && !known; i++)
+        known = lks_str_eq(facts->xid_actions.rows[i].action, action);
+    if (known)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_INVALID, "%s: %lld: no action '%" LKS_STR_FMT "'", file,
+                    (long long)number, LKS_STR_ARG(action));
+}
+
+static enum lks_code check_actions(const struct lks_facts *facts, struct lks_err *err)
+{
+    for (size_t i = 0; i < facts->xids.count; i++) {
+        const struct lks_xid *x = &facts->xids.rows[i];
+        if (check_action(facts, "xid.csv", x->number, x->immediate_action, err) != LKS_OK ||
+            check_action(facts, "xid.csv", x->number, x->investigatory_action, err) != LKS_OK)
+            return err->code;
+    }
+    for (size_t i = 0; i < facts->sxids.count; i++) {
+        const struct lks_sxid *x = &facts->sxids.rows[i];
+        if (check_action(facts, "sxid.csv", x->number, x->recommended_action, err) != LKS_OK)
+            return err->code;
+    }
+    for (size_t i = 0; i < facts->xid_nvlink5.count; i++) {
+        const struct lks_xid_nvlink5 *x = &facts->xid_nvlink5.rows[i];
+        if (check_action(facts, "xid-nvlink5.csv", x->number, x->action, err) != LKS_OK ||
+            check_action(facts, "xid-nvlink5.csv", x->number, x->action2, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* The range of an edge is read by the numbering of its component; a setting has words instead. */
+static enum lks_code check_range(const struct lks_facts *facts, const struct lks_edge *edge,
+                                 struct lks_str component, struct lks_str text, struct lks_err *err)
+{
+    struct lks_range range;
+    if (text.len == 0 || component.len == 0 || lks_str_starts(component, "settings.") ||
+        lks_range_parse(text, lks_facts_scheme(facts, component), &range, err) == LKS_OK)
+        return LKS_OK;
+    return lks_wrap(err, "edge %" LKS_STR_FMT ": %" LKS_STR_FMT, LKS_STR_ARG(edge->id),
+                    LKS_STR_ARG(component));
+}
+
+static enum lks_code check_edges(const struct lks_facts *facts, struct lks_err *err)
+{
+    for (size_t i = 0; i < facts->edges.count; i++) {
+        const struct lks_edge *e = &facts->edges.rows[i];
+        if (check_range(facts, e, e->component, e->range, err) != LKS_OK ||
+            check_range(facts, e, e->other, e->other_range, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
 static enum lks_code check_references(const struct lks_facts *facts, struct lks_err *err)
 {
     for (size_t i = 0; i < facts->components.count; i++) {
@@ -396,7 +455,9 @@ static enum lks_code check_references(const struct lks_facts *facts, struct lks_
                             "driver-versions.csv: %" LKS_STR_FMT " is not of branch R%d",
                             LKS_STR_ARG(d->version), d->branch);
     }
-    return LKS_OK;
+    if (check_actions(facts, err) != LKS_OK)
+        return err->code;
+    return check_edges(facts, err);
 }
 
 /* Loading ----------------------------------------------------------------------------------- */

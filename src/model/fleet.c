@@ -1,6 +1,7 @@
 #include "model/fleet.h"
 
 #include "base/intern.h"
+#include "base/near.h"
 #include "model/tables.h"
 
 /* The table of a fleet ---------------------------------------------------------------------- */
@@ -183,12 +184,16 @@ static enum lks_code check_reference(const struct reader *r, const struct lks_do
     const struct lks_doc *map = lks_doc_member(r->doc, map_name);
     if (at == NULL)
         return LKS_OK;
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(at->text);
     const struct lks_doc *first = map != NULL ? map->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
         if (lks_str_eq(item->key, at->text))
             return LKS_OK;
+        lks_near_try(&near, item->key);
     }
-    return FAIL(r, at, "no '%" LKS_STR_FMT "' under %s", LKS_STR_ARG(at->text), map_name);
+    return FAIL(r, at, "no '%" LKS_STR_FMT "' under %s%s", LKS_STR_ARG(at->text), map_name,
+                lks_near_hint(&near, hint));
 }
 
 static enum lks_code read_hosts(struct reader *r, const struct lks_doc *doc,
@@ -243,7 +248,7 @@ static enum lks_code read_node_group(struct reader *r, const struct lks_doc *doc
     const struct lks_doc *class = lks_doc_member(doc, "class");
     group->class = lks_class_find(r->lookup, class->text);
     if (group->class == NULL)
-        return FAIL(r, class, "no hardware class '%" LKS_STR_FMT "'", LKS_STR_ARG(class->text));
+        return lks_class_fail(r->lookup, r->docs, class, r->err);
     r->fleet->node_count += group->hosts.count;
     return LKS_OK;
 }
@@ -259,7 +264,7 @@ static enum lks_code read_asset_group(struct reader *r, const struct lks_doc *do
 }
 
 static enum lks_code read_groups(struct reader *r, const char *key, struct lks_group **out,
-                                 enum lks_code (*read)(struct reader *r, const struct lks_doc *doc))
+                                 enum lks_code (*take)(struct reader *r, const struct lks_doc *doc))
 {
     const struct lks_doc *groups = lks_doc_member(r->doc, key);
     if (groups == NULL)
@@ -268,7 +273,7 @@ static enum lks_code read_groups(struct reader *r, const char *key, struct lks_g
     if (*out == NULL)
         return lks_arena_fail(&r->docs->arena, r->err);
     for (const struct lks_doc *item = groups->first; item != NULL; item = item->next) {
-        if (read(r, item) != LKS_OK)
+        if (take(r, item) != LKS_OK)
             return r->err->code;
     }
     return LKS_OK;

@@ -22,7 +22,8 @@ void lks_manifest_fini(struct lks_manifest *manifest)
     *manifest = (struct lks_manifest){0};
 }
 
-/* JSON begins with a brace; a YAML manifest never does. */
+/* JSON begins with a brace. A YAML manifest that does is read as JSON too, and refused where the
+ * two differ. */
 static bool looks_like_json(struct lks_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -82,11 +83,28 @@ static enum lks_code make_room(struct lks_manifest *m, const struct lks_manifest
     return LKS_OK;
 }
 
+/* Two of a name in one file would make what a stack runs on depend on their order. */
+static enum lks_code check_class_name(const struct lks_manifest *m, const struct lks_doc *doc,
+                                      struct lks_err *err)
+{
+    struct lks_str name = lks_doc_text(doc, "name");
+    for (const struct lks_doc *d = m->docs.first; d != doc; d = d->next) {
+        if (lks_str_is(lks_doc_text(d, "kind"), lks_class_record.name) &&
+            lks_str_eq(lks_doc_text(d, "name"), name))
+            return lks_doc_fail(&m->docs, lks_doc_member(doc, "name"), err,
+                                "there is already a class '%" LKS_STR_FMT "' in this file",
+                                LKS_STR_ARG(name));
+    }
+    return LKS_OK;
+}
+
 static enum lks_code read_doc(struct lks_manifest *m, const struct lks_doc *doc,
                               const struct lks_record *record, const struct lks_facts *facts,
                               struct lks_err *err)
 {
     struct lks_class_lookup lookup = {m->classes, m->class_count, facts};
+    if (record == &lks_class_record && check_class_name(m, doc, err) != LKS_OK)
+        return err->code;
     if (record == &lks_class_record)
         return lks_class_parse(&m->docs, doc, &m->classes[m->class_count++], err);
     if (record == &lks_stack_record)
@@ -100,6 +118,9 @@ static enum lks_code read_all(struct lks_manifest *m, const struct lks_facts *fa
     if (m->docs.count == 0)
         return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT ": holds no manifest",
                         LKS_STR_ARG(m->docs.source));
+    if (m->docs.count > LKS_MANIFEST_DOCS_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %d documents",
+                        LKS_STR_ARG(m->docs.source), LKS_MANIFEST_DOCS_MAX);
     if (make_room(m, library, err) != LKS_OK)
         return err->code;
     for (size_t pass = 0; pass < LKS_COUNT(kinds); pass++) {

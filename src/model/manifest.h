@@ -9,6 +9,8 @@
 #include "model/fleet.h"
 #include "model/stack.h"
 
+#define LKS_MANIFEST_DOCS_MAX 4096
+
 struct lks_manifest {
     struct lks_docs docs; /* owns all that follows */
     struct lks_stack *stacks;

@@ -1,12 +1,13 @@
 #include "model/schema.h"
 
+#include "base/near.h"
 #include "base/time.h"
 #include "codec/hostlist.h"
 #include "codec/version.h"
 
 #include <stdlib.h>
 
-enum { NAME_LEN_MAX = 63, TEXT_LEN_MAX = 4096, NEAR_MAX = 3, SHOWN_MAX = 48 };
+enum { NAME_LEN_MAX = 63, TEXT_LEN_MAX = 4096, SHOWN_MAX = 48 };
 
 /* Checking ---------------------------------------------------------------------------------- */
 
@@ -205,29 +206,15 @@ static enum lks_code check_number(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
-/* The candidate nearest to `s`, or NULL when none is near enough to be what was meant. */
-static const char *nearest(struct lks_str s, const char *const *candidates, size_t count)
-{
-    const char *best = NULL;
-    unsigned best_distance = NEAR_MAX + 1;
-    for (size_t i = 0; i < count; i++) {
-        struct lks_str candidate = lks_str_from(candidates[i]);
-        unsigned limit = candidate.len < 4 ? 1 : candidate.len < 8 ? 2 : NEAR_MAX;
-        unsigned distance = lks_str_distance(s, candidate, limit);
-        if (distance <= limit && distance < best_distance) {
-            best = candidates[i];
-            best_distance = distance;
-        }
-    }
-    return best;
-}
-
 static enum lks_code fail_choice(struct checker *c, const struct lks_doc *doc,
                                  const char *const *values, size_t count)
 {
-    const char *near = nearest(doc->text, values, count);
-    if (near != NULL)
-        return FAIL(c, doc, "no such value '%.*s'; did you mean '%s'?", SHOWN(doc->text), near);
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(doc->text);
+    for (size_t i = 0; i < count; i++)
+        lks_near_try(&near, lks_str_from(values[i]));
+    if (near.best.len > 0)
+        return FAIL(c, doc, "no such value '%.*s'%s", SHOWN(doc->text), lks_near_hint(&near, hint));
     LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
     lks_buf_init(&list, 256);
     for (size_t i = 0; i < count; i++)
@@ -316,14 +303,12 @@ const struct lks_field *lks_schema_field(const struct lks_record *record, struct
 static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_record *record)
 {
-    enum { KEYS_MAX = 64 };
-    const char *keys[KEYS_MAX];
-    LKS_ASSERT(record->count <= KEYS_MAX);
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(doc->key);
     for (size_t i = 0; i < record->count; i++)
-        keys[i] = record->fields[i].key;
-    const char *near = nearest(doc->key, keys, record->count);
-    if (near != NULL)
-        return FAIL(c, doc, "unknown key; did you mean '%s'?", near);
+        lks_near_try(&near, lks_str_from(record->fields[i].key));
+    if (near.best.len > 0)
+        return FAIL(c, doc, "unknown key%s", lks_near_hint(&near, hint));
     return FAIL(c, doc, "unknown key in %s", record->name);
 }
 
@@ -415,13 +400,25 @@ static enum lks_code copy_scalar(struct copier *c, struct lks_doc *parent, struc
     return LKS_OK;
 }
 
-static bool says_absence(const struct lks_doc *doc, const char *fallback)
+/* Whether the field could as well have been left out. A map without members says nothing, nor does
+ * a list of records without any; another list without elements says that there are none. */
+static bool says_absence(const struct lks_doc *doc, const struct lks_field *field)
 {
-    if (fallback == NULL)
-        return false;
-    if (doc->kind == LKS_DOC_BOOL)
-        return doc->truth == (strcmp(fallback, "true") == 0);
-    return doc->kind == LKS_DOC_TEXT && lks_str_is(doc->text, fallback);
+    if ((field->flags & LKS_FIELD_NOTE) != 0)
+        return true;
+    if (doc->kind == LKS_DOC_BOOL && field->fallback != NULL)
+        return doc->truth == (strcmp(field->fallback, "true") == 0);
+    if (doc->kind == LKS_DOC_TEXT && field->fallback != NULL)
+        return lks_str_is(doc->text, field->fallback);
+    if (doc->kind == LKS_DOC_LIST)
+        return doc->count == 0 && field->shape.of->type == LKS_TYPE_RECORD;
+    if (field->shape.type != LKS_TYPE_RECORD)
+        return doc->kind == LKS_DOC_MAP && doc->count == 0;
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (!says_absence(item, lks_schema_field(field->shape.record, item->key)))
+            return false;
+    }
+    return true;
 }
 
 static enum lks_code copy_record(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
@@ -430,7 +427,7 @@ static enum lks_code copy_record(struct copier *c, struct lks_doc *to, const str
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
         const struct lks_field *field = lks_schema_field(record, item->key);
         LKS_ASSERT(field != NULL);
-        if ((field->flags & LKS_FIELD_NOTE) != 0 || says_absence(item, field->fallback))
+        if (says_absence(item, field))
             continue;
         if (copy_value(c, to, item->key, item, &field->shape, field->flags) != LKS_OK)
             return c->err->code;
@@ -449,6 +446,21 @@ static int by_text(const void *left, const void *right)
     return lks_str_cmp(lks_buf_view(&a->text), lks_buf_view(&b->text));
 }
 
+/* Link the elements anew, each once. */
+static void link_sorted(struct lks_doc *list, const struct sortable *items, size_t count)
+{
+    list->first = list->last = NULL;
+    list->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && by_text(&items[i - 1], &items[i]) == 0)
+            continue;
+        *(list->last != NULL ? &list->last->next : &list->first) = items[i].doc;
+        items[i].doc->next = NULL;
+        list->last = items[i].doc;
+        list->count++;
+    }
+}
+
 /* Put the elements of `list` in the order of their canonical text. */
 static enum lks_code sort_elements(struct copier *c, struct lks_doc *list)
 {
@@ -464,10 +476,7 @@ static enum lks_code sort_elements(struct copier *c, struct lks_doc *list)
     }
     if (code == LKS_OK) {
         qsort(items, n, sizeof(*items), by_text);
-        for (size_t i = 0; i < n; i++)
-            items[i].doc->next = i + 1 < n ? items[i + 1].doc : NULL;
-        list->first = n > 0 ? items[0].doc : NULL;
-        list->last = n > 0 ? items[n - 1].doc : NULL;
+        link_sorted(list, items, n);
     }
     for (size_t i = 0; i < n; i++)
         lks_buf_fini(&items[i].text);
@@ -516,6 +525,33 @@ enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_re
     if (copy_value(&c, NULL, (struct lks_str){0}, doc, &top, 0) != LKS_OK)
         return err->code;
     return lks_json_canonical(copy.first, out, err);
+}
+
+static enum lks_code field_identity(const struct lks_field *field, const struct lks_doc *value,
+                                    struct lks_buf *out, struct lks_err *err)
+{
+    lks_buf_init(out, LKS_DOC_BYTES_MAX);
+    if (value == NULL || says_absence(value, field))
+        return LKS_OK;
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs copy = {0};
+    if (lks_docs_init(&copy, "identity", err) != LKS_OK)
+        return err->code;
+    struct copier c = {&copy, err};
+    if (copy_value(&c, NULL, (struct lks_str){0}, value, &field->shape, field->flags) != LKS_OK)
+        return err->code;
+    return lks_json_canonical(copy.first, out, err);
+}
+
+enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_doc *a,
+                              const struct lks_doc *b, bool *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
+    if (field_identity(field, a, &left, err) != LKS_OK ||
+        field_identity(field, b, &right, err) != LKS_OK)
+        return err->code;
+    *out = lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));
+    return LKS_OK;
 }
 
 /* JSON Schema ------------------------------------------------------------------------------- */

@@ -70,10 +70,15 @@ enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc
                                const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Append the canonical JSON of what `doc`, checked before, is: without notes, without fields that
- * say what their absence says, sets sorted. Two manifests that mean the same give the same bytes.
- */
+ * say what their absence says, sets sorted and each element once. Two manifests that mean the same
+ * give the same bytes. */
 enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_record *record,
                                   struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Whether two values of `field`, either of which may be NULL for absent, mean the same. */
+enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_doc *a,
+                              const struct lks_doc *b, bool *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* The JSON Schema (2020-12) of `record`, which is the top of a manifest. */
 void lks_schema_json(const struct lks_record *record, struct lks_buf *out);

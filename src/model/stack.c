@@ -1,5 +1,6 @@
 #include "model/stack.h"
 
+#include "base/near.h"
 #include "model/tables.h"
 
 #include <stdlib.h>
@@ -179,11 +180,27 @@ struct reader {
 
 const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name)
 {
-    for (size_t i = 0; i < lookup->beside_count; i++) {
-        if (lks_str_eq(lookup->beside[i].name, name))
-            return &lookup->beside[i];
+    for (size_t i = lookup->beside_count; i > 0; i--) {
+        if (lks_str_eq(lookup->beside[i - 1].name, name))
+            return &lookup->beside[i - 1];
     }
     return lks_facts_class(lookup->facts, name);
+}
+
+enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct lks_docs *docs,
+                             const struct lks_doc *at, struct lks_err *err)
+{
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(at->text);
+    for (size_t i = 0; i < lookup->beside_count; i++)
+        lks_near_try(&near, lookup->beside[i].name);
+    for (size_t i = 0; i < lookup->facts->classes.count; i++)
+        lks_near_try(&near, lookup->facts->classes.rows[i].name);
+    return lks_doc_fail(
+        docs, at, err, "no hardware class '%" LKS_STR_FMT "'%s", LKS_STR_ARG(at->text),
+        near.best.len > 0 ? lks_near_hint(&near, hint)
+                          : "; 'lockstep stack classes' lists those built in, others "
+                            "come beside it or with --class FILE");
 }
 
 static struct lks_str text_or(const struct lks_doc *map, const char *key, const char *absent)
@@ -201,6 +218,20 @@ static void read_pin(const struct lks_doc *doc, const char *owner, struct lks_co
     c->owner = text_or(doc, "owner", owner);
 }
 
+/* Whether an entry says more than what is absent and why. */
+static bool says_more(const struct lks_doc *doc)
+{
+    static const char *const allowed[] = {"absent", "class", "note", "part", "side"};
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        bool known = false;
+        for (size_t i = 0; i < LKS_COUNT(allowed); i++)
+            known = known || lks_str_is(item->key, allowed[i]);
+        if (!known)
+            return true;
+    }
+    return false;
+}
+
 /* A pin says a version or why there is none, and the version is one its numbering allows. */
 static enum lks_code check_pin(const struct reader *r, const struct lks_component *c)
 {
@@ -208,7 +239,7 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
         return FAIL(r, c->doc, "needs a version, or absent: REASON");
     if (c->version.len > 0 && c->absent.len > 0)
         return FAIL(r, c->doc, "has a version and is absent; it cannot be both");
-    if (c->absent.len > 0 && c->doc->count > 1 + (c->doc->key.len == 0))
+    if (c->absent.len > 0 && says_more(c->doc))
         return FAIL(r, c->doc, "is absent, so nothing else can be said of it");
     enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
     bool firmware = lks_str_starts(c->name, "firmware/"); /* each vendor numbers in its own way */
@@ -219,31 +250,37 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
     return LKS_OK;
 }
 
-static enum lks_code check_component_name(const struct reader *r, const struct lks_doc *doc)
+/* `at` names a component, which must be of the sort that is pinned there. */
+static enum lks_code check_component_name(const struct reader *r, const struct lks_doc *at,
+                                          struct lks_str name, enum lks_component_sort sort)
 {
-    const struct lks_component_kind *alias = lks_facts_component_alias(r->facts, doc->key);
+    const struct lks_component_kind *alias = lks_facts_component_alias(r->facts, name);
     if (alias != NULL)
-        return FAIL(r, doc, "this component is called '%" LKS_STR_FMT "' here",
+        return FAIL(r, at, "this component is called '%" LKS_STR_FMT "' here",
                     LKS_STR_ARG(alias->name));
-    const struct lks_component_kind *kind = lks_facts_component(r->facts, doc->key);
+    const struct lks_component_kind *kind = lks_facts_component(r->facts, name);
     if (kind == NULL)
         return LKS_OK;
-    if (kind->sort == LKS_FIRMWARE)
-        return FAIL(r, doc, "is firmware; pin it under firmware with class: %" LKS_STR_FMT,
-                    LKS_STR_ARG(doc->key));
+    if (kind->sort != sort && sort == LKS_SOFTWARE)
+        return FAIL(r, at, "is firmware; pin it under firmware with class: %" LKS_STR_FMT,
+                    LKS_STR_ARG(name));
+    if (kind->sort != sort)
+        return FAIL(r, at, "%" LKS_STR_FMT " is software; pin it under components",
+                    LKS_STR_ARG(name));
     if (kind->vendor != LKS_VENDOR_ANY && kind->vendor != r->stack->vendor)
-        return FAIL(r, doc, "belongs to a stack of vendor %s, and this is one of %s",
+        return FAIL(r, at, "belongs to a stack of vendor %s, and this is one of %s",
                     lks_vendor_name(kind->vendor), lks_vendor_name(r->stack->vendor));
     return LKS_OK;
 }
 
 static enum lks_code read_software(const struct reader *r, const struct lks_doc *doc)
 {
-    if (check_component_name(r, doc) != LKS_OK)
+    if (check_component_name(r, doc, doc->key, LKS_SOFTWARE) != LKS_OK)
         return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
     read_pin(doc, "package", c);
     c->name = doc->key;
+    c->label = c->name;
     c->modules = lks_doc_text(doc, "modules");
     if (c->modules.len > 0 && !lks_str_is(c->name, "driver"))
         return FAIL(r, doc, "only the driver has a flavour of modules");
@@ -252,22 +289,26 @@ static enum lks_code read_software(const struct reader *r, const struct lks_doc 
 
 static enum lks_code read_firmware(const struct reader *r, const struct lks_doc *doc)
 {
+    struct lks_str class = lks_doc_text(doc, "class");
+    if (check_component_name(r, lks_doc_member(doc, "class"), class, LKS_FIRMWARE) != LKS_OK)
+        return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
     read_pin(doc, "bundle", c);
-    struct lks_str class = lks_doc_text(doc, "class");
-    const struct lks_component_kind *kind = lks_facts_component(r->facts, class);
-    if (kind != NULL && kind->sort != LKS_FIRMWARE)
-        return FAIL(r, doc, "%" LKS_STR_FMT " is software; pin it under components",
-                    LKS_STR_ARG(class));
 
-    char *name = lks_arena_alloc(&r->docs->arena, strlen("firmware/") + class.len + 1);
-    if (name == NULL)
-        return lks_arena_fail(&r->docs->arena, r->err);
-    memcpy(name, "firmware/", strlen("firmware/"));
-    memcpy(name + strlen("firmware/"), class.ptr, class.len);
-    c->name = lks_str_from(name);
     c->part = lks_doc_text(doc, "part");
     c->side = lks_doc_text(doc, "side");
+    c->name = lks_arena_format(&r->docs->arena, "firmware/%" LKS_STR_FMT, LKS_STR_ARG(class));
+    c->label = c->name;
+    if (c->part.len > 0 || c->side.len > 0)
+        c->label = lks_arena_format(&r->docs->arena,
+                                    "%" LKS_STR_FMT "[%" LKS_STR_FMT "%s%" LKS_STR_FMT "]",
+                                    LKS_STR_ARG(c->name), LKS_STR_ARG(c->part),
+                                    c->part.len == 0   ? "side "
+                                    : c->side.len == 0 ? ""
+                                                       : " side ",
+                                    LKS_STR_ARG(c->side));
+    if (c->name.ptr == NULL || c->label.ptr == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
     c->transport = lks_doc_text(doc, "transport");
     c->banks = lks_doc_text(doc, "banks");
     c->revert = lks_doc_text(doc, "revert");
@@ -362,11 +403,7 @@ static enum lks_code read_classes(const struct reader *r, const struct lks_doc *
     for (const struct lks_doc *item = hardware->first; item != NULL; item = item->next) {
         const struct lks_class *class = lks_class_find(lookup, item->text);
         if (class == NULL)
-            return FAIL(r, item,
-                        "no hardware class '%" LKS_STR_FMT
-                        "'; 'lockstep stack classes' lists those built in, others go beside the "
-                        "stack or come with --class FILE",
-                        LKS_STR_ARG(item->text));
+            return lks_class_fail(lookup, r->docs, item, r->err);
         if (class->vendor != r->stack->vendor)
             return FAIL(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
                         lks_vendor_name(r->stack->vendor));

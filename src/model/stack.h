@@ -20,6 +20,7 @@
  * texts live in the documents the stack was read from. */
 struct lks_component {
     struct lks_str name;
+    struct lks_str label;   /* the name, and for firmware its part and side: "firmware/psu[PN a]" */
     struct lks_str version; /* empty when absent */
     struct lks_str absent;  /* why it is deliberately not there */
     struct lks_str scope, owner;
@@ -47,12 +48,16 @@ extern const struct lks_record lks_stack_record;
 
 /* Where classes named by a stack are looked up: those written beside it, then the built-in ones. */
 struct lks_class_lookup {
-    const struct lks_class *beside;
+    const struct lks_class *beside; /* the last of a name counts: a file's own follow a library's */
     size_t beside_count;
     const struct lks_facts *facts;
 };
 
 const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name);
+
+/* The complaint that `at` names no class that can be found. */
+enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct lks_docs *docs,
+                             const struct lks_doc *at, struct lks_err *err) LKS_MUST_CHECK;
 
 /* From a document that lks_schema_check() accepted for lks_stack_record. `docs` keeps what `out`
  * points to. */

@@ -1,0 +1,86 @@
+# What people type. The build itself is meson's; this installs what it needs and calls it.
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-real lint format docs bench fuzz soak install clean
+
+BUILD    := build
+SANITIZE := build-sanitize
+RELEASE  := build-release
+FUZZ     := build-fuzz
+
+# Quiet unless something is wrong.
+ninja = ninja -C $(1) >$(1)/ninja.log || { cat $(1)/ninja.log; exit 1; }
+
+# Seconds for each fuzz target; `make soak` gives them longer.
+FUZZ_SECONDS ?= 60
+SOAK_SECONDS ?= 900
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: ## install the Debian packages that everything below needs
+	@tools/setup.sh build test lint real bench
+
+build: $(BUILD)/build.ninja ## build into build/
+	@$(call ninja,$(BUILD))
+
+demo: build ## a guided tour of the commands on the shipped examples
+	@tools/tour.sh $(BUILD)
+
+test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
+	@$(call ninja,$(SANITIZE))
+	@tools/test.sh all $(BUILD) $(SANITIZE)
+
+test-real: build ## compare with the real programs whose formats we read
+	@tools/setup.sh real
+	@tools/test.sh real $(BUILD)
+
+lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
+	@tools/setup.sh lint
+	@tools/lint.sh $(BUILD)
+
+format: ## let clang-format lay the sources out
+	@tools/setup.sh lint
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+docs: build ## write the reference pages anew from the tables
+	@tools/docs.sh $(BUILD)
+
+bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival
+	@tools/setup.sh bench
+	@$(call ninja,$(RELEASE))
+	@$(RELEASE)/bench/bench $(RELEASE)/lockstep
+
+fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
+	@$(call ninja,$(FUZZ))
+	@tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
+
+soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECONDS (900) each
+	@$(call ninja,$(SANITIZE))
+	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
+	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
+
+install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
+	@$(call ninja,$(RELEASE))
+	@meson install -C $(RELEASE) --no-rebuild
+
+clean: ## remove everything that was built
+	@rm -rf $(BUILD) $(SANITIZE) $(RELEASE) $(FUZZ)
+
+# Each directory is set up once; meson itself notices later changes of its files.
+$(BUILD)/build.ninja:
+	@tools/setup.sh build
+	@meson setup $(BUILD) >/dev/null
+
+$(SANITIZE)/build.ninja:
+	@tools/setup.sh build test
+	@CC=clang meson setup $(SANITIZE) -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+
+$(RELEASE)/build.ninja:
+	@tools/setup.sh build
+	@meson setup $(RELEASE) --buildtype release $(if $(PREFIX),--prefix $(PREFIX)) >/dev/null
+
+$(FUZZ)/build.ninja:
+	@tools/setup.sh build test
+	@CC=clang meson setup $(FUZZ) -Dfuzzing=true -Db_sanitize=address,undefined \
+		-Db_lundef=false >/dev/null

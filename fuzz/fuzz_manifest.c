@@ -1,0 +1,112 @@
+/* Any bytes at all: a manifest that is accepted is accepted again with the same digests. What is
+ * hashed of a stack is canonical JSON, and read as a manifest it is the same stack. */
+#include "base/buf.h"
+#include "codec/json.h"
+#include "model/manifest.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { OUT_MAX = 64 * 1024 * 1024 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct lks_facts facts;
+
+static void unload(void)
+{
+    lks_facts_fini(&facts);
+}
+
+static void load(void)
+{
+    struct lks_err err = {0};
+    if (facts.gpus.count > 0)
+        return;
+    LKS_ASSERT(lks_facts_load(lks_embedded_data, NULL, 0, &facts, &err) == LKS_OK);
+    atexit(unload);
+}
+
+static void add_text(struct lks_docs *docs, struct lks_doc *top, const char *key, const char *text)
+{
+    struct lks_doc *doc = lks_doc_add_text(docs, top, lks_str_from(text));
+    LKS_ASSERT(doc != NULL);
+    doc->key = lks_str_from(key);
+}
+
+/* The identity says only that something is absent; a manifest says why. */
+static void give_reasons(struct lks_doc *entries)
+{
+    for (struct lks_doc *pin = entries != NULL ? entries->first : NULL; pin != NULL;
+         pin = pin->next) {
+        for (struct lks_doc *item = pin->first; item != NULL; item = item->next) {
+            if (!lks_str_is(item->key, "absent"))
+                continue;
+            item->kind = LKS_DOC_TEXT;
+            item->text = LKS_STR("for a reason");
+        }
+    }
+}
+
+/* Put back into the identity of a stack what a manifest has to have. */
+static void complete(struct lks_docs *docs)
+{
+    struct lks_doc *top = docs->first;
+    for (struct lks_doc *item = top->first; item != NULL; item = item->next) {
+        if (lks_str_is(item->key, "components") || lks_str_is(item->key, "firmware"))
+            give_reasons(item);
+    }
+    struct lks_doc *number = lks_doc_add(docs, top, LKS_DOC_NUMBER);
+    LKS_ASSERT(number != NULL);
+    number->key = LKS_STR("lockstep");
+    number->number = 1;
+    add_text(docs, top, "kind", "Stack");
+    add_text(docs, top, "name", "again");
+    add_text(docs, top, "version", "1");
+}
+
+static void check_stack(const struct lks_stack *stack, const struct lks_manifest *library)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest again = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&once, OUT_MAX);
+    lks_buf_init(&twice, OUT_MAX);
+    lks_buf_init(&text, OUT_MAX);
+    LKS_ASSERT(lks_stack_canonical(stack, &once, &err) == LKS_OK);
+    LKS_ASSERT(lks_docs_init(&docs, "identity", &err) == LKS_OK);
+    LKS_ASSERT(lks_json_parse(lks_buf_view(&once), &docs, &err) == LKS_OK);
+    LKS_ASSERT(lks_json_canonical(docs.first, &twice, &err) == LKS_OK);
+    LKS_ASSERT(lks_str_eq(lks_buf_view(&once), lks_buf_view(&twice)));
+
+    complete(&docs);
+    LKS_ASSERT(lks_json_canonical(docs.first, &text, &err) == LKS_OK);
+    LKS_ASSERT(lks_manifest_parse("again", lks_buf_view(&text), &facts, library, &again, &err) ==
+               LKS_OK);
+    LKS_ASSERT(again.stack_count == 1);
+    LKS_ASSERT(strcmp(again.stacks[0].digest, stack->digest) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest same = {0};
+    struct lks_err err = {0};
+    load();
+    struct lks_str text = {size > 0 ? (const char *)data : "", size};
+    if (lks_manifest_parse("fuzz", text, &facts, NULL, &m, &err) != LKS_OK) {
+        LKS_ASSERT(lks_str_starts(lks_str_from(err.msg), "fuzz:"));
+        return 0;
+    }
+    LKS_ASSERT(m.stack_count + m.class_count + m.fleet_count == m.docs.count);
+    LKS_ASSERT(lks_manifest_parse("fuzz", text, &facts, NULL, &same, &err) == LKS_OK);
+    LKS_ASSERT(same.stack_count == m.stack_count);
+    for (size_t i = 0; i < m.stack_count; i++) {
+        LKS_ASSERT(strcmp(m.stacks[i].digest, same.stacks[i].digest) == 0);
+        check_stack(&m.stacks[i], &m);
+    }
+    return 0;
+}

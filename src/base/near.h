@@ -1,0 +1,23 @@
+/* Did you mean ...? Of the names there are, the one nearest to the name that was written. */
+#ifndef LKS_BASE_NEAR_H
+#define LKS_BASE_NEAR_H
+
+#include "base/str.h"
+
+struct lks_near {
+    struct lks_str wanted;
+    struct lks_str best; /* empty while nothing is near enough to be what was meant */
+    unsigned distance;   /* of the best */
+};
+
+/* Nothing is near yet to `wanted`. */
+struct lks_near lks_near_to(struct lks_str wanted);
+
+/* Consider one name. Short names forgive fewer slips; of equally near ones the first stays. */
+void lks_near_try(struct lks_near *near, struct lks_str name);
+
+/* "; did you mean 'NAME'?", or "" when nothing is near. */
+#define LKS_NEAR_HINT_SIZE 96
+const char *lks_near_hint(const struct lks_near *near, char out[LKS_NEAR_HINT_SIZE]);
+
+#endif

@@ -1,0 +1,496 @@
+/* The command line as a whole: what it answers, where it says it, and with which exit status. */
+#include "cli/cli.h"
+
+#include "tests/run_cli.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define H100 "examples/h100-train.yaml"
+#define H200 "examples/h200-train.yaml"
+#define NEXT "examples/h200-train-next.yaml"
+#define RACK "examples/gb200-nvl72.yaml"
+
+#define ARGS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+#define COMPAT_NEEDS                                                                               \
+    "lockstep: compat: needs --driver V --cuda V --gpu GPU, or --amdgpu V --rocm V --gpu GPU\n"
+
+/* Where `out` or `err` is NULL, that stream is looked at in another test. */
+static const struct {
+    const char *name;
+    const char *args[10];
+    int exit;
+    const char *out;
+    const char *err;
+} runs[] = {
+    /* Commands. */
+    {"unknown command", ARGS("fly"), 2, "",
+     "lockstep: no command 'fly'; 'lockstep help' lists them\n"},
+    {"misspelled command", ARGS("lifecylce"), 2, "",
+     "lockstep: no command 'lifecylce'; did you mean 'lifecycle'?\n"},
+    {"misspelled first word", ARGS("stak", "lint"), 2, "",
+     "lockstep: no command 'stak lint'; did you mean 'stack lint'?\n"},
+    {"misspelled second word", ARGS("stack", "chekc", H100), 2, "",
+     "lockstep: no command 'stack chekc'; did you mean 'stack check'?\n"},
+    {"half a command", ARGS("stack"), 2, "",
+     "lockstep: 'stack' needs a word behind it: lint, digest, show, diff, check, classes\n"},
+    {"help for half a command", ARGS("help", "stack"), 2, "",
+     "lockstep: 'stack' needs a word behind it: lint, digest, show, diff, check, classes\n"},
+    {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
+    {"help for no command", ARGS("help", "fly"), 2, "",
+     "lockstep: no command 'fly'; 'lockstep help' lists them\n"},
+    {"version", ARGS("version"), 0, "lockstep " LKS_VERSION "\n", ""},
+    {"version as an option", ARGS("--version"), 0, "lockstep " LKS_VERSION "\n", ""},
+    {"version in JSON", ARGS("version", "--json"), 0, "{\"version\":\"" LKS_VERSION "\"}\n", ""},
+    /* Arguments. */
+    {"no file", ARGS("stack", "lint"), 2, "", "lockstep: usage: lockstep stack lint FILE...\n"},
+    {"one file of two", ARGS("stack", "diff", H200), 2, "",
+     "lockstep: usage: lockstep stack diff OLD NEW\n"},
+    {"two files of one", ARGS("stack", "show", H100, H200), 2, "",
+     "lockstep: usage: lockstep stack show FILE\n"},
+    {"an argument too many", ARGS("version", "now"), 2, "", "lockstep: usage: lockstep version\n"},
+    {"no number", ARGS("xid"), 2, "", "lockstep: usage: lockstep xid NUMBER\n"},
+    /* Options. */
+    {"misspelled option", ARGS("lifecycle", "--jsno"), 2, "",
+     "lockstep: lifecycle: no option '--jsno'; did you mean '--json'?\n"},
+    {"unknown option", ARGS("lifecycle", "--parallel"), 2, "",
+     "lockstep: lifecycle: no option '--parallel'\n"},
+    {"an option of another command", ARGS("stack", "lint", "--canonical", H100), 2, "",
+     "lockstep: stack lint: no option '--canonical'\n"},
+    {"short option", ARGS("xid", "-x", "79"), 2, "", "lockstep: xid: no option '-x'\n"},
+    {"option twice", ARGS("lifecycle", "--date", "2026-11-15", "--date=2026-11-16"), 2, "",
+     "lockstep: lifecycle: --date is given twice\n"},
+    {"switch twice", ARGS("version", "--json", "--json"), 2, "",
+     "lockstep: version: --json is given twice\n"},
+    {"option without its value", ARGS("lifecycle", "--date"), 2, "",
+     "lockstep: lifecycle: --date needs DAY\n"},
+    {"switch with a value", ARGS("version", "--json=yes"), 2, "",
+     "lockstep: version: --json takes no value\n"},
+    {"no such day", ARGS("lifecycle", "--date=2026-02-30"), 2, "",
+     "lockstep: --date: '2026-02-30' is not a day such as 2026-11-15\n"},
+    {"value with =", ARGS("stack", "digest", "--stack=gb200-nvl72", RACK), 0, NULL, ""},
+    {"value as a word", ARGS("stack", "digest", RACK, "--stack", "gb200-nvl72"), 0, NULL, ""},
+    {"-- ends the options", ARGS("stack", "lint", "--", "--json"), 3, "",
+     "lockstep: --json: No such file or directory\n"},
+    {"-- and no more", ARGS("version", "--"), 0, "lockstep " LKS_VERSION "\n", ""},
+    {"the second -- is an argument", ARGS("stack", "lint", "--", "--"), 3, "",
+     "lockstep: --: No such file or directory\n"},
+    /* Files. */
+    {"missing file", ARGS("stack", "lint", "/nonexistent"), 3, "",
+     "lockstep: /nonexistent: No such file or directory\n"},
+    {"directory", ARGS("stack", "show", "examples"), 3, "",
+     "lockstep: examples: is a directory, not a file\n"},
+    {"empty file", ARGS("stack", "check", "/dev/null"), 3, "",
+     "lockstep: /dev/null: holds no manifest\n"},
+    {"not a manifest", ARGS("stack", "lint", ".clang-format"), 3, "",
+     "lockstep: .clang-format:1:1: a manifest begins with 'lockstep: 1' and 'kind: ...'\n"},
+    {"a class file that is missing", ARGS("stack", "lint", "--class", "/nonexistent", H100), 3, "",
+     "lockstep: /nonexistent: No such file or directory\n"},
+    {"a second file that is bad", ARGS("stack", "lint", "--json", H100, "/nonexistent"), 3, "",
+     "lockstep: /nonexistent: No such file or directory\n"},
+    {"no stack of that name", ARGS("stack", "show", "--stack", "x", H100), 3, "",
+     "lockstep: " H100 ": no stack is called 'x'\n"},
+    {"no stack at all", ARGS("stack", "show", "data/classes.yaml"), 3, "",
+     "lockstep: data/classes.yaml: holds no stack\n"},
+    {"no fleet", ARGS("stack", "check", "--fleet", H200, H100), 3, "",
+     "lockstep: " H200 ": holds no fleet\n"},
+    /* compat. */
+    {"no question", ARGS("compat"), 2, "", COMPAT_NEEDS},
+    {"half a question", ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0"), 2, "",
+     COMPAT_NEEDS},
+    {"an empty value", ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0", "--gpu="), 2, "",
+     COMPAT_NEEDS},
+    {"two vendors", ARGS("compat", "--driver", "580.126.20", "--rocm", "7.2.1", "--gpu", "H100"), 2,
+     "", "lockstep: compat: ask with --driver and --cuda, or with --amdgpu and --rocm\n"},
+    {"the other vendor",
+     ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0", "--gpu", "MI300X"), 2, "",
+     "lockstep: compat: Instinct MI300X is a GPU of amd; ask with --amdgpu and --rocm\n"},
+    {"the other vendor again",
+     ARGS("compat", "--amdgpu", "30.30.3", "--rocm", "7.2.1", "--gpu", "L40S"), 2, "",
+     "lockstep: compat: L40S is a GPU of nvidia; ask with --driver and --cuda\n"},
+    {"no such modules",
+     ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100", "--modules=closed"), 2, "",
+     "lockstep: compat: --modules is open or proprietary\n"},
+    {"no version", ARGS("compat", "--driver", "new", "--cuda", "13.0", "--gpu", "H100"), 3, "",
+     "lockstep: compat: --driver: 'new' is not a version such as 580.126.20\n"},
+    {"unknown GPU", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H1000"), 1, NULL,
+     ""},
+    /* xid. */
+    {"unknown Xid", ARGS("xid", "9999"), 3, "", "lockstep: no row for Xid 9999\n"},
+    {"unknown SXid", ARGS("xid", "99999"), 3, "", "lockstep: no row for SXid 99999\n"},
+    {"unknown SXid by option", ARGS("xid", "79", "--sxid"), 3, "",
+     "lockstep: no row for SXid 79\n"},
+    {"no number, but a word", ARGS("xid", "seventy"), 2, "",
+     "lockstep: xid: 'seventy' is not a number\n"},
+    {"no register", ARGS("xid", "144", "--intr-info", "zz"), 2, "",
+     "lockstep: --intr-info: 'zz' is not a register such as 0x00000004\n"},
+    /* Answers that are yes or no. */
+    {"the same stack twice", ARGS("stack", "diff", H200, H200), 0, "the stacks are the same\n", ""},
+    {"two stacks", ARGS("stack", "diff", H200, NEXT), 1, NULL, ""},
+    {"known flaws", ARGS("advisories", H200), 1, NULL, ""},
+    {"no known flaws", ARGS("advisories", NEXT), 0, NULL, ""},
+    {"errors", ARGS("stack", "check", "examples/broken/compat.yaml"), 1, NULL, ""},
+    {"only warnings", ARGS("stack", "check", "examples/broken/lifecycle.yaml"), 0, NULL, ""},
+};
+
+static void test_runs(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(runs); i++) {
+        lks_test_case("%s", runs[i].name);
+        struct lks_run run = lks_run(runs[i].args);
+        CHECK_INT(run.exit, runs[i].exit);
+        if (runs[i].out != NULL)
+            CHECK_STR(run.out, runs[i].out);
+        if (runs[i].err != NULL)
+            CHECK_STR(run.err, runs[i].err);
+        lks_run_fini(&run);
+    }
+}
+
+/* Longer answers, by what must be in them. */
+static const struct {
+    const char *name;
+    const char *args[10];
+    const char *has[4];
+} answers[] = {
+    {"no arguments", {NULL}, {"usage: lockstep COMMAND", "  stack lint ", "Exit status: 0 yes"}},
+    {"--help", ARGS("--help"), {"usage: lockstep COMMAND", "  version "}},
+    {"lint of several documents",
+     ARGS("stack", "lint", RACK, H100),
+     {RACK ": Stack gb200-nvl72 2026.11.1: 21 components, sha256:",
+      RACK ": Fleet north: 18 nodes, 21 assets, 2 pools\n", H100 ": Stack h100-train"}},
+    {"canonical bytes",
+     ARGS("stack", "digest", "--canonical", H100),
+     {"{\"components\":{\"container-toolkit\":{\"version\":\"1.19.1\"},",
+      "\"windows\":{\"container-toolkit\":\">=1.19.1 <1.20\","}},
+    {"show",
+     ARGS("stack", "show", H100),
+     {"h100-train 2026.11.1 (nvidia)\nsha256:", "hardware: hgx-h100-8 (8 x H100 SXM5 80GB)\n",
+      "firmware/psu[side a]  ", "firmware/nic[MCX75310AAS-NEAT]  "}},
+    {"show what is absent",
+     ARGS("stack", "show", H200),
+     {"absent: the RDMA drivers of the kernel are used"}},
+    {"built-in classes",
+     ARGS("stack", "classes"),
+     {"hgx-h100-8        8 x H100 SXM5 80GB", "mi355x-oam-8 "}},
+    {"check for a day",
+     ARGS("stack", "check", "--date", "2028-05-01", H100),
+     {"support of branch R580 ends on 2028-06-30 (60 days left); another source says 2028-08-04"}},
+    {"check for another GPU", ARGS("stack", "check", "--gpu", "L40S", H100), {"compat      L40S "}},
+    {"check with sources",
+     ARGS("stack", "check", "--sources", H100),
+     {"https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html"}},
+    {"the policy of a fleet elsewhere",
+     ARGS("stack", "check", "--fleet", RACK, RACK),
+     {"gb200-nvl72 2026.11.1: yes"}},
+    {"compat for a family",
+     ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0", "--gpu", "H100"),
+     {"yes: NATIVE on H100 PCIe 80GB", "driver-toolkit"}},
+    {"compat with every flag",
+     ARGS("compat", "--driver=580.126.20", "--cuda=13.2.0", "--gpu=2330", "--needs-ptx-jit"),
+     {"no: NO_DRIVER on H100 SXM5 80GB", "remedy: "}},
+    {"compat for AMD",
+     ARGS("compat", "--amdgpu", "30.30.3", "--rocm", "7.2.1", "--gpu", "MI300X"),
+     {"yes: NATIVE on Instinct MI300X"}},
+    {"flaws and what closes them",
+     ARGS("advisories", H200),
+     {"CVE-2026-24187", "580.159.03", "13 known flaws open, 1 that nobody can tell"}},
+    {"all branches", ARGS("lifecycle"), {"R580    LTSB", "R418    LTSB"}},
+    {"an Xid",
+     ARGS("xid", "79"),
+     {"Xid 79: GPU has fallen off the bus\n", "do now         RESTART_BM"}},
+    {"an SXid", ARGS("xid", "10001"), {"SXid 10001: Host_priv_error\n", "potentially-fatal"}},
+    {"what differs",
+     ARGS("stack", "diff", H200, NEXT),
+     {"driver                        580.126.20  580.178.04  upgrade",
+      "flaws closed: CVE-2026-24187 (8.8)", "flaws opened: none\n", "change class: routine"}},
+};
+
+static void test_answers(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(answers); i++) {
+        lks_test_case("%s", answers[i].name);
+        struct lks_run run = lks_run(answers[i].args);
+        CHECK_STR(run.err, "");
+        for (size_t j = 0; j < LKS_COUNT(answers[i].has) && answers[i].has[j] != NULL; j++)
+            CHECK_HAS(run.out, answers[i].has[j]);
+        lks_run_fini(&run);
+    }
+}
+
+/* Help -------------------------------------------------------------------------------------- */
+
+/* `first` if there is one, the words of `name`, which are cut apart in `storage`, then `last`. */
+static void words_of(const char *name, char *storage, size_t size, const char *first,
+                     const char *last, const char **args)
+{
+    size_t count = 0;
+    snprintf(storage, size, "%s", name);
+    if (first != NULL)
+        args[count++] = first;
+    for (char *save, *word = strtok_r(storage, " ", &save); word != NULL;
+         word = strtok_r(NULL, " ", &save))
+        args[count++] = word;
+    if (last != NULL)
+        args[count++] = last;
+    args[count] = NULL;
+}
+
+static void check_help(const struct lks_command *command, const char *const *args)
+{
+    struct lks_run run = lks_run(args);
+    CHECK_INT(run.exit, 0);
+    CHECK_STR(run.err, "");
+    CHECK_HAS(run.out, command->summary);
+    const struct lks_option *tables[] = {lks_common_options, command->options};
+    for (size_t i = 0; i < LKS_COUNT(tables); i++) {
+        for (const struct lks_option *o = tables[i]; o != NULL && o->name != NULL; o++) {
+            CHECK_HAS(run.out, o->name);
+            CHECK_HAS(run.out, o->about);
+        }
+    }
+    lks_run_fini(&run);
+}
+
+static void test_help(void)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        lks_test_case("%s", lks_commands[i].name);
+        const char *args[6];
+        char storage[64];
+        words_of(lks_commands[i].name, storage, sizeof(storage), "help", NULL, args);
+        check_help(&lks_commands[i], args);
+        words_of(lks_commands[i].name, storage, sizeof(storage), NULL, "--help", args);
+        check_help(&lks_commands[i], args);
+    }
+}
+
+/* JSON -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *command;
+    const char *args[9];
+    int exit;
+} json_runs[] = {
+    {"stack lint", ARGS("stack", "lint", RACK, H100), 0},
+    {"stack lint", ARGS("stack", "lint", "data/classes.yaml"), 0},
+    {"stack digest", ARGS("stack", "digest", H100), 0},
+    {"stack digest", ARGS("stack", "digest", "--canonical", RACK), 0},
+    {"stack show", ARGS("stack", "show", RACK), 0},
+    {"stack diff", ARGS("stack", "diff", H200, NEXT), 1},
+    {"stack diff", ARGS("stack", "diff", H100, H100), 0},
+    {"stack check", ARGS("stack", "check", RACK), 0},
+    {"stack check", ARGS("stack", "check", "--sources", "examples/broken/dcgm.yaml"), 1},
+    {"stack classes", ARGS("stack", "classes"), 0},
+    {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=12.9", "--gpu=V100"), 0},
+    {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=V100"), 1},
+    {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=\"\\\t"), 1},
+    {"compat", ARGS("compat", "--amdgpu=30.30.3", "--rocm=7.2.1", "--gpu=MI300X"), 0},
+    {"advisories", ARGS("advisories", H200), 1},
+    {"lifecycle", ARGS("lifecycle"), 0},
+    {"lifecycle", ARGS("lifecycle", "examples/v100-inference.yaml"), 0},
+    {"xid", ARGS("xid", "79"), 0},
+    {"xid", ARGS("xid", "144", "--intr-info", "0x4", "--error-status", "0x1"), 0},
+    {"xid", ARGS("xid", "10001"), 0},
+    {"help", ARGS("help"), 0},
+    {"help", ARGS("help", "stack", "check"), 0},
+    {"version", ARGS("version"), 0},
+};
+
+static void test_json(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(json_runs); i++) {
+        lks_test_case("%s (row %zu)", json_runs[i].command, i);
+        const char *args[10];
+        size_t count = 0;
+        for (; json_runs[i].args[count] != NULL; count++)
+            args[count] = json_runs[i].args[count];
+        args[count++] = "--json";
+        args[count] = NULL;
+        struct lks_run run = lks_run(args);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        CHECK_INT(run.exit, json_runs[i].exit);
+        CHECK_STR(run.err, "");
+        const struct lks_doc *answer = lks_run_json(&run, &docs);
+        CHECK(answer != NULL && answer->kind == LKS_DOC_MAP);
+        lks_run_fini(&run);
+    }
+}
+
+/* A command without a row above is one whose JSON nobody reads. */
+static void test_json_complete(void)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        lks_test_case("%s", lks_commands[i].name);
+        bool found = false;
+        for (size_t j = 0; j < LKS_COUNT(json_runs); j++)
+            found = found || strcmp(json_runs[j].command, lks_commands[i].name) == 0;
+        CHECK(found);
+    }
+}
+
+/* Output that does not get out --------------------------------------------------------------- */
+
+static void test_full_disk(void)
+{
+    static const struct {
+        const char *name;
+        const char *argv[6];
+        int argc;
+        const char *err;
+    } full[] = {
+        {"text", {"lockstep", "version"}, 2, "lockstep: cannot write the answer: "},
+        {"table", {"lockstep", "lifecycle"}, 2, "lockstep: cannot write a table: "},
+        {"JSON", {"lockstep", "stack", "show", H100, "--json"}, 5, "lockstep: cannot write "},
+        /* A "no" that nobody could read is no answer either. */
+        {"no", {"lockstep", "stack", "diff", H200, NEXT, "--json"}, 6, "lockstep: cannot write "},
+    };
+    for (size_t i = 0; i < LKS_COUNT(full); i++) {
+        lks_test_case("%s", full[i].name);
+        char *err = NULL;
+        size_t err_len = 0;
+        struct lks_cli cli = {.out = fopen("/dev/full", "we"),
+                              .err = open_memstream(&err, &err_len)};
+        if (CHECK(cli.out != NULL)) {
+            CHECK_INT(lks_cli_run(&cli, full[i].argc, (char **)(uintptr_t)full[i].argv), 6);
+            fclose(cli.out);
+        }
+        fclose(cli.err);
+        CHECK_HAS(((struct lks_str){err, err_len}), full[i].err);
+        CHECK_HAS(((struct lks_str){err, err_len}), "No space left on device\n");
+        free(err);
+    }
+}
+
+/* Tables of a site -------------------------------------------------------------------------- */
+
+#define EDGE_HEADER "id,kind,component,range,other,other_range,gpus,condition,note,status,source\n"
+
+/* In the message, @ is the folder. */
+static const struct {
+    const char *name, *file, *text;
+    int exit;
+    const char *err;
+} sites[] = {
+    {"no table", "README.md", "words", 0, ""},
+    {"hidden file", ".cuda.csv", "words", 0, ""},
+    {"misspelled table", "cudda.csv", "", 3,
+     "lockstep: @/cudda.csv: no table has this name; did you mean 'cuda.csv'?\n"},
+    {"no such table", "my-own-list.csv", "", 3,
+     "lockstep: @/my-own-list.csv: no table has this name\n"},
+    {"site edges", "requires.site.csv",
+     EDGE_HEADER "a,requires,driver,>=580,dcgm,>=4,,,,confirmed,us\n", 0, ""},
+    {"no such kind", "requires.site.csv",
+     "# ours\n" EDGE_HEADER "a,requires,driver,>=580,dcgm,>=4,,,,confirmed,us\n"
+     "b,wants,driver,>=580,dcgm,>=4,,,,confirmed,us\n",
+     3, "lockstep: @/requires.site.csv: line 4: kind: 'wants' is "},
+    {"too few cells", "requires.site.csv", EDGE_HEADER "a,requires,driver\n", 3,
+     "lockstep: @/requires.site.csv: line 2: "},
+    {"empty table", "nccl.csv", "", 3, "lockstep: @/nccl.csv"},
+};
+
+static void test_site_tables(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(sites); i++) {
+        lks_test_case("%s", sites[i].name);
+        char dir[] = "/tmp/lockstep-test-XXXXXX", path[128], line[256];
+        if (!CHECK(mkdtemp(dir) != NULL))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, sites[i].file);
+        FILE *file = fopen(path, "we");
+        CHECK(file != NULL && fputs(sites[i].text, file) >= 0 && fclose(file) == 0);
+
+        struct lks_run run = lks_run((const char *[]){"stack", "check", "--data", dir, H100, NULL});
+        CHECK_INT(run.exit, sites[i].exit);
+        struct lks_str before, behind;
+        bool placed = lks_str_cut(lks_str_from(sites[i].err), '@', &before, &behind);
+        snprintf(line, sizeof(line), "%.*s%s%.*s", LKS_STR_ARG(before), placed ? dir : "",
+                 LKS_STR_ARG(behind));
+        CHECK_HAS(run.err, line);
+        CHECK(run.exit == 0 || run.out.len == 0);
+        lks_run_fini(&run);
+        unlink(path);
+        rmdir(dir);
+    }
+    lks_test_case("no such folder");
+    struct lks_run run = lks_run((const char *[]){"lifecycle", "--data", "/nonexistent", NULL});
+    CHECK_INT(run.exit, 3);
+    CHECK_STR(run.err, "lockstep: /nonexistent: No such file or directory\n");
+    lks_run_fini(&run);
+}
+
+/* Narrow terminals -------------------------------------------------------------------------- */
+
+/* A table keeps to the width, as a grid while its columns that do not wrap leave room and as a list
+ * below that. `head` begins its first line. */
+static const struct {
+    const char *name;
+    const char *args[9];
+    unsigned width;
+    const char *head;
+} narrow[] = {
+    {"check, wide", ARGS("stack", "check", H200), 100, "severity  rule "},
+    {"check", ARGS("stack", "check", H200), 50, "severity  rule "},
+    {"check, 40", ARGS("stack", "check", H200), 40, "severity: warning"},
+    {"check, 30", ARGS("stack", "check", H200), 30, "severity: warning"},
+    {"compat, wide", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100"), 100,
+     "rule  "},
+    {"compat, 44", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100"), 44,
+     "rule  "},
+    {"compat, 40", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100"), 40,
+     "rule  "},
+    {"compat, 40, short names", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H1"),
+     40, "rule   "},
+    {"compat, 30", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100"), 30,
+     "rule  "},
+    {"diff, wide", ARGS("stack", "diff", H200, NEXT), 90, "what  "},
+    {"diff, 40", ARGS("stack", "diff", H200, NEXT), 40, "what: driver"},
+    {"diff, 30", ARGS("stack", "diff", H200, NEXT), 30, "what: driver"},
+    {"show, 40: settings still fit", ARGS("stack", "show", H200), 40, "setting  "},
+    {"advisories, wide", ARGS("advisories", H200), 100, "id  "},
+};
+
+/* The next line of `rest`, without its end. */
+static struct lks_str take_line(struct lks_str *rest)
+{
+    struct lks_str line;
+    lks_str_cut(*rest, '\n', &line, rest);
+    return line;
+}
+
+static void test_narrow(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(narrow); i++) {
+        lks_test_case("%s", narrow[i].name);
+        struct lks_run run = lks_run_wide(narrow[i].args, narrow[i].width);
+        CHECK_STR(run.err, "");
+        struct lks_str rest = run.out, line = {"", 0};
+        while (rest.len > 0 && !lks_str_starts(line, narrow[i].head))
+            line = take_line(&rest);
+        CHECK(lks_str_starts(line, narrow[i].head));
+        for (; line.len > 0; line = take_line(&rest)) {
+            CHECK(lks_term_columns(line) <= narrow[i].width);
+            CHECK(line.ptr[line.len - 1] != ' ');
+        }
+        lks_run_fini(&run);
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"short answers", test_runs},
+        {"long answers", test_answers},
+        {"help", test_help},
+        {"JSON", test_json},
+        {"JSON of every command", test_json_complete},
+        {"a full disk", test_full_disk},
+        {"tables of a site", test_site_tables},
+        {"narrow terminals", test_narrow},
+        {0},
+    });
+}

@@ -1,0 +1,174 @@
+#include "model/fleet.h"
+
+#include "model/manifest.h"
+#include "tests/facts.h"
+#include "tests/test.h"
+
+#define HEAD  "lockstep: 1\nkind: Fleet\nname: f\n"
+#define POOLS "pools: {train: {posture: pre-training}}\n"
+#define NODES "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8}]\n"
+#define FLEET HEAD POOLS NODES
+
+static enum lks_code parse(const char *text, struct lks_manifest *out, struct lks_err *err)
+{
+    return lks_manifest_parse("f.yaml", lks_str_from(text), lks_test_facts(), NULL, out, err);
+}
+
+static const struct {
+    const char *name;
+    const char *text;
+    const char *message; /* NULL when it is accepted */
+} texts[] = {
+    {"small", FLEET, NULL},
+    {"no pools", HEAD NODES, "f.yaml:1:1: Fleet needs 'pools': nodes by workload"},
+    {"no nodes", HEAD POOLS "nodes: []\n", "f.yaml:5:1: nodes: at least 1 expected, found 0"},
+    {"no posture", HEAD "pools: {train: {}}\n" NODES,
+     "f.yaml:4:9: pools.train: pool needs 'posture': class of workload, which decides how tightly "
+     "it pins"},
+    {"no such posture", HEAD "pools: {train: {posture: training}}\n" NODES,
+     "f.yaml:4:17: pools.train.posture: no such value 'training'; one of: pre-training, "
+     "post-training, online-inference, batch, dev"},
+    {"enforcement in quotes", HEAD "pools: {train: {posture: dev, enforce: 'on'}}\n" NODES, NULL},
+    {"no such pool", HEAD POOLS "nodes: [{hosts: g1, pool: rain, class: hgx-h100-8}]\n",
+     "f.yaml:5:21: nodes[1].pool: no 'rain' under pools; did you mean 'train'?"},
+    {"no such class", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx}]\n",
+     "f.yaml:5:34: nodes[1].class: no hardware class 'hgx'; 'lockstep stack classes' lists those "
+     "built "
+     "in, others come beside it or with --class FILE"},
+    {"no such site", HEAD POOLS "nodes: [{hosts: g1, pool: train, class: hgx-h100-8, site: fra}]\n",
+     "f.yaml:5:53: nodes[1].site: no 'fra' under sites"},
+    {"no such domain", FLEET "assets: [{hosts: sw1, class: switch-tray, domain: r1}]\n",
+     "f.yaml:6:43: assets[1].domain: no 'r1' under domains"},
+    {"no such power zone", FLEET "assets: [{hosts: sw1, class: bbu, power_zone: z}]\n",
+     "f.yaml:6:35: assets[1].power_zone: no 'z' under power_zones"},
+    {"no such site of a domain", FLEET "domains: {r1: {site: fra}}\n",
+     "f.yaml:6:16: domains.r1.site: no 'fra' under sites"},
+    {"no such site of a power zone", FLEET "power_zones: {z: {site: fra}}\n",
+     "f.yaml:6:19: power_zones.z.site: no 'fra' under sites"},
+    {"all of these",
+     FLEET "sites: {fra: {timezone: Europe/Berlin}}\n"
+           "domains: {r1: {site: fra, spares: 1}}\n"
+           "power_zones: {z: {site: fra, budget_kw: 900}}\n"
+           "assets: [{hosts: sw1, class: bbu, site: fra, domain: r1, power_zone: z, side: a}]\n",
+     NULL},
+    {"a host twice in one list",
+     HEAD POOLS "nodes: [{hosts: 'g1,g[1-2]', pool: train, class: hgx-h100-8}]\n",
+     "f.yaml:5:10: nodes[1].hosts: host 'g1' is already named in this fleet"},
+    {"a host twice in two groups",
+     HEAD POOLS "nodes:\n  - {hosts: 'g[1-3]', pool: train, class: hgx-h100-8}\n"
+                "  - {hosts: g3, pool: train, class: hgx-h100-8}\n",
+     "f.yaml:7:6: nodes[2].hosts: host 'g3' is already named in this fleet"},
+    {"a host that is an asset too", FLEET "assets: [{hosts: g2, class: switch}]\n",
+     "f.yaml:6:11: assets[1].hosts: host 'g2' is already named in this fleet"},
+    {"other widths are other hosts",
+     HEAD POOLS "nodes: [{hosts: 'g1,g01', pool: train, class: hgx-h100-8}]\n", NULL},
+    {"bad list of hosts", HEAD POOLS "nodes: [{hosts: 'g[1', pool: train, class: hgx-h100-8}]\n",
+     "f.yaml:5:10: nodes[1].hosts: character 2: this bracket is never closed"},
+    {"a rack with all of its trays",
+     HEAD POOLS "domains: {r1: {}}\n"
+                "nodes: [{hosts: 't[1-18]', pool: train, class: gb200-nvl72-tray, domain: r1}]\n",
+     NULL},
+    {"a rack with a tray too few",
+     HEAD POOLS "domains: {r1: {}}\n"
+                "nodes: [{hosts: 't[1-17]', pool: train, class: gb200-nvl72-tray, domain: r1}]\n",
+     "f.yaml:5:11: domains.r1: its nodes hold 68 GPUs, and one NVLink domain holds 72"},
+    {"a rack of two groups",
+     HEAD POOLS "domains: {r1: {}}\nnodes:\n"
+                "  - {hosts: 't[1-9]', pool: train, class: gb200-nvl72-tray, domain: r1}\n"
+                "  - {hosts: 't[10-19]', pool: train, class: gb200-nvl72-tray, domain: r1}\n",
+     "f.yaml:5:11: domains.r1: its nodes hold 76 GPUs, and one NVLink domain holds 72"},
+    {"a domain of nodes that stand alone",
+     HEAD POOLS "domains: {r1: {}}\n"
+                "nodes: [{hosts: 'g[1-3]', pool: train, class: hgx-h100-8, domain: r1}]\n",
+     NULL},
+    {"too many types of branch",
+     HEAD "pools: {p: {posture: dev, version_policy: {branches: [PB, PB, PB, PB, PB]}}}\n" NODES,
+     "f.yaml:4:44: pools.p.version_policy.branches: at most 4 allowed, found 5"},
+};
+
+static void test_texts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        lks_test_case("%s", texts[i].name);
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        struct lks_err err = {0};
+        bool fine = texts[i].message == NULL;
+        CHECK_CODE(parse(texts[i].text, &m, &err), fine ? LKS_OK : LKS_E_INVALID);
+        CHECK_STR(lks_str_from(err.msg), fine ? "" : texts[i].message);
+        CHECK_INT(m.fleet_count, fine);
+    }
+}
+
+static void test_pools(void)
+{
+    static const char text[] = HEAD
+        "pools:\n"
+        "  train: {posture: pre-training, criticality: 90, enforce: warn, sched: slurm, stack: "
+        "gold,"
+        " version_policy: {branches: [LTSB, PB], min_age_days: 30, minor: false, forward: true}}\n"
+        "  dev: {posture: dev}\n"
+        "nodes: [{hosts: g1, pool: dev, class: hgx-h100-8}]\n";
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse(text, &m, &err), LKS_OK) || !CHECK_INT(m.fleets[0].pool_count, 2))
+        return;
+    const struct lks_pool *train = &m.fleets[0].pools[0], *dev = &m.fleets[0].pools[1];
+    CHECK_STR(train->name, "train");
+    CHECK_STR(train->posture, "pre-training");
+    CHECK_INT(train->criticality, 90);
+    CHECK_STR(train->enforce, "warn");
+    CHECK_STR(train->sched, "slurm");
+    CHECK_STR(train->stack, "gold");
+    CHECK_INT(train->policy.branch_count, 2);
+    CHECK_STR(train->policy.branches[1], "PB");
+    CHECK_INT(train->policy.min_age_days, 30);
+    CHECK(!train->policy.minor && train->policy.forward);
+    CHECK_STR(dev->enforce, "observe");
+    CHECK_STR(dev->sched, "none");
+    CHECK_STR(dev->stack, "");
+    CHECK_INT(dev->policy.branch_count, 0);
+    CHECK(dev->policy.minor && !dev->policy.forward);
+    CHECK(m.fleets[0].nodes[0].pool == dev);
+}
+
+static void test_groups(void)
+{
+    static const char text[] =
+        HEAD POOLS "sites: {fra: {}}\n"
+                   "nodes:\n"
+                   "  - {hosts: 'g[001-100]', pool: train, class: hgx-h100-8, site: fra, rack: R7,"
+                   " cooling_loop: c1, hardware_revision: A2, supplier: acme}\n"
+                   "  - {hosts: x1, pool: train, class: l40s-pcie-8}\n"
+                   "assets: [{hosts: 'ps[1-4]', class: power-shelf, side: b}]\n";
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse(text, &m, &err), LKS_OK))
+        return;
+    const struct lks_fleet *f = &m.fleets[0];
+    CHECK_STR(f->name, "f");
+    CHECK_INT(f->node_count, 101);
+    CHECK_INT(f->asset_count, 4);
+    if (!CHECK_INT(f->node_groups, 2) || !CHECK_INT(f->asset_groups, 1))
+        return;
+    CHECK_STR(f->nodes[0].hosts.names[99], "g100");
+    CHECK_STR(f->nodes[0].class->name, "hgx-h100-8");
+    CHECK_STR(f->nodes[0].site, "fra");
+    CHECK_STR(f->nodes[0].rack, "R7");
+    CHECK_STR(f->nodes[0].cooling_loop, "c1");
+    CHECK_STR(f->nodes[0].hardware_revision, "A2");
+    CHECK_STR(f->nodes[0].supplier, "acme");
+    CHECK_STR(f->nodes[1].site, "");
+    CHECK_STR(f->assets[0].asset_class, "power-shelf");
+    CHECK_STR(f->assets[0].side, "b");
+    CHECK(f->assets[0].pool == NULL && f->assets[0].class == NULL);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"fleet: texts", test_texts},
+        {"fleet: pools", test_pools},
+        {"fleet: groups", test_groups},
+        {0},
+    });
+}

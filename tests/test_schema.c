@@ -1,0 +1,448 @@
+#include "model/schema.h"
+
+#include "codec/yaml.h"
+#include "model/manifest.h"
+#include "model/tables.h"
+#include "tests/facts.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+enum { OUT_MAX = 4 * 1024 * 1024 };
+
+/* A record with a field of every type. */
+static const struct lks_field inner_fields[] = {
+    {"need", LKS_OF(TEXT), LKS_REQUIRED, NULL, "what it needs"},
+    {"may", LKS_OF(BOOL), 0, "false", "what it may have"},
+    {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
+};
+static const struct lks_record inner_record = {
+    .name = "inner", .about = "a record inside", LKS_FIELDS(inner_fields)};
+
+static const struct lks_field loose_fields[] = {
+    {"word", LKS_ONE_OF("red", "green"), 0, "red", "one of two"},
+    {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
+};
+static const struct lks_record loose_record = {
+    .name = "loose", .about = "a record without needs", LKS_FIELDS(loose_fields)};
+
+static const struct lks_field all_fields[] = {
+    {"text", LKS_OF(TEXT), 0, NULL, "text"},
+    {"name", LKS_OF(NAME), 0, NULL, "name"},
+    {"version", LKS_OF(VERSION), 0, NULL, "version"},
+    {"range", LKS_OF(RANGE), 0, NULL, "range"},
+    {"date", LKS_OF(DATE), 0, NULL, "date"},
+    {"sha256", LKS_OF(SHA256), 0, NULL, "digest"},
+    {"hex", LKS_OF(HEX), 0, NULL, "hex"},
+    {"hosts", LKS_OF(HOSTS), 0, NULL, "hosts"},
+    {"url", LKS_OF(URL), 0, NULL, "url"},
+    {"credentials", LKS_OF(SECRET), 0, NULL, "credentials"},
+    {"bool", LKS_OF(BOOL), 0, "true", "truth"},
+    {"number", LKS_NUMBERS(-2, 9), 0, NULL, "number"},
+    {"choice", LKS_ONE_OF("node", "chassis", "domain"), 0, "node", "choice"},
+    {"scalar", LKS_OF(SCALAR), 0, NULL, "scalar"},
+    {"list", LKS_LIST_FROM_TO(1, 3, LKS_OF(NAME)), 0, NULL, "list"},
+    {"set", LKS_LIST(LKS_OF(SCALAR)), LKS_SET, NULL, "set"},
+    {"record", LKS_RECORD(inner_record), 0, NULL, "record"},
+    {"loose", LKS_RECORD(loose_record), 0, NULL, "loose record"},
+    {"records", LKS_LIST(LKS_RECORD(loose_record)), LKS_SET, NULL, "records"},
+    {"dict", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "dict"},
+    {"present", LKS_OF(TEXT), LKS_PRESENCE, NULL, "that it is there"},
+    {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
+};
+static const struct lks_record all_record = {
+    .name = "all", .about = "a field of every type", LKS_FIELDS(all_fields)};
+
+static enum lks_code check(const char *text, struct lks_docs *docs, struct lks_err *err)
+{
+    if (lks_docs_init(docs, "f", err) != LKS_OK ||
+        lks_yaml_parse(lks_str_from(text), docs, err) != LKS_OK)
+        return err->code;
+    return lks_schema_check(docs, docs->first, &all_record, err);
+}
+
+static const char *const accepted[] = {
+    "{}",
+    "text: anything at all",
+    "text: \"caf\xc3\xa9\"",
+    "name: hgx-h100_8.a/b",
+    "name: 9a",
+    "version: \"580.95.05\"",
+    "version: '5.15.0-91-generic'",
+    "range: \">=580.95.05 <581\"",
+    "date: \"2026-11-15\"",
+    "date: '2026-02'",
+    "sha256: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "hex: 0aff",
+    "hosts: gpu[001-512,600],login1",
+    "url: https://bmc-{host}.example/redfish",
+    "credentials: file:/etc/lockstep/bmc",
+    "credentials: 'exec:/usr/bin/vault-get bmc'",
+    "bool: true",
+    "bool: false",
+    "number: -2",
+    "number: 9",
+    "choice: chassis",
+    "scalar: Enabled",
+    "scalar: 7",
+    "scalar: false",
+    "list: [a]",
+    "list: [a, b, c]",
+    "set: []",
+    "record: {need: x}",
+    "record: {need: x, may: true, remark: z}",
+    "loose: {}",
+    "dict: {}",
+    "dict: {'Any Name': 1, OTHER_name: x}",
+};
+
+static void test_accepted(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(accepted); i++) {
+        lks_test_case("%s", accepted[i]);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        if (!CHECK_CODE(check(accepted[i], &docs, &err), LKS_OK))
+            printf("    %s\n", err.msg);
+    }
+}
+
+#define NAMES  " is not a name: lower-case letters, digits, '.', '-', '_', '/'"
+#define SECRET "credentials are given by reference only: file:/PATH or exec:/PROGRAM"
+#define URL    "expected https://HOST, in which {host} stands for the node's name"
+#define DIGEST "expected sha256: and 64 lower-case hexadecimal digits"
+#define HEX    "expected an even number of lower-case hexadecimal digits"
+
+static const struct {
+    const char *text;
+    const char *message;
+} refused[] = {
+    {"[]", "f:1:1: expected all as a map, found list"},
+    {"x", "f:1:1: expected all as a map, found text"},
+    {"text: 7", "f:1:1: text: expected text, found number; put it in quotes"},
+    {"text: true", "f:1:1: text: expected text, found true or false"},
+    {"text: [a]", "f:1:1: text: expected text, found list"},
+    {"text: {}", "f:1:1: text: expected text, found map"},
+    {"text: ''", "f:1:1: text: expected text, found an empty text"},
+    {"text:", "f:1:1: text: nothing is written here; leave the key out or give it a value"},
+    {"text: \"a\\nb\"", "f:1:1: text: a line break or control character has no place here"},
+    {"text: \"\\x7f\"", "f:1:1: text: a line break or control character has no place here"},
+    {"name: Gold", "f:1:1: name: 'Gold'" NAMES},
+    {"name: -a", "f:1:1: name: '-a'" NAMES},
+    {"name: 'a b'", "f:1:1: name: 'a b'" NAMES},
+    {"name: 7", "f:1:1: name: expected a name, found number; put it in quotes"},
+    {"version: 5.15.0-91-generic", "f:1:1: version: a version stands in quotes, or 12.10 would be "
+                                   "read as 12.1: \"5.15.0-91-generic\""},
+    {"version: 580", "f:1:1: version: expected a version, found number; put it in quotes"},
+    {"version: '580 581'", "f:1:1: version: '580 581' is not one version; ranges go under windows"},
+    {"version: latest",
+     "f:1:1: version: a version stands in quotes, or 12.10 would be read as 12.1: \"latest\""},
+    {"version: 'latest'", "f:1:1: version: 'latest' is not a version: a stack pins exact ones"},
+    {"version: '>=580'", "f:1:1: version: '>=580' is not a version: a stack pins exact ones"},
+    {"version: '*'", "f:1:1: version: '*' is not a version: a stack pins exact ones"},
+    {"version: '^1.2'", "f:1:1: version: '^1.2' is not a version: a stack pins exact ones"},
+    {"range: <581",
+     "f:1:1: range: a range stands in quotes, or 12.10 would be read as 12.1: \"<581\""},
+    {"date: tomorrow", "f:1:1: date: 'tomorrow' is not a date such as \"2026-11-15\""},
+    {"date: '2026-02-30'", "f:1:1: date: '2026-02-30' is not a date such as \"2026-11-15\""},
+    {"sha256: sha256:00", "f:1:1: sha256: " DIGEST},
+    {"sha256: x", "f:1:1: sha256: " DIGEST},
+    {"sha256: sha256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
+     "f:1:1: sha256: " DIGEST},
+    {"hex: abc", "f:1:1: hex: " HEX},
+    {"hex: ABCD", "f:1:1: hex: " HEX},
+    {"hex: xy", "f:1:1: hex: " HEX},
+    {"hosts: gpu[3-1]", "f:1:1: hosts: character 5: the range runs backwards"},
+    {"hosts: [gpu1, gpu2]", "f:1:1: hosts: expected a host list, found list"},
+    {"url: http://bmc", "f:1:1: url: " URL},
+    {"url: https://", "f:1:1: url: " URL},
+    {"url: 'https://a b'", "f:1:1: url: " URL},
+    {"url: https://root:x@bmc",
+     "f:1:1: url: a URL here carries no user or password; name them under credentials"},
+    {"credentials: calvin", "f:1:1: credentials: " SECRET},
+    {"credentials: file:relative", "f:1:1: credentials: " SECRET},
+    {"credentials: 7", "f:1:1: credentials: " SECRET},
+    {"credentials: {user: root}", "f:1:1: credentials: " SECRET},
+    {"bool: 'true'", "f:1:1: bool: expected true or false, found text"},
+    {"bool: 1", "f:1:1: bool: expected true or false, found number"},
+    {"number: '7'", "f:1:1: number: expected a number, found text"},
+    {"number: -3", "f:1:1: number: -3 is not between -2 and 9"},
+    {"number: 10", "f:1:1: number: 10 is not between -2 and 9"},
+    {"choice: chasis", "f:1:1: choice: no such value 'chasis'; did you mean 'chassis'?"},
+    {"choice: rack", "f:1:1: choice: no such value 'rack'; one of: node, chassis, domain"},
+    {"choice: Node", "f:1:1: choice: no such value 'Node'; did you mean 'node'?"},
+    {"choice: [node, domain]", "f:1:1: choice: exactly one value is allowed here, not a list of 2"},
+    {"choice: true", "f:1:1: choice: expected one of a few words, found true or false"},
+    {"scalar: [a]", "f:1:1: scalar: expected a single value, found list"},
+    {"scalar: ''", "f:1:1: scalar: expected a single value, found an empty text"},
+    {"list: a", "f:1:1: list: expected a list, found text"},
+    {"list: []", "f:1:1: list: at least 1 expected, found 0"},
+    {"list: [a, b, c, d]", "f:1:1: list: at most 3 allowed, found 4"},
+    {"list: [a, B]", "f:1:11: list[2]: 'B'" NAMES},
+    {"list: [a,\n  ~]",
+     "f:2:3: list[2]: nothing is written here; leave the key out or give it a value"},
+    {"record: x", "f:1:1: record: expected inner as a map, found text"},
+    {"record: {}", "f:1:1: record: inner needs 'need': what it needs"},
+    {"record: {need: x,\n  ned: z}", "f:2:3: record.ned: unknown key; did you mean 'need'?"},
+    {"dict: []", "f:1:1: dict: expected a map, found list"},
+    {"dict: {'': 1}", "f:1:8: dict.: a name here has 1 to 63 printable characters"},
+    {"dict: {\"a\\tb\": 1}", "f:1:8: dict.a?b: a name here has 1 to 63 printable characters"},
+    {"dict: {a: {}}", "f:1:8: dict.a: expected a single value, found map"},
+    {"txet: x", "f:1:1: txet: unknown key; did you mean 'text'?"},
+    {"nmae: x", "f:1:1: nmae: unknown key; did you mean 'name'?"},
+    {"Text: x", "f:1:1: Text: unknown key; did you mean 'text'?"},
+    {"zzzzzz: x", "f:1:1: zzzzzz: unknown key in all"},
+};
+
+static void test_refused(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(refused); i++) {
+        lks_test_case("%s", refused[i].text);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(check(refused[i].text, &docs, &err), LKS_E_INVALID);
+        CHECK_STR(lks_str_from(err.msg), refused[i].message);
+    }
+}
+
+static const struct {
+    const char *name;
+    const char *before, *after;
+    int longest; /* accepted; one more is not */
+} lengths[] = {
+    {"name", "name: ", "", 63},
+    {"text", "text: ", "", 4096},
+    {"version", "version: 'v", "'", 127},
+    {"key", "dict: {", ": 1}", 63},
+};
+
+static void test_lengths(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(lengths); i++) {
+        for (int more = 0; more < 2; more++) {
+            lks_test_case("%s, %d more", lengths[i].name, more);
+            LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+            LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+            struct lks_err err = {0};
+            lks_buf_init(&text, OUT_MAX);
+            lks_buf_add(&text, lks_str_from(lengths[i].before));
+            lks_buf_pad(&text, 'a', lengths[i].longest + more);
+            lks_buf_add(&text, lks_str_from(lengths[i].after));
+            CHECK_CODE(check(text.ptr, &docs, &err), more > 0 ? LKS_E_INVALID : LKS_OK);
+        }
+    }
+}
+
+/* What is hashed of a document. */
+static const struct {
+    const char *name;
+    const char *text;
+    const char *identity;
+} identities[] = {
+    {"nothing", "{}", "{}"},
+    {"notes are left out", "{remark: x, text: a}", "{\"text\":\"a\"}"},
+    {"keys are sorted", "{text: a, hex: ff, bool: false}",
+     "{\"bool\":false,\"hex\":\"ff\",\"text\":\"a\"}"},
+    {"what absence says is left out", "{bool: true, choice: node}", "{}"},
+    {"what absence does not say stays", "{bool: false, choice: domain}",
+     "{\"bool\":false,\"choice\":\"domain\"}"},
+    {"presence", "present: any words", "{\"present\":true}"},
+    {"a set is sorted", "set: [b, 10, true, a, 9]", "{\"set\":[\"a\",\"b\",10,9,true]}"},
+    {"a set holds each thing once", "set: [b, a, b, a, b]", "{\"set\":[\"a\",\"b\"]}"},
+    {"a number and its text differ", "set: [7, '7']", "{\"set\":[\"7\",7]}"},
+    {"a list keeps its order", "list: [c, a, b]", "{\"list\":[\"c\",\"a\",\"b\"]}"},
+    {"a list keeps what is twice", "list: [a, a]", "{\"list\":[\"a\",\"a\"]}"},
+    {"a list without elements stays", "set: []", "{\"set\":[]}"},
+    {"a map without members says nothing", "{dict: {}, loose: {}}", "{}"},
+    {"nor does a list without records", "records: []", "{}"},
+    {"a record that says nothing is one", "records: [{word: red}, {word: green}, {}]",
+     "{\"records\":[{\"word\":\"green\"},{}]}"},
+    {"nor does one of defaults and notes", "loose: {word: red, remark: x}", "{}"},
+    {"inside a record", "record: {need: x, may: false, remark: z}",
+     "{\"record\":{\"need\":\"x\"}}"},
+    {"a dict has no defaults", "dict: {choice: node}", "{\"dict\":{\"choice\":\"node\"}}"},
+};
+
+static void test_identity(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(identities); i++) {
+        lks_test_case("%s", identities[i].name);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&out, OUT_MAX);
+        if (!CHECK_CODE(check(identities[i].text, &docs, &err), LKS_OK))
+            continue;
+        CHECK_CODE(lks_schema_identity(docs.first, &all_record, &out, &err), LKS_OK);
+        CHECK_STR(lks_buf_view(&out), identities[i].identity);
+    }
+}
+
+static const struct {
+    const char *name;
+    const char *field;
+    const char *left, *right; /* each a document that has the field or not */
+    bool same;
+} sames[] = {
+    {"both absent", "text", "{}", "{}", true},
+    {"equal", "text", "text: a", "text: 'a'", true},
+    {"different", "text", "text: a", "text: b", false},
+    {"one absent", "text", "text: a", "{}", false},
+    {"default written", "choice", "choice: node", "{}", true},
+    {"no default", "choice", "choice: domain", "{}", false},
+    {"order of a set", "set", "set: [1, 2]", "set: [2, 1]", true},
+    {"order of a list", "list", "list: [a, b]", "list: [b, a]", false},
+    {"note", "remark", "remark: a", "{}", true},
+    {"words of a presence", "present", "present: a", "present: b", true},
+    {"presence", "present", "present: a", "{}", false},
+    {"nothing in a map", "dict", "dict: {}", "{}", true},
+};
+
+static void test_same(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(sames); i++) {
+        lks_test_case("%s", sames[i].name);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs left = {0};
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs right = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(check(sames[i].left, &left, &err), LKS_OK);
+        CHECK_CODE(check(sames[i].right, &right, &err), LKS_OK);
+        const struct lks_field *field = lks_schema_field(&all_record, lks_str_from(sames[i].field));
+        if (!CHECK(field != NULL))
+            continue;
+        bool same = !sames[i].same;
+        CHECK_CODE(lks_schema_same(field, lks_doc_member(left.first, field->key),
+                                   lks_doc_member(right.first, field->key), &same, &err),
+                   LKS_OK);
+        CHECK_INT(same, sames[i].same);
+    }
+}
+
+/* JSON Schema ------------------------------------------------------------------------------- */
+
+static void check_names_all(const struct lks_doc *schema, const struct lks_record *record);
+
+/* Every field inside `shape` is told by its schema. */
+static void check_shape(const struct lks_doc *schema, const struct lks_shape *shape)
+{
+    if (shape->type == LKS_TYPE_RECORD)
+        check_names_all(schema, shape->record);
+    else if (shape->type == LKS_TYPE_LIST)
+        check_shape(lks_doc_member(schema, "items"), shape->of);
+    else if (shape->type == LKS_TYPE_DICT)
+        check_shape(lks_doc_member(schema, "additionalProperties"), shape->of);
+    else if (shape->type == LKS_TYPE_CHOICE)
+        CHECK(lks_doc_member(schema, "enum") != NULL);
+    else
+        CHECK(lks_doc_member(schema, "type") != NULL);
+}
+
+static bool list_has(const struct lks_doc *list, const char *text)
+{
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        if (lks_str_is(item->text, text))
+            return true;
+    }
+    return false;
+}
+
+static void check_names_all(const struct lks_doc *schema, const struct lks_record *record)
+{
+    const struct lks_doc *properties = lks_doc_member(schema, "properties");
+    const struct lks_doc *required = lks_doc_member(schema, "required");
+    if (!CHECK(properties != NULL) || !CHECK(required != NULL))
+        return;
+    CHECK_INT(properties->count, record->count);
+    for (size_t i = 0; i < record->count; i++) {
+        const struct lks_field *field = &record->fields[i];
+        lks_test_case("%s, %s", record->name, field->key);
+        const struct lks_doc *property = lks_doc_member(properties, field->key);
+        if (!CHECK(property != NULL))
+            continue;
+        CHECK_STR(lks_doc_text(property, "description"), field->about);
+        CHECK((lks_doc_member(property, "default") != NULL) == (field->fallback != NULL));
+        CHECK(list_has(required, field->key) == ((field->flags & LKS_FIELD_REQUIRED) != 0));
+        check_shape(property, &field->shape);
+    }
+}
+
+static void test_json(void)
+{
+    const struct lks_record *record = &all_record;
+    for (size_t i = 0; record != NULL; record = lks_manifest_kind(i++)) {
+        lks_test_case("%s", record->name);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&out, OUT_MAX);
+        lks_schema_json(record, &out);
+        CHECK_CODE(lks_buf_check(&out, &err), LKS_OK);
+        CHECK_CODE(lks_docs_init(&docs, "schema", &err), LKS_OK);
+        if (!CHECK_CODE(lks_json_parse(lks_buf_view(&out), &docs, &err), LKS_OK))
+            continue;
+        CHECK_STR(lks_doc_text(docs.first, "$schema"),
+                  "https://json-schema.org/draft/2020-12/schema");
+        CHECK_STR(lks_doc_text(docs.first, "title"), record->name);
+        check_names_all(docs.first, record);
+    }
+}
+
+/* Secrets ----------------------------------------------------------------------------------- */
+
+#define PASSWORD "hunter2-Tr0ub4dor"
+
+/* A password where a reference or a place is expected. */
+static const struct {
+    const char *name;
+    const char *bmc;
+} leaks[] = {
+    {"as it is", "url: 'https://b'\n      credentials: " PASSWORD},
+    {"in quotes", "url: 'https://b'\n      credentials: '" PASSWORD "'"},
+    {"with a user", "url: 'https://b'\n      credentials: 'root:" PASSWORD "'"},
+    {"as a map", "url: 'https://b'\n      credentials: {password: " PASSWORD "}"},
+    {"as a list", "url: 'https://b'\n      credentials: [root, " PASSWORD "]"},
+    {"over two lines", "url: 'https://b'\n      credentials: \"file:/x\\n" PASSWORD "\""},
+    {"without the slash", "url: 'https://b'\n      credentials: 'file:" PASSWORD "'"},
+    {"in the url", "url: 'https://root:" PASSWORD "@b'\n      credentials: file:/x"},
+    {"in a url without a scheme", "url: 'root:" PASSWORD "@b'\n      credentials: file:/x"},
+    {"in a query", "url: 'http://b/?p=" PASSWORD "'\n      credentials: file:/x"},
+    {"under a key of its own",
+     "url: 'https://b'\n      credentials: file:/x\n      password: " PASSWORD},
+    {"with a tag", "url: 'https://b'\n      credentials: !vault " PASSWORD},
+    {"with an anchor", "url: 'https://b'\n      credentials: &x " PASSWORD},
+};
+
+static void test_secrets(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(leaks); i++) {
+        lks_test_case("%s", leaks[i].name);
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        struct lks_err err = {0};
+        char text[1024];
+        snprintf(text, sizeof(text),
+                 "lockstep: 1\nkind: Fleet\nname: f\npools: {p: {posture: dev}}\n"
+                 "nodes:\n  - hosts: g1\n    pool: p\n    class: hgx-h100-8\n    bmc:\n      %s\n",
+                 leaks[i].bmc);
+        CHECK_CODE(
+            lks_manifest_parse("f.yaml", lks_str_from(text), lks_test_facts(), NULL, &m, &err),
+            LKS_E_INVALID);
+        struct lks_str message = lks_str_from(err.msg);
+        CHECK(message.len > 0);
+        CHECK(lks_str_find(message, LKS_STR("hunter2")) < 0);
+        CHECK(lks_str_find(message, LKS_STR("Tr0ub4dor")) < 0);
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"schema: accepted", test_accepted},
+        {"schema: refused", test_refused},
+        {"schema: lengths", test_lengths},
+        {"schema: identity", test_identity},
+        {"schema: same", test_same},
+        {"schema: JSON Schema names everything", test_json},
+        {"schema: secrets are not repeated", test_secrets},
+        {0},
+    });
+}

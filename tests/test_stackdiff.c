@@ -1,0 +1,225 @@
+#include "core/stackdiff.h"
+
+#include "model/manifest.h"
+#include "tests/facts.h"
+#include "tests/stacks.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+enum { TEXT_MAX = 64 * 1024, STACKS = 300 };
+
+#define HEAD "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\n"
+#define REST                                                                                       \
+    "  kernel: {version: '6.8.0'}\n  cuda: {version: '13.0'}\n  nccl: {version: '2.27.7'}\n"       \
+    "  container-toolkit: {version: '1.18.0'}\n"
+#define ON(class, driver, more)                                                                    \
+    HEAD "hardware: [" class "]\ncomponents:\n" REST "  driver: {version: '" driver "'}\n" more
+#define L40S(more) ON("l40s-pcie-8", "580.95.05", more)
+
+/* Each difference as "subject from>to direction class reboot revert", and what they make. */
+static const struct {
+    const char *name;
+    const char *from, *to;
+    const char *differences;
+    const char *reboot;
+    const char *class; /* of change, or NULL */
+    size_t one_way;
+} rows[] = {
+    {"nothing", L40S(""), L40S("description: other words\n"), "", "no", NULL, 0},
+    {"lists and maps without anything in them", L40S(""),
+     L40S("firmware: []\nwindows: {}\nsettings: {nic: {}}\ntuning: {}\n"), "", "no", NULL, 0},
+    {"newer driver", L40S(""), ON("l40s-pcie-8", "580.105.08", ""),
+     "driver 580.95.05>580.105.08 upgrade software node cheap\n", "node", "routine", 0},
+    {"older driver", ON("l40s-pcie-8", "580.105.08", ""), L40S(""),
+     "driver 580.105.08>580.95.05 downgrade software node cheap\n", "node", "routine", 0},
+    {"the same version, spelled differently", L40S(""), ON("l40s-pcie-8", "580.95.5", ""),
+     "driver 580.95.05>580.95.5 changed software node cheap\n", "node", "routine", 0},
+    {"newer driver inside its window", L40S("windows: {driver: '>=580 <581'}\n"),
+     ON("l40s-pcie-8", "580.105.08", "windows: {driver: '>=580 <581'}\n"),
+     "driver 580.95.05>580.105.08 upgrade software node cheap\n", "node", "standard", 0},
+    {"newer driver outside its window", L40S("windows: {driver: '>=580 <580.100'}\n"),
+     ON("l40s-pcie-8", "580.105.08", "windows: {driver: '>=580 <580.200'}\n"),
+     "driver 580.95.05>580.105.08 upgrade software node cheap\n"
+     "driver.window >=580 <580.100>>=580 <580.200 changed window no cheap\n",
+     "node", "routine", 0},
+    {"inside its window, with a setting beside it", L40S("windows: {driver: '>=580 <581'}\n"),
+     ON("l40s-pcie-8", "580.105.08",
+        "windows: {driver: '>=580 <581'}\nsettings: {bios: {NPS: 1}}\n"),
+     "driver 580.95.05>580.105.08 upgrade software node cheap\n"
+     "settings.bios >{\"NPS\":1} added settings node reboot\n",
+     "node", "routine", 0},
+    {"only a setting", L40S("settings: {ecc: true}\n"), L40S("settings: {ecc: false}\n"),
+     "settings.ecc true>false changed settings reset reboot\n", "reset", "routine", 0},
+    {"a setting that goes", L40S("settings: {power_limit_w: 700}\n"), L40S(""),
+     "settings.power_limit_w 700> removed settings no cheap\n", "no", "routine", 0},
+    {"a component that comes", L40S(""), L40S("  slurmd: {version: '24.05.3', owner: image}\n"),
+     "slurmd >24.05.3 added software service cheap\n", "service", "routine", 0},
+    {"a component that goes", L40S("  slurmd: {version: '24.05.3'}\n"), L40S(""),
+     "slurmd 24.05.3> removed software service cheap\n", "service", "routine", 0},
+    {"a component that becomes absent", L40S("  slurmd: {version: '24.05.3'}\n"),
+     L40S("  slurmd: {absent: not yet}\n"),
+     "slurmd 24.05.3> removed software service cheap\n"
+     "slurmd.absent >not yet added software service cheap\n",
+     "service", "routine", 0},
+    {"an absence that comes", L40S(""), L40S("  slurmd: {absent: not yet}\n"),
+     "slurmd.absent >not yet added software service cheap\n", "service", "routine", 0},
+    {"an absence for another reason", L40S("  slurmd: {absent: not yet}\n"),
+     L40S("  slurmd: {absent: never}\n"), "", "no", NULL, 0},
+    {"an owner", L40S("  slurmd: {version: '24.05.3'}\n"),
+     L40S("  slurmd: {version: '24.05.3', owner: image}\n"),
+     "slurmd.owner >image added software service cheap\n", "service", "routine", 0},
+    {"the usual owner, written down", L40S("  slurmd: {version: '24.05.3'}\n"),
+     L40S("  slurmd: {version: '24.05.3', owner: package, scope: node, build: {}}\n"), "", "no",
+     NULL, 0},
+    {"sets in another order",
+     ON("l40s-pcie-8, t4-pcie-4", "580.95.05", "settings: {kernel_cmdline: [quiet, 'iommu=pt']}\n"),
+     ON("t4-pcie-4, l40s-pcie-8", "580.95.05", "settings: {kernel_cmdline: ['iommu=pt', quiet]}\n"),
+     "", "no", NULL, 0},
+    {"hardware", L40S(""), ON("t4-pcie-4", "580.95.05", ""),
+     "hardware [\"l40s-pcie-8\"]>[\"t4-pcie-4\"] changed hardware no cheap\n", "no", "routine", 0},
+    {"tuning", L40S(""), L40S("tuning: {env: {NCCL_ALGO: Ring}}\n"),
+     "tuning.env >{\"NCCL_ALGO\":\"Ring\"} added tuning service cheap\n", "service", "routine", 0},
+    {"the name of a table",
+     L40S("tuning: {table: {name: a, digest: 'sha256:"
+          "0000000000000000000000000000000000000000000000000000000000000000'}}\n"),
+     L40S("tuning: {table: {name: b, digest: 'sha256:"
+          "0000000000000000000000000000000000000000000000000000000000000000'}}\n"),
+     "", "no", NULL, 0},
+    {"firmware of one part", L40S("firmware: [{class: psu, part: A, version: '1'}]\n"),
+     L40S("firmware: [{class: psu, part: A, version: '2'}]\n"),
+     "firmware/psu[A] 1>2 upgrade power no one-way\n", "no", "power-fabric", 1},
+    {"firmware of one side",
+     L40S("firmware: [{class: psu, part: A, side: b, version: '1', revert: revertible}]\n"),
+     L40S("firmware: [{class: psu, part: A, side: b, version: '2', revert: revertible}]\n"),
+     "firmware/psu[A side b] 1>2 upgrade power no reflash\n", "no", "power-fabric", 0},
+    {"firmware with two banks", L40S("firmware: [{class: bios, version: '1', banks: ab}]\n"),
+     L40S("firmware: [{class: bios, version: '2', banks: ab}]\n"),
+     "firmware/bios 1>2 upgrade host-firmware node banks\n", "node", "routine", 0},
+    {"firmware nobody knows", L40S("firmware: [{class: widget, version: '1'}]\n"),
+     L40S("firmware: [{class: widget, version: '2'}]\n"),
+     "firmware/widget 1>2 upgrade unknown node unknown\n", "node", "routine", 0},
+    {"the fabric beats a window",
+     L40S("firmware: [{class: nvos, version: '1'}]\nwindows: {firmware/nvos: '>=1'}\n"),
+     L40S("firmware: [{class: nvos, version: '2'}]\nwindows: {firmware/nvos: '>=1'}\n"),
+     "firmware/nvos 1>2 upgrade fabric domain banks\n", "domain", "power-fabric", 0},
+};
+
+static enum lks_code parse(const char *text, const struct lks_facts *facts,
+                           struct lks_manifest *out, struct lks_err *err)
+{
+    return lks_manifest_parse("s", lks_str_from(text), facts, NULL, out, err);
+}
+
+static void describe(const struct lks_stackdiff *diff, struct lks_buf *out)
+{
+    lks_buf_init(out, TEXT_MAX);
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct lks_difference *d = &diff->differences[i];
+        lks_buf_addf(out, "%.*s %.*s>%.*s %s %.*s %.*s %.*s\n", LKS_STR_ARG(d->subject),
+                     LKS_STR_ARG(d->from), LKS_STR_ARG(d->to), d->direction, LKS_STR_ARG(d->class),
+                     LKS_STR_ARG(d->reboot), LKS_STR_ARG(d->revert));
+    }
+}
+
+static void test_rows(void)
+{
+    const struct lks_facts *facts = lks_test_facts();
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+        LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct lks_err err = {0};
+        if (!CHECK_CODE(parse(rows[i].from, facts, &from, &err), LKS_OK) ||
+            !CHECK_CODE(parse(rows[i].to, facts, &to, &err), LKS_OK))
+            continue;
+        CHECK_CODE(lks_stackdiff_make(facts, &from.stacks[0], &to.stacks[0], &diff, &err), LKS_OK);
+        describe(&diff, &text);
+        CHECK_STR(lks_buf_view(&text), rows[i].differences);
+        CHECK_STR(lks_str_from(diff.reboot), rows[i].reboot);
+        CHECK_INT(diff.one_way, rows[i].one_way);
+        CHECK_INT(diff.same, diff.count == 0);
+        CHECK((diff.class != NULL) == (rows[i].class != NULL));
+        if (diff.class != NULL && rows[i].class != NULL)
+            CHECK_STR(diff.class->name, rows[i].class);
+    }
+}
+
+/* A change that closes a critical flaw is an emergency, one that opens it is not. */
+static void test_emergency(void)
+{
+    static const char bulletin[] =
+        "advisories:\n- {id: CVE-1, vendor: x, component: driver, cvss: '9.0', summary: x,"
+        " status: confirmed, source: x, affected: [{component: driver, range: '<580.100'}]}\n";
+    struct lks_facts_file file = {"advisories.yaml", "a.yaml", lks_str_from(bulletin)};
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff up = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff down = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(lks_facts_load(lks_embedded_data, &file, 1, &facts, &err), LKS_OK) ||
+        !CHECK_CODE(parse(L40S(""), &facts, &from, &err), LKS_OK) ||
+        !CHECK_CODE(parse(ON("l40s-pcie-8", "580.105.08", ""), &facts, &to, &err), LKS_OK) ||
+        !CHECK_CODE(lks_stackdiff_make(&facts, from.stacks, to.stacks, &up, &err), LKS_OK) ||
+        !CHECK_CODE(lks_stackdiff_make(&facts, to.stacks, from.stacks, &down, &err), LKS_OK))
+        return;
+    CHECK_STR(up.class->name, "emergency");
+    CHECK(up.before.count == 1 && up.after.count == 0);
+    CHECK_STR(down.class->name, "routine");
+    CHECK(down.before.count == 0 && down.after.count == 1);
+}
+
+static void diff_spelled(const struct lks_docs *a, const struct lks_docs *b, struct lks_rng *rng,
+                         bool same)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    const struct lks_facts *facts = lks_test_facts();
+    lks_test_stack_spell(a, rng, &left);
+    lks_test_stack_spell(b, rng, &right);
+    if (!CHECK_CODE(parse(left.ptr, facts, &from, &err), LKS_OK) ||
+        !CHECK_CODE(parse(right.ptr, facts, &to, &err), LKS_OK))
+        return;
+    CHECK_CODE(lks_stackdiff_make(facts, from.stacks, to.stacks, &diff, &err), LKS_OK);
+    describe(&diff, &text);
+    CHECK_INT(diff.same, same);
+    if (!CHECK_INT(diff.count > 0, !same))
+        printf("%s\n", text.ptr != NULL ? text.ptr : "");
+}
+
+/* There is a difference exactly where the digests differ, however the two are spelled. */
+static void test_property(void)
+{
+    for (uint64_t seed = 1; seed <= STACKS; seed++) {
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs stack = {0};
+        struct lks_rng rng = {seed};
+        lks_test_stack_make(seed, &stack);
+        lks_test_case("seed %d, nothing", (int)seed);
+        diff_spelled(&stack, &stack, &rng, true);
+        for (unsigned change = 0; change < LKS_TEST_CHANGES; change++) {
+            lks_test_case("seed %d, %s", (int)seed, lks_test_change_name(change));
+            LKS_CLEANUP(lks_docs_fini) struct lks_docs changed = {0};
+            lks_test_stack_make(seed, &changed);
+            if (lks_test_stack_change(&changed, change))
+                diff_spelled(&stack, &changed, &rng, false);
+        }
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"stackdiff: rows", test_rows},
+        {"stackdiff: emergency", test_emergency},
+        {"stackdiff: a difference where the digests differ", test_property},
+        {0},
+    });
+}

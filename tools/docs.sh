@@ -1,0 +1,41 @@
+#!/bin/sh
+# The generated pages: docs.sh BUILD_DIR writes them, docs.sh BUILD_DIR --check says which are stale.
+set -eu
+
+[ $# -ge 1 ] || { echo "usage: docs.sh BUILD_DIR [--check]" >&2; exit 2; }
+docgen=$(cd "$1" && pwd)/docgen
+mode=${2:-write}
+cd "$(dirname "$0")/.."
+
+new=$(mktemp)
+trap 'rm -f "$new"' EXIT
+current=0
+stale=0
+
+# page FILE DOCGEN_ARGUMENT...
+page() {
+    file=$1
+    shift
+    "$docgen" "$@" >"$new"
+    if cmp -s "$new" "$file"; then
+        current=$((current + 1))
+    elif [ "$mode" = --check ]; then
+        echo "$file is stale: run 'make docs' and commit the result"
+        stale=$((stale + 1))
+    else
+        mkdir -p "$(dirname "$file")"
+        cat "$new" >"$file"
+        echo "wrote $file"
+    fi
+}
+
+page docs/reference/commands.md commands
+page docs/reference/rules.md rules
+page docs/reference/errors.md errors
+page docs/reference/manifest.md manifest
+page docs/schema/stack.json schema Stack
+page docs/schema/hardware-class.json schema HardwareClass
+page docs/schema/fleet.json schema Fleet
+
+[ "$mode" != --check ] || echo "$current passed, $stale failed"
+[ "$stale" -eq 0 ]

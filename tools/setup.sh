@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs the Debian packages a target needs, by name, if any is missing:
+#
+#     setup.sh build|test|lint|real|bench...
+#
+# As root, or through sudo. Quick when there is nothing to do.
+set -eu
+
+packages_of() {
+    case $1 in
+    build) echo gcc libc6-dev meson ninja-build pkg-config libjansson-dev libssl-dev libyaml-dev ;;
+    test) echo clang libclang-rt-14-dev ;;
+    lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
+    real) echo slurm-client python3-jsonschema python3-yaml ;;
+    bench) echo python3 ;;
+    *)
+        echo "setup.sh: no group '$1'; one of: build test lint real bench" >&2
+        return 2
+        ;;
+    esac
+}
+
+wanted=
+for group in "$@"; do
+    wanted="$wanted $(packages_of "$group")"
+done
+
+missing=
+for package in $wanted; do
+    case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+    *' installed') ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    as_root=sudo
+    command -v sudo >/dev/null || {
+        echo "setup.sh: needs these packages, and neither root nor sudo to install them:$missing" >&2
+        exit 5
+    }
+fi
+echo "installing:$missing"
+# shellcheck disable=SC2086  # package names are words
+{
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}

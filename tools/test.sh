@@ -1,0 +1,48 @@
+#!/bin/sh
+# Runs the tests of one or more build directories and adds them up:
+#
+#     test.sh all|real BUILD_DIR...
+#
+# "real" are those that need the real programs whose formats we read; "all" are the others.
+# The last line is "N passed, N failed". A program that dies without saying so counts as a failure,
+# and so does a skip, unless it names the hardware it misses ("missing hardware: ...").
+set -u
+
+case $1 in
+all) suite='--no-suite real' ;;
+real) suite='--suite real' ;;
+*)
+    echo "test.sh: no tests '$1'; all or real" >&2
+    exit 2
+    ;;
+esac
+shift
+
+passed=0
+failed=0
+for build in "$@"; do
+    rm -f "$build/meson-logs/testlog.txt"
+    # shellcheck disable=SC2086  # an option and its value
+    meson test -C "$build" --print-errorlogs $suite || true
+    counts=$(awk '
+        /^=+ [0-9]+\/[0-9]+ =+$/ { close_test(); p = f = 0; hardware = 0; result = "" }
+        /^result:/ { result = $0 }
+        /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
+        /^missing hardware: / { hardware = 1 }
+        function close_test() {
+            if (result == "") return
+            ok = result ~ /exit status 0$/
+            skipped = result ~ /exit status 77$/
+            if (skipped && hardware) return
+            if (!ok && f == 0) f = 1
+            if (ok && p == 0) p = 1
+            passed += p; failed += f
+        }
+        END { close_test(); print passed + 0, failed + 0 }
+    ' "$build/meson-logs/testlog.txt" 2>/dev/null || echo "0 1")
+    passed=$((passed + ${counts% *}))
+    failed=$((failed + ${counts#* }))
+done
+[ "$passed" -gt 0 ] || failed=$((failed + 1))
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
