@@ -3,13 +3,17 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test test-real lint format docs bench fuzz soak install clean
 
+comma := ,
+
 BUILD    := build
 SANITIZE := build-sanitize
 RELEASE  := build-release
 FUZZ     := build-fuzz
 
-# Quiet unless something is wrong.
-ninja = ninja -C $(1) >$(1)/ninja.log || { cat $(1)/ninja.log; exit 1; }
+# Quiet unless something is wrong: $(call ninja,DIR,TARGETS), $(call meson,DIR,OPTIONS).
+quietly = log=$$(mktemp) && if $(1) >$$log 2>&1; then rm -f $$log; else cat $$log; rm -f $$log; exit 1; fi
+ninja = $(call quietly,ninja -C $(1) $(2))
+meson = $(call quietly,meson setup $(1) $(2))
 
 # Seconds for each fuzz target; `make soak` gives them longer.
 FUZZ_SECONDS ?= 60
@@ -48,7 +52,7 @@ docs: build ## write the reference pages anew from the tables
 
 bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival
 	@tools/setup.sh bench
-	@$(call ninja,$(RELEASE))
+	@$(call ninja,$(RELEASE),lockstep bench/bench)
 	@$(RELEASE)/bench/bench $(RELEASE)/lockstep
 
 fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
@@ -61,8 +65,9 @@ soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECO
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
-	@$(call ninja,$(RELEASE))
-	@meson install -C $(RELEASE) --no-rebuild
+	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
+	@$(call ninja,$(RELEASE),lockstep)
+	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built
 	@rm -rf $(BUILD) $(SANITIZE) $(RELEASE) $(FUZZ)
@@ -70,17 +75,17 @@ clean: ## remove everything that was built
 # Each directory is set up once; meson itself notices later changes of its files.
 $(BUILD)/build.ninja:
 	@tools/setup.sh build
-	@meson setup $(BUILD) >/dev/null
+	@$(call meson,$(BUILD))
 
 $(SANITIZE)/build.ninja:
 	@tools/setup.sh build test
-	@CC=clang meson setup $(SANITIZE) -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@export CC=clang; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false)
 
 $(RELEASE)/build.ninja:
 	@tools/setup.sh build
-	@meson setup $(RELEASE) --buildtype release $(if $(PREFIX),--prefix $(PREFIX)) >/dev/null
+	@$(call meson,$(RELEASE),--buildtype release)
 
 $(FUZZ)/build.ninja:
 	@tools/setup.sh build test
-	@CC=clang meson setup $(FUZZ) -Dfuzzing=true -Db_sanitize=address,undefined \
-		-Db_lundef=false >/dev/null
+	@export CC=clang; $(call meson,$(FUZZ),-Dfuzzing=true \
+		-Db_sanitize=address$(comma)undefined -Db_lundef=false)

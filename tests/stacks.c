@@ -100,8 +100,6 @@ static void put_hex(struct maker *m, struct lks_doc *parent, const char *key, co
 
 static void put_identity(struct maker *m, struct lks_doc *pin)
 {
-    if (chance(m, 30))
-        put_text(m->docs, pin, "scope", PICK(m, "chassis", "domain", "site"));
     if (chance(m, 30)) {
         struct lks_doc *build = put(m->docs, pin, "build", LKS_DOC_MAP);
         put_hex(m, build, "build_id", "", 40);
@@ -110,7 +108,7 @@ static void put_identity(struct maker *m, struct lks_doc *pin)
     }
     if (chance(m, 30)) {
         struct lks_doc *artifacts = put_set(m->docs, pin, "artifacts");
-        for (uint64_t n = lks_rng_below(&m->rng, 4); n > 0; n--)
+        for (uint64_t n = 1 + lks_rng_below(&m->rng, 3); n > 0; n--)
             put_hex(m, artifacts, "", "sha256:", 64);
     }
 }
@@ -132,7 +130,7 @@ static const struct {
     {"dcgm", true, false, false, {"1:3.3.9", "4.4.2-1", "3.1.8"}},
     {"slurmd", true, true, false, {"24.05.3", "23.11.10", "25.05"}},
     {"containerd", true, true, false, {"1.7.27", "2.0.5", "1.6.0"}},
-    {"site agent", true, true, false, {"7", "v1.10", "24.10-3"}},
+    {"site-agent", true, true, false, {"7", "v1.10", "24.10-3"}},
 };
 
 static void put_softwares(struct maker *m, struct lks_doc *top)
@@ -149,6 +147,8 @@ static void put_softwares(struct maker *m, struct lks_doc *top)
         }
         put_quoted(m->docs, pin, "version", softwares[i].versions[lks_rng_below(&m->rng, 3)]);
         put_identity(m, pin);
+        if (chance(m, 30))
+            put_text(m->docs, pin, "scope", PICK(m, "chassis", "domain", "site"));
         if (chance(m, 30))
             put_text(m->docs, pin, "owner", PICK(m, "image", "gpu-operator", "external"));
         if (lks_str_is(pin->key, "driver") && chance(m, 50))
@@ -177,6 +177,8 @@ static void put_firmware(struct maker *m, struct lks_doc *top)
         }
         put_quoted(m->docs, pin, "version", PICK(m, "24.10-3", "28.39.2048", "U8X", "1.0"));
         put_identity(m, pin);
+        if (chance(m, 30)) /* every one counts: what is usual depends on the class */
+            put_text(m->docs, pin, "scope", PICK(m, "node", "chassis", "domain", "site"));
         if (chance(m, 30))
             put_text(m->docs, pin, "owner", "external");
         if (chance(m, 30))
@@ -233,11 +235,11 @@ static void put_settings(struct maker *m, struct lks_doc *top)
         struct lks_doc *mig = put(m->docs, settings, "mig", LKS_DOC_MAP);
         put_text(m->docs, mig, "mode", "enabled");
         struct lks_doc *profiles = put(m->docs, mig, "profiles", LKS_DOC_LIST);
-        for (uint64_t n = lks_rng_below(&m->rng, 4); n > 0; n--)
+        for (uint64_t n = lks_rng_below(&m->rng, 6); n > 0; n--)
             put_text(m->docs, profiles, "", PICK(m, "1g.10gb", "3g.40gb"));
     }
     if (chance(m, 50)) {
-        struct lks_doc *cmdline = put_set(m->docs, settings, "kernel_cmdline");
+        struct lks_doc *cmdline = put(m->docs, settings, "kernel_cmdline", LKS_DOC_LIST);
         put_text(m->docs, cmdline, "", "iommu=pt");
         if (chance(m, 50))
             put_text(m->docs, cmdline, "", "pci=realloc=off");
@@ -337,7 +339,7 @@ static struct lks_doc *clone(struct speller *s, struct lks_doc *parent, const st
 }
 
 /* What an entry can say without saying anything. */
-static void decorate_pin(struct speller *s, struct lks_doc *pin, const char *owner)
+static void decorate_pin(struct speller *s, struct lks_doc *pin, bool software)
 {
     put_note(s, pin, "note", 30);
     struct lks_doc *absent = find(pin, "absent");
@@ -346,12 +348,15 @@ static void decorate_pin(struct speller *s, struct lks_doc *pin, const char *own
         put_note(s, pin, "absent", 100);
         return;
     }
-    if (find(pin, "scope") == NULL && maybe(s, 30))
+    if (software && find(pin, "scope") == NULL && maybe(s, 30))
         put_text(&s->extra, pin, "scope", "node");
     if (find(pin, "owner") == NULL && maybe(s, 30))
-        put_text(&s->extra, pin, "owner", owner);
+        put_text(&s->extra, pin, "owner", software ? "package" : "bundle");
     if (find(pin, "build") == NULL && maybe(s, 20))
         put(&s->extra, pin, "build", LKS_DOC_MAP);
+    struct lks_doc *artifacts = find(pin, "artifacts");
+    if (artifacts != NULL && maybe(s, 30)) /* a set holds each thing once */
+        clone(s, artifacts, artifacts->first);
 }
 
 static void decorate_maps(struct speller *s, struct lks_doc *top)
@@ -364,16 +369,19 @@ static void decorate_maps(struct speller *s, struct lks_doc *top)
     if (find(top, "firmware") == NULL && maybe(s, 30))
         put_set(&s->extra, top, "firmware");
     struct lks_doc *settings = find(top, "settings"), *tuning = find(top, "tuning");
-    if (settings != NULL && find(settings, "clocks") == NULL && maybe(s, 30))
-        put(&s->extra, settings, "clocks", LKS_DOC_MAP);
+    static const char *const groups[] = {"clocks", "partition", "nic", "bios", "other"};
+    for (size_t i = 0; settings != NULL && i < LKS_COUNT(groups); i++) {
+        if (find(settings, groups[i]) == NULL && maybe(s, 20))
+            put(&s->extra, settings, groups[i], LKS_DOC_MAP);
+    }
+    struct lks_doc *nic = find(settings, "nic");
+    if (nic != NULL && nic->count == 0 && maybe(s, 50))
+        put(&s->extra, nic, "options", LKS_DOC_MAP);
     if (tuning != NULL && find(tuning, "env") == NULL && maybe(s, 30))
         put(&s->extra, tuning, "env", LKS_DOC_MAP);
     struct lks_doc *table = find(tuning, "table");
     if (table != NULL)
         put_note(s, table, "name", 50);
-    struct lks_doc *hardware = find(top, "hardware");
-    if (maybe(s, 20)) /* a set holds each thing once */
-        clone(s, hardware, hardware->first);
 }
 
 static void decorate(struct speller *s, struct lks_doc *top)
@@ -388,13 +396,16 @@ static void decorate(struct speller *s, struct lks_doc *top)
         struct lks_doc *item = put(&s->extra, evidence, "", LKS_DOC_MAP);
         put_note(s, item, "what", 100);
         put_note(s, item, "by", 50);
+        if (maybe(s, 50))
+            put_quoted(&s->extra, item, "date", maybe(s, 50) ? "2026-11-15" : "2026-10");
+        put_quoted(&s->extra, item, "url", "https://wiki.example.com/stacks/7");
     }
     for (struct lks_doc *pin = find(top, "components")->first; pin != NULL; pin = pin->next)
-        decorate_pin(s, pin, "package");
+        decorate_pin(s, pin, true);
     struct lks_doc *firmware = find(top, "firmware");
     for (struct lks_doc *pin = firmware != NULL ? firmware->first : NULL; pin != NULL;
          pin = pin->next)
-        decorate_pin(s, pin, "bundle");
+        decorate_pin(s, pin, false);
     decorate_maps(s, top);
 }
 
@@ -549,6 +560,7 @@ void lks_test_stack_spell(const struct lks_docs *stack, struct lks_rng *rng, str
     } else {
         lks_buf_add(out, LKS_STR("# a stack\n---"));
         put_block(&s, top, 0);
+        lks_buf_add(out, maybe(&s, 20) ? LKS_STR("...\n") : LKS_STR(""));
     }
     if (maybe(&s, 20))
         add_returns(out);
@@ -600,13 +612,27 @@ static bool raise_version(struct lks_docs *stack, struct lks_doc *pin)
     return true;
 }
 
-static bool add_to_set(struct lks_docs *stack, struct lks_doc *map, const char *key,
-                       const char *text)
+/* One more behind; a list of one has no order yet. */
+static bool add_element(struct lks_docs *stack, struct lks_doc *map, const char *key,
+                        const char *text)
 {
     if (map == NULL)
         return false;
     struct lks_doc *list = find(map, key);
-    put_quoted(stack, list != NULL ? list : put_set(stack, map, key), "", text);
+    put_quoted(stack, list != NULL ? list : put(stack, map, key, LKS_DOC_LIST), "", text);
+    return true;
+}
+
+/* The first goes behind the last; false where that makes no difference. */
+static bool rotate(struct lks_doc *list)
+{
+    struct lks_doc *first = list != NULL ? list->first : NULL;
+    if (first == NULL || lks_str_eq(first->text, list->last->text))
+        return false;
+    list->first = first->next;
+    list->last->next = first;
+    list->last = first;
+    first->next = NULL;
     return true;
 }
 
@@ -635,11 +661,11 @@ static bool change_component(struct lks_docs *s, unsigned change)
     case 3:
         return set_text(s, pin, "scope", "chassis");
     case 4:
-        return built != NULL && set_text(s, find(built, "build"), "build_id", "00ff");
+        return built != NULL && set_text(s, find(built, "build"), "build_id", "00ff00ff00ff00ff");
     case 5:
         return drop(built, "build");
     case 6:
-        return add_to_set(s, pin, "artifacts", DIGEST);
+        return add_element(s, pin, "artifacts", DIGEST);
     case 7:
         return set_text(s, put(s, find(s->first, "components"), "podman", LKS_DOC_MAP), "version",
                         "5.1.0");
@@ -680,10 +706,10 @@ static bool change_hardware(struct lks_docs *s)
 {
     struct lks_doc *hardware = find(s->first, "hardware");
     if (!lks_str_is(find(s->first, "vendor")->text, "amd"))
-        return add_to_set(s, s->first, "hardware", "hgx-h200-8");
+        return add_element(s, s->first, "hardware", "hgx-h200-8");
     bool first = lks_str_is(hardware->first->text, "mi300x-oam-8");
     if (hardware->count == 1)
-        return add_to_set(s, s->first, "hardware", first ? "mi355x-oam-8" : "mi300x-oam-8");
+        return add_element(s, s->first, "hardware", first ? "mi355x-oam-8" : "mi300x-oam-8");
     take_out(hardware, hardware->last);
     return true;
 }
@@ -705,7 +731,7 @@ static bool change_rest(struct lks_docs *s, unsigned change)
     case 19:
         return flip(find(settings, "power_limit_w"));
     case 20:
-        return add_to_set(s, settings, "kernel_cmdline", "nokaslr");
+        return add_element(s, settings, "kernel_cmdline", "nokaslr");
     case 21:
         return set_text(s, find(tuning, "env"), "NCCL_ALGO", "NVLS");
     case 22:
@@ -713,6 +739,33 @@ static bool change_rest(struct lks_docs *s, unsigned change)
                set_text(s, find(tuning, "table"), "digest", DIGEST);
     default:
         return drop(s->first, "tuning");
+    }
+}
+
+/* Order, and what is easily overlooked. */
+static bool change_more(struct lks_docs *s, unsigned change)
+{
+    struct lks_doc *settings = find(s->first, "settings"), *nic = find(settings, "nic");
+    struct lks_doc *pin = entry_with(s, "firmware", "version");
+    switch (change) {
+    case 24:
+        return rotate(find(settings, "kernel_cmdline"));
+    case 25:
+        return rotate(find(find(settings, "mig"), "profiles"));
+    case 26:
+        return find(pin, "scope") == NULL && set_text(s, pin, "scope", "node");
+    case 27:
+        return drop(entry_with(s, "firmware", "scope"), "scope");
+    case 28:
+        return set_text(s, find(entry_with(s, "components", "build"), "build"), "srcversion", "F0");
+    case 29:
+        return flip(find(find(nic, "options"), "PCI_WR_ORDERING"));
+    case 30:
+        return set_text(s, find(settings, "bios"), "Boot Mode", "Uefi");
+    case 31:
+        return drop(settings, "kernel_cmdline");
+    default:
+        return set_text(s, pin, "side", "b");
     }
 }
 
@@ -725,6 +778,9 @@ static const char *const change_names[LKS_TEST_CHANGES] = {
     "a window",         "no windows",        "a hardware class",
     "a setting: truth", "a setting: number", "a setting: element",
     "an environment",   "a table",           "no tuning",
+    "cmdline's order",  "profiles' order",   "the usual scope",
+    "no scope said",    "a srcversion",      "a NIC's option",
+    "a BIOS attribute", "no cmdline",        "a side",
 };
 
 const char *lks_test_change_name(unsigned change)
@@ -738,5 +794,7 @@ bool lks_test_stack_change(struct lks_docs *stack, unsigned change)
     LKS_ASSERT(change < LKS_TEST_CHANGES);
     if (change < 10)
         return change_component(stack, change);
-    return change < 15 ? change_firmware(stack, change) : change_rest(stack, change);
+    if (change < 15)
+        return change_firmware(stack, change);
+    return change < 24 ? change_rest(stack, change) : change_more(stack, change);
 }

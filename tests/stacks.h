@@ -16,7 +16,7 @@ void lks_test_stack_make(uint64_t seed, struct lks_docs *out);
 void lks_test_stack_spell(const struct lks_docs *stack, struct lks_rng *rng, struct lks_buf *out);
 
 /* Change one thing that counts; false where this stack has no such thing. */
-#define LKS_TEST_CHANGES 24
+#define LKS_TEST_CHANGES 33
 bool lks_test_stack_change(struct lks_docs *stack, unsigned change);
 const char *lks_test_change_name(unsigned change);
 

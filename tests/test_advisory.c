@@ -1,6 +1,8 @@
 #include "core/advisory.h"
 
 #include "core/boards.h"
+#include "core/lifecycle.h"
+#include "core/parts.h"
 #include "model/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
@@ -50,13 +52,13 @@ static const struct {
      "{component: driver, branch: R580, range: '<580.95.05'}",
      DRIVER("580.65.06"), "exposed", "driver"},
     {"a branch that had ended", "{component: driver, branch: R580, range: '<580.95.05'}",
-     DRIVER("470.82.01"), "no fix for this branch", "driver"},
+     DRIVER("470.82.01"), "unfixed", "driver"},
     {"a branch that lives and is not named", "{component: driver, branch: R570, range: '<570.2'}",
      DRIVER("580.95.05"), NULL, NULL},
     {"words instead of a range", "{component: driver, condition: ask the vendor}",
-     DRIVER("580.95.05"), "check by hand", "driver"},
+     DRIVER("580.95.05"), "by-hand", "driver"},
     {"words for a branch", "{component: driver, branch: vGPU 16, condition: with vGPU}",
-     DRIVER("580.95.05"), "check by hand", "driver"},
+     DRIVER("580.95.05"), "by-hand", "driver"},
     {"words and a range: the range goes first",
      "{component: driver, condition: ask the vendor}, {component: driver, range: '<581'}",
      DRIVER("580.95.05"), "exposed", "driver"},
@@ -68,10 +70,6 @@ static const struct {
      "exposed", "driver"},
     {"another component", "{component: dcgm, range: '<9'}", DRIVER("580.95.05"), NULL, NULL},
     {"firmware by its class", "{component: bmc, range: '<2'}",
-     STACK_OF("l40s-pcie-8", "  driver: {version: '580.95.05'}\n"
-                             "firmware: [{class: bmc, version: '1.9'}]\n"),
-     "exposed", "firmware/bmc"},
-    {"firmware by its long name", "{component: firmware/bmc, range: '<2'}",
      STACK_OF("l40s-pcie-8", "  driver: {version: '580.95.05'}\n"
                              "firmware: [{class: bmc, version: '1.9'}]\n"),
      "exposed", "firmware/bmc"},
@@ -95,8 +93,9 @@ static void test_rows(void)
         CHECK_CODE(lks_advisories_of(&facts, &m.stacks[0], &list, &err), LKS_OK);
         if (!CHECK_INT(list.count, rows[i].exposure != NULL) || list.count == 0)
             continue;
-        CHECK_STR(lks_str_from(lks_exposure_name(list.open[0].exposure)), rows[i].exposure);
+        CHECK_STR(lks_str_from(lks_exposure_code(list.open[0].exposure)), rows[i].exposure);
         CHECK_STR(list.open[0].component->name, rows[i].component);
+        CHECK_INT(list.exposed, list.open[0].exposure == LKS_EXPOSED);
         CHECK(lks_advisory_list_has(&list, LKS_STR("CVE-1")) ==
               (list.open[0].exposure == LKS_EXPOSED));
         CHECK(!lks_advisory_list_has(&list, LKS_STR("CVE-2")));
@@ -151,9 +150,11 @@ static void test_boards(void)
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     struct lks_err err = {0};
     const struct lks_facts *facts = lks_test_facts();
-    const char *text = STACK_OF("hgx-h100-8, l40s-pcie-8, hgx-h100-8",
+    const char *text = STACK_OF("hgx-h100-8, l40s-pcie-8, ours",
                                 "  driver: {version: '580.95.05'}\n"
-                                "  fabric-manager: {version: '580.95.05'}\n");
+                                "  fabric-manager: {version: '580.95.05'}\n"
+                                "---\nlockstep: 1\nkind: HardwareClass\nname: ours\n"
+                                "vendor: nvidia\ngpu: {product: L40S, count: 4}\n");
     if (!CHECK_CODE(lks_manifest_parse("s", lks_str_from(text), facts, NULL, &m, &err), LKS_OK))
         return;
     const struct lks_gpu *boards[LKS_BOARDS_MAX];
@@ -169,6 +170,61 @@ static void test_boards(void)
     CHECK(!lks_board_in_families(&pro, LKS_STR("RTX PRO 6000")));
 }
 
+/* Programs get a code, people a sentence. */
+static void test_exposures(void)
+{
+    CHECK_STR(lks_str_from(lks_exposure_code(LKS_EXPOSED)), "exposed");
+    CHECK_STR(lks_str_from(lks_exposure_about(LKS_EXPOSED)), "exposed");
+    CHECK_STR(lks_str_from(lks_exposure_code(LKS_UNFIXED)), "unfixed");
+    CHECK_STR(lks_str_from(lks_exposure_about(LKS_UNFIXED)), "no fix for this branch");
+    CHECK_STR(lks_str_from(lks_exposure_code(LKS_BY_HAND)), "by-hand");
+    CHECK_STR(lks_str_from(lks_exposure_about(LKS_BY_HAND)), "check by hand");
+}
+
+/* Two sources may name the end of a branch, and the earlier day is the one to plan for. */
+static void test_ends(void)
+{
+    static const struct {
+        const char *name;
+        lks_day eol, eol_other, end, other;
+    } ends[] = {
+        {"nobody says", LKS_DAY_NONE, LKS_DAY_NONE, LKS_DAY_NONE, LKS_DAY_NONE},
+        {"only the vendor", 100, LKS_DAY_NONE, 100, LKS_DAY_NONE},
+        {"only another", LKS_DAY_NONE, 200, 200, LKS_DAY_NONE},
+        {"the vendor's is earlier", 100, 200, 100, 200},
+        {"the other's is earlier", 200, 100, 100, 200},
+        {"both the same", 100, 100, 100, LKS_DAY_NONE},
+    };
+    for (size_t i = 0; i < LKS_COUNT(ends); i++) {
+        lks_test_case("%s", ends[i].name);
+        struct lks_branch branch = {.eol = ends[i].eol, .eol_other = ends[i].eol_other};
+        CHECK_INT(lks_branch_end(&branch), ends[i].end);
+        CHECK_INT(lks_branch_other_end(&branch), ends[i].other);
+    }
+}
+
+/* A stack cares about its own branch and about the last one of its boards. */
+static void test_branches(void)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_err err = {0};
+    const struct lks_facts *facts = lks_test_facts();
+    const char *text = STACK_OF("v100-sxm2-8", "  driver: {version: '535.274.02'}\n");
+    if (!CHECK_CODE(lks_manifest_parse("s", lks_str_from(text), facts, NULL, &m, &err), LKS_OK))
+        return;
+    CHECK(lks_branch_matters(facts, &m.stacks[0], 535));
+    CHECK(lks_branch_matters(facts, &m.stacks[0], 580));
+    CHECK(!lks_branch_matters(facts, &m.stacks[0], 570));
+}
+
+static void test_names(void)
+{
+    CHECK_STR(lks_component_bare(LKS_STR("firmware/nic")), "nic");
+    CHECK_STR(lks_component_bare(LKS_STR("driver")), "driver");
+    CHECK(lks_component_is_firmware(LKS_STR("firmware/nic")));
+    CHECK(!lks_component_is_firmware(LKS_STR("firmware")));
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -176,6 +232,10 @@ int main(void)
         {"advisory: scores", test_scores},
         {"advisory: built in", test_builtin},
         {"advisory: boards", test_boards},
+        {"advisory: exposures", test_exposures},
+        {"lifecycle: ends", test_ends},
+        {"lifecycle: branches of a stack", test_branches},
+        {"parts: names", test_names},
         {0},
     });
 }

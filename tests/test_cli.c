@@ -3,6 +3,7 @@
 
 #include "tests/run_cli.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -96,6 +97,10 @@ static const struct {
      "lockstep: " H100 ": no stack is called 'x'\n"},
     {"no stack at all", ARGS("stack", "show", "data/classes.yaml"), 3, "",
      "lockstep: data/classes.yaml: holds no stack\n"},
+    {"check for a GPU of another vendor", ARGS("stack", "check", "--gpu", "MI300X", H100), 3, "",
+     "lockstep: --gpu: Instinct MI300X is of amd and the stack of nvidia\n"},
+    {"check for a GPU nobody knows", ARGS("stack", "check", "--gpu", "ZX-9000", H100), 3, "",
+     "lockstep: --gpu: no row for 'ZX-9000'; 'lockstep compat' helps to find the name\n"},
     {"no fleet", ARGS("stack", "check", "--fleet", H200, H100), 3, "",
      "lockstep: " H200 ": holds no fleet\n"},
     /* compat. */
@@ -103,7 +108,7 @@ static const struct {
     {"half a question", ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0"), 2, "",
      COMPAT_NEEDS},
     {"an empty value", ARGS("compat", "--driver", "580.126.20", "--cuda", "13.0", "--gpu="), 2, "",
-     COMPAT_NEEDS},
+     "lockstep: compat: --gpu needs GPU, not an empty word\n"},
     {"two vendors", ARGS("compat", "--driver", "580.126.20", "--rocm", "7.2.1", "--gpu", "H100"), 2,
      "", "lockstep: compat: ask with --driver and --cuda, or with --amdgpu and --rocm\n"},
     {"the other vendor",
@@ -116,7 +121,15 @@ static const struct {
      ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H100", "--modules=closed"), 2, "",
      "lockstep: compat: --modules is open or proprietary\n"},
     {"no version", ARGS("compat", "--driver", "new", "--cuda", "13.0", "--gpu", "H100"), 3, "",
-     "lockstep: compat: --driver: 'new' is not a version such as 580.126.20\n"},
+     "lockstep: compat: --driver: 'new' is not a whole version such as 580.126.20\n"},
+    {"a branch is no version", ARGS("compat", "--driver", "580", "--cuda", "13.0", "--gpu", "H100"),
+     3, "", "lockstep: compat: --driver: '580' is not a whole version such as 580.126.20\n"},
+    {"characters that drive a terminal",
+     ARGS("compat", "--driver=580.1", "--cuda=13.0", "--gpu=\t"), 3, "",
+     "lockstep: compat: --gpu: has characters that do not print\n"},
+    {"an option of NVIDIA alone",
+     ARGS("compat", "--amdgpu=30.30.3", "--rocm=7.2.1", "--gpu=MI300X", "--needs-ptx-jit"), 2, "",
+     "lockstep: compat: --modules, --compat-package and --needs-ptx-jit are for NVIDIA\n"},
     {"unknown GPU", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=H1000"), 1, NULL,
      ""},
     /* xid. */
@@ -131,6 +144,14 @@ static const struct {
     /* Answers that are yes or no. */
     {"the same stack twice", ARGS("stack", "diff", H200, H200), 0, "the stacks are the same\n", ""},
     {"two stacks", ARGS("stack", "diff", H200, NEXT), 1, NULL, ""},
+    {"two stacks, the first by name", ARGS("stack", "diff", "--stack", "h100-train", H100, NEXT), 1,
+     NULL, ""},
+    {"no stack of that name to go from", ARGS("stack", "diff", "--stack", "x", H100, NEXT), 3, "",
+     "lockstep: " H100 ": no stack is called 'x'\n"},
+    {"both by name", ARGS("stack", "diff", "--stack=h100-train", "--to=h200-train", H100, NEXT), 1,
+     NULL, ""},
+    {"no stack of that name to go to", ARGS("stack", "diff", "--to", "x", H100, NEXT), 3, "",
+     "lockstep: " NEXT ": no stack is called 'x'\n"},
     {"known flaws", ARGS("advisories", H200), 1, NULL, ""},
     {"no known flaws", ARGS("advisories", NEXT), 0, NULL, ""},
     {"errors", ARGS("stack", "check", "examples/broken/compat.yaml"), 1, NULL, ""},
@@ -171,6 +192,9 @@ static const struct {
      ARGS("stack", "show", H100),
      {"h100-train 2026.11.1 (nvidia)\nsha256:", "hardware: hgx-h100-8 (8 x H100 SXM5 80GB)\n",
       "firmware/psu[side a]  ", "firmware/nic[MCX75310AAS-NEAT]  "}},
+    {"show a setting by its dotted name",
+     ARGS("stack", "show", H200),
+     {"nic.congestion_control ", "nic.pfc ", "tuning.env.NCCL_IB_TC "}},
     {"show what is absent",
      ARGS("stack", "show", H200),
      {"absent: the RDMA drivers of the kernel are used"}},
@@ -200,6 +224,9 @@ static const struct {
      ARGS("advisories", H200),
      {"CVE-2026-24187", "580.159.03", "13 known flaws open, 1 that nobody can tell"}},
     {"all branches", ARGS("lifecycle"), {"R580    LTSB", "R418    LTSB"}},
+    {"help names the members of the answer",
+     ARGS("help", "stack", "digest"),
+     {"With --json: {name, version, digest}\n"}},
     {"an Xid",
      ARGS("xid", "79"),
      {"Xid 79: GPU has fallen off the bus\n", "do now         RESTART_BM"}},
@@ -288,7 +315,7 @@ static const struct {
     {"stack classes", ARGS("stack", "classes"), 0},
     {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=12.9", "--gpu=V100"), 0},
     {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=V100"), 1},
-    {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=\"\\\t"), 1},
+    {"compat", ARGS("compat", "--driver=580.126.20", "--cuda=13.0", "--gpu=\"\\"), 1},
     {"compat", ARGS("compat", "--amdgpu=30.30.3", "--rocm=7.2.1", "--gpu=MI300X"), 0},
     {"advisories", ARGS("advisories", H200), 1},
     {"lifecycle", ARGS("lifecycle"), 0},
@@ -301,14 +328,53 @@ static const struct {
     {"version", ARGS("version"), 0},
 };
 
+static const char *json_of(const char *command)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        if (strcmp(lks_commands[i].name, command) == 0)
+            return lks_commands[i].json;
+    }
+    return "";
+}
+
+/* Whether `word` stands in `text` between other characters than those of words. */
+static bool names(struct lks_str text, struct lks_str word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    while (text.len > 0) {
+        size_t skip = strcspn(text.ptr, letters), len = strspn(text.ptr + skip, letters);
+        if (lks_str_eq((struct lks_str){text.ptr + skip, len}, word))
+            return true;
+        text.ptr += skip + len;
+        text.len -= skip + len;
+    }
+    return false;
+}
+
+/* Every member is one that help names, and nothing is said in one way: it is left out. */
+static void check_members(const struct lks_doc *doc, struct lks_str documented)
+{
+    CHECK(doc->kind != LKS_DOC_NULL);
+    CHECK(doc->kind != LKS_DOC_TEXT || doc->text.len > 0);
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (doc->kind == LKS_DOC_MAP && !CHECK(names(documented, item->key)))
+            printf("    '%.*s'\n", LKS_STR_ARG(item->key));
+        if (!lks_str_is(item->key, "identity")) /* which is a manifest's, and not ours */
+            check_members(item, documented);
+    }
+}
+
 static void test_json(void)
 {
     for (size_t i = 0; i < LKS_COUNT(json_runs); i++) {
         lks_test_case("%s (row %zu)", json_runs[i].command, i);
         const char *args[10];
         size_t count = 0;
-        for (; json_runs[i].args[count] != NULL; count++)
+        bool canonical = false;
+        for (; json_runs[i].args[count] != NULL; count++) {
             args[count] = json_runs[i].args[count];
+            canonical = canonical || strcmp(args[count], "--canonical") == 0;
+        }
         args[count++] = "--json";
         args[count] = NULL;
         struct lks_run run = lks_run(args);
@@ -316,7 +382,43 @@ static void test_json(void)
         CHECK_INT(run.exit, json_runs[i].exit);
         CHECK_STR(run.err, "");
         const struct lks_doc *answer = lks_run_json(&run, &docs);
-        CHECK(answer != NULL && answer->kind == LKS_DOC_MAP);
+        if (CHECK(answer != NULL && answer->kind == LKS_DOC_MAP) && !canonical)
+            check_members(answer, lks_str_from(json_of(json_runs[i].command)));
+        lks_run_fini(&run);
+    }
+}
+
+/* What scripts were promised, letter by letter. */
+static const struct {
+    const char *name;
+    const char *args[9];
+    const char *has[3];
+} members[] = {
+    {"boards of an Xid",
+     ARGS("xid", "79", "--json"),
+     {"\"boards\":[\"A100\",\"H100\",\"B100\",\"GB200\"]"}},
+    {"registers that no row matches",
+     ARGS("xid", "144", "--intr-info=0x1", "--error-status=0x4000", "--json"),
+     {"\"registers\":[]"}},
+    {"boards that answer differently",
+     ARGS("compat", "--driver=525.85.12", "--cuda=12.0", "--gpu=H100", "--json"),
+     {"\"other_boards\":[{\"board\":\"H100 NVL "
+      "94GB\",\"verdict\":\"no\",\"reason\":\"NO_DRIVER\"}"}},
+    {"exposures are codes",
+     ARGS("advisories", H200, "--json"),
+     {"\"exposure\":\"exposed\"", "\"exposure\":\"by-hand\""}},
+    {"a difference",
+     ARGS("stack", "diff", H200, NEXT, "--json"),
+     {"\"one_way\":false,\"tolerated\":false}", "\"one_way_steps\":1", "\"flaws_opened\":[]"}},
+};
+
+static void test_members(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(members); i++) {
+        lks_test_case("%s", members[i].name);
+        struct lks_run run = lks_run(members[i].args);
+        for (size_t j = 0; j < LKS_COUNT(members[i].has) && members[i].has[j] != NULL; j++)
+            CHECK_HAS(run.out, members[i].has[j]);
         lks_run_fini(&run);
     }
 }
@@ -364,6 +466,76 @@ static void test_full_disk(void)
         CHECK_HAS(((struct lks_str){err, err_len}), "No space left on device\n");
         free(err);
     }
+}
+
+/* A reader that had enough is no failure, and the exit status is that of the answer. */
+static void test_reader_left(void)
+{
+    static const struct {
+        const char *name;
+        const char *argv[6];
+        int argc, exit;
+    } left[] = {
+        {"text", {"lockstep", "version"}, 2, 0},
+        {"table", {"lockstep", "lifecycle"}, 2, 0},
+        {"JSON", {"lockstep", "stack", "show", H100, "--json"}, 5, 0},
+        {"no", {"lockstep", "stack", "diff", H200, NEXT}, 5, 1},
+        {"a failure of another kind", {"lockstep", "stack", "lint", "/nonexistent"}, 4, 3},
+    };
+    signal(SIGPIPE, SIG_IGN); /* as main() does */
+    for (size_t i = 0; i < LKS_COUNT(left); i++) {
+        lks_test_case("%s", left[i].name);
+        int ends[2];
+        char *err = NULL;
+        size_t err_len = 0;
+        if (!CHECK(pipe(ends) == 0))
+            return;
+        close(ends[0]);
+        struct lks_cli cli = {.out = fdopen(ends[1], "w"), .err = open_memstream(&err, &err_len)};
+        setvbuf(cli.out, NULL, _IOFBF,
+                64); /* so that writes fail early, and not at the end alone */
+        CHECK_INT(lks_cli_run(&cli, left[i].argc, (char **)(uintptr_t)left[i].argv), left[i].exit);
+        fclose(cli.out);
+        fclose(cli.err);
+        CHECK_INT(err_len > 0, left[i].exit == 3);
+        free(err);
+    }
+}
+
+/* Stacks that are large ---------------------------------------------------------------------- */
+
+/* A valid stack can be shown and compared, however long its values are. */
+static void test_large(void)
+{
+    enum { WORDS = 40, LONG = 4000, ATTRIBUTES = 3000 };
+    char path[] = "/tmp/lockstep-test-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!CHECK(file != NULL))
+        return;
+    fprintf(file, "lockstep: 1\nkind: Stack\nname: large\nversion: '1'\nvendor: nvidia\n"
+                  "hardware: [l40s-pcie-8]\ncomponents:\n  kernel: {absent: x}\n"
+                  "  driver: {absent: x}\n  cuda: {absent: x}\n  nccl: {absent: x}\n"
+                  "  container-toolkit: {absent: x}\nsettings:\n  kernel_cmdline:\n");
+    for (int i = 0; i < WORDS; i++)
+        fprintf(file, "    - '%0*d'\n", LONG, i);
+    fprintf(file, "  bios:\n");
+    for (int i = 0; i < ATTRIBUTES; i++)
+        fprintf(file, "    Attribute%d: 'a value of some length'\n", i);
+    CHECK(fclose(file) == 0);
+
+    struct lks_run run = lks_run((const char *[]){"stack", "show", path, NULL});
+    CHECK_INT(run.exit, 0);
+    CHECK_STR(run.err, "");
+    CHECK_HAS(run.out, "... (160121 bytes; --json has all)\n");
+    CHECK_HAS(run.out, "bios.Attribute2999  a value of some length\n");
+    lks_run_fini(&run);
+    run = lks_run((const char *[]){"stack", "diff", H100, path, NULL});
+    CHECK_INT(run.exit, 1);
+    CHECK_STR(run.err, "");
+    CHECK_HAS(run.out, "settings.bios.Attribute2999 ");
+    lks_run_fini(&run);
+    unlink(path);
 }
 
 /* Tables of a site -------------------------------------------------------------------------- */
@@ -488,7 +660,10 @@ int main(void)
         {"help", test_help},
         {"JSON", test_json},
         {"JSON of every command", test_json_complete},
+        {"members of JSON", test_members},
         {"a full disk", test_full_disk},
+        {"a reader that left", test_reader_left},
+        {"a large stack", test_large},
         {"tables of a site", test_site_tables},
         {"narrow terminals", test_narrow},
         {0},

@@ -8,6 +8,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { QUESTIONS_WANTED = 60, FILE_MAX = 1024 * 1024 };
 
@@ -88,10 +89,119 @@ static void test_questions(void)
     CHECK(asked >= QUESTIONS_WANTED);
 }
 
+/* Whether the reasoning holds a warning of `rule` in which `text` stands. */
+static bool warns(const struct lks_report *rules, const char *rule, const char *text)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct lks_finding *f = &rules->findings[i];
+        if (f->severity == LKS_WARNING && strcmp(f->rule, rule) == 0 &&
+            lks_str_find(f->text, lks_str_from(text)) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* Beside the reason, what a careful reader is warned of. */
+static const struct {
+    const char *name, *args;
+    enum lks_reason reason;
+    const char *rule, *text;
+    bool warns;
+} warnings[] = {
+    {"stale package, backward", "--driver 580.126.20 --cuda 12.9 --gpu H100 --compat-package 12.9",
+     LKS_BACKWARD, "compat-package", "cuda-compat-12-9 on R580: not-compatible; remove the package",
+     true},
+    {"stale package, native", "--driver 580.126.20 --cuda 13.0 --gpu H100 --compat-package 13.0",
+     LKS_NATIVE, "compat-package", "cuda-compat-13-0 on R580: not-needed; remove the package",
+     true},
+    {"stale package, minor", "--driver 580.126.20 --cuda 13.1 --gpu H100 --compat-package 13.0",
+     LKS_MINOR, "compat-package", "not-needed; remove the package", true},
+    {"stale package, minor with PTX",
+     "--driver 580.126.20 --cuda 13.1 --gpu H100 --compat-package 13.0 --needs-ptx-jit",
+     LKS_NO_DRIVER, "compat-package", "not-needed; remove the package", true},
+    {"no target", "--driver 550.163.01 --cuda 13.0 --gpu H100 --compat-package 13.0", LKS_NO_DRIVER,
+     "compat-package", "R550 is no target of cuda-compat 13.0; remove the package", true},
+    {"a package that helps", "--driver 535.216.01 --cuda 13.0 --gpu H100 --compat-package 13.0",
+     LKS_FORWARD, "compat-package", "", false},
+    {"no package", "--driver 580.126.20 --cuda 13.0 --gpu H100", LKS_NATIVE, "compat-package", "",
+     false},
+};
+
+static void test_warnings(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(warnings); i++) {
+        lks_test_case("%s", warnings[i].name);
+        struct lks_compat_question q = {0};
+        parse_args(lks_str_from(warnings[i].args), &q);
+        LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
+        lks_compat_ask(lks_test_facts(), &q, &answer);
+        CHECK_STR(lks_str_from(lks_reason_name(answer.reason)),
+                  lks_reason_name(warnings[i].reason));
+        CHECK(warns(&answer.rules, warnings[i].rule, warnings[i].text) == warnings[i].warns);
+    }
+}
+
+/* A floor for the boards of a family, whose name a list writes with '-' for its blanks. */
+static void test_floors(void)
+{
+    static const char table[] =
+        "id,kind,component,range,other,other_range,gpus,condition,note,status,source\n"
+        "a,requires,,,driver,>=590,T4 RTX-PRO-6000,,,confirmed,us\n"
+        "b,requires,,,driver,>=570,,,,confirmed,us\n";
+    static const struct {
+        const char *driver, *gpu;
+        bool warns;
+    } floors[] = {{"580.126.20", "RTX PRO 6000", true},
+                  {"595.91.07", "RTX PRO 6000", false},
+                  {"580.126.20", "T4", true},
+                  {"580.126.20", "H100", false},
+                  {"550.163.01", "H100", true}}; /* a floor of no family is one of all */
+    struct lks_facts_file file = {LKS_FACTS_SITE_EDGES, "site", lks_str_from(table)};
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(lks_facts_load(lks_embedded_data, &file, 1, &facts, &err), LKS_OK))
+        return;
+    for (size_t i = 0; i < LKS_COUNT(floors); i++) {
+        lks_test_case("%s on %s", floors[i].driver, floors[i].gpu);
+        struct lks_compat_question q = {.driver = lks_str_from(floors[i].driver),
+                                        .toolkit = LKS_STR("12.4"),
+                                        .gpu = lks_str_from(floors[i].gpu)};
+        LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
+        lks_compat_ask(&facts, &q, &answer);
+        CHECK(warns(&answer.rules, "platform-floor", "wants driver") == floors[i].warns);
+    }
+}
+
+/* A family is as good as its best board, and a board is of one vendor. */
+static void test_boards(void)
+{
+    const struct lks_facts *facts = lks_test_facts();
+    struct lks_compat_question q = {
+        .driver = LKS_STR("525.85.12"), .toolkit = LKS_STR("12.0"), .gpu = LKS_STR("H100")};
+    const struct lks_gpu *best = lks_compat_best(facts, &q);
+    if (CHECK(best != NULL))
+        CHECK_INT(lks_compat_judge(facts, &q, best, NULL), LKS_NATIVE);
+    q.gpu = LKS_STR("H100 NVL");
+    best = lks_compat_best(facts, &q);
+    if (CHECK(best != NULL))
+        CHECK_INT(lks_compat_judge(facts, &q, best, NULL), LKS_NO_DRIVER);
+    q.gpu = LKS_STR("ZX-9000");
+    CHECK(lks_compat_best(facts, &q) == NULL);
+
+    const struct lks_gpu *foreign = lks_compat_foreign(facts, LKS_STR("MI300X"), LKS_VENDOR_NVIDIA);
+    if (CHECK(foreign != NULL))
+        CHECK_INT(foreign->vendor, LKS_VENDOR_AMD);
+    CHECK(lks_compat_foreign(facts, LKS_STR("MI300X"), LKS_VENDOR_AMD) == NULL);
+    CHECK(lks_compat_foreign(facts, LKS_STR("ZX-9000"), LKS_VENDOR_AMD) == NULL);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"compat answers every question as the sources do", test_questions},
+        {"compat: warnings beside the answer", test_warnings},
+        {"compat: floors of boards", test_floors},
+        {"compat: boards", test_boards},
         {0},
     });
 }

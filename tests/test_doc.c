@@ -55,6 +55,11 @@ static void test_look_up(void)
     CHECK(lks_doc_member(map, "nam") == NULL);
     CHECK(lks_doc_member(NULL, "name") == NULL);
     CHECK(lks_doc_member(name, "name") == NULL);
+    CHECK(lks_doc_find(map, LKS_STR("name")) == name);
+    CHECK(lks_doc_find(map, (struct lks_str){"names", 4}) == name);
+    CHECK(lks_doc_find(map, LKS_STR("names")) == NULL);
+    CHECK(lks_doc_find(NULL, LKS_STR("name")) == NULL);
+    CHECK(lks_doc_find(name, LKS_STR("name")) == NULL);
     CHECK_STR(lks_doc_text(map, "name"), "gold");
     CHECK_STR(lks_doc_text(map, "count"), ""); /* is there, and is no text */
     CHECK_STR(lks_doc_text(map, "missing"), "");
@@ -130,6 +135,32 @@ static void test_places(void)
     check_fail(&docs, number, "f.yaml: [1][1]: it is bad");
 }
 
+/* A file's name may hold anything; what is shown of it drives no terminal. */
+static const struct {
+    const char *source, *shown;
+} sources[] = {
+    {"f.yaml", "f.yaml"},
+    {"", ""},
+    {"dir/my file.yaml", "dir/my file.yaml"},
+    {"caf\xc3\xa9.yaml", "caf\xc3\xa9.yaml"},
+    {"a\x1b[2Jb", "a?[2Jb"},
+    {"a\nb", "a?b"},
+    {"a\xffz", "a?z"},
+    {"a\xe2\x80\xaez", "a???z"},
+    {"caf\xc3\xa9\n", "caf???"},
+};
+
+static void test_sources(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(sources); i++) {
+        lks_test_case("%s", sources[i].shown);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(lks_docs_init(&docs, sources[i].source, &err), LKS_OK);
+        CHECK_STR(docs.source, sources[i].shown);
+    }
+}
+
 /* A path longer than a message may be: it is cut, and the message is still there. */
 static void test_long_path(void)
 {
@@ -167,6 +198,7 @@ int main(void)
         {"doc: look up", test_look_up},
         {"doc: keys", test_keys},
         {"doc: places", test_places},
+        {"doc: sources", test_sources},
         {"doc: long path", test_long_path},
         {"doc: full", test_full},
         {0},

@@ -65,13 +65,21 @@ static const struct {
      "14:3: components.dcgm: has a version and is absent; it cannot be both"},
     {"lint-alias", "13:3: components.nvidia-container-toolkit: this component is called "
                    "'container-toolkit' here"},
-    {"lint-ambiguous-scalar",
-     "16:8: yes needs quotes (\"yes\"): YAML 1.1 reads it as true or false, YAML 1.2 as text; "
-     "for a switch write true or false"},
-    {"lint-bad-version",
-     "10:12: components.driver.version: '580.x' is not a version of driver (dotted numbering)"},
+    {"lint-ambiguous-scalar", "16:8: yes needs quotes (\"yes\"): YAML 1.1 reads it as true or "
+                              "false, YAML 1.2 as text; for a switch write true or false"},
+    {"lint-bad-version", "10:12: components.driver.version: '580.x' is not a whole version of "
+                         "driver (dotted numbering)"},
+    {"lint-blank-text", "14:10: components.dcgm.absent: expected text, found an empty text"},
+    {"lint-bmc-braces",
+     "12:7: nodes[1].bmc.url: the only thing that can stand in braces is {host}"},
+    {"lint-bmc-trust", "13:7: nodes[1].bmc.trust: trust is file:/CA.pem or fingerprint"},
     {"lint-class-domain",
      "7:1: nvlink_domain: a domain of 72 GPUs is not a whole number of nodes with 5"},
+    {"lint-class-twice", "7:25: hardware[2]: this class is named twice"},
+    {"lint-component-name",
+     "14:3: components.site agent: is not a name: lower-case letters, digits, '.', '-', '_'"},
+    {"lint-credentials-words", "13:7: nodes[1].bmc.credentials: credentials are given by reference "
+                               "only: file:/PATH or exec:/PROGRAM"},
     {"lint-credentials", "13:7: nodes[1].bmc.credentials: credentials are given by reference only: "
                          "file:/PATH or exec:/PROGRAM"},
     {"lint-date", "17:22: evidence[1].date: '2026-11-31' is not a date such as \"2026-11-15\""},
@@ -81,9 +89,17 @@ static const struct {
      "6:3: domains.rack01: its nodes hold 68 GPUs, and one NVLink domain holds 72"},
     {"lint-duplicate-host", "9:6: nodes[2].hosts: host 'gpu04' is already named in this fleet"},
     {"lint-duplicate-key", "12:3: components.driver: this key is already there, on line 10"},
+    {"lint-duplicate-name", "10:1: name: there is already a HardwareClass 'broken' in this file"},
+    {"lint-empty-artifacts", "14:28: components.dcgm.artifacts: at least 1 expected, found 0"},
+    {"lint-empty-cmdline", "15:3: settings.kernel_cmdline: at least 1 expected, found 0"},
     {"lint-empty-window", "16:3: windows.dcgm: no version can satisfy '>=4.6 <4.5'"},
+    {"lint-evidence-url", "15:23: evidence[1].url: expected https://HOST/PATH, without a query"},
     {"lint-firmware-under-components",
      "14:3: components.bios: is firmware; pin it under firmware with class: bios"},
+    {"lint-half-version",
+     "10:12: components.driver.version: '580' is not a whole version of driver (dotted numbering)"},
+    {"lint-hidden-character",
+     "14:10: components.dcgm.version: a line break or control character has no place here"},
     {"lint-host-list", "8:6: nodes[1].hosts: character 5: the range runs backwards"},
     {"lint-latest",
      "14:10: components.dcgm.version: 'latest' is not a version: a stack pins exact ones"},
@@ -106,9 +122,24 @@ static const struct {
      "16:3: windows.dcgm: the pinned version 4.5.3 lies outside its own window"},
     {"lint-range-as-version",
      "14:10: components.dcgm.version: '>=4.5.3' is not a version: a stack pins exact ones"},
+    {"lint-reversed-text",
+     "15:18: firmware[1].part: a line break or control character has no place here"},
+    {"lint-secret-in-bios",
+     "15:10: settings.bios.AdminPassword: looks like a secret, and a manifest holds none"},
+    {"lint-secret-in-env",
+     "15:9: tuning.env.HF_TOKEN: looks like a secret, and a manifest holds none"},
+    {"lint-setting-as-component",
+     "14:3: components.settings.ecc: settings go under settings, they are no components"},
+    {"lint-shared-bmc",
+     "12:7: nodes[1].bmc.url: 4 hosts share this address; put {host} where their names go"},
+    {"lint-short-build-id", "14:36: components.dcgm.build.build_id: expected 16 to 128 lower-case "
+                            "hexadecimal digits, two for each byte"},
+    {"lint-short-hash", "14:36: components.dcgm.build.sha256: expected 64 to 64 lower-case "
+                        "hexadecimal digits, two for each byte"},
     {"lint-software-under-firmware",
      "15:6: firmware[1].class: dcgm is software; pin it under components"},
     {"lint-syntax", "6:7: did not find expected ',' or ']'"},
+    {"lint-too-many-hosts", "9:6: nodes[2].hosts: a fleet has at most 1000000 nodes and assets"},
     {"lint-two-owners", "16:5: firmware[2]: firmware/nic is pinned twice (owners bundle and "
                         "external); one component has one owner"},
     {"lint-unknown-class",
@@ -119,6 +150,8 @@ static const struct {
     {"lint-unknown-node-class",
      "8:40: nodes[1].class: no hardware class 'hgx-h100'; did you mean 'hgx-h100-8'?"},
     {"lint-unknown-pool", "8:27: nodes[1].pool: no 'trian' under pools; did you mean 'train'?"},
+    {"lint-unknown-posture",
+     "6:11: pools.train.posture: no posture 'pretraining'; did you mean 'pre-training'?"},
     {"lint-unknown-site", "8:59: nodes[1].site: no 'osl1' under sites"},
     {"lint-unknown-value", "16:3: settings.compute_mode: no such value 'exclusive'; one of: "
                            "default, exclusive-process, prohibited"},
@@ -128,8 +161,11 @@ static const struct {
                               "and 12.10 would become 12.1"},
     {"lint-url-credentials",
      "12:7: nodes[1].bmc.url: a URL here carries no user or password; name them under credentials"},
-    {"lint-url-scheme",
-     "12:7: nodes[1].bmc.url: expected https://HOST, in which {host} stands for the node's name"},
+    {"lint-url-query", "12:7: nodes[1].bmc.url: expected https://HOST/PATH, without a query"},
+    {"lint-url-scheme", "12:7: nodes[1].bmc.url: expected https://HOST/PATH, without a query"},
+    {"lint-version-tag", "10:12: components.driver.version: 'v580.159.04' is not a whole version "
+                         "of driver (dotted numbering)"},
+    {"lint-window-name", "15:3: windows.Driver: is not a component: a name, or firmware/NAME"},
     {"lint-window-without-pin",
      "15:3: windows.dcgm: a window is for a pinned component, and this one is not pinned"},
     {"lint-wrong-hardware", "7:12: hardware[1]: hardware of amd in a stack of nvidia"},
@@ -144,19 +180,21 @@ static const char *path_of(char *out, size_t size, const char *folder, const cha
     return out;
 }
 
-/* Whether a finding of `rule` has `severity`; those of other rules above info are counted. */
+/* Whether a finding of `rule` has `severity`, or none of them is there where that is asked for;
+ * those of other rules above info are counted. */
 static bool has_finding(const struct lks_doc *answer, const char *rule, const char *severity,
                         size_t *others)
 {
     const struct lks_doc *findings = lks_doc_member(answer, "findings");
-    bool found = false;
+    bool found = false, any = false;
     *others = 0;
     for (const struct lks_doc *f = findings != NULL ? findings->first : NULL; f; f = f->next) {
         bool mine = lks_str_is(lks_doc_text(f, "rule"), rule);
+        any = any || mine;
         found = found || (mine && lks_str_is(lks_doc_text(f, "severity"), severity));
         *others += !mine && !lks_str_is(lks_doc_text(f, "severity"), "info");
     }
-    return found;
+    return strcmp(severity, "none") == 0 ? !any : found;
 }
 
 static void test_good(void)
@@ -210,7 +248,7 @@ static void test_rules(void)
 static const struct {
     const char *name, *file, *from, *to;
     int exit;
-    const char *rule, *severity;
+    const char *rule, *severity; /* none: the rule has nothing to say */
 } variants[] = {
     {"wrong toolkit for the board", "broken/last-branch", "12.9.1", "13.0.2", 1, "compat", "error"},
     {"limited by minor compatibility", "broken/one-way", "13.0.2", "13.1.1", 0, "compat",
@@ -248,12 +286,28 @@ static const struct {
      "version-policy", "error"},
     {"a driver of no age", "broken/version-policy", "branches: [LTSB]", "min_age_days: 30", 0,
      "version-policy", "warning"},
+    {"a compat package that is not needed", "broken/one-way",
+     "  nccl:", "  cuda-compat: {version: \"13.0\"}\n  nccl:", 0, "compat", "warning"},
+    {"a compat package that helps", "broken/last-branch",
+     "  nccl:", "  cuda-compat: {version: \"13.4\"}\n  nccl:", 0, "compat", "info"},
+    {"a driver of an image", "broken/bundled-driver", "modules: open",
+     "modules: open, owner: image", 0, "bundled-driver", "none"},
+    {"CUDA of an image", "broken/bundled-driver", "owner: package", "owner: image", 0,
+     "bundled-driver", "none"},
     {"minor compatibility not accepted", "gb200-nvl72", "13.0.2", "13.1.1", 1, "version-policy",
      "error"},
 };
 
-/* The text of `path` with `to` in the place of the first `from`, as a file of its own. */
-static bool make_variant(const char *path, const char *from, const char *to, char *out)
+/* `text` as a file, whose name is made from the template `out`. */
+static bool make_file(const char *text, char *out)
+{
+    int fd = mkstemps(out, (int)strlen(".yaml"));
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    return CHECK(file != NULL) && CHECK(fputs(text, file) >= 0) && CHECK(fclose(file) == 0);
+}
+
+/* The text of `path` with `to` in the place of the first `from`. */
+static bool change_text(const char *path, const char *from, const char *to, struct lks_buf *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, 1024 * 1024);
@@ -263,32 +317,196 @@ static bool make_variant(const char *path, const char *from, const char *to, cha
     const char *at = strstr(text.ptr, from);
     if (!CHECK(at != NULL))
         return false;
-    int fd = mkstemps(out, (int)strlen(".yaml"));
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!CHECK(file != NULL))
-        return false;
-    fprintf(file, "%.*s%s%s", (int)(at - text.ptr), text.ptr, to, at + strlen(from));
-    return CHECK(fclose(file) == 0);
+    lks_buf_init(out, 2 * 1024 * 1024);
+    lks_buf_addf(out, "%.*s%s%s", (int)(at - text.ptr), text.ptr, to, at + strlen(from));
+    return CHECK(lks_buf_check(out, &err) == LKS_OK);
+}
+
+/* Check the stack `text`, with `args` before its name, and look for one finding in the answer. */
+static void check_text(const char *text, const char *const *args, int exit, const char *rule,
+                       const char *severity, const char *has)
+{
+    char made[] = "/tmp/lockstep-test-XXXXXX.yaml";
+    const char *all[LKS_RUN_ARGS_MAX] = {"stack", "check", "--json"};
+    size_t count = 3, others;
+    for (; *args != NULL; args++)
+        all[count++] = *args;
+    all[count] = made;
+    if (!make_file(text, made))
+        return;
+    struct lks_run run = lks_run(all);
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    CHECK_INT(run.exit, exit);
+    CHECK_STR(run.err, "");
+    const struct lks_doc *answer = lks_run_json(&run, &docs);
+    CHECK(answer != NULL && has_finding(answer, rule, severity, &others));
+    CHECK_HAS(run.out, has);
+    lks_run_fini(&run);
+    unlink(made);
 }
 
 static void test_variants(void)
 {
     for (size_t i = 0; i < LKS_COUNT(variants); i++) {
         lks_test_case("%s", variants[i].name);
-        char path[128], made[] = "/tmp/lockstep-test-XXXXXX.yaml";
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        char path[128];
         path_of(path, sizeof(path), "", variants[i].file);
-        if (!make_variant(path, variants[i].from, variants[i].to, made))
+        if (change_text(path, variants[i].from, variants[i].to, &text))
+            check_text(text.ptr, (const char *[]){NULL}, variants[i].exit, variants[i].rule,
+                       variants[i].severity, "");
+    }
+}
+
+/* Stacks of their own --------------------------------------------------------------------------
+ */
+
+#define STACK(vendor, class, parts)                                                                \
+    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: " vendor                             \
+    "\nhardware: [" class "]\ncomponents:\n  kernel: {version: '6.8.0'}\n" parts                   \
+                          "settings: {unattended_upgrades: false, mig: {mode: disabled}}\n"
+#define NVIDIA_PARTS(driver, cuda)                                                                 \
+    "  driver: {version: '" driver "'}\n  cuda: {version: '" cuda "', owner: image}\n"             \
+    "  nccl: {absent: none yet}\n  container-toolkit: {absent: none yet}\n"
+#define AMD_PARTS(amdgpu, rocm)                                                                    \
+    "  amdgpu: {version: '" amdgpu "'}\n  rocm: {version: '" rocm "'}\n  rccl: {absent: none "     \
+    "yet}\n"
+#define CLASS(gpu)                                                                                 \
+    "---\nlockstep: 1\nkind: HardwareClass\nname: ours\nvendor: nvidia\ngpu: {product: " gpu       \
+    ", count: 4}\n"
+#define FLEET(name, pool, class, policy)                                                           \
+    "---\nlockstep: 1\nkind: Fleet\nname: " name "\npools:\n  " pool                               \
+    ": {posture: online-inference, stack: s, version_policy: {" policy "}}\n"                      \
+    "nodes:\n  - {hosts: 'gpu[01-04]', pool: " pool ", class: " class "}\n"
+
+/* R525 has a driver that knows the H100 for PCIe and none that knows the H100 NVL. */
+#define OLD_H100 STACK("nvidia", "ours", NVIDIA_PARTS("525.85.12", "12.0.0"))
+#define OLD_L40S STACK("nvidia", "l40s-pcie-8", NVIDIA_PARTS("525.85.12", "12.0.0"))
+
+static const struct {
+    const char *name, *text;
+    const char *args[4];
+    int exit;
+    const char *rule, *severity, *has;
+} texts[] = {
+    {"a class that names a family",
+     OLD_H100 CLASS("H100"),
+     {NULL},
+     0,
+     "compat",
+     "info",
+     "\"subject\":\"H100 NVL 94GB\",\"text\":\"this board answers NO_DRIVER (no); judged is H100 "},
+    {"a class that names the board",
+     OLD_H100 CLASS("H100 NVL 94GB"),
+     {NULL},
+     1,
+     "compat",
+     "error",
+     "NO_DRIVER"},
+    {"a family by hand", OLD_L40S, {"--gpu", "H100"}, 0, "compat", "info", "this board answers"},
+    {"a board by hand", OLD_L40S, {"--gpu", "H100 NVL"}, 1, "compat", "error", "NO_DRIVER"},
+    {"minor compatibility of AMD not accepted",
+     STACK("amd", "mi300x-oam-8", AMD_PARTS("30.30.3", "7.1.1"))
+         FLEET("f", "a", "mi300x-oam-8", "minor: false"),
+     {NULL},
+     1,
+     "version-policy",
+     "error",
+     "Instinct MI300X runs as MINOR"},
+    {"minor compatibility of AMD accepted",
+     STACK("amd", "mi300x-oam-8", AMD_PARTS("30.30.3", "7.1.1"))
+         FLEET("f", "a", "mi300x-oam-8", "minor: true"),
+     {NULL},
+     0,
+     "version-policy",
+     "none",
+     ""},
+    {"the second fleet refuses",
+     STACK("nvidia", "l40s-pcie-8", NVIDIA_PARTS("595.91.07", "13.2.2"))
+         FLEET("north", "a", "l40s-pcie-8", "branches: [PB]")
+             FLEET("south", "b", "l40s-pcie-8", "branches: [LTSB]"),
+     {NULL},
+     1,
+     "version-policy",
+     "error",
+     "\"subject\":\"south/b\""},
+    {"both fleets accept",
+     STACK("nvidia", "l40s-pcie-8", NVIDIA_PARTS("595.91.07", "13.2.2"))
+         FLEET("north", "a", "l40s-pcie-8", "branches: [PB]")
+             FLEET("south", "b", "l40s-pcie-8", "branches: [PB]"),
+     {NULL},
+     0,
+     "version-policy",
+     "none",
+     ""},
+};
+
+static void test_texts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        lks_test_case("%s", texts[i].name);
+        check_text(texts[i].text, texts[i].args, texts[i].exit, texts[i].rule, texts[i].severity,
+                   texts[i].has);
+    }
+}
+
+/* Tables of their own ------------------------------------------------------------------------ */
+
+#define EDGES "id,kind,component,range,other,other_range,gpus,condition,note,status,source\n"
+#define L40S  STACK("nvidia", "l40s-pcie-8", NVIDIA_PARTS("580.159.04", "13.0.2"))
+
+/* A site's table: a text of its own, or a built-in one with `to` in the place of `from`. */
+static const struct {
+    const char *name, *file, *from, *to;
+    const char *rule, *severity, *has;
+} tables[] = {
+    {"something a site requires is not pinned", "requires.site.csv", NULL,
+     EDGES "a,requires,driver,>=580,slurmd,>=24.11,,,ask ops,confirmed,us\n", "requires", "warning",
+     "driver >=580 requires slurmd >=24.11; the stack does not pin it; ask ops (a)"},
+    {"where nobody can tell whether it matters", "requires.site.csv", NULL,
+     EDGES "a,requires,driver,>=580,slurmd,,,on Mondays,,confirmed,us\n", "requires", "info",
+     "driver >=580 requires slurmd; the stack does not pin it; this matters where on Mondays (a)"},
+    {"a setting that is not set", "requires.site.csv", NULL,
+     EDGES "a,requires,driver,,settings.ecc,true,,,,confirmed,us\n", "requires", "warning",
+     "driver requires settings.ecc true; the stack does not set it (a)"},
+    {"a setting that is a map", "requires.site.csv", NULL,
+     EDGES "a,requires,driver,,settings.mig,x,,,,confirmed,us\n", "requires", "none", ""},
+    {"of another board", "requires.site.csv", NULL,
+     EDGES "a,requires,driver,,slurmd,,H100,,,confirmed,us\n", "requires", "none", ""},
+    {"a conflict with something that is not there", "requires.site.csv", NULL,
+     EDGES "a,conflicts,driver,,slurmd,,,,,confirmed,us\n", "requires", "none", ""},
+    {"built-in rows hold where both ends are there", "requires.csv",
+     "ctk-containerd,requires,container-toolkit", "ctk-containerd,requires,kernel", "requires",
+     "none", ""},
+    {"the earlier of two ends", "driver-branches.csv", "R580,LTSB,2025-08-04,2028-06,2028-08-04",
+     "R580,LTSB,2025-08-04,2028-06,2026-12-15", "lifecycle", "warning",
+     "support of branch R580 ends on 2026-12-15 (30 days left); another source says 2028-06-30"},
+    {"only another source names an end", "driver-branches.csv",
+     "R580,LTSB,2025-08-04,2028-06,2028-08-04", "R580,LTSB,2025-08-04,,2026-12-15", "lifecycle",
+     "warning", "support of branch R580 ends on 2026-12-15 (30 days left)\""},
+};
+
+static void test_tables(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(tables); i++) {
+        lks_test_case("%s", tables[i].name);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        char dir[] = "/tmp/lockstep-test-XXXXXX", path[128];
+        snprintf(path, sizeof(path), "data/%s", tables[i].file);
+        lks_buf_init(&text, 1024 * 1024);
+        if (tables[i].from == NULL)
+            lks_buf_addf(&text, "%s", tables[i].to);
+        else if (!change_text(path, tables[i].from, tables[i].to, &text))
             continue;
-        struct lks_run run = lks_run((const char *[]){"stack", "check", "--json", made, NULL});
-        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        const struct lks_doc *answer = lks_run_json(&run, &docs);
-        size_t others;
-        CHECK_INT(run.exit, variants[i].exit);
-        CHECK_STR(run.err, "");
-        CHECK(answer != NULL &&
-              has_finding(answer, variants[i].rule, variants[i].severity, &others));
-        lks_run_fini(&run);
-        unlink(made);
+        if (!CHECK(mkdtemp(dir) != NULL))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", dir, tables[i].file);
+        FILE *file = fopen(path, "we");
+        CHECK(file != NULL && fputs(text.ptr, file) >= 0 && fclose(file) == 0);
+        check_text(L40S, (const char *[]){"--data", dir, NULL}, 0, tables[i].rule,
+                   tables[i].severity, tables[i].has);
+        unlink(path);
+        rmdir(dir);
     }
 }
 
@@ -418,6 +636,8 @@ int main(void)
         {"good examples", test_good},
         {"one broken example for each rule", test_rules},
         {"other ways to break the rules", test_variants},
+        {"stacks, classes and fleets together", test_texts},
+        {"tables of a site", test_tables},
         {"one for each fault of structure", test_lints},
         {"every example is in a row", test_all_files},
         {"every rule has an example", test_all_rules},

@@ -4,10 +4,19 @@
 #include "tests/facts.h"
 #include "tests/test.h"
 
+enum { TEXT_MAX = 16 * 1024 * 1024 };
+
 #define HEAD  "lockstep: 1\nkind: Fleet\nname: f\n"
 #define POOLS "pools: {train: {posture: pre-training}}\n"
 #define NODES "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8}]\n"
 #define FLEET HEAD POOLS NODES
+#define BMC(hosts, rest)                                                                           \
+    HEAD POOLS "nodes: [{hosts: '" hosts "', pool: train, class: hgx-h100-8, bmc: {" rest          \
+               ", credentials: file:/x}}]\n"
+#define BRACES "the only thing that can stand in braces is {host}"
+#define TRUST  "trust is file:/CA.pem or fingerprint"
+#define NAME   "is not a name: lower-case letters, digits, '.', '-', '_'"
+#define CTRL   "a line break or control character has no place here"
 
 static enum lks_code parse(const char *text, struct lks_manifest *out, struct lks_err *err)
 {
@@ -17,17 +26,24 @@ static enum lks_code parse(const char *text, struct lks_manifest *out, struct lk
 static const struct {
     const char *name;
     const char *text;
-    const char *message; /* NULL when it is accepted */
+    const char *message; /* NULL when it is accepted; without "f.yaml:", how it ends */
 } texts[] = {
     {"small", FLEET, NULL},
     {"no pools", HEAD NODES, "f.yaml:1:1: Fleet needs 'pools': nodes by workload"},
     {"no nodes", HEAD POOLS "nodes: []\n", "f.yaml:5:1: nodes: at least 1 expected, found 0"},
     {"no posture", HEAD "pools: {train: {}}\n" NODES,
-     "f.yaml:4:9: pools.train: pool needs 'posture': class of workload, which decides how tightly "
-     "it pins"},
+     "f.yaml:4:9: pools.train: pool needs 'posture': class of workload, a row of postures.csv, "
+     "which "
+     "decides how tightly it pins"},
     {"no such posture", HEAD "pools: {train: {posture: training}}\n" NODES,
-     "f.yaml:4:17: pools.train.posture: no such value 'training'; one of: pre-training, "
-     "post-training, online-inference, batch, dev"},
+     "f.yaml:4:17: pools.train.posture: no posture 'training'; pre-training, post-training, "
+     "online-inference, batch, dev"},
+    {"nearly a posture", HEAD "pools: {train: {posture: pretraining}}\n" NODES,
+     "f.yaml:4:17: pools.train.posture: no posture 'pretraining'; did you mean 'pre-training'?"},
+    {"every posture",
+     HEAD "pools: {train: {posture: pre-training}, a: {posture: post-training}, b: {posture: "
+          "online-inference}, c: {posture: batch}, d: {posture: dev}}\n" NODES,
+     NULL},
     {"enforcement in quotes", HEAD "pools: {train: {posture: dev, enforce: 'on'}}\n" NODES, NULL},
     {"no such pool", HEAD POOLS "nodes: [{hosts: g1, pool: rain, class: hgx-h100-8}]\n",
      "f.yaml:5:21: nodes[1].pool: no 'rain' under pools; did you mean 'train'?"},
@@ -64,6 +80,59 @@ static const struct {
      HEAD POOLS "nodes: [{hosts: 'g1,g01', pool: train, class: hgx-h100-8}]\n", NULL},
     {"bad list of hosts", HEAD POOLS "nodes: [{hosts: 'g[1', pool: train, class: hgx-h100-8}]\n",
      "f.yaml:5:10: nodes[1].hosts: character 2: this bracket is never closed"},
+    {"a pool with a slash", HEAD "pools: {a/b: {posture: dev}}\n" NODES,
+     "f.yaml:4:9: pools.a/b: " NAME},
+    {"a site in capitals", FLEET "sites: {FRA: {}}\n", "f.yaml:6:9: sites.FRA: " NAME},
+    {"a domain that runs backwards", FLEET "domains: {\"r1\\u202e\": {}}\n",
+     "f.yaml:6:11: domains.r1???: " NAME},
+    {"a power zone nobody sees", FLEET "power_zones: {\"z\\u200b\": {site: fra}}\n",
+     "f.yaml:6:15: power_zones.z???: " NAME},
+    {"an escape sequence in a description", FLEET "description: \"a\\e[2J\"\n",
+     "f.yaml:6:1: description: " CTRL},
+    {"an escape sequence in a rack",
+     HEAD POOLS "nodes: [{hosts: g1, rack: \"R\\e[1m\", pool: train, class: hgx-h100-8}]\n",
+     "f.yaml:5:21: nodes[1].rack: " CTRL},
+    {"a supplier of blanks",
+     HEAD POOLS "nodes: [{hosts: g1, supplier: ' ', pool: train, class: hgx-h100-8}]\n",
+     "f.yaml:5:21: nodes[1].supplier: expected text, found an empty text"},
+
+    {"a BMC of each host", BMC("g[1-2]", "url: 'https://bmc-{host}/x'"), NULL},
+    {"a BMC with the name twice", BMC("g[1-2]", "url: 'https://{host}.x/{host}'"), NULL},
+    {"one host behind one address", BMC("g1", "url: 'https://10.0.0.7'"), NULL},
+    {"two hosts behind one address", BMC("g[1-2]", "url: 'https://10.0.0.7'"),
+     "f.yaml:5:65: nodes[1].bmc.url: 2 hosts share this address; put {host} where their names go"},
+    {"another thing in braces", BMC("g1", "url: 'https://{node}'"), BRACES},
+    {"another thing in braces too", BMC("g[1-2]", "url: 'https://{host}/{rack}'"), BRACES},
+    {"nothing in braces", BMC("g1", "url: 'https://{}'"), BRACES},
+    {"an open brace", BMC("g1", "url: 'https://x/{'"), BRACES},
+    {"half a brace", BMC("g1", "url: 'https://{host'"), BRACES},
+    {"a brace in capitals", BMC("g1", "url: 'https://{HOST}'"), BRACES},
+    {"a query", BMC("g1", "url: 'https://b/?x=1'"),
+     "f.yaml:5:61: nodes[1].bmc.url: expected https://HOST/PATH, without a query"},
+    {"trust by fingerprint", BMC("g1", "trust: fingerprint, url: 'https://b'"), NULL},
+    {"trust by a file", BMC("g1", "trust: 'file:/etc/ca.pem', url: 'https://b'"), NULL},
+    {"no trust", BMC("g1", "trust: none, url: 'https://b'"), TRUST},
+    {"trust in capitals", BMC("g1", "trust: Fingerprint, url: 'https://b'"), TRUST},
+    {"trust by a file without a place", BMC("g1", "trust: 'file:ca.pem', url: 'https://b'"), TRUST},
+    {"trust by a program", BMC("g1", "trust: 'exec:/bin/true', url: 'https://b'"), TRUST},
+    {"trust in whoever answers", BMC("g1", "trust: insecure, url: 'https://b'"), TRUST},
+    {"an asset's BMC",
+     FLEET "assets: [{hosts: 's[1-2]', class: switch, bmc: {url: 'https://b', credentials: "
+           "file:/x}}]\n",
+     "f.yaml:6:49: assets[1].bmc.url: 2 hosts share this address; put {host} where their names "
+     "go"},
+
+    {"as many hosts as there can be",
+     HEAD POOLS "nodes: [{hosts: 'g[1-999999]', pool: train, class: hgx-h100-8}]\n"
+                "assets: [{hosts: s1, class: switch}]\n",
+     NULL},
+    {"one more, in one list",
+     HEAD POOLS "nodes: [{hosts: 'g[0-1000000]', pool: train, class: hgx-h100-8}]\n",
+     "f.yaml:5:10: nodes[1].hosts: character 3: more than 1000000 names"},
+    {"one more, in two lists",
+     HEAD POOLS "nodes: [{hosts: 'g[1-999999]', pool: train, class: hgx-h100-8}]\n"
+                "assets: [{hosts: 's[1-2]', class: switch}]\n",
+     "f.yaml:6:11: assets[1].hosts: a fleet has at most 1000000 nodes and assets"},
     {"a rack with all of its trays",
      HEAD POOLS "domains: {r1: {}}\n"
                 "nodes: [{hosts: 't[1-18]', pool: train, class: gb200-nvl72-tray, domain: r1}]\n",
@@ -94,7 +163,11 @@ static void test_texts(void)
         struct lks_err err = {0};
         bool fine = texts[i].message == NULL;
         CHECK_CODE(parse(texts[i].text, &m, &err), fine ? LKS_OK : LKS_E_INVALID);
-        CHECK_STR(lks_str_from(err.msg), fine ? "" : texts[i].message);
+        bool whole = fine || lks_str_starts(lks_str_from(texts[i].message), "f.yaml:");
+        if (whole)
+            CHECK_STR(lks_str_from(err.msg), fine ? "" : texts[i].message);
+        else
+            CHECK_HAS(lks_str_from(err.msg), texts[i].message);
         CHECK_INT(m.fleet_count, fine);
     }
 }
@@ -163,12 +236,67 @@ static void test_groups(void)
     CHECK(f->assets[0].pool == NULL && f->assets[0].class == NULL);
 }
 
+/* As many domains as there can be, each with a group of its own: every reference is found. */
+static void test_many_domains(void)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    lks_buf_add(&text, LKS_STR(HEAD POOLS "domains:\n"));
+    for (int i = 0; i < LKS_FLEET_NAMES_MAX; i++)
+        lks_buf_addf(&text, "  d%05d: {}\n", i);
+    lks_buf_add(&text, LKS_STR("nodes:\n"));
+    for (int i = 0; i < LKS_FLEET_NAMES_MAX; i++)
+        lks_buf_addf(&text, "  - {hosts: g%d, pool: train, class: hgx-h100-8, domain: d%05d}\n", i,
+                     LKS_FLEET_NAMES_MAX - 1 - i);
+    CHECK_CODE(lks_buf_check(&text, &err), LKS_OK);
+    if (!CHECK_CODE(parse(text.ptr, &m, &err), LKS_OK))
+        return;
+    CHECK_INT(m.fleets[0].node_groups, LKS_FLEET_NAMES_MAX);
+    CHECK_INT(m.fleets[0].node_count, LKS_FLEET_NAMES_MAX);
+    CHECK_STR(m.fleets[0].nodes[0].domain, "d19999");
+}
+
+static void test_too_many_domains(void)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    lks_buf_add(&text, LKS_STR(FLEET "domains:\n"));
+    for (int i = 0; i <= LKS_FLEET_NAMES_MAX; i++)
+        lks_buf_addf(&text, "  d%d: {}\n", i);
+    CHECK_CODE(lks_buf_check(&text, &err), LKS_OK);
+    CHECK_CODE(parse(text.ptr, &m, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg), "f.yaml:6:1: domains: at most 20000 allowed, found 20001");
+}
+
+/* Twenty million hosts in a kilobyte are counted, not made: the second group is refused. */
+static void test_many_hosts(void)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    lks_buf_add(&text, LKS_STR(HEAD POOLS "nodes:\n"));
+    for (int i = 0; i < 20; i++)
+        lks_buf_addf(&text, "  - {hosts: 'h[1-1000000]', pool: train, class: hgx-h100-8}\n");
+    CHECK_CODE(parse(text.ptr, &m, &err), LKS_E_INVALID);
+    CHECK_STR(lks_str_from(err.msg),
+              "f.yaml:7:6: nodes[2].hosts: a fleet has at most 1000000 nodes and assets");
+    CHECK_INT(m.fleet_count, 0);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"fleet: texts", test_texts},
         {"fleet: pools", test_pools},
         {"fleet: groups", test_groups},
+        {"fleet: as many domains as there can be", test_many_domains},
+        {"fleet: one domain more", test_too_many_domains},
+        {"fleet: twenty million hosts", test_many_hosts},
         {0},
     });
 }

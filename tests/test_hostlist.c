@@ -88,6 +88,9 @@ static void test_texts(void)
 
         enum lks_code code = lks_hostlist_parse(lks_str_from(texts[i].text), &arena, &list, &err);
         CHECK_CODE(code, texts[i].names != NULL ? LKS_OK : LKS_E_INVALID);
+        size_t count = 99;
+        CHECK_CODE(lks_hostlist_count(lks_str_from(texts[i].text), &count, &err), code);
+        CHECK_INT(count, texts[i].names != NULL ? list.count : 99);
         add_names(&list, &shown);
         CHECK_STR(lks_buf_view(&shown), texts[i].names != NULL ? texts[i].names : "");
         if (texts[i].names == NULL)
@@ -129,6 +132,9 @@ static void test_limits(void)
         CHECK_CODE(lks_hostlist_parse(lks_str_from(limits[i].text), &arena, &list, &err),
                    limits[i].code);
         CHECK_INT(list.count, limits[i].count);
+        size_t count = 0;
+        CHECK_CODE(lks_hostlist_count(lks_str_from(limits[i].text), &count, &err), limits[i].code);
+        CHECK_INT(count, limits[i].count);
         if (limits[i].code != LKS_OK) {
             CHECK_STR(lks_str_from(err.msg), limits[i].message);
             CHECK_INT(arena.used, 0); /* refused before anything was allocated */
@@ -162,6 +168,10 @@ static void test_lengths(void)
     CHECK_CODE(lks_hostlist_parse(lks_buf_view(&text), &arena, &list, &err), LKS_OK);
     lks_buf_addc(&text, ' ');
     CHECK_CODE(lks_hostlist_parse(lks_buf_view(&text), &arena, &list, &err), LKS_E_LIMIT);
+    size_t count = 7;
+    CHECK_CODE(lks_hostlist_count(lks_buf_view(&text), &count, &err), LKS_E_LIMIT);
+    CHECK_STR(lks_str_from(err.msg), "a host list of more than 1048576 bytes");
+    CHECK_INT(count, 7);
 }
 
 static const struct {

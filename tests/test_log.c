@@ -93,7 +93,9 @@ static const struct {
 } keys[] = {
     {"node", false},       {"bmc_password", true},  {"Token", true},
     {"TOKENS", true},      {"client_secret", true}, {"credential", true},
-    {"credentials", true}, {"pass", false},         {"accessTokenFile", true},
+    {"credentials", true}, {"pass", true},          {"accessTokenFile", true},
+    {"bypass", false},     {"passes", false},       {"BMC_PASSPHRASE", true},
+    {"api_key", true},     {"key", false},          {"pwd", true},
 };
 
 static void test_secrets(void)

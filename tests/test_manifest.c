@@ -11,11 +11,15 @@ enum { TEXT_MAX = 1024 * 1024 };
 #define CLASS                                                                                      \
     "lockstep: 1\nkind: HardwareClass\nname: mine\nvendor: nvidia\n"                               \
     "gpu: {product: L40S, count: 4}\n"
-#define STACK_FOR(class)                                                                           \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [" class           \
-        "]\n"                                                                                      \
-        "components: {kernel: {version: '6'}, driver: {version: '580'}, cuda: {version: '13.0'}, " \
-        "nccl: {version: '2'}, container-toolkit: {version: '1.18'}}\n"
+#define STACK_FOR(class) STACK_OF("s", class)
+#define STACK_OF(name, class)                                                                      \
+    "lockstep: 1\nkind: Stack\nname: " name                                                        \
+    "\nversion: '1'\nvendor: nvidia\nhardware: [" class "]\n"                                      \
+                                                        "components: {kernel: {version: '6'}, "    \
+                                                        "driver: {version: '580.95.05'}, cuda: "   \
+                                                        "{version: '13.0'}, "                      \
+                                                        "nccl: {version: '2.27'}, "                \
+                                                        "container-toolkit: {version: '1.18'}}\n"
 #define STACK STACK_FOR("mine")
 #define FLEET                                                                                      \
     "lockstep: 1\nkind: Fleet\nname: f\npools: {p: {posture: dev}}\n"                              \
@@ -38,7 +42,8 @@ static const struct {
     {"a stack for a class that is built in", STACK_FOR("l40s-pcie-8"), 1, 0, 0, NULL},
     {"class, stack, fleet", CLASS NEXT STACK NEXT FLEET, 1, 1, 1, NULL},
     {"fleet, stack, class", FLEET NEXT STACK NEXT CLASS, 1, 1, 1, NULL},
-    {"two stacks", STACK_FOR("l40s-pcie-8") NEXT STACK_FOR("t4-pcie-4"), 2, 0, 0, NULL},
+    {"two stacks", STACK_FOR("l40s-pcie-8") NEXT STACK_OF("t", "t4-pcie-4"), 2, 0, 0, NULL},
+    {"a stack and a class of one name", CLASS NEXT STACK_OF("mine", "mine"), 1, 1, 0, NULL},
     {"behind a mark", NEXT CLASS "...\n", 0, 1, 0, NULL},
     {"JSON",
      "\r\n\t {\"lockstep\":1,\"kind\":\"HardwareClass\",\"name\":\"mine\",\"vendor\":\"amd\","
@@ -69,7 +74,31 @@ static const struct {
     {"the fault is in the second", CLASS NEXT "lockstep: 1\nkind: Stak\n", 0, 0, 0,
      "m:8:1: kind: kind is one of Stack, HardwareClass and Fleet"},
     {"a class twice", CLASS NEXT CLASS, 0, 0, 0,
-     "m:9:1: name: there is already a class 'mine' in this file"},
+     "m:9:1: name: there is already a HardwareClass 'mine' in this file"},
+    {"a stack twice", STACK_FOR("l40s-pcie-8") NEXT STACK_FOR("t4-pcie-4"), 0, 0, 0,
+     "m:11:1: name: there is already a Stack 's' in this file"},
+    {"a fleet twice", CLASS NEXT FLEET NEXT STACK NEXT FLEET, 0, 0, 0,
+     "m:23:1: name: there is already a Fleet 'f' in this file"},
+    {"a class with a slash",
+     "lockstep: 1\nkind: HardwareClass\nname: a/b\nvendor: amd\ngpu: {product: x, count: 1}\n", 0,
+     0, 0, "m:3:1: name: 'a/b' is not a name: lower-case letters, digits, '.', '-', '_'"},
+    {"a product that runs backwards",
+     "lockstep: 1\nkind: HardwareClass\nname: c\nvendor: amd\n"
+     "gpu: {product: \"x\\u202e\", count: 1}\n",
+     0, 0, 0, "m:5:7: gpu.product: a line break or control character has no place here"},
+    {"an escape sequence in a product",
+     "lockstep: 1\nkind: HardwareClass\nname: c\nvendor: amd\n"
+     "gpu: {product: \"x\\e[2J\", count: 1}\n",
+     0, 0, 0, "m:5:7: gpu.product: a line break or control character has no place here"},
+    {"a product of blanks",
+     "lockstep: 1\nkind: HardwareClass\nname: c\nvendor: amd\ngpu: {product: ' ', count: 1}\n", 0,
+     0, 0, "m:5:7: gpu.product: expected text, found an empty text"},
+    {"a description nobody sees", CLASS "description: \"\\u2066x\"\n", 0, 0, 0,
+     "m:6:1: description: a line break or control character has no place here"},
+    {"the same in JSON",
+     "{\"lockstep\":1,\"kind\":\"HardwareClass\",\"name\":\"mine\",\"vendor\":\"amd\","
+     "\"gpu\":{\"product\":\"a\\u001b[2J\",\"count\":8}}",
+     0, 0, 0, "m: gpu.product: a line break or control character has no place here"},
     {"a class that is nowhere", STACK, 0, 0, 0,
      "m:6:12: hardware[1]: no hardware class 'mine'; 'lockstep stack classes' lists those built "
      "in, "
@@ -79,8 +108,7 @@ static const struct {
     {"no GPU",
      "lockstep: 1\nkind: HardwareClass\nname: c\nvendor: amd\ngpu: {product: x, count: 0}\n", 0, 0,
      0, "m:5:19: gpu.count: 0 is not between 1 and 64"},
-    {"a brace makes it JSON", "{lockstep: 1}", 0, 0, 0,
-     "m:1:9: string or '}' expected near 'lockstep'"},
+    {"a brace makes it JSON", "{lockstep: 1}", 0, 0, 0, "m:1:9: string or '}' expected"},
     {"JSON tells no place", "{\"lockstep\":1,\"kind\":\"Stack\",\"naem\":\"x\"}", 0, 0, 0,
      "m: naem: unknown key; did you mean 'name'?"},
     {"JSON with a fraction", "{\"lockstep\":1.0}", 0, 0, 0,
@@ -124,7 +152,7 @@ static void test_library(void)
                    "gpu: {product: L40S, count: 2}\n";
     static const char own[] =
         "lockstep: 1\nkind: HardwareClass\nname: mine\nvendor: nvidia\n"
-        "gpu: {product: L40S, count: 1}\n" NEXT STACK NEXT STACK_FOR("l40s-pcie-8");
+        "gpu: {product: L40S, count: 1}\n" NEXT STACK NEXT STACK_OF("t", "l40s-pcie-8");
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest library = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest plain = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest with_own = {0};

@@ -29,11 +29,13 @@ static const struct lks_record loose_record = {
 static const struct lks_field all_fields[] = {
     {"text", LKS_OF(TEXT), 0, NULL, "text"},
     {"name", LKS_OF(NAME), 0, NULL, "name"},
+    {"component", LKS_OF(COMPONENT), 0, NULL, "component"},
     {"version", LKS_OF(VERSION), 0, NULL, "version"},
     {"range", LKS_OF(RANGE), 0, NULL, "range"},
     {"date", LKS_OF(DATE), 0, NULL, "date"},
     {"sha256", LKS_OF(SHA256), 0, NULL, "digest"},
-    {"hex", LKS_OF(HEX), 0, NULL, "hex"},
+    {"hex", LKS_HEX(4, 8), 0, NULL, "hex"},
+    {"hash", LKS_HEX(64, 64), 0, NULL, "hash"},
     {"hosts", LKS_OF(HOSTS), 0, NULL, "hosts"},
     {"url", LKS_OF(URL), 0, NULL, "url"},
     {"credentials", LKS_OF(SECRET), 0, NULL, "credentials"},
@@ -46,7 +48,9 @@ static const struct lks_field all_fields[] = {
     {"record", LKS_RECORD(inner_record), 0, NULL, "record"},
     {"loose", LKS_RECORD(loose_record), 0, NULL, "loose record"},
     {"records", LKS_LIST(LKS_RECORD(loose_record)), LKS_SET, NULL, "records"},
-    {"dict", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "dict"},
+    {"dict", LKS_DICT(TEXT, 3, LKS_OF(SCALAR)), 0, NULL, "dict"},
+    {"things", LKS_DICT(NAME, 2, LKS_OF(SCALAR)), 0, NULL, "dict of names"},
+    {"ranges", LKS_DICT(COMPONENT, 2, LKS_OF(RANGE)), 0, NULL, "dict of components"},
     {"present", LKS_OF(TEXT), LKS_PRESENCE, NULL, "that it is there"},
     {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
 };
@@ -65,8 +69,14 @@ static const char *const accepted[] = {
     "{}",
     "text: anything at all",
     "text: \"caf\xc3\xa9\"",
-    "name: hgx-h100_8.a/b",
+    "text: \"\xd0\xba\xd0\xbb\xd0\xb0\xd1\x81\xd1\x82\xd0\xb5\xd1\x80 \xf0\x9f\x9a\x80\"",
+    "text: ' blanks around '",
+    "text: \"no\\u00a0break\"",
+    "name: hgx-h100_8.a-b",
     "name: 9a",
+    "component: driver",
+    "component: firmware/nic",
+    "component: firmware",
     "version: \"580.95.05\"",
     "version: '5.15.0-91-generic'",
     "range: \">=580.95.05 <581\"",
@@ -74,10 +84,12 @@ static const char *const accepted[] = {
     "date: '2026-02'",
     "sha256: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "hex: 0aff",
+    "hex: '00112233'",
+    "hash: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "hosts: gpu[001-512,600],login1",
     "url: https://bmc-{host}.example/redfish",
     "credentials: file:/etc/lockstep/bmc",
-    "credentials: 'exec:/usr/bin/vault-get bmc'",
+    "credentials: exec:/usr/bin/vault-get",
     "bool: true",
     "bool: false",
     "number: -2",
@@ -93,7 +105,11 @@ static const char *const accepted[] = {
     "record: {need: x, may: true, remark: z}",
     "loose: {}",
     "dict: {}",
-    "dict: {'Any Name': 1, OTHER_name: x}",
+    "dict: {'Any Name': 1, OTHER_name: x, \"caf\xc3\xa9\": z}",
+    "dict: {Password Required: true, TokenCount: 7}", /* no text, so no secret */
+    "things: {a: 1, b-2.c_d: 2}",
+    "things: {token: x}", /* a name of ours, and whose value its own shape judges */
+    "ranges: {driver: '>=580', firmware/nic: '<28'}",
 };
 
 static void test_accepted(void)
@@ -107,11 +123,16 @@ static void test_accepted(void)
     }
 }
 
-#define NAMES  " is not a name: lower-case letters, digits, '.', '-', '_', '/'"
+#define NAMES  " is not a name: lower-case letters, digits, '.', '-', '_'"
+#define PARTS  " is not a component: a name, or firmware/NAME"
+#define CTRL   "a line break or control character has no place here"
+#define KEYS   "a key here has 1 to 128 printable characters"
+#define HIDDEN "looks like a secret, and a manifest holds none"
 #define SECRET "credentials are given by reference only: file:/PATH or exec:/PROGRAM"
-#define URL    "expected https://HOST, in which {host} stands for the node's name"
+#define URL    "expected https://HOST/PATH, without a query"
 #define DIGEST "expected sha256: and 64 lower-case hexadecimal digits"
-#define HEX    "expected an even number of lower-case hexadecimal digits"
+#define HEX    "expected 4 to 8 lower-case hexadecimal digits, two for each byte"
+#define HASH   "expected 64 to 64 lower-case hexadecimal digits, two for each byte"
 
 static const struct {
     const char *text;
@@ -125,11 +146,49 @@ static const struct {
     {"text: {}", "f:1:1: text: expected text, found map"},
     {"text: ''", "f:1:1: text: expected text, found an empty text"},
     {"text:", "f:1:1: text: nothing is written here; leave the key out or give it a value"},
-    {"text: \"a\\nb\"", "f:1:1: text: a line break or control character has no place here"},
-    {"text: \"\\x7f\"", "f:1:1: text: a line break or control character has no place here"},
+    {"text: ' '", "f:1:1: text: expected text, found an empty text"},
+    {"text: \" \\t \"", "f:1:1: text: expected text, found an empty text"},
+    {"text: \"a\\nb\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\tb\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\e[2Jb\"", "f:1:1: text: " CTRL},
+    {"text: \"\\x7f\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\u009bb\"", "f:1:1: text: " CTRL}, /* CSI in one character */
+    {"text: \"a\\u00adb\"", "f:1:1: text: " CTRL}, /* a hyphen that hides */
+    {"text: \"a\\u061cb\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\u200bb\"", "f:1:1: text: " CTRL}, /* no width */
+    {"text: \"a\\u2028b\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\u202eb\"", "f:1:1: text: " CTRL}, /* right to left from here */
+    {"text: \"a\\u2060b\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\u2066b\"", "f:1:1: text: " CTRL},
+    {"text: \"a\\ufeffb\"", "f:1:1: text: " CTRL},
+    {"name: \"a\\u202eb\"", "f:1:1: name: " CTRL},
+    {"name: \"a\\nb\"", "f:1:1: name: " CTRL},
+    {"component: \"driver\\u200b\"", "f:1:1: component: " CTRL},
+    {"version: \"580\\u200b.95.05\"", "f:1:1: version: " CTRL},
+    {"version: \"580.95.05\\e[0m\"", "f:1:1: version: " CTRL},
+    {"range: \">=580\\u202e\"", "f:1:1: range: " CTRL},
+    {"date: \"2026-11-15\\u200b\"", "f:1:1: date: " CTRL},
+    {"hosts: \"gpu1\\u200b\"", "f:1:1: hosts: " CTRL},
+    {"url: \"https://a\\u202e\"", "f:1:1: url: " CTRL},
+    {"credentials: \"file:/a\\u202e\"", "f:1:1: credentials: " SECRET},
+    {"choice: \"node\\u200b\"", "f:1:1: choice: " CTRL},
+    {"scalar: \"a\\u202e\"", "f:1:1: scalar: " CTRL},
+    {"present: \"why\\e[1m\"", "f:1:1: present: " CTRL},
+    {"remark: \"a\\u202eb\"", "f:1:1: remark: " CTRL},
+    {"record: {need: \"\\u2067\"}", "f:1:10: record.need: " CTRL},
     {"name: Gold", "f:1:1: name: 'Gold'" NAMES},
     {"name: -a", "f:1:1: name: '-a'" NAMES},
     {"name: 'a b'", "f:1:1: name: 'a b'" NAMES},
+    {"name: ' '", "f:1:1: name: expected a name, found an empty text"},
+    {"name: a/b", "f:1:1: name: 'a/b'" NAMES},
+    {"name: ../etc", "f:1:1: name: '../etc'" NAMES},
+    {"name: \"\xd0\xb0\"", "f:1:1: name: '\xd0\xb0'" NAMES}, /* looks like an a */
+    {"component: Driver", "f:1:1: component: 'Driver'" PARTS},
+    {"component: software/driver", "f:1:1: component: 'software/driver'" PARTS},
+    {"component: firmware/", "f:1:1: component: 'firmware/'" PARTS},
+    {"component: firmware/a/b", "f:1:1: component: 'firmware/a/b'" PARTS},
+    {"component: /nic", "f:1:1: component: '/nic'" PARTS},
+    {"component: 7", "f:1:1: component: expected a component, found number; put it in quotes"},
     {"name: 7", "f:1:1: name: expected a name, found number; put it in quotes"},
     {"version: 5.15.0-91-generic", "f:1:1: version: a version stands in quotes, or 12.10 would be "
                                    "read as 12.1: \"5.15.0-91-generic\""},
@@ -150,6 +209,12 @@ static const struct {
     {"sha256: sha256:E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
      "f:1:1: sha256: " DIGEST},
     {"hex: abc", "f:1:1: hex: " HEX},
+    {"hex: ab", "f:1:1: hex: " HEX},
+    {"hex: abcde", "f:1:1: hex: " HEX},
+    {"hex: abcdeabcde", "f:1:1: hex: " HEX},
+    {"hash: abcd", "f:1:1: hash: " HASH},
+    {"hash: sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+     "f:1:1: hash: " HASH},
     {"hex: ABCD", "f:1:1: hex: " HEX},
     {"hex: xy", "f:1:1: hex: " HEX},
     {"hosts: gpu[3-1]", "f:1:1: hosts: character 5: the range runs backwards"},
@@ -157,11 +222,20 @@ static const struct {
     {"url: http://bmc", "f:1:1: url: " URL},
     {"url: https://", "f:1:1: url: " URL},
     {"url: 'https://a b'", "f:1:1: url: " URL},
+    {"url: https://a/?q", "f:1:1: url: " URL},
+    {"url: 'https://a/#part'", "f:1:1: url: " URL},
+    {"url: file:/etc/passwd", "f:1:1: url: " URL},
+    {"url: HTTPS://a", "f:1:1: url: " URL},
     {"url: https://root:x@bmc",
      "f:1:1: url: a URL here carries no user or password; name them under credentials"},
     {"credentials: calvin", "f:1:1: credentials: " SECRET},
     {"credentials: file:relative", "f:1:1: credentials: " SECRET},
     {"credentials: 7", "f:1:1: credentials: " SECRET},
+    {"credentials: 'exec:/usr/bin/vault-get bmc'", "f:1:1: credentials: " SECRET},
+    {"credentials: ' file:/x'", "f:1:1: credentials: " SECRET},
+    {"credentials: ''", "f:1:1: credentials: " SECRET},
+    {"credentials: exec:vault-get", "f:1:1: credentials: " SECRET},
+    {"credentials: env:BMC_PASSWORD", "f:1:1: credentials: " SECRET},
     {"credentials: {user: root}", "f:1:1: credentials: " SECRET},
     {"bool: 'true'", "f:1:1: bool: expected true or false, found text"},
     {"bool: 1", "f:1:1: bool: expected true or false, found number"},
@@ -185,8 +259,24 @@ static const struct {
     {"record: {}", "f:1:1: record: inner needs 'need': what it needs"},
     {"record: {need: x,\n  ned: z}", "f:2:3: record.ned: unknown key; did you mean 'need'?"},
     {"dict: []", "f:1:1: dict: expected a map, found list"},
-    {"dict: {'': 1}", "f:1:8: dict.: a name here has 1 to 63 printable characters"},
-    {"dict: {\"a\\tb\": 1}", "f:1:8: dict.a?b: a name here has 1 to 63 printable characters"},
+    {"dict: {'': 1}", "f:1:8: dict.: " KEYS},
+    {"dict: {\"a\\tb\": 1}", "f:1:8: dict.a?b: " KEYS},
+    {"dict: {\"a\\u202eb\": 1}", "f:1:8: dict.a???b: " KEYS},
+    {"dict: {\"a\\u200b\": 1}", "f:1:8: dict.a???: " KEYS},
+    {"dict: {a: 1, b: 2, c: 3, d: 4}", "f:1:1: dict: at most 3 allowed, found 4"},
+    {"dict: {HF_TOKEN: abc}", "f:1:8: dict.HF_TOKEN: " HIDDEN},
+    {"dict: {'BMC Password': abc}", "f:1:8: dict.BMC Password: " HIDDEN},
+    {"dict: {WANDB_API_KEY: abc}", "f:1:8: dict.WANDB_API_KEY: " HIDDEN},
+    {"dict: {pw: ''}", "f:1:8: dict.pw: " HIDDEN},
+    {"things: {A: 1}", "f:1:10: things.A:" NAMES},
+    {"things: {a/b: 1}", "f:1:10: things.a/b:" NAMES},
+    {"things: {'a b': 1}", "f:1:10: things.a b:" NAMES},
+    {"things: {'': 1}", "f:1:10: things.:" NAMES},
+    {"things: {\"a\\u200b\": 1}", "f:1:10: things.a???:" NAMES},
+    {"things: {a: 1, b: 2, c: 3}", "f:1:1: things: at most 2 allowed, found 3"},
+    {"ranges: {Driver: '>=1'}", "f:1:10: ranges.Driver:" PARTS},
+    {"ranges: {firmware/NIC: '>=1'}", "f:1:10: ranges.firmware/NIC:" PARTS},
+    {"ranges: {software/nccl: '>=1'}", "f:1:10: ranges.software/nccl:" PARTS},
     {"dict: {a: {}}", "f:1:8: dict.a: expected a single value, found map"},
     {"txet: x", "f:1:1: txet: unknown key; did you mean 'text'?"},
     {"nmae: x", "f:1:1: nmae: unknown key; did you mean 'name'?"},
@@ -213,7 +303,11 @@ static const struct {
     {"name", "name: ", "", 63},
     {"text", "text: ", "", 4096},
     {"version", "version: 'v", "'", 127},
-    {"key", "dict: {", ": 1}", 63},
+    {"component", "component: ", "", 63},
+    {"component of firmware", "component: firmware/", "", 63},
+    {"key", "dict: {", ": 1}", 128},
+    {"key that is a name", "things: {", ": 1}", 63},
+    {"key that is a component", "ranges: {firmware/", ": '>=1'}", 63},
 };
 
 static void test_lengths(void)
@@ -241,8 +335,8 @@ static const struct {
 } identities[] = {
     {"nothing", "{}", "{}"},
     {"notes are left out", "{remark: x, text: a}", "{\"text\":\"a\"}"},
-    {"keys are sorted", "{text: a, hex: ff, bool: false}",
-     "{\"bool\":false,\"hex\":\"ff\",\"text\":\"a\"}"},
+    {"keys are sorted", "{text: a, hex: ffff, bool: false}",
+     "{\"bool\":false,\"hex\":\"ffff\",\"text\":\"a\"}"},
     {"what absence says is left out", "{bool: true, choice: node}", "{}"},
     {"what absence does not say stays", "{bool: false, choice: domain}",
      "{\"bool\":false,\"choice\":\"domain\"}"},
@@ -318,9 +412,66 @@ static void test_same(void)
     }
 }
 
+/* A member, or what its absence means. */
+static const struct {
+    const char *text;
+    const char *key;
+    const char *value;
+} members[] = {
+    {"choice: domain", "choice", "domain"},
+    {"{}", "choice", "node"},
+    {"text: a", "text", "a"},
+    {"{}", "text", ""},
+    {"{}", "bool", "true"},
+};
+
+static void test_members(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(members); i++) {
+        lks_test_case("%s of %s", members[i].key, members[i].text);
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(check(members[i].text, &docs, &err), LKS_OK);
+        CHECK_STR(lks_schema_text(docs.first, &all_record, members[i].key), members[i].value);
+    }
+    lks_test_case("no map at all");
+    CHECK_STR(lks_schema_text(NULL, &all_record, "choice"), "node");
+    CHECK(lks_schema_truth(NULL, &all_record, "bool"));
+    CHECK(!lks_schema_truth(NULL, &inner_record, "may"));
+
+    lks_test_case("truth");
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(check("{bool: false, record: {need: x, may: true}}", &docs, &err), LKS_OK);
+    CHECK(!lks_schema_truth(docs.first, &all_record, "bool"));
+    CHECK(lks_schema_truth(lks_doc_member(docs.first, "record"), &inner_record, "may"));
+}
+
 /* JSON Schema ------------------------------------------------------------------------------- */
 
 static void check_names_all(const struct lks_doc *schema, const struct lks_record *record);
+
+static void check_limits(const struct lks_doc *schema, const char *min, const char *max,
+                         const struct lks_shape *shape)
+{
+    const struct lks_doc *least = lks_doc_member(schema, min), *most = lks_doc_member(schema, max);
+    CHECK_INT(least != NULL ? least->number : 0, shape->min);
+    CHECK_INT(most != NULL ? most->number : 0, shape->max);
+}
+
+static void check_shape(const struct lks_doc *schema, const struct lks_shape *shape);
+
+static void check_dict(const struct lks_doc *schema, const struct lks_shape *shape)
+{
+    const char *pattern = shape->keys == LKS_TYPE_NAME ? "^[a-z0-9][a-z0-9._-]{0,62}$"
+                          : shape->keys == LKS_TYPE_COMPONENT
+                              ? "^(firmware/)?[a-z0-9][a-z0-9._-]{0,62}$"
+                              : "^.{1,128}$";
+    CHECK_STR(lks_doc_text(lks_doc_member(schema, "propertyNames"), "pattern"), pattern);
+    check_limits(schema, "minProperties", "maxProperties", shape);
+    CHECK(shape->max > 0); /* nothing that a manifest names goes on for ever */
+    check_shape(lks_doc_member(schema, "additionalProperties"), shape->of);
+}
 
 /* Every field inside `shape` is told by its schema. */
 static void check_shape(const struct lks_doc *schema, const struct lks_shape *shape)
@@ -330,7 +481,9 @@ static void check_shape(const struct lks_doc *schema, const struct lks_shape *sh
     else if (shape->type == LKS_TYPE_LIST)
         check_shape(lks_doc_member(schema, "items"), shape->of);
     else if (shape->type == LKS_TYPE_DICT)
-        check_shape(lks_doc_member(schema, "additionalProperties"), shape->of);
+        check_dict(schema, shape);
+    else if (shape->type == LKS_TYPE_HEX)
+        check_limits(schema, "minLength", "maxLength", shape);
     else if (shape->type == LKS_TYPE_CHOICE)
         CHECK(lks_doc_member(schema, "enum") != NULL);
     else
@@ -390,6 +543,9 @@ static void test_json(void)
 /* Secrets ----------------------------------------------------------------------------------- */
 
 #define PASSWORD "hunter2-Tr0ub4dor"
+#define STACK(rest)                                                                                \
+    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [l40s-pcie-8]\n"   \
+    "components: {}\n" rest
 
 /* A password where a reference or a place is expected. */
 static const struct {
@@ -406,6 +562,13 @@ static const struct {
     {"in the url", "url: 'https://root:" PASSWORD "@b'\n      credentials: file:/x"},
     {"in a url without a scheme", "url: 'root:" PASSWORD "@b'\n      credentials: file:/x"},
     {"in a query", "url: 'http://b/?p=" PASSWORD "'\n      credentials: file:/x"},
+    {"in a query of a good url", "url: 'https://b/?p=" PASSWORD "'\n      credentials: file:/x"},
+    {"in a fragment", "url: 'https://b/#" PASSWORD "'\n      credentials: file:/x"},
+    {"in braces", "url: 'https://b/{" PASSWORD "}'\n      credentials: file:/x"},
+    {"behind a program", "url: 'https://b'\n      credentials: 'exec:/get " PASSWORD "'"},
+    {"behind a character nobody sees",
+     "url: 'https://b'\n      credentials: \"file:/x\\u200b" PASSWORD "\""},
+    {"as trust", "url: 'https://b'\n      credentials: file:/x\n      trust: " PASSWORD},
     {"under a key of its own",
      "url: 'https://b'\n      credentials: file:/x\n      password: " PASSWORD},
     {"with a tag", "url: 'https://b'\n      credentials: !vault " PASSWORD},
@@ -433,6 +596,45 @@ static void test_secrets(void)
     }
 }
 
+/* Secrets among what a stack lets everybody name, and in JSON that is none. */
+static const char *const secret_texts[] = {
+    STACK("tuning: {env: {HF_TOKEN: " PASSWORD "}}\n"),
+    STACK("tuning: {env: {BMC_PASS: '" PASSWORD "'}}\n"),
+    STACK("tuning: {env: {http_proxy_password: " PASSWORD "}}\n"),
+    STACK("tuning: {env: {AWS_SECRET_ACCESS_KEY: " PASSWORD "}}\n"),
+    STACK("settings: {bios: {'Admin Password': " PASSWORD "}}\n"),
+    STACK("settings: {other: {wandb-api-key: " PASSWORD "}}\n"),
+    STACK("settings: {nic: {options: {PRIVATE_KEY: " PASSWORD "}}}\n"),
+    STACK("evidence: [{what: x, url: 'https://wiki/?token=" PASSWORD "'}]\n"),
+    STACK("evidence: [{what: x, url: 'https://me:" PASSWORD "@wiki'}]\n"),
+    "{\"lockstep\":1,\"tuning\":{\"env\":{\"HF_TOKEN\":\"" PASSWORD "\"",
+    "{\"password\": " PASSWORD "}",
+    "{\"password\": '" PASSWORD "'}",
+    "{\"password\": \"" PASSWORD "\" \"" PASSWORD "\"}",
+    "{\"password\": \"" PASSWORD "\\x\"}",
+    "{\"password\": \"" PASSWORD "\n\"}",
+    "{\"password\": \"" PASSWORD "\xff\"}",
+    "{\"password\": \"" PASSWORD,
+    "{\"" PASSWORD "\": 1, \"" PASSWORD "\": 2}",
+    "{\"lockstep\":1} \"" PASSWORD "\"",
+};
+
+static void test_secret_texts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(secret_texts); i++) {
+        lks_test_case("%s", secret_texts[i]);
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        struct lks_err err = {0};
+        CHECK_CODE(lks_manifest_parse("s", lks_str_from(secret_texts[i]), lks_test_facts(), NULL,
+                                      &m, &err),
+                   LKS_E_INVALID);
+        struct lks_str message = lks_str_from(err.msg);
+        CHECK(message.len > 0);
+        CHECK(lks_str_find(message, LKS_STR("hunter2")) < 0);
+        CHECK(lks_str_find(message, LKS_STR("Tr0ub4dor")) < 0);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -441,8 +643,10 @@ int main(void)
         {"schema: lengths", test_lengths},
         {"schema: identity", test_identity},
         {"schema: same", test_same},
+        {"schema: members and what their absence means", test_members},
         {"schema: JSON Schema names everything", test_json},
         {"schema: secrets are not repeated", test_secrets},
+        {"schema: nor are those in texts of all kinds", test_secret_texts},
         {0},
     });
 }

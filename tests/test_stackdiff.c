@@ -47,7 +47,7 @@ static const struct {
      ON("l40s-pcie-8", "580.105.08",
         "windows: {driver: '>=580 <581'}\nsettings: {bios: {NPS: 1}}\n"),
      "driver 580.95.05>580.105.08 upgrade software node cheap\n"
-     "settings.bios >{\"NPS\":1} added settings node reboot\n",
+     "settings.bios.NPS >1 added settings node reboot\n",
      "node", "routine", 0},
     {"only a setting", L40S("settings: {ecc: true}\n"), L40S("settings: {ecc: false}\n"),
      "settings.ecc true>false changed settings reset reboot\n", "reset", "routine", 0},
@@ -73,13 +73,40 @@ static const struct {
      L40S("  slurmd: {version: '24.05.3', owner: package, scope: node, build: {}}\n"), "", "no",
      NULL, 0},
     {"sets in another order",
-     ON("l40s-pcie-8, t4-pcie-4", "580.95.05", "settings: {kernel_cmdline: [quiet, 'iommu=pt']}\n"),
-     ON("t4-pcie-4, l40s-pcie-8", "580.95.05", "settings: {kernel_cmdline: ['iommu=pt', quiet]}\n"),
-     "", "no", NULL, 0},
+     ON("l40s-pcie-8, t4-pcie-4", "580.95.05", "settings: {nic: {pfc: [3, 4]}}\n"),
+     ON("t4-pcie-4, l40s-pcie-8", "580.95.05", "settings: {nic: {pfc: [4, 3]}}\n"), "", "no", NULL,
+     0},
+    {"kernel parameters in another order",
+     L40S("settings: {kernel_cmdline: [quiet, 'iommu=pt']}\n"),
+     L40S("settings: {kernel_cmdline: ['iommu=pt', quiet]}\n"),
+     "settings.kernel_cmdline [\"quiet\",\"iommu=pt\"]>[\"iommu=pt\",\"quiet\"] changed settings "
+     "node "
+     "reboot\n",
+     "node", "routine", 0},
     {"hardware", L40S(""), ON("t4-pcie-4", "580.95.05", ""),
      "hardware [\"l40s-pcie-8\"]>[\"t4-pcie-4\"] changed hardware no cheap\n", "no", "routine", 0},
     {"tuning", L40S(""), L40S("tuning: {env: {NCCL_ALGO: Ring}}\n"),
-     "tuning.env >{\"NCCL_ALGO\":\"Ring\"} added tuning service cheap\n", "service", "routine", 0},
+     "tuning.env.NCCL_ALGO >Ring added tuning service cheap\n", "service", "routine", 0},
+    {"one value of a map each", L40S("settings: {bios: {NPS: 1, SMT: 'on', C: 6}}\n"),
+     L40S("settings: {bios: {SMT: 'on', NPS: 4, B: true}}\n"),
+     "settings.bios.B >true added settings node reboot\n"
+     "settings.bios.C 6> removed settings node reboot\n"
+     "settings.bios.NPS 1>4 changed settings node reboot\n",
+     "node", "routine", 0},
+    {"a list is one value", L40S("settings: {nic: {pfc: [3], link_type: ethernet}}\n"),
+     L40S("settings: {nic: {pfc: [3, 4], link_type: ethernet, options: {X: 1}}}\n"),
+     "settings.nic.pfc [3]>[3,4] changed settings service cheap\n"
+     "settings.nic.options.X >1 added settings service cheap\n",
+     "service", "routine", 0},
+    {"a number and its text", L40S("settings: {bios: {NPS: 1}}\n"),
+     L40S("settings: {bios: {NPS: '1'}}\n"),
+     "settings.bios.NPS 1>\"1\" changed settings node reboot\n", "node", "routine", 0},
+    {"part of a build",
+     L40S("  slurmd: {version: '24.05.3', build: {srcversion: 'A1', build_id: "
+          "'0123456789abcdef'}}\n"),
+     L40S("  slurmd: {version: '24.05.3', build: {srcversion: 'A2', build_id: "
+          "'0123456789abcdef'}}\n"),
+     "slurmd.build.srcversion A1>A2 changed software service cheap\n", "service", "routine", 0},
     {"the name of a table",
      L40S("tuning: {table: {name: a, digest: 'sha256:"
           "0000000000000000000000000000000000000000000000000000000000000000'}}\n"),
@@ -167,9 +194,67 @@ static void test_emergency(void)
         !CHECK_CODE(lks_stackdiff_make(&facts, to.stacks, from.stacks, &down, &err), LKS_OK))
         return;
     CHECK_STR(up.class->name, "emergency");
-    CHECK(up.before.count == 1 && up.after.count == 0);
+    CHECK(up.closed.count == 1 && up.opened.count == 0);
+    CHECK_STR(up.closed.list[0]->id, "CVE-1");
     CHECK_STR(down.class->name, "routine");
-    CHECK(down.before.count == 0 && down.after.count == 1);
+    CHECK(down.closed.count == 0 && down.opened.count == 1);
+}
+
+/* A bulletin about two components of a stack is one flaw. */
+static void test_flaws_once(void)
+{
+    static const char bulletin[] =
+        "advisories:\n- {id: CVE-1, vendor: x, component: driver, cvss: '5.0', summary: x,"
+        " status: confirmed, source: x, affected: [{component: driver, range: '<580.100'},"
+        " {component: kernel, range: '<6.9'}]}\n";
+    struct lks_facts_file file = {"advisories.yaml", "a.yaml", lks_str_from(bulletin)};
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff half = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff none = {0};
+    struct lks_err err = {0};
+    static const char without[] = HEAD "hardware: [l40s-pcie-8]\ncomponents:\n"
+                                       "  kernel: {absent: x}\n  driver: {absent: x}\n"
+                                       "  cuda: {absent: x}\n  nccl: {absent: x}\n"
+                                       "  container-toolkit: {absent: x}\n";
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest empty = {0};
+    if (!CHECK_CODE(lks_facts_load(lks_embedded_data, &file, 1, &facts, &err), LKS_OK) ||
+        !CHECK_CODE(parse(L40S(""), &facts, &from, &err), LKS_OK) ||
+        !CHECK_CODE(parse(ON("l40s-pcie-8", "580.105.08", ""), &facts, &to, &err), LKS_OK) ||
+        !CHECK_CODE(parse(without, &facts, &empty, &err), LKS_OK) ||
+        !CHECK_CODE(lks_stackdiff_make(&facts, from.stacks, to.stacks, &half, &err), LKS_OK) ||
+        !CHECK_CODE(lks_stackdiff_make(&facts, from.stacks, empty.stacks, &none, &err), LKS_OK))
+        return;
+    CHECK_INT(half.closed.count, 0); /* the kernel still has it */
+    CHECK_INT(none.closed.count, 1);
+}
+
+/* Whatever a manifest may hold can be compared. */
+static void test_large(void)
+{
+    enum { VALUES = 3000, WORDS = 40, LONG = 4000 };
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+    struct lks_err err = {0};
+    const struct lks_facts *facts = lks_test_facts();
+    lks_buf_init(&text, (size_t)8 << 20);
+    lks_buf_addf(&text, "%s", L40S("settings:\n  kernel_cmdline:\n"));
+    for (int i = 0; i < WORDS; i++) {
+        lks_buf_addf(&text, "    - 'p%d=", i);
+        lks_buf_pad(&text, 'x', LONG);
+        lks_buf_addf(&text, "'\n");
+    }
+    lks_buf_addf(&text, "  bios:\n");
+    for (int i = 0; i < VALUES; i++)
+        lks_buf_addf(&text, "    Attribute%d: 'a value of some length'\n", i);
+    if (!CHECK_CODE(parse(L40S(""), facts, &from, &err), LKS_OK) ||
+        !CHECK_CODE(lks_manifest_parse("s", lks_buf_view(&text), facts, NULL, &to, &err), LKS_OK))
+        return;
+    CHECK_CODE(lks_stackdiff_make(facts, from.stacks, to.stacks, &diff, &err), LKS_OK);
+    CHECK_INT(diff.count, VALUES + 1);
 }
 
 static void diff_spelled(const struct lks_docs *a, const struct lks_docs *b, struct lks_rng *rng,
@@ -219,6 +304,8 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"stackdiff: rows", test_rows},
         {"stackdiff: emergency", test_emergency},
+        {"stackdiff: a flaw of two components", test_flaws_once},
+        {"stackdiff: a large stack", test_large},
         {"stackdiff: a difference where the digests differ", test_property},
         {0},
     });

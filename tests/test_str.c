@@ -61,6 +61,20 @@ static const struct {
     {"a line separator", LKS_STR_C("\xe2\x80\xa8"), 3, 0x2028, false},
     {"right to left from here", LKS_STR_C("\xe2\x80\xae"), 3, 0x202e, false},
     {"an isolate", LKS_STR_C("\xe2\x81\xa6"), 3, 0x2066, false},
+    {"a soft hyphen", LKS_STR_C("\xc2\xad"), 2, 0xad, false},
+    {"the one before it", LKS_STR_C("\xc2\xac"), 2, 0xac, true},
+    {"an Arabic letter mark", LKS_STR_C("\xd8\x9c"), 2, 0x61c, false},
+    {"a thin blank", LKS_STR_C("\xe2\x80\x8a"), 3, 0x200a, true},
+    {"a blank of no width", LKS_STR_C("\xe2\x80\x8b"), 3, 0x200b, false},
+    {"right to left", LKS_STR_C("\xe2\x80\x8f"), 3, 0x200f, false},
+    {"a hyphen", LKS_STR_C("\xe2\x80\x90"), 3, 0x2010, true},
+    {"a word joiner", LKS_STR_C("\xe2\x81\xa0"), 3, 0x2060, false},
+    {"the last of its block", LKS_STR_C("\xe2\x81\xaf"), 3, 0x206f, false},
+    {"a superscript", LKS_STR_C("\xe2\x81\xb0"), 3, 0x2070, true},
+    {"a byte order mark", LKS_STR_C("\xef\xbb\xbf"), 3, 0xfeff, false},
+    {"an annotation", LKS_STR_C("\xef\xbf\xb9"), 3, 0xfff9, false},
+    {"a replacement character", LKS_STR_C("\xef\xbf\xbd"), 3, 0xfffd, true},
+    {"no character", LKS_STR_C("\xef\xbf\xbf"), 3, 0xffff, false},
     {"a rocket", LKS_STR_C("🚀"), 4, 0x1f680, true},
 };
 
@@ -76,6 +90,37 @@ static void test_runes(void)
     uint32_t point = 7;
     CHECK_INT(lks_str_rune(LKS_STR("a\xff"), 1, &point), 0);
     CHECK_INT(point, 7);
+}
+
+static const struct {
+    const char *name;
+    struct lks_str text;
+    bool printable;
+} printables[] = {
+    {"empty", LKS_STR_C(""), true},
+    {"no bytes at all", {NULL, 0}, true},
+    {"ASCII", LKS_STR_C(" !~"), true},
+    {"letters of the world", LKS_STR_C("Z\xc3\xbcrich \xf0\x9f\x9a\x80"), true},
+    {"a zero", LKS_STR_C("a\0b"), false},
+    {"a newline at the end", LKS_STR_C("ab\n"), false},
+    {"an escape sequence", LKS_STR_C("\x1b[2J"), false},
+    {"CSI in one character", LKS_STR_C("a\xc2\x9b"), false},
+    {"right to left from here", LKS_STR_C("a\xe2\x80\xae"), false},
+    {"a blank of no width", LKS_STR_C("a\xe2\x80\x8b"), false},
+    {"a byte order mark",
+     LKS_STR_C("\xef\xbb\xbf"
+               "a"),
+     false},
+    {"not UTF-8", LKS_STR_C("a\xff"), false},
+    {"half a character", LKS_STR_C("a\xc3"), false},
+};
+
+static void test_printable(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(printables); i++) {
+        lks_test_case("%s", printables[i].name);
+        CHECK(lks_str_printable(printables[i].text) == printables[i].printable);
+    }
 }
 
 static const struct {
@@ -292,6 +337,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"str: UTF-8", test_utf8},
         {"str: characters", test_runes},
+        {"str: printable", test_printable},
         {"str: distances", test_distances},
         {"str: cuts", test_cuts},
         {"str: words", test_words},

@@ -130,7 +130,9 @@ static const struct {
     {"$NO_COLOR", 80, NULL, "1", "xterm", false, 80},
     {"empty $NO_COLOR", 80, NULL, "", "xterm", true, 80},
     {"dumb", 80, NULL, NULL, "dumb", false, 80},
-    {"no $TERM", 80, NULL, NULL, NULL, true, 80},
+    {"no $TERM", 80, NULL, NULL, NULL, false, 80},
+    {"empty $TERM", 80, NULL, NULL, "", false, 80},
+    {"no $TERM, its size", 132, NULL, NULL, NULL, false, 132},
 };
 
 static void put_env(const char *name, const char *value)

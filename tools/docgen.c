@@ -55,6 +55,7 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
                  command->summary);
     if (command->about[0] != '\0')
         lks_buf_addf(page, "\n%s\n", command->about);
+    lks_buf_addf(page, "\nWith `--json`: `%s`\n", command->json);
     put_options(page, command->options);
 }
 
@@ -67,6 +68,13 @@ static void put_commands(struct lks_buf *page)
                        "an option is given once. The exit\nstatuses are in [errors.md](errors.md)."
                        "\n\nEvery command takes:\n");
     put_options(page, lks_common_options);
+    lks_buf_addf(page,
+                 "\nUnder each command stand the members of its answer in JSON; `?` marks one "
+                 "that is left out where there is\nnothing to say. No member is ever null or "
+                 "an empty text. Members may be added, so a reader\nignores those it "
+                 "does not know.\n");
+    lks_buf_addf(page, "\nA reader that closes a pipe early (`| head -1`) is no failure: the exit "
+                       "status is that of the answer.\n");
     lks_buf_addf(page, "\n`LOCKSTEP_DATA=DIR` in the environment means `--data DIR`. Colour is "
                        "used on a terminal only, and\nnever where `NO_COLOR` is set.\n");
     for (size_t i = 0; i < lks_command_count; i++)

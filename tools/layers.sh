@@ -28,7 +28,8 @@ hidden='engine:drivers engine:probe engine:bmcsim'
 
 clock='time|clock_gettime|gettimeofday|sleep|usleep|nanosleep'
 chance='rand|random|srand|getrandom|getenv'
-world='socket|connect|send|recv|open|openat|read|write|fopen|fread|fwrite|popen|system|printf'
+world='socket|connect|send|recv|open|openat|opendir|read|write|stat|fopen|fread|fwrite|popen|system'
+world="$world|printf|fprintf|puts|fputs|putchar|fputc"
 impure="(^|[^a-zA-Z0-9_>.])($clock|$chance|$world|lks_file_[a-z]+)\\("
 
 faults=0
@@ -44,6 +45,9 @@ rank_of() {
 for folder in $order; do
     for file in src/"$folder"/*.[ch]; do
         [ -f "$file" ] || continue
+        if grep -nE '^#include "[^/]*"' "$file"; then
+            fault "$file: includes name their folder"
+        fi
         # shellcheck disable=SC2013  # folder names are words
         for used in $(sed -n 's|^#include "\([a-z0-9]*\)/.*|\1|p' "$file" | sort -u); do
             [ "$used" = "$folder" ] && continue

@@ -23,14 +23,14 @@ failed=0
 for build in "$@"; do
     rm -f "$build/meson-logs/testlog.txt"
     # shellcheck disable=SC2086  # an option and its value
-    meson test -C "$build" --print-errorlogs $suite || true
-    counts=$(awk '
-        /^=+ [0-9]+\/[0-9]+ =+$/ { close_test(); p = f = 0; hardware = 0; result = "" }
-        /^result:/ { result = $0 }
-        /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
-        /^missing hardware: / { hardware = 1 }
+    meson test -C "$build" --print-errorlogs $suite
+    status=$?
+    # shellcheck disable=SC2086
+    expected=$(meson test -C "$build" --list $suite 2>/dev/null | grep -c ' / ')
+    counts=$(awk -v expected="$expected" -v status="$status" '
         function close_test() {
             if (result == "") return
+            seen++
             ok = result ~ /exit status 0$/
             skipped = result ~ /exit status 77$/
             if (skipped && hardware) return
@@ -38,8 +38,18 @@ for build in "$@"; do
             if (ok && p == 0) p = 1
             passed += p; failed += f
         }
-        END { close_test(); print passed + 0, failed + 0 }
-    ' "$build/meson-logs/testlog.txt" 2>/dev/null || echo "0 1")
+        /^=+ [0-9]+\/[0-9]+ =+$/ { close_test(); p = f = 0; hardware = 0; result = "" }
+        /^result:/ { result = $0 }
+        /^[0-9]+ passed, [0-9]+ failed$/ { p = $1; f = $3 }
+        /^missing hardware: / { hardware = 1 }
+        END {
+            close_test()
+            if (seen < expected) failed += expected - seen # never ran: the runner was stopped
+            if (status != 0 && failed == 0) failed = 1
+            print passed + 0, failed + 0
+        }
+    ' "$build/meson-logs/testlog.txt" 2>/dev/null)
+    [ -n "$counts" ] || counts='0 1'
     passed=$((passed + ${counts% *}))
     failed=$((failed + ${counts#* }))
 done

@@ -103,6 +103,10 @@ echo "   lines, without the reasons:"
 echo
 try_lines 2 0 compat --driver 525.85.12 --cuda 12.0 --gpu H100
 echo
+echo "   A cuda-compat package that an upgrade of the driver left behind is warned of:"
+echo
+try 0 compat --driver 580.159.04 --cuda 12.9 --gpu H100 --compat-package 12.9
+echo
 echo "   AMD has the same question with other names. The first lines:"
 echo
 try_lines 2 1 compat --amdgpu 6.2.4 --rocm 7.2.2 --gpu MI300X
@@ -117,6 +121,9 @@ step "A GPU reports an error. What now?" "Small numbers are Xids of a GPU, large
 try 0 xid 79
 echo
 try 0 xid 10001
+
+step "For programs." "Every command answers in JSON too. What has no value is left out."
+try 0 xid 10001 --json
 
 step "A version without quotes is refused." "13.0 is a number to YAML, and 12.10 would become 12.1."
 sed -n '11p' examples/broken/lint-unquoted-version.yaml | sed 's/^/line 11 | /'

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PATH_SHOWN_MAX = 256 }; /* of a path in a message: the reason must fit behind it */
+
 static void close_fd(int *fd)
 {
     if (*fd > STDIN_FILENO)
@@ -18,7 +20,7 @@ static enum lks_code fail_errno(struct lks_err *err, const char *path)
                          : errno == EISDIR || errno == ENAMETOOLONG || errno == ELOOP
                              ? LKS_E_INVALID
                              : LKS_E_IO;
-    return lks_fail(err, code, "%s: %s", path, strerror(errno));
+    return lks_fail(err, code, "%.*s: %s", PATH_SHOWN_MAX, path, strerror(errno));
 }
 
 static enum lks_code read_all(int fd, const char *path, struct lks_buf *out, struct lks_err *err)
@@ -51,5 +53,16 @@ enum lks_code lks_file_read(const char *path, struct lks_buf *out, struct lks_er
     if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
         return lks_fail(err, LKS_E_INVALID, "%s: is a %s, not a file", path,
                         S_ISDIR(st.st_mode) ? "directory" : "device");
+    return read_all(fd, path, out, err);
+}
+
+enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out, struct lks_err *err)
+{
+    LKS_CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fail_errno(err, path);
+    if (!S_ISREG(st.st_mode))
+        return lks_fail(err, LKS_E_INVALID, "%.*s: is not a plain file", PATH_SHOWN_MAX, path);
     return read_all(fd, path, out, err);
 }

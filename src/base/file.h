@@ -11,4 +11,8 @@
 enum lks_code lks_file_read(const char *path, struct lks_buf *out,
                             struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same for plain files alone: nothing that could keep us waiting, and "-" is a name. */
+enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 #endif

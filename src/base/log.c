@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/secret.h"
+
 #include "base/time.h"
 
 /* Every byte of every value escaped, and the keys, which are ours and short. */
@@ -114,16 +116,6 @@ static void add_cut(struct lks_log *log, const char *key, struct lks_str value)
     add_field(log, key, value);
 }
 
-static bool is_secret(const char *key)
-{
-    static const char *const words[] = {"password", "token", "secret", "credential"};
-    for (size_t i = 0; i < LKS_COUNT(words); i++) {
-        if (strcasestr(key, words[i]) != NULL)
-            return true;
-    }
-    return false;
-}
-
 static bool is_key(const char *key)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -158,7 +150,8 @@ void lks_log_event(struct lks_log *log, enum lks_level level, const char *msg,
     for (size_t i = 0; i < count; i++) {
         LKS_ASSERT(is_key(fields[i].key));
         add_cut(log, fields[i].key,
-                is_secret(fields[i].key) ? LKS_STR("[redacted]") : fields[i].value);
+                lks_secret_key(lks_str_from(fields[i].key)) ? LKS_STR("[redacted]")
+                                                            : fields[i].value);
     }
     lks_buf_add(&log->line, log->format == LKS_LOG_JSON ? LKS_STR("}\n") : LKS_STR("\n"));
 

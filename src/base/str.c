@@ -161,12 +161,22 @@ size_t lks_str_rune(struct lks_str s, size_t at, uint32_t *point)
     return len;
 }
 
+/* Ranges that show nothing of themselves: they control, reorder or hide what stands around them,
+ * and so could make a name look like another or drive a terminal. */
+static const struct {
+    uint32_t first, last;
+} unprintable[] = {
+    {0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},   {0x200b, 0x200f},
+    {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xfffe, 0xffff},
+};
+
 bool lks_rune_printable(uint32_t point)
 {
-    bool control = point < 0x20 || (point >= 0x7f && point < 0xa0);
-    bool layout = (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) ||
-                  point == 0x200e || point == 0x200f || point == 0x061c;
-    return !control && !layout;
+    for (size_t i = 0; i < LKS_COUNT(unprintable); i++) {
+        if (point >= unprintable[i].first && point <= unprintable[i].last)
+            return false;
+    }
+    return true;
 }
 
 /* How many of the bytes from `at` on are plain ASCII, counted in eights: most text is nothing else.
@@ -195,6 +205,18 @@ bool lks_str_utf8(struct lks_str s, size_t *bad)
                 *bad = at;
             return false;
         }
+        at += len;
+    }
+    return true;
+}
+
+bool lks_str_printable(struct lks_str s)
+{
+    for (size_t at = 0; at < s.len;) {
+        uint32_t point;
+        size_t len = lks_str_rune(s, at, &point);
+        if (len == 0 || !lks_rune_printable(point))
+            return false;
         at += len;
     }
     return true;

@@ -61,6 +61,10 @@ bool lks_rune_printable(uint32_t point);
  * `bad`, if given, is the offset of the first byte that does not. */
 bool lks_str_utf8(struct lks_str s, size_t *bad);
 
+/* True when all of `s` is well-formed UTF-8 that prints as itself: no control characters, no
+ * sequences that drive a terminal. */
+bool lks_str_printable(struct lks_str s);
+
 /* How many single-byte edits (insert, delete, replace, swap neighbours) lead from `a` to `b`; any
  * answer above `limit` means "more than limit". Names longer than 64 bytes are never near. */
 unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit);

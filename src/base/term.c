@@ -133,7 +133,8 @@ static bool colour_wanted(void)
 {
     const char *no_color = getenv("NO_COLOR");
     const char *type = getenv("TERM");
-    return (no_color == NULL || *no_color == '\0') && (type == NULL || strcmp(type, "dumb") != 0);
+    return (no_color == NULL || *no_color == '\0') && type != NULL && *type != '\0' &&
+           strcmp(type, "dumb") != 0;
 }
 
 void lks_term_of(FILE *stream, struct lks_term *out)

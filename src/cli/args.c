@@ -57,6 +57,9 @@ static enum lks_code add_option(int argc, char **argv, int *at,
             return lks_fail(err, LKS_E_USAGE, "%s needs %s", option->name, option->value);
         text = argv[++*at];
     }
+    if (option->value != NULL && text[0] == '\0')
+        return lks_fail(err, LKS_E_USAGE, "%s needs %s, not an empty word", option->name,
+                        option->value);
     args->given[args->given_count].option = option;
     args->given[args->given_count++].value = text;
     return LKS_OK;

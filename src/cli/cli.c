@@ -5,6 +5,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 const struct lks_option lks_common_options[] = {
@@ -22,6 +23,13 @@ const struct lks_option lks_common_options[] = {
 
 static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
 
+static const struct lks_option diff_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--stack", "NAME", "which stack of OLD, where it holds several; of NEW too, without --to"},
+    {"--to", "NAME", "which stack of NEW; without it, the only one there is"},
+    {0},
+};
+
 static const struct lks_option class_options[] = {
     {"--class", "FILE", "hardware classes of your own, as manifests"},
     {0},
@@ -35,7 +43,7 @@ static const struct lks_option digest_options[] = {
 
 static const struct lks_option check_options[] = {
     STACK_OPTIONS,
-    {"--gpu", "GPU", "judge for this GPU instead of those of the hardware classes"},
+    {"--gpu", "GPU", "judge for this board or family instead of those of the hardware classes"},
     {"--date", "DAY", "judge as of this day (2026-11-15) instead of today"},
     {"--fleet", "FILE", "also judge by the version policies of the pools that pin the stack"},
     {"--sources", NULL, "show where each fact was read"},
@@ -74,45 +82,71 @@ static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args,
 static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err);
 
+#define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
+#define ACTION   "{action, meaning?, disruption?}"
+
 const struct lks_command lks_commands[] = {
     {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
      "Check that manifests are well formed and complete",
      "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints a "
      "line for each document. The first fault ends it, with its place and what to do.",
-     lks_cmd_stack_lint},
+     "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
     {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
      "Two files that mean the same have the same digest, whatever their spelling, order, comments, "
      "descriptions and evidence.",
-     lks_cmd_stack_digest},
-    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins", "", lks_cmd_stack_show},
-    {"stack diff", "OLD NEW", 2, 2, stack_options,
+     "{name, version, digest}", lks_cmd_stack_digest},
+    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
+     "A setting is a row for each of its values, by its dotted name. In JSON the identity is what "
+     "the digest is taken of.",
+     "{name, version, digest, identity}", lks_cmd_stack_show},
+    {"stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what it means to go from one stack to another",
      "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then the flaws closed and opened, and the class of change. Exit status 0 when "
-     "the two are the same, 1 when they differ.",
+     "taken back; then the flaws closed and opened, and the class of change. Where NEW holds one "
+     "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
+     "1 when they differ.",
+     "{from, to, same, differences: [{what, old?, new?, change, class, reboot, way_back, one_way, "
+     "tolerated}], flaws_closed: [ID], flaws_opened: [ID], reboot, one_way_steps, change_class?}",
      lks_cmd_stack_diff},
     {"stack check", "FILE", 1, 1, check_options,
      "Judge whether a stack can work on its hardware, and for how long",
      "Errors mean it cannot work, warnings that it will hurt. What rests on an unconfirmed fact is "
-     "never an error. Exit status 1 when there are errors.",
+     "never an error. A family of GPUs is judged by its best-supported board, and the boards that "
+     "answer differently are named. Exit status 1 when there are errors.",
+     "{name, version, digest, verdict, errors, warnings, findings: " FINDINGS "}",
      lks_cmd_stack_check},
     {"stack classes", "", 0, 0, NULL, "List the hardware classes that are built in", "",
+     "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
      lks_cmd_stack_classes},
     {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
      "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
-     "NO_ARCH, "
-     "NO_MODULE), with the rules that led there and the cheapest way out. A family is answered for "
-     "its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
+     "NO_ARCH, NO_MODULE), with the rules that led there and the cheapest way out. A family is "
+     "answered for its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
+     "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
+     "other_boards: [{board, verdict, reason}]}",
      lks_cmd_compat},
     {"advisories", "FILE", 1, 1, stack_options,
      "List the known flaws a stack carries, and what closes each",
-     "Exit status 1 when the stack is exposed to any.", lks_cmd_advisories},
+     "Exit status 1 when the stack is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
+     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell).",
+     "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
+     "published?, summary?, source?}]}",
+     lks_cmd_advisories},
     {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
-     "Show when driver branches end: all of them, or those of a stack", "", lks_cmd_lifecycle},
+     "Show when driver branches end: all of them, or those of a stack",
+     "Where two sources name different days, the days left are those to the earlier one.",
+     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}",
+     lks_cmd_lifecycle},
     {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
-     "Numbers from 10000 on are those of an NVSwitch.", lks_cmd_xid},
-    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "", cmd_help},
-    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", cmd_version},
+     "Numbers from 10000 on are those of an NVSwitch.",
+     "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
+     ", look_into?: " ACTION ", note?, registers?: [{unit?, severity?, cause?, do_now?}], "
+     "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
+     lks_cmd_xid},
+    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "",
+     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
+     cmd_help},
+    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", "{version}", cmd_version},
 };
 const size_t lks_command_count = LKS_COUNT(lks_commands);
 
@@ -134,7 +168,7 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
             command->args[0] != '\0' ? " " : "", command->args, command->summary);
     if (command->about[0] != '\0')
         fprintf(cli->out, "%s\n", command->about);
-    fprintf(cli->out, "\n");
+    fprintf(cli->out, "With --json: %s\n\n", command->json);
     print_options(cli, command->options);
     print_options(cli, lks_common_options);
 }
@@ -163,9 +197,10 @@ static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *fi
     for (const struct lks_command *c = first; c < first + count; c++) {
         lks_json_begin(&w, NULL, '{');
         lks_json_cstr(&w, "name", c->name);
-        lks_json_cstr(&w, "args", c->args);
+        lks_output_text(&w, "args", lks_str_from(c->args));
         lks_json_cstr(&w, "summary", c->summary);
-        lks_json_cstr(&w, "about", c->about);
+        lks_output_text(&w, "about", lks_str_from(c->about));
+        lks_json_cstr(&w, "json", c->json);
         lks_json_begin(&w, "options", '[');
         options_json(&w, c->options);
         options_json(&w, lks_common_options);
@@ -289,6 +324,16 @@ static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *arg
     return LKS_OK;
 }
 
+static unsigned count_stdin(const struct lks_args *args)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < args->positional_count; i++)
+        count += strcmp(args->positional[i], "-") == 0;
+    for (size_t i = 0; i < args->given_count; i++)
+        count += strcmp(args->given[i].value, "-") == 0;
+    return count;
+}
+
 static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
                                  char **argv, struct lks_err *err)
 {
@@ -306,6 +351,9 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     if (given < command->args_min || given > command->args_max)
         return lks_fail(err, LKS_E_USAGE, "usage: lockstep %s%s%s", command->name,
                         command->args[0] != '\0' ? " " : "", command->args);
+    if (count_stdin(&args) > 1)
+        return lks_fail(err, LKS_E_USAGE, "%s: '-', standard input, can be read only once",
+                        command->name);
     if (lks_args_has(&args, "--data"))
         cli->data_dir = lks_args_get(&args, "--data");
     return command->run(cli, &args, err);
@@ -327,15 +375,35 @@ static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct
     return run_command(cli, command, argc - 1 - used, argv + 1 + used, err);
 }
 
+/* Whether the reader of a pipe is gone, as `head -1` is once it had enough. Asked of the pipe:
+ * which of many writes failed, and with which errno, nobody knows any more. */
+static bool reader_left(FILE *out)
+{
+    struct pollfd pipe = {.fd = fileno(out)};
+    return pipe.fd >= 0 && poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
+/* An answer that did not get out is no answer: a full disk must not look like success. But one
+ * whose reader did not want the rest was given. */
+static enum lks_code finish_output(struct lks_cli *cli, enum lks_code code, struct lks_err *err)
+{
+    errno = 0;
+    bool lost = fflush(cli->out) != 0 || ferror(cli->out) != 0;
+    if (!lost)
+        return code;
+    int why = errno;
+    if ((code == LKS_OK || code == LKS_E_IO) && reader_left(cli->out))
+        return LKS_OK;
+    if (code != LKS_OK)
+        return code;
+    return lks_fail(err, LKS_E_IO, "cannot write the answer: %s",
+                    why != 0 ? strerror(why) : "an earlier write failed");
+}
+
 int lks_cli_run(struct lks_cli *cli, int argc, char **argv)
 {
     struct lks_err err = {0};
-    enum lks_code code = dispatch(cli, argc, argv, &err);
-    /* An answer that did not get out is no answer: a full disk must not look like success. */
-    errno = 0;
-    if ((fflush(cli->out) != 0 || ferror(cli->out) != 0) && code == LKS_OK)
-        code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s",
-                        errno != 0 ? strerror(errno) : "an earlier write failed");
+    enum lks_code code = finish_output(cli, dispatch(cli, argc, argv, &err), &err);
     if (code != LKS_OK)
         fprintf(cli->err, "lockstep: %s\n", err.msg);
     return code == LKS_OK && cli->no ? 1 : lks_code_info(code)->exit;

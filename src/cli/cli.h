@@ -26,6 +26,7 @@ struct lks_command {
     const struct lks_option *options; /* ends with an entry without a name; or NULL */
     const char *summary;
     const char *about; /* what help adds: meaning of the answer, exit status */
+    const char *json;  /* members of the answer in JSON; '?' behind one that may be left out */
     enum lks_code (*run)(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err);
 };
 

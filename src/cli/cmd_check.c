@@ -3,9 +3,9 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "core/advisory.h"
-#include "core/boards.h"
 #include "core/check.h"
 #include "core/compat.h"
+#include "core/lifecycle.h"
 
 static enum lks_code read_day(struct lks_cli *cli, const struct lks_args *args, lks_day *out,
                               struct lks_err *err)
@@ -66,8 +66,8 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
     }
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "name", stack->name);
-    lks_json_text(&w, "version", stack->version);
+    lks_output_text(&w, "name", stack->name);
+    lks_output_text(&w, "version", stack->version);
     lks_json_cstr(&w, "digest", stack->digest);
     lks_json_cstr(&w, "verdict", cli->no ? "no" : "yes");
     lks_json_int(&w, "errors", (int64_t)report->errors);
@@ -77,10 +77,10 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
     return lks_output_json(cli, &json, err);
 }
 
-/* The fleet of --fleet, or one written in the same file. */
-static enum lks_code find_fleet(const struct lks_args *args, const struct lks_input *input,
-                                struct lks_manifest *other, const struct lks_fleet **out,
-                                struct lks_err *err)
+/* The fleets of --fleet, or those written in the same file. */
+static enum lks_code find_fleets(const struct lks_args *args, const struct lks_input *input,
+                                 struct lks_manifest *other, struct lks_check *check,
+                                 struct lks_err *err)
 {
     const struct lks_manifest *from = &input->manifest;
     const char *path = lks_args_get(args, "--fleet");
@@ -91,7 +91,8 @@ static enum lks_code find_fleet(const struct lks_args *args, const struct lks_in
             return lks_fail(err, LKS_E_INVALID, "%s: holds no fleet", path);
         from = other;
     }
-    *out = from->fleet_count > 0 ? &from->fleets[0] : NULL;
+    check->fleets = from->fleets;
+    check->fleet_count = from->fleet_count;
     return LKS_OK;
 }
 
@@ -106,7 +107,8 @@ static enum lks_code check_gpu(const struct lks_check *check, struct lks_err *er
                         "--gpu: no row for '%.*s'; 'lockstep compat' helps to "
                         "find the name",
                         LKS_STR_ARG(check->gpu));
-    if (board->vendor != check->stack->vendor)
+    board = lks_compat_foreign(check->facts, check->gpu, check->stack->vendor);
+    if (board != NULL)
         return lks_fail(err, LKS_E_INVALID, "--gpu: %.*s is of %s and the stack of %s",
                         LKS_STR_ARG(board->product), lks_vendor_name(board->vendor),
                         lks_vendor_name(check->stack->vendor));
@@ -117,7 +119,7 @@ enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *ar
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
-    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest fleet = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest fleets = {0};
     LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
     lks_report_init(&report);
     struct lks_check check = {.facts = &input.facts, .gpu = lks_args_str(args, "--gpu")};
@@ -126,7 +128,7 @@ enum lks_code lks_cmd_stack_check(struct lks_cli *cli, const struct lks_args *ar
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &check.stack, err) !=
             LKS_OK ||
         check_gpu(&check, err) != LKS_OK ||
-        find_fleet(args, &input, &fleet, &check.fleet, err) != LKS_OK ||
+        find_fleets(args, &input, &fleets, &check, err) != LKS_OK ||
         lks_check_run(&check, &report, err) != LKS_OK)
         return err->code;
     return print_check(cli, args, check.stack, &report, err);
@@ -152,20 +154,20 @@ static enum lks_code advisories_json(struct lks_cli *cli, const struct lks_advis
         const struct lks_open_advisory *open = &list->open[i];
         char day[LKS_DAY_TEXT_SIZE];
         lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "id", open->advisory->id);
-        lks_json_cstr(&w, "exposure", lks_exposure_name(open->exposure));
-        lks_json_text(&w, "component", open->component->name);
-        lks_json_text(&w, "version", open->component->version);
-        if (open->affected != NULL && open->affected->fixed.len > 0)
-            lks_json_text(&w, "fixed", open->affected->fixed);
-        if (open->affected != NULL && open->affected->condition.len > 0)
-            lks_json_text(&w, "condition", open->affected->condition);
-        lks_json_text(&w, "cvss", open->advisory->cvss);
-        lks_json_text(&w, "severity", open->advisory->severity);
+        lks_output_text(&w, "id", open->advisory->id);
+        lks_json_cstr(&w, "exposure", lks_exposure_code(open->exposure));
+        lks_output_text(&w, "component", open->component->name);
+        lks_output_text(&w, "version", open->component->version);
+        if (open->affected != NULL) {
+            lks_output_text(&w, "fixed", open->affected->fixed);
+            lks_output_text(&w, "condition", open->affected->condition);
+        }
+        lks_output_text(&w, "cvss", open->advisory->cvss);
+        lks_output_text(&w, "severity", open->advisory->severity);
         if (open->advisory->published != LKS_DAY_NONE)
             lks_json_cstr(&w, "published", lks_day_text(open->advisory->published, day));
-        lks_json_text(&w, "summary", open->advisory->summary);
-        lks_json_text(&w, "source", open->advisory->fact.source);
+        lks_output_text(&w, "summary", open->advisory->summary);
+        lks_output_text(&w, "source", open->advisory->fact.source);
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');
@@ -180,8 +182,8 @@ static enum lks_code advisories_text(struct lks_cli *cli, const struct lks_advis
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "id", 0);
     lks_table_column(&t, "CVSS", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "component", 0);
-    lks_table_column(&t, "version", 0);
+    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
     lks_table_column(&t, "closed by", LKS_COLUMN_WRAP);
     lks_table_column(&t, "state", LKS_COLUMN_WRAP);
     lks_table_column(&t, "summary", LKS_COLUMN_WRAP);
@@ -199,7 +201,7 @@ static enum lks_code advisories_text(struct lks_cli *cli, const struct lks_advis
         lks_table_cell(&t, LKS_PLAIN, open->component->name);
         lks_table_cell(&t, LKS_PLAIN, open->component->version);
         lks_table_cellf(&t, LKS_GREEN, "%s", fixed_text(open));
-        lks_table_cell(&t, LKS_PLAIN, lks_str_from(lks_exposure_name(open->exposure)));
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(lks_exposure_about(open->exposure)));
         lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s%s", LKS_STR_ARG(open->advisory->summary),
                         condition.len > 0 ? " (" : "", LKS_STR_ARG(condition),
                         condition.len > 0 ? ")" : "");
@@ -217,35 +219,18 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK ||
         lks_advisories_of(&input.facts, stack, &list, err) != LKS_OK)
         return err->code;
-    size_t exposed = 0;
-    for (size_t i = 0; i < list.count; i++)
-        exposed += list.open[i].exposure == LKS_EXPOSED;
-    cli->no = exposed > 0;
+    cli->no = list.exposed > 0;
     if (lks_args_has(args, "--json"))
         return advisories_json(cli, &list, err);
     if (advisories_text(cli, &list, err) != LKS_OK)
         return err->code;
     fprintf(cli->out, "%s%.*s %.*s: %zu known flaws open, %zu that nobody can tell\n",
             list.count > 0 ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
-            exposed, list.count - exposed);
+            list.exposed, list.count - list.exposed);
     return LKS_OK;
 }
 
 /* lifecycle --------------------------------------------------------------------------------- */
-
-/* Whether a branch matters: it is the stack's, or the last one of its boards. */
-static bool is_wanted(const struct lks_facts *facts, const struct lks_stack *stack, int number)
-{
-    if (stack == NULL || lks_version_major(lks_stack_version(stack, "driver")) == number)
-        return true;
-    const struct lks_gpu *boards[LKS_BOARDS_MAX];
-    size_t count = lks_boards_of(facts, stack, boards, LKS_BOARDS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        if (boards[i]->max_driver_branch == number)
-            return true;
-    }
-    return false;
-}
 
 static const char *day_or_dash(lks_day day, char out[LKS_DAY_TEXT_SIZE])
 {
@@ -255,29 +240,44 @@ static const char *day_or_dash(lks_day day, char out[LKS_DAY_TEXT_SIZE])
 static void add_branch(struct lks_table *t, const struct lks_branch *b, lks_day today)
 {
     char first[LKS_DAY_TEXT_SIZE], end[LKS_DAY_TEXT_SIZE], other[LKS_DAY_TEXT_SIZE];
-    bool known = b->eol != LKS_DAY_NONE;
-    int left = known ? b->eol - today : 0;
-    enum lks_colour colour = !known || left > 90 ? LKS_PLAIN : left < 0 ? LKS_DIM : LKS_YELLOW;
+    char days[24] = "-";
+    bool known = lks_branch_end(b) != LKS_DAY_NONE;
+    int left = known ? lks_branch_end(b) - today : 0;
+    if (known)
+        snprintf(days, sizeof(days), "%d", left);
+    enum lks_colour colour = !known || left > LKS_CHECK_EOL_DAYS ? LKS_PLAIN
+                             : left < 0                          ? LKS_DIM
+                                                                 : LKS_YELLOW;
     lks_table_cellf(t, LKS_BOLD, "R%d", b->number);
     lks_table_cell(t, colour, lks_output_or_dash(b->type));
     lks_table_cellf(t, colour, "%s", day_or_dash(b->first_release, first));
-    lks_table_cellf(t, colour, "%s", day_or_dash(b->eol, end));
-    lks_table_cellf(t, colour, known ? "%d" : "-", left);
+    lks_table_cellf(t, colour, "%s%s", day_or_dash(b->eol, end),
+                    known && b->fact.status == LKS_UNCONFIRMED ? "?" : "");
     lks_table_cellf(t, colour, "%s", day_or_dash(b->eol_other, other));
+    lks_table_cellf(t, colour, "%s", days);
     lks_table_cell(t, colour, lks_output_or_dash(b->latest));
-    lks_table_cell(t, colour, lks_str_from(lks_status_name(b->fact.status)));
+}
+
+/* Of all branches, or of those that matter to `stack` if there is one. */
+static bool is_wanted(const struct lks_facts *facts, const struct lks_stack *stack, int number)
+{
+    return stack == NULL || lks_branch_matters(facts, stack, number);
 }
 
 static enum lks_code lifecycle_text(struct lks_cli *cli, const struct lks_facts *facts,
                                     const struct lks_stack *stack, lks_day today,
                                     struct lks_err *err)
 {
-    static const char *const headers[] = {"branch",    "type",         "first",  "ends",
-                                          "days left", "another says", "latest", "status"};
+    static const struct {
+        const char *header;
+        unsigned flags;
+    } columns[] = {{"branch", 0}, {"type", 0},         {"first", 0},
+                   {"ends", 0},   {"another says", 0}, {"days left", LKS_COLUMN_RIGHT},
+                   {"latest", 0}};
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    for (size_t i = 0; i < LKS_COUNT(headers); i++)
-        lks_table_column(&t, headers[i], i == 4 ? LKS_COLUMN_RIGHT : 0);
+    for (size_t i = 0; i < LKS_COUNT(columns); i++)
+        lks_table_column(&t, columns[i].header, columns[i].flags);
     for (size_t i = 0; i < facts->branches.count; i++) {
         if (is_wanted(facts, stack, facts->branches.rows[i].number))
             add_branch(&t, &facts->branches.rows[i], today);
@@ -301,15 +301,15 @@ static enum lks_code lifecycle_json(struct lks_cli *cli, const struct lks_facts 
             continue;
         lks_json_begin(&w, NULL, '{');
         lks_json_int(&w, "branch", b->number);
-        lks_json_text(&w, "type", b->type);
-        if (b->eol != LKS_DAY_NONE) {
+        lks_output_text(&w, "type", b->type);
+        if (b->eol != LKS_DAY_NONE)
             lks_json_cstr(&w, "ends", lks_day_text(b->eol, day));
-            lks_json_int(&w, "days_left", b->eol - today);
-        }
         if (b->eol_other != LKS_DAY_NONE)
             lks_json_cstr(&w, "ends_elsewhere", lks_day_text(b->eol_other, day));
-        lks_json_text(&w, "latest", b->latest);
-        lks_json_text(&w, "source", b->fact.source);
+        if (lks_branch_end(b) != LKS_DAY_NONE)
+            lks_json_int(&w, "days_left", lks_branch_end(b) - today);
+        lks_output_text(&w, "latest", b->latest);
+        lks_output_text(&w, "source", b->fact.source);
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');

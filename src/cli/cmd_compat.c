@@ -4,19 +4,43 @@
 #include "cli/output.h"
 #include "core/compat.h"
 
+enum { SHOWN_MAX = 64 }; /* bytes of a value that a message repeats */
+
+static enum lks_code check_versions(const struct lks_compat_question *q, bool amd,
+                                    struct lks_err *err)
+{
+    const struct {
+        const char *name;
+        struct lks_str value;
+        const char *like;
+    } versions[] = {
+        {amd ? "--amdgpu" : "--driver", q->driver, amd ? "30.30.3" : "580.126.20"},
+        {amd ? "--rocm" : "--cuda", q->toolkit, amd ? "7.2.1" : "13.0 or 13.0.2"},
+        {"--compat-package", q->compat_package, "13.0"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(versions); i++) {
+        struct lks_str value = versions[i].value;
+        if (value.len > 0 && !lks_version_whole(value, LKS_VERSION_DOTTED))
+            return lks_fail(err, LKS_E_INVALID,
+                            "compat: %s: '%.*s' is not a whole version such as %s",
+                            versions[i].name, (int)(value.len < SHOWN_MAX ? value.len : SHOWN_MAX),
+                            value.ptr, versions[i].like);
+    }
+    return LKS_OK;
+}
+
 /* One vendor's options or the other's, never a mix. */
 static enum lks_code read_question(const struct lks_args *args, struct lks_compat_question *q,
                                    struct lks_err *err)
 {
     bool amd = lks_args_has(args, "--amdgpu") || lks_args_has(args, "--rocm");
     bool nvidia = lks_args_has(args, "--driver") || lks_args_has(args, "--cuda");
-    const char *driver = amd ? "--amdgpu" : "--driver", *toolkit = amd ? "--rocm" : "--cuda";
     if (amd && nvidia)
         return lks_fail(err, LKS_E_USAGE,
                         "compat: ask with --driver and --cuda, or with --amdgpu and --rocm");
     *q = (struct lks_compat_question){
-        .driver = lks_args_str(args, driver),
-        .toolkit = lks_args_str(args, toolkit),
+        .driver = lks_args_str(args, amd ? "--amdgpu" : "--driver"),
+        .toolkit = lks_args_str(args, amd ? "--rocm" : "--cuda"),
         .gpu = lks_args_str(args, "--gpu"),
         .modules = lks_args_str(args, "--modules"),
         .compat_package = lks_args_str(args, "--compat-package"),
@@ -26,32 +50,27 @@ static enum lks_code read_question(const struct lks_args *args, struct lks_compa
         return lks_fail(err, LKS_E_USAGE,
                         "compat: needs --driver V --cuda V --gpu GPU, or --amdgpu V --rocm V --gpu "
                         "GPU");
+    if (amd && (q->modules.len > 0 || q->compat_package.len > 0 || q->needs_ptx_jit))
+        return lks_fail(err, LKS_E_USAGE,
+                        "compat: --modules, --compat-package and --needs-ptx-jit are for NVIDIA");
     if (q->modules.len > 0 && !lks_str_is(q->modules, "open") &&
         !lks_str_is(q->modules, "proprietary"))
         return lks_fail(err, LKS_E_USAGE, "compat: --modules is open or proprietary");
-    const struct {
-        const char *name;
-        struct lks_str value;
-    } versions[] = {
-        {driver, q->driver}, {toolkit, q->toolkit}, {"--compat-package", q->compat_package}};
-    for (size_t i = 0; i < LKS_COUNT(versions); i++) {
-        if (versions[i].value.len > 0 && !lks_version_valid(versions[i].value, LKS_VERSION_DOTTED))
-            return lks_fail(err, LKS_E_INVALID,
-                            "compat: %s: '%.*s' is not a version such as 580.126.20",
-                            versions[i].name, LKS_STR_ARG(versions[i].value));
-    }
-    return LKS_OK;
+    if (!lks_str_printable(q->gpu))
+        return lks_fail(err, LKS_E_INVALID, "compat: --gpu: has characters that do not print");
+    return check_versions(q, amd, err);
 }
 
-/* A board that is not of the vendor whose versions were given cannot be answered. */
-static enum lks_code check_vendor(const struct lks_args *args,
-                                  const struct lks_compat_answer *answer, struct lks_err *err)
+static enum lks_code check_vendor(const struct lks_args *args, const struct lks_facts *facts,
+                                  const struct lks_compat_question *q, struct lks_err *err)
 {
     bool amd = lks_args_has(args, "--amdgpu");
-    if (answer->board == NULL || (answer->board->vendor == LKS_VENDOR_AMD) == amd)
+    const struct lks_gpu *foreign =
+        lks_compat_foreign(facts, q->gpu, amd ? LKS_VENDOR_AMD : LKS_VENDOR_NVIDIA);
+    if (foreign == NULL)
         return LKS_OK;
     return lks_fail(err, LKS_E_USAGE, "compat: %.*s is a GPU of %s; ask with %s",
-                    LKS_STR_ARG(answer->board->product), lks_vendor_name(answer->board->vendor),
+                    LKS_STR_ARG(foreign->product), lks_vendor_name(foreign->vendor),
                     amd ? "--driver and --cuda" : "--amdgpu and --rocm");
 }
 
@@ -65,20 +84,17 @@ static enum lks_code compat_json(struct lks_cli *cli, const struct lks_compat_qu
     lks_json_cstr(&w, "verdict", lks_reason_verdict(a->reason));
     lks_json_cstr(&w, "reason", lks_reason_name(a->reason));
     lks_json_cstr(&w, "about", lks_reason_about(a->reason));
-    lks_json_text(&w, "driver", q->driver);
-    lks_json_text(&w, "toolkit", q->toolkit);
-    lks_json_text(&w, "gpu", q->gpu);
+    lks_output_text(&w, "driver", q->driver);
+    lks_output_text(&w, "toolkit", q->toolkit);
+    lks_output_text(&w, "gpu", q->gpu);
     if (a->board != NULL)
-        lks_json_text(&w, "board", a->board->product);
+        lks_output_text(&w, "board", a->board->product);
     lks_output_findings(&w, "rules", &a->rules);
-    if (a->remedy.len > 0)
-        lks_json_text(&w, "remedy", a->remedy);
-    else
-        lks_json_null(&w, "remedy");
-    lks_json_begin(&w, "boards", '[');
+    lks_output_text(&w, "remedy", a->remedy);
+    lks_json_begin(&w, "other_boards", '[');
     for (size_t i = 0; i < a->other_count; i++) {
         lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "board", a->others[i].gpu->product);
+        lks_output_text(&w, "board", a->others[i].gpu->product);
         lks_json_cstr(&w, "verdict", lks_reason_verdict(a->others[i].reason));
         lks_json_cstr(&w, "reason", lks_reason_name(a->others[i].reason));
         lks_json_end(&w, '}');
@@ -135,11 +151,11 @@ enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, s
     LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
     struct lks_compat_question question;
     if (read_question(args, &question, err) != LKS_OK ||
-        lks_input_facts(cli->data_dir, &facts, err) != LKS_OK)
+        lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
+        check_vendor(args, &facts, &question, err) != LKS_OK)
         return err->code;
     lks_compat_ask(&facts, &question, &answer);
-    if (lks_report_check(&answer.rules, err) != LKS_OK ||
-        check_vendor(args, &answer, err) != LKS_OK)
+    if (lks_report_check(&answer.rules, err) != LKS_OK)
         return err->code;
     cli->no = answer.reason > LKS_FORWARD;
     return lks_args_has(args, "--json")

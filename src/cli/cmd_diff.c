@@ -18,9 +18,9 @@ static enum lks_code print_differences(struct lks_cli *cli, const struct lks_sta
     lks_table_column(&t, "way back", 0);
     for (size_t i = 0; i < diff->count; i++) {
         const struct lks_difference *d = &diff->differences[i];
-        lks_table_cell(&t, LKS_BOLD, d->subject);
-        lks_table_cell(&t, LKS_PLAIN, lks_output_or_dash(d->from));
-        lks_table_cell(&t, LKS_PLAIN, lks_output_or_dash(d->to));
+        lks_output_cell(&t, LKS_BOLD, d->subject);
+        lks_output_cell(&t, LKS_PLAIN, d->from);
+        lks_output_cell(&t, LKS_PLAIN, d->to);
         lks_table_cell(&t, LKS_PLAIN, lks_str_from(d->direction));
         lks_table_cell(&t, LKS_PLAIN, d->class);
         lks_table_cell(&t, LKS_PLAIN, d->reboot);
@@ -29,20 +29,13 @@ static enum lks_code print_differences(struct lks_cli *cli, const struct lks_sta
     return lks_output_table(cli, &t, err);
 }
 
-/* Flaws of `mine` that `other` does not have, as words. */
-static void print_flaws(struct lks_cli *cli, const char *label,
-                        const struct lks_advisory_list *mine, const struct lks_advisory_list *other)
+static void print_flaws(struct lks_cli *cli, const char *label, const struct lks_flaws *flaws)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < mine->count; i++) {
-        const struct lks_open_advisory *open = &mine->open[i];
-        if (open->exposure != LKS_EXPOSED || lks_advisory_list_has(other, open->advisory->id))
-            continue;
-        fprintf(cli->out, "%s%.*s (%.*s)", count++ > 0 ? ", " : label,
-                LKS_STR_ARG(open->advisory->id),
-                LKS_STR_ARG(lks_output_or_dash(open->advisory->cvss)));
-    }
-    fprintf(cli->out, count > 0 ? "\n" : "%snone\n", label);
+    fprintf(cli->out, "%s: ", label);
+    for (size_t i = 0; i < flaws->count; i++)
+        fprintf(cli->out, "%s%.*s (%.*s)", i > 0 ? ", " : "", LKS_STR_ARG(flaws->list[i]->id),
+                LKS_STR_ARG(lks_output_or_dash(flaws->list[i]->cvss)));
+    fprintf(cli->out, "%s\n", flaws->count > 0 ? "" : "none");
 }
 
 static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
@@ -52,8 +45,8 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
         return;
     }
     fprintf(cli->out, "\n");
-    print_flaws(cli, "flaws closed: ", &diff->before, &diff->after);
-    print_flaws(cli, "flaws opened: ", &diff->after, &diff->before);
+    print_flaws(cli, "flaws closed", &diff->closed);
+    print_flaws(cli, "flaws opened", &diff->opened);
     fprintf(cli->out, "reboot: %s\none-way steps: %zu\n", diff->reboot, diff->one_way);
     if (diff->class != NULL)
         fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s%s)\n",
@@ -62,16 +55,27 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
                 diff->one_way > 0 ? "; none from the one-way steps" : "");
 }
 
-static void flaws_json(struct lks_json_writer *w, const char *key,
-                       const struct lks_advisory_list *mine, const struct lks_advisory_list *other)
+static void flaws_json(struct lks_json_writer *w, const char *key, const struct lks_flaws *flaws)
 {
     lks_json_begin(w, key, '[');
-    for (size_t i = 0; i < mine->count; i++) {
-        const struct lks_open_advisory *open = &mine->open[i];
-        if (open->exposure == LKS_EXPOSED && !lks_advisory_list_has(other, open->advisory->id))
-            lks_json_text(w, NULL, open->advisory->id);
-    }
+    for (size_t i = 0; i < flaws->count; i++)
+        lks_json_text(w, NULL, flaws->list[i]->id);
     lks_json_end(w, ']');
+}
+
+static void difference_json(struct lks_json_writer *w, const struct lks_difference *d)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_output_text(w, "what", d->subject);
+    lks_output_text(w, "old", d->from);
+    lks_output_text(w, "new", d->to);
+    lks_json_cstr(w, "change", d->direction);
+    lks_output_text(w, "class", d->class);
+    lks_output_text(w, "reboot", d->reboot);
+    lks_output_text(w, "way_back", d->revert);
+    lks_json_bool(w, "one_way", d->one_way);
+    lks_json_bool(w, "tolerated", d->tolerated);
+    lks_json_end(w, '}');
 }
 
 static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from,
@@ -86,27 +90,28 @@ static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from
     lks_json_cstr(&w, "to", to->digest);
     lks_json_bool(&w, "same", diff->same);
     lks_json_begin(&w, "differences", '[');
-    for (size_t i = 0; i < diff->count; i++) {
-        const struct lks_difference *d = &diff->differences[i];
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "what", d->subject);
-        lks_json_text(&w, "old", d->from);
-        lks_json_text(&w, "new", d->to);
-        lks_json_cstr(&w, "change", d->direction);
-        lks_json_text(&w, "class", d->class);
-        lks_json_text(&w, "reboot", d->reboot);
-        lks_json_text(&w, "way_back", d->revert);
-        lks_json_bool(&w, "one_way", d->one_way);
-        lks_json_end(&w, '}');
-    }
+    for (size_t i = 0; i < diff->count; i++)
+        difference_json(&w, &diff->differences[i]);
     lks_json_end(&w, ']');
-    flaws_json(&w, "flaws_closed", &diff->before, &diff->after);
-    flaws_json(&w, "flaws_opened", &diff->after, &diff->before);
+    flaws_json(&w, "flaws_closed", &diff->closed);
+    flaws_json(&w, "flaws_opened", &diff->opened);
     lks_json_cstr(&w, "reboot", diff->reboot);
+    lks_json_int(&w, "one_way_steps", (int64_t)diff->one_way);
     if (diff->class != NULL)
-        lks_json_text(&w, "change_class", diff->class->name);
+        lks_output_text(&w, "change_class", diff->class->name);
     lks_json_end(&w, '}');
     return lks_output_json(cli, &json, err);
+}
+
+/* The stack to go to: the one of --to; else the only one there is, since the next stack may well
+ * have another name; else the one called as the first. */
+static enum lks_code find_next(const struct lks_args *args, const struct lks_manifest *manifest,
+                               const struct lks_stack **out, struct lks_err *err)
+{
+    struct lks_str name = lks_args_str(args, "--to");
+    if (name.len == 0 && manifest->stack_count != 1)
+        name = lks_args_str(args, "--stack");
+    return lks_input_stack(manifest, name, out, err);
 }
 
 enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *args,
@@ -115,12 +120,11 @@ enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *arg
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest other = {0};
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
-    struct lks_str name = lks_args_str(args, "--stack");
     const struct lks_stack *from, *to;
     if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
         lks_input_manifest(&input, args->positional[1], &other, err) != LKS_OK ||
-        lks_input_stack(&input.manifest, name, &from, err) != LKS_OK ||
-        lks_input_stack(&other, name, &to, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &from, err) != LKS_OK ||
+        find_next(args, &other, &to, err) != LKS_OK ||
         lks_stackdiff_make(&input.facts, from, to, &diff, err) != LKS_OK)
         return err->code;
     cli->no = !diff.same;

@@ -26,9 +26,9 @@ static void begin_document(struct lks_json_writer *w, const struct lks_manifest 
                            const char *kind, struct lks_str name)
 {
     lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "file", m->docs.source);
+    lks_output_text(w, "file", m->docs.source);
     lks_json_cstr(w, "kind", kind);
-    lks_json_text(w, "name", name);
+    lks_output_text(w, "name", name);
 }
 
 static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, size_t inherited)
@@ -39,7 +39,7 @@ static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, s
     }
     for (size_t i = 0; i < m->stack_count; i++) {
         begin_document(w, m, "Stack", m->stacks[i].name);
-        lks_json_text(w, "version", m->stacks[i].version);
+        lks_output_text(w, "version", m->stacks[i].version);
         lks_json_cstr(w, "digest", m->stacks[i].digest);
         lks_json_end(w, '}');
     }
@@ -114,8 +114,8 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
     }
     struct lks_json_writer w = {.out = &text};
     lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "name", stack->name);
-    lks_json_text(&w, "version", stack->version);
+    lks_output_text(&w, "name", stack->name);
+    lks_output_text(&w, "version", stack->version);
     lks_json_cstr(&w, "digest", stack->digest);
     lks_json_end(&w, '}');
     return lks_output_json(cli, &text, err);
@@ -123,58 +123,86 @@ enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *a
 
 /* show -------------------------------------------------------------------------------------- */
 
+static enum lks_code add_version(struct lks_table *t, const struct lks_component *c,
+                                 struct lks_err *err)
+{
+    bool absent = c->absent.len > 0;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_add(&text, absent ? LKS_STR("absent: ") : c->version);
+    lks_buf_add(&text, !absent && c->modules.len > 0 ? LKS_STR(" ") : LKS_STR(""));
+    lks_buf_add(&text, absent ? c->absent : c->modules);
+    lks_output_cell(t, absent ? LKS_DIM : LKS_PLAIN, lks_buf_view(&text));
+    return lks_buf_check(&text, err);
+}
+
 static enum lks_code show_components(struct lks_cli *cli, const struct lks_facts *facts,
                                      const struct lks_stack *stack, struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "component", 0);
+    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
     lks_table_column(&t, "version", LKS_COLUMN_WRAP);
     lks_table_column(&t, "window", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "owner", 0);
-    lks_table_column(&t, "scope", 0);
-    lks_table_column(&t, "update class", 0);
+    lks_table_column(&t, "owner, scope", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "class", 0);
     lks_table_column(&t, "reboot", 0);
     for (size_t i = 0; i < stack->component_count; i++) {
         const struct lks_component *c = &stack->components[i];
         const struct lks_component_kind *kind = lks_facts_component(facts, c->name);
-        lks_table_cell(&t, LKS_BOLD, c->label);
-        if (c->absent.len > 0)
-            lks_table_cellf(&t, LKS_DIM, "absent: %.*s", LKS_STR_ARG(c->absent));
-        else
-            lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(c->version),
-                            c->modules.len > 0 ? " " : "", LKS_STR_ARG(c->modules));
-        lks_table_cell(&t, LKS_PLAIN, lks_output_or_dash(c->window));
-        lks_table_cell(&t, LKS_PLAIN, c->owner);
-        lks_table_cell(&t, LKS_PLAIN, c->scope);
+        lks_output_cell(&t, LKS_BOLD, c->label);
+        if (add_version(&t, c, err) != LKS_OK)
+            return err->code;
+        lks_output_cell(&t, LKS_PLAIN, c->window);
+        bool of_node = lks_str_is(c->scope, "node"); /* which goes without saying */
+        lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(c->owner), of_node ? "" : ", ",
+                        of_node ? 0 : (int)c->scope.len, c->scope.ptr);
         lks_table_cell(&t, LKS_PLAIN, kind != NULL ? kind->update_class : LKS_STR("unknown"));
         lks_table_cell(&t, LKS_PLAIN, kind != NULL ? kind->reboot : LKS_STR("unknown"));
     }
     return lks_output_table(cli, &t, err);
 }
 
+/* A row for each value below `doc`, whose name is in `path`. A list is one value. */
+static enum lks_code add_leaves(struct lks_table *t, struct lks_buf *path,
+                                const struct lks_doc *doc, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
+    lks_buf_init(&value, LKS_OUTPUT_BYTES_MAX);
+    if (doc->kind != LKS_DOC_MAP) {
+        if (doc->kind == LKS_DOC_TEXT)
+            lks_buf_add(&value, doc->text);
+        else if (lks_json_canonical(doc, &value, err) != LKS_OK)
+            return err->code;
+        lks_output_cell(t, LKS_BOLD, lks_buf_view(path));
+        lks_output_cell(t, LKS_PLAIN, lks_buf_view(&value));
+        return lks_buf_check(&value, err);
+    }
+    size_t len = path->len;
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        lks_buf_add(path, len > 0 ? LKS_STR(".") : LKS_STR(""));
+        lks_buf_add(path, item->key);
+        if (lks_buf_check(path, err) != LKS_OK || add_leaves(t, path, item, err) != LKS_OK)
+            return err->code;
+        lks_buf_truncate(path, len);
+    }
+    return LKS_OK;
+}
+
 static enum lks_code show_settings(struct lks_cli *cli, const struct lks_stack *stack,
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "setting", 0);
+    lks_buf_init(&path, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "setting", LKS_COLUMN_WRAP);
     lks_table_column(&t, "value", LKS_COLUMN_WRAP);
-    const struct lks_doc *maps[] = {stack->settings, stack->tuning};
-    for (size_t m = 0; m < LKS_COUNT(maps); m++) {
-        const struct lks_doc *first = maps[m] != NULL ? maps[m]->first : NULL;
-        for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-            LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
-            lks_buf_init(&value, LKS_OUTPUT_BYTES_MAX);
-            if (item->kind == LKS_DOC_TEXT)
-                lks_buf_add(&value, item->text);
-            else if (lks_json_canonical(item, &value, err) != LKS_OK)
-                return err->code;
-            lks_table_cellf(&t, LKS_BOLD, "%s%.*s", m == 1 ? "tuning." : "",
-                            LKS_STR_ARG(item->key));
-            lks_table_cell(&t, LKS_PLAIN, lks_buf_view(&value));
-        }
-    }
+    if (stack->settings != NULL && add_leaves(&t, &path, stack->settings, err) != LKS_OK)
+        return err->code;
+    lks_buf_add(&path, LKS_STR("tuning"));
+    if (stack->tuning != NULL && add_leaves(&t, &path, stack->tuning, err) != LKS_OK)
+        return err->code;
     if (t.first != NULL)
         fprintf(cli->out, "\n");
     return lks_output_table(cli, &t, err);
@@ -191,8 +219,8 @@ static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stac
         return err->code;
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "name", stack->name);
-    lks_json_text(&w, "version", stack->version);
+    lks_output_text(&w, "name", stack->name);
+    lks_output_text(&w, "version", stack->version);
     lks_json_cstr(&w, "digest", stack->digest);
     lks_json_raw(&w, "identity", lks_buf_view(&identity));
     lks_json_end(&w, '}');
@@ -233,9 +261,9 @@ static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *f
     for (size_t i = 0; i < facts->classes.count; i++) {
         const struct lks_class *c = &facts->classes.rows[i];
         lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "name", c->name);
+        lks_output_text(&w, "name", c->name);
         lks_json_cstr(&w, "vendor", lks_vendor_name(c->vendor));
-        lks_json_text(&w, "gpu", c->gpu);
+        lks_output_text(&w, "gpu", c->gpu);
         lks_json_int(&w, "gpus", c->gpus);
         lks_json_int(&w, "nvswitches", c->nvswitches);
         lks_json_int(&w, "nics", c->nics);
@@ -267,8 +295,11 @@ enum lks_code lks_cmd_stack_classes(struct lks_cli *cli, const struct lks_args *
         lks_table_cell(&t, LKS_BOLD, c->name);
         lks_table_cellf(&t, LKS_PLAIN, "%lld x %.*s", (long long)c->gpus, LKS_STR_ARG(c->gpu));
         lks_table_cellf(&t, LKS_PLAIN, "%lld", (long long)c->nvswitches);
-        lks_table_cellf(&t, LKS_PLAIN, c->nics > 0 ? "%lld x %lld Gb/s" : "-", (long long)c->nics,
-                        (long long)c->nic_gbps);
+        if (c->nics > 0)
+            lks_table_cellf(&t, LKS_PLAIN, "%lld x %lld Gb/s", (long long)c->nics,
+                            (long long)c->nic_gbps);
+        else
+            lks_table_cell(&t, LKS_PLAIN, LKS_STR("-"));
         lks_table_cellf(&t, LKS_PLAIN, "%lld", (long long)c->nvlink_domain);
     }
     return lks_output_table(cli, &t, err);

@@ -36,28 +36,44 @@ static void action_json(struct lks_json_writer *w, const struct lks_facts *facts
     if (action.len == 0)
         return;
     lks_json_begin(w, key, '{');
-    lks_json_text(w, "action", action);
+    lks_output_text(w, "action", action);
     if (row != NULL) {
-        lks_json_text(w, "meaning", row->meaning);
-        lks_json_text(w, "disruption", row->disruption);
+        lks_output_text(w, "meaning", row->meaning);
+        lks_output_text(w, "disruption", row->disruption);
     }
     lks_json_end(w, '}');
 }
 
+enum { BOARDS_MAX = 4 };
+
 /* Which boards an Xid is for, as the catalogue's columns have it. */
-static void applies(const struct lks_xid *x, struct lks_buf *out)
+static size_t boards_of(const struct lks_xid *x, const char *out[BOARDS_MAX])
 {
     const struct {
         const char *name;
         struct lks_str cell;
-    } columns[] = {{"A100", x->applies_a100},
-                   {"H100", x->applies_h100},
-                   {"B100", x->applies_b100},
-                   {"GB200", x->applies_gb200}};
+    } columns[BOARDS_MAX] = {{"A100", x->applies_a100},
+                             {"H100", x->applies_h100},
+                             {"B100", x->applies_b100},
+                             {"GB200", x->applies_gb200}};
+    size_t count = 0;
     for (size_t i = 0; i < LKS_COUNT(columns); i++) {
         if (lks_str_eq_nocase(columns[i].cell, LKS_STR("YES")))
-            lks_buf_addf(out, "%s%s", out->len > 0 ? " " : "", columns[i].name);
+            out[count++] = columns[i].name;
     }
+    return count;
+}
+
+static void put_boards(struct lks_cli *cli, const struct lks_xid *x)
+{
+    const char *boards[BOARDS_MAX];
+    size_t count = boards_of(x, boards);
+    if (count == 0)
+        return;
+    fprintf(cli->out, "%-14s", "boards");
+    for (size_t i = 0; i < count; i++)
+        fprintf(cli->out, " %s", boards[i]);
+    fprintf(cli->out, "\n");
 }
 
 struct question {
@@ -69,16 +85,13 @@ struct question {
 };
 
 static enum lks_code xid_text(struct lks_cli *cli, const struct question *q,
-                              const struct lks_xid *x, struct lks_err *err)
+                              const struct lks_xid *x)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf boards = {0};
-    lks_buf_init(&boards, 256);
-    applies(x, &boards);
     fprintf(cli->out, "Xid %lld: %.*s\n", (long long)x->number, LKS_STR_ARG(x->description));
     put(cli, "name", x->mnemonic);
     put(cli, "category", x->category);
     put(cli, "severity", x->severity);
-    put(cli, "boards", lks_buf_view(&boards));
+    put_boards(cli, x);
     put_action(cli, q->facts, "do now", x->immediate_action);
     put_action(cli, q->facts, "look into", x->investigatory_action);
     if (x->xid154_since.len > 0)
@@ -94,39 +107,49 @@ static enum lks_code xid_text(struct lks_cli *cli, const struct question *q,
     if (q->has_registers && q->decoded_count == 0)
         fprintf(cli->out, "%-14s no row matches them\n", "registers");
     put(cli, "source", x->fact.source);
-    return lks_buf_check(&boards, err);
+    return LKS_OK;
+}
+
+/* An empty list where no row matches; nothing where no registers were given. */
+static void registers_json(struct lks_json_writer *w, const struct question *q)
+{
+    if (!q->has_registers)
+        return;
+    lks_json_begin(w, "registers", '[');
+    for (size_t i = 0; i < q->decoded_count; i++) {
+        lks_json_begin(w, NULL, '{');
+        lks_output_text(w, "unit", q->decoded[i].row->unit);
+        lks_output_text(w, "severity", q->decoded[i].row->severity);
+        lks_output_text(w, "cause", q->decoded[i].row->cause);
+        action_json(w, q->facts, "do_now", q->decoded[i].action);
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, ']');
 }
 
 static enum lks_code xid_json(struct lks_cli *cli, const struct question *q,
                               const struct lks_xid *x, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf boards = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&boards, 256);
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    applies(x, &boards);
+    const char *boards[BOARDS_MAX];
+    size_t board_count = boards_of(x, boards);
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_int(&w, "xid", x->number);
-    lks_json_text(&w, "name", x->mnemonic);
-    lks_json_text(&w, "description", x->description);
-    lks_json_text(&w, "category", x->category);
-    lks_json_text(&w, "severity", x->severity);
-    lks_json_text(&w, "boards", lks_buf_view(&boards));
+    lks_output_text(&w, "name", x->mnemonic);
+    lks_output_text(&w, "description", x->description);
+    lks_output_text(&w, "category", x->category);
+    lks_output_text(&w, "severity", x->severity);
+    lks_json_begin(&w, "boards", '[');
+    for (size_t i = 0; i < board_count; i++)
+        lks_json_cstr(&w, NULL, boards[i]);
+    lks_json_end(&w, ']');
     action_json(&w, q->facts, "do_now", x->immediate_action);
     action_json(&w, q->facts, "look_into", x->investigatory_action);
-    lks_json_text(&w, "note", x->fact.note);
-    lks_json_begin(&w, "registers", '[');
-    for (size_t i = 0; i < q->decoded_count; i++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_json_text(&w, "unit", q->decoded[i].row->unit);
-        lks_json_text(&w, "severity", q->decoded[i].row->severity);
-        lks_json_text(&w, "cause", q->decoded[i].row->cause);
-        action_json(&w, q->facts, "do_now", q->decoded[i].action);
-        lks_json_end(&w, '}');
-    }
-    lks_json_end(&w, ']');
-    lks_json_text(&w, "source", x->fact.source);
+    lks_output_text(&w, "note", x->fact.note);
+    registers_json(&w, q);
+    lks_output_text(&w, "source", x->fact.source);
     lks_json_end(&w, '}');
     return lks_output_json(cli, &json, err);
 }
@@ -157,13 +180,13 @@ static enum lks_code sxid_json(struct lks_cli *cli, const struct question *q,
     struct lks_json_writer w = {.out = &json};
     lks_json_begin(&w, NULL, '{');
     lks_json_int(&w, "sxid", x->number);
-    lks_json_text(&w, "name", x->mnemonic);
-    lks_json_text(&w, "title", x->fm_guide_title);
-    lks_json_text(&w, "unit", x->unit);
-    lks_json_text(&w, "nvsentinel", x->fatality);
-    lks_json_text(&w, "fm_guide", x->fm_guide_class);
+    lks_output_text(&w, "name", x->mnemonic);
+    lks_output_text(&w, "title", x->fm_guide_title);
+    lks_output_text(&w, "unit", x->unit);
+    lks_output_text(&w, "nvsentinel", x->fatality);
+    lks_output_text(&w, "fm_guide", x->fm_guide_class);
     action_json(&w, q->facts, "do_now", x->recommended_action);
-    lks_json_text(&w, "source", x->fact.source);
+    lks_output_text(&w, "source", x->fact.source);
     lks_json_end(&w, '}');
     return lks_output_json(cli, &json, err);
 }
@@ -217,5 +240,5 @@ enum lks_code lks_cmd_xid(struct lks_cli *cli, const struct lks_args *args, stru
                         (long long)q.number);
     if (sxid != NULL)
         return json ? sxid_json(cli, &q, sxid, err) : sxid_text(cli, &q, sxid);
-    return json ? xid_json(cli, &q, xid, err) : xid_text(cli, &q, xid, err);
+    return json ? xid_json(cli, &q, xid, err) : xid_text(cli, &q, xid);
 }

@@ -67,7 +67,7 @@ static enum lks_code add_table(struct overlay *o, const char *dir, const char *n
     lks_buf_init(text, TABLE_BYTES_MAX);
     o->count++;
     lks_buf_addf(path, "%s/%s", dir, name);
-    if (lks_buf_check(path, err) != LKS_OK || lks_file_read(path->ptr, text, err) != LKS_OK)
+    if (lks_buf_check(path, err) != LKS_OK || lks_file_read_plain(path->ptr, text, err) != LKS_OK)
         return err->code;
     o->files[o->count - 1] = (struct lks_facts_file){known, path->ptr, lks_buf_view(text)};
     return LKS_OK;

@@ -1,7 +1,5 @@
 #include "cli/output.h"
 
-#include <errno.h>
-
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)
 {
     lks_buf_addc(json, '\n');
@@ -20,6 +18,32 @@ enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *tabl
     return lks_table_print(table, cli->out, &cli->term, err);
 }
 
+void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value)
+{
+    if (value.len > 0)
+        lks_json_text(w, key, value);
+}
+
+/* The longest beginning of `s` that ends with a whole character and has at most `max` bytes. */
+static struct lks_str beginning(struct lks_str s, size_t max)
+{
+    enum { CONTINUES_MASK = 0xc0, CONTINUES = 0x80 };
+    while (max > 0 && ((unsigned char)s.ptr[max] & CONTINUES_MASK) == CONTINUES)
+        max--;
+    return (struct lks_str){s.ptr, max};
+}
+
+void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str value)
+{
+    if (value.len <= LKS_OUTPUT_CELL_MAX) {
+        lks_table_cell(t, colour, lks_output_or_dash(value));
+        return;
+    }
+    struct lks_str head = beginning(value, LKS_OUTPUT_CELL_MAX);
+    lks_table_cellf(t, colour, "%" LKS_STR_FMT "... (%zu bytes; --json has all)", LKS_STR_ARG(head),
+                    value.len);
+}
+
 void lks_output_findings(struct lks_json_writer *w, const char *key,
                          const struct lks_report *report)
 {
@@ -29,12 +53,10 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
         lks_json_begin(w, NULL, '{');
         lks_json_cstr(w, "rule", f->rule);
         lks_json_cstr(w, "severity", lks_severity_name(f->severity));
-        lks_json_text(w, "subject", f->subject);
-        lks_json_text(w, "text", f->text);
-        if (f->remedy.len > 0)
-            lks_json_text(w, "remedy", f->remedy);
-        if (f->source.len > 0)
-            lks_json_text(w, "source", f->source);
+        lks_output_text(w, "subject", f->subject);
+        lks_output_text(w, "text", f->text);
+        lks_output_text(w, "remedy", f->remedy);
+        lks_output_text(w, "source", f->source);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');

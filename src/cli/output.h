@@ -7,7 +7,11 @@
 #include "codec/json.h"
 #include "core/report.h"
 
-#define LKS_OUTPUT_BYTES_MAX ((size_t)64 << 20)
+/* Far more than the largest manifest can ask for. */
+#define LKS_OUTPUT_BYTES_MAX ((size_t)1 << 30)
+
+/* The longest value a table shows whole. */
+#define LKS_OUTPUT_CELL_MAX 4096
 
 /* Print the JSON in `json` and a line end. */
 enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
@@ -16,6 +20,14 @@ enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
 /* Print a table, unless it has no rows. */
 enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* A text as a member of the object being written. What has no value is left out: no answer says
+ * "nothing" with a null or an empty text. */
+void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value);
+
+/* A cell with a value of the user's: a dash for nothing, and of one that no table can hold as much
+ * as a person reads. JSON has all of it. */
+void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str value);
 
 /* Findings as a member of the object being written. */
 void lks_output_findings(struct lks_json_writer *w, const char *key,

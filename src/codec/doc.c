@@ -12,9 +12,14 @@ enum lks_code lks_docs_init(struct lks_docs *docs, const char *source, struct lk
 {
     *docs = (struct lks_docs){0};
     lks_arena_init(&docs->arena, LKS_DOC_MEMORY_MAX);
-    docs->source = lks_arena_copy(&docs->arena, lks_str_from(source));
-    if (docs->source.ptr == NULL)
+    char *shown = lks_arena_alloc(&docs->arena, strlen(source) + 1);
+    if (shown == NULL)
         return lks_fail_nomem(err);
+    /* A file's name may hold anything; what is shown of it may not drive a terminal. */
+    bool printable = lks_str_printable(lks_str_from(source));
+    for (size_t i = 0; source[i] != '\0'; i++)
+        shown[i] = printable || (source[i] >= ' ' && source[i] <= '~') ? source[i] : '?';
+    docs->source = lks_str_from(shown);
     return LKS_OK;
 }
 
@@ -54,16 +59,20 @@ struct lks_doc *lks_doc_add_text(struct lks_docs *docs, struct lks_doc *parent, 
     return doc;
 }
 
-const struct lks_doc *lks_doc_member(const struct lks_doc *map, const char *key)
+const struct lks_doc *lks_doc_find(const struct lks_doc *map, struct lks_str key)
 {
     if (map == NULL || map->kind != LKS_DOC_MAP)
         return NULL;
-    struct lks_str wanted = lks_str_from(key);
     for (const struct lks_doc *child = map->first; child != NULL; child = child->next) {
-        if (lks_str_eq(child->key, wanted))
+        if (lks_str_eq(child->key, key))
             return child;
     }
     return NULL;
+}
+
+const struct lks_doc *lks_doc_member(const struct lks_doc *map, const char *key)
+{
+    return lks_doc_find(map, lks_str_from(key));
 }
 
 struct lks_str lks_doc_text(const struct lks_doc *map, const char *key)

@@ -68,7 +68,8 @@ struct lks_doc *lks_doc_add(struct lks_docs *docs, struct lks_doc *parent, enum 
 struct lks_doc *lks_doc_add_text(struct lks_docs *docs, struct lks_doc *parent,
                                  struct lks_str text);
 
-/* The member of a map, or NULL. */
+/* The member of a map, or NULL; also when `map` is NULL or no map. */
+const struct lks_doc *lks_doc_find(const struct lks_doc *map, struct lks_str key);
 const struct lks_doc *lks_doc_member(const struct lks_doc *map, const char *key);
 
 /* The text of a map's member, or an empty view where it is missing or not text. */

@@ -297,19 +297,29 @@ static enum lks_code expand(struct pattern *pattern, struct lks_arena *arena,
     return LKS_OK;
 }
 
-enum lks_code lks_hostlist_parse(struct lks_str text, struct lks_arena *arena,
-                                 struct lks_hostlist *out, struct lks_err *err)
+enum lks_code lks_hostlist_count(struct lks_str text, size_t *out, struct lks_err *err)
 {
-    struct lks_hostlist list = {0};
-    size_t count = 0;
     if (text.len > LKS_HOSTLIST_BYTES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "a host list of more than %zu bytes",
                         LKS_HOSTLIST_BYTES_MAX);
     struct parser p = {text, 0, err};
     skip_blanks(&p);
-    bool more = p.at < text.len;
-    if (more && measure(text, &count, err) != LKS_OK)
+    size_t count = 0;
+    if (p.at < text.len && measure(text, &count, err) != LKS_OK)
         return err->code;
+    *out = count;
+    return LKS_OK;
+}
+
+enum lks_code lks_hostlist_parse(struct lks_str text, struct lks_arena *arena,
+                                 struct lks_hostlist *out, struct lks_err *err)
+{
+    struct lks_hostlist list = {0};
+    size_t count;
+    if (lks_hostlist_count(text, &count, err) != LKS_OK)
+        return err->code;
+    struct parser p = {text, 0, err};
+    bool more = count > 0;
     list.names = lks_arena_array(arena, count, sizeof(*list.names));
     if (list.names == NULL)
         return lks_arena_fail(arena, err);

@@ -48,6 +48,9 @@ static struct lks_doc *add_value(struct lks_docs *docs, struct lks_doc *parent, 
     return key == NULL || doc->key.ptr != NULL ? doc : NULL;
 }
 
+/* Without the number, which may be a secret. */
+static const char beyond_message[] = "a number beyond 2^53 - 1; quote it";
+
 static enum lks_code check_number(const struct reader *r, const struct lks_doc *doc,
                                   const json_t *json)
 {
@@ -55,8 +58,7 @@ static enum lks_code check_number(const struct reader *r, const struct lks_doc *
         return lks_doc_fail(r->docs, doc, r->err,
                             "a number with a fraction or an exponent; quote it");
     if (doc->number > LKS_DOC_NUMBER_MAX || doc->number < -LKS_DOC_NUMBER_MAX)
-        return lks_doc_fail(r->docs, doc, r->err, "%" PRId64 " is beyond 2^53 - 1; quote it",
-                            doc->number);
+        return lks_doc_fail(r->docs, doc, r->err, "%s", beyond_message);
     return LKS_OK;
 }
 
@@ -89,11 +91,22 @@ static enum lks_code take_over(const struct reader *r, struct lks_doc *parent, c
 
 static const char zero_message[] = "a zero byte has no place in text";
 
+/* What jansson says, without the piece of input it repeats: that may be a secret. */
+static void without_token(const char *said, char out[JSON_ERROR_TEXT_LENGTH])
+{
+    const char *near = strstr(said, " near '");
+    size_t len = near != NULL ? (size_t)(near - said) : strlen(said);
+    memcpy(out, said, len);
+    out[len] = '\0';
+}
+
 /* What jansson found, in our words where its own are about its flags. */
 static enum lks_code fail_syntax(const struct lks_docs *docs, const json_error_t *error,
                                  struct lks_err *err)
 {
-    const char *message = error->text;
+    char text[sizeof(error->text)];
+    const char *message = text;
+    without_token(error->text, text);
     switch ((int)json_error_code(error)) {
     case json_error_out_of_memory:
         return lks_fail_nomem(err);
@@ -104,7 +117,7 @@ static enum lks_code fail_syntax(const struct lks_docs *docs, const json_error_t
         message = zero_message;
         break;
     case json_error_numeric_overflow:
-        message = "a number beyond 2^53 - 1; quote it";
+        message = beyond_message;
         break;
     default:
         break;

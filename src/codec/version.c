@@ -313,6 +313,14 @@ bool lks_version_valid(struct lks_str v, enum lks_version_scheme scheme)
     return v.len > 0 && v.len <= LKS_VERSION_LEN_MAX && schemes[scheme].valid(v);
 }
 
+bool lks_version_whole(struct lks_str v, enum lks_version_scheme scheme)
+{
+    if (!lks_version_valid(v, scheme))
+        return false;
+    bool digit = v.ptr[0] >= '0' && v.ptr[0] <= '9';
+    return scheme != LKS_VERSION_DOTTED || (digit && memchr(v.ptr, '.', v.len) != NULL);
+}
+
 int lks_version_cmp(struct lks_str a, struct lks_str b, enum lks_version_scheme scheme)
 {
     bool a_valid = lks_version_valid(a, scheme), b_valid = lks_version_valid(b, scheme);

@@ -43,6 +43,10 @@ const char *lks_version_scheme_name(enum lks_version_scheme scheme);
 /* True when `v` can be ordered under `scheme`. */
 bool lks_version_valid(struct lks_str v, enum lks_version_scheme scheme);
 
+/* True when `v` is valid and whole, as its maker writes it: in dotted numbering it begins with a
+ * digit and has a dot. "R580" and "580" are branches, "v580.1" is another spelling. */
+bool lks_version_whole(struct lks_str v, enum lks_version_scheme scheme);
+
 /* Negative, zero or positive. Never fails: what is not valid is ordered bytewise, after all that
  * is, so that sorting stays a total order whatever a machine reports. */
 int lks_version_cmp(struct lks_str a, struct lks_str b, enum lks_version_scheme scheme);

@@ -1,5 +1,7 @@
 #include "codec/yaml.h"
 
+#include "base/secret.h"
+
 #include <string.h>
 #include <yaml.h>
 
@@ -181,20 +183,12 @@ static struct lks_doc *add_value(struct builder *b, const yaml_mark_t *mark, enu
     return doc;
 }
 
-/* Whether the value that comes next may be the very secret that must not be in a manifest. Such a
- * value is never repeated in a message. */
-static bool may_be_secret(const struct builder *b)
-{
-    static const char *const keys[] = {"credentials", "password", "secret", "token", NULL};
-    return is_word(b->key, keys);
-}
-
 static enum lks_code fail_form(struct builder *b, const yaml_mark_t *mark, struct lks_str s,
                                const char *reason)
 {
     char message[256];
     int len = (int)(s.len < SHOWN_MAX ? s.len : SHOWN_MAX);
-    if (may_be_secret(b))
+    if (lks_secret_key(b->key))
         snprintf(message, sizeof(message), "the value needs quotes: %s", reason);
     else
         snprintf(message, sizeof(message), "%.*s needs quotes (\"%.*s\"): %s", len, s.ptr, len,
@@ -205,7 +199,7 @@ static enum lks_code fail_form(struct builder *b, const yaml_mark_t *mark, struc
 static enum lks_code set_number(struct builder *b, struct lks_str s, struct lks_doc *doc)
 {
     uint64_t magnitude;
-    struct lks_str shown = may_be_secret(b) ? LKS_STR("the number") : s;
+    struct lks_str shown = lks_secret_key(b->key) ? LKS_STR("the number") : s;
     if (!lks_str_number(without_sign(s), (uint64_t)LKS_DOC_NUMBER_MAX, &magnitude))
         return lks_doc_fail(b->docs, doc, b->err, "%" LKS_STR_FMT " is beyond 2^53 - 1; quote it",
                             (int)(shown.len < SHOWN_MAX ? shown.len : SHOWN_MAX), shown.ptr);

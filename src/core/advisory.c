@@ -1,14 +1,29 @@
 #include "core/advisory.h"
 
 #include "core/boards.h"
+#include "core/lifecycle.h"
+#include "core/parts.h"
 
 #include <stdlib.h>
 
-const char *lks_exposure_name(enum lks_exposure exposure)
+static const struct {
+    const char *code, *about;
+} exposures[] = {
+    [LKS_EXPOSED] = {"exposed", "exposed"},
+    [LKS_UNFIXED] = {"unfixed", "no fix for this branch"},
+    [LKS_BY_HAND] = {"by-hand", "check by hand"},
+};
+
+const char *lks_exposure_code(enum lks_exposure exposure)
 {
-    static const char *const names[] = {"exposed", "no fix for this branch", "check by hand"};
-    LKS_ASSERT((size_t)exposure < LKS_COUNT(names));
-    return names[exposure];
+    LKS_ASSERT((size_t)exposure < LKS_COUNT(exposures));
+    return exposures[exposure].code;
+}
+
+const char *lks_exposure_about(enum lks_exposure exposure)
+{
+    LKS_ASSERT((size_t)exposure < LKS_COUNT(exposures));
+    return exposures[exposure].about;
 }
 
 int lks_advisory_score(const struct lks_advisory *advisory)
@@ -23,15 +38,10 @@ int lks_advisory_score(const struct lks_advisory *advisory)
     return (int)(a * 10 + b);
 }
 
-/* Firmware carries its class with a prefix in a stack and without one in the bulletins' table. */
+/* Firmware carries its class with a prefix in a stack, and mostly without one in the bulletins. */
 static bool same_component(struct lks_str pinned, struct lks_str named)
 {
-    static const char prefix[] = "firmware/";
-    if (lks_str_starts(pinned, prefix) && !lks_str_starts(named, prefix)) {
-        size_t len = strlen(prefix);
-        pinned = (struct lks_str){pinned.ptr + len, pinned.len - len};
-    }
-    return lks_str_eq(pinned, named);
+    return lks_str_eq(pinned, named) || lks_str_eq(lks_component_bare(pinned), named);
 }
 
 static bool branch_fits(const struct lks_affected *a, const struct lks_component *c)
@@ -60,6 +70,7 @@ static enum lks_code add(struct finder *f, struct lks_open_advisory open)
         f->room = room;
     }
     f->list.open[f->list.count++] = open;
+    f->list.exposed += open.exposure == LKS_EXPOSED;
     return LKS_OK;
 }
 
@@ -93,8 +104,8 @@ static bool is_unfixed(const struct finder *f, const struct lks_advisory *adviso
             return false;
     }
     const struct lks_branch *branch = lks_facts_branch(f->facts, lks_version_major(c->version));
-    return branch != NULL && branch->eol != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE &&
-           branch->eol < advisory->published;
+    lks_day end = branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
+    return end != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE && end < advisory->published;
 }
 
 /* Once for each component: what can be told from a version goes before what takes a person. */
@@ -155,8 +166,8 @@ void lks_advisory_list_fini(struct lks_advisory_list *list)
 
 bool lks_advisory_list_has(const struct lks_advisory_list *list, struct lks_str id)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->open[i].exposure == LKS_EXPOSED && lks_str_eq(list->open[i].advisory->id, id))
+    for (size_t i = 0; i < list->exposed; i++) {
+        if (lks_str_eq(list->open[i].advisory->id, id))
             return true;
     }
     return false;

@@ -9,7 +9,8 @@ enum lks_exposure {
     LKS_UNFIXED, /* its branch had ended when the flaw was published: nobody says, nobody fixes */
     LKS_BY_HAND, /* the bulletin's words cannot be compared by a program */
 };
-const char *lks_exposure_name(enum lks_exposure exposure);
+const char *lks_exposure_code(enum lks_exposure exposure);  /* for programs: by-hand */
+const char *lks_exposure_about(enum lks_exposure exposure); /* for people: check by hand */
 
 struct lks_open_advisory {
     const struct lks_advisory *advisory;
@@ -21,6 +22,7 @@ struct lks_open_advisory {
 struct lks_advisory_list {
     struct lks_open_advisory *open; /* owned; by exposure, then highest score first */
     size_t count;
+    size_t exposed; /* how many of them, from the first on, are EXPOSED */
 };
 
 enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,

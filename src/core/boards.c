@@ -4,7 +4,7 @@
 
 bool lks_board_in_families(const struct lks_gpu *gpu, struct lks_str families)
 {
-    char name[64];
+    char name[LKS_FAMILY_LEN_MAX + 1];
     if (gpu->family.len >= sizeof(name))
         return false;
     for (size_t i = 0; i < gpu->family.len; i++)
@@ -12,7 +12,7 @@ bool lks_board_in_families(const struct lks_gpu *gpu, struct lks_str families)
     return families.len == 0 || lks_words_have(families, (struct lks_str){name, gpu->family.len});
 }
 
-static bool is_among(const struct lks_gpu *gpu, const struct lks_gpu *const *boards, size_t count)
+bool lks_board_among(const struct lks_gpu *gpu, const struct lks_gpu *const *boards, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (boards[i] == gpu)
@@ -29,7 +29,7 @@ size_t lks_boards_of(const struct lks_facts *facts, const struct lks_stack *stac
         const struct lks_gpu *found[LKS_COMPAT_BOARDS_MAX];
         size_t n = lks_compat_boards(facts, stack->classes[i]->gpu, found, LKS_COUNT(found));
         for (size_t j = 0; j < n && count < max; j++) {
-            if (!is_among(found[j], out, count))
+            if (!lks_board_among(found[j], out, count))
                 out[count++] = found[j];
         }
     }

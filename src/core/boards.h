@@ -16,6 +16,8 @@ size_t lks_boards_of(const struct lks_facts *facts, const struct lks_stack *stac
 bool lks_boards_any_family(const struct lks_facts *facts, const struct lks_stack *stack,
                            struct lks_str families);
 
+bool lks_board_among(const struct lks_gpu *gpu, const struct lks_gpu *const *boards, size_t count);
+
 bool lks_board_in_families(const struct lks_gpu *gpu, struct lks_str families);
 
 #endif

@@ -1,5 +1,8 @@
 #include "core/check_rules.h"
 
+#define QUOTED(x)  #x
+#define TEXT_OF(x) QUOTED(x)
+
 /* Cheap and deadly first. The broken examples in examples/ break one each. */
 static const struct {
     struct lks_check_rule rule;
@@ -18,7 +21,8 @@ static const struct {
     {{"mig", "MIG profiles exist on the board and fit on it"}, lks_rule_mig},
     {{"toolkit-library", "container toolkit and libnvidia-container have one version"},
      lks_rule_toolkit_library},
-    {{"bundled-driver", "the CUDA packages bring no other driver along"}, lks_rule_bundled_driver},
+    {{"bundled-driver", "packages of CUDA bring no other driver than the packaged one along"},
+     lks_rule_bundled_driver},
     {{"dcgm", "DCGM accepts the driver"}, lks_rule_dcgm},
     {{"gpu-operator", "what GPU Operator owns is what that release carries"},
      lks_rule_gpu_operator},
@@ -27,7 +31,9 @@ static const struct {
      lks_rule_rocm_firmware},
     {{"requires", "every requires and conflicts edge holds, the site's own included"},
      lks_rule_edges},
-    {{"lifecycle", "the driver branch is supported, and for 90 days more"}, lks_rule_lifecycle},
+    {{"lifecycle",
+      "the driver branch is supported, and for " TEXT_OF(LKS_CHECK_EOL_DAYS) " days more"},
+     lks_rule_lifecycle},
     {{"last-branch", "hardware that can never leave its driver branch is named"},
      lks_rule_last_branch},
     {{"unattended-upgrades", "no package manager replaces what is pinned"}, lks_rule_unattended},
@@ -42,14 +48,28 @@ const struct lks_check_rule *lks_check_rule(size_t index)
     return index < LKS_COUNT(rules) ? &rules[index].rule : NULL;
 }
 
+static void add_gpu(struct lks_checking *c, struct lks_str name)
+{
+    for (size_t i = 0; i < c->gpu_count; i++) {
+        if (lks_str_eq(c->gpus[i], name))
+            return;
+    }
+    c->gpus[c->gpu_count++] = name;
+    struct lks_compat_question question = lks_compat_of_stack(c->stack, name);
+    const struct lks_gpu *best = lks_compat_best(c->facts, &question);
+    if (best != NULL && !lks_board_among(best, c->boards, c->board_count))
+        c->boards[c->board_count++] = best;
+}
+
 enum lks_code lks_check_run(const struct lks_check *check, struct lks_report *out,
                             struct lks_err *err)
 {
     struct lks_checking c = {
         .in = check, .facts = check->facts, .stack = check->stack, .out = out, .err = err};
-    c.board_count = check->gpu.len > 0
-                        ? lks_compat_boards(c.facts, check->gpu, c.boards, LKS_BOARDS_MAX)
-                        : lks_boards_of(c.facts, c.stack, c.boards, LKS_BOARDS_MAX);
+    if (check->gpu.len > 0)
+        add_gpu(&c, check->gpu);
+    for (size_t i = 0; i < check->stack->class_count && check->gpu.len == 0; i++)
+        add_gpu(&c, check->stack->classes[i]->gpu);
     for (size_t i = 0; i < LKS_COUNT(rules); i++) {
         c.rule = rules[i].rule.id;
         if (rules[i].run(&c) != LKS_OK)

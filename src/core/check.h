@@ -17,8 +17,9 @@
 struct lks_check {
     const struct lks_facts *facts;
     const struct lks_stack *stack;
-    const struct lks_fleet *fleet; /* whose pools' version policies apply; or NULL */
-    struct lks_str gpu;            /* judge for this GPU instead of the classes'; or empty */
+    const struct lks_fleet *fleets; /* whose pools' version policies apply */
+    size_t fleet_count;
+    struct lks_str gpu; /* judge for this GPU instead of the classes'; or empty */
     lks_day today;
 };
 
@@ -30,7 +31,8 @@ struct lks_check_rule {
 /* The rules there are, for the reference page; NULL behind the last. */
 const struct lks_check_rule *lks_check_rule(size_t index);
 
-/* Apply every rule. */
+/* Apply every rule. A GPU that is a family is judged by its best-supported board, as compat does,
+ * and the boards that answer differently are noted. */
 enum lks_code lks_check_run(const struct lks_check *check, struct lks_report *out,
                             struct lks_err *err) LKS_MUST_CHECK;
 

@@ -3,11 +3,6 @@
 
 #define S(s) LKS_STR_ARG(s)
 
-static int cmp(struct lks_str a, struct lks_str b)
-{
-    return lks_version_cmp(a, b, LKS_VERSION_DOTTED);
-}
-
 static struct lks_str version(const struct lks_checking *c, const char *name)
 {
     return lks_stack_version(c->stack, name);
@@ -26,7 +21,7 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
     static const struct lks_finding nothing = {.source = {"", 0}, .text = {"", 0}};
     const struct lks_finding *last =
         a->rules.count > 0 ? &a->rules.findings[a->rules.count - 1] : &nothing;
-    struct lks_fact fact = {LKS_CONFIRMED, last->source, {"", 0}};
+    struct lks_fact fact = {.source = last->source};
     LKS_NOTE_FINDING(c, severities[a->reason], a->board != NULL ? a->board->product : q->gpu, &fact,
                      "driver %" LKS_STR_FMT " with toolkit %" LKS_STR_FMT ": %s: %s (%" LKS_STR_FMT
                      ")",
@@ -36,39 +31,38 @@ static void note_answer(struct lks_checking *c, const struct lks_compat_question
         lks_report_remedy(c->out, "%" LKS_STR_FMT, S(a->remedy));
     for (size_t i = 0; i < a->rules.count; i++) {
         const struct lks_finding *f = &a->rules.findings[i];
-        struct lks_fact source = {LKS_CONFIRMED, f->source, {"", 0}};
-        if (f->severity == LKS_WARNING && f != last)
+        struct lks_fact source = {.source = f->source};
+        /* Floors of the platform are edges, of which the rule for those speaks. */
+        bool elsewhere = f == last || strcmp(f->rule, "platform-floor") == 0;
+        if (f->severity == LKS_WARNING && !elsewhere)
             LKS_NOTE_FINDING(c, LKS_WARNING, f->subject, &source, "%" LKS_STR_FMT, S(f->text));
     }
 }
 
-static void ask_for(struct lks_checking *c, struct lks_str gpu)
+/* What a family's best board can do says little to whoever has another one of it. */
+static void note_others(struct lks_checking *c, const struct lks_compat_answer *a)
 {
-    bool amd = c->stack->vendor == LKS_VENDOR_AMD;
-    const struct lks_component *driver = lks_stack_find(c->stack, amd ? "amdgpu" : "driver");
-    const struct lks_component *toolkit = lks_stack_find(c->stack, amd ? "rocm" : "cuda");
-    if (driver == NULL || toolkit == NULL)
-        return; /* deliberately absent: there is nothing to judge */
-    struct lks_compat_question q = {
-        .driver = driver->version,
-        .toolkit = toolkit->version,
-        .gpu = gpu,
-        .modules = driver->modules,
-        .compat_package = version(c, "cuda-compat"),
-    };
-    LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
-    lks_compat_ask(c->facts, &q, &answer);
-    note_answer(c, &q, &answer);
+    for (size_t i = 0; i < a->other_count; i++)
+        LKS_NOTE_FINDING(c, LKS_INFO, a->others[i].gpu->product, NULL,
+                         "this board answers %s (%s); judged is %" LKS_STR_FMT
+                         ", which is supported best",
+                         lks_reason_name(a->others[i].reason),
+                         lks_reason_verdict(a->others[i].reason), S(a->board->product));
 }
 
 enum lks_code lks_rule_compat(struct lks_checking *c)
 {
-    if (c->in->gpu.len > 0) {
-        ask_for(c, c->in->gpu);
-        return LKS_OK;
+    for (size_t i = 0; i < c->gpu_count; i++) {
+        struct lks_compat_question q = lks_compat_of_stack(c->stack, c->gpus[i]);
+        if (q.driver.len == 0 || q.toolkit.len == 0)
+            return LKS_OK;
+        LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
+        lks_compat_ask(c->facts, &q, &answer);
+        if (lks_report_check(&answer.rules, c->err) != LKS_OK)
+            return c->err->code;
+        note_answer(c, &q, &answer);
+        note_others(c, &answer);
     }
-    for (size_t i = 0; i < c->stack->class_count; i++)
-        ask_for(c, c->stack->classes[i]->gpu);
     return LKS_OK;
 }
 
@@ -131,7 +125,7 @@ enum lks_code lks_rule_kernel(struct lks_checking *c)
 static const struct lks_nccl *find_nccl(const struct lks_facts *facts, struct lks_str v)
 {
     for (size_t i = 0; i < facts->nccls.count; i++) {
-        if (cmp(facts->nccls.rows[i].version, v) == 0)
+        if (lks_dotted_cmp(facts->nccls.rows[i].version, v) == 0)
             return &facts->nccls.rows[i];
     }
     return NULL;
@@ -221,7 +215,7 @@ static struct lks_str least_target(struct lks_str targets)
 {
     struct lks_str least = {"", 0}, each;
     while (lks_str_word(&targets, &each)) {
-        if (least.len == 0 || cmp(each, least) < 0)
+        if (least.len == 0 || lks_dotted_cmp(each, least) < 0)
             least = each;
     }
     return least;
@@ -238,7 +232,8 @@ static const struct lks_cudnn *row_for(const struct lks_checking *c, struct lks_
             continue;
         bool lists = lks_words_have(row->targets, gpu->target);
         bool best_lists = best != NULL && lks_words_have(best->targets, gpu->target);
-        if (best == NULL || (lists && (!best_lists || cmp(row->min_driver, best->min_driver) < 0)))
+        if (best == NULL ||
+            (lists && (!best_lists || lks_dotted_cmp(row->min_driver, best->min_driver) < 0)))
             best = row;
     }
     return best;
@@ -249,13 +244,13 @@ static void check_cudnn_gpu(struct lks_checking *c, const struct lks_cudnn *row,
 {
     struct lks_str driver = version(c, "driver");
     if (row->targets.len > 0 && !lks_words_have(row->targets, gpu->target)) {
-        bool too_old = cmp(gpu->target, least_target(row->targets)) < 0;
+        bool too_old = lks_dotted_cmp(gpu->target, least_target(row->targets)) < 0;
         LKS_NOTE_FINDING(c, too_old ? LKS_ERROR : LKS_WARNING, gpu->product, &row->fact,
                          "cuDNN %" LKS_STR_FMT " for CUDA %d does not list compute capability "
                          "%" LKS_STR_FMT,
                          S(row->version), row->cuda_major, S(gpu->target));
     }
-    if (driver.len > 0 && row->min_driver.len > 0 && cmp(driver, row->min_driver) < 0) {
+    if (driver.len > 0 && row->min_driver.len > 0 && lks_dotted_cmp(driver, row->min_driver) < 0) {
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("cudnn"), &row->fact,
                          "cuDNN %" LKS_STR_FMT " on %" LKS_STR_FMT " needs driver %" LKS_STR_FMT,
                          S(row->version), S(gpu->product), S(row->min_driver));
@@ -325,7 +320,7 @@ static void check_cdmm_board(struct lks_checking *c, const struct lks_gpu *gpu)
         lks_report_remedy(c->out, "remove memory_mode");
     }
     if (!declared && gpu->grace && driver != NULL && lks_str_is(driver->owner, "gpu-operator") &&
-        cmp(driver->version, LKS_STR("580.65.06")) >= 0) {
+        lks_dotted_cmp(driver->version, LKS_STR("580.65.06")) >= 0) {
         LKS_NOTE_FINDING(c, LKS_WARNING, gpu->product, &cdmm_fact,
                          "driver containers turn CDMM on by default from 580.65.06; the stack does "
                          "not say which memory_mode it wants");
@@ -419,9 +414,9 @@ enum lks_code lks_rule_toolkit_library(struct lks_checking *c)
     };
     struct lks_str toolkit = version(c, "container-toolkit");
     struct lks_str library = version(c, "libnvidia-container");
-    if (toolkit.len == 0 || library.len == 0 || cmp(toolkit, library) == 0)
+    if (toolkit.len == 0 || library.len == 0 || lks_dotted_cmp(toolkit, library) == 0)
         return LKS_OK;
-    bool strict = cmp(toolkit, LKS_STR("1.18.0")) >= 0;
+    bool strict = lks_dotted_cmp(toolkit, LKS_STR("1.18.0")) >= 0;
     LKS_NOTE_FINDING(c, strict ? LKS_ERROR : LKS_WARNING, LKS_STR("libnvidia-container"), &fact,
                      "version %" LKS_STR_FMT " beside container-toolkit %" LKS_STR_FMT
                      "; from 1.18.0 on they must be equal",
@@ -430,19 +425,22 @@ enum lks_code lks_rule_toolkit_library(struct lks_checking *c)
     return LKS_OK;
 }
 
+/* Only where packages bring both: a driver of an image or of GPU Operator is not in reach of CUDA's
+ * package, and a toolkit in an image brings none. */
 enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
 {
     const struct lks_component *cuda = lks_stack_find(c->stack, "cuda");
-    struct lks_str driver = version(c, "driver");
-    const struct lks_toolkit *row =
-        cuda != NULL ? lks_compat_toolkit(c->facts, cuda->version) : NULL;
-    if (row == NULL || !row->bundles_driver || !lks_str_is(cuda->owner, "package") ||
-        driver.len == 0 || cmp(row->min_driver, driver) == 0)
+    const struct lks_component *driver = lks_stack_find(c->stack, "driver");
+    bool packaged = cuda != NULL && driver != NULL && lks_str_is(cuda->owner, "package") &&
+                    lks_str_is(driver->owner, "package");
+    const struct lks_toolkit *row = packaged ? lks_compat_toolkit(c->facts, cuda->version) : NULL;
+    if (row == NULL || !row->bundles_driver ||
+        lks_dotted_cmp(row->min_driver, driver->version) == 0)
         return LKS_OK;
     LKS_NOTE_FINDING(c, LKS_WARNING, cuda->name, &row->fact,
                      "the cuda meta package and the runfile of %" LKS_STR_FMT
                      " bring driver %" LKS_STR_FMT "; the stack pins %" LKS_STR_FMT,
-                     S(row->version), S(row->min_driver), S(driver));
+                     S(row->version), S(row->min_driver), S(driver->version));
     lks_report_remedy(c->out, "install cuda-toolkit, not cuda, and hold the driver packages");
     return LKS_OK;
 }
@@ -468,8 +466,8 @@ enum lks_code lks_rule_dcgm(struct lks_checking *c)
     for (size_t i = 0; i < c->facts->dcgms.count && dcgm.len > 0 && driver.len > 0; i++) {
         const struct lks_dcgm *row = &c->facts->dcgms.rows[i];
         struct lks_str floor = nvswitch ? row->min_driver_nvswitch : row->min_driver;
-        if (cmp(upstream(row->version), upstream(dcgm)) != 0 || floor.len == 0 ||
-            cmp(driver, floor) >= 0)
+        if (lks_dotted_cmp(upstream(row->version), upstream(dcgm)) != 0 || floor.len == 0 ||
+            lks_dotted_cmp(driver, floor) >= 0)
             continue;
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("dcgm"), &row->fact,
                          "DCGM %" LKS_STR_FMT " needs driver %" LKS_STR_FMT ", the stack has "
@@ -484,7 +482,8 @@ static void check_carried(struct lks_checking *c, const struct lks_operator *row
 {
     const struct lks_component *component = lks_stack_find(c->stack, name);
     if (component == NULL || !lks_str_is(component->owner, "gpu-operator") || carried.len == 0 ||
-        cmp(component->version, carried) == 0 || lks_words_have(listed, component->version))
+        lks_dotted_cmp(component->version, carried) == 0 ||
+        lks_words_have(listed, component->version))
         return;
     LKS_NOTE_FINDING(c, LKS_WARNING, component->name, &row->fact,
                      "%" LKS_STR_FMT " is not what GPU Operator %" LKS_STR_FMT
@@ -498,7 +497,7 @@ enum lks_code lks_rule_gpu_operator(struct lks_checking *c)
     struct lks_str pinned = version(c, "gpu-operator");
     for (size_t i = 0; i < c->facts->operators.count && pinned.len > 0; i++) {
         const struct lks_operator *row = &c->facts->operators.rows[i];
-        if (cmp(row->version, pinned) != 0)
+        if (lks_dotted_cmp(row->version, pinned) != 0)
             continue;
         check_carried(c, row, "driver", row->driver, row->listed_drivers);
         check_carried(c, row, "container-toolkit", row->toolkit, (struct lks_str){"", 0});

@@ -3,10 +3,13 @@
 #include "base/near.h"
 #include "core/advisory.h"
 #include "core/check_rules.h"
+#include "core/lifecycle.h"
 
 #include <stdio.h>
 
 #define S(s) LKS_STR_ARG(s)
+
+enum { EDGE_TEXT_MAX = 64 * 1024 };
 
 /* Edges ------------------------------------------------------------------------------------- */
 
@@ -14,6 +17,7 @@
 struct value {
     struct lks_str text;
     bool setting;
+    bool unread; /* it is there, as a list or a map, which nothing is compared with */
     char number[24];
 };
 
@@ -26,7 +30,8 @@ static bool setting_value(const struct lks_checking *c, struct lks_str path, str
     name[path.len] = '\0';
     const struct lks_doc *doc = lks_stack_setting(c->stack, name);
     out->setting = true;
-    if (doc == NULL || doc->kind == LKS_DOC_MAP || doc->kind == LKS_DOC_LIST)
+    out->unread = doc != NULL && (doc->kind == LKS_DOC_MAP || doc->kind == LKS_DOC_LIST);
+    if (doc == NULL || out->unread)
         return false;
     if (doc->kind == LKS_DOC_BOOL)
         out->text = doc->truth ? LKS_STR("true") : LKS_STR("false");
@@ -37,13 +42,6 @@ static bool setting_value(const struct lks_checking *c, struct lks_str path, str
         out->text = lks_str_from(out->number);
     }
     return true;
-}
-
-/* Firmware by its class alone. */
-static struct lks_str bare_name(struct lks_str name)
-{
-    size_t skip = lks_str_starts(name, "firmware/") ? strlen("firmware/") : 0;
-    return (struct lks_str){name.ptr + skip, name.len - skip};
 }
 
 /* The next value called `name`, from `*at` on, which starts at 0: firmware may be pinned for
@@ -59,8 +57,8 @@ static bool next_value(const struct lks_checking *c, struct lks_str name, size_t
     }
     while (*at < c->stack->component_count) {
         const struct lks_component *component = &c->stack->components[(*at)++];
-        bool same =
-            lks_str_eq(component->name, name) || lks_str_eq(bare_name(component->name), name);
+        bool same = lks_str_eq(component->name, name) ||
+                    lks_str_eq(lks_component_bare(component->name), name);
         if (component->version.len > 0 && same) {
             out->text = component->version;
             return true;
@@ -103,31 +101,50 @@ static bool edge_applies(const struct lks_checking *c, const struct lks_edge *ed
     return false;
 }
 
-/* "container-toolkit >=1.19.1 requires containerd >=1.7.16; the stack has 1.6.0 (ctk-containerd)"
- */
+/* "container-toolkit >=1.19.1 requires containerd >=1.7.16; the stack has 1.6.0 (ctk-containerd)",
+ * or what `state` says in the place of "the stack has 1.6.0". */
 static void note_edge(struct lks_checking *c, const struct lks_edge *edge,
-                      const struct value *other)
+                      enum lks_severity severity, struct lks_str state)
 {
     struct lks_str who = edge->component.len > 0 ? edge->component : edge->gpus;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, 4096);
+    lks_buf_init(&text, EDGE_TEXT_MAX);
     lks_buf_addf(&text,
-                 "%" LKS_STR_FMT "%s%" LKS_STR_FMT " %s %" LKS_STR_FMT " %" LKS_STR_FMT
-                 "; the stack has %" LKS_STR_FMT,
+                 "%" LKS_STR_FMT "%s%" LKS_STR_FMT " %s %" LKS_STR_FMT "%s%" LKS_STR_FMT
+                 "; %" LKS_STR_FMT,
                  S(who), edge->range.len > 0 ? " " : "", S(edge->range),
                  edge->kind == LKS_CONFLICTS ? "conflicts with" : "requires", S(edge->other),
-                 S(edge->other_range), S(other->text));
+                 edge->other_range.len > 0 ? " " : "", S(edge->other_range), S(state));
     if (edge->condition.len > 0)
         lks_buf_addf(&text, "; this matters where %" LKS_STR_FMT, S(edge->condition));
     if (edge->fact.note.len > 0)
         lks_buf_addf(&text, "; %" LKS_STR_FMT, S(edge->fact.note));
     struct lks_str view = lks_buf_view(&text);
+    LKS_NOTE_FINDING(c, severity, edge->other, &edge->fact, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+                     S(view), S(edge->id));
+}
+
+static void note_broken(struct lks_checking *c, const struct lks_edge *edge,
+                        const struct value *other)
+{
     /* A condition nobody can see here, of a fact that is not sure either, is worth a mention. */
     enum lks_severity severity = edge->condition.len == 0             ? LKS_ERROR
                                  : edge->fact.status == LKS_CONFIRMED ? LKS_WARNING
                                                                       : LKS_INFO;
-    LKS_NOTE_FINDING(c, severity, edge->other, &edge->fact, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-                     S(view), S(edge->id));
+    note_edge(c, edge, severity,
+              lks_report_text(c->out, "the stack has %" LKS_STR_FMT, S(other->text)));
+}
+
+/* The built-in rows speak of software that a node may have or not (one container runtime of four,
+ * say), and hold where both ends are there. A site that writes down that it requires something
+ * means it to be pinned. */
+static void note_missing(struct lks_checking *c, const struct lks_edge *edge)
+{
+    bool setting = lks_str_starts(edge->other, "settings.");
+    if (edge->kind == LKS_REQUIRES && edge->site)
+        note_edge(c, edge, edge->condition.len == 0 ? LKS_WARNING : LKS_INFO,
+                  setting ? LKS_STR("the stack does not set it")
+                          : LKS_STR("the stack does not pin it"));
 }
 
 enum lks_code lks_rule_edges(struct lks_checking *c)
@@ -135,42 +152,49 @@ enum lks_code lks_rule_edges(struct lks_checking *c)
     for (size_t i = 0; i < c->facts->edges.count; i++) {
         const struct lks_edge *edge = &c->facts->edges.rows[i];
         struct value other;
+        bool found = false;
         if (!edge_applies(c, edge))
             continue;
-        for (size_t at = 0; next_value(c, edge->other, &at, &other);) {
+        for (size_t at = 0; next_value(c, edge->other, &at, &other); found = true) {
             if (inside(c, edge->other, &other, edge->other_range) == (edge->kind == LKS_CONFLICTS))
-                note_edge(c, edge, &other);
+                note_broken(c, edge, &other);
         }
+        if (!found && !other.unread)
+            note_missing(c, edge);
     }
     return LKS_OK;
 }
 
 /* Life times -------------------------------------------------------------------------------- */
 
-enum lks_code lks_rule_lifecycle(struct lks_checking *c)
+static const struct lks_branch *pinned_branch(const struct lks_checking *c)
 {
     struct lks_str driver = lks_stack_version(c->stack, "driver");
-    const struct lks_branch *branch =
-        driver.len > 0 ? lks_facts_branch(c->facts, lks_version_major(driver)) : NULL;
+    return driver.len > 0 ? lks_facts_branch(c->facts, lks_version_major(driver)) : NULL;
+}
+
+enum lks_code lks_rule_lifecycle(struct lks_checking *c)
+{
+    const struct lks_branch *branch = pinned_branch(c);
     if (branch == NULL)
         return LKS_OK;
-    if (branch->eol == LKS_DAY_NONE) {
+    lks_day end = lks_branch_end(branch), other = lks_branch_other_end(branch);
+    if (end == LKS_DAY_NONE) {
         LKS_NOTE_FINDING(c, LKS_INFO, LKS_STR("driver"), &branch->fact,
                          "no end of support is published for R%d", branch->number);
         return LKS_OK;
     }
-    int32_t left = branch->eol - c->in->today;
+    int32_t left = end - c->in->today;
     if (left > LKS_CHECK_EOL_DAYS)
         return LKS_OK;
-    char end[LKS_DAY_TEXT_SIZE], other[LKS_DAY_TEXT_SIZE] = "";
-    bool disagree = branch->eol_other != LKS_DAY_NONE && branch->eol_other != branch->eol;
-    if (disagree)
-        lks_day_text(branch->eol_other, other);
+    char end_text[LKS_DAY_TEXT_SIZE], other_text[LKS_DAY_TEXT_SIZE] = "";
+    if (other != LKS_DAY_NONE)
+        lks_day_text(other, other_text);
     LKS_NOTE_FINDING(c, LKS_WARNING, LKS_STR("driver"), &branch->fact,
                      "support of branch R%d %s %s (%d days %s)%s%s", branch->number,
-                     left < 0 ? "ended on" : "ends on", lks_day_text(branch->eol, end),
+                     left < 0 ? "ended on" : "ends on", lks_day_text(end, end_text),
                      left < 0 ? -left : left, left < 0 ? "ago" : "left",
-                     disagree ? "; another source says " : "", other);
+                     other != LKS_DAY_NONE ? "; another source says " : "", other_text);
     lks_report_remedy(c->out, "plan the move to a branch that lives: lockstep lifecycle");
     return LKS_OK;
 }
@@ -182,13 +206,13 @@ enum lks_code lks_rule_last_branch(struct lks_checking *c)
         const struct lks_branch *last =
             gpu->max_driver_branch > 0 ? lks_facts_branch(c->facts, gpu->max_driver_branch) : NULL;
         char end[LKS_DAY_TEXT_SIZE];
-        if (last == NULL || last->eol == LKS_DAY_NONE)
+        if (last == NULL || lks_branch_end(last) == LKS_DAY_NONE)
             continue;
         LKS_NOTE_FINDING(c, LKS_WARNING, gpu->product, &gpu->fact,
                          "%" LKS_STR_FMT " can never leave R%d, whose support ends on %s: that is "
                          "the end of the hardware's support",
                          S(gpu->architecture), gpu->max_driver_branch,
-                         lks_day_text(last->eol, end));
+                         lks_day_text(lks_branch_end(last), end));
     }
     return LKS_OK;
 }
@@ -223,8 +247,9 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
 
 static void note_spelling(struct lks_checking *c, const struct lks_component *component)
 {
-    struct lks_str bare = bare_name(component->name);
-    enum lks_component_sort sort = bare.len < component->name.len ? LKS_FIRMWARE : LKS_SOFTWARE;
+    struct lks_str bare = lks_component_bare(component->name);
+    enum lks_component_sort sort =
+        lks_component_is_firmware(component->name) ? LKS_FIRMWARE : LKS_SOFTWARE;
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(bare);
     for (size_t i = 0; i < c->facts->components.count; i++) {
@@ -250,18 +275,14 @@ enum lks_code lks_rule_advisories(struct lks_checking *c)
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list list = {0};
     if (lks_advisories_of(c->facts, c->stack, &list, c->err) != LKS_OK)
         return c->err->code;
-    size_t exposed = 0, unsure = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        exposed += list.open[i].exposure == LKS_EXPOSED;
-        unsure += list.open[i].exposure != LKS_EXPOSED;
-    }
-    if (exposed > 0) {
+    size_t unsure = list.count - list.exposed;
+    if (list.exposed > 0) {
         const struct lks_advisory *worst = list.open[0].advisory;
         LKS_NOTE_FINDING(c, LKS_WARNING, list.open[0].component->name, &worst->fact,
                          "%zu known flaw%s open; the worst is %" LKS_STR_FMT " (%" LKS_STR_FMT
                          ", %" LKS_STR_FMT ")",
-                         exposed, exposed == 1 ? " is" : "s are", S(worst->id), S(worst->cvss),
-                         S(worst->summary));
+                         list.exposed, list.exposed == 1 ? " is" : "s are", S(worst->id),
+                         S(worst->cvss), S(worst->summary));
         lks_report_remedy(c->out, "lockstep advisories FILE lists what closes each");
     }
     if (unsure > 0)
@@ -273,72 +294,79 @@ enum lks_code lks_rule_advisories(struct lks_checking *c)
 
 /* Version policies -------------------------------------------------------------------------- */
 
-static void check_branch_type(struct lks_checking *c, const struct lks_pool *pool,
-                              const struct lks_branch *branch)
+/* A pool that pins the stack, and how findings call it. */
+struct policy {
+    const struct lks_version_policy *rules;
+    struct lks_str pool;
+};
+
+static void check_branch_type(struct lks_checking *c, const struct policy *policy)
 {
-    for (size_t i = 0; i < pool->policy.branch_count; i++) {
-        if (lks_str_eq(pool->policy.branches[i], branch->type))
+    const struct lks_branch *branch = pinned_branch(c);
+    for (size_t i = 0; i < policy->rules->branch_count && branch != NULL; i++) {
+        if (lks_str_eq(policy->rules->branches[i], branch->type))
             return;
     }
-    if (pool->policy.branch_count > 0)
-        LKS_NOTE_FINDING(c, LKS_ERROR, pool->name, &branch->fact,
+    if (policy->rules->branch_count > 0 && branch != NULL)
+        LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &branch->fact,
                          "branch R%d is of type %" LKS_STR_FMT ", which the pool does not accept",
                          branch->number,
                          S(branch->type.len > 0 ? branch->type : LKS_STR("unknown")));
 }
 
-static void check_age(struct lks_checking *c, const struct lks_pool *pool, struct lks_str version)
+static void check_age(struct lks_checking *c, const struct policy *policy)
 {
-    const struct lks_driver *driver = lks_facts_driver(c->facts, version);
-    if (pool->policy.min_age_days == 0)
+    struct lks_str version = lks_stack_version(c->stack, "driver");
+    if (policy->rules->min_age_days == 0 || version.len == 0)
         return;
+    const struct lks_driver *driver = lks_facts_driver(c->facts, version);
     if (driver == NULL || driver->date == LKS_DAY_NONE) {
-        LKS_NOTE_FINDING(c, LKS_WARNING, pool->name, NULL,
+        LKS_NOTE_FINDING(c, LKS_WARNING, policy->pool, NULL,
                          "nobody says how old driver %" LKS_STR_FMT
                          " is, and the pool wants %lld days",
-                         S(version), (long long)pool->policy.min_age_days);
+                         S(version), (long long)policy->rules->min_age_days);
         return;
     }
     int64_t age = (int64_t)c->in->today - driver->date;
-    if (age < pool->policy.min_age_days)
-        LKS_NOTE_FINDING(c, LKS_ERROR, pool->name, &driver->fact,
+    if (age < policy->rules->min_age_days)
+        LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &driver->fact,
                          "driver %" LKS_STR_FMT " is %lld days old, and the pool wants %lld",
-                         S(version), (long long)age, (long long)pool->policy.min_age_days);
+                         S(version), (long long)age, (long long)policy->rules->min_age_days);
 }
 
-static void check_reason(struct lks_checking *c, const struct lks_pool *pool)
+static void check_reason(struct lks_checking *c, const struct policy *policy)
 {
-    struct lks_compat_question q = {
-        .driver = lks_stack_version(c->stack, "driver"),
-        .toolkit = lks_stack_version(c->stack, "cuda"),
-        .compat_package = lks_stack_version(c->stack, "cuda-compat"),
-    };
-    for (size_t i = 0; i < c->board_count && q.driver.len > 0 && q.toolkit.len > 0; i++) {
+    for (size_t i = 0; i < c->board_count; i++) {
+        struct lks_compat_question q = lks_compat_of_stack(c->stack, c->boards[i]->product);
+        if (q.driver.len == 0 || q.toolkit.len == 0)
+            return;
         enum lks_reason reason = lks_compat_judge(c->facts, &q, c->boards[i], NULL);
-        bool refused = (reason == LKS_MINOR && !pool->policy.minor) ||
-                       (reason == LKS_FORWARD && !pool->policy.forward);
+        bool refused = (reason == LKS_MINOR && !policy->rules->minor) ||
+                       (reason == LKS_FORWARD && !policy->rules->forward);
         if (refused)
-            LKS_NOTE_FINDING(c, LKS_ERROR, pool->name, NULL,
+            LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, NULL,
                              "%" LKS_STR_FMT " runs as %s, which the pool does not accept",
                              S(c->boards[i]->product), lks_reason_name(reason));
     }
 }
 
+/* Every fleet counts: a stack that some pool refuses is not one for all that pin it. */
 enum lks_code lks_rule_policy(struct lks_checking *c)
 {
-    size_t pools = c->in->fleet != NULL ? c->in->fleet->pool_count : 0;
-    for (size_t i = 0; i < pools; i++) {
-        const struct lks_pool *pool = &c->in->fleet->pools[i];
-        struct lks_str driver = lks_stack_version(c->stack, "driver");
-        const struct lks_branch *branch =
-            driver.len > 0 ? lks_facts_branch(c->facts, lks_version_major(driver)) : NULL;
-        if (!lks_str_eq(pool->stack, c->stack->name))
-            continue;
-        if (branch != NULL)
-            check_branch_type(c, pool, branch);
-        if (driver.len > 0)
-            check_age(c, pool, driver);
-        check_reason(c, pool);
+    for (size_t f = 0; f < c->in->fleet_count; f++) {
+        const struct lks_fleet *fleet = &c->in->fleets[f];
+        for (size_t i = 0; i < fleet->pool_count; i++) {
+            const struct lks_pool *pool = &fleet->pools[i];
+            if (!lks_str_eq(pool->stack, c->stack->name))
+                continue;
+            struct policy policy = {&pool->policy, pool->name};
+            if (c->in->fleet_count > 1)
+                policy.pool = lks_report_text(c->out, "%" LKS_STR_FMT "/%" LKS_STR_FMT,
+                                              S(fleet->name), S(pool->name));
+            check_branch_type(c, &policy);
+            check_age(c, &policy);
+            check_reason(c, &policy);
+        }
     }
     return LKS_OK;
 }

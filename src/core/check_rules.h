@@ -5,14 +5,17 @@
 #include "core/boards.h"
 #include "core/check.h"
 #include "core/compat.h"
+#include "core/parts.h"
 
 /* A check under way. */
 struct lks_checking {
     const struct lks_check *in;
     const struct lks_facts *facts;
     const struct lks_stack *stack;
-    const char *rule; /* id of the rule that runs */
-    const struct lks_gpu *boards[LKS_BOARDS_MAX];
+    const char *rule;                           /* id of the rule that runs */
+    struct lks_str gpus[LKS_STACK_CLASSES_MAX]; /* to judge for, each name once */
+    size_t gpu_count;
+    const struct lks_gpu *boards[LKS_STACK_CLASSES_MAX]; /* the best one of each, as far as known */
     size_t board_count;
     struct lks_report *out;
     struct lks_err *err;

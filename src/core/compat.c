@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/near.h"
+#include "core/parts.h"
 
 static const struct {
     const char *name, *verdict, *about;
@@ -98,6 +99,18 @@ size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
     return count;
 }
 
+const struct lks_gpu *lks_compat_foreign(const struct lks_facts *facts, struct lks_str name,
+                                         enum lks_vendor vendor)
+{
+    const struct lks_gpu *boards[LKS_COMPAT_BOARDS_MAX];
+    size_t count = lks_compat_boards(facts, name, boards, LKS_COUNT(boards));
+    for (size_t i = 0; i < count; i++) {
+        if (boards[i]->vendor != vendor)
+            return boards[i];
+    }
+    return NULL;
+}
+
 /* Remedies ---------------------------------------------------------------------------------- */
 
 /* Smaller is better: yes, limited, unknown, no. */
@@ -119,11 +132,6 @@ static bool better(const struct search *s, const struct lks_compat_question *q)
     return rank(lks_compat_judge(s->facts, q, s->gpu, NULL)) < rank(s->now);
 }
 
-static int cmp(struct lks_str a, struct lks_str b)
-{
-    return lks_version_cmp(a, b, LKS_VERSION_DOTTED);
-}
-
 /* The smallest package that reaches the toolkit. */
 static struct lks_str try_package(const struct search *s)
 {
@@ -132,7 +140,7 @@ static struct lks_str try_package(const struct search *s)
     for (size_t i = 0; i < s->facts->compat_packages.count; i++) {
         const struct lks_compat_package *p = &s->facts->compat_packages.rows[i];
         q.compat_package = p->cuda;
-        if (better(s, &q) && (best == NULL || cmp(p->cuda, best->cuda) < 0))
+        if (better(s, &q) && (best == NULL || lks_dotted_cmp(p->cuda, best->cuda) < 0))
             best = p;
     }
     if (best == NULL || s->gpu->vendor != LKS_VENDOR_NVIDIA)
@@ -163,7 +171,8 @@ static struct lks_str try_toolkit(const struct search *s)
     for (size_t i = 0; i < count; i++) {
         q.toolkit = amd ? s->facts->rocms.rows[i].version : s->facts->toolkits.rows[i].version;
         int r = rank(lks_compat_judge(s->facts, &q, s->gpu, NULL));
-        if (r < best_rank || (r == best_rank && best.len > 0 && cmp(q.toolkit, best) > 0)) {
+        if (r < best_rank ||
+            (r == best_rank && best.len > 0 && lks_dotted_cmp(q.toolkit, best) > 0)) {
             best = q.toolkit;
             best_rank = r;
         }
@@ -205,7 +214,7 @@ static struct lks_str try_driver(const struct search *s)
             continue;
         int r = rank(lks_compat_judge(s->facts, &q, s->gpu, NULL));
         if (r < best_rank ||
-            (r == best_rank && best != NULL && cmp(d->version, best->version) < 0)) {
+            (r == best_rank && best != NULL && lks_dotted_cmp(d->version, best->version) < 0)) {
             best = d;
             best_rank = r;
         }
@@ -268,31 +277,64 @@ static void note_unknown_gpu(const struct lks_facts *facts, struct lks_str name,
                    lks_near_hint(&near, hint));
 }
 
+struct lks_compat_question lks_compat_of_stack(const struct lks_stack *stack, struct lks_str gpu)
+{
+    bool amd = stack->vendor == LKS_VENDOR_AMD;
+    const struct lks_component *driver = lks_stack_find(stack, amd ? "amdgpu" : "driver");
+    return (struct lks_compat_question){
+        .driver = driver != NULL ? driver->version : (struct lks_str){"", 0},
+        .toolkit = lks_stack_version(stack, amd ? "rocm" : "cuda"),
+        .gpu = gpu,
+        .modules = driver != NULL ? driver->modules : (struct lks_str){"", 0},
+        .compat_package = lks_stack_version(stack, "cuda-compat"),
+    };
+}
+
+/* The boards a question can mean, each with its reason, and which of them is supported best. */
+struct candidates {
+    const struct lks_gpu *boards[LKS_COMPAT_BOARDS_MAX];
+    enum lks_reason reasons[LKS_COMPAT_BOARDS_MAX];
+    size_t count, best;
+};
+
+static void judge_all(const struct lks_facts *facts, const struct lks_compat_question *question,
+                      struct candidates *out)
+{
+    out->best = 0;
+    out->count = lks_compat_boards(facts, question->gpu, out->boards, LKS_COUNT(out->boards));
+    for (size_t i = 0; i < out->count; i++) {
+        out->reasons[i] = lks_compat_judge(facts, question, out->boards[i], NULL);
+        if (out->reasons[i] < out->reasons[out->best])
+            out->best = i;
+    }
+}
+
+const struct lks_gpu *lks_compat_best(const struct lks_facts *facts,
+                                      const struct lks_compat_question *question)
+{
+    struct candidates found;
+    judge_all(facts, question, &found);
+    return found.count > 0 ? found.boards[found.best] : NULL;
+}
+
 void lks_compat_ask(const struct lks_facts *facts, const struct lks_compat_question *question,
                     struct lks_compat_answer *out)
 {
-    const struct lks_gpu *boards[LKS_COMPAT_BOARDS_MAX];
-    enum lks_reason reason[LKS_COMPAT_BOARDS_MAX];
-    size_t count = lks_compat_boards(facts, question->gpu, boards, LKS_COUNT(boards)), best = 0;
-
+    struct candidates found;
+    judge_all(facts, question, &found);
     *out = (struct lks_compat_answer){.reason = LKS_UNKNOWN, .remedy = {"", 0}};
     lks_report_init(&out->rules);
-    if (count == 0) {
+    if (found.count == 0) {
         note_unknown_gpu(facts, question->gpu, &out->rules);
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        reason[i] = lks_compat_judge(facts, question, boards[i], NULL);
-        if (reason[i] < reason[best])
-            best = i;
-    }
-    out->board = boards[best];
-    out->reason = lks_compat_judge(facts, question, boards[best], &out->rules);
-    for (size_t i = 0; i < count; i++) {
-        if (reason[i] == out->reason)
+    out->board = found.boards[found.best];
+    out->reason = lks_compat_judge(facts, question, out->board, &out->rules);
+    for (size_t i = 0; i < found.count; i++) {
+        if (found.reasons[i] == out->reason)
             continue;
-        out->others[out->other_count].gpu = boards[i];
-        out->others[out->other_count++].reason = reason[i];
+        out->others[out->other_count].gpu = found.boards[i];
+        out->others[out->other_count++].reason = found.reasons[i];
     }
     struct search s = {facts, question, out->board, out->reason, &out->rules};
     out->remedy = find_remedy(&s);

@@ -18,7 +18,7 @@
 #define LKS_CORE_COMPAT_H
 
 #include "core/report.h"
-#include "model/facts.h"
+#include "model/stack.h"
 
 /* From best to worst: among the boards of a family, the smallest is the family's answer. */
 enum lks_reason {
@@ -44,7 +44,7 @@ struct lks_compat_question {
     bool needs_ptx_jit;
 };
 
-#define LKS_COMPAT_BOARDS_MAX 16
+#define LKS_COMPAT_BOARDS_MAX LKS_FAMILY_BOARDS_MAX
 
 struct lks_compat_answer {
     enum lks_reason reason;
@@ -57,6 +57,10 @@ struct lks_compat_answer {
     } others[LKS_COMPAT_BOARDS_MAX]; /* boards of the family that answer differently */
     size_t other_count;
 };
+
+/* The question a stack puts for one of its GPUs. Driver or toolkit is empty where it is
+ * deliberately absent: then there is nothing to judge. */
+struct lks_compat_question lks_compat_of_stack(const struct lks_stack *stack, struct lks_str gpu);
 
 /* Always answers; the caller owes lks_compat_answer_fini(). */
 void lks_compat_ask(const struct lks_facts *facts, const struct lks_compat_question *question,
@@ -73,6 +77,16 @@ enum lks_reason lks_compat_judge(const struct lks_facts *facts,
  */
 size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
                          const struct lks_gpu **out, size_t max);
+
+/* The one of them that is supported best, the first where all are alike; NULL when none is known.
+ */
+const struct lks_gpu *lks_compat_best(const struct lks_facts *facts,
+                                      const struct lks_compat_question *question);
+
+/* A board that `name` can mean and that is of another vendor, whose versions say nothing about it;
+ * NULL where there is none. */
+const struct lks_gpu *lks_compat_foreign(const struct lks_facts *facts, struct lks_str name,
+                                         enum lks_vendor vendor);
 
 /* The release `version` means: itself, or the first of a "13.0" given without a patch level. */
 const struct lks_toolkit *lks_compat_toolkit(const struct lks_facts *facts, struct lks_str version);

@@ -1,4 +1,6 @@
+#include "core/boards.h"
 #include "core/compat.h"
+#include "core/parts.h"
 
 /* Branches from which open modules exist at all (R515). */
 enum { OPEN_MODULES_FROM = 515 };
@@ -24,20 +26,25 @@ struct case_ {
 
 #define S(s) LKS_STR_ARG(s)
 
-static int cmp(struct lks_str a, struct lks_str b)
-{
-    return lks_version_cmp(a, b, LKS_VERSION_DOTTED);
-}
+/* A step that can only object: true when it does, with the answer in `out`. */
+typedef bool step_fn(const struct case_ *c, enum lks_reason *out);
 
 /* A no that rests on an unconfirmed fact is not one: then nobody knows. */
-static enum lks_reason refuse(const struct case_ *c, const struct lks_fact *fact,
-                              enum lks_reason reason)
+static enum lks_reason refusal(const struct case_ *c, const struct lks_fact *fact,
+                               enum lks_reason reason)
 {
     if (fact->status != LKS_UNCONFIRMED)
         return reason;
     NOTE(c, "known", LKS_WARNING, fact, "%s would follow from this, and nothing else says so",
          lks_reason_name(reason));
     return LKS_UNKNOWN;
+}
+
+static bool refuse(const struct case_ *c, const struct lks_fact *fact, enum lks_reason reason,
+                   enum lks_reason *out)
+{
+    *out = refusal(c, fact, reason);
+    return true;
 }
 
 const struct lks_toolkit *lks_compat_toolkit(const struct lks_facts *facts, struct lks_str version)
@@ -48,9 +55,9 @@ const struct lks_toolkit *lks_compat_toolkit(const struct lks_facts *facts, stru
         memchr(version.ptr, '.', version.len) != memrchr(version.ptr, '.', version.len);
     for (size_t i = 0; i < facts->toolkits.count; i++) {
         const struct lks_toolkit *row = &facts->toolkits.rows[i];
-        bool fits =
-            has_patch ? cmp(row->version, version) == 0 : lks_version_covers(version, row->version);
-        if (fits && (first == NULL || cmp(row->version, first->version) < 0))
+        bool fits = has_patch ? lks_dotted_cmp(row->version, version) == 0
+                              : lks_version_covers(version, row->version);
+        if (fits && (first == NULL || lks_dotted_cmp(row->version, first->version) < 0))
             first = row;
     }
     return first;
@@ -62,7 +69,7 @@ static const struct lks_toolkit *first_of_major(const struct lks_facts *facts, i
     for (size_t i = 0; i < facts->toolkits.count; i++) {
         const struct lks_toolkit *row = &facts->toolkits.rows[i];
         if (lks_version_major(row->version) == major &&
-            (first == NULL || cmp(row->version, first->version) < 0))
+            (first == NULL || lks_dotted_cmp(row->version, first->version) < 0))
             first = row;
     }
     LKS_ASSERT(first != NULL); /* asked only of the major of a row there is */
@@ -75,7 +82,7 @@ const struct lks_rocm *lks_compat_rocm(const struct lks_facts *facts, struct lks
     for (size_t i = 0; i < facts->rocms.count; i++) {
         const struct lks_rocm *row = &facts->rocms.rows[i];
         if (lks_version_covers(version, row->version) &&
-            (first == NULL || cmp(row->version, first->version) < 0))
+            (first == NULL || lks_dotted_cmp(row->version, first->version) < 0))
             first = row;
     }
     return first;
@@ -89,7 +96,7 @@ static void note_floors(const struct case_ *c, const char *component)
         struct lks_range range;
         struct lks_err ignored = {0};
         if (edge->component.len > 0 || !lks_str_is(edge->other, component) ||
-            !lks_words_have(edge->gpus, c->gpu->family) ||
+            !lks_board_in_families(c->gpu, edge->gpus) ||
             lks_range_parse(edge->other_range, LKS_VERSION_DOTTED, &range, &ignored) != LKS_OK)
             continue;
         bool inside = lks_range_has(&range, c->q->driver, LKS_VERSION_DOTTED);
@@ -127,13 +134,12 @@ static struct lks_str first_driver_needed(const struct case_ *c)
     if (gpu->min_driver.len > 0 && c->branch < lks_version_major(gpu->min_driver))
         return gpu->min_driver;
     if (gpu->first_listed_driver.len > 0 && c->branch >= OPEN_MODULES_FROM &&
-        cmp(c->q->driver, gpu->first_listed_driver) < 0)
+        lks_dotted_cmp(c->q->driver, gpu->first_listed_driver) < 0)
         return gpu->first_listed_driver;
     return (struct lks_str){"", 0};
 }
 
-/* NATIVE stands for "nothing against it" in the steps that can only refuse. */
-static enum lks_reason judge_driver_knows(const struct case_ *c)
+static bool judge_driver_knows(const struct case_ *c, enum lks_reason *out)
 {
     const struct lks_gpu *gpu = c->gpu;
     const struct lks_branch *branch = lks_facts_branch(c->facts, c->branch);
@@ -144,35 +150,35 @@ static enum lks_reason judge_driver_knows(const struct case_ *c)
              "driver %" LKS_STR_FMT
              " does not know the board; the first that does is %" LKS_STR_FMT,
              S(c->q->driver), S(first));
-        return refuse(c, &gpu->fact, LKS_NO_DRIVER);
+        return refuse(c, &gpu->fact, LKS_NO_DRIVER, out);
     }
     if (!ended && !lks_words_have(branch->architectures, gpu->architecture)) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &branch->fact, "R%d is older than %" LKS_STR_FMT,
              c->branch, S(gpu->architecture));
-        return refuse(c, &branch->fact, LKS_NO_DRIVER);
+        return refuse(c, &branch->fact, LKS_NO_DRIVER, out);
     }
     NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact, "driver %" LKS_STR_FMT " knows the board",
          S(c->q->driver));
-    return LKS_NATIVE;
+    return false;
 }
 
-static enum lks_reason judge_architecture(const struct case_ *c)
+static bool judge_architecture(const struct case_ *c, enum lks_reason *out)
 {
     const struct lks_gpu *gpu = c->gpu;
     if (gpu->max_driver_branch > 0 && c->branch > gpu->max_driver_branch) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
              "%" LKS_STR_FMT " ends with driver branch R%d", S(gpu->architecture),
              gpu->max_driver_branch);
-        return refuse(c, &gpu->fact, LKS_NO_ARCH);
+        return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
     if (gpu->max_toolkit_major > 0 &&
         lks_version_major(c->toolkit->version) > gpu->max_toolkit_major) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact,
              "%" LKS_STR_FMT " ends with CUDA %d; CUDA %" LKS_STR_FMT " no longer targets it",
              S(gpu->architecture), gpu->max_toolkit_major, S(c->toolkit->version));
-        return refuse(c, &gpu->fact, LKS_NO_ARCH);
+        return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
-    if (gpu->min_toolkit.len > 0 && cmp(c->toolkit->version, gpu->min_toolkit) < 0)
+    if (gpu->min_toolkit.len > 0 && lks_dotted_cmp(c->toolkit->version, gpu->min_toolkit) < 0)
         NOTE(c, "architecture", LKS_WARNING, &gpu->fact,
              "CUDA %" LKS_STR_FMT " has no native code for %" LKS_STR_FMT " (from %" LKS_STR_FMT
              " on); only programs that carry PTX start",
@@ -180,10 +186,10 @@ static enum lks_reason judge_architecture(const struct case_ *c)
     else
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "driver and toolkit support %" LKS_STR_FMT,
              S(gpu->architecture));
-    return LKS_NATIVE;
+    return false;
 }
 
-static enum lks_reason judge_modules(const struct case_ *c)
+static bool judge_modules(const struct case_ *c, enum lks_reason *out)
 {
     bool open = lks_str_is(c->q->modules, "open");
     bool proprietary = lks_str_is(c->q->modules, "proprietary");
@@ -196,41 +202,53 @@ static enum lks_reason judge_modules(const struct case_ *c)
     else if ((proprietary || !open_exists) && c->gpu->open_modules == LKS_OPEN_REQUIRED)
         why = "the board runs with open modules only";
     if (why == NULL)
-        return LKS_NATIVE;
+        return false;
     NOTE(c, "modules", LKS_INFO, &c->gpu->fact, "%s", why);
-    return refuse(c, &c->gpu->fact, LKS_NO_MODULE);
+    return refuse(c, &c->gpu->fact, LKS_NO_MODULE, out);
 }
 
+/* What the tables say of the named package on this branch; NULL when it is no target. */
 static const struct lks_compat_package *find_package(const struct case_ *c)
 {
     for (size_t i = 0; i < c->facts->compat_packages.count; i++) {
         const struct lks_compat_package *p = &c->facts->compat_packages.rows[i];
-        if (p->branch == c->branch && cmp(p->cuda, c->q->compat_package) == 0)
+        if (p->branch == c->branch && lks_dotted_cmp(p->cuda, c->q->compat_package) == 0)
             return p;
     }
     return NULL;
 }
 
+/* Packages stay behind after an upgrade of the driver. Being first on the library path, such a one
+ * puts an older libcuda in the place of the driver's own, whatever the answer is without it. */
+static void note_stale_package(const struct case_ *c)
+{
+    if (c->q->compat_package.len == 0)
+        return;
+    const struct lks_compat_package *p = find_package(c);
+    if (p == NULL)
+        NOTE(c, "compat-package", LKS_WARNING, NULL,
+             "R%d is no target of cuda-compat %" LKS_STR_FMT "; remove the package", c->branch,
+             S(c->q->compat_package));
+    else if (!lks_str_is(p->verdict, "compatible"))
+        NOTE(c, "compat-package", LKS_WARNING, &p->fact,
+             "%" LKS_STR_FMT " on R%d: %" LKS_STR_FMT "; remove the package", S(p->package),
+             c->branch, S(p->verdict));
+}
+
 /* The first two numbers of the package's version are all it has. */
 static bool package_reaches_toolkit(const struct case_ *c)
 {
-    return cmp(c->q->compat_package, c->toolkit->version) >= 0 ||
+    return lks_dotted_cmp(c->q->compat_package, c->toolkit->version) >= 0 ||
            lks_version_covers(c->q->compat_package, c->toolkit->version);
 }
 
+/* Why a stale one does not help was told by note_stale_package(). */
 static bool package_helps(const struct case_ *c)
 {
-    if (c->q->compat_package.len == 0)
+    const struct lks_compat_package *p = c->q->compat_package.len > 0 ? find_package(c) : NULL;
+    if (p == NULL || !lks_str_is(p->verdict, "compatible"))
         return false;
-    const struct lks_compat_package *p = find_package(c);
-    if (p == NULL)
-        NOTE(c, "compat-package", LKS_INFO, NULL, "R%d is no target of cuda-compat %" LKS_STR_FMT,
-             c->branch, S(c->q->compat_package));
-    else if (!lks_str_is(p->verdict, "compatible"))
-        NOTE(c, "compat-package", LKS_INFO, &p->fact,
-             "%" LKS_STR_FMT " on R%d: %" LKS_STR_FMT "; remove the package", S(p->package),
-             c->branch, S(p->verdict));
-    else if (!c->gpu->datacenter)
+    if (!c->gpu->datacenter)
         NOTE(c, "compat-package", LKS_INFO, &c->gpu->fact,
              "forward compatibility is for data-center boards");
     else if (!package_reaches_toolkit(c))
@@ -275,34 +293,34 @@ static enum lks_reason judge_versions(const struct case_ *c)
              lks_version_major(t->version));
         return LKS_BACKWARD;
     }
-    if (cmp(c->q->driver, t->min_driver) >= 0) {
+    if (lks_dotted_cmp(c->q->driver, t->min_driver) >= 0) {
         NOTE(c, "driver-toolkit", LKS_INFO, &t->fact,
              "CUDA %" LKS_STR_FMT " asks for driver %" LKS_STR_FMT " or later", S(t->version),
              S(t->min_driver));
         return LKS_NATIVE;
     }
-    if (cmp(c->q->driver, t->minor_compat_min) >= 0)
+    if (lks_dotted_cmp(c->q->driver, t->minor_compat_min) >= 0)
         return judge_minor(c);
     /* The floor is that of the major, which its first release states. */
     const struct lks_toolkit *first = first_of_major(c->facts, lks_version_major(t->version));
     NOTE(c, "driver-toolkit", LKS_INFO, &first->fact,
          "CUDA %d.x needs driver %" LKS_STR_FMT " or later", lks_version_major(t->version),
          S(first->minor_compat_min));
-    return package_helps(c) ? LKS_FORWARD : refuse(c, &first->fact, LKS_NO_DRIVER);
+    return package_helps(c) ? LKS_FORWARD : refusal(c, &first->fact, LKS_NO_DRIVER);
 }
 
 static enum lks_reason judge_nvidia(struct case_ *c)
 {
-    static enum lks_reason (*const steps[])(const struct case_ *c) = {
-        judge_driver_knows, judge_architecture, judge_modules};
+    static step_fn *const steps[] = {judge_driver_knows, judge_architecture, judge_modules};
+    enum lks_reason objection;
     if (!has_rows(c))
         return LKS_UNKNOWN;
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
-        enum lks_reason reason = steps[i](c);
-        if (reason != LKS_NATIVE)
-            return reason;
+        if (steps[i](c, &objection))
+            return objection;
     }
     note_floors(c, "driver");
+    note_stale_package(c);
     return judge_versions(c);
 }
 
@@ -318,34 +336,35 @@ static bool any_covers(struct lks_str patterns, struct lks_str version)
     return false;
 }
 
-static enum lks_reason judge_amd_arch(const struct case_ *c)
+static bool judge_amd_arch(const struct case_ *c, enum lks_reason *out)
 {
     const struct lks_gpu *gpu = c->gpu;
-    if (gpu->min_toolkit.len > 0 && cmp(c->rocm->version, gpu->min_toolkit) < 0) {
+    if (gpu->min_toolkit.len > 0 && lks_dotted_cmp(c->rocm->version, gpu->min_toolkit) < 0) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "the board needs ROCm %" LKS_STR_FMT,
              S(gpu->min_toolkit));
-        return refuse(c, &gpu->fact, LKS_NO_ARCH);
+        return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
     if (gpu->max_toolkit_major > 0 &&
         lks_version_major(c->rocm->version) > gpu->max_toolkit_major) {
         NOTE(c, "architecture", LKS_INFO, &gpu->fact, "the board ends with ROCm %d",
              gpu->max_toolkit_major);
-        return refuse(c, &gpu->fact, LKS_NO_ARCH);
+        return refuse(c, &gpu->fact, LKS_NO_ARCH, out);
     }
     if (c->rocm->targets.len > 0 && !lks_words_have(c->rocm->targets, gpu->target)) {
         NOTE(c, "architecture", LKS_INFO, &c->rocm->fact,
              "ROCm %" LKS_STR_FMT " does not target %" LKS_STR_FMT, S(c->rocm->version),
              S(gpu->target));
-        return refuse(c, &c->rocm->fact, LKS_NO_ARCH);
+        return refuse(c, &c->rocm->fact, LKS_NO_ARCH, out);
     }
     if (c->rocm->targets.len == 0) {
         NOTE(c, "known", LKS_WARNING, &c->rocm->fact,
              "the row of ROCm %" LKS_STR_FMT " lists no targets", S(c->rocm->version));
-        return LKS_UNKNOWN;
+        *out = LKS_UNKNOWN;
+        return true;
     }
     NOTE(c, "architecture", LKS_INFO, &c->rocm->fact, "ROCm %" LKS_STR_FMT " targets %" LKS_STR_FMT,
          S(c->rocm->version), S(gpu->target));
-    return LKS_NATIVE;
+    return false;
 }
 
 static bool named_by_rocm(const struct case_ *c)
@@ -390,7 +409,7 @@ static enum lks_reason judge_amd_window(const struct case_ *c)
     NOTE(c, "driver-userspace", LKS_INFO, &c->rocm->fact,
          "ROCm %" LKS_STR_FMT " names drivers %" LKS_STR_FMT, S(c->rocm->version),
          S(c->rocm->amdgpu));
-    return refuse(c, &c->rocm->fact, LKS_NO_DRIVER);
+    return refusal(c, &c->rocm->fact, LKS_NO_DRIVER);
 }
 
 static enum lks_reason judge_amd(struct case_ *c)
@@ -400,14 +419,14 @@ static enum lks_reason judge_amd(struct case_ *c)
         NOTE(c, "known", LKS_WARNING, NULL, "no row for ROCm %" LKS_STR_FMT, S(c->q->toolkit));
         return LKS_UNKNOWN;
     }
-    if (c->gpu->min_driver.len > 0 && cmp(c->q->driver, c->gpu->min_driver) < 0) {
+    if (c->gpu->min_driver.len > 0 && lks_dotted_cmp(c->q->driver, c->gpu->min_driver) < 0) {
         NOTE(c, "driver-knows-gpu", LKS_INFO, &c->gpu->fact, "the board needs amdgpu %" LKS_STR_FMT,
              S(c->gpu->min_driver));
-        return refuse(c, &c->gpu->fact, LKS_NO_DRIVER);
+        return refusal(c, &c->gpu->fact, LKS_NO_DRIVER);
     }
-    enum lks_reason reason = judge_amd_arch(c);
-    if (reason != LKS_NATIVE)
-        return reason;
+    enum lks_reason objection;
+    if (judge_amd_arch(c, &objection))
+        return objection;
     note_floors(c, "amdgpu");
     if (!named_by_rocm(c))
         return judge_amd_window(c);

@@ -2,9 +2,15 @@
 
 #include "base/buf.h"
 #include "codec/json.h"
+#include "core/parts.h"
 #include "model/schema.h"
 
-enum { TEXT_MAX = 64 * 1024, FIRST_ROOM = 32 };
+#include <stdlib.h>
+
+/* Of everything a manifest can hold, each value on both sides, with room to spare. */
+#define DIFF_BYTES_MAX ((size_t)1 << 30)
+
+enum { FIRST_ROOM = 32 };
 
 struct differ {
     const struct lks_facts *facts;
@@ -32,9 +38,9 @@ static enum lks_code add(struct differ *d, struct lks_difference difference)
     struct lks_stackdiff *out = d->out;
     if (out->count == out->room) {
         size_t room = out->room > 0 ? 2 * out->room : FIRST_ROOM;
-        struct lks_difference *more = lks_arena_array(&out->memory.arena, room, sizeof(*more));
+        struct lks_difference *more = lks_arena_array(&out->memory, room, sizeof(*more));
         if (more == NULL)
-            return lks_arena_fail(&out->memory.arena, d->err);
+            return lks_arena_fail(&out->memory, d->err);
         if (out->count > 0)
             memcpy(more, out->differences, out->count * sizeof(*more));
         out->differences = more;
@@ -47,36 +53,150 @@ static enum lks_code add(struct differ *d, struct lks_difference difference)
     return LKS_OK;
 }
 
-/* A value as people read it: text as it is, anything else as JSON. Nothing for nothing. */
-static enum lks_code shown(struct differ *d, const struct lks_doc *doc, struct lks_str *out)
+static const char *direction_of(bool was, bool is)
+{
+    return was && is ? "changed" : is ? "added" : "removed";
+}
+
+/* A text in the result's memory; its failure is looked at where it is kept. */
+#define TEXT(d, ...) lks_arena_format(&(d)->out->memory, __VA_ARGS__)
+
+/* Values ------------------------------------------------------------------------------------ */
+
+/* A value as people read it: text as it is, anything else as JSON, which `as_json` asks for always.
+ * Nothing for nothing, and so an empty text in its quotes. */
+static enum lks_code shown(struct differ *d, const struct lks_doc *doc, bool as_json,
+                           struct lks_str *out)
 {
     *out = (struct lks_str){"", 0};
     if (doc == NULL)
         return LKS_OK;
+    if (doc->kind == LKS_DOC_TEXT && doc->text.len > 0 && !as_json) {
+        *out = doc->text;
+        return LKS_OK;
+    }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, TEXT_MAX);
-    if (doc->kind == LKS_DOC_TEXT)
-        lks_buf_add(&text, doc->text);
-    else if (lks_json_canonical(doc, &text, d->err) != LKS_OK)
+    lks_buf_init(&text, DIFF_BYTES_MAX);
+    if (lks_json_canonical(doc, &text, d->err) != LKS_OK)
         return d->err->code;
-    if (lks_buf_check(&text, d->err) != LKS_OK)
-        return d->err->code;
-    *out = lks_arena_copy(&d->out->memory.arena, lks_buf_view(&text));
-    return out->ptr != NULL ? LKS_OK : lks_arena_fail(&d->out->memory.arena, d->err);
+    *out = lks_arena_copy(&d->out->memory, lks_buf_view(&text));
+    return out->ptr != NULL ? LKS_OK : lks_arena_fail(&d->out->memory, d->err);
 }
 
-static const char *direction_of(struct lks_str from, struct lks_str to)
+/* A value that a manifest may hold: where it stands, of which kind it is, and the two sides of it,
+ * either of which may be NULL. */
+struct pair {
+    struct lks_str path;
+    const struct lks_field *field;
+    const struct lks_doc *from, *to;
+    const struct lks_difference *means; /* what any change of it means */
+};
+
+static enum lks_code diff_leaf(struct differ *d, const struct pair *p)
 {
-    return from.len == 0 ? "added" : to.len == 0 ? "removed" : "changed";
+    struct lks_difference difference = *p->means;
+    bool same;
+    if (lks_schema_same(p->field, p->from, p->to, &same, d->err) != LKS_OK)
+        return d->err->code;
+    if (same)
+        return LKS_OK;
+    if (shown(d, p->from, false, &difference.from) != LKS_OK ||
+        shown(d, p->to, false, &difference.to) != LKS_OK)
+        return d->err->code;
+    /* The number 1 and the text "1" differ, and must look it. */
+    bool alike = lks_str_eq(difference.from, difference.to);
+    if (alike && (shown(d, p->from, true, &difference.from) != LKS_OK ||
+                  shown(d, p->to, true, &difference.to) != LKS_OK))
+        return d->err->code;
+    difference.subject = p->path;
+    difference.direction = direction_of(p->from != NULL, p->to != NULL);
+    return add(d, difference);
+}
+
+static enum lks_code diff_value(struct differ *d, const struct pair *p);
+
+/* The same for what stands inside of `p` under `key`. */
+static enum lks_code diff_inner(struct differ *d, const struct pair *p, struct lks_str key,
+                                const struct lks_field *field, const struct lks_doc *from,
+                                const struct lks_doc *to)
+{
+    struct pair inner = {.field = field, .from = from, .to = to, .means = p->means};
+    if (from == NULL && to == NULL)
+        return LKS_OK;
+    inner.path = TEXT(d, "%" LKS_STR_FMT ".%" LKS_STR_FMT, S(p->path), S(key));
+    return diff_value(d, &inner);
+}
+
+static enum lks_code diff_record(struct differ *d, const struct pair *p,
+                                 const struct lks_record *record)
+{
+    for (size_t i = 0; i < record->count; i++) {
+        const struct lks_field *field = &record->fields[i];
+        if (diff_inner(d, p, lks_str_from(field->key), field, lks_doc_member(p->from, field->key),
+                       lks_doc_member(p->to, field->key)) != LKS_OK)
+            return d->err->code;
+    }
+    return LKS_OK;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct lks_doc *const *a = left, *const *b = right;
+    return lks_str_cmp((*a)->key, (*b)->key);
+}
+
+/* The members of a map in the order of their names, to walk two of them side by side. */
+static enum lks_code sorted(struct differ *d, const struct lks_doc *map,
+                            const struct lks_doc ***out, size_t *count)
+{
+    *count = map != NULL ? map->count : 0;
+    *out = lks_arena_array(&d->out->memory, *count + 1, sizeof(**out));
+    if (*out == NULL)
+        return lks_arena_fail(&d->out->memory, d->err);
+    const struct lks_doc **next = *out;
+    for (const struct lks_doc *item = *count > 0 ? map->first : NULL; item; item = item->next)
+        *next++ = item;
+    qsort(*out, *count, sizeof(**out), by_key);
+    return LKS_OK;
+}
+
+static enum lks_code diff_dict(struct differ *d, const struct pair *p)
+{
+    const struct lks_field field = {.key = "", .shape = *p->field->shape.of};
+    const struct lks_doc **from, **to;
+    size_t from_count, to_count, i = 0, j = 0;
+    if (sorted(d, p->from, &from, &from_count) != LKS_OK ||
+        sorted(d, p->to, &to, &to_count) != LKS_OK)
+        return d->err->code;
+    while (i < from_count || j < to_count) {
+        const struct lks_doc *a = i < from_count ? from[i] : NULL;
+        const struct lks_doc *b = j < to_count ? to[j] : NULL;
+        int order = a == NULL ? 1 : b == NULL ? -1 : lks_str_cmp(a->key, b->key);
+        a = order <= 0 ? a : NULL;
+        b = order >= 0 ? b : NULL;
+        LKS_ASSERT(a != NULL || b != NULL);
+        i += a != NULL;
+        j += b != NULL;
+        if (diff_inner(d, p, (a != NULL ? a : b)->key, &field, a, b) != LKS_OK)
+            return d->err->code;
+    }
+    return LKS_OK;
+}
+
+/* Maps are looked into, so that each difference is one value; a list is one value. */
+static enum lks_code diff_value(struct differ *d, const struct pair *p)
+{
+    const struct lks_shape *shape = &p->field->shape;
+    if (p->path.ptr == NULL)
+        return lks_arena_fail(&d->out->memory, d->err);
+    if ((p->field->flags & LKS_FIELD_NOTE) != 0)
+        return LKS_OK;
+    if (shape->type == LKS_TYPE_RECORD)
+        return diff_record(d, p, shape->record);
+    return shape->type == LKS_TYPE_DICT ? diff_dict(d, p) : diff_leaf(d, p);
 }
 
 /* Components -------------------------------------------------------------------------------- */
-
-static struct lks_str subject_of(struct differ *d, const struct lks_component *c, const char *field)
-{
-    return lks_report_text(&d->out->memory, "%" LKS_STR_FMT "%s%s", S(c->label),
-                           field[0] != '\0' ? "." : "", field);
-}
 
 /* Fill in what a change of `c` means. An entry's own word on its banks and way back beats what is
  * usual for its class. */
@@ -116,8 +236,8 @@ static enum lks_code diff_version(struct differ *d, const struct lks_component *
     if (lks_str_eq(from, to))
         return LKS_OK;
     const struct lks_component *c = b != NULL ? b : a;
-    struct lks_difference difference = {.subject = subject_of(d, c, ""), .from = from, .to = to};
-    difference.direction = direction_of(from, to);
+    struct lks_difference difference = {.subject = c->label, .from = from, .to = to};
+    difference.direction = direction_of(from.len > 0, to.len > 0);
     if (from.len > 0 && to.len > 0) {
         int order = lks_version_cmp(from, to, lks_facts_scheme(d->facts, c->name));
         difference.direction = order < 0 ? "upgrade" : order > 0 ? "downgrade" : "changed";
@@ -140,23 +260,40 @@ static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
                                 const struct lks_component *b, const char *key)
 {
     const struct lks_component *c = b != NULL ? b : a;
-    bool firmware = lks_str_starts(c->name, "firmware/");
+    bool firmware = lks_component_is_firmware(c->name);
     const struct lks_shape *entry = stack_field(firmware ? "firmware" : "components")->shape.of;
     const struct lks_field *field = lks_schema_field(entry->record, lks_str_from(key));
-    const struct lks_doc *before = a != NULL ? lks_doc_member(a->doc, key) : NULL;
-    const struct lks_doc *after = b != NULL ? lks_doc_member(b->doc, key) : NULL;
-    struct lks_difference difference = {0};
-    bool same = true;
-    if ((field != NULL && lks_schema_same(field, before, after, &same, d->err) != LKS_OK) ||
-        shown(d, before, &difference.from) != LKS_OK || shown(d, after, &difference.to) != LKS_OK)
-        return d->err->code;
-    if (same)
+    struct lks_difference means = {0};
+    describe(d, c, &means);
+    means.one_way = false; /* only a new version is flashed */
+    struct pair pair = {.path = {"", 0},
+                        .field = field,
+                        .from = a != NULL ? lks_doc_member(a->doc, key) : NULL,
+                        .to = b != NULL ? lks_doc_member(b->doc, key) : NULL,
+                        .means = &means};
+    if (field == NULL || (pair.from == NULL && pair.to == NULL))
         return LKS_OK;
-    difference.subject = subject_of(d, c, key);
-    difference.direction = direction_of(difference.from, difference.to);
-    describe(d, c, &difference);
-    difference.one_way = false; /* only a new version is flashed */
-    return add(d, difference);
+    pair.path = TEXT(d, "%" LKS_STR_FMT ".%s", S(c->label), key);
+    return diff_value(d, &pair);
+}
+
+static enum lks_code diff_window(struct differ *d, const struct lks_component *a,
+                                 const struct lks_component *b)
+{
+    struct lks_str before = a != NULL ? a->window : (struct lks_str){"", 0};
+    struct lks_str after = b != NULL ? b->window : (struct lks_str){"", 0};
+    if (lks_str_eq(before, after))
+        return LKS_OK;
+    struct lks_str subject = TEXT(d, "%" LKS_STR_FMT ".window", S((b != NULL ? b : a)->label));
+    if (subject.ptr == NULL)
+        return lks_arena_fail(&d->out->memory, d->err);
+    return add(d, (struct lks_difference){.subject = subject,
+                                          .from = before,
+                                          .to = after,
+                                          .direction = direction_of(before.len > 0, after.len > 0),
+                                          .class = LKS_STR("window"),
+                                          .reboot = LKS_STR("no"),
+                                          .revert = LKS_STR("cheap")});
 }
 
 static enum lks_code diff_component(struct differ *d, const struct lks_component *a,
@@ -173,25 +310,7 @@ static enum lks_code diff_component(struct differ *d, const struct lks_component
         if (diff_field(d, a, b, fields[i]) != LKS_OK)
             return d->err->code;
     }
-    struct lks_str before = a != NULL ? a->window : (struct lks_str){"", 0};
-    struct lks_str after = b != NULL ? b->window : (struct lks_str){"", 0};
-    if (lks_str_eq(before, after))
-        return LKS_OK;
-    return add(d, (struct lks_difference){.subject = subject_of(d, b != NULL ? b : a, "window"),
-                                          .from = before,
-                                          .to = after,
-                                          .direction = direction_of(before, after),
-                                          .class = LKS_STR("window"),
-                                          .reboot = LKS_STR("no"),
-                                          .revert = LKS_STR("cheap")});
-}
-
-static int by_identity(const struct lks_component *a, const struct lks_component *b)
-{
-    int order = lks_str_cmp(a->name, b->name);
-    if (order == 0)
-        order = lks_str_cmp(a->part, b->part);
-    return order != 0 ? order : lks_str_cmp(a->side, b->side);
+    return diff_window(d, a, b);
 }
 
 /* Both lists are sorted: walk them side by side. */
@@ -202,7 +321,7 @@ static enum lks_code diff_components(struct differ *d)
         const struct lks_component *a =
             i < d->from->component_count ? &d->from->components[i] : NULL;
         const struct lks_component *b = j < d->to->component_count ? &d->to->components[j] : NULL;
-        int order = a == NULL ? 1 : b == NULL ? -1 : by_identity(a, b);
+        int order = a == NULL ? 1 : b == NULL ? -1 : lks_component_cmp(a, b);
         i += order <= 0;
         j += order >= 0;
         if (diff_component(d, order <= 0 ? a : NULL, order >= 0 ? b : NULL) != LKS_OK)
@@ -211,52 +330,24 @@ static enum lks_code diff_components(struct differ *d)
     return LKS_OK;
 }
 
-/* Settings and tuning ----------------------------------------------------------------------- */
+/* Settings, tuning and hardware ------------------------------------------------------------- */
 
-static enum lks_code diff_member(struct differ *d, const char *where, struct lks_str key,
-                                 const struct lks_doc *a, const struct lks_doc *b)
+/* The record under `where`: what a change means hangs on its member, however deep below it is. */
+static enum lks_code diff_settings(struct differ *d, const char *where, const struct lks_doc *from,
+                                   const struct lks_doc *to)
 {
-    struct lks_difference difference = {
-        .class = lks_str_from(where), .reboot = LKS_STR("service"), .revert = LKS_STR("cheap")};
-    const struct lks_field *field = lks_schema_field(stack_field(where)->shape.record, key);
-    LKS_ASSERT(field != NULL);
-    bool same;
-    if (lks_schema_same(field, a, b, &same, d->err) != LKS_OK ||
-        shown(d, a, &difference.from) != LKS_OK || shown(d, b, &difference.to) != LKS_OK)
-        return d->err->code;
-    if (same)
-        return LKS_OK;
-    const struct lks_setting_kind *kind = lks_facts_setting(d->facts, key);
-    if (kind != NULL) {
-        difference.reboot = kind->reboot;
-        difference.revert = kind->revert;
-    }
-    difference.subject = lks_report_text(&d->out->memory, "%s.%" LKS_STR_FMT, where, S(key));
-    difference.direction = direction_of(difference.from, difference.to);
-    return add(d, difference);
-}
-
-static const struct lks_doc *member(const struct lks_doc *map, struct lks_str key)
-{
-    const struct lks_doc *first = map != NULL ? map->first : NULL;
-    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (lks_str_eq(item->key, key))
-            return item;
-    }
-    return NULL;
-}
-
-static enum lks_code diff_maps(struct differ *d, const char *where, const struct lks_doc *a,
-                               const struct lks_doc *b)
-{
-    const struct lks_doc *first = a != NULL ? a->first : NULL;
-    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (diff_member(d, where, item->key, item, member(b, item->key)) != LKS_OK)
-            return d->err->code;
-    }
-    first = b != NULL ? b->first : NULL;
-    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (member(a, item->key) == NULL && diff_member(d, where, item->key, NULL, item) != LKS_OK)
+    const struct lks_record *record = stack_field(where)->shape.record;
+    for (size_t i = 0; i < record->count; i++) {
+        struct lks_str key = lks_str_from(record->fields[i].key);
+        const struct lks_setting_kind *kind = lks_facts_setting(d->facts, key);
+        struct lks_difference means = {
+            .class = lks_str_from(where),
+            .reboot = kind != NULL ? kind->reboot : LKS_STR("service"),
+            .revert = kind != NULL ? kind->revert : LKS_STR("cheap"),
+        };
+        struct pair top = {.path = lks_str_from(where), .means = &means};
+        if (diff_inner(d, &top, key, &record->fields[i], lks_doc_find(from, key),
+                       lks_doc_find(to, key)) != LKS_OK)
             return d->err->code;
     }
     return LKS_OK;
@@ -264,18 +355,51 @@ static enum lks_code diff_maps(struct differ *d, const char *where, const struct
 
 static enum lks_code diff_hardware(struct differ *d)
 {
-    struct lks_difference difference = {.subject = LKS_STR("hardware"),
-                                        .class = LKS_STR("hardware"),
-                                        .reboot = LKS_STR("no"),
-                                        .revert = LKS_STR("cheap"),
-                                        .direction = "changed"};
-    const struct lks_doc *before = lks_doc_member(d->from->doc, "hardware");
-    const struct lks_doc *after = lks_doc_member(d->to->doc, "hardware");
-    bool same;
-    if (lks_schema_same(stack_field("hardware"), before, after, &same, d->err) != LKS_OK ||
-        shown(d, before, &difference.from) != LKS_OK || shown(d, after, &difference.to) != LKS_OK)
+    static const struct lks_difference means = {
+        .class = LKS_STR_C("hardware"), .reboot = LKS_STR_C("no"), .revert = LKS_STR_C("cheap")};
+    struct pair pair = {.path = LKS_STR("hardware"),
+                        .field = stack_field("hardware"),
+                        .from = lks_doc_member(d->from->doc, "hardware"),
+                        .to = lks_doc_member(d->to->doc, "hardware"),
+                        .means = &means};
+    return diff_value(d, &pair);
+}
+
+/* Flaws ------------------------------------------------------------------------------------- */
+
+static bool is_in(const struct lks_flaws *flaws, const struct lks_advisory *advisory)
+{
+    for (size_t i = 0; i < flaws->count; i++) {
+        if (flaws->list[i] == advisory)
+            return true;
+    }
+    return false;
+}
+
+/* Those `mine` is exposed to and `other` is not. A bulletin may speak of several components. */
+static enum lks_code only_in(struct differ *d, const struct lks_advisory_list *mine,
+                             const struct lks_advisory_list *other, struct lks_flaws *out)
+{
+    out->list = lks_arena_array(&d->out->memory, mine->exposed + 1, sizeof(*out->list));
+    if (out->list == NULL)
+        return lks_arena_fail(&d->out->memory, d->err);
+    for (size_t i = 0; i < mine->exposed; i++) {
+        const struct lks_advisory *advisory = mine->open[i].advisory;
+        if (!lks_advisory_list_has(other, advisory->id) && !is_in(out, advisory))
+            out->list[out->count++] = advisory;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code diff_flaws(struct differ *d)
+{
+    LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list before = {0};
+    LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list after = {0};
+    if (lks_advisories_of(d->facts, d->from, &before, d->err) != LKS_OK ||
+        lks_advisories_of(d->facts, d->to, &after, d->err) != LKS_OK ||
+        only_in(d, &before, &after, &d->out->closed) != LKS_OK)
         return d->err->code;
-    return same ? LKS_OK : add(d, difference);
+    return only_in(d, &after, &before, &d->out->opened);
 }
 
 /* The class of change ----------------------------------------------------------------------- */
@@ -299,16 +423,11 @@ static bool all_tolerated(const struct lks_stackdiff *diff)
     return true;
 }
 
+/* The worst is the first. */
 static bool closes_critical(const struct lks_stackdiff *diff)
 {
     enum { CRITICAL = 90 };
-    for (size_t i = 0; i < diff->before.count; i++) {
-        const struct lks_open_advisory *open = &diff->before.open[i];
-        if (open->exposure == LKS_EXPOSED && lks_advisory_score(open->advisory) >= CRITICAL &&
-            !lks_advisory_list_has(&diff->after, open->advisory->id))
-            return true;
-    }
-    return false;
+    return diff->closed.count > 0 && lks_advisory_score(diff->closed.list[0]) >= CRITICAL;
 }
 
 static const struct lks_change_class *change_class(const struct differ *d)
@@ -329,15 +448,12 @@ enum lks_code lks_stackdiff_make(const struct lks_facts *facts, const struct lks
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {.reboot = "no"};
-    lks_report_init(&diff.memory);
+    lks_arena_init(&diff.memory, DIFF_BYTES_MAX);
     diff.same = strcmp(from->digest, to->digest) == 0;
     struct differ d = {facts, from, to, &diff, err};
     if (diff_hardware(&d) != LKS_OK || diff_components(&d) != LKS_OK ||
-        diff_maps(&d, "settings", from->settings, to->settings) != LKS_OK ||
-        diff_maps(&d, "tuning", from->tuning, to->tuning) != LKS_OK ||
-        lks_advisories_of(facts, from, &diff.before, err) != LKS_OK ||
-        lks_advisories_of(facts, to, &diff.after, err) != LKS_OK ||
-        lks_report_check(&diff.memory, err) != LKS_OK)
+        diff_settings(&d, "settings", from->settings, to->settings) != LKS_OK ||
+        diff_settings(&d, "tuning", from->tuning, to->tuning) != LKS_OK || diff_flaws(&d) != LKS_OK)
         return err->code;
     diff.class = diff.count > 0 ? change_class(&d) : NULL;
     *out = LKS_MOVE(diff);
@@ -346,8 +462,6 @@ enum lks_code lks_stackdiff_make(const struct lks_facts *facts, const struct lks
 
 void lks_stackdiff_fini(struct lks_stackdiff *diff)
 {
-    lks_advisory_list_fini(&diff->before);
-    lks_advisory_list_fini(&diff->after);
-    lks_report_fini(&diff->memory);
+    lks_arena_fini(&diff->memory);
     *diff = (struct lks_stackdiff){0};
 }

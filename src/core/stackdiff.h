@@ -7,10 +7,9 @@
 #define LKS_CORE_STACKDIFF_H
 
 #include "core/advisory.h"
-#include "core/report.h"
 
 struct lks_difference {
-    struct lks_str subject; /* driver, driver.modules, settings.ecc, firmware/psu[PN] */
+    struct lks_str subject; /* driver, driver.modules, settings.nic.pfc, firmware/psu[PN] */
     struct lks_str from;    /* empty: was not there */
     struct lks_str to;      /* empty: is not there any more */
     const char *direction;  /* added, removed, upgrade, downgrade, changed */
@@ -21,12 +20,20 @@ struct lks_difference {
     bool tolerated; /* a version inside the tested window of the stack before */
 };
 
+/* Published flaws, the worst first, each once. */
+struct lks_flaws {
+    const struct lks_advisory **list;
+    size_t count;
+};
+
+/* Texts are views of the two stacks and the facts, which must outlive it, or live in `memory`. */
 struct lks_stackdiff {
-    struct lks_report memory; /* owns the texts and the array */
+    struct lks_arena memory; /* owns the arrays too */
     struct lks_difference *differences;
     size_t count, room;
-    struct lks_advisory_list before, after;
-    const char *reboot;                   /* the strongest among them */
+    struct lks_flaws closed; /* the first stack is exposed to them, the second is not */
+    struct lks_flaws opened; /* the other way round */
+    const char *reboot;      /* the strongest among the differences */
     const struct lks_change_class *class; /* the class of change, NULL when nothing differs */
     size_t one_way;
     bool same; /* the digests are equal */

@@ -18,6 +18,11 @@
 
 #define LKS_DAY_NONE INT32_MIN
 
+/* Boards of one family, case aside, and bytes of its name. The loader refuses more, so that core
+ * can look at a whole family in an array of this size. */
+#define LKS_FAMILY_BOARDS_MAX 16
+#define LKS_FAMILY_LEN_MAX    63
+
 enum lks_vendor { LKS_VENDOR_NVIDIA, LKS_VENDOR_AMD, LKS_VENDOR_ANY };
 const char *lks_vendor_name(enum lks_vendor vendor);
 
@@ -254,6 +259,7 @@ struct lks_edge {
     struct lks_str other, other_range;
     struct lks_str gpus;      /* families it is limited to, empty for all */
     struct lks_str condition; /* what a manifest cannot tell; its result is at most a warning */
+    bool site;                /* of LKS_FACTS_SITE_EDGES: whoever runs these nodes asks for it */
 };
 
 struct lks_affected {

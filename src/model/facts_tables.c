@@ -5,36 +5,61 @@
 const char *const lks_facts_statuses[] = {"confirmed", "partly", "sibling", "unconfirmed", NULL};
 
 static const char *const vendors[] = {"nvidia", "amd", "any", NULL};
+static const char *const gpu_vendors[] = {"nvidia", "amd", NULL};
 static const char *const open_modules[] = {"",  "no", "supported", "required", "inbox-or-dkms",
                                            NULL};
 static const char *const kinds[] = {"software", "firmware", NULL};
 static const char *const schemes[] = {"dotted", "debian", "vbios", "firmware", NULL};
 static const char *const edge_kinds[] = {"requires", "conflicts", NULL};
 
+/* Words that stay text. Programs compare with them and scripts read them, so the lists are closed:
+ * one that is misspelled would silently be none of those anyone asks for. */
+#define WORDS(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
 #define COLUMN(row, cname, kind, field, need, ...)                                                 \
     {                                                                                              \
         .name = (cname), .cell = LKS_CELL_##kind, .offset = offsetof(struct row, field),           \
         .required = (need), __VA_ARGS__                                                            \
     }
-#define NEED(row, cname, kind, field)  COLUMN(row, cname, kind, field, true, .values = NULL)
-#define MAY(row, cname, kind, field)   COLUMN(row, cname, kind, field, false, .values = NULL)
-#define WORD(row, cname, field, words) COLUMN(row, cname, CHOICE, field, true, .values = (words))
+#define NEED(row, cname, kind, field)    COLUMN(row, cname, kind, field, true, .key = false)
+#define MAY(row, cname, kind, field)     COLUMN(row, cname, kind, field, false, .key = false)
+#define KEY(row, cname, kind, field)     COLUMN(row, cname, kind, field, true, .key = true)
+#define CHOICE(row, cname, field, words) COLUMN(row, cname, CHOICE, field, true, .values = (words))
+#define WORD(row, cname, field, ...)                                                               \
+    COLUMN(row, cname, WORD, field, true, .values = WORDS(__VA_ARGS__))
+#define MAY_WORD(row, cname, field, ...)                                                           \
+    COLUMN(row, cname, WORD, field, false, .values = WORDS(__VA_ARGS__))
 #define VERSION(row, cname, field, sch)                                                            \
     COLUMN(row, cname, VERSION, field, true, .scheme = LKS_VERSION_##sch)
 #define MAY_VERSION(row, cname, field, sch)                                                        \
     COLUMN(row, cname, VERSION, field, false, .scheme = LKS_VERSION_##sch)
+#define KEY_VERSION(row, cname, field, sch)                                                        \
+    COLUMN(row, cname, VERSION, field, true, .scheme = LKS_VERSION_##sch, .key = true)
+/* A key by which other rows call this one, and a place where they do. */
+#define KEY_NAME(row, cname, field, what)                                                          \
+    COLUMN(row, cname, TEXT, field, true, .key = true, .defines = LKS_REF_##what)
+#define NAME(row, cname, field, what)                                                              \
+    COLUMN(row, cname, TEXT, field, true, .defines = LKS_REF_##what)
+#define REF(row, cname, kind, field, what)                                                         \
+    COLUMN(row, cname, kind, field, true, .refers = LKS_REF_##what)
+#define MAY_REF(row, cname, kind, field, what)                                                     \
+    COLUMN(row, cname, kind, field, false, .refers = LKS_REF_##what)
 
 /* Every row says how far it is to be trusted and where it was read. */
 #define FACT(row)                                                                                  \
-    WORD(row, "status", fact.status, lks_facts_statuses), NEED(row, "source", TEXT, fact.source)
+    CHOICE(row, "status", fact.status, lks_facts_statuses), NEED(row, "source", TEXT, fact.source)
 #define FACT_NOTE(row) FACT(row), MAY(row, "note", TEXT, fact.note)
 
 static const struct lks_facts_column gpu_columns[] = {
     FACT_NOTE(lks_gpu),
-    WORD(lks_gpu, "vendor", vendor, vendors),
-    NEED(lks_gpu, "product", TEXT, product),
-    NEED(lks_gpu, "family", TEXT, family),
-    NEED(lks_gpu, "architecture", TEXT, architecture),
+    CHOICE(lks_gpu, "vendor", vendor, gpu_vendors),
+    KEY(lks_gpu, "product", TEXT, product),
+    NAME(lks_gpu, "family", family, FAMILY),
+    NAME(lks_gpu, "architecture", architecture, ARCHITECTURE),
     MAY(lks_gpu, "target", TEXT, target),
     MAY(lks_gpu, "memory_gb", NUMBER, memory_gb),
     MAY(lks_gpu, "nvlink_links", NUMBER, nvlink_links),
@@ -42,7 +67,7 @@ static const struct lks_facts_column gpu_columns[] = {
     MAY(lks_gpu, "pci_ids", WORDS, pci_ids),
     MAY_VERSION(lks_gpu, "first_listed_driver", first_listed_driver, DOTTED),
     MAY_VERSION(lks_gpu, "min_driver", min_driver, DOTTED),
-    MAY(lks_gpu, "max_driver_branch", BRANCH, max_driver_branch),
+    MAY_REF(lks_gpu, "max_driver_branch", BRANCH, max_driver_branch, BRANCH),
     MAY_VERSION(lks_gpu, "min_toolkit", min_toolkit, DOTTED),
     MAY(lks_gpu, "max_toolkit_major", BRANCH, max_toolkit_major),
     COLUMN(lks_gpu, "open_modules", CHOICE, open_modules, false, .values = open_modules),
@@ -53,57 +78,58 @@ static const struct lks_facts_column gpu_columns[] = {
 
 static const struct lks_facts_column branch_columns[] = {
     FACT(lks_branch),
-    NEED(lks_branch, "branch", BRANCH, number),
-    MAY(lks_branch, "type", TEXT, type),
+    KEY(lks_branch, "branch", BRANCH, number),
+    MAY_WORD(lks_branch, "type", type, "LTSB", "PB", "NFB", "dev"),
     MAY(lks_branch, "first_release", DAY, first_release),
     MAY(lks_branch, "eol", DAY, eol),
     MAY(lks_branch, "eol_other", DAY, eol_other),
     MAY_VERSION(lks_branch, "latest", latest, DOTTED),
     MAY_VERSION(lks_branch, "cuda", cuda, DOTTED),
-    NEED(lks_branch, "architectures", WORDS, architectures),
-    NEED(lks_branch, "open_modules", TEXT, open_modules),
+    REF(lks_branch, "architectures", WORDS, architectures, ARCHITECTURE),
+    WORD(lks_branch, "open_modules", open_modules, "no", "available", "default"),
     MAY_VERSION(lks_branch, "min_kernel_open", min_kernel_open, DOTTED),
 };
 
 static const struct lks_facts_column driver_columns[] = {
     FACT(lks_driver),
-    VERSION(lks_driver, "version", version, DOTTED),
-    NEED(lks_driver, "branch", BRANCH, branch),
+    KEY_VERSION(lks_driver, "version", version, DOTTED),
+    REF(lks_driver, "branch", BRANCH, branch, BRANCH),
     MAY(lks_driver, "date", DAY, date),
     NEED(lks_driver, "datacenter", BOOL, datacenter),
 };
 
 static const struct lks_facts_column toolkit_columns[] = {
     FACT_NOTE(lks_toolkit),
-    VERSION(lks_toolkit, "cuda", version, DOTTED),
+    KEY_VERSION(lks_toolkit, "cuda", version, DOTTED),
     VERSION(lks_toolkit, "min_driver", min_driver, DOTTED),
     VERSION(lks_toolkit, "minor_compat_min", minor_compat_min, DOTTED),
-    MAY(lks_toolkit, "backward_from", BRANCH, backward_from),
+    MAY_REF(lks_toolkit, "backward_from", BRANCH, backward_from, BRANCH),
     NEED(lks_toolkit, "bundles_driver", BOOL, bundles_driver),
 };
 
 static const struct lks_facts_column compat_columns[] = {
     FACT(lks_compat_package),
     NEED(lks_compat_package, "package", TEXT, package),
-    VERSION(lks_compat_package, "cuda", cuda, DOTTED),
-    NEED(lks_compat_package, "branch", BRANCH, branch),
-    NEED(lks_compat_package, "verdict", TEXT, verdict),
+    KEY_VERSION(lks_compat_package, "cuda", cuda, DOTTED),
+    COLUMN(lks_compat_package, "branch", BRANCH, branch, true, .key = true,
+           .refers = LKS_REF_BRANCH),
+    WORD(lks_compat_package, "verdict", verdict, "compatible", "not-needed", "not-compatible"),
 };
 
 static const struct lks_facts_column cudnn_columns[] = {
     FACT_NOTE(lks_cudnn),
     VERSION(lks_cudnn, "cudnn", version, DOTTED),
     NEED(lks_cudnn, "cuda_major", BRANCH, cuda_major),
-    NEED(lks_cudnn, "cuda_versions", WORDS, cuda_versions),
+    NEED(lks_cudnn, "cuda_versions", PATTERNS, cuda_versions),
     MAY_VERSION(lks_cudnn, "min_driver", min_driver, DOTTED),
     MAY(lks_cudnn, "targets", WORDS, targets),
 };
 
 static const struct lks_facts_column nccl_columns[] = {
     FACT_NOTE(lks_nccl),
-    VERSION(lks_nccl, "nccl", version, DOTTED),
+    KEY_VERSION(lks_nccl, "nccl", version, DOTTED),
     MAY(lks_nccl, "date", DAY, date),
-    MAY(lks_nccl, "cuda_majors", WORDS, cuda_majors),
+    MAY(lks_nccl, "cuda_majors", PATTERNS, cuda_majors),
     MAY(lks_nccl, "sm_min", NUMBER, sm_min),
     MAY(lks_nccl, "sm_max", NUMBER, sm_max),
     NEED(lks_nccl, "rank_check", BOOL, rank_check),
@@ -111,31 +137,31 @@ static const struct lks_facts_column nccl_columns[] = {
 
 static const struct lks_facts_column ctk_columns[] = {
     FACT_NOTE(lks_ctk),
-    VERSION(lks_ctk, "version", version, DOTTED),
+    KEY_VERSION(lks_ctk, "version", version, DOTTED),
     MAY(lks_ctk, "date", DAY, date),
 };
 
 static const struct lks_facts_column dcgm_columns[] = {
     FACT_NOTE(lks_dcgm),
-    VERSION(lks_dcgm, "dcgm", version, DOTTED),
+    KEY_VERSION(lks_dcgm, "dcgm", version, DOTTED),
     MAY_VERSION(lks_dcgm, "min_driver", min_driver, DOTTED),
     MAY_VERSION(lks_dcgm, "min_driver_nvswitch", min_driver_nvswitch, DOTTED),
 };
 
 static const struct lks_facts_column operator_columns[] = {
     FACT_NOTE(lks_operator),
-    VERSION(lks_operator, "operator", version, DOTTED),
+    KEY_VERSION(lks_operator, "operator", version, DOTTED),
     MAY(lks_operator, "date", DAY, date),
-    MAY(lks_operator, "support", TEXT, support),
+    MAY_WORD(lks_operator, "support", support, "supported", "deprecated", "end-of-support"),
     MAY_VERSION(lks_operator, "driver", driver, DOTTED),
-    MAY(lks_operator, "listed_drivers", WORDS, listed_drivers),
+    MAY(lks_operator, "listed_drivers", PATTERNS, listed_drivers),
     MAY_VERSION(lks_operator, "toolkit", toolkit, DOTTED),
     MAY_VERSION(lks_operator, "dcgm", dcgm, DOTTED),
 };
 
 static const struct lks_facts_column image_columns[] = {
     FACT_NOTE(lks_image),
-    NEED(lks_image, "tag", TEXT, tag),
+    KEY(lks_image, "tag", TEXT, tag),
     NEED(lks_image, "image", TEXT, image),
     MAY_VERSION(lks_image, "cuda", cuda, DOTTED),
     MAY_VERSION(lks_image, "cudnn", cudnn, DOTTED),
@@ -146,138 +172,148 @@ static const struct lks_facts_column image_columns[] = {
 
 static const struct lks_facts_column rocm_columns[] = {
     FACT_NOTE(lks_rocm),
-    VERSION(lks_rocm, "rocm", version, DOTTED),
+    KEY_VERSION(lks_rocm, "rocm", version, DOTTED),
     MAY(lks_rocm, "date", DAY, date),
     MAY_VERSION(lks_rocm, "rccl", rccl, DOTTED),
     MAY_VERSION(lks_rocm, "miopen", miopen, DOTTED),
-    MAY(lks_rocm, "amdgpu", WORDS, amdgpu),
-    MAY(lks_rocm, "amdgpu_older", WORDS, amdgpu_older),
-    MAY(lks_rocm, "older_gpus", WORDS, older_gpus),
+    MAY(lks_rocm, "amdgpu", PATTERNS, amdgpu),
+    MAY(lks_rocm, "amdgpu_older", PATTERNS, amdgpu_older),
+    MAY_REF(lks_rocm, "older_gpus", WORDS, older_gpus, FAMILY),
     MAY(lks_rocm, "targets", WORDS, targets),
-    MAY(lks_rocm, "gpus", WORDS, gpus),
-    MAY(lks_rocm, "firmware", TEXT, firmware),
+    MAY_REF(lks_rocm, "gpus", WORDS, gpus, FAMILY),
+    MAY(lks_rocm, "firmware", WORDS, firmware),
 };
 
 static const struct lks_facts_column rocm_window_columns[] = {
     FACT(lks_rocm_window),
-    NEED(lks_rocm_window, "amdgpu", TEXT, amdgpu),
-    NEED(lks_rocm_window, "rocm", WORDS, rocm),
+    KEY(lks_rocm_window, "amdgpu", PATTERN, amdgpu),
+    NEED(lks_rocm_window, "rocm", PATTERNS, rocm),
 };
 
 static const struct lks_facts_column xid_columns[] = {
     FACT_NOTE(lks_xid),
-    NEED(lks_xid, "xid", NUMBER, number),
+    KEY(lks_xid, "xid", NUMBER, number),
     MAY(lks_xid, "mnemonic", TEXT, mnemonic),
     MAY(lks_xid, "description", TEXT, description),
     MAY(lks_xid, "category", TEXT, category),
-    MAY(lks_xid, "severity", TEXT, severity),
-    MAY(lks_xid, "immediate_action", TEXT, immediate_action),
-    MAY(lks_xid, "investigatory_action", TEXT, investigatory_action),
-    MAY(lks_xid, "applies_a100", TEXT, applies_a100),
-    MAY(lks_xid, "applies_h100", TEXT, applies_h100),
-    MAY(lks_xid, "applies_b100", TEXT, applies_b100),
-    MAY(lks_xid, "applies_gb200", TEXT, applies_gb200),
+    MAY_WORD(lks_xid, "severity", severity, "fatal-node", "fatal-gpu", "fatal-vm", "app", "info",
+             "decode", "operator", "unrated", "unused"),
+    MAY_REF(lks_xid, "immediate_action", TEXT, immediate_action, ACTION),
+    MAY_REF(lks_xid, "investigatory_action", TEXT, investigatory_action, ACTION),
+    MAY_WORD(lks_xid, "applies_a100", applies_a100, "yes", "no"),
+    MAY_WORD(lks_xid, "applies_h100", applies_h100, "yes", "no"),
+    MAY_WORD(lks_xid, "applies_b100", applies_b100, "yes", "no"),
+    MAY_WORD(lks_xid, "applies_gb200", applies_gb200, "yes", "no"),
     MAY(lks_xid, "xid154_since", TEXT, xid154_since),
 };
 
 static const struct lks_facts_column sxid_columns[] = {
     FACT(lks_sxid),
-    NEED(lks_sxid, "sxid", NUMBER, number),
+    KEY(lks_sxid, "sxid", NUMBER, number),
     MAY(lks_sxid, "mnemonic", TEXT, mnemonic),
     MAY(lks_sxid, "unit", TEXT, unit),
-    MAY(lks_sxid, "fatality", TEXT, fatality),
-    MAY(lks_sxid, "recommended_action", TEXT, recommended_action),
-    MAY(lks_sxid, "fm_guide_class", TEXT, fm_guide_class),
+    MAY_WORD(lks_sxid, "fatality", fatality, "fatal", "non-fatal"),
+    MAY_REF(lks_sxid, "recommended_action", TEXT, recommended_action, ACTION),
+    MAY_WORD(lks_sxid, "fm_guide_class", fm_guide_class, "non-fatal", "potentially-fatal",
+             "always-fatal"),
     MAY(lks_sxid, "fm_guide_title", TEXT, fm_guide_title),
 };
 
 static const struct lks_facts_column action_columns[] = {
     FACT(lks_xid_action),
-    NEED(lks_xid_action, "action", TEXT, action),
+    KEY_NAME(lks_xid_action, "action", action, ACTION),
     NEED(lks_xid_action, "actor", TEXT, actor),
     NEED(lks_xid_action, "meaning", TEXT, meaning),
-    NEED(lks_xid_action, "disruption", TEXT, disruption),
+    WORD(lks_xid_action, "disruption", disruption, "no", "service", "service-if", "gpu", "gpu-if",
+         "gpu-or-fabric", "vm", "node", "node-out", "fabric", "hands", "change", "by-154",
+         "by-bits", "by-table"),
 };
 
 static const struct lks_facts_column nvlink5_columns[] = {
     FACT(lks_xid_nvlink5),
     NEED(lks_xid_nvlink5, "xid", NUMBER, number),
     NEED(lks_xid_nvlink5, "unit", TEXT, unit),
-    MAY(lks_xid_nvlink5, "intrinfo_v1", TEXT, intrinfo_v1),
-    MAY(lks_xid_nvlink5, "intrinfo_v2", TEXT, intrinfo_v2),
-    MAY(lks_xid_nvlink5, "error_status", TEXT, error_status),
-    NEED(lks_xid_nvlink5, "action", TEXT, action),
-    MAY(lks_xid_nvlink5, "intrinfo_v1_action2", TEXT, intrinfo_v1_action2),
-    MAY(lks_xid_nvlink5, "intrinfo_v2_action2", TEXT, intrinfo_v2_action2),
-    MAY(lks_xid_nvlink5, "action2", TEXT, action2),
-    MAY(lks_xid_nvlink5, "investigatory_action", TEXT, investigatory_action),
-    MAY(lks_xid_nvlink5, "severity", TEXT, severity),
-    MAY(lks_xid_nvlink5, "cause", TEXT, cause),
+    MAY(lks_xid_nvlink5, "intrinfo_v1", BITS, intrinfo_v1),
+    MAY(lks_xid_nvlink5, "intrinfo_v2", BITS, intrinfo_v2),
+    MAY(lks_xid_nvlink5, "error_status", HEX, error_status),
+    REF(lks_xid_nvlink5, "action", TEXT, action, ACTION),
+    MAY(lks_xid_nvlink5, "intrinfo_v1_action2", BITS, intrinfo_v1_action2),
+    MAY(lks_xid_nvlink5, "intrinfo_v2_action2", BITS, intrinfo_v2_action2),
+    MAY_REF(lks_xid_nvlink5, "action2", TEXT, action2, ACTION),
+    MAY_REF(lks_xid_nvlink5, "investigatory_action", TEXT, investigatory_action, ACTION),
+    MAY_WORD(lks_xid_nvlink5, "severity", severity, "non-fatal", "link-fatal", "fatal"),
+    COLUMN(lks_xid_nvlink5, "cause", WORDS, cause, false, .values = WORDS("hw", "sw", "fw")),
 };
 
 static const struct lks_facts_column update_columns[] = {
     FACT(lks_update_class),
-    NEED(lks_update_class, "class", TEXT, name),
-    NEED(lks_update_class, "transport", TEXT, transport),
+    KEY_NAME(lks_update_class, "class", name, UPDATE_CLASS),
+    COLUMN(lks_update_class, "transport", WORDS, transport, true,
+           .values = WORDS("in-band", "redfish", "pldm", "controller")),
     NEED(lks_update_class, "window", TEXT, window),
-    NEED(lks_update_class, "disruption", TEXT, disruption),
-    NEED(lks_update_class, "revert", TEXT, revert),
+    WORD(lks_update_class, "disruption", disruption, "none", "service", "reboot", "reset", "domain",
+         "power"),
+    WORD(lks_update_class, "revert", revert, "cheap", "banks", "reflash", "vendor", "one-way"),
     NEED(lks_update_class, "risk", NUMBER, risk),
     NEED(lks_update_class, "if_wrong", TEXT, if_wrong),
 };
 
 static const struct lks_facts_column change_columns[] = {
     FACT(lks_change_class),
-    NEED(lks_change_class, "class", TEXT, name),
+    KEY(lks_change_class, "class", TEXT, name),
     NEED(lks_change_class, "example", TEXT, example),
-    NEED(lks_change_class, "approval", TEXT, approval),
-    NEED(lks_change_class, "pattern", TEXT, pattern),
-    NEED(lks_change_class, "revert", TEXT, revert),
-    NEED(lks_change_class, "standby", TEXT, standby),
+    WORD(lks_change_class, "approval", approval, "pre-authorised", "board", "emergency-board",
+         "full-board"),
+    WORD(lks_change_class, "pattern", pattern, "rolling", "rings", "accelerated", "one-side"),
+    WORD(lks_change_class, "revert", revert, "repin", "banks", "tested", "none"),
+    WORD(lks_change_class, "standby", standby, "yes", "no"),
 };
 
 static const struct lks_facts_column posture_columns[] = {
     FACT_NOTE(lks_posture),
-    NEED(lks_posture, "posture", TEXT, name),
+    KEY(lks_posture, "posture", TEXT, name),
     NEED(lks_posture, "production", BOOL, production),
-    NEED(lks_posture, "sync", TEXT, sync),
-    NEED(lks_posture, "pinning", TEXT, pinning),
-    NEED(lks_posture, "injection", TEXT, injection),
-    NEED(lks_posture, "cadence", TEXT, cadence),
-    NEED(lks_posture, "mixed_in_job", TEXT, mixed_in_job),
+    WORD(lks_posture, "sync", sync, "yes", "no", "trainer"),
+    WORD(lks_posture, "pinning", pinning, "strict", "trainer-strict", "per-service", "loose",
+         "per-job"),
+    WORD(lks_posture, "injection", injection, "host-image", "hybrid", "operator"),
+    WORD(lks_posture, "cadence", cadence, "scheduled", "trainer-first", "rolling", "opportunistic",
+         "lagging"),
+    WORD(lks_posture, "mixed_in_job", mixed_in_job, "never", "trainer-never", "replicas",
+         "tolerated", "dev-only"),
     NEED(lks_posture, "strict_unresolved", BOOL, strict_unresolved),
 };
 
 static const struct lks_facts_column component_columns[] = {
     FACT(lks_component_kind),
-    NEED(lks_component_kind, "name", TEXT, name),
-    WORD(lks_component_kind, "vendor", vendor, vendors),
-    WORD(lks_component_kind, "kind", sort, kinds),
-    WORD(lks_component_kind, "scheme", scheme, schemes),
-    NEED(lks_component_kind, "update_class", TEXT, update_class),
-    NEED(lks_component_kind, "reboot", TEXT, reboot),
-    NEED(lks_component_kind, "scope", TEXT, scope),
+    KEY_NAME(lks_component_kind, "name", name, COMPONENT),
+    CHOICE(lks_component_kind, "vendor", vendor, vendors),
+    CHOICE(lks_component_kind, "kind", sort, kinds),
+    CHOICE(lks_component_kind, "scheme", scheme, schemes),
+    REF(lks_component_kind, "update_class", TEXT, update_class, UPDATE_CLASS),
+    WORD(lks_component_kind, "reboot", reboot, "no", "service", "node", "domain"),
+    WORD(lks_component_kind, "scope", scope, "node", "chassis", "domain", "site"),
     MAY(lks_component_kind, "aliases", WORDS, aliases),
     NEED(lks_component_kind, "summary", TEXT, summary),
 };
 
 static const struct lks_facts_column setting_columns[] = {
     FACT(lks_setting_kind),
-    NEED(lks_setting_kind, "name", TEXT, name),
-    NEED(lks_setting_kind, "reboot", TEXT, reboot),
-    NEED(lks_setting_kind, "revert", TEXT, revert),
+    KEY_NAME(lks_setting_kind, "name", name, SETTING),
+    WORD(lks_setting_kind, "reboot", reboot, "no", "service", "reset", "node"),
+    WORD(lks_setting_kind, "revert", revert, "cheap", "reboot"),
     NEED(lks_setting_kind, "summary", TEXT, summary),
 };
 
 static const struct lks_facts_column edge_columns[] = {
     FACT_NOTE(lks_edge),
-    NEED(lks_edge, "id", TEXT, id),
-    WORD(lks_edge, "kind", kind, edge_kinds),
-    MAY(lks_edge, "component", TEXT, component),
+    KEY(lks_edge, "id", TEXT, id),
+    CHOICE(lks_edge, "kind", kind, edge_kinds),
+    MAY_REF(lks_edge, "component", TEXT, component, COMPONENT),
     MAY(lks_edge, "range", TEXT, range),
-    NEED(lks_edge, "other", TEXT, other),
+    REF(lks_edge, "other", TEXT, other, COMPONENT),
     MAY(lks_edge, "other_range", TEXT, other_range),
-    MAY(lks_edge, "gpus", WORDS, gpus),
+    MAY_REF(lks_edge, "gpus", WORDS, gpus, FAMILY),
     MAY(lks_edge, "condition", TEXT, condition),
 };
 
@@ -313,3 +349,13 @@ const struct lks_facts_table lks_facts_tables[] = {
     TABLE("requires.csv", edges, lks_edge, edge_columns),
 };
 const size_t lks_facts_table_count = LKS_COUNT(lks_facts_tables);
+_Static_assert(LKS_COUNT(lks_facts_tables) <= LKS_FACTS_TABLES_MAX, "a place for each table");
+
+const char *lks_facts_rows(const struct lks_facts *facts, const struct lks_facts_table *table,
+                           size_t *count)
+{
+    const char *at = (const char *)facts + table->rows_offset, *rows;
+    memcpy(&rows, at, sizeof(rows));
+    memcpy(count, at + sizeof(rows), sizeof(*count));
+    return rows;
+}

@@ -32,8 +32,8 @@ static const struct lks_record policy_record = {
     .name = "version policy", .about = "what a pool accepts", LKS_FIELDS(policy_fields)};
 
 static const struct lks_field pool_fields[] = {
-    {"posture", LKS_ONE_OF("pre-training", "post-training", "online-inference", "batch", "dev"),
-     LKS_REQUIRED, NULL, "class of workload, which decides how tightly it pins"},
+    {"posture", LKS_OF(NAME), LKS_REQUIRED, NULL,
+     "class of workload, a row of postures.csv, which decides how tightly it pins"},
     {"criticality", LKS_NUMBERS(0, 100), 0, NULL, "pools change in rising order"},
     {"enforce", LKS_ONE_OF("observe", "warn", "on"), 0, "observe",
      "whether jobs are refused, or it is only counted what would have been"},
@@ -55,7 +55,8 @@ static const struct lks_record domain_record = {
 
 static const struct lks_field bmc_fields[] = {
     {"url", LKS_OF(URL), LKS_REQUIRED, NULL, "https://bmc-{host}.example, {host} being the name"},
-    {"trust", LKS_OF(TEXT), 0, NULL, "file:/CA.pem, or fingerprint (recorded by bmc trust)"},
+    {"trust", LKS_OF(TEXT), 0, "fingerprint",
+     "file:/CA.pem, or fingerprint (recorded by bmc trust)"},
     {"credentials", LKS_OF(SECRET), LKS_REQUIRED, NULL, "file:/PATH or exec:/PROGRAM"},
 };
 static const struct lks_record bmc_record = {
@@ -95,13 +96,18 @@ static const struct lks_record asset_record = {
 
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
-    {"sites", LKS_DICT(LKS_RECORD(site_record)), 0, NULL, "places with machines"},
-    {"power_zones", LKS_DICT(LKS_RECORD(zone_record)), 0, NULL, "feeds and their budgets"},
-    {"pools", LKS_DICT(LKS_RECORD(pool_record)), LKS_REQUIRED, NULL, "nodes by workload"},
-    {"domains", LKS_DICT(LKS_RECORD(domain_record)), 0, NULL, "what changes together"},
-    {"nodes", LKS_LIST_FROM_TO(1, 100000, LKS_RECORD(node_record)), LKS_REQUIRED, NULL,
-     "nodes by host list"},
-    {"assets", LKS_LIST(LKS_RECORD(asset_record)), 0, NULL, "what has firmware and is no node"},
+    {"sites", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(site_record)), 0, NULL,
+     "places with machines"},
+    {"power_zones", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(zone_record)), 0, NULL,
+     "feeds and their budgets"},
+    {"pools", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(pool_record)), LKS_REQUIRED, NULL,
+     "nodes by workload"},
+    {"domains", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(domain_record)), 0, NULL,
+     "what changes together"},
+    {"nodes", LKS_LIST_FROM_TO(1, LKS_FLEET_GROUPS_MAX, LKS_RECORD(node_record)), LKS_REQUIRED,
+     NULL, "nodes by host list"},
+    {"assets", LKS_LIST_FROM_TO(0, LKS_FLEET_GROUPS_MAX, LKS_RECORD(asset_record)), 0, NULL,
+     "what has firmware and is no node"},
 };
 const struct lks_record lks_fleet_record = {
     .name = "Fleet",
@@ -110,48 +116,104 @@ const struct lks_record lks_fleet_record = {
 
 /* Reading ----------------------------------------------------------------------------------- */
 
-enum { HOST_BYTES_MAX = 256 * 1024 * 1024 };
+enum { NAME_BYTES_MAX = 256 * 1024 * 1024 };
+
+/* The maps of a fleet whose names its groups refer to. */
+enum map { SITES, POWER_ZONES, POOLS, DOMAINS, MAPS };
+static const char *const map_names[MAPS] = {"sites", "power_zones", "pools", "domains"};
+
+/* What one domain holds, summed up group by group. */
+struct domain_sum {
+    int64_t gpus;
+    int64_t wanted; /* 0 while no class of it spans nodes */
+};
 
 struct reader {
     struct lks_docs *docs;
     const struct lks_doc *doc;
     const struct lks_class_lookup *lookup;
     struct lks_fleet *fleet;
-    struct lks_intern *hosts;
+    struct lks_intern hosts;
+    struct lks_intern names[MAPS]; /* of each map, in its order */
+    struct domain_sum *domains;    /* by the number of their names */
     struct lks_err *err;
 };
 
+static void reader_fini(struct reader *r)
+{
+    lks_intern_fini(&r->hosts);
+    for (size_t i = 0; i < MAPS; i++)
+        lks_intern_fini(&r->names[i]);
+}
+
 #define FAIL(r, at, ...) lks_doc_fail((r)->docs, (at), (r)->err, __VA_ARGS__)
 
-static bool truth_or(const struct lks_doc *map, const char *key, bool absent)
+static enum lks_code read_names(struct reader *r)
 {
-    const struct lks_doc *member = lks_doc_member(map, key);
-    return member != NULL ? member->truth : absent;
+    lks_intern_init(&r->hosts, NAME_BYTES_MAX);
+    for (size_t i = 0; i < MAPS; i++) {
+        lks_intern_init(&r->names[i], NAME_BYTES_MAX);
+        const struct lks_doc *map = lks_doc_member(r->doc, map_names[i]);
+        const struct lks_doc *first = map != NULL ? map->first : NULL;
+        for (const struct lks_doc *item = first; item != NULL; item = item->next) {
+            uint32_t id;
+            if (lks_intern_id(&r->names[i], item->key, &id, r->err) != LKS_OK)
+                return r->err->code;
+        }
+    }
+    r->domains = lks_arena_array(&r->docs->arena, lks_intern_count(&r->names[DOMAINS]) + 1,
+                                 sizeof(*r->domains));
+    return r->domains != NULL ? LKS_OK : lks_arena_fail(&r->docs->arena, r->err);
 }
 
-static int64_t number_or(const struct lks_doc *map, const char *key, int64_t absent)
+/* The member `key` of `group`, if it is there, names something in `map`: which one, into `out`. */
+static enum lks_code find_reference(const struct reader *r, const struct lks_doc *group,
+                                    const char *key, enum map map, uint32_t *out)
 {
-    const struct lks_doc *member = lks_doc_member(map, key);
-    return member != NULL ? member->number : absent;
+    const struct lks_doc *at = lks_doc_member(group, key);
+    if (at == NULL || lks_intern_find(&r->names[map], at->text, out))
+        return LKS_OK;
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(at->text);
+    for (uint32_t id = 0; id < lks_intern_count(&r->names[map]); id++)
+        lks_near_try(&near, lks_intern_text(&r->names[map], id));
+    return FAIL(r, at, "no '%" LKS_STR_FMT "' under %s%s", LKS_STR_ARG(at->text), map_names[map],
+                lks_near_hint(&near, hint));
 }
 
-static struct lks_str text_or(const struct lks_doc *map, const char *key, const char *absent)
+static int64_t number_or_zero(const struct lks_doc *map, const char *key)
 {
-    struct lks_str text = lks_doc_text(map, key);
-    return text.len > 0 ? text : lks_str_from(absent);
+    const struct lks_doc *member = lks_doc_member(map, key);
+    return member != NULL ? member->number : 0;
 }
 
 static void read_policy(const struct lks_doc *doc, struct lks_version_policy *out)
 {
     *out = (struct lks_version_policy){
-        .min_age_days = number_or(doc, "min_age_days", 0),
-        .minor = truth_or(doc, "minor", true),
-        .forward = truth_or(doc, "forward", false),
+        .min_age_days = number_or_zero(doc, "min_age_days"),
+        .minor = lks_schema_truth(doc, &policy_record, "minor"),
+        .forward = lks_schema_truth(doc, &policy_record, "forward"),
     };
     const struct lks_doc *branches = lks_doc_member(doc, "branches");
     const struct lks_doc *first = branches != NULL ? branches->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next)
         out->branches[out->branch_count++] = item->text;
+}
+
+static enum lks_code check_posture(const struct reader *r, const struct lks_doc *pool)
+{
+    const struct lks_facts *facts = r->lookup->facts;
+    const struct lks_doc *at = lks_doc_member(pool, "posture");
+    char hint[LKS_NEAR_HINT_SIZE];
+    struct lks_near near = lks_near_to(at->text);
+    for (size_t i = 0; i < facts->postures.count; i++) {
+        if (lks_str_eq(facts->postures.rows[i].name, at->text))
+            return LKS_OK;
+        lks_near_try(&near, facts->postures.rows[i].name);
+    }
+    return FAIL(r, at, "no posture '%" LKS_STR_FMT "'%s", LKS_STR_ARG(at->text),
+                near.best.len > 0 ? lks_near_hint(&near, hint)
+                                  : "; pre-training, post-training, online-inference, batch, dev");
 }
 
 static enum lks_code read_pools(struct reader *r)
@@ -162,13 +224,15 @@ static enum lks_code read_pools(struct reader *r)
         return lks_arena_fail(&r->docs->arena, r->err);
     for (const struct lks_doc *item = pools->first; item != NULL; item = item->next) {
         struct lks_pool *pool = &r->fleet->pools[r->fleet->pool_count++];
+        if (check_posture(r, item) != LKS_OK)
+            return r->err->code;
         *pool = (struct lks_pool){
             .name = item->key,
             .posture = lks_doc_text(item, "posture"),
-            .enforce = text_or(item, "enforce", "observe"),
-            .sched = text_or(item, "sched", "none"),
+            .enforce = lks_schema_text(item, &pool_record, "enforce"),
+            .sched = lks_schema_text(item, &pool_record, "sched"),
             .stack = lks_doc_text(item, "stack"),
-            .criticality = number_or(item, "criticality", 0),
+            .criticality = number_or_zero(item, "criticality"),
             .doc = item,
         };
         read_policy(lks_doc_member(item, "version_policy"), &pool->policy);
@@ -176,52 +240,55 @@ static enum lks_code read_pools(struct reader *r)
     return LKS_OK;
 }
 
-/* `at` may name a member of the fleet's map `map_name`; what it names must be there. */
-static enum lks_code check_reference(const struct reader *r, const struct lks_doc *group,
-                                     const char *key, const char *map_name)
-{
-    const struct lks_doc *at = lks_doc_member(group, key);
-    const struct lks_doc *map = lks_doc_member(r->doc, map_name);
-    if (at == NULL)
-        return LKS_OK;
-    char hint[LKS_NEAR_HINT_SIZE];
-    struct lks_near near = lks_near_to(at->text);
-    const struct lks_doc *first = map != NULL ? map->first : NULL;
-    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (lks_str_eq(item->key, at->text))
-            return LKS_OK;
-        lks_near_try(&near, item->key);
-    }
-    return FAIL(r, at, "no '%" LKS_STR_FMT "' under %s%s", LKS_STR_ARG(at->text), map_name,
-                lks_near_hint(&near, hint));
-}
-
 static enum lks_code read_hosts(struct reader *r, const struct lks_doc *doc,
                                 struct lks_hostlist *out)
 {
     const struct lks_doc *at = lks_doc_member(doc, "hosts");
-    if (lks_hostlist_parse(at->text, &r->docs->arena, out, r->err) != LKS_OK)
-        return lks_wrap(r->err, "%" LKS_STR_FMT ":%u", LKS_STR_ARG(r->docs->source), at->line);
+    struct lks_err inner = {0};
+    size_t count = 0;
+    if (lks_hostlist_count(at->text, &count, &inner) != LKS_OK)
+        return FAIL(r, at, "%s", inner.msg);
+    if (count > LKS_FLEET_HOSTS_MAX - lks_intern_count(&r->hosts))
+        return FAIL(r, at, "a fleet has at most %d nodes and assets", LKS_FLEET_HOSTS_MAX);
+    if (lks_hostlist_parse(at->text, &r->docs->arena, out, &inner) != LKS_OK)
+        return FAIL(r, at, "%s", inner.msg);
     for (size_t i = 0; i < out->count; i++) {
         uint32_t id;
-        if (lks_intern_find(r->hosts, out->names[i], &id))
+        if (lks_intern_find(&r->hosts, out->names[i], &id))
             return FAIL(r, at, "host '%" LKS_STR_FMT "' is already named in this fleet",
                         LKS_STR_ARG(out->names[i]));
-        if (lks_intern_id(r->hosts, out->names[i], &id, r->err) != LKS_OK)
+        if (lks_intern_id(&r->hosts, out->names[i], &id, r->err) != LKS_OK)
             return r->err->code;
     }
     return LKS_OK;
 }
 
+/* Several hosts behind one address would be several nodes that are one. */
+static enum lks_code check_bmc(const struct reader *r, const struct lks_doc *bmc, size_t hosts)
+{
+    if (bmc == NULL)
+        return LKS_OK;
+    const struct lks_doc *url = lks_doc_member(bmc, "url");
+    struct lks_str trust = lks_schema_text(bmc, &bmc_record, "trust"), rest = url->text, ignored;
+    bool named = lks_str_find(url->text, LKS_STR("{host}")) >= 0;
+    if (hosts > 1 && !named)
+        return FAIL(r, url, "%zu hosts share this address; put {host} where their names go", hosts);
+    while (lks_str_cut(rest, '{', &ignored, &rest)) {
+        if (!lks_str_starts(rest, "host}"))
+            return FAIL(r, url, "the only thing that can stand in braces is {host}");
+    }
+    if (!lks_str_is(trust, "fingerprint") && !lks_str_starts(trust, "file:/"))
+        return FAIL(r, lks_doc_member(bmc, "trust"), "trust is file:/CA.pem or fingerprint");
+    return LKS_OK;
+}
+
 static enum lks_code read_place(struct reader *r, const struct lks_doc *doc, struct lks_group *out)
 {
-    static const struct {
-        const char *key, *map;
-    } references[] = {{"site", "sites"}, {"domain", "domains"}, {"power_zone", "power_zones"}};
-    for (size_t i = 0; i < LKS_COUNT(references); i++) {
-        if (check_reference(r, doc, references[i].key, references[i].map) != LKS_OK)
-            return r->err->code;
-    }
+    uint32_t ignored;
+    if (find_reference(r, doc, "site", SITES, &ignored) != LKS_OK ||
+        find_reference(r, doc, "domain", DOMAINS, &ignored) != LKS_OK ||
+        find_reference(r, doc, "power_zone", POWER_ZONES, &ignored) != LKS_OK)
+        return r->err->code;
     *out = (struct lks_group){
         .site = lks_doc_text(doc, "site"),
         .domain = lks_doc_text(doc, "domain"),
@@ -233,23 +300,35 @@ static enum lks_code read_place(struct reader *r, const struct lks_doc *doc, str
         .side = lks_doc_text(doc, "side"),
         .doc = doc,
     };
-    return read_hosts(r, doc, &out->hosts);
+    if (read_hosts(r, doc, &out->hosts) != LKS_OK)
+        return r->err->code;
+    return check_bmc(r, lks_doc_member(doc, "bmc"), out->hosts.count);
+}
+
+static void add_to_domain(struct reader *r, const struct lks_group *group)
+{
+    uint32_t id;
+    if (!lks_intern_find(&r->names[DOMAINS], group->domain, &id))
+        return;
+    r->domains[id].gpus += group->class->gpus * (int64_t)group->hosts.count;
+    if (group->class->nvlink_domain > group->class->gpus)
+        r->domains[id].wanted = group->class->nvlink_domain;
 }
 
 static enum lks_code read_node_group(struct reader *r, const struct lks_doc *doc)
 {
     struct lks_group *group = &r->fleet->nodes[r->fleet->node_groups++];
-    if (read_place(r, doc, group) != LKS_OK || check_reference(r, doc, "pool", "pools") != LKS_OK)
+    uint32_t pool = 0; /* required, so it is found or refused */
+    if (read_place(r, doc, group) != LKS_OK ||
+        find_reference(r, doc, "pool", POOLS, &pool) != LKS_OK)
         return r->err->code;
-    for (size_t i = 0; i < r->fleet->pool_count; i++) {
-        if (lks_str_eq(r->fleet->pools[i].name, lks_doc_text(doc, "pool")))
-            group->pool = &r->fleet->pools[i];
-    }
+    group->pool = &r->fleet->pools[pool];
     const struct lks_doc *class = lks_doc_member(doc, "class");
     group->class = lks_class_find(r->lookup, class->text);
     if (group->class == NULL)
         return lks_class_fail(r->lookup, r->docs, class, r->err);
     r->fleet->node_count += group->hosts.count;
+    add_to_domain(r, group);
     return LKS_OK;
 }
 
@@ -281,35 +360,29 @@ static enum lks_code read_groups(struct reader *r, const char *key, struct lks_g
 
 /* A domain holds as many nodes of a class as that class's NVLink domain takes: a rack with a tray
  * too few or too many is a mistake of the list, not a rack. */
-static enum lks_code check_domain(const struct reader *r, const struct lks_doc *domain)
+static enum lks_code check_domains(const struct reader *r)
 {
-    int64_t gpus = 0, wanted = 0;
-    for (size_t i = 0; i < r->fleet->node_groups; i++) {
-        const struct lks_group *g = &r->fleet->nodes[i];
-        if (!lks_str_eq(g->domain, domain->key))
-            continue;
-        gpus += g->class->gpus * (int64_t)g->hosts.count;
-        if (g->class->nvlink_domain > g->class->gpus)
-            wanted = g->class->nvlink_domain;
+    uint32_t id = 0, ignored;
+    const struct lks_doc *domains = lks_doc_member(r->doc, map_names[DOMAINS]);
+    const struct lks_doc *first = domains != NULL ? domains->first : NULL;
+    for (const struct lks_doc *item = first; item != NULL; item = item->next, id++) {
+        const struct domain_sum *sum = &r->domains[id];
+        if (find_reference(r, item, "site", SITES, &ignored) != LKS_OK)
+            return r->err->code;
+        if (sum->wanted > 0 && sum->gpus != sum->wanted)
+            return FAIL(r, item, "its nodes hold %lld GPUs, and one NVLink domain holds %lld",
+                        (long long)sum->gpus, (long long)sum->wanted);
     }
-    if (wanted > 0 && gpus != wanted)
-        return FAIL(r, domain, "its nodes hold %lld GPUs, and one NVLink domain holds %lld",
-                    (long long)gpus, (long long)wanted);
     return LKS_OK;
 }
 
-static enum lks_code check_domains(const struct reader *r)
+static enum lks_code check_zones(const struct reader *r)
 {
-    const struct lks_doc *domains = lks_doc_member(r->doc, "domains");
-    const struct lks_doc *first = domains != NULL ? domains->first : NULL;
+    uint32_t ignored;
+    const struct lks_doc *zones = lks_doc_member(r->doc, map_names[POWER_ZONES]);
+    const struct lks_doc *first = zones != NULL ? zones->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (check_reference(r, item, "site", "sites") != LKS_OK || check_domain(r, item) != LKS_OK)
-            return r->err->code;
-    }
-    const struct lks_doc *zones = lks_doc_member(r->doc, "power_zones");
-    first = zones != NULL ? zones->first : NULL;
-    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        if (check_reference(r, item, "site", "sites") != LKS_OK)
+        if (find_reference(r, item, "site", SITES, &ignored) != LKS_OK)
             return r->err->code;
     }
     return LKS_OK;
@@ -319,14 +392,13 @@ enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err)
 {
-    LKS_CLEANUP(lks_intern_fini) struct lks_intern hosts = {0};
-    lks_intern_init(&hosts, HOST_BYTES_MAX);
     struct lks_fleet fleet = {.name = lks_doc_text(doc, "name"), .doc = doc};
-    struct reader r = {docs, doc, lookup, &fleet, &hosts, err};
-    if (read_pools(&r) != LKS_OK ||
+    LKS_CLEANUP(reader_fini)
+    struct reader r = {.docs = docs, .doc = doc, .lookup = lookup, .fleet = &fleet, .err = err};
+    if (read_names(&r) != LKS_OK || read_pools(&r) != LKS_OK ||
         read_groups(&r, "nodes", &fleet.nodes, read_node_group) != LKS_OK ||
         read_groups(&r, "assets", &fleet.assets, read_asset_group) != LKS_OK ||
-        check_domains(&r) != LKS_OK)
+        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK)
         return err->code;
     *out = fleet;
     return LKS_OK;

@@ -11,6 +11,10 @@
 #include "codec/hostlist.h"
 #include "model/stack.h"
 
+#define LKS_FLEET_NAMES_MAX  20000 /* sites, pools, domains and zones, of each */
+#define LKS_FLEET_GROUPS_MAX 100000
+#define LKS_FLEET_HOSTS_MAX  1000000
+
 struct lks_version_policy {
     struct lks_str branches[4]; /* allowed types of driver branch: LTSB, PB, NFB, dev */
     size_t branch_count;        /* 0: any */

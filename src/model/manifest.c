@@ -48,8 +48,8 @@ static enum lks_code check_version(const struct lks_docs *docs, const struct lks
     return LKS_OK;
 }
 
-static enum lks_code check_kind(const struct lks_docs *docs, const struct lks_doc *doc,
-                                const struct lks_record **out, struct lks_err *err)
+static enum lks_code find_kind(const struct lks_docs *docs, const struct lks_doc *doc,
+                               const struct lks_record **out, struct lks_err *err)
 {
     if (doc->kind != LKS_DOC_MAP)
         return lks_doc_fail(docs, doc, err, "expected a manifest, found %s",
@@ -58,10 +58,10 @@ static enum lks_code check_kind(const struct lks_docs *docs, const struct lks_do
         return err->code;
     struct lks_str kind = lks_doc_text(doc, "kind");
     for (size_t i = 0; i < LKS_COUNT(kinds); i++) {
-        if (!lks_str_is(kind, kinds[i]->name))
-            continue;
-        *out = kinds[i];
-        return lks_schema_check(docs, doc, kinds[i], err);
+        if (lks_str_is(kind, kinds[i]->name)) {
+            *out = kinds[i];
+            return LKS_OK;
+        }
     }
     const struct lks_doc *at = lks_doc_member(doc, "kind");
     return lks_doc_fail(docs, at != NULL ? at : doc, err,
@@ -83,17 +83,29 @@ static enum lks_code make_room(struct lks_manifest *m, const struct lks_manifest
     return LKS_OK;
 }
 
-/* Two of a name in one file would make what a stack runs on depend on their order. */
-static enum lks_code check_class_name(const struct lks_manifest *m, const struct lks_doc *doc,
-                                      struct lks_err *err)
+/* Two of a kind and name in one file would make the answer depend on their order. */
+static enum lks_code check_unique(const struct lks_docs *docs, const struct lks_doc *doc,
+                                  struct lks_err *err)
 {
-    struct lks_str name = lks_doc_text(doc, "name");
-    for (const struct lks_doc *d = m->docs.first; d != doc; d = d->next) {
-        if (lks_str_is(lks_doc_text(d, "kind"), lks_class_record.name) &&
-            lks_str_eq(lks_doc_text(d, "name"), name))
-            return lks_doc_fail(&m->docs, lks_doc_member(doc, "name"), err,
-                                "there is already a class '%" LKS_STR_FMT "' in this file",
-                                LKS_STR_ARG(name));
+    struct lks_str kind = lks_doc_text(doc, "kind"), name = lks_doc_text(doc, "name");
+    for (const struct lks_doc *d = docs->first; d != doc; d = d->next) {
+        if (lks_str_eq(lks_doc_text(d, "kind"), kind) && lks_str_eq(lks_doc_text(d, "name"), name))
+            return lks_doc_fail(docs, lks_doc_member(doc, "name"), err,
+                                "there is already a %" LKS_STR_FMT " '%" LKS_STR_FMT
+                                "' in this file",
+                                LKS_STR_ARG(kind), LKS_STR_ARG(name));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code check_all(const struct lks_docs *docs, struct lks_err *err)
+{
+    for (const struct lks_doc *doc = docs->first; doc != NULL; doc = doc->next) {
+        const struct lks_record *record = NULL;
+        if (find_kind(docs, doc, &record, err) != LKS_OK ||
+            lks_schema_check(docs, doc, record, err) != LKS_OK ||
+            check_unique(docs, doc, err) != LKS_OK)
+            return err->code;
     }
     return LKS_OK;
 }
@@ -103,8 +115,6 @@ static enum lks_code read_doc(struct lks_manifest *m, const struct lks_doc *doc,
                               struct lks_err *err)
 {
     struct lks_class_lookup lookup = {m->classes, m->class_count, facts};
-    if (record == &lks_class_record && check_class_name(m, doc, err) != LKS_OK)
-        return err->code;
     if (record == &lks_class_record)
         return lks_class_parse(&m->docs, doc, &m->classes[m->class_count++], err);
     if (record == &lks_stack_record)
@@ -121,12 +131,12 @@ static enum lks_code read_all(struct lks_manifest *m, const struct lks_facts *fa
     if (m->docs.count > LKS_MANIFEST_DOCS_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %d documents",
                         LKS_STR_ARG(m->docs.source), LKS_MANIFEST_DOCS_MAX);
-    if (make_room(m, library, err) != LKS_OK)
+    if (check_all(&m->docs, err) != LKS_OK || make_room(m, library, err) != LKS_OK)
         return err->code;
     for (size_t pass = 0; pass < LKS_COUNT(kinds); pass++) {
         for (const struct lks_doc *doc = m->docs.first; doc != NULL; doc = doc->next) {
             const struct lks_record *record = NULL;
-            if (check_kind(&m->docs, doc, &record, err) != LKS_OK)
+            if (find_kind(&m->docs, doc, &record, err) != LKS_OK)
                 return err->code;
             if (record == kinds[pass] && read_doc(m, doc, record, facts, err) != LKS_OK)
                 return err->code;

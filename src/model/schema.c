@@ -1,13 +1,14 @@
 #include "model/schema.h"
 
 #include "base/near.h"
+#include "base/secret.h"
 #include "base/time.h"
 #include "codec/hostlist.h"
 #include "codec/version.h"
 
 #include <stdlib.h>
 
-enum { NAME_LEN_MAX = 63, TEXT_LEN_MAX = 4096, SHOWN_MAX = 48 };
+enum { NAME_LEN_MAX = 63, KEY_LEN_MAX = 128, TEXT_LEN_MAX = 4096, SHOWN_MAX = 48 };
 
 /* Checking ---------------------------------------------------------------------------------- */
 
@@ -30,10 +31,10 @@ static bool all_of(struct lks_str s, const char *allowed)
     return s.len > 0;
 }
 
-static bool has_control(struct lks_str s)
+static bool has_any(struct lks_str s, const char *bytes)
 {
-    for (size_t i = 0; i < s.len; i++) {
-        if ((unsigned char)s.ptr[i] < 0x20 || s.ptr[i] == 0x7f)
+    for (; *bytes != '\0'; bytes++) {
+        if (s.len > 0 && memchr(s.ptr, *bytes, s.len) != NULL)
             return true;
     }
     return false;
@@ -44,19 +45,32 @@ static enum lks_code need_text(struct checker *c, const struct lks_doc *doc, con
     if (doc->kind != LKS_DOC_TEXT)
         return FAIL(c, doc, "expected %s, found %s%s", what, lks_doc_kind_name(doc->kind),
                     doc->kind == LKS_DOC_NUMBER ? "; put it in quotes" : "");
-    if (doc->text.len == 0)
+    if (lks_str_trim(doc->text).len == 0)
         return FAIL(c, doc, "expected %s, found an empty text", what);
     if (doc->text.len > TEXT_LEN_MAX)
         return FAIL(c, doc, "longer than %d bytes", TEXT_LEN_MAX);
-    if (has_control(doc->text))
+    if (!lks_str_printable(doc->text))
         return FAIL(c, doc, "a line break or control character has no place here");
     return LKS_OK;
 }
 
 static bool is_name(struct lks_str s)
 {
-    return s.len <= NAME_LEN_MAX && all_of(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_/") &&
+    return s.len <= NAME_LEN_MAX && all_of(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_") &&
            strchr("abcdefghijklmnopqrstuvwxyz0123456789", s.ptr[0]) != NULL;
+}
+
+static bool is_component(struct lks_str s)
+{
+    struct lks_str sort, name;
+    if (lks_str_cut(s, '/', &sort, &name))
+        return lks_str_is(sort, "firmware") && is_name(name);
+    return is_name(s);
+}
+
+static bool is_key_text(struct lks_str s)
+{
+    return s.len > 0 && s.len <= KEY_LEN_MAX && lks_str_printable(s);
 }
 
 static enum lks_code check_text(struct checker *c, const struct lks_doc *doc,
@@ -73,7 +87,19 @@ static enum lks_code check_name(struct checker *c, const struct lks_doc *doc,
     if (need_text(c, doc, "a name") != LKS_OK)
         return c->err->code;
     if (!is_name(doc->text))
-        return FAIL(c, doc, "'%.*s' is not a name: lower-case letters, digits, '.', '-', '_', '/'",
+        return FAIL(c, doc, "'%.*s' is not a name: lower-case letters, digits, '.', '-', '_'",
+                    SHOWN(doc->text));
+    return LKS_OK;
+}
+
+static enum lks_code check_component(struct checker *c, const struct lks_doc *doc,
+                                     const struct lks_shape *shape)
+{
+    (void)shape;
+    if (need_text(c, doc, "a component") != LKS_OK)
+        return c->err->code;
+    if (!is_component(doc->text))
+        return FAIL(c, doc, "'%.*s' is not a component: a name, or firmware/NAME",
                     SHOWN(doc->text));
     return LKS_OK;
 }
@@ -129,8 +155,9 @@ static enum lks_code check_sha256(struct checker *c, const struct lks_doc *doc,
     (void)shape;
     if (need_text(c, doc, "a digest") != LKS_OK)
         return c->err->code;
-    struct lks_str hex = {doc->text.ptr + 7, doc->text.len < 7 ? 0 : doc->text.len - 7};
-    if (!lks_str_starts(doc->text, "sha256:") || hex.len != 64 || !all_of(hex, HEX_DIGITS))
+    struct lks_str algorithm, hex;
+    lks_str_cut(doc->text, ':', &algorithm, &hex);
+    if (!lks_str_is(algorithm, "sha256") || hex.len != 64 || !all_of(hex, HEX_DIGITS))
         return FAIL(c, doc, "expected sha256: and 64 lower-case hexadecimal digits");
     return LKS_OK;
 }
@@ -138,11 +165,13 @@ static enum lks_code check_sha256(struct checker *c, const struct lks_doc *doc,
 static enum lks_code check_hex(struct checker *c, const struct lks_doc *doc,
                                const struct lks_shape *shape)
 {
-    (void)shape;
     if (need_text(c, doc, "hexadecimal digits") != LKS_OK)
         return c->err->code;
-    if (doc->text.len % 2 != 0 || !all_of(doc->text, HEX_DIGITS))
-        return FAIL(c, doc, "expected an even number of lower-case hexadecimal digits");
+    if (doc->text.len < (size_t)shape->min || doc->text.len > (size_t)shape->max ||
+        doc->text.len % 2 != 0 || !all_of(doc->text, HEX_DIGITS))
+        return FAIL(c, doc,
+                    "expected %lld to %lld lower-case hexadecimal digits, two for each byte",
+                    (long long)shape->min, (long long)shape->max);
     return LKS_OK;
 }
 
@@ -152,11 +181,9 @@ static enum lks_code check_hosts(struct checker *c, const struct lks_doc *doc,
     (void)shape;
     if (need_text(c, doc, "a host list") != LKS_OK)
         return c->err->code;
-    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    lks_arena_init(&arena, LKS_DOC_MEMORY_MAX);
-    struct lks_hostlist hosts;
+    size_t count;
     struct lks_err inner = {0};
-    if (lks_hostlist_parse(doc->text, &arena, &hosts, &inner) != LKS_OK)
+    if (lks_hostlist_count(doc->text, &count, &inner) != LKS_OK)
         return FAIL(c, doc, "%s", inner.msg);
     return LKS_OK;
 }
@@ -167,11 +194,11 @@ static enum lks_code check_url(struct checker *c, const struct lks_doc *doc,
     (void)shape;
     if (need_text(c, doc, "a URL") != LKS_OK)
         return c->err->code;
-    if (memchr(doc->text.ptr, '@', doc->text.len) != NULL)
+    if (has_any(doc->text, "@"))
         return FAIL(c, doc, "a URL here carries no user or password; name them under credentials");
     if (!lks_str_starts(doc->text, "https://") || doc->text.len == strlen("https://") ||
-        memchr(doc->text.ptr, ' ', doc->text.len) != NULL)
-        return FAIL(c, doc, "expected https://HOST, in which {host} stands for the node's name");
+        has_any(doc->text, " ?#"))
+        return FAIL(c, doc, "expected https://HOST/PATH, without a query");
     return LKS_OK;
 }
 
@@ -180,7 +207,7 @@ static enum lks_code check_secret(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_shape *shape)
 {
     (void)shape;
-    if (doc->kind != LKS_DOC_TEXT || has_control(doc->text) ||
+    if (doc->kind != LKS_DOC_TEXT || !lks_str_printable(doc->text) || has_any(doc->text, " ") ||
         !(lks_str_starts(doc->text, "file:/") || lks_str_starts(doc->text, "exec:/")))
         return FAIL(c, doc, "credentials are given by reference only: file:/PATH or exec:/PROGRAM");
     return LKS_OK;
@@ -275,6 +302,19 @@ static enum lks_code check_list(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
+static enum lks_code check_key(struct checker *c, const struct lks_doc *item, enum lks_type keys)
+{
+    if (keys == LKS_TYPE_NAME && !is_name(item->key))
+        return FAIL(c, item, "is not a name: lower-case letters, digits, '.', '-', '_'");
+    if (keys == LKS_TYPE_COMPONENT && !is_component(item->key))
+        return FAIL(c, item, "is not a component: a name, or firmware/NAME");
+    if (!is_key_text(item->key))
+        return FAIL(c, item, "a key here has 1 to %d printable characters", KEY_LEN_MAX);
+    if (keys == LKS_TYPE_TEXT && item->kind == LKS_DOC_TEXT && lks_secret_key(item->key))
+        return FAIL(c, item, "looks like a secret, and a manifest holds none");
+    return LKS_OK;
+}
+
 static enum lks_code check_dict(struct checker *c, const struct lks_doc *doc,
                                 const struct lks_shape *shape)
 {
@@ -283,9 +323,7 @@ static enum lks_code check_dict(struct checker *c, const struct lks_doc *doc,
     if (check_count(c, doc, shape) != LKS_OK)
         return c->err->code;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (item->key.len == 0 || item->key.len > NAME_LEN_MAX || has_control(item->key))
-            return FAIL(c, item, "a name here has 1 to %d printable characters", NAME_LEN_MAX);
-        if (check_value(c, item, shape->of) != LKS_OK)
+        if (check_key(c, item, shape->keys) != LKS_OK || check_value(c, item, shape->of) != LKS_OK)
             return c->err->code;
     }
     return LKS_OK;
@@ -298,6 +336,27 @@ const struct lks_field *lks_schema_field(const struct lks_record *record, struct
             return &record->fields[i];
     }
     return NULL;
+}
+
+struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_record *record,
+                               const char *key)
+{
+    const struct lks_field *field = lks_schema_field(record, lks_str_from(key));
+    LKS_ASSERT(field != NULL);
+    const struct lks_doc *member = lks_doc_member(map, key);
+    if (member != NULL && member->kind == LKS_DOC_TEXT)
+        return member->text;
+    return lks_str_from(field->fallback != NULL ? field->fallback : "");
+}
+
+bool lks_schema_truth(const struct lks_doc *map, const struct lks_record *record, const char *key)
+{
+    const struct lks_field *field = lks_schema_field(record, lks_str_from(key));
+    LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_BOOL);
+    const struct lks_doc *member = lks_doc_member(map, key);
+    if (member != NULL)
+        return member->truth;
+    return field->fallback != NULL && strcmp(field->fallback, "true") == 0;
 }
 
 static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
@@ -341,16 +400,17 @@ static const struct {
     const char *json_type;
     const char *json_pattern;
 } types[] = {
-    [LKS_TYPE_TEXT] = {check_text, "string", NULL},
-    [LKS_TYPE_NAME] = {check_name, "string", "^[a-z0-9][a-z0-9./_-]{0,62}$"},
-    [LKS_TYPE_VERSION] = {check_version, "string", "^[^ <>=*~^][^ ]*$"},
+    [LKS_TYPE_TEXT] = {check_text, "string", "^.{1,4096}$"},
+    [LKS_TYPE_NAME] = {check_name, "string", "^[a-z0-9][a-z0-9._-]{0,62}$"},
+    [LKS_TYPE_COMPONENT] = {check_component, "string", "^(firmware/)?[a-z0-9][a-z0-9._-]{0,62}$"},
+    [LKS_TYPE_VERSION] = {check_version, "string", "^(?!latest$)[^ <>=*~^][^ ]{0,127}$"},
     [LKS_TYPE_RANGE] = {check_range, "string", NULL},
     [LKS_TYPE_DATE] = {check_date, "string", "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$"},
     [LKS_TYPE_SHA256] = {check_sha256, "string", "^sha256:[0-9a-f]{64}$"},
     [LKS_TYPE_HEX] = {check_hex, "string", "^([0-9a-f]{2})+$"},
     [LKS_TYPE_HOSTS] = {check_hosts, "string", NULL},
-    [LKS_TYPE_URL] = {check_url, "string", "^https://[^ @]+$"},
-    [LKS_TYPE_SECRET] = {check_secret, "string", "^(file|exec):/"},
+    [LKS_TYPE_URL] = {check_url, "string", "^https://[^ @?#]+$"},
+    [LKS_TYPE_SECRET] = {check_secret, "string", "^(file|exec):/[^ ]*$"},
     [LKS_TYPE_BOOL] = {check_bool, "boolean", NULL},
     [LKS_TYPE_NUMBER] = {check_number, "integer", NULL},
     [LKS_TYPE_CHOICE] = {check_choice, NULL, NULL},
@@ -583,6 +643,7 @@ static void put_limits(struct lks_json_writer *w, const struct lks_shape *shape)
         const char *min, *max;
     } names[] = {
         {LKS_TYPE_NUMBER, "minimum", "maximum"},
+        {LKS_TYPE_HEX, "minLength", "maxLength"},
         {LKS_TYPE_LIST, "minItems", "maxItems"},
         {LKS_TYPE_DICT, "minProperties", "maxProperties"},
     };
@@ -603,6 +664,15 @@ static void put_choice(struct lks_json_writer *w, const struct lks_shape *shape)
     for (size_t i = 0; shape->values[i] != NULL; i++)
         lks_json_cstr(w, NULL, shape->values[i]);
     lks_json_end(w, ']');
+}
+
+static void put_dict(struct lks_json_writer *w, const struct lks_shape *shape)
+{
+    lks_json_begin(w, "propertyNames", '{');
+    lks_json_cstr(w, "pattern",
+                  shape->keys == LKS_TYPE_TEXT ? "^.{1,128}$" : types[shape->keys].json_pattern);
+    lks_json_end(w, '}');
+    put_shape(w, "additionalProperties", shape->of, NULL, NULL);
 }
 
 static void put_scalar(struct lks_json_writer *w)
@@ -632,7 +702,7 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
     if (shape->type == LKS_TYPE_LIST)
         put_shape(w, "items", shape->of, NULL, NULL);
     if (shape->type == LKS_TYPE_DICT)
-        put_shape(w, "additionalProperties", shape->of, NULL, NULL);
+        put_dict(w, shape);
     if (shape->type == LKS_TYPE_RECORD)
         put_fields(w, shape->record);
     if (fallback != NULL && shape->type == LKS_TYPE_BOOL)

@@ -13,23 +13,24 @@
 #include "codec/json.h"
 
 enum lks_type {
-    LKS_TYPE_TEXT,    /* one line, not empty */
-    LKS_TYPE_NAME,    /* lower-case letters, digits, '.', '-', '_' and '/': how things are called */
-    LKS_TYPE_VERSION, /* quoted, without blanks */
-    LKS_TYPE_RANGE,   /* quoted: ">=580.95.05 <581" */
-    LKS_TYPE_DATE,    /* quoted: "2026-11-15" */
-    LKS_TYPE_SHA256,  /* "sha256:" and 64 hexadecimal digits */
-    LKS_TYPE_HEX,     /* an even number of hexadecimal digits, such as an ELF build-id */
-    LKS_TYPE_HOSTS,   /* a host list */
-    LKS_TYPE_URL,     /* https:// and no credentials within; may hold {host} */
-    LKS_TYPE_SECRET,  /* a reference, file:PATH or exec:PROGRAM, never the thing itself */
+    LKS_TYPE_TEXT,      /* one line, not empty */
+    LKS_TYPE_NAME,      /* lower-case letters, digits, '.', '-' and '_': how things are called */
+    LKS_TYPE_COMPONENT, /* a name, or firmware/NAME: how a pinned thing is referred to */
+    LKS_TYPE_VERSION,   /* quoted, without blanks */
+    LKS_TYPE_RANGE,     /* quoted: ">=580.95.05 <581" */
+    LKS_TYPE_DATE,      /* quoted: "2026-11-15" */
+    LKS_TYPE_SHA256,    /* "sha256:" and 64 hexadecimal digits */
+    LKS_TYPE_HEX,       /* min to max hexadecimal digits, an even number of them */
+    LKS_TYPE_HOSTS,     /* a host list */
+    LKS_TYPE_URL,       /* https:// and no credentials within; may hold {host} */
+    LKS_TYPE_SECRET,    /* a reference, file:PATH or exec:PROGRAM, never the thing itself */
     LKS_TYPE_BOOL,
     LKS_TYPE_NUMBER, /* from min to max */
     LKS_TYPE_CHOICE, /* one of `values` */
     LKS_TYPE_SCALAR, /* text, a number or true/false as the device has it */
     LKS_TYPE_LIST,   /* of `of` */
     LKS_TYPE_RECORD, /* a map with the fields of `record` */
-    LKS_TYPE_DICT,   /* a map with names of the writer's choice to `of` */
+    LKS_TYPE_DICT,   /* a map from `keys`, of the writer's choice, to `of` */
 };
 
 struct lks_record;
@@ -37,7 +38,8 @@ struct lks_record;
 struct lks_shape {
     enum lks_type type;
     const char *const *values;       /* CHOICE: ends with NULL */
-    int64_t min, max;                /* NUMBER, inclusive; LIST and DICT: how many */
+    int64_t min, max;                /* NUMBER, inclusive; HEX, LIST and DICT: how many */
+    enum lks_type keys;              /* DICT: NAME, COMPONENT or TEXT */
     const struct lks_shape *of;      /* LIST, DICT */
     const struct lks_record *record; /* RECORD */
 };
@@ -85,5 +87,11 @@ void lks_schema_json(const struct lks_record *record, struct lks_buf *out);
 
 /* The field of `record` called `key`, or NULL. */
 const struct lks_field *lks_schema_field(const struct lks_record *record, struct lks_str key);
+
+/* The text of a member of `map`, a map of `record`, or what its absence means (empty when nothing).
+ */
+struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_record *record,
+                               const char *key);
+bool lks_schema_truth(const struct lks_doc *map, const struct lks_record *record, const char *key);
 
 #endif

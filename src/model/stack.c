@@ -10,8 +10,8 @@
 #define SCOPES LKS_ONE_OF("node", "chassis", "domain", "site")
 
 static const struct lks_field build_fields[] = {
-    {"sha256", LKS_OF(HEX), 0, NULL, "SHA-256 of the installed file"},
-    {"build_id", LKS_OF(HEX), 0, NULL, "ELF build-id"},
+    {"sha256", LKS_HEX(64, 64), 0, NULL, "SHA-256 of the installed file"},
+    {"build_id", LKS_HEX(16, 128), 0, NULL, "ELF build-id"},
     {"srcversion", LKS_OF(TEXT), 0, NULL, "srcversion of the kernel module"},
 };
 static const struct lks_record build_record = {
@@ -19,19 +19,19 @@ static const struct lks_record build_record = {
     .about = "which build of the version; the same version from another build is drift",
     LKS_FIELDS(build_fields)};
 
+/* clang-format off */
 #define PIN_FIELDS                                                                                 \
     {"version", LKS_OF(VERSION), 0, NULL, "the exact version, in quotes"},                         \
-        {"absent", LKS_OF(TEXT), LKS_PRESENCE, NULL,                                               \
-         "why the component is deliberately not there"},                                           \
-        {"scope", SCOPES, 0, "node", "what one copy of it serves"},                                \
-        {"build", LKS_RECORD(build_record), 0, NULL, "identity of the build"},                     \
-        {"artifacts", LKS_LIST(LKS_OF(SHA256)), LKS_SET, NULL, "artifacts it is installed from"},  \
-    {                                                                                              \
-        "note", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"                              \
-    }
+    {"absent", LKS_OF(TEXT), LKS_PRESENCE, NULL, "why the component is deliberately not there"},   \
+    {"build", LKS_RECORD(build_record), 0, NULL, "identity of the build"},                         \
+    {"artifacts", LKS_LIST_FROM_TO(1, 64, LKS_OF(SHA256)), LKS_SET, NULL,                          \
+     "artifacts it is installed from"},                                                            \
+    {"note", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"}
+/* clang-format on */
 
 static const struct lks_field component_fields[] = {
     PIN_FIELDS,
+    {"scope", SCOPES, 0, "node", "what one copy of it serves"},
     {"owner", LKS_ONE_OF("package", "image", "gpu-operator", "external"), 0, "package",
      "who installs it; external is observed and never driven"},
     {"modules", LKS_ONE_OF("open", "proprietary"), 0, NULL, "driver: flavour of kernel modules"},
@@ -44,6 +44,8 @@ static const struct lks_field firmware_fields[] = {
     {"part", LKS_OF(TEXT), 0, NULL, "part number it is limited to; without one, every part"},
     {"side", LKS_ONE_OF("a", "b"), 0, NULL, "side of a redundant pair it is limited to"},
     PIN_FIELDS,
+    {"scope", SCOPES, 0, NULL,
+     "what one copy of it serves; without it, what is usual for the class"},
     {"owner", LKS_ONE_OF("bundle", "external"), 0, "bundle",
      "who flashes it; external is observed and never driven"},
     {"transport", LKS_ONE_OF("redfish", "pldm", "in-band", "rack-controller", "vendor-tool"), 0,
@@ -56,7 +58,7 @@ static const struct lks_record firmware_record = {
 
 static const struct lks_field mig_fields[] = {
     {"mode", LKS_ONE_OF("disabled", "enabled"), LKS_REQUIRED, NULL, "MIG mode of every GPU"},
-    {"profiles", LKS_LIST(LKS_OF(TEXT)), 0, NULL, "instances of each GPU, in order"},
+    {"profiles", LKS_LIST_FROM_TO(0, 8, LKS_OF(TEXT)), 0, NULL, "instances of each GPU, in order"},
 };
 static const struct lks_record mig_record = {
     .name = "mig", .about = "multi-instance GPU geometry", LKS_FIELDS(mig_fields)};
@@ -78,9 +80,12 @@ static const struct lks_record partition_record = {
 static const struct lks_field nic_fields[] = {
     {"link_type", LKS_ONE_OF("ethernet", "infiniband"), 0, NULL, "link type of the fabric ports"},
     {"congestion_control", LKS_OF(TEXT), 0, NULL, "algorithm, such as dcqcn"},
-    {"pfc", LKS_LIST(LKS_NUMBERS(0, 7)), LKS_SET, NULL, "priorities with flow control"},
-    {"ecn", LKS_LIST(LKS_NUMBERS(0, 7)), LKS_SET, NULL, "priorities that mark congestion"},
-    {"options", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "other settings by the device's own names"},
+    {"pfc", LKS_LIST_FROM_TO(0, 8, LKS_NUMBERS(0, 7)), LKS_SET, NULL,
+     "priorities with flow control"},
+    {"ecn", LKS_LIST_FROM_TO(0, 8, LKS_NUMBERS(0, 7)), LKS_SET, NULL,
+     "priorities that mark congestion"},
+    {"options", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
+     "other settings by the device's own names"},
 };
 static const struct lks_record nic_record = {
     .name = "nic", .about = "settings of the fabric adapters", LKS_FIELDS(nic_fields)};
@@ -97,12 +102,15 @@ static const struct lks_field setting_fields[] = {
      "Grace: GPU memory as NUMA nodes, or managed by the driver"},
     {"gds", LKS_OF(BOOL), 0, NULL, "GPUDirect Storage is in use"},
     {"partition", LKS_RECORD(partition_record), 0, NULL, "AMD partition modes"},
-    {"kernel_cmdline", LKS_LIST(LKS_OF(TEXT)), LKS_SET, NULL, "parameters the kernel must have"},
+    {"kernel_cmdline", LKS_LIST_FROM_TO(1, 256, LKS_OF(TEXT)), 0, NULL,
+     "parameters the kernel must have, in this order (it matters: hugepagesz, console)"},
     {"nic", LKS_RECORD(nic_record), 0, NULL, "settings of the fabric adapters"},
-    {"bios", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "BIOS attributes by the vendor's names"},
+    {"bios", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
+     "BIOS attributes by the vendor's names"},
     {"unattended_upgrades", LKS_OF(BOOL), 0, NULL,
      "whether the package manager may upgrade on its own; false is what a pinned node wants"},
-    {"other", LKS_DICT(LKS_OF(SCALAR)), 0, NULL, "anything else a site compares"},
+    {"other", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
+     "anything else a site compares"},
 };
 static const struct lks_record setting_record = {
     .name = "settings", .about = "settings that must hold", LKS_FIELDS(setting_fields)};
@@ -115,7 +123,8 @@ static const struct lks_record table_record = {
     .name = "table", .about = "a tuning table by digest", LKS_FIELDS(table_fields)};
 
 static const struct lks_field tuning_fields[] = {
-    {"env", LKS_DICT(LKS_OF(TEXT)), 0, NULL, "environment of NCCL or RCCL"},
+    {"env", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(TEXT)), 0, NULL,
+     "environment of NCCL or RCCL"},
     {"table", LKS_RECORD(table_record), 0, NULL, "table for the tuner plugin"},
 };
 static const struct lks_record tuning_record = {
@@ -125,7 +134,7 @@ static const struct lks_field evidence_fields[] = {
     {"what", LKS_OF(TEXT), LKS_REQUIRED, NULL, "what was tested or signed"},
     {"by", LKS_OF(TEXT), 0, NULL, "who did"},
     {"date", LKS_OF(DATE), 0, NULL, "when"},
-    {"url", LKS_OF(TEXT), 0, NULL, "where it can be read"},
+    {"url", LKS_OF(URL), 0, NULL, "where it can be read"},
 };
 static const struct lks_record evidence_record = {
     .name = "evidence", .about = "why this stack is believed in", LKS_FIELDS(evidence_fields)};
@@ -136,13 +145,16 @@ static const struct lks_field stack_fields[] = {
     {"vendor", LKS_VENDORS, LKS_REQUIRED, NULL, "whose GPUs"},
     {"hardware", LKS_LIST_FROM_TO(1, LKS_STACK_CLASSES_MAX, LKS_OF(NAME)), LKS_REQUIRED | LKS_SET,
      NULL, "hardware classes it is for"},
-    {"components", LKS_DICT(LKS_RECORD(component_record)), LKS_REQUIRED, NULL, "software by name"},
-    {"firmware", LKS_LIST(LKS_RECORD(firmware_record)), LKS_SET, NULL, "firmware by class"},
-    {"windows", LKS_DICT(LKS_OF(RANGE)), 0, NULL,
+    {"components", LKS_DICT(NAME, LKS_STACK_COMPONENTS_MAX, LKS_RECORD(component_record)),
+     LKS_REQUIRED, NULL, "software by name"},
+    {"firmware", LKS_LIST_FROM_TO(0, LKS_STACK_COMPONENTS_MAX, LKS_RECORD(firmware_record)),
+     LKS_SET, NULL, "firmware by class"},
+    {"windows", LKS_DICT(COMPONENT, LKS_STACK_COMPONENTS_MAX, LKS_OF(RANGE)), 0, NULL,
      "tested ranges by component: inside one, another version than the pin conforms too"},
     {"settings", LKS_RECORD(setting_record), 0, NULL, "settings that must hold"},
     {"tuning", LKS_RECORD(tuning_record), 0, NULL, "tuning of the collectives"},
-    {"evidence", LKS_LIST(LKS_RECORD(evidence_record)), LKS_NOTE, NULL, "why it is believed in"},
+    {"evidence", LKS_LIST_FROM_TO(0, 256, LKS_RECORD(evidence_record)), LKS_NOTE, NULL,
+     "why it is believed in"},
 };
 const struct lks_record lks_stack_record = {
     .name = "Stack",
@@ -203,19 +215,14 @@ enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct
                             "come beside it or with --class FILE");
 }
 
-static struct lks_str text_or(const struct lks_doc *map, const char *key, const char *absent)
-{
-    struct lks_str text = lks_doc_text(map, key);
-    return text.len > 0 ? text : lks_str_from(absent);
-}
-
-static void read_pin(const struct lks_doc *doc, const char *owner, struct lks_component *c)
+static void read_pin(const struct lks_doc *doc, const struct lks_record *record,
+                     struct lks_component *c)
 {
     c->doc = doc;
     c->version = lks_doc_text(doc, "version");
     c->absent = lks_doc_text(doc, "absent");
-    c->scope = text_or(doc, "scope", "node");
-    c->owner = text_or(doc, "owner", owner);
+    c->scope = lks_schema_text(doc, record, "scope");
+    c->owner = lks_schema_text(doc, record, "owner");
 }
 
 /* Whether an entry says more than what is absent and why. */
@@ -243,9 +250,9 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
         return FAIL(r, c->doc, "is absent, so nothing else can be said of it");
     enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
     bool firmware = lks_str_starts(c->name, "firmware/"); /* each vendor numbers in its own way */
-    if (c->version.len > 0 && !firmware && !lks_version_valid(c->version, scheme))
+    if (c->version.len > 0 && !firmware && !lks_version_whole(c->version, scheme))
         return FAIL(r, lks_doc_member(c->doc, "version"),
-                    "'%" LKS_STR_FMT "' is not a version of %" LKS_STR_FMT " (%s numbering)",
+                    "'%" LKS_STR_FMT "' is not a whole version of %" LKS_STR_FMT " (%s numbering)",
                     LKS_STR_ARG(c->version), LKS_STR_ARG(c->name), lks_version_scheme_name(scheme));
     return LKS_OK;
 }
@@ -254,6 +261,8 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
 static enum lks_code check_component_name(const struct reader *r, const struct lks_doc *at,
                                           struct lks_str name, enum lks_component_sort sort)
 {
+    if (lks_str_starts(name, "settings."))
+        return FAIL(r, at, "settings go under settings, they are no components");
     const struct lks_component_kind *alias = lks_facts_component_alias(r->facts, name);
     if (alias != NULL)
         return FAIL(r, at, "this component is called '%" LKS_STR_FMT "' here",
@@ -278,7 +287,7 @@ static enum lks_code read_software(const struct reader *r, const struct lks_doc 
     if (check_component_name(r, doc, doc->key, LKS_SOFTWARE) != LKS_OK)
         return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
-    read_pin(doc, "package", c);
+    read_pin(doc, &component_record, c);
     c->name = doc->key;
     c->label = c->name;
     c->modules = lks_doc_text(doc, "modules");
@@ -293,7 +302,7 @@ static enum lks_code read_firmware(const struct reader *r, const struct lks_doc 
     if (check_component_name(r, lks_doc_member(doc, "class"), class, LKS_FIRMWARE) != LKS_OK)
         return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
-    read_pin(doc, "bundle", c);
+    read_pin(doc, &firmware_record, c);
 
     c->part = lks_doc_text(doc, "part");
     c->side = lks_doc_text(doc, "side");
@@ -309,19 +318,26 @@ static enum lks_code read_firmware(const struct reader *r, const struct lks_doc 
                                     LKS_STR_ARG(c->side));
     if (c->name.ptr == NULL || c->label.ptr == NULL)
         return lks_arena_fail(&r->docs->arena, r->err);
+    const struct lks_component_kind *kind = lks_facts_component(r->facts, c->name);
+    if (c->scope.len == 0)
+        c->scope = kind != NULL ? kind->scope : LKS_STR("node");
     c->transport = lks_doc_text(doc, "transport");
     c->banks = lks_doc_text(doc, "banks");
     c->revert = lks_doc_text(doc, "revert");
     return check_pin(r, c);
 }
 
-static int by_identity(const void *left, const void *right)
+int lks_component_cmp(const struct lks_component *a, const struct lks_component *b)
 {
-    const struct lks_component *a = left, *b = right;
     int order = lks_str_cmp(a->name, b->name);
     if (order == 0)
         order = lks_str_cmp(a->part, b->part);
     return order != 0 ? order : lks_str_cmp(a->side, b->side);
+}
+
+static int by_identity(const void *left, const void *right)
+{
+    return lks_component_cmp(left, right);
 }
 
 /* One thing, one pin: two entries for it could name two owners or two versions. */
@@ -330,7 +346,7 @@ static enum lks_code check_single_owner(const struct reader *r)
     for (size_t i = 1; i < r->stack->component_count; i++) {
         const struct lks_component *a = &r->stack->components[i - 1];
         const struct lks_component *b = &r->stack->components[i];
-        if (by_identity(a, b) != 0)
+        if (lks_component_cmp(a, b) != 0)
             continue;
         return FAIL(r, b->doc,
                     "%" LKS_STR_FMT " is pinned twice (owners %" LKS_STR_FMT " and %" LKS_STR_FMT
@@ -364,23 +380,47 @@ static enum lks_code read_components(const struct reader *r, const struct lks_do
     return check_single_owner(r);
 }
 
+/* The first component called `name`; they are sorted. As many as there are when none is. */
+static size_t first_called(const struct lks_stack *stack, struct lks_str name)
+{
+    size_t low = 0, high = stack->component_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(stack->components[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static enum lks_code set_window(const struct reader *r, const struct lks_doc *doc,
+                                struct lks_component *c)
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
+    struct lks_range range;
+    struct lks_err inner = {0};
+    if (lks_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
+        return FAIL(r, doc, "%s", inner.msg);
+    if (!lks_range_has(&range, c->version, scheme))
+        return FAIL(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
+                    LKS_STR_ARG(c->version));
+    c->window = doc->text;
+    return LKS_OK;
+}
+
+/* A window of a firmware class holds for all its parts and sides. */
 static enum lks_code read_window(const struct reader *r, const struct lks_doc *doc)
 {
     bool pinned = false;
-    for (size_t i = 0; i < r->stack->component_count; i++) {
-        struct lks_component *c = &r->stack->components[i];
-        if (!lks_str_eq(c->name, doc->key) || c->version.len == 0)
+    struct lks_stack *stack = r->stack;
+    for (size_t i = first_called(stack, doc->key);
+         i < stack->component_count && lks_str_eq(stack->components[i].name, doc->key); i++) {
+        if (stack->components[i].version.len == 0)
             continue;
+        if (set_window(r, doc, &stack->components[i]) != LKS_OK)
+            return r->err->code;
         pinned = true;
-        c->window = doc->text;
-        enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
-        struct lks_range range;
-        struct lks_err inner = {0};
-        if (lks_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
-            return FAIL(r, doc, "%s", inner.msg);
-        if (!lks_range_has(&range, c->version, scheme))
-            return FAIL(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
-                        LKS_STR_ARG(c->version));
     }
     if (!pinned)
         return FAIL(r, doc, "a window is for a pinned component, and this one is not pinned");
@@ -404,6 +444,10 @@ static enum lks_code read_classes(const struct reader *r, const struct lks_doc *
         const struct lks_class *class = lks_class_find(lookup, item->text);
         if (class == NULL)
             return lks_class_fail(lookup, r->docs, item, r->err);
+        for (const struct lks_doc *other = hardware->first; other != item; other = other->next) {
+            if (lks_str_eq(other->text, item->text))
+                return FAIL(r, item, "this class is named twice");
+        }
         if (class->vendor != r->stack->vendor)
             return FAIL(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
                         lks_vendor_name(r->stack->vendor));

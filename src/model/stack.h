@@ -14,7 +14,9 @@
 #include "model/class.h"
 #include "model/facts.h"
 
-#define LKS_STACK_CLASSES_MAX 16
+#define LKS_STACK_CLASSES_MAX    16
+#define LKS_STACK_COMPONENTS_MAX 512
+#define LKS_STACK_ATTRIBUTES_MAX 4096 /* of a BIOS, say */
 
 /* A pinned thing: software by its name, firmware by "firmware/CLASS" with an optional part. All
  * texts live in the documents the stack was read from. */
@@ -68,6 +70,9 @@ enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
 /* The bytes the digest is taken of. */
 enum lks_code lks_stack_canonical(const struct lks_stack *stack, struct lks_buf *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* By name, part and side: the order of a stack's components. */
+int lks_component_cmp(const struct lks_component *a, const struct lks_component *b);
 
 /* The first component called `name` that is not absent, or NULL. */
 const struct lks_component *lks_stack_find(const struct lks_stack *stack, const char *name);

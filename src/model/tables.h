@@ -36,9 +36,14 @@
         .type = LKS_TYPE_LIST, .of = &(const struct lks_shape)__VA_ARGS__, .min = (lo),            \
         .max = (hi)                                                                                \
     }
-#define LKS_DICT(...)                                                                              \
+#define LKS_DICT(key_type, most, ...)                                                              \
     {                                                                                              \
-        .type = LKS_TYPE_DICT, .of = &(const struct lks_shape)__VA_ARGS__                          \
+        .type = LKS_TYPE_DICT, .keys = LKS_TYPE_##key_type,                                        \
+        .of = &(const struct lks_shape)__VA_ARGS__, .max = (most)                                  \
+    }
+#define LKS_HEX(lo, hi)                                                                            \
+    {                                                                                              \
+        .type = LKS_TYPE_HEX, .min = (lo), .max = (hi)                                             \
     }
 
 #define LKS_REQUIRED LKS_FIELD_REQUIRED
