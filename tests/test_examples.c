@@ -134,7 +134,7 @@ static const struct {
      "12:7: nodes[1].bmc.url: 4 hosts share this address; put {host} where their names go"},
     {"lint-short-build-id", "14:36: components.dcgm.build.build_id: expected 16 to 128 lower-case "
                             "hexadecimal digits, two for each byte"},
-    {"lint-short-hash", "14:36: components.dcgm.build.sha256: expected 64 to 64 lower-case "
+    {"lint-short-hash", "14:36: components.dcgm.build.sha256: expected 64 lower-case "
                         "hexadecimal digits, two for each byte"},
     {"lint-software-under-firmware",
      "15:6: firmware[1].class: dcgm is software; pin it under components"},

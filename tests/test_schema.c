@@ -132,7 +132,7 @@ static void test_accepted(void)
 #define URL    "expected https://HOST/PATH, without a query"
 #define DIGEST "expected sha256: and 64 lower-case hexadecimal digits"
 #define HEX    "expected 4 to 8 lower-case hexadecimal digits, two for each byte"
-#define HASH   "expected 64 to 64 lower-case hexadecimal digits, two for each byte"
+#define HASH   "expected 64 lower-case hexadecimal digits, two for each byte"
 
 static const struct {
     const char *text;

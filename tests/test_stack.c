@@ -161,7 +161,7 @@ static const struct {
      "s.yaml:13:36: components.dcgm.build.build_id: expected 16 to 128 lower-case hexadecimal "
      "digits, two for each byte"},
     {"a short hash", L40S "  dcgm: {version: '3.3.9', build: {sha256: '00ff00ff00ff00ff'}}\n",
-     "s.yaml:13:36: components.dcgm.build.sha256: expected 64 to 64 lower-case hexadecimal "
+     "s.yaml:13:36: components.dcgm.build.sha256: expected 64 lower-case hexadecimal "
      "digits, two for each byte"},
     {"no parameters of the kernel", L40S "settings: {kernel_cmdline: []}\n",
      "s.yaml:13:12: settings.kernel_cmdline: at least 1 expected, found 0"},

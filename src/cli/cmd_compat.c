@@ -149,7 +149,7 @@ enum lks_code lks_cmd_compat(struct lks_cli *cli, const struct lks_args *args, s
 {
     LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
     LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
-    struct lks_compat_question question;
+    struct lks_compat_question question = {0};
     if (read_question(args, &question, err) != LKS_OK ||
         lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
         check_vendor(args, &facts, &question, err) != LKS_OK)

@@ -315,7 +315,7 @@ enum lks_code lks_hostlist_parse(struct lks_str text, struct lks_arena *arena,
                                  struct lks_hostlist *out, struct lks_err *err)
 {
     struct lks_hostlist list = {0};
-    size_t count;
+    size_t count = 0;
     if (lks_hostlist_count(text, &count, err) != LKS_OK)
         return err->code;
     struct parser p = {text, 0, err};

@@ -54,8 +54,12 @@ enum lks_code lks_rule_compat(struct lks_checking *c)
 {
     for (size_t i = 0; i < c->gpu_count; i++) {
         struct lks_compat_question q = lks_compat_of_stack(c->stack, c->gpus[i]);
-        if (q.driver.len == 0 || q.toolkit.len == 0)
+        if (q.driver.len == 0 || q.toolkit.len == 0) {
+            LKS_NOTE_FINDING(c, LKS_WARNING, c->gpus[i], NULL,
+                             "driver or toolkit is absent, so nobody can say whether they go "
+                             "together");
             return LKS_OK;
+        }
         LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};
         lks_compat_ask(c->facts, &q, &answer);
         if (lks_report_check(&answer.rules, c->err) != LKS_OK)

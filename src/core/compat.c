@@ -9,8 +9,7 @@ static const struct {
 } reasons[] = {
     [LKS_NATIVE] = {"NATIVE", "yes", "the driver supports the toolkit in full"},
     [LKS_BACKWARD] = {"BACKWARD", "yes", "the driver belongs to a later major than the toolkit"},
-    [LKS_MINOR] = {"MINOR", "limited",
-                   "runs inside the major: new features and PTX JIT are missing"},
+    [LKS_MINOR] = {"MINOR", "limited", "runs inside the tested window, with limits"},
     [LKS_FORWARD] = {"FORWARD", "limited", "runs through the cuda-compat package"},
     [LKS_UNKNOWN] = {"UNKNOWN", "unknown", "no row of the tables answers"},
     [LKS_NO_DRIVER] = {"NO_DRIVER", "no", "the driver is not good enough for GPU or toolkit"},
@@ -198,8 +197,17 @@ static struct lks_str try_amdgpu(const struct search *s)
     return (struct lks_str){"", 0};
 }
 
-/* The smallest change: the oldest data-center driver that does, newer than the one at hand if that
- * one is too old. */
+/* A branch that lives longer is the better advice; within one, the smallest step. */
+static bool is_better_driver(const struct lks_facts *facts, const struct lks_driver *a,
+                             const struct lks_driver *b)
+{
+    const struct lks_branch *mine = lks_facts_branch(facts, a->branch);
+    const struct lks_branch *other = lks_facts_branch(facts, b->branch);
+    lks_day ends = mine != NULL ? mine->eol : LKS_DAY_NONE;
+    lks_day other_ends = other != NULL ? other->eol : LKS_DAY_NONE;
+    return ends != other_ends ? ends > other_ends : lks_dotted_cmp(a->version, b->version) < 0;
+}
+
 static struct lks_str try_driver(const struct search *s)
 {
     if (s->gpu->vendor == LKS_VENDOR_AMD)
@@ -214,7 +222,7 @@ static struct lks_str try_driver(const struct search *s)
             continue;
         int r = rank(lks_compat_judge(s->facts, &q, s->gpu, NULL));
         if (r < best_rank ||
-            (r == best_rank && best != NULL && lks_dotted_cmp(d->version, best->version) < 0)) {
+            (r == best_rank && best != NULL && is_better_driver(s->facts, d, best))) {
             best = d;
             best_rank = r;
         }

@@ -157,8 +157,12 @@ static bool judge_driver_knows(const struct case_ *c, enum lks_reason *out)
              c->branch, S(gpu->architecture));
         return refuse(c, &branch->fact, LKS_NO_DRIVER, out);
     }
-    NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact, "driver %" LKS_STR_FMT " knows the board",
-         S(c->q->driver));
+    if (!ended)
+        NOTE(c, "driver-knows-gpu", LKS_INFO, &gpu->fact,
+             "driver %" LKS_STR_FMT " knows the board%s", S(c->q->driver),
+             lks_facts_driver(c->facts, c->q->driver) == NULL
+                 ? " by its branch; the version itself is in no table"
+                 : "");
     return false;
 }
 

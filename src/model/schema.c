@@ -6,6 +6,7 @@
 #include "codec/hostlist.h"
 #include "codec/version.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME_LEN_MAX = 63, KEY_LEN_MAX = 128, TEXT_LEN_MAX = 4096, SHOWN_MAX = 48 };
@@ -167,12 +168,13 @@ static enum lks_code check_hex(struct checker *c, const struct lks_doc *doc,
 {
     if (need_text(c, doc, "hexadecimal digits") != LKS_OK)
         return c->err->code;
-    if (doc->text.len < (size_t)shape->min || doc->text.len > (size_t)shape->max ||
-        doc->text.len % 2 != 0 || !all_of(doc->text, HEX_DIGITS))
-        return FAIL(c, doc,
-                    "expected %lld to %lld lower-case hexadecimal digits, two for each byte",
-                    (long long)shape->min, (long long)shape->max);
-    return LKS_OK;
+    if (doc->text.len >= (size_t)shape->min && doc->text.len <= (size_t)shape->max &&
+        doc->text.len % 2 == 0 && all_of(doc->text, HEX_DIGITS))
+        return LKS_OK;
+    char range[48];
+    snprintf(range, sizeof(range), "%lld to ", (long long)shape->min);
+    return FAIL(c, doc, "expected %s%lld lower-case hexadecimal digits, two for each byte",
+                shape->min < shape->max ? range : "", (long long)shape->max);
 }
 
 static enum lks_code check_hosts(struct checker *c, const struct lks_doc *doc,
