@@ -279,8 +279,9 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
     char given[128], hint[LKS_NEAR_HINT_SIZE];
     snprintf(given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "",
              count > 1 ? words[1] : "");
-    if (count == 1 && is_group(words[0]))
-        return fail_group(words[0], err);
+    if (words[0][0] == '-')
+        return lks_fail(err, LKS_E_USAGE, "options stand behind the command, not before it: '%s'",
+                        words[0]);
     /* What follows the command may be its arguments: both readings are tried. */
     struct lks_near whole = lks_near_to(lks_str_from(given));
     struct lks_near first = lks_near_to(lks_str_from(words[0]));
@@ -291,6 +292,8 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
     const struct lks_near *near = whole.distance <= first.distance ? &whole : &first;
     if (near->best.len > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));
+    if (is_group(words[0]))
+        return fail_group(words[0], err);
     return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
 }
 

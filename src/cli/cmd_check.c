@@ -104,8 +104,8 @@ static enum lks_code check_gpu(const struct lks_check *check, struct lks_err *er
         return LKS_OK;
     if (lks_compat_boards(check->facts, check->gpu, &board, 1) == 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "--gpu: no row for '%.*s'; 'lockstep compat' helps to "
-                        "find the name",
+                        "--gpu: no row for '%.*s'; write a family such as H100, a "
+                        "board or a PCI id",
                         LKS_STR_ARG(check->gpu));
     board = lks_compat_foreign(check->facts, check->gpu, check->stack->vendor);
     if (board != NULL)

@@ -210,7 +210,14 @@ static enum lks_code decode(const struct lks_args *args, struct question *q, str
 {
     struct lks_xid_registers registers = {0};
     struct lks_str driver = lks_args_str(args, "--driver");
+    bool status = lks_args_has(args, "--error-status");
     q->has_registers = lks_args_has(args, "--intr-info");
+    if (!q->has_registers && (status || driver.len > 0))
+        return lks_fail(err, LKS_E_USAGE, "xid: --error-status and --driver go with --intr-info");
+    if (q->has_registers && !lks_xid_has_registers(q->facts, q->number))
+        return lks_fail(err, LKS_E_USAGE, "xid: only Xids 144 to 150 come with registers");
+    if (driver.len > 0 && !lks_version_whole(driver, LKS_VERSION_DOTTED))
+        return lks_fail(err, LKS_E_USAGE, "xid: --driver is a version such as 570.86.15");
     if (read_register(args, "--intr-info", &registers.intr_info, err) != LKS_OK ||
         read_register(args, "--error-status", &registers.error_status, err) != LKS_OK)
         return err->code;
@@ -226,7 +233,8 @@ enum lks_code lks_cmd_xid(struct lks_cli *cli, const struct lks_args *args, stru
     struct question q = {.facts = &facts};
     uint64_t number;
     if (!lks_str_number(lks_str_from(args->positional[0]), INT32_MAX, &number))
-        return lks_fail(err, LKS_E_USAGE, "xid: '%s' is not a number", args->positional[0]);
+        return lks_fail(err, LKS_E_USAGE, "xid: '%.32s' is not a number of at most %d",
+                        args->positional[0], INT32_MAX);
     q.number = (int64_t)number;
     if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK || decode(args, &q, err) != LKS_OK)
         return err->code;
@@ -236,8 +244,9 @@ enum lks_code lks_cmd_xid(struct lks_cli *cli, const struct lks_args *args, stru
     const struct lks_xid *xid = is_sxid ? NULL : lks_xid_find(&facts, q.number);
     const struct lks_sxid *sxid = is_sxid ? lks_sxid_find(&facts, q.number) : NULL;
     if (xid == NULL && sxid == NULL)
-        return lks_fail(err, LKS_E_NOT_FOUND, "no row for %s %lld", is_sxid ? "SXid" : "Xid",
-                        (long long)q.number);
+        return lks_fail(err, LKS_E_NOT_FOUND,
+                        "no row for %s %lld; a newer table can be given with --data",
+                        is_sxid ? "SXid" : "Xid", (long long)q.number);
     if (sxid != NULL)
         return json ? sxid_json(cli, &q, sxid, err) : sxid_text(cli, &q, sxid);
     return json ? xid_json(cli, &q, xid, err) : xid_text(cli, &q, xid);

@@ -76,8 +76,14 @@ static bool is_product_start(const struct lks_gpu *gpu, struct lks_str name)
     return product_starts(gpu->product, name);
 }
 
+/* 2330, 0x2330, or as lspci has it, 10de:2330. */
 static bool has_pci_id(const struct lks_gpu *gpu, struct lks_str name)
 {
+    const char *vendor = gpu->vendor == LKS_VENDOR_AMD ? "1002:" : "10de:";
+    if (lks_str_starts(name, vendor))
+        name = (struct lks_str){name.ptr + strlen(vendor), name.len - strlen(vendor)};
+    else if (lks_str_starts(name, "0x"))
+        name = (struct lks_str){name.ptr + 2, name.len - 2};
     return lks_words_have(gpu->pci_ids, name);
 }
 
@@ -279,8 +285,10 @@ static void note_unknown_gpu(const struct lks_facts *facts, struct lks_str name,
 {
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(name);
-    for (size_t i = 0; i < facts->gpus.count; i++)
-        lks_near_try(&near, facts->gpus.rows[i].family);
+    for (size_t i = 0; i < facts->gpus.count; i++) {
+        if (!facts->gpus.rows[i].nvswitch)
+            lks_near_try(&near, facts->gpus.rows[i].family);
+    }
     lks_report_add(rules, "known", LKS_WARNING, name, NULL, "no row for this GPU%s",
                    lks_near_hint(&near, hint));
 }

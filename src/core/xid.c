@@ -96,6 +96,15 @@ static size_t decode(const struct lks_facts *facts, int64_t number,
     return count;
 }
 
+bool lks_xid_has_registers(const struct lks_facts *facts, int64_t number)
+{
+    for (size_t i = 0; i < facts->xid_nvlink5.count; i++) {
+        if (facts->xid_nvlink5.rows[i].number == number)
+            return true;
+    }
+    return false;
+}
+
 size_t lks_xid_decode(const struct lks_facts *facts, int64_t number,
                       const struct lks_xid_registers *registers, struct lks_xid_decoded *out,
                       size_t max)

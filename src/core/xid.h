@@ -22,6 +22,9 @@ struct lks_xid_decoded {
     struct lks_str action; /* the row's, or its second where that pattern fits */
 };
 
+/* Whether an Xid comes with registers that can be decoded. */
+bool lks_xid_has_registers(const struct lks_facts *facts, int64_t number);
+
 /* The rows that match, at most `max`: those that name the error status as it is, or where none does
  * those that name one of its bits. */
 size_t lks_xid_decode(const struct lks_facts *facts, int64_t number,
