@@ -1,27 +1,11 @@
 /* Lines of any bytes as driver, toolkit, GPU, modules and compat package: there is always an
  * answer, always the same one, and always a rule behind it. */
 #include "core/compat.h"
+#include "tests/facts.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct lks_facts facts;
-
-static void unload(void)
-{
-    lks_facts_fini(&facts);
-}
-
-static void load(void)
-{
-    struct lks_err err = {0};
-    if (facts.gpus.count > 0)
-        return;
-    LKS_ASSERT(lks_facts_load(lks_embedded_data, NULL, 0, &facts, &err) == LKS_OK);
-    atexit(unload);
-}
 
 static void check_answer(const struct lks_compat_question *q, const struct lks_compat_answer *a)
 {
@@ -33,7 +17,7 @@ static void check_answer(const struct lks_compat_question *q, const struct lks_c
     LKS_ASSERT(a->other_count <= LKS_COMPAT_BOARDS_MAX);
     LKS_ASSERT(a->board != NULL || a->reason == LKS_UNKNOWN);
     if (a->board != NULL)
-        LKS_ASSERT(lks_compat_judge(&facts, q, a->board, NULL) == a->reason);
+        LKS_ASSERT(lks_compat_judge(lks_test_facts(), q, a->board, NULL) == a->reason);
     for (size_t i = 0; i < a->other_count; i++)
         LKS_ASSERT(a->others[i].reason >= a->reason);
 }
@@ -43,15 +27,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct lks_compat_question q = {0};
     struct lks_str rest = {size > 0 ? (const char *)data : "", size};
     struct lks_str *const fields[] = {&q.driver, &q.toolkit, &q.gpu, &q.modules, &q.compat_package};
-    load();
     for (size_t i = 0; i < LKS_COUNT(fields); i++)
         lks_str_cut(rest, '\n', fields[i], &rest);
     q.needs_ptx_jit = rest.len > 0;
 
     LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer first = {0};
     LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer second = {0};
-    lks_compat_ask(&facts, &q, &first);
-    lks_compat_ask(&facts, &q, &second);
+    lks_compat_ask(lks_test_facts(), &q, &first);
+    lks_compat_ask(lks_test_facts(), &q, &second);
     check_answer(&q, &first);
     LKS_ASSERT(first.reason == second.reason && first.board == second.board);
     LKS_ASSERT(lks_str_eq(first.remedy, second.remedy));

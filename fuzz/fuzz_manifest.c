@@ -3,29 +3,13 @@
 #include "base/buf.h"
 #include "codec/json.h"
 #include "model/manifest.h"
+#include "tests/facts.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 enum { OUT_MAX = 64 * 1024 * 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static struct lks_facts facts;
-
-static void unload(void)
-{
-    lks_facts_fini(&facts);
-}
-
-static void load(void)
-{
-    struct lks_err err = {0};
-    if (facts.gpus.count > 0)
-        return;
-    LKS_ASSERT(lks_facts_load(lks_embedded_data, NULL, 0, &facts, &err) == LKS_OK);
-    atexit(unload);
-}
 
 static void add_text(struct lks_docs *docs, struct lks_doc *top, const char *key, const char *text)
 {
@@ -84,8 +68,8 @@ static void check_stack(const struct lks_stack *stack, const struct lks_manifest
 
     complete(&docs);
     LKS_ASSERT(lks_json_canonical(docs.first, &text, &err) == LKS_OK);
-    LKS_ASSERT(lks_manifest_parse("again", lks_buf_view(&text), &facts, library, &again, &err) ==
-               LKS_OK);
+    LKS_ASSERT(lks_manifest_parse("again", lks_buf_view(&text), lks_test_facts(), library, &again,
+                                  &err) == LKS_OK);
     LKS_ASSERT(again.stack_count == 1);
     LKS_ASSERT(strcmp(again.stacks[0].digest, stack->digest) == 0);
 }
@@ -95,14 +79,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest same = {0};
     struct lks_err err = {0};
-    load();
     struct lks_str text = {size > 0 ? (const char *)data : "", size};
-    if (lks_manifest_parse("fuzz", text, &facts, NULL, &m, &err) != LKS_OK) {
+    if (lks_manifest_parse("fuzz", text, lks_test_facts(), NULL, &m, &err) != LKS_OK) {
         LKS_ASSERT(lks_str_starts(lks_str_from(err.msg), "fuzz:"));
         return 0;
     }
     LKS_ASSERT(m.stack_count + m.class_count + m.fleet_count == m.docs.count);
-    LKS_ASSERT(lks_manifest_parse("fuzz", text, &facts, NULL, &same, &err) == LKS_OK);
+    LKS_ASSERT(lks_manifest_parse("fuzz", text, lks_test_facts(), NULL, &same, &err) == LKS_OK);
     LKS_ASSERT(same.stack_count == m.stack_count);
     for (size_t i = 0; i < m.stack_count; i++) {
         LKS_ASSERT(strcmp(m.stacks[i].digest, same.stacks[i].digest) == 0);

@@ -151,7 +151,8 @@ static const struct {
      "8:40: nodes[1].class: no hardware class 'hgx-h100'; did you mean 'hgx-h100-8'?"},
     {"lint-unknown-pool", "8:27: nodes[1].pool: no 'trian' under pools; did you mean 'train'?"},
     {"lint-unknown-posture",
-     "6:11: pools.train.posture: no posture 'pretraining'; did you mean 'pre-training'?"},
+     "6:11: pools.train.posture: no posture 'pretraining'; there are pre-training, post-training, "
+     "online-inference, batch, dev"},
     {"lint-unknown-site", "8:59: nodes[1].site: no 'osl1' under sites"},
     {"lint-unknown-value", "16:3: settings.compute_mode: no such value 'exclusive'; one of: "
                            "default, exclusive-process, prohibited"},

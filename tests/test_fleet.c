@@ -36,10 +36,13 @@ static const struct {
      "which "
      "decides how tightly it pins"},
     {"no such posture", HEAD "pools: {train: {posture: training}}\n" NODES,
-     "f.yaml:4:17: pools.train.posture: no posture 'training'; pre-training, post-training, "
+     "f.yaml:4:17: pools.train.posture: no posture 'training'; there are pre-training, "
+     "post-training, "
      "online-inference, batch, dev"},
     {"nearly a posture", HEAD "pools: {train: {posture: pretraining}}\n" NODES,
-     "f.yaml:4:17: pools.train.posture: no posture 'pretraining'; did you mean 'pre-training'?"},
+     "f.yaml:4:17: pools.train.posture: no posture 'pretraining'; there are pre-training, "
+     "post-training, "
+     "online-inference, batch, dev"},
     {"every posture",
      HEAD "pools: {train: {posture: pre-training}, a: {posture: post-training}, b: {posture: "
           "online-inference}, c: {posture: batch}, d: {posture: dev}}\n" NODES,

@@ -1,5 +1,6 @@
 #include "model/fleet.h"
 
+#include "base/buf.h"
 #include "base/intern.h"
 #include "base/near.h"
 #include "model/tables.h"
@@ -204,16 +205,17 @@ static enum lks_code check_posture(const struct reader *r, const struct lks_doc 
 {
     const struct lks_facts *facts = r->lookup->facts;
     const struct lks_doc *at = lks_doc_member(pool, "posture");
-    char hint[LKS_NEAR_HINT_SIZE];
-    struct lks_near near = lks_near_to(at->text);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf known = {0};
+    lks_buf_init(&known, LKS_ERR_MSG_MAX);
     for (size_t i = 0; i < facts->postures.count; i++) {
         if (lks_str_eq(facts->postures.rows[i].name, at->text))
             return LKS_OK;
-        lks_near_try(&near, facts->postures.rows[i].name);
+        lks_buf_addf(&known, "%s%" LKS_STR_FMT, i > 0 ? ", " : "",
+                     LKS_STR_ARG(facts->postures.rows[i].name));
     }
-    return FAIL(r, at, "no posture '%" LKS_STR_FMT "'%s", LKS_STR_ARG(at->text),
-                near.best.len > 0 ? lks_near_hint(&near, hint)
-                                  : "; pre-training, post-training, online-inference, batch, dev");
+    struct lks_str shown = lks_buf_view(&known);
+    return FAIL(r, at, "no posture '%" LKS_STR_FMT "'; there are %" LKS_STR_FMT,
+                LKS_STR_ARG(at->text), LKS_STR_ARG(shown));
 }
 
 static enum lks_code read_pools(struct reader *r)
