@@ -1,7 +1,7 @@
 # What people type. The build itself is meson's; this installs what it needs and calls it.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-real lint format docs bench fuzz soak install clean
+.PHONY: help setup build demo test test-real lint format docs bench fuzz soak portable install clean
 
 comma := ,
 
@@ -9,6 +9,7 @@ BUILD    := build
 SANITIZE := build-sanitize
 RELEASE  := build-release
 FUZZ     := build-fuzz
+PORTABLE := build-portable
 
 # Quiet unless something is wrong: $(call ninja,DIR,TARGETS), $(call meson,DIR,OPTIONS).
 quietly = log=$$(mktemp) && if $(1) >$$log 2>&1; then rm -f $$log; else cat $$log; rm -f $$log; exit 1; fi
@@ -64,13 +65,17 @@ soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECO
 	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
+portable: $(PORTABLE)/build.ninja ## build-portable/lockstep for x86_64: needs glibc and nothing else
+	@$(call ninja,$(PORTABLE),lockstep)
+	@tools/portable.sh $(PORTABLE)/lockstep
+
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
 	@$(call ninja,$(RELEASE),lockstep)
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built
-	@rm -rf $(BUILD) $(SANITIZE) $(RELEASE) $(FUZZ)
+	@rm -rf $(BUILD) $(SANITIZE) $(RELEASE) $(FUZZ) $(PORTABLE)
 
 # Each directory is set up once; meson itself notices later changes of its files.
 $(BUILD)/build.ninja:
@@ -84,6 +89,14 @@ $(SANITIZE)/build.ninja:
 $(RELEASE)/build.ninja:
 	@tools/setup.sh build
 	@$(call meson,$(RELEASE),--buildtype release)
+
+# On another architecture Debian's cross compiler and its packages for amd64 do it.
+NATIVE := $(filter x86_64,$(shell uname -m))
+
+$(PORTABLE)/build.ninja:
+	@tools/setup.sh build $(if $(NATIVE),,cross)
+	@$(call meson,$(PORTABLE),--buildtype release -Dportable=true -Dstrip=true \
+		$(if $(NATIVE),,--cross-file tools/x86_64.cross))
 
 $(FUZZ)/build.ninja:
 	@tools/setup.sh build test

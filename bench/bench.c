@@ -84,13 +84,69 @@ static double data_load_ms(void)
     return median(values, RUNS);
 }
 
-static void row(struct lks_table *t, const char *what, double ms, const char *bar, double rival)
+static void row(struct lks_table *t, const char *what, double ms, const char *bar,
+                const char *rival, double rival_ms)
 {
     lks_table_cellf(t, LKS_PLAIN, "%s", what);
     lks_table_cellf(t, LKS_PLAIN, "%.2f ms", ms);
     lks_table_cellf(t, LKS_PLAIN, "%s", bar);
-    lks_table_cellf(t, LKS_PLAIN, "%.2f ms", rival);
-    lks_table_cellf(t, LKS_PLAIN, "%.2f", ms / rival);
+    lks_table_cellf(t, LKS_PLAIN, "%s", rival);
+    if (rival_ms > 0) {
+        lks_table_cellf(t, LKS_PLAIN, "%.2f ms", rival_ms);
+        lks_table_cellf(t, LKS_PLAIN, "%.2f", ms / rival_ms);
+        return;
+    }
+    lks_table_cellf(t, LKS_PLAIN, "not here");
+    lks_table_cellf(t, LKS_PLAIN, "-");
+}
+
+static bool is_program(const char *name)
+{
+    char path[4096];
+    const char *dirs = getenv("PATH");
+    struct lks_str rest = lks_str_from(dirs != NULL ? dirs : ""), dir;
+    for (bool more = true; more;) {
+        more = lks_str_cut(rest, ':', &dir, &rest);
+        snprintf(path, sizeof(path), "%.*s/%s", LKS_STR_ARG(dir), name);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What `inventory --cost --json` said. */
+static void print_memory(const char *lockstep)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        die("pipe");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    static char inventory[] = "inventory", quick[] = "--quick", cost[] = "--cost",
+                json[] = "--json";
+    char *argv[] = {(char *)(uintptr_t)lockstep, inventory, quick, cost, json, NULL};
+    pid_t pid;
+    int status, failed = posix_spawnp(&pid, lockstep, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char text[512] = "";
+    FILE *f = fdopen(ends[0], "r");
+    if (failed != 0 || f == NULL || fgets(text, sizeof(text), f) == NULL ||
+        waitpid(pid, &status, 0) != pid || status != 0)
+        die("inventory --cost");
+    fclose(f);
+    int ms;
+    long parent, child;
+    char name[32] = "";
+    if (sscanf(
+            text,
+            "{\"ms\":%d,\"parent_private_kib\":%ld,\"child_private_kib\":%ld,\"child\":\"%31[^\"]",
+            &ms, &parent, &child, name) != 4)
+        die("inventory --cost says something else than expected");
+    printf("\nprivate memory of inventory --quick: parent %.1f MiB (bar 8 MiB), largest child %.1f "
+           "MiB (%s)\n",
+           (double)parent / 1024, (double)child / 1024, name);
 }
 
 int main(int argc, char **argv)
@@ -98,25 +154,34 @@ int main(int argc, char **argv)
     if (argc != 2)
         die("usage: bench PATH_OF_LOCKSTEP");
     static char stack[] = "examples/h200-train.yaml", word_stack[] = "stack",
-                word_check[] = "check";
+                word_check[] = "check", inventory[] = "inventory", quick[] = "--quick";
     static char python[] = "python3", dash_c[] = "-c", pass[] = "pass";
-    double rival = command_ms((char *[]){python, dash_c, pass, NULL});
+    static char smi[] = "nvidia-smi", dash_q[] = "-q", dash_x[] = "-x";
+    double bare = command_ms((char *[]){python, dash_c, pass, NULL});
+    double vendor = is_program(smi) ? command_ms((char *[]){smi, dash_q, dash_x, NULL}) : 0;
 
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
     lks_table_init(&t, 1 << 20);
     lks_table_column(&t, "what", 0);
     lks_table_column(&t, "median", LKS_COLUMN_RIGHT);
     lks_table_column(&t, "bar", LKS_COLUMN_RIGHT);
-    lks_table_column(&t, "python3 -c pass", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "rival", 0);
+    lks_table_column(&t, "median", LKS_COLUMN_RIGHT);
     lks_table_column(&t, "ratio", LKS_COLUMN_RIGHT);
-    row(&t, "load all data tables", data_load_ms(), "10 ms", rival);
+    row(&t, "load all data tables", data_load_ms(), "10 ms", "python3 -c pass", bare);
     row(&t, "stack check, whole command",
-        command_ms((char *[]){argv[1], word_stack, word_check, stack, NULL}), "20 ms", rival);
+        command_ms((char *[]){argv[1], word_stack, word_check, stack, NULL}), "20 ms",
+        "python3 -c pass", bare);
+    row(&t, "inventory without the library search",
+        command_ms((char *[]){argv[1], inventory, quick, NULL}), "ratio 1", "nvidia-smi -q -x",
+        vendor);
 
     struct lks_term term;
     struct lks_err err = {0};
     lks_term_of(stdout, &term);
     if (lks_table_print(&t, stdout, &term, &err) != LKS_OK)
         die(err.msg);
+    fflush(stdout);
+    print_memory(argv[1]);
     return 0;
 }

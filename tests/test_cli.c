@@ -10,6 +10,7 @@
 #define H100 "examples/h100-train.yaml"
 #define H200 "examples/h200-train.yaml"
 #define NEXT "examples/h200-train-next.yaml"
+#define ROOT "tests/roots/h200"
 #define RACK "examples/gb200-nvl72.yaml"
 
 #define ARGS(...)                                                                                  \
@@ -38,9 +39,9 @@ static const struct {
     {"misspelled second word", ARGS("stack", "chekc", H100), 2, "",
      "lockstep: no command 'stack chekc'; did you mean 'stack check'?\n"},
     {"half a command", ARGS("stack"), 2, "",
-     "lockstep: 'stack' needs a word behind it: lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
     {"half a command and something", ARGS("stack", "nope"), 2, "",
-     "lockstep: 'stack' needs a word behind it: lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
     {"an option before the command", ARGS("--json", "stack"), 2, "",
      "lockstep: options stand behind the command, not before it: '--json'\n"},
     {"registers of an Xid that has none", ARGS("xid", "79", "--intr-info", "5"), 2, "",
@@ -54,7 +55,7 @@ static const struct {
     {"an empty value", ARGS("stack", "lint", "--class", "", "x"), 2, "",
      "lockstep: stack lint: --class needs FILE, not an empty word\n"},
     {"help for half a command", ARGS("help", "stack"), 2, "",
-     "lockstep: 'stack' needs a word behind it: lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
     {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
     {"help for no command", ARGS("help", "fly"), 2, "",
      "lockstep: no command 'fly'; 'lockstep help' lists them\n"},
@@ -339,6 +340,12 @@ static const struct {
     {"xid", ARGS("xid", "79"), 0},
     {"xid", ARGS("xid", "144", "--intr-info", "0x4", "--error-status", "0x1"), 0},
     {"xid", ARGS("xid", "10001"), 0},
+    {"inventory", ARGS("inventory", "--root", ROOT), 0},
+    {"inventory", ARGS("inventory", "--root", ROOT, "--quick"), 0},
+    {"inventory", ARGS("inventory", "--root", ROOT, "--cost"), 0},
+    {"conform", ARGS("conform", "--root", ROOT, "--stack", H200), 1},
+    {"stack init", ARGS("stack", "init", "--root", ROOT), 0},
+    {"stack init", ARGS("stack", "init", "--root", "tests/golden"), 1},
     {"help", ARGS("help"), 0},
     {"help", ARGS("help", "stack", "check"), 0},
     {"version", ARGS("version"), 0},

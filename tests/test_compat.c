@@ -195,6 +195,69 @@ static void test_boards(void)
     CHECK(lks_compat_foreign(facts, LKS_STR("ZX-9000"), LKS_VENDOR_AMD) == NULL);
 }
 
+/* How people and tools call a board, and the rows that are meant. */
+static const struct {
+    const char *name;
+    const char *product; /* the first row */
+    size_t count;
+} spellings[] = {
+    {"H200 SXM 141GB", "H200 SXM 141GB", 1},
+    {"H200", "H200 SXM 141GB", 2},
+    {"NVIDIA H200", "H200 SXM 141GB", 1},
+    {"nvidia h200", "H200 SXM 141GB", 1},
+    {"NVIDIA H200 NVL", "H200 NVL", 1},
+    {"NVIDIA H100 80GB HBM3", "H100 SXM5 80GB", 1},
+    {"NVIDIA H100 PCIe", "H100 PCIe 80GB", 1},
+    {"NVIDIA H100", "H100 PCIe 80GB", 5}, /* people mean the family */
+    {"NVIDIA A100-SXM4-80GB", "A100 SXM4 80GB", 1},
+    {"NVIDIA A100 80GB PCIe", "A100 PCIe 80GB", 1},
+    {"A100-SXM4-40GB", "A100 SXM4 40GB", 1}, /* as drivers before R470 have it */
+    {"Tesla V100-SXM2-16GB", "Tesla V100 SXM2 16GB", 1},
+    {"Tesla V100-SXM2-32GB-LS", "Tesla V100 SXM2 32GB", 1},
+    {"Tesla T4", "Tesla T4", 1},
+    {"NVIDIA GH200 480GB", "GH200 120GB/480GB", 1},
+    {"NVIDIA GB200", "GB200", 1},
+    {"NVIDIA B300 SXM6 AC", "B300 SXM6", 1},
+    {"AMD Instinct MI300X OAM", "Instinct MI300X", 1},
+    {"AMD Instinct MI300X", "Instinct MI300X", 1},
+    {"10de:2335", "H200 SXM 141GB", 1},
+    {"NVIDIA H2", NULL, 0},
+    {"|", NULL, 0},
+    {"", NULL, 0},
+};
+
+static void test_spellings(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(spellings); i++) {
+        const struct lks_gpu *boards[LKS_COMPAT_BOARDS_MAX];
+        lks_test_case("'%s'", spellings[i].name);
+        size_t count = lks_compat_boards(lks_test_facts(), lks_str_from(spellings[i].name), boards,
+                                         LKS_COUNT(boards));
+        CHECK_INT(count, spellings[i].count);
+        if (count > 0 && spellings[i].count > 0)
+            CHECK_STR(boards[0]->product, spellings[i].product);
+    }
+}
+
+/* Whatever a tool calls a board means that row and no other. */
+static void test_tool_names(void)
+{
+    const struct lks_facts *facts = lks_test_facts();
+    size_t count = 0;
+    for (size_t i = 0; i < facts->gpus.count; i++) {
+        struct lks_str rest = facts->gpus.rows[i].names, name;
+        for (bool more = rest.len > 0; more; count++) {
+            const struct lks_gpu *boards[LKS_COMPAT_BOARDS_MAX];
+            more = lks_str_cut(rest, '|', &name, &rest);
+            name = lks_str_trim(name);
+            lks_test_case("'%" LKS_STR_FMT "'", LKS_STR_ARG(name));
+            if (CHECK_INT(lks_compat_boards(facts, name, boards, LKS_COUNT(boards)), 1))
+                CHECK(boards[0] == &facts->gpus.rows[i]);
+        }
+    }
+    CHECK(count >= 50);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -202,6 +265,8 @@ int main(void)
         {"compat: warnings beside the answer", test_warnings},
         {"compat: floors of boards", test_floors},
         {"compat: boards", test_boards},
+        {"compat: spellings of boards", test_spellings},
+        {"compat: what tools call boards", test_tool_names},
         {0},
     });
 }

@@ -103,7 +103,7 @@ static void test_look_ups(void)
     CHECK(lks_facts_component_alias(f, LKS_STR("openbmc")) == bmc);
     CHECK(lks_facts_component_alias(f, LKS_STR("bmc")) == NULL);
     CHECK_INT(lks_facts_scheme(f, LKS_STR("vbios")), LKS_VERSION_VBIOS);
-    CHECK_INT(lks_facts_scheme(f, LKS_STR("kernel")), LKS_VERSION_DEBIAN);
+    CHECK_INT(lks_facts_scheme(f, LKS_STR("dcgm")), LKS_VERSION_DEBIAN);
     CHECK_INT(lks_facts_scheme(f, LKS_STR("never heard of")), LKS_VERSION_FIRMWARE);
 
     CHECK(lks_facts_setting(f, LKS_STR("ecc")) != NULL);
@@ -127,7 +127,7 @@ static void test_names(void)
         for (size_t i = 0; i < count; i++)
             CHECK(strcmp(lks_facts_file_name(i), name) != 0);
     }
-    CHECK_INT(count, 25);
+    CHECK_INT(count, 26);
 }
 
 /* Without any one of them there is no answer. */
@@ -345,12 +345,12 @@ static const struct {
     const char *message;
 } slips[] = {
     {"gpus: a product twice", "gpus.csv", ",Tesla P40,", ",Tesla P100 SXM2 16GB,",
-     "site/gpus.csv: line 12: product: the same as in line 11"},
+     "site/gpus.csv: line 14: product: the same as in line 13"},
     {"gpus: an architecture no driver knows", "gpus.csv", ",P40,Pascal,", ",P40,Pascall,",
-     "site/gpus.csv: line 12: architecture: no branch in driver-branches.csv has 'Pascall'"},
-    {"gpus: a branch that is not there", "gpus.csv", ",P40,Pascal,6.1,24,,,1b38,,,R580,",
-     ",P40,Pascal,6.1,24,,,1b38,,,R581,",
-     "site/gpus.csv: line 12: max_driver_branch: no branch R581 in driver-branches.csv"},
+     "site/gpus.csv: line 14: architecture: no branch in driver-branches.csv has 'Pascall'"},
+    {"gpus: a branch that is not there", "gpus.csv", ",P40,Pascal,6.1,24,,,1b38,Tesla P40,,,R580,",
+     ",P40,Pascal,6.1,24,,,1b38,Tesla P40,,,R581,",
+     "site/gpus.csv: line 14: max_driver_branch: no branch R581 in driver-branches.csv"},
     {"gpus: a family others name is gone", "gpus.csv", ",GB300,GB300,", ",GB300,GB301,",
      "requires.csv: line 26: gpus: no GPU family 'GB300' in gpus.csv; did you mean 'GB200'?"},
     {"branches: a branch twice", "driver-branches.csv", "\nR440,", "\nR418,",
@@ -650,8 +650,8 @@ static void add_boards(struct lks_buf *out, int from, int to, const char *family
 {
     for (int i = from; i <= to; i++)
         lks_buf_addf(out,
-                     "nvidia,Board %d,%s,Hopper,9.0,,,,,,,,,,supported,yes,no,no,confirmed,,x\n", i,
-                     family);
+                     "nvidia,Board %d,%s,Hopper,9.0,,,,,,,,,,,supported,yes,no,no,confirmed,,x\n",
+                     i, family);
 }
 
 static void test_family_limits(void)
@@ -671,7 +671,7 @@ static void test_family_limits(void)
     family[0] = 'f'; /* the same family to whoever asks */
     add_boards(&text, 102, 102, family);
     check_refused("gpus.csv", lks_buf_view(&text),
-                  "site/gpus.csv: line 94: family: more than 16 boards of "
+                  "site/gpus.csv: line 96: family: more than 16 boards of "
                   "'fFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF'");
 
     LKS_CLEANUP(lks_buf_fini) struct lks_buf longer = {0};
@@ -680,7 +680,7 @@ static void test_family_limits(void)
     family[LKS_FAMILY_LEN_MAX] = 'F';
     add_boards(&longer, 1, 1, family);
     check_refused("gpus.csv", lks_buf_view(&longer),
-                  "site/gpus.csv: line 77: family: longer than 63 bytes");
+                  "site/gpus.csv: line 79: family: longer than 63 bytes");
 }
 
 /* Sites ------------------------------------------------------------------------------------- */

@@ -278,6 +278,39 @@ static void test_covers(void)
     }
 }
 
+static void test_packaged(void)
+{
+    static const struct {
+        const char *version, *package, *upstream;
+        bool same;
+    } rows[] = {
+        {"580.95.05", "580.95.05-0ubuntu1", "580.95.05", true},
+        {"580.95.05", "580.95.05-0ubuntu0.24.04.2", "580.95.05", true},
+        {"580.95.05", "580.126.20-0ubuntu1", "580.126.20", false},
+        {"580.95.05", "3:580.95.05-1.el9", "580.95.05", true},
+        {"2.28.3", "2.28.3-1+cuda13.0", "2.28.3", true},
+        {"2.28.3", "2.28.30-1+cuda13.0", "2.28.30", false},
+        {"2.28.3", "2.28.3+cuda13.0", "2.28.3", true},
+        {"4.4.1", "1:4.4.1-1", "4.4.1", true},
+        {"9.13.0", "9.13.0.50-1", "9.13.0.50", true}, /* the package numbers more finely */
+        {"9.13.0.50", "9.13.0-1", "9.13.0", false},
+        {"6.12.12", "1:6.12.12.60402-2120656.24.04", "6.12.12.60402", true},
+        {"25.04-0.6.1", "25.04-0.6.1", "25.04", true},
+        {"1.7.28", "1.7.28-0ubuntu1~24.04.1", "1.7.28", true},
+        {"580", "580.95.05-1", "580.95.05", false}, /* a branch is no version */
+        {"580.95.05", "580.95.05", "580.95.05", true},
+        {"580.95.05", "", "", false},
+        {"", "580.95.05-1", "580.95.05", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s in %s", rows[i].version, rows[i].package);
+        struct lks_str package = lks_str_from(rows[i].package);
+        CHECK_STR(lks_version_upstream(package), rows[i].upstream);
+        CHECK(lks_version_packaged(lks_str_from(rows[i].version), package, LKS_VERSION_DOTTED) ==
+              rows[i].same);
+    }
+}
+
 static const struct {
     const char *name;
     enum lks_version_scheme scheme;
@@ -460,6 +493,7 @@ int main(void)
         {"version order is total", test_total_order},
         {"version major", test_major},
         {"version covers", test_covers},
+        {"version of a package", test_packaged},
         {"ranges", test_ranges},
         {"range limits", test_range_limits},
         {"ranges that can be satisfied", test_satisfiable},

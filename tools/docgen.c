@@ -1,12 +1,15 @@
 /* Prints reference pages from the tables the programs work with, so that the pages cannot say
  * anything else than the code does. tools/docs.sh puts them where they belong:
  *
- *     docgen commands | rules | errors | manifest | schema KIND
+ *     docgen commands | rules | errors | manifest | inventory | schema KIND
  */
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "core/check.h"
+#include "core/consistency.h"
 #include "model/manifest.h"
+#include "model/tuple.h"
+#include "probe/probe.h"
 
 #include <stdio.h>
 
@@ -71,7 +74,8 @@ static void put_commands(struct lks_buf *page)
     lks_buf_addf(page,
                  "\nUnder each command stand the members of its answer in JSON; `?` marks one "
                  "that is left out where there is\nnothing to say. No member is ever null or "
-                 "an empty text. Members may be added, so a reader\nignores those it "
+                 "an empty text, but for the value of a reading that is an empty list. Members may "
+                 "be added, so a reader\nignores those it "
                  "does not know.\n");
     lks_buf_addf(page, "\nA reader that closes a pipe early (`| head -1`) is no failure: the exit "
                        "status is that of the answer.\n");
@@ -94,6 +98,15 @@ static void put_rules(struct lks_buf *page)
     for (size_t i = 0; (rule = lks_check_rule(i)) != NULL; i++) {
         lks_buf_addf(page, "| `%s` | ", rule->id);
         put_cell(page, rule->about);
+        lks_buf_addf(page, " |\n");
+    }
+    lks_buf_addf(page, "\n# Rules of `inventory` and `stack init`\n\n"
+                       "Whether a machine agrees with itself, without any stack.\n\n"
+                       "| rule | holds when |\n|---|---|\n");
+    const struct lks_consistency_rule *own;
+    for (size_t i = 0; (own = lks_consistency_rule(i)) != NULL; i++) {
+        lks_buf_addf(page, "| `%s` | ", own->id);
+        put_cell(page, own->about);
         lks_buf_addf(page, " |\n");
     }
 }
@@ -270,6 +283,47 @@ static void put_manifest(struct lks_buf *page)
 
 /* JSON Schema ------------------------------------------------------------------------------- */
 
+static const char *class_word(enum lks_reading_class class)
+{
+    static const char *const words[] = {
+        [LKS_READING_IDENTITY] = "identity",
+        [LKS_READING_DEVICE] = "device",
+        [LKS_READING_HEALTH] = "health",
+        [LKS_READING_COPY] = "copy",
+    };
+    return words[class];
+}
+
+static void put_inventory(struct lks_buf *page)
+{
+    put_banner(page, "lks_probes and lks_reading_kinds");
+    lks_buf_addf(page,
+                 "\n# What an inventory reads\n\n## Probes\n\nEach runs in a process of its own, "
+                 "under a deadline. What a probe promises is in every tuple: measured, absent, or "
+                 "unmeasured with the reason.\n\n| probe | reads | promises | on its hardware |\n"
+                 "|---|---|---|---|\n");
+    for (size_t i = 0; i < lks_probe_count; i++) {
+        const struct lks_probe_kind *k = &lks_probes[i];
+        lks_buf_addf(page, "| %s | %s | ", k->name, k->about);
+        for (const char *const *name = k->promises; *name != NULL; name++)
+            lks_buf_addf(page, "%s`%s`", name == k->promises ? "" : ", ", *name);
+        lks_buf_addf(page, " | %s |\n", k->unproven ? "never run" : "run");
+    }
+    lks_buf_addf(page,
+                 "\n## Readings\n\nIdentity is what a node runs: it is hashed and held against "
+                 "a stack. Device tells the very parts, health the moment, and copies are "
+                 "libraries beside the one the system loads. A secret is scrubbed from a "
+                 "capture on request.\n\n| reading | class | secret | says |\n|---|---|---|"
+                 "---|\n");
+    for (size_t i = 0; i < lks_reading_kind_count; i++) {
+        const struct lks_reading_kind *k = &lks_reading_kinds[i];
+        lks_buf_addf(page, "| `%s` | %s | %s | ", k->name, class_word(k->class),
+                     k->secret ? "yes" : "");
+        put_cell(page, k->about);
+        lks_buf_addf(page, " |\n");
+    }
+}
+
 static void put_line(struct lks_buf *page, int depth)
 {
     lks_buf_addc(page, '\n');
@@ -331,10 +385,8 @@ static const struct {
     const char *name;
     void (*put)(struct lks_buf *page);
 } pages[] = {
-    {"commands", put_commands},
-    {"rules", put_rules},
-    {"errors", put_errors},
-    {"manifest", put_manifest},
+    {"commands", put_commands}, {"rules", put_rules},         {"errors", put_errors},
+    {"manifest", put_manifest}, {"inventory", put_inventory},
 };
 
 int main(int argc, char **argv)

@@ -33,6 +33,7 @@ page docs/reference/commands.md commands
 page docs/reference/rules.md rules
 page docs/reference/errors.md errors
 page docs/reference/manifest.md manifest
+page docs/reference/inventory.md inventory
 page docs/schema/stack.json schema Stack
 page docs/schema/hardware-class.json schema HardwareClass
 page docs/schema/fleet.json schema Fleet

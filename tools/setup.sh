@@ -1,20 +1,24 @@
 #!/bin/sh
 # Installs the Debian packages a target needs, by name, if any is missing:
 #
-#     setup.sh build|test|lint|real|bench...
+#     setup.sh build|test|lint|real|bench|cross...
 #
 # As root, or through sudo. Quick when there is nothing to do.
 set -eu
 
+libraries='libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
+
 packages_of() {
     case $1 in
-    build) echo gcc libc6-dev meson ninja-build pkg-config libjansson-dev libssl-dev libyaml-dev ;;
+    build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" ;;
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo slurm-client python3-jsonschema python3-yaml ;;
     bench) echo python3 ;;
+    cross) echo gcc-x86-64-linux-gnu "$libraries" |
+        sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)
-        echo "setup.sh: no group '$1'; one of: build test lint real bench" >&2
+        echo "setup.sh: no group '$1'; one of: build test lint real bench cross" >&2
         return 2
         ;;
     esac
@@ -43,6 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
     }
 fi
 echo "installing:$missing"
+case $missing in *:amd64*) $as_root dpkg --add-architecture amd64 ;; esac
 # shellcheck disable=SC2086  # package names are words
 {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq

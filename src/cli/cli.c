@@ -2,6 +2,7 @@
 
 #include "base/near.h"
 #include "cli/commands.h"
+#include "cli/machine.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -61,11 +62,39 @@ static const struct lks_option compat_options[] = {
     {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
     {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
     {"--rocm", "V", "ROCm, such as 7.2.1"},
-    {"--gpu", "GPU", "board (H100 SXM5 80GB), family (H100) or PCI id (2330)"},
+    {"--gpu", "GPU",
+     "board (H100 SXM5 80GB), family (H100), PCI id (2330) or what nvidia-smi calls it"},
     {"--sources", NULL, "show where each fact was read"},
     {"--modules", "open|proprietary", "flavour of kernel modules; without it, either will do"},
     {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
     {"--needs-ptx-jit", NULL, "the programs compile PTX when they start"},
+    {0},
+};
+
+static const struct lks_option inventory_options[] = {
+    LKS_MACHINE_OPTIONS,
+    {"--capture", "DIR", "write all that was read to a new directory, for --root elsewhere"},
+    {"--scrub", NULL, "with zeroes in the capture for serials, addresses and the node's name"},
+    {"--all", NULL, "show every device, what is absent, serials and health too"},
+    {"--cost", NULL, "show what the reading cost in time and memory instead of what it found"},
+    {0},
+};
+
+static const struct lks_option conform_options[] = {
+    {"--stack", "FILE", "the manifest that holds the stack"},
+    {"--name", "NAME", "which stack, where the file holds several"},
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--tuple", "FILE", "judge what 'inventory --json' printed instead of this machine"},
+    LKS_MACHINE_OPTIONS,
+    {"--all", NULL, "show what conforms too"},
+    {0},
+};
+
+static const struct lks_option init_options[] = {
+    {"--name", "NAME", "how to call the stack (golden)"},
+    {"--version", "V", "its version (the date)"},
+    {"--tuple", "FILE", "from what 'inventory --json' printed instead of this machine"},
+    LKS_MACHINE_OPTIONS,
     {0},
 };
 
@@ -86,6 +115,28 @@ static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *arg
 #define ACTION   "{action, meaning?, disruption?}"
 
 const struct lks_command lks_commands[] = {
+    {"inventory", "", 0, 0, inventory_options, "Show what this machine really runs",
+     "Every value comes with its evidence: the file, the call or the command that said so. What "
+     "could not be read is unmeasured, with the reason, and never a guess. Below the values stands "
+     "where the machine does not agree with itself. In JSON it is the tuple, in canonical form.",
+     "{lockstep, kind, digest, node?, boot_id?, taken, readings: [{name, of?, part?, value | "
+     "absent "
+     "| unmeasured, evidence}], findings: " FINDINGS "}; with "
+     "--cost {ms, parent_private_kib, child_private_kib, child}",
+     lks_cmd_inventory},
+    {"conform", "", 0, 0, conform_options, "Judge whether this machine runs a stack",
+     "Every pin is held against what was read: components, firmware, settings, expected devices. "
+     "What was not measured does not conform. Shows what does not; the cause is told where one "
+     "reading can tell it. Exit status 0 when it conforms, 1 when it does not.",
+     "{stack, tuple, class?, conforms, drifted, unmeasured, judgements: [{component, pinned?, "
+     "actual?, of?, verdict, cause?, evidence?}]}",
+     lks_cmd_conform},
+    {"stack init", "", 0, 0, init_options, "Draft a stack from a machine that is as it should be",
+     "Prints a manifest, in YAML, that pins all that was measured, with a hardware class where "
+     "none "
+     "that is built in fits. Exit status 1, with the reasons and without a manifest, when the "
+     "machine does not agree with itself.",
+     "{consistent, digest?, manifest?, findings: " FINDINGS "}", lks_cmd_stack_init},
     {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
      "Check that manifests are well formed and complete",
      "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints a "

@@ -15,6 +15,7 @@ struct lks_cli {
     FILE *err;
     struct lks_term term; /* what `out` is */
     lks_day today;
+    int64_t now;          /* seconds since 1970 */
     const char *data_dir; /* tables that replace built-in ones, or NULL */
     bool no;              /* the command worked and its answer is no: exit status 1 */
 };

@@ -19,35 +19,6 @@ static enum lks_code read_day(struct lks_cli *cli, const struct lks_args *args, 
 
 /* check ------------------------------------------------------------------------------------- */
 
-static enum lks_code print_findings(struct lks_cli *cli, const struct lks_report *report,
-                                    bool sources, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&t, "severity", 0);
-    lks_table_column(&t, "rule", 0);
-    lks_table_column(&t, "about", LKS_COLUMN_WRAP);
-    lks_table_column(&t, "finding", LKS_COLUMN_WRAP);
-    if (sources)
-        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
-    for (int severity = LKS_ERROR; severity >= LKS_INFO; severity--) {
-        for (size_t i = 0; i < report->count; i++) {
-            const struct lks_finding *f = &report->findings[i];
-            if ((int)f->severity != severity)
-                continue;
-            lks_table_cell(&t, lks_output_severity(f->severity),
-                           lks_str_from(lks_severity_name(f->severity)));
-            lks_table_cell(&t, LKS_PLAIN, lks_str_from(f->rule));
-            lks_table_cell(&t, LKS_PLAIN, f->subject);
-            lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(f->text),
-                            f->remedy.len > 0 ? " -> " : "", LKS_STR_ARG(f->remedy));
-            if (sources)
-                lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
-        }
-    }
-    return lks_output_table(cli, &t, err);
-}
-
 static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *args,
                                  const struct lks_stack *stack, const struct lks_report *report,
                                  struct lks_err *err)
@@ -56,7 +27,7 @@ static enum lks_code print_check(struct lks_cli *cli, const struct lks_args *arg
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     cli->no = report->errors > 0;
     if (!lks_args_has(args, "--json")) {
-        if (print_findings(cli, report, lks_args_has(args, "--sources"), err) != LKS_OK)
+        if (lks_output_findings_table(cli, report, lks_args_has(args, "--sources"), err) != LKS_OK)
             return err->code;
         fprintf(cli->out, "%s%.*s %.*s: %s: %zu error%s, %zu warning%s\n",
                 report->count > 0 ? "\n" : "", LKS_STR_ARG(stack->name),

@@ -18,6 +18,13 @@ lks_command_fn lks_cmd_stack_check;
 lks_command_fn lks_cmd_advisories;
 lks_command_fn lks_cmd_lifecycle;
 
+/* cmd_conform.c */
+lks_command_fn lks_cmd_conform;
+lks_command_fn lks_cmd_stack_init;
+
+/* cmd_inventory.c */
+lks_command_fn lks_cmd_inventory;
+
 /* cmd_diff.c */
 lks_command_fn lks_cmd_stack_diff;
 

@@ -62,6 +62,35 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
     lks_json_end(w, ']');
 }
 
+enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
+                                        bool sources, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "severity", 0);
+    lks_table_column(&t, "rule", 0);
+    lks_table_column(&t, "about", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "finding", LKS_COLUMN_WRAP);
+    if (sources)
+        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
+    for (int severity = LKS_ERROR; severity >= LKS_INFO; severity--) {
+        for (size_t i = 0; i < report->count; i++) {
+            const struct lks_finding *f = &report->findings[i];
+            if ((int)f->severity != severity)
+                continue;
+            lks_table_cell(&t, lks_output_severity(f->severity),
+                           lks_str_from(lks_severity_name(f->severity)));
+            lks_table_cell(&t, LKS_PLAIN, lks_str_from(f->rule));
+            lks_table_cell(&t, LKS_PLAIN, f->subject);
+            lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(f->text),
+                            f->remedy.len > 0 ? " -> " : "", LKS_STR_ARG(f->remedy));
+            if (sources)
+                lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
+        }
+    }
+    return lks_output_table(cli, &t, err);
+}
+
 enum lks_colour lks_output_severity(enum lks_severity severity)
 {
     static const enum lks_colour colours[] = {

@@ -33,6 +33,10 @@ void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str
 void lks_output_findings(struct lks_json_writer *w, const char *key,
                          const struct lks_report *report);
 
+/* Findings as a table, errors first; nothing where there are none. */
+enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
+                                        bool sources, struct lks_err *err) LKS_MUST_CHECK;
+
 enum lks_colour lks_output_severity(enum lks_severity severity);
 
 /* An empty value as something one sees. */

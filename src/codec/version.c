@@ -365,6 +365,23 @@ bool lks_version_covers(struct lks_str prefix, struct lks_str v)
     return groups_cmp(prefix, v) == 0 && groups_cover(prefix_revision, v_revision);
 }
 
+struct lks_str lks_version_upstream(struct lks_str package)
+{
+    struct lks_str head, tail;
+    struct lks_str upstream = debian_split(package).upstream;
+    lks_str_cut(upstream, '+', &head, &tail);
+    return head;
+}
+
+bool lks_version_packaged(struct lks_str v, struct lks_str package, enum lks_version_scheme scheme)
+{
+    struct lks_str epoch, bare, upstream = lks_version_upstream(package);
+    if (!lks_str_cut(package, ':', &epoch, &bare))
+        bare = package;
+    return lks_version_cmp(v, bare, scheme) == 0 || lks_version_cmp(v, upstream, scheme) == 0 ||
+           (lks_version_whole(v, LKS_VERSION_DOTTED) && lks_version_covers(v, upstream));
+}
+
 /* For each operator, whether it holds where the version looked at is less than, equal to or greater
  * than the one in the condition. */
 static const struct {

@@ -59,6 +59,15 @@ int lks_version_major(struct lks_str v);
  * covers 30.10.2 but not 30.1. Nothing covers, and nothing is covered by, what is not valid. */
 bool lks_version_covers(struct lks_str prefix, struct lks_str v);
 
+/* What the maker of the software numbered, in the version of a package of it: without the epoch,
+ * the packager's revision and what follows a plus. 580.95.05 of "580.95.05-0ubuntu1", 2.28.3 of
+ * "2.28.3-1+cuda13.0", 4.4.1 of "1:4.4.1-1". */
+struct lks_str lks_version_upstream(struct lks_str package);
+
+/* Whether `package` is the version of a package with `v` in it: the same but for the epoch, or
+ * equal upstream, where a package may number more finely (9.13.0 is in "9.13.0.50-1"). */
+bool lks_version_packaged(struct lks_str v, struct lks_str package, enum lks_version_scheme scheme);
+
 /*
  * A range is conditions that must all hold, separated by blanks or commas, each an operator
  * (=, !=, <, <=, >, >=) and a version: ">=580.95.05 <581". A bare version means "=". Blanks may

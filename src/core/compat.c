@@ -66,6 +66,18 @@ static bool is_product(const struct lks_gpu *gpu, struct lks_str name)
     return lks_str_eq_nocase(gpu->product, name);
 }
 
+/* "NVIDIA H100 80GB HBM3", as nvidia-smi has it. */
+static bool is_tool_name(const struct lks_gpu *gpu, struct lks_str name)
+{
+    struct lks_str rest = gpu->names, each;
+    for (bool more = rest.len > 0; more;) {
+        more = lks_str_cut(rest, '|', &each, &rest);
+        if (lks_str_eq_nocase(lks_str_trim(each), name))
+            return true;
+    }
+    return false;
+}
+
 static bool is_family(const struct lks_gpu *gpu, struct lks_str name)
 {
     return lks_str_eq_nocase(gpu->family, name);
@@ -92,7 +104,7 @@ size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
 {
     /* The narrowest reading that finds anything is the one meant. */
     static bool (*const readings[])(const struct lks_gpu *gpu, struct lks_str name) = {
-        is_product, is_family, is_product_start, has_pci_id};
+        is_product, is_tool_name, is_family, is_product_start, has_pci_id};
     size_t count = 0;
     for (size_t r = 0; r < LKS_COUNT(readings) && count == 0; r++) {
         for (size_t i = 0; i < facts->gpus.count && count < max; i++) {

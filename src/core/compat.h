@@ -38,7 +38,7 @@ const char *lks_reason_about(enum lks_reason reason);
 struct lks_compat_question {
     struct lks_str driver;         /* NVIDIA's, or amdgpu */
     struct lks_str toolkit;        /* CUDA, or ROCm */
-    struct lks_str gpu;            /* product, family or PCI id */
+    struct lks_str gpu;            /* product, family, a tool's name or PCI id */
     struct lks_str modules;        /* open, proprietary, or empty: either will do */
     struct lks_str compat_package; /* its CUDA version, or empty */
     bool needs_ptx_jit;
@@ -73,8 +73,8 @@ enum lks_reason lks_compat_judge(const struct lks_facts *facts,
                                  const struct lks_compat_question *question,
                                  const struct lks_gpu *gpu, struct lks_report *rules);
 
-/* The boards `name` can mean, at most `max`: one product, all of a family, or those with a PCI id.
- */
+/* The boards `name` can mean, at most `max`: one product, by our name or its vendor's tool's, all
+ * of a family, or those with a PCI id. */
 size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
                          const struct lks_gpu **out, size_t max);
 

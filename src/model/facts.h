@@ -56,6 +56,7 @@ struct lks_gpu {
     int64_t nvlink_links;
     struct lks_str mig_profiles; /* blank-separated, empty when not known */
     struct lks_str pci_ids;
+    struct lks_str names; /* what the vendor's tools call it, " | " between two */
     struct lks_str first_listed_driver;
     struct lks_str min_driver; /* R525, or an amdgpu version */
     int max_driver_branch;     /* 0: not limited */
@@ -239,6 +240,27 @@ struct lks_component_kind {
     struct lks_str summary;
 };
 
+/* What a package's version says about a component's. */
+enum lks_package_says {
+    LKS_SAYS_VERSION, /* all of it, without epoch and revision */
+    LKS_SAYS_FULL,    /* without epoch */
+    LKS_SAYS_THREE,   /* its first numbers */
+    LKS_SAYS_TWO,
+    LKS_SAYS_NAME, /* nothing: the numbers stand in the package's name */
+    LKS_SAYS_CODE, /* its fourth number, two digits a part */
+};
+
+/* A kind of package that tells of a component. */
+struct lks_package_kind {
+    struct lks_fact fact;
+    struct lks_str component;
+    struct lks_str manager; /* dpkg or rpm */
+    struct lks_str pattern; /* of its name, see codec/glob.h */
+    enum lks_package_says says;
+    bool alone;          /* counts only where no other tells of the component */
+    struct lks_str link; /* leads to the one of several that counts, or empty */
+};
+
 /* What changing a setting means. */
 struct lks_setting_kind {
     struct lks_fact fact;
@@ -310,6 +332,7 @@ struct lks_facts {
     LKS_ROWS(struct lks_change_class) change_classes;
     LKS_ROWS(struct lks_posture) postures;
     LKS_ROWS(struct lks_component_kind) components;
+    LKS_ROWS(struct lks_package_kind) packages;
     LKS_ROWS(struct lks_setting_kind) settings;
     LKS_ROWS(struct lks_edge) edges;
     LKS_ROWS(struct lks_advisory) advisories;

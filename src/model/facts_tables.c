@@ -10,6 +10,7 @@ static const char *const open_modules[] = {"",  "no", "supported", "required", "
                                            NULL};
 static const char *const kinds[] = {"software", "firmware", NULL};
 static const char *const schemes[] = {"dotted", "debian", "vbios", "firmware", NULL};
+static const char *const package_says[] = {"version", "full", "three", "two", "name", "code", NULL};
 static const char *const edge_kinds[] = {"requires", "conflicts", NULL};
 
 /* Words that stay text. Programs compare with them and scripts read them, so the lists are closed:
@@ -65,6 +66,7 @@ static const struct lks_facts_column gpu_columns[] = {
     MAY(lks_gpu, "nvlink_links", NUMBER, nvlink_links),
     MAY(lks_gpu, "mig_profiles", WORDS, mig_profiles),
     MAY(lks_gpu, "pci_ids", WORDS, pci_ids),
+    MAY(lks_gpu, "names", TEXT, names),
     MAY_VERSION(lks_gpu, "first_listed_driver", first_listed_driver, DOTTED),
     MAY_VERSION(lks_gpu, "min_driver", min_driver, DOTTED),
     MAY_REF(lks_gpu, "max_driver_branch", BRANCH, max_driver_branch, BRANCH),
@@ -297,6 +299,17 @@ static const struct lks_facts_column component_columns[] = {
     NEED(lks_component_kind, "summary", TEXT, summary),
 };
 
+static const struct lks_facts_column package_columns[] = {
+    FACT(lks_package_kind),
+    REF(lks_package_kind, "component", TEXT, component, COMPONENT),
+    COLUMN(lks_package_kind, "manager", WORD, manager, true, .values = WORDS("dpkg", "rpm"),
+           .key = true),
+    KEY(lks_package_kind, "pattern", TEXT, pattern),
+    CHOICE(lks_package_kind, "says", says, package_says),
+    NEED(lks_package_kind, "alone", BOOL, alone),
+    MAY(lks_package_kind, "link", TEXT, link),
+};
+
 static const struct lks_facts_column setting_columns[] = {
     FACT(lks_setting_kind),
     KEY_NAME(lks_setting_kind, "name", name, SETTING),
@@ -347,6 +360,7 @@ const struct lks_facts_table lks_facts_tables[] = {
     TABLE("components.csv", components, lks_component_kind, component_columns),
     TABLE("settings.csv", settings, lks_setting_kind, setting_columns),
     TABLE("requires.csv", edges, lks_edge, edge_columns),
+    TABLE("packages.csv", packages, lks_package_kind, package_columns),
 };
 const size_t lks_facts_table_count = LKS_COUNT(lks_facts_tables);
 _Static_assert(LKS_COUNT(lks_facts_tables) <= LKS_FACTS_TABLES_MAX, "a place for each table");

@@ -55,7 +55,7 @@ static enum lks_code need_text(struct checker *c, const struct lks_doc *doc, con
     return LKS_OK;
 }
 
-static bool is_name(struct lks_str s)
+bool lks_schema_is_name(struct lks_str s)
 {
     return s.len <= NAME_LEN_MAX && all_of(s, "abcdefghijklmnopqrstuvwxyz0123456789.-_") &&
            strchr("abcdefghijklmnopqrstuvwxyz0123456789", s.ptr[0]) != NULL;
@@ -65,8 +65,8 @@ static bool is_component(struct lks_str s)
 {
     struct lks_str sort, name;
     if (lks_str_cut(s, '/', &sort, &name))
-        return lks_str_is(sort, "firmware") && is_name(name);
-    return is_name(s);
+        return lks_str_is(sort, "firmware") && lks_schema_is_name(name);
+    return lks_schema_is_name(s);
 }
 
 static bool is_key_text(struct lks_str s)
@@ -87,7 +87,7 @@ static enum lks_code check_name(struct checker *c, const struct lks_doc *doc,
     (void)shape;
     if (need_text(c, doc, "a name") != LKS_OK)
         return c->err->code;
-    if (!is_name(doc->text))
+    if (!lks_schema_is_name(doc->text))
         return FAIL(c, doc, "'%.*s' is not a name: lower-case letters, digits, '.', '-', '_'",
                     SHOWN(doc->text));
     return LKS_OK;
@@ -306,7 +306,7 @@ static enum lks_code check_list(struct checker *c, const struct lks_doc *doc,
 
 static enum lks_code check_key(struct checker *c, const struct lks_doc *item, enum lks_type keys)
 {
-    if (keys == LKS_TYPE_NAME && !is_name(item->key))
+    if (keys == LKS_TYPE_NAME && !lks_schema_is_name(item->key))
         return FAIL(c, item, "is not a name: lower-case letters, digits, '.', '-', '_'");
     if (keys == LKS_TYPE_COMPONENT && !is_component(item->key))
         return FAIL(c, item, "is not a component: a name, or firmware/NAME");

@@ -85,6 +85,9 @@ enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_do
 /* The JSON Schema (2020-12) of `record`, which is the top of a manifest. */
 void lks_schema_json(const struct lks_record *record, struct lks_buf *out);
 
+/* Whether `s` is a name: see LKS_TYPE_NAME. */
+bool lks_schema_is_name(struct lks_str s);
+
 /* The field of `record` called `key`, or NULL. */
 const struct lks_field *lks_schema_field(const struct lks_record *record, struct lks_str key);
 

@@ -64,6 +64,8 @@ static const struct lks_record mig_record = {
     .name = "mig", .about = "multi-instance GPU geometry", LKS_FIELDS(mig_fields)};
 
 static const struct lks_field clock_fields[] = {
+    {"locked", LKS_OF(BOOL), 0, NULL,
+     "false: no clock may be held; true goes with the clocks below"},
     {"graphics_mhz", LKS_NUMBERS(1, 10000), 0, NULL, "locked graphics clock"},
     {"memory_mhz", LKS_NUMBERS(1, 20000), 0, NULL, "locked memory clock"},
 };
@@ -463,6 +465,17 @@ static bool is_stated(const struct lks_stack *stack, const char *name)
             return true;
     }
     return false;
+}
+
+const char *lks_stack_required(enum lks_vendor vendor, bool nvswitch, size_t index)
+{
+    for (size_t i = 0; i < LKS_COUNT(required_pins); i++) {
+        bool applies =
+            required_pins[i].vendor == vendor && (nvswitch || !required_pins[i].only_with_nvswitch);
+        if (applies && index-- == 0)
+            return required_pins[i].component;
+    }
+    return NULL;
 }
 
 static enum lks_code check_required(const struct reader *r, const struct lks_doc *doc)

@@ -71,6 +71,10 @@ enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
 enum lks_code lks_stack_canonical(const struct lks_stack *stack, struct lks_buf *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
+/* The components that a stack of `vendor` may not leave out, one by one, without NVSwitches in its
+ * hardware or with them; NULL behind the last. */
+const char *lks_stack_required(enum lks_vendor vendor, bool nvswitch, size_t index);
+
 /* By name, part and side: the order of a stack's components. */
 int lks_component_cmp(const struct lks_component *a, const struct lks_component *b);
 

@@ -1,0 +1,67 @@
+/*
+ * What a boot loader's configuration says it will start: the script and the environment block of
+ * GRUB, and entries as the Boot Loader Specification has them (GRUB of Fedora and its kin,
+ * systemd-boot).
+ *
+ * grub.cfg is a script. What decides the default entry is understood: variables, `if` with tests of
+ * them, menu entries. A condition on what only GRUB knows at boot (the platform, a key held down)
+ * is neither true nor false, and a default that hangs on one is refused rather than guessed.
+ */
+#ifndef LKS_CODEC_BOOTCFG_H
+#define LKS_CODEC_BOOTCFG_H
+
+#include "base/arena.h"
+
+#define LKS_BOOT_CFG_MAX     ((size_t)1 << 20) /* bytes of a script */
+#define LKS_BOOT_ENTRY_MAX   ((size_t)64 << 10)
+#define LKS_BOOT_ENTRIES_MAX 1024
+#define LKS_BOOT_DEPTH_MAX   16  /* blocks and submenus within each other */
+#define LKS_BOOT_VARS_MAX    512 /* variables of a script */
+#define LKS_BOOT_WORDS_MAX   128 /* of a command that are looked at */
+#define LKS_BOOT_MEMORY_MAX  ((size_t)16 << 20)
+
+/* Entries of the Boot Loader Specification ---------------------------------------------------- */
+
+/* Views of the text and of the file's name. */
+struct lks_boot_entry {
+    struct lks_str id; /* the file's name without ".conf" and its counter of attempts */
+    struct lks_str title, version, kernel, sort_key, machine_id;
+    bool bad; /* no attempt left: comes last */
+};
+
+/* One file: lines of a key, blanks and a value. Of a key that is repeated the first counts. */
+void lks_boot_entry_parse(struct lks_str file, struct lks_str text, struct lks_boot_entry *out);
+
+/* The order of the menu, where the first is taken when nothing else is said: negative when `a`
+ * comes before `b`. */
+int lks_boot_entry_cmp(const struct lks_boot_entry *a, const struct lks_boot_entry *b);
+
+/* The value of `wanted` in loader.conf, which has lines of the same form; the last counts. */
+struct lks_str lks_boot_loader_value(struct lks_str text, const char *wanted);
+
+/* GRUB ---------------------------------------------------------------------------------------- */
+
+struct lks_grub_choice {
+    struct lks_str wanted; /* what `default` says: an index, an id or a title; perhaps empty */
+    struct lks_str title;  /* of the entry that is taken */
+    struct lks_str kernel; /* path of the kernel as GRUB has it; empty: it starts none */
+    bool once;             /* asked for the next boot alone */
+};
+
+/* The entry that `cfg` starts with the environment `env` (the bytes of grubenv, or empty). `bls`
+ * stands where the script says blscfg, in the order of its menu. Texts live in `arena` or are views
+ * of the arguments. REFUSED when it depends on what is only known at boot, and NOT_FOUND when the
+ * menu is empty; the message says which. */
+enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
+                               const struct lks_boot_entry *bls, size_t bls_count,
+                               struct lks_arena *arena, struct lks_grub_choice *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The value of `wanted` in an environment block; empty when it has none. */
+struct lks_str lks_grub_env(struct lks_str env, struct lks_str wanted);
+
+/* The release a kernel's path is named after ("/boot/vmlinuz-6.8.0-90-generic"), as a view of it;
+ * empty when the name does not say. */
+struct lks_str lks_boot_release(struct lks_str path);
+
+#endif

@@ -1,0 +1,186 @@
+/* Firmware: every device of a class, each held against the most specific pin it has. */
+#include "core/conform_judge.h"
+#include "core/parts.h"
+
+enum { TEXT_MAX = 64 * 1024, PARTS_SHOWN_MAX = 4 };
+
+/* Which pin is whose ------------------------------------------------------------------------ */
+
+/* The side of a redundant pair that a device is on: "psu 1 side a" is on side a. */
+static struct lks_str side_of(const struct lks_reading *r)
+{
+    static const char mark[] = " side ";
+    size_t len = sizeof(mark) - 1;
+    if (r->of.len <= len || memcmp(r->of.ptr + r->of.len - len - 1, mark, len) != 0)
+        return (struct lks_str){"", 0};
+    return (struct lks_str){r->of.ptr + r->of.len - 1, 1};
+}
+
+/* How much a pin says about a device: more is more specific. -1 where it is about others. What
+ * could not be read does not always tell its part, and may be any. */
+static int closeness(const struct lks_component *c, const struct lks_reading *r)
+{
+    bool unknown = r->state == LKS_UNMEASURED && r->part.len == 0;
+    if (c->part.len > 0 && !unknown && !lks_str_eq(c->part, r->part))
+        return -1;
+    if (c->side.len > 0 && !unknown && !lks_str_eq(c->side, side_of(r)))
+        return -1;
+    return unknown ? 0 : 2 * (c->part.len > 0) + (c->side.len > 0);
+}
+
+/* The closest that any pin of the class comes to `r`. */
+static int closest(const struct lks_stack *stack, struct lks_str name, const struct lks_reading *r)
+{
+    int best = -1;
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *c = &stack->components[i];
+        int now = lks_str_eq(c->name, name) ? closeness(c, r) : -1;
+        best = now > best ? now : best;
+    }
+    return best;
+}
+
+/* Says that there is no such device at all. */
+static bool is_none(const struct lks_reading *r)
+{
+    return r->state == LKS_ABSENT && r->of.len == 0;
+}
+
+/* The devices that `c` is the pin of. */
+static struct lks_readings own(struct lks_judge *j, const struct lks_component *c,
+                               const struct lks_readings *all)
+{
+    struct lks_readings mine = {.list = lks_arena_array(&j->out->arena, all->count + 1,
+                                                        sizeof(const struct lks_reading *))};
+    if (mine.list == NULL) {
+        j->out->failed = LKS_E_LIMIT;
+        return mine;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const struct lks_reading *r = all->list[i];
+        int now = closeness(c, r);
+        if (!is_none(r) && now >= 0 && now == closest(j->stack, c->name, r))
+            mine.list[mine.count++] = r;
+    }
+    return mine;
+}
+
+/* Devices without a pin --------------------------------------------------------------------- */
+
+/* How many devices of a kind of firmware the class expects; -1 where it does not say. */
+static int64_t expected(const struct lks_class *class, struct lks_str name)
+{
+    struct lks_str bare = lks_component_bare(name);
+    const struct {
+        const char *firmware;
+        int64_t count;
+    } rows[] = {
+        {"vbios", class->gpus},          {"inforom", class->gpus}, {"gsp", class->gpus},
+        {"ifwi", class->gpus},           {"nic", class->nics},     {"nvme", class->nvmes},
+        {"nvswitch", class->nvswitches},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        if (lks_str_is(bare, rows[i].firmware))
+            return rows[i].count;
+    }
+    return -1;
+}
+
+/* The parts that are there and that no pin is about: "MZ-1, MZ-2", or nothing. */
+static struct lks_str unpinned(struct lks_judge *j, const struct lks_component *c,
+                               const struct lks_readings *all)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    size_t shown = 0;
+    lks_buf_init(&text, TEXT_MAX);
+    for (size_t i = 0; i < all->count && shown < PARTS_SHOWN_MAX; i++) {
+        const struct lks_reading *r = all->list[i];
+        if (is_none(r) || closest(j->stack, c->name, r) >= 0)
+            continue;
+        struct lks_str what = r->part.len > 0 ? r->part : LKS_STR("a part without a number");
+        lks_buf_addf(&text, "%s%" LKS_STR_FMT, shown > 0 ? ", " : "", LKS_STR_ARG(what));
+        shown++;
+    }
+    return lks_judge_copy(j, &text);
+}
+
+/* Nothing there that the pin is about. That may be as it should be: the devices are of other parts,
+ * which have pins of their own, or the class has no such device. */
+static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
+                       const struct lks_readings *all)
+{
+    const struct lks_class *class = j->out->class;
+    struct lks_judgement row = {
+        .subject = pin->subject,
+        .pinned = pin->pinned,
+        .actual = LKS_STR("absent"),
+        .of = {"", 0},
+        .verdict = LKS_CONFORMS,
+        .evidence = all->list[0]->evidence,
+    };
+    bool none = all->count == 1 && is_none(all->list[0]);
+    struct lks_str other = unpinned(j, pin->pin, all);
+    bool wanted = none ? class == NULL || expected(class, pin->pin->name) != 0 : other.len > 0;
+    if (!none)
+        row.actual = other.len > 0 ? other : LKS_STR("no device that has no closer pin");
+    if (wanted && pin->pin->version.len > 0) {
+        row.verdict = LKS_DRIFT;
+        row.cause = LKS_CAUSE_MISSING;
+    }
+    (void)lks_judge_row(j, &row);
+}
+
+/* No reading of the class tells sides, so none can be told to be of the pin's. */
+static bool is_sideless(const struct lks_component *c, const struct lks_readings *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (side_of(all->list[i]).len > 0 || is_none(all->list[i]))
+            return false;
+    }
+    return c->side.len > 0;
+}
+
+/* Judging ----------------------------------------------------------------------------------- */
+
+static bool holds_firmware(const struct lks_pin *pin, const struct lks_reading *r)
+{
+    return lks_version_cmp(pin->pin->version, r->value, pin->scheme) == 0 ||
+           (pin->window != NULL && lks_range_has(pin->window, r->value, pin->scheme));
+}
+
+static bool holds_nothing(const struct lks_pin *pin, const struct lks_reading *r)
+{
+    (void)pin;
+    (void)r;
+    return false;
+}
+
+void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c)
+{
+    struct lks_range range;
+    bool wanted = c->version.len > 0;
+    struct lks_pin pin = {
+        .subject = c->label,
+        .pinned = lks_judge_pinned(j, c),
+        .holds = wanted ? holds_firmware : holds_nothing,
+        .absent_holds = !wanted,
+        .changed = wanted ? LKS_CAUSE_OTHER_VERSION : LKS_CAUSE_UNWANTED,
+        .gone = LKS_CAUSE_MISSING,
+        .pin = c,
+        .window = lks_judge_window(j, c, &range),
+        .scheme = lks_facts_scheme(j->facts, c->name),
+    };
+    struct lks_readings all = lks_judge_called(j, c->name);
+    if (all.count == 0 && lks_judge_elsewhere(j, c))
+        return;
+    struct lks_readings mine = own(j, c, &all);
+    if (all.count > 0 && mine.count == 0 && !is_sideless(c, &all)) {
+        judge_none(j, &pin, &all);
+        return;
+    }
+    struct lks_judgement *row = lks_judge_readings(j, &pin, &mine);
+    if (row != NULL && row->verdict == LKS_DRIFT && !wanted)
+        row->cause = LKS_CAUSE_UNWANTED;
+    if (row != NULL && row->verdict == LKS_CONFORMS && wanted)
+        lks_judge_build(j, c, (struct lks_str){"", 0});
+}

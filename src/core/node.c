@@ -1,0 +1,111 @@
+#include "core/node.h"
+
+#include <stdlib.h>
+
+#define S(s) LKS_STR_ARG(s)
+
+/* How a vendor's GPUs can be told: the vendor in "10de:2335", or the beginning of a name. */
+static const struct {
+    enum lks_vendor vendor;
+    const char *reading, *prefix;
+} marks[] = {
+    {LKS_VENDOR_NVIDIA, "gpu.pci_id", "10de:"},    {LKS_VENDOR_AMD, "gpu.pci_id", "1002:"},
+    {LKS_VENDOR_NVIDIA, "gpu.product", "NVIDIA "}, {LKS_VENDOR_NVIDIA, "gpu.product", "Tesla "},
+    {LKS_VENDOR_AMD, "gpu.product", "AMD "},
+};
+
+struct lks_node_vendors lks_node_vendors(const struct lks_tuple *tuple)
+{
+    struct lks_node_vendors found = {0};
+    for (size_t i = 0; i < LKS_COUNT(marks); i++) {
+        size_t count;
+        const struct lks_reading *r =
+            lks_tuple_range(tuple, lks_str_from(marks[i].reading), &count);
+        for (; count > 0; count--, r++) {
+            bool fits = r->state == LKS_MEASURED && lks_str_starts(r->value, marks[i].prefix);
+            found.nvidia = found.nvidia || (fits && marks[i].vendor == LKS_VENDOR_NVIDIA);
+            found.amd = found.amd || (fits && marks[i].vendor == LKS_VENDOR_AMD);
+        }
+    }
+    return found;
+}
+
+bool lks_reading_of_gpu(const struct lks_reading *r)
+{
+    return lks_str_starts(r->of, "gpu ");
+}
+
+const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const char *name,
+                                           struct lks_str of)
+{
+    size_t count;
+    const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(name), &count);
+    for (; count > 0; count--, r++) {
+        if (lks_str_eq(r->of, of))
+            return r;
+    }
+    return NULL;
+}
+
+static bool says_the_same(const struct lks_reading *a, const struct lks_reading *b)
+{
+    return a->state == b->state && lks_str_eq(a->value, b->value);
+}
+
+static void add(struct lks_spread *spread, const struct lks_reading *r)
+{
+    for (size_t i = 0; i < spread->count; i++) {
+        if (says_the_same(spread->values[i].first, r)) {
+            spread->values[i].count++;
+            return;
+        }
+    }
+    if (spread->count < LKS_SPREAD_VALUES_MAX)
+        spread->values[spread->count++] = (struct lks_spread_value){r, 1};
+    else
+        spread->more++;
+}
+
+/* Devices stand in one order in every tuple, so ties do too. */
+static int by_count(const void *left, const void *right)
+{
+    const struct lks_spread_value *a = left, *b = right;
+    if (a->count != b->count)
+        return a->count > b->count ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+struct lks_spread lks_spread_of(const struct lks_reading *readings, size_t count, bool gpus_only)
+{
+    struct lks_spread spread = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_reading *r = &readings[i];
+        if (gpus_only && !lks_reading_of_gpu(r))
+            continue;
+        if (r->state != LKS_UNMEASURED)
+            add(&spread, r);
+        else if (spread.unmeasured == NULL)
+            spread.unmeasured = r;
+    }
+    qsort(spread.values, spread.count, sizeof(spread.values[0]), by_count);
+    return spread;
+}
+
+void lks_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out)
+{
+    for (size_t i = 0; i < spread->count; i++) {
+        const struct lks_spread_value *v = &spread->values[i];
+        bool last = i + 1 == spread->count && spread->more == 0;
+        lks_buf_addf(out, "%s", i == 0 ? "" : last ? " and " : ", ");
+        if (v->first->state == LKS_ABSENT)
+            lks_buf_addf(out, "absent");
+        else
+            lks_buf_add(out, v->first->value.len > 0 ? v->first->value : LKS_STR("empty"));
+        if (v->count > 1)
+            lks_buf_addf(out, " on %zu %s", v->count, noun);
+        else if (v->first->of.len > 0)
+            lks_buf_addf(out, " on %" LKS_STR_FMT, S(v->first->of));
+    }
+    if (spread->more > 0)
+        lks_buf_addf(out, " and something else on %zu %s", spread->more, noun);
+}

@@ -1,0 +1,48 @@
+/*
+ * What a tuple says of its node as a whole: whose GPUs it has, and how one reading's values are
+ * spread over its devices. For consistency and drafts, which ask the same things of it.
+ */
+#ifndef LKS_CORE_NODE_H
+#define LKS_CORE_NODE_H
+
+#include "base/buf.h"
+#include "model/facts.h"
+#include "model/tuple.h"
+
+/* Whose GPUs were found, by their PCI ids, or where those were not read by their names. */
+struct lks_node_vendors {
+    bool nvidia, amd;
+};
+struct lks_node_vendors lks_node_vendors(const struct lks_tuple *tuple);
+
+/* Whether a reading is of a GPU. */
+bool lks_reading_of_gpu(const struct lks_reading *r);
+
+/* The reading called `name` of the device `of`, or NULL. */
+const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const char *name,
+                                           struct lks_str of);
+
+/* Readings that say the same, from `first` on. */
+struct lks_spread_value {
+    const struct lks_reading *first;
+    size_t count;
+};
+
+#define LKS_SPREAD_VALUES_MAX 8
+
+/* The different values of one reading, the commonest first. Those that were not measured are no
+ * values, and what is absent is one. */
+struct lks_spread {
+    struct lks_spread_value values[LKS_SPREAD_VALUES_MAX];
+    size_t count;
+    size_t more;                          /* readings with values beyond those */
+    const struct lks_reading *unmeasured; /* the first, or NULL */
+};
+
+/* Of the `count` readings from `readings` on; with `gpus_only` of those of GPUs. */
+struct lks_spread lks_spread_of(const struct lks_reading *readings, size_t count, bool gpus_only);
+
+/* "true on 7 GPUs and false on gpu 0000:06:00.0", with `noun` for what there are many of. */
+void lks_spread_text(const struct lks_spread *spread, const char *noun, struct lks_buf *out);
+
+#endif
