@@ -459,7 +459,7 @@ static const struct {
      "version in .rodata\n"
      "copy.rccl [/usr/lib64/librccl.so.1] system ? /usr/lib64/librccl.so.1: its links lead in a "
      "circle\n"
-     "cuda ? no version.json says which release it is; its run time: 0 bytes: too short for an "
+     "cuda ? 0 bytes: too short for an "
      "ELF file\n"
      "miopen ? 7 section headers at byte 584 do not fit into a file of 992 bytes: it is cut short\n"
      "nccl ? /usr/lib64/libnccl.so.2: not a plain file\n"
@@ -486,8 +486,8 @@ static const struct {
     {"one toolkit, with NCCL in it", plant_one_toolkit,
      "copy.cuda [/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127] cuda = 12.4.127\n"
      "copy.nccl [/usr/local/cuda-12.4/lib64/libnccl.so.2.20.5] cuda = 2.20.5\n"
-     "cuda ? no version.json says which release it is; its run time: 12.4.127\n"
      "cuda.build.build_id = 6161616161616161\n"
+     "cuda.runtime = 12.4.127\n"
      "nccl = 2.20.5\n"
      "nccl.build.build_id = 6e6e6e6e6e6e6e6e\n"},
     {"a toolkit before version.json", plant_old_toolkit,

@@ -55,9 +55,42 @@ try_lines() { # LINES STATUS ARGUMENT...
     [ "$wanted" -eq 0 ] || echo "(exit status $wanted without the pipe)"
 }
 
+# Those lines of an answer that match; cut, since evidence is long.
+try_matching() { # PATTERN STATUS ARGUMENT...
+    pattern=$1
+    wanted=$2
+    shift 2
+    echo "\$ lockstep $* | grep -E '$pattern' | cut -c 1-100"
+    status=0
+    "$lockstep" "$@" >"$scratch/output" 2>&1 || status=$?
+    expect "$wanted" "$status"
+    grep -E "$pattern" "$scratch/output" | sed 's/  */ /g' | cut -c 1-100
+}
+
 echo "lockstep keeps every node of a GPU fleet on one golden stack: driver, toolkit, libraries,"
 echo "settings and firmware, pinned together and known by one digest."
 echo "Exit status: 0 yes, 1 no, 2 usage, 3 bad input. The day of this tour is 2026-11-15."
+
+step "What does a machine really run?" \
+    "Here a captured machine, a real H200; without --root it is the one you are on. Every value comes" \
+    "with its evidence. The driver, and where the machine does not agree with itself:"
+try_matching '^what|^driver|^settings\.(mig|power|clocks)|^nccl ' 0 inventory --root tests/roots/h200
+echo
+try_matching '^severity|^warning' 0 inventory --root tests/roots/h200
+
+step "A first golden stack, from a machine that is as it should be." \
+    "stack init pins all that was measured. Its beginning, and whether the machine conforms to it:"
+"$lockstep" stack init --root tests/roots/h200 --name h200 >"$scratch/h200.yaml" 2>/dev/null
+printf '$ lockstep stack init --root tests/roots/h200 --name h200 >h200.yaml\n'
+sed -n '/^components/,/^  driver/p' "$scratch/h200.yaml" | cut -c 1-100
+echo
+(root=$PWD && cd "$scratch" && try 0 conform --root "$root/tests/roots/h200" --stack h200.yaml)
+
+step "Somebody lowered the power limit." "The machine of step 1 with another answer of its GPU:"
+cp -r tests/roots/h200 "$scratch/changed"
+sed 's/\(nvmlDeviceGetEnforcedPowerLimit.*\)700000/\1300000/' tests/roots/h200/lockstep/nvml.csv \
+    >"$scratch/changed/lockstep/nvml.csv"
+(cd "$scratch" && try 1 conform --root changed --stack h200.yaml)
 
 step "A stack is a file." "lint says whether it is well formed and complete. A file may hold more."
 try 0 stack lint examples/h100-train.yaml examples/gb200-nvl72.yaml
@@ -131,7 +164,7 @@ try 3 stack lint examples/broken/lint-unquoted-version.yaml
 
 step "What only your site knows." \
     "A folder given with --data adds edges of your own (the last line here), or replaces a table." \
-    "The stack of step 8 is now refused, with the reason of the site:"
+    "The stack of step 9 is now refused, with the reason of the site:"
 tail -n 1 examples/site-data/requires.site.csv
 try 1 stack check --data examples/site-data --date 2026-11-15 examples/h200-train.yaml
 

@@ -37,6 +37,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("amdgpu.package", "version of the package that holds the module's sources"),
     I("amdgpu.modules", "where the module comes from: inbox or dkms"),
     I("amdgpu.build.srcversion", "srcversion of the loaded module"),
+    I("cuda.runtime", "version of the CUDA run time, where nothing beside it names its release"),
     I("kernel", "release of the running kernel"),
 
     /* Settings, by their path in a stack. */

@@ -192,10 +192,11 @@ static void give_libraries(struct libraries *l)
 }
 
 /* Releases of CUDA and of its run time are numbered apart (13.0.2 has 13.0.96), and people pin the
- * former: where nothing says which release it is, the number of the run time does not pass for it.
- * `runtime` is that number, or why there is none; empty: there is no run time. */
+ * former: where nothing says which release it is, the number of the run time does not pass for it,
+ * and it is the package's turn to say. `runtime` is that number where it was `read`, else why there
+ * is none; empty: there is no run time. */
 static void give_release(struct libraries *l, struct lks_str dir, struct lks_str path,
-                         struct lks_str runtime)
+                         struct lks_str runtime, bool read)
 {
     struct lks_toolkit_version release = {0};
     struct lks_err err = {0};
@@ -206,10 +207,10 @@ static void give_release(struct libraries *l, struct lks_str dir, struct lks_str
         give(l, "cuda", "", release.release, terminated(release.source));
     else if (code != LKS_E_NOT_FOUND)
         lks_probe_failed(l->p, "cuda", LKS_STR(""), terminated(dir), &err);
+    else if (runtime.len > 0 && read)
+        give(l, "cuda", ".runtime", runtime, terminated(path));
     else if (runtime.len > 0)
-        lks_probe_unmeasured(l->p, "cuda", LKS_STR(""), terminated(path),
-                             "no version.json says which release it is; its run time: "
-                             "%" LKS_STR_FMT,
+        lks_probe_unmeasured(l->p, "cuda", LKS_STR(""), terminated(path), "%" LKS_STR_FMT,
                              S(runtime));
     else
         lks_probe_absent(l->p, "cuda", LKS_STR(""), terminated(dir));
@@ -276,7 +277,8 @@ static void give_cuda(struct libraries *l)
                  : lib.version.len > 0 ? finest(&lib)
                                        : lib.evidence;
     if (code == LKS_OK || runtime != NULL)
-        give_release(l, code == LKS_OK ? dir : lks_toolkit_of(path), path, number);
+        give_release(l, code == LKS_OK ? dir : lks_toolkit_of(path), path, number,
+                     read && lib.version.len > 0);
     else
         lks_probe_failed(p, "cuda", LKS_STR(""), "/usr/local/cuda, /etc/ld.so.cache", &err);
     if (read)

@@ -14,8 +14,8 @@ const struct lks_probe_kind lks_probes[] = {
     {"pci", "GPUs and NVSwitches on the PCI bus", lks_probe_pci,
      PROMISES("devices.gpus", "devices.nvswitches"), false},
     {"nic", "network adapters, their firmware, settings and transceivers", lks_probe_nic,
-     PROMISES("devices.nics"), false},
-    {"nvme", "NVMe drives and their firmware", lks_probe_nvme, PROMISES("devices.nvmes"), false},
+     PROMISES("devices.nics"), true},
+    {"nvme", "NVMe drives and their firmware", lks_probe_nvme, PROMISES("devices.nvmes"), true},
     {"nvidia", "GPUs as NVML has them, or without it as the kernel module has them",
      lks_probe_nvidia, PROMISES(NULL), false},
     {"driver", "the NVIDIA driver: loaded module, module on disk, library", lks_probe_driver,
@@ -28,6 +28,6 @@ const struct lks_probe_kind lks_probes[] = {
     {"containers", "container runtimes, the NVIDIA toolkit, CDI, fabric manager, IMEX, DCGM",
      lks_probe_containers, PROMISES(NULL), false},
     {"libraries", "every copy of NCCL, cuDNN, CUDA, RCCL and MIOpen in a list of places",
-     lks_probe_libraries, PROMISES("nccl", "cuda", "cudnn"), false},
+     lks_probe_libraries, PROMISES("nccl", "cudnn"), false},
 };
 const size_t lks_probe_count = LKS_COUNT(lks_probes);
