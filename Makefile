@@ -95,7 +95,7 @@ NATIVE := $(filter x86_64,$(shell uname -m))
 
 $(PORTABLE)/build.ninja:
 	@tools/setup.sh build $(if $(NATIVE),,cross)
-	@$(call meson,$(PORTABLE),--buildtype release -Dportable=true -Dstrip=true \
+	@$(call meson,$(PORTABLE),--buildtype release -Dportable=true -Dc_link_args=-s \
 		$(if $(NATIVE),,--cross-file tools/x86_64.cross))
 
 $(FUZZ)/build.ninja:

@@ -6,6 +6,7 @@
  * Figures are medians; machines are noisy, so look at ratios.
  */
 #include "base/table.h"
+#include "codec/json.h"
 #include "model/facts.h"
 
 #include <errno.h>
@@ -114,39 +115,55 @@ static bool is_program(const char *name)
     return false;
 }
 
-/* What `inventory --cost --json` said. */
-static void print_memory(const char *lockstep)
+/* Run a program and keep the beginning of what it says. */
+static struct lks_str run_text(char *const argv[], char *text, size_t size)
 {
-    int ends[2];
+    posix_spawn_file_actions_t actions;
+    pid_t pid;
+    int ends[2], status = 0;
     if (pipe(ends) != 0)
         die("pipe");
-    posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    static char inventory[] = "inventory", quick[] = "--quick", cost[] = "--cost",
-                json[] = "--json";
-    char *argv[] = {(char *)(uintptr_t)lockstep, inventory, quick, cost, json, NULL};
-    pid_t pid;
-    int status, failed = posix_spawnp(&pid, lockstep, &actions, NULL, argv, environ);
+    int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    char text[512] = "";
     FILE *f = fdopen(ends[0], "r");
-    if (failed != 0 || f == NULL || fgets(text, sizeof(text), f) == NULL ||
-        waitpid(pid, &status, 0) != pid || status != 0)
-        die("inventory --cost");
+    if (failed != 0 || f == NULL)
+        die(argv[0]);
+    size_t len = fread(text, 1, size, f);
     fclose(f);
-    int ms;
-    long parent, child;
-    char name[32] = "";
-    if (sscanf(
-            text,
-            "{\"ms\":%d,\"parent_private_kib\":%ld,\"child_private_kib\":%ld,\"child\":\"%31[^\"]",
-            &ms, &parent, &child, name) != 4)
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        die("a measured command failed");
+    return (struct lks_str){text, len};
+}
+
+static double member_mib(const struct lks_doc *map, const char *key)
+{
+    const struct lks_doc *kib = lks_doc_member(map, key);
+    if (kib == NULL || kib->kind != LKS_DOC_NUMBER)
         die("inventory --cost says something else than expected");
+    return (double)kib->number / 1024;
+}
+
+/* What `inventory --cost --json` says. */
+static void print_memory(char *lockstep)
+{
+    static char inventory[] = "inventory", quick[] = "--quick", cost[] = "--cost",
+                json[] = "--json";
+    char text[4096];
+    struct lks_str said =
+        run_text((char *[]){lockstep, inventory, quick, cost, json, NULL}, text, sizeof(text));
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    if (lks_docs_init(&docs, "inventory --cost", &err) != LKS_OK ||
+        lks_json_parse(said, &docs, &err) != LKS_OK)
+        die(err.msg);
     printf("\nprivate memory of inventory --quick: parent %.1f MiB (bar 8 MiB), largest child %.1f "
-           "MiB (%s)\n",
-           (double)parent / 1024, (double)child / 1024, name);
+           "MiB (%" LKS_STR_FMT ")\n",
+           member_mib(docs.first, "parent_private_kib"),
+           member_mib(docs.first, "child_private_kib"),
+           LKS_STR_ARG(lks_doc_text(docs.first, "child")));
 }
 
 int main(int argc, char **argv)

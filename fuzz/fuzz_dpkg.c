@@ -2,6 +2,7 @@
  * whole, and each that is accepted can be written again and reads back the same. */
 #include "base/buf.h"
 #include "codec/dpkg.h"
+#include "codec/version.h"
 
 #include <stdint.h>
 
@@ -17,7 +18,7 @@ static void rewrite(void *ctx, const struct lks_dpkg_package *p)
     if (p->fault != NULL)
         return;
     LKS_ASSERT(p->name.len > 0 && p->name.len <= LKS_DPKG_VALUE_MAX);
-    struct lks_str upstream = lks_dpkg_upstream(p->version);
+    struct lks_str upstream = lks_version_upstream(p->version);
     LKS_ASSERT(upstream.ptr >= p->version.ptr &&
                upstream.ptr + upstream.len <= p->version.ptr + p->version.len);
     lks_buf_addf(out, "Package: %" LKS_STR_FMT "\n", LKS_STR_ARG(p->name));

@@ -15,6 +15,7 @@ const struct lks_test_root lks_test_roots[] = {
     {"synthetic-gb200", "tests/roots/synthetic-gb200.tree", true},
     {"synthetic-mi300x", "tests/roots/synthetic-mi300x.tree", true},
     {"synthetic-rpm", "tests/roots/synthetic-rpm.tree", true},
+    {"h200", "tests/roots/h200", true}, /* a real one, captured and scrubbed */
     {"synthetic-none", "tests/roots/synthetic-none.tree", false},
     {"synthetic-half-upgraded", "tests/roots/synthetic-half-upgraded.tree", false},
 };

@@ -65,7 +65,7 @@ static void test_odd_files(void)
     for (size_t i = 0; i < LKS_COUNT(odd_files); i++) {
         struct lks_tree tree = lks_tree_new();
         struct lks_heard heard = {0};
-        lks_tree_file(&tree, GPU "uevent", "DRIVER=amdgpu\n");
+        lks_tree_file(&tree, GPU "uevent", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:05:00.0\n");
         lks_tree_file(&tree, "/sys/module/amdgpu/initstate", "live\n");
         lks_tree_file(&tree, odd_files[i].file, odd_files[i].content);
         lks_hear_tree(lks_probe_amd, &tree, &options, &heard);
@@ -80,7 +80,8 @@ static void test_no_amd(void)
 {
     struct lks_tree tree = lks_tree_new();
     struct lks_heard heard = {0};
-    lks_tree_file(&tree, "/sys/bus/pci/devices/0000:06:00.0/uevent", "DRIVER=nvidia\n");
+    lks_tree_file(&tree, "/sys/bus/pci/devices/0000:06:00.0/uevent",
+                  "DRIVER=nvidia\nPCI_SLOT_NAME=0000:06:00.0\n");
     lks_hear_tree(lks_probe_amd, &tree, &options, &heard);
     CHECK_STR(lks_buf_view(&heard.lines), "amdgpu~\nrocm~\n");
     lks_heard_fini(&heard);

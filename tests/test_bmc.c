@@ -156,9 +156,10 @@ static void test_device(void)
         lks_test_case("%s", nodes[i].path);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         struct lks_err err = {0};
-        const char *path = nodes[i].path;
+        struct lks_root root = {.capture = -1};
+        struct lks_ipmi ipmi = {&root, nodes[i].path};
         lks_buf_init(&out, 1024);
-        CHECK_CODE(lks_ipmi_get_device_id(&path, &out, &err), nodes[i].code);
+        CHECK_CODE(lks_ipmi_get_device_id(&ipmi, &out, &err), nodes[i].code);
         CHECK_HAS(lks_str_from(err.msg), nodes[i].path);
     }
 }

@@ -113,6 +113,79 @@ static const struct {
      "which entry is the default is only known at boot"},
     {"another file", "search --set=root x\nconfigfile $prefix/grub.cfg\n", "",
      "it hands over to another file"},
+    {"another file is run", "source $prefix/late.cfg\n" TWO, "", "it runs another file"},
+    {"by its short name", ". /boot/late.cfg\n" TWO, "", "it runs another file"},
+    {"perhaps", "if [ -f /late.cfg ]; then source /late.cfg; fi\n" TWO, "",
+     "it runs another file"},
+    {"as a condition", "if source /late.cfg; then true; fi\n" TWO, "", "it runs another file"},
+    {"never", "if [ a = b ]; then source /late.cfg; fi\n" TWO, "", "a: /vmlinuz-1.1"},
+    {"custom.cfg is the caller's",
+     "if [ -f  ${config_directory}/custom.cfg ]; then\n  source ${config_directory}/custom.cfg\n"
+     "elif [ -z \"${config_directory}\" -a -f  $prefix/custom.cfg ]; then\n"
+     "  source $prefix/custom.cfg\nfi\nsource /boot/grub/custom.cfg\n" TWO, "", "a: /vmlinuz-1.1"},
+    {"only as a whole name", "source /boot/grub/mycustom.cfg\n" TWO, "", "it runs another file"},
+    {"user.cfg for a password", "if [ -f ${prefix}/user.cfg ]; then\n  source ${prefix}/user.cfg\n"
+     "  if [ -n \"${GRUB2_PASSWORD}\" ]; then\n    set superusers=\"root\"\n  fi\nfi\n" TWO, "",
+     "a: /vmlinuz-1.1"},
+    {"user.cfg without asking", "source $prefix/user.cfg\n" TWO, "", "it runs another file"},
+    {"a text is run", "eval \"set default=1\"\n" TWO, "",
+     "it runs commands that are put together at boot"},
+    {"a function sets the default", "function f { set default=1 }\nf\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"over lines", "function f\n{\n default=1\n}\nset default=0\nf\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"by what it is given", "function f { set default=$1; }\nf 1\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function takes it away", "function f { unset default; }\nset default=1\nf\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function of a function", "function f { g; }\nfunction g { default=1; }\nf\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function as a condition", "function f { default=1; }\nif ! f; then true; fi\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function behind elif",
+     "function f { default=1; }\nif [ a = b ]; then true; elif f; then true; fi\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function decides a condition",
+     "function f { x=1; }\nf\nif [ \"$x\" = 1 ]; then default=1; fi\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a function nobody calls", "function f { set default=1; }\n" TWO, "", "a: /vmlinuz-1.1"},
+    {"a function is called in vain",
+     "function f { set default=1; }\nif [ a = b ]; then f; fi\n" TWO, "", "a: /vmlinuz-1.1"},
+    {"a function before it is there", "f\nfunction f { set default=1; }\n" TWO, "",
+     "a: /vmlinuz-1.1"},
+    {"its value is given later", "function f { set default=1; }\nf\nset default=b\n" TWO, "",
+     "b: /vmlinuz-1.0"},
+    {"a function adds an entry", "function f {\n" TWO "}\nf\n" TWO, "",
+     "a function adds to its menu"},
+    {"a function runs a file", "function f { source /x; }\nf\n" TWO, "", "it runs another file"},
+    {"a function that never ends", "function f { f; }\nf\n" TWO, "", "functions that run too much"},
+    {"a function of nothing", "function f\nset x=1\n", "", "a function without its block"},
+    {"default from a search", "search --set=default x\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"default from a pattern", "regexp --set 1:default x y\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"default from the keyboard", "read default\n" TWO, "",
+     "which entry is the default is only known at boot"},
+    {"a kernel of the platform", ENTRY("a", "a", "/vmlinuz-$grub_cpu"), "",
+     "only known at boot which kernel 'a' starts"},
+    {"a kernel that is all unknown", ENTRY("a", "a", "$chosen"), "",
+     "only known at boot which kernel 'a' starts"},
+    {"a device of the platform", ENTRY("a", "a", "($root)/vmlinuz-1"), "", "a: ()/vmlinuz-1"},
+    {"a device and more", ENTRY("a", "a", "($root)/$cmdpath/vmlinuz-1"), "",
+     "only known at boot which kernel 'a' starts"},
+    {"a kernel that is named later", ENTRY("a", "a", "/vmlinuz-$v") "set v=2\n", "",
+     "a: /vmlinuz-2"},
+    {"a kernel that the entry names", "menuentry a {\nset v=2\nlinux /vmlinuz-$v\n}\nv=1\n", "",
+     "only known at boot which kernel 'a' starts"},
+    {"a kernel of a function", "function f { linux /vmlinuz-2; }\nmenuentry a {\nf\n}\n", "",
+     "a: /vmlinuz-2"},
+    {"another kernel of a function",
+     "function f { linux /vmlinuz-2; }\nmenuentry a {\nlinux /vmlinuz-1\nf\n}\n", "",
+     "only known at boot which kernel 'a' starts"},
+    {"an entry that runs a file", "menuentry a {\nlinux /vmlinuz-1\nsource /x\n}\n", "",
+     "only known at boot which kernel 'a' starts"},
+    {"another entry is left alone", TWO ENTRY("c", "c", "/vmlinuz-$grub_cpu"), "",
+     "a: /vmlinuz-1.1"},
     {"empty", "", "", "a menu without entries"},
     {"only blanks", " \n\t;;\n# x", "", "a menu without entries"},
     {"an empty submenu", "submenu s {\n}\n", "", "a menu without entries"},
@@ -218,6 +291,22 @@ static const struct {
     {"newer of a key first", "a.conf", "sort-key a\nversion 6.10.1\n", "b.conf",
      "sort-key a\nversion 6.9.3\n"},
     {"names by version", "arch-6.10.conf", "", "arch-6.9.conf", ""},
+    {"a candidate is older", "a.conf", "sort-key a\nversion 6.1\n", "b.conf",
+     "sort-key a\nversion 6.1~rc1\n"},
+    {"of two candidates the newer", "a.conf", "sort-key a\nversion 6.1~rc10\n", "b.conf",
+     "sort-key a\nversion 6.1~rc9\n"},
+    {"a candidate by name", "arch_x-6.1.conf", "", "arch_x-6.1~rc1.conf", ""},
+    {"a longer one is newer", "a-6.1.1.conf", "", "a-6.1.conf", ""},
+    {"a patched one is newer", "a-6.1^2.conf", "", "a-6.1.conf", ""},
+    {"a release of it is newer", "a-6.1-1.conf", "", "a-6.1.conf", ""},
+    {"a point before a patch", "a-6.1.1.conf", "", "a-6.1^1.conf", ""},
+    {"zeroes in front", "a-6.010.conf", "", "a-6.9.conf", ""},
+    {"numbers of any length", "a-99999999999999999999999.conf", "",
+     "a-99999999999999999999998.conf", ""},
+    {"a number before letters", "a-6.1.0.conf", "", "a-6.1.x.conf", ""},
+    {"letters", "a-6.1.b.conf", "", "a-6.1.a.conf", ""},
+    {"more letters", "a-6.1.ab.conf", "", "a-6.1.a.conf", ""},
+    {"the same but for a mark", "a_6.1.conf", "", "a+6.1.conf", ""},
 };
 
 static void test_order(void)
@@ -321,6 +410,27 @@ static void test_limits(void)
     CHECK_CODE(lks_grub_default(LKS_STR("a"), env, NULL, 0, &small, &choice, &err), LKS_E_LIMIT);
 }
 
+static void test_function_limits(void)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cfg = {0};
+    struct lks_grub_choice choice = {0};
+    struct lks_err err = {0};
+    struct lks_str env = {0};
+    lks_arena_init(&arena, LKS_BOOT_MEMORY_MAX);
+    lks_buf_init(&cfg, LKS_BOOT_CFG_MAX);
+    for (unsigned i = 0; i <= LKS_BOOT_FUNCTIONS_MAX; i++)
+        lks_buf_addf(&cfg, "function f%u { x=1; }\n", i);
+    CHECK_CODE(lks_grub_default(lks_buf_view(&cfg), env, NULL, 0, &arena, &choice, &err),
+               LKS_E_LIMIT);
+    lks_buf_truncate(&cfg, 0);
+    lks_buf_addf(&cfg, "function f {\n#");
+    lks_buf_pad(&cfg, 'x', (ptrdiff_t)LKS_BOOT_CFG_MAX / 4);
+    lks_buf_addf(&cfg, "\n}\nf\nf\nf\nf\nf\n");
+    CHECK_CODE(lks_grub_default(lks_buf_view(&cfg), env, NULL, 0, &arena, &choice, &err),
+               LKS_E_LIMIT);
+}
+
 static void test_loader_conf(void)
 {
     struct lks_str text = LKS_STR("timeout 3\n#default x\ndefault\t 4f1c-*\ndefault  b.conf \n");
@@ -338,6 +448,7 @@ int main(void)
         {"names of entries", test_names},
         {"releases", test_releases},
         {"bootcfg limits", test_limits},
+        {"limits of functions", test_function_limits},
         {"loader.conf", test_loader_conf},
         {0},
     });

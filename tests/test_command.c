@@ -1,24 +1,21 @@
 /* Programs of this machine that behave and that do not. */
 #include "probe/command.h"
 
+#include "probe/clock.h"
+#include "probe/probe.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SHORT_MS = 300, LONG_MS = 5000, OUTPUT_MAX = 1000 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static const struct {
     const char *name, *script;
@@ -89,9 +86,9 @@ static void test_hangs(void)
         lks_test_case("%s", scripts[i]);
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         lks_buf_init(&out, OUTPUT_MAX);
-        int64_t begun = now_ms();
+        int64_t begun = lks_clock_ms();
         CHECK_CODE(run(&root, scripts[i], false, SHORT_MS, &out, &err), LKS_E_TIMEOUT);
-        CHECK(now_ms() - begun < LONG_MS);
+        CHECK(lks_clock_ms() - begun < LONG_MS);
         CHECK(waitpid(-1, NULL, WNOHANG) < 0); /* no child is left */
     }
     lks_root_close(&root);
@@ -106,7 +103,7 @@ static void test_together(void)
     const char *args[] = {"0.3", NULL};
     if (!CHECK_CODE(lks_root_open(NULL, NULL, &root, &err), LKS_OK))
         return;
-    int64_t begun = now_ms();
+    int64_t begun = lks_clock_ms();
     for (size_t i = 0; i < LKS_COUNT(c); i++)
         lks_command_start(&c[i], &root, "/bin/sleep", args, OUTPUT_MAX, false, LONG_MS);
     for (size_t i = 0; i < LKS_COUNT(c); i++) {
@@ -114,34 +111,191 @@ static void test_together(void)
         lks_buf_init(&out, OUTPUT_MAX);
         CHECK_CODE(lks_command_collect(&c[i], &root, &out, &err), LKS_OK);
     }
-    CHECK(now_ms() - begun < 8 * 300);
+    CHECK(lks_clock_ms() - begun < 8 * 300);
     lks_root_close(&root);
 }
 
-/* It makes no file, where the kernel lets us see to it. */
+/* This program itself as one that is asked, for what no shell can do. */
+static const char cut[] = "--cut-short";
+
+static void run_self(struct lks_root *root, const char *argument)
+{
+    const char *args[] = {cut, argument, NULL};
+    char self[LKS_ROOT_PATH_MAX] = "";
+    struct lks_command c;
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    lks_buf_init(&out, OUTPUT_MAX);
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    lks_command_start(&c, root, self, args, OUTPUT_MAX, 0, LONG_MS);
+    CHECK_CODE(lks_command_collect(&c, root, &out, &err), LKS_OK);
+}
+
+/* It makes and changes no file, where the kernel lets us see to it. */
 static void test_no_writing(void)
 {
     struct lks_tree tree = lks_tree_new();
     struct lks_root root;
     struct lks_err err = {0};
-    char script[512], made[128];
+    char script[1024], made[128], there[128];
     struct stat st;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     lks_buf_init(&out, OUTPUT_MAX);
     lks_tree_file(&tree, "/there", "kept");
     snprintf(made, sizeof(made), "%s/made", tree.path);
-    snprintf(script, sizeof(script), "echo x >%s; mkdir %s.d; echo y >>%s/there; exit 0", made,
-             made, tree.path);
+    snprintf(there, sizeof(there), "%s/there", tree.path);
+    snprintf(script, sizeof(script), "echo x >%s; mkdir %s.d; echo y >>%s; mv %s %s; rm %s; exit 0",
+             made, made, there, there, made, there);
     if (!CHECK_CODE(lks_root_open(NULL, NULL, &root, &err), LKS_OK))
         return;
     CHECK_CODE(run(&root, script, true, LONG_MS, &out, &err), LKS_OK);
-    if (lks_command_guarded()) {
+    if (lks_command_guard() > 0) {
         CHECK(stat(made, &st) != 0);
-        snprintf(made, sizeof(made), "%s/there", tree.path);
-        CHECK(stat(made, &st) == 0 && st.st_size == 4);
+        CHECK(stat(there, &st) == 0 && st.st_size == 4);
     }
+    lks_test_case("cut short");
+    lks_tree_file(&tree, "/there", "kept");
+    run_self(&root, there);
+    CHECK(stat(there, &st) == 0 && (st.st_size == 4) == (lks_command_guard() >= 3));
     lks_root_close(&root);
     lks_tree_free(&tree);
+}
+
+/* One that may open NVIDIA's devices may open no others. */
+static void test_devices(void)
+{
+    static const char script[] = "for d in null zero full; do true >/dev/$d && echo $d; done; true";
+    const char *args[] = {"-c", script, NULL};
+    struct lks_root root;
+    struct lks_command c;
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    lks_buf_init(&out, OUTPUT_MAX);
+    if (!CHECK_CODE(lks_root_open(NULL, NULL, &root, &err), LKS_OK))
+        return;
+    lks_command_start(&c, &root, "/bin/sh", args, OUTPUT_MAX,
+                      LKS_COMMAND_QUIET | LKS_COMMAND_DEVICES, LONG_MS);
+    CHECK_CODE(lks_command_collect(&c, &root, &out, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&out), lks_command_guard() > 0 ? "null " : "null zero full ");
+    lks_root_close(&root);
+}
+
+/* A probe that starts a program and is killed while it waits. Tells what the program printed, the
+ * number of one that the program started. */
+static pid_t killed_probe(void)
+{
+    static const char script[] = "sleep 60 & echo $!; wait";
+    const char *args[] = {"-c", script, NULL};
+    int ends[2] = {-1, -1};
+    char number[32] = "";
+    CHECK(pipe(ends) == 0);
+    pid_t probe = fork();
+    if (probe == 0) {
+        struct lks_root root;
+        struct lks_command c;
+        struct lks_err err;
+        if (lks_root_open(NULL, NULL, &root, &err) != LKS_OK)
+            _exit(1);
+        lks_command_start(&c, &root, "/bin/sh", args, OUTPUT_MAX, 0, LONG_MS);
+        ssize_t n = read(c.pipe, number, sizeof(number));
+        if (n <= 0 || write(ends[1], number, (size_t)n) != n)
+            _exit(1);
+        for (;;)
+            (void)pause();
+    }
+    (void)close(ends[1]);
+    CHECK(read(ends[0], number, sizeof(number) - 1) > 0);
+    (void)close(ends[0]);
+    CHECK(kill(probe, SIGKILL) == 0);
+    CHECK(waitpid(probe, NULL, 0) == probe);
+    return (pid_t)strtol(number, NULL, 10);
+}
+
+/* All that a killed probe started goes with it. What has lost its parent is ours here, so that we
+ * hear of its end. */
+static void test_killed(void)
+{
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+    pid_t started = killed_probe();
+    int status = 0;
+    bool ended = false;
+    for (int64_t until = lks_clock_ms() + LONG_MS; !ended && lks_clock_ms() < until;) {
+        ended = waitpid(-1, &status, WNOHANG) == started;
+        (void)usleep(1000);
+    }
+    CHECK(started > 1 && ended);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    if (!ended && started > 1)
+        (void)kill(started, SIGKILL);
+    while (waitpid(-1, NULL, 0) > 0)
+        continue;
+    CHECK(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0);
+}
+
+static void probe_slow(struct lks_probe *p)
+{
+    const char *args[] = {"-c", "sleep 0.7; echo late", NULL};
+    struct lks_command c;
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    lks_buf_init(&out, OUTPUT_MAX);
+    lks_command_start(&c, p->root, "/bin/sh", args, OUTPUT_MAX, 0, LONG_MS);
+    if (lks_command_collect(&c, p->root, &out, &err) == LKS_OK)
+        lks_probe_value(p, "slow", LKS_STR(""), LKS_STR(""), lks_buf_view(&out), "sh");
+}
+
+/* A program has the time it was given, however short the silence that a probe is granted. */
+static void test_patience(void)
+{
+    static const char *const promises[] = {"slow", NULL};
+    static const struct lks_probe_kind kinds[] = {{"slow", "", probe_slow, promises, false}};
+    const struct lks_probe_options options = {.call_ms = 200, .probe_ms = 400};
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
+    struct lks_root root;
+    struct lks_err err = {0};
+    lks_tuple_init(&tuple);
+    if (!CHECK_CODE(lks_root_open(NULL, NULL, &root, &err), LKS_OK))
+        return;
+    CHECK_CODE(lks_probe_run(kinds, 1, &root, NULL, &options, &tuple, NULL, &err), LKS_OK);
+    const struct lks_reading *r = lks_tuple_find(&tuple, "slow");
+    if (CHECK(r != NULL)) {
+        CHECK_INT(r->state, LKS_MEASURED);
+        CHECK_STR(r->value, "late ");
+    }
+    lks_root_close(&root);
+}
+
+/* Whose programs are run. */
+static void test_trust(void)
+{
+    static const struct {
+        const char *name;
+        uid_t owner;
+        gid_t group;
+        mode_t mode;
+        uid_t us;
+        const char *why; /* NULL: it is run */
+    } rows[] = {
+        {"root's", 0, 0, 0755, 0, NULL},
+        {"root's, for us", 0, 0, 0755, 1000, NULL},
+        {"ours", 1000, 1000, 0755, 1000, NULL},
+        {"root's group may write", 0, 0, 0775, 1000, NULL},
+        {"another's, for root", 1000, 0, 0755, 0, "p: not run, as it belongs to user 1000"},
+        {"another's, for us", 1001, 0, 0755, 1000, "p: not run, as it belongs to user 1001"},
+        {"a group may write", 0, 50, 0775, 0, "p: not run, as group 50 may change it"},
+        {"our own group may write", 1000, 1000, 0775, 1000,
+         "p: not run, as group 1000 may change it"},
+        {"anyone may write", 0, 0, 0757, 0, "p: not run, as anyone may change it"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct stat st = {
+            .st_uid = rows[i].owner, .st_gid = rows[i].group, .st_mode = S_IFREG | rows[i].mode};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].name);
+        CHECK_CODE(lks_command_trust("p", &st, rows[i].us, &err),
+                   rows[i].why == NULL ? LKS_OK : LKS_E_DENIED);
+        CHECK_STR(lks_str_from(err.msg), rows[i].why == NULL ? "" : rows[i].why);
+    }
 }
 
 static void test_find(void)
@@ -167,6 +321,15 @@ static void test_find(void)
     CHECK_CODE(lks_command_find(&root, "tool2", &dir, path, &st, &err), LKS_E_NOT_FOUND);
     dir = 0;
     CHECK_CODE(lks_command_find(&root, "tool3", &dir, path, &st, &err), LKS_E_INVALID);
+    snprintf(path, sizeof(path), "%s/usr/bin/tool4", tree.path);
+    lks_tree_file(&tree, "/usr/bin/tool4", "");
+    CHECK(chmod(path, 0777) == 0);
+    for (int live = 0; live < 2; live++) { /* what is only read may be anyone's */
+        root.live = live == 1;
+        dir = 0;
+        CHECK_CODE(lks_command_find(&root, "tool4", &dir, path, &st, &err),
+                   live == 1 ? LKS_E_DENIED : LKS_OK);
+    }
     lks_root_close(&root);
     lks_tree_free(&tree);
 }
@@ -192,12 +355,18 @@ static void test_not_started(void)
     lks_root_close(&root);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], cut) == 0)
+        return truncate(argv[2], 0) != 0 && errno == ENOENT;
     return lks_test_main((const struct lks_test[]){{"command: programs", test_programs},
                                                    {"command: hangs", test_hangs},
                                                    {"command: together", test_together},
                                                    {"command: no writing", test_no_writing},
+                                                   {"command: devices", test_devices},
+                                                   {"command: killed", test_killed},
+                                                   {"command: patience", test_patience},
+                                                   {"command: trust", test_trust},
                                                    {"command: finding", test_find},
                                                    {"command: not started", test_not_started},
                                                    {0}});

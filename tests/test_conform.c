@@ -86,17 +86,25 @@ static const struct {
 } nodes[] = {
     {"nothing", "", ""},
     {"a driver upgraded and not rebooted",
-     "driver.disk=580.178.04\ndriver.library=580.178.04\ndriver.package=580.178.04-0ubuntu1\n",
+     "driver.disk=580.178.04\ndriver.library=580.178.04\ndriver.package=580.178.04\n",
      "driver: 580.126.20 > loaded 580.126.20, disk 580.178.04, library 580.178.04, package "
-     "580.178.04-0ubuntu1 drift, half upgraded\n"},
+     "580.178.04 drift, half upgraded\n"},
     {"another driver altogether",
      "driver=580.178.04\ndriver.loaded=580.178.04\ndriver.disk=580.178.04\n"
-     "driver.library=580.178.04\ndriver.package=580.178.04-0ubuntu1\n",
+     "driver.library=580.178.04\ndriver.package=580.178.04\n",
      "driver: 580.126.20 > 580.178.04 drift, other version\n"},
     {"the driver is not loaded", "driver~\ndriver.loaded~\n",
      "driver: 580.126.20 > not loaded; disk 580.126.20, library 580.126.20, package "
-     "580.126.20-0ubuntu0.24.04.1 drift, not there\n"},
+     "580.126.20 drift, not there\n"},
     {"no package of the driver", "driver.package~\n", ""},
+    {"packages of the driver that are of two versions",
+     "driver.package@package nvidia-utils=580.95.05\n!driver.package\n"
+     "driver.package=580.126.20\n",
+     "driver: 580.126.20 > loaded 580.126.20, disk 580.126.20, library 580.126.20, package "
+     "580.126.20, package 580.95.05 (package nvidia-utils) drift, half upgraded\n"},
+    {"a package of the driver that cannot be read",
+     "driver.package@package nvidia-utils?half-installed\ndriver.package=580.126.20\n",
+     "driver: 580.126.20 > 580.126.20; driver.package: half-installed not measured, unmeasured\n"},
     {"a side of the driver that cannot be read", "driver.disk?no access\n",
      "driver: 580.126.20 > 580.126.20; driver.disk: no access not measured, unmeasured\n"},
     {"the other modules", "driver.modules=proprietary\n",
@@ -104,6 +112,8 @@ static const struct {
     {"another build of the driver", "driver.build.srcversion=AAAA\n",
      "driver.build.srcversion: 0B9F2F4D6A0E1D3C5B7A998 > AAAA drift, different build\n"},
     {"the same build in other letters", "driver.build.srcversion=0b9f2f4d6a0e1d3c5b7a998\n", ""},
+    {"a kernel with more noughts", "kernel=6.8.0-071-generic\n",
+     "kernel: 6.8.0-71-generic > 6.8.0-071-generic drift, other version\n"},
     {"a kernel of another revision", "kernel=6.8.0-72-generic\n",
      "kernel: 6.8.0-71-generic > 6.8.0-72-generic drift, other version\n"},
     {"what was not measured", "kernel?no access\n",
@@ -113,9 +123,16 @@ static const struct {
     {"what is gone", "container-toolkit~\ncontainer-toolkit.package~\n",
      "container-toolkit: 1.19.1 > absent drift, not there\n"},
     {"what is gone, though its package is there", "container-toolkit~\n",
-     "container-toolkit: 1.19.1 > absent; package 1.19.1-1 drift, not there\n"},
+     "container-toolkit: 1.19.1 > absent; package 1.19.1 drift, not there\n"},
     {"what could not be asked, though its package is there", "container-toolkit?timed out\n",
      "container-toolkit: 1.19.1 > timed out not measured, unmeasured\n"},
+    {"a candidate of what is pinned", "container-toolkit=1.19.1-rc.2\ncontainer-toolkit.package~\n",
+     "container-toolkit: 1.19.1 > 1.19.1-rc.2 drift, other version\n"},
+    {"a package that was upgraded under what runs", "container-toolkit.package=1.20.0\n",
+     "container-toolkit: 1.19.1 > 1.19.1; container-toolkit.package 1.20.0 drift, half "
+     "upgraded\n"},
+    {"a package of another version beside the one that runs",
+     "container-toolkit.package=1.19.1\ncontainer-toolkit.package@package old=1.18.0\n", ""},
     {"what should not be there", "doca-ofed=25.04-0.6.1\n",
      "doca-ofed: absent > 25.04-0.6.1 drift, should not be there\n"},
     {"a package of what should not be there", "doca-ofed.package=25.04-0.6.1.0-1\n",
@@ -124,8 +141,8 @@ static const struct {
      "doca-ofed: absent > no access not measured, unmeasured\n"},
     {"what may be there as a package", "doca-ofed~\ndoca-ofed.package?no access\n",
      "doca-ofed: absent > no access not measured, unmeasured\n"},
-    {"inside its window", "dcgm=4.6.0\ndcgm.package=1:4.6.0-1\n", ""},
-    {"outside its window", "dcgm=4.7.0\ndcgm.package=1:4.7.0-1\n",
+    {"inside its window", "dcgm=4.6.0\ndcgm.package=4.6.0\n", ""},
+    {"outside its window", "dcgm=4.7.0\ndcgm.package=4.7.0\n",
      "dcgm: 4.5.3, or >=4.5.3 <4.7 > 4.7.0 drift, other version\n"},
     {"a copy in a process", "copy.nccl@/proc/7/root/x#process=2.28.3\n",
      "nccl: 2.28.9 > 2.28.3 [/proc/7/root/x] drift, skew between copies\n"},
@@ -138,6 +155,9 @@ static const struct {
      "firmware/vbios@" G0 "=96.00.A5.00.19\nfirmware/vbios@" G1 "~\n",
      "firmware/vbios: 96.00.A5.00.1A > 96.00.A5.00.19 on 1, absent on 1 of 8 GPUs [" G0 ", " G1
      "] drift, some devices\n"},
+    {"firmware of one nobody told of", "!firmware/vbios@" G0 "\n",
+     "firmware/vbios: 96.00.A5.00.1A > 96.00.A5.00.1A, read of 7 of 8 GPUs not measured, "
+     "unmeasured\n"},
     {"firmware of one not read", "firmware/vbios@" G0 "?timed out\n",
      "firmware/vbios: 96.00.A5.00.1A > timed out on 1 of 8 GPUs [" G0
      "] not measured, unmeasured\n"},
@@ -161,6 +181,8 @@ static const struct {
     {"GPUs without MIG", "settings.mig.mode@gpu *~\nsettings.mig.profiles@gpu *~\n", ""},
     {"instances", "settings.mig.profiles@gpu *=1g.18gb 1g.18gb\n",
      "settings.mig.profiles: none > 1g.18gb 1g.18gb drift, setting changed\n"},
+    {"ECC of one that nobody told of", "!settings.ecc@" G1 "\n",
+     "settings.ecc: true > true, read of 7 of 8 GPUs not measured, unmeasured\n"},
     {"ECC to be turned on", "settings.ecc@gpu *=false\n",
      "settings.ecc: true > false drift, pending\n"},
     {"ECC off after the reboot", "gpu.ecc_pending@gpu *=false\n",
@@ -183,6 +205,16 @@ static const struct {
      "changed\n"},
     {"a parameter twice, the right order among them",
      "settings.kernel_cmdline=numa_balancing=disable iommu=pt ro numa_balancing=disable\n", ""},
+    {"a parameter that a later one takes back",
+     "settings.kernel_cmdline=iommu=pt numa_balancing=disable numa-balancing=enable\n",
+     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > numa-balancing=enable takes back "
+     "numa_balancing=disable drift, setting changed\n"},
+    {"a parameter without a value that takes one back",
+     "settings.kernel_cmdline=iommu=pt numa_balancing=disable iommu\n",
+     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > iommu takes back iommu=pt drift, "
+     "setting changed\n"},
+    {"a parameter that has its value at last",
+     "settings.kernel_cmdline=iommu=off iommu=pt numa_balancing=disable\n", ""},
     {"another class of traffic", "settings.nic.pfc@nic mlx5_3 port 1=3 4\n",
      "settings.nic.pfc: 3 > 3 4 on 1 of 8 ports [nic mlx5_3 port 1] drift, some devices\n"},
     {"a file", "settings.other./proc/sys/vm/swappiness=60\n",
@@ -195,8 +227,9 @@ static const struct {
     {"a variable of the node", "tuning.env.NCCL_IB_TC=0\n",
      "tuning.env.NCCL_IB_TC: 106 > 0 drift, setting changed\n"},
     {"variables the node does not set", "!tuning.env.NCCL_IB_TC\n", ""},
-    {"a file of variables that cannot be read", "tuning.env.NCCL_IB_TC?no access\n",
-     "tuning.env.NCCL_IB_TC: 106 > no access not measured, unmeasured\n"},
+    {"a file of variables that cannot be read", "!tuning.env.NCCL_IB_TC\ntuning.env.*?no access\n",
+     "tuning.env.NCCL_IB_TC: 106 > no access not measured, unmeasured\n"
+     "tuning.env.NCCL_IB_GID_INDEX: 3 > no access not measured, unmeasured\n"},
     {"a GPU is missing", "devices.gpus=7\n", "devices.gpus: 8 > 7 drift, device missing\n"},
     {"a drive too many", "devices.nvmes=10\n",
      "devices.nvmes: 8 > 10 drift, should not be there\n"},
@@ -213,7 +246,9 @@ static const struct {
     {"ports that are down", "devices.nic_gbps@nic *~\n",
      "devices.nic_gbps: 400 > absent drift, device missing\n"},
     {"all of the memory", "devices.memory_gib=2048\n", ""},
-    {"a module is missing", "devices.memory_gib=1984\n",
+    {"memory that the firmware keeps, in modules", "devices.memory_gib=2015\n",
+     "devices.memory_gib: 2048 > 2015 drift, device missing\n"},
+    {"a module is missing", "devices.memory_gib=1984\t/sys/devices/system/memory: blocks\n",
      "devices.memory_gib: 2048 > 1984 drift, device missing\n"},
     {"memory too much", "devices.memory_gib=4096\n",
      "devices.memory_gib: 2048 > 4096 drift, should not be there\n"},
@@ -256,39 +291,43 @@ static const struct {
     const char *subject;
     const char *rows;
 } pins[] = {
-    {"upstream pinned, a package found", "  nccl: {version: '2.28.3'}\n", "",
-     "nccl.package=2.28.3-1+cuda13.0\n", "nccl", "nccl: 2.28.3 > 2.28.3-1+cuda13.0 conforms\n"},
-    {"upstream pinned, another package found", "  nccl: {version: '2.28.3'}\n", "",
-     "nccl.package=2.28.9-1+cuda13.0\n", "nccl",
-     "nccl: 2.28.3 > 2.28.9-1+cuda13.0 drift, other version\n"},
+    {"a package found", "  nccl: {version: '2.28.3'}\n", "", "nccl.package=2.28.3\n", "nccl",
+     "nccl: 2.28.3 > 2.28.3 conforms\n"},
+    {"another package found", "  nccl: {version: '2.28.3'}\n", "", "nccl.package=2.28.9\n", "nccl",
+     "nccl: 2.28.3 > 2.28.9 drift, other version\n"},
+    {"two numbers pinned, and a patch of them found", "  enroot: {version: '3.4'}\n", "",
+     "enroot.package=3.4.1\n", "enroot", "enroot: 3.4 > 3.4.1 drift, other version\n"},
     {"a revision pinned and found", "  nccl: {version: '2.28.3-1'}\n", "",
-     "nccl.package=2.28.3-1+cuda13.0\n", "nccl", "nccl: 2.28.3-1 > 2.28.3-1+cuda13.0 conforms\n"},
+     "nccl=2.28.3-1+cuda13.0\n", "nccl", "nccl: 2.28.3-1 > 2.28.3-1+cuda13.0 conforms\n"},
     {"a revision pinned, another found", "  nccl: {version: '2.28.3-2'}\n", "",
-     "nccl.package=2.28.3-1+cuda13.0\n", "nccl",
+     "nccl=2.28.3-1+cuda13.0\n", "nccl",
      "nccl: 2.28.3-2 > 2.28.3-1+cuda13.0 drift, other version\n"},
-    {"a revision pinned, of a library that knows none", "  nccl: {version: '2.28.3-1'}\n", "",
-     "nccl=2.28.3\nnccl.package=2.28.3-1+cuda13.0\n", "nccl", "nccl: 2.28.3-1 > 2.28.3 conforms\n"},
-    {"a revision pinned, the library is of another package", "  nccl: {version: '2.28.3-1'}\n", "",
-     "nccl=2.28.9\nnccl.package=2.28.3-1+cuda13.0\n", "nccl",
-     "nccl: 2.28.3-1 > 2.28.9 drift, other version\n"},
     {"a version that states its revision", "  containerd: {version: '1.7.28'}\n", "",
      "containerd=1.7.28-0ubuntu1~24.04.1\n", "containerd",
      "containerd: 1.7.28 > 1.7.28-0ubuntu1~24.04.1 conforms\n"},
-    {"with an epoch", "  dcgm: {version: '4.5.3'}\n", "", "dcgm.package=1:4.5.3-1\n", "dcgm",
-     "dcgm: 4.5.3 > 1:4.5.3-1 conforms\n"},
-    {"the whole version of a package pinned", "  dcgm: {version: '1:4.5.3-1'}\n", "",
-     "dcgm=4.5.3\ndcgm.package=1:4.5.3-1\n", "dcgm", "dcgm: 1:4.5.3-1 > 4.5.3 conforms\n"},
-    {"the whole version of a package pinned, another found", "  dcgm: {version: '1:4.5.3-2'}\n", "",
-     "dcgm=4.5.3\ndcgm.package=1:4.5.3-1\n", "dcgm",
-     "dcgm: 1:4.5.3-2 > 4.5.3 drift, other version\n"},
-    {"a window, and a package with an epoch", "  dcgm: {version: '4.5.3'}\n",
-     "windows: {dcgm: '>=4.5.3 !=4.6.0 <4.7'}\n", "dcgm.package=1:4.6.1-1\n", "dcgm",
-     "dcgm: 4.5.3, or >=4.5.3 !=4.6.0 <4.7 > 1:4.6.1-1 conforms\n"},
-    {"what a window leaves out, in a package", "  dcgm: {version: '4.5.3'}\n",
-     "windows: {dcgm: '>=4.5.3 !=4.6.0 <4.7'}\n", "dcgm.package=1:4.6.0-1\n", "dcgm",
-     "dcgm: 4.5.3, or >=4.5.3 !=4.6.0 <4.7 > 1:4.6.0-1 drift, other version\n"},
+    {"a candidate", "  kubelet: {version: '1.33.0'}\n", "", "kubelet=v1.33.0-rc.1\n", "kubelet",
+     "kubelet: 1.33.0 > v1.33.0-rc.1 drift, other version\n"},
+    {"a candidate and a window", "  containerd: {version: '1.7.28'}\n",
+     "windows: {containerd: '>=1.7 <3'}\n", "containerd=2.0.0-rc.3\n", "containerd",
+     "containerd: 1.7.28, or >=1.7 <3 > 2.0.0-rc.3 drift, other version\n"},
+    {"a revision and a window", "  containerd: {version: '1.7.28'}\n",
+     "windows: {containerd: '>=1.7 <3'}\n", "containerd=2.0.0-1\n", "containerd",
+     "containerd: 1.7.28, or >=1.7 <3 > 2.0.0-1 conforms\n"},
+    {"a package that tells two numbers", "  cuda: {version: '13.0.2'}\n", "",
+     "cuda=13.0.2\ncuda.package=13.0\n", "cuda", "cuda: 13.0.2 > 13.0.2 conforms\n"},
+    {"a package that tells two other numbers", "  cuda: {version: '13.0.2'}\n", "",
+     "cuda=13.0.2\ncuda.package=13.1\n", "cuda",
+     "cuda: 13.0.2 > 13.0.2; cuda.package 13.1 drift, half upgraded\n"},
+    {"a package that has a pin of its own", "  nccl: {version: '2.28.3'}\n",
+     "settings: {other: {nccl.package: '2.27.0'}}\n", "nccl=2.28.3\nnccl.package=2.27.0\n", "nccl",
+     "nccl: 2.28.3 > 2.28.3 conforms\n"},
+    {"a window", "  dcgm: {version: '4.5.3'}\n", "windows: {dcgm: '>=4.5.3 !=4.6.0 <4.7'}\n",
+     "dcgm.package=4.6.1\n", "dcgm", "dcgm: 4.5.3, or >=4.5.3 !=4.6.0 <4.7 > 4.6.1 conforms\n"},
+    {"what a window leaves out", "  dcgm: {version: '4.5.3'}\n",
+     "windows: {dcgm: '>=4.5.3 !=4.6.0 <4.7'}\n", "dcgm.package=4.6.0\n", "dcgm",
+     "dcgm: 4.5.3, or >=4.5.3 !=4.6.0 <4.7 > 4.6.0 drift, other version\n"},
     {"a window with revisions", "  nccl: {version: '2.28.3-1'}\n",
-     "windows: {nccl: '>=2.28.3-1 <2.28.3-3'}\n", "nccl.package=2.28.3-2+cuda13.0\n", "nccl",
+     "windows: {nccl: '>=2.28.3-1 <2.28.3-3'}\n", "nccl=2.28.3-2+cuda13.0\n", "nccl",
      "nccl: 2.28.3-1, or >=2.28.3-1 <2.28.3-3 > 2.28.3-2+cuda13.0 conforms\n"},
     {"nonsense is in no window", "  nccl: {version: '2.28.3'}\n", "windows: {nccl: '>=2'}\n",
      "nccl=unknown\n", "nccl", "nccl: 2.28.3, or >=2 > unknown drift, other version\n"},
@@ -332,6 +371,21 @@ static const struct {
 
     {"an image and none here", "  nccl: {version: '2.28.9', owner: image}\n", "", "nccl=2.28.3\n",
      "nccl", "nccl: 2.28.9 > no image on this node with image\n"},
+    {"an image, and nobody was asked to look", "  nccl: {version: '2.28.9', owner: image}\n", "",
+     "nccl=2.28.3\nsearch.skipped@all places=not asked for\n", "nccl",
+     "nccl: 2.28.9 > copies were not searched for: not asked for not measured, unmeasured\n"},
+    {"an image, and one place was left out", "  nccl: {version: '2.28.9', owner: image}\n", "",
+     "search.skipped@/mnt/data=is on a network\n", "nccl",
+     "nccl: 2.28.9 > no image on this node with image\n"},
+    {"an image, and the search broke down", "  nccl: {version: '2.28.9', owner: image}\n", "",
+     "nccl=2.28.3\nprobe.libraries?timed out\n", "nccl",
+     "nccl: 2.28.9 > copies were not searched for: timed out not measured, unmeasured\n"},
+    {"an image, and its probe failed", "  nccl: {version: '2.28.9', owner: image}\n", "",
+     "nccl?its probe said nothing\tprobe libraries\n", "nccl",
+     "nccl: 2.28.9 > copies were not searched for: its probe said nothing not measured, "
+     "unmeasured\n"},
+    {"an image, and the system's own cannot be read", "  nccl: {version: '2.28.9', owner: image}\n",
+     "", "nccl?no version in it\n", "nccl", "nccl: 2.28.9 > no image on this node with image\n"},
     {"only the system's copy", "  nccl: {version: '2.28.9', owner: image}\n", "",
      "copy.nccl@/usr/lib/a#system=2.28.3\ncopy.nccl@/usr/local/cuda#cuda=2.28.3\n", "nccl",
      "nccl: 2.28.9 > no image on this node with image\n"},
@@ -370,9 +424,23 @@ static const struct {
      "nccl: 2.28.9, or >=2.28.7 <2.29 > 2.28.7 conforms\n"},
     {"the build of a copy",
      "  nccl: {version: '2.28.9', owner: image, build: {build_id: '0123456789abcdef'}}\n", "",
-     PYTHON("2.28.9") "nccl.build.build_id@/opt/a=0123456789abcdef\n"
-                      "nccl.build.build_id=aaaa\n",
+     PYTHON("2.28.9") "copy.nccl.build_id@/opt/a#python=0123456789abcdef\n"
+                      "copy.nccl@/usr/lib/a#system=2.28.9\n"
+                      "copy.nccl.build_id@/usr/lib/a#system=aaaaaaaaaaaaaaaa\n"
+                      "nccl.build.build_id=aaaaaaaaaaaaaaaa\n",
      "nccl.build", "nccl.build.build_id: 0123456789abcdef > 0123456789abcdef conforms\n"},
+    {"another build in one of two images",
+     "  nccl: {version: '2.28.9', owner: image, build: {build_id: '0123456789abcdef'}}\n", "",
+     PYTHON("2.28.9") "copy.nccl.build_id@/opt/a#python=0123456789abcdef\n"
+                      "copy.nccl@/opt/b#container=2.28.9\n"
+                      "copy.nccl.build_id@/opt/b#container=aaaaaaaaaaaaaaaa\n",
+     "nccl.build",
+     "nccl.build.build_id: 0123456789abcdef > aaaaaaaaaaaaaaaa on 1 of 2 places [/opt/b] drift, "
+     "some devices\n"},
+    {"the hash of a copy",
+     "  nccl: {version: '2.28.9', owner: image, build: {sha256: '" SHA "'}}\n", "",
+     PYTHON("2.28.9"), "nccl.build",
+     "nccl.build.sha256: " SHA " > was not hashed not measured, unmeasured\n"},
 
     {"firmware that must not be there", "", "firmware: [{class: dpu, absent: none is used}]\n",
      "firmware/dpu@nic mlx5_0#A=1\n", "firmware/dpu",
@@ -391,11 +459,26 @@ static const struct {
      "firmware/vbios~\n", "firmware/vbios", "firmware/vbios: 90.04 > absent drift, not there\n"},
     {"a part nobody pinned", "", "firmware: [{class: nvme, part: A, version: '1'}]\n",
      "firmware/nvme@nvme nvme0#C=1\nfirmware/nvme@nvme nvme1#D=1\n", "firmware/nvme",
-     "firmware/nvme[A]: 1 > C, D drift, not there\n"},
+     "firmware/nvme[A]: 1 > no device of this part conforms\n"
+     "firmware/nvme: no other part > C, D on 2 of the devices drift, should not be there\n"},
+    {"a part nobody pinned beside one", "", "firmware: [{class: nvme, part: A, version: '1'}]\n",
+     "firmware/nvme@nvme nvme0#A=1\nfirmware/nvme@nvme nvme1#B=7\nfirmware/nvme@nvme nvme2#B=8\n",
+     "firmware/nvme",
+     "firmware/nvme[A]: 1 > 1 conforms\n"
+     "firmware/nvme: no other part > B on 2 of the devices drift, should not be there\n"},
+    {"one part unwanted, and others as they come", "",
+     "firmware: [{class: nvme, part: A, absent: faulty}]\n", "firmware/nvme@nvme nvme1#B=7\n",
+     "firmware/nvme", "firmware/nvme[A]: absent > no device of this part conforms\n"},
+    {"noughts in the version of firmware", "", "firmware: [{class: nvme, version: 'EDA53W0Q'}]\n",
+     "firmware/nvme@nvme nvme0=EDA53W00Q\n", "firmware/nvme",
+     "firmware/nvme: EDA53W0Q > EDA53W00Q [nvme nvme0] drift, other version\n"},
+    {"firmware in other letters", "", "firmware: [{class: nvme, version: 'EDA53W0Q'}]\n",
+     "firmware/nvme@nvme nvme0=eda53w0q\n", "firmware/nvme",
+     "firmware/nvme: EDA53W0Q > eda53w0q conforms\n"},
     {"one supplier of two", "",
      "firmware: [{class: nvme, part: A, version: '1'}, {class: nvme, part: B, version: '2'}]\n",
      "firmware/nvme@nvme nvme0#B=2\n", "firmware/nvme",
-     "firmware/nvme[A]: 1 > no device that has no closer pin conforms\n"
+     "firmware/nvme[A]: 1 > no device of this part conforms\n"
      "firmware/nvme[B]: 2 > 2 conforms\n"},
     {"what was not read may be of any part", "",
      "firmware: [{class: nvme, part: A, version: '1'}]\n",
@@ -458,6 +541,23 @@ static const struct {
     {"off and not there", "", "settings: {gds: false, ecc: false}\n",
      "settings.gds~\nsettings.ecc@gpu *~\n", "settings",
      "settings.ecc: false > absent conforms\nsettings.gds: false > absent conforms\n"},
+    {"off and not there, of what cannot be missing", "",
+     "settings: {bios: {SRIOV: false, NPS: disabled}, unattended_upgrades: false}\n",
+     "settings.bios.SRIOV~\nsettings.bios.NPS~\nsettings.unattended_upgrades~\n", "settings",
+     "settings.bios.SRIOV: false > absent drift, not there\n"
+     "settings.bios.NPS: disabled > absent drift, not there\n"
+     "settings.unattended_upgrades: false > absent drift, not there\n"},
+    {"parameters that come more than once", "",
+     "settings: {kernel_cmdline: ['console=tty0', 'rd.driver.blacklist=nouveau']}\n",
+     "settings.kernel_cmdline=console=tty0 rd.driver.blacklist=nouveau console=ttyS0 "
+     "rd.driver.blacklist=nova\n",
+     "settings.kernel_cmdline",
+     "settings.kernel_cmdline: console=tty0 rd.driver.blacklist=nouveau > console=tty0 "
+     "rd.driver.blacklist=nouveau console=ttyS0 rd.driver.blacklist=nova conforms\n"},
+    {"a parameter that is pinned twice", "",
+     "settings: {kernel_cmdline: ['iommu=off', 'iommu=pt']}\n",
+     "settings.kernel_cmdline=iommu=off iommu=pt\n", "settings.kernel_cmdline",
+     "settings.kernel_cmdline: iommu=off iommu=pt > iommu=off iommu=pt conforms\n"},
     {"one value of several words", "",
      "settings: {other: {/proc/sys/net/ipv4/tcp_rmem: '4096 87380 6291456'}}\n",
      "settings.other./proc/sys/net/ipv4/tcp_rmem=4096  87380  6291456\n", "settings",
@@ -515,12 +615,11 @@ static void test_pins(void)
     "  nccl: {absent: x}\n  container-toolkit: {absent: x}\n  fabric-manager: {absent: x}\n"
 #define AMD                                                                                        \
     "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: amd\nhardware: [mi355x-oam-8]\n"     \
-    "components:\n  kernel: {absent: x}\n  amdgpu: {version: '6.12.12'}\n"                         \
+    "components:\n  kernel: {absent: x}\n  amdgpu: {version: '6.4.2'}\n"                           \
     "  rocm: {version: '6.4.3'}\n  rccl: {version: '2.22.3'}\n"
 #define AMD_NODE                                                                                   \
-    "kernel~\namdgpu=6.12.12\namdgpu.loaded=6.12.12\namdgpu.disk=6.12.12\n"                        \
-    "rocm=6.4.3-128\nrocm.package=6.4.3.60403-128~24.04\n"                                         \
-    "rccl.package=2.22.3.60403-128~24.04\n"                                                        \
+    "kernel~\namdgpu=6.4.2\namdgpu.loaded=6.4.2\nrocm=6.4.3-128\nrocm.package=6.4.3\n"             \
+    "rccl.package=2.22.3\n"                                                                        \
     "devices.gpus=8\ndevices.nics=8\ndevices.nic_gbps@nic *=400\ngpu.pci_id@gpu *=1002:75a3\n"
 #define NOTHING_ELSE "kernel~\ndriver~\ncuda~\nnccl~\ncontainer-toolkit~\nfabric-manager~\n"
 
@@ -542,6 +641,22 @@ static const struct {
     {"the first where all are alike", OF("l40s-pcie-8, t4-pcie-4"), NOTHING_ELSE,
      "devices.gpu: L40S > no probe reads this not measured, unmeasured\n"
      "devices.gpus: 8 > no probe reads this not measured, unmeasured\nclass l40s-pcie-8\n"},
+    {"the one of which more was read", CLASS("bare", "10de:ffff") OF("hgx-h200-8, bare"),
+     NOTHING_ELSE "devices.memory_gib=512\n",
+     "devices.gpu: 10de:ffff > no probe reads this not measured, unmeasured\n"
+     "devices.gpus: 2 > no probe reads this not measured, unmeasured\nclass bare\n"},
+    {"a board that shares its id", CLASS("mine", "A2") OF("mine"),
+     NOTHING_ELSE "devices.gpus=2\ngpu.pci_id@gpu *=10de:25b6\ngpu.product@gpu *=NVIDIA A2\n"
+                  "devices.memory_gib=512\n",
+     ""},
+    {"the other board of the id", CLASS("mine", "A2") OF("mine"),
+     NOTHING_ELSE "devices.gpus=2\ngpu.pci_id@gpu *=10de:25b6\ngpu.product@gpu *=NVIDIA A16\n"
+                  "devices.memory_gib=512\n",
+     "devices.gpu: A2 > NVIDIA A16 drift, device missing\n"},
+    {"one of two boards that share an id, without a name", CLASS("mine", "A2") OF("mine"),
+     NOTHING_ELSE "devices.gpus=2\ngpu.pci_id@gpu 1=10de:25b6\ndevices.memory_gib=512\n",
+     "devices.gpu: A2 > 10de:25b6 is the id of several boards, and gpu.product does not tell which "
+     "[gpu 1] not measured, unmeasured\n"},
     {"a family", CLASS("mine", "H200") OF("mine"),
      NOTHING_ELSE "devices.gpus=2\ngpu.pci_id@gpu *=10de:2335\ndevices.memory_gib=512\n", ""},
     {"an id", CLASS("mine", "10de:2335") OF("mine"),
@@ -556,11 +671,9 @@ static const struct {
      NOTHING_ELSE "devices.gpus=2\ngpu.pci_id@gpu *=10de:ffff\ngpu.product@gpu *=NVIDIA XZ900\n"
                   "devices.memory_gib=512\n",
      "devices.gpu: Z900 > NVIDIA XZ900 drift, device missing\n"},
-    {"AMD", AMD, AMD_NODE "amdgpu.package=1:6.12.12.60402-2187269.24.04\n", ""},
-    {"AMD, with the package of a later driver", AMD,
-     AMD_NODE "amdgpu.package=1:6.14.14.30100000-2193512.24.04\n",
-     "amdgpu: 6.12.12 > loaded 6.12.12, disk 6.12.12, package 1:6.14.14.30100000-2193512.24.04 "
-     "drift, half upgraded\n"},
+    {"AMD", AMD, AMD_NODE "amdgpu.package=6.4.2\n", ""},
+    {"AMD, with the package of a later driver", AMD, AMD_NODE "amdgpu.package=30.10.0\n",
+     "amdgpu: 6.4.2 > loaded 6.4.2, package 30.10.0 drift, half upgraded\n"},
     {"no GPU at all", OF("t4-pcie-4"), NOTHING_ELSE "devices.gpus=0\ngpu.pci_id~\n",
      "devices.gpu: Tesla T4 > absent drift, device missing\n"
      "devices.gpus: 4 > 0 drift, device missing\n"},

@@ -37,16 +37,16 @@ static const struct {
     {"the same version in two places", ONE_COPY "copy.nccl@/a/libnccl.so.2#python=2.28.3\n", ""},
     {"a copy that could not be read", ONE_COPY "copy.nccl@/a/libnccl.so.2#python?no access\n", ""},
 
-    {"the package was upgraded under the driver", ONE_COPY "driver.package=580.159.04-0ubuntu1\n",
+    {"the package was upgraded under the driver", ONE_COPY "driver.package=580.159.04\n",
      "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
-     "package 580.159.04-0ubuntu1 (proof of driver.package): the package manager upgraded it under "
+     "package 580.159.04 (proof of driver.package): the package manager upgraded it under "
      "the running driver [reboot, or go back to 580.126.20]\n"},
     {"everything but the loaded module was upgraded",
-     ONE_COPY "driver.package=580.159.04-0ubuntu1\ndriver.disk=580.159.04\n"
+     ONE_COPY "driver.package=580.159.04\ndriver.disk=580.159.04\n"
               "driver.library=580.159.04\n",
      "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded), the "
      "module on disk 580.159.04 (proof of driver.disk), the library 580.159.04 (proof of "
-     "driver.library) and the package 580.159.04-0ubuntu1 (proof of driver.package): the package "
+     "driver.library) and the package 580.159.04 (proof of driver.package): the package "
      "manager upgraded it under the running driver [reboot, or go back to 580.126.20]\n"},
     {"another library", ONE_COPY "driver.library=580.159.04\n",
      "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
@@ -79,13 +79,20 @@ static const struct {
     {"what was not measured disagrees with nothing",
      ONE_COPY "driver.package?no access\ndriver.disk~\n", ""},
     {"the same version written differently", ONE_COPY "driver.disk=580.126.20.0\n", ""},
-    {"amdgpu under another package",
-     ONE_COPY "amdgpu.loaded=6.12.12\namdgpu.package=1:6.14.14.70000-1.24.04\n",
+    {"amdgpu under another package", ONE_COPY "amdgpu.loaded=6.12.12\namdgpu.package=7.0.0\n",
      "error four-numbers amdgpu: the loaded module is 6.12.12 (proof of amdgpu.loaded) and the "
-     "package 1:6.14.14.70000-1.24.04 (proof of amdgpu.package): the package manager upgraded it "
+     "package 7.0.0 (proof of amdgpu.package): the package manager upgraded it "
      "under the running driver [reboot, or go back to 6.12.12]\n"},
-    {"amdgpu of its package",
-     ONE_COPY "amdgpu.loaded=6.12.12\namdgpu.package=1:6.12.12.60402-1.24.04\n", ""},
+    {"amdgpu of its package", ONE_COPY "amdgpu.loaded=6.4.2\namdgpu.package=6.4.2\n", ""},
+
+    {"boards with two part numbers", ONE_COPY "gpu.board_part@" GPU "=692-2G520-0200-000\n",
+     "warning gpus-differ gpu.board_part: gpu.board_part is 692-2G520-0282-001 on 7 GPUs and "
+     "692-2G520-0200-000 on " GPU " (proof of gpu.board_part) [make the GPUs of the node alike]\n"},
+    {"copies of two builds",
+     ONE_COPY "copy.nccl@/a#python=2.28.3\ncopy.nccl.build_id@/a#python=aaaa\n"
+              "copy.nccl@/b#python=2.28.3\ncopy.nccl.build_id@/b#python=bbbb\n",
+     ""},
+    {"a package that tells two numbers", ONE_COPY "cuda=13.0.2\ncuda.package=13.0\n", ""},
 
     {"GSP firmware of another driver", ONE_COPY "firmware/gsp@gpu *=580.95.05\n",
      "error gsp-version firmware/gsp: firmware/gsp is 580.95.05 (proof of firmware/gsp) and the "
@@ -94,15 +101,15 @@ static const struct {
     {"GSP firmware of the driver", ONE_COPY "firmware/gsp@gpu *=580.126.20\n", ""},
     {"another fabric manager",
      ONE_COPY "fabric-manager=580.95.05\nfabric-manager.package="
-              "580.95.05-1\n",
+              "580.95.05\n",
      "error fabric-manager-version fabric-manager: fabric-manager is 580.95.05 (proof of "
      "fabric-manager) and the driver 580.126.20 (proof of driver); they must be the same [install "
      "the fabric manager of the driver's version]\n"},
-    {"IMEX by its package alone", ONE_COPY "imex.package=580.95.05-1\n",
-     "error imex-version imex.package: imex.package is 580.95.05-1 (proof of imex.package) and the "
+    {"IMEX by its package alone", ONE_COPY "imex.package=580.95.05\n",
+     "error imex-version imex.package: imex.package is 580.95.05 (proof of imex.package) and the "
      "driver 580.126.20 (proof of driver); they must be the same [install IMEX of the driver's "
      "version]\n"},
-    {"IMEX of the driver", ONE_COPY "imex.package=580.126.20-1\n", ""},
+    {"IMEX of the driver", ONE_COPY "imex.package=580.126.20\n", ""},
     {"another NSCQ", ONE_COPY "nscq=580.95.05\n",
      "error nscq-version nscq: nscq is 580.95.05 (proof of nscq) and the driver 580.126.20 (proof "
      "of driver); they must be the same [install NSCQ of the driver's version]\n"},
@@ -197,8 +204,8 @@ static const struct {
      "read, hides the driver's own library in containers (proof of shadow.libcuda) [build the "
      "image "
      "without it]\n"},
-    {"a daemon that was not restarted", ONE_COPY "dcgm.package=1:4.5.4-1\n",
-     "warning package-differs dcgm: dcgm is 4.5.3 (proof of dcgm) and its package 1:4.5.4-1 (proof "
+    {"a daemon that was not restarted", ONE_COPY "dcgm.package=4.5.4\n",
+     "warning package-differs dcgm: dcgm is 4.5.3 (proof of dcgm) and its package 4.5.4 (proof "
      "of dcgm.package) [restart it, or remove the copy that is not from the package]\n"},
     {"a second toolkit beside the one that counts",
      ONE_COPY "cuda=13.0.2\ncuda.package=13.0.2\ncuda.package@package cuda-toolkit-12-8=12.8.1\n",

@@ -105,23 +105,27 @@ static void test_failures(void)
                        "podman?/usr/bin/podman: not a plain file < /usr/bin/podman\n");
     lks_tree_free(&tree);
 }
+/* Where programs are looked for. */
+#define DIRS                                                                                       \
+    "/usr/local/sbin, /usr/local/bin, /usr/sbin, /usr/bin, /sbin, /bin, /opt/bin, "                \
+    "/opt/slurm/sbin, /opt/slurm/bin, /opt/cni/bin, /opt/nvidia/bin, /usr/local/nvidia/toolkit, "  \
+    "/usr/local/slurm/sbin"
 
-static const char nothing[] =
-    "enroot~ < no enroot in /usr/bin, /usr/local, /opt\n"
-    "pyxis~ < no spank_pyxis.so in the directories of Slurm's plugins\n"
-    "cdi.driver~ < no specification in /etc/cdi or /var/run/cdi\n"
-    "container-toolkit~ < no nvidia-ctk in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "libnvidia-container~ < no nvidia-container-cli in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "amd-container-toolkit~ < no amd-ctk in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "containerd~ < no containerd in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "docker~ < no dockerd in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "podman~ < no podman in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "cri-o~ < no crio in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "kubelet~ < no kubelet in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "slurmd~ < no slurmd in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "fabric-manager~ < no nv-fabricmanager in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "imex~ < no nvidia-imex in /usr/bin, /usr/sbin, /usr/local, /opt\n"
-    "dcgm~ < no nv-hostengine in /usr/bin, /usr/sbin, /usr/local, /opt\n";
+static const char nothing[] = "enroot~ < no enroot in " DIRS "\n"
+                              "pyxis~ < no spank_pyxis.so in the directories of Slurm's plugins\n"
+                              "cdi.driver~ < no specification in /etc/cdi or /var/run/cdi\n"
+                              "container-toolkit~ < no nvidia-ctk in " DIRS "\n"
+                              "libnvidia-container~ < no nvidia-container-cli in " DIRS "\n"
+                              "amd-container-toolkit~ < no amd-ctk in " DIRS "\n"
+                              "containerd~ < no containerd in " DIRS "\n"
+                              "docker~ < no dockerd in " DIRS "\n"
+                              "podman~ < no podman in " DIRS "\n"
+                              "cri-o~ < no crio in " DIRS "\n"
+                              "kubelet~ < no kubelet in " DIRS "\n"
+                              "slurmd~ < no slurmd in " DIRS "\n"
+                              "fabric-manager~ < no nv-fabricmanager in " DIRS "\n"
+                              "imex~ < no nvidia-imex in " DIRS "\n"
+                              "dcgm~ < no nv-hostengine in " DIRS "\n";
 
 static void test_nothing(void)
 {

@@ -18,16 +18,16 @@ enum { TEXT_MAX = 4 << 20, TODAY = 20772 }; /* 2026-11-15 */
 /* A small node of the other vendor. */
 static const char amd_node[] = "kernel=6.8.0-71-generic\n"
                                "driver~\n"
-                               "amdgpu=6.12.12\n"
-                               "amdgpu.loaded=6.12.12\n"
-                               "amdgpu.package=1:6.12.12.60402-2120656.24.04\n"
+                               "amdgpu=6.4.2\n"
+                               "amdgpu.loaded=6.4.2\n"
+                               "amdgpu.package=6.4.2\n"
                                "amdgpu.modules=dkms\n"
                                "rocm=6.4.2\n"
                                "rccl=2.22.3\n"
                                "devices.gpus=2\n"
                                "devices.nics=0\n"
                                "devices.nvmes=1\n"
-                               "devices.memory_gib=503\n"
+                               "devices.memory_gib=503\t/sys/devices/system/memory: blocks\n"
                                "gpu.pci_id@gpu 0000:06:00.0=1002:74a1\n"
                                "gpu.pci_id@gpu 0000:07:00.0=1002:74a1\n"
                                "gpu.product@gpu 0000:06:00.0=AMD Instinct MI300X OAM\n"
@@ -104,7 +104,7 @@ static const char golden[] =
     "# What other nodes may have otherwise is yours to take out.\n"
     "lockstep: 1\n"
     "kind: Stack\n"
-    "name: golden\n"
+    "name: \"golden\"\n"
     "version: \"1\"\n"
     "vendor: nvidia\n"
     "hardware: [\"hgx-h200-8\"]\n"
@@ -152,18 +152,18 @@ static const char golden[] =
     "  unattended_upgrades: false\n"
     "  other: # all else that tells it from another build\n"
     "    \"cdi.driver\": \"580.126.20\"\n"
-    "    \"container-toolkit.package\": \"1.19.1-1\"\n"
-    "    \"containerd.package\": \"1.7.28-0ubuntu1~24.04.1\"\n"
-    "    \"dcgm.package\": \"1:4.5.3-1\"\n"
+    "    \"container-toolkit.package\": \"1.19.1\"\n"
+    "    \"containerd.package\": \"1.7.28\"\n"
+    "    \"dcgm.package\": \"4.5.3\"\n"
     "    \"driver.disk\": \"580.126.20\"\n"
     "    \"driver.library\": \"580.126.20\"\n"
     "    \"driver.loaded\": \"580.126.20\"\n"
-    "    \"driver.package\": \"580.126.20-0ubuntu0.24.04.1\"\n"
-    "    \"fabric-manager.package\": \"580.126.20-1\"\n"
+    "    \"driver.package\": \"580.126.20\"\n"
+    "    \"fabric-manager.package\": \"580.126.20\"\n"
     "    \"gpu.board_part\": \"692-2G520-0282-001\"\n"
     "    \"gpu.pci_id\": \"10de:2335\"\n"
     "    \"gpu.product\": \"NVIDIA H200\"\n"
-    "    \"nccl.package\": \"2.28.3-1+cuda13.0\"\n"
+    "    \"nccl.package\": \"2.28.3\"\n"
     "    \"platform.os\": \"Ubuntu 24.04\"\n"
     "    \"platform.secure_boot\": \"enabled\"\n"
     "    \"/proc/sys/vm/swappiness\": \"10\"\n"
@@ -192,13 +192,13 @@ static const char golden_amd[] =
     "---\n"
     "lockstep: 1\n"
     "kind: Stack\n"
-    "name: golden\n"
+    "name: \"golden\"\n"
     "version: \"1\"\n"
     "vendor: amd\n"
     "hardware: [\"golden-class\"]\n"
     "\n"
     "components:\n"
-    "  amdgpu: {version: \"6.12.12\"}\n"
+    "  amdgpu: {version: \"6.4.2\"}\n"
     "  kernel: {version: \"6.8.0-71-generic\"}\n"
     "  rccl: {version: \"2.22.3\"}\n"
     "  rocm: {version: \"6.4.2\"}\n"
@@ -212,9 +212,9 @@ static const char golden_amd[] =
     "  bios:\n"
     "    \"NPS\": \"NPS4\"\n"
     "  other: # all else that tells it from another build\n"
-    "    \"amdgpu.loaded\": \"6.12.12\"\n"
+    "    \"amdgpu.loaded\": \"6.4.2\"\n"
     "    \"amdgpu.modules\": \"dkms\"\n"
-    "    \"amdgpu.package\": \"1:6.12.12.60402-2120656.24.04\"\n"
+    "    \"amdgpu.package\": \"6.4.2\"\n"
     "    \"devices.nics\": \"0\"\n"
     "    \"gpu.pci_id\": \"1002:74a1\"\n"
     "    \"gpu.product\": \"AMD Instinct MI300X OAM\"\n"
@@ -265,8 +265,12 @@ static const struct {
      "  cudnn: {version: \"9.13.0\", owner: image}\n", "cudnn: {absent"},
     {"cuDNN nowhere", ONE_COPY "cudnn~\n", "  cuda: {absent: \"not found on this machine\"}\n",
      "cudnn"},
-    {"a version by its package alone", ONE_COPY "slurmd.package=25.05.4-1+deb12\n",
-     "  slurmd: {version: \"25.05.4\"}\n", "slurmd: {version: \"25.05.4-1"},
+    {"a version by its package alone", ONE_COPY "slurmd.package=25.05.4\n",
+     "  slurmd: {version: \"25.05.4\"}\n", "slurmd: {absent"},
+    {"a package of another version than what runs", ONE_COPY "dcgm.package=4.6.0\n",
+     "    \"dcgm.package\": \"4.6.0\"\n", "dcgm: {version: \"4.6.0"},
+    {"boards with two part numbers", ONE_COPY "gpu.board_part@" GPU "=692-2G520-0200-000\n",
+     "# gpu.board_part: there are several, and they differ\n", "\"gpu.board_part\""},
     {"a version nobody can order", ONE_COPY "ucx=master\n", "    \"ucx\": \"master\"\n",
      "  ucx: {"},
     {"a component of no table", ONE_COPY "burn-in-agent=2.1\n", "    \"burn-in-agent\": \"2.1\"\n",
@@ -285,8 +289,9 @@ static const struct {
      "name: \"golden-class\"\nvendor: nvidia\ngpu: {product: \"H200 SXM 141GB\", count: 8, "
      "nvlinks_up: 18}\nnvswitches: 4\nnics: {count: 7, gbps: 400}\nnvmes: 8\nmemory_gib: 2048\n",
      "hgx-h200-8"},
-    {"a missing memory module", ONE_COPY "devices.memory_gib=1903\n", "memory_gib: 1920\n",
-     "hgx-h200-8"},
+    {"a missing memory module", ONE_COPY "devices.memory_gib=1903\t/sys/devices/system/memory: x\n",
+     "memory_gib: 1920\n", "hgx-h200-8"},
+    {"memory in modules", ONE_COPY "devices.memory_gib=2000\n", "memory_gib: 2000\n", "hgx-h200-8"},
     {"adapters of two speeds", ONE_COPY "devices.nic_gbps@nic mlx5_3 port 1=200\n",
      "    \"devices.nics\": \"8\"\n", "nics: {"},
     {"drives that were not counted", ONE_COPY "devices.nvmes?no access\n",
@@ -298,6 +303,10 @@ static const struct {
 
     {"no MIG on this GPU", ONE_COPY "settings.mig.mode@gpu *~\nsettings.mig.profiles@gpu *~\n",
      "  ecc: true\n", "mig"},
+    {"a GPU that does not tell its limit", ONE_COPY "!settings.power_limit_w@" GPU "\n",
+     "# settings.power_limit_w: it was read of fewer GPUs than there are\n", "  power_limit_w"},
+    {"a GPU that does not tell its firmware", ONE_COPY "!firmware/vbios@" GPU "\n",
+     "# firmware/vbios: it was read of fewer GPUs than there are\n", "class: \"vbios\""},
     {"a mode of MIG that was not read", ONE_COPY "settings.mig.mode@" GPU "?timed out\n",
      "# settings.mig.mode: " GPU ": could not be read: timed out\n", "  mig:"},
     {"MIG instances",
@@ -381,7 +390,17 @@ static const struct {
      "not-measured nccl: nccl must be pinned, and could not be read: no access\n"},
     {"NCCL that is not where its package says", ONE_COPY "nccl~\n!copy.nccl\n",
      "not-measured nccl: nccl must be pinned, and is not there, though its package is: "
-     "2.28.3-1+cuda13.0\n"},
+     "2.28.3\n"},
+    {"NCCL that cannot be read, whatever its package says", ONE_COPY "nccl?no version in it\n",
+     "not-measured nccl: nccl must be pinned, and could not be read: no version in it\n"},
+    {"packages of which none is what runs",
+     ONE_COPY "dcgm.package=4.6.0\ndcgm.package@package old=4.4.0\n",
+     "package-differs dcgm: dcgm is 4.5.3, and none of its packages is: one is 4.6.0 (proof of "
+     "dcgm.package)\n"},
+    {"a package of the driver nobody could read",
+     ONE_COPY "driver.package=580.126.20\ndriver.package@package x?half-installed\n",
+     "not-measured driver.package: driver.package could not be read: half-installed (proof of "
+     "driver.package)\n"},
     {"nobody looked for the container toolkit",
      ONE_COPY "!container-toolkit\n!container-toolkit.package\n",
      "not-measured container-toolkit: container-toolkit must be pinned, and nothing looked for "
@@ -430,14 +449,15 @@ static void test_refusals(void)
 
 /* Whatever changes -------------------------------------------------------------------------- */
 
-/* The readings of a driver's sides are judged with it. */
+/* The sides of a driver and the packages of all components are judged with them. */
 static struct lks_str judged_as(struct lks_str name)
 {
-    static const char *const sides[] = {"driver.loaded", "driver.disk", "driver.library",
-                                        "amdgpu.loaded"};
+    static const struct lks_str sides[] = {LKS_STR_C(".loaded"), LKS_STR_C(".disk"),
+                                           LKS_STR_C(".library"), LKS_STR_C(".package")};
     for (size_t i = 0; i < LKS_COUNT(sides); i++) {
-        if (lks_str_is(name, sides[i]))
-            name.len = strlen("driver"); /* as long as the other's */
+        ptrdiff_t at = lks_str_find(name, sides[i]);
+        if (at > 0)
+            name.len = (size_t)at;
     }
     return name;
 }
@@ -508,6 +528,45 @@ static void test_command_line(void)
         lks_test_tuple_with(lks_test_node, lines[i].changes, &other);
         hold(lks_buf_view(&m.yaml), &other, &drift);
         CHECK_STR(lks_buf_view(&drift), lines[i].drift);
+    }
+}
+
+/* Names that a manifest does not take are refused before anything is drafted. */
+static void test_names(void)
+{
+    static const char long_name[] =
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static const struct {
+        const char *name, *version, *message;
+    } names[] = {
+        {"Golden Stack", "1",
+         "'Golden Stack' is not a name for a stack: lower-case letters, digits, '.', '-', '_', "
+         "beginning with a letter or a digit"},
+        {"", "1",
+         "'' is not a name for a stack: lower-case letters, digits, '.', '-', '_', beginning with "
+         "a "
+         "letter or a digit"},
+        {long_name, "1", NULL},
+        {"golden", "<1", "'<1' is not a version for a stack"},
+        {"true", "1", ""},
+        {"123", "2026-11-15", ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        LKS_CLEANUP(made_fini) struct made m = {0};
+        struct lks_err err = {0};
+        const char *message = names[i].message;
+        lks_test_case("%s", names[i].name);
+        lks_test_tuple_with(lks_test_node, ONE_COPY, &m.tuple);
+        lks_report_init(&m.report);
+        lks_buf_init(&m.yaml, TEXT_MAX);
+        m.code = lks_draft_stack(lks_test_facts(), &m.tuple, lks_str_from(names[i].name),
+                                 lks_str_from(names[i].version), TODAY, &m.yaml, &m.report, &err);
+        bool good = message != NULL && message[0] == '\0';
+        CHECK_CODE(m.code, good ? LKS_OK : LKS_E_INVALID);
+        if (good)
+            check_conforms(&m);
+        else
+            CHECK_HAS(lks_str_from(err.msg), message != NULL ? message : "is too long a name");
     }
 }
 
@@ -662,6 +721,7 @@ int main(void)
         {"draft: refusals", test_refusals},
         {"draft: whatever changes is drift", test_changes},
         {"draft: the kernel's command line", test_command_line},
+        {"draft: names", test_names},
         {"draft: limits", test_limits},
         {"draft: a disturbed node", test_disturbed},
         {0},

@@ -139,6 +139,31 @@ static void test_add(void)
     }
 }
 
+/* A file that is met again, by another name, is answered from what was added, and is one entry. */
+static void test_again(void)
+{
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err;
+    struct stat other = file;
+    other.st_ino = 1;
+    lks_libcache_init(&c);
+    lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
+    CHECK_CODE(lks_libcache_parse(LKS_STR(HEAD "1 1 3 4 5 6 7 elf loaded\nend 1\n"), &c, &err),
+               LKS_OK);
+    CHECK(lks_libcache_find(&c, &file, "elf").len == 0);
+    lks_libcache_add(&c, &file, "elf", LKS_STR("first"), NOW);
+    CHECK_STR(lks_libcache_find(&c, &file, "elf"), "first");
+    CHECK(lks_libcache_find(&c, &file, "sha256").len == 0);
+    lks_libcache_add(&c, &file, "elf", LKS_STR("second"), NOW);
+    lks_libcache_add(&c, &other, "elf", LKS_STR("second"), NOW);
+    CHECK_INT(c.count, 2);
+    lks_libcache_write(&c, true, &text);
+    CHECK_STR(lks_buf_view(&text),
+              HEAD "1 1 3 4 5 6 7 elf loaded\n1 2 3 4 5 6 7 elf first\nend 2\n");
+    CHECK_CODE(lks_libcache_parse(lks_buf_view(&text), &c, &err), LKS_OK);
+}
+
 /* No more than its limit, and what was not used can be left behind. */
 static void test_bounds(void)
 {
@@ -184,8 +209,6 @@ static void test_files(void)
     lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
     path_in(&tree, "cache", path);
     CHECK_CODE(lks_libcache_load(&c, path, &err), LKS_E_NOT_FOUND);
-    lks_tree_file(&tree, "/cache", "what was there before");
-    CHECK_CODE(lks_libcache_load(&c, path, &err), LKS_E_INVALID);
     lks_libcache_add(&c, &file, "elf", LKS_STR("version=1"), NOW);
     CHECK_CODE(lks_libcache_save(&c, path, true, &err), LKS_OK);
     CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600);
@@ -193,9 +216,51 @@ static void test_files(void)
     CHECK_STR(lks_buf_view(&text), HEAD "1 2 3 4 5 6 7 elf version=1\nend 1\n");
     CHECK_CODE(lks_libcache_load(&d, path, &err), LKS_OK);
     CHECK_STR(lks_libcache_find(&d, &file, "elf"), "version=1");
-    path_in(&tree, "none/cache", path);
+    CHECK(unlink(path) == 0);
+    CHECK(rmdir(tree.path) == 0); /* nothing was left beside it */
     CHECK_CODE(lks_libcache_save(&c, path, true, &err), LKS_E_IO);
+    CHECK(mkdir(tree.path, 0700) == 0);
     lks_tree_free(&tree);
+}
+
+/* Only what is a cache is written over. */
+static void test_replaced(void)
+{
+    static const struct {
+        const char *name, *text;
+        enum lks_code load;
+        bool replaced;
+    } rows[] = {
+        {"a cache", HEAD "end 0\n", LKS_OK, true},
+        {"one of another version", "lockstep library cache 2\n\x01", LKS_E_INVALID, true},
+        {"a damaged one", HEAD "1 2", LKS_E_INVALID, true},
+        {"one with an answer twice", HEAD "1 2 3 4 5 6 7 elf x\n1 2 3 4 5 6 7 elf y\nend 2\n",
+         LKS_E_INVALID, true},
+        {"something else", "precious\n", LKS_E_INVALID, false},
+        {"something that mentions one", "a " HEAD, LKS_E_INVALID, false},
+        {"half a first line", "lockstep library", LKS_E_INVALID, false},
+        {"nothing", "", LKS_E_INVALID, false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct lks_tree tree = lks_tree_new();
+        struct lks_err err;
+        char path[128];
+        lks_test_case("%s", rows[i].name);
+        lks_libcache_init(&c);
+        lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
+        path_in(&tree, "cache", path);
+        lks_tree_file(&tree, "/cache", rows[i].text);
+        CHECK_CODE(lks_libcache_load(&c, path, &err), rows[i].load);
+        lks_libcache_add(&c, &file, "elf", LKS_STR("version=1"), NOW);
+        CHECK_CODE(lks_libcache_save(&c, path, true, &err),
+                   rows[i].replaced ? LKS_OK : LKS_E_REFUSED);
+        CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
+        CHECK_STR(lks_buf_view(&text),
+                  rows[i].replaced ? HEAD "1 2 3 4 5 6 7 elf version=1\nend 1\n" : rows[i].text);
+        lks_tree_free(&tree);
+    }
 }
 
 /* What others can write is not believed, and what is no plain file is not opened. */
@@ -235,6 +300,8 @@ static void test_trust(void)
             lks_tree_dir(&tree, "/cache");
         }
         CHECK_CODE(lks_libcache_load(&c, path, &err), rows[i].code);
+        CHECK_CODE(lks_libcache_save(&c, path, true, &err),
+                   rows[i].code == LKS_OK ? LKS_OK : LKS_E_REFUSED);
         lks_tree_free(&tree);
     }
 }
@@ -243,8 +310,10 @@ static const struct lks_test tests[] = {
     {"texts", test_parse},
     {"states of a file", test_states},
     {"what is kept", test_add},
+    {"met again", test_again},
     {"bounds", test_bounds},
     {"files", test_files},
+    {"what is replaced", test_replaced},
     {"who is believed", test_trust},
     {NULL, NULL},
 };

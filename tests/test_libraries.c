@@ -3,6 +3,7 @@
 #include "probe/probes.h"
 #include "tests/elf_image.h"
 #include "tests/facts.h"
+#include "tests/heard.h"
 #include "tests/libraries.h"
 #include "tests/test.h"
 #include "tests/tree.h"
@@ -46,28 +47,17 @@ static struct lks_tuple run(const char *path, const struct run *how)
     return said;
 }
 
-static bool is_hash(struct lks_str name)
-{
-    return lks_str_find(name, LKS_STR(".build.sha256")) >= 0;
-}
-
-/* All readings that are not absent, a line each: name, of, part, then the value or "?" and the
- * reason. */
+/* All readings that are not absent, a line each. */
 static void show(const struct lks_tuple *said, bool hashes, bool evidence, struct lks_buf *out)
 {
-    for (size_t i = 0; i < said->count; i++) {
-        const struct lks_reading *r = &said->readings[i];
-        if (r->state == LKS_ABSENT || (!hashes && is_hash(r->name)))
-            continue;
-        lks_buf_add(out, r->name);
-        if (r->of.len > 0)
-            lks_buf_addf(out, " [%.*s]", LKS_STR_ARG(r->of));
-        if (r->part.len > 0)
-            lks_buf_addf(out, " %.*s", LKS_STR_ARG(r->part));
-        lks_buf_addf(out, " %s %.*s", r->state == LKS_MEASURED ? "=" : "?", LKS_STR_ARG(r->value));
-        if (evidence)
-            lks_buf_addf(out, " <%.*s>", LKS_STR_ARG(r->evidence));
-        lks_buf_addc(out, '\n');
+    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+    lks_heard_tuple(said, &heard);
+    struct lks_str rest = lks_buf_view(evidence ? &heard.full : &heard.lines), line;
+    while (rest.len > 0) {
+        (void)lks_str_cut(rest, '\n', &line, &rest);
+        bool absent = lks_str_ends(line, "~") || lks_str_find(line, LKS_STR("~ < ")) >= 0;
+        if (!absent && (hashes || lks_str_find(line, LKS_STR(".build.sha256")) < 0))
+            lks_buf_addf(out, "%" LKS_STR_FMT "\n", LKS_STR_ARG(line));
     }
 }
 
@@ -129,25 +119,25 @@ static void plant_h200(const struct lks_tree *tree)
 
 #define CUDART "/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcudart.so.13.0.96"
 
-static const char quick[] = "cuda = 13.0.2\n"
-                            "cuda-compat = 13.0\n"
-                            "cuda-compat.build.build_id = 6464646464646464\n"
-                            "cuda.build.build_id = 6363636363636363\n"
-                            "cudnn = 9.14.0\n"
-                            "cudnn.build.build_id = 6375646e6e\n"
-                            "nccl = 2.28.3\n"
-                            "nccl.build.build_id = 6161616161616161\n"
-                            "search.skipped [all places] = not asked for\n";
+static const char quick[] = "cuda=13.0.2\n"
+                            "cuda-compat=13.0\n"
+                            "cuda-compat.build.build_id=6464646464646464\n"
+                            "cuda.build.build_id=6363636363636363\n"
+                            "cudnn=9.14.0\n"
+                            "cudnn.build.build_id=6375646e6e\n"
+                            "nccl=2.28.3\n"
+                            "nccl.build.build_id=6161616161616161\n"
+                            "search.skipped@all places=not asked for\n";
 static const char copies[] =
-    "copy.cuda [" SITE "/nvidia/cu13/lib/libcudart.so.13] python = 13.0.2\n"
-    "copy.cuda [" SITE "/other.libs/libcudart-0123abcd.so.12] python = 12.8\n"
-    "copy.cuda [" SITE "/torchvision.libs/libcudart.faf08d9a.so.13] python = 13.0.2\n"
-    "copy.cuda [" CUDART "] cuda = 13.0.2\n"
-    "copy.cuda-compat [/usr/local/cuda-13.0/compat/libcuda.so.580.95.05] cuda = 580.95.05\n"
-    "copy.cudnn [" SITE "/nvidia/cudnn/lib/libcudnn.so.9] python = 9.15.0\n"
-    "copy.cudnn [/usr/lib/x86_64-linux-gnu/libcudnn.so.9.14.0] system = 9.14.0\n"
-    "copy.nccl [" SITE "/nvidia/nccl/lib/libnccl.so.2] python = 2.28.9\n"
-    "copy.nccl [/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3] system = 2.28.3\n";
+    "copy.cuda@" SITE "/nvidia/cu13/lib/libcudart.so.13#python=13.0.2\n"
+    "copy.cuda@" SITE "/other.libs/libcudart-0123abcd.so.12#python=12.8\n"
+    "copy.cuda@" SITE "/torchvision.libs/libcudart.faf08d9a.so.13#python=13.0.2\n"
+    "copy.cuda@" CUDART "#cuda=13.0.2\n"
+    "copy.cuda-compat@/usr/local/cuda-13.0/compat/libcuda.so.580.95.05#cuda=580.95.05\n"
+    "copy.cudnn@" SITE "/nvidia/cudnn/lib/libcudnn.so.9#python=9.15.0\n"
+    "copy.cudnn@/usr/lib/x86_64-linux-gnu/libcudnn.so.9.14.0#system=9.14.0\n"
+    "copy.nccl@" SITE "/nvidia/nccl/lib/libnccl.so.2#python=2.28.9\n"
+    "copy.nccl@/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3#system=2.28.3\n";
 
 static void test_quick(void)
 {
@@ -167,7 +157,7 @@ static void test_search(void)
     struct lks_tuple said = run(tree.path, &(struct run){.libraries = true});
     show(&said, true, false, &got);
     CHECK_HAS(lks_buf_view(&got), copies);
-    CHECK_HAS(lks_buf_view(&got), "nccl.build.sha256 = ");
+    CHECK_HAS(lks_buf_view(&got), "nccl.build.sha256=");
     CHECK(lks_str_find(lks_buf_view(&got), LKS_STR("skipped")) < 0);
     lks_tree_free(&tree);
 }
@@ -204,6 +194,30 @@ static void test_capture(void)
             CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("secret-project")) < 0);
     }
     lks_tree_free(&capture);
+    lks_tree_free(&tree);
+}
+
+/* A file that is no cache stays what it is, and a reading says so. */
+static void test_foreign_cache(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_tree tree = lks_tree_new();
+    struct lks_err err;
+    char path[128], want[512];
+    lks_buf_init(&got, TEXT_MAX);
+    lks_buf_init(&text, TEXT_MAX);
+    plant_h200(&tree);
+    lks_tree_file(&tree, "/notes", "precious\n");
+    snprintf(path, sizeof(path), "%s/notes", tree.path);
+    LKS_CLEANUP(lks_tuple_fini)
+    struct lks_tuple said = run(tree.path, &(struct run){.live = true, .cache = path});
+    show(&said, false, false, &got);
+    snprintf(want, sizeof(want),
+             "search.skipped@%s=%s: left alone, as it is no library cache of ours\n", path, path);
+    CHECK_HAS(lks_buf_view(&got), want);
+    CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&text), "precious\n");
     lks_tree_free(&tree);
 }
 
@@ -447,109 +461,109 @@ static const struct {
 } cases[] = {
     {"an empty machine", plant_nothing, ""},
     {"one file with two names", plant_hard_links,
-     "copy.nccl [" LIB "/libnccl.so.2] system = 2.28.3\n"
-     "nccl = 2.28.3\n"
-     "nccl.build.build_id = 6161616161616161\n"},
+     "copy.nccl@" LIB "/libnccl.so.2#system=2.28.3\n"
+     "nccl=2.28.3\n"
+     "nccl.build.build_id=6161616161616161\n"},
     {"no libraries", plant_odd_files,
-     "copy.cuda [/usr/lib64/libcudart.so.12] system ? 0 bytes: too short for an ELF file\n"
-     "copy.miopen [/usr/lib64/libMIOpen.so.1] system ? 7 section headers at byte 584 do not "
+     "copy.cuda@/usr/lib64/libcudart.so.12#system?0 bytes: too short for an ELF file\n"
+     "copy.miopen@/usr/lib64/libMIOpen.so.1#system?7 section headers at byte 584 do not "
      "fit into a file of 992 bytes: it is cut short\n"
-     "copy.nccl [/usr/lib64/libnccl.so.2] system ? /usr/lib64/libnccl.so.2: not a plain file\n"
-     "copy.nccl [/usr/local/lib/libnccl.so.2] system ? no text \"NCCL version \" with a "
+     "copy.nccl@/usr/lib64/libnccl.so.2#system?/usr/lib64/libnccl.so.2: not a plain file\n"
+     "copy.nccl@/usr/local/lib/libnccl.so.2#system?no text \"NCCL version \" with a "
      "version in .rodata\n"
-     "copy.rccl [/usr/lib64/librccl.so.1] system ? /usr/lib64/librccl.so.1: its links lead in a "
+     "copy.rccl@/usr/lib64/librccl.so.1#system?/usr/lib64/librccl.so.1: its links lead in a "
      "circle\n"
-     "cuda ? 0 bytes: too short for an "
+     "cuda?0 bytes: too short for an "
      "ELF file\n"
-     "miopen ? 7 section headers at byte 584 do not fit into a file of 992 bytes: it is cut short\n"
-     "nccl ? /usr/lib64/libnccl.so.2: not a plain file\n"
-     "rccl ? /usr/lib64/librccl.so.1: its links lead in a circle\n"},
+     "miopen?7 section headers at byte 584 do not fit into a file of 992 bytes: it is cut short\n"
+     "nccl?/usr/lib64/libnccl.so.2: not a plain file\n"
+     "rccl?/usr/lib64/librccl.so.1: its links lead in a circle\n"},
     {"no cache: ld.so.conf in its order", plant_conf_order,
-     "copy.nccl [/srv/a/libnccl.so.2] system = 2.1.1\n"
-     "copy.nccl [/srv/b/libnccl.so.2] system = 2.2.2\n"
-     "copy.nccl [/srv/d/libnccl.so.2] system = 2.4.4\n"
-     "copy.nccl [/srv/with a blank/libnccl.so.2.0.5] system = 2.0.5\n"
-     "copy.nccl [" LIB "/libnccl.so.2] system = 2.9.9\n"
-     "nccl = 2.1.1\n"
-     "nccl.build.build_id = 6161616161616161\n"},
+     "copy.nccl@/srv/a/libnccl.so.2#system=2.1.1\n"
+     "copy.nccl@/srv/b/libnccl.so.2#system=2.2.2\n"
+     "copy.nccl@/srv/d/libnccl.so.2#system=2.4.4\n"
+     "copy.nccl@/srv/with a blank/libnccl.so.2.0.5#system=2.0.5\n"
+     "copy.nccl@" LIB "/libnccl.so.2#system=2.9.9\n"
+     "nccl=2.1.1\n"
+     "nccl.build.build_id=6161616161616161\n"},
     {"the cache before all else, of two majors the higher", plant_cache_order,
-     "copy.nccl [" LIB "/libnccl.so.2] system = 2.9.9\n"
-     "cudnn = 9.10.1\n"
-     "cudnn.build.build_id = 6375646e6e\n"
-     "nccl = 2.9.9\n"
-     "nccl.build.build_id = 6666666666666666\n"},
+     "copy.nccl@" LIB "/libnccl.so.2#system=2.9.9\n"
+     "cudnn=9.10.1\n"
+     "cudnn.build.build_id=6375646e6e\n"
+     "nccl=2.9.9\n"
+     "nccl.build.build_id=6666666666666666\n"},
     {"two toolkits and no link", plant_two_toolkits,
-     "copy.cuda [/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127] cuda = 12.4.127\n"
-     "copy.cuda [/usr/local/cuda-13.0/lib64/libcudart.so.13.0.96] cuda = 13.0.96\n"
-     "cuda ? /usr/local has cuda-12.4 and cuda-13.0, and no link /usr/local/cuda says which "
+     "copy.cuda@/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127#cuda=12.4.127\n"
+     "copy.cuda@/usr/local/cuda-13.0/lib64/libcudart.so.13.0.96#cuda=13.0.96\n"
+     "cuda?/usr/local has cuda-12.4 and cuda-13.0, and no link /usr/local/cuda says which "
      "counts\n"},
     {"one toolkit, with NCCL in it", plant_one_toolkit,
-     "copy.cuda [/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127] cuda = 12.4.127\n"
-     "copy.nccl [/usr/local/cuda-12.4/lib64/libnccl.so.2.20.5] cuda = 2.20.5\n"
-     "cuda.build.build_id = 6161616161616161\n"
-     "cuda.runtime = 12.4.127\n"
-     "nccl = 2.20.5\n"
-     "nccl.build.build_id = 6e6e6e6e6e6e6e6e\n"},
+     "copy.cuda@/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127#cuda=12.4.127\n"
+     "copy.nccl@/usr/local/cuda-12.4/lib64/libnccl.so.2.20.5#cuda=2.20.5\n"
+     "cuda.build.build_id=6161616161616161\n"
+     "cuda.runtime=12.4.127\n"
+     "nccl=2.20.5\n"
+     "nccl.build.build_id=6e6e6e6e6e6e6e6e\n"},
     {"a toolkit before version.json", plant_old_toolkit,
-     "copy.cuda [/usr/local/cuda/lib64/libcudart.so.10.2.89] cuda = 10.2.89\n"
-     "cuda = 10.2.89\n"
-     "cuda.build.build_id = 6161616161616161\n"},
+     "copy.cuda@/usr/local/cuda/lib64/libcudart.so.10.2.89#cuda=10.2.89\n"
+     "cuda=10.2.89\n"
+     "cuda.build.build_id=6161616161616161\n"},
     {"a damaged version.json", plant_damaged_toolkit,
-     "copy.cuda [/usr/local/cuda/lib64/libcudart.so.13.0.96] cuda = 13.0.96\n"
-     "cuda ? /usr/local/cuda/version.json:1:21: unexpected token near end of file\n"
-     "cuda.build.build_id = 6161616161616161\n"},
+     "copy.cuda@/usr/local/cuda/lib64/libcudart.so.13.0.96#cuda=13.0.96\n"
+     "cuda?/usr/local/cuda/version.json:1:21: unexpected token near end of file\n"
+     "cuda.build.build_id=6161616161616161\n"},
     {"two toolkits, and the loader takes one", plant_loaded_toolkit,
-     "copy.cuda [/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127] cuda = 12.4.1\n"
-     "copy.cuda [/usr/local/cuda-13.0/lib64/libcudart.so.13.0.96] cuda = 13.0.96\n"
-     "cuda = 12.4.1\n"
-     "cuda.build.build_id = 6161616161616161\n"},
+     "copy.cuda@/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127#cuda=12.4.1\n"
+     "copy.cuda@/usr/local/cuda-13.0/lib64/libcudart.so.13.0.96#cuda=13.0.96\n"
+     "cuda=12.4.1\n"
+     "cuda.build.build_id=6161616161616161\n"},
     {"a toolkit with nothing in it", plant_empty_toolkit, ""},
     {"a run time that is not the toolkit's", plant_half_toolkit,
-     "copy.cuda [/usr/local/cuda/lib64/libcudart.so.13.0.88] cuda = 13.0.88\n"
-     "cuda = 13.0.2\n"
-     "cuda.build.build_id = 6161616161616161\n"},
+     "copy.cuda@/usr/local/cuda/lib64/libcudart.so.13.0.88#cuda=13.0.88\n"
+     "cuda=13.0.2\n"
+     "cuda.build.build_id=6161616161616161\n"},
     {"a name that lies, and one that is all there is", plant_lying_name,
-     "copy.cudnn [" LIB "/libcudnn.so.7.6.5] system = 7.6.5\n"
-     "copy.nccl [" LIB "/libnccl.so.2.19.3] system = 2.28.3\n"
-     "cudnn = 7.6.5\n"
-     "cudnn.build.build_id = 6262626262626262\n"
-     "nccl = 2.28.3\n"
-     "nccl.build.build_id = 6161616161616161\n"},
+     "copy.cudnn@" LIB "/libcudnn.so.7.6.5#system=7.6.5\n"
+     "copy.nccl@" LIB "/libnccl.so.2.19.3#system=2.28.3\n"
+     "cudnn=7.6.5\n"
+     "cudnn.build.build_id=6262626262626262\n"
+     "nccl=2.28.3\n"
+     "nccl.build.build_id=6161616161616161\n"},
     {"ROCm", plant_rocm,
-     "copy.miopen [/opt/rocm-6.4.1/lib/libMIOpen.so.1.0.60401] cuda = 3.4.0\n"
-     "copy.rccl [/opt/rocm-6.4.1/lib/librccl.so.1.0.60401] cuda = 2.22.3\n"
-     "copy.rccl [/opt/torch/lib/python3.12/site-packages/torch/lib/librccl.so] python = 2.21.5\n"
-     "miopen = 3.4.0\n"
-     "miopen.build.build_id = 6d6d6d6d6d6d6d6d\n"
-     "rccl = 2.22.3\n"
-     "rccl.build.build_id = 7272727272727272\n"},
+     "copy.miopen@/opt/rocm-6.4.1/lib/libMIOpen.so.1.0.60401#cuda=3.4.0\n"
+     "copy.rccl@/opt/rocm-6.4.1/lib/librccl.so.1.0.60401#cuda=2.22.3\n"
+     "copy.rccl@/opt/torch/lib/python3.12/site-packages/torch/lib/librccl.so#python=2.21.5\n"
+     "miopen=3.4.0\n"
+     "miopen.build.build_id=6d6d6d6d6d6d6d6d\n"
+     "rccl=2.22.3\n"
+     "rccl.build.build_id=7272727272727272\n"},
     {"Conda and what is no Conda", plant_conda,
-     "copy.cuda [/home/ada/miniforge3/envs/train/targets/x86_64-linux/lib/libcudart.so.12] python "
-     "= 12.6\n"
-     "copy.nccl [/opt/conda/lib/libnccl.so.2.19.4] python = 2.19.4\n"
-     "copy.nccl [/opt/hand/lib/libnccl.so.2.18.1] system = 2.18.1\n"},
+     "copy.cuda@/home/ada/miniforge3/envs/train/targets/x86_64-linux/lib/"
+     "libcudart.so.12#python=12.6\n"
+     "copy.nccl@/opt/conda/lib/libnccl.so.2.19.4#python=2.19.4\n"
+     "copy.nccl@/opt/hand/lib/libnccl.so.2.18.1#system=2.18.1\n"},
     {"containers", plant_containers,
-     "copy.cuda-compat [/run/enroot/user-1000/job/usr/local/cuda/compat/libcuda.so.575.51.03] "
-     "container = 575.51.03\n"
-     "copy.cuda-compat [" LAYER "/usr/local/cuda-12.8/compat/libcuda.so.570.86.10] container = "
-     "570.86.10\n"
-     "copy.nccl [" LAYER "/opt/mine/libnccl.so.2] container = 2.27.1\n"
-     "copy.nccl [" LAYER LIB "/libnccl.so.2.26.2] container = 2.26.2\n"
-     "shadow.libcuda [/run/enroot/user-1000/job/usr/local/cuda/compat/libcuda.so.575.51.03] "
-     "container = 575.51.03\n"
-     "shadow.libcuda [" LAYER LIB "/libcuda.so.535.104.05] container = 535.104.05\n"
-     "shadow.libnvidia-ml [/run/enroot/user-1000/job" LIB "/libnvidia-ml.so.570.86.10] container "
-     "= 570.86.10\n"},
+     "copy.cuda-compat@/run/enroot/user-1000/job/usr/local/cuda/compat/"
+     "libcuda.so.575.51.03#container=575.51.03\n"
+     "copy.cuda-compat@" LAYER
+     "/usr/local/cuda-12.8/compat/libcuda.so.570.86.10#container=570.86.10\n"
+     "copy.nccl@" LAYER "/opt/mine/libnccl.so.2#container=2.27.1\n"
+     "copy.nccl@" LAYER LIB "/libnccl.so.2.26.2#container=2.26.2\n"
+     "shadow.libcuda@/run/enroot/user-1000/job/usr/local/cuda/compat/"
+     "libcuda.so.575.51.03#container=575.51.03\n"
+     "shadow.libcuda@" LAYER LIB "/libcuda.so.535.104.05#container=535.104.05\n"
+     "shadow.libnvidia-ml@/run/enroot/user-1000/job" LIB
+     "/libnvidia-ml.so.570.86.10#container=570.86.10\n"},
     {"file systems of others", plant_remote,
-     "copy.nccl [/opt/local/lib/libnccl.so.2] system = 2.3.3\n"
-     "copy.nccl [/opt/tools/lib/libnccl.so.2] system = 2.5.5\n"
-     "copy.nccl [/usr/lib64/libnccl.so.2] system = 2.1.1\n"
-     "nccl = 2.1.1\n"
-     "nccl.build.build_id = 6161616161616161\n"
-     "search.skipped [/home] = on a file system of type nfs, which is not looked into: /home\n"
-     "search.skipped [/opt/*] = on a file system of type lustre, which is not looked into: "
+     "copy.nccl@/opt/local/lib/libnccl.so.2#system=2.3.3\n"
+     "copy.nccl@/opt/tools/lib/libnccl.so.2#system=2.5.5\n"
+     "copy.nccl@/usr/lib64/libnccl.so.2#system=2.1.1\n"
+     "nccl=2.1.1\n"
+     "nccl.build.build_id=6161616161616161\n"
+     "search.skipped@/home=on a file system of type nfs, which is not looked into: /home\n"
+     "search.skipped@/opt/*=on a file system of type lustre, which is not looked into: "
      "/opt/big\n"
-     "search.skipped [/usr/local/{lib,lib64}] = on a file system of type fuse.sshfs, which is not "
+     "search.skipped@/usr/local/{lib,lib64}=on a file system of type fuse.sshfs, which is not "
      "looked into: /opt/a b\n"},
 };
 
@@ -573,6 +587,7 @@ static const struct lks_test tests[] = {
     {"a whole machine without the search", test_quick},
     {"a whole machine with it", test_search},
     {"its capture", test_capture},
+    {"a cache that is none", test_foreign_cache},
     {"evidence", test_evidence},
     {"cases", test_cases},
     {NULL, NULL},

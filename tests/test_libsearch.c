@@ -225,9 +225,11 @@ static void plant_processes(const struct lks_tree *tree)
     lks_tree_file(tree, "/proc/400/stat", "400 (gone) S 1\n");
     lks_tree_file(tree, "/proc/500/stat", "500 (odd) name) S 1 1 1 0 -1 4194560 0\n");
     lks_tree_file(tree, "/proc/600/stat", "600 (kthread) S 2 0 0 0 -1 2129984 0\n");
+    lks_tree_file(tree, "/proc/700/stat", "700 (many files) S 1\n");
     lks_tree_file(tree, "/proc/meminfo", "no process\n");
-    lks_tree_file(tree, "/lockstep/list.csv",
-                  "key,code,value\n/proc/500/fd,denied,\n/proc/600/fd,denied,\n");
+    lks_tree_file(
+        tree, "/lockstep/list.csv",
+        "key,code,value\n/proc/500/fd,denied,\n/proc/600/fd,denied,\n/proc/700/fd,limit,\n");
 }
 
 static void test_processes(void)
@@ -241,7 +243,9 @@ static void test_processes(void)
               "process nccl /proc/200/root" HOST " (process 200) /proc/200/root" HOST "\n"
               "process nccl " LIB "/libnccl.so.2 (deleted) (process 300) "
               "/proc/300/map_files/7f10-7f20\n"
-              "- /proc/*/maps: 1 processes of others were not readable\n");
+              "- /proc/*/maps: 1 processes of others were not readable\n"
+              "- /proc/*/maps: 1 processes have more open files or mappings than are looked "
+              "at\n");
     lks_tree_free(&tree);
 }
 
@@ -330,10 +334,10 @@ static void test_cache(void)
     CHECK_STR(lks_str_from(got), "2.28.3");
 
     lks_test_case("a damaged one is written anew");
-    lks_tree_file(&state, "/cache", "garbage");
+    lks_tree_file(&state, "/cache", "lockstep library cache 1\ngarbage");
     nccl_of(&tree, true, cache, got);
     CHECK_STR(lks_str_from(got), "2.28.3");
-    forge(cache, "lockstep library cache 1\n", "lockstep library cache 1\n");
+    forge(cache, "lockstep library cache 1\nend", "lockstep library cache 1\nend");
     lks_tree_free(&state);
     lks_tree_free(&tree);
 }

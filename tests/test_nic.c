@@ -9,6 +9,7 @@
 
 #include <linux/dcbnl.h>
 #include <linux/devlink.h>
+#include <linux/ethtool_netlink.h>
 #include <stdio.h>
 
 /* A tree from lines "PATH=CONTENT"; "PATH/" is a directory. `where` goes before each path. */
@@ -217,11 +218,58 @@ static void test_counting(void)
     lks_tree_file(&t, "/sys/class/infiniband/mlx5_9/device/uevent",
                   "DRIVER=mlx5_core.sf\nMODALIAS=auxiliary:mlx5_core.sf\n");
     /* A function given to this virtual machine as its own counts. */
-    add_rdma(&t, "mlx5_8", "0001:00:02.0", "20700", "15B3:101E", "InfiniBand\n");
+    add_rdma(&t, "mlx5_8", "0001:00:02.0", "20700", "15B3:1021", "InfiniBand\n");
     CHECK_HEARD_HAS(lks_probe_nic, &t, "devices.nics=3 < /sys/class/infiniband/*/ports\n");
     CHECK_HEARD_HAS(lks_probe_nic, &t,
                     "nic.state@nic mlx5_0 port 2=down, disabled < " IB "/ports/2/state\n"
                     "devices.nic_gbps@nic mlx5_0 port 2=0 < " IB "/ports/2/state\n");
+}
+
+/* Of several models the one that most ports are of is the fabric; of others there is no speed and
+ * no setting to hold against a stack's. */
+static void test_fabric(void)
+{
+    static const struct {
+        const char *name;
+        const char *models[5];
+        const char *count;
+    } rows[] = {
+        {"adapters, and a DPU for storage", {"15B3:1021", "15B3:1021", "15B3:A2DC"}, "=2 <"},
+        {"adapters, and two ports on the board",
+         {"15B3:1021", "15B3:1021", "15B3:1021", "14E4:1750", "14E4:1750"},
+         "=3 <"},
+        {"DPUs alone", {"15B3:A2DC", "15B3:A2DC"}, "=2 <"},
+        {"as many of one as of the other", {"15B3:1021", "15B3:A2DC"}, "=2 <"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_tree_free) struct lks_tree t = lks_tree_new();
+        lks_test_case("%s", rows[i].name);
+        for (unsigned k = 0; k < LKS_COUNT(rows[i].models) && rows[i].models[k] != NULL; k++) {
+            char name[16], address[16];
+            snprintf(name, sizeof(name), "mlx5_%u", k);
+            snprintf(address, sizeof(address), "0000:%02x:00.0", k + 5);
+            add_rdma(&t, name, address, "20000", rows[i].models[k], "InfiniBand\n");
+        }
+        char count[64];
+        snprintf(count, sizeof(count), "devices.nics%s", rows[i].count);
+        CHECK_HEARD_HAS(lks_probe_nic, &t, count);
+    }
+}
+
+/* Of a port that is none of the fabric's there is no speed and no setting to hold against a
+ * stack's.
+ */
+static void test_beside_fabric(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree t = lks_tree_new();
+    add_rdma(&t, "mlx5_0", "0000:05:00.0", "20700", "15B3:1021", "InfiniBand\n");
+    add_rdma(&t, "mlx5_1", "0000:06:00.0", "20700", "15B3:1021", "InfiniBand\n");
+    add_rdma(&t, "mlx5_2", "0000:07:00.0", "20000", "15B3:A2DC", "Ethernet\n");
+    CHECK_HEARD_HAS(lks_probe_nic, &t,
+                    "nic.guid@nic mlx5_2=946d:ae03:0000:0001 < "
+                    "/sys/class/infiniband/mlx5_2/node_guid\n"
+                    "nic.state@nic mlx5_2 port 1=up < "
+                    "/sys/class/infiniband/mlx5_2/ports/1/state\n");
 }
 
 /* The ConnectX-7 of an HGX B200 is no adapter, with all its functions; but whether it is one can be
@@ -416,6 +464,8 @@ static void add_version(struct lks_buf *out, uint16_t section, const char *name,
 }
 
 /* What the kernel answers, as the line that is read and captured. */
+#define LONG_NAME "fw.a-name-that-is-longer-than-any-that-drivers-use-today-and-goes-on"
+
 static void test_devlink_answer(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf reply = {0}, line = {0};
@@ -428,9 +478,12 @@ static void test_devlink_answer(void)
     add_version(&reply, DEVLINK_ATTR_INFO_VERSION_FIXED, "fw.psid", "MT_0000000838");
     add_version(&reply, DEVLINK_ATTR_INFO_VERSION_RUNNING, "fw.version", "28.39.1002");
     add_version(&reply, DEVLINK_ATTR_INFO_VERSION_STORED, "fw.version", "28.43 x");
+    add_version(&reply, DEVLINK_ATTR_INFO_VERSION_STORED, LONG_NAME ".a", "1");
+    add_version(&reply, DEVLINK_ATTR_INFO_VERSION_STORED, LONG_NAME ".b", "2");
     lks_devlink_words(lks_buf_view(&reply), &line);
     CHECK_STR(lks_buf_view(&line), "driver=mlx5_core board_serial=MT1 fixed:fw.psid=MT_0000000838 "
-                                   "running:fw.version=28.39.1002 stored:fw.version=28.43%20x");
+                                   "running:fw.version=28.39.1002 stored:fw.version=28.43%20x "
+                                   "stored:" LONG_NAME ".a=1 stored:" LONG_NAME ".b=2");
 }
 
 static void test_dcb_answer(void)
@@ -451,6 +504,24 @@ static void test_dcb_answer(void)
     lks_nlattr_add(&inner, DCB_ATTR_IEEE_PFC, (struct lks_str){(const char *)&pfc, 3});
     lks_nlattr_add_nested(&reply, DCB_ATTR_IEEE, lks_buf_view(&inner));
     CHECK_CODE(lks_dcb_words(lks_buf_view(&reply), &line, &err), LKS_E_INVALID);
+}
+
+/* Half of a module's memory is 128 bytes, and nothing else is taken for it. */
+static void test_half_answer(void)
+{
+    static const char bytes[129] = {0};
+    static const size_t lengths[] = {0, 1, 127, 128, 129};
+    for (size_t i = 0; i < LKS_COUNT(lengths); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf reply = {0}, out = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&reply, 4096);
+        lks_buf_init(&out, 4096);
+        lks_test_case("%zu bytes", lengths[i]);
+        lks_nlattr_add(&reply, ETHTOOL_A_MODULE_EEPROM_DATA, (struct lks_str){bytes, lengths[i]});
+        CHECK_CODE(lks_ethtool_half(lks_buf_view(&reply), &out, &err),
+                   lengths[i] == 128 ? LKS_OK : LKS_E_INVALID);
+        CHECK_INT(out.len, lengths[i] == 128 ? 128 : 0);
+    }
 }
 
 static void test_module_answer(void)
@@ -486,12 +557,15 @@ int main(void)
         {"nic roce", test_roce},
         {"nic interfaces", test_interfaces},
         {"nic counting", test_counting},
+        {"nic fabric", test_fabric},
+        {"nic beside the fabric", test_beside_fabric},
         {"nic managers", test_managers},
         {"nic dpu", test_dpu},
         {"nic part", test_part},
         {"nic changes", test_changes},
         {"nic devlink answer", test_devlink_answer},
         {"nic dcb answer", test_dcb_answer},
+        {"half a module's memory", test_half_answer},
         {"nic module answer", test_module_answer},
         {"nic none", test_none},
         {0},

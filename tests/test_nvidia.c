@@ -1,6 +1,7 @@
 /* NVIDIA's GPUs: from recorded answers, from a library that only passes for NVML and misbehaves in
  * every way, and without any. */
 #include "probe/nvidia_gpu.h"
+#include "probe/nvml.h"
 #include "probe/probes.h"
 #include "tests/heard.h"
 #include "tests/test.h"
@@ -748,9 +749,31 @@ static void test_none(void)
     lks_tree_free(&tree);
 }
 
+/* A library that is there and lacks another one is not missing. */
+static void test_missing(void)
+{
+    static const struct {
+        const char *name, *path, *why;
+        bool missing;
+    } rows[] = {
+        {"none", "libnvidia-ml.so.1",
+         "libnvidia-ml.so.1: cannot open shared object file: No such file or directory", true},
+        {"one that it needs", "libnvidia-ml.so.1",
+         "libgone.so.2: cannot open shared object file: No such file or directory", false},
+        {"one called alike", "libnvidia-ml.so",
+         "libnvidia-ml.so.1: cannot open shared object file: No such file or directory", false},
+        {"damaged", "/a/lib.so", "/a/lib.so: file too short", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        CHECK(lks_nvml_missing(rows[i].path, rows[i].why) == rows[i].missing);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
+        {"nvidia missing library", test_missing},
         {"nvidia clock verdicts", test_clock_verdicts},
         {"nvidia profile names", test_profile_names},
         {"nvidia recorded answers", test_recorded},

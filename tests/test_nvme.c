@@ -54,10 +54,10 @@ static const struct {
      "firmware/nvme@nvme nvme0=GDC5902Q < /sys/class/nvme/nvme0/firmware_rev\n"},
     {"no transport", "transport", LKS_STR_C("\n"),
      "devices.nvmes?/sys/class/nvme/nvme0/transport: does not say how it is attached < "
-     "/sys/class/nvme\n"},
+     "/sys/class/nvme/*/transport\n"},
     {"binary transport", "transport", LKS_STR_C("\xff"),
      "devices.nvmes?/sys/class/nvme/nvme0/transport: does not hold a line of text < "
-     "/sys/class/nvme\n"},
+     "/sys/class/nvme/*/transport\n"},
 };
 
 static void test_damages(void)

@@ -2,8 +2,10 @@
 #include "tests/heard.h"
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { SQLITE_BYTES_MAX = 1 << 20 };
 
@@ -263,6 +265,56 @@ static void test_rpm(void)
     lks_tree_free(&tree);
 }
 
+/* rpm, which begins to work while the database is read. */
+struct rpm_at_work {
+    const struct lks_tree *tree;
+    const char *file; /* that it writes to */
+    int asked;
+};
+
+static void rpm_works(void *ctx, const char *what)
+{
+    struct rpm_at_work *rpm = ctx;
+    if (lks_str_find(lks_str_from(what), LKS_STR("rpmdb.sqlite")) < 0 || rpm->asked++ == 0)
+        return; /* before it is opened */
+    char path[256];
+    snprintf(path, sizeof(path), "%s%s", rpm->tree->path, rpm->file);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0);
+}
+
+static void test_rpm_at_work(void)
+{
+    static const struct {
+        const char *name, *file, *said;
+    } rows[] = {
+        {"the database", RPMDB, "nccl.package?" RPMDB ": rpm changed it while it was read\n"},
+        {"its changes", RPMDB "-wal",
+         "nccl.package?" RPMDB ": rpm is at work or was cut short, its changes are still in "
+         "rpmdb.sqlite-wal\n"},
+        {"its journal", RPMDB "-journal",
+         "nccl.package?" RPMDB ": rpm is at work or was cut short, its changes are still in "
+         "rpmdb.sqlite-journal\n"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_tree tree = lks_tree_new();
+        struct rpm_at_work rpm = {&tree, rows[i].file, 0};
+        struct lks_root root;
+        struct lks_err err;
+        LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
+        lks_test_case("%s", rows[i].name);
+        make_rpmdb(&tree, "/var/lib/rpm", rpms, LKS_COUNT(rpms), false);
+        if (!CHECK_CODE(lks_root_open(tree.path, NULL, &root, &err), LKS_OK))
+            return;
+        root.asking = rpm_works;
+        root.ctx = &rpm;
+        lks_hear(lks_probe_packages, &root, NULL, &heard);
+        CHECK_HAS(lks_buf_view(&heard.lines), rows[i].said);
+        lks_root_close(&root);
+        lks_tree_free(&tree);
+    }
+}
+
 static void test_rpm_damage(void)
 {
     struct lks_tree tree = lks_tree_new();
@@ -272,12 +324,19 @@ static void test_rpm_damage(void)
                      "nccl.package?an entry of " RPMDB " cannot be read < " RPMDB);
     lks_test_case("changes beside it");
     lks_tree_file(&tree, "/var/lib/rpm/rpmdb.sqlite-wal", "changes");
-    CHECK_HEARD_LINE(
-        lks_probe_packages, &tree,
-        "nccl.package?/var/lib/rpm: rpm is at work or was cut short, its changes are still in "
-        "rpmdb.sqlite-wal < " RPMDB);
-    lks_test_case("no database");
+    CHECK_HEARD_LINE(lks_probe_packages, &tree,
+                     "nccl.package?" RPMDB
+                     ": rpm is at work or was cut short, its changes are still in "
+                     "rpmdb.sqlite-wal < " RPMDB);
     lks_tree_file(&tree, "/var/lib/rpm/rpmdb.sqlite-wal", "");
+    lks_test_case("a journal beside it");
+    lks_tree_file(&tree, "/var/lib/rpm/rpmdb.sqlite-journal", "what was there before");
+    CHECK_HEARD_LINE(lks_probe_packages, &tree,
+                     "nccl.package?" RPMDB
+                     ": rpm is at work or was cut short, its changes are still in "
+                     "rpmdb.sqlite-journal < " RPMDB);
+    lks_tree_file(&tree, "/var/lib/rpm/rpmdb.sqlite-journal", "");
+    lks_test_case("no database");
     lks_tree_file(&tree, RPMDB, "nothing of the kind, and long enough to be taken for one........");
     CHECK_HEARD_LINE(lks_probe_packages, &tree,
                      "nccl.package?" RPMDB ": file is not a database < " RPMDB);
@@ -325,6 +384,7 @@ int main(void)
                                                    {"packages: images without dpkg", test_status_d},
                                                    {"packages: absence", test_absence},
                                                    {"packages: rpm", test_rpm},
+                                                   {"packages: rpm at work", test_rpm_at_work},
                                                    {"packages: damaged rpm", test_rpm_damage},
                                                    {"packages: older rpm", test_rpm_program},
                                                    {0}});

@@ -338,6 +338,11 @@ static const struct {
       F("/dev/mapper/luks-1@", "../dm-0"), F("/sys/class/block/dm-0/dm/uuid", "CRYPT-LUKS2-a\n")},
      "platform.disk_encryption=encrypted < /proc/self/mountinfo: / is btrfs; "
      "/sys/class/block/dm-0/dm/uuid"},
+    {"btrfs by a name with a blank",
+      {F("/proc/self/mountinfo", "1 0 0:25 /@ / rw - btrfs /dev/mapper/my\\040disk rw\n"),
+      F("/dev/mapper/my disk@", "../dm-0"), F("/sys/class/block/dm-0/dm/uuid", "CRYPT-LUKS2-a\n")},
+     "platform.disk_encryption=encrypted < /proc/self/mountinfo: / is btrfs; "
+     "/sys/class/block/dm-0/dm/uuid"},
     {"a device that is not there",
       {F("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n")},
      "platform.disk_encryption?/sys/dev/block/8:1: not there < "

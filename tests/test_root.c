@@ -4,6 +4,7 @@
 #include "tests/test.h"
 #include "tests/tree.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -171,6 +172,56 @@ static void test_capture_wants_a_new_place(void)
     lks_tree_free(&tree);
 }
 
+/* File systems number as they like, and clocks were once wrong. */
+static void test_odd_status(void)
+{
+    struct lks_tree tree = lks_tree_new(), captured = lks_tree_new();
+    lks_tree_file(&tree, "/old", "x");
+    char path[256];
+    snprintf(path, sizeof(path), "%s/old", tree.path);
+    struct timespec times[2] = {{.tv_sec = -1000}, {.tv_sec = -1000}};
+    struct lks_root root;
+    struct lks_err err = {0};
+    struct stat st = {0};
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+    if (!CHECK(lks_root_open(tree.path, captured.path, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_stat(&root, "/old", &st, &err), LKS_OK);
+    CHECK_INT(st.st_mtim.tv_sec, -1000);
+    lks_root_close(&root);
+    if (!CHECK(lks_root_open(captured.path, NULL, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_stat(&root, "/old", &st, &err), LKS_OK);
+    CHECK_INT(st.st_mtim.tv_sec, -1000);
+    lks_root_close(&root);
+    lks_tree_free(&tree);
+    lks_tree_free(&captured);
+}
+
+/* What root alone may read is for root alone in a capture, too. */
+static void test_capture_is_private(void)
+{
+    struct lks_tree tree = lks_tree_new(), captured = lks_tree_new();
+    lks_tree_file(&tree, "/sys/serial", "1");
+    struct lks_root root;
+    struct lks_err err = {0};
+    struct stat st = {0};
+    char line[LKS_ROOT_LINE_MAX], path[256];
+    if (!CHECK(lks_root_open(tree.path, captured.path, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_line(&root, "/sys/serial", line, &err), LKS_OK);
+    snprintf(path, sizeof(path), "%s/sys/serial", captured.path);
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 077) == 0);
+    lks_root_close(&root);
+    lks_tree_dir(&tree, "/open");
+    snprintf(path, sizeof(path), "%s/open", tree.path);
+    CHECK(chmod(path, 0777) == 0);
+    CHECK_CODE(lks_root_open(NULL, path, &root, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "others may write to it");
+    lks_tree_free(&tree);
+    lks_tree_free(&captured);
+}
+
 /* A damaged table of answers is said, and said of what it was to answer. */
 static void test_damaged_answers(void)
 {
@@ -205,6 +256,8 @@ int main(void)
         {"root: lines", test_line},
         {"root: a capture replays", test_capture_replays},
         {"root: a capture wants a new place", test_capture_wants_a_new_place},
+        {"root: odd status", test_odd_status},
+        {"root: a capture is private", test_capture_is_private},
         {"root: damaged answers are said", test_damaged_answers},
         {0},
     });

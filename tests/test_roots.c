@@ -195,7 +195,8 @@ static void check_same(const struct lks_tuple *a, const struct lks_tuple *b, boo
         const struct lks_reading *x = &a->readings[i], *y = &b->readings[i];
         bool same = lks_str_eq(x->name, y->name) && lks_str_eq(x->of, y->of) &&
                     lks_str_eq(x->part, y->part) && x->state == y->state;
-        bool secret = !secrets && lks_reading_kind(x->name)->secret;
+        bool secret = !secrets && (lks_reading_kind(x->name)->secret ||
+                                   lks_str_is(x->name, "settings.kernel_cmdline"));
         if (same && (secret || lks_str_eq(x->value, y->value)))
             continue;
         lks_test_case("%.*s of %.*s became '%.*s'", LKS_STR_ARG(x->name), LKS_STR_ARG(x->of),
@@ -224,6 +225,16 @@ static bool has_word(struct lks_str text, struct lks_str word)
     return false;
 }
 
+/* Zeroes are what a secret becomes. */
+static bool is_scrubbed(struct lks_str value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.ptr[i] != '0' && isalnum((unsigned char)value.ptr[i]))
+            return false;
+    }
+    return true;
+}
+
 static void look_for_secrets(void *ctx, const char *path)
 {
     struct search *s = ctx;
@@ -238,7 +249,7 @@ static void look_for_secrets(void *ctx, const char *path)
     for (size_t i = 0; i < s->tuple->count; i++) {
         const struct lks_reading *r = &s->tuple->readings[i];
         struct lks_str value = lks_str_trim(r->value);
-        if (r->state != LKS_MEASURED || !lks_reading_kind(r->name)->secret ||
+        if (r->state != LKS_MEASURED || !lks_reading_kind(r->name)->secret || is_scrubbed(value) ||
             !has_word(lks_buf_view(&text), value))
             continue;
         lks_test_case("%s has %.*s of %.*s: %.*s", path, LKS_STR_ARG(r->name), LKS_STR_ARG(r->of),
@@ -283,6 +294,104 @@ static void test_capture(void)
     }
 }
 
+/* A host may be called as its GPUs are. */
+static void test_common_name(void)
+{
+    struct lks_planted planted;
+    struct lks_tree capture = lks_tree_new();
+    lks_test_plant(&lks_test_roots[0], &planted);
+    lks_tree_file(&planted.tree, "/proc/sys/kernel/hostname", "v100\n");
+    struct lks_tuple tuple = lks_test_read(planted.path, NULL, lks_probes, lks_probe_count);
+    struct lks_tuple clean = recapture(planted.path, capture.path, "--scrub");
+    CHECK_STR(tuple.node, "v100");
+    CHECK_STR(clean.node, "0000");
+    check_same(&tuple, &clean, false);
+    lks_tuple_fini(&tuple);
+    lks_tuple_fini(&clean);
+    lks_tree_free(&capture);
+    lks_test_planted_free(&planted);
+}
+
+/* Twins -------------------------------------------------------------------------------------- */
+
+/* What tells one node from another of the same build, as the descriptions have it. */
+static const struct {
+    const char *one, *other;
+} own[] = {
+    {"hostname synthetic-", "hostname other-"},
+    {"00000000-0000-4000-8000-", "99999999-2222-4333-8444-"},
+    {"A0000000000", "A7777777777"}, /* machines */
+    {"product_serial ", "product_serial 7"},
+    {"0324217000", "0324999777"}, /* GPUs */
+    {"1650000000", "1659999777"},
+    {"1320000000", "1329999777"},
+    {"69200000000", "69299999777"},
+    {"unique_id 0", "unique_id 7"},
+    {"node_guid 0000:", "node_guid 7777:"}, /* adapters */
+    {"MT0000", "MT7777"},
+    {"address 00:00:", "address 02:77:"},
+    {"S666NN0", "S666NN7"}, /* drives */
+    {"S6CKNN0", "S6CKNN7"},
+    {"CRYPT-LUKS2-0", "CRYPT-LUKS2-7"},
+};
+
+static void add_twin(struct lks_str text, struct lks_buf *out)
+{
+    for (size_t at = 0; at < text.len;) {
+        struct lks_str rest = {text.ptr + at, text.len - at};
+        size_t i = 0;
+        while (i < LKS_COUNT(own) && !lks_str_starts(rest, own[i].one))
+            i++;
+        if (i < LKS_COUNT(own))
+            lks_buf_addf(out, "%s", own[i].other);
+        else
+            lks_buf_addc(out, text.ptr[at]);
+        at += i < LKS_COUNT(own) ? strlen(own[i].one) : 1;
+    }
+}
+
+static bool same_secrets(const struct lks_tuple *a, const struct lks_tuple *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        if (lks_reading_kind(a->readings[i].name)->secret &&
+            !lks_str_eq(a->readings[i].value, b->readings[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* Two nodes of one build have one digest, whatever their names, serials and disks are. */
+static void test_twins(void)
+{
+    for (size_t i = 0; i < lks_test_root_count; i++) {
+        const struct lks_test_root *root = &lks_test_roots[i];
+        struct lks_planted one, two;
+        struct lks_err err = {0};
+        char path[256];
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, twin = {0};
+        lks_buf_init(&text, TEXT_MAX);
+        lks_buf_init(&twin, TEXT_MAX);
+        lks_test_case("%s", root->name);
+        if (!root->golden || strstr(root->from, ".tree") == NULL ||
+            !CHECK(lks_file_read(root->from, &text, &err) == LKS_OK))
+            continue;
+        add_twin(lks_buf_view(&text), &twin);
+        struct lks_tree tree = lks_tree_new();
+        write_file(&tree, "/twin.tree", lks_buf_view(&twin), path);
+        lks_test_plant(root, &one);
+        lks_test_plant(&(struct lks_test_root){"twin", path, true}, &two);
+        struct lks_tuple a = lks_test_read(one.path, NULL, lks_probes, lks_probe_count);
+        struct lks_tuple b = lks_test_read(two.path, NULL, lks_probes, lks_probe_count);
+        CHECK(!same_secrets(&a, &b));
+        check_same(&a, &b, false);
+        lks_tuple_fini(&a);
+        lks_tuple_fini(&b);
+        lks_test_planted_free(&one);
+        lks_test_planted_free(&two);
+        lks_tree_free(&tree);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -290,6 +399,8 @@ int main(void)
         {"roots: a machine conforms to its own stack", test_init_conforms},
         {"roots: machines no stack is taken from", test_init_refuses},
         {"roots: a capture replays, and scrubbed it keeps its meaning", test_capture},
+        {"roots: a host called as its GPUs are", test_common_name},
+        {"roots: two nodes of one build have one digest", test_twins},
         {0},
     });
 }

@@ -118,6 +118,69 @@ static void probe_babbles(struct lks_probe *p)
     }
 }
 
+static enum lks_code slow(void *ctx, struct lks_buf *out, struct lks_err *err)
+{
+    struct lks_probe *p = ctx;
+    (void)err;
+    lks_root_patience(p->root, 8);
+    (void)usleep(900 * 1000);
+    lks_buf_addf(out, "slow");
+    return LKS_OK;
+}
+
+/* It asks for patience with its first question, and needs all of it; the others are as usual. */
+static void probe_slow_start(struct lks_probe *p)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    lks_buf_init(&out, 100);
+    struct lks_err err = {0};
+    if (lks_root_ask(p->root, "test", "call init", slow, p, &out, &err) == LKS_OK)
+        lks_probe_value(p, "init", NONE, NONE, lks_buf_view(&out), "call init");
+    for (int i = 0; i < 4; i++) {
+        char key[32];
+        snprintf(key, sizeof(key), "call then %d", i);
+        (void)usleep(200 * 1000);
+        ask(p, "then", key, fine);
+    }
+}
+
+static void stay(void)
+{
+    for (int i = 0; i < 600; i++)
+        sleep(1);
+}
+
+/* Letting go of a device takes its time: all was said before. */
+static void probe_ends_slowly(struct lks_probe *p)
+{
+    (void)atexit(stay);
+    ask(p, "spoken", "call spoken", fine);
+    struct sigaction none = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGTERM, &none, NULL);
+}
+
+/* Its pipe is closed, and it goes on. */
+static void probe_hangs_up(struct lks_probe *p)
+{
+    ask(p, "hung-up", "call hung-up", fine);
+    for (int fd = 3; fd < 256; fd++) {
+        struct stat st;
+        if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode))
+            (void)close(fd);
+    }
+    stay();
+}
+
+/* More than a tuple holds. */
+static void probe_floods(struct lks_probe *p)
+{
+    for (int i = 0; i < LKS_TUPLE_READINGS_MAX + 10; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "flood.%d", i);
+        lks_probe_value(p, name, NONE, NONE, LKS_STR("x"), "none");
+    }
+}
+
 static void probe_silent(struct lks_probe *p)
 {
     (void)p;
@@ -134,6 +197,10 @@ static const struct lks_probe_kind kinds[] = {
     {"talks", "", probe_talks, PROMISES("talk.0"), false},
     {"exits", "", probe_exits, PROMISES("said", "unsaid"), false},
     {"babbles", "", probe_babbles, PROMISES("sane", "mad"), false},
+    {"slow-start", "", probe_slow_start, PROMISES("init", "then"), false},
+    {"ends-slowly", "", probe_ends_slowly, PROMISES("spoken"), false},
+    {"hangs-up", "", probe_hangs_up, PROMISES("hung-up", "lost"), false},
+    {"floods", "", probe_floods, PROMISES("level"), false},
     {"silent", "", probe_silent, PROMISES("owed"), false},
 };
 
@@ -157,6 +224,11 @@ static const struct {
     {"said", LKS_MEASURED, "1"},
     {"unsaid", LKS_UNMEASURED, "gave up (status 9)"},
     {"mad", LKS_UNMEASURED, "spoke nonsense"},
+    {"init", LKS_MEASURED, "slow"},
+    {"then", LKS_MEASURED, "42"},
+    {"spoken", LKS_MEASURED, "42"},
+    {"lost", LKS_UNMEASURED, "broke off"},
+    {"level", LKS_UNMEASURED, "said too much"},
     {"owed", LKS_UNMEASURED, "said nothing"},
 };
 
@@ -169,7 +241,7 @@ static void test_sick_probes(void)
     lks_tuple_init(&tuple);
     if (!CHECK(lks_root_open(NULL, NULL, &root, &err) == LKS_OK))
         return;
-    struct lks_probe_options options = {.cost = true, .call_ms = 300, .probe_ms = 5000};
+    struct lks_probe_options options = {.cost = true, .call_ms = 300, .probe_ms = 1500};
     CHECK_CODE(lks_probe_run(kinds, LKS_COUNT(kinds), &root, NULL, &options, &tuple, &cost, &err),
                LKS_OK);
     for (size_t i = 0; i < LKS_COUNT(expected); i++) {
@@ -180,6 +252,10 @@ static void test_sick_probes(void)
         CHECK_INT(r->state, expected[i].state);
         CHECK_HAS(r->value, expected[i].value);
     }
+    lks_test_case("a probe that said too much takes no room");
+    CHECK(tuple.count < LKS_TUPLE_READINGS_MAX / 2);
+    lks_test_case("no complaint of one that ended slowly");
+    CHECK(lks_tuple_find(&tuple, "probe.ends-slowly") == NULL);
     lks_test_case("cost");
     CHECK(cost.parent_kib > 0 && cost.child_kib > 0 && cost.child != NULL);
     lks_tuple_fini(&tuple);

@@ -249,6 +249,75 @@ static void test_numbers(void)
 }
 
 static const struct {
+    const char *text;
+    uint64_t max;
+    bool ok;
+    uint64_t value;
+} hexes[] = {
+    {"0", 0, true, 0},
+    {"00ff", 255, true, 255},
+    {"1aBcDeF", UINT64_MAX, true, 0x1abcdef},
+    {"100", 255, false, 0},
+    {"ffffffffffffffff", UINT64_MAX, true, UINT64_MAX},
+    {"10000000000000000", UINT64_MAX, false, 0},
+    {"0000000000000000001", 1, true, 1},
+    {"", 10, false, 0},
+    {"0x1", 10, false, 0},
+    {"1g", 100, false, 0},
+    {"1:", 100, false, 0},
+    {"@", 100, false, 0},
+    {" 1", 10, false, 0},
+};
+
+static void test_hexes(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(hexes); i++) {
+        lks_test_case("'%s'", hexes[i].text);
+        uint64_t value = 42;
+        CHECK(lks_str_hex(lks_str_from(hexes[i].text), hexes[i].max, &value) == hexes[i].ok);
+        CHECK(value == (hexes[i].ok ? hexes[i].value : 42));
+    }
+    lks_test_case("a zero byte is no digit");
+    uint64_t value = 42;
+    CHECK(!lks_str_hex(LKS_STR("1\0"), 100, &value));
+}
+
+static const struct {
+    const char *text, *last;
+} lasts[] = {
+    {"/usr/lib/libc.so", "libc.so"}, {"libc.so", "libc.so"}, {"/usr/", ""}, {"/", ""}, {"", ""},
+};
+
+static void test_lasts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(lasts); i++) {
+        lks_test_case("'%s'", lasts[i].text);
+        CHECK_STR(lks_str_last(lks_str_from(lasts[i].text), '/'), lasts[i].last);
+    }
+    lks_test_case("no bytes at all");
+    CHECK_STR(lks_str_last((struct lks_str){0}, '/'), "");
+}
+
+static void test_suffixes(void)
+{
+    static const struct {
+        const char *text, *suffix;
+        bool ends;
+    } rows[] = {
+        {"a.conf", ".conf", true},  {".conf", ".conf", true}, {"a.conf.bak", ".conf", false},
+        {"conf", ".conf", false},   {"", ".conf", false},     {"a", "", true},
+        {"a.ConF", ".conf", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("'%s', '%s'", rows[i].text, rows[i].suffix);
+        CHECK(lks_str_ends(lks_str_from(rows[i].text), rows[i].suffix) == rows[i].ends);
+    }
+    lks_test_case("no bytes at all");
+    CHECK(lks_str_ends((struct lks_str){0}, ""));
+    CHECK(!lks_str_ends((struct lks_str){0}, "a"));
+}
+
+static const struct {
     const char *name;
     const char *text;
     const char *needle;
@@ -342,6 +411,9 @@ int main(void)
         {"str: cuts", test_cuts},
         {"str: words", test_words},
         {"str: numbers", test_numbers},
+        {"str: hexadecimal", test_hexes},
+        {"str: the last part", test_lasts},
+        {"str: suffixes", test_suffixes},
         {"str: finds", test_finds},
         {"str: pairs", test_pairs},
         {"str: both ends", test_ends},

@@ -41,6 +41,7 @@ static struct lks_reading parse_line(struct lks_str line, bool *out)
     if (end < line.len) {
         r.state = (enum lks_reading_state)(strchr(signs, line.ptr[end]) - signs);
         r.value = (struct lks_str){line.ptr + end + 1, line.len - end - 1};
+        lks_str_cut(r.value, '\t', &r.value, &r.evidence);
     }
     lks_str_cut((struct lks_str){line.ptr, end}, '#', &r.name, &r.part);
     lks_str_cut(r.name, '@', &r.name, &r.of);
@@ -80,14 +81,16 @@ static bool is_changed(struct lks_str changes, const struct lks_reading *r)
     return false;
 }
 
-static void add(struct lks_tuple *t, struct lks_reading *r, struct lks_str changes)
+static void add(struct lks_tuple *t, const struct lks_reading *r, struct lks_str changes)
 {
     char evidence[LINE_MAX_BYTES];
     if (is_changed(changes, r))
         return;
+    struct lks_reading with = *r;
     snprintf(evidence, sizeof(evidence), "proof of %" LKS_STR_FMT, LKS_STR_ARG(r->name));
-    r->evidence = lks_str_from(evidence);
-    lks_tuple_add(t, r);
+    if (r->evidence.len == 0)
+        with.evidence = lks_str_from(evidence);
+    lks_tuple_add(t, &with);
 }
 
 static void add_lines(struct lks_tuple *t, struct lks_str lines, struct lks_str changes)
@@ -130,23 +133,23 @@ const char lks_test_node[] =
     "driver.loaded=580.126.20\n"
     "driver.disk=580.126.20\n"
     "driver.library=580.126.20\n"
-    "driver.package=580.126.20-0ubuntu0.24.04.1\n"
+    "driver.package=580.126.20\n"
     "driver.modules=open\n"
     "driver.build.srcversion=0B9F2F4D6A0E1D3C5B7A998\n"
     "driver.build.sha256=3f0c2d7a1b9e5f4438d6c7b8a9012233445566778899aabbccddeeff00112233\n"
     "fabric-manager=580.126.20\n"
-    "fabric-manager.package=580.126.20-1\n"
+    "fabric-manager.package=580.126.20\n"
     "cuda~\n"
     "cuda.package~\n"
     "nccl=2.28.3\n"
-    "nccl.package=2.28.3-1+cuda13.0\n"
+    "nccl.package=2.28.3\n"
     "copy.nccl@/usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3#system=2.28.3\n"
     "copy.nccl@/opt/venv/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2#python=2.28.9\n"
     "container-toolkit=1.19.1\n"
-    "container-toolkit.package=1.19.1-1\n"
-    "containerd.package=1.7.28-0ubuntu1~24.04.1\n"
+    "container-toolkit.package=1.19.1\n"
+    "containerd.package=1.7.28\n"
     "dcgm=4.5.3\n"
-    "dcgm.package=1:4.5.3-1\n"
+    "dcgm.package=4.5.3\n"
     "doca-ofed~\n"
     "doca-ofed.package~\n"
     "firmware/bmc=25.02.11\n"
@@ -182,7 +185,7 @@ const char lks_test_node[] =
     "devices.nics=8\n"
     "devices.nic_gbps@nic *=400\n"
     "devices.nvmes=8\n"
-    "devices.memory_gib=2015\n"
+    "devices.memory_gib=2015\t/sys/devices/system/memory: 16120 blocks of 128 MiB online\n"
     "platform.os=Ubuntu 24.04\n"
     "platform.secure_boot=enabled\n"
     "gpu.product@gpu *=NVIDIA H200\n"

@@ -7,7 +7,7 @@
  *     doca-ofed~                                    absent
  *     kernel?no access                              unmeasured, and why
  *
- * The evidence of a reading is "proof of " and its name. */
+ * The evidence of a reading is what follows a tab, else "proof of " and its name. */
 #ifndef LKS_TESTS_TUPLES_H
 #define LKS_TESTS_TUPLES_H
 

@@ -60,6 +60,12 @@ bool lks_str_starts(struct lks_str s, const char *prefix)
     return s.len >= len && lks_str_eq((struct lks_str){s.ptr, len}, (struct lks_str){prefix, len});
 }
 
+bool lks_str_ends(struct lks_str s, const char *suffix)
+{
+    size_t len = strlen(suffix);
+    return s.len >= len && (len == 0 || memcmp(s.ptr + s.len - len, suffix, len) == 0);
+}
+
 int lks_str_cmp(struct lks_str a, struct lks_str b)
 {
     size_t len = a.len < b.len ? a.len : b.len;
@@ -86,6 +92,12 @@ bool lks_str_cut(struct lks_str s, char sep, struct lks_str *head, struct lks_st
     return at != NULL;
 }
 
+struct lks_str lks_str_last(struct lks_str s, char sep)
+{
+    const char *at = s.len > 0 ? memrchr(s.ptr, sep, s.len) : NULL;
+    return at != NULL ? (struct lks_str){at + 1, s.len - (size_t)(at + 1 - s.ptr)} : s;
+}
+
 bool lks_str_word(struct lks_str *rest, struct lks_str *word)
 {
     struct lks_str s = lks_str_trim(*rest);
@@ -107,6 +119,22 @@ bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out)
         if (digit > 9 || value > (UINT64_MAX - digit) / 10)
             return false;
         value = value * 10 + digit;
+    }
+    if (s.len == 0 || value > max)
+        return false;
+    *out = value;
+    return true;
+}
+
+bool lks_str_hex(struct lks_str s, uint64_t max, uint64_t *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        const char *digit = memchr(digits, ascii_lower(s.ptr[i]), sizeof(digits) - 1);
+        if (digit == NULL || value > UINT64_MAX >> 4)
+            return false;
+        value = value << 4 | (uint64_t)(digit - digits);
     }
     if (s.len == 0 || value > max)
         return false;

@@ -31,6 +31,7 @@ bool lks_str_eq(struct lks_str a, struct lks_str b);
 bool lks_str_is(struct lks_str s, const char *terminated);
 bool lks_str_eq_nocase(struct lks_str a, struct lks_str b);
 bool lks_str_starts(struct lks_str s, const char *prefix);
+bool lks_str_ends(struct lks_str s, const char *suffix);
 
 /* Bytewise order, shorter first where one begins the other: negative, zero or positive. */
 int lks_str_cmp(struct lks_str a, struct lks_str b);
@@ -43,11 +44,17 @@ ptrdiff_t lks_str_find(struct lks_str s, struct lks_str needle);
  * the variable `s` came from. */
 bool lks_str_cut(struct lks_str s, char sep, struct lks_str *head, struct lks_str *tail);
 
+/* What follows the last `sep`, such as the name at the end of a path; all of `s` without one. */
+struct lks_str lks_str_last(struct lks_str s, char sep);
+
 /* Take the next word off `rest`, words being separated by runs of blanks; false at the end. */
 bool lks_str_word(struct lks_str *rest, struct lks_str *word);
 
 /* Read all of `s` as a decimal number up to `max`, or say no and leave `out` alone. */
 bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out);
+
+/* The same for hexadecimal digits of either case, without a prefix. */
+bool lks_str_hex(struct lks_str s, uint64_t max, uint64_t *out);
 
 /* The character (code point) that starts at byte `at`, which `s` must have, and the answer is its
  * length in bytes; 0, and nothing written, where the bytes are not well-formed UTF-8. */

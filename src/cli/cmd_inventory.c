@@ -37,8 +37,8 @@ static void value_cell(struct lks_table *t, const struct lks_reading *r)
     else if (r->state == LKS_UNMEASURED)
         lks_table_cellf(t, colours[r->state], "unmeasured: %.*s%s", (int)len, r->value.ptr, more);
     else
-        lks_table_cellf(t, colours[r->state], "%.*s%s", (int)len,
-                        r->value.len > 0 ? r->value.ptr : "(none)", more);
+        lks_table_cellf(t, colours[r->state], "%.*s%s", (int)len, r->value.ptr,
+                        r->value.len > 0 ? more : "(none)");
 }
 
 static void reading_row(struct lks_table *t, const struct lks_reading *r, size_t devices)

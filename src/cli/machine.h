@@ -17,8 +17,8 @@
     }
 
 /* The tuple of --tuple FILE, where the command takes that option, or of the machine the options
- * name. `stack` may be NULL; else the files it wants compared are read too. `cost` and `capture`
- * may be NULL. The caller owes lks_tuple_fini(). */
+ * name. `stack` may be NULL; else the files it wants compared are read too. `cost` may be NULL. The
+ * caller owes lks_tuple_fini(). */
 enum lks_code lks_machine_tuple(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_facts *facts, const struct lks_stack *stack,
                                 struct lks_tuple *out, struct lks_probe_cost *cost,

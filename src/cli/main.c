@@ -1,13 +1,31 @@
 #include "cli/cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Whoever started us may have closed our streams or ignore the end of children, and both would be
+ * inherited: then the first files we open would be taken for streams, and no child could be waited
+ * for. */
+static void settle(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        /* The wrong way round, so that what is written there fails as it did before. */
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            abort();
+    }
+    signal(SIGCHLD, SIG_DFL);
+}
 
 int main(int argc, char **argv)
 {
+    settle();
     /* A reader that went away shows as a failed write, of which lks_cli_run() knows the meaning. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* likewise a file that may not grow */
     const char *data_dir = getenv("LOCKSTEP_DATA");
     int64_t now = (int64_t)time(NULL);
     struct lks_cli cli = {

@@ -6,19 +6,24 @@
  * grub.cfg is a script. What decides the default entry is understood: variables, `if` with tests of
  * them, menu entries. A condition on what only GRUB knows at boot (the platform, a key held down)
  * is neither true nor false, and a default that hangs on one is refused rather than guessed.
+ * Functions are not followed: what they set is only known at boot once they are called. Other files
+ * that the script runs may set anything, so it is refused. Two are passed over: custom.cfg, which
+ * is for the caller to look for, and user.cfg where the script asks whether it is there, the place
+ * that grub2-setpassword has for its password.
  */
 #ifndef LKS_CODEC_BOOTCFG_H
 #define LKS_CODEC_BOOTCFG_H
 
 #include "base/arena.h"
 
-#define LKS_BOOT_CFG_MAX     ((size_t)1 << 20) /* bytes of a script */
-#define LKS_BOOT_ENTRY_MAX   ((size_t)64 << 10)
-#define LKS_BOOT_ENTRIES_MAX 1024
-#define LKS_BOOT_DEPTH_MAX   16  /* blocks and submenus within each other */
-#define LKS_BOOT_VARS_MAX    512 /* variables of a script */
-#define LKS_BOOT_WORDS_MAX   128 /* of a command that are looked at */
-#define LKS_BOOT_MEMORY_MAX  ((size_t)16 << 20)
+#define LKS_BOOT_CFG_MAX       ((size_t)1 << 20) /* bytes of a script */
+#define LKS_BOOT_ENTRY_MAX     ((size_t)64 << 10)
+#define LKS_BOOT_ENTRIES_MAX   1024
+#define LKS_BOOT_DEPTH_MAX     16  /* blocks and submenus within each other */
+#define LKS_BOOT_VARS_MAX      512 /* variables of a script */
+#define LKS_BOOT_WORDS_MAX     128 /* of a command that are looked at */
+#define LKS_BOOT_FUNCTIONS_MAX 64
+#define LKS_BOOT_MEMORY_MAX    ((size_t)16 << 20)
 
 /* Entries of the Boot Loader Specification ---------------------------------------------------- */
 

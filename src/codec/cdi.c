@@ -38,9 +38,7 @@ static bool is_version(struct lks_str s)
 /* The version at the end of a driver library's path, or nothing. */
 static struct lks_str version_of(struct lks_str path)
 {
-    struct lks_str head, tail;
-    while (lks_str_cut(path, '/', &head, &tail))
-        path = tail;
+    path = lks_str_last(path, '/');
     for (size_t i = 0; i < LKS_COUNT(libraries); i++) {
         if (!lks_str_starts(path, libraries[i]))
             continue;

@@ -24,7 +24,7 @@ struct lks_cdi {
     size_t count;                            /* 0: it mounts no library of the NVIDIA driver */
 };
 
-/* Parse one specification. What is not one, uses anchors or names more than
+/* Parse one specification. What is not one, uses aliases or names more than
  * LKS_CDI_VERSIONS_MAX drivers is refused. */
 enum lks_code lks_cdi_parse(struct lks_str text, struct lks_cdi *out,
                             struct lks_err *err) LKS_MUST_CHECK;

@@ -46,7 +46,7 @@ static struct lks_str value_of(const struct lks_dpkg *d, enum lks_dpkg_field fie
     return lks_str_trim((struct lks_str){d->values[field], d->lens[field]});
 }
 
-/* Letters, digits and the few marks of names and versions; case is not ours to judge. */
+/* One word of printable ASCII. Which marks a name or a version may have is for dpkg to judge. */
 static bool is_plain(struct lks_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -213,49 +213,4 @@ void lks_dpkg_end(struct lks_dpkg *d)
         d->at = LINE_START;
     }
     end_paragraph(d);
-}
-
-/* "+dfsg1", "~ds1", "+repack": nothing but such a mark, with numbers. */
-static bool is_repacked(struct lks_str tail)
-{
-    static const char *const marks[] = {"dfsg", "ds", "repack"};
-    for (size_t i = 0; i < LKS_COUNT(marks); i++) {
-        if (!lks_str_starts(tail, marks[i]))
-            continue;
-        size_t at = strlen(marks[i]);
-        while (at < tail.len &&
-               ((tail.ptr[at] >= '0' && tail.ptr[at] <= '9') || tail.ptr[at] == '.'))
-            at++;
-        if (at == tail.len)
-            return true;
-    }
-    return false;
-}
-
-/* "20.11.7+really20.11.4" took a version back without its number going down: it is 20.11.4. */
-static struct lks_str after_really(struct lks_str version)
-{
-    static const struct lks_str really = LKS_STR_C("+really");
-    ptrdiff_t at = lks_str_find(version, really);
-    size_t skip = at < 0 ? 0 : (size_t)at + really.len;
-    return (struct lks_str){version.ptr + skip, version.len - skip};
-}
-
-struct lks_str lks_dpkg_upstream(struct lks_str version)
-{
-    struct lks_str head, tail;
-    if (lks_str_cut(version, ':', &head, &tail))
-        version = tail;
-    for (size_t i = version.len; i > 0; i--) {
-        if (version.ptr[i - 1] == '-') {
-            version.len = i - 1;
-            break;
-        }
-    }
-    for (size_t i = version.len; i > 0; i--) {
-        struct lks_str mark = {version.ptr + i, version.len - i};
-        if ((version.ptr[i - 1] == '+' || version.ptr[i - 1] == '~') && is_repacked(mark))
-            version.len = i - 1;
-    }
-    return after_really(version);
 }

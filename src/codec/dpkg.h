@@ -2,7 +2,7 @@
  * The status database of dpkg, as a stream.
  *
  * Paragraphs of "Field: value" lines with a blank line between them; a line that begins with a
- * blank goes on with the field before it. Of each paragraph five fields are kept and the rest is
+ * blank goes on with the field before it. Of each paragraph four fields are kept and the rest is
  * passed over, so memory does not depend on the file, on its paragraphs or on its lines.
  *
  * A paragraph that is not in order is handed on with what is wrong with it: it may be the one that
@@ -57,10 +57,5 @@ void lks_dpkg_feed(struct lks_dpkg *d, struct lks_str bytes);
 /* There are no more: the last paragraph. One that is cut off has no name, as there may be more
  * missing than the rest of it. */
 void lks_dpkg_end(struct lks_dpkg *d);
-
-/* The part of a Debian version its author upstream gave it: without epoch and revision, and
- * without the mark of a repacked source. "1:4.5.3-1" is 4.5.3, "20.10.24+dfsg1-1+deb12u1" is
- * 20.10.24. A view of `version`. */
-struct lks_str lks_dpkg_upstream(struct lks_str version);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/str.h"
 
-/* Whether all of `name` fits. Takes no more steps than pattern and name have bytes, multiplied. */
+/* Whether all of `name` fits. Takes no more steps than `name` has bytes, multiplied by those that
+ * name and pattern have together. */
 bool lks_glob_match(struct lks_str pattern, struct lks_str name);
 
 #endif

@@ -1,24 +1,19 @@
-#include "codec/bootcfg.h"
+#include "codec/grub_text.h"
 
 /* Truth as far as it is known before the boot. */
 enum truth { NO, YES, MAYBE };
 
-struct word {
-    struct lks_str text; /* unknown parts left out */
-    bool unknown;        /* some of it is only known at boot */
-};
-
-struct var {
-    struct lks_str name;
-    struct word value;
-};
-
 struct entry {
     struct lks_str title, id, kernel;
-    size_t parent; /* index + 1 of the submenu it is in; 0: the menu */
+    struct lks_str body; /* its commands, run when it is chosen; empty where `kernel` says it all */
+    size_t parent;       /* index + 1 of the submenu it is in; 0: the menu */
     bool submenu;
     bool maybe;     /* only known at boot whether it is there */
     bool ambiguous; /* starts one of several kernels */
+};
+
+struct function {
+    struct lks_str name, body;
 };
 
 /* An open `if`, loop or submenu. */
@@ -31,74 +26,20 @@ struct block {
 };
 
 struct script {
-    struct lks_str rest;
-    struct lks_arena *arena;
+    struct lks_grub_text text;
     struct lks_str env;
     const struct lks_boot_entry *bls;
     size_t bls_count;
 
-    struct word words[LKS_BOOT_WORDS_MAX]; /* of the present command */
-    size_t count;
-
-    struct var *vars;
-    size_t var_count;
     struct entry *entries;
     size_t entry_count;
+    struct function functions[LKS_BOOT_FUNCTIONS_MAX];
+    size_t function_count;
+    size_t read_again; /* bytes of bodies that were read because something runs them */
     struct block blocks[LKS_BOOT_DEPTH_MAX];
     size_t depth;
     size_t menu; /* index + 1 of the submenu we are in */
 };
-
-static bool is_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* Variables ---------------------------------------------------------------------------------- */
-
-/* What GRUB sets by itself. All features a script asks for are those of the GRUB that made it. */
-static bool set_at_boot(struct lks_str name)
-{
-    static const char *const names[] = {
-        "prefix",        "root",     "cmdpath", "config_file", "config_directory",
-        "grub_platform", "grub_cpu", "chosen",  "lang",        "locale_dir"};
-    for (size_t i = 0; i < LKS_COUNT(names); i++) {
-        if (lks_str_is(name, names[i]))
-            return true;
-    }
-    return lks_str_starts(name, "net_") || lks_str_starts(name, "pxe_");
-}
-
-static struct word value_of(const struct script *s, struct lks_str name)
-{
-    for (size_t i = 0; i < s->var_count; i++) {
-        if (lks_str_eq(s->vars[i].name, name))
-            return s->vars[i].value;
-    }
-    if (lks_str_starts(name, "feature_"))
-        return (struct word){LKS_STR("y"), false};
-    return (struct word){.unknown = set_at_boot(name)};
-}
-
-static enum lks_code assign(struct script *s, struct lks_str name, struct word value,
-                            struct lks_err *err)
-{
-    for (size_t i = 0; i < s->var_count; i++) {
-        if (lks_str_eq(s->vars[i].name, name)) {
-            s->vars[i].value = value;
-            return LKS_OK;
-        }
-    }
-    if (s->var_count == LKS_BOOT_VARS_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "more than %d variables", LKS_BOOT_VARS_MAX);
-    s->vars[s->var_count++] = (struct var){name, value};
-    return LKS_OK;
-}
 
 /* The environment block is loaded first of all. */
 static enum lks_code load_env(struct script *s, struct lks_err *err)
@@ -109,180 +50,20 @@ static enum lks_code load_env(struct script *s, struct lks_err *err)
         more = lks_str_cut(env, '\n', &line, &env);
         if (line.len == 0 || line.ptr[0] == '#' || !lks_str_cut(line, '=', &key, &value))
             continue;
-        if (assign(s, key, (struct word){value, false}, err) != LKS_OK)
+        if (lks_grub_assign(&s->text, key, (struct lks_grub_word){.text = value}, err) != LKS_OK)
             return err->code;
-    }
-    return LKS_OK;
-}
-
-/* Words -------------------------------------------------------------------------------------- */
-
-struct making {
-    char *bytes;
-    size_t len, room;
-    bool unknown, quoted, failed;
-};
-
-static void put(struct script *s, struct making *m, struct lks_str bytes)
-{
-    if (m->len + bytes.len > m->room) {
-        size_t room = 2 * (m->len + bytes.len) + 32;
-        char *fresh = lks_arena_alloc(s->arena, room);
-        if (fresh == NULL) {
-            m->failed = true;
-            return;
-        }
-        if (m->len > 0)
-            memcpy(fresh, m->bytes, m->len);
-        m->bytes = fresh;
-        m->room = room;
-    }
-    if (bytes.len > 0)
-        memcpy(m->bytes + m->len, bytes.ptr, bytes.len);
-    m->len += bytes.len;
-}
-
-static char take(struct script *s)
-{
-    char c = s->rest.ptr[0];
-    s->rest = (struct lks_str){s->rest.ptr + 1, s->rest.len - 1};
-    return c;
-}
-
-static bool next_is(const struct script *s, char c)
-{
-    return s->rest.len > 0 && s->rest.ptr[0] == c;
-}
-
-/* Behind a '$': NAME, {NAME}, or one character such as '?', which only a run can tell. */
-static void put_variable(struct script *s, struct making *m)
-{
-    bool braces = next_is(s, '{');
-    if (braces)
-        (void)take(s);
-    size_t n = 0;
-    while (n < s->rest.len && is_name(s->rest.ptr[n]))
-        n++;
-    struct lks_str name = {s->rest.ptr, n};
-    s->rest = (struct lks_str){s->rest.ptr + n, s->rest.len - n};
-    if (n == 0 && s->rest.len > 0 && !braces && !is_blank(s->rest.ptr[0]) && !next_is(s, '\n') &&
-        !next_is(s, '"'))
-        (void)take(s);
-    if (braces && next_is(s, '}'))
-        (void)take(s);
-    struct word value = n > 0 ? value_of(s, name) : (struct word){.unknown = true};
-    m->unknown = m->unknown || value.unknown;
-    put(s, m, value.text);
-}
-
-static void put_quoted(struct script *s, struct making *m, char quote)
-{
-    m->quoted = true;
-    while (s->rest.len > 0) {
-        char c = take(s);
-        if (c == quote)
-            return;
-        if (quote == '"' && c == '$') {
-            put_variable(s, m);
-            continue;
-        }
-        bool escape = quote == '"' && c == '\\' && s->rest.len > 0 &&
-                      strchr("$\"\\", s->rest.ptr[0]) != NULL && s->rest.ptr[0] != '\0';
-        if (escape)
-            c = take(s);
-        put(s, m, (struct lks_str){&c, 1});
-    }
-}
-
-static void read_word(struct script *s, struct making *m)
-{
-    if (next_is(s, '{') || next_is(s, '}')) {
-        char brace = take(s);
-        put(s, m, (struct lks_str){&brace, 1});
-        return;
-    }
-    while (s->rest.len > 0 && !is_blank(s->rest.ptr[0]) && !next_is(s, '\n') && !next_is(s, ';')) {
-        char c = take(s);
-        if (c == '\'' || c == '"') {
-            put_quoted(s, m, c);
-        } else if (c == '$') {
-            put_variable(s, m);
-        } else {
-            if (c == '\\' && s->rest.len > 0)
-                c = take(s);
-            if (c != '\n')
-                put(s, m, (struct lks_str){&c, 1});
-        }
-    }
-}
-
-static void skip_blanks(struct script *s)
-{
-    for (;;) {
-        if (s->rest.len > 0 && is_blank(s->rest.ptr[0])) {
-            (void)take(s);
-        } else if (s->rest.len > 1 && s->rest.ptr[0] == '\\' && s->rest.ptr[1] == '\n') {
-            (void)take(s);
-            (void)take(s);
-        } else {
-            break;
-        }
-    }
-    if (next_is(s, '#')) {
-        while (s->rest.len > 0 && !next_is(s, '\n'))
-            (void)take(s);
-    }
-}
-
-static bool stands_alone(struct lks_str word)
-{
-    static const char *const words[] = {"{", "}", "then", "else", "fi", "do", "done"};
-    for (size_t i = 0; i < LKS_COUNT(words); i++) {
-        if (lks_str_is(word, words[i]))
-            return true;
-    }
-    return false;
-}
-
-/* The words up to the end of the line, a ';', or a word that ends a command by itself. Words past
- * the limit are read and forgotten. None at the end of the script. */
-static enum lks_code read_command(struct script *s, struct lks_err *err)
-{
-    s->count = 0;
-    while (s->rest.len > 0) {
-        skip_blanks(s);
-        if (s->rest.len == 0)
-            break;
-        if (next_is(s, '\n') || next_is(s, ';')) {
-            (void)take(s);
-            if (s->count > 0)
-                break;
-            continue;
-        }
-        struct making m = {0};
-        read_word(s, &m);
-        if (m.failed)
-            return lks_arena_fail(s->arena, err);
-        if (m.len == 0 && !m.quoted && !m.unknown)
-            continue;
-        struct word word = {{m.bytes, m.len}, m.unknown};
-        if (s->count < LKS_BOOT_WORDS_MAX)
-            s->words[s->count++] = word;
-        bool first = s->count == 1 || lks_str_is(word.text, "{");
-        if (first && !m.quoted && stands_alone(word.text))
-            break;
     }
     return LKS_OK;
 }
 
 static bool command_is(const struct script *s, const char *name)
 {
-    return s->count > 0 && lks_str_is(s->words[0].text, name);
+    return s->text.count > 0 && lks_str_is(s->text.words[0].text, name);
 }
 
 static bool opens_block(const struct script *s)
 {
-    return s->count > 0 && lks_str_is(s->words[s->count - 1].text, "{");
+    return s->text.count > 0 && lks_str_is(s->text.words[s->text.count - 1].text, "{");
 }
 
 /* Conditions --------------------------------------------------------------------------------- */
@@ -312,14 +93,10 @@ static enum truth truth_of(bool yes)
 /* Of files only the environment block is known, wherever GRUB finds it. */
 static enum truth file_test(const struct script *s, struct lks_str path)
 {
-    static const char name[] = "/grubenv";
-    size_t len = sizeof(name) - 1;
-    if (path.len < len || memcmp(path.ptr + path.len - len, name, len) != 0)
-        return MAYBE;
-    return truth_of(s->env.len > 0);
+    return lks_str_ends(path, "/grubenv") ? truth_of(s->env.len > 0) : MAYBE;
 }
 
-static enum truth primary(const struct script *s, const struct word *w, size_t n)
+static enum truth primary(const struct script *s, const struct lks_grub_word *w, size_t n)
 {
     if (n > 1 && lks_str_is(w[0].text, "!"))
         return opposite(primary(s, w + 1, n - 1));
@@ -344,7 +121,7 @@ static enum truth primary(const struct script *s, const struct word *w, size_t n
 }
 
 /* Tests joined by -a, those joined by -o. */
-static enum truth evaluate(const struct script *s, const struct word *w, size_t n)
+static enum truth evaluate(const struct script *s, const struct lks_grub_word *w, size_t n)
 {
     enum truth any = NO, all = YES;
     size_t from = 0;
@@ -365,15 +142,15 @@ static enum truth evaluate(const struct script *s, const struct word *w, size_t 
 /* Of `if` and `elif`, whose command is a test or something only a boot can tell. */
 static enum truth condition(const struct script *s)
 {
-    size_t n = s->count;
-    if (n < 3 || n == LKS_BOOT_WORDS_MAX || !lks_str_is(s->words[1].text, "[") ||
-        !lks_str_is(s->words[n - 1].text, "]"))
+    size_t n = s->text.count;
+    if (n < 3 || n == LKS_BOOT_WORDS_MAX || !lks_str_is(s->text.words[1].text, "[") ||
+        !lks_str_is(s->text.words[n - 1].text, "]"))
         return MAYBE;
     for (size_t i = 2; i + 1 < n; i++) {
-        if (lks_str_is(s->words[i].text, "]"))
+        if (lks_str_is(s->text.words[i].text, "]"))
             return MAYBE;
     }
-    return evaluate(s, s->words + 2, n - 3);
+    return evaluate(s, s->text.words + 2, n - 3);
 }
 
 /* Running ------------------------------------------------------------------------------------ */
@@ -395,7 +172,7 @@ static enum lks_code push(struct script *s, struct block block, struct lks_err *
 static enum lks_code unmatched(const struct script *s, struct lks_err *err)
 {
     return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' without its beginning",
-                    LKS_STR_ARG(s->words[0].text));
+                    LKS_STR_ARG(s->text.words[0].text));
 }
 
 static enum lks_code begin_if(struct script *s, struct lks_err *err)
@@ -433,27 +210,21 @@ static enum lks_code end_block(struct script *s, struct lks_err *err)
     return LKS_OK;
 }
 
-/* Read over the commands up to the brace that closes the one just opened. Of a menu entry they say
- * which kernel it starts. */
-static enum lks_code read_body(struct script *s, struct entry *e, struct lks_err *err)
+/* Read over the commands up to the brace that closes the block just opened. */
+static enum lks_code skip_body(struct script *s, struct lks_str *body, struct lks_err *err)
 {
+    const char *begin = s->text.rest.ptr;
     for (size_t depth = 1; depth > 0;) {
-        if (read_command(s, err) != LKS_OK)
+        if (lks_grub_read(&s->text, err) != LKS_OK)
             return err->code;
-        if (s->count == 0)
+        if (s->text.count == 0)
             return lks_fail(err, LKS_E_INVALID, "a block that never ends");
         if (command_is(s, "}"))
             depth--;
         else if (opens_block(s))
             depth++;
-        bool kernel =
-            command_is(s, "linux") || command_is(s, "linux16") || command_is(s, "linuxefi");
-        if (e == NULL || !kernel || s->count < 2)
-            continue;
-        e->ambiguous =
-            e->ambiguous || (e->kernel.len > 0 && !lks_str_eq(e->kernel, s->words[1].text));
-        e->kernel = s->words[1].text;
     }
+    *body = (struct lks_str){begin, (size_t)(s->text.rest.ptr - begin) - 1};
     return LKS_OK;
 }
 
@@ -469,14 +240,14 @@ static enum lks_code add_entry(struct script *s, const struct entry *e, struct l
 static void entry_names(const struct script *s, struct entry *e)
 {
     static const char *const with_value[] = {"--id", "--class", "--users", "--hotkey", "--source"};
-    for (size_t i = 1; i < s->count; i++) {
-        struct lks_str word = s->words[i].text;
+    for (size_t i = 1; i < s->text.count; i++) {
+        struct lks_str word = s->text.words[i].text;
         bool value = false;
         for (size_t k = 0; k < LKS_COUNT(with_value); k++)
             value = value || lks_str_is(word, with_value[k]);
-        if (value && i + 1 < s->count) {
+        if (value && i + 1 < s->text.count) {
             i++;
-            e->id = lks_str_is(word, "--id") ? s->words[i].text : e->id;
+            e->id = lks_str_is(word, "--id") ? s->text.words[i].text : e->id;
         } else if (e->title.len == 0 && !lks_str_starts(word, "--") && !lks_str_is(word, "{")) {
             e->title = word;
         }
@@ -491,7 +262,7 @@ static enum lks_code begin_entry(struct script *s, struct lks_err *err)
     if (!opens_block(s))
         return lks_fail(err, LKS_E_INVALID, "a menu entry without its block");
     entry_names(s, &e);
-    if (!e.submenu && read_body(s, &e, err) != LKS_OK)
+    if (!e.submenu && skip_body(s, &e.body, err) != LKS_OK)
         return err->code;
     if (now != NO && add_entry(s, &e, err) != LKS_OK)
         return err->code;
@@ -507,46 +278,239 @@ static enum lks_code add_bls(struct script *s, struct lks_err *err)
 {
     for (size_t i = 0; i < s->bls_count; i++) {
         const struct lks_boot_entry *b = &s->bls[i];
-        struct entry e = {b->title, b->id, b->kernel, s->menu, false, running(s) == MAYBE, false};
+        struct entry e = {.title = b->title,
+                          .id = b->id,
+                          .kernel = b->kernel,
+                          .parent = s->menu,
+                          .maybe = running(s) == MAYBE};
         if (add_entry(s, &e, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;
 }
 
+/* Whether a word sets a variable, and which. */
+static bool assignment(struct lks_str word, struct lks_str *name, struct lks_str *value)
+{
+    if (!lks_str_cut(word, '=', name, value))
+        return false;
+    for (size_t i = 0; i < name->len; i++) {
+        if (!lks_grub_is_name(name->ptr[i]))
+            return false;
+    }
+    return name->len > 0;
+}
+
 /* NAME=VALUE, perhaps behind `set`. Which value it has is only known at boot where it is only known
  * then whether it is set. A submenu's own settings are not those of the menu. */
-static enum lks_code set_variable(struct script *s, const struct word *w, struct lks_err *err)
+static enum lks_code set_variable(struct script *s, const struct lks_grub_word *w,
+                                  struct lks_err *err)
 {
     struct lks_str name, value;
-    if (s->menu != 0 || !lks_str_cut(w->text, '=', &name, &value) || name.len == 0)
+    if (s->menu != 0 || !assignment(w->text, &name, &value))
         return LKS_OK;
-    for (size_t i = 0; i < name.len; i++) {
-        if (!is_name(name.ptr[i]))
-            return LKS_OK;
-    }
-    struct word fresh = {value, w->unknown}, old = value_of(s, name);
+    struct lks_grub_word fresh = {.text = value, .unknown = w->unknown},
+                         old = lks_grub_value(&s->text, name);
     if (running(s) == MAYBE && (old.unknown || !lks_str_eq(old.text, value)))
         fresh.unknown = true;
-    return assign(s, name, fresh, err);
+    return lks_grub_assign(&s->text, name, fresh, err);
 }
 
 static enum lks_code unset_variable(struct script *s, struct lks_err *err)
 {
-    if (s->menu != 0 || s->count < 2)
+    if (s->menu != 0 || s->text.count < 2)
         return LKS_OK;
-    return assign(s, s->words[1].text, (struct word){.unknown = running(s) == MAYBE}, err);
+    return lks_grub_assign(&s->text, s->text.words[1].text,
+                           (struct lks_grub_word){.unknown = running(s) == MAYBE}, err);
+}
+
+/* From here on only the boot knows its value. */
+static enum lks_code forget(struct script *s, struct lks_str name, struct lks_err *err)
+{
+    return s->menu == 0
+               ? lks_grub_assign(&s->text, name, (struct lks_grub_word){.unknown = true}, err)
+               : LKS_OK;
 }
 
 /* `for NAME in ...`: which of them it is changes from round to round. */
 static enum lks_code loop_variable(struct script *s, struct lks_err *err)
 {
-    if (s->menu != 0 || s->count < 2)
-        return LKS_OK;
-    return assign(s, s->words[1].text, (struct word){.unknown = true}, err);
+    return s->text.count < 2 ? LKS_OK : forget(s, s->text.words[1].text, err);
 }
 
-static enum lks_code run_command(struct script *s, struct lks_err *err)
+/* `search --set=NAME` and its kin put what they find into a variable. */
+static enum lks_code forget_results(struct script *s, struct lks_err *err)
+{
+    for (size_t i = 1; i < s->text.count; i++) {
+        struct lks_str word = s->text.words[i].text, name, value;
+        bool next = lks_str_is(word, "--set") || lks_str_is(word, "-s") ||
+                    (i == 1 && command_is(s, "read"));
+        if (lks_str_starts(word, "--set=") && lks_str_cut(word, '=', &name, &value))
+            name = value;
+        else if (next && command_is(s, "read"))
+            name = word;
+        else if (next && i + 1 < s->text.count)
+            name = s->text.words[i + 1].text;
+        else
+            continue;
+        /* regexp has NUMBER:NAME */
+        if (lks_str_cut(name, ':', &value, &word))
+            name = word;
+        if (forget(s, name, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* Functions and bodies ------------------------------------------------------------------------ */
+
+/* The word that names the command, behind `if`, `while` and the like. */
+static size_t command_at(const struct script *s)
+{
+    static const char *const before[] = {"if", "elif", "while", "until", "!"};
+    size_t at = 0;
+    for (size_t i = 0; i < LKS_COUNT(before) && at + 1 < s->text.count; i++)
+        at += lks_str_is(s->text.words[at].text, before[i]);
+    return at;
+}
+
+/* What runs commands that are not in this text, and what of a function adds to the menu. */
+static const struct foreign {
+    const char *name;
+    const char *why;
+    bool adds; /* in its place it is understood */
+} foreigns[] = {
+    {"configfile", "it hands over to another file", false},
+    {"legacy_configfile", "it hands over to another file", false},
+    {"syslinux_configfile", "it hands over to another file", false},
+    {"normal", "it hands over to another file", false},
+    {"source", "it runs another file", false},
+    {".", "it runs another file", false},
+    {"legacy_source", "it runs another file", false},
+    {"syslinux_source", "it runs another file", false},
+    {"extract_entries_source", "it runs another file", false},
+    {"extract_entries_configfile", "it runs another file", false},
+    {"eval", "it runs commands that are put together at boot", false},
+    {"menuentry", "a function adds to its menu", true},
+    {"submenu", "a function adds to its menu", true},
+    {"blscfg", "a function adds to its menu", true},
+};
+
+static const struct foreign *find_foreign(struct lks_str name)
+{
+    for (size_t i = 0; i < LKS_COUNT(foreigns); i++) {
+        if (lks_str_is(name, foreigns[i].name))
+            return &foreigns[i];
+    }
+    return NULL;
+}
+
+/* Files that may be run: custom.cfg, which our caller looks for, and where it may be missing
+ * user.cfg, which is there for a password. */
+static bool may_run(const struct script *s, size_t at)
+{
+    bool source =
+        lks_str_is(s->text.words[at].text, "source") || lks_str_is(s->text.words[at].text, ".");
+    if (!source || at + 1 >= s->text.count)
+        return false;
+    struct lks_str file = s->text.words[at + 1].text;
+    return lks_str_ends(file, "/custom.cfg") ||
+           (running(s) == MAYBE && lks_str_ends(file, "/user.cfg"));
+}
+
+static enum lks_code define(struct script *s, struct lks_err *err)
+{
+    struct function f = {.name = s->text.count > 1 ? s->text.words[1].text : (struct lks_str){0}};
+    /* The brace may stand on a line of its own. */
+    if (!opens_block(s) && lks_grub_read(&s->text, err) != LKS_OK)
+        return err->code;
+    if (!opens_block(s))
+        return lks_fail(err, LKS_E_INVALID, "a function without its block");
+    if (skip_body(s, &f.body, err) != LKS_OK)
+        return err->code;
+    if (running(s) == NO)
+        return LKS_OK;
+    if (s->function_count == LKS_BOOT_FUNCTIONS_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "more than %d functions", LKS_BOOT_FUNCTIONS_MAX);
+    s->functions[s->function_count++] = f;
+    return LKS_OK;
+}
+
+/* The kernel of an entry. Which device it is on changes nothing about its name. */
+static void take_kernel(struct entry *e, const struct lks_grub_word *path)
+{
+    struct lks_str device, rest;
+    bool on_device =
+        lks_str_starts(path->text, "(") && lks_str_cut(path->text, ')', &device, &rest);
+    if (path->unknown && (!on_device || path->known_from > device.len))
+        e->ambiguous = true;
+    if (e->kernel.len > 0 && !lks_str_eq(e->kernel, path->text))
+        e->ambiguous = true;
+    e->kernel = path->text;
+}
+
+static enum lks_code call(struct script *s, struct lks_str name, struct entry *e, size_t depth,
+                          struct lks_err *err);
+
+/* A command of a function, or of the entry `e` or a function it calls: what it sets is forgotten,
+ * as bodies are not followed. */
+static enum lks_code weigh(struct script *s, struct entry *e, size_t depth, struct lks_err *err)
+{
+    size_t at = command_at(s);
+    struct lks_str name = s->text.words[at].text, variable, value;
+    const struct foreign *foreign = find_foreign(name);
+    bool kernel =
+        lks_str_is(name, "linux") || lks_str_is(name, "linux16") || lks_str_is(name, "linuxefi");
+    if (foreign != NULL && e == NULL)
+        return lks_fail(err, LKS_E_REFUSED, "%s", foreign->why);
+    if (foreign != NULL)
+        e->ambiguous = true;
+    if (kernel && e != NULL && at + 1 < s->text.count)
+        take_kernel(e, &s->text.words[at + 1]);
+    bool set = lks_str_is(name, "set") && at + 1 < s->text.count;
+    bool named = (lks_str_is(name, "unset") || lks_str_is(name, "for")) && at + 1 < s->text.count;
+    if (assignment(s->text.words[set ? at + 1 : at].text, &variable, &value) &&
+        forget(s, variable, err) != LKS_OK)
+        return err->code;
+    if ((named && forget(s, s->text.words[at + 1].text, err) != LKS_OK) ||
+        forget_results(s, err) != LKS_OK)
+        return err->code;
+    return call(s, name, e, depth, err);
+}
+
+static enum lks_code read_body(struct script *s, struct lks_str body, struct entry *e, size_t depth,
+                               struct lks_err *err)
+{
+    struct lks_str rest = s->text.rest;
+    if (depth == LKS_BOOT_DEPTH_MAX || body.len > LKS_BOOT_CFG_MAX - s->read_again)
+        return lks_fail(err, LKS_E_LIMIT, "functions that run too much");
+    s->read_again += body.len;
+    s->text.rest = body;
+    enum lks_code code = lks_grub_read(&s->text, err);
+    while (code == LKS_OK && s->text.count > 0) {
+        code = weigh(s, e, depth, err);
+        if (code == LKS_OK)
+            code = lks_grub_read(&s->text, err);
+    }
+    s->text.rest = rest;
+    return code;
+}
+
+/* Of functions with the same name any may be the one. */
+static enum lks_code call(struct script *s, struct lks_str name, struct entry *e, size_t depth,
+                          struct lks_err *err)
+{
+    for (size_t i = 0; i < s->function_count; i++) {
+        if (lks_str_eq(s->functions[i].name, name) &&
+            read_body(s, s->functions[i].body, e, depth + 1, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* The script ---------------------------------------------------------------------------------- */
+
+static enum lks_code obey(struct script *s, struct lks_err *err)
 {
     static const struct {
         const char *name;
@@ -559,19 +523,36 @@ static enum lks_code run_command(struct script *s, struct lks_err *err)
         {"}", end_block, true},           {"menuentry", begin_entry, true},
         {"submenu", begin_entry, true},   {"blscfg", add_bls, false},
         {"unset", unset_variable, false}, {"for", loop_variable, false},
+        {"function", define, true},
     };
     for (size_t i = 0; i < LKS_COUNT(commands); i++) {
         if (command_is(s, commands[i].name))
             return commands[i].always || running(s) != NO ? commands[i].run(s, err) : LKS_OK;
     }
     if (opens_block(s))
-        return read_body(s, NULL, err);
+        return skip_body(s, &(struct lks_str){0}, err);
     if (running(s) == NO)
         return LKS_OK;
-    if (command_is(s, "configfile"))
-        return lks_fail(err, LKS_E_REFUSED, "it hands over to another file");
-    bool set = command_is(s, "set") && s->count > 1;
-    return set_variable(s, &s->words[set ? 1 : 0], err);
+    bool set = command_is(s, "set") && s->text.count > 1;
+    return set_variable(s, &s->text.words[set ? 1 : 0], err);
+}
+
+/* One command, and what it leads to. */
+static enum lks_code run_command(struct script *s, struct lks_err *err)
+{
+    size_t at = command_at(s);
+    struct lks_str name = s->text.words[at].text;
+    const struct foreign *foreign = find_foreign(name);
+    bool refused = foreign != NULL && !foreign->adds && !may_run(s, at);
+    if (obey(s, err) != LKS_OK)
+        return err->code;
+    if (running(s) == NO)
+        return LKS_OK;
+    if (refused)
+        return lks_fail(err, LKS_E_REFUSED, "%s", foreign->why);
+    if (forget_results(s, err) != LKS_OK)
+        return err->code;
+    return call(s, name, NULL, 0, err);
 }
 
 /* Choosing ----------------------------------------------------------------------------------- */
@@ -639,10 +620,9 @@ static enum lks_code find_entry(const struct script *s, size_t parent, struct lk
     return LKS_OK;
 }
 
-static enum lks_code choose(const struct script *s, struct lks_grub_choice *out,
-                            struct lks_err *err)
+static enum lks_code choose(struct script *s, struct lks_grub_choice *out, struct lks_err *err)
 {
-    struct word wanted = value_of(s, LKS_STR("default"));
+    struct lks_grub_word wanted = lks_grub_value(&s->text, LKS_STR("default"));
     if (wanted.unknown)
         return lks_fail(err, LKS_E_REFUSED, "which entry is the default is only known at boot");
     const struct entry *e = NULL;
@@ -653,12 +633,15 @@ static enum lks_code choose(const struct script *s, struct lks_grub_choice *out,
         menu = (size_t)(e - s->entries) + 1;
         rest = after_part(rest);
     }
-    if (e->ambiguous)
+    struct lks_str next = lks_grub_env(s->env, LKS_STR("next_entry"));
+    struct entry taken = *e;
+    if (taken.body.len > 0 && read_body(s, taken.body, &taken, 0, err) != LKS_OK)
+        return err->code;
+    if (taken.ambiguous)
         return lks_fail(err, LKS_E_REFUSED,
                         "only known at boot which kernel '%" LKS_STR_FMT "' starts",
-                        LKS_STR_ARG(e->title));
-    struct lks_str next = lks_grub_env(s->env, LKS_STR("next_entry"));
-    *out = (struct lks_grub_choice){wanted.text, e->title, e->kernel,
+                        LKS_STR_ARG(taken.title));
+    *out = (struct lks_grub_choice){wanted.text, taken.title, taken.kernel,
                                     next.len > 0 && lks_str_eq(next, wanted.text)};
     return LKS_OK;
 }
@@ -674,17 +657,17 @@ enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
     if (s == NULL)
         return lks_arena_fail(arena, err);
     *s = (struct script){
-        .rest = cfg, .arena = arena, .env = env, .bls = bls, .bls_count = bls_count};
-    s->vars = lks_arena_array(arena, LKS_BOOT_VARS_MAX, sizeof(*s->vars));
+        .text = {.rest = cfg, .arena = arena}, .env = env, .bls = bls, .bls_count = bls_count};
+    s->text.vars = lks_arena_array(arena, LKS_BOOT_VARS_MAX, sizeof(*s->text.vars));
     s->entries = lks_arena_array(arena, LKS_BOOT_ENTRIES_MAX, sizeof(*s->entries));
-    if (s->vars == NULL || s->entries == NULL)
+    if (s->text.vars == NULL || s->entries == NULL)
         return lks_arena_fail(arena, err);
     if (load_env(s, err) != LKS_OK)
         return err->code;
     for (bool more = true; more;) {
-        if (read_command(s, err) != LKS_OK)
+        if (lks_grub_read(&s->text, err) != LKS_OK)
             return err->code;
-        more = s->count > 0;
+        more = s->text.count > 0;
         if (more && run_command(s, err) != LKS_OK)
             return err->code;
     }

@@ -41,7 +41,7 @@ static bool unescape(struct lks_str s, struct lks_buf *out)
                 lks_buf_truncate(out, before);
             return false;
         }
-        lks_buf_addc(out, high >= 0 ? (char)(high << 4 | low) : s.ptr[i]);
+        lks_buf_addc(out, (char)(high >= 0 ? high << 4 | low : s.ptr[i]));
         i += high >= 0 ? 2 : 0;
     }
     return true;

@@ -44,12 +44,8 @@ static void take_path(struct lks_str rest, struct lks_map *map)
     while (blanks < rest.len && rest.ptr[blanks] == ' ')
         blanks++;
     map->path = (struct lks_str){rest.ptr + blanks, rest.len - blanks};
-    size_t mark = sizeof(deleted_mark) - 1;
-    if (map->path.len > mark &&
-        memcmp(map->path.ptr + map->path.len - mark, deleted_mark, mark) == 0) {
-        map->deleted = true;
-        map->path.len -= mark;
-    }
+    map->deleted = lks_str_ends(map->path, deleted_mark);
+    map->path.len -= map->deleted ? sizeof(deleted_mark) - 1 : 0;
 }
 
 bool lks_map_parse(struct lks_str line, struct lks_map *out)

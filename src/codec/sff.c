@@ -27,10 +27,10 @@ static const struct {
     {0x0c, LKS_SFF_8636}, /* QSFP */
     {0x0d, LKS_SFF_8636}, /* QSFP+ */
     {0x11, LKS_SFF_8636}, /* QSFP28 and QSFP56 */
-    {0x18, LKS_SFF_CMIS}, /* QSFP-DD, QSFP112 */
+    {0x18, LKS_SFF_CMIS}, /* QSFP-DD */
     {0x19, LKS_SFF_CMIS}, /* OSFP */
     {0x1b, LKS_SFF_CMIS}, /* DSFP */
-    {0x1e, LKS_SFF_CMIS}, /* QSFP with CMIS */
+    {0x1e, LKS_SFF_CMIS}, /* QSFP+ or later with CMIS: QSFP112 */
     {0x1f, LKS_SFF_CMIS}, /* SFP-DD with CMIS */
     {0x20, LKS_SFF_CMIS}, /* SFP with CMIS */
 };

@@ -365,21 +365,64 @@ bool lks_version_covers(struct lks_str prefix, struct lks_str v)
     return groups_cmp(prefix, v) == 0 && groups_cover(prefix_revision, v_revision);
 }
 
-struct lks_str lks_version_upstream(struct lks_str package)
+/* "+dfsg1", "~ds1", "+repack": nothing but such a mark, with numbers. */
+static bool is_repacked(struct lks_str tail)
 {
-    struct lks_str head, tail;
-    struct lks_str upstream = debian_split(package).upstream;
-    lks_str_cut(upstream, '+', &head, &tail);
-    return head;
+    static const char *const marks[] = {"dfsg", "ds", "repack"};
+    for (size_t i = 0; i < LKS_COUNT(marks); i++) {
+        if (!lks_str_starts(tail, marks[i]))
+            continue;
+        size_t at = strlen(marks[i]);
+        while (at < tail.len && (is_digit(tail.ptr[at]) || tail.ptr[at] == '.'))
+            at++;
+        if (at == tail.len)
+            return true;
+    }
+    return false;
 }
 
-bool lks_version_packaged(struct lks_str v, struct lks_str package, enum lks_version_scheme scheme)
+/* "20.11.7+really20.11.4" took a version back without its number going down: it is 20.11.4. */
+static struct lks_str after_really(struct lks_str version)
 {
-    struct lks_str epoch, bare, upstream = lks_version_upstream(package);
-    if (!lks_str_cut(package, ':', &epoch, &bare))
-        bare = package;
-    return lks_version_cmp(v, bare, scheme) == 0 || lks_version_cmp(v, upstream, scheme) == 0 ||
-           (lks_version_whole(v, LKS_VERSION_DOTTED) && lks_version_covers(v, upstream));
+    static const struct lks_str really = LKS_STR_C("+really");
+    ptrdiff_t at = lks_str_find(version, really);
+    return at < 0 ? version : skip(version, (size_t)at + really.len);
+}
+
+struct lks_str lks_version_upstream(struct lks_str package)
+{
+    struct lks_str v = debian_split(package).upstream;
+    for (size_t i = v.len; i > 0; i--) {
+        struct lks_str mark = {v.ptr + i, v.len - i};
+        if (is_one_of(v.ptr[i - 1], "+~") && is_repacked(mark))
+            v.len = i - 1;
+    }
+    return after_really(v);
+}
+
+/* "1", "0.6.1", or what Ubuntu's programs say of their package: "0ubuntu1~24.04.1". Letters may be
+ * a candidate's ("rc.2"), and that is another version. */
+static bool is_revision(struct lks_str tail)
+{
+    static const char mark[] = "ubuntu";
+    struct lks_str rest = tail;
+    if (groups_valid(tail, is_number))
+        return true;
+    return take_while(&rest, is_digit).len > 0 && lks_str_starts(rest, mark) &&
+           rest.len > sizeof(mark) - 1 && is_digit(rest.ptr[sizeof(mark) - 1]);
+}
+
+struct lks_str lks_version_stated(struct lks_str v, struct lks_str like)
+{
+    struct lks_str head, tail;
+    if (lks_str_find(like, LKS_STR("+")) < 0) {
+        lks_str_cut(v, '+', &head, &tail);
+        v = head;
+    }
+    if (lks_str_find(like, LKS_STR("-")) < 0 && lks_str_cut(v, '-', &head, &tail) &&
+        is_revision(tail))
+        v = head;
+    return v;
 }
 
 /* For each operator, whether it holds where the version looked at is less than, equal to or greater

@@ -59,14 +59,15 @@ int lks_version_major(struct lks_str v);
  * covers 30.10.2 but not 30.1. Nothing covers, and nothing is covered by, what is not valid. */
 bool lks_version_covers(struct lks_str prefix, struct lks_str v);
 
-/* What the maker of the software numbered, in the version of a package of it: without the epoch,
- * the packager's revision and what follows a plus. 580.95.05 of "580.95.05-0ubuntu1", 2.28.3 of
- * "2.28.3-1+cuda13.0", 4.4.1 of "1:4.4.1-1". */
+/* What the maker of the software numbered, in a Debian version of a package of it: without epoch
+ * and revision, and without the mark of a repacked source. "1:4.5.3-1" is 4.5.3,
+ * "20.10.24+dfsg1-1+deb12u1" is 20.10.24. A view of `package`. */
 struct lks_str lks_version_upstream(struct lks_str package);
 
-/* Whether `package` is the version of a package with `v` in it: the same but for the epoch, or
- * equal upstream, where a package may number more finely (9.13.0 is in "9.13.0.50-1"). */
-bool lks_version_packaged(struct lks_str v, struct lks_str package, enum lks_version_scheme scheme);
+/* What a program or a library says of its version, in dotted numbering, with no more detail than
+ * `like` has: without "+build", and without a revision in numbers. 2.28.9 of "2.28.9+cuda13.0",
+ * 6.4.3 of "6.4.3-128". A candidate stays one: "1.19.1-rc.2" is not 1.19.1. */
+struct lks_str lks_version_stated(struct lks_str v, struct lks_str like);
 
 /*
  * A range is conditions that must all hold, separated by blanks or commas, each an operator

@@ -451,16 +451,6 @@ enum lks_code lks_rule_bundled_driver(struct lks_checking *c)
 
 /* Management software ----------------------------------------------------------------------- */
 
-/* What upstream calls it: "4.5.3" of "1:4.5.3-1". */
-static struct lks_str upstream(struct lks_str version)
-{
-    struct lks_str epoch, rest, revision;
-    if (lks_str_cut(version, ':', &epoch, &rest))
-        version = rest;
-    lks_str_cut(version, '-', &version, &revision);
-    return version;
-}
-
 enum lks_code lks_rule_dcgm(struct lks_checking *c)
 {
     struct lks_str dcgm = version(c, "dcgm"), driver = version(c, "driver");
@@ -470,8 +460,8 @@ enum lks_code lks_rule_dcgm(struct lks_checking *c)
     for (size_t i = 0; i < c->facts->dcgms.count && dcgm.len > 0 && driver.len > 0; i++) {
         const struct lks_dcgm *row = &c->facts->dcgms.rows[i];
         struct lks_str floor = nvswitch ? row->min_driver_nvswitch : row->min_driver;
-        if (lks_dotted_cmp(upstream(row->version), upstream(dcgm)) != 0 || floor.len == 0 ||
-            lks_dotted_cmp(driver, floor) >= 0)
+        if (lks_dotted_cmp(lks_version_upstream(row->version), lks_version_upstream(dcgm)) != 0 ||
+            floor.len == 0 || lks_dotted_cmp(driver, floor) >= 0)
             continue;
         LKS_NOTE_FINDING(c, LKS_ERROR, LKS_STR("dcgm"), &row->fact,
                          "DCGM %" LKS_STR_FMT " needs driver %" LKS_STR_FMT ", the stack has "

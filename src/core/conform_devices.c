@@ -1,12 +1,10 @@
 /* The devices a hardware class expects, and which class a node is of. */
+#include "core/boards.h"
 #include "core/compat.h"
 #include "core/conform_judge.h"
+#include "core/node.h"
 
 #include <stdio.h>
-
-/* The kernel keeps some memory to itself before it counts: what is a little less than what is built
- * in is all of it, and a missing module is more than this part of a machine. */
-enum { MEMORY_SLACK_PART = 40 };
 
 /* The wrong GPUs weigh more than anything else that is wrong. */
 enum { WRONG_GPU = 100 };
@@ -30,9 +28,7 @@ static bool holds_number(const struct lks_pin *pin, const struct lks_reading *r)
 
 static bool holds_memory(const struct lks_pin *pin, const struct lks_reading *r)
 {
-    int64_t number;
-    return number_of(r, &number) && number <= pin->number &&
-           number >= pin->number - pin->number / MEMORY_SLACK_PART;
+    return lks_node_has_memory(r, pin->number);
 }
 
 struct expectation {
@@ -114,12 +110,66 @@ static void name_product(struct lks_judge *j, const struct lks_pin *pin,
     while (at < ids->count && lks_judge_holds(pin, ids->list[at]) != (row->verdict == LKS_CONFORMS))
         at++;
     const struct lks_reading *product = lks_tuple_range(j->tuple, LKS_STR("gpu.product"), &count);
-    for (size_t i = 0; i < count && at < ids->count; i++) {
+    if (at == ids->count || lks_str_is(ids->list[at]->name, "gpu.product"))
+        return; /* it is the name that was held against the class */
+    for (size_t i = 0; i < count; i++) {
         if (product[i].state != LKS_MEASURED || !lks_str_eq(product[i].of, ids->list[at]->of))
             continue;
         row->actual = lks_judge_text(j, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")",
                                      LKS_STR_ARG(product[i].value), LKS_STR_ARG(row->actual));
         return;
+    }
+}
+
+/* Boards that share a PCI id are told apart by their names. */
+enum which { WANTED, ANOTHER, UNTOLD };
+
+static enum which board_by_name(const struct lks_judge *j, const struct lks_pin *pin,
+                                const struct lks_reading *id, const struct lks_reading *product)
+{
+    const struct lks_gpu *same[LKS_COMPAT_BOARDS_MAX], *named[LKS_COMPAT_BOARDS_MAX];
+    size_t count = lks_compat_boards(j->facts, id->value, same, LKS_COUNT(same));
+    size_t names = 0, wanted = 0, all = 0, others = 0;
+    for (size_t i = 0; i < count; i++)
+        others += !lks_board_among(same[i], pin->boards, pin->board_count);
+    if (others == 0 || !lks_judge_holds(pin, id) || lks_str_eq_nocase(pin->pinned, id->value))
+        return WANTED; /* or what the id itself says */
+    if (product != NULL && product->state == LKS_MEASURED)
+        names = lks_compat_boards(j->facts, product->value, named, LKS_COUNT(named));
+    for (size_t i = 0; i < names; i++) {
+        bool has_id = lks_board_among(named[i], same, count);
+        all += has_id;
+        wanted += has_id && lks_board_among(named[i], pin->boards, pin->board_count);
+    }
+    return all == 0 || (wanted > 0 && wanted < all) ? UNTOLD : wanted > 0 ? WANTED : ANOTHER;
+}
+
+static struct lks_reading *untold(struct lks_judge *j, const struct lks_reading *id)
+{
+    struct lks_reading *r = lks_arena_alloc(&j->out->arena, sizeof(*r));
+    if (r == NULL) {
+        j->out->failed = LKS_E_LIMIT;
+        return NULL;
+    }
+    *r = *id;
+    r->state = LKS_UNMEASURED;
+    r->value = lks_judge_text(j,
+                              "%" LKS_STR_FMT " is the id of several boards, and gpu.product "
+                              "does not tell which",
+                              LKS_STR_ARG(id->value));
+    return r;
+}
+
+/* In the place of ids that say too little, what the names say. */
+static void ask_names(struct lks_judge *j, const struct lks_pin *pin, struct lks_readings *ids)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        const struct lks_reading *id = ids->list[i];
+        const struct lks_reading *product = lks_node_reading(j->tuple, "gpu.product", id->of);
+        enum which which = board_by_name(j, pin, id, product);
+        const struct lks_reading *instead = which == UNTOLD ? untold(j, id) : product;
+        if (which != WANTED && instead != NULL)
+            ids->list[i] = instead;
     }
 }
 
@@ -138,6 +188,8 @@ static void judge_product(struct lks_judge *j, const struct lks_class *class)
     struct lks_readings products = lks_judge_called(j, LKS_STR("gpu.product"));
     bool by_id = pin.board_count > 0 || products.count == 0;
     pin.holds = by_id ? holds_board : holds_product;
+    if (by_id)
+        ask_names(j, &pin, &ids);
     struct lks_judgement *row = lks_judge_readings(j, &pin, by_id ? &ids : &products);
     if (row != NULL && by_id && row->verdict != LKS_NOT_MEASURED)
         name_product(j, &pin, &ids, row);
@@ -199,32 +251,38 @@ static void judge_class(struct lks_judge *j, const struct lks_class *class)
         judge_count(j, &all[i]);
 }
 
-/* How badly the node fits: what was not measured fits any class. */
-static size_t misfit(struct lks_judge *j, const struct lks_class *class)
+/* How badly the node fits; what was not measured decides between classes that fit as well. */
+struct misfit {
+    size_t weight, unmeasured;
+};
+
+static struct misfit misfit(struct lks_judge *j, const struct lks_class *class)
 {
     struct lks_conformance before = *j->out;
     judge_class(j, class);
-    size_t weight = j->out->drifted - before.drifted;
+    struct misfit m = {j->out->drifted - before.drifted, j->out->unmeasured - before.unmeasured};
     for (size_t i = before.count; i < j->out->count; i++) {
         const struct lks_judgement *row = &j->out->rows[i];
         if (row->verdict == LKS_DRIFT && lks_str_is(row->subject, "devices.gpu"))
-            weight += WRONG_GPU;
+            m.weight += WRONG_GPU;
     }
     j->out->count = before.count;
     j->out->drifted = before.drifted;
     j->out->unmeasured = before.unmeasured;
-    return weight;
+    return m;
 }
 
 const struct lks_class *lks_judge_class(struct lks_judge *j)
 {
     const struct lks_class *best = NULL;
-    size_t least = 0;
+    struct misfit least = {0};
     for (size_t i = 0; i < j->stack->class_count; i++) {
-        size_t weight = misfit(j, j->stack->classes[i]);
-        if (best == NULL || weight < least) {
+        struct misfit m = misfit(j, j->stack->classes[i]);
+        bool less = m.weight < least.weight ||
+                    (m.weight == least.weight && m.unmeasured < least.unmeasured);
+        if (best == NULL || less) {
             best = j->stack->classes[i];
-            least = weight;
+            least = m;
         }
     }
     return best;

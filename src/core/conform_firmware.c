@@ -86,26 +86,98 @@ static int64_t expected(const struct lks_class *class, struct lks_str name)
     return -1;
 }
 
-/* The parts that are there and that no pin is about: "MZ-1, MZ-2", or nothing. */
-static struct lks_str unpinned(struct lks_judge *j, const struct lks_component *c,
-                               const struct lks_readings *all)
+/* Whether some pin of the class is about the part that `r` is of, on whichever side. */
+static bool is_pinned_part(const struct lks_stack *stack, struct lks_str name,
+                           const struct lks_reading *r)
+{
+    bool unknown = r->state == LKS_UNMEASURED && r->part.len == 0;
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *c = &stack->components[i];
+        if (lks_str_eq(c->name, name) &&
+            (unknown || c->part.len == 0 || lks_str_eq(c->part, r->part)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_among(const struct lks_readings *list, struct lks_str part)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (lks_str_eq(list->list[i]->part, part))
+            return true;
+    }
+    return false;
+}
+
+/* The parts of `list`, each once: "MZ-1, MZ-2 and others". */
+static struct lks_str shown_parts(struct lks_judge *j, const struct lks_readings *list)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     size_t shown = 0;
     lks_buf_init(&text, TEXT_MAX);
-    for (size_t i = 0; i < all->count && shown < PARTS_SHOWN_MAX; i++) {
-        const struct lks_reading *r = all->list[i];
-        if (is_none(r) || closest(j->stack, c->name, r) >= 0)
+    for (size_t i = 0; i < list->count; i++) {
+        struct lks_readings before = {list->list, i};
+        struct lks_str part = list->list[i]->part;
+        if (is_among(&before, part))
             continue;
-        struct lks_str what = r->part.len > 0 ? r->part : LKS_STR("a part without a number");
-        lks_buf_addf(&text, "%s%" LKS_STR_FMT, shown > 0 ? ", " : "", LKS_STR_ARG(what));
+        if (shown == PARTS_SHOWN_MAX) {
+            lks_buf_add(&text, LKS_STR(" and others"));
+            break;
+        }
+        part = part.len > 0 ? part : LKS_STR("a part without a number");
+        lks_buf_addf(&text, "%s%" LKS_STR_FMT, shown > 0 ? ", " : "", LKS_STR_ARG(part));
         shown++;
     }
+    lks_buf_addf(&text, " on %zu of the devices", list->count);
     return lks_judge_copy(j, &text);
 }
 
+/* Whether `c` is the last pin of its class, and one of them wants a version. */
+static bool ends_class(const struct lks_stack *stack, const struct lks_component *c)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *each = &stack->components[i];
+        if (!lks_str_eq(each->name, c->name))
+            continue;
+        if (each > c)
+            return false;
+        wanted = wanted || each->version.len > 0;
+    }
+    return wanted;
+}
+
+/* Devices of parts that no pin is about: nobody tested the stack with them. */
+static void judge_unpinned(struct lks_judge *j, const struct lks_component *c,
+                           const struct lks_readings *all)
+{
+    struct lks_readings others = {.list = lks_arena_array(&j->out->arena, all->count + 1,
+                                                          sizeof(const struct lks_reading *))};
+    if (others.list == NULL) {
+        j->out->failed = LKS_E_LIMIT;
+        return;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const struct lks_reading *r = all->list[i];
+        if (r->state == LKS_MEASURED && !is_pinned_part(j->stack, c->name, r))
+            others.list[others.count++] = r;
+    }
+    if (others.count == 0)
+        return;
+    (void)lks_judge_row(j,
+                        &(struct lks_judgement){
+                            .subject = c->name,
+                            .pinned = LKS_STR("no other part"),
+                            .actual = shown_parts(j, &others),
+                            .of = others.count == 1 ? others.list[0]->of : (struct lks_str){"", 0},
+                            .verdict = LKS_DRIFT,
+                            .cause = LKS_CAUSE_UNWANTED,
+                            .evidence = others.list[0]->evidence,
+                        });
+}
+
 /* Nothing there that the pin is about. That may be as it should be: the devices are of other parts,
- * which have pins of their own, or the class has no such device. */
+ * which have pins of their own or a row of the class, or the class has no such device. */
 static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
                        const struct lks_readings *all)
 {
@@ -119,10 +191,10 @@ static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
         .evidence = all->list[0]->evidence,
     };
     bool none = all->count == 1 && is_none(all->list[0]);
-    struct lks_str other = unpinned(j, pin->pin, all);
-    bool wanted = none ? class == NULL || expected(class, pin->pin->name) != 0 : other.len > 0;
+    bool wanted = none && (class == NULL || expected(class, pin->pin->name) != 0);
     if (!none)
-        row.actual = other.len > 0 ? other : LKS_STR("no device that has no closer pin");
+        row.actual = pin->pin->part.len > 0 ? LKS_STR("no device of this part")
+                                            : LKS_STR("no device that has no closer pin");
     if (wanted && pin->pin->version.len > 0) {
         row.verdict = LKS_DRIFT;
         row.cause = LKS_CAUSE_MISSING;
@@ -142,10 +214,14 @@ static bool is_sideless(const struct lks_component *c, const struct lks_readings
 
 /* Judging ----------------------------------------------------------------------------------- */
 
+/* Versions of firmware are ordered by their numbers, and equal only to the letter: "EDA53W0Q" is
+ * not "EDA53W00Q". */
 static bool holds_firmware(const struct lks_pin *pin, const struct lks_reading *r)
 {
-    return lks_version_cmp(pin->pin->version, r->value, pin->scheme) == 0 ||
-           (pin->window != NULL && lks_range_has(pin->window, r->value, pin->scheme));
+    bool same = pin->scheme == LKS_VERSION_FIRMWARE
+                    ? lks_str_eq_nocase(pin->pin->version, r->value)
+                    : lks_version_cmp(pin->pin->version, r->value, pin->scheme) == 0;
+    return same || (pin->window != NULL && lks_range_has(pin->window, r->value, pin->scheme));
 }
 
 static bool holds_nothing(const struct lks_pin *pin, const struct lks_reading *r)
@@ -155,7 +231,9 @@ static bool holds_nothing(const struct lks_pin *pin, const struct lks_reading *r
     return false;
 }
 
-void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c)
+/* The pin `c`, of whose class `all` are the devices. */
+static void judge_pin(struct lks_judge *j, const struct lks_component *c,
+                      const struct lks_readings *all)
 {
     struct lks_range range;
     bool wanted = c->version.len > 0;
@@ -170,17 +248,26 @@ void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c)
         .window = lks_judge_window(j, c, &range),
         .scheme = lks_facts_scheme(j->facts, c->name),
     };
-    struct lks_readings all = lks_judge_called(j, c->name);
-    if (all.count == 0 && lks_judge_elsewhere(j, c))
-        return;
-    struct lks_readings mine = own(j, c, &all);
-    if (all.count > 0 && mine.count == 0 && !is_sideless(c, &all)) {
-        judge_none(j, &pin, &all);
+    struct lks_readings mine = own(j, c, all);
+    if (all->count > 0 && mine.count == 0 && !is_sideless(c, all)) {
+        judge_none(j, &pin, all);
         return;
     }
     struct lks_judgement *row = lks_judge_readings(j, &pin, &mine);
     if (row != NULL && row->verdict == LKS_DRIFT && !wanted)
         row->cause = LKS_CAUSE_UNWANTED;
+    if (row != NULL && wanted)
+        lks_judge_each_gpu(j, row, all);
     if (row != NULL && row->verdict == LKS_CONFORMS && wanted)
-        lks_judge_build(j, c, (struct lks_str){"", 0});
+        lks_judge_build(j, c);
+}
+
+void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c)
+{
+    struct lks_readings all = lks_judge_called(j, c->name);
+    if (all.count == 0 && lks_judge_elsewhere(j, c))
+        return;
+    judge_pin(j, c, &all);
+    if (ends_class(j->stack, c))
+        judge_unpinned(j, c, &all);
 }

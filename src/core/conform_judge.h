@@ -46,6 +46,11 @@ struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgem
 struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_pin *pin,
                                          const struct lks_readings *readings);
 
+/* Take back the yes in `row`, which was just added, where fewer GPUs were read than the class has.
+ * Nothing changes where the readings are not of GPUs. */
+void lks_judge_each_gpu(struct lks_judge *j, struct lks_judgement *row,
+                        const struct lks_readings *readings);
+
 /* Whether `r` is as `pin` wants it; false for what was not measured. */
 bool lks_judge_holds(const struct lks_pin *pin, const struct lks_reading *r);
 
@@ -71,8 +76,8 @@ const struct lks_range *lks_judge_window(const struct lks_judge *j, const struct
                                          struct lks_range *range);
 
 /* The build of `c`, whose version is the pinned one: another version is another build, and is told
- * as such. With `only_of`, of that file alone. */
-void lks_judge_build(struct lks_judge *j, const struct lks_component *c, struct lks_str only_of);
+ * as such. */
+void lks_judge_build(struct lks_judge *j, const struct lks_component *c);
 
 void lks_judge_component(struct lks_judge *j, const struct lks_component *c);
 void lks_judge_firmware(struct lks_judge *j, const struct lks_component *c);

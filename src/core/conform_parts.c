@@ -1,5 +1,6 @@
 /* Software: the version that runs or would be loaded, its flavour and its build. */
 #include "core/conform_judge.h"
+#include "core/node.h"
 
 #include <stdio.h>
 
@@ -8,91 +9,44 @@ enum { ASPECT_SIZE = LKS_READING_NAME_MAX + 32 };
 
 /* Versions ---------------------------------------------------------------------------------- */
 
-static bool has(struct lks_str s, char c)
+/* Equal, and not only alike: a kernel is its release to the letter. */
+static bool is_version(struct lks_str pin, struct lks_str v, enum lks_version_scheme scheme)
 {
-    return s.len > 0 && memchr(s.ptr, c, s.len) != NULL;
-}
-
-static bool is_of_package(const struct lks_reading *r)
-{
-    static const char suffix[] = ".package";
-    size_t len = sizeof(suffix) - 1;
-    return r->name.len > len && memcmp(r->name.ptr + r->name.len - len, suffix, len) == 0;
-}
-
-/* What `r` says with as much detail as `like`, a pin or a range, has. A package carries an epoch, a
- * revision and marks that nobody pins; a program that states its version may repeat them. Versions
- * in Debian's own order that are not a package's, such as a kernel's, mean all they say. */
-static struct lks_str comparable(const struct lks_reading *r, struct lks_str like,
-                                 enum lks_version_scheme scheme)
-{
-    struct lks_str v = r->value, head, tail;
-    if (scheme != LKS_VERSION_DOTTED && !is_of_package(r))
-        return v;
-    if (!has(like, '-'))
-        return lks_version_upstream(v);
-    if (!has(like, ':') && lks_str_cut(v, ':', &head, &tail))
-        v = tail;
-    if (!has(like, '+')) {
-        lks_str_cut(v, '+', &head, &tail);
-        v = head;
-    }
-    return v;
-}
-
-static bool is_version(struct lks_str pin, const struct lks_reading *r,
-                       enum lks_version_scheme scheme)
-{
-    return lks_version_cmp(pin, r->value, scheme) == 0 ||
-           lks_version_cmp(pin, comparable(r, pin, scheme), scheme) == 0 ||
-           (is_of_package(r) && lks_version_packaged(pin, r->value, scheme));
+    if (scheme == LKS_VERSION_FIRMWARE)
+        return lks_str_eq(pin, v);
+    return lks_version_cmp(pin, v, scheme) == 0 ||
+           (scheme == LKS_VERSION_DOTTED &&
+            lks_version_cmp(pin, lks_version_stated(v, pin), scheme) == 0);
 }
 
 static bool holds_version(const struct lks_pin *pin, const struct lks_reading *r)
 {
-    if (is_version(pin->pin->version, r, pin->scheme))
+    struct lks_str v = r->value;
+    if (is_version(pin->pin->version, v, pin->scheme))
         return true;
-    struct lks_str v = comparable(r, pin->pin->window, pin->scheme);
+    if (pin->scheme == LKS_VERSION_DOTTED)
+        v = lks_version_stated(v, pin->pin->window);
     return pin->window != NULL && lks_range_has(pin->window, v, pin->scheme);
 }
 
 /* Aspects ----------------------------------------------------------------------------------- */
 
-/* The reading called `name` that counts: a measured one, else any. */
-static const struct lks_reading *called(const struct lks_judge *j, struct lks_str name)
-{
-    size_t count;
-    const struct lks_reading *first = lks_tuple_range(j->tuple, name, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (first[i].state == LKS_MEASURED)
-            return &first[i];
-    }
-    return first;
-}
-
-/* The one of a side of a component. */
+/* All readings of a side of a component: packages that differ are one each. */
 static const struct lks_reading *aspect(const struct lks_judge *j, const struct lks_component *c,
-                                        const char *which)
+                                        const char *which, size_t *count)
 {
     char name[ASPECT_SIZE];
     snprintf(name, sizeof(name), "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
-    return called(j, lks_str_from(name));
+    return lks_tuple_range(j->tuple, lks_str_from(name), count);
 }
 
-static bool is_measured(const struct lks_reading *r)
+/* The one of its packages that counts. */
+static const struct lks_reading *package_of(const struct lks_judge *j,
+                                            const struct lks_component *c)
 {
-    return r != NULL && r->state == LKS_MEASURED;
-}
-
-/* A pin may name the whole version of the package, of which the software itself knows only its
- * part: then the package has to be the one, and the software to be of it. */
-static bool fits_with_package(const struct lks_judge *j, const struct lks_pin *pin,
-                              const struct lks_reading *r)
-{
-    const struct lks_reading *package = aspect(j, pin->pin, "package");
-    return lks_judge_holds(pin, r) ||
-           (is_measured(r) && is_measured(package) && lks_judge_holds(pin, package) &&
-            is_version(r->value, package, pin->scheme));
+    char name[ASPECT_SIZE];
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", LKS_STR_ARG(c->name));
+    return lks_node_best(j->tuple, lks_str_from(name));
 }
 
 static const char *const aspects[] = {"loaded", "disk", "library", "package"};
@@ -111,10 +65,16 @@ static struct lks_str shown_aspects(struct lks_judge *j, const struct lks_compon
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, TEXT_MAX);
     for (size_t i = 0; i < LKS_COUNT(aspects); i++) {
-        const struct lks_reading *r = aspect(j, c, aspects[i]);
-        if (is_measured(r))
+        size_t count;
+        const struct lks_reading *r = aspect(j, c, aspects[i], &count);
+        for (; count > 0; count--, r++) {
+            if (r->state != LKS_MEASURED)
+                continue;
             lks_buf_addf(&text, "%s%s %" LKS_STR_FMT, text.len > 0 ? ", " : "", aspects[i],
                          LKS_STR_ARG(r->value));
+            if (r->of.len > 0)
+                lks_buf_addf(&text, " (%" LKS_STR_FMT ")", LKS_STR_ARG(r->of));
+        }
     }
     return lks_judge_copy(j, &text);
 }
@@ -124,9 +84,12 @@ static const struct lks_reading *odd_aspect(const struct lks_judge *j, const str
                                             const struct lks_reading *running)
 {
     for (size_t i = 0; i < LKS_COUNT(aspects); i++) {
-        const struct lks_reading *r = aspect(j, pin->pin, aspects[i]);
-        if (is_measured(r) && !is_version(running->value, r, pin->scheme))
-            return r;
+        size_t count;
+        const struct lks_reading *r = aspect(j, pin->pin, aspects[i], &count);
+        for (; count > 0; count--, r++) {
+            if (r->state == LKS_MEASURED && !is_version(running->value, r->value, pin->scheme))
+                return r;
+        }
     }
     return NULL;
 }
@@ -135,11 +98,30 @@ static const struct lks_reading *unread_aspect(const struct lks_judge *j,
                                                const struct lks_component *c)
 {
     for (size_t i = 0; i < LKS_COUNT(aspects); i++) {
-        const struct lks_reading *r = aspect(j, c, aspects[i]);
-        if (r != NULL && r->state == LKS_UNMEASURED)
-            return r;
+        size_t count;
+        const struct lks_reading *r = aspect(j, c, aspects[i], &count);
+        for (; count > 0; count--, r++) {
+            if (r->state == LKS_UNMEASURED)
+                return r;
+        }
     }
     return NULL;
+}
+
+/* The package of a component that is none of what runs, or NULL. A stack that pins the reading of
+ * the package itself has its own row for it. */
+static const struct lks_reading *odd_package(const struct lks_judge *j, const struct lks_pin *pin,
+                                             const struct lks_reading *running)
+{
+    const struct lks_reading *best = package_of(j, pin->pin);
+    if (best == NULL || best->state != LKS_MEASURED || lks_str_is(pin->pin->name, "kernel"))
+        return NULL; /* a kernel's release is not the version of its package */
+    const struct lks_doc *other = lks_doc_member(j->stack->settings, "other");
+    for (const struct lks_doc *d = other != NULL ? other->first : NULL; d != NULL; d = d->next) {
+        if (lks_str_eq(d->key, best->name))
+            return NULL;
+    }
+    return lks_package_agrees(j->facts, j->tuple, pin->pin->name, running->value) ? NULL : best;
 }
 
 /* Flavour and build ------------------------------------------------------------------------- */
@@ -150,11 +132,10 @@ static bool holds_text(const struct lks_pin *pin, const struct lks_reading *r)
     return lks_str_eq_nocase(pin->pinned, r->value);
 }
 
-static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c, const char *which,
-                              struct lks_str pinned, struct lks_str only_of)
+/* "driver.modules", or what else of a component has a text; `of` are its readings. */
+static void judge_text(struct lks_judge *j, const struct lks_component *c, const char *which,
+                       struct lks_str pinned, const struct lks_readings *of)
 {
-    char name[ASPECT_SIZE];
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
     struct lks_pin pin = {
         .subject = lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->label), which),
         .pinned = pinned,
@@ -162,22 +143,26 @@ static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c
         .changed = LKS_CAUSE_OTHER_BUILD,
         .gone = LKS_CAUSE_MISSING,
     };
-    struct lks_readings all = lks_judge_called(j, lks_str_from(name)), some = {all.list, 0};
-    for (size_t i = 0; i < all.count; i++) {
-        if (only_of.len == 0 || lks_str_eq(all.list[i]->of, only_of))
-            some.list[some.count++] = all.list[i];
-    }
-    (void)lks_judge_readings(j, &pin, &some);
+    (void)lks_judge_readings(j, &pin, of);
 }
 
-void lks_judge_build(struct lks_judge *j, const struct lks_component *c, struct lks_str only_of)
+static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c, const char *which,
+                              struct lks_str pinned)
+{
+    char name[ASPECT_SIZE];
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
+    struct lks_readings all = lks_judge_called(j, lks_str_from(name));
+    judge_text(j, c, which, pinned, &all);
+}
+
+void lks_judge_build(struct lks_judge *j, const struct lks_component *c)
 {
     const struct lks_doc *build = lks_doc_member(c->doc, "build");
     const struct lks_doc *first = build != NULL ? build->first : NULL;
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
         char which[ASPECT_SIZE];
         snprintf(which, sizeof(which), "build.%" LKS_STR_FMT, LKS_STR_ARG(item->key));
-        judge_aspect_text(j, c, which, item->text, only_of);
+        judge_aspect_text(j, c, which, item->text);
     }
 }
 
@@ -194,13 +179,16 @@ static struct lks_judgement judge_version(struct lks_judge *j, const struct lks_
                                 .verdict = LKS_DRIFT,
                                 .evidence = r->evidence};
     bool sided = has_aspects(pin->pin);
-    const struct lks_reading *odd = sided ? odd_aspect(j, pin, r) : NULL;
+    const struct lks_reading *odd = sided ? odd_aspect(j, pin, r) : odd_package(j, pin, r);
     const struct lks_reading *unread = sided ? unread_aspect(j, pin->pin) : NULL;
-    if (odd != NULL) {
+    if (odd != NULL && (sided || lks_judge_holds(pin, r))) {
         row.cause = LKS_CAUSE_HALF_UPGRADED;
-        row.actual = shown_aspects(j, pin->pin);
+        row.actual = sided ? shown_aspects(j, pin->pin)
+                           : lks_judge_text(j, "%" LKS_STR_FMT "; %" LKS_STR_FMT " %" LKS_STR_FMT,
+                                            LKS_STR_ARG(r->value), LKS_STR_ARG(odd->name),
+                                            LKS_STR_ARG(odd->value));
         row.evidence = odd->evidence;
-    } else if (!fits_with_package(j, pin, r)) {
+    } else if (!lks_judge_holds(pin, r)) {
         row.cause = LKS_CAUSE_OTHER_VERSION;
     } else if (unread != NULL) {
         row.verdict = LKS_NOT_MEASURED;
@@ -237,8 +225,8 @@ static void judge_missing(struct lks_judge *j, const struct lks_pin *pin,
  * not for one that was looked for and is not there, or could not be read. */
 static const struct lks_reading *installed(const struct lks_judge *j, const struct lks_component *c)
 {
-    const struct lks_reading *r = called(j, c->name);
-    return r != NULL || has_aspects(c) ? r : aspect(j, c, "package");
+    const struct lks_reading *r = lks_node_best(j->tuple, c->name);
+    return r != NULL || has_aspects(c) ? r : package_of(j, c);
 }
 
 static void judge_installed(struct lks_judge *j, const struct lks_pin *pin)
@@ -258,16 +246,16 @@ static void judge_installed(struct lks_judge *j, const struct lks_pin *pin)
     struct lks_judgement row = judge_version(j, pin, r);
     (void)lks_judge_row(j, &row);
     if (c->modules.len > 0)
-        judge_aspect_text(j, c, "modules", c->modules, (struct lks_str){"", 0});
-    if (row.verdict == LKS_CONFORMS && is_version(c->version, r, pin->scheme))
-        lks_judge_build(j, c, (struct lks_str){"", 0});
+        judge_aspect_text(j, c, "modules", c->modules);
+    if (row.verdict == LKS_CONFORMS && is_version(c->version, r->value, pin->scheme))
+        lks_judge_build(j, c);
 }
 
 /* Deliberately not there: neither the software nor its package. */
 static void judge_absent(struct lks_judge *j, const struct lks_pin *pin)
 {
     const struct lks_reading *r = lks_tuple_component(j->tuple, pin->pin->name);
-    const struct lks_reading *package = aspect(j, pin->pin, "package");
+    const struct lks_reading *package = package_of(j, pin->pin);
     if (r == NULL && lks_judge_elsewhere(j, pin->pin))
         return;
     if (r != NULL && r->state == LKS_ABSENT && package != NULL && package->state == LKS_UNMEASURED)
@@ -299,17 +287,6 @@ struct copies {
     size_t others;
 };
 
-/* Of the places where an image puts a library. */
-static bool is_image_copy(const struct lks_reading *r)
-{
-    static const char *const places[] = {"python", "container", "process"};
-    for (size_t i = 0; i < LKS_COUNT(places); i++) {
-        if (lks_str_is(r->part, places[i]) && r->state != LKS_ABSENT)
-            return true;
-    }
-    return false;
-}
-
 /* A CUDA run time has numbers of its own behind the release's first two: 13.0.96 is that of 13.0.2,
  * and all a library of an image tells is 13.0. */
 static bool is_of_release(const struct lks_pin *pin, const struct lks_reading *r)
@@ -326,7 +303,7 @@ static bool is_of_release(const struct lks_pin *pin, const struct lks_reading *r
 static void note_copy(struct copies *found, const struct lks_pin *pin, const struct lks_reading *r)
 {
     bool process = lks_str_is(r->part, "process");
-    if (!is_image_copy(r))
+    if (!lks_copy_of_image(r) || r->state == LKS_ABSENT)
         return;
     if (r->state == LKS_UNMEASURED) {
         found->unread = found->unread == NULL || process ? r : found->unread;
@@ -341,16 +318,42 @@ static void note_copy(struct copies *found, const struct lks_pin *pin, const str
     found->mapped = found->mapped == NULL && process ? r : found->mapped;
 }
 
+static const struct lks_reading *copies_of(const struct lks_judge *j, const struct lks_component *c,
+                                           const char *what, size_t *count)
+{
+    char name[2 * ASPECT_SIZE];
+    snprintf(name, sizeof(name), "copy.%" LKS_STR_FMT "%s", LKS_STR_ARG(c->name), what);
+    return lks_tuple_range(j->tuple, lks_str_from(name), count);
+}
+
 static struct copies look_at_copies(const struct lks_judge *j, const struct lks_pin *pin)
 {
     struct copies found = {0};
-    char name[ASPECT_SIZE];
     size_t count;
-    snprintf(name, sizeof(name), "copy.%" LKS_STR_FMT, LKS_STR_ARG(pin->pin->name));
-    const struct lks_reading *first = lks_tuple_range(j->tuple, lks_str_from(name), &count);
+    const struct lks_reading *first = copies_of(j, pin->pin, "", &count);
     for (size_t i = 0; i < count; i++)
         note_copy(&found, pin, &first[i]);
     return found;
+}
+
+/* Why no copy was found, where nobody looked for one: the search was left out or did not come to
+ * its end. A single place that was left out does not matter. NULL where all was searched. */
+static const struct lks_reading *unsearched(const struct lks_judge *j,
+                                            const struct lks_component *c)
+{
+    size_t count;
+    const struct lks_reading *own = lks_node_best(j->tuple, c->name);
+    const struct lks_reading *r = lks_tuple_find(j->tuple, "probe.libraries");
+    if (r != NULL && r->state == LKS_UNMEASURED)
+        return r;
+    r = lks_tuple_range(j->tuple, LKS_STR("search.skipped"), &count);
+    for (; count > 0; count--, r++) {
+        if (lks_str_is(r->of, "all places") || r->state == LKS_UNMEASURED)
+            return r;
+    }
+    bool failed =
+        own != NULL && own->state == LKS_UNMEASURED && lks_str_starts(own->evidence, "probe ");
+    return failed ? own : NULL;
 }
 
 static struct lks_str shown_copy(struct lks_judge *j, const struct copies *found)
@@ -373,6 +376,7 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
                                                            : NULL;
     bool runs_unread = found->unread != NULL && lks_str_is(found->unread->part, "process");
     const struct lks_reading *r = odd != NULL ? odd : found->equal;
+    const struct lks_reading *skipped = unsearched(j, pin->pin);
     if (odd != NULL) {
         row.verdict = LKS_DRIFT;
         row.cause = LKS_CAUSE_COPIES;
@@ -382,6 +386,12 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
         row.cause = LKS_CAUSE_UNMEASURED;
         row.actual = found->unread->value;
         r = found->unread;
+    } else if (found->equal == NULL && skipped != NULL) {
+        row.verdict = LKS_NOT_MEASURED;
+        row.cause = LKS_CAUSE_UNMEASURED;
+        row.actual = lks_judge_text(j, "copies were not searched for: %" LKS_STR_FMT,
+                                    LKS_STR_ARG(skipped->value));
+        row.evidence = skipped->evidence;
     } else if (found->equal == NULL) {
         row.verdict = LKS_WITH_IMAGE;
         row.actual = LKS_STR("no image on this node");
@@ -393,14 +403,51 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
     return row;
 }
 
+static bool is_pinned_copy(const struct lks_pin *pin, const struct lks_reading *copies,
+                           size_t count, struct lks_str path)
+{
+    for (; count > 0; count--, copies++) {
+        if (lks_str_eq(copies->of, path) && lks_copy_of_image(copies) &&
+            copies->state == LKS_MEASURED &&
+            is_version(pin->pin->version, copies->value, pin->scheme))
+            return true;
+    }
+    return false;
+}
+
+/* The build ids of the copies that have the pinned version; nobody hashes copies. */
+static void judge_image_build(struct lks_judge *j, const struct lks_pin *pin)
+{
+    const struct lks_doc *build = lks_doc_member(pin->pin->doc, "build");
+    const struct lks_doc *first = build != NULL ? build->first : NULL;
+    for (const struct lks_doc *item = first; item != NULL; item = item->next) {
+        char what[ASPECT_SIZE];
+        size_t count, copy_count;
+        const struct lks_reading *copies = copies_of(j, pin->pin, "", &copy_count);
+        snprintf(what, sizeof(what), ".%" LKS_STR_FMT, LKS_STR_ARG(item->key));
+        const struct lks_reading *ids = copies_of(j, pin->pin, what, &count);
+        struct lks_readings all = {0};
+        if (count > 0)
+            all = lks_judge_called(j, ids->name);
+        all.count = 0;
+        for (size_t i = 0; i < count && all.list != NULL; i++) {
+            if (is_pinned_copy(pin, copies, copy_count, ids[i].of))
+                all.list[all.count++] = &ids[i];
+        }
+        snprintf(what, sizeof(what), "build.%" LKS_STR_FMT, LKS_STR_ARG(item->key));
+        judge_text(j, pin->pin, what, item->text, &all);
+    }
+}
+
 /* Jobs bring it: what counts is what their images have and not what the system has. */
 static void judge_image(struct lks_judge *j, const struct lks_pin *pin)
 {
     struct copies found = look_at_copies(j, pin);
     struct lks_judgement row = judge_copies(j, pin, &found);
     (void)lks_judge_row(j, &row);
-    if (row.verdict == LKS_CONFORMS && is_version(pin->pin->version, found.equal, pin->scheme))
-        lks_judge_build(j, pin->pin, found.equal->of);
+    if (row.verdict == LKS_CONFORMS &&
+        is_version(pin->pin->version, found.equal->value, pin->scheme))
+        judge_image_build(j, pin);
 }
 
 void lks_judge_component(struct lks_judge *j, const struct lks_component *c)

@@ -1,5 +1,6 @@
 /* One pin against the readings it is about. */
 #include "core/conform_judge.h"
+#include "core/node.h"
 
 enum {
     SHOWN_MAX = 4, /* values or devices that a row names one by one */
@@ -209,6 +210,22 @@ struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_p
     if (fit != FITS)
         row.of = shown_devices(j, pin, readings, fit, t.count[fit]);
     return lks_judge_row(j, &row);
+}
+
+void lks_judge_each_gpu(struct lks_judge *j, struct lks_judgement *row,
+                        const struct lks_readings *readings)
+{
+    const struct lks_class *class = j->out->class;
+    int64_t read = 0;
+    for (size_t i = 0; i < readings->count; i++)
+        read += lks_reading_of_gpu(readings->list[i]);
+    if (row->verdict != LKS_CONFORMS || class == NULL || read == 0 || read >= class->gpus)
+        return;
+    row->verdict = LKS_NOT_MEASURED;
+    row->cause = LKS_CAUSE_UNMEASURED;
+    row->actual = lks_judge_text(j, "%" LKS_STR_FMT ", read of %lld of %lld GPUs",
+                                 LKS_STR_ARG(row->actual), (long long)read, (long long)class->gpus);
+    j->out->unmeasured++;
 }
 
 /* Why there is no reading of something that is pinned. */

@@ -1,5 +1,7 @@
 /* Settings by their path, and the environment of the collectives. */
+#include "codec/glob.h"
 #include "core/conform_judge.h"
+#include "core/node.h"
 
 #include "model/schema.h"
 
@@ -97,14 +99,80 @@ static bool skip_to(struct lks_str *rest, struct lks_str word)
     return false;
 }
 
-/* All of them, in this order, with anything between: later parameters win over earlier ones. */
+/* Parameters that the kernel or the system takes as often as they come. */
+static const char *const repeated[] = {
+    "acpi_osi",   "console", "crashkernel",        "default_hugepagesz", "earlycon", "hugepages",
+    "hugepagesz", "memmap",  "modprobe.blacklist", "module_blacklist",   "pci",      "rd.*",
+    "systemd.*",  "video",
+};
+
+static struct lks_str key_of(struct lks_str word)
+{
+    struct lks_str key, value;
+    lks_str_cut(word, '=', &key, &value);
+    return key;
+}
+
+static bool may_repeat(struct lks_str key)
+{
+    for (size_t i = 0; i < LKS_COUNT(repeated); i++) {
+        if (lks_glob_match(lks_str_from(repeated[i]), key))
+            return true;
+    }
+    return false;
+}
+
+/* The kernel does not tell '-' and '_' in a name apart. */
+static bool same_key(struct lks_str a, struct lks_str b)
+{
+    for (size_t i = 0; i < a.len && a.len == b.len; i++) {
+        char x = a.ptr[i] == '-' ? '_' : a.ptr[i], y = b.ptr[i] == '-' ? '_' : b.ptr[i];
+        if (x != y)
+            return false;
+    }
+    return a.len == b.len;
+}
+
+/* The last word of `line` with this key, or an empty one. */
+static struct lks_str last_of(struct lks_str line, struct lks_str key)
+{
+    struct lks_str last = {"", 0}, word;
+    while (lks_str_word(&line, &word)) {
+        if (same_key(key_of(word), key))
+            last = word;
+    }
+    return last;
+}
+
+/* The last word of all elements with this key. */
+static struct lks_str last_wanted(const struct lks_doc *list, struct lks_str key)
+{
+    struct lks_str last = {"", 0};
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        struct lks_str here = last_of(item->text, key);
+        last = here.len > 0 ? here : last;
+    }
+    return last;
+}
+
+/* What takes the place of the pinned parameter `word` later in the line; empty: nothing does. */
+static struct lks_str overriding(const struct lks_doc *list, struct lks_str line,
+                                 struct lks_str word)
+{
+    struct lks_str key = key_of(word), last = last_of(line, key);
+    bool other = !may_repeat(key) && !lks_str_eq(last, last_wanted(list, key));
+    return other ? last : (struct lks_str){"", 0};
+}
+
+/* All of them, in this order, with anything between but what takes one back: later parameters win
+ * over earlier ones. */
 static bool holds_cmdline(const struct lks_pin *pin, const struct lks_reading *r)
 {
     struct lks_str rest = r->value;
     for (const struct lks_doc *item = pin->doc->first; item != NULL; item = item->next) {
         struct lks_str wanted = item->text, each;
         while (lks_str_word(&wanted, &each)) {
-            if (!skip_to(&rest, each))
+            if (!skip_to(&rest, each) || overriding(pin->doc, r->value, each).len > 0)
                 return false;
         }
     }
@@ -141,7 +209,7 @@ static struct lks_str shown(struct lks_judge *j, const struct lks_doc *doc)
 
 /* What is different ------------------------------------------------------------------------- */
 
-/* The parameters that are missing, or that their order is another. */
+/* The parameters that are missing or taken back, or that their order is another. */
 static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *list,
                                     const struct lks_reading *r)
 {
@@ -150,9 +218,13 @@ static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *l
     for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
         struct lks_str wanted = item->text, each;
         while (lks_str_word(&wanted, &each)) {
+            struct lks_str other = overriding(list, r->value, each);
             if (!lks_words_have(r->value, each))
-                lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? " " : "without ",
+                lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "without ",
                              LKS_STR_ARG(each));
+            else if (other.len > 0)
+                lks_buf_addf(&text, "%s%" LKS_STR_FMT " takes back %" LKS_STR_FMT,
+                             text.len > 0 ? ", " : "", LKS_STR_ARG(other), LKS_STR_ARG(each));
         }
     }
     if (text.len == 0)
@@ -264,13 +336,15 @@ static void judge_value(struct lks_judge *j, struct lks_str path, struct lks_str
                  : set   ? holds_set
                  : list  ? holds_list
                          : holds_scalar,
-        .absent_holds = is_off(doc),
+        .absent_holds = is_off(doc) && lks_setting_lacks_as_off(path),
         .changed = LKS_CAUSE_SETTING,
         .gone = lks_str_starts(path, "settings.clocks.") ? LKS_CAUSE_SETTING : LKS_CAUSE_MISSING,
         .doc = doc,
     };
     struct lks_readings readings = lks_judge_called(j, name);
     struct lks_judgement *row = lks_judge_readings(j, &pin, &readings);
+    if (row != NULL)
+        lks_judge_each_gpu(j, row, &readings);
     if (row != NULL && row->verdict == LKS_CONFORMS)
         judge_next(j, &pin, &readings);
     if (row == NULL || row->verdict != LKS_DRIFT)
@@ -333,16 +407,19 @@ void lks_judge_settings(struct lks_judge *j)
         walk(j, LKS_STR("settings"), field, j->stack->settings);
 }
 
-/* Jobs may bring their own environment; what the node itself sets must be what is pinned. */
+/* Jobs may bring their own environment; what the node itself sets must be what is pinned. Where the
+ * file of variables could not be read any of them may be set. */
 void lks_judge_tuning(struct lks_judge *j)
 {
     const struct lks_doc *env = lks_doc_member(j->stack->tuning, "env");
     const struct lks_doc *first = env != NULL ? env->first : NULL;
+    const struct lks_reading *file = lks_tuple_find(j->tuple, "tuning.env.*");
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        size_t count;
         struct lks_str path = lks_judge_text(j, "tuning.env.%" LKS_STR_FMT, LKS_STR_ARG(item->key));
-        const struct lks_reading *r = lks_tuple_range(j->tuple, path, &count);
+        const struct lks_reading *r = lks_node_best(j->tuple, path);
         if (r != NULL && r->state != LKS_ABSENT)
             judge_value(j, path, path, item, false);
+        else if (file != NULL && file->state == LKS_UNMEASURED)
+            lks_judge_unmeasured(j, path, shown(j, item), file);
     }
 }

@@ -31,22 +31,10 @@ static size_t same_name(const struct lks_tuple *t, size_t at)
     return end - at;
 }
 
-/* The first reading called `name` that was measured, or NULL. */
-static const struct lks_reading *measured(const struct lks_tuple *t, struct lks_str name)
-{
-    size_t count;
-    const struct lks_reading *r = lks_tuple_range(t, name, &count);
-    for (; count > 0; count--, r++) {
-        if (r->state == LKS_MEASURED)
-            return r;
-    }
-    return NULL;
-}
-
 static const struct lks_reading *driver_of(const struct lks_tuple *t)
 {
-    const struct lks_reading *r = measured(t, LKS_STR("driver"));
-    return r != NULL ? r : measured(t, LKS_STR("driver.loaded"));
+    const struct lks_reading *r = lks_node_measured(t, LKS_STR("driver"));
+    return r != NULL ? r : lks_node_measured(t, LKS_STR("driver.loaded"));
 }
 
 /* What stands between `prefix` and `suffix` in `name`; false where they do not. */
@@ -61,14 +49,12 @@ static bool between(struct lks_str name, const char *prefix, const char *suffix,
     return true;
 }
 
-/* Whether `r`, which may be the reading of a package, is the version `v`. */
 static bool is_version(const struct lks_reading *r, struct lks_str v,
                        enum lks_version_scheme scheme)
 {
-    struct lks_str component;
-    if (between(r->name, "", ".package", &component))
-        return lks_version_packaged(v, r->value, scheme);
-    return lks_str_eq(r->value, v) || lks_version_cmp(r->value, v, scheme) == 0;
+    struct lks_str stated =
+        scheme == LKS_VERSION_DOTTED ? lks_version_stated(r->value, v) : r->value;
+    return lks_str_eq(r->value, v) || lks_version_cmp(stated, v, scheme) == 0;
 }
 
 /* The four numbers -------------------------------------------------------------------------- */
@@ -131,12 +117,11 @@ static void compare_numbers(struct look *l, const char *driver)
     struct lks_str said = lks_buf_view(&text);
     NOTE(l, LKS_ERROR, lks_str_from(driver), "%" LKS_STR_FMT ": %s", S(said),
          loaded ? numbers[all[kept - 1].kind].means : "they do not belong together");
-    struct lks_str version = lks_version_upstream(all[0].r->value);
     lks_report_remedy(l->out,
                       loaded ? "reboot, or go back to %" LKS_STR_FMT
                              : "install one version in all places; one of them has "
                                "%" LKS_STR_FMT,
-                      S(version));
+                      S(all[0].r->value));
 }
 
 static void rule_four_numbers(struct look *l)
@@ -214,15 +199,15 @@ static void rule_cdi(struct look *l)
 
 /* Devices ----------------------------------------------------------------------------------- */
 
-static void note_spread(struct look *l, struct lks_str subject, struct lks_str called,
+static void note_spread(struct look *l, enum lks_severity severity, struct lks_str called,
                         const struct lks_spread *spread, const char *noun)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, TEXT_MAX);
     lks_spread_text(spread, noun, &text);
     struct lks_str said = lks_buf_view(&text);
-    NOTE(l, LKS_ERROR, subject, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-         S(called), S(said), S(spread->values[0].first->evidence));
+    NOTE(l, severity, called, "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ")", S(called),
+         S(said), S(spread->values[0].first->evidence));
 }
 
 static bool is_firmware(const struct lks_reading *r)
@@ -241,7 +226,9 @@ static void rule_gpus_differ(struct look *l)
         struct lks_spread spread = lks_spread_of(r, count, true);
         if (spread.count < 2)
             continue;
-        note_spread(l, r->name, r->name, &spread, "GPUs");
+        /* A board that was replaced may have another number and be the same otherwise. */
+        bool part = lks_str_is(r->name, "gpu.board_part");
+        note_spread(l, part ? LKS_WARNING : LKS_ERROR, r->name, &spread, "GPUs");
         lks_report_remedy(l->out, "make the GPUs of the node alike");
     }
 }
@@ -273,7 +260,7 @@ static void compare_firmware(struct look *l, const struct lks_reading *readings,
         if (sorted[at].part.len > 0)
             called = lks_report_text(l->out, "%" LKS_STR_FMT "[%" LKS_STR_FMT "]", S(called),
                                      S(sorted[at].part));
-        note_spread(l, called, called, &spread, "devices");
+        note_spread(l, LKS_ERROR, called, &spread, "devices");
         lks_report_remedy(l->out, "bring the devices of one part to one version");
     }
 }
@@ -335,13 +322,14 @@ static bool is_mute(const struct lks_tuple *t, struct lks_str gpu)
 
 static void rule_gpus_missing(struct look *l)
 {
-    const struct lks_reading *bus = measured(l->tuple, LKS_STR("devices.gpus"));
+    const struct lks_reading *bus = lks_node_measured(l->tuple, LKS_STR("devices.gpus"));
     size_t count, answering = 0;
     uint64_t wanted;
     const struct lks_reading *r = lks_tuple_range(l->tuple, LKS_STR("gpu.product"), &count);
     for (size_t i = 0; i < count; i++)
         answering += r[i].state == LKS_MEASURED && !is_mute(l->tuple, r[i].of);
-    bool driven = driver_of(l->tuple) != NULL || measured(l->tuple, LKS_STR("amdgpu")) != NULL;
+    bool driven =
+        driver_of(l->tuple) != NULL || lks_node_measured(l->tuple, LKS_STR("amdgpu")) != NULL;
     if (bus == NULL || !driven || !lks_str_number(bus->value, UINT32_MAX, &wanted) ||
         wanted <= answering)
         return;
@@ -377,7 +365,7 @@ static void need(struct look *l, const char *name, const char *because)
 {
     struct lks_str subject = lks_str_from(name);
     const struct lks_reading *r = lks_tuple_find(l->tuple, name);
-    if (measured(l->tuple, subject) != NULL)
+    if (lks_node_measured(l->tuple, subject) != NULL)
         return;
     if (r == NULL)
         NOTE(l, LKS_ERROR, subject, "%s was not read, and %s", name, because);
@@ -403,6 +391,14 @@ static void rule_unmeasured(struct look *l)
 /* Copies ------------------------------------------------------------------------------------ */
 
 #define COPY_PREFIX "copy."
+
+/* The component that `name` is a copy of; false where it is none, or something else of a copy. */
+static bool is_copy(struct lks_str name, struct lks_str *component)
+{
+    struct lks_str copy;
+    return !between(name, COPY_PREFIX, ".build_id", &copy) &&
+           between(name, COPY_PREFIX, "", component);
+}
 
 /* Copies of one version, and where the first of them is. */
 struct version_place {
@@ -449,7 +445,7 @@ static size_t find_places(const struct look *l, struct lks_str component,
 {
     enum lks_version_scheme scheme = lks_facts_scheme(l->facts, component);
     bool apart = is_numbered_apart(component);
-    const struct lks_reading *own = apart ? NULL : measured(l->tuple, component);
+    const struct lks_reading *own = apart ? NULL : lks_node_measured(l->tuple, component);
     size_t found = 0;
     for (size_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
@@ -495,7 +491,7 @@ static void rule_copies(struct look *l)
     for (size_t at = 0, count; at < t->count; at += count) {
         struct lks_str component;
         count = same_name(t, at);
-        if (between(t->readings[at].name, COPY_PREFIX, "", &component))
+        if (is_copy(t->readings[at].name, &component))
             compare_copies(l, component, &t->readings[at], count);
     }
 }
@@ -513,8 +509,7 @@ static void rule_mapped_deleted(struct look *l)
     for (size_t i = 0; i < l->tuple->count; i++) {
         const struct lks_reading *r = &l->tuple->readings[i];
         struct lks_str component;
-        if (!between(r->name, COPY_PREFIX, "", &component) || !lks_str_is(r->part, "process") ||
-            !says_deleted(r))
+        if (!is_copy(r->name, &component) || !lks_str_is(r->part, "process") || !says_deleted(r))
             continue;
         NOTE(l, LKS_ERROR, component,
              "a process still runs with %" LKS_STR_FMT ", which was replaced on disk (%" LKS_STR_FMT
@@ -549,7 +544,7 @@ static bool has_own_rule(struct lks_str component)
            lks_str_is(component, "kernel");
 }
 
-/* Of several packages that tell of a component, the one of the node itself counts. */
+/* Of several packages that tell of a component one has to be what runs. */
 static void rule_package_differs(struct look *l)
 {
     for (size_t i = 0; i < l->tuple->count; i++) {
@@ -558,8 +553,8 @@ static void rule_package_differs(struct look *l)
         if (package->state != LKS_MEASURED || package->of.len > 0 ||
             !between(package->name, "", ".package", &component) || has_own_rule(component))
             continue;
-        const struct lks_reading *own = measured(l->tuple, component);
-        if (own == NULL || is_version(package, own->value, lks_facts_scheme(l->facts, component)))
+        const struct lks_reading *own = lks_node_measured(l->tuple, component);
+        if (own == NULL || lks_package_agrees(l->facts, l->tuple, component, own->value))
             continue;
         NOTE(l, LKS_WARNING, component,
              "%" LKS_STR_FMT " is %" LKS_STR_FMT " (%" LKS_STR_FMT ") and its package %" LKS_STR_FMT
@@ -574,7 +569,7 @@ static void rule_dkms(struct look *l)
 {
     size_t count;
     const struct lks_reading *r = lks_tuple_range(l->tuple, LKS_STR("platform.dkms"), &count);
-    const struct lks_reading *next = measured(l->tuple, LKS_STR("platform.next_kernel"));
+    const struct lks_reading *next = lks_node_measured(l->tuple, LKS_STR("platform.next_kernel"));
     for (; count > 0; count--, r++) {
         if (r->state != LKS_MEASURED || next == NULL ||
             lks_str_find(r->value, LKS_STR(" not built")) < 0)
@@ -590,8 +585,9 @@ static void rule_dkms(struct look *l)
 
 static void rule_upgrades(struct look *l)
 {
-    const struct lks_reading *r = measured(l->tuple, LKS_STR("settings.unattended_upgrades"));
-    const struct lks_reading *how = measured(l->tuple, LKS_STR("platform.upgrades"));
+    const struct lks_reading *r =
+        lks_node_measured(l->tuple, LKS_STR("settings.unattended_upgrades"));
+    const struct lks_reading *how = lks_node_measured(l->tuple, LKS_STR("platform.upgrades"));
     if (r == NULL || !lks_str_is(r->value, "true"))
         return;
     struct lks_str by = how != NULL ? how->value : r->evidence;

@@ -13,6 +13,14 @@
 
 /* Shared ------------------------------------------------------------------------------------ */
 
+bool lks_draft_lacks_gpus(const struct lks_draft *d, const struct lks_reading *r, size_t count)
+{
+    int64_t read = 0;
+    for (size_t i = 0; i < count; i++)
+        read += lks_reading_of_gpu(&r[i]);
+    return read > 0 && read < d->gpus;
+}
+
 struct lks_accord_of lks_draft_accord(const struct lks_draft *d, struct lks_str name)
 {
     size_t count;
@@ -24,7 +32,8 @@ struct lks_accord_of lks_draft_accord(const struct lks_draft *d, struct lks_str 
     } else if (spread.count > 0) {
         of.first = spread.values[0].first;
         of.value = of.first->value;
-        of.accord = spread.count > 1                  ? LKS_ACCORD_DIFFER
+        of.accord = lks_draft_lacks_gpus(d, r, count) ? LKS_ACCORD_SOME
+                    : spread.count > 1                ? LKS_ACCORD_DIFFER
                     : of.first->state == LKS_MEASURED ? LKS_ACCORD_ONE
                                                       : LKS_ACCORD_ABSENT;
     }
@@ -142,7 +151,9 @@ static void put_head(const struct lks_draft *d, struct lks_str version, const ch
                  S(node), day);
     lks_buf_addf(out, "# What other nodes may have otherwise is yours to take out.\n");
     put_part(out, "", &d->class);
-    lks_buf_addf(out, "lockstep: 1\nkind: Stack\nname: %" LKS_STR_FMT "\nversion: ", S(d->name));
+    lks_buf_addf(out, "lockstep: 1\nkind: Stack\nname: ");
+    lks_draft_quote(out, d->name);
+    lks_buf_addf(out, "\nversion: ");
     lks_draft_quote(out, version);
     lks_buf_addf(out, "\nvendor: %s\nhardware: [", lks_vendor_name(d->vendor));
     lks_draft_quote(out, d->class_name);
@@ -193,13 +204,33 @@ static void draft_all(struct lks_draft *d)
     lks_draft_rest(d);
 }
 
+/* The class is called after the stack, so both names have to fit. */
+static enum lks_code check_names(struct lks_str name, struct lks_str version,
+                                 struct lks_report *report, struct lks_err *err)
+{
+    struct lks_str class = lks_report_text(report, "%" LKS_STR_FMT LKS_DRAFT_CLASS, S(name));
+    if (!lks_schema_is_name(name))
+        return lks_fail(err, LKS_E_INVALID,
+                        "'%" LKS_STR_FMT "' is not a name for a stack: lower-case letters, digits, "
+                        "'.', '-', '_', beginning with a letter or a digit",
+                        S(name));
+    if (!lks_schema_is_name(class))
+        return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is too long a name for a stack",
+                        S(name));
+    if (!lks_draft_is_version(version))
+        return lks_fail(err, LKS_E_INVALID, "'%" LKS_STR_FMT "' is not a version for a stack",
+                        S(version));
+    return LKS_OK;
+}
+
 enum lks_code lks_draft_stack(const struct lks_facts *facts, const struct lks_tuple *tuple,
                               struct lks_str name, struct lks_str version, lks_day today,
                               struct lks_buf *out, struct lks_report *report, struct lks_err *err)
 {
     LKS_CLEANUP(end)
     struct lks_draft d = {.facts = facts, .tuple = tuple, .report = report, .name = name};
-    if (lks_consistency(facts, tuple, report, err) != LKS_OK)
+    if (check_names(name, version, report, err) != LKS_OK ||
+        lks_consistency(facts, tuple, report, err) != LKS_OK)
         return err->code;
     begin(&d);
     d.said = lks_arena_array(&report->arena, tuple->count + 1, sizeof(*d.said));

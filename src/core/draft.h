@@ -11,7 +11,8 @@
 /* Append a manifest (YAML) called `name` and `version` to `out`: a hardware class where none that
  * is built in fits the machine, and the stack. What keeps the machine from being golden is noted in
  * `report` as errors, and nothing is appended then; what was left out is a warning, and a comment
- * in the manifest. `today` goes into its evidence. */
+ * in the manifest. `today` goes into its evidence. What is no name or no version for a stack is a
+ * failure. */
 enum lks_code lks_draft_stack(const struct lks_facts *facts, const struct lks_tuple *tuple,
                               struct lks_str name, struct lks_str version, lks_day today,
                               struct lks_buf *out, struct lks_report *report,

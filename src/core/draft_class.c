@@ -2,6 +2,7 @@
  * else one that says what was counted. */
 #include "core/compat.h"
 #include "core/draft_parts.h"
+#include "core/node.h"
 #include "model/class.h"
 
 #define S(s) LKS_STR_ARG(s)
@@ -26,6 +27,7 @@ struct machine {
     int64_t n[COUNTS];
     bool known[COUNTS]; /* it was measured, and is the same on all devices */
     struct lks_str gpu; /* as a class names it */
+    const struct lks_reading *memory;
 };
 
 /* Why a count is not there is told with all else that is left out. */
@@ -37,6 +39,7 @@ static void count_devices(const struct lks_draft *d, struct machine *m)
         m->known[i] = of.accord == LKS_ACCORD_ONE &&
                       lks_str_number(of.value, (uint64_t)counts[i].max, &number);
         m->n[i] = m->known[i] ? (int64_t)number : 0;
+        m->memory = i == MEMORY ? of.first : m->memory;
     }
 }
 
@@ -114,22 +117,14 @@ static struct lks_str name_gpu(struct lks_draft *d)
     return name;
 }
 
-/* Less memory is counted than is built in, since the kernel keeps some to itself. What conforms to
- * a class is what lacks less than the fortieth part of what it says. */
-static bool is_memory(int64_t stated, int64_t counted)
-{
-    enum { SLACK_PART = 40 };
-    return counted <= stated && counted >= stated - stated / SLACK_PART;
-}
-
-/* What is built in, by all appearances: the count, rounded up as far as it conforms. Another node
- * of the same build may count a little more. */
-static int64_t built_in(int64_t counted)
+/* What is built in, by all appearances: what was counted in the kernel's blocks, rounded up as far
+ * as it conforms. Another node of the same build may count a little more. */
+static int64_t built_in(const struct lks_reading *memory, int64_t counted)
 {
     enum { LARGEST_MODULE = 64 };
     for (int64_t module = LARGEST_MODULE; module > 1; module /= 2) {
         int64_t whole = (counted + module - 1) / module * module;
-        if (is_memory(whole, counted))
+        if (lks_node_has_memory(memory, whole))
             return whole;
     }
     return counted;
@@ -143,7 +138,8 @@ static bool is_machine(const struct lks_class *c, enum lks_vendor vendor, const 
         [MEMORY] = c->memory_gib,
     };
     for (size_t i = 0; i < COUNTS; i++) {
-        if (i == MEMORY ? !is_memory(stated[i], m->n[i]) : stated[i] != m->n[i])
+        bool memory = i == MEMORY && m->known[MEMORY] && stated[i] > 0;
+        if (memory ? !lks_node_has_memory(m->memory, stated[i]) : stated[i] != m->n[i])
             return false;
     }
     return c->vendor == vendor && lks_str_eq(c->gpu, m->gpu);
@@ -169,7 +165,7 @@ static void put_count(struct lks_buf *out, const char *key, const struct machine
 static void put_class(struct lks_draft *d, const struct machine *m)
 {
     struct lks_buf *out = &d->class;
-    d->class_name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "-class", S(d->name));
+    d->class_name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT LKS_DRAFT_CLASS, S(d->name));
     lks_buf_addf(out, "lockstep: 1\nkind: HardwareClass\nname: ");
     lks_draft_quote(out, d->class_name);
     lks_buf_addf(out, "\nvendor: %s\ngpu: {product: ", lks_vendor_name(d->vendor));
@@ -184,7 +180,7 @@ static void put_class(struct lks_draft *d, const struct machine *m)
                      (long long)m->n[NIC_GBPS]);
     put_count(out, "nvmes", m, NVMES);
     if (m->n[MEMORY] > 0)
-        lks_buf_addf(out, "memory_gib: %lld\n", (long long)built_in(m->n[MEMORY]));
+        lks_buf_addf(out, "memory_gib: %lld\n", (long long)built_in(m->memory, m->n[MEMORY]));
     lks_buf_addf(out, "---\n");
 }
 
@@ -199,6 +195,7 @@ void lks_draft_class(struct lks_draft *d)
                          "a class has 1 to %lld GPUs, and that is not what was counted",
                          (long long)counts[GPUS].max);
     mark_said(d, &m);
+    d->gpus = m.n[GPUS];
     for (size_t i = 0; i < d->facts->classes.count; i++) {
         if (is_machine(&d->facts->classes.rows[i], d->vendor, &m)) {
             d->class_name = d->facts->classes.rows[i].name;

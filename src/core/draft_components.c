@@ -32,14 +32,8 @@ static struct lks_str component_of(struct lks_str name)
 static const struct lks_reading *measured(const struct lks_draft *d, struct lks_str component,
                                           const char *suffix)
 {
-    size_t count;
-    struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), suffix);
-    const struct lks_reading *r = lks_tuple_range(d->tuple, name, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (r[i].state == LKS_MEASURED)
-            return &r[i];
-    }
-    return NULL;
+    return lks_node_measured(d->tuple,
+                             LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), suffix));
 }
 
 static bool is_required(const struct lks_draft *d, struct lks_str component)
@@ -124,17 +118,34 @@ static void put_modules(struct lks_draft *d, struct lks_str component)
 static void check_sides(struct lks_draft *d, struct lks_str component)
 {
     static const char *const sides[] = {".loaded", ".disk", ".library", ".package"};
-    if (!lks_str_is(component, "driver") && !lks_str_is(component, "amdgpu"))
-        return;
     for (size_t i = 0; i < LKS_COUNT(sides); i++) {
         struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), sides[i]);
         struct lks_accord_of of = lks_draft_accord(d, name);
-        if (of.accord == LKS_ACCORD_UNMEASURED && measured(d, component, sides[i]) == NULL)
+        if (of.accord == LKS_ACCORD_UNMEASURED)
             LKS_DRAFT_REFUSE(d, "not-measured", name,
                              "%" LKS_STR_FMT " could not be read: %" LKS_STR_FMT " (%" LKS_STR_FMT
                              ")",
                              S(name), S(of.first->value), S(of.first->evidence));
     }
+}
+
+/* The package of anything else is a reading of its own in the manifest; where it cannot be written
+ * it is judged with what runs, and then it must be of it. */
+static void check_package(struct lks_draft *d, struct lks_str component, struct lks_str version)
+{
+    struct lks_str name = LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", S(component));
+    struct lks_accord_of of = lks_draft_accord(d, name);
+    const struct lks_reading *package = lks_node_measured(d->tuple, name);
+    bool agrees = lks_package_agrees(d->facts, d->tuple, component, version);
+    bool kernel = lks_str_is(component, "kernel");
+    bool writable = of.accord == LKS_ACCORD_ONE && lks_str_trim(of.value).len > 0 &&
+                    of.value.len <= LKS_VERSION_LEN_MAX;
+    if (!writable && !agrees && !kernel)
+        LKS_DRAFT_REFUSE(d, "package-differs", component,
+                         "%" LKS_STR_FMT " is %" LKS_STR_FMT
+                         ", and none of its packages is: one is %" LKS_STR_FMT " (%" LKS_STR_FMT
+                         ")",
+                         S(component), S(version), S(package->value), S(package->evidence));
 }
 
 static void pin_installed(struct lks_draft *d, struct lks_str component, struct lks_str version)
@@ -144,14 +155,11 @@ static void pin_installed(struct lks_draft *d, struct lks_str component, struct 
     put_modules(d, component);
     put_builds(d, component);
     lks_buf_addf(&d->components, "}\n");
-    check_sides(d, component);
+    if (lks_str_is(component, "driver") || lks_str_is(component, "amdgpu"))
+        check_sides(d, component);
+    else
+        check_package(d, component, version);
     lks_draft_said(d, component);
-}
-
-static bool is_image_copy(const struct lks_reading *r)
-{
-    return lks_str_is(r->part, "python") || lks_str_is(r->part, "container") ||
-           lks_str_is(r->part, "process");
 }
 
 /* The version that the images on this machine agree on; empty when there is none. What they do not
@@ -164,7 +172,7 @@ static struct lks_str image_version(struct lks_draft *d, struct lks_str componen
     size_t count;
     const struct lks_reading *r = lks_tuple_range(d->tuple, name, &count);
     for (; count > 0; count--, r++) {
-        if (!is_image_copy(r) || r->state != LKS_MEASURED)
+        if (!lks_copy_of_image(r) || r->state != LKS_MEASURED)
             continue;
         first = first == NULL ? r : first;
         if (lks_version_cmp(first->value, r->value, scheme) == 0)
@@ -199,13 +207,17 @@ static void refuse_unknown(struct lks_draft *d, struct lks_str component,
                      S(r == NULL ? LKS_STR("") : r->value));
 }
 
-/* It is required, and the machine does not have it: then that is what is golden, if it is known. */
+/* It is required, and the machine does not have it: then that is what is golden, if it is known.
+ * What could not be read may be there, whatever its package says. */
 static void pin_absent(struct lks_draft *d, struct lks_str component)
 {
     const struct lks_reading *r = lks_tuple_component(d->tuple, component);
+    struct lks_accord_of own = lks_draft_accord(d, component);
     struct lks_accord_of package =
         lks_draft_accord(d, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".package", S(component)));
-    if (r != NULL && r->state == LKS_ABSENT && package.accord == LKS_ACCORD_UNMEASURED)
+    if (own.accord == LKS_ACCORD_UNMEASURED)
+        r = own.first;
+    else if (r != NULL && r->state == LKS_ABSENT && package.accord == LKS_ACCORD_UNMEASURED)
         r = package.first;
     if (r == NULL || r->state != LKS_ABSENT) {
         refuse_unknown(d, component, r);
@@ -236,7 +248,7 @@ static void draft_component(struct lks_draft *d, struct lks_str component)
     const struct lks_reading *package = measured(d, component, ".package");
     bool looked = lks_draft_accord(d, component).accord != LKS_ACCORD_NONE;
     struct lks_str version = own != NULL                  ? own->value
-                             : package != NULL && !looked ? lks_version_upstream(package->value)
+                             : package != NULL && !looked ? package->value
                                                           : (struct lks_str){"", 0};
     if (version.len > 0) {
         if (is_pinnable(d, component, version))
@@ -366,16 +378,21 @@ static void draft_part(struct lks_draft *d, const struct lks_reading *r, size_t 
     }
 }
 
-/* The firmware of one class. A pin without a part is one of every part that has none, so it is made
- * only where no part is left without. */
+/* The firmware of one class: all parts that were read, or none, since a device of a part that no
+ * pin is about does not conform to a class that has pins. A pin without a part is one of every part
+ * that has none, so it is made only where no part is left without. */
 static void draft_class(struct lks_draft *d, const struct lks_reading *r, size_t count)
 {
     bool all = true;
     for (size_t i = 0; i < count; i++)
         all = all && is_pinnable_part(d, r, count, r[i].part);
     for (size_t i = 0; i < count; i++) {
-        if (is_first_of_part(r, i) && (all || r[i].part.len > 0) &&
-            is_pinnable_part(d, r, count, r[i].part))
+        bool pinned = is_pinnable_part(d, r, count, r[i].part) && (all || r[i].part.len > 0);
+        if (r[i].state == LKS_MEASURED && !pinned)
+            return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].state == LKS_MEASURED && is_first_of_part(r, i))
             draft_part(d, r, count, i);
     }
 }
@@ -387,7 +404,8 @@ void lks_draft_firmware(struct lks_draft *d)
         const struct lks_reading *r = &t->readings[i];
         for (count = 1; i + count < t->count && lks_str_eq(r[count].name, r->name);)
             count++;
-        if (lks_component_is_firmware(r->name) && !has_unknown(r, count))
+        if (lks_component_is_firmware(r->name) && !has_unknown(r, count) &&
+            !lks_draft_lacks_gpus(d, r, count))
             draft_class(d, r, count);
     }
 }

@@ -6,6 +6,9 @@
 #include "core/draft.h"
 #include "model/stack.h"
 
+/* A drafted class is called as its stack, with this behind. */
+#define LKS_DRAFT_CLASS "-class"
+
 struct lks_draft {
     const struct lks_facts *facts;
     const struct lks_tuple *tuple;
@@ -13,6 +16,7 @@ struct lks_draft {
     struct lks_str name; /* of the stack */
     enum lks_vendor vendor;
     bool nvswitch; /* there are some in the node */
+    int64_t gpus;  /* of the class, once it is known */
     bool *said;    /* for each reading of the tuple; in the report's arena */
 
     /* The parts, in the order in which they are written. */
@@ -28,6 +32,7 @@ enum lks_accord {
     LKS_ACCORD_ABSENT,     /* it is not there, on any device */
     LKS_ACCORD_ONE,        /* each was measured and says `value` */
     LKS_ACCORD_DIFFER,     /* devices differ */
+    LKS_ACCORD_SOME,       /* fewer GPUs were read than there are */
     LKS_ACCORD_UNMEASURED, /* `first` could not be read */
 };
 
@@ -36,6 +41,9 @@ struct lks_accord_of {
     struct lks_str value;
     const struct lks_reading *first;
 };
+
+/* Whether the `count` readings from `r` on are of GPUs, and of fewer than there are. */
+bool lks_draft_lacks_gpus(const struct lks_draft *d, const struct lks_reading *r, size_t count);
 
 struct lks_accord_of lks_draft_accord(const struct lks_draft *d, struct lks_str name);
 

@@ -1,6 +1,7 @@
 /* The settings of a draft, by the table of a stack's settings, and what has no other place. */
 #include "base/secret.h"
 #include "core/draft_parts.h"
+#include "core/node.h"
 #include "model/schema.h"
 
 #define S(s) LKS_STR_ARG(s)
@@ -141,7 +142,7 @@ static void put_setting(struct lks_draft *d, struct lks_buf *out, const struct l
     struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%" LKS_STR_FMT, S(path));
     struct lks_accord_of of = lks_draft_accord(d, name);
     bool none = of.accord == LKS_ACCORD_ABSENT && field->shape.type == LKS_TYPE_LIST &&
-                field->shape.min == 0; /* then a list of nothing says it */
+                lks_setting_lacks_as_off(name); /* then a list of nothing says it */
     if (of.accord != LKS_ACCORD_ONE && !none)
         return;
     bool cmdline = lks_str_is(path, "kernel_cmdline");
@@ -196,6 +197,8 @@ static size_t put_entry(struct lks_draft *d, struct lks_buf *out, struct lks_str
         lks_draft_left_out(d, LKS_WARNING, name,
                            "%" LKS_STR_FMT "%scould not be read: %" LKS_STR_FMT, S(of.first->of),
                            of.first->of.len > 0 ? ": " : "", S(of.first->value));
+    else if (of.accord == LKS_ACCORD_SOME)
+        lks_draft_left_out(d, LKS_WARNING, name, "it was read of fewer GPUs than there are");
     else if (of.accord == LKS_ACCORD_DIFFER)
         lks_draft_left_out(d, is_of_device(of.first) ? LKS_WARNING : LKS_INFO, name,
                            "there are several, and they differ");
@@ -302,7 +305,8 @@ void lks_draft_rest(struct lks_draft *d)
     size_t put = 0;
     for (size_t i = 0; i < d->tuple->count; i++) {
         struct lks_str name = d->tuple->readings[i].name;
-        if (d->said[i] || lks_reading_kind(name)->class != LKS_READING_IDENTITY)
+        if (d->said[i] || d->tuple->readings[i].state == LKS_ABSENT ||
+            lks_reading_kind(name)->class != LKS_READING_IDENTITY)
             continue;
         if (put < LKS_STACK_ATTRIBUTES_MAX)
             put += put_entry(d, &d->other, other_key(name), name, 2);

@@ -1,5 +1,6 @@
 #include "core/node.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define S(s) LKS_STR_ARG(s)
@@ -45,6 +46,99 @@ const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const 
             return r;
     }
     return NULL;
+}
+
+const struct lks_reading *lks_node_measured(const struct lks_tuple *tuple, struct lks_str name)
+{
+    size_t count;
+    const struct lks_reading *r = lks_tuple_range(tuple, name, &count);
+    for (; count > 0; count--, r++) {
+        if (r->state == LKS_MEASURED)
+            return r;
+    }
+    return NULL;
+}
+
+const struct lks_reading *lks_node_best(const struct lks_tuple *tuple, struct lks_str name)
+{
+    size_t count;
+    const struct lks_reading *r = lks_node_measured(tuple, name);
+    return r != NULL ? r : lks_tuple_range(tuple, name, &count);
+}
+
+/* A package may say only the first numbers of what is in it. */
+static bool is_coarse(const struct lks_facts *facts, struct lks_str component)
+{
+    for (size_t i = 0; i < facts->packages.count; i++) {
+        const struct lks_package_kind *kind = &facts->packages.rows[i];
+        if (lks_str_eq(kind->component, component) && kind->says == LKS_SAYS_TWO)
+            return true;
+    }
+    return false;
+}
+
+bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
+                        struct lks_str component, struct lks_str running)
+{
+    char name[LKS_READING_NAME_MAX + sizeof(".package")];
+    enum lks_version_scheme scheme = lks_facts_scheme(facts, component);
+    bool coarse = is_coarse(facts, component);
+    size_t count, measured = 0;
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", S(component));
+    const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(name), &count);
+    for (; count > 0; count--, r++) {
+        measured += r->state == LKS_MEASURED;
+        if (r->state != LKS_MEASURED)
+            continue;
+        if (lks_version_cmp(r->value, running, scheme) == 0 ||
+            (scheme == LKS_VERSION_DOTTED &&
+             lks_version_cmp(lks_version_stated(r->value, running),
+                             lks_version_stated(running, r->value), scheme) == 0) ||
+            (coarse && lks_version_covers(r->value, running)))
+            return true;
+    }
+    return measured == 0;
+}
+
+bool lks_copy_of_image(const struct lks_reading *r)
+{
+    static const char *const places[] = {"python", "container", "process"};
+    for (size_t i = 0; i < LKS_COUNT(places); i++) {
+        if (lks_str_is(r->part, places[i]))
+            return true;
+    }
+    return false;
+}
+
+bool lks_node_memory_in_blocks(const struct lks_reading *r)
+{
+    return lks_str_starts(r->evidence, "/sys/devices/system/memory");
+}
+
+/* A missing module is more than this part of a machine. */
+enum { MEMORY_SLACK_PART = 40 };
+
+bool lks_node_has_memory(const struct lks_reading *r, int64_t gib)
+{
+    uint64_t number;
+    if (r->state != LKS_MEASURED || !lks_str_number(r->value, INT64_MAX, &number))
+        return false;
+    int64_t counted = (int64_t)number;
+    int64_t slack = lks_node_memory_in_blocks(r) ? gib / MEMORY_SLACK_PART : 0;
+    return counted <= gib && counted >= gib - slack;
+}
+
+bool lks_setting_lacks_as_off(struct lks_str name)
+{
+    static const char *const settings[] = {
+        "settings.mig.mode",    "settings.mig.profiles",  "settings.ecc",     "settings.gds",
+        "settings.persistence", "settings.clocks.locked", "settings.nic.pfc", "settings.nic.ecn",
+    };
+    for (size_t i = 0; i < LKS_COUNT(settings); i++) {
+        if (lks_str_is(name, settings[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool says_the_same(const struct lks_reading *a, const struct lks_reading *b)

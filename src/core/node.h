@@ -22,6 +22,29 @@ bool lks_reading_of_gpu(const struct lks_reading *r);
 const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const char *name,
                                            struct lks_str of);
 
+/* Of the readings called `name` the first that was measured: else NULL, or the first there is. */
+const struct lks_reading *lks_node_measured(const struct lks_tuple *tuple, struct lks_str name);
+const struct lks_reading *lks_node_best(const struct lks_tuple *tuple, struct lks_str name);
+
+/* Whether one of the packages of `component` holds the version `running`, or none was read. Where
+ * packages tell less than the component (CUDA's two numbers) that much has to agree. */
+bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
+                        struct lks_str component, struct lks_str running);
+
+/* Whether a copy of a library is in one of the places where an image puts it. */
+bool lks_copy_of_image(const struct lks_reading *r);
+
+/* Whether a machine with the memory that `r` tells has the `gib` that a class states. Modules are
+ * counted exactly; of the kernel's blocks a little is missing, since firmware keeps some. */
+bool lks_node_has_memory(const struct lks_reading *r, int64_t gib);
+
+/* Whether the number in `r` was counted in blocks of the kernel, and may be a little less. */
+bool lks_node_memory_in_blocks(const struct lks_reading *r);
+
+/* Whether the setting called `name` is off, or a list of nothing, on a device that does not have
+ * it: there is no MIG to turn off on a GPU without. */
+bool lks_setting_lacks_as_off(struct lks_str name);
+
 /* Readings that say the same, from `first` on. */
 struct lks_spread_value {
     const struct lks_reading *first;

@@ -173,6 +173,7 @@ static const char *const of_one_host[] = {
     "root=",        "resume=",           "resume_offset=",
     "cryptdevice=", "rd.luks.uuid=",     "rd.luks.name=",
     "rd.luks.key=", "rd.lvm.lv=",        "rd.md.uuid=",
+    "luks.uuid=",   "luks.name=",        "luks.key=",
     "nfsroot=",     "netroot=",          "rd.iscsi.initiator=",
     "ip=",          "ifname=",           "nameserver=",
     "hostname=",    "systemd.hostname=", "systemd.machine_id=",

@@ -207,7 +207,7 @@ static bool create(int dir, const char *name)
 {
     char fresh[64];
     snprintf(fresh, sizeof(fresh), ".%ld", (long)getpid());
-    int fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
     static const char header[] = "key,code,value\n";
@@ -220,7 +220,7 @@ static bool create(int dir, const char *name)
 
 static bool append(int capture, const char *table, struct lks_str line)
 {
-    if (mkdirat(capture, &LKS_ANSWERS_DIR[1], 0755) != 0 && errno != EEXIST)
+    if (mkdirat(capture, &LKS_ANSWERS_DIR[1], 0700) != 0 && errno != EEXIST)
         return false;
     int dir = openat(capture, &LKS_ANSWERS_DIR[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (dir < 0)
@@ -231,7 +231,11 @@ static bool append(int capture, const char *table, struct lks_str line)
     int fd = openat(dir, name, flags);
     if (fd < 0 && errno == ENOENT && create(dir, name))
         fd = openat(dir, name, flags);
-    bool ok = fd >= 0 && write(fd, line.ptr, line.len) == (ssize_t)line.len;
+    /* What cannot be read back is not recorded. */
+    struct stat st;
+    bool ok = fd >= 0 && fstat(fd, &st) == 0 &&
+              (uint64_t)st.st_size + line.len <= LKS_ANSWERS_BYTES_MAX &&
+              write(fd, line.ptr, line.len) == (ssize_t)line.len;
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
     (void)close(dir);

@@ -14,7 +14,7 @@ enum lks_code lks_answers_find(struct lks_root *root, const char *table, const c
                                struct lks_err *err) LKS_MUST_CHECK;
 
 /* Record what `code` and `err` or `value` say, if there is a capture. A capture that cannot be
- * written is noted in the root and told by lks_root_captured(). */
+ * written is noted in root->capture_failed. */
 void lks_answers_record(struct lks_root *root, const char *table, const char *key,
                         enum lks_code code, struct lks_str value, const struct lks_err *err);
 

@@ -1,5 +1,8 @@
 #include "probe/command.h"
 
+#include "probe/clock.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
@@ -7,9 +10,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -17,7 +20,17 @@ enum {
     SHOWN_MAX = 120, /* bytes of its complaint that a message repeats */
     NOT_STARTED = 127,
     REAP_MS = 50,
+    SLACK_MS = 100, /* for us to notice that its time is up */
+    FDS_MAX = 65536,
+    TRUNCATE_SINCE = 3, /* version of Landlock */
 };
+
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE /* Linux 6.2 */
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+
+#define DEVICES "/dev"
+#define DEVICE  "nvidia" /* and what follows: nvidia0, nvidiactl, nvidia-caps */
 
 const char *const lks_command_dirs[] = {"/usr/local/sbin",
                                         "/usr/local/bin",
@@ -34,11 +47,18 @@ const char *const lks_command_dirs[] = {"/usr/local/sbin",
                                         "/usr/local/slurm/sbin",
                                         NULL};
 
-static int64_t now_ms(void)
+enum lks_code lks_command_trust(const char *path, const struct stat *st, uid_t us,
+                                struct lks_err *err)
 {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    if ((st->st_mode & S_IWOTH) != 0)
+        return lks_fail(err, LKS_E_DENIED, "%s: not run, as anyone may change it", path);
+    if ((st->st_mode & S_IWGRP) != 0 && st->st_gid != 0)
+        return lks_fail(err, LKS_E_DENIED, "%s: not run, as group %u may change it", path,
+                        (unsigned)st->st_gid);
+    if (st->st_uid != 0 && st->st_uid != us)
+        return lks_fail(err, LKS_E_DENIED, "%s: not run, as it belongs to user %u", path,
+                        (unsigned)st->st_uid);
+    return LKS_OK;
 }
 
 enum lks_code lks_command_find(struct lks_root *root, const char *name, size_t *dir,
@@ -54,11 +74,17 @@ enum lks_code lks_command_find(struct lks_root *root, const char *name, size_t *
             return code;
         if (!S_ISREG(st->st_mode))
             return lks_fail(err, LKS_E_INVALID, "%s: not a plain file", path);
-        if (root->live && (st->st_mode & S_IWOTH) != 0)
-            return lks_fail(err, LKS_E_DENIED, "%s: not run, as anyone may change it", path);
-        return LKS_OK;
+        return root->live ? lks_command_trust(path, st, geteuid(), err) : LKS_OK;
     }
     return lks_fail(err, LKS_E_NOT_FOUND, "%s: not there", name);
+}
+
+void lks_command_looked(const char *name, char *out, size_t size)
+{
+    size_t len = (size_t)snprintf(out, size, "no %s in", name);
+    for (size_t i = 0; lks_command_dirs[i] != NULL && len < size; i++)
+        len +=
+            (size_t)snprintf(out + len, size - len, "%s %s", i > 0 ? "," : "", lks_command_dirs[i]);
 }
 
 void lks_command_text(const struct lks_command *c, char *out, size_t size)
@@ -70,34 +96,74 @@ void lks_command_text(const struct lks_command *c, char *out, size_t size)
 
 /* Starting ----------------------------------------------------------------------------------- */
 
-/* No writing to any file but /dev/null, or to devices where they are allowed, for us and all we
- * start. Kernels without Landlock, before 5.13, leave it at the program's word. */
-static void forbid_writing(bool devices)
+int lks_command_guard(void)
 {
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return version > 0 ? (int)version : 0;
+}
+
+/* What cannot be allowed stays forbidden. */
+static void allow_writing(int rules, int dir, const char *name, uint64_t access)
+{
+    struct landlock_path_beneath_attr path = {
+        .allowed_access = access,
+        .parent_fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC),
+    };
+    if (path.parent_fd < 0)
+        return;
+    (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &path, 0);
+    (void)close(path.parent_fd);
+}
+
+static void allow_devices(int rules, uint64_t access)
+{
+    DIR *dir = opendir(DEVICES);
+    const struct dirent *entry;
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (strncmp(entry->d_name, DEVICE, sizeof(DEVICE) - 1) == 0)
+            allow_writing(rules, dirfd(dir), entry->d_name, access);
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
+}
+
+/* No writing to any file but /dev/null, and to NVIDIA's devices where that is allowed. -1: kernels
+ * without Landlock, such as those before 5.13, leave it at the program's word. Made before the
+ * fork, as a vendor's library may have started threads, and behind a fork little is safe then. */
+static int make_rules(unsigned flags)
+{
+    uint64_t truncate = lks_command_guard() >= TRUNCATE_SINCE ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
+    uint64_t access = LANDLOCK_ACCESS_FS_WRITE_FILE | truncate;
     struct landlock_ruleset_attr all = {
-        .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+        .handled_access_fs = access | LANDLOCK_ACCESS_FS_REMOVE_DIR |
                              LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
                              LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
                              LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                              LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM};
     int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
     if (rules < 0)
-        return;
-    struct landlock_path_beneath_attr null = {
-        .allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
-        .parent_fd = open(devices ? "/dev" : "/dev/null", O_PATH | O_CLOEXEC),
-    };
-    if (null.parent_fd >= 0)
-        (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &null, 0);
-    (void)syscall(SYS_landlock_restrict_self, rules, 0);
+        return -1;
+    allow_writing(rules, AT_FDCWD, DEVICES "/null", access);
+    if ((flags & LKS_COMMAND_DEVICES) != 0)
+        allow_devices(rules, access);
+    return rules;
 }
 
-bool lks_command_guarded(void)
+/* All but the first three. Where the kernel, or who guards it, does not know close_range() they are
+ * closed one by one. */
+static bool close_others(void)
 {
-    return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+    struct rlimit limit;
+    if (close_range(3, ~0U, 0) == 0)
+        return true;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > FDS_MAX)
+        return false;
+    for (int fd = 3; fd < (int)limit.rlim_cur; fd++)
+        (void)close(fd);
+    return true;
 }
 
-_Noreturn static void be_program(const struct lks_command *c, int out, pid_t parent)
+_Noreturn static void be_program(const struct lks_command *c, int out, int rules)
 {
     static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
     static char locale[] = "LC_ALL=C";
@@ -106,23 +172,57 @@ _Noreturn static void be_program(const struct lks_command *c, int out, pid_t par
     const char *program = c->path;
     memcpy(argv, &program, sizeof(program)); /* execve() does not write to them */
     memcpy(argv + 1, c->args, sizeof(c->args));
-    (void)setpgid(0, 0);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(NOT_STARTED);
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
-    int null = open("/dev/null", O_RDWR);
+    (void)signal(SIGTERM, SIG_DFL);
+    int null = open(DEVICES "/null", O_RDWR);
     if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
         dup2((c->flags & LKS_COMMAND_QUIET) != 0 ? null : out, 2) < 0 || chdir("/") != 0 ||
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         _exit(NOT_STARTED);
-    forbid_writing((c->flags & LKS_COMMAND_DEVICES) != 0);
-    (void)close_range(3, ~0U, 0);
-    (void)execve(c->path, argv, env);
+    if (rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+        _exit(NOT_STARTED);
+    if (close_others())
+        (void)execve(c->path, argv, env);
     _exit(NOT_STARTED);
+}
+
+static void end_group(int number)
+{
+    (void)number;
+    (void)kill(0, SIGKILL);
+}
+
+/* Between us and the program: leader of the group that the program and all it starts are in. The
+ * kernel tells it when we are killed, and it takes the group with it. It ends as the program does.
+ */
+_Noreturn static void be_keeper(const struct lks_command *c, int out, int rules, pid_t parent)
+{
+    sigset_t term;
+    int status = 0;
+    (void)setpgid(0, 0);
+    (void)signal(SIGTERM, end_group);
+    (void)sigemptyset(&term);
+    (void)sigaddset(&term, SIGTERM);
+    (void)sigprocmask(SIG_UNBLOCK, &term, NULL);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(NOT_STARTED);
+    pid_t pid = _Fork();
+    if (pid == 0)
+        be_program(c, out, rules);
+    if (pid < 0 || !close_others())
+        end_group(0);
+    while (waitpid(pid, &status, 0) != pid && errno == EINTR)
+        continue;
+    if (WIFSIGNALED(status)) {
+        (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        (void)signal(WTERMSIG(status), SIG_DFL);
+        (void)kill(getpid(), WTERMSIG(status));
+    }
+    _exit(WEXITSTATUS(status));
 }
 
 void lks_command_start(struct lks_command *c, struct lks_root *root, const char *path,
@@ -143,12 +243,15 @@ void lks_command_start(struct lks_command *c, struct lks_root *root, const char 
         c->start_errno = errno;
         return;
     }
-    c->ends = now_ms() + ms;
+    c->ends = lks_clock_ms() + ms;
+    int rules = make_rules(flags);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        be_program(c, ends[1], parent);
+        be_keeper(c, ends[1], rules, parent);
     c->start_errno = pid < 0 ? errno : 0;
     (void)close(ends[1]);
+    if (rules >= 0)
+        (void)close(rules);
     if (pid < 0) {
         (void)close(ends[0]);
         return;
@@ -168,7 +271,7 @@ static bool ended_until(const struct lks_command *c, int64_t until, siginfo_t *h
         int failed = waitid(P_PID, (id_t)c->pid, how, WEXITED | WNOHANG | WNOWAIT);
         if (failed == 0 && how->si_pid == c->pid)
             return true;
-        if ((failed != 0 && errno != EINTR) || now_ms() >= until)
+        if ((failed != 0 && errno != EINTR) || lks_clock_ms() >= until)
             return false;
         (void)usleep(200);
     }
@@ -180,7 +283,7 @@ static enum lks_code read_output(struct lks_command *c, struct lks_buf *text, st
     char piece[16384];
     for (;;) {
         struct pollfd fd = {.fd = c->pipe, .events = POLLIN};
-        int64_t left = c->ends - now_ms();
+        int64_t left = c->ends - lks_clock_ms();
         int ready = left > 0 ? poll(&fd, 1, (int)left) : 0;
         if (ready < 0 && errno == EINTR)
             continue;
@@ -204,7 +307,7 @@ static void end_command(struct lks_command *c)
     siginfo_t how;
     (void)kill(-c->pid, SIGKILL);
     (void)kill(c->pid, SIGKILL);
-    if (ended_until(c, now_ms() + REAP_MS, &how)) /* one stuck in the kernel is left to it */
+    if (ended_until(c, lks_clock_ms() + REAP_MS, &how)) /* one stuck in the kernel is left to it */
         (void)waitpid(c->pid, NULL, 0);
     (void)close(c->pipe);
     c->pid = 0;
@@ -242,13 +345,20 @@ static enum lks_code judge_end(const struct lks_command *c, struct lks_str text,
     return LKS_OK;
 }
 
+struct question {
+    struct lks_command *command;
+    struct lks_root *root;
+};
+
 static enum lks_code collect(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
-    struct lks_command *c = ctx;
+    const struct question *q = ctx;
+    struct lks_command *c = q->command;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, c->output_max);
     if (c->pid == 0)
         return lks_fail(err, LKS_E_IO, "could not be started: %s", strerror(c->start_errno));
+    lks_root_patience_ms(q->root, c->ends - lks_clock_ms() + REAP_MS + SLACK_MS);
     enum lks_code code = read_output(c, &text, err);
     if (code == LKS_OK)
         code = judge_end(c, lks_buf_view(&text), err);
@@ -264,8 +374,9 @@ enum lks_code lks_command_collect(struct lks_command *c, struct lks_root *root, 
                                   struct lks_err *err)
 {
     char key[KEY_SIZE];
+    struct question q = {c, root};
     lks_command_text(c, key, sizeof(key));
-    enum lks_code code = lks_root_ask(root, "command", key, collect, c, out, err);
+    enum lks_code code = lks_root_ask(root, "command", key, collect, &q, out, err);
     end_command(c); /* the root may have left it out */
     return code;
 }

@@ -34,9 +34,11 @@ static void add_info(struct lks_buf *out, const struct lks_nlattr *attr)
             lks_nlattr_text(lks_nlattr_find(attr->data, DEVLINK_ATTR_INFO_VERSION_NAME));
         struct lks_str value =
             lks_nlattr_text(lks_nlattr_find(attr->data, DEVLINK_ATTR_INFO_VERSION_VALUE));
-        char key[64];
-        snprintf(key, sizeof(key), "%s:%" LKS_STR_FMT, infos[i].key, LKS_STR_ARG(name));
-        lks_kv_add(out, lks_str_from(key), value);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+        lks_buf_init(&key, LKS_NETLINK_REPLY_MAX);
+        lks_buf_addf(&key, "%s:%" LKS_STR_FMT, infos[i].key, LKS_STR_ARG(name));
+        if (key.failed == LKS_OK) /* an answer has no name longer than itself */
+            lks_kv_add(out, lks_buf_view(&key), value);
     }
 }
 
@@ -67,7 +69,9 @@ enum lks_code lks_devlink_info(struct lks_root *root, const char *address, struc
                                struct lks_err *err)
 {
     char name[32], key[64];
-    snprintf(name, sizeof(name), "%s", address);
+    int len = snprintf(name, sizeof(name), "%s", address);
+    if (len <= 0 || (size_t)len >= sizeof(name))
+        return lks_fail(err, LKS_E_INVALID, "'%.32s' is no address on PCI", address);
     snprintf(key, sizeof(key), "info pci/%s", name);
     return lks_root_ask(root, "devlink", key, ask_info, name, out, err);
 }

@@ -79,6 +79,16 @@ static enum lks_code ask_pause(void *ctx, struct lks_buf *out, struct lks_err *e
     return LKS_OK;
 }
 
+enum lks_code lks_ethtool_half(struct lks_str attrs, struct lks_buf *out, struct lks_err *err)
+{
+    struct lks_str data = lks_nlattr_find(attrs, ETHTOOL_A_MODULE_EEPROM_DATA);
+    if (data.len != MODULE_HALF)
+        return lks_fail(err, LKS_E_INVALID, "module: %zu bytes came back, not %d", data.len,
+                        MODULE_HALF);
+    lks_buf_add(out, data);
+    return lks_buf_check(out, err);
+}
+
 /* Half of the memory by netlink, since Linux 5.13. */
 static enum lks_code read_half(const char *interface, uint32_t offset, struct lks_buf *out,
                                struct lks_err *err)
@@ -97,11 +107,7 @@ static enum lks_code read_half(const char *interface, uint32_t offset, struct lk
                                 ETHTOOL_GENL_VERSION};
     if (lks_genl_ask(&to, lks_buf_view(&attrs), &reply, err) != LKS_OK)
         return err->code;
-    struct lks_str data = lks_nlattr_find(lks_buf_view(&reply), ETHTOOL_A_MODULE_EEPROM_DATA);
-    if (data.len == 0 || data.len > MODULE_HALF)
-        return lks_fail(err, LKS_E_INVALID, "module: %zu bytes came back", data.len);
-    lks_buf_add(out, data);
-    return lks_buf_check(out, err);
+    return lks_ethtool_half(lks_buf_view(&reply), out, err);
 }
 
 /* The whole of it by ioctl, as older kernels and drivers have it. */

@@ -25,6 +25,11 @@ enum lks_code lks_ethtool_ask(struct lks_root *root, enum lks_ethtool question,
 enum lks_code lks_ethtool_module(struct lks_str bytes, struct lks_buf *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
+/* Append half of such a memory, from the attributes of the kernel's answer. All of the half: what
+ * follows would stand in the wrong place behind less. */
+enum lks_code lks_ethtool_half(struct lks_str attrs, struct lks_buf *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /* The question as evidence: "ethtool drvinfo eth0". */
 #define LKS_ETHTOOL_EVIDENCE_SIZE 64
 void lks_ethtool_evidence(enum lks_ethtool question, const char *interface,

@@ -1,11 +1,12 @@
 #include "probe/ipmi.h"
 
+#include "probe/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ipmi.h>
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NETFN_APP         0x06
@@ -13,13 +14,6 @@
 #define MESSAGE_ID        1
 #define ANSWER_MAX        64 /* bytes; 16 are expected */
 #define STRANGERS_MAX     32 /* messages that are no answer to ours */
-
-static int64_t now_ms(void)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static enum lks_code fail_errno(struct lks_err *err, const char *path, int number)
 {
@@ -81,9 +75,9 @@ static enum lks_code receive(int fd, const char *path, bool *ours, struct lks_bu
 
 static enum lks_code wait_answer(int fd, const char *path, struct lks_buf *out, struct lks_err *err)
 {
-    int64_t until = now_ms() + LKS_IPMI_WAIT_MS;
+    int64_t until = lks_clock_ms() + LKS_IPMI_WAIT_MS;
     for (int strangers = 0; strangers < STRANGERS_MAX;) {
-        int64_t left = until - now_ms();
+        int64_t left = until - lks_clock_ms();
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         int n = left > 0 ? poll(&wait, 1, (int)left) : 0;
         if (n < 0 && errno == EINTR)
@@ -105,7 +99,9 @@ static enum lks_code wait_answer(int fd, const char *path, struct lks_buf *out, 
 
 enum lks_code lks_ipmi_get_device_id(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
-    const char *path = *(const char *const *)ctx;
+    const struct lks_ipmi *ipmi = ctx;
+    const char *path = ipmi->path;
+    lks_root_patience_ms(ipmi->root, LKS_IPMI_WAIT_MS);
     int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return fail_errno(err, path, errno);
@@ -129,24 +125,16 @@ enum {
     LENGTH_WITH_AUX = 16,
 };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* How many bytes were read; 0 when the line is not written as it should be. */
 static size_t parse_bytes(struct lks_str line, unsigned char out[ANSWER_MAX])
 {
     size_t n = 0;
     struct lks_str word;
+    uint64_t byte;
     while (lks_str_word(&line, &word)) {
-        int high = word.len == 2 ? hex_digit(word.ptr[0]) : -1;
-        int low = word.len == 2 ? hex_digit(word.ptr[1]) : -1;
-        if (high < 0 || low < 0 || n == ANSWER_MAX)
+        if (word.len != 2 || !lks_str_hex(word, UINT8_MAX, &byte) || n == ANSWER_MAX)
             return 0;
-        out[n++] = (unsigned char)(high << 4 | low);
+        out[n++] = (unsigned char)byte;
     }
     return n;
 }

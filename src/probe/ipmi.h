@@ -2,12 +2,17 @@
 #ifndef LKS_PROBE_IPMI_H
 #define LKS_PROBE_IPMI_H
 
-#include "base/buf.h"
+#include "probe/root.h"
 
-#define LKS_IPMI_WAIT_MS 2500 /* for one answer; less than a probe may be silent */
+#define LKS_IPMI_WAIT_MS 2500 /* for one answer; patience is asked for it */
 
-/* Send Get Device ID to the controller behind a device node, whose path (const char *) `ctx` points
- * to, and append its answer as bytes in hexadecimal, separated by blanks; the first is the
+struct lks_ipmi {
+    struct lks_root *root;
+    const char *path; /* of a device node */
+};
+
+/* Send Get Device ID to the controller behind the device node of the struct lks_ipmi that `ctx`
+ * points to, and append its answer as bytes in hexadecimal, separated by blanks; the first is the
  * completion code. A lks_ask_fn: for the live machine alone. */
 enum lks_code lks_ipmi_get_device_id(void *ctx, struct lks_buf *out,
                                      struct lks_err *err) LKS_MUST_CHECK;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char first_line[] = "lockstep library cache 1";
+#define FAMILY "lockstep library cache " /* of any version */
+
+static const char first_line[] = FAMILY "1";
 
 #define MEMORY_MAX (LKS_LIBCACHE_BYTES_MAX * 2)
 
@@ -164,13 +166,24 @@ void lks_libcache_write(const struct lks_libcache *c, bool all, struct lks_buf *
 
 /* Asking ------------------------------------------------------------------------------------- */
 
+/* What was loaded is sorted; what was added since is a few files as a rule. */
+static struct lks_libcache_entry *find(struct lks_libcache *c,
+                                       const struct lks_libcache_entry *want)
+{
+    struct lks_libcache_entry *found = NULL;
+    if (c->loaded > 0)
+        found = bsearch(want, c->entries, c->loaded, sizeof(*want), entry_cmp);
+    for (size_t i = c->loaded; found == NULL && i < c->count; i++) {
+        if (entry_cmp(&c->entries[i], want) == 0)
+            found = &c->entries[i];
+    }
+    return found;
+}
+
 struct lks_str lks_libcache_find(struct lks_libcache *c, const struct stat *st, const char *table)
 {
     struct lks_libcache_entry want = {.table = lks_str_from(table)};
-    if (c->loaded == 0 || !key_of(st, want.key))
-        return (struct lks_str){0};
-    struct lks_libcache_entry *found =
-        bsearch(&want, c->entries, c->loaded, sizeof(want), entry_cmp);
+    struct lks_libcache_entry *found = key_of(st, want.key) ? find(c, &want) : NULL;
     if (found == NULL)
         return (struct lks_str){0};
     found->used = true;
@@ -185,7 +198,7 @@ void lks_libcache_add(struct lks_libcache *c, const struct stat *st, const char 
     int64_t newest =
         st->st_ctim.tv_sec > st->st_mtim.tv_sec ? st->st_ctim.tv_sec : st->st_mtim.tv_sec;
     if (newest > now - LKS_LIBCACHE_SETTLED_S || !key_of(st, entry.key) || !is_table(entry.table) ||
-        !is_answer(answer))
+        !is_answer(answer) || find(c, &entry) != NULL)
         return;
     if (add_entry(c, &entry))
         c->changed = true;
@@ -210,25 +223,38 @@ static enum lks_code open_own(const char *path, int *out, struct lks_err *err)
     return LKS_OK;
 }
 
+static enum lks_code read_all(int fd, struct lks_buf *text, struct lks_err *err)
+{
+    char piece[8192];
+    for (;;) {
+        ssize_t n = read(fd, piece, sizeof(piece));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return lks_fail(err, LKS_E_IO, "%s", strerror(errno));
+        if (n == 0)
+            return LKS_OK;
+        lks_buf_add(text, (struct lks_str){piece, (size_t)n});
+        if (lks_buf_check(text, err) != LKS_OK)
+            return err->code;
+    }
+}
+
 enum lks_code lks_libcache_load(struct lks_libcache *c, const char *path, struct lks_err *err)
 {
     int fd = -1;
-    if (open_own(path, &fd, err) != LKS_OK)
-        return err->code;
+    enum lks_code code = open_own(path, &fd, err);
+    c->foreign = code != LKS_OK && code != LKS_E_NOT_FOUND;
+    if (code != LKS_OK)
+        return code;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
-    char piece[8192];
-    ssize_t n = 0;
-    while (text.failed == LKS_OK && (n = read(fd, piece, sizeof(piece))) > 0)
-        lks_buf_add(&text, (struct lks_str){piece, (size_t)n});
-    int number = n < 0 ? errno : 0;
+    code = read_all(fd, &text, err);
     (void)close(fd);
-    if (number != 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
-    if (lks_buf_check(&text, err) != LKS_OK ||
-        lks_libcache_parse(lks_buf_view(&text), c, err) != LKS_OK)
-        return lks_wrap(err, "%s", path);
-    return LKS_OK;
+    c->foreign = !lks_str_starts(lks_buf_view(&text), FAMILY);
+    if (code == LKS_OK)
+        code = lks_libcache_parse(lks_buf_view(&text), c, err);
+    return code == LKS_OK ? LKS_OK : lks_wrap(err, "%s", path);
 }
 
 static bool write_all(int fd, struct lks_str text)
@@ -245,26 +271,53 @@ static bool write_all(int fd, struct lks_str text)
     return true;
 }
 
+/* A new file with `text` in it, called `name`, in the directory of `path`. It gets its name when it
+ * is written, so that nothing is left of a run that is killed; not every file system has files
+ * without a name, and there it has one from the start. */
+static bool write_new(const char *path, const char *name, struct lks_str text)
+{
+    char dir[LKS_LIBCACHE_PATH_MAX] = ".", self[64];
+    const char *slash = strrchr(path, '/');
+    if (slash != NULL)
+        snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path + 1), path);
+    int fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    bool nameless = fd >= 0;
+    if (!nameless)
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    bool ok = write_all(fd, text);
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+    if (ok && nameless)
+        ok = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    int number = errno;
+    ok = close(fd) == 0 && ok;
+    if (!ok && !nameless)
+        (void)unlink(name);
+    errno = number;
+    return ok;
+}
+
 enum lks_code lks_libcache_save(const struct lks_libcache *c, const char *path, bool all,
                                 struct lks_err *err)
 {
+    char name[LKS_LIBCACHE_PATH_MAX + 32];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = {0};
     lks_buf_init(&text, LKS_LIBCACHE_BYTES_MAX);
-    lks_buf_init(&fresh, LKS_LIBCACHE_BYTES_MAX);
+    if (c->foreign)
+        return lks_fail(err, LKS_E_REFUSED, "%s: left alone, as it is no library cache of ours",
+                        path);
+    if (strlen(path) >= LKS_LIBCACHE_PATH_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "%.64s...: too long for a name", path);
     lks_libcache_write(c, all, &text);
-    lks_buf_addf(&fresh, "%s.%ld", path, (long)getpid());
-    if (lks_buf_check(&text, err) != LKS_OK || lks_buf_check(&fresh, err) != LKS_OK)
+    if (lks_buf_check(&text, err) != LKS_OK)
         return lks_wrap(err, "%s", path);
-    int fd = open(fresh.ptr, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", fresh.ptr, strerror(errno));
-    bool ok = write_all(fd, lks_buf_view(&text));
-    ok = close(fd) == 0 && ok;
-    if (!ok || rename(fresh.ptr, path) != 0) {
-        int number = errno;
-        (void)unlink(fresh.ptr);
-        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
-    }
-    return LKS_OK;
+    snprintf(name, sizeof(name), "%s.%ld", path, (long)getpid());
+    if (!write_new(path, name, lks_buf_view(&text)))
+        return lks_fail(err, LKS_E_IO, "%s: %s", name, strerror(errno));
+    if (rename(name, path) == 0)
+        return LKS_OK;
+    int number = errno;
+    (void)unlink(name);
+    return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
 }

@@ -8,8 +8,9 @@
  * change once more within the same tick of the clock.
  *
  * The file is text: a line with the format, a line an answer, a line that counts them. It is
- * believed as a whole or not at all, and only when nobody but us can have written it. A cache that
- * cannot be read or written makes a run slower and nothing else.
+ * believed as a whole or not at all, and only when nobody but us can have written it. A file that
+ * is something else is left alone. A cache that cannot be read or written makes a run slower and
+ * nothing else.
  */
 #ifndef LKS_PROBE_LIBCACHE_H
 #define LKS_PROBE_LIBCACHE_H
@@ -23,7 +24,8 @@
 #define LKS_LIBCACHE_BYTES_MAX   ((size_t)8 << 20)
 #define LKS_LIBCACHE_ANSWER_MAX  1024 /* bytes */
 #define LKS_LIBCACHE_TABLE_MAX   16   /* bytes */
-#define LKS_LIBCACHE_SETTLED_S   2    /* seconds a file must have been left alone */
+#define LKS_LIBCACHE_PATH_MAX    4096
+#define LKS_LIBCACHE_SETTLED_S   2 /* seconds a file must have been left alone */
 
 struct lks_libcache_entry {
     uint64_t key[7];      /* device, inode, size, then seconds and nanoseconds of both times */
@@ -37,6 +39,7 @@ struct lks_libcache {
     struct lks_libcache_entry *entries; /* owned; sorted as far as `loaded` */
     size_t count, room, loaded;
     bool changed; /* there is something to write */
+    bool foreign; /* where it was to be loaded from is something else, or what we may not trust */
 };
 
 void lks_libcache_init(struct lks_libcache *c);
@@ -53,12 +56,13 @@ void lks_libcache_write(const struct lks_libcache *c, bool all, struct lks_buf *
 struct lks_str lks_libcache_find(struct lks_libcache *c, const struct stat *st, const char *table);
 
 /* Keep an answer. `now` is the time in seconds; what is too fresh, too long or too much is left
- * out. */
+ * out, and so is a second answer for the same. */
 void lks_libcache_add(struct lks_libcache *c, const struct stat *st, const char *table,
                       struct lks_str answer, int64_t now);
 
-/* From and to a file. A load that fails leaves the cache empty; a save replaces the file in one
- * step, readable by us alone. */
+/* From and to a file. A load that fails leaves the cache empty. A save replaces the file in one
+ * step, readable by us alone; REFUSED where the load came upon something other than a cache, of
+ * whichever version, that only we can have written. */
 enum lks_code lks_libcache_load(struct lks_libcache *c, const char *path,
                                 struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_libcache_save(const struct lks_libcache *c, const char *path, bool all,

@@ -11,14 +11,6 @@
 #define PIECE          ((size_t)1 << 18)
 #define SIGN_OF_LIFE   ((uint64_t)64 << 20) /* bytes hashed between two */
 
-struct lks_str lks_libread_name(struct lks_str path)
-{
-    size_t at = path.len;
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return (struct lks_str){path.ptr + at, path.len - at};
-}
-
 const struct lks_libver_kind *lks_library_kind(struct lks_str name)
 {
     const struct lks_libver_kind *kind = lks_libver_kind(name), *whole;
@@ -167,24 +159,10 @@ static enum lks_code ask(const struct question *q, struct lks_str *out, struct l
 
 /* Versions ----------------------------------------------------------------------------------- */
 
-static enum lks_code read_at(void *ctx, uint64_t offset, void *buf, size_t len, size_t *got,
-                             struct lks_err *err)
-{
-    const int *fd = ctx;
-    ssize_t n;
-    do {
-        n = pread(*fd, buf, len, (off_t)offset);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return lks_fail(err, LKS_E_IO, "cannot be read: %s", strerror(errno));
-    *got = (size_t)n;
-    return LKS_OK;
-}
-
 static enum lks_code read_version(const struct question *q, int fd, const struct stat *st,
                                   struct lks_buf *out, struct lks_err *err)
 {
-    struct lks_elf_file file = {(uint64_t)st->st_size, &fd, read_at};
+    struct lks_elf_file file = {(uint64_t)st->st_size, &fd, lks_root_read_at};
     struct lks_elf elf;
     struct lks_libver v = {0};
     struct lks_err why = {0};
@@ -225,7 +203,7 @@ static void read_beside(struct lks_libread *r, const struct lks_libver_kind *kin
                         struct lks_str path, struct lks_str name, struct lks_library *l)
 {
     char beside[LKS_LIBVER_NAME_MAX + 1];
-    struct lks_str file = lks_libread_name(path);
+    struct lks_str file = lks_str_last(path, '/');
     if (!lks_str_eq(file, name))
         return; /* a file without a name of its own has nothing beside it */
     for (size_t i = 0; lks_libver_beside(kind, name, i, beside); i++) {
@@ -233,13 +211,13 @@ static void read_beside(struct lks_libread *r, const struct lks_libver_kind *kin
         struct lks_err err;
         struct lks_str at = lks_arena_format(r->arena, "%" LKS_STR_FMT "%s",
                                              (int)(path.len - file.len), path.ptr, beside);
-        if (at.ptr == NULL || read_one(r, at, lks_libread_name(at), &other, &err) != LKS_OK ||
+        if (at.ptr == NULL || read_one(r, at, lks_str_last(at, '/'), &other, &err) != LKS_OK ||
             other.version.len == 0 || lks_str_is(other.from, "name"))
             continue;
         l->version = other.version;
         l->from = other.from;
         l->evidence = other.evidence;
-        l->beside = lks_libread_name(at);
+        l->beside = lks_str_last(at, '/');
         return;
     }
 }
@@ -247,7 +225,7 @@ static void read_beside(struct lks_libread *r, const struct lks_libver_kind *kin
 enum lks_code lks_libread(struct lks_libread *r, struct lks_str path, struct lks_str name,
                           struct lks_library *out, struct lks_err *err)
 {
-    name = lks_libread_name(name);
+    name = lks_str_last(name, '/');
     const struct lks_libver_kind *kind = lks_libver_kind(name);
     if (kind == NULL)
         return lks_fail(err, LKS_E_INVALID, "not the name of a library that we know");
@@ -276,8 +254,8 @@ static enum lks_code hash_pieces(const struct question *q, int fd, EVP_MD_CTX *m
             return lks_fail(err, LKS_E_LIMIT, "too large to be hashed");
         if (EVP_DigestUpdate(md, piece, (size_t)n) != 1)
             return lks_fail(err, LKS_E_IO, "SHA-256 is not available in this libcrypto");
-        if (total - told >= SIGN_OF_LIFE && q->r->root->asking != NULL) {
-            q->r->root->asking(q->r->root->ctx, q->path);
+        if (total - told >= SIGN_OF_LIFE) {
+            lks_root_alive(q->r->root, q->path);
             told = total;
         }
     }
@@ -313,7 +291,7 @@ enum lks_code lks_libread_sha256(struct lks_libread *r, struct lks_str path,
     struct lks_str at = lks_arena_copy(r->arena, path), line = {0};
     if (at.ptr == NULL)
         return lks_arena_fail(r->arena, err);
-    struct question q = {r, at.ptr, lks_libread_name(at), "sha256", read_hash};
+    struct question q = {r, at.ptr, lks_str_last(at, '/'), "sha256", read_hash};
     if (ask(&q, &line, err) != LKS_OK)
         return err->code;
     if (line.len != LKS_SHA256_TEXT_SIZE - 1)

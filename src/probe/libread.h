@@ -61,7 +61,4 @@ enum lks_code lks_libread_sha256(struct lks_libread *r, struct lks_str path,
                                  char out[LKS_SHA256_TEXT_SIZE],
                                  struct lks_err *err) LKS_MUST_CHECK;
 
-/* The name of a file without its directory. */
-struct lks_str lks_libread_name(struct lks_str path);
-
 #endif

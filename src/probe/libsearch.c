@@ -172,7 +172,7 @@ static void visit(void *ctx, const char *dir)
     struct lks_libsearch *s = ctx;
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names names;
-    lks_arena_init(&arena, LKS_ROOT_ENTRIES_MAX * (size_t)300);
+    lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (s->walk.place->kind == LKS_PLACE_SYSTEM && is_condas(s, dir))
         return;
     if (!first_time(s, s->told ? 't' : 'd', dir) || !lks_walk_list(&s->walk, dir, &arena, &names))
@@ -227,7 +227,7 @@ static void visit_layer(void *ctx, const char *layer)
     struct lks_libsearch *s = ctx;
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names top;
-    lks_arena_init(&arena, LKS_ROOT_ENTRIES_MAX * (size_t)300);
+    lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (s->layers == LKS_LIBSEARCH_LAYERS_MAX) {
         lks_walk_skip(&s->walk, layer, LKS_E_REFUSED, "more layers than are searched");
         return;
@@ -295,6 +295,8 @@ static void search_processes(struct lks_libsearch *s)
         record(s, "copy", m->name, lks_str_from(users), m->path, of);
     }
     skip_processes(s, LKS_E_UNAVAILABLE, all.denied, "processes of others were not readable");
+    skip_processes(s, LKS_E_INVALID, all.large,
+                   "processes have more open files or mappings than are looked at");
     skip_processes(s, LKS_E_REFUSED, all.dropped, "mapped libraries more than are kept");
     if (s->walk.over)
         lks_walk_skip(&s->walk, "", LKS_E_LIMIT, s->walk.ended);

@@ -1,24 +1,18 @@
 #include "probe/libwalk.h"
 
+#include "probe/clock.h"
+
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
-#include <time.h>
 
 #define NOTED_BYTES_MAX ((size_t)4 << 20)
-
-int64_t lks_walk_now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 enum lks_code lks_walk_init(struct lks_walk *w, struct lks_root *root, struct lks_arena *arena,
                             const struct lks_walk_limits *limits, struct lks_err *err)
 {
     *w = (struct lks_walk){.root = root, .arena = arena, .limits = *limits};
-    w->until = lks_walk_now() + limits->ms;
+    w->until = lks_clock_ms() + limits->ms;
     w->skips = lks_arena_array(arena, LKS_WALK_SKIPS_MAX, sizeof(*w->skips));
     if (w->skips == NULL)
         return lks_arena_fail(arena, err);
@@ -104,7 +98,7 @@ bool lks_walk_over(struct lks_walk *w)
     else if (w->entries >= w->limits.entries)
         snprintf(w->ended, sizeof(w->ended), "the search ended at its limit of %zu names",
                  w->limits.entries);
-    else if (lks_walk_now() >= w->until)
+    else if (lks_clock_ms() >= w->until)
         snprintf(w->ended, sizeof(w->ended), "the search ended at its limit of %lld ms",
                  (long long)w->limits.ms);
     else
@@ -275,7 +269,7 @@ static void expand_star(struct expansion *e, const char *path, const char *part,
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names names;
-    lks_arena_init(&arena, LKS_ROOT_ENTRIES_MAX * (size_t)300);
+    lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     e->w->where = above(reached(e, rest));
     bool listed = lks_walk_list(e->w, path, &arena, &names);
     e->w->where = (struct lks_str){0};

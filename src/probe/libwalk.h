@@ -38,7 +38,7 @@ struct lks_walk {
     struct lks_str base;           /* file system of a container, or empty */
     const struct lks_place *place; /* being looked into */
     size_t directories, entries;
-    int64_t until;          /* milliseconds of the monotonic clock */
+    int64_t until;          /* lks_clock_ms() */
     bool over;              /* it came to its end early */
     char ended[96];         /* why */
     struct lks_skip *skips; /* in the arena */
@@ -75,8 +75,6 @@ bool lks_walk_over(struct lks_walk *w);
 /* Note that `path` was left out ("": all of the place). Of one place and code the first path is
  * told and the others are counted, each once. */
 void lks_walk_skip(struct lks_walk *w, const char *path, enum lks_code code, const char *why);
-
-int64_t lks_walk_now(void);
 
 /* lks_root_ask_file() for a question whose answer takes a walk: what `fn` reads on its way is not
  * recorded in a capture, only what it answers. */

@@ -157,7 +157,7 @@ static void ask_dir(void *ctx, const char *dir)
     struct question *q = ctx;
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names names;
-    lks_arena_init(&arena, LKS_ROOT_ENTRIES_MAX * (size_t)300);
+    lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (!lks_walk_list(&q->walk, dir, &arena, &names))
         return;
     for (size_t i = 0; i < names.count; i++) {

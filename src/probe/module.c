@@ -3,7 +3,6 @@
 #include "codec/elf.h"
 #include "probe/unpack.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -38,6 +37,15 @@ struct wanted {
     const char *release, *name;
 };
 
+bool lks_module_is_file(struct lks_str file)
+{
+    for (size_t i = 0; i < LKS_COUNT(suffixes); i++) {
+        if (lks_str_ends(file, suffixes[i]))
+            return true;
+    }
+    return false;
+}
+
 /* Whether `file` is NAME.ko, perhaps compressed. Dash and underscore are one in modules' names. */
 static bool is_file_of(struct lks_str file, const char *name)
 {
@@ -70,14 +78,8 @@ struct dep_scan {
 
 static void dep_line(struct dep_scan *d)
 {
-    struct lks_str path = {d->path, d->len}, file = path;
-    for (size_t i = path.len; i > 0; i--) {
-        if (path.ptr[i - 1] != '/')
-            continue;
-        file = (struct lks_str){path.ptr + i, path.len - i};
-        break;
-    }
-    d->found = !d->invalid && is_file_of(file, d->name);
+    struct lks_str path = {d->path, d->len};
+    d->found = !d->invalid && is_file_of(lks_str_last(path, '/'), d->name);
     d->path[d->len] = '\0';
 }
 
@@ -177,20 +179,6 @@ struct opened {
     int fd;
 };
 
-static enum lks_code read_at(void *ctx, uint64_t offset, void *buf, size_t len, size_t *got,
-                             struct lks_err *err)
-{
-    const struct opened *o = ctx;
-    ssize_t n;
-    do {
-        n = pread(o->fd, buf, len, (off_t)offset);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", o->path, strerror(errno));
-    *got = (size_t)n;
-    return LKS_OK;
-}
-
 static bool feed_scanner(void *ctx, struct lks_str bytes)
 {
     return !lks_modinfo_feed(ctx, bytes);
@@ -202,7 +190,7 @@ static bool scan_section(struct opened *o, uint64_t size, struct lks_modinfo_sca
     struct lks_elf elf;
     struct lks_elf_part part;
     struct lks_err err;
-    struct lks_elf_file file = {size, o, read_at};
+    struct lks_elf_file file = {size, &o->fd, lks_root_read_at};
     if (lks_elf_read(&file, &elf, &err) != LKS_OK ||
         lks_elf_section(&elf, ".modinfo", &part, &err) != LKS_OK)
         return false;

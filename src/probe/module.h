@@ -12,6 +12,9 @@
 enum lks_code lks_module_find(struct lks_root *root, const char *release, const char *name,
                               char out[LKS_ROOT_PATH_MAX], struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whether a file is a module by its name, packed or not. */
+bool lks_module_is_file(struct lks_str file);
+
 /* Its version, srcversion and license; the other texts are left empty. */
 enum lks_code lks_module_info(struct lks_root *root, const char *path, struct lks_modinfo *out,
                               struct lks_err *err) LKS_MUST_CHECK;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #define NAME        "platform.disk_encryption"
-#define MOUNTINFO   "/proc/self/mountinfo"
 #define NONE        LKS_STR("")
 #define DEPTH_MAX   8  /* layers of block devices */
 #define DEVICES_MAX 64 /* in all */
@@ -13,7 +12,7 @@ void lks_mounts_read(struct lks_probe *p, struct lks_mounts *out)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     *out = (struct lks_mounts){0};
     lks_buf_init(&text, LKS_MOUNTS_BYTES_MAX);
-    if (lks_root_read(p->root, MOUNTINFO, LKS_MOUNTS_BYTES_MAX, &text, &out->err) != LKS_OK)
+    if (lks_root_read(p->root, LKS_MOUNTS_FILE, LKS_MOUNTS_BYTES_MAX, &text, &out->err) != LKS_OK)
         return;
     out->text = lks_arena_copy(p->arena, lks_buf_view(&text));
     if (out->text.ptr == NULL)
@@ -22,7 +21,7 @@ void lks_mounts_read(struct lks_probe *p, struct lks_mounts *out)
 
 /* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue": there may be
  * any number of fields before the dash. See proc_pid_mountinfo(5). */
-static bool parse_line(struct lks_str line, struct lks_mount *out)
+bool lks_mount_parse(struct lks_str line, struct lks_mount *out)
 {
     struct lks_str field[5], major, minor, word = {0};
     uint64_t a, b;
@@ -41,6 +40,24 @@ static bool parse_line(struct lks_str line, struct lks_mount *out)
     return lks_str_word(&line, &out->type) && lks_str_word(&line, &out->source);
 }
 
+struct lks_str lks_mount_text(struct lks_arena *arena, struct lks_str s)
+{
+    char *out = lks_arena_alloc(arena, s.len + 1);
+    size_t len = 0;
+    if (out == NULL)
+        return (struct lks_str){0};
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned value = 0, digits = 0;
+        while (s.ptr[i] == '\\' && digits < 3 && i + digits + 1 < s.len &&
+               s.ptr[i + digits + 1] >= '0' && s.ptr[i + digits + 1] <= '7')
+            value = value * 8 + (unsigned)(s.ptr[i + ++digits] - '0');
+        out[len++] = digits == 3 ? (char)value : s.ptr[i];
+        i += digits == 3 ? 3 : 0;
+    }
+    out[len] = '\0';
+    return (struct lks_str){out, len};
+}
+
 bool lks_mounts_find(const struct lks_mounts *mounts, const char *point, struct lks_mount *out)
 {
     bool found = false;
@@ -49,7 +66,7 @@ bool lks_mounts_find(const struct lks_mounts *mounts, const char *point, struct 
         struct lks_str line;
         struct lks_mount mount;
         more = lks_str_cut(rest, '\n', &line, &rest);
-        if (!parse_line(line, &mount) || !lks_str_is(mount.point, point))
+        if (!lks_mount_parse(line, &mount) || !lks_str_is(mount.point, point))
             continue;
         *out = mount;
         found = true;
@@ -177,15 +194,15 @@ static struct lks_str device_dir(struct lks_probe *p, const struct lks_mount *m)
         return lks_arena_format(p->arena, "/sys/dev/block/%u:%u", m->major, m->minor);
     if (!lks_str_starts(m->source, "/dev/"))
         return (struct lks_str){0};
-    struct lks_str path = lks_arena_copy(p->arena, m->source);
+    struct lks_str path = lks_mount_text(p->arena, m->source);
     char target[LKS_ROOT_PATH_MAX];
     struct lks_err err = {0};
     if (path.ptr == NULL)
         return path;
     if (lks_root_link(p->root, path.ptr, target, &err) == LKS_OK)
-        path = lks_arena_copy(p->arena, lks_str_from(target));
-    const char *slash = path.ptr != NULL ? strrchr(path.ptr, '/') : NULL;
-    return lks_arena_format(p->arena, "/sys/class/block/%s", slash != NULL ? slash + 1 : path.ptr);
+        path = lks_str_from(target);
+    struct lks_str name = lks_str_last(path, '/');
+    return lks_arena_format(p->arena, "/sys/class/block/%" LKS_STR_FMT, LKS_STR_ARG(name));
 }
 
 static void say_device(struct lks_probe *p, const struct lks_mount *m, const char *evidence)
@@ -213,14 +230,15 @@ void lks_mounts_encryption(struct lks_probe *p, const struct lks_mounts *mounts)
     struct lks_mount m;
     char evidence[256];
     if (mounts->text.ptr == NULL) {
-        lks_probe_unmeasured(p, NAME, NONE, MOUNTINFO, "%s", mounts->err.msg);
+        lks_probe_unmeasured(p, NAME, NONE, LKS_MOUNTS_FILE, "%s", mounts->err.msg);
         return;
     }
     if (!lks_mounts_find(mounts, "/", &m)) {
-        lks_probe_unmeasured(p, NAME, NONE, MOUNTINFO, "%s: no root file system", MOUNTINFO);
+        lks_probe_unmeasured(p, NAME, NONE, LKS_MOUNTS_FILE, "%s: no root file system",
+                             LKS_MOUNTS_FILE);
         return;
     }
-    snprintf(evidence, sizeof(evidence), "%s: / is %.*s", MOUNTINFO,
+    snprintf(evidence, sizeof(evidence), "%s: / is %.*s", LKS_MOUNTS_FILE,
              (int)(m.type.len < 64 ? m.type.len : 64), m.type.ptr);
     for (size_t i = 0; i < LKS_COUNT(no_disk); i++) {
         if (!lks_str_is(m.type, no_disk[i].type))

@@ -4,12 +4,20 @@
 
 #include "probe/probe.h"
 
-#define LKS_MOUNTS_BYTES_MAX ((size_t)4 << 20) /* a node with many containers has many */
+#define LKS_MOUNTS_FILE      "/proc/self/mountinfo"
+#define LKS_MOUNTS_BYTES_MAX ((size_t)8 << 20) /* a node with many containers has many */
 
 struct lks_mount {
     unsigned major, minor;
     struct lks_str point, type, source; /* with blanks written as \040 */
 };
+
+/* A line of mountinfo; false for one that is none. */
+bool lks_mount_parse(struct lks_str line, struct lks_mount *out);
+
+/* A field of it with "\040" and its like as the bytes they stand for, terminated, in `arena`; no
+ * pointer where that is full. */
+struct lks_str lks_mount_text(struct lks_arena *arena, struct lks_str field);
 
 struct lks_mounts {
     struct lks_str text; /* /proc/self/mountinfo, in the probe's arena; no pointer: not read */

@@ -72,10 +72,7 @@ static struct lks_str release_of(struct look *l, struct lks_str path)
     struct lks_str release = lks_boot_release(path);
     if (release.len > 0 || path.len == 0)
         return release;
-    size_t slash = path.len;
-    while (slash > 0 && path.ptr[slash - 1] != '/')
-        slash--;
-    struct lks_str name = {path.ptr + slash, path.len - slash};
+    struct lks_str name = lks_str_last(path, '/');
     release = linked_release(l, "/boot", name);
     return release.len > 0 ? release : linked_release(l, "", name);
 }
@@ -85,12 +82,6 @@ static struct lks_str release_of(struct look *l, struct lks_str path)
 static int entry_cmp(const void *a, const void *b)
 {
     return lks_boot_entry_cmp(a, b);
-}
-
-static bool ends_with(struct lks_str s, const char *end)
-{
-    size_t n = strlen(end);
-    return s.len > n && memcmp(s.ptr + s.len - n, end, n) == 0;
 }
 
 /* Add those of `dir` in the order of a menu. A directory that is not there has none. */
@@ -104,7 +95,7 @@ static enum lks_code read_entries(struct look *l, const char *dir, struct lks_er
         struct lks_str text = {0};
         struct lks_str name =
             lks_arena_format(&l->arena, "/%" LKS_STR_FMT, LKS_STR_ARG(names.list[i]));
-        if (!ends_with(names.list[i], ".conf"))
+        if (!lks_str_ends(names.list[i], ".conf"))
             continue;
         if (name.ptr == NULL)
             return lks_arena_fail(&l->arena, err);
@@ -251,7 +242,7 @@ static bool has_images(struct look *l)
             lks_root_list(l->p->root, dir.ptr, &l->arena, &names, &err) != LKS_OK)
             continue;
         for (size_t k = 0; k < names.count; k++) {
-            if (ends_with(names.list[k], ".efi"))
+            if (lks_str_ends(names.list[k], ".efi"))
                 return true;
         }
     }

@@ -22,6 +22,8 @@ struct lks_nic {
     struct lks_pci_vpd vpd;
     struct lks_err vpd_failed; /* LKS_OK: `vpd` was read */
     bool manages_nvswitch;     /* it is no network adapter */
+    size_t ports;              /* of an RDMA device */
+    bool fabric;               /* they are fabric ports */
     struct lks_str of;         /* "nic mlx5_0", in the probe's arena */
 };
 

@@ -243,6 +243,8 @@ void lks_nic_adapter(struct lks_probe *p, const struct lks_nic *nic)
     if (!nic->rdma)
         return;
     lks_probe_line(p, "nic.guid", nic->of, lks_nic_path(path, nic->dir, "node_guid"));
+    if (!nic->fabric)
+        return;
     char vfs[LKS_PCI_PATH_SIZE];
     lks_pci_path(vfs, nic->pci.address, "sriov_numvfs");
     lks_nic_number(p, "settings.nic.options.num_vfs", nic->of, vfs);

@@ -104,29 +104,34 @@ void lks_nic_number(struct lks_probe *p, const char *name, struct lks_str of, co
 
 /* Link ---------------------------------------------------------------------------------------- */
 
+/* Whose link is known all the same where it is no fabric port: it says what else to ask. */
 static void say_link(struct port *port)
 {
+    static const char name[] = "settings.nic.link_type";
     char line[LKS_ROOT_LINE_MAX];
     struct lks_err err = {0};
+    const char *is = NULL;
     static const struct {
         const char *says, *name;
         enum link link;
     } links[] = {{"Ethernet", "ethernet", LINK_ETHERNET},
                  {"InfiniBand", "infiniband", LINK_INFINIBAND}};
-    if (lks_root_line(port->p->root, port->link_path, line, &err) != LKS_OK) {
-        lks_probe_failed(port->p, "settings.nic.link_type", port->of, port->link_path, &err);
-        return;
+    enum lks_code code = lks_root_line(port->p->root, port->link_path, line, &err);
+    for (size_t i = 0; code == LKS_OK && i < LKS_COUNT(links); i++) {
+        if (strcmp(line, links[i].says) == 0) {
+            port->link = links[i].link;
+            is = links[i].name;
+        }
     }
-    for (size_t i = 0; i < LKS_COUNT(links); i++) {
-        if (strcmp(line, links[i].says) != 0)
-            continue;
-        port->link = links[i].link;
-        lks_probe_value(port->p, "settings.nic.link_type", port->of, LKS_STR(""),
-                        lks_str_from(links[i].name), port->link_path);
+    if (!port->nic->fabric)
         return;
-    }
-    lks_probe_unmeasured(port->p, "settings.nic.link_type", port->of, port->link_path,
-                         "%s: a link of the kind '%.32s'", port->link_path, line);
+    if (code != LKS_OK)
+        lks_probe_failed(port->p, name, port->of, port->link_path, &err);
+    else if (is != NULL)
+        lks_probe_value(port->p, name, port->of, LKS_STR(""), lks_str_from(is), port->link_path);
+    else
+        lks_probe_unmeasured(port->p, name, port->of, port->link_path,
+                             "%s: a link of the kind '%.32s'", port->link_path, line);
 }
 
 /* The word after the number in "2: INIT", in small letters; empty for what is none. */
@@ -411,9 +416,11 @@ void lks_nic_port(struct lks_probe *p, const struct lks_nic *nic, unsigned numbe
     lks_nic_find_interface(p, &nic->pci, number, port.interface);
     say_link(&port);
     say_state(&port);
-    say_speed(&port);
-    say_congestion(&port);
-    say_options(&port);
+    if (nic->fabric) {
+        say_speed(&port);
+        say_congestion(&port);
+        say_options(&port);
+    }
     if (port.interface[0] == '\0')
         return;
     if (port.link == LINK_ETHERNET)

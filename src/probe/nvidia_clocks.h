@@ -51,7 +51,7 @@ struct lks_clocks {
     struct lks_clocks_known reasons;
     struct lks_nvml_field counters[2]; /* board limit, reliability */
     struct lks_err counters_err;
-    int64_t looked; /* when, on lks_nvml_now_ms()'s clock */
+    int64_t looked; /* when, on lks_clock_ms()'s clock */
     bool measured;
     uint64_t min, max;
 };

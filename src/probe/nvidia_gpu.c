@@ -1,5 +1,7 @@
 #include "probe/nvidia_gpu.h"
 
+#include "probe/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -512,7 +514,7 @@ static void ask_fields(const struct reader *r, struct fields *f, struct lks_cloc
     *f = (struct fields){0};
     for (size_t i = 0; i < FIELDS; i++)
         f->list[i] = (struct lks_nvml_field){.id = field_ids[i]};
-    clocks->looked = lks_nvml_now_ms();
+    clocks->looked = lks_clock_ms();
     f->known = lks_nvml_fields(r->n, r->gpu, f->list, FIELDS, &f->err) == LKS_OK;
     clocks->counters[0] = f->list[BOARD];
     clocks->counters[1] = f->list[RELIABILITY];

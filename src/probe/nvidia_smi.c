@@ -55,8 +55,10 @@ void lks_nvidia_smi(struct lks_probe *p)
     struct lks_command *c = lks_arena_alloc(p->arena, sizeof(*c));
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, OUT_MAX);
-    if (c == NULL)
+    if (c == NULL) {
+        lks_probe_unmeasured(p, NAME, NONE, path, "out of memory");
         return;
+    }
     lks_command_start(c, p->root, path, args, OUT_MAX, LKS_COMMAND_QUIET | LKS_COMMAND_DEVICES,
                       LKS_COMMAND_MS);
     lks_command_text(c, evidence, sizeof(evidence));

@@ -1,5 +1,7 @@
 #include "probe/nvml.h"
 
+#include "probe/clock.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
@@ -407,7 +409,7 @@ static unsigned call_fields(const struct asked *q, struct lks_buf *out)
             values[i] = (struct field_value){
                 .id = q->fields[i].id, .scope = q->fields[i].scope, .code = UNANSWERED};
         code = FUNCTION(fields_fn, q->symbol)(q->gpu->handle, (int)q->field_count, values);
-        if (code != NVML_SUCCESS || lks_nvml_now_ms() >= q->until || all_changed(q, values))
+        if (code != NVML_SUCCESS || lks_clock_ms() >= q->until || all_changed(q, values))
             break;
         (void)nanosleep(&(struct timespec){0, LATER_STEP_MS * 1000000L}, NULL);
     }
@@ -496,14 +498,16 @@ const char *lks_nvml_name(enum lks_nvml_call call)
     return calls[call].name;
 }
 
-int64_t lks_nvml_now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Loading ------------------------------------------------------------------------------------ */
+
+/* dlerror() begins with the file that it is about: a library that is there and lacks another one is
+ * not missing. */
+bool lks_nvml_missing(const char *path, const char *why)
+{
+    size_t len = strlen(path);
+    return strncmp(why, path, len) == 0 && why[len] == ':' &&
+           strstr(why, "No such file or directory") != NULL;
+}
 
 /* A library that is there and cannot be loaded is another matter than none. */
 static enum lks_code load_from(struct lks_nvml *n, const char *path, struct lks_err *err)
@@ -512,7 +516,7 @@ static enum lks_code load_from(struct lks_nvml *n, const char *path, struct lks_
     if (n->library != NULL)
         return LKS_OK;
     const char *why = dlerror();
-    if (why == NULL || strstr(why, "No such file or directory") != NULL)
+    if (why == NULL || lks_nvml_missing(path, why))
         return lks_fail(err, LKS_E_NOT_FOUND, "NVML is not installed: no %s", path);
     return lks_fail(err, LKS_E_UNAVAILABLE, "NVML cannot be loaded: %s", why);
 }
@@ -698,26 +702,17 @@ enum lks_code lks_nvml_word_number(const struct lks_nvml_answer *answer, const c
     return LKS_OK;
 }
 
-static bool hex_digits(struct lks_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-            return false;
-    }
-    return true;
-}
-
 enum lks_code lks_nvml_pci_id(const struct lks_nvml_answer *answer, const char *key, char out[10],
                               struct lks_err *err)
 {
     struct lks_str word = {0};
     if (lks_nvml_word(answer, key, &word, err) != LKS_OK)
         return err->code;
-    if (word.len != 8 || !hex_digits(word))
+    uint64_t id;
+    if (word.len != 8 || !lks_str_hex(word, UINT32_MAX, &id))
         return lks_fail(err, LKS_E_INVALID, "NVML's answer '%s': %s is no PCI id", answer->text,
                         key);
-    snprintf(out, 10, "%.4s:%.4s", word.ptr + 4, word.ptr);
+    snprintf(out, 10, "%04x:%04x", (unsigned)(id & 0xffff), (unsigned)(id >> 16));
     return LKS_OK;
 }
 

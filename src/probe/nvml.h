@@ -134,11 +134,10 @@ enum lks_code lks_nvml_fields(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same fields some time later: over and over until all values have changed or the clock shows
- * `until` (milliseconds of CLOCK_MONOTONIC). One question, so that it replays at once. */
+ * `until` (lks_clock_ms()). One question, so that it replays at once. */
 enum lks_code lks_nvml_fields_later(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
                                     struct lks_nvml_field *fields, size_t count, int64_t until,
                                     struct lks_err *err) LKS_MUST_CHECK;
-int64_t lks_nvml_now_ms(void);
 
 /* The failure a field's own code stands for; `err` as from lks_nvml_ask(). OK for 0. */
 enum lks_code lks_nvml_field_fail(const struct lks_nvml_field *field, struct lks_err *err);
@@ -146,5 +145,8 @@ enum lks_code lks_nvml_field_fail(const struct lks_nvml_field *field, struct lks
 /* "device=233510de" to "10de:2335", as lspci writes it. */
 enum lks_code lks_nvml_pci_id(const struct lks_nvml_answer *answer, const char *key, char out[10],
                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* Whether `why`, what dlerror() said, is that there is no file `path`. */
+bool lks_nvml_missing(const char *path, const char *why);
 
 #endif

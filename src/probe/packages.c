@@ -1,6 +1,7 @@
 #include "probe/packages.h"
 
 #include "codec/dpkg.h"
+#include "codec/version.h"
 
 #include <stdio.h>
 
@@ -22,7 +23,7 @@ static void hand_on(void *ctx, const struct lks_dpkg_package *p)
     struct lks_installed i = {
         .name = p->name,
         .version = p->version,
-        .upstream = lks_dpkg_upstream(p->version),
+        .upstream = lks_version_upstream(p->version),
         .full = lks_str_cut(p->version, ':', &epoch, &rest) ? rest : p->version,
         .state = lks_str_is(p->flag, "reinstreq") ? p->flag : p->state,
         .held = lks_str_is(p->want, "hold"),
@@ -59,8 +60,7 @@ static bool is_number(struct lks_str name)
 
 static bool is_paragraph(struct lks_str name)
 {
-    static const char end[] = ".md5sums";
-    return name.len < sizeof(end) || lks_str_find(name, lks_str_from(end)) < 0;
+    return !lks_str_ends(name, ".md5sums");
 }
 
 /* The files of a directory that `wanted` says true of; none where there is no such directory. */
@@ -106,4 +106,22 @@ enum lks_code lks_packages_dpkg(struct lks_root *root, lks_installed_fn *fn, voi
     if (!there)
         snprintf(where, LKS_ROOT_PATH_MAX, DPKG_DIR "/status.d");
     return code;
+}
+
+/* Two digits a part, the last of four being a build that is left out where it is nought. */
+bool lks_packages_release(struct lks_str upstream, char out[LKS_PACKAGES_RELEASE_SIZE])
+{
+    struct lks_str part = {0}, rest = upstream;
+    for (int i = 0; i < 4; i++)
+        (void)lks_str_cut(rest, '.', &part, &rest);
+    uint64_t code;
+    if (part.len < 5 || part.len > 8 || rest.len > 0 || !lks_str_number(part, UINT32_MAX, &code))
+        return false;
+    unsigned parts[4] = {0}, count = part.len > 6 ? 4 : 3;
+    for (unsigned i = count; i > 0; i--, code /= 100)
+        parts[i - 1] = (unsigned)(code % 100);
+    int len = snprintf(out, LKS_PACKAGES_RELEASE_SIZE, "%u.%u.%u", parts[0], parts[1], parts[2]);
+    if (parts[3] != 0)
+        snprintf(out + len, LKS_PACKAGES_RELEASE_SIZE - (size_t)len, ".%u", parts[3]);
+    return true;
 }

@@ -27,4 +27,9 @@ typedef enum lks_code lks_packages_read(struct lks_root *root, lks_installed_fn 
 lks_packages_read lks_packages_dpkg;
 lks_packages_read lks_packages_rpm;
 
+/* The release within a version of AMD's: 6.16.6.30200100 is of 30.20.1, and 6.2.4.50702 of 5.7.2.
+ * False where there is none. */
+#define LKS_PACKAGES_RELEASE_SIZE 32
+bool lks_packages_release(struct lks_str upstream, char out[LKS_PACKAGES_RELEASE_SIZE]);
+
 #endif

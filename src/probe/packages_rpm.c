@@ -120,13 +120,48 @@ static enum lks_code read_headers(sqlite3 *db, struct source *s, sqlite3_stmt *r
     }
 }
 
-static enum lks_code read_sqlite(void *ctx, struct lks_buf *out, struct lks_err *err)
+/* Files beside the database with changes that are not in it yet, or not all. rpm cannot be asked
+ * about them either: to read them it writes. */
+static const char *const changes[] = {"-wal", "-journal"};
+
+/* UNAVAILABLE where rpm is at work, or was cut short. What cannot be looked at is not known to be
+ * quiet. */
+static enum lks_code check_quiet(struct lks_root *root, const char *path, struct lks_err *err)
 {
-    struct source *s = ctx;
-    struct stat st;
-    int fd = -1, steps = 0;
-    if (lks_root_file(s->root, s->path, &fd, &st, err) != LKS_OK)
-        return err->code;
+    for (size_t i = 0; i < LKS_COUNT(changes); i++) {
+        char beside[LKS_ROOT_PATH_MAX];
+        struct stat st;
+        snprintf(beside, sizeof(beside), "%.4000s%s", path, changes[i]);
+        enum lks_code code = lks_root_stat(root, beside, &st, err);
+        if (code != LKS_OK && code != LKS_E_NOT_FOUND)
+            return code;
+        if (code == LKS_OK && st.st_size > 0)
+            return lks_fail(err, LKS_E_UNAVAILABLE,
+                            "%s: rpm is at work or was cut short, its changes are still in "
+                            "rpmdb.sqlite%s",
+                            path, changes[i]);
+    }
+    return LKS_OK;
+}
+
+/* No lock was held: what was read counts if nobody wrote meanwhile. */
+static enum lks_code check_same(const struct source *s, int fd, const struct stat *before,
+                                struct lks_err *err)
+{
+    struct stat now;
+    if (fstat(fd, &now) != 0 || now.st_size != before->st_size ||
+        now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != before->st_mtim.tv_nsec ||
+        now.st_ctim.tv_sec != before->st_ctim.tv_sec ||
+        now.st_ctim.tv_nsec != before->st_ctim.tv_nsec)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: rpm changed it while it was read", s->path);
+    return check_quiet(s->root, s->path, err);
+}
+
+static enum lks_code read_db_file(struct source *s, int fd, struct lks_buf *out,
+                                  struct lks_err *err)
+{
+    int steps = 0;
     sqlite3 *db = NULL;
     sqlite3_stmt *rows = NULL;
     sqlite3_blob *blob = NULL;
@@ -141,6 +176,27 @@ static enum lks_code read_sqlite(void *ctx, struct lks_buf *out, struct lks_err 
     (void)sqlite3_blob_close(blob);
     (void)sqlite3_finalize(rows);
     (void)sqlite3_close(db);
+    return code;
+}
+
+static enum lks_code read_sqlite(void *ctx, struct lks_buf *out, struct lks_err *err)
+{
+    struct source *s = ctx;
+    struct lks_err torn;
+    struct stat st;
+    int fd = -1;
+    if (lks_root_file(s->root, s->path, &fd, &st, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = check_quiet(s->root, s->path, err);
+    if (code == LKS_OK) {
+        code = read_db_file(s, fd, out, err);
+        /* A database that seems damaged may have been written to. */
+        enum lks_code same = check_same(s, fd, &st, &torn);
+        if (same != LKS_OK) {
+            *err = torn;
+            code = same;
+        }
+    }
     (void)close(fd);
     return code;
 }
@@ -167,17 +223,6 @@ static enum lks_code ask_rpm(struct lks_root *root, const char *dir, const char 
     return code != LKS_OK ? lks_wrap(err, "%s: %s; rpm", dir, why) : LKS_OK;
 }
 
-/* Changes that are not in the database itself yet. rpm cannot be asked about them either: to read
- * them it writes. */
-static bool has_changes(struct lks_root *root, const char *path)
-{
-    char wal[LKS_ROOT_PATH_MAX];
-    struct stat st;
-    struct lks_err err;
-    snprintf(wal, sizeof(wal), "%.4000s-wal", path);
-    return lks_root_stat(root, wal, &st, &err) == LKS_OK && st.st_size > 0;
-}
-
 /* The database in `dir` as one line, or NOT_FOUND. `seen` is the one that was read before: the two
  * directories may be one. */
 static enum lks_code read_db(struct lks_root *root, const char *dir, struct stat *seen,
@@ -191,11 +236,6 @@ static enum lks_code read_db(struct lks_root *root, const char *dir, struct stat
         if (st.st_ino == seen->st_ino && st.st_dev == seen->st_dev)
             return LKS_OK;
         *seen = st;
-        if (has_changes(root, where))
-            return lks_fail(err, LKS_E_UNAVAILABLE,
-                            "%s: rpm is at work or was cut short, its changes are still in "
-                            "rpmdb.sqlite-wal",
-                            dir);
         struct source s = {root, where};
         return lks_root_ask_file(root, "rpm", where, read_sqlite, &s, out, err);
     }

@@ -3,9 +3,7 @@
 #include "codec/kv.h"
 #include "codec/vpd.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define UEVENT_MAX 4096
 
@@ -30,21 +28,12 @@ bool lks_pci_is_address(struct lks_str name)
     return true;
 }
 
-/* Digits of `s` in base 16, upper or lower case, up to `max`. */
 static bool hex_number(struct lks_str s, unsigned max, unsigned *out)
 {
-    unsigned value = 0;
-    if (s.len == 0 || s.len > 8)
+    uint64_t value;
+    if (!lks_str_hex(s, max, &value))
         return false;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i] >= 'A' && s.ptr[i] <= 'F' ? (char)(s.ptr[i] - 'A' + 'a') : s.ptr[i];
-        if (!is_hex(c))
-            return false;
-        value = value << 4 | (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
-    }
-    if (value > max)
-        return false;
-    *out = value;
+    *out = (unsigned)value;
     return true;
 }
 
@@ -128,34 +117,13 @@ struct vpd_question {
     const char *path;
 };
 
-static enum lks_code read_vpd(const struct vpd_question *q, struct lks_buf *bytes,
-                              struct lks_err *err)
-{
-    struct stat st;
-    int fd = -1;
-    char piece[4096];
-    if (lks_root_file(q->root, q->path, &fd, &st, err) != LKS_OK)
-        return err->code;
-    ssize_t n = 1;
-    while (n > 0 && bytes->failed == LKS_OK) {
-        n = read(fd, piece, sizeof(piece));
-        if (n > 0)
-            lks_buf_add(bytes, (struct lks_str){piece, (size_t)n});
-    }
-    int number = n < 0 ? errno : 0;
-    (void)close(fd);
-    if (number != 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", q->path, strerror(number));
-    return lks_buf_check(bytes, err);
-}
-
 static enum lks_code ask_vpd(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     const struct vpd_question *q = ctx;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_vpd vpd;
     lks_buf_init(&bytes, LKS_VPD_BYTES_MAX);
-    if (read_vpd(q, &bytes, err) != LKS_OK)
+    if (lks_root_whole(q->root, q->path, &bytes, err) != LKS_OK)
         return err->code;
     if (lks_vpd_parse(lks_buf_view(&bytes), &vpd, err) != LKS_OK)
         return lks_wrap(err, "%s", q->path);

@@ -61,3 +61,14 @@ void lks_probe_line(struct lks_probe *p, const char *name, struct lks_str of, co
     else
         lks_probe_failed(p, name, of, path, &err);
 }
+
+void lks_probe_counted(struct lks_probe *p, const char *name, size_t count,
+                       const struct lks_err *unclear, const char *evidence)
+{
+    char digits[24];
+    snprintf(digits, sizeof(digits), "%zu", count);
+    if (unclear->code != LKS_OK)
+        lks_probe_unmeasured(p, name, LKS_STR(""), evidence, "%s", unclear->msg);
+    else
+        lks_probe_value(p, name, LKS_STR(""), LKS_STR(""), lks_str_from(digits), evidence);
+}

@@ -60,6 +60,11 @@ void lks_probe_unmeasured(struct lks_probe *p, const char *name, struct lks_str 
 /* The commonest kind: the first line of a file is the value. */
 void lks_probe_line(struct lks_probe *p, const char *name, struct lks_str of, const char *path);
 
+/* How many of a kind there are; unmeasured where `unclear` has a code, which says why one could be
+ * told neither in nor out. */
+void lks_probe_counted(struct lks_probe *p, const char *name, size_t count,
+                       const struct lks_err *unclear, const char *evidence);
+
 /* What the reading itself cost. Memory is private memory, looked at when options->cost asks. */
 struct lks_probe_cost {
     int ms;

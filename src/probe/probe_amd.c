@@ -1,14 +1,11 @@
 /* AMD: amdgpu, ROCm, and the GPUs as the kernel driver's files have them. */
-#include "codec/dpkg.h"
+#include "probe/packages.h"
+#include "probe/pci.h"
 #include "probe/probes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#define PCI_DIR      "/sys/bus/pci/devices"
 #define MODULE_DIR   "/sys/module/amdgpu"
-#define DPKG_STATUS  "/var/lib/dpkg/status"
-#define DPKG_MAX     ((size_t)64 << 20)
 #define VERSION_SIZE 64
 #define NONE         LKS_STR("")
 
@@ -18,54 +15,26 @@
  * package has both, as 6.14.14.30100000; before 30 it was ROCm's, as 6.12.12.60401. */
 struct numbers {
     char module[VERSION_SIZE];
-    char driver[VERSION_SIZE];
+    char driver[LKS_PACKAGES_RELEASE_SIZE];
 };
 
-static void decode(struct lks_str code, char out[VERSION_SIZE])
-{
-    uint64_t n = 0;
-    out[0] = '\0';
-    if (!lks_str_number(code, 99999999, &n))
-        return;
-    if (code.len == 8)
-        snprintf(out, VERSION_SIZE, "%u.%u.%u", (unsigned)(n / 1000000),
-                 (unsigned)(n / 10000 % 100), (unsigned)(n / 100 % 100));
-    else if (code.len == 5)
-        snprintf(out, VERSION_SIZE, "%u.%u.%u", (unsigned)(n / 10000), (unsigned)(n / 100 % 100),
-                 (unsigned)(n % 100));
-}
-
-static void take_package(void *ctx, const struct lks_dpkg_package *package)
+static void take_package(void *ctx, const struct lks_installed *package)
 {
     struct numbers *numbers = ctx;
-    if (!lks_str_is(package->name, "amdgpu-dkms") || !lks_str_is(package->state, "installed"))
-        return;
-    struct lks_str version = lks_dpkg_upstream(package->version);
-    size_t last = version.len;
-    while (last > 0 && version.ptr[last - 1] != '.')
-        last--;
-    if (last == 0)
-        return;
-    decode((struct lks_str){version.ptr + last, version.len - last}, numbers->driver);
-    snprintf(numbers->module, sizeof(numbers->module), "%.*s", (int)(last - 1), version.ptr);
-}
-
-static bool feed_package(void *ctx, struct lks_str bytes)
-{
-    lks_dpkg_feed(ctx, bytes);
-    return true;
+    struct lks_str code = lks_str_last(package->upstream, '.');
+    if (lks_str_is(package->name, "amdgpu-dkms") && lks_str_is(package->state, "installed") &&
+        lks_packages_release(package->upstream, numbers->driver))
+        snprintf(numbers->module, sizeof(numbers->module), "%" LKS_STR_FMT,
+                 (int)(package->upstream.len - code.len - 1), package->upstream.ptr);
 }
 
 static struct numbers read_numbers(struct lks_probe *p)
 {
     struct numbers numbers = {0};
-    struct lks_dpkg *d = lks_arena_alloc(p->arena, sizeof(*d));
+    char where[LKS_ROOT_PATH_MAX];
     struct lks_err err;
-    if (d == NULL)
-        return numbers;
-    lks_dpkg_init(d, false, take_package, &numbers);
-    if (lks_root_stream(p->root, DPKG_STATUS, DPKG_MAX, feed_package, d, &err) == LKS_OK)
-        lks_dpkg_end(d);
+    if (lks_packages_dpkg(p->root, take_package, &numbers, where, &err) != LKS_OK)
+        return (struct numbers){0};
     return numbers;
 }
 
@@ -108,7 +77,7 @@ static void read_driver(struct lks_probe *p)
     enum lks_code code = lks_root_line(p->root, version, number, &err);
     if (code == LKS_E_NOT_FOUND) {
         emit_inbox(p);
-    } else if (code != LKS_OK || strlen(number) >= VERSION_SIZE) {
+    } else if (code != LKS_OK) {
         lks_probe_failed(p, "amdgpu", NONE, version, &err);
     } else {
         struct numbers known = read_numbers(p);
@@ -175,8 +144,7 @@ static void read_firmware(struct lks_probe *p, const struct gpu *gpu)
         char name[128];
         struct lks_str block = blocks.list[i];
         size_t at = block.len - (sizeof(ending) - 1);
-        if (block.len <= sizeof(ending) || block.len > 64 ||
-            memcmp(block.ptr + at, ending, sizeof(ending) - 1) != 0)
+        if (!lks_str_ends(block, ending) || at == 0 || block.len > 64)
             continue;
         snprintf(name, sizeof(name), "gpu.firmware.%.*s", (int)at, block.ptr);
         snprintf(path, sizeof(path), "%s/fw_version/%.*s", gpu->dir, LKS_STR_ARG(block));
@@ -241,11 +209,11 @@ static void read_ecc(struct lks_probe *p, const struct gpu *gpu)
         return;
     }
     static const char before[] = "feature mask: 0x";
-    char *end = NULL;
-    unsigned long mask = 0;
-    if (strncmp(line, before, sizeof(before) - 1) == 0)
-        mask = strtoul(line + sizeof(before) - 1, &end, 16);
-    if (end == NULL || *end != '\0' || end == line + sizeof(before) - 1)
+    struct lks_str text = lks_str_from(line);
+    size_t skip = sizeof(before) - 1;
+    uint64_t mask;
+    if (!lks_str_starts(text, before) ||
+        !lks_str_hex((struct lks_str){text.ptr + skip, text.len - skip}, UINT64_MAX, &mask))
         lks_probe_unmeasured(p, "settings.ecc", of, path, "no feature mask in '%s'", line);
     else
         lks_probe_value(p, "settings.ecc", of, NONE,
@@ -269,23 +237,14 @@ static void read_gpu(struct lks_probe *p, struct gpu *gpu)
     read_ecc(p, gpu);
 }
 
-/* A PCI function of AMD's that amdgpu drives: "DRIVER=amdgpu" in its uevent. */
+/* Whether amdgpu drives the device. */
 static bool is_driven(struct lks_probe *p, const char *dir)
 {
     char path[LKS_ROOT_PATH_MAX];
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_pci pci;
     struct lks_err err;
-    lks_buf_init(&text, LKS_ROOT_LINE_MAX);
     snprintf(path, sizeof(path), "%s/uevent", dir);
-    if (lks_root_read(p->root, path, LKS_ROOT_LINE_MAX, &text, &err) != LKS_OK)
-        return false;
-    struct lks_str rest = lks_buf_view(&text), line;
-    for (bool more = true; more;) {
-        more = lks_str_cut(rest, '\n', &line, &rest);
-        if (lks_str_is(line, "DRIVER=amdgpu"))
-            return true;
-    }
-    return false;
+    return lks_pci_uevent(p->root, path, &pci, &err) == LKS_OK && strcmp(pci.driver, "amdgpu") == 0;
 }
 
 void lks_probe_amd(struct lks_probe *p)
@@ -294,11 +253,11 @@ void lks_probe_amd(struct lks_probe *p)
     struct lks_err err = {0};
     read_driver(p);
     read_rocm(p);
-    if (lks_root_list(p->root, PCI_DIR, p->arena, &devices, &err) != LKS_OK)
+    if (lks_root_list(p->root, LKS_PCI_DEVICES, p->arena, &devices, &err) != LKS_OK)
         return;
     for (size_t i = 0; i < devices.count; i++) {
         struct gpu gpu = {0};
-        snprintf(gpu.dir, sizeof(gpu.dir), PCI_DIR "/%.*s", LKS_STR_ARG(devices.list[i]));
+        snprintf(gpu.dir, sizeof(gpu.dir), LKS_PCI_DEVICES "/%.*s", LKS_STR_ARG(devices.list[i]));
         snprintf(gpu.of, sizeof(gpu.of), "gpu %.*s", LKS_STR_ARG(devices.list[i]));
         if (is_driven(p, gpu.dir))
             read_gpu(p, &gpu);

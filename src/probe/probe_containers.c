@@ -3,7 +3,7 @@
  * the first is waited for. Two are read instead of asked: enroot makes directories whatever it is
  * asked, and pyxis is no program. */
 #include "codec/cdi.h"
-#include "codec/dpkg.h"
+#include "codec/version.h"
 #include "probe/command.h"
 #include "probe/probe.h"
 #include "probe/probes.h"
@@ -96,7 +96,7 @@ static struct lks_str version_in(struct lks_str text, const char *before)
         if (word.len > 0 && word.ptr[word.len - 1] == ',')
             word.len--;
         if (is_version(word))
-            return lks_str_find(word, LKS_STR("-")) < 0 ? lks_dpkg_upstream(word) : word;
+            return lks_str_find(word, LKS_STR("-")) < 0 ? lks_version_upstream(word) : word;
     }
     return NODE;
 }
@@ -111,12 +111,6 @@ static bool is_known(const struct run *run, const struct stat *st)
             return true;
     }
     return false;
-}
-
-static int deadline_ms(const struct lks_probe *p)
-{
-    int call = p->options->call_ms;
-    return call > 0 && call * 3 / 4 < LKS_COMMAND_MS ? call * 3 / 4 : LKS_COMMAND_MS;
 }
 
 /* All of one name, each file once: the directories of some systems are links to each other. */
@@ -136,8 +130,7 @@ static size_t start_program(struct run *run, const struct asked *a, const char *
             continue;
         *s = (struct started){.asked = a, .st = st, .code = code, .err = err};
         if (code == LKS_OK)
-            lks_command_start(&s->command, run->p->root, path, args, OUTPUT_MAX, 0,
-                              deadline_ms(run->p));
+            lks_command_start(&s->command, run->p->root, path, args, OUTPUT_MAX, 0, LKS_COMMAND_MS);
         else
             snprintf(s->command.path, sizeof(s->command.path), "%s", path);
         run->count++;
@@ -217,8 +210,7 @@ static void say_missing(const struct run *run)
         if (there || (library && say_library(run->p)))
             continue;
         char evidence[TEXT_SIZE];
-        snprintf(evidence, sizeof(evidence), "no %s in /usr/bin, /usr/sbin, /usr/local, /opt",
-                 asked[i].programs[0]);
+        lks_command_looked(asked[i].programs[0], evidence, sizeof(evidence));
         lks_probe_absent(run->p, asked[i].component, NODE, evidence);
     }
 }
@@ -238,9 +230,9 @@ static void say_enroot(struct lks_probe *p)
     if (code == LKS_OK)
         code = lks_root_read(p->root, path, SCRIPT_MAX, &text, &err);
     if (code != LKS_OK) {
-        lks_probe_failed(p, "enroot", NODE,
-                         code == LKS_E_NOT_FOUND ? "no enroot in /usr/bin, /usr/local, /opt" : path,
-                         &err);
+        char looked[TEXT_SIZE];
+        lks_command_looked("enroot", looked, sizeof(looked));
+        lks_probe_failed(p, "enroot", NODE, code == LKS_E_NOT_FOUND ? looked : path, &err);
         return;
     }
     static const struct lks_str mark = LKS_STR_C("ENROOT_VERSION=\"");

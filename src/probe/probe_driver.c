@@ -194,7 +194,7 @@ static bool tell_library(struct lks_probe *p)
         return false;
     }
     struct lks_str at = lks_str_from(path);
-    bool read = lks_libread(&reader, at, lks_libread_name(at), &library, &err) == LKS_OK;
+    bool read = lks_libread(&reader, at, lks_str_last(at, '/'), &library, &err) == LKS_OK;
     tell_of_library(p, names[0], library.version, path,
                     read ? "the library does not say its version" : err.msg);
     tell_of_library(p, names[1], library.build_id, path,

@@ -1,6 +1,7 @@
 /* The running kernel and the next one, what they are told, what is built for them, and the
  * distribution around them. */
 #include "base/secret.h"
+#include "probe/module.h"
 #include "probe/next_kernel.h"
 #include "probe/probes.h"
 
@@ -135,17 +136,6 @@ static void read_os(struct lks_probe *p)
 
 /* DKMS --------------------------------------------------------------------------------------- */
 
-static bool is_module_file(struct lks_str name)
-{
-    static const char *const ends[] = {".ko", ".ko.zst", ".ko.xz", ".ko.gz"};
-    for (size_t i = 0; i < LKS_COUNT(ends); i++) {
-        size_t n = strlen(ends[i]);
-        if (name.len > n && memcmp(name.ptr + name.len - n, ends[i], n) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Whether `dir` (MODULE/VERSION/KERNEL) has a module for one of the architectures in it. */
 static enum lks_code is_built(struct lks_probe *p, const char *dir, bool *out, struct lks_err *err)
 {
@@ -164,7 +154,7 @@ static enum lks_code is_built(struct lks_probe *p, const char *dir, bool *out, s
         if (code != LKS_OK && code != LKS_E_NOT_FOUND && code != LKS_E_INVALID)
             return code;
         for (size_t k = 0; k < files.count; k++)
-            *out = *out || is_module_file(files.list[k]);
+            *out = *out || lks_module_is_file(files.list[k]);
     }
     return LKS_OK;
 }

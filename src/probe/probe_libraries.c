@@ -1,4 +1,5 @@
 #include "codec/version.h"
+#include "probe/clock.h"
 #include "probe/libread.h"
 #include "probe/libsearch.h"
 #include "probe/loader.h"
@@ -298,7 +299,7 @@ static struct lks_str name_of(const struct lks_found *found)
 static void read_copy(struct libraries *l, struct copy *c)
 {
     struct lks_err err;
-    if (l->until > 0 && lks_walk_now() > l->until) {
+    if (l->until > 0 && lks_clock_ms() > l->until) {
         c->note = LKS_STR("not read: the time of the search was up");
         l->cut_short = true;
     } else if (lks_libread(&l->reader, c->found.path, name_of(&c->found), &c->library, &err) ==
@@ -430,14 +431,16 @@ static void give_copies(struct libraries *l)
 
 /* All of it ---------------------------------------------------------------------------------- */
 
-/* A cache that cannot be read or written costs time and nothing else. */
+/* A cache that cannot be read or written costs time and nothing else, but it is said. */
 static void keep_cache(struct libraries *l)
 {
     const struct lks_probe_options *o = l->p->options;
     struct lks_err err;
     bool all = !o->libraries || l->cut_short; /* what was not asked for may still be there */
-    if (l->reader.cache != NULL && l->cache.changed)
-        (void)lks_libcache_save(&l->cache, o->cache, all, &err);
+    if (l->reader.cache != NULL && l->cache.changed &&
+        lks_libcache_save(&l->cache, o->cache, all, &err) != LKS_OK)
+        lks_probe_value(l->p, "search.skipped", lks_str_from(o->cache), LKS_STR(""),
+                        lks_str_from(err.msg), "library cache");
 }
 
 void lks_probe_libraries(struct lks_probe *p)
@@ -450,7 +453,7 @@ void lks_probe_libraries(struct lks_probe *p)
         l.cache.changed = lks_libcache_load(&l.cache, p->options->cache, &err) != LKS_OK;
     }
     if (p->options->probe_ms > 0)
-        l.until = lks_walk_now() + (int64_t)p->options->probe_ms * 3 / 4;
+        l.until = lks_clock_ms() + (int64_t)p->options->probe_ms * 3 / 4;
     if (lks_loader_read(p->root, p->arena, &l.loader, &err) != LKS_OK)
         l.loader_failed = err;
     give_libraries(&l);

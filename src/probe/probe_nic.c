@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 /*
- * A fabric port is a port of an RDMA device that is a physical function on PCI. Not counted are
- * virtual functions and subfunctions of a device here, RDMA in software, and the functions through
- * which NVSwitches are managed. Interfaces on PCI without RDMA are listed, with no part in the
- * count.
+ * A fabric port is a port of an RDMA device that is a physical function on PCI, of the model that
+ * most ports are of: a DPU for storage or the two ports of the board beside eight adapters are
+ * listed, with no part in the count and the settings of the fabric. Where two models have as many,
+ * both are taken. Not counted are virtual functions and subfunctions of a device here, RDMA in
+ * software, and the functions through which NVSwitches are managed. Interfaces on PCI without RDMA
+ * are listed.
  */
 
 #define RDMA_DIR      "/sys/class/infiniband"
@@ -153,26 +155,48 @@ static enum lks_code list_ports(struct lks_probe *p, const struct lks_nic *nic,
     return LKS_OK;
 }
 
+static void count_ports(struct lks_probe *p, struct nics *nics)
+{
+    for (size_t i = 0; i < nics->count; i++) {
+        struct lks_names names;
+        if (!nics->list[i].manages_nvswitch &&
+            list_ports(p, &nics->list[i], &names, &nics->unclear) == LKS_OK)
+            nics->list[i].ports = names.count;
+    }
+}
+
+/* How many ports there are of adapters of one model. */
+static size_t ports_like(const struct nics *nics, const struct lks_pci *model)
+{
+    size_t ports = 0;
+    for (size_t i = 0; i < nics->count; i++) {
+        const struct lks_pci *pci = &nics->list[i].pci;
+        if (pci->vendor == model->vendor && pci->device == model->device)
+            ports += nics->list[i].ports;
+    }
+    return ports;
+}
+
+static void mark_fabric(struct nics *nics)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < nics->count; i++) {
+        size_t ports = ports_like(nics, &nics->list[i].pci);
+        most = ports > most ? ports : most;
+    }
+    for (size_t i = 0; i < nics->count; i++)
+        nics->list[i].fabric =
+            !nics->list[i].manages_nvswitch && ports_like(nics, &nics->list[i].pci) == most;
+}
+
 /* Said before anything slow is asked: the number matters most. */
 static void say_count(struct lks_probe *p, struct nics *nics)
 {
-    static const char evidence[] = RDMA_DIR "/*/ports";
     size_t ports = 0;
     note_unclear(p, nics);
-    for (size_t i = 0; i < nics->count; i++) {
-        struct lks_names names;
-        if (nics->list[i].manages_nvswitch)
-            continue;
-        if (list_ports(p, &nics->list[i], &names, &nics->unclear) == LKS_OK)
-            ports += names.count;
-    }
-    if (nics->unclear.code != LKS_OK) {
-        lks_probe_unmeasured(p, "devices.nics", LKS_STR(""), evidence, "%s", nics->unclear.msg);
-        return;
-    }
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%zu", ports);
-    lks_probe_value(p, "devices.nics", LKS_STR(""), LKS_STR(""), lks_str_from(digits), evidence);
+    for (size_t i = 0; i < nics->count; i++)
+        ports += nics->list[i].fabric ? nics->list[i].ports : 0;
+    lks_probe_counted(p, "devices.nics", ports, &nics->unclear, RDMA_DIR "/*/ports");
 }
 
 static void say_rdma(struct lks_probe *p, const struct nics *nics)
@@ -217,6 +241,8 @@ void lks_probe_nic(struct lks_probe *p)
         rdma.count = 0;
     } else {
         mark_managers(&rdma);
+        count_ports(p, &rdma);
+        mark_fabric(&rdma);
         say_count(p, &rdma);
         say_rdma(p, &rdma);
     }

@@ -80,6 +80,7 @@ static void keep(struct lks_err *kept, const struct lks_err *err)
         *kept = *err;
 }
 
+/* A call that hangs here counts for no GPU: which one it is, is what was asked. */
 static enum lks_code take_from_nvml(struct lks_nvml *n, unsigned index, struct gpus *gpus,
                                     struct lks_err *err)
 {
@@ -237,12 +238,12 @@ static bool other_driver(struct lks_probe *p, const struct lks_nvidia_gpu *gpu, 
         return false;
     lks_pci_path(path, gpu->nvml.address, "driver");
     enum lks_code code = lks_root_link(p->root, path, link, &err);
-    const char *base = code == LKS_OK ? strrchr(link, '/') : NULL;
-    base = base != NULL ? base + 1 : link;
+    struct lks_str driver = code == LKS_OK ? lks_str_last(lks_str_from(link), '/') : LKS_STR("");
     if (code == LKS_E_NOT_FOUND)
         snprintf(out, size, "no driver has taken this GPU");
-    else if (code == LKS_OK && strcmp(base, "nvidia") != 0)
-        snprintf(out, size, "the driver %.64s has this GPU, not NVIDIA's", base);
+    else if (code == LKS_OK && !lks_str_is(driver, "nvidia"))
+        snprintf(out, size, "the driver %" LKS_STR_FMT " has this GPU, not NVIDIA's",
+                 LKS_STR_ARG(driver));
     else
         return false;
     return true;

@@ -80,11 +80,5 @@ void lks_probe_nvme(struct lks_probe *p)
         if (local)
             say_drive(p, drives.list[i]);
     }
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%zu", count);
-    if (unclear.code != LKS_OK)
-        lks_probe_unmeasured(p, "devices.nvmes", LKS_STR(""), NVME_DIR, "%s", unclear.msg);
-    else
-        lks_probe_value(p, "devices.nvmes", LKS_STR(""), LKS_STR(""), lks_str_from(digits),
-                        NVME_DIR "/*/transport");
+    lks_probe_counted(p, "devices.nvmes", count, &unclear, NVME_DIR "/*/transport");
 }

@@ -66,27 +66,10 @@ static struct lks_str numbers_of(struct lks_arena *arena, struct lks_str pattern
     return lks_arena_copy(arena, lks_str_from(text));
 }
 
-/* 6.16.6.30200100 is release 30.20.1, and 6.2.4.50702 is 5.7.2: two digits a part, the last of four
- * being a build that is left out where it is nought. */
-static struct lks_str release_of(struct lks_arena *arena, struct lks_str upstream)
-{
-    struct lks_str part = {0}, rest = upstream;
-    for (int i = 0; i < 4; i++)
-        (void)lks_str_cut(rest, '.', &part, &rest);
-    uint64_t code;
-    if (part.len < 5 || part.len > 8 || rest.len > 0 || !lks_str_number(part, UINT32_MAX, &code))
-        return LKS_STR("");
-    unsigned parts[4] = {0}, count = part.len > 6 ? 4 : 3;
-    for (unsigned i = count; i > 0; i--, code /= 100)
-        parts[i - 1] = (unsigned)(code % 100);
-    if (parts[3] != 0)
-        return lks_arena_format(arena, "%u.%u.%u.%u", parts[0], parts[1], parts[2], parts[3]);
-    return lks_arena_format(arena, "%u.%u.%u", parts[0], parts[1], parts[2]);
-}
-
 static struct lks_str value_of(struct lks_arena *arena, const struct lks_package_kind *kind,
                                const struct lks_installed *i)
 {
+    char release[LKS_PACKAGES_RELEASE_SIZE] = "";
     switch (kind->says) {
     case LKS_SAYS_VERSION:
         return lks_arena_copy(arena, i->upstream);
@@ -99,7 +82,8 @@ static struct lks_str value_of(struct lks_arena *arena, const struct lks_package
     case LKS_SAYS_NAME:
         return numbers_of(arena, kind->pattern, i->name);
     case LKS_SAYS_CODE:
-        return release_of(arena, i->upstream);
+        (void)lks_packages_release(i->upstream, release);
+        return lks_arena_copy(arena, lks_str_from(release));
     }
     return LKS_STR("");
 }

@@ -28,13 +28,15 @@ static const struct {
 #define CLASS_EVIDENCE LKS_PCI_DEVICES "/*/class"
 #define VPD_EVIDENCE   LKS_PCI_DEVICES "/*/vpd"
 
-typedef char address[LKS_PCI_ADDRESS_SIZE];
+struct address {
+    char text[LKS_PCI_ADDRESS_SIZE];
+};
 
 struct found {
     size_t gpus, nvswitches;
     struct lks_err gpus_unclear; /* why a device could be told neither in nor out */
     struct lks_err nvswitches_unclear;
-    address *infiniband; /* NVIDIA's InfiniBand functions, in the probe's arena */
+    struct address *infiniband; /* NVIDIA's InfiniBand functions, in the probe's arena */
     size_t infiniband_count;
 };
 
@@ -112,7 +114,8 @@ static void look(struct lks_probe *p, const char *where, struct found *found)
     if (code != LKS_OK || vendor == 0 || lks_pci_is_virtual(p->root, where))
         return;
     if (class == LKS_PCI_INFINIBAND && vendor == LKS_PCI_MELLANOX)
-        memcpy(found->infiniband[found->infiniband_count++], where, strlen(where) + 1);
+        snprintf(found->infiniband[found->infiniband_count++].text, LKS_PCI_ADDRESS_SIZE, "%s",
+                 where);
     /* Its id decides for a VGA controller of AMD's alone; an unknown one is in no table. */
     if (lks_pci_number(p->root, where, "device", 0xffff, &device, &err) != LKS_OK)
         device = 0;
@@ -123,17 +126,6 @@ static void look(struct lks_probe *p, const char *where, struct found *found)
         say_gpu(p, where);
 }
 
-static void say_count(struct lks_probe *p, const char *name, size_t count,
-                      const struct lks_err *unclear, const char *evidence)
-{
-    char digits[24];
-    snprintf(digits, sizeof(digits), "%zu", count);
-    if (unclear->code != LKS_OK)
-        lks_probe_unmeasured(p, name, LKS_STR(""), evidence, "%s", unclear->msg);
-    else
-        lks_probe_value(p, name, LKS_STR(""), LKS_STR(""), lks_str_from(digits), evidence);
-}
-
 /* No board has switches of both kinds: where some are on PCI, product data is not asked for. */
 static void say_nvswitches(struct lks_probe *p, struct found *found)
 {
@@ -141,13 +133,13 @@ static void say_nvswitches(struct lks_probe *p, struct found *found)
     for (size_t i = 0; i < found->infiniband_count && !on_pci; i++) {
         struct lks_pci_vpd vpd = {0};
         struct lks_err err = {0};
-        enum lks_code code = lks_pci_vpd(p->root, found->infiniband[i], &vpd, &err);
+        enum lks_code code = lks_pci_vpd(p->root, found->infiniband[i].text, &vpd, &err);
         if (code != LKS_OK && code != LKS_E_NOT_FOUND)
             found->nvswitches_unclear = err;
         found->nvswitches += vpd.manages_nvswitch;
     }
-    say_count(p, "devices.nvswitches", found->nvswitches, &found->nvswitches_unclear,
-              on_pci ? CLASS_EVIDENCE : VPD_EVIDENCE);
+    lks_probe_counted(p, "devices.nvswitches", found->nvswitches, &found->nvswitches_unclear,
+                      on_pci ? CLASS_EVIDENCE : VPD_EVIDENCE);
 }
 
 void lks_probe_pci(struct lks_probe *p)
@@ -167,12 +159,12 @@ void lks_probe_pci(struct lks_probe *p)
         return;
     }
     for (size_t i = 0; i < names.count; i++) {
-        address where;
+        char where[LKS_PCI_ADDRESS_SIZE];
         if (!lks_pci_is_address(names.list[i]))
             continue;
         snprintf(where, sizeof(where), "%" LKS_STR_FMT, LKS_STR_ARG(names.list[i]));
         look(p, where, &found);
     }
-    say_count(p, "devices.gpus", found.gpus, &found.gpus_unclear, CLASS_EVIDENCE);
+    lks_probe_counted(p, "devices.gpus", found.gpus, &found.gpus_unclear, CLASS_EVIDENCE);
     say_nvswitches(p, &found);
 }

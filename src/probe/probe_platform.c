@@ -168,22 +168,6 @@ static void read_cpus(struct lks_probe *p)
 
 /* Memory ------------------------------------------------------------------------------------- */
 
-static bool parse_hex(struct lks_str s, uint64_t *out)
-{
-    uint64_t n = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                : 16;
-        if (digit == 16)
-            return false;
-        n = n << 4 | digit;
-    }
-    *out = n;
-    return s.len > 0 && s.len <= 15;
-}
-
 /* How many of the kernel's memory blocks are online. */
 static enum lks_code count_blocks(struct lks_probe *p, const char *dir, uint64_t *out,
                                   struct lks_err *err)
@@ -231,7 +215,7 @@ static void read_blocks(struct lks_probe *p, const struct lks_err *smbios)
         lks_probe_unmeasured(p, name, NONE, LKS_SMBIOS_FILE, "%s; %s", smbios->msg, err.msg);
         return;
     }
-    if (!parse_hex(lks_str_from(line), &size) || size == 0 || blocks == 0 ||
+    if (!lks_str_hex(lks_str_from(line), UINT64_MAX, &size) || size == 0 || blocks == 0 ||
         blocks > UINT64_MAX / 2 / size) {
         lks_probe_unmeasured(p, name, NONE, dir, "%s: %llu blocks of 0x%.32s bytes cannot be", dir,
                              (unsigned long long)blocks, line);

@@ -120,7 +120,7 @@ static void take_line(struct scan *s, struct lks_str line)
     if (!lks_map_parse(line, &map) || map.path.len == 0 || map.path.ptr[0] != '/' ||
         !lks_str_printable(map.path))
         return;
-    const struct lks_libver_kind *kind = lks_library_kind(lks_libread_name(map.path));
+    const struct lks_libver_kind *kind = lks_library_kind(lks_str_last(map.path, '/'));
     if (kind == NULL || lks_library_is_driver(kind))
         return;
     fresh.name = lks_str_from(kind->component);
@@ -179,7 +179,9 @@ static void take_process(struct scan *s)
         s->len = 0;
         code = lks_root_stream(s->root, path, LKS_PROCESSES_MAPS_MAX, take_piece, s, &err);
     }
-    if (code != LKS_OK && code != LKS_E_NOT_FOUND && !is_kernel_thread(s))
+    if (code == LKS_E_LIMIT)
+        s->out->large++;
+    else if (code != LKS_OK && code != LKS_E_NOT_FOUND && !is_kernel_thread(s))
         s->out->denied++;
 }
 

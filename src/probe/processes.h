@@ -28,6 +28,7 @@ struct lks_processes {
     struct lks_mapped *list; /* in the arena */
     size_t count;
     size_t denied;  /* processes that we may not look at */
+    size_t large;   /* those with more descriptors or mappings than we look at */
     size_t dropped; /* files beyond the limit */
 };
 

@@ -1,5 +1,7 @@
 #include "probe/remotefs.h"
 
+#include "probe/mounts.h"
+
 #define MOUNTS_MAX 65536
 
 /* "*" at the end stands for anything. The first that fits decides. */
@@ -43,40 +45,6 @@ static bool is_remote(struct lks_str type)
     return false;
 }
 
-/* "\040" and its like as the byte they stand for. */
-static struct lks_str unescape(struct lks_arena *arena, struct lks_str s)
-{
-    char *out = lks_arena_alloc(arena, s.len + 1);
-    size_t len = 0;
-    if (out == NULL)
-        return (struct lks_str){0};
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned value = 0, digits = 0;
-        while (s.ptr[i] == '\\' && digits < 3 && i + digits + 1 < s.len &&
-               s.ptr[i + digits + 1] >= '0' && s.ptr[i + digits + 1] <= '7')
-            value = value * 8 + (unsigned)(s.ptr[i + ++digits] - '0');
-        out[len++] = digits == 3 ? (char)value : s.ptr[i];
-        i += digits == 3 ? 3 : 0;
-    }
-    return (struct lks_str){out, len};
-}
-
-/* The fifth field is where it is mounted; the type follows a lone "-". */
-static bool parse_line(struct lks_str line, struct lks_str *path, struct lks_str *type)
-{
-    struct lks_str word;
-    for (int i = 0; i < 5; i++) {
-        if (!lks_str_word(&line, &word))
-            return false;
-    }
-    *path = word;
-    do {
-        if (!lks_str_word(&line, &word))
-            return false;
-    } while (!lks_str_is(word, "-"));
-    return lks_str_word(&line, type) && path->len > 0 && path->ptr[0] == '/';
-}
-
 static bool below(struct lks_str path, struct lks_str top)
 {
     return path.len >= top.len && memcmp(path.ptr, top.ptr, top.len) == 0 &&
@@ -109,7 +77,8 @@ static enum lks_code add(struct lks_remotefs *mounts, struct lks_arena *arena, s
     bool remote = is_remote(type) && !lks_str_is(path, "/");
     if (!remote && mounts->count == 0)
         return LKS_OK;
-    struct lks_remotefs_mount m = {unescape(arena, path), lks_arena_copy(arena, type), remote};
+    struct lks_remotefs_mount m = {lks_mount_text(arena, path), lks_arena_copy(arena, type),
+                                   remote};
     if (m.path.ptr == NULL || m.type.ptr == NULL)
         return lks_arena_fail(arena, err);
     if (remote || covering(mounts, m.path) != NULL)
@@ -121,25 +90,25 @@ enum lks_code lks_remotefs_read(struct lks_root *root, struct lks_arena *arena,
                                 struct lks_remotefs *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_REMOTEFS_BYTES_MAX);
-    enum lks_code code =
-        lks_root_read(root, "/proc/self/mountinfo", LKS_REMOTEFS_BYTES_MAX, &text, err);
+    lks_buf_init(&text, LKS_MOUNTS_BYTES_MAX);
+    enum lks_code code = lks_root_read(root, LKS_MOUNTS_FILE, LKS_MOUNTS_BYTES_MAX, &text, err);
     *out = (struct lks_remotefs){0};
     if (code != LKS_OK)
         return code == LKS_E_NOT_FOUND ? LKS_OK : code;
-    struct lks_str rest = lks_buf_view(&text), line, path, type;
+    struct lks_str rest = lks_buf_view(&text), line;
     size_t lines = 1;
     for (size_t i = 0; i < rest.len; i++)
         lines += rest.ptr[i] == '\n';
     if (lines > MOUNTS_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "/proc/self/mountinfo: more than %d mounts", MOUNTS_MAX);
+        return lks_fail(err, LKS_E_LIMIT, LKS_MOUNTS_FILE ": more than %d mounts", MOUNTS_MAX);
     struct lks_remotefs mounts = {.list = lks_arena_array(arena, lines, sizeof(*mounts.list))};
     if (mounts.list == NULL)
         return lks_arena_fail(arena, err);
     while (rest.len > 0 && code == LKS_OK) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
-        if (parse_line(line, &path, &type))
-            code = add(&mounts, arena, path, type, err);
+        struct lks_mount m;
+        if (lks_mount_parse(line, &m) && lks_str_starts(m.point, "/"))
+            code = add(&mounts, arena, m.point, m.type, err);
     }
     if (code == LKS_OK)
         *out = mounts;

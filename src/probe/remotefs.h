@@ -6,8 +6,6 @@
 
 #include "probe/root.h"
 
-#define LKS_REMOTEFS_BYTES_MAX ((size_t)8 << 20)
-
 struct lks_remotefs_mount {
     struct lks_str path, type;
     bool remote;

@@ -13,6 +13,10 @@
 
 #define PIECE 65536
 
+/* A capture holds what only root may read. */
+#define CAPTURE_DIR_MODE  0700
+#define CAPTURE_FILE_MODE 0600
+
 /* Opening ------------------------------------------------------------------------------------ */
 
 static enum lks_code fail_errno(struct lks_err *err, const char *path, int number)
@@ -32,6 +36,15 @@ static enum lks_code fail_errno(struct lks_err *err, const char *path, int numbe
     default:
         return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
     }
+}
+
+/* A file that was opened is there: what its device says then is no absence. A process that ended in
+ * between is. */
+static enum lks_code fail_read(struct lks_err *err, const char *path, int number)
+{
+    if (number == ENODEV || number == ENXIO || number == ENOENT)
+        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(number));
+    return fail_errno(err, path, number);
 }
 
 /* Probes make paths of names they were given; none may climb. */
@@ -55,11 +68,10 @@ static const char *relative(const char *path)
 }
 
 /* As if `dir` were "/": links in the tree lead to its own files, never to ours. */
-static int open_within(int dir, const char *path, int flags, mode_t mode)
+static int open_within(int dir, const char *path, int flags)
 {
     struct open_how how = {
         .flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
-        .mode = (flags & O_CREAT) != 0 ? mode : 0,
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     return (int)syscall(SYS_openat2, dir, relative(path), &how, sizeof(how));
@@ -69,7 +81,7 @@ static int open_flags(const struct lks_root *root, const char *path, int flags)
 {
     if (root->live)
         return openat(root->fd, relative(path), flags | O_CLOEXEC);
-    return open_within(root->fd, path, flags, 0);
+    return open_within(root->fd, path, flags);
 }
 
 static enum lks_code told_to_skip(struct lks_root *root, const char *what, struct lks_err *err)
@@ -115,13 +127,16 @@ static enum lks_code open_kind(struct lks_root *root, const char *path, mode_t k
 /* A capture goes to a place of its own: nothing that is there is overwritten. */
 static enum lks_code open_capture(const char *path, int *out, struct lks_err *err)
 {
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (mkdir(path, CAPTURE_DIR_MODE) != 0 && errno != EEXIST)
         return lks_fail(err, LKS_E_INVALID, "%s: cannot make this directory: %s", path,
                         strerror(errno));
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? opendir(path) : NULL;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int again = fd >= 0 ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    DIR *dir = again >= 0 ? fdopendir(again) : NULL;
     if (dir == NULL) {
         int number = errno;
+        if (again >= 0)
+            (void)close(again);
         if (fd >= 0)
             (void)close(fd);
         return lks_fail(err, LKS_E_INVALID, "%s: %s", path, strerror(number));
@@ -130,9 +145,13 @@ static enum lks_code open_capture(const char *path, int *out, struct lks_err *er
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir))
         empty = empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
     (void)closedir(dir);
-    if (!empty) {
+    struct stat st;
+    bool ours = fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 022) == 0;
+    if (!empty || !ours) {
         (void)close(fd);
-        return lks_fail(err, LKS_E_INVALID, "%s: is not empty; a capture wants a new directory",
+        return lks_fail(err, LKS_E_INVALID,
+                        empty ? "%s: others may write to it; a capture wants a directory of its own"
+                              : "%s: is not empty; a capture wants a new directory",
                         path);
     }
     *out = fd;
@@ -146,8 +165,8 @@ enum lks_code lks_root_open(const char *path, const char *capture, struct lks_ro
     struct lks_root root = {.capture = -1, .live = live};
     root.fd = open(live ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root.fd < 0)
-        return lks_fail(err, LKS_E_INVALID, "%s: %s", path, strerror(errno));
-    int probe = live ? -1 : open_within(root.fd, "/", O_PATH, 0);
+        return lks_fail(err, LKS_E_INVALID, "%s: %s", live ? "/" : path, strerror(errno));
+    int probe = live ? -1 : open_within(root.fd, "/", O_PATH);
     if (!live && probe < 0) {
         int number = errno;
         (void)close(root.fd);
@@ -183,7 +202,7 @@ static void make_parents(int dir, const char *path)
     snprintf(part, sizeof(part), "%s", relative(path));
     for (char *at = part; (at = strchr(at, '/')) != NULL; at++) {
         *at = '\0';
-        (void)mkdirat(dir, part, 0755);
+        (void)mkdirat(dir, part, CAPTURE_DIR_MODE);
         *at = '/';
     }
 }
@@ -195,7 +214,7 @@ static void capture_file(struct lks_root *root, const char *path, struct lks_str
         return;
     make_parents(root->capture, path);
     int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (at == 0 ? O_TRUNC : 0);
-    int fd = openat(root->capture, relative(path), flags | O_CLOEXEC, 0644);
+    int fd = openat(root->capture, relative(path), flags | O_CLOEXEC, CAPTURE_FILE_MODE);
     bool ok = fd >= 0 && pwrite(fd, bytes.ptr, bytes.len, (off_t)at) == (ssize_t)bytes.len;
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
@@ -221,16 +240,25 @@ static void record(struct lks_root *root, const char *table, const char *path, e
         lks_answers_record(root, table, path, code, value, err);
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
+/* The text that `now` finds out about `path`, or what was recorded of it. */
+static enum lks_code told(struct lks_root *root, const char *table, const char *path,
+                          enum lks_code (*now)(struct lks_root *root, const char *path,
+                                               struct lks_buf *text, struct lks_err *err),
+                          struct lks_buf *text, struct lks_err *err)
+{
+    enum lks_code code;
+    if (!replayed(root, table, path, text, &code, err)) {
+        code = now(root, path, text, err);
+        record(root, table, path, code, lks_buf_view(text), err);
+    }
+    return code;
+}
 
-struct gather {
-    struct lks_buf *out;
-};
+/* Reading ------------------------------------------------------------------------------------ */
 
 static bool gather(void *ctx, struct lks_str bytes)
 {
-    struct gather *g = ctx;
-    lks_buf_add(g->out, bytes);
+    lks_buf_add(ctx, bytes);
     return true;
 }
 
@@ -247,7 +275,7 @@ static enum lks_code feed_all(struct lks_root *root, const char *path, int fd, s
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            code = fail_errno(err, path, errno);
+            code = fail_read(err, path, errno);
         if (n <= 0)
             break;
         size_t at = total;
@@ -258,6 +286,7 @@ static enum lks_code feed_all(struct lks_root *root, const char *path, int fd, s
         }
         struct lks_str bytes = {piece, (size_t)n};
         capture_file(root, path, bytes, at);
+        lks_root_alive(root, path);
         more = feed(ctx, bytes);
     }
     if (code == LKS_OK && total == 0)
@@ -291,9 +320,8 @@ enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t ma
 enum lks_code lks_root_read(struct lks_root *root, const char *path, size_t max,
                             struct lks_buf *out, struct lks_err *err)
 {
-    struct gather g = {out};
     size_t before = out->len;
-    enum lks_code code = lks_root_stream(root, path, max, gather, &g, err);
+    enum lks_code code = lks_root_stream(root, path, max, gather, out, err);
     if (code == LKS_OK)
         code = lks_buf_check(out, err);
     if (code != LKS_OK && out->failed == LKS_OK)
@@ -328,6 +356,32 @@ enum lks_code lks_root_file(struct lks_root *root, const char *path, int *fd, st
                             struct lks_err *err)
 {
     return open_kind(root, path, S_IFREG, O_RDONLY, fd, st, err);
+}
+
+enum lks_code lks_root_whole(struct lks_root *root, const char *path, struct lks_buf *out,
+                             struct lks_err *err)
+{
+    struct lks_root quiet = {.capture = -1};
+    struct stat st;
+    int fd = -1;
+    if (lks_root_file(root, path, &fd, &st, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = feed_all(&quiet, path, fd, out->max, gather, out, err);
+    (void)close(fd);
+    return code == LKS_OK ? lks_buf_check(out, err) : code;
+}
+
+enum lks_code lks_root_read_at(void *fd, uint64_t offset, void *buf, size_t len, size_t *got,
+                               struct lks_err *err)
+{
+    ssize_t n;
+    do {
+        n = pread(*(const int *)fd, buf, len, (off_t)offset);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return lks_fail(err, LKS_E_IO, "cannot be read: %s", strerror(errno));
+    *got = (size_t)n;
+    return LKS_OK;
 }
 
 /* Directories -------------------------------------------------------------------------------- */
@@ -401,11 +455,7 @@ enum lks_code lks_root_list(struct lks_root *root, const char *path, struct lks_
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_ANSWERS_BYTES_MAX);
-    enum lks_code code;
-    if (!replayed(root, "list", path, &text, &code, err)) {
-        code = list_now(root, path, &text, err);
-        record(root, "list", path, code, lks_buf_view(&text), err);
-    }
+    enum lks_code code = told(root, "list", path, list_now, &text, err);
     return code != LKS_OK ? code : split_names(lks_buf_view(&text), arena, out, err);
 }
 
@@ -445,11 +495,7 @@ enum lks_code lks_root_link(struct lks_root *root, const char *path, char out[LK
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_ROOT_PATH_MAX);
-    enum lks_code code;
-    if (!replayed(root, "link", path, &text, &code, err)) {
-        code = link_now(root, path, &text, err);
-        record(root, "link", path, code, lks_buf_view(&text), err);
-    }
+    enum lks_code code = told(root, "link", path, link_now, &text, err);
     return code != LKS_OK ? code : copy_path(&text, path, out, err);
 }
 
@@ -488,19 +534,13 @@ enum lks_code lks_root_real(struct lks_root *root, const char *path, char out[LK
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_ROOT_PATH_MAX);
-    enum lks_code code;
-    if (!replayed(root, "real", path, &text, &code, err)) {
-        code = real_now(root, path, &text, err);
-        record(root, "real", path, code, lks_buf_view(&text), err);
-    }
+    enum lks_code code = told(root, "real", path, real_now, &text, err);
     return code != LKS_OK ? code : copy_path(&text, path, out, err);
 }
 
 /* Status ------------------------------------------------------------------------------------- */
 
-#define STAT_FORMAT "%llu %llu %llu %llu %lld %lld %lld %lld"
-
-static enum lks_code stat_now(struct lks_root *root, const char *path, struct lks_buf *text,
+static enum lks_code stat_now(struct lks_root *root, const char *path, struct stat *out,
                               struct lks_err *err)
 {
     if (check_path(path, err) != LKS_OK || told_to_skip(root, path, err) != LKS_OK)
@@ -513,20 +553,28 @@ static enum lks_code stat_now(struct lks_root *root, const char *path, struct lk
     (void)close(fd);
     if (failed != 0)
         return fail_errno(err, path, failed);
-    lks_buf_addf(text, STAT_FORMAT, (unsigned long long)st.st_mode, (unsigned long long)st.st_size,
-                 (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
-                 (long long)st.st_mtim.tv_sec, (long long)st.st_mtim.tv_nsec,
-                 (long long)st.st_ctim.tv_sec, (long long)st.st_ctim.tv_nsec);
-    return lks_buf_check(text, err);
+    *out = st;
+    return LKS_OK;
 }
 
-static enum lks_code stat_of(struct lks_str text, const char *path, struct stat *out,
-                             struct lks_err *err)
+/* Times may lie before 1970, and file systems choose their numbers freely: all as they are in
+ * memory. */
+static void put_stat(const struct stat *st, struct lks_buf *text)
+{
+    lks_buf_addf(text, "%llu %llu %llu %llu %llu %llu %llu %llu", (unsigned long long)st->st_mode,
+                 (unsigned long long)st->st_size, (unsigned long long)st->st_dev,
+                 (unsigned long long)st->st_ino, (unsigned long long)st->st_mtim.tv_sec,
+                 (unsigned long long)st->st_mtim.tv_nsec, (unsigned long long)st->st_ctim.tv_sec,
+                 (unsigned long long)st->st_ctim.tv_nsec);
+}
+
+static enum lks_code read_stat(struct lks_str text, const char *path, struct stat *out,
+                               struct lks_err *err)
 {
     uint64_t n[8];
     for (size_t i = 0; i < LKS_COUNT(n); i++) {
         struct lks_str word;
-        if (!lks_str_word(&text, &word) || !lks_str_number(word, INT64_MAX, &n[i]))
+        if (!lks_str_word(&text, &word) || !lks_str_number(word, UINT64_MAX, &n[i]))
             return lks_fail(err, LKS_E_INVALID, "%s: its recorded status is damaged", path);
     }
     *out = (struct stat){
@@ -546,11 +594,16 @@ enum lks_code lks_root_stat(struct lks_root *root, const char *path, struct stat
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_ROOT_LINE_MAX);
     enum lks_code code;
-    if (!replayed(root, "stat", path, &text, &code, err)) {
-        code = stat_now(root, path, &text, err);
-        record(root, "stat", path, code, lks_buf_view(&text), err);
-    }
-    return code != LKS_OK ? code : stat_of(lks_buf_view(&text), path, out, err);
+    if (replayed(root, "stat", path, &text, &code, err))
+        return code != LKS_OK ? code : read_stat(lks_buf_view(&text), path, out, err);
+    struct stat st = {0};
+    code = stat_now(root, path, &st, err);
+    if (code == LKS_OK)
+        put_stat(&st, &text);
+    record(root, "stat", path, code, lks_buf_view(&text), err);
+    if (code == LKS_OK)
+        *out = st;
+    return code;
 }
 
 bool lks_root_exists(struct lks_root *root, const char *path)
@@ -570,6 +623,12 @@ void lks_root_patience(struct lks_root *root, unsigned times)
 {
     if (root->patience != NULL)
         root->patience(root->ctx, times);
+}
+
+void lks_root_patience_ms(struct lks_root *root, int64_t ms)
+{
+    if (root->call_ms > 0 && ms >= root->call_ms)
+        lks_root_patience(root, (unsigned)(ms / root->call_ms) + 1);
 }
 
 /* Asking ------------------------------------------------------------------------------------- */

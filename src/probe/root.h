@@ -27,7 +27,8 @@
 #define LKS_ROOT_PATH_MAX    4096
 #define LKS_ROOT_LINE_MAX    1024
 #define LKS_ROOT_FILE_MAX    ((size_t)1 << 20)
-#define LKS_ROOT_ENTRIES_MAX 65536 /* of one directory */
+#define LKS_ROOT_ENTRIES_MAX 65536                                /* of one directory */
+#define LKS_ROOT_NAMES_MAX   (LKS_ROOT_ENTRIES_MAX * (size_t)300) /* memory for all its names */
 #define LKS_ANSWERS_DIR      "/lockstep"
 
 struct lks_answers;
@@ -44,6 +45,7 @@ struct lks_root {
     void (*asking)(void *ctx, const char *what);
     const char *(*skip)(void *ctx, const char *what);
     void (*patience)(void *ctx, unsigned times);
+    int call_ms; /* the usual patience in milliseconds; 0: nobody is waiting */
     void *ctx;
 };
 
@@ -93,6 +95,15 @@ enum lks_code lks_root_real(struct lks_root *root, const char *path, char out[LK
 enum lks_code lks_root_file(struct lks_root *root, const char *path, int *fd, struct stat *st,
                             struct lks_err *err) LKS_MUST_CHECK;
 
+/* All of such a file, likewise; the ceiling is that of `out`. */
+enum lks_code lks_root_whole(struct lks_root *root, const char *path, struct lks_buf *out,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* Bytes of such a file at an offset, fewer at its end: the `read` of a struct lks_elf_file whose
+ * `ctx` points to the descriptor. */
+enum lks_code lks_root_read_at(void *fd, uint64_t offset, void *buf, size_t len, size_t *got,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /*
  * Ask something that is no file. `table` is a short name ("nvml"), `key` says what is asked ("
  * nvmlDeviceGetSerial 0000:06:00.0"); `fn` asks the live machine and appends the answer, one line
@@ -115,6 +126,9 @@ void lks_root_alive(struct lks_root *root, const char *what);
 
 /* Ask for `times` the usual patience with what is being asked now: it is known to be slow. */
 void lks_root_patience(struct lks_root *root, unsigned times);
+
+/* The same for what has a limit of its own: as much as `ms` takes. */
+void lks_root_patience_ms(struct lks_root *root, int64_t ms);
 
 /* The keys a captured tree has answers for in `table`, in the order they were recorded. Empty for
  * the live machine. */

@@ -1,5 +1,7 @@
 #include "probe/scrub.h"
 
+#include "codec/kv.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -16,40 +18,57 @@
 struct secrets {
     struct lks_arena arena;
     struct lks_str *list;
-    size_t count;
+    size_t count, room;
+    struct lks_str node; /* a name that is also a word of what the machine runs, or empty */
 };
 
 static void add_secret(struct secrets *s, struct lks_str value)
 {
-    bool blank = true;
+    bool empty = true;
     for (size_t i = 0; i < value.len; i++)
-        blank = blank && (value.ptr[i] == '0' || !isalnum((unsigned char)value.ptr[i]));
-    if (value.len >= SECRET_MIN && !blank)
+        empty = empty && (value.ptr[i] == '0' || !isalnum((unsigned char)value.ptr[i]));
+    if (value.len >= SECRET_MIN && !empty && s->count < s->room)
         s->list[s->count++] = value;
+}
+
+/* As answers of devices have it, where it is not plain: see codec/kv.h. */
+static void add_escaped(struct secrets *s, struct lks_str value)
+{
+    static const char key[] = "k";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    lks_buf_init(&line, 4 * LKS_READING_VALUE_MAX);
+    lks_kv_add(&line, LKS_STR("k"), value);
+    struct lks_str escaped = lks_arena_copy(&s->arena, lks_buf_view(&line));
+    if (escaped.ptr != NULL && escaped.len > sizeof(key) + value.len)
+        add_secret(s, (struct lks_str){escaped.ptr + sizeof(key), escaped.len - sizeof(key)});
+}
+
+/* Of the kernel's parameters those of this host, such as addresses and keys, in the pieces that
+ * other files name them by. The names of kernel and initrd are no secret, and stand where the
+ * kernels are listed. */
+static void add_parameters(struct secrets *s, struct lks_str line)
+{
+    struct lks_str word, name, value;
+    while (lks_str_word(&line, &word)) {
+        if (!lks_parameter_of_host(word) || lks_str_starts(word, "BOOT_IMAGE=") ||
+            lks_str_starts(word, "initrd="))
+            continue;
+        (void)lks_str_cut(word, '=', &name, &value);
+        add_secret(s, value);
+        for (size_t at = 0, end; at < value.len; at = end + 1) {
+            for (end = at; end < value.len && strchr("=:,;/@", value.ptr[end]) == NULL;)
+                end++;
+            struct lks_str piece = {value.ptr + at, end - at};
+            if (strcspn(piece.ptr, "0123456789") < piece.len && piece.len > SECRET_MIN)
+                add_secret(s, piece);
+        }
+    }
 }
 
 static int longer_first(const void *a, const void *b)
 {
     size_t x = ((const struct lks_str *)a)->len, y = ((const struct lks_str *)b)->len;
     return (x < y) - (x > y);
-}
-
-static enum lks_code collect(const struct lks_tuple *tuple, struct secrets *s, struct lks_err *err)
-{
-    lks_arena_init(&s->arena, LKS_TUPLE_MEMORY_MAX);
-    s->list = lks_arena_array(&s->arena, tuple->count + 2, sizeof(*s->list));
-    if (s->list == NULL)
-        return lks_arena_fail(&s->arena, err);
-    add_secret(s, tuple->node);
-    add_secret(s, tuple->boot_id);
-    for (size_t i = 0; i < tuple->count; i++) {
-        const struct lks_reading *r = &tuple->readings[i];
-        if (r->state == LKS_MEASURED && lks_reading_kind(r->name)->secret)
-            add_secret(s, r->value);
-    }
-    /* One may hold another: the outer one first. */
-    qsort(s->list, s->count, sizeof(*s->list), longer_first);
-    return LKS_OK;
 }
 
 /* As a word of its own: a short serial number stands within longer numbers by chance, and those are
@@ -67,19 +86,96 @@ static bool matches(const char *bytes, size_t len, size_t at, struct lks_str sec
     return true;
 }
 
-static bool scrub_bytes(const struct secrets *s, char *bytes, size_t len)
+/* Whether the node is called by a word of what it runs, as a host "h200" with an NVIDIA H200. */
+static bool is_common(const struct lks_tuple *tuple)
 {
-    bool changed = false;
-    for (size_t k = 0; k < s->count; k++) {
-        struct lks_str secret = s->list[k];
-        for (size_t at = 0; at + secret.len <= len; at++) {
-            if (!matches(bytes, len, at, secret))
-                continue;
-            for (size_t i = at; i < at + secret.len; i++)
-                bytes[i] = isalnum((unsigned char)bytes[i]) ? '0' : bytes[i];
-            changed = true;
+    for (size_t i = 0; i < tuple->count; i++) {
+        const struct lks_reading *r = &tuple->readings[i];
+        if (lks_reading_kind(r->name)->class != LKS_READING_IDENTITY ||
+            lks_str_is(r->name, "settings.kernel_cmdline"))
+            continue;
+        for (size_t at = 0; at + tuple->node.len <= r->value.len; at++) {
+            if (matches(r->value.ptr, r->value.len, at, tuple->node))
+                return true;
         }
     }
+    return false;
+}
+
+static enum lks_code collect(const struct lks_tuple *tuple, struct secrets *s, struct lks_err *err)
+{
+    lks_arena_init(&s->arena, LKS_TUPLE_MEMORY_MAX);
+    s->room = 2 * tuple->count + LKS_READING_VALUE_MAX;
+    s->list = lks_arena_array(&s->arena, s->room, sizeof(*s->list));
+    if (s->list == NULL)
+        return lks_arena_fail(&s->arena, err);
+    if (tuple->node.len < SECRET_MIN || is_common(tuple))
+        s->node = tuple->node;
+    else
+        add_secret(s, tuple->node);
+    add_secret(s, tuple->boot_id);
+    for (size_t i = 0; i < tuple->count; i++) {
+        const struct lks_reading *r = &tuple->readings[i];
+        if (r->state == LKS_MEASURED && lks_str_is(r->name, "settings.kernel_cmdline"))
+            add_parameters(s, r->value);
+        if (r->state != LKS_MEASURED || !lks_reading_kind(r->name)->secret)
+            continue;
+        add_secret(s, r->value);
+        add_escaped(s, r->value);
+    }
+    /* One may hold another: the outer one first. */
+    qsort(s->list, s->count, sizeof(*s->list), longer_first);
+    return LKS_OK;
+}
+
+/* Zeroes of the same shape; an escape such as %20 stays one. */
+static void blank(char *bytes, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        if (bytes[i] == '%' && i + 2 < to)
+            i += 2;
+        else if (isalnum((unsigned char)bytes[i]))
+            bytes[i] = '0';
+    }
+}
+
+static bool scrub_one(struct lks_str secret, char *bytes, size_t len)
+{
+    bool changed = false;
+    for (size_t at = 0; at + secret.len <= len; at++) {
+        if (secret.len == 0 || !matches(bytes, len, at, secret))
+            continue;
+        blank(bytes, at, at + secret.len);
+        changed = true;
+    }
+    return changed;
+}
+
+/* "user:password@" behind "://", as proxies are written. */
+static bool scrub_logins(char *bytes, size_t len)
+{
+    bool changed = false;
+    for (size_t at = 0; at + 3 < len; at++) {
+        if (memcmp(bytes + at, "://", 3) != 0)
+            continue;
+        size_t end = at + 3;
+        while (end < len && !isspace((unsigned char)bytes[end]) &&
+               strchr("/@\"'", bytes[end]) == NULL)
+            end++;
+        if (end < len && bytes[end] == '@')
+            blank(bytes, at + 3, end);
+        changed = changed || (end < len && bytes[end] == '@');
+    }
+    return changed;
+}
+
+/* A common name is taken out of the file that says it is the node's, and nowhere else. */
+static bool scrub_bytes(const struct secrets *s, const char *name, char *bytes, size_t len)
+{
+    bool changed = strcmp(name, "hostname") == 0 && scrub_one(s->node, bytes, len);
+    changed = scrub_logins(bytes, len) || changed;
+    for (size_t i = 0; i < s->count; i++)
+        changed = scrub_one(s->list[i], bytes, len) || changed;
     return changed;
 }
 
@@ -96,7 +192,7 @@ static enum lks_code scrub_file(const struct secrets *s, int dir, const char *na
     size_t len = (size_t)st.st_size;
     char *bytes = malloc(len + 1);
     bool ok = bytes != NULL && pread(fd, bytes, len, 0) == (ssize_t)len;
-    if (ok && scrub_bytes(s, bytes, len))
+    if (ok && scrub_bytes(s, name, bytes, len))
         ok = pwrite(fd, bytes, len, 0) == (ssize_t)len;
     free(bytes);
     ok = close(fd) == 0 && ok;

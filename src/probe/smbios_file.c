@@ -1,38 +1,13 @@
 #include "probe/smbios_file.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 #define TABLE "smbios" /* of answers */
-
-static enum lks_code read_table(struct lks_root *root, struct lks_buf *out, struct lks_err *err)
-{
-    struct stat st;
-    int fd = -1;
-    char piece[4096];
-    if (lks_root_file(root, LKS_SMBIOS_FILE, &fd, &st, err) != LKS_OK)
-        return err->code;
-    ssize_t n = 1;
-    while (n != 0 && out->failed == LKS_OK) {
-        n = read(fd, piece, sizeof(piece));
-        if (n < 0 && errno != EINTR)
-            break;
-        if (n > 0)
-            lks_buf_add(out, (struct lks_str){piece, (size_t)n});
-    }
-    int number = errno;
-    (void)close(fd);
-    if (n < 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", LKS_SMBIOS_FILE, strerror(number));
-    return lks_buf_check(out, err) != LKS_OK ? lks_wrap(err, "%s", LKS_SMBIOS_FILE) : LKS_OK;
-}
 
 static enum lks_code ask_memory(void *ctx, struct lks_buf *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
     struct lks_smbios_memory m = {0};
     lks_buf_init(&table, LKS_SMBIOS_BYTES_MAX);
-    if (read_table(ctx, &table, err) != LKS_OK)
+    if (lks_root_whole(ctx, LKS_SMBIOS_FILE, &table, err) != LKS_OK)
         return err->code;
     if (lks_smbios_memory(lks_buf_view(&table), &m, err) != LKS_OK)
         return lks_wrap(err, "%s", LKS_SMBIOS_FILE);
@@ -45,7 +20,7 @@ static enum lks_code ask_bmc(void *ctx, struct lks_buf *out, struct lks_err *err
     LKS_CLEANUP(lks_buf_fini) struct lks_buf table = {0};
     bool has = false;
     lks_buf_init(&table, LKS_SMBIOS_BYTES_MAX);
-    if (read_table(ctx, &table, err) != LKS_OK)
+    if (lks_root_whole(ctx, LKS_SMBIOS_FILE, &table, err) != LKS_OK)
         return err->code;
     if (lks_smbios_has(lks_buf_view(&table), LKS_SMBIOS_IPMI_DEVICE, &has, err) != LKS_OK)
         return lks_wrap(err, "%s", LKS_SMBIOS_FILE);

@@ -27,7 +27,7 @@ static enum lks_code find_only(const struct question *q, char out[LKS_ROOT_PATH_
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_names names;
     struct lks_str only = {0};
-    lks_arena_init(&arena, LKS_ROOT_ENTRIES_MAX * (size_t)300);
+    lks_arena_init(&arena, LKS_ROOT_NAMES_MAX);
     if (lks_root_list(q->root, q->top, &arena, &names, err) != LKS_OK)
         return err->code;
     for (size_t i = 0; i < names.count; i++) {
@@ -139,11 +139,8 @@ enum lks_code lks_toolkit_read(struct lks_root *root, struct lks_arena *arena, s
 /* Take the last part off `path` and say what it was. */
 static struct lks_str take_last(struct lks_str *path)
 {
-    size_t at = path->len;
-    while (at > 0 && path->ptr[at - 1] != '/')
-        at--;
-    struct lks_str last = {path->ptr + at, path->len - at};
-    path->len = at > 0 ? at - 1 : 0;
+    struct lks_str last = lks_str_last(*path, '/');
+    path->len -= last.len + (last.len < path->len);
     return last;
 }
 

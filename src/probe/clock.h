@@ -1,0 +1,10 @@
+/* The clock that deadlines are kept by. */
+#ifndef LKS_PROBE_CLOCK_H
+#define LKS_PROBE_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds since some moment before; never goes back. */
+int64_t lks_clock_ms(void);
+
+#endif
