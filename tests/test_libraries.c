@@ -56,7 +56,8 @@ static void show(const struct lks_tuple *said, bool hashes, bool evidence, struc
     while (rest.len > 0) {
         (void)lks_str_cut(rest, '\n', &line, &rest);
         bool absent = lks_str_ends(line, "~") || lks_str_find(line, LKS_STR("~ < ")) >= 0;
-        if (!absent && (hashes || lks_str_find(line, LKS_STR(".build.sha256")) < 0))
+        bool id = lks_str_find(line, LKS_STR(".build_id@")) >= 0; /* test_copy_builds() has them */
+        if (!absent && !id && (hashes || lks_str_find(line, LKS_STR(".build.sha256")) < 0))
             lks_buf_addf(out, "%" LKS_STR_FMT "\n", LKS_STR_ARG(line));
     }
 }
@@ -567,6 +568,29 @@ static const struct {
      "looked into: /opt/a b\n"},
 };
 
+/* Which build each copy is, beside its version; none of what has no id or was not looked for. */
+static void test_copy_builds(void)
+{
+    struct lks_tree tree = lks_tree_new();
+    plant_remote(&tree);
+    for (int looked = 0; looked < 2; looked++) {
+        LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+        LKS_CLEANUP(lks_tuple_fini)
+        struct lks_tuple said = run(tree.path, &(struct run){.libraries = looked == 1});
+        lks_heard_tuple(&said, &heard);
+        lks_test_case("%d", looked);
+        CHECK_STR(lks_heard_only(&heard, ".build_id@"),
+                  looked == 1 ? "copy.nccl.build_id@/opt/local/lib/libnccl.so.2#system="
+                                "6363636363636363\n"
+                                "copy.nccl.build_id@/opt/tools/lib/libnccl.so.2#system="
+                                "6565656565656565\n"
+                                "copy.nccl.build_id@/usr/lib64/libnccl.so.2#system="
+                                "6161616161616161\n"
+                              : "");
+    }
+    lks_tree_free(&tree);
+}
+
 static void test_cases(void)
 {
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
@@ -590,6 +614,7 @@ static const struct lks_test tests[] = {
     {"a cache that is none", test_foreign_cache},
     {"evidence", test_evidence},
     {"cases", test_cases},
+    {"builds of copies", test_copy_builds},
     {NULL, NULL},
 };
 

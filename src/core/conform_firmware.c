@@ -67,7 +67,8 @@ static struct lks_readings own(struct lks_judge *j, const struct lks_component *
 
 /* Devices without a pin --------------------------------------------------------------------- */
 
-/* How many devices of a kind of firmware the class expects; -1 where it does not say. */
+/* How many devices of a kind of firmware the class expects; 0 where it says none, or nothing; -1
+ * where a class has no word for them. */
 static int64_t expected(const struct lks_class *class, struct lks_str name)
 {
     struct lks_str bare = lks_component_bare(name);
@@ -84,6 +85,15 @@ static int64_t expected(const struct lks_class *class, struct lks_str name)
             return rows[i].count;
     }
     return -1;
+}
+
+static bool some_class_has(const struct lks_stack *stack, struct lks_str name)
+{
+    for (size_t i = 0; i < stack->class_count; i++) {
+        if (expected(stack->classes[i], name) > 0)
+            return true;
+    }
+    return false;
 }
 
 /* Whether some pin of the class is about the part that `r` is of, on whichever side. */
@@ -191,7 +201,11 @@ static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
         .evidence = all->list[0]->evidence,
     };
     bool none = all->count == 1 && is_none(all->list[0]);
-    bool wanted = none && (class == NULL || expected(class, pin->pin->name) != 0);
+    /* A class that says nothing of a device does not excuse its absence; one that stands beside
+     * another which has it does. */
+    bool excused = class != NULL && expected(class, pin->pin->name) == 0 &&
+                   some_class_has(j->stack, pin->pin->name);
+    bool wanted = none && !excused;
     if (!none)
         row.actual = pin->pin->part.len > 0 ? LKS_STR("no device of this part")
                                             : LKS_STR("no device that has no closer pin");

@@ -127,7 +127,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
 
     /* Containers, copies, daemons. */
     I("cdi.driver", "driver version that a CDI specification names, of each specification"),
-    {"copy.*", LKS_READING_COPY, false, "a copy of a library, by its path; part says the kind of "
+    {"copy.*", LKS_READING_COPY, false, "a copy of a library, by its path, and its build id; part says the kind of "
      "place: system, cuda, python, container or process"},
     {"shadow.*", LKS_READING_COPY, false,
      "a driver library in an image that hides the injected one"},

@@ -101,8 +101,10 @@ static struct table *find_table(struct lks_root *root, const char *name, struct 
     if (root->answers == NULL)
         root->answers = calloc(1, sizeof(*root->answers));
     struct lks_answers *a = root->answers;
-    if (a == NULL && lks_fail_nomem(err) != LKS_OK)
+    if (a == NULL) {
+        *err = (struct lks_err){.code = lks_fail_nomem(err)};
         return NULL;
+    }
     for (size_t i = 0; i < a->count; i++) {
         if (strcmp(a->tables[i].name, name) == 0)
             return &a->tables[i];

@@ -43,8 +43,8 @@ void lks_nic_find_interface(struct lks_probe *p, const struct lks_pci *pci, unsi
 /* Firmware, product, driver, serial number, virtual functions. */
 void lks_nic_adapter(struct lks_probe *p, const struct lks_nic *nic);
 
-/* Link and settings of a port of an RDMA device; `port` is its number as sysfs has it. */
-void lks_nic_port(struct lks_probe *p, const struct lks_nic *nic, unsigned port);
+/* Link and settings of a port of an RDMA device; `number` is as sysfs has it. */
+void lks_nic_port(struct lks_probe *p, const struct lks_nic *nic, unsigned number);
 
 /* Address and state of an interface without RDMA. */
 void lks_nic_interface(struct lks_probe *p, const struct lks_nic *nic);

@@ -72,7 +72,7 @@ static struct lks_str split_board(struct lks_str text, struct lks_str *board)
 {
     ptrdiff_t at = lks_str_find(text, LKS_STR(" ("));
     *board = LKS_STR("");
-    if (at <= 0 || text.ptr[text.len - 1] != ')')
+    if (at <= 0 || !lks_str_ends(text, ")"))
         return text;
     *board = (struct lks_str){text.ptr + at + 2, text.len - (size_t)at - 3};
     return (struct lks_str){text.ptr, (size_t)at};

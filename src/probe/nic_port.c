@@ -199,7 +199,7 @@ static bool rate_of(struct lks_str line, struct lks_str *out)
 static bool speed_of(struct lks_str line, char out[16])
 {
     uint64_t mbps;
-    if (!lks_str_number(line, 100 * 1000 * 1000, &mbps) || mbps == 0)
+    if (!lks_str_number(line, UINT64_C(100) * 1000 * 1000, &mbps) || mbps == 0)
         return false;
     unsigned tenths = (unsigned)(mbps % 1000 / 100);
     int len = snprintf(out, 16, "%u", (unsigned)(mbps / 1000));

@@ -160,7 +160,7 @@ enum lks_code lks_pci_vpd(struct lks_root *root, const char *address, struct lks
     struct vpd_question q = {root, path};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     lks_pci_path(path, address, "vpd");
-    lks_buf_init(&answer, 4 * LKS_VPD_BYTES_MAX);
+    lks_buf_init(&answer, (size_t)4 * LKS_VPD_BYTES_MAX);
     if (lks_root_ask_file(root, "vpd", address, ask_vpd, &q, &answer, err) != LKS_OK)
         return err->code;
     struct lks_str line = lks_buf_view(&answer);

@@ -222,7 +222,9 @@ static struct lks_str release_named(struct lks_str dir)
 {
     static const char before[] = "/cuda-";
     ptrdiff_t at = lks_str_find(dir, LKS_STR("/cuda-"));
-    size_t skip = at < 0 ? dir.len : (size_t)at + sizeof(before) - 1;
+    if (at < 0)
+        return LKS_STR("");
+    size_t skip = (size_t)at + sizeof(before) - 1;
     struct lks_str number = {dir.ptr + skip, dir.len - skip};
     for (size_t i = 0; i < number.len; i++) {
         if ((number.ptr[i] < '0' || number.ptr[i] > '9') && number.ptr[i] != '.')
@@ -369,6 +371,22 @@ static void give_copy(struct libraries *l, const struct copy *c)
                           });
 }
 
+/* Which build it is, so that an image can be held to one. */
+static void give_copy_build(struct libraries *l, const struct copy *c)
+{
+    const struct lks_found *f = &c->found;
+    if (f->shadow || c->library.build_id.len == 0)
+        return;
+    l->p->emit(l->p->ctx, &(struct lks_reading){
+                              .name = TEXT(l, "copy.%" LKS_STR_FMT ".build_id", S(f->name)),
+                              .of = f->of,
+                              .part = lks_str_from(lks_place_kind_name(f->kind)),
+                              .state = LKS_MEASURED,
+                              .value = c->library.build_id,
+                              .evidence = f->path,
+                          });
+}
+
 static void give_left_out(struct libraries *l, const struct lks_findings *f)
 {
     for (size_t i = 0; i < f->left_out_count; i++)
@@ -425,8 +443,10 @@ static void give_copies(struct libraries *l)
     }
     for (size_t i = 0; i < l->count; i++)
         take_from_twin(l, &l->copies[i]);
-    for (size_t i = 0; i < l->count; i++)
+    for (size_t i = 0; i < l->count; i++) {
         give_copy(l, &l->copies[i]);
+        give_copy_build(l, &l->copies[i]);
+    }
 }
 
 /* All of it ---------------------------------------------------------------------------------- */

@@ -298,7 +298,7 @@ static enum lks_code feed_all(struct lks_root *root, const char *path, int fd, s
 enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t max,
                               lks_root_feed *feed, void *ctx, struct lks_err *err)
 {
-    struct stat st;
+    struct stat st = {0};
     int fd = -1;
     enum lks_code code;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf nothing = {0};

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -151,11 +152,14 @@ static long private_kib(void)
 {
     FILE *f = fopen("/proc/self/smaps_rollup", "re");
     char line[256];
-    long sum = 0, kib;
+    long sum = 0;
     while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        if (sscanf(line, "Private_Clean: %ld", &kib) == 1 ||
-            sscanf(line, "Private_Dirty: %ld", &kib) == 1)
-            sum += kib;
+        struct lks_str name, rest, number;
+        uint64_t kib;
+        (void)lks_str_cut(lks_str_from(line), ':', &name, &rest);
+        if ((lks_str_is(name, "Private_Clean") || lks_str_is(name, "Private_Dirty")) &&
+            lks_str_word(&rest, &number) && lks_str_number(number, LONG_MAX / 4, &kib))
+            sum += (long)kib;
     }
     if (f != NULL)
         (void)fclose(f);
