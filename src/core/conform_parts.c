@@ -149,9 +149,8 @@ static void judge_text(struct lks_judge *j, const struct lks_component *c, const
 static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c, const char *which,
                               struct lks_str pinned)
 {
-    char name[ASPECT_SIZE];
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
-    struct lks_readings all = lks_judge_called(j, lks_str_from(name));
+    struct lks_str name = lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
+    struct lks_readings all = lks_judge_called(j, name);
     judge_text(j, c, which, pinned, &all);
 }
 

@@ -127,8 +127,9 @@ const struct lks_reading_kind lks_reading_kinds[] = {
 
     /* Containers, copies, daemons. */
     I("cdi.driver", "driver version that a CDI specification names, of each specification"),
-    {"copy.*", LKS_READING_COPY, false, "a copy of a library, by its path, and its build id; part says the kind of "
-     "place: system, cuda, python, container or process"},
+    {"copy.*", LKS_READING_COPY, false,
+     "a copy of a library, by its path, and its build id; part says the kind of place: system, "
+     "cuda, python, container or process"},
     {"shadow.*", LKS_READING_COPY, false,
      "a driver library in an image that hides the injected one"},
     D("search.skipped", "a place the library search did not look into, and why"),

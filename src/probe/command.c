@@ -43,6 +43,7 @@ const char *const lks_command_dirs[] = {"/usr/local/sbin",
                                         "/opt/slurm/bin",
                                         "/opt/cni/bin",
                                         "/opt/nvidia/bin",
+                                        "/usr/local/nvidia/bin",
                                         "/usr/local/nvidia/toolkit",
                                         "/usr/local/slurm/sbin",
                                         NULL};

@@ -15,9 +15,9 @@ struct lks_mount {
 /* A line of mountinfo; false for one that is none. */
 bool lks_mount_parse(struct lks_str line, struct lks_mount *out);
 
-/* A field of it with "\040" and its like as the bytes they stand for, terminated, in `arena`; no
- * pointer where that is full. */
-struct lks_str lks_mount_text(struct lks_arena *arena, struct lks_str field);
+/* `s`, a field of it, with "\040" and its like as the bytes they stand for, terminated, in `arena`;
+ * no pointer where that is full. */
+struct lks_str lks_mount_text(struct lks_arena *arena, struct lks_str s);
 
 struct lks_mounts {
     struct lks_str text; /* /proc/self/mountinfo, in the probe's arena; no pointer: not read */

@@ -113,7 +113,7 @@ enum lks_code lks_netlink_ask(const struct lks_netlink *to, struct lks_str paylo
                               struct lks_buf *reply, struct lks_err *err)
 {
     LKS_CLEANUP(close_fd) int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, to->protocol);
-    struct timeval wait = {.tv_usec = WAIT_MS * 1000};
+    struct timeval wait = {.tv_usec = WAIT_MS * 1000L};
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) != 0)
         return lks_netlink_fail(err, to->what, errno);
     if (send_request(fd, to, payload, err) != LKS_OK)
