@@ -106,10 +106,7 @@ static void test_failures(void)
     lks_tree_free(&tree);
 }
 /* Where programs are looked for. */
-#define DIRS                                                                                       \
-    "/usr/local/sbin, /usr/local/bin, /usr/sbin, /usr/bin, /sbin, /bin, /opt/bin, "                \
-    "/opt/slurm/sbin, /opt/slurm/bin, /opt/cni/bin, /opt/nvidia/bin, /usr/local/nvidia/bin, "      \
-    "/usr/local/nvidia/toolkit, /usr/local/slurm/sbin"
+#define DIRS "/usr/local/sbin and 13 other directories of programs"
 
 static const char nothing[] = "enroot~ < no enroot in " DIRS "\n"
                               "pyxis~ < no spank_pyxis.so in the directories of Slurm's plugins\n"

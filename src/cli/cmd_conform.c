@@ -39,8 +39,9 @@ static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformanc
         lks_output_cell(&t, LKS_PLAIN, j->actual);
         lks_table_cell(&t, verdict_colour(j->verdict), lks_str_from(lks_verdict_name(j->verdict)));
         lks_output_cell(&t, LKS_PLAIN, lks_str_from(lks_cause_name(j->cause)));
-        lks_table_cellf(&t, LKS_DIM, "%.*s%s%.*s", LKS_STR_ARG(j->evidence),
-                        j->of.len > 0 ? " of " : "", LKS_STR_ARG(j->of));
+        bool said = j->of.len == 0 || lks_str_find(j->evidence, j->of) >= 0;
+        lks_table_cellf(&t, LKS_DIM, "%.*s%s%.*s", LKS_STR_ARG(j->evidence), said ? "" : " of ",
+                        said ? 0 : (int)j->of.len, j->of.ptr);
     }
     return lks_output_table(cli, &t, err);
 }

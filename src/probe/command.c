@@ -82,10 +82,11 @@ enum lks_code lks_command_find(struct lks_root *root, const char *name, size_t *
 
 void lks_command_looked(const char *name, char *out, size_t size)
 {
-    size_t len = (size_t)snprintf(out, size, "no %s in", name);
-    for (size_t i = 0; lks_command_dirs[i] != NULL && len < size; i++)
-        len +=
-            (size_t)snprintf(out + len, size - len, "%s %s", i > 0 ? "," : "", lks_command_dirs[i]);
+    size_t count = 0;
+    while (lks_command_dirs[count] != NULL)
+        count++;
+    snprintf(out, size, "no %s in %s and %zu other directories of programs", name,
+             lks_command_dirs[0], count - 1);
 }
 
 void lks_command_text(const struct lks_command *c, char *out, size_t size)

@@ -52,7 +52,8 @@ enum lks_code lks_command_find(struct lks_root *root, const char *name, size_t *
                                char path[LKS_ROOT_PATH_MAX], struct stat *st,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* "no NAME in DIRECTORY, DIRECTORY": the evidence that there is none. */
+/* "no NAME in /usr/local/sbin and 13 other directories of programs": the evidence that there is
+ * none. */
 void lks_command_looked(const char *name, char *out, size_t size);
 
 /* DENIED for a program that is not to be run by user `us`: one that others than root and `us` own
