@@ -221,17 +221,24 @@ static void judge_missing(struct lks_judge *j, const struct lks_pin *pin,
 }
 
 /* What runs or would be loaded. The package speaks for a component that nothing else tells of, and
- * not for one that was looked for and is not there, or could not be read. */
-static const struct lks_reading *installed(const struct lks_judge *j, const struct lks_component *c)
+ * not for one that was looked for and is not there, or could not be read. Of readings that
+ * contradict each other the one counts that the pin does not hold for. */
+static const struct lks_reading *installed(const struct lks_judge *j, const struct lks_pin *pin)
 {
-    const struct lks_reading *r = lks_node_best(j->tuple, c->name);
-    return r != NULL || has_aspects(c) ? r : package_of(j, c);
+    const struct lks_component *c = pin->pin;
+    size_t count;
+    const struct lks_reading *first = lks_tuple_range(j->tuple, c->name, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (first[i].state != LKS_MEASURED || !lks_judge_holds(pin, &first[i]))
+            return &first[i];
+    }
+    return first != NULL || has_aspects(c) ? first : package_of(j, c);
 }
 
 static void judge_installed(struct lks_judge *j, const struct lks_pin *pin)
 {
     const struct lks_component *c = pin->pin;
-    const struct lks_reading *r = installed(j, c);
+    const struct lks_reading *r = installed(j, pin);
     if (r == NULL && lks_judge_elsewhere(j, c))
         return;
     if (r == NULL || r->state == LKS_UNMEASURED) {

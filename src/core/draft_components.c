@@ -246,10 +246,16 @@ static void draft_component(struct lks_draft *d, struct lks_str component)
 {
     const struct lks_reading *own = measured(d, component, "");
     const struct lks_reading *package = measured(d, component, ".package");
-    bool looked = lks_draft_accord(d, component).accord != LKS_ACCORD_NONE;
+    enum lks_accord accord = lks_draft_accord(d, component).accord;
+    bool looked = accord != LKS_ACCORD_NONE;
     struct lks_str version = own != NULL                  ? own->value
                              : package != NULL && !looked ? package->value
                                                           : (struct lks_str){"", 0};
+    if (own != NULL && accord != LKS_ACCORD_ONE) {
+        LKS_DRAFT_REFUSE(d, "not-measured", component,
+                         "the readings of %" LKS_STR_FMT " contradict each other", S(component));
+        return;
+    }
     if (version.len > 0) {
         if (is_pinnable(d, component, version))
             pin_installed(d, component, version);
