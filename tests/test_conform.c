@@ -46,8 +46,8 @@ static void check_rows(const struct lks_conformance *c)
     CHECK(lks_conformance_yes(c) == (drifted == 0 && unmeasured == 0));
 }
 
-/* Judge `tuple` by the stack in `manifest` and show the rows about `subject`: all that begin so, or
- * where it is empty those that say no. */
+/* Judge `tuple` and show the rows that begin with `subject`; where it is empty, those that say no.
+ */
 static void judge(const char *manifest, const struct lks_tuple *tuple, const char *subject,
                   struct lks_buf *out)
 {
@@ -126,10 +126,8 @@ static const struct {
      "container-toolkit: 1.19.1 > absent; package 1.19.1 drift, not there\n"},
     {"what could not be asked, though its package is there", "container-toolkit?timed out\n",
      "container-toolkit: 1.19.1 > timed out not measured, unmeasured\n"},
-    {"two readings that contradict each other", "containerd@x=2.0.1\n",
-     "containerd: 1.7.28 > 2.0.1 drift, other version\n"},
-    {"a second one that could not be read", "containerd@x?no access\n",
-     "containerd: 1.7.28 > no access [x] not measured, unmeasured\n"},
+    {"a reading that contradicts", "containerd@x=2\n",
+     "containerd: 1.7.28 > 2 drift, other version\n"},
     {"a candidate of what is pinned", "container-toolkit=1.19.1-rc.2\ncontainer-toolkit.package~\n",
      "container-toolkit: 1.19.1 > 1.19.1-rc.2 drift, other version\n"},
     {"a package that was upgraded under what runs", "container-toolkit.package=1.20.0\n",
@@ -765,18 +763,16 @@ static void test_evidence(void)
     }
 }
 
-/* Any stack there is, against nodes that know nothing and nodes that know much: never a yes without
- * a reading behind it. */
+/* Any stack there is, against a node that knows nothing: never a yes without a reading behind it.
+ */
 static void test_random_stacks(void)
 {
-    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple nothing = {0};
-    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple whole = {0};
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple nothing = {0}, whole = {0};
     lks_test_tuple("", &nothing);
     lks_test_tuple(lks_test_node, &whole);
     for (uint64_t seed = 0; seed < STACKS; seed++) {
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, rows = {0};
         struct lks_rng rng = {seed};
         lks_test_case("seed %u", (unsigned)seed);
         lks_buf_init(&text, TEXT_MAX);
