@@ -1,5 +1,7 @@
 #include "probe/nvidia_clocks.h"
 
+#include "probe/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -204,12 +206,12 @@ static struct lks_clocks_look first_look(const struct lks_clocks *c)
 }
 
 static enum lks_code look_again(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
-                                const struct lks_clocks *c, struct lks_clocks_look *later,
-                                struct lks_err *err)
+                                const struct lks_clocks *c, bool still,
+                                struct lks_clocks_look *later, struct lks_err *err)
 {
     struct lks_nvml_field fields[] = {c->counters[0], c->counters[1]};
     int64_t until = c->looked + LKS_CLOCKS_WINDOW_MS;
-    if (lks_nvml_fields_later(n, gpu, fields, LKS_COUNT(fields), until, err) != LKS_OK ||
+    if (lks_nvml_fields_later(n, gpu, fields, LKS_COUNT(fields), still, until, err) != LKS_OK ||
         lks_nvml_field_fail(&fields[0], err) != LKS_OK ||
         lks_nvml_field_fail(&fields[1], err) != LKS_OK)
         return err->code;
@@ -223,20 +225,44 @@ static enum lks_code look_again(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
     return LKS_OK;
 }
 
+/* A lock that was just taken off is counted once more, at the next tick; one that holds is counted
+ * at the tick after that, too. */
+static enum lks_clocks_verdict look_a_third_time(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
+                                                 const struct lks_clocks *c,
+                                                 const struct lks_clocks_look *second)
+{
+    struct lks_clocks after = *c;
+    struct lks_clocks_look third = *second;
+    struct lks_err err = {0};
+    after.counters[0].value = second->board;
+    after.counters[1].value = second->reliability;
+    after.looked = lks_clock_ms();
+    if (look_again(n, gpu, &after, true, &third, &err) != LKS_OK)
+        return n->root->live ? LKS_CLOCKS_UNSURE : LKS_CLOCKS_HELD; /* not asked at the time */
+    return lks_clocks_second(second, &third);
+}
+
 static void tell_lock(struct lks_probe *p, struct lks_nvml *n, struct lks_nvml_gpu *gpu,
                       struct lks_str of, const struct lks_clocks *c)
 {
     struct lks_clocks_look look = first_look(c), later = look;
-    if (lks_clocks_first(&look) == LKS_CLOCKS_FREE) {
+    struct lks_err err = {0};
+    /* The first lock of all is not counted before the next tick: who has the time looks for it. */
+    bool never = lks_clocks_first(&look) == LKS_CLOCKS_FREE;
+    enum lks_code code = never && !p->options->libraries
+                             ? LKS_E_NOT_FOUND
+                             : look_again(n, gpu, c, false, &later, &err);
+    if (code != LKS_OK && never && (!p->options->libraries || !p->root->live)) {
         tell_free(p, of, "nvmlDeviceGetFieldValues 77, 79: no lock since the driver was loaded");
         return;
     }
-    struct lks_err err = {0};
-    if (look_again(n, gpu, c, &later, &err) != LKS_OK) {
+    if (code != LKS_OK) {
         tell_unknown(p, of, err.msg);
         return;
     }
     enum lks_clocks_verdict verdict = lks_clocks_second(&look, &later);
+    if (verdict == LKS_CLOCKS_HELD)
+        verdict = look_a_third_time(n, gpu, c, &later);
     if (verdict == LKS_CLOCKS_HELD)
         tell_held(p, n, gpu, of, c);
     else if (verdict == LKS_CLOCKS_FREE)

@@ -775,10 +775,10 @@ enum lks_code lks_nvml_fields(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
 }
 
 enum lks_code lks_nvml_fields_later(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
-                                    struct lks_nvml_field *fields, size_t count, int64_t until,
-                                    struct lks_err *err)
+                                    struct lks_nvml_field *fields, size_t count, bool still,
+                                    int64_t until, struct lks_err *err)
 {
-    return ask_fields(n, gpu, fields, count, " later", until, err);
+    return ask_fields(n, gpu, fields, count, still ? " later still" : " later", until, err);
 }
 
 enum lks_code lks_nvml_field_fail(const struct lks_nvml_field *field, struct lks_err *err)

@@ -134,10 +134,11 @@ enum lks_code lks_nvml_fields(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* The same fields some time later: over and over until all values have changed or the clock shows
- * `until` (lks_clock_ms()). One question, so that it replays at once. */
+ * `until` (lks_clock_ms()). One question, so that it replays at once; `still` makes it another one.
+ */
 enum lks_code lks_nvml_fields_later(struct lks_nvml *n, struct lks_nvml_gpu *gpu,
-                                    struct lks_nvml_field *fields, size_t count, int64_t until,
-                                    struct lks_err *err) LKS_MUST_CHECK;
+                                    struct lks_nvml_field *fields, size_t count, bool still,
+                                    int64_t until, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The failure a field's own code stands for; `err` as from lks_nvml_ask(). OK for 0. */
 enum lks_code lks_nvml_field_fail(const struct lks_nvml_field *field, struct lks_err *err);
