@@ -212,9 +212,9 @@ static void test_class(void)
 
 static void test_kinds(void)
 {
-    CHECK(lks_manifest_kind(0) == &lks_class_record);
-    CHECK(lks_manifest_kind(1) == &lks_stack_record);
-    CHECK(lks_manifest_kind(2) == &lks_fleet_record);
+    CHECK(lks_manifest_kind(0) == &lks_class_form);
+    CHECK(lks_manifest_kind(1) == &lks_stack_form);
+    CHECK(lks_manifest_kind(2) == &lks_fleet_form);
     CHECK(lks_manifest_kind(3) == NULL);
 }
 

@@ -10,21 +10,21 @@
 
 enum { OUT_MAX = 4 * 1024 * 1024 };
 
-/* A record with a field of every type. */
+/* A form with a field of every type. */
 static const struct lks_field inner_fields[] = {
     {"need", LKS_OF(TEXT), LKS_REQUIRED, NULL, "what it needs"},
     {"may", LKS_OF(BOOL), 0, "false", "what it may have"},
     {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
 };
-static const struct lks_record inner_record = {
-    .name = "inner", .about = "a record inside", LKS_FIELDS(inner_fields)};
+static const struct lks_form inner_form = {
+    .name = "inner", .about = "a form inside", LKS_FIELDS(inner_fields)};
 
 static const struct lks_field loose_fields[] = {
     {"word", LKS_ONE_OF("red", "green"), 0, "red", "one of two"},
     {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
 };
-static const struct lks_record loose_record = {
-    .name = "loose", .about = "a record without needs", LKS_FIELDS(loose_fields)};
+static const struct lks_form loose_form = {
+    .name = "loose", .about = "a form without needs", LKS_FIELDS(loose_fields)};
 
 static const struct lks_field all_fields[] = {
     {"text", LKS_OF(TEXT), 0, NULL, "text"},
@@ -45,16 +45,16 @@ static const struct lks_field all_fields[] = {
     {"scalar", LKS_OF(SCALAR), 0, NULL, "scalar"},
     {"list", LKS_LIST_FROM_TO(1, 3, LKS_OF(NAME)), 0, NULL, "list"},
     {"set", LKS_LIST(LKS_OF(SCALAR)), LKS_SET, NULL, "set"},
-    {"record", LKS_RECORD(inner_record), 0, NULL, "record"},
-    {"loose", LKS_RECORD(loose_record), 0, NULL, "loose record"},
-    {"records", LKS_LIST(LKS_RECORD(loose_record)), LKS_SET, NULL, "records"},
+    {"form", LKS_FORM(inner_form), 0, NULL, "form"},
+    {"loose", LKS_FORM(loose_form), 0, NULL, "loose form"},
+    {"forms", LKS_LIST(LKS_FORM(loose_form)), LKS_SET, NULL, "forms"},
     {"dict", LKS_DICT(TEXT, 3, LKS_OF(SCALAR)), 0, NULL, "dict"},
     {"things", LKS_DICT(NAME, 2, LKS_OF(SCALAR)), 0, NULL, "dict of names"},
     {"ranges", LKS_DICT(COMPONENT, 2, LKS_OF(RANGE)), 0, NULL, "dict of components"},
     {"present", LKS_OF(TEXT), LKS_PRESENCE, NULL, "that it is there"},
     {"remark", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence"},
 };
-static const struct lks_record all_record = {
+static const struct lks_form all_form = {
     .name = "all", .about = "a field of every type", LKS_FIELDS(all_fields)};
 
 static enum lks_code check(const char *text, struct lks_docs *docs, struct lks_err *err)
@@ -62,7 +62,7 @@ static enum lks_code check(const char *text, struct lks_docs *docs, struct lks_e
     if (lks_docs_init(docs, "f", err) != LKS_OK ||
         lks_yaml_parse(lks_str_from(text), docs, err) != LKS_OK)
         return err->code;
-    return lks_schema_check(docs, docs->first, &all_record, err);
+    return lks_schema_check(docs, docs->first, &all_form, err);
 }
 
 static const char *const accepted[] = {
@@ -101,8 +101,8 @@ static const char *const accepted[] = {
     "list: [a]",
     "list: [a, b, c]",
     "set: []",
-    "record: {need: x}",
-    "record: {need: x, may: true, remark: z}",
+    "form: {need: x}",
+    "form: {need: x, may: true, remark: z}",
     "loose: {}",
     "dict: {}",
     "dict: {'Any Name': 1, OTHER_name: x, \"caf\xc3\xa9\": z}",
@@ -175,7 +175,7 @@ static const struct {
     {"scalar: \"a\\u202e\"", "f:1:1: scalar: " CTRL},
     {"present: \"why\\e[1m\"", "f:1:1: present: " CTRL},
     {"remark: \"a\\u202eb\"", "f:1:1: remark: " CTRL},
-    {"record: {need: \"\\u2067\"}", "f:1:10: record.need: " CTRL},
+    {"form: {need: \"\\u2067\"}", "f:1:8: form.need: " CTRL},
     {"name: Gold", "f:1:1: name: 'Gold'" NAMES},
     {"name: -a", "f:1:1: name: '-a'" NAMES},
     {"name: 'a b'", "f:1:1: name: 'a b'" NAMES},
@@ -255,9 +255,9 @@ static const struct {
     {"list: [a, B]", "f:1:11: list[2]: 'B'" NAMES},
     {"list: [a,\n  ~]",
      "f:2:3: list[2]: nothing is written here; leave the key out or give it a value"},
-    {"record: x", "f:1:1: record: expected inner as a map, found text"},
-    {"record: {}", "f:1:1: record: inner needs 'need': what it needs"},
-    {"record: {need: x,\n  ned: z}", "f:2:3: record.ned: unknown key; did you mean 'need'?"},
+    {"form: x", "f:1:1: form: expected inner as a map, found text"},
+    {"form: {}", "f:1:1: form: inner needs 'need': what it needs"},
+    {"form: {need: x,\n  ned: z}", "f:2:3: form.ned: unknown key; did you mean 'need'?"},
     {"dict: []", "f:1:1: dict: expected a map, found list"},
     {"dict: {'': 1}", "f:1:8: dict.: " KEYS},
     {"dict: {\"a\\tb\": 1}", "f:1:8: dict.a?b: " KEYS},
@@ -348,12 +348,11 @@ static const struct {
     {"a list keeps what is twice", "list: [a, a]", "{\"list\":[\"a\",\"a\"]}"},
     {"a list without elements stays", "set: []", "{\"set\":[]}"},
     {"a map without members says nothing", "{dict: {}, loose: {}}", "{}"},
-    {"nor does a list without records", "records: []", "{}"},
-    {"a record that says nothing is one", "records: [{word: red}, {word: green}, {}]",
-     "{\"records\":[{\"word\":\"green\"},{}]}"},
+    {"nor does a list without forms", "forms: []", "{}"},
+    {"a form that says nothing is one", "forms: [{word: red}, {word: green}, {}]",
+     "{\"forms\":[{\"word\":\"green\"},{}]}"},
     {"nor does one of defaults and notes", "loose: {word: red, remark: x}", "{}"},
-    {"inside a record", "record: {need: x, may: false, remark: z}",
-     "{\"record\":{\"need\":\"x\"}}"},
+    {"inside a form", "form: {need: x, may: false, remark: z}", "{\"form\":{\"need\":\"x\"}}"},
     {"a dict has no defaults", "dict: {choice: node}", "{\"dict\":{\"choice\":\"node\"}}"},
 };
 
@@ -367,7 +366,7 @@ static void test_identity(void)
         lks_buf_init(&out, OUT_MAX);
         if (!CHECK_CODE(check(identities[i].text, &docs, &err), LKS_OK))
             continue;
-        CHECK_CODE(lks_schema_identity(docs.first, &all_record, &out, &err), LKS_OK);
+        CHECK_CODE(lks_schema_identity(docs.first, &all_form, &out, &err), LKS_OK);
         CHECK_STR(lks_buf_view(&out), identities[i].identity);
     }
 }
@@ -401,7 +400,7 @@ static void test_same(void)
         struct lks_err err = {0};
         CHECK_CODE(check(sames[i].left, &left, &err), LKS_OK);
         CHECK_CODE(check(sames[i].right, &right, &err), LKS_OK);
-        const struct lks_field *field = lks_schema_field(&all_record, lks_str_from(sames[i].field));
+        const struct lks_field *field = lks_schema_field(&all_form, lks_str_from(sames[i].field));
         if (!CHECK(field != NULL))
             continue;
         bool same = !sames[i].same;
@@ -432,24 +431,24 @@ static void test_members(void)
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         struct lks_err err = {0};
         CHECK_CODE(check(members[i].text, &docs, &err), LKS_OK);
-        CHECK_STR(lks_schema_text(docs.first, &all_record, members[i].key), members[i].value);
+        CHECK_STR(lks_schema_text(docs.first, &all_form, members[i].key), members[i].value);
     }
     lks_test_case("no map at all");
-    CHECK_STR(lks_schema_text(NULL, &all_record, "choice"), "node");
-    CHECK(lks_schema_truth(NULL, &all_record, "bool"));
-    CHECK(!lks_schema_truth(NULL, &inner_record, "may"));
+    CHECK_STR(lks_schema_text(NULL, &all_form, "choice"), "node");
+    CHECK(lks_schema_truth(NULL, &all_form, "bool"));
+    CHECK(!lks_schema_truth(NULL, &inner_form, "may"));
 
     lks_test_case("truth");
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
-    CHECK_CODE(check("{bool: false, record: {need: x, may: true}}", &docs, &err), LKS_OK);
-    CHECK(!lks_schema_truth(docs.first, &all_record, "bool"));
-    CHECK(lks_schema_truth(lks_doc_member(docs.first, "record"), &inner_record, "may"));
+    CHECK_CODE(check("{bool: false, form: {need: x, may: true}}", &docs, &err), LKS_OK);
+    CHECK(!lks_schema_truth(docs.first, &all_form, "bool"));
+    CHECK(lks_schema_truth(lks_doc_member(docs.first, "form"), &inner_form, "may"));
 }
 
 /* JSON Schema ------------------------------------------------------------------------------- */
 
-static void check_names_all(const struct lks_doc *schema, const struct lks_record *record);
+static void check_names_all(const struct lks_doc *schema, const struct lks_form *form);
 
 static void check_limits(const struct lks_doc *schema, const char *min, const char *max,
                          const struct lks_shape *shape)
@@ -476,8 +475,8 @@ static void check_dict(const struct lks_doc *schema, const struct lks_shape *sha
 /* Every field inside `shape` is told by its schema. */
 static void check_shape(const struct lks_doc *schema, const struct lks_shape *shape)
 {
-    if (shape->type == LKS_TYPE_RECORD)
-        check_names_all(schema, shape->record);
+    if (shape->type == LKS_TYPE_FORM)
+        check_names_all(schema, shape->form);
     else if (shape->type == LKS_TYPE_LIST)
         check_shape(lks_doc_member(schema, "items"), shape->of);
     else if (shape->type == LKS_TYPE_DICT)
@@ -499,16 +498,16 @@ static bool list_has(const struct lks_doc *list, const char *text)
     return false;
 }
 
-static void check_names_all(const struct lks_doc *schema, const struct lks_record *record)
+static void check_names_all(const struct lks_doc *schema, const struct lks_form *form)
 {
     const struct lks_doc *properties = lks_doc_member(schema, "properties");
     const struct lks_doc *required = lks_doc_member(schema, "required");
     if (!CHECK(properties != NULL) || !CHECK(required != NULL))
         return;
-    CHECK_INT(properties->count, record->count);
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *field = &record->fields[i];
-        lks_test_case("%s, %s", record->name, field->key);
+    CHECK_INT(properties->count, form->count);
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *field = &form->fields[i];
+        lks_test_case("%s, %s", form->name, field->key);
         const struct lks_doc *property = lks_doc_member(properties, field->key);
         if (!CHECK(property != NULL))
             continue;
@@ -521,22 +520,22 @@ static void check_names_all(const struct lks_doc *schema, const struct lks_recor
 
 static void test_json(void)
 {
-    const struct lks_record *record = &all_record;
-    for (size_t i = 0; record != NULL; record = lks_manifest_kind(i++)) {
-        lks_test_case("%s", record->name);
+    const struct lks_form *form = &all_form;
+    for (size_t i = 0; form != NULL; form = lks_manifest_kind(i++)) {
+        lks_test_case("%s", form->name);
         LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         struct lks_err err = {0};
         lks_buf_init(&out, OUT_MAX);
-        lks_schema_json(record, &out);
+        lks_schema_json(form, &out);
         CHECK_CODE(lks_buf_check(&out, &err), LKS_OK);
         CHECK_CODE(lks_docs_init(&docs, "schema", &err), LKS_OK);
         if (!CHECK_CODE(lks_json_parse(lks_buf_view(&out), &docs, &err), LKS_OK))
             continue;
         CHECK_STR(lks_doc_text(docs.first, "$schema"),
                   "https://json-schema.org/draft/2020-12/schema");
-        CHECK_STR(lks_doc_text(docs.first, "title"), record->name);
-        check_names_all(docs.first, record);
+        CHECK_STR(lks_doc_text(docs.first, "title"), form->name);
+        check_names_all(docs.first, form);
     }
 }
 

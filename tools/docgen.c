@@ -181,7 +181,7 @@ static void put_shape(struct lks_buf *page, const struct lks_shape *shape)
         [LKS_TYPE_CHOICE] = "",
         [LKS_TYPE_SCALAR] = "text, number, `true` or `false`",
         [LKS_TYPE_LIST] = "list of: ",
-        [LKS_TYPE_RECORD] = "map, below",
+        [LKS_TYPE_FORM] = "map, below",
         [LKS_TYPE_DICT] = "map of names to: ",
     };
     lks_buf_addf(page, "%s", words[shape->type]);
@@ -225,8 +225,7 @@ static void put_field(struct lks_buf *page, const struct section *at, const stru
     lks_buf_addf(page, " |\n");
 }
 
-static void put_record(struct lks_buf *page, const struct section *at,
-                       const struct lks_record *record);
+static void put_form(struct lks_buf *page, const struct section *at, const struct lks_form *form);
 
 /* The section of a map inside `f`, whose path tells lists ("[]") and free names ("NAME"). */
 static void put_inner(struct lks_buf *page, const struct section *at, const struct lks_field *f)
@@ -239,28 +238,27 @@ static void put_inner(struct lks_buf *page, const struct section *at, const stru
         snprintf(path + len, sizeof(path) - len, "%s",
                  shape->type == LKS_TYPE_LIST ? "[]" : ".NAME");
     }
-    if (shape->type != LKS_TYPE_RECORD)
+    if (shape->type != LKS_TYPE_FORM)
         return;
     lks_buf_addf(page, "\n### `%s`\n\n", path);
     struct section inner = {path, at->digest, at->hashed && (f->flags & LKS_FIELD_NOTE) == 0};
-    put_record(page, &inner, shape->record);
+    put_form(page, &inner, shape->form);
 }
 
-static void put_record(struct lks_buf *page, const struct section *at,
-                       const struct lks_record *record)
+static void put_form(struct lks_buf *page, const struct section *at, const struct lks_form *form)
 {
-    char first = record->about[0];
+    char first = form->about[0];
     bool lower = first >= 'a' && first <= 'z';
-    size_t len = strlen(record->about);
+    size_t len = strlen(form->about);
     lks_buf_addc(page, lower ? (char)(first - 'a' + 'A') : first);
-    lks_buf_addf(page, "%s%s\n\n", record->about + 1, record->about[len - 1] == '.' ? "" : ".");
+    lks_buf_addf(page, "%s%s\n\n", form->about + 1, form->about[len - 1] == '.' ? "" : ".");
     lks_buf_addf(page,
                  "| key | value | required | default | %smeaning |\n|---|---|---|---|%s---|\n",
                  at->digest ? "hashed | " : "", at->digest ? "---|" : "");
-    for (size_t i = 0; i < record->count; i++)
-        put_field(page, at, &record->fields[i]);
-    for (size_t i = 0; i < record->count; i++)
-        put_inner(page, at, &record->fields[i]);
+    for (size_t i = 0; i < form->count; i++)
+        put_field(page, at, &form->fields[i]);
+    for (size_t i = 0; i < form->count; i++)
+        put_inner(page, at, &form->fields[i]);
 }
 
 static void put_manifest(struct lks_buf *page)
@@ -273,11 +271,11 @@ static void put_manifest(struct lks_buf *page)
                        "\"Hashed\" says whether a field is part of the stack's digest. A field "
                        "that says what its default says is\nleft out of it; see "
                        "[decision 0002](../decisions/0002-digest.md).\n");
-    const struct lks_record *kind;
+    const struct lks_form *kind;
     for (size_t i = 0; (kind = lks_manifest_kind(i)) != NULL; i++) {
-        bool digest = kind == &lks_stack_record;
+        bool digest = kind == &lks_stack_form;
         lks_buf_addf(page, "\n## %s\n\n", kind->name);
-        put_record(page, &(struct section){"", digest, digest}, kind);
+        put_form(page, &(struct section){"", digest, digest}, kind);
     }
 }
 
@@ -358,7 +356,7 @@ static void put_indented(struct lks_buf *page, struct lks_str json)
 
 static bool put_schema(struct lks_buf *page, const char *name)
 {
-    const struct lks_record *kind;
+    const struct lks_form *kind;
     for (size_t i = 0; (kind = lks_manifest_kind(i)) != NULL; i++) {
         if (strcmp(kind->name, name) != 0)
             continue;

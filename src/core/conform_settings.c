@@ -359,15 +359,15 @@ static void judge_value(struct lks_judge *j, struct lks_str path, struct lks_str
 static void walk(struct lks_judge *j, struct lks_str path, const struct lks_field *field,
                  const struct lks_doc *doc);
 
-static void walk_record(struct lks_judge *j, struct lks_str path, const struct lks_record *record,
-                        const struct lks_doc *map)
+static void walk_form(struct lks_judge *j, struct lks_str path, const struct lks_form *form,
+                      const struct lks_doc *map)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_doc *item = lks_doc_member(map, record->fields[i].key);
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_doc *item = lks_doc_member(map, form->fields[i].key);
         if (item == NULL)
             continue;
-        walk(j, lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(path), record->fields[i].key),
-             &record->fields[i], item);
+        walk(j, lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(path), form->fields[i].key),
+             &form->fields[i], item);
     }
 }
 
@@ -384,8 +384,8 @@ static struct lks_str reading_name(struct lks_str path)
 static void walk(struct lks_judge *j, struct lks_str path, const struct lks_field *field,
                  const struct lks_doc *doc)
 {
-    if (field->shape.type == LKS_TYPE_RECORD) {
-        walk_record(j, path, field->shape.record, doc);
+    if (field->shape.type == LKS_TYPE_FORM) {
+        walk_form(j, path, field->shape.form, doc);
         return;
     }
     if (field->shape.type != LKS_TYPE_DICT) {
@@ -401,7 +401,7 @@ static void walk(struct lks_judge *j, struct lks_str path, const struct lks_fiel
 
 void lks_judge_settings(struct lks_judge *j)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_record, LKS_STR("settings"));
+    const struct lks_field *field = lks_schema_field(&lks_stack_form, LKS_STR("settings"));
     LKS_ASSERT(field != NULL);
     if (j->stack->settings != NULL)
         walk(j, LKS_STR("settings"), field, j->stack->settings);

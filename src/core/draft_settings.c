@@ -232,14 +232,14 @@ static void put_entries(struct lks_draft *d, struct lks_buf *out, const char *pr
 
 /* Walking ----------------------------------------------------------------------------------- */
 
-static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_record *record,
+static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_form *form,
                        const char *path, ptrdiff_t depth);
 
-/* Whether all that a record may not go without was measured. */
-static bool is_complete(struct lks_draft *d, const struct lks_record *record, const char *path)
+/* Whether all that a form may not go without was measured. */
+static bool is_complete(struct lks_draft *d, const struct lks_form *form, const char *path)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *f = &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *f = &form->fields[i];
         struct lks_str name = LKS_DRAFT_TEXT(d, SETTINGS "%s%s", path, f->key);
         if ((f->flags & LKS_FIELD_REQUIRED) != 0 &&
             lks_draft_accord(d, name).accord != LKS_ACCORD_ONE)
@@ -248,7 +248,7 @@ static bool is_complete(struct lks_draft *d, const struct lks_record *record, co
     return true;
 }
 
-/* A record or a map at `path`, which ends with a dot; nothing where nothing is in it. */
+/* A form or a map at `path`, which ends with a dot; nothing where nothing is in it. */
 static void put_inner(struct lks_draft *d, struct lks_buf *out, const struct lks_field *field,
                       const char *path, ptrdiff_t depth)
 {
@@ -256,8 +256,8 @@ static void put_inner(struct lks_draft *d, struct lks_buf *out, const struct lks
     lks_buf_init(&inner, out->max);
     if (field->shape.type == LKS_TYPE_DICT)
         put_entries(d, &inner, LKS_DRAFT_TEXT(d, SETTINGS "%s", path).ptr, depth + 1);
-    else if (is_complete(d, field->shape.record, path))
-        put_fields(d, &inner, field->shape.record, path, depth + 1);
+    else if (is_complete(d, field->shape.form, path))
+        put_fields(d, &inner, field->shape.form, path, depth + 1);
     if (inner.failed != LKS_OK)
         out->failed = inner.failed;
     if (inner.len == 0)
@@ -266,15 +266,15 @@ static void put_inner(struct lks_draft *d, struct lks_buf *out, const struct lks
     lks_buf_addf(out, "%s:\n%" LKS_STR_FMT, field->key, S(lks_buf_view(&inner)));
 }
 
-static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_record *record,
+static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lks_form *form,
                        const char *path, ptrdiff_t depth)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *f = &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *f = &form->fields[i];
         struct lks_str full = LKS_DRAFT_TEXT(d, "%s%s", path, f->key);
         if (lks_str_is(full, "other"))
             continue; /* for the rest */
-        if (f->shape.type == LKS_TYPE_RECORD || f->shape.type == LKS_TYPE_DICT)
+        if (f->shape.type == LKS_TYPE_FORM || f->shape.type == LKS_TYPE_DICT)
             put_inner(d, out, f, LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT ".", S(full)).ptr, depth);
         else
             put_setting(d, out, f, full, depth);
@@ -283,9 +283,9 @@ static void put_fields(struct lks_draft *d, struct lks_buf *out, const struct lk
 
 void lks_draft_settings(struct lks_draft *d)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_record, LKS_STR("settings"));
-    LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_RECORD);
-    put_fields(d, &d->settings, field->shape.record, "", 1);
+    const struct lks_field *field = lks_schema_field(&lks_stack_form, LKS_STR("settings"));
+    LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_FORM);
+    put_fields(d, &d->settings, field->shape.form, "", 1);
 }
 
 void lks_draft_tuning(struct lks_draft *d)

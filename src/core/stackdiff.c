@@ -127,11 +127,10 @@ static enum lks_code diff_inner(struct differ *d, const struct pair *p, struct l
     return diff_value(d, &inner);
 }
 
-static enum lks_code diff_record(struct differ *d, const struct pair *p,
-                                 const struct lks_record *record)
+static enum lks_code diff_form(struct differ *d, const struct pair *p, const struct lks_form *form)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *field = &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *field = &form->fields[i];
         if (diff_inner(d, p, lks_str_from(field->key), field, lks_doc_member(p->from, field->key),
                        lks_doc_member(p->to, field->key)) != LKS_OK)
             return d->err->code;
@@ -191,8 +190,8 @@ static enum lks_code diff_value(struct differ *d, const struct pair *p)
         return lks_arena_fail(&d->out->memory, d->err);
     if ((p->field->flags & LKS_FIELD_NOTE) != 0)
         return LKS_OK;
-    if (shape->type == LKS_TYPE_RECORD)
-        return diff_record(d, p, shape->record);
+    if (shape->type == LKS_TYPE_FORM)
+        return diff_form(d, p, shape->form);
     return shape->type == LKS_TYPE_DICT ? diff_dict(d, p) : diff_leaf(d, p);
 }
 
@@ -250,7 +249,7 @@ static enum lks_code diff_version(struct differ *d, const struct lks_component *
 /* The field of a stack called `key`. Fields of one that parsed are known. */
 static const struct lks_field *stack_field(const char *key)
 {
-    const struct lks_field *field = lks_schema_field(&lks_stack_record, lks_str_from(key));
+    const struct lks_field *field = lks_schema_field(&lks_stack_form, lks_str_from(key));
     LKS_ASSERT(field != NULL);
     return field;
 }
@@ -262,7 +261,7 @@ static enum lks_code diff_field(struct differ *d, const struct lks_component *a,
     const struct lks_component *c = b != NULL ? b : a;
     bool firmware = lks_component_is_firmware(c->name);
     const struct lks_shape *entry = stack_field(firmware ? "firmware" : "components")->shape.of;
-    const struct lks_field *field = lks_schema_field(entry->record, lks_str_from(key));
+    const struct lks_field *field = lks_schema_field(entry->form, lks_str_from(key));
     struct lks_difference means = {0};
     describe(d, c, &means);
     means.one_way = false; /* only a new version is flashed */
@@ -332,13 +331,13 @@ static enum lks_code diff_components(struct differ *d)
 
 /* Settings, tuning and hardware ------------------------------------------------------------- */
 
-/* The record under `where`: what a change means hangs on its member, however deep below it is. */
+/* The form under `where`: what a change means hangs on its member, however deep below it is. */
 static enum lks_code diff_settings(struct differ *d, const char *where, const struct lks_doc *from,
                                    const struct lks_doc *to)
 {
-    const struct lks_record *record = stack_field(where)->shape.record;
-    for (size_t i = 0; i < record->count; i++) {
-        struct lks_str key = lks_str_from(record->fields[i].key);
+    const struct lks_form *form = stack_field(where)->shape.form;
+    for (size_t i = 0; i < form->count; i++) {
+        struct lks_str key = lks_str_from(form->fields[i].key);
         const struct lks_setting_kind *kind = lks_facts_setting(d->facts, key);
         struct lks_difference means = {
             .class = lks_str_from(where),
@@ -346,7 +345,7 @@ static enum lks_code diff_settings(struct differ *d, const char *where, const st
             .revert = kind != NULL ? kind->revert : LKS_STR("cheap"),
         };
         struct pair top = {.path = lks_str_from(where), .means = &means};
-        if (diff_inner(d, &top, key, &record->fields[i], lks_doc_find(from, key),
+        if (diff_inner(d, &top, key, &form->fields[i], lks_doc_find(from, key),
                        lks_doc_find(to, key)) != LKS_OK)
             return d->err->code;
     }

@@ -7,23 +7,23 @@ static const struct lks_field gpu_fields[] = {
     {"count", LKS_NUMBERS(1, 64), LKS_REQUIRED, NULL, "GPUs in one node"},
     {"nvlinks_up", LKS_NUMBERS(0, 64), 0, NULL, "NVLinks that must be up on each GPU"},
 };
-static const struct lks_record gpu_record = {
+static const struct lks_form gpu_form = {
     .name = "gpu", .about = "the GPUs of a node", LKS_FIELDS(gpu_fields)};
 
 static const struct lks_field nic_fields[] = {
     {"count", LKS_NUMBERS(0, 64), LKS_REQUIRED, NULL, "network adapters of the job's fabric"},
     {"gbps", LKS_NUMBERS(1, 6400), LKS_REQUIRED, NULL, "link rate each must have, in Gb/s"},
 };
-static const struct lks_record nic_record = {
+static const struct lks_form nic_form = {
     .name = "nics", .about = "the adapters of the fabric jobs use", LKS_FIELDS(nic_fields)};
 
 static const struct lks_field class_fields[] = {
     LKS_ENVELOPE("HardwareClass"),
     {"vendor", LKS_VENDORS, LKS_REQUIRED, NULL, "whose GPUs"},
-    {"gpu", LKS_RECORD(gpu_record), LKS_REQUIRED, NULL, "the GPUs of a node"},
+    {"gpu", LKS_FORM(gpu_form), LKS_REQUIRED, NULL, "the GPUs of a node"},
     {"nvswitches", LKS_NUMBERS(0, 64), 0, NULL,
      "NVSwitch chips inside the node; with any, fabric-manager must be pinned"},
-    {"nics", LKS_RECORD(nic_record), 0, NULL, "adapters of the fabric"},
+    {"nics", LKS_FORM(nic_form), 0, NULL, "adapters of the fabric"},
     {"nvmes", LKS_NUMBERS(0, 128), 0, NULL, "NVMe drives"},
     {"memory_gib", LKS_NUMBERS(1, 1 << 20), 0, NULL, "memory of the host in GiB"},
     {"rails", LKS_NUMBERS(1, 64), 0, NULL, "rails of the fabric"},
@@ -31,7 +31,7 @@ static const struct lks_field class_fields[] = {
     {"nvlink_domain", LKS_NUMBERS(1, 1024), 0, NULL,
      "GPUs in one NVLink domain; more than one node holds means they change together"},
 };
-const struct lks_record lks_class_record = {
+const struct lks_form lks_class_form = {
     .name = "HardwareClass",
     .about = "What a node of one kind is made of, and so what an inventory must find.",
     LKS_FIELDS(class_fields)};

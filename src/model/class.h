@@ -21,9 +21,9 @@ struct lks_class {
     bool sharp;
 };
 
-extern const struct lks_record lks_class_record;
+extern const struct lks_form lks_class_form;
 
-/* From a document that lks_schema_check() accepted for lks_class_record. */
+/* From a document that lks_schema_check() accepted for lks_class_form. */
 enum lks_code lks_class_parse(const struct lks_docs *docs, const struct lks_doc *doc,
                               struct lks_class *out, struct lks_err *err) LKS_MUST_CHECK;
 

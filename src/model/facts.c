@@ -357,7 +357,7 @@ static const struct lks_field affected_fields[] = {
     {"condition", LKS_OF(TEXT), 0, NULL, "what a person has to check"},
     {"gpus", LKS_LIST(LKS_OF(TEXT)), 0, NULL, "families it is limited to"},
 };
-static const struct lks_record affected_record = {
+static const struct lks_form affected_form = {
     .name = "affected", .about = "what is affected", LKS_FIELDS(affected_fields)};
 
 static const struct lks_field advisory_fields[] = {
@@ -373,15 +373,15 @@ static const struct lks_field advisory_fields[] = {
     {"status", LKS_ONE_OF("confirmed", "partly", "sibling", "unconfirmed"), LKS_REQUIRED, NULL,
      "how far it may be trusted"},
     {"source", LKS_OF(TEXT), LKS_REQUIRED, NULL, "where it was read"},
-    {"affected", LKS_LIST(LKS_RECORD(affected_record)), LKS_REQUIRED, NULL, "affected versions"},
+    {"affected", LKS_LIST(LKS_FORM(affected_form)), LKS_REQUIRED, NULL, "affected versions"},
 };
-static const struct lks_record advisory_record = {
+static const struct lks_form advisory_form = {
     .name = "advisory", .about = "one flaw", LKS_FIELDS(advisory_fields)};
 
 static const struct lks_field advisories_fields[] = {
-    {"advisories", LKS_LIST(LKS_RECORD(advisory_record)), LKS_REQUIRED, NULL, "all of them"},
+    {"advisories", LKS_LIST(LKS_FORM(advisory_form)), LKS_REQUIRED, NULL, "all of them"},
 };
-static const struct lks_record advisories_record = {
+static const struct lks_form advisories_form = {
     .name = "advisories", .about = "known flaws", LKS_FIELDS(advisories_fields)};
 
 struct doc_loader {
@@ -548,7 +548,7 @@ static enum lks_code load_advisories(const struct doc_loader *l)
     if (l->docs->count != 1)
         return lks_fail(l->err, LKS_E_INVALID, "%" LKS_STR_FMT ": expected one document, found %zu",
                         LKS_STR_ARG(l->docs->source), l->docs->count);
-    if (lks_schema_check(l->docs, l->docs->first, &advisories_record, l->err) != LKS_OK)
+    if (lks_schema_check(l->docs, l->docs->first, &advisories_form, l->err) != LKS_OK)
         return l->err->code;
     const struct lks_doc *list = lks_doc_member(l->docs->first, "advisories");
     facts->advisories.rows =
@@ -571,7 +571,7 @@ static enum lks_code load_classes(const struct doc_loader *l)
         return lks_arena_fail(&facts->arena, l->err);
     for (const struct lks_doc *doc = l->docs->first; doc != NULL; doc = doc->next) {
         struct lks_class *row = &facts->classes.rows[facts->classes.count];
-        if (lks_schema_check(l->docs, doc, &lks_class_record, l->err) != LKS_OK ||
+        if (lks_schema_check(l->docs, doc, &lks_class_form, l->err) != LKS_OK ||
             lks_class_parse(l->docs, doc, row, l->err) != LKS_OK)
             return l->err->code;
         facts->classes.count++;

@@ -12,14 +12,14 @@ static const struct lks_field site_fields[] = {
     {"power_budget_kw", LKS_NUMBERS(1, 10000000), 0, NULL, "power of the whole site"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
-static const struct lks_record site_record = {
+static const struct lks_form site_form = {
     .name = "site", .about = "one place with machines", LKS_FIELDS(site_fields)};
 
 static const struct lks_field zone_fields[] = {
     {"site", LKS_OF(NAME), LKS_REQUIRED, NULL, "site it belongs to"},
     {"budget_kw", LKS_NUMBERS(1, 10000000), 0, NULL, "power that may be drawn in it"},
 };
-static const struct lks_record zone_record = {
+static const struct lks_form zone_form = {
     .name = "power zone", .about = "what one feed supplies", LKS_FIELDS(zone_fields)};
 
 static const struct lks_field policy_fields[] = {
@@ -29,7 +29,7 @@ static const struct lks_field policy_fields[] = {
     {"minor", LKS_OF(BOOL), 0, "true", "whether minor-version compatibility is acceptable"},
     {"forward", LKS_OF(BOOL), 0, "false", "whether a cuda-compat package is acceptable"},
 };
-static const struct lks_record policy_record = {
+static const struct lks_form policy_form = {
     .name = "version policy", .about = "what a pool accepts", LKS_FIELDS(policy_fields)};
 
 static const struct lks_field pool_fields[] = {
@@ -40,10 +40,10 @@ static const struct lks_field pool_fields[] = {
      "whether jobs are refused, or it is only counted what would have been"},
     {"sched", LKS_ONE_OF("none", "slurm", "kubernetes"), 0, "none", "scheduler of the pool"},
     {"stack", LKS_OF(NAME), 0, NULL, "stack the pool is pinned to"},
-    {"version_policy", LKS_RECORD(policy_record), 0, NULL, "what versions it accepts"},
+    {"version_policy", LKS_FORM(policy_form), 0, NULL, "what versions it accepts"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
-static const struct lks_record pool_record = {
+static const struct lks_form pool_form = {
     .name = "pool", .about = "nodes of one workload class", LKS_FIELDS(pool_fields)};
 
 static const struct lks_field domain_fields[] = {
@@ -51,7 +51,7 @@ static const struct lks_field domain_fields[] = {
     {"spares", LKS_NUMBERS(0, 1024), 0, NULL, "nodes it can lose and still serve"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
-static const struct lks_record domain_record = {
+static const struct lks_form domain_form = {
     .name = "domain", .about = "what changes together", LKS_FIELDS(domain_fields)};
 
 static const struct lks_field bmc_fields[] = {
@@ -60,7 +60,7 @@ static const struct lks_field bmc_fields[] = {
      "file:/CA.pem, or fingerprint (recorded by bmc trust)"},
     {"credentials", LKS_OF(SECRET), LKS_REQUIRED, NULL, "file:/PATH or exec:/PROGRAM"},
 };
-static const struct lks_record bmc_record = {
+static const struct lks_form bmc_form = {
     .name = "bmc", .about = "the management endpoint", LKS_FIELDS(bmc_fields)};
 
 #define PLACE_FIELDS                                                                               \
@@ -74,7 +74,7 @@ static const struct lks_record bmc_record = {
         {"supplier", LKS_OF(TEXT), 0, NULL, "who built them"},                                     \
         {"side", LKS_ONE_OF("a", "b"), 0, NULL, "side of a redundant pair"},                       \
     {                                                                                              \
-        "bmc", LKS_RECORD(bmc_record), 0, NULL, "management endpoint"                              \
+        "bmc", LKS_FORM(bmc_form), 0, NULL, "management endpoint"                                  \
     }
 
 static const struct lks_field node_fields[] = {
@@ -82,7 +82,7 @@ static const struct lks_field node_fields[] = {
     {"pool", LKS_OF(NAME), LKS_REQUIRED, NULL, "pool they belong to"},
     {"class", LKS_OF(NAME), LKS_REQUIRED, NULL, "hardware class"},
 };
-static const struct lks_record node_record = {
+static const struct lks_form node_form = {
     .name = "node group", .about = "nodes written down together", LKS_FIELDS(node_fields)};
 
 static const struct lks_field asset_fields[] = {
@@ -92,25 +92,25 @@ static const struct lks_field asset_fields[] = {
                 "other"),
      LKS_REQUIRED, NULL, "what it is"},
 };
-static const struct lks_record asset_record = {
+static const struct lks_form asset_form = {
     .name = "asset group", .about = "assets written down together", LKS_FIELDS(asset_fields)};
 
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
-    {"sites", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(site_record)), 0, NULL,
+    {"sites", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(site_form)), 0, NULL,
      "places with machines"},
-    {"power_zones", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(zone_record)), 0, NULL,
+    {"power_zones", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(zone_form)), 0, NULL,
      "feeds and their budgets"},
-    {"pools", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(pool_record)), LKS_REQUIRED, NULL,
+    {"pools", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(pool_form)), LKS_REQUIRED, NULL,
      "nodes by workload"},
-    {"domains", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_RECORD(domain_record)), 0, NULL,
+    {"domains", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(domain_form)), 0, NULL,
      "what changes together"},
-    {"nodes", LKS_LIST_FROM_TO(1, LKS_FLEET_GROUPS_MAX, LKS_RECORD(node_record)), LKS_REQUIRED,
-     NULL, "nodes by host list"},
-    {"assets", LKS_LIST_FROM_TO(0, LKS_FLEET_GROUPS_MAX, LKS_RECORD(asset_record)), 0, NULL,
+    {"nodes", LKS_LIST_FROM_TO(1, LKS_FLEET_GROUPS_MAX, LKS_FORM(node_form)), LKS_REQUIRED, NULL,
+     "nodes by host list"},
+    {"assets", LKS_LIST_FROM_TO(0, LKS_FLEET_GROUPS_MAX, LKS_FORM(asset_form)), 0, NULL,
      "what has firmware and is no node"},
 };
-const struct lks_record lks_fleet_record = {
+const struct lks_form lks_fleet_form = {
     .name = "Fleet",
     .about = "Sites, pools, nodes, assets and the domains that change together.",
     LKS_FIELDS(fleet_fields)};
@@ -192,8 +192,8 @@ static void read_policy(const struct lks_doc *doc, struct lks_version_policy *ou
 {
     *out = (struct lks_version_policy){
         .min_age_days = number_or_zero(doc, "min_age_days"),
-        .minor = lks_schema_truth(doc, &policy_record, "minor"),
-        .forward = lks_schema_truth(doc, &policy_record, "forward"),
+        .minor = lks_schema_truth(doc, &policy_form, "minor"),
+        .forward = lks_schema_truth(doc, &policy_form, "forward"),
     };
     const struct lks_doc *branches = lks_doc_member(doc, "branches");
     const struct lks_doc *first = branches != NULL ? branches->first : NULL;
@@ -231,8 +231,8 @@ static enum lks_code read_pools(struct reader *r)
         *pool = (struct lks_pool){
             .name = item->key,
             .posture = lks_doc_text(item, "posture"),
-            .enforce = lks_schema_text(item, &pool_record, "enforce"),
-            .sched = lks_schema_text(item, &pool_record, "sched"),
+            .enforce = lks_schema_text(item, &pool_form, "enforce"),
+            .sched = lks_schema_text(item, &pool_form, "sched"),
             .stack = lks_doc_text(item, "stack"),
             .criticality = number_or_zero(item, "criticality"),
             .doc = item,
@@ -271,7 +271,7 @@ static enum lks_code check_bmc(const struct reader *r, const struct lks_doc *bmc
     if (bmc == NULL)
         return LKS_OK;
     const struct lks_doc *url = lks_doc_member(bmc, "url");
-    struct lks_str trust = lks_schema_text(bmc, &bmc_record, "trust"), rest = url->text, ignored;
+    struct lks_str trust = lks_schema_text(bmc, &bmc_form, "trust"), rest = url->text, ignored;
     bool named = lks_str_find(url->text, LKS_STR("{host}")) >= 0;
     if (hosts > 1 && !named)
         return FAIL(r, url, "%zu hosts share this address; put {host} where their names go", hosts);

@@ -51,9 +51,9 @@ struct lks_fleet {
     const struct lks_doc *doc;
 };
 
-extern const struct lks_record lks_fleet_record;
+extern const struct lks_form lks_fleet_form;
 
-/* From a document that lks_schema_check() accepted for lks_fleet_record. */
+/* From a document that lks_schema_check() accepted for lks_fleet_form. */
 enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err) LKS_MUST_CHECK;

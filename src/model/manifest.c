@@ -5,13 +5,13 @@
 #include "model/tables.h"
 
 /* Classes come first: stacks and fleets refer to them. */
-static const struct lks_record *const kinds[] = {
-    &lks_class_record,
-    &lks_stack_record,
-    &lks_fleet_record,
+static const struct lks_form *const kinds[] = {
+    &lks_class_form,
+    &lks_stack_form,
+    &lks_fleet_form,
 };
 
-const struct lks_record *lks_manifest_kind(size_t index)
+const struct lks_form *lks_manifest_kind(size_t index)
 {
     return index < LKS_COUNT(kinds) ? kinds[index] : NULL;
 }
@@ -49,7 +49,7 @@ static enum lks_code check_version(const struct lks_docs *docs, const struct lks
 }
 
 static enum lks_code find_kind(const struct lks_docs *docs, const struct lks_doc *doc,
-                               const struct lks_record **out, struct lks_err *err)
+                               const struct lks_form **out, struct lks_err *err)
 {
     if (doc->kind != LKS_DOC_MAP)
         return lks_doc_fail(docs, doc, err, "expected a manifest, found %s",
@@ -101,9 +101,9 @@ static enum lks_code check_unique(const struct lks_docs *docs, const struct lks_
 static enum lks_code check_all(const struct lks_docs *docs, struct lks_err *err)
 {
     for (const struct lks_doc *doc = docs->first; doc != NULL; doc = doc->next) {
-        const struct lks_record *record = NULL;
-        if (find_kind(docs, doc, &record, err) != LKS_OK ||
-            lks_schema_check(docs, doc, record, err) != LKS_OK ||
+        const struct lks_form *form = NULL;
+        if (find_kind(docs, doc, &form, err) != LKS_OK ||
+            lks_schema_check(docs, doc, form, err) != LKS_OK ||
             check_unique(docs, doc, err) != LKS_OK)
             return err->code;
     }
@@ -111,13 +111,13 @@ static enum lks_code check_all(const struct lks_docs *docs, struct lks_err *err)
 }
 
 static enum lks_code read_doc(struct lks_manifest *m, const struct lks_doc *doc,
-                              const struct lks_record *record, const struct lks_facts *facts,
+                              const struct lks_form *form, const struct lks_facts *facts,
                               struct lks_err *err)
 {
     struct lks_class_lookup lookup = {m->classes, m->class_count, facts};
-    if (record == &lks_class_record)
+    if (form == &lks_class_form)
         return lks_class_parse(&m->docs, doc, &m->classes[m->class_count++], err);
-    if (record == &lks_stack_record)
+    if (form == &lks_stack_form)
         return lks_stack_parse(&m->docs, doc, &lookup, &m->stacks[m->stack_count++], err);
     return lks_fleet_parse(&m->docs, doc, &lookup, &m->fleets[m->fleet_count++], err);
 }
@@ -135,10 +135,10 @@ static enum lks_code read_all(struct lks_manifest *m, const struct lks_facts *fa
         return err->code;
     for (size_t pass = 0; pass < LKS_COUNT(kinds); pass++) {
         for (const struct lks_doc *doc = m->docs.first; doc != NULL; doc = doc->next) {
-            const struct lks_record *record = NULL;
-            if (find_kind(&m->docs, doc, &record, err) != LKS_OK)
+            const struct lks_form *form = NULL;
+            if (find_kind(&m->docs, doc, &form, err) != LKS_OK)
                 return err->code;
-            if (record == kinds[pass] && read_doc(m, doc, record, facts, err) != LKS_OK)
+            if (form == kinds[pass] && read_doc(m, doc, form, facts, err) != LKS_OK)
                 return err->code;
         }
     }

@@ -31,6 +31,6 @@ enum lks_code lks_manifest_parse(const char *source, struct lks_str text,
 void lks_manifest_fini(struct lks_manifest *manifest);
 
 /* The kinds there are, for the reference pages; NULL behind the last. */
-const struct lks_record *lks_manifest_kind(size_t index);
+const struct lks_form *lks_manifest_kind(size_t index);
 
 #endif

@@ -331,19 +331,19 @@ static enum lks_code check_dict(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
-const struct lks_field *lks_schema_field(const struct lks_record *record, struct lks_str key)
+const struct lks_field *lks_schema_field(const struct lks_form *form, struct lks_str key)
 {
-    for (size_t i = 0; i < record->count; i++) {
-        if (lks_str_is(key, record->fields[i].key))
-            return &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        if (lks_str_is(key, form->fields[i].key))
+            return &form->fields[i];
     }
     return NULL;
 }
 
-struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_record *record,
+struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_form *form,
                                const char *key)
 {
-    const struct lks_field *field = lks_schema_field(record, lks_str_from(key));
+    const struct lks_field *field = lks_schema_field(form, lks_str_from(key));
     LKS_ASSERT(field != NULL);
     const struct lks_doc *member = lks_doc_member(map, key);
     if (member != NULL && member->kind == LKS_DOC_TEXT)
@@ -351,9 +351,9 @@ struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_recor
     return lks_str_from(field->fallback != NULL ? field->fallback : "");
 }
 
-bool lks_schema_truth(const struct lks_doc *map, const struct lks_record *record, const char *key)
+bool lks_schema_truth(const struct lks_doc *map, const struct lks_form *form, const char *key)
 {
-    const struct lks_field *field = lks_schema_field(record, lks_str_from(key));
+    const struct lks_field *field = lks_schema_field(form, lks_str_from(key));
     LKS_ASSERT(field != NULL && field->shape.type == LKS_TYPE_BOOL);
     const struct lks_doc *member = lks_doc_member(map, key);
     if (member != NULL)
@@ -362,35 +362,35 @@ bool lks_schema_truth(const struct lks_doc *map, const struct lks_record *record
 }
 
 static enum lks_code fail_unknown(struct checker *c, const struct lks_doc *doc,
-                                  const struct lks_record *record)
+                                  const struct lks_form *form)
 {
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(doc->key);
-    for (size_t i = 0; i < record->count; i++)
-        lks_near_try(&near, lks_str_from(record->fields[i].key));
+    for (size_t i = 0; i < form->count; i++)
+        lks_near_try(&near, lks_str_from(form->fields[i].key));
     if (near.best.len > 0)
         return FAIL(c, doc, "unknown key%s", lks_near_hint(&near, hint));
-    return FAIL(c, doc, "unknown key in %s", record->name);
+    return FAIL(c, doc, "unknown key in %s", form->name);
 }
 
-static enum lks_code check_record(struct checker *c, const struct lks_doc *doc,
-                                  const struct lks_shape *shape)
+static enum lks_code check_form(struct checker *c, const struct lks_doc *doc,
+                                const struct lks_shape *shape)
 {
-    const struct lks_record *record = shape->record;
+    const struct lks_form *form = shape->form;
     if (doc->kind != LKS_DOC_MAP)
-        return FAIL(c, doc, "expected %s as a map, found %s", record->name,
+        return FAIL(c, doc, "expected %s as a map, found %s", form->name,
                     lks_doc_kind_name(doc->kind));
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        const struct lks_field *field = lks_schema_field(record, item->key);
+        const struct lks_field *field = lks_schema_field(form, item->key);
         if (field == NULL)
-            return fail_unknown(c, item, record);
+            return fail_unknown(c, item, form);
         if (check_value(c, item, &field->shape) != LKS_OK)
             return c->err->code;
     }
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *field = &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *field = &form->fields[i];
         if ((field->flags & LKS_FIELD_REQUIRED) != 0 && lks_doc_member(doc, field->key) == NULL)
-            return FAIL(c, doc, "%s needs '%s': %s", record->name, field->key, field->about);
+            return FAIL(c, doc, "%s needs '%s': %s", form->name, field->key, field->about);
     }
     return LKS_OK;
 }
@@ -418,7 +418,7 @@ static const struct {
     [LKS_TYPE_CHOICE] = {check_choice, NULL, NULL},
     [LKS_TYPE_SCALAR] = {check_scalar, NULL, NULL},
     [LKS_TYPE_LIST] = {check_list, "array", NULL},
-    [LKS_TYPE_RECORD] = {check_record, "object", NULL},
+    [LKS_TYPE_FORM] = {check_form, "object", NULL},
     [LKS_TYPE_DICT] = {check_dict, "object", NULL},
 };
 
@@ -431,10 +431,10 @@ static enum lks_code check_value(struct checker *c, const struct lks_doc *doc,
 }
 
 enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc *doc,
-                               const struct lks_record *record, struct lks_err *err)
+                               const struct lks_form *form, struct lks_err *err)
 {
     struct checker c = {docs, err};
-    return check_value(&c, doc, &(struct lks_shape){.type = LKS_TYPE_RECORD, .record = record});
+    return check_value(&c, doc, &(struct lks_shape){.type = LKS_TYPE_FORM, .form = form});
 }
 
 /* Identity ---------------------------------------------------------------------------------- */
@@ -463,7 +463,7 @@ static enum lks_code copy_scalar(struct copier *c, struct lks_doc *parent, struc
 }
 
 /* Whether the field could as well have been left out. A map without members says nothing, nor does
- * a list of records without any; another list without elements says that there are none. */
+ * a list of forms without any; another list without elements says that there are none. */
 static bool says_absence(const struct lks_doc *doc, const struct lks_field *field)
 {
     if ((field->flags & LKS_FIELD_NOTE) != 0)
@@ -473,21 +473,21 @@ static bool says_absence(const struct lks_doc *doc, const struct lks_field *fiel
     if (doc->kind == LKS_DOC_TEXT && field->fallback != NULL)
         return lks_str_is(doc->text, field->fallback);
     if (doc->kind == LKS_DOC_LIST)
-        return doc->count == 0 && field->shape.of->type == LKS_TYPE_RECORD;
-    if (field->shape.type != LKS_TYPE_RECORD)
+        return doc->count == 0 && field->shape.of->type == LKS_TYPE_FORM;
+    if (field->shape.type != LKS_TYPE_FORM)
         return doc->kind == LKS_DOC_MAP && doc->count == 0;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (!says_absence(item, lks_schema_field(field->shape.record, item->key)))
+        if (!says_absence(item, lks_schema_field(field->shape.form, item->key)))
             return false;
     }
     return true;
 }
 
-static enum lks_code copy_record(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
-                                 const struct lks_record *record)
+static enum lks_code copy_form(struct copier *c, struct lks_doc *to, const struct lks_doc *doc,
+                               const struct lks_form *form)
 {
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        const struct lks_field *field = lks_schema_field(record, item->key);
+        const struct lks_field *field = lks_schema_field(form, item->key);
         LKS_ASSERT(field != NULL);
         if (says_absence(item, field))
             continue;
@@ -569,21 +569,21 @@ static enum lks_code copy_value(struct copier *c, struct lks_doc *parent, struct
     if (copy == NULL)
         return lks_arena_fail(&c->to->arena, c->err);
     copy->key = key;
-    if (shape->type == LKS_TYPE_RECORD)
-        return copy_record(c, copy, doc, shape->record);
+    if (shape->type == LKS_TYPE_FORM)
+        return copy_form(c, copy, doc, shape->form);
     if (copy_elements(c, copy, doc, shape) != LKS_OK)
         return c->err->code;
     return (flags & LKS_FIELD_SET) != 0 ? sort_elements(c, copy) : LKS_OK;
 }
 
-enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_record *record,
+enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_form *form,
                                   struct lks_buf *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs copy = {0};
     if (lks_docs_init(&copy, "identity", err) != LKS_OK)
         return err->code;
     struct copier c = {&copy, err};
-    struct lks_shape top = {.type = LKS_TYPE_RECORD, .record = record};
+    struct lks_shape top = {.type = LKS_TYPE_FORM, .form = form};
     if (copy_value(&c, NULL, (struct lks_str){0}, doc, &top, 0) != LKS_OK)
         return err->code;
     return lks_json_canonical(copy.first, out, err);
@@ -621,18 +621,18 @@ enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_do
 static void put_shape(struct lks_json_writer *w, const char *key, const struct lks_shape *shape,
                       const char *about, const char *fallback);
 
-static void put_fields(struct lks_json_writer *w, const struct lks_record *record)
+static void put_fields(struct lks_json_writer *w, const struct lks_form *form)
 {
     lks_json_begin(w, "properties", '{');
-    for (size_t i = 0; i < record->count; i++) {
-        const struct lks_field *f = &record->fields[i];
+    for (size_t i = 0; i < form->count; i++) {
+        const struct lks_field *f = &form->fields[i];
         put_shape(w, f->key, &f->shape, f->about, f->fallback);
     }
     lks_json_end(w, '}');
     lks_json_begin(w, "required", '[');
-    for (size_t i = 0; i < record->count; i++) {
-        if ((record->fields[i].flags & LKS_FIELD_REQUIRED) != 0)
-            lks_json_cstr(w, NULL, record->fields[i].key);
+    for (size_t i = 0; i < form->count; i++) {
+        if ((form->fields[i].flags & LKS_FIELD_REQUIRED) != 0)
+            lks_json_cstr(w, NULL, form->fields[i].key);
     }
     lks_json_end(w, ']');
     lks_json_bool(w, "additionalProperties", false);
@@ -705,8 +705,8 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
         put_shape(w, "items", shape->of, NULL, NULL);
     if (shape->type == LKS_TYPE_DICT)
         put_dict(w, shape);
-    if (shape->type == LKS_TYPE_RECORD)
-        put_fields(w, shape->record);
+    if (shape->type == LKS_TYPE_FORM)
+        put_fields(w, shape->form);
     if (fallback != NULL && shape->type == LKS_TYPE_BOOL)
         lks_json_bool(w, "default", strcmp(fallback, "true") == 0);
     else if (fallback != NULL)
@@ -714,14 +714,14 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
     lks_json_end(w, '}');
 }
 
-void lks_schema_json(const struct lks_record *record, struct lks_buf *out)
+void lks_schema_json(const struct lks_form *form, struct lks_buf *out)
 {
     struct lks_json_writer w = {.out = out};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    lks_json_cstr(&w, "title", record->name);
-    lks_json_cstr(&w, "description", record->about);
+    lks_json_cstr(&w, "title", form->name);
+    lks_json_cstr(&w, "description", form->about);
     lks_json_cstr(&w, "type", "object");
-    put_fields(&w, record);
+    put_fields(&w, form);
     lks_json_end(&w, '}');
 }

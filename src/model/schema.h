@@ -29,19 +29,19 @@ enum lks_type {
     LKS_TYPE_CHOICE, /* one of `values` */
     LKS_TYPE_SCALAR, /* text, a number or true/false as the device has it */
     LKS_TYPE_LIST,   /* of `of` */
-    LKS_TYPE_RECORD, /* a map with the fields of `record` */
+    LKS_TYPE_FORM,   /* a map with the fields of `form` */
     LKS_TYPE_DICT,   /* a map from `keys`, of the writer's choice, to `of` */
 };
 
-struct lks_record;
+struct lks_form;
 
 struct lks_shape {
     enum lks_type type;
-    const char *const *values;       /* CHOICE: ends with NULL */
-    int64_t min, max;                /* NUMBER, inclusive; HEX, LIST and DICT: how many */
-    enum lks_type keys;              /* DICT: NAME, COMPONENT or TEXT */
-    const struct lks_shape *of;      /* LIST, DICT */
-    const struct lks_record *record; /* RECORD */
+    const char *const *values;   /* CHOICE: ends with NULL */
+    int64_t min, max;            /* NUMBER, inclusive; HEX, LIST and DICT: how many */
+    enum lks_type keys;          /* DICT: NAME, COMPONENT or TEXT */
+    const struct lks_shape *of;  /* LIST, DICT */
+    const struct lks_form *form; /* RECORD */
 };
 
 enum lks_field_flag {
@@ -60,21 +60,21 @@ struct lks_field {
     const char *about;
 };
 
-struct lks_record {
+struct lks_form {
     const char *name;
     const char *about;
     const struct lks_field *fields;
     size_t count;
 };
 
-/* Check `doc` against `record`: keys known, required ones there, every value of its type. */
+/* Check `doc` against `form`: keys known, required ones there, every value of its type. */
 enum lks_code lks_schema_check(const struct lks_docs *docs, const struct lks_doc *doc,
-                               const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
+                               const struct lks_form *form, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Append the canonical JSON of what `doc`, checked before, is: without notes, without fields that
  * say what their absence says, sets sorted and each element once. Two manifests that mean the same
  * give the same bytes. */
-enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_record *record,
+enum lks_code lks_schema_identity(const struct lks_doc *doc, const struct lks_form *form,
                                   struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether two values of `field`, either of which may be NULL for absent, mean the same. */
@@ -82,19 +82,19 @@ enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_do
                               const struct lks_doc *b, bool *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* The JSON Schema (2020-12) of `record`, which is the top of a manifest. */
-void lks_schema_json(const struct lks_record *record, struct lks_buf *out);
+/* The JSON Schema (2020-12) of `form`, which is the top of a manifest. */
+void lks_schema_json(const struct lks_form *form, struct lks_buf *out);
 
 /* Whether `s` is a name: see LKS_TYPE_NAME. */
 bool lks_schema_is_name(struct lks_str s);
 
-/* The field of `record` called `key`, or NULL. */
-const struct lks_field *lks_schema_field(const struct lks_record *record, struct lks_str key);
+/* The field of `form` called `key`, or NULL. */
+const struct lks_field *lks_schema_field(const struct lks_form *form, struct lks_str key);
 
-/* The text of a member of `map`, a map of `record`, or what its absence means (empty when nothing).
+/* The text of a member of `map`, a map of `form`, or what its absence means (empty when nothing).
  */
-struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_record *record,
+struct lks_str lks_schema_text(const struct lks_doc *map, const struct lks_form *form,
                                const char *key);
-bool lks_schema_truth(const struct lks_doc *map, const struct lks_record *record, const char *key);
+bool lks_schema_truth(const struct lks_doc *map, const struct lks_form *form, const char *key);
 
 #endif

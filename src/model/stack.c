@@ -14,7 +14,7 @@ static const struct lks_field build_fields[] = {
     {"build_id", LKS_HEX(16, 128), 0, NULL, "ELF build-id"},
     {"srcversion", LKS_OF(TEXT), 0, NULL, "srcversion of the kernel module"},
 };
-static const struct lks_record build_record = {
+static const struct lks_form build_form = {
     .name = "build",
     .about = "which build of the version; the same version from another build is drift",
     LKS_FIELDS(build_fields)};
@@ -23,7 +23,7 @@ static const struct lks_record build_record = {
 #define PIN_FIELDS                                                                                 \
     {"version", LKS_OF(VERSION), 0, NULL, "the exact version, in quotes"},                         \
     {"absent", LKS_OF(TEXT), LKS_PRESENCE, NULL, "why the component is deliberately not there"},   \
-    {"build", LKS_RECORD(build_record), 0, NULL, "identity of the build"},                         \
+    {"build", LKS_FORM(build_form), 0, NULL, "identity of the build"},                         \
     {"artifacts", LKS_LIST_FROM_TO(1, 64, LKS_OF(SHA256)), LKS_SET, NULL,                          \
      "artifacts it is installed from"},                                                            \
     {"note", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"}
@@ -36,7 +36,7 @@ static const struct lks_field component_fields[] = {
      "who installs it; external is observed and never driven"},
     {"modules", LKS_ONE_OF("open", "proprietary"), 0, NULL, "driver: flavour of kernel modules"},
 };
-static const struct lks_record component_record = {
+static const struct lks_form component_form = {
     .name = "component", .about = "one pinned component", LKS_FIELDS(component_fields)};
 
 static const struct lks_field firmware_fields[] = {
@@ -53,14 +53,14 @@ static const struct lks_field firmware_fields[] = {
     {"banks", LKS_ONE_OF("single", "ab"), 0, NULL, "whether a second bank keeps the old image"},
     {"revert", LKS_ONE_OF("revertible", "one-way"), 0, NULL, "whether the device can go back"},
 };
-static const struct lks_record firmware_record = {
+static const struct lks_form firmware_form = {
     .name = "firmware entry", .about = "one pinned firmware", LKS_FIELDS(firmware_fields)};
 
 static const struct lks_field mig_fields[] = {
     {"mode", LKS_ONE_OF("disabled", "enabled"), LKS_REQUIRED, NULL, "MIG mode of every GPU"},
     {"profiles", LKS_LIST_FROM_TO(0, 8, LKS_OF(TEXT)), 0, NULL, "instances of each GPU, in order"},
 };
-static const struct lks_record mig_record = {
+static const struct lks_form mig_form = {
     .name = "mig", .about = "multi-instance GPU geometry", LKS_FIELDS(mig_fields)};
 
 static const struct lks_field clock_fields[] = {
@@ -69,14 +69,14 @@ static const struct lks_field clock_fields[] = {
     {"graphics_mhz", LKS_NUMBERS(1, 10000), 0, NULL, "locked graphics clock"},
     {"memory_mhz", LKS_NUMBERS(1, 20000), 0, NULL, "locked memory clock"},
 };
-static const struct lks_record clock_record = {
+static const struct lks_form clock_form = {
     .name = "clocks", .about = "locked clocks", LKS_FIELDS(clock_fields)};
 
 static const struct lks_field partition_fields[] = {
     {"compute", LKS_ONE_OF("SPX", "DPX", "TPX", "QPX", "CPX"), 0, NULL, "compute partition"},
     {"memory", LKS_ONE_OF("NPS1", "NPS2", "NPS4", "NPS8"), 0, NULL, "memory partition"},
 };
-static const struct lks_record partition_record = {
+static const struct lks_form partition_form = {
     .name = "partition", .about = "partition modes of an AMD GPU", LKS_FIELDS(partition_fields)};
 
 static const struct lks_field nic_fields[] = {
@@ -89,24 +89,24 @@ static const struct lks_field nic_fields[] = {
     {"options", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
      "other settings by the device's own names"},
 };
-static const struct lks_record nic_record = {
+static const struct lks_form nic_form = {
     .name = "nic", .about = "settings of the fabric adapters", LKS_FIELDS(nic_fields)};
 
 static const struct lks_field setting_fields[] = {
-    {"mig", LKS_RECORD(mig_record), 0, NULL, "multi-instance GPU geometry"},
+    {"mig", LKS_FORM(mig_form), 0, NULL, "multi-instance GPU geometry"},
     {"ecc", LKS_OF(BOOL), 0, NULL, "error correction of GPU memory"},
     {"power_limit_w", LKS_NUMBERS(1, 10000), 0, NULL, "power limit of each GPU in watts"},
-    {"clocks", LKS_RECORD(clock_record), 0, NULL, "locked clocks"},
+    {"clocks", LKS_FORM(clock_form), 0, NULL, "locked clocks"},
     {"persistence", LKS_OF(BOOL), 0, NULL, "persistence mode"},
     {"compute_mode", LKS_ONE_OF("default", "exclusive-process", "prohibited"), 0, NULL,
      "who may use a GPU at once"},
     {"memory_mode", LKS_ONE_OF("numa", "cdmm"), 0, NULL,
      "Grace: GPU memory as NUMA nodes, or managed by the driver"},
     {"gds", LKS_OF(BOOL), 0, NULL, "GPUDirect Storage is in use"},
-    {"partition", LKS_RECORD(partition_record), 0, NULL, "AMD partition modes"},
+    {"partition", LKS_FORM(partition_form), 0, NULL, "AMD partition modes"},
     {"kernel_cmdline", LKS_LIST_FROM_TO(1, 256, LKS_OF(TEXT)), 0, NULL,
      "parameters the kernel must have, in this order (it matters: hugepagesz, console)"},
-    {"nic", LKS_RECORD(nic_record), 0, NULL, "settings of the fabric adapters"},
+    {"nic", LKS_FORM(nic_form), 0, NULL, "settings of the fabric adapters"},
     {"bios", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
      "BIOS attributes by the vendor's names"},
     {"unattended_upgrades", LKS_OF(BOOL), 0, NULL,
@@ -114,22 +114,22 @@ static const struct lks_field setting_fields[] = {
     {"other", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(SCALAR)), 0, NULL,
      "anything else a site compares"},
 };
-static const struct lks_record setting_record = {
+static const struct lks_form setting_form = {
     .name = "settings", .about = "settings that must hold", LKS_FIELDS(setting_fields)};
 
 static const struct lks_field table_fields[] = {
     {"name", LKS_OF(TEXT), LKS_NOTE, NULL, "file name, for people"},
     {"digest", LKS_OF(SHA256), LKS_REQUIRED, NULL, "digest of the table"},
 };
-static const struct lks_record table_record = {
+static const struct lks_form table_form = {
     .name = "table", .about = "a tuning table by digest", LKS_FIELDS(table_fields)};
 
 static const struct lks_field tuning_fields[] = {
     {"env", LKS_DICT(TEXT, LKS_STACK_ATTRIBUTES_MAX, LKS_OF(TEXT)), 0, NULL,
      "environment of NCCL or RCCL"},
-    {"table", LKS_RECORD(table_record), 0, NULL, "table for the tuner plugin"},
+    {"table", LKS_FORM(table_form), 0, NULL, "table for the tuner plugin"},
 };
-static const struct lks_record tuning_record = {
+static const struct lks_form tuning_form = {
     .name = "tuning", .about = "tuning of the collectives", LKS_FIELDS(tuning_fields)};
 
 static const struct lks_field evidence_fields[] = {
@@ -138,7 +138,7 @@ static const struct lks_field evidence_fields[] = {
     {"date", LKS_OF(DATE), 0, NULL, "when"},
     {"url", LKS_OF(URL), 0, NULL, "where it can be read"},
 };
-static const struct lks_record evidence_record = {
+static const struct lks_form evidence_form = {
     .name = "evidence", .about = "why this stack is believed in", LKS_FIELDS(evidence_fields)};
 
 static const struct lks_field stack_fields[] = {
@@ -147,18 +147,18 @@ static const struct lks_field stack_fields[] = {
     {"vendor", LKS_VENDORS, LKS_REQUIRED, NULL, "whose GPUs"},
     {"hardware", LKS_LIST_FROM_TO(1, LKS_STACK_CLASSES_MAX, LKS_OF(NAME)), LKS_REQUIRED | LKS_SET,
      NULL, "hardware classes it is for"},
-    {"components", LKS_DICT(NAME, LKS_STACK_COMPONENTS_MAX, LKS_RECORD(component_record)),
-     LKS_REQUIRED, NULL, "software by name"},
-    {"firmware", LKS_LIST_FROM_TO(0, LKS_STACK_COMPONENTS_MAX, LKS_RECORD(firmware_record)),
-     LKS_SET, NULL, "firmware by class"},
+    {"components", LKS_DICT(NAME, LKS_STACK_COMPONENTS_MAX, LKS_FORM(component_form)), LKS_REQUIRED,
+     NULL, "software by name"},
+    {"firmware", LKS_LIST_FROM_TO(0, LKS_STACK_COMPONENTS_MAX, LKS_FORM(firmware_form)), LKS_SET,
+     NULL, "firmware by class"},
     {"windows", LKS_DICT(COMPONENT, LKS_STACK_COMPONENTS_MAX, LKS_OF(RANGE)), 0, NULL,
      "tested ranges by component: inside one, another version than the pin conforms too"},
-    {"settings", LKS_RECORD(setting_record), 0, NULL, "settings that must hold"},
-    {"tuning", LKS_RECORD(tuning_record), 0, NULL, "tuning of the collectives"},
-    {"evidence", LKS_LIST_FROM_TO(0, 256, LKS_RECORD(evidence_record)), LKS_NOTE, NULL,
+    {"settings", LKS_FORM(setting_form), 0, NULL, "settings that must hold"},
+    {"tuning", LKS_FORM(tuning_form), 0, NULL, "tuning of the collectives"},
+    {"evidence", LKS_LIST_FROM_TO(0, 256, LKS_FORM(evidence_form)), LKS_NOTE, NULL,
      "why it is believed in"},
 };
-const struct lks_record lks_stack_record = {
+const struct lks_form lks_stack_form = {
     .name = "Stack",
     .about = "A golden stack: components, firmware, settings and tuning, pinned together.",
     LKS_FIELDS(stack_fields)};
@@ -217,14 +217,14 @@ enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct
                             "come beside it or with --class FILE");
 }
 
-static void read_pin(const struct lks_doc *doc, const struct lks_record *record,
+static void read_pin(const struct lks_doc *doc, const struct lks_form *form,
                      struct lks_component *c)
 {
     c->doc = doc;
     c->version = lks_doc_text(doc, "version");
     c->absent = lks_doc_text(doc, "absent");
-    c->scope = lks_schema_text(doc, record, "scope");
-    c->owner = lks_schema_text(doc, record, "owner");
+    c->scope = lks_schema_text(doc, form, "scope");
+    c->owner = lks_schema_text(doc, form, "owner");
 }
 
 /* Whether an entry says more than what is absent and why. */
@@ -289,7 +289,7 @@ static enum lks_code read_software(const struct reader *r, const struct lks_doc 
     if (check_component_name(r, doc, doc->key, LKS_SOFTWARE) != LKS_OK)
         return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
-    read_pin(doc, &component_record, c);
+    read_pin(doc, &component_form, c);
     c->name = doc->key;
     c->label = c->name;
     c->modules = lks_doc_text(doc, "modules");
@@ -304,7 +304,7 @@ static enum lks_code read_firmware(const struct reader *r, const struct lks_doc 
     if (check_component_name(r, lks_doc_member(doc, "class"), class, LKS_FIRMWARE) != LKS_OK)
         return r->err->code;
     struct lks_component *c = &r->stack->components[r->stack->component_count++];
-    read_pin(doc, &firmware_record, c);
+    read_pin(doc, &firmware_form, c);
 
     c->part = lks_doc_text(doc, "part");
     c->side = lks_doc_text(doc, "side");
@@ -528,7 +528,7 @@ enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
 enum lks_code lks_stack_canonical(const struct lks_stack *stack, struct lks_buf *out,
                                   struct lks_err *err)
 {
-    return lks_schema_identity(stack->doc, &lks_stack_record, out, err);
+    return lks_schema_identity(stack->doc, &lks_stack_form, out, err);
 }
 
 const struct lks_component *lks_stack_find(const struct lks_stack *stack, const char *name)

@@ -46,7 +46,7 @@ struct lks_stack {
     char digest[LKS_DIGEST_SIZE];
 };
 
-extern const struct lks_record lks_stack_record;
+extern const struct lks_form lks_stack_form;
 
 /* Where classes named by a stack are looked up: those written beside it, then the built-in ones. */
 struct lks_class_lookup {
@@ -61,7 +61,7 @@ const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, st
 enum lks_code lks_class_fail(const struct lks_class_lookup *lookup, const struct lks_docs *docs,
                              const struct lks_doc *at, struct lks_err *err) LKS_MUST_CHECK;
 
-/* From a document that lks_schema_check() accepted for lks_stack_record. `docs` keeps what `out`
+/* From a document that lks_schema_check() accepted for lks_stack_form. `docs` keeps what `out`
  * points to. */
 enum lks_code lks_stack_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_stack *out,

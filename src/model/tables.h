@@ -23,9 +23,9 @@
             __VA_ARGS__, NULL                                                                      \
         }                                                                                          \
     }
-#define LKS_RECORD(r)                                                                              \
+#define LKS_FORM(r)                                                                                \
     {                                                                                              \
-        .type = LKS_TYPE_RECORD, .record = &(r)                                                    \
+        .type = LKS_TYPE_FORM, .form = &(r)                                                        \
     }
 #define LKS_LIST(...)                                                                              \
     {                                                                                              \
@@ -61,7 +61,7 @@
         "description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"                       \
     }
 
-/* A record's table and its length, which must not drift apart. */
+/* A form's table and its length, which must not drift apart. */
 #define LKS_FIELDS(array) .fields = (array), .count = LKS_COUNT(array)
 
 #define LKS_VENDORS LKS_ONE_OF("nvidia", "amd")
