@@ -29,8 +29,9 @@ setup: ## install the Debian packages that everything below needs
 build: $(BUILD)/build.ninja ## build into build/
 	@$(call ninja,$(BUILD))
 
-demo: build ## a guided tour of the commands on the shipped examples
+demo: build ## a tour of the commands, then a controller with 200 simulated agents
 	@tools/tour.sh $(BUILD)
+	@tools/fleet-demo.sh $(BUILD)
 
 test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
 	@$(call ninja,$(SANITIZE))
@@ -51,10 +52,10 @@ format: ## let clang-format lay the sources out
 docs: build ## write the reference pages anew from the tables
 	@tools/docs.sh $(BUILD)
 
-bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival
+bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival; PARTS="journal agent" for some
 	@tools/setup.sh bench
-	@$(call ninja,$(RELEASE),lockstep bench/bench)
-	@$(RELEASE)/bench/bench $(RELEASE)/lockstep
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent bench/bench)
+	@$(RELEASE)/bench/bench $(PARTS)
 
 fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 	@$(call ninja,$(FUZZ))
@@ -65,13 +66,13 @@ soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECO
 	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
-portable: $(PORTABLE)/build.ninja ## build-portable/lockstep for x86_64: needs glibc and nothing else
-	@$(call ninja,$(PORTABLE),lockstep)
-	@tools/portable.sh $(PORTABLE)/lockstep
+portable: $(PORTABLE)/build.ninja ## build-portable/lockstep and lockstep-agent for x86_64: need glibc and nothing else
+	@$(call ninja,$(PORTABLE),lockstep lockstep-agent)
+	@tools/portable.sh $(PORTABLE)/lockstep $(PORTABLE)/lockstep-agent
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep)
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-helper)
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

@@ -6,10 +6,15 @@
 #include "codec/json.h"
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LKS_RUN_ARGS_MAX 16
 #define LKS_RUN_TODAY    "2026-11-15"
+
+/* The time it is, for tests beside real programs; 0: the beginning of that day. */
+static int64_t lks_run_now;
 
 struct lks_run {
     int exit;
@@ -34,7 +39,7 @@ static inline struct lks_run lks_run_wide(const char *const *args, unsigned widt
         .term = {.width = width},
     };
     CHECK(lks_day_parse(LKS_STR(LKS_RUN_TODAY), &cli.today));
-    cli.now = (int64_t)cli.today * 86400;
+    cli.now = lks_run_now != 0 ? lks_run_now : (int64_t)cli.today * 86400;
     struct lks_run run = {.exit = lks_cli_run(&cli, argc, argv)};
     fclose(cli.out);
     fclose(cli.err);
@@ -64,6 +69,55 @@ static inline const struct lks_doc *lks_run_json(const struct lks_run *run, stru
     enum lks_code code = lks_json_parse(run->out, docs, &err);
     CHECK_STR(lks_str_from(err.msg), "");
     return code == LKS_OK ? docs->first : NULL;
+}
+
+/* JSON that commands print ------------------------------------------------------------------- */
+
+/* Whether `word` stands in `text` between other characters than those of words. */
+static inline bool lks_run_names(struct lks_str text, struct lks_str word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    while (text.len > 0) {
+        size_t skip = strcspn(text.ptr, letters), len = strspn(text.ptr + skip, letters);
+        if (lks_str_eq((struct lks_str){text.ptr + skip, len}, word))
+            return true;
+        text.ptr += skip + len;
+        text.len -= skip + len;
+    }
+    return false;
+}
+
+static inline void lks_run_check_within(struct lks_str documented, const struct lks_doc *doc)
+{
+    CHECK(doc->kind != LKS_DOC_NULL);
+    CHECK(doc->kind != LKS_DOC_TEXT || doc->text.len > 0);
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (doc->kind == LKS_DOC_MAP && !CHECK(lks_run_names(documented, item->key)))
+            printf("    '%.*s'\n", LKS_STR_ARG(item->key));
+        if (!lks_str_is(item->key, "identity")) /* which is a manifest's, and not ours */
+            lks_run_check_within(documented, item);
+    }
+}
+
+/* Every member is one that help names, and nothing is said in one way: it is left out. */
+static inline void lks_run_check_members(const char *command, const struct lks_doc *doc)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        if (strcmp(lks_commands[i].name, command) == 0)
+            lks_run_check_within(lks_str_from(lks_commands[i].json), doc);
+    }
+}
+
+/* Commands that ask lockstepd or work on its directory; tests/test_cli_daemon.c has those. */
+static inline bool lks_run_needs_controller(const char *command)
+{
+    static const char *const groups[] = {"fleet ", "node ",   "access ", "alarm ", "journal ",
+                                         "backup", "restore", "doctor",  "top",    "sim "};
+    for (size_t i = 0; i < LKS_COUNT(groups); i++) {
+        if (strncmp(command, groups[i], strlen(groups[i])) == 0)
+            return true;
+    }
+    return false;
 }
 
 #endif

@@ -59,12 +59,41 @@ static void test_zero_byte(void)
     CHECK_INT(strlen(with), LKS_DIGEST_SIZE - 1);
 }
 
+#define HEX63 "23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0"
+static const struct {
+    const char *text;
+    bool valid;
+} texts[] = {
+    {"sha256:1" HEX63, true},
+    {"sha256:" HEX63, false},
+    {"sha256:11" HEX63, false},
+    {"sha256:A" HEX63, false},
+    {"sha256:g" HEX63, false},
+    {"sha256 1" HEX63, false},
+    {"sha512:1" HEX63, false},
+    {"SHA256:1" HEX63, false},
+    {"1" HEX63, false},
+    {"sha256:", false},
+    {"", false},
+    {" sha256:1" HEX63, false},
+    {"sha256:1" HEX63 "\n", false},
+};
+
+static void test_valid(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        lks_test_case("'%s'", texts[i].text);
+        CHECK_INT(lks_digest_valid(lks_str_from(texts[i].text)), texts[i].valid);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"digest: vectors", test_vectors},
         {"digest: a million bytes", test_million},
         {"digest: zero byte", test_zero_byte},
+        {"digest: as we write it", test_valid},
         {0},
     });
 }

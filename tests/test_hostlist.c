@@ -301,6 +301,28 @@ static void test_round_trip(void)
     }
 }
 
+static const struct {
+    struct lks_str text;
+    bool name;
+} names_alone[] = {
+    {LKS_STR_C("gn001"), true}, {LKS_STR_C("r1_n-2.site"), true}, {LKS_STR_C("_x"), true},
+    {LKS_STR_C(""), false},     {LKS_STR_C("-x"), false},         {LKS_STR_C(".x"), false},
+    {LKS_STR_C("a,b"), false},  {LKS_STR_C("gn[1-2]"), false},    {LKS_STR_C("a b"), false},
+    {LKS_STR_C("a\0b"), false}, {LKS_STR_C("a/b"), false},        {LKS_STR_C("\xc3\xa4"), false},
+};
+
+static void test_names_alone(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(names_alone); i++) {
+        lks_test_case("'%s'", names_alone[i].text.ptr);
+        CHECK_INT(lks_host_name(names_alone[i].text), names_alone[i].name);
+    }
+    char longest[LKS_HOST_NAME_MAX + 1];
+    memset(longest, 'x', sizeof(longest));
+    CHECK(lks_host_name((struct lks_str){longest, LKS_HOST_NAME_MAX}));
+    CHECK(!lks_host_name((struct lks_str){longest, LKS_HOST_NAME_MAX + 1}));
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -310,6 +332,7 @@ int main(void)
         {"hostlist folds", test_folds},
         {"hostlist fold into a full buffer", test_fold_full},
         {"hostlist round trip", test_round_trip},
+        {"hostlist names alone", test_names_alone},
         {0},
     });
 }

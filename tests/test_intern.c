@@ -97,6 +97,61 @@ static void test_property(void)
     free(seen);
 }
 
+/* Texts that were chosen to fall on one another do so for one seed alone. */
+static void test_seed(void)
+{
+    enum { CHOSEN = 256, MASK = 0xff, TRIES = 1000000 };
+    LKS_CLEANUP(lks_intern_fini) struct lks_intern known = {0}, seeded = {0};
+    struct lks_err err = {0};
+    bool seen[MASK + 1] = {false};
+    uint32_t id = 0, slots = 0;
+    lks_intern_init(&known, MAX_BYTES);
+    lks_intern_init(&seeded, MAX_BYTES);
+    lks_intern_seed(&seeded, 42);
+    for (int i = 0; i < TRIES && lks_intern_count(&seeded) < CHOSEN; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "node-%d", i);
+        LKS_CLEANUP(lks_intern_fini) struct lks_intern one = {0};
+        lks_intern_init(&one, MAX_BYTES);
+        CHECK_CODE(lks_intern_id(&one, lks_str_from(name), &id, &err), LKS_OK);
+        if ((one.entries[0].hash & MASK) != 0)
+            continue;
+        CHECK_CODE(lks_intern_id(&seeded, lks_str_from(name), &id, &err), LKS_OK);
+        uint64_t slot = seeded.entries[id].hash & MASK;
+        slots += !seen[slot];
+        seen[slot] = true;
+    }
+    CHECK_INT(lks_intern_count(&seeded), CHOSEN);
+    CHECK(slots > CHOSEN / 2);
+}
+
+/* SipHash-1-3 of nothing, and of up to fifteen bytes, by another implementation of it. */
+static void test_hash(void)
+{
+    static const struct {
+        const char *text;
+        uint64_t hash;
+    } rows[] = {
+        {"", UINT64_C(0xabac0158050fc4dc)},
+        {"a", UINT64_C(0x1c2697ab786a6237)},
+        {"1234567", UINT64_C(0x39f89ef839e557b1)},
+        {"12345678", UINT64_C(0x11a8ebb5cd0da9ce)},
+        {"123456789abcdef", UINT64_C(0x9c152c7dd04b575d)},
+        {"123456789abcdef0", UINT64_C(0x62a10844aa8afcb8)},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+        struct lks_err err = {0};
+        uint32_t id = 0;
+        lks_test_case("'%s'", rows[i].text);
+        lks_intern_init(&in, MAX_BYTES);
+        in.seed[0] = UINT64_C(0x0706050403020100);
+        in.seed[1] = UINT64_C(0x0f0e0d0c0b0a0908);
+        CHECK_CODE(lks_intern_id(&in, lks_str_from(rows[i].text), &id, &err), LKS_OK);
+        CHECK(in.entries[0].hash == rows[i].hash);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -104,6 +159,8 @@ int main(void)
         {"intern: the empty state", test_empty},
         {"intern: ceiling", test_ceiling},
         {"intern: property", test_property},
+        {"intern: seed", test_seed},
+        {"intern: hash", test_hash},
         {0},
     });
 }

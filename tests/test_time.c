@@ -111,6 +111,100 @@ static void test_extremes(void)
     CHECK_STR(lks_str_from(lks_day_text(INT32_MIN, text)), "-5877641-06-23");
 }
 
+static const struct {
+    const char *text;
+    lks_ms ms;
+} moments[] = {
+    {"1970-01-01T00:00:00.000Z", 0},
+    {"1970-01-01T00:00:00.001Z", 1},
+    {"1970-01-01T23:59:59.999Z", 86399999},
+    {"2000-02-29T12:34:56.789Z", 951827696789},
+    {"2026-11-15T03:37:38.123Z", 1794713858123},
+    {"9999-12-31T23:59:59.999Z", LKS_TIME_MAX},
+};
+
+static void test_moments(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(moments); i++) {
+        lks_test_case("%s", moments[i].text);
+        char text[LKS_TIME_TEXT_SIZE];
+        lks_ms ms = 7;
+        CHECK_STR(lks_str_from(lks_time_text(moments[i].ms, text)), moments[i].text);
+        CHECK(lks_time_parse(lks_str_from(moments[i].text), &ms));
+        CHECK_INT(ms, moments[i].ms);
+    }
+    char text[LKS_TIME_TEXT_SIZE];
+    lks_test_case("behind the year 9999");
+    CHECK_STR(lks_str_from(lks_time_text(LKS_TIME_MAX + 1, text)), "9999-12-31T23:59:59.999Z");
+    CHECK_STR(lks_str_from(lks_time_text(UINT64_MAX, text)), "9999-12-31T23:59:59.999Z");
+}
+
+/* Other ways to write 2026-11-15T03:37:38.120Z. */
+static const char *const same[] = {
+    "2026-11-15T03:37:38.12Z",       "2026-11-15T03:37:38.120999999Z",
+    "2026-11-15T04:37:38.12+01:00",  "2026-11-14T22:07:38.12-05:30",
+    "2026-11-15T03:37:38.120-00:00",
+};
+
+static void test_same_moment(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(same); i++) {
+        lks_test_case("%s", same[i]);
+        lks_ms ms = 7;
+        CHECK(lks_time_parse(lks_str_from(same[i]), &ms));
+        CHECK_INT(ms, 1794713858120);
+    }
+}
+
+static const char *const no_moments[] = {
+    "",
+    "2026-11-15",
+    "2026-11-15T03:37:38",
+    "2026-11-15T03:37Z",
+    "2026-11-15 03:37:38Z",
+    "2026-11-15t03:37:38Z",
+    "2026-11-15T03:37:38z",
+    "2026-02-29T03:37:38Z",
+    "2026-11-15T24:00:00Z",
+    "2026-11-15T03:60:38Z",
+    "2026-11-15T03:37:60Z",
+    "2026-11-15T03:37:38.Z",
+    "2026-11-15T03:37:38.1",
+    "2026-11-15T03:37:38.1234567890Z",
+    "2026-11-15T03:37:38,5Z",
+    "2026-11-15T03:37:38+01",
+    "2026-11-15T03:37:38+0100",
+    "2026-11-15T03:37:38+01:00:00",
+    "2026-11-15T03:37:38+24:00",
+    "2026-11-15T03:37:38Z ",
+    "+026-11-15T03:37:38Z",
+    "1969-12-31T23:59:59.999Z",
+    "1970-01-01T00:00:00+00:01",
+    "9999-12-31T23:59:59-00:01",
+};
+
+static void test_no_moment(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(no_moments); i++) {
+        lks_test_case("'%s'", no_moments[i]);
+        lks_ms ms = 7;
+        CHECK(!lks_time_parse(lks_str_from(no_moments[i]), &ms));
+        CHECK_INT(ms, 7);
+    }
+}
+
+/* A stride that meets every field of a moment, from 1970 to 9999. */
+static void test_moments_round_trip(void)
+{
+    for (lks_ms ms = 0; ms <= LKS_TIME_MAX; ms += 2500000123457 / 100) {
+        char text[LKS_TIME_TEXT_SIZE];
+        lks_ms back = 7;
+        lks_test_case("%s", lks_time_text(ms, text));
+        if (!CHECK(lks_time_parse(lks_str_from(text), &back)) || !CHECK_INT(back, ms))
+            return;
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -120,6 +214,10 @@ int main(void)
         {"time: round trip", test_round_trip},
         {"time: the day of a clock", test_clocks},
         {"time: extremes", test_extremes},
+        {"time: moments", test_moments},
+        {"time: one moment, many texts", test_same_moment},
+        {"time: no moment", test_no_moment},
+        {"time: moments round trip", test_moments_round_trip},
         {0},
     });
 }

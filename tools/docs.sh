@@ -34,6 +34,10 @@ page docs/reference/rules.md rules
 page docs/reference/errors.md errors
 page docs/reference/manifest.md manifest
 page docs/reference/inventory.md inventory
+page docs/reference/journal.md journal
+page docs/reference/access.md access
+page docs/reference/config.md config
+page docs/reference/api.md api
 page docs/schema/stack.json schema Stack
 page docs/schema/hardware-class.json schema HardwareClass
 page docs/schema/fleet.json schema Fleet

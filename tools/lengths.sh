@@ -3,7 +3,7 @@
 # lines). Run from the root of the checkout.
 set -u
 
-files=$(find src tools tests fuzz bench -name '*.[ch]' | sort)
+files=$(find src tools tests fuzz bench sim -name '*.[ch]' | sort)
 
 # shellcheck disable=SC2086  # one word a file: names here have no blanks
 faults=$(

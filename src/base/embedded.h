@@ -12,4 +12,7 @@ struct lks_embedded {
 /* All of data/. */
 extern const struct lks_embedded lks_embedded_data[];
 
+/* All of db/sqlite/, in order. */
+extern const struct lks_embedded lks_embedded_schema[];
+
 #endif

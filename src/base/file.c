@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,14 +15,32 @@ static void close_fd(int *fd)
         close(*fd);
 }
 
-static enum lks_code fail_errno(struct lks_err *err, const char *path)
+static enum lks_code code_of(int number)
 {
-    enum lks_code code = errno == ENOENT || errno == ENOTDIR ? LKS_E_NOT_FOUND
-                         : errno == EACCES || errno == EPERM ? LKS_E_DENIED
-                         : errno == EISDIR || errno == ENAMETOOLONG || errno == ELOOP
-                             ? LKS_E_INVALID
-                             : LKS_E_IO;
-    return lks_fail(err, code, "%.*s: %s", PATH_SHOWN_MAX, path, strerror(errno));
+    switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+        return LKS_E_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+        return LKS_E_DENIED;
+    case EISDIR:
+    case EEXIST:
+    case ENAMETOOLONG:
+    case ELOOP:
+        return LKS_E_INVALID;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return LKS_E_UNAVAILABLE;
+    default:
+        return LKS_E_IO;
+    }
+}
+
+enum lks_code lks_file_fail(struct lks_err *err, const char *path)
+{
+    return lks_fail(err, code_of(errno), "%.*s: %s", PATH_SHOWN_MAX, path, strerror(errno));
 }
 
 static enum lks_code read_all(int fd, const char *path, struct lks_buf *out, struct lks_err *err)
@@ -31,7 +51,7 @@ static enum lks_code read_all(int fd, const char *path, struct lks_buf *out, str
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return fail_errno(err, path);
+            return lks_file_fail(err, path);
         if (got == 0)
             break;
         lks_buf_add(out, (struct lks_str){chunk, (size_t)got});
@@ -49,7 +69,7 @@ enum lks_code lks_file_read(const char *path, struct lks_buf *out, struct lks_er
     LKS_CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
-        return fail_errno(err, path);
+        return lks_file_fail(err, path);
     if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
         return lks_fail(err, LKS_E_INVALID, "%s: is a %s, not a file", path,
                         S_ISDIR(st.st_mode) ? "directory" : "device");
@@ -61,8 +81,62 @@ enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out, struct 
     LKS_CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
-        return fail_errno(err, path);
+        return lks_file_fail(err, path);
     if (!S_ISREG(st.st_mode))
         return lks_fail(err, LKS_E_INVALID, "%.*s: is not a plain file", PATH_SHOWN_MAX, path);
     return read_all(fd, path, out, err);
+}
+
+enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes, struct lks_err *err)
+{
+    while (bytes.len > 0) {
+        ssize_t put = write(fd, bytes.ptr, bytes.len);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return lks_file_fail(err, path);
+        bytes.ptr += put;
+        bytes.len -= (size_t)put;
+    }
+    return LKS_OK;
+}
+
+/* The directory's own sync is what makes the new name durable. */
+static enum lks_code sync_parent(const char *path, struct lks_err *err)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+             slash != NULL ? path : ".");
+    LKS_CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && fsync(fd) == 0 ? LKS_OK : lks_file_fail(err, dir);
+}
+
+static enum lks_code write_new(const char *path, struct lks_str bytes, struct lks_err *err)
+{
+    enum { OWNER_ALONE = 0600 };
+    LKS_CLEANUP(close_fd)
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, OWNER_ALONE);
+    if (fd < 0)
+        return lks_file_fail(err, path);
+    if (lks_file_put(fd, path, bytes, err) != LKS_OK)
+        return err->code;
+    return fsync(fd) == 0 ? LKS_OK : lks_file_fail(err, path);
+}
+
+enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lks_err *err)
+{
+    char temporary[PATH_MAX];
+    int len = snprintf(temporary, sizeof(temporary), "%s.new", path);
+    if (len < 0 || (size_t)len >= sizeof(temporary))
+        return lks_fail(err, LKS_E_INVALID, "%.*s...: too long for a path", PATH_SHOWN_MAX, path);
+    (void)unlink(temporary); /* of a writer that was killed */
+    enum lks_code code = write_new(temporary, bytes, err);
+    if (code == LKS_OK && rename(temporary, path) != 0)
+        code = lks_file_fail(err, path);
+    if (code != LKS_OK) {
+        (void)unlink(temporary);
+        return code;
+    }
+    return sync_parent(path, err);
 }

@@ -1,5 +1,5 @@
-/* Whole files, with a ceiling. For programs and tests: pure code parses what was read and never
- * sees the path. */
+/* Whole files: read with a ceiling, written whole or not at all. For programs and tests: pure code
+ * parses what was read and never sees the path. */
 #ifndef LKS_BASE_FILE_H
 #define LKS_BASE_FILE_H
 
@@ -14,5 +14,19 @@ enum lks_code lks_file_read(const char *path, struct lks_buf *out,
 /* The same for plain files alone: nothing that could keep us waiting, and "-" is a name. */
 enum lks_code lks_file_read_plain(const char *path, struct lks_buf *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* Put all of `bytes` into `fd`; `path` is for the message. */
+enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
+                           struct lks_err *err) LKS_MUST_CHECK;
+
+/* Make `path` a file with exactly `bytes` in it, for its owner alone (mode 0600). Whenever the
+ * power goes, what is found later is the old content or the new; when this returns it is the new.
+ */
+enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The failure that errno tells of: NOT_FOUND, DENIED, INVALID for what is no file or is there
+ * already, UNAVAILABLE where there is no room, IO for the rest. */
+enum lks_code lks_file_fail(struct lks_err *err, const char *path) LKS_MUST_CHECK;
 
 #endif

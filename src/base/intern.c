@@ -1,5 +1,8 @@
 #include "base/intern.h"
 
+#include "base/rng.h"
+
+#include <endian.h>
 #include <stdlib.h>
 
 enum { FIRST_SLOTS = 64 };
@@ -18,14 +21,63 @@ void lks_intern_fini(struct lks_intern *in)
     *in = (struct lks_intern){0};
 }
 
-/* FNV-1a; the last step brings the high bits, which are the better mixed, down to where the slot is
- * chosen. */
-static uint64_t hash_of(struct lks_str text)
+void lks_intern_seed(struct lks_intern *in, uint64_t seed)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.ptr[i]) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 32;
+    LKS_ASSERT(in->count == 0);
+    struct lks_rng rng = {seed};
+    in->seed[0] = lks_rng_next(&rng);
+    in->seed[1] = lks_rng_next(&rng);
+}
+
+static uint64_t rotate(uint64_t value, unsigned by)
+{
+    return value << by | value >> (64 - by);
+}
+
+static void mix(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[2] += v[3];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[1];
+    v[0] += v[3];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] = rotate(v[2], 32);
+}
+
+/* Up to eight bytes of `text` from `at` on, the first the lowest. */
+static uint64_t word_at(struct lks_str text, size_t at)
+{
+    uint64_t word = 0;
+    if (text.len > at)
+        memcpy(&word, text.ptr + at, text.len - at < 8 ? text.len - at : 8);
+    return le64toh(word);
+}
+
+/* SipHash-1-3: without its seed nobody can tell which texts collide. */
+static uint64_t hash_of(const struct lks_intern *in, struct lks_str text)
+{
+    uint64_t v[4] = {
+        in->seed[0] ^ UINT64_C(0x736f6d6570736575),
+        in->seed[1] ^ UINT64_C(0x646f72616e646f6d),
+        in->seed[0] ^ UINT64_C(0x6c7967656e657261),
+        in->seed[1] ^ UINT64_C(0x7465646279746573),
+    };
+    for (size_t at = 0; at <= text.len; at += 8) {
+        uint64_t word = word_at(text, at);
+        if (text.len - at < 8)
+            word |= (uint64_t)text.len << 56;
+        v[3] ^= word;
+        mix(v);
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    for (int i = 0; i < 3; i++)
+        mix(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 /* The slot that has `text`, or the free one where it belongs. There is always a free one, since
@@ -70,7 +122,7 @@ bool lks_intern_find(const struct lks_intern *in, struct lks_str text, uint32_t 
 {
     if (in->count == 0)
         return false;
-    const uint32_t *slot = slot_of(in, text, hash_of(text));
+    const uint32_t *slot = slot_of(in, text, hash_of(in, text));
     if (*slot == 0)
         return false;
     *id = *slot - 1;
@@ -80,16 +132,22 @@ bool lks_intern_find(const struct lks_intern *in, struct lks_str text, uint32_t 
 enum lks_code lks_intern_id(struct lks_intern *in, struct lks_str text, uint32_t *id,
                             struct lks_err *err)
 {
-    if (lks_intern_find(in, text, id))
-        return LKS_OK;
+    uint64_t hash = hash_of(in, text);
+    if (in->count > 0) {
+        const uint32_t *slot = slot_of(in, text, hash);
+        if (*slot != 0) {
+            *id = *slot - 1;
+            return LKS_OK;
+        }
+    }
     if (in->count == in->slot_count / 2 && grow(in, err) != LKS_OK)
         return err->code;
 
-    struct lks_intern_entry entry = {lks_arena_copy(&in->bytes, text), hash_of(text)};
+    struct lks_intern_entry entry = {lks_arena_copy(&in->bytes, text), hash};
     if (entry.text.ptr == NULL)
         return lks_arena_fail(&in->bytes, err);
     in->entries[in->count] = entry;
-    *slot_of(in, text, entry.hash) = in->count + 1;
+    *slot_of(in, text, hash) = in->count + 1;
     *id = in->count++;
     return LKS_OK;
 }

@@ -16,10 +16,16 @@ struct lks_intern {
     uint32_t *slots;                  /* owned; id + 1, or 0 where free, by hash */
     size_t slot_count;                /* a power of two, or 0 */
     uint32_t count;
+    uint64_t seed[2];
 };
 
 /* At most `max_bytes` of text, each rounded up as an arena does. */
 void lks_intern_init(struct lks_intern *in, size_t max_bytes);
+
+/* Hash by this seed, so that whoever chooses the texts cannot choose such that collide. Before the
+ * first text. */
+void lks_intern_seed(struct lks_intern *in, uint64_t seed);
+
 void lks_intern_fini(struct lks_intern *in);
 
 /* The id of `text`, a new one if it is seen for the first time; the text is copied. */

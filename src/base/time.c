@@ -7,6 +7,9 @@ enum {
     ERA_DAYS = 146097,
     EPOCH = 719468, /* days from 0000-03-01 to 1970-01-01 */
     DAY_SECONDS = 86400,
+    DATE_LEN = 10,   /* "2026-11-15" */
+    MOMENT_LEN = 19, /* "2026-11-15T08:30:00" */
+    FRACTION_MAX = 9,
 };
 
 /* Rounded down, where C rounds towards zero. */
@@ -73,4 +76,79 @@ lks_day lks_day_of(int64_t unix_seconds)
 {
     int64_t day = floor_div(unix_seconds, DAY_SECONDS);
     return day > INT32_MAX ? INT32_MAX : day < INT32_MIN ? INT32_MIN : (lks_day)day;
+}
+
+const char *lks_time_text(lks_ms since_1970, char out[LKS_TIME_TEXT_SIZE])
+{
+    lks_ms ms = since_1970 < LKS_TIME_MAX ? since_1970 : LKS_TIME_MAX;
+    unsigned second = (unsigned)(ms / LKS_SECOND % DAY_SECONDS);
+    char day[LKS_DAY_TEXT_SIZE];
+    lks_day_text((lks_day)(ms / LKS_SECOND / DAY_SECONDS), day);
+    snprintf(out, LKS_TIME_TEXT_SIZE, "%.10sT%02u:%02u:%02u.%03uZ", day, second / 3600 % 24,
+             second / 60 % 60, second % 60, (unsigned)(ms % LKS_SECOND));
+    return out;
+}
+
+/* "08:30" or "08:30:00" as seconds. */
+static bool clock_parse(struct lks_str s, int64_t *seconds)
+{
+    uint64_t hour, minute, second = 0;
+    bool precise = s.len == 8;
+    if ((!precise && s.len != 5) || s.ptr[2] != ':' || (precise && s.ptr[5] != ':'))
+        return false;
+    if (!lks_str_number((struct lks_str){s.ptr, 2}, 23, &hour) ||
+        !lks_str_number((struct lks_str){s.ptr + 3, 2}, 59, &minute) ||
+        (precise && !lks_str_number((struct lks_str){s.ptr + 6, 2}, 59, &second)))
+        return false;
+    *seconds = (int64_t)(hour * 3600 + minute * 60 + second);
+    return true;
+}
+
+/* ".25" off the front of `rest`, where there is one. */
+static bool fraction_parse(struct lks_str *rest, int64_t *ms)
+{
+    *ms = 0;
+    if (rest->len == 0 || rest->ptr[0] != '.')
+        return true;
+    size_t digits = 0;
+    while (digits + 1 < rest->len && rest->ptr[digits + 1] >= '0' && rest->ptr[digits + 1] <= '9') {
+        if (digits < 3)
+            *ms = *ms * 10 + (rest->ptr[digits + 1] - '0');
+        digits++;
+    }
+    for (size_t i = digits; i < 3; i++)
+        *ms *= 10;
+    *rest = (struct lks_str){rest->ptr + digits + 1, rest->len - digits - 1};
+    return digits > 0 && digits <= FRACTION_MAX;
+}
+
+/* "Z", "+01:00": what has to be taken off to arrive at UTC. */
+static bool zone_parse(struct lks_str s, int64_t *seconds)
+{
+    *seconds = 0;
+    if (lks_str_is(s, "Z"))
+        return true;
+    if (s.len != 6 || (s.ptr[0] != '+' && s.ptr[0] != '-') ||
+        !clock_parse((struct lks_str){s.ptr + 1, 5}, seconds))
+        return false;
+    *seconds = s.ptr[0] == '-' ? -*seconds : *seconds;
+    return true;
+}
+
+bool lks_time_parse(struct lks_str s, lks_ms *out)
+{
+    if (s.len <= MOMENT_LEN || s.ptr[DATE_LEN] != 'T')
+        return false;
+    struct lks_str rest = {s.ptr + MOMENT_LEN, s.len - MOMENT_LEN};
+    struct lks_str of_day = {s.ptr + DATE_LEN + 1, MOMENT_LEN - DATE_LEN - 1};
+    lks_day day;
+    int64_t seconds, ms, zone;
+    if (!lks_day_parse((struct lks_str){s.ptr, DATE_LEN}, &day) || !clock_parse(of_day, &seconds) ||
+        !fraction_parse(&rest, &ms) || !zone_parse(rest, &zone))
+        return false;
+    seconds += (int64_t)day * DAY_SECONDS - zone;
+    if (seconds < 0 || seconds > (int64_t)(LKS_TIME_MAX / LKS_SECOND))
+        return false;
+    *out = (lks_ms)seconds * LKS_SECOND + (lks_ms)ms;
+    return true;
 }

@@ -17,6 +17,16 @@ bool lks_day_parse(struct lks_str s, lks_day *out);
 #define LKS_DAY_TEXT_SIZE 16
 const char *lks_day_text(lks_day day, char out[LKS_DAY_TEXT_SIZE]);
 
+/* A moment as people and machines read it (RFC 3339, UTC, milliseconds): "2026-11-15T08:30:00.250Z"
+ * and a terminator. Whatever lies behind the year 9999 is written as its last millisecond. */
+#define LKS_TIME_TEXT_SIZE 25
+#define LKS_TIME_MAX       UINT64_C(253402300799999)
+const char *lks_time_text(lks_ms since_1970, char out[LKS_TIME_TEXT_SIZE]);
+
+/* And back: with or without a fraction of a second, which is cut to milliseconds, in UTC ("Z") or
+ * with its distance from it ("+01:00"). False for anything else, and for what was before 1970. */
+bool lks_time_parse(struct lks_str s, lks_ms *out);
+
 /* The day a wall clock (seconds since the epoch) is in, in UTC. */
 lks_day lks_day_of(int64_t unix_seconds);
 

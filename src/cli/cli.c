@@ -2,7 +2,6 @@
 
 #include "base/near.h"
 #include "cli/commands.h"
-#include "cli/machine.h"
 #include "cli/output.h"
 
 #include <errno.h>
@@ -15,191 +14,6 @@ const struct lks_option lks_common_options[] = {
     {"--help", NULL, "explain the command"},
     {0},
 };
-
-#define STACK_OPTIONS                                                                              \
-    {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
-    {                                                                                              \
-        "--stack", "NAME", "which stack, where the file holds several"                             \
-    }
-
-static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
-
-static const struct lks_option diff_options[] = {
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
-    {"--stack", "NAME", "which stack of OLD, where it holds several; of NEW too, without --to"},
-    {"--to", "NAME", "which stack of NEW; without it, the only one there is"},
-    {0},
-};
-
-static const struct lks_option class_options[] = {
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
-    {0},
-};
-
-static const struct lks_option digest_options[] = {
-    STACK_OPTIONS,
-    {"--canonical", NULL, "print the bytes that are hashed instead of their digest"},
-    {0},
-};
-
-static const struct lks_option check_options[] = {
-    STACK_OPTIONS,
-    {"--gpu", "GPU", "judge for this board or family instead of those of the hardware classes"},
-    {"--date", "DAY", "judge as of this day (2026-11-15) instead of today"},
-    {"--fleet", "FILE", "also judge by the version policies of the pools that pin the stack"},
-    {"--sources", NULL, "show where each fact was read"},
-    {0},
-};
-
-static const struct lks_option lifecycle_options[] = {
-    STACK_OPTIONS,
-    {"--date", "DAY", "count from this day instead of today"},
-    {0},
-};
-
-static const struct lks_option compat_options[] = {
-    {"--driver", "V", "NVIDIA driver, such as 580.126.20"},
-    {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
-    {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
-    {"--rocm", "V", "ROCm, such as 7.2.1"},
-    {"--gpu", "GPU",
-     "board (H100 SXM5 80GB), family (H100), PCI id (2330) or what nvidia-smi calls it"},
-    {"--sources", NULL, "show where each fact was read"},
-    {"--modules", "open|proprietary", "flavour of kernel modules; without it, either will do"},
-    {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
-    {"--needs-ptx-jit", NULL, "the programs compile PTX when they start"},
-    {0},
-};
-
-static const struct lks_option inventory_options[] = {
-    LKS_MACHINE_OPTIONS,
-    {"--capture", "DIR", "write all that was read to a new directory, for --root elsewhere"},
-    {"--scrub", NULL, "with zeroes in the capture for serials, addresses and the node's name"},
-    {"--all", NULL, "show every device, what is absent, serials and health too"},
-    {"--cost", NULL, "show what the reading cost in time and memory instead of what it found"},
-    {0},
-};
-
-static const struct lks_option conform_options[] = {
-    {"--stack", "FILE", "the manifest that holds the stack"},
-    {"--name", "NAME", "which stack, where the file holds several"},
-    {"--class", "FILE", "hardware classes of your own, as manifests"},
-    {"--tuple", "FILE", "judge what 'inventory --json' printed instead of this machine"},
-    LKS_MACHINE_OPTIONS,
-    {"--all", NULL, "show what conforms too"},
-    {0},
-};
-
-static const struct lks_option init_options[] = {
-    {"--name", "NAME", "how to call the stack (golden)"},
-    {"--version", "V", "its version (the date)"},
-    {"--tuple", "FILE", "from what 'inventory --json' printed instead of this machine"},
-    LKS_MACHINE_OPTIONS,
-    {0},
-};
-
-static const struct lks_option xid_options[] = {
-    {"--sxid", NULL, "the number is one of an NVSwitch"},
-    {"--intr-info", "HEX", "first register behind an Xid 144-150"},
-    {"--error-status", "HEX", "second register behind an Xid 144-150"},
-    {"--driver", "V", "driver that printed them; before R575 they read differently"},
-    {0},
-};
-
-static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args,
-                              struct lks_err *err);
-static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *args,
-                                 struct lks_err *err);
-
-#define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
-#define ACTION   "{action, meaning?, disruption?}"
-
-const struct lks_command lks_commands[] = {
-    {"inventory", "", 0, 0, inventory_options, "Show what this machine really runs",
-     "Every value comes with its evidence: the file, the call or the command that said so. What "
-     "could not be read is unmeasured, with the reason, and never a guess. Below the values stands "
-     "where the machine does not agree with itself. In JSON it is the tuple, in canonical form.",
-     "{lockstep, kind, digest, node?, boot_id?, taken, readings: [{name, of?, part?, value | "
-     "absent "
-     "| unmeasured, evidence}], findings: " FINDINGS "}; with "
-     "--cost {ms, parent_private_kib, child_private_kib, child}",
-     lks_cmd_inventory},
-    {"conform", "", 0, 0, conform_options, "Judge whether this machine runs a stack",
-     "Every pin is held against what was read: components, firmware, settings, expected devices. "
-     "What was not measured does not conform. Shows what does not; the cause is told where one "
-     "reading can tell it. Exit status 0 when it conforms, 1 when it does not.",
-     "{stack, tuple, class?, conforms, drifted, unmeasured, judgements: [{component, pinned?, "
-     "actual?, of?, verdict, cause?, evidence?}]}",
-     lks_cmd_conform},
-    {"stack init", "", 0, 0, init_options, "Draft a stack from a machine that is as it should be",
-     "Prints a manifest, in YAML, that pins all that was measured, with a hardware class where "
-     "none "
-     "that is built in fits. Exit status 1, with the reasons and without a manifest, when the "
-     "machine does not agree with itself.",
-     "{consistent, digest?, manifest?, findings: " FINDINGS "}", lks_cmd_stack_init},
-    {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
-     "Check that manifests are well formed and complete",
-     "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints a "
-     "line for each document. The first fault ends it, with its place and what to do.",
-     "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
-    {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
-     "Two files that mean the same have the same digest, whatever their spelling, order, comments, "
-     "descriptions and evidence.",
-     "{name, version, digest}", lks_cmd_stack_digest},
-    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
-     "A setting is a row for each of its values, by its dotted name. In JSON the identity is what "
-     "the digest is taken of.",
-     "{name, version, digest, identity}", lks_cmd_stack_show},
-    {"stack diff", "OLD NEW", 2, 2, diff_options,
-     "Show what it means to go from one stack to another",
-     "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then the flaws closed and opened, and the class of change. Where NEW holds one "
-     "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
-     "1 when they differ.",
-     "{from, to, same, differences: [{what, old?, new?, change, class, reboot, way_back, one_way, "
-     "tolerated}], flaws_closed: [ID], flaws_opened: [ID], reboot, one_way_steps, change_class?}",
-     lks_cmd_stack_diff},
-    {"stack check", "FILE", 1, 1, check_options,
-     "Judge whether a stack can work on its hardware, and for how long",
-     "Errors mean it cannot work, warnings that it will hurt. What rests on an unconfirmed fact is "
-     "never an error. A family of GPUs is judged by its best-supported board, and the boards that "
-     "answer differently are named. Exit status 1 when there are errors.",
-     "{name, version, digest, verdict, errors, warnings, findings: " FINDINGS "}",
-     lks_cmd_stack_check},
-    {"stack classes", "", 0, 0, NULL, "List the hardware classes that are built in", "",
-     "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
-     lks_cmd_stack_classes},
-    {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
-     "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
-     "NO_ARCH, NO_MODULE), with the rules that led there and the cheapest way out. A family is "
-     "answered for its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
-     "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
-     "other_boards: [{board, verdict, reason}]}",
-     lks_cmd_compat},
-    {"advisories", "FILE", 1, 1, stack_options,
-     "List the known flaws a stack carries, and what closes each",
-     "Exit status 1 when the stack is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
-     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell).",
-     "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
-     "published?, summary?, source?}]}",
-     lks_cmd_advisories},
-    {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
-     "Show when driver branches end: all of them, or those of a stack",
-     "Where two sources name different days, the days left are those to the earlier one.",
-     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}",
-     lks_cmd_lifecycle},
-    {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
-     "Numbers from 10000 on are those of an NVSwitch.",
-     "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
-     ", look_into?: " ACTION ", note?, registers?: [{unit?, severity?, cause?, do_now?}], "
-     "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
-     lks_cmd_xid},
-    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "",
-     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
-     cmd_help},
-    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", "{version}", cmd_version},
-};
-const size_t lks_command_count = LKS_COUNT(lks_commands);
 
 /* Help -------------------------------------------------------------------------------------- */
 
@@ -348,7 +162,7 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
     return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
 }
 
-static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     int used, count = (int)args->positional_count;
     bool json = lks_args_has(args, "--json");
@@ -367,8 +181,7 @@ static enum lks_code cmd_help(struct lks_cli *cli, const struct lks_args *args, 
     return LKS_OK;
 }
 
-static enum lks_code cmd_version(struct lks_cli *cli, const struct lks_args *args,
-                                 struct lks_err *err)
+enum lks_code lks_cmd_version(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     (void)err;
     if (lks_args_has(args, "--json"))

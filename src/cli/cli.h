@@ -3,10 +3,10 @@
 #ifndef LKS_CLI_CLI_H
 #define LKS_CLI_CLI_H
 
+#include "base/args.h"
 #include "base/err.h"
 #include "base/term.h"
 #include "base/time.h"
-#include "cli/args.h"
 
 #include <stdio.h>
 
@@ -15,9 +15,11 @@ struct lks_cli {
     FILE *err;
     struct lks_term term; /* what `out` is */
     lks_day today;
-    int64_t now;          /* seconds since 1970 */
-    const char *data_dir; /* tables that replace built-in ones, or NULL */
-    bool no;              /* the command worked and its answer is no: exit status 1 */
+    int64_t now;                          /* seconds since 1970 */
+    const char *data_dir;                 /* tables that replace built-in ones, or NULL */
+    const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
+    const char *program; /* the path we were started by, or NULL: its neighbours are started too */
+    bool no;             /* the command worked and its answer is no: exit status 1 */
 };
 
 struct lks_command {

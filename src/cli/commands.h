@@ -7,6 +7,10 @@
 typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err);
 
+/* cli.c */
+lks_command_fn lks_cmd_help;
+lks_command_fn lks_cmd_version;
+
 /* cmd_stack.c */
 lks_command_fn lks_cmd_stack_lint;
 lks_command_fn lks_cmd_stack_digest;
@@ -30,6 +34,49 @@ lks_command_fn lks_cmd_stack_diff;
 
 /* cmd_compat.c */
 lks_command_fn lks_cmd_compat;
+
+/* cmd_fleet.c */
+lks_command_fn lks_cmd_fleet_apply;
+lks_command_fn lks_cmd_fleet_show;
+lks_command_fn lks_cmd_access_grant;
+lks_command_fn lks_cmd_access_revoke;
+lks_command_fn lks_cmd_access_ls;
+lks_command_fn lks_cmd_access_token;
+
+/* cmd_import.c */
+lks_command_fn lks_cmd_fleet_import;
+
+/* cmd_node.c */
+lks_command_fn lks_cmd_node_enroll;
+lks_command_fn lks_cmd_node_ls;
+lks_command_fn lks_cmd_node_show;
+lks_command_fn lks_cmd_node_history;
+lks_command_fn lks_cmd_node_hold;
+lks_command_fn lks_cmd_node_release;
+lks_command_fn lks_cmd_node_replace;
+lks_command_fn lks_cmd_node_rm;
+lks_command_fn lks_cmd_alarm_ls;
+lks_command_fn lks_cmd_alarm_release;
+
+/* cmd_journal.c */
+lks_command_fn lks_cmd_journal_verify;
+lks_command_fn lks_cmd_journal_export;
+lks_command_fn lks_cmd_journal_at;
+
+/* cmd_backup.c */
+lks_command_fn lks_cmd_journal_repair;
+lks_command_fn lks_cmd_backup;
+lks_command_fn lks_cmd_restore;
+
+/* cmd_doctor.c */
+lks_command_fn lks_cmd_doctor;
+
+/* cmd_top.c */
+lks_command_fn lks_cmd_top;
+
+/* cmd_sim.c */
+lks_command_fn lks_cmd_sim_up;
+lks_command_fn lks_cmd_sim_down;
 
 /* cmd_xid.c */
 lks_command_fn lks_cmd_xid;

@@ -20,20 +20,30 @@ static void settle(void)
     signal(SIGCHLD, SIG_DFL);
 }
 
+/* An empty variable is one that is not set. */
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 int main(int argc, char **argv)
 {
     settle();
     /* A reader that went away shows as a failed write, of which lks_cli_run() knows the meaning. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* likewise a file that may not grow */
-    const char *data_dir = getenv("LOCKSTEP_DATA");
     int64_t now = (int64_t)time(NULL);
     struct lks_cli cli = {
         .out = stdout,
         .err = stderr,
         .today = lks_day_of(now),
         .now = now,
-        .data_dir = data_dir != NULL && data_dir[0] != '\0' ? data_dir : NULL,
+        .data_dir = environment("LOCKSTEP_DATA"),
+        .server = environment("LOCKSTEP_SERVER"),
+        .ca = environment("LOCKSTEP_CA"),
+        .token_file = environment("LOCKSTEP_TOKEN_FILE"),
+        .program = argc > 0 ? argv[0] : NULL,
     };
     lks_term_of(stdout, &cli.term);
     return lks_cli_run(&cli, argc, argv);

@@ -1,5 +1,7 @@
 #include "codec/digest.h"
 
+#include "codec/base64.h"
+
 #include <openssl/evp.h>
 #include <stdio.h>
 
@@ -16,4 +18,11 @@ enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE], s
     for (size_t i = 0; i < sizeof(raw); i++)
         at += snprintf(out + at, LKS_DIGEST_SIZE - (size_t)at, "%02x", raw[i]);
     return LKS_OK;
+}
+
+bool lks_digest_valid(struct lks_str s)
+{
+    uint8_t raw[SHA256_BYTES];
+    return lks_str_starts(s, "sha256:") &&
+           lks_hex_read((struct lks_str){s.ptr + 7, s.len - 7}, raw, sizeof(raw));
 }

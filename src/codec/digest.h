@@ -10,4 +10,7 @@
 enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE],
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whether `s` is a digest as we write it. */
+bool lks_digest_valid(struct lks_str s);
+
 #endif

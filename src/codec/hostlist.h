@@ -23,12 +23,15 @@ struct lks_hostlist {
     size_t count;
 };
 
+/* Whether `s` is a name by itself: letters, digits, '.', '-' and '_', beginning with neither '.'
+ * nor '-'. */
+bool lks_host_name(struct lks_str s);
+
 /* How many names `text` stands for, judged as lks_hostlist_parse() would, without making them. */
 enum lks_code lks_hostlist_count(struct lks_str text, size_t *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
-/* Expand `text`; an empty one is an empty list. A name is letters, digits, '.', '-' and '_', as DNS
- * and schedulers have them, and begins with neither '.' nor '-'. The whole text is checked and
+/* Expand `text`; an empty one is an empty list. The whole text is checked and
  * counted before anything is allocated. The message says at which character it stops making
  * sense. */
 enum lks_code lks_hostlist_parse(struct lks_str text, struct lks_arena *arena,

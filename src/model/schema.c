@@ -277,6 +277,32 @@ static enum lks_code check_scalar(struct checker *c, const struct lks_doc *doc,
     return need_text(c, doc, "a single value");
 }
 
+/* Line ends and tabs are all that may stand between what prints. */
+static enum lks_code check_lines(struct checker *c, const struct lks_doc *doc,
+                                 const struct lks_shape *shape)
+{
+    if (doc->kind != LKS_DOC_TEXT || doc->text.len == 0)
+        return FAIL(c, doc, "expected text, found %s",
+                    doc->kind == LKS_DOC_TEXT ? "an empty one" : lks_doc_kind_name(doc->kind));
+    if (doc->text.len > (size_t)shape->max)
+        return FAIL(c, doc, "longer than %lld bytes", (long long)shape->max);
+    for (size_t at = 0, step; at < doc->text.len; at += step) {
+        uint32_t point;
+        step = lks_str_rune(doc->text, at, &point);
+        bool blank = step == 1 && (point == '\n' || point == '\r' || point == '\t');
+        if (step == 0 || (!blank && !lks_rune_printable(point)))
+            return FAIL(c, doc, "a control character has no place here");
+    }
+    return LKS_OK;
+}
+
+static enum lks_code check_any(struct checker *c, const struct lks_doc *doc,
+                               const struct lks_shape *shape)
+{
+    (void)c, (void)doc, (void)shape;
+    return LKS_OK;
+}
+
 static enum lks_code check_value(struct checker *c, const struct lks_doc *doc,
                                  const struct lks_shape *shape);
 
@@ -420,6 +446,8 @@ static const struct {
     [LKS_TYPE_LIST] = {check_list, "array", NULL},
     [LKS_TYPE_FORM] = {check_form, "object", NULL},
     [LKS_TYPE_DICT] = {check_dict, "object", NULL},
+    [LKS_TYPE_LINES] = {check_lines, "string", NULL},
+    [LKS_TYPE_ANY] = {check_any, NULL, NULL},
 };
 
 static enum lks_code check_value(struct checker *c, const struct lks_doc *doc,
@@ -648,6 +676,7 @@ static void put_limits(struct lks_json_writer *w, const struct lks_shape *shape)
         {LKS_TYPE_HEX, "minLength", "maxLength"},
         {LKS_TYPE_LIST, "minItems", "maxItems"},
         {LKS_TYPE_DICT, "minProperties", "maxProperties"},
+        {LKS_TYPE_LINES, "minLength", "maxLength"},
     };
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         if (names[i].type != shape->type)
@@ -712,6 +741,12 @@ static void put_shape(struct lks_json_writer *w, const char *key, const struct l
     else if (fallback != NULL)
         lks_json_cstr(w, "default", fallback);
     lks_json_end(w, '}');
+}
+
+void lks_schema_shape_json(struct lks_json_writer *w, const char *key,
+                           const struct lks_shape *shape)
+{
+    put_shape(w, key, shape, NULL, NULL);
 }
 
 void lks_schema_json(const struct lks_form *form, struct lks_buf *out)

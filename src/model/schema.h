@@ -31,6 +31,8 @@ enum lks_type {
     LKS_TYPE_LIST,   /* of `of` */
     LKS_TYPE_FORM,   /* a map with the fields of `form` */
     LKS_TYPE_DICT,   /* a map from `keys`, of the writer's choice, to `of` */
+    LKS_TYPE_LINES,  /* text of one or more lines, up to max bytes: a certificate, say */
+    LKS_TYPE_ANY,    /* a value of any kind and shape */
 };
 
 struct lks_form;
@@ -84,6 +86,10 @@ enum lks_code lks_schema_same(const struct lks_field *field, const struct lks_do
 
 /* The JSON Schema (2020-12) of `form`, which is the top of a manifest. */
 void lks_schema_json(const struct lks_form *form, struct lks_buf *out);
+
+/* The schema of one value, as the member `key` of the object being written. */
+void lks_schema_shape_json(struct lks_json_writer *w, const char *key,
+                           const struct lks_shape *shape);
 
 /* Whether `s` is a name: see LKS_TYPE_NAME. */
 bool lks_schema_is_name(struct lks_str s);

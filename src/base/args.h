@@ -1,6 +1,7 @@
-/* What a user wrote behind a command's name: options by table, the rest by position. */
-#ifndef LKS_CLI_ARGS_H
-#define LKS_CLI_ARGS_H
+/* What a user wrote behind the name of a program or a command: options by table, the rest by
+ * position. */
+#ifndef LKS_BASE_ARGS_H
+#define LKS_BASE_ARGS_H
 
 #include "base/err.h"
 #include "base/str.h"

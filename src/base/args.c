@@ -1,4 +1,4 @@
-#include "cli/args.h"
+#include "base/args.h"
 
 #include "base/near.h"
 

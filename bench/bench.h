@@ -1,0 +1,17 @@
+/*
+ * The parts of the bench: each measures one promise beside its rival in the same run, and fills in
+ * rows of a table. Each runs in a process of its own, whose TMPDIR is an empty directory that goes
+ * with it. A number that is missed is only a number; bench_die() is for what does not run.
+ */
+#ifndef LKS_BENCH_BENCH_H
+#define LKS_BENCH_BENCH_H
+
+#include "bench/measure.h"
+
+void bench_programs(struct lks_table *t); /* load, check, inventory: the command line */
+void bench_journal(struct lks_table *t);  /* appends through the engine */
+void bench_restart(struct lks_table *t);  /* opening, folding and verifying a journal */
+void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
+void bench_agent(struct lks_table *t);    /* what a node pays */
+
+#endif

@@ -1,0 +1,49 @@
+#include "bench/enroll.h"
+
+#include "bench/measure.h"
+#include "codec/json.h"
+
+#include <stdio.h>
+
+enum { BODY_MAX = 64 * 1024 };
+
+void bench_token(const struct ctl *c, unsigned node, char *out, size_t size)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char path[64];
+    snprintf(path, sizeof(path), "/v1/nodes/n%u/enroll", node);
+    if (ctl_once(c, "POST", path, "{}", &answer) != 200)
+        bench_die(path, answer.ptr);
+    ctl_text(&answer, "token", out, size);
+}
+
+static void put_body(const char *token, struct lks_str request, struct lks_buf *out)
+{
+    struct lks_json_writer w = {.out = out};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "token", token);
+    lks_json_text(&w, "request", request);
+    lks_json_end(&w, '}');
+}
+
+void bench_enroll(const struct ctl *c, unsigned node, struct lks_pair *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char token[256], certificate[BODY_MAX];
+    struct lks_err err = {0};
+    lks_buf_init(&request, BODY_MAX);
+    lks_buf_init(&body, BODY_MAX);
+    lks_buf_init(&out->key, BODY_MAX);
+    lks_buf_init(&out->certificate, BODY_MAX);
+    bench_token(c, node, token, sizeof(token));
+    if (lks_x509_key(&out->key, &err) != LKS_OK ||
+        lks_x509_request(lks_buf_view(&out->key), LKS_STR("n"), &request, &err) != LKS_OK)
+        bench_die("a node's key", err.msg);
+    put_body(token, lks_buf_view(&request), &body);
+    if (ctl_once(c, "POST", "/v1/enroll", body.ptr, &answer) != 200)
+        bench_die("/v1/enroll", answer.ptr);
+    ctl_text(&answer, "certificate", certificate, sizeof(certificate));
+    lks_buf_add(&out->certificate, lks_str_from(certificate));
+}

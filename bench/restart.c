@@ -1,0 +1,301 @@
+/*
+ * A restart: a journal of 1,000,000 records about 100,000 nodes is folded whole with every link of
+ * its chain checked, verified with its signatures and its snapshot, and opened from a snapshot with
+ * 100,000 records behind it. The rival reads the same rows from the same file and does nothing with
+ * them.
+ */
+#include "bench/bench.h"
+
+#include "drivers/store_sqlite.h"
+#include "engine/engine.h"
+#include "engine/journal.h"
+#include "tests/facts.h"
+#include "tests/journals.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { NODES = 100000, RECORDS = 1000000, TAIL = 100000, TUPLES = 2000 };
+enum { BATCH = 8192, FOLDS = 3, OPENS = 5, RUNS_MAX = 5, STEP_MS = 3, NAME_SIZE = 16 };
+
+#define WALL    UINT64_C(1794700000000)
+#define HOSTS   "n[000001-100000]"
+#define JOURNAL "00112233445566778899aabbccddeeff"
+
+/* The journal as it is written, a batch at a time. */
+struct writing {
+    struct lks_store store;
+    struct lks_key key;
+    struct lks_chain *chain;
+    struct lks_row rows[BATCH];
+    size_t count;
+    struct lks_buf bodies;
+    uint64_t seq;
+    lks_ms time;
+    uint8_t hash[LKS_HASH_BYTES];
+    struct lks_store_blob reports[TUPLES]; /* what records of tuples refer to */
+    char texts[TUPLES][NAME_SIZE];
+};
+
+/* What is measured. */
+struct subject {
+    struct writing *w;
+    const char *path;
+    uint64_t from; /* the first row the rival reads */
+};
+
+static void flush(struct writing *w)
+{
+    struct lks_err err = {0};
+    const char *at = w->bodies.ptr;
+    for (size_t i = 0; i < w->count; at += w->rows[i++].body.len) {
+        w->rows[i].body.ptr = at;
+        if (lks_chain_hash(w->chain, w->hash, &w->rows[i], w->rows[i].hash, &err) != LKS_OK)
+            bench_die("journal", err.msg);
+        memcpy(w->hash, w->rows[i].hash, sizeof(w->hash));
+    }
+    struct lks_head head = {.journal = JOURNAL, .seq = w->seq, .time = w->time};
+    memcpy(head.hash, w->hash, sizeof(head.hash));
+    struct lks_store_batch batch = {.rows = w->rows, .row_count = w->count, .head = &head};
+    if (w->seq == w->count) { /* the first has all of them */
+        batch.blobs = w->reports;
+        batch.blob_count = TUPLES;
+    }
+    if (lks_head_sign(&w->key, &head, &err) != LKS_OK ||
+        w->store.ops->append(w->store.self, &batch, &err) != LKS_OK)
+        bench_die("journal", err.msg);
+    w->count = 0;
+    lks_buf_truncate(&w->bodies, 0);
+}
+
+static void add(struct writing *w, const struct lks_record *r)
+{
+    size_t before = w->bodies.len;
+    lks_record_pack(r, &w->bodies);
+    w->time += STEP_MS;
+    w->rows[w->count++] = (struct lks_row){.seq = ++w->seq,
+                                           .time = w->time,
+                                           .kind = (uint16_t)r->kind,
+                                           .version = (uint8_t)lks_record_info(r->kind)->version,
+                                           .body = {NULL, w->bodies.len - before}};
+    if (w->count == BATCH)
+        flush(w);
+}
+
+static void make_reports(struct writing *w)
+{
+    struct lks_err err = {0};
+    for (unsigned i = 0; i < TUPLES; i++) {
+        snprintf(w->texts[i], sizeof(w->texts[i]), "report %u", i);
+        w->reports[i].bytes = lks_str_from(w->texts[i]);
+        if (lks_digest_text(w->reports[i].bytes, w->reports[i].digest, &err) != LKS_OK)
+            bench_die("journal", err.msg);
+    }
+}
+
+static void add_fleet(struct writing *w)
+{
+    const struct lks_record first[] = {
+        {.kind = LKS_RECORD_BEGUN, .begun = {LKS_STR(JOURNAL), LKS_STR(LKS_VERSION)}},
+        {.kind = LKS_RECORD_POOL,
+         .pool = {.name = LKS_STR("train"), .posture = LKS_STR("pre-training")}},
+        {.kind = LKS_RECORD_PLACED,
+         .placed = {.hosts = LKS_STR(HOSTS),
+                    .pool = LKS_STR("train"),
+                    .class = LKS_STR("hgx-h200-8")}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(first); i++)
+        add(w, &first[i]);
+}
+
+/* What nodes do: they are late and come back, boot, and run something else. */
+static void add_life(struct writing *w)
+{
+    char name[NAME_SIZE], tuple[LKS_DIGEST_SIZE], text[LKS_DIGEST_SIZE];
+    uint64_t i = w->seq;
+    struct lks_record r = {.kind = LKS_RECORD_LIVENESS};
+    snprintf(name, sizeof(name), "n%06" PRIu64, i * 7919 % NODES + 1);
+    struct lks_str node = lks_str_from(name);
+    if (i % 4 == 0) {
+        snprintf(tuple, sizeof(tuple), "sha256:%064" PRIx64, i % TUPLES);
+        r.kind = LKS_RECORD_TUPLE;
+        r.tuple = (struct lks_rec_tuple){.node = node,
+                                         .digest = lks_str_from(tuple),
+                                         .report = lks_str_from(w->reports[i % TUPLES].digest),
+                                         .boot = LKS_STR("0f3a7c52-5b1e-4d53-9a38-6c1d2e8f9b10"),
+                                         .taken = w->time,
+                                         .judged = LKS_JUDGED_CONFORMS};
+    } else if (i % 4 == 1) {
+        snprintf(text, sizeof(text), "%08" PRIx64 "-5b1e-4d53-9a38-6c1d2e8f9b10", i);
+        r.kind = LKS_RECORD_BOOTED;
+        r.booted = (struct lks_rec_booted){node, lks_str_from(text)};
+    } else {
+        r.liveness = (struct lks_rec_liveness){node, i % 4 == 2 ? LKS_LATE : LKS_LIVE};
+    }
+    add(w, &r);
+}
+
+static void write_journal(struct writing *w, const char *path)
+{
+    struct lks_err err = {0};
+    w->key = lks_test_key();
+    w->chain = lks_chain_new();
+    w->time = WALL;
+    lks_buf_init(&w->bodies, (size_t)64 << 20);
+    if (w->chain == NULL ||
+        lks_store_sqlite_open(path, LKS_STORE_CREATE, &w->store, &err) != LKS_OK)
+        bench_die("journal", err.msg);
+    make_reports(w);
+    add_fleet(w);
+    while (w->seq < RECORDS)
+        add_life(w);
+    if (w->count > 0)
+        flush(w);
+    lks_buf_fini(&w->bodies);
+    lks_chain_free(w->chain);
+}
+
+static void fold(struct lks_store *store, lks_ms until, struct lks_state *s,
+                 struct lks_store_tail *tail)
+{
+    struct lks_err err = {0};
+    if (lks_state_init(s, 1, &err) != LKS_OK ||
+        lks_journal_fold(store, until, s, tail, &err) != LKS_OK)
+        bench_die("fold", err.msg);
+}
+
+static void fold_all(const struct subject *s)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_store_tail tail;
+    fold(&s->w->store, 0, &state, &tail);
+    if (tail.seq != RECORDS)
+        bench_die("fold", "not all records are there");
+}
+
+static void verify_all(const struct subject *s)
+{
+    struct lks_public_key key = lks_key_public(&s->w->key);
+    const struct lks_verify_options options = {.key = &key};
+    struct lks_verify v;
+    struct lks_err err = {0};
+    if (lks_journal_verify(&s->w->store, &options, &v, &err) != LKS_OK)
+        bench_die("verify", err.msg);
+    if (v.fault != LKS_FAULT_NONE)
+        bench_die("verify", v.text);
+}
+
+/* As the daemon would have left it when 100,000 records were still to come. */
+static void put_snapshot(struct writing *w)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_store_tail tail;
+    struct lks_err err = {0};
+    fold(&w->store, w->time - (lks_ms)TAIL * STEP_MS, &s, &tail);
+    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
+    if (lks_journal_pack_state(&s, tail.hash, &bytes, &err) != LKS_OK ||
+        w->store.ops->snapshot_put(w->store.self, tail.seq, lks_buf_view(&bytes), &err) != LKS_OK)
+        bench_die("snapshot", err.msg);
+}
+
+/* From the file to an engine that takes turns. */
+static void open_engine(const struct subject *s)
+{
+    struct lks_store store = {0};
+    struct lks_engine *engine = NULL;
+    struct lks_err err = {0};
+    const struct lks_engine_options o = {.facts = lks_test_facts(),
+                                         .key = &s->w->key,
+                                         .version = LKS_VERSION,
+                                         .seed = 1,
+                                         .sign_rows = 1024,
+                                         .sign_after = LKS_SECOND};
+    const struct lks_now now = {s->w->time + 1000, 1};
+    if (lks_store_sqlite_open(s->path, LKS_STORE_OWN, &store, &err) != LKS_OK ||
+        lks_engine_open(&store, &o, now, &engine, &err) != LKS_OK)
+        bench_die("open", err.msg);
+    if (lks_engine_state(engine)->placed_count != NODES)
+        bench_die("open", "not all nodes are there");
+    lks_engine_free(engine);
+    lks_store_close(&store);
+}
+
+/* The rival: every column of the rows. */
+static void select_rows(const struct subject *s)
+{
+    static const char text[] = "SELECT seq, time, kind, version, body, hash FROM journal "
+                               "WHERE seq >= ? ORDER BY seq";
+    sqlite3 *db = NULL;
+    sqlite3_stmt *rows = NULL;
+    uint64_t bytes = 0;
+    int stepped = SQLITE_OK;
+    if (sqlite3_open_v2(s->path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(db, text, -1, &rows, NULL) != SQLITE_OK ||
+        sqlite3_bind_int64(rows, 1, (sqlite3_int64)s->from) != SQLITE_OK)
+        bench_die("SQLite", sqlite3_errmsg(db));
+    while ((stepped = sqlite3_step(rows)) == SQLITE_ROW) {
+        for (int i = 0; i < 4; i++)
+            bytes += (uint64_t)sqlite3_column_int64(rows, i) & 1;
+        for (int i = 4; i < 6; i++)
+            bytes +=
+                sqlite3_column_blob(rows, i) != NULL ? (uint64_t)sqlite3_column_bytes(rows, i) : 0;
+    }
+    if (stepped != SQLITE_DONE || bytes == 0)
+        bench_die("SQLite", sqlite3_errmsg(db));
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+}
+
+/* Of a run, on the clock on the wall and of the processor; in seconds. */
+struct took {
+    double wall[RUNS_MAX], cpu[RUNS_MAX];
+    size_t count;
+};
+
+static void clocked(struct took *took, void (*run)(const struct subject *), const struct subject *s)
+{
+    double cpu = bench_cpu_us(getpid()), wall = bench_now_ms();
+    run(s);
+    took->wall[took->count] = (bench_now_ms() - wall) / 1e3;
+    took->cpu[took->count++] = (bench_cpu_us(getpid()) - cpu) / 1e6;
+}
+
+static void show(struct lks_table *t, const char *what, const char *bar, struct took *ours,
+                 struct took *theirs)
+{
+    static const char rival[] = "SELECT of the same rows";
+    bench_row(t,
+              &(struct bench_figure){what, bar, rival, "s", bench_median(ours->wall, ours->count),
+                                     bench_median(theirs->wall, theirs->count)});
+    bench_row(t, &(struct bench_figure){"  of that, processor time", "-", rival, "s",
+                                        bench_median(ours->cpu, ours->count),
+                                        bench_median(theirs->cpu, theirs->count)});
+}
+
+void bench_restart(struct lks_table *t)
+{
+    static struct writing w;
+    LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+    struct took folds = {0}, reads = {0}, verifies = {0}, opens = {0}, tails = {0};
+    char path[128];
+    snprintf(path, sizeof(path), "%s/journal.db", tree.path);
+    write_journal(&w, path);
+    const struct subject all = {&w, path, 1}, tail = {&w, path, RECORDS - TAIL + 1};
+    for (size_t i = 0; i < FOLDS; i++) {
+        clocked(&reads, select_rows, &all);
+        clocked(&folds, fold_all, &all);
+    }
+    put_snapshot(&w);
+    clocked(&verifies, verify_all, &all);
+    lks_store_close(&w.store);
+    for (size_t i = 0; i < OPENS; i++) {
+        clocked(&tails, select_rows, &tail);
+        clocked(&opens, open_engine, &tail);
+    }
+    show(t, "open: snapshot and a tail of 100,000", "1 s", &opens, &tails);
+    show(t, "fold all records, chain checked", "10 s", &folds, &reads);
+    show(t, "verify all, signatures and snapshot too", "10 s", &verifies, &reads);
+}

@@ -1,0 +1,159 @@
+#include "sim/world.h"
+
+#include "tests/facts.h"
+#include "tests/tuples.h"
+
+#include <inttypes.h>
+
+#define BY     LKS_STR("user:kim")
+#define REASON LKS_STR("as simulated")
+
+static void draw_limits(struct sim *s, struct lks_limits *limits)
+{
+    *limits = lks_limits_default;
+    limits->mass_floor = 1 + lks_rng_below(&s->rng, 5);
+    limits->mass_percent = 2 + lks_rng_below(&s->rng, 30);
+    limits->mass_window = sim_between(s, 60, 600) * LKS_SECOND;
+    if (s->agent_count > 1000) {
+        limits->mass_floor = lks_limits_default.mass_floor;
+        limits->mass_percent = lks_limits_default.mass_percent;
+    }
+}
+
+/* A third of the nodes, rounded down, is in the second pool. */
+static void write_manifest(struct sim *s)
+{
+    struct lks_err err = {0};
+    uint32_t last = s->agent_count - s->agent_count / 3;
+    lks_buf_init(&s->manifest_text, (size_t)1 << 20);
+    lks_buf_add(&s->manifest_text, lks_str_from(lks_test_node_stack));
+    lks_buf_addf(&s->manifest_text,
+                 "---\nlockstep: 1\nkind: Fleet\nname: sim\n"
+                 "pools:\n"
+                 "  train: {posture: pre-training, stack: golden}\n"
+                 "  serve: {posture: online-inference, stack: golden}\n"
+                 "nodes:\n"
+                 "  - {hosts: 'n[%06u-%06" PRIu32 "]', pool: train, class: hgx-h200-8}\n",
+                 1U, last);
+    if (last < s->agent_count)
+        lks_buf_addf(&s->manifest_text,
+                     "  - {hosts: 'n[%06" PRIu32 "-%06" PRIu32 "]', pool: serve, "
+                     "class: hgx-h200-8}\n",
+                     last + 1, s->agent_count);
+    struct lks_str text = lks_buf_view(&s->manifest_text);
+    enum lks_code code =
+        lks_manifest_parse("sim", text, lks_test_facts(), NULL, &s->manifest, &err);
+    if (code == LKS_OK)
+        code = lks_digest_text(text, s->manifest_digest, &err);
+    sim_require(s, code == LKS_OK, err.msg);
+}
+
+void sim_person_starts(struct sim *s)
+{
+    struct lks_event limits = {.kind = LKS_EVENT_LIMITS, .by = BY};
+    draw_limits(s, &limits.limits);
+    sim_require(s, sim_controller_turn(s, &limits, NULL), "limits are taken");
+    if (s->manifest_text.len == 0)
+        write_manifest(s);
+    struct lks_store_blob blob = {.bytes = lks_buf_view(&s->manifest_text)};
+    memcpy(blob.digest, s->manifest_digest, sizeof(blob.digest));
+    struct lks_event fleet = {
+        .kind = LKS_EVENT_FLEET,
+        .by = BY,
+        .reason = REASON,
+        .fleet = {.manifest = &s->manifest,
+                  .digest = lks_str_from(s->manifest_digest),
+                  .accept = lks_rng_percent(&s->rng, 50)},
+    };
+    sim_require(s, sim_controller_turn(s, &fleet, &blob), "the fleet is taken");
+}
+
+/* A token is carried to the node by hand, once the controller said yes. */
+void sim_person_enrols(struct sim *s, uint32_t agent)
+{
+    struct sim_agent *a = &s->agents[agent];
+    char hash[LKS_DIGEST_SIZE];
+    if (a->certificate != 0)
+        return;
+    if (s->engine == NULL) {
+        sim_post(s, (struct sim_message){.kind = SIM_PERSON, .agent = agent, .number = 1},
+                 10 * LKS_SECOND);
+        return;
+    }
+    uint64_t number = s->token_count + 1;
+    sim_digest(hash, "token", number);
+    struct lks_event event = {
+        .kind = LKS_EVENT_TOKEN,
+        .by = BY,
+        .reason = REASON,
+        .name = lks_str_from(a->name),
+        .token = {.hash = lks_str_from(hash),
+                  .expires = lks_engine_now(s->engine, sim_now(s)).wall + 3600 * LKS_SECOND},
+    };
+    s->tokens = sim_grow(s->tokens, number, &s->token_room, sizeof(s->tokens[0]));
+    s->tokens[number] = (struct sim_token){.agent = agent};
+    s->token_count = number;
+    if (!sim_controller_turn(s, &event, NULL)) {
+        sim_post(s, (struct sim_message){.kind = SIM_PERSON, .agent = agent, .number = 1},
+                 10 * LKS_SECOND);
+        return;
+    }
+    a->token = number;
+    a->impostor_tried = false;
+    if (a->up && a->waiting == 0)
+        sim_agent_poke(s, agent);
+}
+
+static void release_alarms(struct sim *s, unsigned percent)
+{
+    const struct lks_state *state = lks_engine_state(s->engine);
+    for (uint32_t i = 0; i < state->alarm_count && !s->broken; i++) {
+        if (state->alarms[i].released != 0 || !lks_rng_percent(&s->rng, percent))
+            continue;
+        struct lks_event event = {
+            .kind = LKS_EVENT_ALARM_RELEASE,
+            .by = BY,
+            .reason = REASON,
+            .alarm = state->alarms[i].id,
+        };
+        (void)sim_controller_turn(s, &event, NULL);
+        if (s->engine == NULL)
+            return;
+    }
+}
+
+void sim_person_acts(struct sim *s)
+{
+    static const enum lks_event_kind kinds[] = {
+        LKS_EVENT_HOLD,    LKS_EVENT_RELEASE, LKS_EVENT_RELEASE, LKS_EVENT_COMMAND,
+        LKS_EVENT_COMMAND, LKS_EVENT_COMMAND, LKS_EVENT_REPLACE,
+    };
+    uint32_t agent = (uint32_t)lks_rng_below(&s->rng, s->agent_count);
+    struct lks_event event = {
+        .kind = kinds[lks_rng_below(&s->rng, LKS_COUNT(kinds))],
+        .by = BY,
+        .reason = REASON,
+        .name = lks_str_from(s->agents[agent].name),
+    };
+    lks_ms life = sim_between(s, 5, 300) * LKS_SECOND;
+    if (event.kind == LKS_EVENT_REPLACE && !lks_rng_percent(&s->rng, 20))
+        return;
+    if (event.kind == LKS_EVENT_RELEASE)
+        event.release.force = lks_rng_percent(&s->rng, 50);
+    if (event.kind == LKS_EVENT_COMMAND) {
+        event.command.executor = LKS_STR("noop");
+        event.command.expires = lks_engine_now(s->engine, sim_now(s)).wall + life;
+    }
+    bool yes = sim_controller_turn(s, &event, NULL);
+    if (yes && event.kind == LKS_EVENT_REPLACE) { /* it is another machine now */
+        s->agents[agent].ever_heard = false;
+        s->agents[agent].excused = true;
+    }
+    if (s->engine != NULL)
+        release_alarms(s, 30);
+}
+
+void sim_person_tidies(struct sim *s)
+{
+    release_alarms(s, 100);
+}

@@ -1,0 +1,54 @@
+/*
+ * Something others do for us while we go on: a program that runs, or the helper that thinks. What
+ * it says arrives at a descriptor to poll, bounded in bytes and time.
+ */
+#ifndef LKS_AGENT_ERRAND_H
+#define LKS_AGENT_ERRAND_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct lks_errand {
+    bool active;
+    pid_t pid;     /* of the program, or 0: it is the helper */
+    int fd;        /* to poll for reading */
+    int64_t begun; /* lks_clock_ms() */
+    int64_t ends;  /* when it has been long enough */
+    bool cut;      /* what is beyond the ceiling is thrown away instead of being a failure */
+    bool too_much; /* said more than it may */
+    struct lks_buf said;
+};
+
+struct lks_errand_program {
+    const char *path;
+    char *const *argv; /* ends with NULL */
+    bool errors;       /* what it prints as errors is part of what it says */
+    bool cut;
+    bool orphan; /* goes on if we die: to be killed half-way would be worse */
+    size_t max;
+    int ms;
+};
+
+/* Start a program: no shell, no input, nothing of ours open, no environment but a fixed PATH, a
+ * process group of its own. */
+enum lks_code lks_errand_start(struct lks_errand *e, const struct lks_errand_program *program,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* Put a question to the helper at `socket`; UNAVAILABLE where it is away. */
+enum lks_code lks_errand_ask(struct lks_errand *e, const char *socket, const char *line,
+                             struct lks_str body, int ms, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Take in what arrived, without waiting. True when it has come to its end, in time or not. */
+bool lks_errand_hear(struct lks_errand *e);
+
+/* How a program ended, or what the helper said as a whole message; `text` is a view into the
+ * errand, valid until lks_errand_fini(). FAILURES: TIMEOUT when its time was up, LIMIT when it said
+ * too much, REFUSED with "status N" or "signal N" when the program failed, UNAVAILABLE when the
+ * helper broke off. What a program said until then is in `text` all the same. */
+enum lks_code lks_errand_end(struct lks_errand *e, struct lks_str *text,
+                             struct lks_err *err) LKS_MUST_CHECK;
+void lks_errand_fini(struct lks_errand *e);
+
+#endif

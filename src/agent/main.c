@@ -1,0 +1,144 @@
+#include "agent/agent.h"
+#include "agent/inventory.h"
+#include "base/args.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { INVENTORY_MIN_S = 1, INVENTORY_MAX_S = 7 * 24 * 3600, LARGE = 64 * 1024 };
+
+static const struct lks_option options[] = {
+    {"--state", "DIR", "where this node's key, spool and ledger are kept"},
+    {"--controller", "URL", "first start: lockstepd's address for people, https://host:7443"},
+    {"--ca", "FILE", "first start: the CA that certified it (ca.crt of lockstepd init)"},
+    {"--token-file", "FILE", "first start: the token of lockstep node enroll; removed once used"},
+    {"--node", "NAME", "the name this node must have"},
+    {"--root", "DIR", "be the machine that was captured there; executors act on it alone"},
+    {"--helper", "SOCKET", "the root helper that runs executors and reads what needs root"},
+    {"--inventory-seconds", "N", "how often the machine is read (300)"},
+    {"--quick", NULL, "read without the search for copies of libraries, and without hashing"},
+    {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
+    {"--read", NULL, "read the machine, print what was found, and end"},
+    {"--cache", "FILE", "with --read: keep what was found inside libraries there"},
+    {"--version", NULL, "print the version and end"},
+    {"--help", NULL, "print this and end"},
+    {NULL, NULL, NULL},
+};
+
+static const char *const level_words[] = {"debug", "info", "warning", "error"};
+
+static void print_help(void)
+{
+    printf("lockstep-agent --state DIR [options]: the agent of one node\n\n");
+    for (const struct lks_option *o = options; o->name != NULL; o++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s%s%s", o->name, o->value != NULL ? " " : "",
+                 o->value != NULL ? o->value : "");
+        printf("  %-24s %s\n", left, o->about);
+    }
+    printf("\nSIGTERM ends it, SIGHUP has the machine read again. Exit status: 0 done, 1 refused,\n"
+           "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.\n");
+}
+
+static enum lks_code read_numbers(const struct lks_args *args, struct lks_agent_options *out,
+                                  struct lks_err *err)
+{
+    const char *seconds = lks_args_get(args, "--inventory-seconds");
+    const char *level = lks_args_get(args, "--log-level");
+    uint64_t number = LKS_AGENT_INVENTORY_S;
+    if (seconds != NULL && (!lks_str_number(lks_str_from(seconds), INVENTORY_MAX_S, &number) ||
+                            number < INVENTORY_MIN_S))
+        return lks_fail(err, LKS_E_USAGE, "--inventory-seconds: '%s' is not from %d to %d", seconds,
+                        INVENTORY_MIN_S, INVENTORY_MAX_S);
+    out->inventory_seconds = (unsigned)number;
+    out->level = LKS_LEVEL_INFO;
+    for (size_t i = 0; level != NULL && i < LKS_COUNT(level_words); i++) {
+        if (strcmp(level, level_words[i]) == 0) {
+            out->level = (enum lks_level)i;
+            level = NULL;
+        }
+    }
+    if (level != NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "--log-level: '%s' is none of debug, info, warning, error", level);
+    return LKS_OK;
+}
+
+/* What --read does: everything that is not needed for months happens here, in another process. */
+static enum lks_code print_reading(const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    const struct lks_inventory_options how = {.root = lks_args_get(args, "--root"),
+                                              .node = lks_args_get(args, "--node"),
+                                              .cache = lks_args_get(args, "--cache"),
+                                              .quick = lks_args_has(args, "--quick"),
+                                              .now = (int64_t)time(NULL)};
+    lks_buf_init(&out, LKS_INVENTORY_MAX);
+    if (lks_inventory_take(&how, &out, err) != LKS_OK)
+        return err->code;
+    return lks_statedir_put(STDOUT_FILENO, lks_buf_view(&out), "standard output", err);
+}
+
+static enum lks_code run(int argc, char **argv, struct lks_err *err)
+{
+    const struct lks_option *const tables[] = {options, NULL};
+    struct lks_args args;
+    if (lks_args_parse(argc - 1, argv + 1, tables, &args, err) != LKS_OK)
+        return err->code;
+    if (args.positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "'%s' is not an option", args.positional[0]);
+    if (lks_args_has(&args, "--help")) {
+        print_help();
+        return LKS_OK;
+    }
+    if (lks_args_has(&args, "--version")) {
+        printf("lockstep-agent %s\n", LKS_VERSION);
+        return LKS_OK;
+    }
+    if (lks_args_has(&args, "--read"))
+        return print_reading(&args, err);
+    struct lks_agent_options o = {.state = lks_args_get(&args, "--state"),
+                                  .controller = lks_args_get(&args, "--controller"),
+                                  .ca = lks_args_get(&args, "--ca"),
+                                  .token_file = lks_args_get(&args, "--token-file"),
+                                  .node = lks_args_get(&args, "--node"),
+                                  .root = lks_args_get(&args, "--root"),
+                                  .helper = lks_args_get(&args, "--helper"),
+                                  .quick = lks_args_has(&args, "--quick")};
+    if (o.state == NULL)
+        return lks_fail(err, LKS_E_USAGE, "--state DIR is needed; --help lists the options");
+    if (read_numbers(&args, &o, err) != LKS_OK)
+        return err->code;
+    return lks_agent_run(&o, stderr, err);
+}
+
+/* Streams that were closed are opened, lest a file of ours be taken for one; what is large goes
+ * back to the system at once. */
+static void settle(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            abort();
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGCHLD, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write */
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE);
+    (void)mallopt(M_TRIM_THRESHOLD, LARGE);
+}
+
+int main(int argc, char **argv)
+{
+    struct lks_err err = {0};
+    settle();
+    enum lks_code code = run(argc, argv, &err);
+    if (code == LKS_OK)
+        return 0;
+    fprintf(stderr, "lockstep-agent: %s\n", err.msg);
+    return lks_code_info(code)->exit;
+}

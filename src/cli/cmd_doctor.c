@@ -1,0 +1,215 @@
+/* doctor: what could be wrong, looked at one thing after the other. */
+#include "base/file.h"
+#include "base/time.h"
+#include "cli/commands.h"
+#include "cli/controller.h"
+#include "cli/output.h"
+#include "drivers/store_secrets.h"
+#include "engine/journal.h"
+#include "probe/probe.h"
+#include "trust/x509.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+
+enum { SOON_DAYS = 14, DAY_S = 86400, ROOM_MIB = 512, MIB = 1 << 20, TEXT_MAX = 1024 };
+
+enum state { GOOD, NOTE, BAD };
+static const struct {
+    const char *word;
+    enum lks_colour colour;
+} states[] = {{"good", LKS_GREEN}, {"note", LKS_YELLOW}, {"bad", LKS_RED}};
+
+struct doctor {
+    struct lks_cli *cli;
+    const char *dir; /* NULL: this machine alone */
+    struct lks_table table;
+    struct lks_json_writer json;
+    bool bad;
+};
+
+static void say(struct doctor *d, const char *check, enum state state, const char *fmt, ...)
+    LKS_PRINTF(4, 5);
+
+static void say(struct doctor *d, const char *check, enum state state, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    d->bad = d->bad || state == BAD;
+    lks_table_cell(&d->table, LKS_PLAIN, lks_str_from(check));
+    lks_table_cell(&d->table, states[state].colour, lks_str_from(states[state].word));
+    lks_table_cell(&d->table, LKS_PLAIN, lks_str_from(text));
+    lks_json_begin(&d->json, NULL, '{');
+    lks_json_cstr(&d->json, "check", check);
+    lks_json_cstr(&d->json, "state", states[state].word);
+    lks_json_cstr(&d->json, "text", text);
+    lks_json_end(&d->json, '}');
+}
+
+/* This machine ------------------------------------------------------------------------------ */
+
+static void check_clock(struct doctor *d)
+{
+    struct timex t = {0};
+    int state = adjtimex(&t);
+    if (state < 0 || (t.status & STA_UNSYNC) != 0)
+        say(d, "clock", NOTE, "not known to be synchronised: certificates and records rely on it");
+    else
+        say(d, "clock", GOOD, "synchronised, estimated error %ld us", t.esterror);
+}
+
+static void check_probes(struct doctor *d)
+{
+    for (size_t i = 0; i < lks_probe_count; i++) {
+        if (lks_probes[i].unproven)
+            say(d, "hardware", NOTE, "the probe '%s' never ran on the hardware it is for",
+                lks_probes[i].name);
+    }
+}
+
+/* The data directory ------------------------------------------------------------------------ */
+
+static void check_folder(struct doctor *d)
+{
+    struct stat st;
+    struct statvfs fs;
+    if (stat(d->dir, &st) != 0 || statvfs(d->dir, &fs) != 0) {
+        struct lks_err err;
+        (void)!lks_file_fail(&err, d->dir);
+        say(d, "directory", BAD, "%s", err.msg);
+        return;
+    }
+    if ((st.st_mode & 077U) != 0)
+        say(d, "directory", BAD, "%s: others may look into it (mode %03o); chmod 700", d->dir,
+            (unsigned)st.st_mode & 0777U);
+    else
+        say(d, "directory", GOOD, "%s, for its owner alone", d->dir);
+    uint64_t free_mib = (uint64_t)fs.f_bavail * fs.f_frsize / MIB;
+    say(d, "disk", free_mib < ROOM_MIB ? BAD : GOOD, "%" PRIu64 " MiB free", free_mib);
+}
+
+static void check_token(struct doctor *d)
+{
+    char path[PATH_MAX];
+    struct lks_err err;
+    struct stat st;
+    if (lks_controller_path(path, d->dir, "admin.token", &err) == LKS_OK && stat(path, &st) == 0)
+        say(d, "admin token", NOTE, "%s still lies there; keep it elsewhere", path);
+}
+
+/* Every secret opens, under the key that the configuration refers to. */
+static void check_secrets(struct doctor *d)
+{
+    static const char *const names[] = {"ca.key", "server.key", "journal.key", "command.key"};
+    struct lks_seal_key key;
+    struct lks_err err;
+    if (lks_controller_seal_key(d->dir, &key, &err) != LKS_OK) {
+        say(d, "secrets", BAD, "%s", err.msg);
+        return;
+    }
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
+        lks_buf_init(&plain, LKS_SECRET_MAX);
+        if (lks_secrets_read(d->dir, &key, names[i], &plain, &err) != LKS_OK)
+            say(d, "secrets", BAD, "%s", err.msg);
+        if (plain.ptr != NULL)
+            explicit_bzero(plain.ptr, plain.cap);
+    }
+    explicit_bzero(&key, sizeof(key));
+    say(d, "secrets", GOOD, "the sealing key is there and fits");
+}
+
+static void check_certificate(struct doctor *d, const char *name)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    struct lks_x509_about about;
+    struct lks_err err;
+    char path[PATH_MAX], until[LKS_TIME_TEXT_SIZE];
+    lks_buf_init(&pem, LKS_X509_PEM_MAX);
+    if (lks_controller_path(path, d->dir, name, &err) != LKS_OK ||
+        lks_file_read_plain(path, &pem, &err) != LKS_OK ||
+        lks_x509_read(lks_buf_view(&pem), &about, &err) != LKS_OK) {
+        say(d, name, BAD, "%s", err.msg);
+        return;
+    }
+    int64_t left = about.not_after - d->cli->now;
+    lks_time_text((lks_ms)about.not_after * LKS_SECOND, until);
+    if (about.not_before > d->cli->now)
+        say(d, name, BAD, "not valid yet: is the clock right?");
+    else
+        say(d, name,
+            left < 0                            ? BAD
+            : left < (int64_t)SOON_DAYS * DAY_S ? NOTE
+                                                : GOOD,
+            "good until %s", until);
+}
+
+static void check_journal(struct doctor *d)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_public_key key;
+    struct lks_verify v = {0};
+    struct lks_store_tail tail;
+    struct lks_err err;
+    char path[PATH_MAX];
+    if (lks_controller_path(path, d->dir, "journal.pub", &err) != LKS_OK ||
+        lks_controller_public_key(path, &key, &err) != LKS_OK ||
+        lks_controller_journal(d->dir, LKS_STORE_READ, &store, &err) != LKS_OK ||
+        lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, &v, &err) != LKS_OK ||
+        store.ops->tail(store.self, &tail, &err) != LKS_OK) {
+        say(d, "journal", BAD, "%s", err.msg);
+        return;
+    }
+    if (v.fault != LKS_FAULT_NONE)
+        say(d, "journal", BAD, "%s at row %" PRIu64 ": %s", lks_fault_words[v.fault], v.at, v.text);
+    else
+        say(d, "journal", GOOD, "%" PRIu64 " rows, %" PRIu64 " signed heads", v.rows, v.heads);
+    if (tail.time > ((lks_ms)d->cli->now + 60) * LKS_SECOND)
+        say(d, "journal clock", BAD,
+            "ahead of this machine's by %" PRIu64 " s: one of them is wrong",
+            tail.time / LKS_SECOND - (lks_ms)d->cli->now);
+}
+
+/* The command ------------------------------------------------------------------------------- */
+
+static void check_all(struct doctor *d)
+{
+    check_clock(d);
+    if (d->dir != NULL) {
+        check_folder(d);
+        check_token(d);
+        check_secrets(d);
+        check_certificate(d, "ca.crt");
+        check_certificate(d, "server.crt");
+        check_journal(d);
+    }
+    check_probes(d);
+}
+
+enum lks_code lks_cmd_doctor(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct doctor d = {.cli = cli, .json = {.out = &json}};
+    d.dir = args->positional_count > 0 ? args->positional[0] : NULL;
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_table_init(&d.table, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&d.table, "check", 0);
+    lks_table_column(&d.table, "state", 0);
+    lks_table_column(&d.table, "what", LKS_COLUMN_WRAP);
+    lks_json_begin(&d.json, NULL, '{');
+    lks_json_begin(&d.json, "checks", '[');
+    check_all(&d);
+    lks_json_end(&d.json, ']');
+    lks_json_end(&d.json, '}');
+    cli->no = d.bad;
+    enum lks_code code = lks_args_has(args, "--json") ? lks_output_json(cli, &json, err)
+                                                      : lks_output_table(cli, &d.table, err);
+    lks_table_fini(&d.table);
+    return code;
+}

@@ -1,0 +1,205 @@
+/* fleet apply, show; access grant, revoke, ls, token. */
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/listing.h"
+#include "cli/output.h"
+
+enum { JSON_MAX = 64 << 10 };
+
+/* fleet apply ------------------------------------------------------------------------------- */
+
+/* What a record of the answer is about, in the first of these that it has. */
+static struct lks_str subject_of(const struct lks_doc *change)
+{
+    static const char *const keys[] = {"hosts", "node", "name"};
+    for (size_t i = 0; i < LKS_COUNT(keys); i++) {
+        struct lks_str text = lks_doc_text(change, keys[i]);
+        if (text.len > 0)
+            return text;
+    }
+    return LKS_STR("");
+}
+
+/* The rest of a record, one "key value" after the other. */
+static void add_rest(struct lks_buf *out, const struct lks_doc *change)
+{
+    for (const struct lks_doc *i = change->first; i != NULL; i = i->next) {
+        if (lks_str_is(i->key, "kind") || lks_str_is(i->key, "by") || i->kind != LKS_DOC_TEXT ||
+            lks_str_eq(i->text, subject_of(change)))
+            continue;
+        lks_buf_addf(out, "%s%" LKS_STR_FMT " %" LKS_STR_FMT, out->len > 0 ? ", " : "",
+                     LKS_STR_ARG(i->key), LKS_STR_ARG(i->text));
+    }
+}
+
+static enum lks_code print_changes(struct lks_cli *cli, const struct lks_doc *changes,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&table, "change", 0);
+    lks_table_column(&table, "of", LKS_COLUMN_WRAP);
+    lks_table_column(&table, "to", LKS_COLUMN_WRAP);
+    for (const struct lks_doc *i = changes->first; i != NULL; i = i->next) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf rest = {0};
+        lks_buf_init(&rest, JSON_MAX);
+        add_rest(&rest, i);
+        lks_table_cell(&table, LKS_PLAIN, lks_doc_text(i, "kind"));
+        lks_output_cell(&table, LKS_PLAIN, subject_of(i));
+        lks_output_cell(&table, LKS_PLAIN, lks_buf_view(&rest));
+    }
+    return lks_output_table(cli, &table, err);
+}
+
+static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *answer, bool dry,
+                                   struct lks_err *err)
+{
+    const struct lks_doc *changes = lks_doc_member(answer, "changes");
+    if (changes == NULL || changes->kind != LKS_DOC_LIST)
+        return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what changes");
+    if (changes->count == 0)
+        fprintf(cli->out, "nothing to change\n");
+    else if (print_changes(cli, changes, err) != LKS_OK)
+        return err->code;
+    if (changes->count > 0)
+        fprintf(cli->out, "%s\n", dry ? "nothing was applied: --dry-run" : "applied");
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    bool dry = lks_args_has(args, "--dry-run");
+    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    if (lks_file_read(args->positional[0], &text, err) != LKS_OK)
+        return err->code;
+    lks_remote_path_init(&path, "/v1/fleet");
+    if (dry)
+        lks_remote_path_query(&path, "dry_run", LKS_STR("true"));
+    if (lks_args_has(args, "--accept"))
+        lks_remote_path_query(&path, "accept", LKS_STR("true"));
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    if (lks_remote_call(&remote, "PUT", &path, "application/yaml", lks_buf_view(&text), &answer,
+                        err) != LKS_OK)
+        return lks_wrap(err, "%s", args->positional[0]);
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    return print_applied(cli, answer.doc, dry, err);
+}
+
+/* fleet show -------------------------------------------------------------------------------- */
+
+static const struct lks_listing_column pool_columns[] = {
+    {"pool", "name", 0},
+    {"posture", "posture", 0},
+    {"enforce", "enforce", 0},
+    {"stack", "stack", 0},
+    {"nodes", "nodes", LKS_COLUMN_RIGHT},
+    {"enrolled", "enrolled", LKS_COLUMN_RIGHT},
+    {"unseen", "liveness.unseen", LKS_COLUMN_RIGHT},
+    {"live", "liveness.live", LKS_COLUMN_RIGHT},
+    {"late", "liveness.late", LKS_COLUMN_RIGHT},
+    {"lost", "liveness.lost", LKS_COLUMN_RIGHT},
+    {"acts wait", "acts_wait", 0},
+};
+
+enum lks_code lks_cmd_fleet_show(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/fleet");
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    const struct lks_doc *pools = lks_doc_member(answer.doc, "pools");
+    if (pools == NULL || pools->count == 0)
+        fprintf(cli->out, "no fleet yet: 'lockstep fleet apply FILE' sets one\n");
+    return lks_listing_table(cli, pool_columns, LKS_COUNT(pool_columns), &pools, 1, err);
+}
+
+/* access ------------------------------------------------------------------------------------ */
+
+static const char *const binding_options[] = {"--site", "--pool"};
+
+enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "POST", "/v1/access");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_cstr(&q.w, "identity", args->positional[0]);
+    lks_json_cstr(&q.w, "role", args->positional[1]);
+    for (size_t i = 0; i < LKS_COUNT(binding_options); i++)
+        lks_output_text(&q.w, binding_options[i] + 2, lks_args_str(args, binding_options[i]));
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err, "%s: %s", args->positional[0],
+                            args->positional[1]);
+}
+
+enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    bool token = lks_args_has(args, "--token");
+    if (token == (args->positional_count == 2))
+        return lks_fail(err, LKS_E_USAGE,
+                        "access revoke: an identity and its role, or --token and the id of one");
+    lks_question_init(&q, "DELETE", token ? "/v1/tokens" : "/v1/access");
+    if (token) {
+        lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    } else {
+        lks_remote_path_query(&q.path, "identity", lks_str_from(args->positional[0]));
+        lks_remote_path_query(&q.path, "role", lks_str_from(args->positional[1]));
+    }
+    for (size_t i = 0; i < LKS_COUNT(binding_options); i++) {
+        if (lks_args_has(args, binding_options[i]))
+            lks_remote_path_query(&q.path, binding_options[i] + 2,
+                                  lks_args_str(args, binding_options[i]));
+    }
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err, "%s: revoked", args->positional[0]);
+}
+
+enum lks_code lks_cmd_access_token(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    lks_question_init(&q, "POST", "/v1/tokens");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_cstr(&q.w, "id", args->positional[0]);
+    lks_json_cstr(&q.w, "identity", args->positional[1]);
+    return lks_listing_token(cli, args, &q, err);
+}
+
+static const struct lks_listing_column access_columns[] = {
+    {"identity", "identity", 0}, {"role", "role", 0}, {"site", "site", 0},
+    {"pool", "pool", 0},         {"token", "id", 0},  {"expires", "expires", 0},
+};
+
+enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/access");
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    const struct lks_doc *lists[] = {lks_doc_member(answer.doc, "bindings"),
+                                     lks_doc_member(answer.doc, "tokens")};
+    return lks_listing_table(cli, access_columns, LKS_COUNT(access_columns), lists,
+                             LKS_COUNT(lists), err);
+}

@@ -1,0 +1,206 @@
+/*
+ * sim up, sim down: a controller and hundreds of agents on this machine, to look at and to rehearse
+ * with. They are the real programs; only the machines they read are captured ones. Everything lies
+ * in one directory, and ends with it.
+ */
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/fleetdir.h"
+#include "cli/listing.h"
+#include "cli/output.h"
+#include "cli/spawn.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50, JSON_MAX = 4096 };
+
+struct sim {
+    struct lks_cli *cli;
+    const char *dir, *root;
+    uint64_t nodes, heartbeat_ms;
+    char server[PATH_MAX]; /* unix:DIR/controller/lockstepd.sock */
+    struct lks_remote remote;
+    unsigned people, agents; /* ports */
+};
+
+/* Steps of sim up --------------------------------------------------------------------------- */
+
+static enum lks_code make_controller(struct sim *s, struct lks_err *err)
+{
+    char data[PATH_MAX], people[32], agents[32];
+    if (lks_fleetdir_path(data, s->dir, "controller", err) != LKS_OK ||
+        lks_spawn_free_port(&s->people, err) != LKS_OK ||
+        lks_spawn_free_port(&s->agents, err) != LKS_OK)
+        return err->code;
+    snprintf(people, sizeof(people), "127.0.0.1:%u", s->people);
+    snprintf(agents, sizeof(agents), "127.0.0.1:%u", s->agents);
+    const char *argv[] = {"lockstepd", "init",      "--data", data,     "--people",
+                          people,      "--agents",  agents,   "--name", "localhost",
+                          "--name",    "127.0.0.1", NULL};
+    return lks_spawn_wait(s->cli, argv, NULL, err);
+}
+
+/* A heartbeat of its own, so that a demonstration need not wait two minutes for a lost node. */
+static enum lks_code quicken(const struct sim *s, struct lks_err *err)
+{
+    char path[PATH_MAX];
+    if (s->heartbeat_ms == 0)
+        return LKS_OK;
+    if (lks_fleetdir_path(path, s->dir, "controller/lockstepd.yaml", err) != LKS_OK)
+        return err->code;
+    FILE *f = fopen(path, "ae");
+    if (f == NULL)
+        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
+    fprintf(
+        f, "limits:\n  heartbeat_ms: %" PRIu64 "\n  late_ms: %" PRIu64 "\n  lost_ms: %" PRIu64 "\n",
+        s->heartbeat_ms, 3 * s->heartbeat_ms, 12 * s->heartbeat_ms);
+    return fclose(f) == 0 ? LKS_OK : lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
+}
+
+static enum lks_code is_ready(struct sim *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_remote_path_init(&path, "/v1/ready");
+    return lks_remote_call(&s->remote, "GET", &path, NULL, LKS_STR(""), &answer, err);
+}
+
+static enum lks_code start_controller(struct sim *s, struct lks_err *err)
+{
+    char config[PATH_MAX], log[PATH_MAX];
+    if (lks_fleetdir_path(config, s->dir, "controller/lockstepd.yaml", err) != LKS_OK ||
+        lks_fleetdir_path(log, s->dir, "controller/log", err) != LKS_OK)
+        return err->code;
+    const char *argv[] = {"lockstepd", "run", "--config", config, NULL};
+    if (lks_spawn_start(s->cli, argv, log, s->dir, "lockstepd", err) != LKS_OK)
+        return err->code;
+    for (unsigned i = 0; i < READY_TRIES; i++) {
+        if (is_ready(s, err) == LKS_OK)
+            return LKS_OK;
+        nanosleep(&(struct timespec){.tv_nsec = READY_MS * 1000000L}, NULL);
+    }
+    return lks_wrap(err, "lockstepd does not become ready; %s says why", log);
+}
+
+/* The first fleet: every node runs what the captured machine runs, so everything conforms. */
+static enum lks_code apply_fleet(struct sim *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
+    lks_buf_init(&manifest, LKS_DOC_BYTES_MAX);
+    if (lks_fleetdir_manifest(s->cli, s->dir, s->root, s->nodes, &manifest, err) != LKS_OK)
+        return err->code;
+    lks_remote_path_init(&path, "/v1/fleet?accept=true");
+    return lks_remote_call(&s->remote, "PUT", &path, "application/yaml", lks_buf_view(&manifest),
+                           &answer, err);
+}
+
+static enum lks_code make_token(struct sim *s, const char *node, const char *file,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_remote_path_init(&path, "/v1/nodes");
+    lks_remote_path_add(&path, lks_str_from(node));
+    lks_remote_path_add(&path, LKS_STR("enroll"));
+    if (lks_remote_call(&s->remote, "POST", &path, "application/json", LKS_STR("{}"), &answer,
+                        err) != LKS_OK)
+        return lks_wrap(err, "%s", node);
+    return lks_file_replace(file, lks_doc_text(answer.doc, "token"), err);
+}
+
+static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err *err)
+{
+    char node[32], dir[PATH_MAX], state[PATH_MAX], root[PATH_MAX], token[PATH_MAX], ca[PATH_MAX],
+        log[PATH_MAX], controller[64];
+    lks_fleetdir_node(node, number);
+    if (lks_fleetdir_agent(dir, s->dir, node, err) != LKS_OK ||
+        lks_fleetdir_path(state, dir, "state", err) != LKS_OK ||
+        lks_fleetdir_path(root, dir, "root", err) != LKS_OK ||
+        lks_fleetdir_path(token, dir, "token", err) != LKS_OK ||
+        lks_fleetdir_path(log, dir, "log", err) != LKS_OK ||
+        lks_fleetdir_path(ca, s->dir, "controller/ca.crt", err) != LKS_OK ||
+        lks_fleetdir_copy(s->root, root, err) != LKS_OK ||
+        make_token(s, node, token, err) != LKS_OK)
+        return err->code;
+    snprintf(controller, sizeof(controller), "https://localhost:%u", s->people);
+    const char *argv[] = {
+        "lockstep-agent", "--state", state,    "--controller", controller,     "--ca", ca,
+        "--node",         node,      "--root", root,           "--token-file", token,  NULL};
+    return lks_spawn_start(s->cli, argv, log, s->dir, node, err);
+}
+
+static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, struct lks_err *err)
+{
+    s->dir = args->positional[0];
+    s->root = lks_args_get(args, "--root");
+    if (s->root == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "sim up: --root has to name a captured machine ('lockstep inventory "
+                        "--capture DIR' makes one)");
+    int len = snprintf(s->server, sizeof(s->server), "unix:%s/controller/lockstepd.sock", s->dir);
+    if (len < 0 || (size_t)len >= sizeof(s->server))
+        return lks_fail(err, LKS_E_USAGE, "sim up: the directory's name is too long");
+    s->cli->server = s->server;
+    if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->nodes, err) != LKS_OK)
+        return err->code;
+    return lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err);
+}
+
+enum lks_code lks_cmd_sim_up(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    struct sim s = {.cli = cli};
+    if (read_wishes(&s, args, err) != LKS_OK)
+        return err->code;
+    if (mkdir(s.dir, 0700) != 0)
+        return lks_fail(err, LKS_E_INVALID, "%s: %s; 'sim up' makes a new directory", s.dir,
+                        strerror(errno));
+    enum lks_code code = make_controller(&s, err);
+    if (code == LKS_OK)
+        code = quicken(&s, err);
+    if (code == LKS_OK)
+        code = lks_remote_open(cli, args, &s.remote, err);
+    if (code == LKS_OK)
+        code = start_controller(&s, err);
+    if (code == LKS_OK)
+        code = apply_fleet(&s, err);
+    for (uint64_t i = 1; code == LKS_OK && i <= s.nodes; i++)
+        code = start_agent(&s, i, err);
+    lks_remote_fini(&s.remote);
+    if (code != LKS_OK) {
+        lks_spawn_end(s.dir);
+        return code;
+    }
+    if (lks_args_has(args, "--json"))
+        fprintf(cli->out, "{\"server\":\"%s\",\"nodes\":%" PRIu64 "}\n", s.server, s.nodes);
+    else
+        fprintf(cli->out,
+                "%" PRIu64 " agents and their controller run in %s\n\n"
+                "    export LOCKSTEP_SERVER=%s\n    lockstep top\n    lockstep sim down %s\n",
+                s.nodes, s.dir, s.server, s.dir);
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_sim_down(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    const char *dir = args->positional[0];
+    char pids[PATH_MAX];
+    if (lks_fleetdir_path(pids, dir, "pids", err) != LKS_OK)
+        return err->code;
+    if (access(pids, R_OK) != 0)
+        return lks_fail(err, LKS_E_NOT_FOUND, "%s: no simulation runs there", dir);
+    unsigned ended = lks_spawn_end(dir);
+    if (lks_args_has(args, "--json"))
+        fprintf(cli->out, "{\"ended\":%u}\n", ended);
+    else
+        fprintf(cli->out, "%u programs ended; what they wrote stays in %s\n", ended, dir);
+    return LKS_OK;
+}

@@ -1,0 +1,37 @@
+/* A controller's data directory, for commands that work on it without lockstepd. */
+#ifndef LKS_CLI_CONTROLLER_H
+#define LKS_CLI_CONTROLLER_H
+
+#include "cli/cli.h"
+#include "codec/doc.h"
+#include "drivers/store_sqlite.h"
+#include "trust/key.h"
+#include "trust/seal.h"
+
+#include <limits.h>
+
+/* DIR/NAME, if it fits. */
+enum lks_code lks_controller_path(char out[PATH_MAX], const char *dir, const char *name,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The journal of `place`, a data directory or the journal's file itself. */
+enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode,
+                                     struct lks_store *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The key its secrets are sealed with, as its configuration refers to it. */
+enum lks_code lks_controller_seal_key(const char *dir, struct lks_seal_key *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+
+/* The key its journal's heads are signed with. The caller owes lks_key_wipe(). */
+enum lks_code lks_controller_journal_key(const char *dir, struct lks_key *out,
+                                         struct lks_err *err) LKS_MUST_CHECK;
+
+/* A public key from a file, such as DIR/journal.pub. */
+enum lks_code lks_controller_public_key(const char *path, struct lks_public_key *out,
+                                        struct lks_err *err) LKS_MUST_CHECK;
+
+/* Who runs this command, as the journal names people on this machine: "unix:UID". */
+#define LKS_CONTROLLER_WHO_SIZE 32
+const char *lks_controller_who(char out[LKS_CONTROLLER_WHO_SIZE]);
+
+#endif

@@ -1,0 +1,192 @@
+#include "cli/fleetdir.h"
+
+#include "base/file.h"
+#include "cli/spawn.h"
+#include "codec/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIR_MODE = 0700, DEPTH_MAX = 32, COPY_MAX = 64 << 20, RACK = 8 };
+
+enum lks_code lks_fleetdir_path(char out[PATH_MAX], const char *dir, const char *name,
+                                struct lks_err *err)
+{
+    int len = snprintf(out, PATH_MAX, "%s/%s", dir, name);
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%s/%s: too long for a path", dir, name);
+    return LKS_OK;
+}
+
+void lks_fleetdir_node(char out[32], uint64_t number)
+{
+    snprintf(out, 32, "sim%04" PRIu64, number);
+}
+
+enum lks_code lks_fleetdir_agent(char out[PATH_MAX], const char *dir, const char *node,
+                                 struct lks_err *err)
+{
+    char agents[PATH_MAX];
+    if (lks_fleetdir_path(agents, dir, "agents", err) != LKS_OK ||
+        lks_fleetdir_path(out, agents, node, err) != LKS_OK)
+        return err->code;
+    if ((mkdir(agents, DIR_MODE) != 0 && errno != EEXIST) || mkdir(out, DIR_MODE) != 0)
+        return lks_fail(err, LKS_E_IO, "%s: %s", out, strerror(errno));
+    return LKS_OK;
+}
+
+/* Copying a machine ------------------------------------------------------------------------- */
+
+static enum lks_code copy_file(const char *from, const char *to, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    if (link(from, to) == 0)
+        return LKS_OK;
+    lks_buf_init(&text, COPY_MAX);
+    if (lks_file_read_plain(from, &text, err) != LKS_OK)
+        return err->code;
+    return lks_file_replace(to, lks_buf_view(&text), err);
+}
+
+static enum lks_code copy_link(const char *from, const char *to, struct lks_err *err)
+{
+    char target[PATH_MAX];
+    ssize_t len = readlink(from, target, sizeof(target) - 1);
+    target[len > 0 ? len : 0] = '\0';
+    if (len <= 0 || symlink(target, to) != 0)
+        return lks_fail(err, LKS_E_IO, "%s: %s", to, strerror(errno));
+    return LKS_OK;
+}
+
+static enum lks_code copy_tree(const char *from, const char *to, int depth, struct lks_err *err);
+
+static enum lks_code copy_entry(const char *from, const char *to, const char *name, int depth,
+                                struct lks_err *err)
+{
+    char source[PATH_MAX], target[PATH_MAX];
+    struct stat st;
+    if (lks_fleetdir_path(source, from, name, err) != LKS_OK ||
+        lks_fleetdir_path(target, to, name, err) != LKS_OK)
+        return err->code;
+    if (lstat(source, &st) != 0)
+        return lks_fail(err, LKS_E_IO, "%s: %s", source, strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return copy_tree(source, target, depth + 1, err);
+    if (S_ISLNK(st.st_mode))
+        return copy_link(source, target, err);
+    return S_ISREG(st.st_mode) ? copy_file(source, target, err) : LKS_OK;
+}
+
+static enum lks_code copy_tree(const char *from, const char *to, int depth, struct lks_err *err)
+{
+    if (depth > DEPTH_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "%s: deeper than %d directories", from, DEPTH_MAX);
+    DIR *dir = opendir(from);
+    if (dir == NULL || mkdir(to, DIR_MODE) != 0) {
+        int number = errno;
+        if (dir != NULL)
+            closedir(dir);
+        return lks_fail(err, LKS_E_IO, "%s: %s", dir == NULL ? from : to, strerror(number));
+    }
+    enum lks_code code = LKS_OK;
+    for (struct dirent *e; code == LKS_OK && (e = readdir(dir)) != NULL;) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            code = copy_entry(from, to, e->d_name, depth, err);
+    }
+    closedir(dir);
+    return code;
+}
+
+/* A random UUID; the kernel's way of writing a boot id. */
+static enum lks_code make_boot_id(const char *root, struct lks_err *err)
+{
+    enum { BYTES = 16 };
+    unsigned char b[BYTES];
+    char path[PATH_MAX], text[64];
+    if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+        return lks_fail(err, LKS_E_IO, "the kernel gives no chance");
+    snprintf(text, sizeof(text),
+             "%02x%02x%02x%02x-%02x%02x-4%x%02x-a%x%02x-%02x%02x%02x%02x%02x%02x\n", b[0], b[1],
+             b[2], b[3], b[4], b[5], b[6] & 15U, b[7], b[8] & 15U, b[9], b[10], b[11], b[12], b[13],
+             b[14], b[15]);
+    if (lks_fleetdir_path(path, root, "proc/sys/kernel/random/boot_id", err) != LKS_OK)
+        return err->code;
+    if (unlink(path) != 0) /* it is a link to the captured machine's own */
+        return lks_fail(err, LKS_E_INVALID, "%s: %s: not a captured machine", path,
+                        strerror(errno));
+    return lks_file_replace(path, lks_str_from(text), err);
+}
+
+enum lks_code lks_fleetdir_copy(const char *from, const char *to, struct lks_err *err)
+{
+    if (copy_tree(from, to, 0, err) != LKS_OK)
+        return lks_wrap(err, "the captured machine");
+    return make_boot_id(to, err);
+}
+
+/* The manifest ------------------------------------------------------------------------------ */
+
+/* The hardware class that the drafted stack is for. */
+static enum lks_code find_class(struct lks_str manifest, struct lks_buf *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    if (lks_docs_init(&docs, "stack", err) != LKS_OK ||
+        lks_yaml_parse(manifest, &docs, err) != LKS_OK)
+        return err->code;
+    for (const struct lks_doc *d = docs.first; d != NULL; d = d->next) {
+        const struct lks_doc *classes = lks_doc_member(d, "hardware");
+        if (classes != NULL && classes->kind == LKS_DOC_LIST && classes->first != NULL) {
+            lks_buf_add(out, classes->first->text);
+            return lks_buf_check(out, err);
+        }
+    }
+    return lks_fail(err, LKS_E_INVALID, "the drafted stack names no hardware class");
+}
+
+static const char pools_text[] =
+    "---\nlockstep: 1\nkind: Fleet\nname: sim\nsites:\n  here: {}\npools:\n"
+    "  train: {posture: pre-training, criticality: 90, stack: golden}\n"
+    "  serve: {posture: online-inference, criticality: 50, stack: golden}\n"
+    "nodes:\n";
+
+/* The nodes `from` to `to` of a pool, a rack at a time. */
+static void add_nodes(struct lks_buf *out, struct lks_str class, const char *pool, uint64_t from,
+                      uint64_t to)
+{
+    for (uint64_t at = from; at <= to; at += RACK) {
+        uint64_t end = at + RACK - 1 < to ? at + RACK - 1 : to;
+        lks_buf_addf(out,
+                     "  - {hosts: \"sim[%04" PRIu64 "-%04" PRIu64
+                     "]\", pool: %s, class: %" LKS_STR_FMT ", site: here, rack: %s%03" PRIu64 "}\n",
+                     at, end, pool, LKS_STR_ARG(class), pool, (at - from) / RACK + 1);
+    }
+}
+
+enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const char *dir, const char *root,
+                                    uint64_t nodes, struct lks_buf *out, struct lks_err *err)
+{
+    char stack[PATH_MAX], fleet[PATH_MAX];
+    if (lks_fleetdir_path(stack, dir, "stack.yaml", err) != LKS_OK ||
+        lks_fleetdir_path(fleet, dir, "fleet.yaml", err) != LKS_OK)
+        return err->code;
+    const char *argv[] = {"lockstep", "stack",  "init",   "--quick", "--root",
+                          root,       "--name", "golden", NULL};
+    if (lks_spawn_wait(cli, argv, stack, err) != LKS_OK || lks_file_read(stack, out, err) != LKS_OK)
+        return lks_wrap(err, "a stack from %s", root);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf class = {0};
+    lks_buf_init(&class, PATH_MAX);
+    if (find_class(lks_buf_view(out), &class, err) != LKS_OK)
+        return lks_wrap(err, "%s", stack);
+    lks_buf_add(out, lks_str_from(pools_text));
+    add_nodes(out, lks_buf_view(&class), "train", 1, (nodes + 1) / 2);
+    add_nodes(out, lks_buf_view(&class), "serve", (nodes + 1) / 2 + 1, nodes);
+    if (lks_buf_check(out, err) != LKS_OK)
+        return err->code;
+    return lks_file_replace(fleet, lks_buf_view(out), err);
+}

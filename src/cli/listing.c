@@ -1,0 +1,264 @@
+#include "cli/listing.h"
+
+#include "cli/output.h"
+#include "codec/json.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+enum { ROWS_BYTES = 256 << 20, LINE_MAX_BYTES = 4096 };
+
+/* Values ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *word;
+    enum lks_colour colour;
+} moods[] = {
+    {"live", LKS_GREEN},        {"conforms", LKS_GREEN}, {"done", LKS_GREEN},
+    {"late", LKS_YELLOW},       {"intake", LKS_YELLOW},  {"held", LKS_YELLOW},
+    {"unmeasured", LKS_YELLOW}, {"lost", LKS_RED},       {"drift", LKS_RED},
+    {"failed", LKS_RED},        {"open", LKS_RED},       {"refused", LKS_RED},
+};
+
+enum lks_colour lks_listing_colour(struct lks_str word)
+{
+    for (size_t i = 0; i < LKS_COUNT(moods); i++) {
+        if (lks_str_is(word, moods[i].word))
+            return moods[i].colour;
+    }
+    return LKS_PLAIN;
+}
+
+/* The member at a dotted path; NULL where there is none. */
+static const struct lks_doc *find(const struct lks_doc *item, const char *key)
+{
+    struct lks_str rest = lks_str_from(key), part;
+    while (item != NULL && rest.len > 0) {
+        lks_str_cut(rest, '.', &part, &rest);
+        item = lks_doc_find(item, part);
+    }
+    return item;
+}
+
+/* A scalar as people read it; lists joined, an empty text for nothing. */
+static void add_value(struct lks_buf *out, const struct lks_doc *value)
+{
+    if (value == NULL || value->kind == LKS_DOC_NULL)
+        return;
+    switch (value->kind) {
+    case LKS_DOC_BOOL:
+        lks_buf_add(out, value->truth ? LKS_STR("yes") : LKS_STR("no"));
+        break;
+    case LKS_DOC_NUMBER:
+        lks_buf_addf(out, "%" PRId64, value->number);
+        break;
+    case LKS_DOC_TEXT:
+        lks_buf_add(out, value->text);
+        break;
+    case LKS_DOC_LIST:
+    case LKS_DOC_MAP:
+        for (const struct lks_doc *i = value->first; i != NULL; i = i->next) {
+            if (i != value->first)
+                lks_buf_add(out, LKS_STR(", "));
+            if (value->kind == LKS_DOC_MAP)
+                lks_buf_addf(out, "%" LKS_STR_FMT " ", LKS_STR_ARG(i->key));
+            add_value(out, i);
+        }
+        break;
+    case LKS_DOC_NULL:
+        break;
+    }
+}
+
+void lks_listing_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
+                     const struct lks_doc *item)
+{
+    for (size_t i = 0; i < count; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, LKS_OUTPUT_CELL_MAX * 16);
+        add_value(&text, find(item, columns[i].key));
+        struct lks_str value = lks_buf_view(&text);
+        lks_output_cell(t, lks_listing_colour(value), value);
+    }
+}
+
+/* Lists ------------------------------------------------------------------------------------- */
+
+struct page {
+    const struct lks_listing *listing;
+    struct lks_table table;
+    struct lks_buf json;
+    struct lks_json_writer writer;
+    bool as_json;
+    size_t count;
+};
+
+static void page_fini(struct page *p)
+{
+    lks_table_fini(&p->table);
+    lks_buf_fini(&p->json);
+}
+
+static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct page *p = ctx;
+    p->count++;
+    if (!p->as_json) {
+        lks_listing_row(&p->table, p->listing->columns, p->listing->column_count, item);
+        return LKS_OK;
+    }
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    if (lks_json_canonical(item, &text, err) != LKS_OK)
+        return err->code;
+    lks_json_raw(&p->writer, NULL, lks_buf_view(&text));
+    return LKS_OK;
+}
+
+enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_listing *listing, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    LKS_CLEANUP(page_fini) struct page p = {.listing = listing};
+    p.as_json = lks_args_has(args, "--json");
+    lks_table_init(&p.table, ROWS_BYTES);
+    for (size_t i = 0; i < listing->column_count; i++)
+        lks_table_column(&p.table, listing->columns[i].header, listing->columns[i].flags);
+    lks_buf_init(&p.json, LKS_OUTPUT_BYTES_MAX);
+    p.writer.out = &p.json;
+    lks_json_begin(&p.writer, NULL, '{');
+    lks_json_begin(&p.writer, "items", '[');
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK ||
+        lks_remote_list(&remote, &listing->path,
+                        listing->cursor != NULL ? listing->cursor : "after", listing->limit,
+                        add_item, &p, err) != LKS_OK)
+        return err->code;
+    lks_json_end(&p.writer, ']');
+    lks_json_end(&p.writer, '}');
+    if (p.as_json)
+        return lks_output_json(cli, &p.json, err);
+    if (p.count == 0)
+        fprintf(cli->out, "%s\n", listing->empty);
+    return lks_output_table(cli, &p.table, err);
+}
+
+/* Things ------------------------------------------------------------------------------------ */
+
+static enum lks_code print_raw(struct lks_cli *cli, const struct lks_remote_answer *answer)
+{
+    struct lks_str body = lks_buf_view(&answer->http.body);
+    fwrite(body.ptr, 1, body.len, cli->out);
+    fputc('\n', cli->out);
+    return LKS_OK;
+}
+
+enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_remote_answer *answer, struct lks_err *err)
+{
+    if (lks_args_has(args, "--json"))
+        return print_raw(cli, answer);
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    lks_table_init(&table, ROWS_BYTES);
+    lks_table_column(&table, "what", 0);
+    lks_table_column(&table, "value", LKS_COLUMN_WRAP);
+    for (const struct lks_doc *i = answer->doc != NULL ? answer->doc->first : NULL; i != NULL;
+         i = i->next) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, LKS_OUTPUT_CELL_MAX * 16);
+        add_value(&text, i);
+        struct lks_str value = lks_buf_view(&text);
+        lks_table_cell(&table, LKS_PLAIN, i->key);
+        lks_output_cell(&table, lks_listing_colour(value), value);
+    }
+    return lks_output_table(cli, &table, err);
+}
+
+enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_remote_answer *answer, struct lks_err *err,
+                               const char *fmt, ...)
+{
+    if (lks_args_has(args, "--json"))
+        return print_raw(cli, answer);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, clean = {0};
+    va_list ap;
+    lks_buf_init(&line, LINE_MAX_BYTES);
+    lks_buf_init(&clean, (size_t)2 * LINE_MAX_BYTES);
+    va_start(ap, fmt);
+    lks_buf_addv(&line, fmt, ap);
+    va_end(ap);
+    lks_term_clean(&clean, lks_buf_view(&line));
+    if (lks_buf_check(&line, err) != LKS_OK || lks_buf_check(&clean, err) != LKS_OK)
+        return err->code;
+    fprintf(cli->out, "%s\n", clean.ptr);
+    return LKS_OK;
+}
+
+enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_question *q, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    uint64_t seconds = 0;
+    if (lks_listing_span(args, "--ttl", &seconds, err) != LKS_OK)
+        return err->code;
+    if (seconds > 0)
+        lks_json_int(&q->w, "ttl_seconds", (int64_t)seconds);
+    lks_json_end(&q->w, '}');
+    if (lks_question_ask(cli, args, q, &answer, err) != LKS_OK)
+        return err->code;
+    struct lks_str token = lks_doc_text(answer.doc, "token");
+    return lks_listing_done(cli, args, &answer, err, "%" LKS_STR_FMT, LKS_STR_ARG(token));
+}
+
+enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
+                                size_t count, const struct lks_doc *const *lists, size_t list_count,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    lks_table_init(&table, ROWS_BYTES);
+    for (size_t i = 0; i < count; i++)
+        lks_table_column(&table, columns[i].header, columns[i].flags);
+    for (size_t l = 0; l < list_count; l++) {
+        for (const struct lks_doc *i = lists[l] != NULL ? lists[l]->first : NULL; i != NULL;
+             i = i->next)
+            lks_listing_row(&table, columns, count, i);
+    }
+    return lks_output_table(cli, &table, err);
+}
+
+/* Options ----------------------------------------------------------------------------------- */
+
+enum lks_code lks_listing_number(const struct lks_args *args, const char *option, uint64_t most,
+                                 uint64_t fallback, uint64_t *out, struct lks_err *err)
+{
+    const char *text = lks_args_get(args, option);
+    uint64_t value = fallback;
+    if (text != NULL && (!lks_str_number(lks_str_from(text), most, &value) || value == 0))
+        return lks_fail(err, LKS_E_USAGE, "%s: '%s' is not a number from 1 to %" PRIu64, option,
+                        text, most);
+    *out = value;
+    return LKS_OK;
+}
+
+enum lks_code lks_listing_span(const struct lks_args *args, const char *option, uint64_t *seconds,
+                               struct lks_err *err)
+{
+    static const struct {
+        char unit;
+        uint64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    enum { SPAN_MAX = 100000 };
+    struct lks_str text = lks_args_str(args, option);
+    uint64_t count;
+    if (text.len == 0)
+        return LKS_OK;
+    struct lks_str number = {text.ptr, text.len - 1};
+    for (size_t i = 0; i < LKS_COUNT(units); i++) {
+        if (text.ptr[text.len - 1] == units[i].unit && lks_str_number(number, SPAN_MAX, &count) &&
+            count > 0) {
+            *seconds = count * units[i].seconds;
+            return LKS_OK;
+        }
+    }
+    return lks_fail(err, LKS_E_USAGE, "%s: '%" LKS_STR_FMT "' is not a span such as 30m, 24h or 7d",
+                    option, LKS_STR_ARG(text));
+}

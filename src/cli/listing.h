@@ -1,0 +1,65 @@
+/* What lockstepd answered, for people and for programs: lists as tables, things as their members.
+ */
+#ifndef LKS_CLI_LISTING_H
+#define LKS_CLI_LISTING_H
+
+#include "base/table.h"
+#include "cli/remote.h"
+
+struct lks_listing_column {
+    const char *header;
+    const char *key; /* of an item; "a.b" looks inside */
+    unsigned flags;  /* LKS_COLUMN_* */
+};
+
+struct lks_listing {
+    struct lks_remote_path path;
+    const struct lks_listing_column *columns;
+    size_t column_count;
+    uint64_t limit;     /* 0: all */
+    const char *cursor; /* how the next page is asked for; NULL: "after" */
+    const char *empty;  /* what to say where there is nothing */
+};
+
+/* Fetch the list at `listing->path` and print it; with --json {"items": [...]}. */
+enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_listing *listing,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* Print an answer: with --json as it came, else a line for each member. */
+enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_remote_answer *answer,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same for an answer that is one sentence to people. */
+enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_remote_answer *answer, struct lks_err *err,
+                               const char *fmt, ...) LKS_PRINTF(5, 6) LKS_MUST_CHECK;
+
+/* Ask for a token: `q` has the beginning of its body, and --ttl is added. People see the token
+ * alone, so that it can go into a file. */
+enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_question *q, struct lks_err *err) LKS_MUST_CHECK;
+
+/* A list that came as a member of an answer, as a table. */
+enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
+                                size_t count, const struct lks_doc *const *lists, size_t list_count,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* A row of the columns for `item`. */
+void lks_listing_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
+                     const struct lks_doc *item);
+
+/* Good, bad and in between, by the word. */
+enum lks_colour lks_listing_colour(struct lks_str word);
+
+/* An option's number from 1 to `most`; `fallback` without it. */
+enum lks_code lks_listing_number(const struct lks_args *args, const char *option, uint64_t most,
+                                 uint64_t fallback, uint64_t *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
+/* "30s", "15m", "24h", "7d" as seconds. */
+enum lks_code lks_listing_span(const struct lks_args *args, const char *option, uint64_t *seconds,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,416 @@
+/* Everything the program can do: dispatch, argument checks, help and the reference page read this.
+ */
+#include "cli/commands.h"
+#include "cli/machine.h"
+#include "cli/remote.h"
+
+#define STACK_OPTIONS                                                                              \
+    {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
+    {                                                                                              \
+        "--stack", "NAME", "which stack, where the file holds several"                             \
+    }
+
+static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
+
+static const struct lks_option diff_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--stack", "NAME", "which stack of OLD, where it holds several; of NEW too, without --to"},
+    {"--to", "NAME", "which stack of NEW; without it, the only one there is"},
+    {0},
+};
+
+static const struct lks_option class_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {0},
+};
+
+static const struct lks_option digest_options[] = {
+    STACK_OPTIONS,
+    {"--canonical", NULL, "print the bytes that are hashed instead of their digest"},
+    {0},
+};
+
+static const struct lks_option check_options[] = {
+    STACK_OPTIONS,
+    {"--gpu", "GPU", "judge for this board or family instead of those of the hardware classes"},
+    {"--date", "DAY", "judge as of this day (2026-11-15) instead of today"},
+    {"--fleet", "FILE", "also judge by the version policies of the pools that pin the stack"},
+    {"--sources", NULL, "show where each fact was read"},
+    {0},
+};
+
+static const struct lks_option lifecycle_options[] = {
+    STACK_OPTIONS,
+    {"--date", "DAY", "count from this day instead of today"},
+    {0},
+};
+
+static const struct lks_option compat_options[] = {
+    {"--driver", "V", "NVIDIA driver, such as 580.126.20"},
+    {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
+    {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
+    {"--rocm", "V", "ROCm, such as 7.2.1"},
+    {"--gpu", "GPU",
+     "board (H100 SXM5 80GB), family (H100), PCI id (2330) or what nvidia-smi calls it"},
+    {"--sources", NULL, "show where each fact was read"},
+    {"--modules", "open|proprietary", "flavour of kernel modules; without it, either will do"},
+    {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
+    {"--needs-ptx-jit", NULL, "the programs compile PTX when they start"},
+    {0},
+};
+
+static const struct lks_option inventory_options[] = {
+    LKS_MACHINE_OPTIONS,
+    {"--capture", "DIR", "write all that was read to a new directory, for --root elsewhere"},
+    {"--scrub", NULL, "with zeroes in the capture for serials, addresses and the node's name"},
+    {"--all", NULL, "show every device, what is absent, serials and health too"},
+    {"--cost", NULL, "show what the reading cost in time and memory instead of what it found"},
+    {0},
+};
+
+static const struct lks_option conform_options[] = {
+    {"--stack", "FILE", "the manifest that holds the stack"},
+    {"--name", "NAME", "which stack, where the file holds several"},
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--tuple", "FILE", "judge what 'inventory --json' printed instead of this machine"},
+    LKS_MACHINE_OPTIONS,
+    {"--all", NULL, "show what conforms too"},
+    {0},
+};
+
+static const struct lks_option init_options[] = {
+    {"--name", "NAME", "how to call the stack (golden)"},
+    {"--version", "V", "its version (the date)"},
+    {"--tuple", "FILE", "from what 'inventory --json' printed instead of this machine"},
+    LKS_MACHINE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option xid_options[] = {
+    {"--sxid", NULL, "the number is one of an NVSwitch"},
+    {"--intr-info", "HEX", "first register behind an Xid 144-150"},
+    {"--error-status", "HEX", "second register behind an Xid 144-150"},
+    {"--driver", "V", "driver that printed them; before R575 they read differently"},
+    {0},
+};
+
+static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
+
+static const struct lks_option apply_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--dry-run", NULL, "show what would change, and change nothing"},
+    {"--accept", NULL, "take in at once what is seen for the first time: for a first fleet"},
+    {0},
+};
+
+static const struct lks_option import_options[] = {
+    {"--csv", "FILE", "a table with the columns name, pool, class and more; '-': standard input"},
+    {"--posture", "NAME", "of pools that the table says nothing of (dev)"},
+    {"--name", "NAME", "how to call the fleet (fleet)"},
+    {0},
+};
+
+static const struct lks_option node_ls_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "only those of this site"},
+    {"--pool", "NAME", "only those of this pool"},
+    {"--rack", "NAME", "only those of this rack"},
+    {"--domain", "NAME", "only those of this domain"},
+    {"--class", "NAME", "only those of this hardware class"},
+    {"--liveness", "STATE", "live, late, lost or unseen"},
+    {"--judged", "VERDICT", "conforms, drift, unmeasured or unjudged"},
+    {"--intake", NULL, "only those that wait to be accepted"},
+    {"--held", NULL, "only those that are held"},
+    {"--component", "NAME", "only those that run this component, with --version in that version"},
+    {"--version", "V", "see --component"},
+    {"--tuple", "DIGEST", "only those that run exactly this"},
+    {"--limit", "N", "at most so many"},
+    {0},
+};
+
+static const struct lks_option node_show_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--tuple", NULL, "what it really runs, value by value, as it last reported"},
+    {0},
+};
+
+static const struct lks_option history_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--limit", "N", "at most so many records (100), the newest first"},
+    {0},
+};
+
+static const struct lks_option reason_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "why; it is recorded"},
+    {0},
+};
+
+static const struct lks_option release_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "why; it is recorded"},
+    {"--force", NULL, "accept a node although it does not conform; that is recorded too"},
+    {0},
+};
+
+static const struct lks_option ttl_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--ttl", "SPAN", "how long it is good for, such as 30m, 24h or 7d"},
+    {0},
+};
+
+static const struct lks_option grant_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "only in this site"},
+    {"--pool", "NAME", "only in this pool"},
+    {0},
+};
+
+static const struct lks_option revoke_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "the binding for this site"},
+    {"--pool", "NAME", "the binding for this pool"},
+    {"--token", NULL, "the argument is the id of an API token"},
+    {0},
+};
+
+static const struct lks_option alarm_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "those that were released too"},
+    {0},
+};
+
+static const struct lks_option verify_options[] = {
+    {"--witness", "FILE", "heads that agents kept: a file, or a directory of agents' states"},
+    {"--key", "FILE", "the journal's public key, kept elsewhere (DIR/journal.pub)"},
+    {0},
+};
+
+static const struct lks_option export_options[] = {
+    {"--from", "ROW", "begin with this row"},
+    {"--node", "NAME", "only what is about this node"},
+    {0},
+};
+
+static const struct lks_option at_options[] = {
+    {"--node", "NAME", "which node"},
+    {0},
+};
+
+static const struct lks_option repair_options[] = {
+    {"--reason", "TEXT", "why the records from the first fault on may be set aside"},
+    {0},
+};
+
+static const struct lks_option backup_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--out", "FILE", "the file to write; it must not exist"},
+    {0},
+};
+
+static const struct lks_option restore_options[] = {
+    {"--to", "DIR", "a new data directory for lockstepd"},
+    {"--seal-key", "FILE", "the key the backup was sealed with (seal.key of that controller)"},
+    {0},
+};
+
+static const struct lks_option top_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--interval", "SECONDS", "how often to look (1)"},
+    {"--rounds", "N", "how many times (on a terminal until it is stopped, else once)"},
+    {0},
+};
+
+static const struct lks_option sim_options[] = {
+    {"--root", "DIR", "the captured machine that every agent reads"},
+    {"--nodes", "N", "how many agents (50)"},
+    {"--heartbeat-ms", "N", "beat so often; late after 3, lost after 12 (10000)"},
+    {0},
+};
+
+#define LIVENESS_JSON "liveness: {unseen, live, late, lost}"
+#define FLEET_JSON                                                                                 \
+    "{name?, manifest?, seq, clock?, nodes, " LIVENESS_JSON ", pools: [{name, posture, "           \
+    "criticality, enforce, sched, stack?, stack_digest?, nodes, enrolled, " LIVENESS_JSON          \
+    ", acts_wait}], alarms_open}"
+#define NODE_JSON                                                                                  \
+    "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
+    "intake, held, enrolled, admissible, why?}"
+
+#define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
+#define ACTION   "{action, meaning?, disruption?}"
+
+const struct lks_command lks_commands[] = {
+    {"inventory", "", 0, 0, inventory_options, "Show what this machine really runs",
+     "Every value comes with its evidence: the file, the call or the command that said so. What "
+     "could not be read is unmeasured, with the reason, and never a guess. Below the values stands "
+     "where the machine does not agree with itself. In JSON it is the tuple, in canonical form.",
+     "{lockstep, kind, digest, node?, boot_id?, taken, readings: [{name, of?, part?, value | "
+     "absent "
+     "| unmeasured, evidence}], findings: " FINDINGS "}; with "
+     "--cost {ms, parent_private_kib, child_private_kib, child}",
+     lks_cmd_inventory},
+    {"conform", "", 0, 0, conform_options, "Judge whether this machine runs a stack",
+     "Every pin is held against what was read: components, firmware, settings, expected devices. "
+     "What was not measured does not conform. Shows what does not; the cause is told where one "
+     "reading can tell it. Exit status 0 when it conforms, 1 when it does not.",
+     "{stack, tuple, class?, conforms, drifted, unmeasured, judgements: [{component, pinned?, "
+     "actual?, of?, verdict, cause?, evidence?}]}",
+     lks_cmd_conform},
+    {"stack init", "", 0, 0, init_options, "Draft a stack from a machine that is as it should be",
+     "Prints a manifest, in YAML, that pins all that was measured, with a hardware class where "
+     "none "
+     "that is built in fits. Exit status 1, with the reasons and without a manifest, when the "
+     "machine does not agree with itself.",
+     "{consistent, digest?, manifest?, findings: " FINDINGS "}", lks_cmd_stack_init},
+    {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
+     "Check that manifests are well formed and complete",
+     "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints a "
+     "line for each document. The first fault ends it, with its place and what to do.",
+     "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
+    {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
+     "Two files that mean the same have the same digest, whatever their spelling, order, comments, "
+     "descriptions and evidence.",
+     "{name, version, digest}", lks_cmd_stack_digest},
+    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
+     "A setting is a row for each of its values, by its dotted name. In JSON the identity is what "
+     "the digest is taken of.",
+     "{name, version, digest, identity}", lks_cmd_stack_show},
+    {"stack diff", "OLD NEW", 2, 2, diff_options,
+     "Show what it means to go from one stack to another",
+     "Each difference comes with its class of update, what it interrupts and whether it can be "
+     "taken back; then the flaws closed and opened, and the class of change. Where NEW holds one "
+     "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
+     "1 when they differ.",
+     "{from, to, same, differences: [{what, old?, new?, change, class, reboot, way_back, one_way, "
+     "tolerated}], flaws_closed: [ID], flaws_opened: [ID], reboot, one_way_steps, change_class?}",
+     lks_cmd_stack_diff},
+    {"stack check", "FILE", 1, 1, check_options,
+     "Judge whether a stack can work on its hardware, and for how long",
+     "Errors mean it cannot work, warnings that it will hurt. What rests on an unconfirmed fact is "
+     "never an error. A family of GPUs is judged by its best-supported board, and the boards that "
+     "answer differently are named. Exit status 1 when there are errors.",
+     "{name, version, digest, verdict, errors, warnings, findings: " FINDINGS "}",
+     lks_cmd_stack_check},
+    {"stack classes", "", 0, 0, NULL, "List the hardware classes that are built in", "",
+     "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
+     lks_cmd_stack_classes},
+    {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
+     "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
+     "NO_ARCH, NO_MODULE), with the rules that led there and the cheapest way out. A family is "
+     "answered for its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
+     "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
+     "other_boards: [{board, verdict, reason}]}",
+     lks_cmd_compat},
+    {"advisories", "FILE", 1, 1, stack_options,
+     "List the known flaws a stack carries, and what closes each",
+     "Exit status 1 when the stack is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
+     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell).",
+     "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
+     "published?, summary?, source?}]}",
+     lks_cmd_advisories},
+    {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
+     "Show when driver branches end: all of them, or those of a stack",
+     "Where two sources name different days, the days left are those to the earlier one.",
+     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}",
+     lks_cmd_lifecycle},
+    {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
+     "Numbers from 10000 on are those of an NVSwitch.",
+     "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
+     ", look_into?: " ACTION ", note?, registers?: [{unit?, severity?, cause?, do_now?}], "
+     "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
+     lks_cmd_xid},
+    {"fleet apply", "FILE", 1, 1, apply_options, "Make the fleet what a manifest says",
+     "Shows each change that leads there. A first pin of a pool is set by it; a pin is not moved "
+     "where nodes are enrolled, and enrolled nodes are not removed: that takes a change, and 'node "
+     "rm'. Applying a file twice changes nothing.",
+     "{applied, changes: [{kind, ...}], seq}", lks_cmd_fleet_apply},
+    {"fleet show", "", 0, 0, remote_options, "Show the pools and how their nodes are", "",
+     FLEET_JSON, lks_cmd_fleet_show},
+    {"fleet import", "", 0, 0, import_options, "Write a fleet's manifest from a table of nodes",
+     "Columns: name, pool, class and, where there are, site, rack, domain, power_zone, "
+     "cooling_loop, hardware_revision, supplier, side, posture. Prints the manifest for 'fleet "
+     "apply'.",
+     "{manifest}", lks_cmd_fleet_import},
+    {"node enroll", "NODE", 1, 1, ttl_options, "Make a token with which one node enrols, once", "",
+     "{node, token, expires}", lks_cmd_node_enroll},
+    {"node ls", "", 0, 0, node_ls_options, "List nodes and how they are", "",
+     "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
+    {"node show", "NODE", 1, 1, node_show_options, "Show all that is known of a node", "",
+     NODE_JSON
+     " and {boot?, drifted, unmeasured, first?, certificate?, notes, health?, skew_ms?, "
+     "heard_ms_ago?, witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, commands: [{id, "
+     "node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what 'inventory' "
+     "prints",
+     lks_cmd_node_show},
+    {"node history", "NODE", 1, 1, history_options, "Show what was recorded of a node", "",
+     "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
+    {"node hold", "NODES", 1, 1, reason_options, "Keep nodes from being admitted",
+     "NODES is a name or a host list such as gpu[001-004].", "{seq}", lks_cmd_node_hold},
+    {"node release", "NODES", 1, 1, release_options,
+     "Take a hold back, or accept nodes that are new or changed",
+     "A node that is first seen, or whose board, GPUs or NICs are others, is not admitted until "
+     "it conforms and a person accepts it.",
+     "{seq}", lks_cmd_node_release},
+    {"node replace", "NODES", 1, 1, reason_options,
+     "Expect other hardware under the same name: its certificate ends, its parts are forgotten", "",
+     "{seq}", lks_cmd_node_replace},
+    {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "", "{seq}",
+     lks_cmd_node_rm},
+    {"access grant", "IDENTITY ROLE", 2, 2, grant_options,
+     "Give an identity a role: viewer, operator, approver or admin",
+     "IDENTITY is that of an API token, user:NAME of a certificate, or unix:UID on the socket.",
+     "{seq}", lks_cmd_access_grant},
+    {"access revoke", "IDENTITY [ROLE]", 1, 2, revoke_options, "Take a role, or a token, back", "",
+     "{seq}", lks_cmd_access_revoke},
+    {"access token", "ID IDENTITY", 2, 2, ttl_options,
+     "Make an API token; it is shown once and only its hash is kept", "", "{token, expires?}",
+     lks_cmd_access_token},
+    {"access ls", "", 0, 0, remote_options, "List who may do what, and the API tokens", "",
+     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?}]}",
+     lks_cmd_access_ls},
+    {"alarm ls", "", 0, 0, alarm_options, "List alarms that are open", "",
+     "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
+    {"alarm release", "ID", 1, 1, reason_options, "Say that an alarm was dealt with", "", "{seq}",
+     lks_cmd_alarm_release},
+    {"journal verify", "DIR", 1, 1, verify_options,
+     "Check every record of a journal, without its daemon",
+     "DIR is lockstepd's data directory, or a copy of journal.db. Finds what was edited, dropped, "
+     "reordered, truncated or rewritten. Exit status 1 for a journal with a fault.",
+     "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
+     "signatures_checked}",
+     lks_cmd_journal_verify},
+    {"journal export", "DIR", 1, 1, export_options,
+     "Print a journal, a line of JSON for each record", "", "{seq, time, kind, ...} on each line",
+     lks_cmd_journal_export},
+    {"journal at", "TIME DIR", 2, 2, at_options, "Show what ran on a node at some time",
+     "TIME is such as 2026-11-15T03:37:00Z.",
+     "{node, time, seq, pool?, stack?, stack_digest?, liveness, judged, tuple?, report?, boot?, "
+     "first?, intake, held, readings?: [[name, part, value]]}",
+     lks_cmd_journal_at},
+    {"journal repair", "DIR", 1, 1, repair_options,
+     "Set records from the first fault on aside, and record that",
+     "For a journal that lockstepd refuses to start with. Nothing is thrown away.",
+     "{fault, at, text, repaired}", lks_cmd_journal_repair},
+    {"backup", "[DIR]", 0, 1, backup_options, "Write a sealed backup of a controller",
+     "Of the running one, or of the data directory DIR of this machine, which works beside a "
+     "running lockstepd too.",
+     "{file, bytes}", lks_cmd_backup},
+    {"restore", "FILE", 1, 1, restore_options, "Make a data directory from a backup",
+     "The journal in it is verified first.", "{directory, rows}", lks_cmd_restore},
+    {"doctor", "[DIR]", 0, 1, NULL, "Look for what is wrong here",
+     "This machine's clock, what of this program never ran on its hardware and, with lockstepd's "
+     "data directory DIR, its configuration, keys, certificates, journal and disk. Exit status 1 "
+     "when something is wrong.",
+     "{checks: [{check, state, text}]}", lks_cmd_doctor},
+    {"top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
+    {"sim up", "DIR", 1, 1, sim_options, "Run a controller and many agents on this machine",
+     "They are the real programs over a captured machine, in a new directory.", "{server, nodes}",
+     lks_cmd_sim_up},
+    {"sim down", "DIR", 1, 1, NULL, "End what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
+    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "",
+     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
+     lks_cmd_help},
+    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", "{version}", lks_cmd_version},
+};
+const size_t lks_command_count = LKS_COUNT(lks_commands);

@@ -1,0 +1,20 @@
+/* Base64 (RFC 4648) with padding, and its form for names and addresses without. */
+#ifndef LKS_CODEC_BASE64_H
+#define LKS_CODEC_BASE64_H
+
+#include "base/buf.h"
+
+void lks_base64_add(struct lks_buf *out, struct lks_str bytes);
+void lks_base64url_add(struct lks_buf *out, struct lks_str bytes);
+
+/* Strict: no blanks, padding as it has to be, no bits left over. INVALID for anything else. */
+enum lks_code lks_base64_read(struct lks_str text, struct lks_buf *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_base64url_read(struct lks_str text, struct lks_buf *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+
+/* Lower-case hexadecimal digits, and back; `len` bytes each way. */
+void lks_hex_add(struct lks_buf *out, const uint8_t *bytes, size_t len);
+bool lks_hex_read(struct lks_str text, uint8_t *out, size_t len);
+
+#endif

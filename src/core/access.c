@@ -1,0 +1,103 @@
+#include "core/access.h"
+
+#include "trust/token.h"
+
+const char *const lks_permission_words[] = {"nothing", "know",  "read",   "operate",
+                                            "approve", "admin", "report", NULL};
+
+/* Nobody who can change the fleet can also approve: an admin who should is given both roles, and
+ * the journal says so. Nor does an admin report: that is for the node's own certificate. */
+/* clang-format off */
+static const bool table[LKS_ROLE_COUNT][LKS_PERMISSION_COUNT] = {
+    /*                     nothing know   read   operate approve admin  report */
+    [LKS_ROLE_VIEWER]   = {true,   true,  true,  false,  false,  false, false},
+    [LKS_ROLE_OPERATOR] = {true,   true,  true,  true,   false,  false, false},
+    [LKS_ROLE_APPROVER] = {true,   true,  true,  false,  true,   false, false},
+    [LKS_ROLE_ADMIN]    = {true,   true,  true,  true,   false,  true,  false},
+    [LKS_ROLE_AGENT]    = {true,   true,  false, false,  false,  false, true},
+};
+/* clang-format on */
+
+bool lks_role_may(enum lks_role role, enum lks_permission permission)
+{
+    LKS_ASSERT(role < LKS_ROLE_COUNT && permission < LKS_PERMISSION_COUNT);
+    return table[role][permission];
+}
+
+struct lks_scope lks_scope_of_node(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    struct lks_scope scope = {.site = lks_state_text(s, n->site)};
+    if (n->pool < s->pool_count)
+        scope.pool = lks_state_text(s, s->pools[n->pool].name);
+    return scope;
+}
+
+static bool within(struct lks_str bound, struct lks_str where)
+{
+    return bound.len == 0 || lks_str_eq(bound, where);
+}
+
+/* The node whose certificate gives `identity`; LKS_NO_NODE for anyone else, and for a node that is
+ * not, or no longer, enrolled. */
+static uint32_t node_of(const struct lks_state *s, struct lks_str identity)
+{
+    struct lks_str prefix, name;
+    if (!lks_str_cut(identity, ':', &prefix, &name) || !lks_str_is(prefix, "node"))
+        return LKS_NO_NODE;
+    uint32_t node = lks_state_node(s, name);
+    return node != LKS_NO_NODE && s->nodes[node].enrolled ? node : LKS_NO_NODE;
+}
+
+/* A node is an agent where it stands, without a binding. */
+static bool node_may(const struct lks_state *s, struct lks_str identity,
+                     enum lks_permission permission, const struct lks_scope *at)
+{
+    uint32_t node = node_of(s, identity);
+    if (node == LKS_NO_NODE || !lks_role_may(LKS_ROLE_AGENT, permission))
+        return false;
+    struct lks_scope own = lks_scope_of_node(s, node);
+    return at == NULL || (lks_str_eq(own.site, at->site) && lks_str_eq(own.pool, at->pool));
+}
+
+/* `at` may be NULL: anywhere. */
+static bool may(const struct lks_state *s, struct lks_str identity, enum lks_permission permission,
+                const struct lks_scope *at)
+{
+    if (permission == LKS_MAY_NOTHING)
+        return true;
+    if (identity.len == 0 || permission == LKS_MAY_KNOW)
+        return identity.len > 0;
+    uint32_t count = 0;
+    const struct lks_binding *bindings = lks_state_bindings(s, identity, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lks_binding *b = &bindings[i];
+        if (lks_role_may(b->role, permission) &&
+            (at == NULL || (within(lks_state_text(s, b->site), at->site) &&
+                            within(lks_state_text(s, b->pool), at->pool))))
+            return true;
+    }
+    return node_may(s, identity, permission, at);
+}
+
+bool lks_access_may(const struct lks_state *s, struct lks_str identity,
+                    enum lks_permission permission, struct lks_scope scope)
+{
+    return may(s, identity, permission, &scope);
+}
+
+bool lks_access_somewhere(const struct lks_state *s, struct lks_str identity,
+                          enum lks_permission permission)
+{
+    return may(s, identity, permission, NULL);
+}
+
+struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,
+                                lks_ms now)
+{
+    const struct lks_api_token *token = lks_state_token(s, id);
+    if (token == NULL || !lks_token_same(lks_state_text(s, token->hash), hash) ||
+        (token->expires != 0 && now >= token->expires))
+        return (struct lks_str){"", 0};
+    return lks_state_text(s, token->identity);
+}

@@ -1,0 +1,47 @@
+/*
+ * Who may do what, where. A binding gives an identity a role in a scope: a site, a pool, both or
+ * everywhere. Permissions follow from the role by one table, which is also the reference page.
+ *
+ * Identities: "token:ID" of an API token's owner is whatever identity the token was made for;
+ * "user:NAME" and "node:NAME" come from certificates, "unix:UID" from the socket's peer. uid 0 and
+ * the daemon's own uid are admin on the socket without a binding.
+ */
+#ifndef LKS_CORE_ACCESS_H
+#define LKS_CORE_ACCESS_H
+
+#include "core/state.h"
+
+enum lks_permission {
+    LKS_MAY_NOTHING, /* anyone, known or not: health, enrolment */
+    LKS_MAY_KNOW,    /* anyone who is known: who am I */
+    LKS_MAY_READ,
+    LKS_MAY_OPERATE, /* hold, release, enrol, replace, alarms */
+    LKS_MAY_APPROVE,
+    LKS_MAY_ADMIN,  /* fleet, access, backup */
+    LKS_MAY_REPORT, /* an agent, for its own node alone */
+    LKS_PERMISSION_COUNT
+};
+extern const char *const lks_permission_words[];
+
+bool lks_role_may(enum lks_role role, enum lks_permission permission);
+
+/* Where something is; empty views match bindings without that scope alone. */
+struct lks_scope {
+    struct lks_str site, pool;
+};
+struct lks_scope lks_scope_of_node(const struct lks_state *s, uint32_t node);
+
+/* `identity` may do it at `scope`. */
+bool lks_access_may(const struct lks_state *s, struct lks_str identity,
+                    enum lks_permission permission, struct lks_scope scope);
+
+/* `identity` may do it somewhere: lists are then cut down to where. */
+bool lks_access_somewhere(const struct lks_state *s, struct lks_str identity,
+                          enum lks_permission permission);
+
+/* The identity behind an API token with this id and hash, which must not be past its end; an empty
+ * view otherwise. */
+struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,
+                                lks_ms now);
+
+#endif

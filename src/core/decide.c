@@ -1,0 +1,216 @@
+#include "core/decide.h"
+
+#include "core/decide_rules.h"
+
+#include <stdlib.h>
+
+enum { FIRST_RECORDS = 16 };
+
+/* One row an event. */
+static lks_rule *const rules[LKS_EVENT_COUNT] = {
+    [LKS_EVENT_TICK] = lks_decide_tick,
+    [LKS_EVENT_STARTED] = lks_decide_started,
+    [LKS_EVENT_LIMITS] = lks_decide_limits,
+    [LKS_EVENT_CLOCK] = lks_decide_clock,
+    [LKS_EVENT_BEAT] = lks_decide_beat,
+    [LKS_EVENT_TUPLE] = lks_decide_tuple,
+    [LKS_EVENT_TOKEN] = lks_decide_token,
+    [LKS_EVENT_ENROLL] = lks_decide_enroll,
+    [LKS_EVENT_RENEW] = lks_decide_renew,
+    [LKS_EVENT_FLEET] = lks_decide_fleet,
+    [LKS_EVENT_HOLD] = lks_decide_hold,
+    [LKS_EVENT_RELEASE] = lks_decide_release,
+    [LKS_EVENT_REPLACE] = lks_decide_replace,
+    [LKS_EVENT_REMOVE] = lks_decide_remove,
+    [LKS_EVENT_ALARM_RELEASE] = lks_decide_alarm_release,
+    [LKS_EVENT_GRANT] = lks_decide_grant,
+    [LKS_EVENT_UNGRANT] = lks_decide_ungrant,
+    [LKS_EVENT_API_TOKEN] = lks_decide_api_token,
+    [LKS_EVENT_API_TOKEN_GONE] = lks_decide_api_token_gone,
+    [LKS_EVENT_COMMAND] = lks_decide_command,
+    [LKS_EVENT_RESULT] = lks_decide_result,
+};
+
+/* What turned in one pool by this decision. */
+struct lks_deciding_turns {
+    uint32_t count;
+    bool raised;
+};
+
+void lks_decision_init(struct lks_decision *d)
+{
+    *d = (struct lks_decision){0};
+    lks_arena_init(&d->arena, LKS_DECISION_MEMORY_MAX);
+}
+
+void lks_decision_fini(struct lks_decision *d)
+{
+    lks_arena_fini(&d->arena);
+    free(d->records);
+    *d = (struct lks_decision){0};
+}
+
+enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
+                         const struct lks_event *event, struct lks_decision *out,
+                         struct lks_err *err)
+{
+    LKS_ASSERT(event->kind < LKS_EVENT_COUNT);
+    lks_decision_fini(out);
+    lks_decision_init(out);
+    struct lks_deciding d = {
+        .state = s,
+        .book = book,
+        .now = now,
+        .event = event,
+        .out = out,
+        .next_alarm = s->next_alarm,
+    };
+    rules[event->kind](&d);
+    if (out->failed != LKS_OK)
+        return lks_fail(err, out->failed, "a decision does not fit into memory");
+    return LKS_OK;
+}
+
+lks_ms lks_decide_next(const struct lks_state *s)
+{
+    lks_ms at = UINT64_MAX;
+    uint32_t node = 0;
+    if (!lks_heap_peek(&s->deadlines, &at, &node))
+        at = UINT64_MAX;
+    if (s->commands_open == 0 || s->commands_due == UINT64_MAX)
+        return at;
+    lks_ms left = s->commands_due > s->seen.wall ? s->commands_due - s->seen.wall : 0;
+    lks_ms over = s->seen.mono + left;
+    return over < s->seen.mono || over > at ? at : over;
+}
+
+/* Writing one down -------------------------------------------------------------------------- */
+
+struct lks_record *lks_deciding_add(struct lks_deciding *d, enum lks_record_kind kind)
+{
+    struct lks_decision *out = d->out;
+    if (out->count == out->room && out->failed == LKS_OK) {
+        size_t room = out->room == 0 ? FIRST_RECORDS : out->room * 2;
+        struct lks_record *records = reallocarray(out->records, room, sizeof(records[0]));
+        if (records == NULL) {
+            out->failed = LKS_E_NOMEM;
+        } else {
+            out->records = records;
+            out->room = room;
+        }
+    }
+    struct lks_record *r = out->failed == LKS_OK ? &out->records[out->count++] : &d->scratch;
+    *r = (struct lks_record){.kind = kind};
+    return r;
+}
+
+struct lks_str lks_deciding_text(struct lks_deciding *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct lks_str text = lks_arena_formatv(&d->out->arena, fmt, ap);
+    va_end(ap);
+    if (text.ptr != NULL)
+        return text;
+    d->out->failed = LKS_E_NOMEM;
+    return LKS_STR("");
+}
+
+void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    struct lks_str text = lks_arena_formatv(&d->out->arena, fmt, ap);
+    va_end(ap);
+    d->out->count = 0;
+    enum lks_code refused =
+        lks_fail(&d->out->refused, code, "%s", text.ptr == NULL ? "" : text.ptr);
+    if (text.ptr == NULL)
+        d->out->failed = LKS_E_NOMEM;
+    (void)refused;
+}
+
+/* Alarms and MASS --------------------------------------------------------------------------- */
+
+/* The open alarm of that kind and subject, of the state or of this decision; 0: none. */
+static uint64_t open_alarm(const struct lks_deciding *d, enum lks_alarm_kind kind,
+                           struct lks_str subject)
+{
+    const struct lks_state *s = d->state;
+    for (size_t i = 0; i < d->out->count && d->next_alarm > s->next_alarm; i++) {
+        const struct lks_record *r = &d->out->records[i];
+        if (r->kind == LKS_RECORD_ALARM && r->alarm.kind == kind &&
+            lks_str_eq(r->alarm.subject, subject))
+            return r->alarm.id;
+    }
+    lks_text text = 0;
+    if (s->alarms_open == 0 || !lks_intern_find(&s->texts, subject, &text))
+        return 0;
+    for (uint32_t i = s->alarm_count; i-- > 0;) {
+        const struct lks_state_alarm *alarm = &s->alarms[i];
+        if (alarm->released == 0 && alarm->kind == kind && alarm->subject == text)
+            return alarm->id;
+    }
+    return 0;
+}
+
+/* Half of the room is kept for MASS, of which there is one a pool at the most: a fleet of agents
+ * gone mad must not keep that alarm from being seen. */
+uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
+                            struct lks_str subject, struct lks_str text)
+{
+    _Static_assert(LKS_STATE_POOLS_MAX < LKS_STATE_ALARMS_MAX / 2, "a MASS of each pool has room");
+    uint64_t open = open_alarm(d, kind, subject);
+    uint64_t all = d->state->alarms_open + (d->next_alarm - d->state->next_alarm);
+    if (open != 0 || (kind != LKS_ALARM_MASS && all >= LKS_STATE_ALARMS_MAX / 2))
+        return open;
+    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+        .id = d->next_alarm,
+        .kind = kind,
+        .subject = subject,
+        .text = text,
+    };
+    return d->next_alarm++;
+}
+
+static struct lks_deciding_turns *turns_of(struct lks_deciding *d, uint32_t pool)
+{
+    if (d->turns == NULL)
+        d->turns = lks_arena_array(&d->out->arena, d->state->pool_count,
+                                   sizeof(struct lks_deciding_turns));
+    if (d->turns == NULL)
+        d->out->failed = LKS_E_NOMEM;
+    return d->turns == NULL ? NULL : &d->turns[pool];
+}
+
+void lks_deciding_turn(struct lks_deciding *d, uint32_t p, const char *what)
+{
+    const struct lks_state *s = d->state;
+    const struct lks_limits *l = &s->limits;
+    if (p >= s->pool_count || !s->pools[p].known)
+        return;
+    const struct lks_state_pool *pool = &s->pools[p];
+    struct lks_deciding_turns *turns = turns_of(d, p);
+    if (turns == NULL)
+        return;
+    turns->count++;
+    uint64_t count =
+        (uint64_t)lks_mass_count(&s->mass[p], d->now.wall, l->mass_window) + turns->count;
+    if (pool->mass_alarm != 0 || turns->raised ||
+        count <= lks_mass_limit(l->mass_floor, l->mass_percent, pool->nodes))
+        return;
+    struct lks_str name = lks_state_text(s, pool->name);
+    struct lks_str text = lks_deciding_text(
+        d, "%llu of %u nodes turned %s within %llu s: automatic acts in this pool wait",
+        (unsigned long long)count, pool->nodes, what,
+        (unsigned long long)(l->mass_window / LKS_SECOND));
+    uint64_t alarm = lks_deciding_alarm(d, LKS_ALARM_MASS, name, text);
+    lks_deciding_add(d, LKS_RECORD_MASS)->mass = (struct lks_rec_mass){
+        .pool = name,
+        .what = lks_str_from(what),
+        .count = count,
+        .of = pool->nodes,
+        .alarm = alarm,
+    };
+    turns->raised = true;
+}

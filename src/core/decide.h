@@ -1,0 +1,132 @@
+/*
+ * The decisions of the control plane: what becomes of an event.
+ *
+ * lks_decide() looks at the state, the time and one event, changes nothing, and lists records. The
+ * engine makes them durable, applies them, and only then lets anyone see them. A refusal is an
+ * answer: it has a code and a line, and no records. One rule in one place: a file decide_*.c for
+ * each group of events, one table of them in decide.c.
+ */
+#ifndef LKS_CORE_DECIDE_H
+#define LKS_CORE_DECIDE_H
+
+#include "core/pulse.h"
+#include "core/state.h"
+#include "model/manifest.h"
+#include "model/tuple.h"
+
+#define LKS_DECISION_MEMORY_MAX ((size_t)512 << 20)
+#define LKS_DECISION_SLICE      1024 /* a tick lists about so many records, and says `more` */
+#define LKS_REASON_MAX          1024 /* bytes of a reason a person gives */
+
+enum lks_event_kind {
+    LKS_EVENT_TICK,
+    LKS_EVENT_STARTED,
+    LKS_EVENT_LIMITS,
+    LKS_EVENT_CLOCK,
+    LKS_EVENT_BEAT,
+    LKS_EVENT_TUPLE,
+    LKS_EVENT_TOKEN,  /* make an enrolment token */
+    LKS_EVENT_ENROLL, /* use it */
+    LKS_EVENT_RENEW,
+    LKS_EVENT_FLEET,
+    LKS_EVENT_HOLD,
+    LKS_EVENT_RELEASE, /* from a hold and from intake */
+    LKS_EVENT_REPLACE,
+    LKS_EVENT_REMOVE,
+    LKS_EVENT_ALARM_RELEASE,
+    LKS_EVENT_GRANT,
+    LKS_EVENT_UNGRANT,
+    LKS_EVENT_API_TOKEN,
+    LKS_EVENT_API_TOKEN_GONE,
+    LKS_EVENT_COMMAND,
+    LKS_EVENT_RESULT,
+    LKS_EVENT_COUNT
+};
+
+/* Views and pointers are borrowed until the turn is over. */
+struct lks_event {
+    enum lks_event_kind kind;
+    struct lks_str by;     /* who asks; empty: nobody */
+    struct lks_str reason; /* where a person has to give one */
+    uint32_t node;         /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
+    struct lks_str name;   /* TOKEN, ENROLL: the node; HOLD to REMOVE: a host list */
+    union {
+        struct {
+            struct lks_str version, host;
+        } started;
+        struct lks_limits limits;
+        struct {
+            uint64_t forward, back; /* by how many ms the wall clock jumped */
+        } clock;
+        struct lks_beat beat;
+        struct {
+            const struct lks_tuple *tuple;
+            struct lks_str report; /* digest of its bytes, which are a blob of the same batch */
+        } tuple;
+        struct {
+            struct lks_str hash;
+            lks_ms expires;
+        } token;
+        struct { /* the certificate is made already; it leaves if the answer is yes */
+            struct lks_str token_hash; /* ENROLL */
+            struct lks_str fingerprint, serial;
+            struct lks_str shown; /* RENEW: fingerprint of the certificate that asks */
+            lks_ms expires;
+        } certificate;
+        struct {
+            const struct lks_manifest *manifest;
+            struct lks_str digest; /* of its bytes, a blob of the same batch */
+            bool accept;           /* what is first seen is taken in at once */
+        } fleet;
+        struct {
+            bool force; /* RELEASE: although it does not conform; the record says so */
+        } release;
+        uint64_t alarm;
+        struct {
+            struct lks_str identity, site, pool;
+            enum lks_role role;
+        } grant;
+        struct {
+            struct lks_str id, identity, hash;
+            lks_ms expires;
+        } api_token;
+        struct {
+            struct lks_str executor, digests;
+            lks_ms expires;
+        } command;
+        struct {
+            uint64_t id;
+            enum lks_outcome outcome;
+            struct lks_str text;
+        } result;
+    };
+};
+
+/* What digests in the state stand for, so far as decisions need it. */
+struct lks_book {
+    const struct lks_facts *facts;
+    const struct lks_manifest *manifest; /* of the fleet as it was last applied; NULL: none yet */
+};
+
+struct lks_decision {
+    struct lks_arena arena; /* owns what records point to */
+    struct lks_record *records;
+    size_t count, room;
+    struct lks_err refused; /* code other than LKS_OK: the answer is no */
+    bool more;              /* a tick is due at once */
+    enum lks_code failed;   /* out of memory, asked by lks_decide() */
+};
+
+void lks_decision_init(struct lks_decision *d);
+void lks_decision_fini(struct lks_decision *d);
+
+/* `out` was initialised; what it held is gone. Fails only for lack of memory; a refusal is not a
+ * failure. */
+enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
+                         const struct lks_event *event, struct lks_decision *out,
+                         struct lks_err *err) LKS_MUST_CHECK;
+
+/* When the next tick is due (mono), or UINT64_MAX. */
+lks_ms lks_decide_next(const struct lks_state *s);
+
+#endif

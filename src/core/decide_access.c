@@ -1,0 +1,249 @@
+#include "core/decide_rules.h"
+
+#include "base/near.h"
+#include "trust/token.h"
+
+/* Names ------------------------------------------------------------------------------------- */
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Letters, digits, '.', '-', '_' and '@', beginning with a letter or digit. */
+static bool is_name(struct lks_str s)
+{
+    if (s.len == 0 || s.len > LKS_TOKEN_ID_MAX || !is_alnum(s.ptr[0]))
+        return false;
+    for (size_t i = 0; i < s.len; i++) {
+        if (!is_alnum(s.ptr[i]) && (s.ptr[i] == '\0' || strchr(".-_@", s.ptr[i]) == NULL))
+            return false;
+    }
+    return true;
+}
+
+/* As the socket's peer is written: without zeros in front, since 7 and 07 would be two. */
+static bool is_uid(struct lks_str s)
+{
+    uint64_t uid;
+    return lks_str_number(s, UINT32_MAX - 1, &uid) && (s.len == 1 || s.ptr[0] != '0');
+}
+
+/* "user:NAME" as in certificates, "unix:UID", or a plain name, which tokens are made for. Nodes are
+ * agents by their certificates and nothing else, so "node:NAME" is none of them. */
+static bool check_identity(struct lks_deciding *d, struct lks_str identity)
+{
+    struct lks_str prefix, rest;
+    bool fine = false;
+    if (!lks_str_cut(identity, ':', &prefix, &rest))
+        fine = is_name(identity);
+    else if (lks_str_is(prefix, "user"))
+        fine = is_name(rest);
+    else if (lks_str_is(prefix, "unix"))
+        fine = is_uid(rest);
+    if (!fine)
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "'%" LKS_STR_FMT "' is no identity: NAME of letters, digits, '.', '-', "
+                            "'_', '@', or user:NAME, or unix:UID",
+                            LKS_STR_ARG(identity));
+    return fine;
+}
+
+/* Bindings ---------------------------------------------------------------------------------- */
+
+static bool check_pool(struct lks_deciding *d, struct lks_str pool)
+{
+    const struct lks_state *s = d->state;
+    if (pool.len == 0 || lks_state_pool(s, pool) != UINT32_MAX)
+        return true;
+    struct lks_near near = lks_near_to(pool);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->pool_count; i++) {
+        if (s->pools[i].known)
+            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
+    }
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet%s",
+                        LKS_STR_ARG(pool), lks_near_hint(&near, hint));
+    return false;
+}
+
+/* The sites as the fleet was written, or NULL. */
+static const struct lks_doc *written_sites(const struct lks_deciding *d)
+{
+    const struct lks_manifest *manifest = d->book != NULL ? d->book->manifest : NULL;
+    const struct lks_doc *sites = NULL;
+    if (manifest != NULL && manifest->fleet_count > 0)
+        sites = lks_doc_member(manifest->fleets[0].doc, "sites");
+    return sites != NULL ? sites->first : NULL;
+}
+
+/* A site is one that the fleet lists, or in which a node stands. */
+static bool check_site(struct lks_deciding *d, struct lks_str site)
+{
+    const struct lks_state *s = d->state;
+    struct lks_near near = lks_near_to(site);
+    char hint[LKS_NEAR_HINT_SIZE];
+    lks_text text = 0;
+    if (site.len == 0)
+        return true;
+    for (const struct lks_doc *item = written_sites(d); item != NULL; item = item->next) {
+        if (lks_str_eq(item->key, site))
+            return true;
+        lks_near_try(&near, item->key);
+    }
+    bool known = lks_intern_find(&s->texts, site, &text);
+    for (uint32_t n = 0; known && n < s->node_count; n++) {
+        if (s->nodes[n].placed && s->nodes[n].site == text)
+            return true;
+    }
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no site '%" LKS_STR_FMT "' in the fleet%s",
+                        LKS_STR_ARG(site), lks_near_hint(&near, hint));
+    return false;
+}
+
+static bool has_binding(const struct lks_state *s, const struct lks_event *e)
+{
+    uint32_t count = 0;
+    const struct lks_binding *b = lks_state_bindings(s, e->grant.identity, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (b[i].role == e->grant.role && lks_str_eq(lks_state_text(s, b[i].site), e->grant.site) &&
+            lks_str_eq(lks_state_text(s, b[i].pool), e->grant.pool))
+            return true;
+    }
+    return false;
+}
+
+/* Before there is a fleet any scope may be written: access is often set up first. What is granted
+ * already is granted. */
+void lks_decide_grant(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
+    if (!check_identity(d, e->grant.identity))
+        return;
+    if (d->state->fleet_manifest != 0 &&
+        (!check_site(d, e->grant.site) || !check_pool(d, e->grant.pool)))
+        return;
+    if (has_binding(d->state, e))
+        return;
+    if (d->state->binding_count >= LKS_STATE_BINDINGS_MAX) {
+        lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d bindings, which is the most",
+                            LKS_STATE_BINDINGS_MAX);
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_GRANTED)->granted =
+        (struct lks_rec_granted){.identity = e->grant.identity,
+                                 .role = e->grant.role,
+                                 .site = e->grant.site,
+                                 .pool = e->grant.pool,
+                                 .by = e->by};
+}
+
+static uint32_t admins_everywhere(const struct lks_state *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->binding_count; i++) {
+        const struct lks_binding *b = &s->bindings[i];
+        count += b->role == LKS_ROLE_ADMIN && b->site == 0 && b->pool == 0;
+    }
+    return count;
+}
+
+void lks_decide_ungrant(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
+    bool everywhere = e->grant.site.len == 0 && e->grant.pool.len == 0;
+    if (!has_binding(d->state, e)) {
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+                            "'%" LKS_STR_FMT "' is not %s there; see lockstep access ls",
+                            LKS_STR_ARG(e->grant.identity), lks_role_words[e->grant.role]);
+        return;
+    }
+    if (e->grant.role == LKS_ROLE_ADMIN && everywhere && admins_everywhere(d->state) == 1) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "'%" LKS_STR_FMT "' is the last admin of everything; grant that to "
+                            "someone else first",
+                            LKS_STR_ARG(e->grant.identity));
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_UNGRANTED)->ungranted =
+        (struct lks_rec_ungranted){.identity = e->grant.identity,
+                                   .role = e->grant.role,
+                                   .site = e->grant.site,
+                                   .pool = e->grant.pool,
+                                   .by = e->by};
+}
+
+/* API tokens -------------------------------------------------------------------------------- */
+
+void lks_decide_api_token(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    struct lks_str id = e->api_token.id;
+    LKS_ASSERT(e->api_token.hash.len > 0);
+    if (!is_name(id))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "'%" LKS_STR_FMT "' is no name for a token: letters, digits, '.', "
+                            "'-', '_', '@', at most %d",
+                            LKS_STR_ARG(id), LKS_TOKEN_ID_MAX);
+    else if (!check_identity(d, e->api_token.identity))
+        return;
+    else if (lks_state_token(d->state, id) != NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "there is a token '%" LKS_STR_FMT "' already; take it back first, or "
+                            "choose another name",
+                            LKS_STR_ARG(id));
+    else if (e->api_token.expires != 0 && e->api_token.expires <= d->now.wall)
+        lks_deciding_refuse(d, LKS_E_INVALID, "a token that ends in the past opens nothing");
+    else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
+        lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
+                            LKS_STATE_TOKENS_MAX);
+    else
+        lks_deciding_add(d, LKS_RECORD_API_TOKEN)->api_token =
+            (struct lks_rec_api_token){.id = id,
+                                       .identity = e->api_token.identity,
+                                       .hash = e->api_token.hash,
+                                       .expires = e->api_token.expires,
+                                       .by = e->by};
+}
+
+void lks_decide_api_token_gone(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str id = d->event->api_token.id;
+    if (lks_state_token(s, id) != NULL) {
+        lks_deciding_add(d, LKS_RECORD_API_TOKEN_GONE)->api_token_gone =
+            (struct lks_rec_api_token_gone){.id = id, .by = d->event->by};
+        return;
+    }
+    struct lks_near near = lks_near_to(id);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->token_count && near.distance > 1; i++)
+        lks_near_try(&near, lks_state_text(s, s->tokens[i].id));
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no token '%" LKS_STR_FMT "'%s", LKS_STR_ARG(id),
+                        lks_near_hint(&near, hint));
+}
+
+/* Alarms ------------------------------------------------------------------------------------ */
+
+void lks_decide_alarm_release(struct lks_deciding *d)
+{
+    unsigned long long id = d->event->alarm;
+    if (!lks_deciding_reason(d))
+        return;
+    const struct lks_state_alarm *alarm = lks_state_alarm(d->state, id);
+    if (alarm == NULL) {
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no alarm %llu; see lockstep alarm ls", id);
+        return;
+    }
+    if (alarm->released != 0) {
+        struct lks_str by = lks_state_text(d->state, alarm->by);
+        lks_deciding_refuse(d, LKS_E_REFUSED, "alarm %llu was released by %" LKS_STR_FMT, id,
+                            LKS_STR_ARG(by));
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+        (struct lks_rec_alarm_released){
+            .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+}

@@ -1,0 +1,201 @@
+#include "core/decide_rules.h"
+
+#include "trust/envelope.h"
+
+enum { LIFE_MAX_HOURS = 24 };
+#define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
+
+/* A name that can be no path and no option. */
+static bool is_executor(struct lks_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter && (c != '-' || i == 0))
+            return false;
+    }
+    return s.len > 0 && s.len <= LKS_EXECUTOR_NAME_MAX;
+}
+
+/* "sha256:" and 64 digits in lower case, so that one artifact has one name. */
+static bool is_digest(struct lks_str s)
+{
+    if (s.len != LKS_DIGEST_SIZE - 1 || !lks_str_starts(s, "sha256:"))
+        return false;
+    for (size_t i = strlen("sha256:"); i < s.len; i++) {
+        char c = s.ptr[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+            return false;
+    }
+    return true;
+}
+
+static bool check_digests(struct lks_deciding *d)
+{
+    struct lks_str rest = d->event->command.digests, word;
+    size_t count = 0;
+    while (lks_str_word(&rest, &word)) {
+        if (!is_digest(word)) {
+            lks_deciding_refuse(d, LKS_E_INVALID,
+                                "'%" LKS_STR_FMT "' is no digest: sha256: and 64 digits",
+                                LKS_STR_ARG(word));
+            return false;
+        }
+        if (++count > LKS_ENVELOPE_DIGESTS_MAX) {
+            lks_deciding_refuse(d, LKS_E_INVALID, "a command carries at most %d digests",
+                                LKS_ENVELOPE_DIGESTS_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_order(struct lks_deciding *d)
+{
+    struct lks_str executor = d->event->command.executor;
+    lks_ms expires = d->event->command.expires;
+    if (!is_executor(executor))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "'%" LKS_STR_FMT "' is no executor: letters, digits and '-', at most "
+                            "%d",
+                            LKS_STR_ARG(executor), LKS_EXECUTOR_NAME_MAX);
+    else if (expires <= d->now.wall)
+        lks_deciding_refuse(d, LKS_E_INVALID, "a command that has expired would not be run");
+    else if (expires - d->now.wall > LIFE_MAX)
+        lks_deciding_refuse(d, LKS_E_INVALID, "a command lives at most %d hours", LIFE_MAX_HOURS);
+    else
+        return check_digests(d);
+    return false;
+}
+
+/* The command that this node has not answered yet. */
+static const struct lks_state_command *pending(const struct lks_state *s, uint32_t node)
+{
+    if (s->nodes[node].pending == 0)
+        return NULL;
+    for (uint32_t i = s->command_count; i-- > 0;) {
+        if (s->commands[i].node == node && !s->commands[i].ended)
+            return &s->commands[i];
+    }
+    return NULL;
+}
+
+/* A command is signed for one boot of one node, so there has to be one that answers. A second one
+ * waits for the end of the first: what two of them do to each other nobody has tried. */
+static bool check_target(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_str name = lks_state_name(d->state, node);
+    const struct lks_state_command *open = pending(d->state, node);
+    if (n->asset != 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
+                            LKS_STR_ARG(name));
+    else if (!n->enrolled)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is not enrolled",
+                            LKS_STR_ARG(name));
+    else if (n->liveness != LKS_LIVE || n->boot == 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is %s, and only a live node is commanded",
+                            LKS_STR_ARG(name), lks_liveness_words[n->liveness]);
+    else if (open != NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " has not answered command %llu (%" LKS_STR_FMT ") yet",
+                            LKS_STR_ARG(name), (unsigned long long)open->id,
+                            LKS_STR_ARG(lks_state_text(d->state, open->executor)));
+    else
+        return true;
+    return false;
+}
+
+void lks_decide_command(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t node = lks_state_node(d->state, e->name);
+    if (!lks_deciding_reason(d) || !check_order(d))
+        return;
+    if (node == LKS_NO_NODE) {
+        lks_deciding_no_node(d, e->name);
+        return;
+    }
+    if (!check_target(d, node))
+        return;
+    if (d->state->commands_open >= LKS_STATE_COMMANDS_MAX) {
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",
+                            LKS_STATE_COMMANDS_MAX);
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_COMMAND)->command = (struct lks_rec_command){
+        .id = d->state->next_command,
+        .node = lks_state_name(d->state, node),
+        .boot = lks_state_text(d->state, d->state->nodes[node].boot),
+        .executor = e->command.executor,
+        .digests = e->command.digests,
+        .attempt = 1,
+        .expires = e->command.expires,
+        .by = e->by,
+        .reason = lks_str_trim(e->reason),
+    };
+}
+
+/* Results ----------------------------------------------------------------------------------- */
+
+static void end(struct lks_deciding *d, const struct lks_state_command *c, enum lks_outcome outcome,
+                struct lks_str text)
+{
+    lks_deciding_add(d, LKS_RECORD_COMMAND_ENDED)->command_ended = (struct lks_rec_command_ended){
+        .id = c->id,
+        .node = lks_state_name(d->state, c->node),
+        .outcome = outcome,
+        .text = text,
+    };
+}
+
+/* That a command expired is for lockstepd to say. */
+static bool check_result(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    if (e->result.outcome >= LKS_OUTCOME_COUNT || e->result.outcome == LKS_OUTCOME_EXPIRED)
+        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an agent can report");
+    else if (e->result.text.len > LKS_REASON_MAX || !lks_str_printable(e->result.text))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "the text of a result is one printable line of at most %d bytes",
+                            LKS_REASON_MAX);
+    else
+        return true;
+    return false;
+}
+
+/* Agents repeat a result until it is acknowledged, so one that is known, or that was forgotten with
+ * its command, is welcome and changes nothing. Only of a command that we gave up for expired is the
+ * node's own word news: it did run, or did not. */
+void lks_decide_result(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_command *c = lks_state_command(d->state, e->result.id);
+    unsigned long long id = e->result.id;
+    if (!check_result(d))
+        return;
+    if (c == NULL && (id == 0 || id >= d->state->next_command))
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
+    else if (c != NULL && c->node != e->node)
+        lks_deciding_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
+    else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED))
+        end(d, c, e->result.outcome, e->result.text);
+}
+
+void lks_decide_command_tick(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    if (s->commands_open == 0 || d->now.wall < s->commands_due)
+        return;
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        const struct lks_state_command *c = &s->commands[i];
+        if (c->ended || d->now.wall < lks_state_command_over(s, c))
+            continue;
+        if (d->out->count >= LKS_DECISION_SLICE) {
+            d->out->more = true;
+            return;
+        }
+        end(d, c, LKS_OUTCOME_EXPIRED, LKS_STR("no answer came before its expiry"));
+    }
+}

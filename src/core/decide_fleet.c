@@ -1,0 +1,428 @@
+/* The fleet as a file wants it, against the fleet as it is: the records that lead from one to the
+ * other. Pools come before the nodes that stand in them, and what goes away goes last. */
+#include "core/decide_rules.h"
+
+#include "base/bitset.h"
+#include "base/near.h"
+
+enum { STACK_BYTES_MAX = 16 << 20 };
+
+struct names {
+    struct lks_str *names; /* in the decision's arena */
+    size_t count;
+};
+
+struct work {
+    struct lks_deciding *d;
+    const struct lks_manifest *manifest;
+    const struct lks_fleet *fleet;
+    struct lks_str reason;
+    struct lks_intern stacks; /* names; the id is the place in the manifest */
+    struct lks_str *pins;     /* digests, by pool of the file */
+    struct lks_bitset named;  /* nodes of the state that the file names */
+    struct lks_bitset pools;  /* pools of the state that the file names */
+    struct names accepted;
+    size_t fresh_nodes, fresh_pools; /* names that the state never had */
+};
+
+static void work_fini(struct work *w)
+{
+    lks_intern_fini(&w->stacks);
+    lks_bitset_fini(&w->named);
+    lks_bitset_fini(&w->pools);
+}
+
+static void *array(struct lks_deciding *d, size_t count, size_t size)
+{
+    struct lks_err err = {0};
+    void *made = lks_arena_array(&d->out->arena, count > 0 ? count : 1, size);
+    if (made == NULL)
+        d->out->failed = lks_arena_fail(&d->out->arena, &err);
+    return made;
+}
+
+static bool work_init(struct work *w)
+{
+    struct lks_deciding *d = w->d;
+    struct lks_err err = {0};
+    size_t hosts = w->fleet->node_count + w->fleet->asset_count;
+    uint32_t id = 0;
+    lks_intern_init(&w->stacks, STACK_BYTES_MAX);
+    for (size_t i = 0; i < w->manifest->stack_count && err.code == LKS_OK; i++)
+        d->out->failed = lks_intern_id(&w->stacks, w->manifest->stacks[i].name, &id, &err);
+    if (err.code == LKS_OK)
+        d->out->failed = lks_bitset_init(&w->named, d->state->node_count, &err);
+    if (err.code == LKS_OK)
+        d->out->failed = lks_bitset_init(&w->pools, d->state->pool_count, &err);
+    w->pins = array(d, w->fleet->pool_count, sizeof(*w->pins));
+    w->accepted.names = array(d, d->event->fleet.accept ? hosts : 0, sizeof(struct lks_str));
+    return d->out->failed == LKS_OK;
+}
+
+/* Host lists -------------------------------------------------------------------------------- */
+
+/* For a message: folded, and not all of it if there are many. */
+static struct lks_str shown(struct lks_deciding *d, const struct names *list)
+{
+    enum { NAMES_MAX = 100, BYTES_MAX = 160 };
+    struct lks_str text = {"", 0};
+    bool all = list->count <= NAMES_MAX;
+    (void)lks_deciding_fold(d, list->names, all ? list->count : NAMES_MAX, &text);
+    if (all && text.len <= BYTES_MAX)
+        return text;
+    return lks_deciding_text(d, "%.*s...", BYTES_MAX, text.ptr);
+}
+
+typedef void emit_fn(struct work *w, const void *ctx, struct lks_str hosts);
+
+/* One record for all of them, or several where no host list would hold them. */
+static void emit_folded(struct work *w, const struct names *list, emit_fn *emit, const void *ctx)
+{
+    size_t step = list->count;
+    for (size_t at = 0; at < list->count;) {
+        size_t count = list->count - at < step ? list->count - at : step;
+        struct lks_str hosts;
+        if (lks_deciding_fold(w->d, list->names + at, count, &hosts)) {
+            emit(w, ctx, hosts);
+            at += count;
+        } else if (w->d->out->failed == LKS_OK && count > 1) {
+            step = count / 2;
+        } else {
+            return;
+        }
+    }
+}
+
+/* Pools ------------------------------------------------------------------------------------- */
+
+/* The digest of the stack that the file pins `pool` to; empty for none. */
+static bool resolve_pin(struct work *w, const struct lks_pool *pool,
+                        const struct lks_state_pool *now, struct lks_str *out)
+{
+    const struct lks_state *s = w->d->state;
+    uint32_t id = 0;
+    if (pool->stack.len == 0) {
+        *out = (struct lks_str){"", 0};
+    } else if (lks_intern_find(&w->stacks, pool->stack, &id)) {
+        *out = lks_str_from(w->manifest->stacks[id].digest);
+    } else if (now != NULL && lks_str_eq(lks_state_text(s, now->stack), pool->stack)) {
+        *out = lks_state_text(s, now->stack_digest);
+    } else {
+        struct lks_near near = lks_near_to(pool->stack);
+        char hint[LKS_NEAR_HINT_SIZE];
+        for (size_t i = 0; i < w->manifest->stack_count; i++)
+            lks_near_try(&near, w->manifest->stacks[i].name);
+        lks_deciding_refuse(w->d, LKS_E_INVALID,
+                            "pool '%" LKS_STR_FMT "': no stack '%" LKS_STR_FMT
+                            "' in this file; write it beside the fleet%s",
+                            LKS_STR_ARG(pool->name), LKS_STR_ARG(pool->stack),
+                            lks_near_hint(&near, hint));
+        return false;
+    }
+    return true;
+}
+
+/* The first pin is set here; where nodes are enrolled, another is the business of a change. */
+static bool check_pin(struct work *w, const struct lks_pool *pool, const struct lks_state_pool *now,
+                      struct lks_str pin)
+{
+    if (now == NULL || now->stack_digest == 0 || now->enrolled == 0 ||
+        lks_str_eq(lks_state_text(w->d->state, now->stack_digest), pin))
+        return true;
+    struct lks_str stack = lks_state_text(w->d->state, now->stack);
+    const char *what = "it names another stack";
+    if (pin.len == 0)
+        what = "it names none";
+    else if (lks_str_eq(stack, pool->stack))
+        what = "that stack has another digest";
+    lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                        "pool '%" LKS_STR_FMT "' is pinned to '%" LKS_STR_FMT
+                        "' and has enrolled nodes (%u), but in this file %s; only a change moves a "
+                        "pin",
+                        LKS_STR_ARG(pool->name), LKS_STR_ARG(stack), now->enrolled, what);
+    return false;
+}
+
+static bool pool_differs(const struct lks_state *s, const struct lks_state_pool *now,
+                         const struct lks_rec_pool *want)
+{
+    return now == NULL || now->criticality != want->criticality ||
+           !lks_str_eq(lks_state_text(s, now->posture), want->posture) ||
+           !lks_str_eq(lks_state_text(s, now->enforce), want->enforce) ||
+           !lks_str_eq(lks_state_text(s, now->sched), want->sched) ||
+           !lks_str_eq(lks_state_text(s, now->stack), want->stack) ||
+           !lks_str_eq(lks_state_text(s, now->stack_digest), want->stack_digest);
+}
+
+static bool decide_pool(struct work *w, size_t index)
+{
+    const struct lks_state *s = w->d->state;
+    const struct lks_pool *pool = &w->fleet->pools[index];
+    uint32_t id = lks_state_pool(s, pool->name), ignored = 0;
+    const struct lks_state_pool *now = id != UINT32_MAX ? &s->pools[id] : NULL;
+    if (!resolve_pin(w, pool, now, &w->pins[index]) || !check_pin(w, pool, now, w->pins[index]))
+        return false;
+    if (now != NULL)
+        lks_bitset_set(&w->pools, id);
+    w->fresh_pools += !lks_intern_find(&s->pool_names, pool->name, &ignored);
+    struct lks_rec_pool want = {
+        .name = pool->name,
+        .posture = pool->posture,
+        .criticality = (uint64_t)pool->criticality,
+        .enforce = pool->enforce,
+        .sched = pool->sched,
+        .stack = pool->stack,
+        .stack_digest = w->pins[index],
+        .by = w->d->event->by,
+    };
+    if (pool_differs(s, now, &want))
+        lks_deciding_add(w->d, LKS_RECORD_POOL)->pool = want;
+    return true;
+}
+
+static bool decide_pools(struct work *w)
+{
+    for (size_t i = 0; i < w->fleet->pool_count; i++) {
+        if (!decide_pool(w, i))
+            return false;
+    }
+    if (w->d->state->pool_count + w->fresh_pools <= LKS_STATE_POOLS_MAX)
+        return true;
+    lks_deciding_refuse(w->d, LKS_E_LIMIT, "more than %d pools, those of the past counted",
+                        LKS_STATE_POOLS_MAX);
+    return false;
+}
+
+/* Nodes ------------------------------------------------------------------------------------- */
+
+/* Where a node keeps what a record says of its place. */
+#define PLACE(member)                                                                              \
+    {                                                                                              \
+        offsetof(struct lks_node, member), offsetof(struct lks_rec_placed, member)                 \
+    }
+static const struct {
+    size_t in_node, in_record;
+} places[] = {
+    PLACE(class),        PLACE(asset),    PLACE(site),
+    PLACE(rack),         PLACE(domain),   PLACE(power_zone),
+    PLACE(cooling_loop), PLACE(supplier), PLACE(hardware_revision),
+    PLACE(side),
+};
+#undef PLACE
+
+enum { PLACES = LKS_COUNT(places) };
+
+/* A group of the file, with the numbers its texts have in the state. */
+struct wanted {
+    struct lks_rec_placed record; /* but for the hosts */
+    bool known;                   /* every text has a number, so a node can be there already */
+    lks_text texts[PLACES];
+    uint32_t pool;
+    struct lks_str pin;
+    struct names moved, stuck;
+};
+
+static struct lks_rec_placed record_of(const struct work *w, const struct lks_group *group)
+{
+    return (struct lks_rec_placed){
+        .pool = group->pool != NULL ? group->pool->name : (struct lks_str){"", 0},
+        .class = group->class != NULL ? group->class->name : (struct lks_str){"", 0},
+        .asset = group->asset_class,
+        .site = group->site,
+        .rack = group->rack,
+        .domain = group->domain,
+        .power_zone = group->power_zone,
+        .cooling_loop = group->cooling_loop,
+        .hardware_revision = group->hardware_revision,
+        .supplier = group->supplier,
+        .side = group->side,
+        .by = w->d->event->by,
+    };
+}
+
+static bool want_group(struct work *w, const struct lks_group *group, struct wanted *out)
+{
+    const struct lks_state *s = w->d->state;
+    *out = (struct wanted){.record = record_of(w, group), .known = true, .pool = UINT32_MAX};
+    if (group->pool != NULL) {
+        out->pool = lks_state_pool(s, group->pool->name);
+        out->pin = w->pins[group->pool - w->fleet->pools];
+        out->known = out->pool != UINT32_MAX;
+    }
+    for (size_t i = 0; i < PLACES && out->known; i++) {
+        struct lks_str text;
+        memcpy(&text, (const char *)&out->record + places[i].in_record, sizeof(text));
+        out->known = lks_intern_find(&s->texts, text, &out->texts[i]);
+    }
+    out->moved.names = array(w->d, group->hosts.count, sizeof(struct lks_str));
+    out->stuck.names = out->moved.names; /* either is used: a refusal lists no moves */
+    return out->moved.names != NULL;
+}
+
+static bool stands_there(const struct lks_node *n, const struct wanted *want)
+{
+    if (!want->known || n->pool != want->pool)
+        return false;
+    for (size_t i = 0; i < PLACES; i++) {
+        lks_text text;
+        memcpy(&text, (const char *)n + places[i].in_node, sizeof(text));
+        if (text != want->texts[i])
+            return false;
+    }
+    return true;
+}
+
+/* Whether the move would give an enrolled node another stack. Out of a pool without a pin it may
+ * go: that is a first pin. */
+static bool changes_stack(const struct lks_state *s, const struct lks_node *n,
+                          const struct wanted *want)
+{
+    if (!n->enrolled || n->pool >= s->pool_count || n->pool == want->pool)
+        return false;
+    lks_text pin = s->pools[n->pool].stack_digest;
+    return pin != 0 && !lks_str_eq(lks_state_text(s, pin), want->pin);
+}
+
+static void push(struct names *list, struct lks_str name)
+{
+    list->names[list->count++] = name;
+}
+
+static void decide_host(struct work *w, struct wanted *want, struct lks_str name)
+{
+    const struct lks_state *s = w->d->state;
+    uint32_t id = 0;
+    bool known = lks_intern_find(&s->names, name, &id);
+    const struct lks_node *n = known && s->nodes[id].placed ? &s->nodes[id] : NULL;
+    w->fresh_nodes += !known;
+    if (n != NULL)
+        lks_bitset_set(&w->named, id);
+    if (n != NULL && changes_stack(s, n, want))
+        push(&want->stuck, name);
+    else if ((n == NULL || !stands_there(n, want)) && want->stuck.count == 0)
+        push(&want->moved, name);
+    bool waits = want->record.asset.len > 0 ? n != NULL && n->intake : n == NULL || !n->accepted;
+    if (w->d->event->fleet.accept && waits)
+        push(&w->accepted, name);
+}
+
+static void emit_placed(struct work *w, const void *ctx, struct lks_str hosts)
+{
+    const struct wanted *want = ctx;
+    struct lks_rec_placed *placed = &lks_deciding_add(w->d, LKS_RECORD_PLACED)->placed;
+    *placed = want->record;
+    placed->hosts = hosts;
+}
+
+static bool decide_group(struct work *w, const struct lks_group *group)
+{
+    struct wanted want;
+    if (!want_group(w, group, &want))
+        return false;
+    for (size_t i = 0; i < group->hosts.count; i++)
+        decide_host(w, &want, group->hosts.names[i]);
+    if (want.stuck.count > 0) {
+        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT ": enrolled in a pool that is pinned to another stack "
+                            "than '%" LKS_STR_FMT "'; only a change moves nodes between stacks",
+                            LKS_STR_ARG(shown(w->d, &want.stuck)), LKS_STR_ARG(want.record.pool));
+        return false;
+    }
+    emit_folded(w, &want.moved, emit_placed, &want);
+    return true;
+}
+
+static void emit_accepted(struct work *w, const void *ctx, struct lks_str hosts)
+{
+    (void)ctx;
+    lks_deciding_add(w->d, LKS_RECORD_ACCEPTED)->accepted = (struct lks_rec_accepted){
+        .hosts = hosts,
+        .by = w->d->event->by,
+        .reason = w->reason.len > 0 ? w->reason : LKS_STR("taken in with the fleet"),
+    };
+}
+
+static bool decide_nodes(struct work *w)
+{
+    for (size_t i = 0; i < w->fleet->node_groups; i++) {
+        if (!decide_group(w, &w->fleet->nodes[i]))
+            return false;
+    }
+    for (size_t i = 0; i < w->fleet->asset_groups; i++) {
+        if (!decide_group(w, &w->fleet->assets[i]))
+            return false;
+    }
+    emit_folded(w, &w->accepted, emit_accepted, NULL);
+    if (w->d->state->node_count + w->fresh_nodes <= LKS_STATE_NODES_MAX)
+        return true;
+    lks_deciding_refuse(w->d, LKS_E_LIMIT, "more than %d nodes, those of the past counted",
+                        LKS_STATE_NODES_MAX);
+    return false;
+}
+
+/* What goes away ---------------------------------------------------------------------------- */
+
+static void emit_removed(struct work *w, const void *ctx, struct lks_str hosts)
+{
+    (void)ctx;
+    lks_deciding_add(w->d, LKS_RECORD_REMOVED)->removed = (struct lks_rec_removed){
+        .hosts = hosts,
+        .by = w->d->event->by,
+        .reason = w->reason.len > 0 ? w->reason : LKS_STR("no longer in the fleet's file"),
+    };
+}
+
+/* A line that was deleted by mistake must not cost a fleet its nodes: one that is enrolled is taken
+ * out by name. */
+static bool decide_removals(struct work *w)
+{
+    const struct lks_state *s = w->d->state;
+    struct names gone = {.names = array(w->d, s->node_count, sizeof(struct lks_str))};
+    struct names enrolled = {.names = array(w->d, s->node_count, sizeof(struct lks_str))};
+    if (gone.names == NULL || enrolled.names == NULL)
+        return false;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (s->nodes[n].placed && !lks_bitset_test(&w->named, n))
+            push(s->nodes[n].enrolled ? &enrolled : &gone, lks_state_name(s, n));
+    }
+    if (enrolled.count > 0) {
+        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                            "enrolled and not in this file (%zu): %" LKS_STR_FMT
+                            "; write them down, or take them out first with 'lockstep node rm'",
+                            enrolled.count, LKS_STR_ARG(shown(w->d, &enrolled)));
+        return false;
+    }
+    emit_folded(w, &gone, emit_removed, NULL);
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        if (s->pools[p].known && !lks_bitset_test(&w->pools, p))
+            lks_deciding_add(w->d, LKS_RECORD_POOL_REMOVED)->pool_removed =
+                (struct lks_rec_pool_removed){.name = lks_state_text(s, s->pools[p].name),
+                                              .by = w->d->event->by};
+    }
+    return true;
+}
+
+void lks_decide_fleet(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    const struct lks_manifest *manifest = d->event->fleet.manifest;
+    struct lks_str digest = d->event->fleet.digest;
+    if (manifest->fleet_count != 1) {
+        lks_deciding_refuse(d, LKS_E_INVALID, "%zu documents of kind Fleet; one is applied at once",
+                            manifest->fleet_count);
+        return;
+    }
+    struct lks_str reason = lks_str_trim(d->event->reason);
+    if (reason.len > 0 && !lks_deciding_reason(d))
+        return;
+    LKS_CLEANUP(work_fini)
+    struct work w = {.d = d, .manifest = manifest, .fleet = &manifest->fleets[0], .reason = reason};
+    if (!work_init(&w))
+        return;
+    if (!lks_str_eq(lks_state_text(s, s->fleet_manifest), digest) ||
+        !lks_str_eq(lks_state_text(s, s->fleet_name), w.fleet->name))
+        lks_deciding_add(d, LKS_RECORD_FLEET)->fleet =
+            (struct lks_rec_fleet){.name = w.fleet->name, .manifest = digest, .by = d->event->by};
+    if (decide_pools(&w) && decide_nodes(&w))
+        (void)decide_removals(&w);
+}

@@ -1,0 +1,65 @@
+/* For core/decide*.c: how a decision is written down, and the rules by event. */
+#ifndef LKS_CORE_DECIDE_RULES_H
+#define LKS_CORE_DECIDE_RULES_H
+
+#include "core/decide.h"
+
+struct lks_deciding {
+    const struct lks_state *state;
+    const struct lks_book *book;
+    struct lks_now now;
+    const struct lks_event *event;
+    struct lks_decision *out;
+    uint64_t next_alarm;
+    struct lks_deciding_turns *turns; /* by pool, made when the first node turns */
+    struct lks_record scratch;        /* filled in where there is no memory for another */
+};
+
+/* Append a record, to be filled in by the caller; never NULL: after a failure it is scratch. */
+struct lks_record *lks_deciding_add(struct lks_deciding *d, enum lks_record_kind kind);
+
+/* A text that lives as long as the decision. */
+struct lks_str lks_deciding_text(struct lks_deciding *d, const char *fmt, ...) LKS_PRINTF(2, 3);
+
+/* The answer is no; what was listed is taken back. */
+void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char *fmt, ...)
+    LKS_PRINTF(3, 4);
+
+/* Raise an alarm, unless one of its kind and subject is open; the id of whichever it is. */
+uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
+                            struct lks_str subject, struct lks_str text);
+
+/* For what a person asks for, in decide_node.c. The reason is there, is one line and not too long;
+ * else it is refused. */
+bool lks_deciding_reason(struct lks_deciding *d);
+
+/* There is no node of that name: refused, with the name that may have been meant. */
+void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
+
+/* A host list that lives as long as the decision; false where it would be longer than such a list
+ * may be, or memory ran out. */
+bool lks_deciding_fold(struct lks_deciding *d, const struct lks_str *names, size_t count,
+                       struct lks_str *out);
+
+/* A node of `pool` turns for the worse ("late", "drift") by this decision: the MASS rule. */
+void lks_deciding_turn(struct lks_deciding *d, uint32_t pool, const char *what);
+
+typedef void lks_rule(struct lks_deciding *d);
+
+/* decide_pulse.c: liveness, MASS, clocks, witnesses */
+lks_rule lks_decide_tick, lks_decide_started, lks_decide_limits, lks_decide_clock, lks_decide_beat;
+/* decide_tuple.c: what a node runs, its parts, intake */
+lks_rule lks_decide_tuple;
+/* decide_enroll.c: tokens and certificates of nodes */
+lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
+/* decide_fleet.c: declarative apply */
+lks_rule lks_decide_fleet;
+/* decide_node.c */
+lks_rule lks_decide_hold, lks_decide_release, lks_decide_replace, lks_decide_remove;
+/* decide_access.c: bindings, API tokens, alarms */
+lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant, lks_decide_api_token,
+    lks_decide_api_token_gone;
+/* decide_command.c; the last is part of a tick: commands that nobody answered end */
+lks_rule lks_decide_command, lks_decide_result, lks_decide_command_tick;
+
+#endif

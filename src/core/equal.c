@@ -1,0 +1,263 @@
+/* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
+ * differ, so texts are compared as texts, and nodes and pools by their names. */
+#include "core/state_room.h"
+
+struct pair {
+    const struct lks_state *a, *b;
+    struct lks_err *why;
+};
+
+static bool differs(const struct pair *p, const char *what, struct lks_str which)
+{
+    if (p->why != NULL) {
+        enum lks_code code =
+            lks_fail(p->why, LKS_E_INVALID, "%s of '%" LKS_STR_FMT "'", what, LKS_STR_ARG(which));
+        (void)code;
+    }
+    return false;
+}
+
+static bool same_text(const struct pair *p, lks_text a, lks_text b)
+{
+    return lks_str_eq(lks_state_text(p->a, a), lks_state_text(p->b, b));
+}
+
+/* A member that is a text, by where it is in its struct. */
+struct member {
+    const char *name;
+    size_t offset;
+};
+#define TEXT(type, member)                                                                         \
+    {                                                                                              \
+#member, offsetof(struct type, member)                                                     \
+    }
+
+/* The first of the members that differ, or NULL. */
+static const char *text_differs(const struct pair *p, const void *a, const void *b,
+                                const struct member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lks_text x = 0, y = 0;
+        memcpy(&x, (const char *)a + members[i].offset, sizeof(x));
+        memcpy(&y, (const char *)b + members[i].offset, sizeof(y));
+        if (!same_text(p, x, y))
+            return members[i].name;
+    }
+    return NULL;
+}
+
+static const struct member node_texts[] = {
+    TEXT(lks_node, asset),        TEXT(lks_node, class),      TEXT(lks_node, site),
+    TEXT(lks_node, rack),         TEXT(lks_node, domain),     TEXT(lks_node, power_zone),
+    TEXT(lks_node, cooling_loop), TEXT(lks_node, supplier),   TEXT(lks_node, hardware_revision),
+    TEXT(lks_node, side),         TEXT(lks_node, boot),       TEXT(lks_node, tuple),
+    TEXT(lks_node, tuple_boot),   TEXT(lks_node, report),     TEXT(lks_node, judged_stack),
+    TEXT(lks_node, first),        TEXT(lks_node, parts[0]),   TEXT(lks_node, parts[1]),
+    TEXT(lks_node, parts[2]),     TEXT(lks_node, intake_why), TEXT(lks_node, held_by),
+    TEXT(lks_node, held_reason),  TEXT(lks_node, token_hash),
+};
+
+static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
+{
+    return a->enrolled == b->enrolled && a->intake == b->intake && a->accepted == b->accepted &&
+           a->held == b->held && a->liveness == b->liveness &&
+           a->liveness_since == b->liveness_since && a->taken == b->taken &&
+           a->tuple_since == b->tuple_since && a->judged == b->judged && a->drifted == b->drifted &&
+           a->unmeasured == b->unmeasured && a->notes == b->notes && a->pending == b->pending &&
+           a->token_expires == b->token_expires &&
+           a->certificates[0].expires == b->certificates[0].expires &&
+           a->certificates[1].expires == b->certificates[1].expires &&
+           strcmp(a->certificates[0].fingerprint, b->certificates[0].fingerprint) == 0 &&
+           strcmp(a->certificates[1].fingerprint, b->certificates[1].fingerprint) == 0;
+}
+
+static struct lks_str pool_name(const struct lks_state *s, uint32_t pool)
+{
+    return pool == LKS_NO_POOL ? LKS_STR("") : lks_state_text(s, s->pools[pool].name);
+}
+
+static bool same_node(const struct pair *p, uint32_t a, uint32_t b)
+{
+    const struct lks_node *x = &p->a->nodes[a], *y = &p->b->nodes[b];
+    struct lks_str name = lks_state_name(p->a, a);
+    const char *what = text_differs(p, x, y, node_texts, LKS_COUNT(node_texts));
+    if (what != NULL)
+        return differs(p, what, name);
+    if (!lks_str_eq(pool_name(p->a, x->pool), pool_name(p->b, y->pool)))
+        return differs(p, "pool", name);
+    return same_numbers(x, y) || differs(p, "numbers", name);
+}
+
+/* Each that `a` has, assets too, and how many they are. */
+static bool nodes_within(const struct pair *p, uint32_t *count)
+{
+    *count = 0;
+    for (uint32_t n = 0; n < p->a->node_count; n++) {
+        if (!p->a->nodes[n].placed)
+            continue;
+        struct lks_str name = lks_state_name(p->a, n);
+        uint32_t other = lks_state_node(p->b, name);
+        if (other == LKS_NO_NODE)
+            return differs(p, "presence", name);
+        if (!same_node(p, n, other))
+            return false;
+        ++*count;
+    }
+    return true;
+}
+
+static bool same_nodes(const struct pair *p)
+{
+    uint32_t count = 0;
+    if (!nodes_within(p, &count))
+        return false;
+    for (uint32_t n = 0; n < p->b->node_count; n++)
+        count -= p->b->nodes[n].placed;
+    return count == 0 || differs(p, "count of nodes", LKS_STR("fleet"));
+}
+
+static const struct member pool_texts[] = {
+    TEXT(lks_state_pool, name),  TEXT(lks_state_pool, posture), TEXT(lks_state_pool, enforce),
+    TEXT(lks_state_pool, sched), TEXT(lks_state_pool, stack),   TEXT(lks_state_pool, stack_digest),
+};
+
+/* Only what the window still holds counts. */
+static bool same_mass(const struct pair *p, uint32_t a, uint32_t b)
+{
+    const struct lks_mass *x = &p->a->mass[a], *y = &p->b->mass[b];
+    uint32_t count = lks_mass_count(x, p->a->clock, p->a->limits.mass_window);
+    if (count != lks_mass_count(y, p->b->clock, p->b->limits.mass_window))
+        return false;
+    for (uint32_t i = 1; i <= count; i++) {
+        if (lks_mass_turn(x, x->count - i) != lks_mass_turn(y, y->count - i))
+            return false;
+    }
+    return true;
+}
+
+static bool same_pool(const struct pair *p, uint32_t a, uint32_t b)
+{
+    const struct lks_state_pool *x = &p->a->pools[a], *y = &p->b->pools[b];
+    struct lks_str name = lks_state_text(p->a, x->name);
+    const char *what = text_differs(p, x, y, pool_texts, LKS_COUNT(pool_texts));
+    if (what != NULL)
+        return differs(p, what, name);
+    if (x->criticality != y->criticality || x->mass_alarm != y->mass_alarm ||
+        x->nodes != y->nodes || x->enrolled != y->enrolled ||
+        memcmp(x->liveness, y->liveness, sizeof(x->liveness)) != 0)
+        return differs(p, "numbers of the pool", name);
+    return same_mass(p, a, b) || differs(p, "turns of the pool", name);
+}
+
+static bool same_pools(const struct pair *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->a->pool_count; i++) {
+        if (!p->a->pools[i].known)
+            continue;
+        struct lks_str name = lks_state_text(p->a, p->a->pools[i].name);
+        uint32_t other = lks_state_pool(p->b, name);
+        if (other == LKS_NO_POOL)
+            return differs(p, "presence of the pool", name);
+        if (!same_pool(p, i, other))
+            return false;
+        count++;
+    }
+    for (uint32_t i = 0; i < p->b->pool_count; i++)
+        count -= p->b->pools[i].known;
+    return count == 0 || differs(p, "count of pools", LKS_STR("fleet"));
+}
+
+static const struct member binding_texts[] = {TEXT(lks_binding, identity), TEXT(lks_binding, site),
+                                              TEXT(lks_binding, pool)};
+static const struct member token_texts[] = {TEXT(lks_api_token, id), TEXT(lks_api_token, identity),
+                                            TEXT(lks_api_token, hash)};
+static const struct member alarm_texts[] = {TEXT(lks_state_alarm, subject),
+                                            TEXT(lks_state_alarm, text), TEXT(lks_state_alarm, by),
+                                            TEXT(lks_state_alarm, reason)};
+static const struct member command_texts[] = {
+    TEXT(lks_state_command, boot),    TEXT(lks_state_command, executor),
+    TEXT(lks_state_command, digests), TEXT(lks_state_command, by),
+    TEXT(lks_state_command, reason),  TEXT(lks_state_command, text)};
+
+static bool same_access(const struct pair *p)
+{
+    if (p->a->binding_count != p->b->binding_count || p->a->token_count != p->b->token_count)
+        return differs(p, "count", LKS_STR("access"));
+    for (uint32_t i = 0; i < p->a->binding_count; i++) {
+        const struct lks_binding *x = &p->a->bindings[i], *y = &p->b->bindings[i];
+        if (x->role != y->role ||
+            text_differs(p, x, y, binding_texts, LKS_COUNT(binding_texts)) != NULL)
+            return differs(p, "binding", lks_state_text(p->a, x->identity));
+    }
+    for (uint32_t i = 0; i < p->a->token_count; i++) {
+        const struct lks_api_token *x = &p->a->tokens[i], *y = &p->b->tokens[i];
+        if (x->expires != y->expires ||
+            text_differs(p, x, y, token_texts, LKS_COUNT(token_texts)) != NULL)
+            return differs(p, "token", lks_state_text(p->a, x->id));
+    }
+    return true;
+}
+
+static bool same_alarms(const struct pair *p)
+{
+    if (p->a->alarm_count != p->b->alarm_count || p->a->alarms_open != p->b->alarms_open ||
+        p->a->next_alarm != p->b->next_alarm)
+        return differs(p, "count", LKS_STR("alarms"));
+    for (uint32_t i = 0; i < p->a->alarm_count; i++) {
+        const struct lks_state_alarm *x = &p->a->alarms[i], *y = &p->b->alarms[i];
+        if (x->id != y->id || x->kind != y->kind || x->raised != y->raised ||
+            x->released != y->released ||
+            text_differs(p, x, y, alarm_texts, LKS_COUNT(alarm_texts)) != NULL)
+            return differs(p, "alarm", lks_state_text(p->a, x->subject));
+    }
+    return true;
+}
+
+static bool same_commands(const struct pair *p)
+{
+    if (p->a->command_count != p->b->command_count || p->a->commands_open != p->b->commands_open ||
+        p->a->next_command != p->b->next_command)
+        return differs(p, "count", LKS_STR("commands"));
+    for (uint32_t i = 0; i < p->a->command_count; i++) {
+        const struct lks_state_command *x = &p->a->commands[i], *y = &p->b->commands[i];
+        struct lks_str node = lks_state_name(p->a, x->node);
+        if (x->id != y->id || x->attempt != y->attempt || x->sent != y->sent ||
+            x->expires != y->expires || x->ended != y->ended || x->outcome != y->outcome ||
+            !lks_str_eq(node, lks_state_name(p->b, y->node)) ||
+            text_differs(p, x, y, command_texts, LKS_COUNT(command_texts)) != NULL)
+            return differs(p, "command", node);
+    }
+    return true;
+}
+
+/* Every tuple that someone runs or is known in `a` is the same in `b`. */
+static bool tuples_within(const struct pair *p)
+{
+    for (uint32_t i = 0; i < lks_intern_count(&p->a->tuples); i++) {
+        struct lks_str digest = lks_intern_text(&p->a->tuples, i);
+        uint32_t j = 0;
+        if (p->a->tuple_nodes[i] == 0 && p->a->tuple_readings[i] == 0)
+            continue;
+        if (!lks_intern_find(&p->b->tuples, digest, &j) ||
+            p->a->tuple_nodes[i] != p->b->tuple_nodes[j] ||
+            !same_text(p, p->a->tuple_readings[i], p->b->tuple_readings[j]))
+            return differs(p, "tuple", digest);
+    }
+    return true;
+}
+
+bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
+{
+    const struct pair p = {a, b, why}, turned = {b, a, why};
+    if (strcmp(a->journal, b->journal) != 0 || a->clock != b->clock || a->seq != b->seq ||
+        memcmp(&a->limits, &b->limits, sizeof(a->limits)) != 0)
+        return differs(&p, "head or limits", lks_str_from(a->journal));
+    if (!same_text(&p, a->fleet_name, b->fleet_name) ||
+        !same_text(&p, a->fleet_manifest, b->fleet_manifest) ||
+        a->placed_count != b->placed_count ||
+        memcmp(a->liveness, b->liveness, sizeof(a->liveness)) != 0)
+        return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
+    return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
+           same_commands(&p) && tuples_within(&p) && tuples_within(&turned);
+}

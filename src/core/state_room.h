@@ -1,0 +1,40 @@
+/* For core/state.c and core/apply.c: how the state's arrays grow, and the counts kept along. */
+#ifndef LKS_CORE_STATE_ROOM_H
+#define LKS_CORE_STATE_ROOM_H
+
+#include "core/state.h"
+
+#define LKS_NO_POOL UINT32_MAX
+
+/* `array` with room for `count` elements of `size` bytes, the new ones zero, or NULL: LIMIT beyond
+ * `max`. What it was before is gone, unless it failed. */
+void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,
+               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same for an array of its type: it stays as it was when there is no more room. */
+#define LKS_ROOM(array, room, count, max, err)                                                     \
+    __extension__({                                                                                \
+        void *lks_made_ = lks_room((array), (room), (count), sizeof((array)[0]), (max), (err));    \
+        if (lks_made_ != NULL)                                                                     \
+            (array) = lks_made_;                                                                   \
+        lks_made_ != NULL ? LKS_OK : (err)->code;                                                  \
+    })
+
+/* The place of a node or asset called `name`, placed or not, made if there is none. */
+enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same for a pool, known or not. */
+enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uint32_t *out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* The id of a tuple's digest, made if there is none. */
+enum lks_code lks_state_tuple_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* Where a list in order of its keys has, or would have, this one; true if it has. */
+bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);
+bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
+                          uint32_t *at);
+
+#endif

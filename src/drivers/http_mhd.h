@@ -1,0 +1,142 @@
+/*
+ * The HTTP server: libmicrohttpd in external epoll mode on the caller's libuv loop. One listener is
+ * one address or one Unix socket with its own rules; several share a loop. Everything here happens
+ * on that loop's thread.
+ *
+ * The handler is called once a request is whole. It answers at once or later, from the same thread,
+ * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. Deadlines
+ * are absolute and ours: headers and body must be there by then, however slowly bytes drip. A
+ * client certificate is judged once for each connection: chain, dates, purpose.
+ */
+#ifndef LKS_DRIVERS_HTTP_MHD_H
+#define LKS_DRIVERS_HTTP_MHD_H
+
+#include "base/buf.h"
+#include "base/time.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <uv.h>
+
+enum lks_httpd_clients {
+    LKS_HTTPD_CLIENTS_NONE,     /* no certificate is asked for */
+    LKS_HTTPD_CLIENTS_OPTIONAL, /* asked for; a bad one is refused, none is fine */
+    LKS_HTTPD_CLIENTS_REQUIRED,
+};
+
+struct lks_httpd_options {
+    const char *address; /* "127.0.0.1:7443", "[::]:7443", port 0: any; or "unix:/path" */
+    struct lks_str certificate, key, client_ca; /* PEM; empty for unix. Copied. */
+    enum lks_httpd_clients clients;
+    unsigned connections; /* at the most */
+    unsigned per_address; /* of them from one address; 0: no limit */
+    size_t body_max;      /* larger ones get 413 */
+    lks_ms first_ms;      /* handshake and the first request's headers */
+    lks_ms request_ms;    /* headers and body of each request */
+    lks_ms idle_ms;       /* between requests */
+    mode_t socket_mode;   /* unix */
+};
+
+enum lks_httpd_peer_kind { LKS_PEER_ANONYMOUS, LKS_PEER_CERTIFICATE, LKS_PEER_UNIX };
+
+struct lks_httpd_peer {
+    enum lks_httpd_peer_kind kind;
+    struct lks_str certificate; /* DER, judged good */
+    uid_t uid;                  /* UNIX */
+    pid_t pid;
+    char address[64];
+    /* The handler's own memory of this connection (who it is, say); zero at first, released with
+     * `drop` when the connection ends. */
+    void *memory;
+    void (*drop)(void *memory);
+};
+
+struct lks_httpd;
+struct lks_httpd_exchange; /* one request under way */
+
+/* Stays until the answer is given. */
+struct lks_httpd_request {
+    const char *method;
+    const char *path; /* decoded once; a path with a zero byte or "//" or ".." is refused */
+    struct lks_str body;
+    struct lks_httpd_peer *peer;
+};
+
+/* A header's or a query parameter's value, or NULL. */
+const char *lks_httpd_header(const struct lks_httpd_exchange *x, const char *name);
+const char *lks_httpd_query(const struct lks_httpd_exchange *x, const char *name);
+
+/* Every query parameter, for whoever refuses unknown ones. */
+void lks_httpd_queries(const struct lks_httpd_exchange *x,
+                       void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
+
+struct lks_httpd_reply {
+    int status;
+    const char *type;    /* content type; NULL: no body */
+    struct lks_str body; /* copied */
+    const char *headers; /* more of them, each "Name: value\r\n", or NULL */
+};
+
+typedef void lks_httpd_handler(void *ctx, struct lks_httpd_exchange *x,
+                               const struct lks_httpd_request *request);
+
+/* Tells that a request ended without an answer of the handler's (the peer left). The exchange is
+ * gone after it. */
+typedef void lks_httpd_gone(void *ctx, struct lks_httpd_exchange *x);
+
+enum lks_code lks_httpd_new(uv_loop_t *loop, const struct lks_httpd_options *options,
+                            lks_httpd_handler *handler, lks_httpd_gone *gone, void *ctx,
+                            struct lks_httpd **out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Stop taking connections; those with a request under way end after its answer, those without one
+ * and streams end now. All are gone when none are counted any more. */
+void lks_httpd_drain(struct lks_httpd *h);
+/* End everything, not from inside a callback of ours. The loop must run its close callbacks
+ * afterwards; the memory is released then. */
+void lks_httpd_free(struct lks_httpd *h);
+
+unsigned lks_httpd_port(const struct lks_httpd *h);
+struct lks_httpd_counts {
+    uint64_t requests;
+    uint64_t refused_tls;  /* certificates refused, and connections that ended without a request */
+    uint64_t refused_size; /* bodies */
+    uint64_t timeouts;
+    uint64_t runs;  /* of the library: grows with work, not with time */
+    uint64_t rests; /* when only handshakes that wait for their peer were left */
+    uint32_t connections;
+};
+struct lks_httpd_counts lks_httpd_counts(const struct lks_httpd *h);
+
+/* New certificates for connections to come. */
+enum lks_code lks_httpd_certificates(struct lks_httpd *h, struct lks_str certificate,
+                                     struct lks_str key, struct lks_str client_ca,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* The handler's own pointer of this exchange. */
+void *lks_httpd_memory(const struct lks_httpd_exchange *x);
+void lks_httpd_remember(struct lks_httpd_exchange *x, void *memory);
+
+/* Answer; the exchange is gone after it. */
+void lks_httpd_reply(struct lks_httpd_exchange *x, const struct lks_httpd_reply *reply);
+
+/* The same constant answer many times: made once, queued without a copy. */
+struct lks_httpd_constant;
+struct lks_httpd_constant *lks_httpd_constant_new(const struct lks_httpd_reply *reply);
+void lks_httpd_constant_free(struct lks_httpd_constant *c);
+void lks_httpd_reply_constant(struct lks_httpd_exchange *x, struct lks_httpd_constant *c);
+
+/* A stream: the headers leave now, bytes as they are written, until it is closed from either side.
+ * A reader that is more than `backlog_max` bytes behind is dropped. `ended` tells once that it is
+ * over, unless it was closed from this side; the stream is gone after either. NULL when there is no
+ * memory: the exchange is gone then too, and nothing more is told. */
+struct lks_httpd_stream;
+typedef void lks_httpd_ended(void *ctx, struct lks_httpd_stream *s);
+struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, const char *type,
+                                              size_t backlog_max, lks_httpd_ended *ended,
+                                              void *ctx);
+/* False when the reader was dropped; `ended` has then been called, inside this call. */
+bool lks_httpd_stream_write(struct lks_httpd_stream *s, struct lks_str bytes);
+size_t lks_httpd_stream_backlog(const struct lks_httpd_stream *s);
+void lks_httpd_stream_close(struct lks_httpd_stream *s);
+
+#endif

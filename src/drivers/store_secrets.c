@@ -1,0 +1,158 @@
+#include "drivers/store_secrets.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KEY_TEXT_MAX = 4096, OTHERS = 077, CHANGERS = 022, PROGRAM_MS = 10000 };
+
+/* The sealing key --------------------------------------------------------------------------- */
+
+static enum lks_code check_mode(const char *path, mode_t forbidden, const char *what,
+                                struct lks_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return lks_file_fail(err, path);
+    if (!S_ISREG(st.st_mode) || (st.st_mode & forbidden) != 0)
+        return lks_fail(err, LKS_E_DENIED, "%s: %s (mode %03o)", path, what,
+                        (unsigned)st.st_mode & 0777U);
+    return LKS_OK;
+}
+
+/* In the child: the program alone, with nothing of ours but the pipe. */
+_Noreturn static void become(const char *program, int out)
+{
+    char *const argv[] = {(char *)(uintptr_t)program, NULL};
+    char *const environment[] = {NULL};
+    int null = open("/dev/null", O_RDONLY);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+        close_range(STDERR_FILENO + 1, ~0U, 0) == 0)
+        execve(program, argv, environment);
+    _exit(127);
+}
+
+/* What the program prints, until it ends or its time is over. */
+static enum lks_code gather(int fd, struct lks_buf *out)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        char piece[256];
+        if (poll(&p, 1, PROGRAM_MS) <= 0)
+            return LKS_E_TIMEOUT;
+        ssize_t got = read(fd, piece, sizeof(piece));
+        if (got == 0)
+            return LKS_OK;
+        if (got < 0)
+            return LKS_E_IO;
+        lks_buf_add(out, (struct lks_str){piece, (size_t)got});
+    }
+}
+
+static enum lks_code run_program(const char *program, struct lks_buf *out, struct lks_err *err)
+{
+    int ends[2], status = 0;
+    if (check_mode(program, CHANGERS, "others may change this program", err) != LKS_OK)
+        return err->code;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return lks_file_fail(err, program);
+    pid_t pid = fork();
+    if (pid == 0)
+        become(program, ends[1]);
+    close(ends[1]);
+    enum lks_code code = pid > 0 ? gather(ends[0], out) : LKS_E_UNAVAILABLE;
+    close(ends[0]);
+    if (pid > 0 && code != LKS_OK)
+        kill(pid, SIGKILL);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (code != LKS_OK || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no sealing key", program);
+    return lks_buf_check(out, err);
+}
+
+static enum lks_code resolve(const char *dir, struct lks_str name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    bool absolute = name.len > 0 && name.ptr[0] == '/';
+    int len = snprintf(out, PATH_MAX, "%s%s%" LKS_STR_FMT, absolute ? "" : dir, absolute ? "" : "/",
+                       LKS_STR_ARG(name));
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "seal_key: too long for a path");
+    return LKS_OK;
+}
+
+enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks_seal_key *out,
+                              struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_str kind, name;
+    char path[PATH_MAX];
+    lks_str_cut(lks_str_from(reference), ':', &kind, &name);
+    lks_buf_init(&text, KEY_TEXT_MAX);
+    if (resolve(dir, name, path, err) != LKS_OK)
+        return err->code;
+    enum lks_code code;
+    if (lks_str_is(kind, "exec"))
+        code = run_program(path, &text, err);
+    else if (lks_str_is(kind, "file") &&
+             (code = check_mode(path, OTHERS, "others may read this key", err)) == LKS_OK)
+        code = lks_file_read_plain(path, &text, err);
+    else if (!lks_str_is(kind, "file"))
+        code = lks_fail(err, LKS_E_INVALID, "it is file:PATH or exec:PROGRAM");
+    if (code == LKS_OK)
+        code = lks_seal_key_parse(lks_buf_view(&text), out, err);
+    if (text.ptr != NULL)
+        explicit_bzero(text.ptr, text.cap);
+    return code == LKS_OK ? LKS_OK : lks_wrap(err, "seal_key");
+}
+
+/* Sealed files ------------------------------------------------------------------------------ */
+
+static enum lks_code sealed_path(const char *dir, const char *name, char out[PATH_MAX],
+                                 struct lks_err *err)
+{
+    int len = snprintf(out, PATH_MAX, "%s/secrets/%s.sealed", dir, name);
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%s: too long for a path", dir);
+    return LKS_OK;
+}
+
+enum lks_code lks_secrets_read(const char *dir, const struct lks_seal_key *key, const char *name,
+                               struct lks_buf *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
+    char path[PATH_MAX];
+    lks_buf_init(&sealed, 2 * LKS_SECRET_MAX);
+    if (sealed_path(dir, name, path, err) != LKS_OK ||
+        lks_file_read_plain(path, &sealed, err) != LKS_OK)
+        return err->code;
+    if (lks_unseal(key, name, lks_buf_view(&sealed), out, err) != LKS_OK)
+        return lks_wrap(err, "%s", path);
+    return LKS_OK;
+}
+
+enum lks_code lks_secrets_write(const char *dir, const struct lks_seal_key *key, const char *name,
+                                struct lks_str plain, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf sealed = {0};
+    uint8_t nonce[LKS_SEAL_NONCE_BYTES];
+    char path[PATH_MAX];
+    lks_buf_init(&sealed, 2 * LKS_SECRET_MAX);
+    if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+        return lks_fail(err, LKS_E_IO, "the kernel gives no chance");
+    if (sealed_path(dir, name, path, err) != LKS_OK ||
+        lks_seal(key, nonce, name, plain, &sealed, err) != LKS_OK)
+        return err->code;
+    return lks_file_replace(path, lks_buf_view(&sealed), err);
+}

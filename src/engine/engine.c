@@ -1,0 +1,542 @@
+#include "engine/engine.h"
+
+#include "engine/journal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PENDING_BODIES_MAX ((size_t)1 << 30)
+#define PENDING_BLOBS_MAX  ((size_t)256 << 20)
+
+/* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and
+ * become pointers when it is taken. */
+struct pending {
+    struct lks_row *rows; /* owned, as are the next three */
+    struct lks_store_blob *blobs;
+    struct lks_buf bodies, blob_bytes;
+    size_t row_count, row_room, blob_count, blob_room;
+};
+
+struct lks_engine {
+    struct lks_engine_options options;
+    struct lks_state state;
+    struct lks_book book;
+    struct lks_manifest manifest; /* what book.manifest points to */
+    struct lks_chain *chain;      /* owned */
+    struct pending pending;
+    uint64_t seq, durable, signed_seq;
+    uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
+    struct lks_head head;         /* durable */
+    lks_ms signed_at;             /* mono, when a signature was last asked for */
+    struct lks_now base;          /* when the journal's clock was last the wall's */
+    bool under_way, stalled;
+    bool broken; /* a record was applied in part: nothing may leave any more */
+    struct lks_err why;
+};
+
+static void pending_fini(struct pending *p)
+{
+    free(p->rows);
+    free(p->blobs);
+    lks_buf_fini(&p->bodies);
+    lks_buf_fini(&p->blob_bytes);
+    *p = (struct pending){0};
+}
+
+static void pending_init(struct pending *p)
+{
+    *p = (struct pending){0};
+    lks_buf_init(&p->bodies, PENDING_BODIES_MAX);
+    lks_buf_init(&p->blob_bytes, PENDING_BLOBS_MAX);
+}
+
+/* Room for `extra` more items of `size` bytes; false when memory runs out. */
+static bool make_room(void **items, size_t count, size_t extra, size_t *room, size_t size)
+{
+    if (count + extra <= *room)
+        return true;
+    size_t wanted = 2 * (count + extra);
+    void *grown = realloc(*items, wanted * size);
+    if (grown == NULL)
+        return false;
+    *items = grown;
+    *room = wanted;
+    return true;
+}
+
+/* Chain one record to the end of what is pending. */
+static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *record, lks_ms time,
+                              struct lks_err *err)
+{
+    struct pending *p = &e->pending;
+    const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
+    LKS_ASSERT(info != NULL);
+    if (!make_room((void **)&p->rows, p->row_count, 1, &p->row_room, sizeof(p->rows[0])))
+        return lks_fail_nomem(err);
+    size_t start = p->bodies.len;
+    lks_record_pack(record, &p->bodies);
+    if (lks_buf_check(&p->bodies, err) != LKS_OK)
+        return lks_wrap(err, "journal");
+    size_t len = p->bodies.len - start;
+    if (len > LKS_RECORD_BODY_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "journal: a record '%s' of %zu bytes (%zu at most)",
+                        info->word, len, LKS_RECORD_BODY_MAX);
+    struct lks_row row = {
+        .seq = e->seq + 1,
+        .time = time,
+        .kind = (uint16_t)record->kind,
+        .version = (uint8_t)info->version,
+        .body = {p->bodies.ptr + start, len},
+    };
+    if (lks_chain_hash(e->chain, e->hash, &row, row.hash, err) != LKS_OK)
+        return lks_wrap(err, "journal");
+    p->rows[p->row_count++] = row;
+    memcpy(e->hash, row.hash, sizeof(e->hash));
+    e->seq = row.seq;
+    return LKS_OK;
+}
+
+static enum lks_code pend_blob(struct pending *p, const struct lks_store_blob *blob,
+                               struct lks_err *err)
+{
+    if (!make_room((void **)&p->blobs, p->blob_count, 1, &p->blob_room, sizeof(p->blobs[0])))
+        return lks_fail_nomem(err);
+    lks_buf_add(&p->blob_bytes, blob->bytes);
+    if (lks_buf_check(&p->blob_bytes, err) != LKS_OK)
+        return lks_wrap(err, "journal");
+    p->blobs[p->blob_count++] = *blob;
+    return LKS_OK;
+}
+
+/* Where the pending end was, to return to it when a turn cannot be completed. */
+struct mark {
+    size_t rows, blobs, bodies, blob_bytes;
+    uint64_t seq;
+    uint8_t hash[LKS_HASH_BYTES];
+};
+
+static struct mark set_mark(const struct lks_engine *e)
+{
+    const struct pending *p = &e->pending;
+    struct mark m = {p->row_count, p->blob_count, p->bodies.len, p->blob_bytes.len, e->seq, {0}};
+    memcpy(m.hash, e->hash, sizeof(m.hash));
+    return m;
+}
+
+static void go_back(struct lks_engine *e, const struct mark *m)
+{
+    struct pending *p = &e->pending;
+    p->row_count = m->rows;
+    p->blob_count = m->blobs;
+    p->bodies.failed = p->blob_bytes.failed = LKS_OK;
+    lks_buf_truncate(&p->bodies, m->bodies);
+    lks_buf_truncate(&p->blob_bytes, m->blob_bytes);
+    e->seq = m->seq;
+    memcpy(e->hash, m->hash, sizeof(e->hash));
+}
+
+static enum lks_code pend_all(struct lks_engine *e, const struct lks_record *records, size_t count,
+                              lks_ms time, const struct lks_store_blob *blob, struct lks_err *err)
+{
+    struct mark mark = set_mark(e);
+    enum lks_code code = LKS_OK;
+    for (size_t i = 0; i < count && code == LKS_OK; i++)
+        code = pend_row(e, &records[i], time, err);
+    if (code == LKS_OK && blob != NULL)
+        code = pend_blob(&e->pending, blob, err);
+    if (code != LKS_OK)
+        go_back(e, &mark);
+    return code;
+}
+
+/* The state is no longer good: the rows are taken back, and nothing more leaves this engine. */
+static enum lks_code give_up(struct lks_engine *e, const struct mark *mark, uint64_t seq,
+                             struct lks_err *err)
+{
+    enum lks_code code = lks_wrap(err, "journal row %" PRIu64, seq);
+    go_back(e, mark);
+    e->broken = true;
+    e->why = *err;
+    return code;
+}
+
+/* Chain the records, then make them true: as a restart would, from their bytes. A record of a
+ * decision may point into the state that it changes. */
+static enum lks_code append(struct lks_engine *e, const struct lks_record *records, size_t count,
+                            lks_ms time, const struct lks_store_blob *blob, struct lks_err *err)
+{
+    struct mark mark = set_mark(e);
+    if (pend_all(e, records, count, time, blob, err) != LKS_OK)
+        return err->code;
+    struct lks_str body = {e->pending.bodies.ptr + mark.bodies, 0};
+    for (size_t i = 0; i < count; i++, body.ptr += body.len) {
+        const struct lks_row *row = &e->pending.rows[mark.rows + i];
+        struct lks_record record;
+        body.len = row->body.len;
+        if (lks_record_unpack(row->kind, row->version, body, &record, err) != LKS_OK ||
+            lks_state_apply(&e->state, row->seq, time, &record, err) != LKS_OK)
+            return give_up(e, &mark, row->seq, err);
+    }
+    return LKS_OK;
+}
+
+static enum lks_code load_manifest(struct lks_engine *e, struct lks_store *store,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    if (e->state.fleet_manifest == 0)
+        return LKS_OK;
+    struct lks_str digest = lks_state_text(&e->state, e->state.fleet_manifest);
+    lks_buf_init(&bytes, LKS_STORE_BLOB_MAX);
+    enum lks_code code = store->ops->blob(store->self, digest.ptr, &bytes, err);
+    if (code == LKS_E_NOT_FOUND)
+        return lks_fail(err, LKS_E_INVALID,
+                        "the fleet's manifest %" LKS_STR_FMT
+                        " is gone; look with `lockstep journal "
+                        "verify`, then restore a backup",
+                        LKS_STR_ARG(digest));
+    if (code != LKS_OK)
+        return lks_wrap(err, "the fleet's manifest %" LKS_STR_FMT, LKS_STR_ARG(digest));
+    char found[LKS_DIGEST_SIZE];
+    if (lks_digest_text(lks_buf_view(&bytes), found, err) != LKS_OK)
+        return err->code;
+    if (!lks_str_is(digest, found))
+        return lks_fail(err, LKS_E_INVALID,
+                        "the fleet's manifest %" LKS_STR_FMT
+                        " is not what was stored; look with `lockstep journal verify`",
+                        LKS_STR_ARG(digest));
+    if (lks_manifest_parse("fleet", lks_buf_view(&bytes), e->options.facts, NULL, &e->manifest,
+                           err) != LKS_OK)
+        return lks_wrap(err, "the fleet's manifest");
+    e->book.manifest = &e->manifest;
+    return LKS_OK;
+}
+
+static enum lks_code begin_journal(struct lks_engine *e, struct lks_now now, struct lks_err *err)
+{
+    struct lks_str journal = lks_str_from(e->options.journal);
+    if (journal.len != LKS_JOURNAL_ID_SIZE - 1)
+        return lks_fail(err, LKS_E_INVALID, "a new journal needs a name of 32 hexadecimal digits");
+    struct lks_record begun = {
+        .kind = LKS_RECORD_BEGUN,
+        .begun = {.journal = journal, .version = lks_str_from(e->options.version)},
+    };
+    return append(e, &begun, 1, now.wall, NULL, err);
+}
+
+static bool take_head(void *ctx, const struct lks_head *head)
+{
+    struct lks_engine *e = ctx;
+    if (head->seq > e->head.seq)
+        e->head = *head;
+    lks_pulse_publish(&e->state, head);
+    return true;
+}
+
+/* The heads that agents were told, which they will show again. With another key than this one's,
+ * agents would refuse what is signed from now on. */
+static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, struct lks_err *err)
+{
+    if (store->ops->heads(store->self, take_head, e, err) != LKS_OK)
+        return err->code;
+    struct lks_public_key key = lks_key_public(e->options.key);
+    if (e->head.seq != 0 && !lks_head_verify(&key, &e->head))
+        return lks_fail(err, LKS_E_INVALID,
+                        "journal: the head at row %" PRIu64 " is not signed with this key; is it "
+                        "the right one? look with `lockstep journal verify`",
+                        e->head.seq);
+    e->signed_seq = e->head.seq;
+    return LKS_OK;
+}
+
+static enum lks_code fold_store(struct lks_engine *e, struct lks_store *store, struct lks_err *err)
+{
+    struct lks_store_tail tail = {0};
+    if (lks_state_init(&e->state, e->options.seed, err) != LKS_OK ||
+        lks_journal_fold(store, 0, &e->state, &tail, err) != LKS_OK ||
+        load_head(e, store, err) != LKS_OK || load_manifest(e, store, err) != LKS_OK)
+        return err->code;
+    e->seq = e->durable = tail.seq;
+    memcpy(e->hash, tail.hash, sizeof(e->hash));
+    return LKS_OK;
+}
+
+enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_options *options,
+                              struct lks_now now, struct lks_engine **out, struct lks_err *err)
+{
+    LKS_ASSERT(options->facts != NULL && options->key != NULL);
+    struct lks_engine *e = calloc(1, sizeof(*e));
+    if (e == NULL)
+        return lks_fail_nomem(err);
+    e->options = *options;
+    e->book.facts = options->facts;
+    e->base = now;
+    e->signed_at = now.mono;
+    pending_init(&e->pending);
+    e->chain = lks_chain_new();
+    enum lks_code code = e->chain == NULL ? lks_fail_nomem(err) : fold_store(e, store, err);
+    if (code == LKS_OK && e->base.wall < e->state.clock)
+        e->base.wall = e->state.clock;
+    if (code == LKS_OK && e->seq == 0)
+        code = begin_journal(e, now, err);
+    if (code == LKS_OK)
+        code = lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
+    if (code != LKS_OK) {
+        lks_engine_free(e);
+        return code;
+    }
+    *out = e;
+    return LKS_OK;
+}
+
+void lks_engine_free(struct lks_engine *e)
+{
+    if (e == NULL)
+        return;
+    lks_state_fini(&e->state);
+    lks_manifest_fini(&e->manifest);
+    lks_chain_free(e->chain);
+    pending_fini(&e->pending);
+    free(e);
+}
+
+const struct lks_state *lks_engine_state(const struct lks_engine *e)
+{
+    return &e->state;
+}
+
+const struct lks_book *lks_engine_book(const struct lks_engine *e)
+{
+    return &e->book;
+}
+
+/* The journal's clock is the wall's and never goes back. Where the wall's was set back it goes on
+ * from where it was, a little slower, until the wall's has caught up: what is to expire expires. */
+struct lks_now lks_engine_now(const struct lks_engine *e, struct lks_now now)
+{
+    lks_ms elapsed = now.mono > e->base.mono ? now.mono - e->base.mono : 0;
+    lks_ms least = e->base.wall + elapsed - elapsed / 8;
+    if (least < e->state.clock)
+        least = e->state.clock;
+    return (struct lks_now){.wall = now.wall > least ? now.wall : least, .mono = now.mono};
+}
+
+static struct lks_now journal_time(struct lks_engine *e, struct lks_now now)
+{
+    struct lks_now at = lks_engine_now(e, now);
+    if (at.wall == now.wall)
+        e->base = at;
+    e->state.seen = at;
+    return at;
+}
+
+/* Whether anything may be decided now. */
+static enum lks_code check_open(const struct lks_engine *e, const struct lks_store_blob *blob,
+                                struct lks_err *err)
+{
+    if (e->broken)
+        return lks_fail(err, LKS_E_IO, "nothing more can be recorded: %s", e->why.msg);
+    if (e->stalled)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "the journal cannot be written: %s", e->why.msg);
+    size_t more = blob != NULL ? blob->bytes.len : 0;
+    if (e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX ||
+        more > PENDING_BLOBS_MAX - e->pending.blob_bytes.len)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "the journal is behind; try again");
+    return LKS_OK;
+}
+
+static bool has_fleet(const struct lks_decision *d)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (d->records[i].kind == LKS_RECORD_FLEET)
+            return true;
+    return false;
+}
+
+/* Records become rows and the state. A new manifest is read from its own bytes first, so that it
+ * lives as long as the engine, as it would after a restart. */
+static enum lks_code carry_out(struct lks_engine *e, lks_ms time, const struct lks_decision *d,
+                               const struct lks_store_blob *blob, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+    bool fleet = has_fleet(d);
+    LKS_ASSERT(!fleet || blob != NULL);
+    if (fleet &&
+        lks_manifest_parse("fleet", blob->bytes, e->options.facts, NULL, &manifest, err) != LKS_OK)
+        return lks_wrap(err, "the fleet's manifest");
+    if (append(e, d->records, d->count, time, blob, err) != LKS_OK)
+        return err->code;
+    if (fleet) {
+        lks_manifest_fini(&e->manifest);
+        e->manifest = LKS_MOVE(manifest);
+        e->book.manifest = &e->manifest;
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
+                              const struct lks_event *event, const struct lks_store_blob *blob,
+                              struct lks_decision *d, uint64_t *needs, struct lks_err *err)
+{
+    now = journal_time(e, now);
+    if (check_open(e, blob, err) != LKS_OK)
+        return err->code;
+    if (event->kind == LKS_EVENT_TICK)
+        lks_pulse_settle(&e->state, now);
+    if (lks_decide(&e->state, &e->book, now, event, d, err) != LKS_OK)
+        return err->code;
+    if (d->refused.code == LKS_OK && d->count > 0 && carry_out(e, now.wall, d, blob, err) != LKS_OK)
+        return err->code;
+    *needs = e->seq;
+    return LKS_OK;
+}
+
+enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t node,
+                              const struct lks_beat *beat, struct lks_err *err)
+{
+    /* How far a node's clock is off is told from the wall's. */
+    bool news = lks_pulse_hear(&e->state, now, node, beat);
+    (void)journal_time(e, now);
+    if (!news)
+        return LKS_OK;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    struct lks_event event = {.kind = LKS_EVENT_BEAT, .node = node, .beat = *beat};
+    uint64_t needs = 0;
+    lks_decision_init(&d);
+    return lks_engine_turn(e, now, &event, NULL, &d, &needs, err);
+}
+
+enum lks_code lks_engine_try(const struct lks_engine *e, struct lks_now now,
+                             const struct lks_event *event, struct lks_decision *d,
+                             struct lks_err *err)
+{
+    return lks_decide(&e->state, &e->book, lks_engine_now(e, now), event, d, err);
+}
+
+lks_ms lks_engine_next(const struct lks_engine *e)
+{
+    if (e->broken || e->stalled || e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX)
+        return UINT64_MAX; /* it would be refused; ask again after _take and _durable */
+    lks_ms next = lks_decide_next(&e->state);
+    lks_ms sign = e->signed_at + e->options.sign_after;
+    return !e->under_way && e->seq > e->signed_seq && sign < next ? sign : next;
+}
+
+uint64_t lks_engine_seq(const struct lks_engine *e)
+{
+    return e->seq;
+}
+
+uint64_t lks_engine_durable_seq(const struct lks_engine *e)
+{
+    return e->durable;
+}
+
+/* Rows without a signature wait for so many of them, or for so long. */
+static bool sign_due(const struct lks_engine *e, struct lks_now now)
+{
+    return e->seq > e->signed_seq && (e->seq - e->signed_seq >= e->options.sign_rows ||
+                                      now.mono >= e->signed_at + e->options.sign_after);
+}
+
+static void point(struct lks_engine_batch *b)
+{
+    const char *at = b->bodies.ptr;
+    for (size_t i = 0; i < b->store.row_count; at += b->rows[i++].body.len)
+        b->rows[i].body.ptr = at;
+    at = b->blob_bytes.ptr;
+    for (size_t i = 0; i < b->store.blob_count; at += b->blobs[i++].bytes.len)
+        b->blobs[i].bytes.ptr = at;
+}
+
+bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out)
+{
+    struct pending *p = &e->pending;
+    bool sign = sign_due(e, now);
+    if (e->broken || e->under_way || (p->row_count == 0 && !sign))
+        return false;
+    *out = (struct lks_engine_batch){
+        .store = {.row_count = p->row_count, .blob_count = p->blob_count},
+        .rows = p->rows,
+        .blobs = p->blobs,
+        .bodies = p->bodies,
+        .blob_bytes = p->blob_bytes,
+        .sign = sign,
+        .last = e->seq,
+    };
+    pending_init(p);
+    point(out);
+    if (sign) {
+        memcpy(out->head.journal, e->state.journal, sizeof(out->head.journal));
+        out->head.seq = e->seq;
+        out->head.time = e->state.clock;
+        memcpy(out->head.hash, e->hash, sizeof(e->hash));
+        e->signed_seq = e->seq;
+        e->signed_at = now.mono;
+    }
+    e->under_way = true;
+    return true;
+}
+
+enum lks_code lks_engine_commit(const struct lks_engine_options *options, struct lks_store *store,
+                                struct lks_engine_batch *batch, struct lks_err *err)
+{
+    if (batch->sign && lks_head_sign(options->key, &batch->head, err) != LKS_OK)
+        return lks_wrap(err, "journal head");
+    batch->store.rows = batch->rows;
+    batch->store.blobs = batch->blobs;
+    batch->store.head = batch->sign ? &batch->head : NULL;
+    if (store->ops->append(store->self, &batch->store, err) != LKS_OK)
+        return lks_wrap(err, "journal");
+    return LKS_OK;
+}
+
+void lks_engine_batch_fini(struct lks_engine_batch *batch)
+{
+    free(batch->rows);
+    free(batch->blobs);
+    lks_buf_fini(&batch->bodies);
+    lks_buf_fini(&batch->blob_bytes);
+    *batch = (struct lks_engine_batch){0};
+}
+
+void lks_engine_durable(struct lks_engine *e, const struct lks_engine_batch *batch)
+{
+    LKS_ASSERT(e->under_way && batch->last >= e->durable);
+    e->under_way = e->stalled = false;
+    e->durable = batch->last;
+    if (batch->sign) {
+        e->head = batch->head;
+        lks_pulse_publish(&e->state, &e->head);
+    }
+}
+
+void lks_engine_stall(struct lks_engine *e, const struct lks_err *why)
+{
+    LKS_ASSERT(e->under_way);
+    e->stalled = true;
+    e->why = *why;
+}
+
+bool lks_engine_stalled(const struct lks_engine *e, struct lks_err *why)
+{
+    if (e->stalled && why != NULL)
+        *why = e->why;
+    return e->stalled;
+}
+
+const struct lks_head *lks_engine_head(const struct lks_engine *e)
+{
+    return &e->head;
+}
+
+enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *out, uint64_t *seq,
+                                  struct lks_err *err)
+{
+    if (e->broken)
+        return lks_fail(err, LKS_E_IO, "no snapshot of a state that is not good: %s", e->why.msg);
+    if (lks_journal_pack_state(&e->state, e->hash, out, err) != LKS_OK)
+        return err->code;
+    *seq = e->seq;
+    return LKS_OK;
+}

@@ -1,0 +1,115 @@
+/*
+ * The turn, the only way anything changes: decide, append, apply, act.
+ *
+ * A turn decides on the state as it is, chains the records to the journal's end, applies them, and
+ * says up to which row the journal must be durable before anyone may see what came of it. Rows
+ * gather until the store takes them: many turns, one sync. Whoever runs the engine owns the
+ * threads:
+ *
+ *     lks_engine_turn()     again and again, on the state thread
+ *     lks_engine_take()     what is pending, as one batch, while no other batch is under way
+ *     lks_engine_commit()   on the store thread: sign if due, append
+ *     lks_engine_durable()  back on the state thread: answers up to that row may leave
+ *
+ * When a commit fails with UNAVAILABLE the same batch is tried again; nothing is lost, and nothing
+ * new is decided until it went well (lks_engine_stalled()). Any other failure ends the process.
+ *
+ * One turn's records are in one batch. Where more than LKS_ENGINE_BATCH_ROWS_MAX rows wait, turns
+ * are refused with UNAVAILABLE until they were taken.
+ *
+ * Opening folds the newest snapshot and the rows behind it, and checks every link of the chain on
+ * the way. A damaged journal is refused with its first fault. `lockstep journal repair` is the way
+ * on.
+ */
+#ifndef LKS_ENGINE_ENGINE_H
+#define LKS_ENGINE_ENGINE_H
+
+#include "core/decide.h"
+#include "port/store.h"
+#include "trust/chain.h"
+
+#define LKS_ENGINE_BATCH_ROWS_MAX 8192
+
+struct lks_engine_options {
+    const struct lks_facts *facts;     /* outlive the engine, as does the store */
+    const struct lks_key *key;         /* signs heads */
+    const char *version;               /* of this program */
+    char journal[LKS_JOURNAL_ID_SIZE]; /* for an empty store: chance, as 32 hexadecimal digits */
+    uint64_t seed;                     /* for hashing names */
+    uint64_t sign_rows;                /* sign a head after so many rows ... */
+    lks_ms sign_after;                 /* ... or when the last one is so old; 0: each batch */
+};
+
+/* One commit. It owns its bytes. */
+struct lks_engine_batch {
+    struct lks_store_batch store;
+    struct lks_row *rows;
+    struct lks_store_blob *blobs;
+    struct lks_buf bodies, blob_bytes; /* of the two above */
+    struct lks_head head;
+    bool sign;
+    uint64_t last; /* its last row */
+};
+
+struct lks_engine;
+
+enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_options *options,
+                              struct lks_now now, struct lks_engine **out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+void lks_engine_free(struct lks_engine *e);
+
+const struct lks_state *lks_engine_state(const struct lks_engine *e);
+const struct lks_book *lks_engine_book(const struct lks_engine *e);
+
+/* The time on the journal's clock, which decisions go by: what is to expire is counted from here.
+ * It is the wall's unless that was set back. */
+struct lks_now lks_engine_now(const struct lks_engine *e, struct lks_now now);
+
+/* Take note of a heartbeat and, where there is something to decide, make a turn of it. */
+enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t node,
+                              const struct lks_beat *beat, struct lks_err *err) LKS_MUST_CHECK;
+
+/* `blob`, which may be NULL, becomes durable with the records. `d`, initialised, gets the decision;
+ * a refusal is in d->refused and is not a failure. `needs` is the row that must be durable before
+ * the answer leaves: also for a refusal, which may rest on rows that are not durable yet. After a
+ * FLEET event the engine has the new manifest. */
+enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
+                              const struct lks_event *event, const struct lks_store_blob *blob,
+                              struct lks_decision *d, uint64_t *needs,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* Decide only: what would come of it. */
+enum lks_code lks_engine_try(const struct lks_engine *e, struct lks_now now,
+                             const struct lks_event *event, struct lks_decision *d,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* When the next tick, and after it _take, is due (mono); never while turns are refused for what
+ * waits to be written: ask again after _take and _durable. */
+lks_ms lks_engine_next(const struct lks_engine *e);
+
+/* The last row there is, durable or not: what a read needs before its answer leaves. */
+uint64_t lks_engine_seq(const struct lks_engine *e);
+uint64_t lks_engine_durable_seq(const struct lks_engine *e);
+
+/* False when there is nothing to commit, or a batch is under way. A batch without rows commits a
+ * signature that became due while nothing happened. The caller owes _batch_fini. */
+bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out);
+enum lks_code lks_engine_commit(const struct lks_engine_options *options, struct lks_store *store,
+                                struct lks_engine_batch *batch, struct lks_err *err) LKS_MUST_CHECK;
+void lks_engine_batch_fini(struct lks_engine_batch *batch);
+
+/* The batch is durable. Its head, if it was signed, becomes the one that agents are told. */
+void lks_engine_durable(struct lks_engine *e, const struct lks_engine_batch *batch);
+
+/* It was not written and will be tried again: until it is, turns are refused with UNAVAILABLE. */
+void lks_engine_stall(struct lks_engine *e, const struct lks_err *why);
+bool lks_engine_stalled(const struct lks_engine *e, struct lks_err *why);
+
+/* The newest signed head that is durable; seq 0: none yet. */
+const struct lks_head *lks_engine_head(const struct lks_engine *e);
+
+/* A snapshot of the state as it is, to be stored with its seq once that is durable. */
+enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *out, uint64_t *seq,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

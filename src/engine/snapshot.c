@@ -1,0 +1,180 @@
+/*
+ * A snapshot: a line with the digest of all that follows, then the row it stands at, and the
+ * records that fold to the state. Numbers are big-endian.
+ *
+ *     lockstep-snapshot-1 sha256:...\n
+ *     seq 8, time 8, hash 32, count 8
+ *     count times: time 8, kind 2, version 1, length 4, body
+ */
+#include "engine/walk.h"
+
+#define MAGIC       "lockstep-snapshot-1 "
+#define LINE_BYTES  (sizeof(MAGIC) - 1 + LKS_DIGEST_SIZE)
+#define HEAD_BYTES  (8 + 8 + LKS_HASH_BYTES + 8)
+#define ENTRY_BYTES (8 + 2 + 1 + 4)
+
+static void add_number(struct lks_buf *out, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = bytes; i-- > 0;)
+        lks_buf_addc(out, (char)(value >> (8 * i)));
+}
+
+static uint64_t take_number(struct lks_str *in, unsigned bytes)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        value = value << 8 | (uint8_t)in->ptr[i];
+    in->ptr += bytes;
+    in->len -= bytes;
+    return value;
+}
+
+struct packing {
+    struct lks_buf *out;
+    struct lks_buf body;
+    uint64_t count;
+};
+
+static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record *record,
+                                 struct lks_err *err)
+{
+    struct packing *p = ctx;
+    const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
+    LKS_ASSERT(info != NULL);
+    lks_buf_truncate(&p->body, 0);
+    lks_record_pack(record, &p->body);
+    if (lks_buf_check(&p->body, err) != LKS_OK)
+        return lks_wrap(err, "snapshot: %s", info->word);
+    add_number(p->out, time, 8);
+    add_number(p->out, (uint64_t)record->kind, 2);
+    add_number(p->out, info->version, 1);
+    add_number(p->out, p->body.len, 4);
+    lks_buf_add(p->out, lks_buf_view(&p->body));
+    p->count++;
+    return LKS_OK;
+}
+
+/* Numbers that are known only at the end are written into the room that was left for them. */
+static void fill(struct lks_buf *out, size_t at, struct lks_str bytes)
+{
+    memcpy(out->ptr + at, bytes.ptr, bytes.len);
+}
+
+static enum lks_code seal(struct lks_buf *out, size_t start, uint64_t count, struct lks_err *err)
+{
+    uint8_t number[8];
+    for (unsigned i = 0; i < sizeof(number); i++)
+        number[i] = (uint8_t)(count >> (56 - 8 * i));
+    fill(out, start + LINE_BYTES + HEAD_BYTES - 8, (struct lks_str){(char *)number, 8});
+
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_str rest = {out->ptr + start + LINE_BYTES, out->len - start - LINE_BYTES};
+    if (lks_digest_text(rest, digest, err) != LKS_OK)
+        return lks_wrap(err, "snapshot");
+    fill(out, start + sizeof(MAGIC) - 1, lks_str_from(digest));
+    return LKS_OK;
+}
+
+enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                     struct lks_buf *out, struct lks_err *err)
+{
+    struct packing p = {.out = out};
+    size_t start = out->len;
+    lks_buf_init(&p.body, LKS_RECORD_BODY_MAX);
+    lks_buf_add(out, LKS_STR(MAGIC));
+    lks_buf_pad(out, '0', LKS_DIGEST_SIZE - 1);
+    lks_buf_addc(out, '\n');
+    add_number(out, s->seq, 8);
+    add_number(out, s->clock, 8);
+    lks_buf_add(out, (struct lks_str){(const char *)hash, LKS_HASH_BYTES});
+    add_number(out, 0, 8);
+    enum lks_code code = lks_state_dump(s, pack_record, &p, err);
+    lks_buf_fini(&p.body);
+    if (code == LKS_OK && lks_buf_check(out, err) != LKS_OK)
+        code = lks_wrap(err, "snapshot");
+    return code == LKS_OK ? seal(out, start, p.count, err) : code;
+}
+
+/* The next record of the entries; false where they do not hold one. */
+static bool take_entry(struct lks_str *in, lks_ms *time, struct lks_record *record,
+                       struct lks_err *err)
+{
+    if (in->len < ENTRY_BYTES)
+        return false;
+    *time = take_number(in, 8);
+    unsigned kind = (unsigned)take_number(in, 2);
+    unsigned version = (unsigned)take_number(in, 1);
+    size_t len = (size_t)take_number(in, 4);
+    if (len > in->len)
+        return false;
+    struct lks_str body = {in->ptr, len};
+    in->ptr += len;
+    in->len -= len;
+    return lks_record_unpack(kind, version, body, record, err) == LKS_OK;
+}
+
+static bool whole(struct lks_str bytes, struct lks_str *rest)
+{
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_err ignored = {0};
+    if (bytes.len < LINE_BYTES + HEAD_BYTES || !lks_str_starts(bytes, MAGIC) ||
+        bytes.ptr[LINE_BYTES - 1] != '\n')
+        return false;
+    struct lks_str said = {bytes.ptr + sizeof(MAGIC) - 1, LKS_DIGEST_SIZE - 1};
+    *rest = (struct lks_str){bytes.ptr + LINE_BYTES, bytes.len - LINE_BYTES};
+    return lks_digest_text(*rest, digest, &ignored) == LKS_OK && lks_str_is(said, digest);
+}
+
+enum lks_code lks_snapshot_read(struct lks_str bytes, struct lks_snapshot *out, struct lks_err *err)
+{
+    struct lks_snapshot s = {0};
+    struct lks_str rest = {0};
+    struct lks_err why = {.msg = "it is not as long as it says"};
+    if (!whole(bytes, &rest))
+        return lks_fail(err, LKS_E_INVALID, "snapshot: damaged, or not one");
+    s.seq = take_number(&rest, 8);
+    s.time = take_number(&rest, 8);
+    memcpy(s.hash, rest.ptr, sizeof(s.hash));
+    rest.ptr += sizeof(s.hash);
+    rest.len -= sizeof(s.hash);
+    uint64_t count = take_number(&rest, 8);
+    s.entries = rest;
+
+    lks_ms time = 0;
+    struct lks_record record;
+    while (count > 0 && take_entry(&rest, &time, &record, &why))
+        count--;
+    if (count > 0 || rest.len > 0)
+        return lks_fail(err, LKS_E_INVALID, "snapshot: %s", why.msg);
+    *out = s;
+    return LKS_OK;
+}
+
+enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
+                                 struct lks_err *err)
+{
+    struct lks_str rest = snapshot->entries;
+    lks_ms time = 0;
+    struct lks_record record;
+    while (rest.len > 0) {
+        if (!take_entry(&rest, &time, &record, err))
+            return lks_wrap(err, "snapshot");
+        if (lks_state_apply(out, snapshot->seq, time, &record, err) != LKS_OK)
+            return lks_wrap(err, "snapshot");
+    }
+    out->seq = snapshot->seq;
+    out->clock = snapshot->time;
+    return LKS_OK;
+}
+
+enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
+                                       uint8_t hash[LKS_HASH_BYTES], struct lks_err *err)
+{
+    struct lks_snapshot snapshot;
+    if (lks_snapshot_read(bytes, &snapshot, err) != LKS_OK)
+        return err->code;
+    if (lks_snapshot_apply(&snapshot, out, err) != LKS_OK)
+        return err->code;
+    memcpy(hash, snapshot.hash, sizeof(snapshot.hash));
+    return LKS_OK;
+}

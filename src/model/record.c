@@ -1,0 +1,533 @@
+#include "model/record.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+    LEB_MAX = 10, /* bytes of the largest number */
+    LEB_BITS = 7,
+    LEB_MORE = 0x80,
+};
+
+const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
+const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
+const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
+const char *const lks_alarm_words[] = {"mass", "clock", "witness", "replay", "parts", NULL};
+const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
+const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
+
+static_assert(LKS_COUNT(lks_liveness_words) == LKS_LIVENESS_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_judged_words) == LKS_JUDGED_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_note_words) == LKS_NOTE_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_alarm_words) == LKS_ALARM_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_role_words) == LKS_ROLE_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_outcome_words) == LKS_OUTCOME_COUNT + 1, "a word for each");
+
+/* Each table is in the order of the bytes. The order never changes; what a later version adds
+ * stands at the end with its `since`. */
+#define FIELD(rec, member, key, type, words, about)                                                \
+    {                                                                                              \
+        key, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), words, 1, about            \
+    }
+#define TEXT(rec, member, about)        FIELD(rec, member, #member, TEXT, NULL, about)
+#define NUMBER(rec, member, about)      FIELD(rec, member, #member, NUMBER, NULL, about)
+#define TIME(rec, member, about)        FIELD(rec, member, #member, TIME, NULL, about)
+#define TRUTH(rec, member, about)       FIELD(rec, member, #member, TRUTH, NULL, about)
+#define WORD(rec, member, words, about) FIELD(rec, member, #member, WORD, words, about)
+#define BY(rec)                         TEXT(rec, by, "Who did it; lockstepd itself where missing.")
+#define REASON(rec)                     TEXT(rec, reason, "Why, in their words.")
+#define NODE(rec)                       TEXT(rec, node, "The node.")
+
+static const struct lks_record_field begun_fields[] = {
+    TEXT(begun, journal, "The journal's name for ever: 32 hexadecimal digits."),
+    TEXT(begun, version, "The lockstep version that began it."),
+};
+static const struct lks_record_field started_fields[] = {
+    TEXT(started, version, "The lockstep version that started."),
+    TEXT(started, host, "The machine it runs on."),
+};
+static const struct lks_record_field limits_fields[] = {
+    NUMBER(limits, heartbeat, "How often agents report, in milliseconds."),
+    NUMBER(limits, late, "Silence after which a node is late, in milliseconds."),
+    NUMBER(limits, lost, "Silence after which a node is lost, in milliseconds."),
+    NUMBER(limits, mass_floor, "Nodes of a pool that may turn at once, however small it is."),
+    NUMBER(limits, mass_percent, "Nodes of a pool that may turn at once, in percent."),
+    NUMBER(limits, mass_window, "What at once means, in milliseconds."),
+    NUMBER(limits, skew, "How far a node's clock may be off, in milliseconds."),
+    NUMBER(limits, call_nodes, "The most nodes in one call outside a change."),
+};
+static const struct lks_record_field clock_fields[] = {
+    TIME(clock, wall, "What the machine's clock said."),
+    NUMBER(clock, forward, "How far it had jumped ahead of the journal, in milliseconds."),
+    NUMBER(clock, back, "How far it had fallen behind the journal, in milliseconds."),
+    TEXT(clock, text, "What that means, in a line."),
+};
+static const struct lks_record_field repaired_fields[] = {
+    NUMBER(repaired, from, "The first row that was set aside."),
+    NUMBER(repaired, count, "How many rows were set aside."),
+    BY(repaired),
+    REASON(repaired),
+    TEXT(repaired, digest, "The digest of the bytes that were set aside."),
+};
+static const struct lks_record_field trimmed_fields[] = {
+    NUMBER(trimmed, through, "The last row that went."),
+    TEXT(trimmed, hash, "Its hash, behind which the chain goes on."),
+    TEXT(trimmed, snapshot, "The digest of the snapshot that stands for what went."),
+    BY(trimmed),
+};
+static const struct lks_record_field fleet_fields[] = {
+    TEXT(fleet, name, "The fleet."),
+    TEXT(fleet, manifest, "The digest of the manifest that was applied."),
+    BY(fleet),
+};
+static const struct lks_record_field pool_fields[] = {
+    TEXT(pool, name, "The pool."),
+    TEXT(pool, posture, "Its workload class."),
+    NUMBER(pool, criticality, "How much depends on it."),
+    TEXT(pool, enforce, "observe, warn or on."),
+    TEXT(pool, sched, "The scheduler its jobs come from."),
+    TEXT(pool, stack, "The stack it is pinned to, by name and version."),
+    TEXT(pool, stack_digest, "The digest of that stack."),
+    BY(pool),
+};
+static const struct lks_record_field pool_removed_fields[] = {
+    TEXT(pool_removed, name, "The pool."),
+    BY(pool_removed),
+};
+static const struct lks_record_field placed_fields[] = {
+    TEXT(placed, hosts, "The nodes or assets, as a host list."),
+    TEXT(placed, pool, "Their pool."),
+    TEXT(placed, class, "Their hardware class."),
+    TEXT(placed, asset, "Their asset class; missing for nodes."),
+    TEXT(placed, site, "Their site."),
+    TEXT(placed, rack, "Their rack."),
+    TEXT(placed, domain, "What changes together with them."),
+    TEXT(placed, power_zone, "What they lose power with."),
+    TEXT(placed, cooling_loop, "What they lose cooling with."),
+    TEXT(placed, hardware_revision, "The revision of their board."),
+    TEXT(placed, supplier, "Who built them."),
+    TEXT(placed, side, "Their side of a redundant pair."),
+    BY(placed),
+};
+static const struct lks_record_field removed_fields[] = {
+    TEXT(removed, hosts, "The nodes or assets, as a host list."),
+    BY(removed),
+    REASON(removed),
+};
+static const struct lks_record_field token_fields[] = {
+    TEXT(token, node, "The only node it enrols."),
+    TEXT(token, hash, "The digest of the token's secret."),
+    TIME(token, expires, "Until when it is good."),
+    BY(token),
+};
+static const struct lks_record_field enrolled_fields[] = {
+    NODE(enrolled),
+    TEXT(enrolled, fingerprint, "The digest of its certificate."),
+    TEXT(enrolled, serial, "The serial number of its certificate."),
+    TIME(enrolled, expires, "Until when the certificate is good."),
+};
+static const struct lks_record_field certified_fields[] = {
+    NODE(certified),
+    TEXT(certified, fingerprint, "The digest of its new certificate."),
+    TEXT(certified, serial, "The serial number of its new certificate."),
+    TIME(certified, expires, "Until when the certificate is good."),
+};
+static const struct lks_record_field revoked_fields[] = {
+    TEXT(revoked, node, "The node whose certificates are no longer taken."),
+    BY(revoked),
+    REASON(revoked),
+};
+static const struct lks_record_field liveness_fields[] = {
+    NODE(liveness),
+    WORD(liveness, state, lks_liveness_words, "Whether it is heard from."),
+};
+static const struct lks_record_field booted_fields[] = {
+    NODE(booted),
+    TEXT(booted, boot, "The id of the boot it runs now."),
+};
+static const struct lks_record_field tuple_known_fields[] = {
+    TEXT(tuple_known, digest, "The digest that stands for these readings."),
+    TEXT(tuple_known, readings, "A list of [name, part, value], as JSON."),
+};
+static const struct lks_record_field tuple_fields[] = {
+    NODE(tuple),
+    TEXT(tuple, digest, "The digest of what it runs, as a tuple-known record has it."),
+    TEXT(tuple, report, "The digest of the whole report."),
+    TEXT(tuple, boot, "The boot it was read in."),
+    TIME(tuple, taken, "When it was read, on the node's clock."),
+    TEXT(tuple, stack, "The digest of the stack it was judged against."),
+    WORD(tuple, judged, lks_judged_words, "How it compares with that stack."),
+    NUMBER(tuple, drifted, "How many parts drifted."),
+    NUMBER(tuple, unmeasured, "How many parts were not measured."),
+    TEXT(tuple, first, "The first thing that does not conform."),
+};
+static const struct lks_record_field parts_fields[] = {
+    NODE(parts),
+    TEXT(parts, board, "The digest of its board's serial number."),
+    TEXT(parts, gpus, "The digest of its GPUs' serial numbers."),
+    TEXT(parts, nics, "The digest of its network adapters' serial numbers."),
+    TEXT(parts, list, "The serial numbers as people read them."),
+};
+static const struct lks_record_field noted_fields[] = {
+    NODE(noted),
+    WORD(noted, note, lks_note_words, "The condition."),
+    TRUTH(noted, on, "Whether it holds from now on, or no longer."),
+    TEXT(noted, text, "What was seen, in a line."),
+};
+static const struct lks_record_field intake_fields[] = {
+    TEXT(intake, node, "The node that is not admissible until a person accepts it."),
+    TEXT(intake, why, "What brought it here."),
+};
+static const struct lks_record_field accepted_fields[] = {
+    TEXT(accepted, hosts, "The nodes that leave intake, as a host list."),
+    BY(accepted),
+    REASON(accepted),
+};
+static const struct lks_record_field held_fields[] = {
+    TEXT(held, node, "The node that is kept out of use."),
+    BY(held),
+    REASON(held),
+};
+static const struct lks_record_field unheld_fields[] = {
+    TEXT(unheld, node, "The node that is no longer held."),
+    BY(unheld),
+    REASON(unheld),
+};
+static const struct lks_record_field replaced_fields[] = {
+    TEXT(replaced, node, "The name that other hardware carries from now on."),
+    BY(replaced),
+    REASON(replaced),
+};
+static const struct lks_record_field alarm_fields[] = {
+    NUMBER(alarm, id, "The alarm's number."),
+    /* In JSON `kind` is the kind of the record. */
+    FIELD(alarm, kind, "alarm", WORD, lks_alarm_words, "What it is about."),
+    TEXT(alarm, subject, "The node or pool it is about."),
+    TEXT(alarm, text, "What happened, in a line."),
+};
+static const struct lks_record_field alarm_released_fields[] = {
+    NUMBER(alarm_released, id, "The alarm's number."),
+    BY(alarm_released),
+    REASON(alarm_released),
+};
+static const struct lks_record_field mass_fields[] = {
+    TEXT(mass, pool, "The pool in which acts wait from now on."),
+    TEXT(mass, what, "What so many nodes turned."),
+    NUMBER(mass, count, "How many turned."),
+    NUMBER(mass, of, "How many there are."),
+    NUMBER(mass, alarm, "The alarm whose release ends the wait."),
+};
+static const struct lks_record_field granted_fields[] = {
+    TEXT(granted, identity, "Who may."),
+    WORD(granted, role, lks_role_words, "What they may."),
+    TEXT(granted, site, "At this site only."),
+    TEXT(granted, pool, "In this pool only."),
+    BY(granted),
+};
+static const struct lks_record_field ungranted_fields[] = {
+    TEXT(ungranted, identity, "Who may no longer."),
+    WORD(ungranted, role, lks_role_words, "What they might."),
+    TEXT(ungranted, site, "At this site only."),
+    TEXT(ungranted, pool, "In this pool only."),
+    BY(ungranted),
+};
+static const struct lks_record_field api_token_fields[] = {
+    TEXT(api_token, id, "The token's name."),
+    TEXT(api_token, identity, "Who shows it."),
+    TEXT(api_token, hash, "The digest of the token's secret."),
+    TIME(api_token, expires, "Until when it is good; for ever where missing."),
+    BY(api_token),
+};
+static const struct lks_record_field api_token_gone_fields[] = {
+    TEXT(api_token_gone, id, "The token that is no longer taken."),
+    BY(api_token_gone),
+};
+static const struct lks_record_field command_fields[] = {
+    NUMBER(command, id, "The command's number."),
+    NODE(command),
+    TEXT(command, boot, "The only boot in which it may begin."),
+    TEXT(command, executor, "The executor that is to run."),
+    TEXT(command, digests, "The artifacts it is given, separated by blanks."),
+    NUMBER(command, attempt, "Which try this is."),
+    TIME(command, expires, "Until when it may begin."),
+    BY(command),
+    REASON(command),
+};
+static const struct lks_record_field command_ended_fields[] = {
+    NUMBER(command_ended, id, "The command's number."),
+    NODE(command_ended),
+    WORD(command_ended, outcome, lks_outcome_words, "How it ended."),
+    TEXT(command_ended, text, "What the node said, in a line."),
+};
+
+/* What each kind says, for the reference page. */
+#define ABOUT_begun        "The first record of a journal."
+#define ABOUT_started      "A daemon took the journal up."
+#define ABOUT_limits       "The limits that hold from here on."
+#define ABOUT_clock        "The machine's clock jumped; the journal's never goes back."
+#define ABOUT_repaired     "Damaged rows were set aside."
+#define ABOUT_trimmed      "Old rows were removed; the chain goes on behind the last of them."
+#define ABOUT_fleet        "A fleet manifest was applied; its changes are the records beside."
+#define ABOUT_pool         "A pool is as said here."
+#define ABOUT_pool_removed "A pool is gone."
+#define ABOUT_placed       "Nodes or assets are where said here."
+#define ABOUT_removed      "Nodes or assets are gone."
+#define ABOUT_token        "A token for enrolling one node was made."
+#define ABOUT_enrolled     "A node used its token and has a certificate."
+#define ABOUT_certified    "A node renewed its certificate."
+#define ABOUT_revoked      "The certificates of a node are no longer taken."
+#define ABOUT_liveness     "A node turned live, late or lost."
+#define ABOUT_booted       "A node runs another boot."
+#define ABOUT_tuple_known                                                                          \
+    "Readings that no node had before; later records name them by their digest."
+#define ABOUT_tuple          "What a node runs, and how it was judged."
+#define ABOUT_parts          "The serial numbers of a node's parts, kept as digests."
+#define ABOUT_noted          "A condition of a node began or ended."
+#define ABOUT_intake         "A node entered intake."
+#define ABOUT_accepted       "Nodes were accepted out of intake."
+#define ABOUT_held           "A node is held."
+#define ABOUT_unheld         "A node is no longer held."
+#define ABOUT_replaced       "A node's hardware was replaced on purpose."
+#define ABOUT_alarm          "An alarm was raised."
+#define ABOUT_alarm_released "An alarm was released."
+#define ABOUT_mass           "So many nodes turned at once that acts wait for a person."
+#define ABOUT_granted        "A role was granted."
+#define ABOUT_ungranted      "A role was taken back."
+#define ABOUT_api_token      "An API token was made."
+#define ABOUT_api_token_gone "An API token is gone."
+#define ABOUT_command        "A command for an agent was issued."
+#define ABOUT_command_ended  "A command ended."
+
+enum { /* the place of each kind in the tables */
+#define X(number, NAME, member, word) PLACE_##NAME,
+       LKS_RECORDS(X)
+#undef X
+           PLACE_COUNT
+};
+
+const struct lks_record_info lks_record_infos[] = {
+#define X(number, NAME, member, word)                                                              \
+    {LKS_RECORD_##NAME, word, 1, member##_fields, LKS_COUNT(member##_fields), ABOUT_##member},
+    LKS_RECORDS(X)
+#undef X
+};
+const size_t lks_record_info_count = PLACE_COUNT;
+
+const struct lks_record_info *lks_record_info(unsigned kind)
+{
+    static const unsigned char places[] = {
+#define X(number, NAME, member, word) [number] = PLACE_##NAME + 1,
+        LKS_RECORDS(X)
+#undef X
+    };
+    if (kind >= LKS_COUNT(places) || places[kind] == 0)
+        return NULL;
+    return &lks_record_infos[places[kind] - 1];
+}
+
+/* Where the struct of `r`'s kind is: a union begins where its members do. */
+static const void *fields_of(const struct lks_record *r)
+{
+    return &r->begun;
+}
+
+bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out)
+{
+    for (uint64_t i = 0; words[i] != NULL; i++) {
+        if (lks_str_is(word, words[i])) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t word_count(const char *const *words)
+{
+    uint64_t count = 0;
+    while (words[count] != NULL)
+        count++;
+    return count;
+}
+
+bool lks_record_text(struct lks_str text)
+{
+    return text.len == 0 || (memchr(text.ptr, '\0', text.len) == NULL && lks_str_utf8(text, NULL));
+}
+
+static void number_add(struct lks_buf *out, uint64_t n)
+{
+    char bytes[LEB_MAX];
+    size_t len = 0;
+    for (; n >= LEB_MORE; n >>= LEB_BITS)
+        bytes[len++] = (char)(n | LEB_MORE);
+    bytes[len++] = (char)n;
+    lks_buf_add(out, (struct lks_str){bytes, len});
+}
+
+/* Take a number off `rest`. False where it ends too early, does not fit 64 bits or has a last byte
+ * that adds nothing: each number has one way to be written, so each record has one hash. */
+static bool number_take(struct lks_str *rest, uint64_t *out)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < rest->len && i < LEB_MAX; i++) {
+        uint64_t byte = (unsigned char)rest->ptr[i];
+        if (i == LEB_MAX - 1 && byte > 1)
+            return false;
+        n |= (byte & (LEB_MORE - 1)) << (i * LEB_BITS);
+        if ((byte & LEB_MORE) != 0)
+            continue;
+        if (byte == 0 && i > 0)
+            return false;
+        *rest = (struct lks_str){rest->ptr + i + 1, rest->len - i - 1};
+        *out = n;
+        return true;
+    }
+    return false;
+}
+
+/* The value of a field that is not text. */
+static uint64_t number_of(const struct lks_record_field *f, const void *at)
+{
+    uint64_t n = 0;
+    if (f->type == LKS_RECORD_TRUTH)
+        return *(const bool *)at;
+    memcpy(&n, at, sizeof(n));
+    return n;
+}
+
+void lks_fields_pack(const struct lks_record_info *info, const void *from, struct lks_buf *out)
+{
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        const void *at = (const char *)from + f->offset;
+        if (f->type != LKS_RECORD_TEXT) {
+            uint64_t n = number_of(f, at);
+            LKS_ASSERT(f->type != LKS_RECORD_WORD || n < word_count(f->words));
+            number_add(out, n);
+            continue;
+        }
+        const struct lks_str *text = at;
+        LKS_ASSERT(lks_record_text(*text)); /* what we cannot read again is never written */
+        number_add(out, text->len);
+        lks_buf_add(out, *text);
+    }
+}
+
+void lks_record_pack(const struct lks_record *r, struct lks_buf *out)
+{
+    const struct lks_record_info *info = lks_record_info(r->kind);
+    LKS_ASSERT(info != NULL);
+    lks_fields_pack(info, fields_of(r), out);
+}
+
+/* Why the field at the front of `rest` cannot be read, or NULL once it is in `at`. */
+static const char *field_take(const struct lks_record_field *f, struct lks_str *rest, void *at)
+{
+    uint64_t n;
+    if (!number_take(rest, &n))
+        return rest->len == 0 ? "is missing" : "is not a number as we write them";
+    if (f->type == LKS_RECORD_TEXT) {
+        if (n > rest->len)
+            return "is cut short";
+        struct lks_str text = {rest->ptr, (size_t)n};
+        if (!lks_record_text(text))
+            return "is not UTF-8 text";
+        *rest = (struct lks_str){rest->ptr + n, rest->len - (size_t)n};
+        *(struct lks_str *)at = text;
+        return NULL;
+    }
+    if (f->type == LKS_RECORD_WORD && n >= word_count(f->words))
+        return "is no word of its list";
+    if (f->type == LKS_RECORD_TRUTH && n > 1)
+        return "is neither true nor false";
+    if (f->type == LKS_RECORD_TRUTH)
+        *(bool *)at = n == 1;
+    else
+        memcpy(at, &n, sizeof(n));
+    return NULL;
+}
+
+enum lks_code lks_fields_unpack(const struct lks_record_info *info, unsigned version,
+                                struct lks_str body, void *into, struct lks_err *err)
+{
+    if (version == 0 || version > info->version)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s: version %u of the record; this program knows up to %u: a newer "
+                        "lockstep wrote it",
+                        info->word, version, info->version);
+    if (body.len > LKS_RECORD_BODY_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%s: %zu bytes; a record has at most %zu", info->word,
+                        body.len, LKS_RECORD_BODY_MAX);
+    struct lks_str rest = body;
+    for (size_t i = 0; i < info->count && info->fields[i].since <= version; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        const char *fault = field_take(f, &rest, (char *)into + f->offset);
+        if (fault != NULL)
+            return lks_fail(err, LKS_E_INVALID, "%s: %s %s", info->word, f->key, fault);
+    }
+    if (rest.len > 0)
+        return lks_fail(err, LKS_E_INVALID, "%s: %zu bytes left over behind the last field",
+                        info->word, rest.len);
+    return LKS_OK;
+}
+
+enum lks_code lks_record_unpack(unsigned kind, unsigned version, struct lks_str body,
+                                struct lks_record *out, struct lks_err *err)
+{
+    const struct lks_record_info *info = lks_record_info(kind);
+    if (info == NULL)
+        return lks_fail(err, LKS_E_INVALID,
+                        "record of kind %u, which this program does not know: a newer lockstep "
+                        "wrote it",
+                        kind);
+    struct lks_record r = {.kind = info->kind};
+    enum lks_code code = lks_fields_unpack(info, version, body, &r.begun, err);
+    if (code == LKS_OK)
+        *out = r;
+    return code;
+}
+
+static void number_json(const struct lks_record_field *f, uint64_t n, struct lks_json_writer *w)
+{
+    char text[LKS_TIME_TEXT_SIZE];
+    if (n == 0)
+        return;
+    if (f->type == LKS_RECORD_TIME) {
+        lks_json_cstr(w, f->key, lks_time_text(n, text));
+        return;
+    }
+    int len = snprintf(text, sizeof(text), "%" PRIu64, n);
+    lks_json_raw(w, f->key, (struct lks_str){text, (size_t)len});
+}
+
+void lks_fields_json(const struct lks_record_info *info, const void *from,
+                     struct lks_json_writer *w)
+{
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        const void *at = (const char *)from + f->offset;
+        if (f->type == LKS_RECORD_TEXT) {
+            const struct lks_str *text = at;
+            if (text->len > 0)
+                lks_json_text(w, f->key, *text);
+        } else if (f->type == LKS_RECORD_WORD) {
+            uint64_t n = number_of(f, at);
+            LKS_ASSERT(n < word_count(f->words));
+            lks_json_cstr(w, f->key, f->words[n]);
+        } else if (f->type == LKS_RECORD_TRUTH) {
+            lks_json_bool(w, f->key, number_of(f, at) != 0);
+        } else {
+            number_json(f, number_of(f, at), w);
+        }
+    }
+}
+
+void lks_record_json(const struct lks_record *r, struct lks_json_writer *w)
+{
+    const struct lks_record_info *info = lks_record_info(r->kind);
+    LKS_ASSERT(info != NULL);
+    lks_json_cstr(w, "kind", info->word);
+    lks_fields_json(info, fields_of(r), w);
+}

@@ -1,0 +1,45 @@
+/* Who asks: what a connection or a header shows, and the identity behind it. Whether that identity
+ * may do something is core/access's decision. */
+#ifndef LKS_SERVER_AUTH_H
+#define LKS_SERVER_AUTH_H
+
+#include "core/access.h"
+#include "trust/token.h"
+#include "trust/x509.h"
+
+#include <sys/types.h>
+
+enum lks_credential_kind {
+    LKS_CREDENTIAL_NONE,
+    LKS_CREDENTIAL_BAD, /* something was shown that is no credential */
+    LKS_CREDENTIAL_TOKEN,
+    LKS_CREDENTIAL_CERTIFICATE,
+    LKS_CREDENTIAL_UNIX,
+};
+
+/* Of a token only the hash goes further than the header it came in. */
+struct lks_credential {
+    enum lks_credential_kind kind;
+    char id[LKS_TOKEN_ID_MAX + 1];
+    char hash[LKS_DIGEST_SIZE];
+    struct lks_x509_about certificate;
+    uid_t uid;
+};
+
+/* From an Authorization header. */
+struct lks_credential lks_credential_bearer(struct lks_str header);
+
+/* The identity, in `out`; false where there is none. `root` tells that it may everything, which
+ * uid 0 and the daemon's own user may on the socket. */
+bool lks_auth_person(const struct lks_state *s, const struct lks_credential *c, uid_t own,
+                     lks_ms wall, char *out, size_t size, bool *root);
+
+/* The node whose agent shows this certificate, or LKS_NO_NODE with the reason. One of ours has to
+ * be one that the state knows and that was not revoked; one of the site's has to name a node of the
+ * fleet. */
+uint32_t lks_auth_node(const struct lks_state *s, const struct lks_credential *c, const char **why);
+
+/* Whether the state knows the certificate as this node's. */
+bool lks_auth_knows(const struct lks_state *s, uint32_t node, const struct lks_credential *c);
+
+#endif

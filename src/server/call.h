@@ -1,0 +1,107 @@
+/*
+ * One request on its way through the daemon.
+ *
+ * It is made on the server thread, prepared in the thread pool where that takes time (parsing a
+ * manifest, signing a certificate), decided on the state thread, kept there until the rows its
+ * answer rests on are durable, finished in the thread pool where the journal has to be read, and
+ * answered on the server thread. It belongs to one of them at a time.
+ */
+#ifndef LKS_SERVER_CALL_H
+#define LKS_SERVER_CALL_H
+
+#include "codec/digest.h"
+#include "codec/json.h"
+#include "drivers/http_mhd.h"
+#include "engine/engine.h"
+#include "server/auth.h"
+#include "server/mailbox.h"
+
+#define LKS_CALL_IDENTITY_SIZE 320
+#define LKS_CALL_ANSWER_MAX    ((size_t)256 << 20)
+
+struct lks_route;
+struct lks_daemon;
+struct lks_desk;
+struct lks_call;
+
+typedef void lks_call_work(struct lks_call *call);
+
+struct lks_call {
+    struct lks_mail mail;
+    struct lks_daemon *daemon;
+    const struct lks_route *route;
+
+    /* The server thread's. */
+    struct lks_httpd_exchange *x; /* NULL: the peer left */
+    struct lks_httpd_peer *peer;  /* while `x` is there */
+    uv_work_t job;
+
+    /* What was asked. */
+    struct lks_docs asked;              /* owns the next two */
+    const struct lks_doc *path, *query; /* maps; values by name */
+    struct lks_docs docs;               /* owns the next */
+    const struct lks_doc *body;         /* JSON bodies */
+    struct lks_buf bytes;               /* the body itself */
+    struct lks_credential credential;
+    char etag[64];       /* If-None-Match */
+    uint64_t last_event; /* Last-Event-ID + 1, or 0 */
+    char address[64];
+
+    /* What was prepared. `failed` is a refusal that needs no decision; it is told to whoever may
+     * ask. */
+    bool admitted, to_prepare, prepared;
+    struct lks_err failed;
+    struct lks_manifest *manifest;
+    struct lks_tuple *tuple;
+    char digest[LKS_DIGEST_SIZE]; /* of `bytes` */
+    struct lks_buf issued;        /* a certificate */
+    struct lks_x509_about about;  /* what it says */
+    char token_hash[LKS_DIGEST_SIZE];
+    char node_name[LKS_HOST_NAME_MAX + 1]; /* that an enrolment token names */
+    struct lks_buf aside; /* what the server thread adds for the state thread: its own counters */
+
+    /* Who asks, as the state thread found. */
+    char identity[LKS_CALL_IDENTITY_SIZE]; /* empty: nobody */
+    bool root;                             /* may everything */
+    uint32_t node;                         /* an agent's own, or LKS_NO_NODE */
+    uint64_t epoch;                        /* of that finding */
+
+    /* The answer. */
+    int status; /* 0: none yet */
+    const char *type;
+    struct lks_buf out;
+    char headers[384];
+    uint64_t needs;             /* the row that must be durable before it leaves */
+    lks_ms since;               /* when it began to wait for that */
+    lks_call_work *work;        /* then, in the thread pool */
+    bool stream;                /* then, on the server thread: it becomes a stream of events */
+    uint64_t from;              /* rows from here, for work and stream */
+    uint64_t cursor;            /* of a handler that works in slices */
+    char blob[LKS_DIGEST_SIZE]; /* that work is to answer with */
+    char file[256];             /* that work made, to be sent and removed; empty: none */
+};
+
+struct lks_call *lks_call_new(struct lks_daemon *daemon); /* NULL: no memory */
+void lks_call_free(struct lks_call *call);
+
+/* Values of the path and the query; absent ones are empty, 0 or `fallback`. */
+struct lks_str lks_call_path(const struct lks_call *call, const char *name);
+struct lks_str lks_call_text(const struct lks_call *call, const char *name);
+uint64_t lks_call_number(const struct lks_call *call, const char *name, uint64_t fallback);
+/* -1: not said. */
+int lks_call_truth(const struct lks_call *call, const char *name);
+
+/* Begin a JSON answer; the caller fills the object and ends it with lks_json_end(). */
+struct lks_json_writer lks_call_json(struct lks_call *call);
+
+/* The answer is a problem (RFC 9457), with the status of its code. */
+void lks_call_problem(struct lks_call *call, enum lks_code code, const char *fmt, ...)
+    LKS_PRINTF(3, 4);
+void lks_call_problem_err(struct lks_call *call, const struct lks_err *err);
+/* The same for what HTTP alone knows: 401, 405, 426, 429. */
+void lks_call_problem_http(struct lks_call *call, int status, const char *word, const char *fmt,
+                           ...) LKS_PRINTF(4, 5);
+/* One more header line of the answer. */
+void lks_call_header(struct lks_call *call, const char *fmt, ...) LKS_PRINTF(2, 3);
+
+#endif

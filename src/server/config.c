@@ -1,0 +1,454 @@
+#include "server/config.h"
+
+#include "base/file.h"
+#include "base/near.h"
+#include "codec/hostlist.h"
+#include "codec/yaml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535 };
+
+static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
+static const char *const formats[] = {"logfmt", "json", NULL};
+
+#define AT(member) offsetof(struct lks_config, member)
+
+/* clang-format off */
+const struct lks_config_key lks_config_keys[] = {
+    {"data", LKS_CONFIG_PATH, NULL, 0, 0, NULL, false, AT(data),
+     "directory of the journal, certificates and sealed keys"},
+    {"people.listen", LKS_CONFIG_ADDRESS, "127.0.0.1:7443", 0, 0, NULL, false, AT(people_listen),
+     "address of the API for people and programs"},
+    {"agents.listen", LKS_CONFIG_ADDRESS, "127.0.0.1:7444", 0, 0, NULL, false, AT(agents_listen),
+     "address agents report to"},
+    {"socket", LKS_CONFIG_PATH, "$data/lockstepd.sock", 0, 0, NULL, false, AT(socket),
+     "Unix socket of the same API, for this machine"},
+    {"names", LKS_CONFIG_HOSTS, "localhost", 0, 0, NULL, false, AT(names),
+     "host names and addresses this machine is reached by; agents are told the first"},
+    {"seal_key", LKS_CONFIG_SECRET, "file:$data/seal.key", 0, 0, NULL, false, AT(seal_key),
+     "where the key comes from that sealed keys and backups are opened with"},
+    {"tls.site_ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(site_ca),
+     "CA certificates (PEM) of the site whose node certificates are taken too; empty: none"},
+    {"tls.node_days", LKS_CONFIG_NUMBER, "30", 1, 825, NULL, true, AT(node_days),
+     "life of an agent's certificate; it is renewed after two thirds"},
+    {"tls.user_days", LKS_CONFIG_NUMBER, "90", 1, 825, NULL, true, AT(user_days),
+     "longest life of a person's certificate"},
+    {"limits.heartbeat_ms", LKS_CONFIG_NUMBER, "10000", 100, 600000, NULL, true, AT(heartbeat_ms),
+     "how often an agent reports"},
+    {"limits.late_ms", LKS_CONFIG_NUMBER, "30000", 200, DAY_MS, NULL, true, AT(late_ms),
+     "a node not heard for so long is late"},
+    {"limits.lost_ms", LKS_CONFIG_NUMBER, "120000", 300, DAY_MS, NULL, true, AT(lost_ms),
+     "a node not heard for so long is lost"},
+    {"limits.mass_floor", LKS_CONFIG_NUMBER, "10", 1, 1000000, NULL, true, AT(mass_floor),
+     "so many nodes of a pool may turn for the worse before automatic acts wait ..."},
+    {"limits.mass_percent", LKS_CONFIG_NUMBER, "2", 0, 100, NULL, true, AT(mass_percent),
+     "... or this share of the pool, whichever is more ..."},
+    {"limits.mass_window_ms", LKS_CONFIG_NUMBER, "300000", 1000, DAY_MS, NULL, true,
+     AT(mass_window_ms), "... within this time"},
+    {"limits.skew_ms", LKS_CONFIG_NUMBER, "5000", 100, DAY_MS, NULL, true, AT(skew_ms),
+     "a node's clock may be off by so much"},
+    {"limits.call_nodes", LKS_CONFIG_NUMBER, "10", 1, 100000, NULL, true, AT(call_nodes),
+     "most nodes in one call outside a change"},
+    {"rate.people_per_s", LKS_CONFIG_NUMBER, "50", 1, 100000, NULL, true, AT(people_per_s),
+     "requests a second of one identity, in the long run"},
+    {"rate.burst", LKS_CONFIG_NUMBER, "200", 1, 1000000, NULL, true, AT(burst),
+     "requests it may make at once after a pause"},
+    {"http.connections", LKS_CONFIG_NUMBER, "16384", 8, 1000000, NULL, false, AT(connections),
+     "most connections of each listener"},
+    {"http.per_address", LKS_CONFIG_NUMBER, "0", 0, 1000000, NULL, false, AT(per_address),
+     "most of them from one address; 0: no limit"},
+    {"http.first_ms", LKS_CONFIG_NUMBER, "10000", 100, 600000, NULL, false, AT(first_ms),
+     "handshake and headers of a connection's first request are there within"},
+    {"http.request_ms", LKS_CONFIG_NUMBER, "30000", 100, 600000, NULL, false, AT(request_ms),
+     "headers and body of each request are there within"},
+    {"http.idle_ms", LKS_CONFIG_NUMBER, "120000", 100, DAY_MS, NULL, false, AT(idle_ms),
+     "a connection without a request is closed after"},
+    {"http.body_max", LKS_CONFIG_NUMBER, "8388608", 65536, 67108864, NULL, false, AT(body_max),
+     "most bytes of any request's body; each route has its own limit besides"},
+    {"journal.sign_rows", LKS_CONFIG_NUMBER, "1024", 1, 1000000, NULL, false, AT(sign_rows),
+     "sign a head after so many rows ..."},
+    {"journal.sign_ms", LKS_CONFIG_NUMBER, "1000", 0, DAY_MS, NULL, false, AT(sign_ms),
+     "... or when the last one is so old"},
+    {"journal.snapshot_rows", LKS_CONFIG_NUMBER, "100000", 100, 100000000, NULL, false,
+     AT(snapshot_rows), "write a snapshot after so many rows, so that a restart is short"},
+    {"journal.keep_days", LKS_CONFIG_NUMBER, "0", 0, 36500, NULL, false, AT(keep_days),
+     "rows older than this are let go at a start; 0: kept for ever"},
+    {"log.level", LKS_CONFIG_WORD, "info", 0, 0, levels, true, AT(log_level),
+     "the least important events that are written"},
+    {"log.format", LKS_CONFIG_WORD, "logfmt", 0, 0, formats, true, AT(log_format),
+     "how they are written"},
+};
+/* clang-format on */
+const size_t lks_config_key_count = LKS_COUNT(lks_config_keys);
+
+struct reader {
+    struct lks_docs *docs;
+    struct lks_config *out;
+    struct lks_err *err;
+};
+
+#define FAIL(r, at, ...) lks_doc_fail((r)->docs, (at), (r)->err, __VA_ARGS__)
+
+static const void *value_of(const struct lks_config *c, const struct lks_config_key *key)
+{
+    return (const char *)c + key->offset;
+}
+
+static void *place_of(struct lks_config *c, const struct lks_config_key *key)
+{
+    return (char *)c + key->offset;
+}
+
+static bool is_address(struct lks_str s)
+{
+    struct lks_str port = lks_str_last(s, ':');
+    uint64_t number;
+    return port.len > 0 && port.len + 1 < s.len && lks_str_number(port, PORT_MAX, &number);
+}
+
+static bool is_secret(struct lks_str s)
+{
+    return lks_str_starts(s, "file:/") || lks_str_starts(s, "exec:/");
+}
+
+/* What a text of this kind looks like; NULL: it is fine. */
+static const char *text_fault(const struct lks_config_key *key, struct lks_str s)
+{
+    bool may_be_empty = key->fallback != NULL && key->fallback[0] == '\0';
+    if (s.len == 0)
+        return may_be_empty ? NULL : "a value that is not empty";
+    if (s.len > TEXT_MAX || !lks_str_printable(s))
+        return "one line of text";
+    if (key->type == LKS_CONFIG_PATH && s.ptr[0] != '/')
+        return "a path that begins with '/'";
+    if (key->type == LKS_CONFIG_ADDRESS && !is_address(s))
+        return "ADDRESS:PORT, such as 127.0.0.1:7443 or [::]:7443";
+    if (key->type == LKS_CONFIG_SECRET && !is_secret(s))
+        return "file:/PATH or exec:/PROGRAM";
+    return NULL;
+}
+
+static enum lks_code set_text(struct reader *r, const struct lks_config_key *key,
+                              const struct lks_doc *doc)
+{
+    if (doc->kind != LKS_DOC_TEXT)
+        return FAIL(r, doc, "expected text, found %s", lks_doc_kind_name(doc->kind));
+    const char *want = text_fault(key, doc->text);
+    /* What should name a secret may be one: it is not repeated. */
+    if (want != NULL)
+        return FAIL(r, doc, "expected %s", want);
+    struct lks_str copy = lks_arena_copy(&r->out->arena, doc->text);
+    if (copy.ptr == NULL)
+        return lks_arena_fail(&r->out->arena, r->err);
+    *(struct lks_str *)place_of(r->out, key) = copy;
+    return LKS_OK;
+}
+
+static enum lks_code set_number(struct reader *r, const struct lks_config_key *key,
+                                const struct lks_doc *doc)
+{
+    if (doc->kind != LKS_DOC_NUMBER)
+        return FAIL(r, doc, "expected a number, found %s", lks_doc_kind_name(doc->kind));
+    if (doc->number < 0 || (uint64_t)doc->number < key->min || (uint64_t)doc->number > key->max)
+        return FAIL(r, doc, "%lld is not between %llu and %llu", (long long)doc->number,
+                    (unsigned long long)key->min, (unsigned long long)key->max);
+    *(uint64_t *)place_of(r->out, key) = (uint64_t)doc->number;
+    return LKS_OK;
+}
+
+static enum lks_code set_word(struct reader *r, const struct lks_config_key *key,
+                              const struct lks_doc *doc)
+{
+    char hint[LKS_NEAR_HINT_SIZE], list[128] = "";
+    struct lks_near near = lks_near_to(doc->text);
+    for (size_t i = 0; key->words[i] != NULL; i++) {
+        if (doc->kind == LKS_DOC_TEXT && lks_str_is(doc->text, key->words[i])) {
+            *(uint64_t *)place_of(r->out, key) = i;
+            return LKS_OK;
+        }
+        lks_near_try(&near, lks_str_from(key->words[i]));
+        size_t len = strlen(list);
+        snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? ", " : "", key->words[i]);
+    }
+    return FAIL(r, doc, "expected one of %s%s", list, lks_near_hint(&near, hint));
+}
+
+static bool is_host(struct lks_str s)
+{
+    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  ".-_:";
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '\0' || strchr(allowed, s.ptr[i]) == NULL)
+            return false;
+    }
+    return s.len > 0 && s.len <= LKS_HOST_NAME_MAX;
+}
+
+static enum lks_code set_hosts(struct reader *r, const struct lks_config_key *key,
+                               const struct lks_doc *doc)
+{
+    if (doc->kind != LKS_DOC_LIST || doc->count == 0 || doc->count > LKS_CONFIG_NAMES_MAX)
+        return FAIL(r, doc, "expected a list of 1 to %d host names or addresses",
+                    LKS_CONFIG_NAMES_MAX);
+    struct lks_config_list *list = place_of(r->out, key);
+    struct lks_str *items = lks_arena_array(&r->out->arena, doc->count, sizeof(*items));
+    if (items == NULL)
+        return lks_arena_fail(&r->out->arena, r->err);
+    size_t count = 0;
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (item->kind != LKS_DOC_TEXT || !is_host(item->text))
+            return FAIL(r, item, "expected a host name or an address");
+        items[count] = lks_arena_copy(&r->out->arena, item->text);
+        if (items[count++].ptr == NULL)
+            return lks_arena_fail(&r->out->arena, r->err);
+    }
+    *list = (struct lks_config_list){items, count};
+    return LKS_OK;
+}
+
+static enum lks_code set_value(struct reader *r, const struct lks_config_key *key,
+                               const struct lks_doc *doc)
+{
+    if (key->type == LKS_CONFIG_NUMBER)
+        return set_number(r, key, doc);
+    if (key->type == LKS_CONFIG_WORD)
+        return set_word(r, key, doc);
+    if (key->type == LKS_CONFIG_HOSTS)
+        return set_hosts(r, key, doc);
+    return set_text(r, key, doc);
+}
+
+/* Whether `prefix` is the name of a map that holds keys. */
+static bool is_section(const char *prefix)
+{
+    size_t len = strlen(prefix);
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        if (strncmp(lks_config_keys[i].key, prefix, len) == 0 && lks_config_keys[i].key[len] == '.')
+            return true;
+    }
+    return false;
+}
+
+static enum lks_code fail_unknown(struct reader *r, const struct lks_doc *doc, const char *path)
+{
+    char hint[LKS_NEAR_HINT_SIZE], section[KEY_MAX];
+    struct lks_near near = lks_near_to(lks_str_from(path));
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        const char *key = lks_config_keys[i].key;
+        snprintf(section, sizeof(section), "%s", key);
+        char *dot = strchr(section, '.');
+        if (dot != NULL)
+            *dot = '\0';
+        lks_near_try(&near, lks_str_from(doc->kind == LKS_DOC_MAP ? section : key));
+        if (near.best.ptr == section) /* outlives the loop only as what it is part of */
+            near.best = (struct lks_str){key, strlen(section)};
+    }
+    if (near.best.len == 0)
+        return FAIL(r, doc, "unknown key; 'lockstepd --dump-config' shows all");
+    return FAIL(r, doc, "unknown key%s", lks_near_hint(&near, hint));
+}
+
+static enum lks_code read_map(struct reader *r, const struct lks_doc *map, const char *prefix)
+{
+    for (const struct lks_doc *item = map->first; item != NULL; item = item->next) {
+        char path[KEY_MAX];
+        int len = snprintf(path, sizeof(path), "%s%s%" LKS_STR_FMT, prefix,
+                           prefix[0] != '\0' ? "." : "", LKS_STR_ARG(item->key));
+        if (len < 0 || (size_t)len >= sizeof(path))
+            return FAIL(r, item, "unknown key; 'lockstepd --dump-config' shows all");
+        const struct lks_config_key *found = NULL;
+        for (size_t i = 0; i < lks_config_key_count && found == NULL; i++) {
+            if (strcmp(lks_config_keys[i].key, path) == 0)
+                found = &lks_config_keys[i];
+        }
+        bool section = found == NULL && prefix[0] == '\0' && is_section(path);
+        if (found == NULL && !section)
+            return fail_unknown(r, item, path);
+        if (section && item->kind != LKS_DOC_MAP)
+            return FAIL(r, item, "expected a map, found %s", lks_doc_kind_name(item->kind));
+        if ((section ? read_map(r, item, path) : set_value(r, found, item)) != LKS_OK)
+            return r->err->code;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code default_text(struct reader *r, const struct lks_config_key *key)
+{
+    struct lks_arena *arena = &r->out->arena;
+    struct lks_str head, tail, made;
+    struct lks_str fallback = lks_str_from(key->fallback);
+    if (lks_str_cut(fallback, '$', &head, &tail))
+        made = lks_arena_format(arena, "%" LKS_STR_FMT "%" LKS_STR_FMT "%s", LKS_STR_ARG(head),
+                                LKS_STR_ARG(r->out->data), tail.ptr + strlen("data"));
+    else
+        made = lks_arena_copy(arena, fallback);
+    if (made.ptr == NULL)
+        return lks_arena_fail(arena, r->err);
+    *(struct lks_str *)place_of(r->out, key) = made;
+    return LKS_OK;
+}
+
+/* What a key that is not written means. */
+static enum lks_code set_default(struct reader *r, const struct lks_config_key *key)
+{
+    if (key->fallback == NULL)
+        return LKS_OK;
+    void *place = place_of(r->out, key);
+    if (key->type == LKS_CONFIG_NUMBER) {
+        bool ok = lks_str_number(lks_str_from(key->fallback), UINT64_MAX, place);
+        LKS_ASSERT(ok);
+        return LKS_OK;
+    }
+    if (key->type == LKS_CONFIG_WORD) {
+        for (uint64_t i = 0; key->words[i] != NULL; i++) {
+            if (strcmp(key->words[i], key->fallback) == 0)
+                *(uint64_t *)place = i;
+        }
+        return LKS_OK;
+    }
+    if (key->type != LKS_CONFIG_HOSTS)
+        return default_text(r, key);
+    struct lks_str *item = lks_arena_array(&r->out->arena, 1, sizeof(*item));
+    if (item == NULL)
+        return lks_arena_fail(&r->out->arena, r->err);
+    *item = lks_str_from(key->fallback);
+    *(struct lks_config_list *)place = (struct lks_config_list){item, 1};
+    return LKS_OK;
+}
+
+/* The data directory comes first: other defaults lie in it. */
+static enum lks_code read_data(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_doc *data = lks_doc_member(top, "data");
+    if (data == NULL)
+        return FAIL(r, top, "the configuration needs 'data': %s", lks_config_keys[0].about);
+    return set_value(r, &lks_config_keys[0], data);
+}
+
+/* What one value cannot tell. */
+static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    const struct lks_doc *limits = lks_doc_member(top, "limits");
+    if (c->late_ms <= c->heartbeat_ms)
+        return FAIL(r, limits, "late_ms has to be more than heartbeat_ms (%llu)",
+                    (unsigned long long)c->heartbeat_ms);
+    if (c->lost_ms <= c->late_ms)
+        return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
+                    (unsigned long long)c->late_ms);
+    return LKS_OK;
+}
+
+static enum lks_code read_config(struct reader *r, struct lks_str text)
+{
+    if (lks_yaml_parse(text, r->docs, r->err) != LKS_OK)
+        return r->err->code;
+    const struct lks_doc *top = r->docs->first;
+    if (top == NULL || r->docs->count != 1 || top->kind != LKS_DOC_MAP)
+        return lks_fail(r->err, LKS_E_INVALID, "%" LKS_STR_FMT ": expected one map of keys",
+                        LKS_STR_ARG(r->docs->source));
+    if (read_data(r, top) != LKS_OK)
+        return r->err->code;
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        if (set_default(r, &lks_config_keys[i]) != LKS_OK)
+            return r->err->code;
+    }
+    if (read_map(r, top, "") != LKS_OK)
+        return r->err->code;
+    return check_together(r, top);
+}
+
+enum lks_code lks_config_parse(const char *source, struct lks_str text, struct lks_config *out,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
+    lks_arena_init(&config.arena, LKS_CONFIG_BYTES_MAX * 4);
+    if (lks_docs_init(&docs, source, err) != LKS_OK)
+        return err->code;
+    struct reader r = {&docs, &config, err};
+    if (read_config(&r, text) != LKS_OK)
+        return err->code;
+    *out = LKS_MOVE(config);
+    return LKS_OK;
+}
+
+enum lks_code lks_config_load(const char *path, struct lks_config *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
+    if (lks_file_read(path, &text, err) != LKS_OK)
+        return err->code;
+    return lks_config_parse(path, lks_buf_view(&text), out, err);
+}
+
+void lks_config_fini(struct lks_config *c)
+{
+    lks_arena_fini(&c->arena);
+    *c = (struct lks_config){0};
+}
+
+static void dump_text(struct lks_buf *out, struct lks_str s)
+{
+    lks_buf_addc(out, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
+            lks_buf_addc(out, '\\');
+        lks_buf_addc(out, s.ptr[i]);
+    }
+    lks_buf_addc(out, '"');
+}
+
+static void dump_value(const struct lks_config *c, const struct lks_config_key *key,
+                       struct lks_buf *out)
+{
+    const void *value = value_of(c, key);
+    if (key->type == LKS_CONFIG_NUMBER) {
+        lks_buf_addf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
+    } else if (key->type == LKS_CONFIG_WORD) {
+        lks_buf_addf(out, "%s", key->words[*(const uint64_t *)value]);
+    } else if (key->type == LKS_CONFIG_HOSTS) {
+        const struct lks_config_list *list = value;
+        lks_buf_addc(out, '[');
+        for (size_t i = 0; i < list->count; i++) {
+            lks_buf_addf(out, "%s", i > 0 ? ", " : "");
+            dump_text(out, list->items[i]);
+        }
+        lks_buf_addc(out, ']');
+    } else {
+        dump_text(out, *(const struct lks_str *)value);
+    }
+}
+
+void lks_config_dump(const struct lks_config *c, struct lks_buf *out)
+{
+    struct lks_str section = {0};
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        const struct lks_config_key *key = &lks_config_keys[i];
+        struct lks_str head, tail;
+        bool nested = lks_str_cut(lks_str_from(key->key), '.', &head, &tail);
+        if (nested && !lks_str_eq(head, section)) {
+            lks_buf_addf(out, "\n%" LKS_STR_FMT ":\n", LKS_STR_ARG(head));
+            section = head;
+        }
+        const char *indent = nested ? "  " : "";
+        lks_buf_addf(out, "%s# %s%s\n%s%" LKS_STR_FMT ": ", indent, key->about,
+                     key->reloadable ? " (SIGHUP)" : "", indent, LKS_STR_ARG(nested ? tail : head));
+        dump_value(c, key, out);
+        lks_buf_addc(out, '\n');
+    }
+}
+
+bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
+                     const struct lks_config_key *key)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
+    lks_buf_init(&left, LKS_CONFIG_BYTES_MAX);
+    lks_buf_init(&right, LKS_CONFIG_BYTES_MAX);
+    dump_value(a, key, &left);
+    dump_value(b, key, &right);
+    return lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));
+}

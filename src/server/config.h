@@ -1,0 +1,77 @@
+/*
+ * lockstepd's configuration: one table of keys. From it come what is accepted, the defaults, what a
+ * reload may change, `--dump-config` and the reference page.
+ *
+ * The file is YAML. A key such as `http.idle_ms` stands as `idle_ms` inside the map `http`.
+ */
+#ifndef LKS_SERVER_CONFIG_H
+#define LKS_SERVER_CONFIG_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/log.h"
+
+#include <stdint.h>
+
+#define LKS_CONFIG_BYTES_MAX ((size_t)64 << 10)
+#define LKS_CONFIG_NAMES_MAX 64
+
+struct lks_config_list {
+    struct lks_str *items; /* in the configuration's arena */
+    size_t count;
+};
+
+/* Texts live in `arena` and are terminated. */
+struct lks_config {
+    struct lks_arena arena;
+    struct lks_str data;
+    struct lks_str people_listen, agents_listen, socket;
+    struct lks_config_list names;
+    struct lks_str seal_key, site_ca;
+    uint64_t node_days, user_days;
+    uint64_t heartbeat_ms, late_ms, lost_ms, mass_floor, mass_percent, mass_window_ms, skew_ms,
+        call_nodes;
+    uint64_t people_per_s, burst;
+    uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
+    uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
+    uint64_t log_level, log_format; /* enum lks_level, enum lks_log_format */
+};
+
+enum lks_config_type {
+    LKS_CONFIG_PATH,    /* absolute */
+    LKS_CONFIG_ADDRESS, /* ADDRESS:PORT */
+    LKS_CONFIG_SECRET,  /* file:/PATH or exec:/PROGRAM */
+    LKS_CONFIG_NUMBER,  /* from min to max */
+    LKS_CONFIG_WORD,    /* one of `words`, kept as its place */
+    LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
+};
+
+struct lks_config_key {
+    const char *key; /* dotted */
+    enum lks_config_type type;
+    const char *fallback; /* NULL: has to be given; "$data/x": within the data directory */
+    uint64_t min, max;
+    const char *const *words; /* WORD: ends with NULL */
+    bool reloadable;
+    size_t offset; /* in struct lks_config */
+    const char *about;
+};
+extern const struct lks_config_key lks_config_keys[];
+extern const size_t lks_config_key_count;
+
+/* Read a configuration. The message of a failure is one line with the place and what to do.
+ * On success the caller owes lks_config_fini(). */
+enum lks_code lks_config_parse(const char *source, struct lks_str text, struct lks_config *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_config_load(const char *path, struct lks_config *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+void lks_config_fini(struct lks_config *c);
+
+/* Every effective value with its meaning, in a form that lks_config_parse() reads again. */
+void lks_config_dump(const struct lks_config *c, struct lks_buf *out);
+
+/* Whether `key` has the same value in both. */
+bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
+                     const struct lks_config_key *key);
+
+#endif

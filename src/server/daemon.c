@@ -1,0 +1,289 @@
+#include "server/daemon.h"
+
+#include "base/file.h"
+#include "drivers/store_sqlite.h"
+#include "engine/journal.h"
+#include "server/threads.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_BYTES_MAX = 4096 };
+
+#define DAY_MS ((lks_ms)86400 * 1000)
+
+const struct lks_facts *lks_daemon_facts(const struct lks_daemon *d)
+{
+    return &d->facts;
+}
+
+const struct lks_secrets *lks_daemon_secrets(const struct lks_daemon *d)
+{
+    return &d->secrets;
+}
+
+const struct lks_engine_options *lks_daemon_engine_options(const struct lks_daemon *d)
+{
+    return &d->options;
+}
+
+const struct lks_config *lks_daemon_config(const struct lks_daemon *d)
+{
+    return atomic_load(&d->config);
+}
+
+const char *lks_daemon_agents_url(const struct lks_daemon *d)
+{
+    return d->agents_url;
+}
+
+uint64_t lks_daemon_epoch(const struct lks_daemon *d)
+{
+    return atomic_load(&d->epoch);
+}
+
+void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch)
+{
+    atomic_store(&d->epoch, epoch);
+}
+
+static lks_ms clock_ms(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (lks_ms)ts.tv_sec * LKS_SECOND + (lks_ms)ts.tv_nsec / 1000000;
+}
+
+struct lks_now lks_daemon_now(void)
+{
+    return (struct lks_now){.wall = clock_ms(CLOCK_REALTIME), .mono = clock_ms(CLOCK_MONOTONIC)};
+}
+
+static int64_t log_now(void)
+{
+    return (int64_t)clock_ms(CLOCK_REALTIME);
+}
+
+void lks_daemon_log(const struct lks_daemon *d, enum lks_level level, const char *msg,
+                    const struct lks_log_field *fields, size_t count)
+{
+    uv_mutex_lock(d->log_lock);
+    lks_log_event(d->log, level, msg, fields, count);
+    uv_mutex_unlock(d->log_lock);
+}
+
+_Noreturn void lks_daemon_die(const struct lks_daemon *d, const char *msg,
+                              const struct lks_err *err)
+{
+    struct lks_log_field field = {"cause", lks_str_from(err != NULL ? err->msg : "")};
+    lks_daemon_log(d, LKS_LEVEL_ERROR, msg, &field, 1);
+    abort();
+}
+
+void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config)
+{
+    LKS_ASSERT(d->config_count < LKS_COUNT(d->configs));
+    d->configs[d->config_count++] = config;
+    atomic_store(&d->config, config);
+    uv_mutex_lock(d->log_lock);
+    d->log->least = (enum lks_level)config->log_level;
+    d->log->format = (enum lks_log_format)config->log_format;
+    uv_mutex_unlock(d->log_lock);
+}
+
+uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node)
+{
+    uint32_t wanted = node + node / 2 + 64;
+    uint8_t *grown = calloc(wanted, 1);
+    if (grown == NULL)
+        lks_daemon_die(d, "out of memory", NULL);
+    if (flags != NULL)
+        memcpy(grown, flags, *room);
+    free(flags);
+    *room = wanted;
+    return grown;
+}
+
+struct lks_mail *lks_mail_new(enum lks_mail_kind kind)
+{
+    static const size_t sizes[] = {
+        [LKS_MAIL_CALL] = sizeof(struct lks_call),
+        [LKS_MAIL_BEATS] = sizeof(struct lks_beats),
+        [LKS_MAIL_BATCH] = sizeof(struct lks_batch),
+        [LKS_MAIL_STALLED] = sizeof(struct lks_stalled),
+        [LKS_MAIL_SNAPSHOT] = sizeof(struct lks_snapshot),
+        [LKS_MAIL_POST] = sizeof(struct lks_post),
+        [LKS_MAIL_RELOAD] = sizeof(struct lks_mail),
+        [LKS_MAIL_STOP] = sizeof(struct lks_mail),
+        [LKS_MAIL_STOPPED] = sizeof(struct lks_mail),
+    };
+    struct lks_mail *mail = calloc(1, sizes[kind]);
+    if (mail == NULL)
+        abort(); /* a daemon that cannot tell its threads anything is over */
+    mail->kind = (int)kind;
+    return mail;
+}
+
+void lks_mail_drop(struct lks_mail *mail)
+{
+    if (mail->kind == LKS_MAIL_CALL) {
+        lks_call_free((struct lks_call *)mail);
+        return;
+    }
+    if (mail->kind == LKS_MAIL_BATCH)
+        lks_engine_batch_fini(&((struct lks_batch *)mail)->batch);
+    free(mail);
+}
+
+/* The start --------------------------------------------------------------------------------- */
+
+/* Keys are in memory: it is not for others, not even when we crash. */
+static void harden(void)
+{
+    struct rlimit none = {0, 0};
+    umask(077);
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a write that fails */
+}
+
+/* As many descriptors as the system lets us have: each agent holds one. */
+static void raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
+{
+    const struct lks_config *c = lks_daemon_config(d);
+    char path[PATH_BYTES_MAX];
+    snprintf(path, sizeof(path), "%s/journal.db", c->data.ptr);
+    if (lks_store_sqlite_open(path, LKS_STORE_OWN, &d->store.store, err) != LKS_OK)
+        return err->code;
+    d->options = (struct lks_engine_options){
+        .facts = &d->facts,
+        .key = &d->secrets.journal,
+        .version = LKS_VERSION,
+        .sign_rows = c->sign_rows,
+        .sign_after = c->sign_ms,
+    };
+    if (lks_secrets_chance(&d->options.seed, sizeof(d->options.seed), err) != LKS_OK)
+        return err->code;
+    if (c->keep_days == 0)
+        return LKS_OK;
+    uint64_t through = 0;
+    lks_ms wall = lks_daemon_now().wall, keep = c->keep_days * DAY_MS;
+    return lks_journal_trim(&d->store.store, &d->secrets.journal, wall,
+                            wall > keep ? wall - keep : 0, LKS_STR(""), &through, err);
+}
+
+/* What a daemon that was killed left behind. */
+static void sweep(const char *data)
+{
+    DIR *dir = opendir(data);
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        struct lks_str name = lks_str_from(entry->d_name);
+        bool backup = lks_str_starts(name, "backup-") &&
+                      (lks_str_ends(name, ".tmp") || lks_str_ends(name, ".tmp.journal"));
+        if (backup || lks_str_is(name, "snapshot.tmp"))
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+static void name_agents_url(struct lks_daemon *d)
+{
+    struct lks_str name = lks_daemon_config(d)->names.items[0];
+    bool v6 = lks_str_find(name, LKS_STR(":")) >= 0;
+    snprintf(d->agents_url, sizeof(d->agents_url), "https://%s%" LKS_STR_FMT "%s:%u", v6 ? "[" : "",
+             LKS_STR_ARG(name), v6 ? "]" : "", lks_httpd_port(d->server.agents));
+}
+
+/* Everything up to the first request. What fails here is told on the way out. */
+static enum lks_code start(struct lks_daemon *d, const char *path, struct lks_err *err)
+{
+    struct lks_config *config = calloc(1, sizeof(*config));
+    if (config == NULL)
+        return lks_fail_nomem(err);
+    if (lks_config_load(path, config, err) != LKS_OK) {
+        free(config);
+        return err->code;
+    }
+    d->path = path;
+    lks_daemon_config_set(d, config);
+    if (lks_secrets_load(config->data.ptr, config->seal_key.ptr, &d->secrets, err) != LKS_OK ||
+        lks_facts_load(lks_embedded_data, NULL, 0, &d->facts, err) != LKS_OK ||
+        open_journal(d, err) != LKS_OK || lks_server_start(&d->server, d, err) != LKS_OK)
+        return err->code;
+    name_agents_url(d);
+    sweep(config->data.ptr);
+    /* The store thread waits for its first batch, so the engine may still read meanwhile. */
+    if (lks_store_thread_start(&d->store, d, err) != LKS_OK)
+        return err->code;
+    return lks_state_thread_start(&d->state, d, err);
+}
+
+static void say_listening(const struct lks_daemon *d)
+{
+    char people[16], agents[16];
+    snprintf(people, sizeof(people), "%u", lks_httpd_port(d->server.people));
+    snprintf(agents, sizeof(agents), "%u", lks_httpd_port(d->server.agents));
+    struct lks_log_field fields[] = {
+        {"version", lks_str_from(LKS_VERSION)},
+        {"people_port", lks_str_from(people)},
+        {"agents_port", lks_str_from(agents)},
+        {"socket", lks_daemon_config(d)->socket},
+    };
+    lks_daemon_log(d, LKS_LEVEL_INFO, "listening", fields, LKS_COUNT(fields));
+}
+
+static void daemon_fini(struct lks_daemon *d)
+{
+    lks_secrets_fini(&d->secrets);
+    lks_facts_fini(&d->facts);
+    for (size_t i = 0; i < d->config_count; i++) {
+        lks_config_fini(d->configs[i]);
+        free(d->configs[i]);
+    }
+    uv_mutex_destroy(d->log_lock);
+    lks_log_fini(d->log);
+}
+
+enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
+{
+    struct lks_daemon *d = calloc(1, sizeof(*d));
+    struct lks_log log;
+    uv_mutex_t lock;
+    if (d == NULL)
+        return lks_fail_nomem(err);
+    harden();
+    raise_files();
+    uv_mutex_init(&lock);
+    lks_log_init(&log, stderr, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
+    d->log = &log;
+    d->log_lock = &lock;
+    if (start(d, path, err) != LKS_OK)
+        return err->code; /* the process is about to end: what runs already ends with it */
+    say_listening(d);
+    lks_server_run(&d->server);
+    uv_thread_join(&d->state.thread);
+    uv_thread_join(&d->store.thread);
+    lks_server_fini(&d->server);
+    lks_daemon_log(d, LKS_LEVEL_INFO, "ended", NULL, 0);
+    daemon_fini(d);
+    free(d);
+    return LKS_OK;
+}

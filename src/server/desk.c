@@ -1,0 +1,317 @@
+#include "server/desk.h"
+
+#include "server/daemon.h"
+#include "server/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HOSTS_MAX = 100000 };
+
+bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
+                  enum lks_permission permission, struct lks_scope scope)
+{
+    return call->root ||
+           lks_access_may(desk->state, lks_str_from(call->identity), permission, scope);
+}
+
+static bool may_somewhere(const struct lks_desk *desk, const struct lks_call *call)
+{
+    return call->root ||
+           lks_access_somewhere(desk->state, lks_str_from(call->identity), call->route->permission);
+}
+
+struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a)
+{
+    struct lks_str subject = lks_state_text(s, a->subject);
+    if (a->kind == LKS_ALARM_MASS)
+        return (struct lks_scope){.pool = subject};
+    uint32_t node = lks_state_node(s, subject);
+    return node != LKS_NO_NODE ? lks_scope_of_node(s, node) : (struct lks_scope){0};
+}
+
+static bool deny(struct lks_call *call)
+{
+    lks_call_problem(call, LKS_E_DENIED, "%s may not %s here", call->identity,
+                     lks_permission_words[call->route->permission]);
+    return false;
+}
+
+/* What is not there is told only to those who may look. */
+static bool missing(const struct lks_desk *desk, struct lks_call *call, const char *what,
+                    struct lks_str name)
+{
+    if (!may_somewhere(desk, call))
+        return deny(call);
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no %s '%" LKS_STR_FMT "'", what,
+                     LKS_STR_ARG(name));
+    return false;
+}
+
+static bool may_nodes(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str text = lks_call_path(call, "name");
+    struct lks_hostlist hosts;
+    struct lks_err err = {0};
+    size_t count = 0;
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && (count == 0 || count > HOSTS_MAX))
+        code = lks_fail(&err, LKS_E_INVALID, "a host list of 1 to %d names", HOSTS_MAX);
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->asked.arena, &hosts, &err);
+    if (code != LKS_OK) {
+        if (!may_somewhere(desk, call))
+            return deny(call);
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t node = lks_state_node(desk->state, hosts.names[i]);
+        if (node == LKS_NO_NODE)
+            return missing(desk, call, "node", hosts.names[i]);
+        if (!lks_desk_may(desk, call, call->route->permission,
+                          lks_scope_of_node(desk->state, node)))
+            return deny(call);
+    }
+    return true;
+}
+
+static bool may_alarm(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str text = lks_call_path(call, "id");
+    uint64_t id;
+    const struct lks_state_alarm *alarm = NULL;
+    if (lks_str_number(text, UINT64_MAX, &id))
+        alarm = lks_state_alarm(desk->state, id);
+    if (alarm == NULL)
+        return missing(desk, call, "alarm", text);
+    return lks_desk_may(desk, call, call->route->permission,
+                        lks_desk_alarm_scope(desk->state, alarm)) ||
+           deny(call);
+}
+
+static bool may_command(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str text = lks_call_path(call, "id");
+    uint64_t id;
+    const struct lks_state_command *command = NULL;
+    if (lks_str_number(text, UINT64_MAX, &id))
+        command = lks_state_command(desk->state, id);
+    if (command == NULL)
+        return missing(desk, call, "command", text);
+    return lks_desk_may(desk, call, call->route->permission,
+                        lks_scope_of_node(desk->state, command->node)) ||
+           deny(call);
+}
+
+static bool permitted(const struct lks_desk *desk, struct lks_call *call)
+{
+    switch (call->route->scope) {
+    case LKS_SCOPE_NONE:
+    case LKS_SCOPE_SELF:
+        return true;
+    case LKS_SCOPE_SOMEWHERE:
+        return may_somewhere(desk, call) || deny(call);
+    case LKS_SCOPE_EVERYWHERE:
+        return lks_desk_may(desk, call, call->route->permission, (struct lks_scope){0}) ||
+               deny(call);
+    case LKS_SCOPE_NODES:
+        return may_nodes(desk, call);
+    case LKS_SCOPE_ALARM:
+        return may_alarm(desk, call);
+    case LKS_SCOPE_COMMAND:
+        return may_command(desk, call);
+    }
+    return false;
+}
+
+/* A node that comes with a certificate of the site's is let in by the site: what a person and a
+ * token would be otherwise. The journal says so. A further certificate of the same name is a
+ * renewal. */
+static bool vouch(struct lks_desk *desk, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    const struct lks_x509_about *about = &call->credential.certificate;
+    const struct lks_node *node = &desk->state->nodes[call->node];
+    struct lks_str hash = lks_str_from(about->fingerprint); /* used up in the next turn */
+    struct lks_event let_in = {
+        .kind = node->enrolled ? LKS_EVENT_RENEW : LKS_EVENT_ENROLL,
+        .node = call->node,
+        .name = lks_state_name(desk->state, call->node),
+        .certificate = {.token_hash = hash,
+                        .fingerprint = lks_str_from(about->fingerprint),
+                        .serial = lks_str_from(about->serial),
+                        .shown = lks_str_from(node->certificates[0].fingerprint),
+                        .expires = (lks_ms)about->not_after * LKS_SECOND},
+    };
+    if (!node->enrolled) {
+        LKS_CLEANUP(lks_decision_fini) struct lks_decision t = {0};
+        struct lks_event token = {
+            .kind = LKS_EVENT_TOKEN,
+            .name = let_in.name,
+            .token = {.hash = hash, .expires = desk->now.wall + LKS_SECOND},
+        };
+        if (!lks_desk_turn(desk, call, &token, NULL, &t))
+            return false;
+    }
+    bool done = lks_desk_turn(desk, call, &let_in, NULL, &d);
+    call->epoch = desk->epoch;
+    return done;
+}
+
+static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
+{
+    const char *why = "";
+    call->node = lks_auth_node(desk->state, &call->credential, &why);
+    call->epoch = desk->epoch;
+    if (call->node == LKS_NO_NODE) {
+        lks_call_problem(call, LKS_E_DENIED, "%s", why);
+        return false;
+    }
+    snprintf(call->identity, sizeof(call->identity), "node:%s", call->credential.certificate.name);
+    return lks_auth_knows(desk->state, call->node, &call->credential) || vouch(desk, call);
+}
+
+static bool in_rate(struct lks_desk *desk, struct lks_call *call)
+{
+    char key[LKS_CALL_IDENTITY_SIZE + 16];
+    lks_ms wait = 0;
+    snprintf(key, sizeof(key), "%s%s", call->identity[0] != '\0' ? "" : "address ",
+             call->identity[0] != '\0' ? call->identity : call->address);
+    if (call->root || lks_rate_take(&desk->rate, lks_str_from(key), desk->now.mono, &wait))
+        return true;
+    lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
+                          (unsigned long long)wait);
+    lks_call_header(call, "Retry-After: %llu",
+                    (unsigned long long)((wait + LKS_SECOND - 1) / LKS_SECOND));
+    return false;
+}
+
+/* The second time, after it was prepared, it is not counted again. */
+static bool identify(struct lks_desk *desk, struct lks_call *call)
+{
+    if (call->route->listener == LKS_LISTENER_AGENTS)
+        return identify_agent(desk, call);
+    bool known = lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
+                                 call->identity, sizeof(call->identity), &call->root);
+    if (!known)
+        call->identity[0] = '\0';
+    if (!call->admitted && !in_rate(desk, call))
+        return false;
+    if (known || call->route->permission == LKS_MAY_NOTHING)
+        return true;
+    lks_call_problem_http(call, 401, "unauthenticated",
+                          call->credential.kind == LKS_CREDENTIAL_NONE
+                              ? "show an API token or a certificate"
+                              : "the token or certificate is not known, or its time is over");
+    lks_call_header(call, "WWW-Authenticate: Bearer realm=\"lockstep\"");
+    return false;
+}
+
+/* Both sides have the answer already, as long as the journal has no further row. */
+static void put_etag(const struct lks_desk *desk, struct lks_call *call)
+{
+    char etag[sizeof(call->etag)];
+    snprintf(etag, sizeof(etag), "\"%.8s-%llu\"", desk->state->journal,
+             (unsigned long long)lks_engine_seq(desk->engine));
+    lks_call_header(call, "ETag: %s", etag);
+    lks_call_header(call, "Vary: Authorization");
+    if (strcmp(etag, call->etag) == 0) {
+        call->status = 304;
+        call->type = NULL;
+    }
+}
+
+/* True when the call is to be handled. */
+static bool admit(struct lks_desk *desk, struct lks_call *call)
+{
+    if (!identify(desk, call) || !permitted(desk, call))
+        return false;
+    call->needs = lks_engine_seq(desk->engine);
+    if (call->failed.code != LKS_OK) {
+        lks_call_problem_err(call, &call->failed);
+        return false;
+    }
+    if ((call->route->flags & LKS_ROUTE_ETAG) != 0)
+        put_etag(desk, call);
+    return call->status == 0;
+}
+
+static bool decide(struct lks_desk *desk, struct lks_call *call)
+{
+    if (call->cursor == 0 && !admit(desk, call))
+        return true;
+    call->admitted = true;
+    if (call->route->prepare != NULL && !call->prepared) {
+        call->to_prepare = true;
+        call->needs = 0;
+        return true;
+    }
+    call->route->handle(desk, call);
+    return call->status != 0 || call->work != NULL || call->stream;
+}
+
+bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call)
+{
+    bool done = decide(desk, call);
+    if (!done || call->to_prepare)
+        return done;
+    desk->metrics.calls++;
+    desk->metrics.refused += call->status >= 400;
+    return true;
+}
+
+/* Connections look again who they are when a certificate may have ended. */
+static void note_records(struct lks_desk *desk, const struct lks_decision *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        enum lks_record_kind kind = d->records[i].kind;
+        if (kind == LKS_RECORD_REVOKED || kind == LKS_RECORD_REMOVED ||
+            kind == LKS_RECORD_ENROLLED || kind == LKS_RECORD_CERTIFIED ||
+            kind == LKS_RECORD_REPLACED)
+            desk->epoch++;
+    }
+    lks_daemon_epoch_set(desk->daemon, desk->epoch);
+}
+
+bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_event *event,
+                   const struct lks_store_blob *blob, struct lks_decision *d)
+{
+    struct lks_err err = {0};
+    lks_decision_init(d);
+    event->by = lks_str_from(call->identity);
+    enum lks_code code =
+        lks_engine_turn(desk->engine, desk->now, event, blob, d, &call->needs, &err);
+    if (code == LKS_E_IO)
+        lks_daemon_die(desk->daemon, "the journal is in an unknown state", &err);
+    if (code != LKS_OK) {
+        call->needs = 0; /* nothing was decided, so there is nothing to wait for */
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    note_records(desk, d);
+    if (d->refused.code == LKS_OK)
+        return true;
+    lks_call_problem_err(call, &d->refused);
+    return false;
+}
+
+void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    if (!lks_desk_turn(desk, call, event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+}
+
+uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str name = lks_call_path(call, "name");
+    uint32_t node = lks_state_node(desk->state, name);
+    if (node == LKS_NO_NODE)
+        lks_call_problem(call, LKS_E_INVALID, "one node is expected here, not a list");
+    return node;
+}

@@ -1,0 +1,46 @@
+/*
+ * Where calls are decided: the engine and what handlers may use beside it. Everything here happens
+ * on the state thread, and nothing here waits.
+ */
+#ifndef LKS_SERVER_DESK_H
+#define LKS_SERVER_DESK_H
+
+#include "engine/engine.h"
+#include "server/call.h"
+#include "server/metrics.h"
+#include "server/rate.h"
+
+struct lks_desk {
+    struct lks_daemon *daemon;
+    struct lks_engine *engine;
+    const struct lks_state *state;
+    struct lks_now now;
+    struct lks_rate rate;
+    struct lks_metrics metrics;
+    uint64_t epoch; /* counts up when a certificate may have ended */
+    bool draining;
+};
+
+/* Decide one call: who asks, may they, and what comes of it. Afterwards it has an answer, or work
+ * to do for one, and `needs`; or it wants to be called again (false). */
+bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call);
+
+/* Make a turn of `event` for `call`, whose `needs` then tells what must be durable. False when the
+ * answer is no; it is then written. `d` is initialised here and owed lks_decision_fini(). */
+bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_event *event,
+                   const struct lks_store_blob *blob, struct lks_decision *d);
+
+/* The same where the answer is {"seq"}. */
+void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event);
+
+/* Whether the caller may do what the route asks for, at a place. */
+bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
+                  enum lks_permission permission, struct lks_scope scope);
+
+/* Where an alarm is about. */
+struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a);
+
+/* The one node that {name} names; LKS_NO_NODE, and the answer written, where it is a list. */
+uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call);
+
+#endif

@@ -1,0 +1,30 @@
+/* What requests carry and answers hold, as tables: a request is checked by them, the OpenAPI
+ * document is written from them, and the tests hold answers against them. */
+#ifndef LKS_SERVER_FORMS_H
+#define LKS_SERVER_FORMS_H
+
+#include "model/schema.h"
+
+#define LKS_LIST_DEFAULT 100
+#define LKS_LIST_MAX     1000
+#define LKS_ROWS_MAX     10000 /* of the journal in one answer */
+#define LKS_TTL_MAX      ((int64_t)10 * 365 * 86400)
+#define LKS_PEM_TEXT_MAX ((int64_t)64 << 10)
+
+/* Query parameters. */
+extern const struct lks_form lks_query_apply, lks_query_page, lks_query_nodes, lks_query_history,
+    lks_query_reason, lks_query_alarms, lks_query_binding, lks_query_journal, lks_query_events;
+
+/* Requests. */
+extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,
+    lks_ask_binding, lks_ask_token, lks_ask_certificate, lks_ask_enroll, lks_ask_result,
+    lks_ask_renew;
+
+/* Answers. */
+extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_fleet,
+    lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_rows,
+    lks_form_node_token, lks_form_seq, lks_form_commanded, lks_form_command, lks_form_alarms,
+    lks_form_access, lks_form_token, lks_form_certificate, lks_form_head, lks_form_enrolled,
+    lks_form_beat, lks_form_mail, lks_form_renewed, lks_form_problem;
+
+#endif

@@ -1,0 +1,314 @@
+#include "base/near.h"
+#include "server/daemon.h"
+#include "server/desk.h"
+#include "server/forms.h"
+#include "server/handlers.h"
+#include "server/reads.h"
+#include "server/views.h"
+
+#include <stdlib.h>
+
+enum {
+    SCAN_MAX = 100000, /* nodes that one call looks at; the next page goes on */
+    TOKEN_TTL = 86400, /* seconds */
+    COMMAND_TTL = 3600,
+};
+
+/* What a list of nodes is asked for. Texts are compared as numbers, once they were looked up. */
+struct filter {
+    lks_text site, rack, domain, class, tuple;
+    uint32_t pool;
+    bool impossible; /* names something that nothing has */
+    bool by_pool, by_liveness, by_judged;
+    uint64_t liveness, judged;
+    int intake, held; /* -1: either */
+    struct lks_str component, version;
+    char *seen; /* owned; by tuple: 0 not looked at, 1 has it, 2 has it not */
+};
+
+static void filter_fini(struct filter *f)
+{
+    free(f->seen);
+    *f = (struct filter){0};
+}
+
+static void want_text(const struct lks_state *s, const struct lks_call *call, const char *name,
+                      struct filter *f, lks_text *out)
+{
+    struct lks_str text = lks_call_text(call, name);
+    if (text.len > 0 && !lks_intern_find(&s->texts, text, out))
+        f->impossible = true;
+}
+
+static bool filter_init(const struct lks_state *s, struct lks_call *call, struct filter *f)
+{
+    *f = (struct filter){.intake = lks_call_truth(call, "intake"),
+                         .held = lks_call_truth(call, "held"),
+                         .component = lks_call_text(call, "component"),
+                         .version = lks_call_text(call, "version")};
+    want_text(s, call, "site", f, &f->site);
+    want_text(s, call, "rack", f, &f->rack);
+    want_text(s, call, "domain", f, &f->domain);
+    want_text(s, call, "class", f, &f->class);
+    want_text(s, call, "tuple", f, &f->tuple);
+    struct lks_str pool = lks_call_text(call, "pool");
+    f->by_pool = pool.len > 0;
+    if (f->by_pool && (f->pool = lks_state_pool(s, pool)) == UINT32_MAX)
+        f->impossible = true;
+    f->by_liveness =
+        lks_word_find(lks_liveness_words, lks_call_text(call, "liveness"), &f->liveness);
+    f->by_judged = lks_word_find(lks_judged_words, lks_call_text(call, "judged"), &f->judged);
+    if (f->version.len > 0 && f->component.len == 0) {
+        lks_call_problem(call, LKS_E_INVALID, "query: version: of which component?");
+        return false;
+    }
+    if (f->component.len == 0)
+        return true;
+    f->seen = calloc((size_t)lks_intern_count(&s->tuples) + 1, 1);
+    if (f->seen == NULL)
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+    return f->seen != NULL;
+}
+
+/* Whether the readings of a tuple, [name, part, value]..., have what is asked for. */
+static bool readings_have(struct lks_str json, const struct filter *f)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    if (lks_docs_init(&docs, "readings", &err) != LKS_OK ||
+        lks_json_parse(json, &docs, &err) != LKS_OK || docs.first == NULL)
+        return false;
+    for (const struct lks_doc *r = docs.first->first; r != NULL; r = r->next) {
+        if (r->kind == LKS_DOC_LIST && r->count == 3 && lks_str_eq(r->first->text, f->component) &&
+            (f->version.len == 0 || lks_str_eq(r->last->text, f->version)))
+            return true;
+    }
+    return false;
+}
+
+static bool tuple_has(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+{
+    uint32_t id;
+    if (n->tuple == 0 || !lks_intern_find(&s->tuples, lks_state_text(s, n->tuple), &id))
+        return false;
+    if (f->seen[id] == 0)
+        f->seen[id] = readings_have(lks_state_text(s, s->tuple_readings[id]), f) ? 1 : 2;
+    return f->seen[id] == 1;
+}
+
+static bool fits(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+{
+    const struct {
+        lks_text want, got;
+    } texts[] = {
+        {f->site, n->site},   {f->rack, n->rack},   {f->domain, n->domain},
+        {f->class, n->class}, {f->tuple, n->tuple},
+    };
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        if (texts[i].want != 0 && texts[i].want != texts[i].got)
+            return false;
+    }
+    return n->placed && (!f->by_pool || n->pool == f->pool) &&
+           (!f->by_liveness || n->liveness == f->liveness) &&
+           (!f->by_judged || n->judged == f->judged) && (f->intake < 0 || n->intake == f->intake) &&
+           (f->held < 0 || n->held == f->held) && (f->seen == NULL || tuple_has(s, n, f));
+}
+
+static bool start_after(const struct lks_state *s, struct lks_call *call, uint32_t *from)
+{
+    struct lks_str after = lks_call_text(call, "after");
+    *from = 0;
+    if (after.len == 0)
+        return true;
+    uint32_t id;
+    if (!lks_intern_find(&s->names, after, &id)) {
+        lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+        return false;
+    }
+    *from = id + 1;
+    return true;
+}
+
+void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state *s = desk->state;
+    LKS_CLEANUP(filter_fini) struct filter f;
+    uint32_t i;
+    if (!filter_init(s, call, &f) || !start_after(s, call, &i))
+        return;
+    bool all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0});
+    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint32_t end = f.impossible ? i : s->node_count;
+    bool cut = end > i && end - i > SCAN_MAX;
+    if (cut)
+        end = i + SCAN_MAX;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i < end && left > 0; i++) {
+        if (!fits(s, &s->nodes[i], &f) ||
+            (!all && !lks_desk_may(desk, call, LKS_MAY_READ, lks_scope_of_node(s, i))))
+            continue;
+        lks_json_begin(&w, NULL, '{');
+        lks_view_node(&w, s, i);
+        lks_json_end(&w, '}');
+        left--;
+    }
+    lks_json_end(&w, ']');
+    if (i < end || cut)
+        lks_json_text(&w, "next", lks_intern_text(&s->names, i - 1));
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_node(struct lks_desk *desk, struct lks_call *call)
+{
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_view_node(&w, desk->state, node);
+    lks_view_node_more(&w, desk->state, node, desk->now.mono);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_tuple(struct lks_desk *desk, struct lks_call *call)
+{
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_str report = lks_state_text(desk->state, desk->state->nodes[node].report);
+    if (report.len == 0 || report.len >= sizeof(call->blob)) {
+        lks_call_problem(call, LKS_E_NOT_FOUND, "the node has not reported what it runs");
+        return;
+    }
+    memcpy(call->blob, report.ptr, report.len);
+    call->work = lks_read_blob;
+}
+
+void lks_handle_history(struct lks_desk *desk, struct lks_call *call)
+{
+    if (lks_desk_node(desk, call) == LKS_NO_NODE)
+        return;
+    uint64_t last = lks_engine_seq(desk->engine);
+    uint64_t before = lks_call_number(call, "before", last + 1);
+    call->from = before <= last ? before : last + 1;
+    call->work = lks_read_history;
+}
+
+void lks_handle_enroll_node(struct lks_desk *desk, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    uint8_t chance[LKS_TOKEN_CHANCE];
+    char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_str name = lks_state_name(desk->state, node);
+    if (lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
+        lks_token_make(LKS_TOKEN_NODE, name, chance, text, hash, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    lks_ms expires =
+        desk->now.wall + (uint64_t)(ttl != NULL ? ttl->number : TOKEN_TTL) * LKS_SECOND;
+    struct lks_event event = {
+        .kind = LKS_EVENT_TOKEN,
+        .name = name,
+        .token = {.hash = lks_str_from(hash), .expires = expires},
+    };
+    if (!lks_desk_turn(desk, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_text(&w, "node", name);
+    lks_json_cstr(&w, "token", text);
+    lks_view_time(&w, "expires", expires);
+    lks_json_end(&w, '}');
+}
+
+static struct lks_event about_nodes(struct lks_call *call, enum lks_event_kind kind)
+{
+    return (struct lks_event){
+        .kind = kind,
+        .name = lks_call_path(call, "name"),
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+}
+
+void lks_handle_hold(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_HOLD);
+    lks_desk_record(desk, call, &event);
+}
+
+void lks_handle_release(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_RELEASE);
+    event.release.force = lks_schema_truth(call->body, &lks_ask_release, "force");
+    lks_desk_record(desk, call, &event);
+}
+
+void lks_handle_replace(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_REPLACE);
+    lks_desk_record(desk, call, &event);
+}
+
+void lks_handle_remove(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_REMOVE);
+    event.reason = lks_call_text(call, "reason");
+    lks_desk_record(desk, call, &event);
+}
+
+/* The digests as records have them: separated by blanks. */
+static struct lks_str join(struct lks_call *call, const struct lks_doc *list)
+{
+    struct lks_str all = LKS_STR("");
+    for (const struct lks_doc *d = list != NULL ? list->first : NULL; d != NULL; d = d->next)
+        all = lks_arena_format(&call->docs.arena, "%" LKS_STR_FMT "%s%" LKS_STR_FMT,
+                               LKS_STR_ARG(all), all.len > 0 ? " " : "", LKS_STR_ARG(d->text));
+    return all;
+}
+
+void lks_handle_command(struct lks_desk *desk, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    struct lks_event event = about_nodes(call, LKS_EVENT_COMMAND);
+    event.node = node;
+    event.command.executor = lks_doc_text(call->body, "executor");
+    event.command.digests = join(call, lks_doc_member(call->body, "digests"));
+    event.command.expires =
+        desk->now.wall + (uint64_t)(ttl != NULL ? ttl->number : COMMAND_TTL) * LKS_SECOND;
+    if (!lks_desk_turn(desk, call, &event, NULL, &d))
+        return;
+    call->node = node; /* has mail now */
+    uint64_t id = 0;
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.records[i].kind == LKS_RECORD_COMMAND)
+            id = d.records[i].command.id;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "id", (int64_t)id);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_command_get(struct lks_desk *desk, struct lks_call *call)
+{
+    uint64_t id = 0;
+    const struct lks_state_command *command = NULL;
+    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        command = lks_state_command(desk->state, id);
+    if (command == NULL) { /* its scope was looked at, so it is there */
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such command");
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_view_command(&w, desk->state, command);
+    lks_json_end(&w, '}');
+}

@@ -1,0 +1,152 @@
+#include "base/args.h"
+#include "server/config.h"
+#include "server/daemon.h"
+#include "server/init.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct lks_option init_options[] = {
+    {"--data", "DIR", "the new data directory"},
+    {"--people", "ADDRESS:PORT", "where people are served (127.0.0.1:7443)"},
+    {"--agents", "ADDRESS:PORT", "where agents are served (127.0.0.1:7444)"},
+    {"--socket", "PATH", "the Unix socket (DIR/lockstepd.sock)"},
+    {"--seal-key", "FILE", "a key that is kept elsewhere: 64 hexadecimal digits"},
+    {"--help", NULL, "explain this"},
+    {0},
+};
+
+static const struct lks_option run_options[] = {
+    {"--config", "FILE", "the configuration"},
+    {"--dump-config", NULL, "print every value in effect, and end"},
+    {"--check", NULL, "read the configuration and the keys, and end"},
+    {"--version", NULL, "print the version"},
+    {"--help", NULL, "explain this"},
+    {0},
+};
+
+static void print_options(const struct lks_option *options)
+{
+    for (; options->name != NULL; options++)
+        printf("  %-14s %-13s %s\n", options->name, options->value != NULL ? options->value : "",
+               options->about);
+}
+
+static void print_help(void)
+{
+    printf("usage: lockstepd init --data DIR [--name HOST]... [OPTION...]\n"
+           "       lockstepd [run] --config FILE\n\ninit:\n"
+           "  --name         HOST          a name or address of this host; may be repeated\n");
+    print_options(init_options);
+    printf("\nrun:\n");
+    print_options(run_options);
+}
+
+/* --name may be given many times, unlike all others: it is taken out first. */
+static size_t take_names(int *argc, char **argv, struct lks_str *names, size_t most)
+{
+    size_t count = 0;
+    int kept = 0;
+    for (int i = 0; i < *argc; i++) {
+        bool joined = strncmp(argv[i], "--name=", strlen("--name=")) == 0;
+        bool apart = strcmp(argv[i], "--name") == 0 && i + 1 < *argc;
+        if ((joined || apart) && count < most)
+            names[count++] = lks_str_from(joined ? argv[i] + strlen("--name=") : argv[++i]);
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    return count;
+}
+
+static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
+{
+    static struct lks_args args;
+    struct lks_str names[LKS_CONFIG_NAMES_MAX];
+    size_t count = take_names(&argc, argv, names, LKS_COUNT(names));
+    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){init_options, NULL}, &args,
+                       err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(&args, "--help")) {
+        print_help();
+        return LKS_OK;
+    }
+    struct lks_init_options options = {
+        .data = lks_args_get(&args, "--data"),
+        .names = names,
+        .name_count = count,
+        .people = lks_args_get(&args, "--people"),
+        .agents = lks_args_get(&args, "--agents"),
+        .socket = lks_args_get(&args, "--socket"),
+        .seal_key = lks_args_get(&args, "--seal-key"),
+    };
+    if (options.data == NULL || args.positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstepd init --data DIR; see --help");
+    return lks_init_run(&options, stdout, err);
+}
+
+static enum lks_code dump(const char *path, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX * 4);
+    if (lks_config_load(path, &config, err) != LKS_OK)
+        return err->code;
+    lks_config_dump(&config, &text);
+    if (lks_buf_check(&text, err) != LKS_OK)
+        return err->code;
+    printf("%s", text.ptr);
+    return LKS_OK;
+}
+
+static enum lks_code check(const char *path, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
+    LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
+    if (lks_config_load(path, &config, err) != LKS_OK ||
+        lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK)
+        return err->code;
+    printf("%s: good\n", path);
+    return LKS_OK;
+}
+
+static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
+{
+    static struct lks_args args;
+    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){run_options, NULL}, &args,
+                       err) != LKS_OK)
+        return err->code;
+    const char *config = lks_args_get(&args, "--config");
+    if (lks_args_has(&args, "--help")) {
+        print_help();
+        return LKS_OK;
+    }
+    if (lks_args_has(&args, "--version")) {
+        printf("lockstepd %s\n", LKS_VERSION);
+        return LKS_OK;
+    }
+    if (config == NULL || args.positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstepd [run] --config FILE; see --help");
+    if (lks_args_has(&args, "--dump-config"))
+        return dump(config, err);
+    if (lks_args_has(&args, "--check"))
+        return check(config, err);
+    return lks_daemon_run(config, err);
+}
+
+int main(int argc, char **argv)
+{
+    struct lks_err err = {0};
+    bool named = argc > 1 && argv[1][0] != '-';
+    int skip = named ? 2 : 1;
+    enum lks_code code;
+    if (named && strcmp(argv[1], "init") == 0)
+        code = run_init(argc - skip, argv + skip, &err);
+    else if (named && strcmp(argv[1], "run") != 0)
+        code = lks_fail(&err, LKS_E_USAGE, "no command '%s'; init or run", argv[1]);
+    else
+        code = run_daemon(argc - skip, argv + skip, &err);
+    if (code != LKS_OK)
+        fprintf(stderr, "lockstepd: %s\n", err.msg);
+    return lks_code_info(code)->exit;
+}

@@ -1,0 +1,211 @@
+#include "server/forms.h"
+#include "server/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SCHEMA_MAX = 256 * 1024, REF_MAX = 128 };
+
+static void put_ref(struct lks_json_writer *w, const char *key, const char *name)
+{
+    char ref[REF_MAX];
+    snprintf(ref, sizeof(ref), "#/components/schemas/%s", name);
+    lks_json_begin(w, key, '{');
+    lks_json_cstr(w, "$ref", ref);
+    lks_json_end(w, '}');
+}
+
+/* {"TYPE": {"schema": ...}}, the schema by name, or none in particular where there is no form. */
+static void put_content(struct lks_json_writer *w, const char *type, const struct lks_form *form)
+{
+    lks_json_begin(w, "content", '{');
+    lks_json_begin(w, type, '{');
+    if (form != NULL)
+        put_ref(w, "schema", form->name);
+    lks_json_end(w, '}');
+    lks_json_end(w, '}');
+}
+
+static void put_parameter(struct lks_json_writer *w, const char *in, struct lks_str name,
+                          const struct lks_field *field)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "name", name);
+    lks_json_cstr(w, "in", in);
+    lks_json_bool(w, "required", field == NULL || (field->flags & LKS_FIELD_REQUIRED) != 0);
+    if (field != NULL) {
+        lks_json_cstr(w, "description", field->about);
+        lks_schema_shape_json(w, "schema", &field->shape);
+    } else {
+        lks_schema_shape_json(w, "schema", &(struct lks_shape){.type = LKS_TYPE_TEXT});
+    }
+    lks_json_end(w, '}');
+}
+
+static void put_parameters(struct lks_json_writer *w, const struct lks_route *r)
+{
+    lks_json_begin(w, "parameters", '[');
+    for (struct lks_str part, rest = lks_str_from(r->path); lks_str_cut(rest, '{', &part, &rest);) {
+        struct lks_str name;
+        lks_str_cut(rest, '}', &name, &rest);
+        put_parameter(w, "path", name, NULL);
+    }
+    for (size_t i = 0; r->query != NULL && i < r->query->count; i++)
+        put_parameter(w, "query", lks_str_from(r->query->fields[i].key), &r->query->fields[i]);
+    lks_json_end(w, ']');
+}
+
+static void put_problem(struct lks_json_writer *w, const char *status, const char *about)
+{
+    lks_json_begin(w, status, '{');
+    lks_json_cstr(w, "description", about);
+    put_content(w, "application/problem+json", &lks_form_problem);
+    lks_json_end(w, '}');
+}
+
+static void put_responses(struct lks_json_writer *w, const struct lks_route *r)
+{
+    lks_json_begin(w, "responses", '{');
+    lks_json_begin(w, "200", '{');
+    lks_json_cstr(w, "description", r->answer != NULL ? r->answer->about : r->about);
+    put_content(w, r->answer != NULL ? "application/json" : r->answer_type, r->answer);
+    lks_json_end(w, '}');
+    if ((r->flags & LKS_ROUTE_ETAG) != 0) {
+        lks_json_begin(w, "304", '{');
+        lks_json_cstr(w, "description", "Nothing changed since the ETag of If-None-Match");
+        lks_json_end(w, '}');
+    }
+    if (r->permission != LKS_MAY_NOTHING && r->permission != LKS_MAY_REPORT)
+        put_problem(w, "401", "Nobody known asks");
+    if (r->permission == LKS_MAY_REPORT)
+        put_problem(w, "426", "The agent speaks a protocol that is not understood");
+    put_problem(w, "default", "A problem: what is wrong, and what to do");
+    lks_json_end(w, '}');
+}
+
+static void put_body(struct lks_json_writer *w, const struct lks_route *r)
+{
+    if (r->body == NULL && r->body_type == NULL)
+        return;
+    bool required = r->body == NULL;
+    for (size_t i = 0; r->body != NULL && i < r->body->count; i++)
+        required |= (r->body->fields[i].flags & LKS_FIELD_REQUIRED) != 0;
+    lks_json_begin(w, "requestBody", '{');
+    lks_json_bool(w, "required", required);
+    put_content(w, r->body != NULL ? "application/json" : r->body_type, r->body);
+    lks_json_end(w, '}');
+}
+
+static void put_security(struct lks_json_writer *w, const struct lks_route *r)
+{
+    lks_json_begin(w, "security", '[');
+    if (r->permission != LKS_MAY_NOTHING) {
+        static const char *const ways[] = {"certificate", "bearer"};
+        for (size_t i = 0; i < (r->permission == LKS_MAY_REPORT ? 1 : LKS_COUNT(ways)); i++) {
+            lks_json_begin(w, NULL, '{');
+            lks_json_begin(w, ways[i], '[');
+            lks_json_end(w, ']');
+            lks_json_end(w, '}');
+        }
+    }
+    lks_json_end(w, ']');
+}
+
+static void put_operation(struct lks_json_writer *w, const struct lks_route *r)
+{
+    char method[16];
+    snprintf(method, sizeof(method), "%s", r->method);
+    for (char *c = method; *c != '\0'; c++)
+        *c = (char)(*c - 'A' + 'a');
+    lks_json_begin(w, method, '{');
+    lks_json_cstr(w, "operationId", r->id);
+    lks_json_cstr(w, "summary", r->about);
+    lks_json_cstr(w, "x-permission", lks_permission_words[r->permission]);
+    lks_json_begin(w, "tags", '[');
+    lks_json_cstr(w, NULL, r->listener == LKS_LISTENER_AGENTS ? "agents" : "people");
+    lks_json_end(w, ']');
+    put_parameters(w, r);
+    put_body(w, r);
+    put_responses(w, r);
+    put_security(w, r);
+    lks_json_end(w, '}');
+}
+
+static bool path_before(size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(lks_routes[i].path, lks_routes[at].path) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_paths(struct lks_json_writer *w)
+{
+    lks_json_begin(w, "paths", '{');
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (path_before(i))
+            continue;
+        lks_json_begin(w, lks_routes[i].path, '{');
+        for (size_t k = i; k < lks_route_count; k++) {
+            if (strcmp(lks_routes[k].path, lks_routes[i].path) == 0)
+                put_operation(w, &lks_routes[k]);
+        }
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, '}');
+}
+
+/* Each form once, however many routes share it. */
+static void put_schema(struct lks_json_writer *w, const struct lks_form *form, size_t before)
+{
+    for (size_t i = 0; form != NULL && i < before; i++) {
+        if (lks_routes[i].body == form || lks_routes[i].answer == form)
+            return;
+    }
+    if (form == NULL)
+        return;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, SCHEMA_MAX);
+    lks_schema_json(form, &json);
+    lks_json_raw(w, form->name, lks_buf_view(&json));
+}
+
+static void put_components(struct lks_json_writer *w)
+{
+    lks_json_begin(w, "components", '{');
+    lks_json_begin(w, "schemas", '{');
+    put_schema(w, &lks_form_problem, 0);
+    for (size_t i = 0; i < lks_route_count; i++) {
+        put_schema(w, lks_routes[i].body, i);
+        put_schema(w, lks_routes[i].answer, i);
+    }
+    lks_json_end(w, '}');
+    lks_json_begin(w, "securitySchemes", '{');
+    lks_json_begin(w, "bearer", '{');
+    lks_json_cstr(w, "type", "http");
+    lks_json_cstr(w, "scheme", "bearer");
+    lks_json_end(w, '}');
+    lks_json_begin(w, "certificate", '{');
+    lks_json_cstr(w, "type", "mutualTLS");
+    lks_json_end(w, '}');
+    lks_json_end(w, '}');
+    lks_json_end(w, '}');
+}
+
+void lks_openapi_json(const char *version, struct lks_buf *out)
+{
+    struct lks_json_writer w = {.out = out};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "openapi", "3.1.0");
+    lks_json_begin(&w, "info", '{');
+    lks_json_cstr(&w, "title", "lockstep");
+    lks_json_cstr(&w, "version", version);
+    lks_json_cstr(&w, "description",
+                  "The control plane of a fleet. Paths under /v1/agent are served to agents on "
+                  "their own port, all others to people.");
+    lks_json_end(&w, '}');
+    put_paths(&w);
+    put_components(&w);
+    lks_json_end(&w, '}');
+}

@@ -1,0 +1,183 @@
+#include "server/routes.h"
+
+#include "core/pulse.h"
+#include "server/forms.h"
+#include "server/handlers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+#define PEOPLE LKS_LISTENER_PEOPLE
+#define AGENTS LKS_LISTENER_AGENTS
+#define ETAG   LKS_ROUTE_ETAG
+#define WRITE  LKS_ROUTE_WRITE
+#define COUNTS LKS_ROUTE_COUNTS
+
+/* clang-format off */
+#define NO_QUERY NULL
+#define NO_BODY  NULL, NULL, 0
+#define JSON(f)  &(f), NULL, 64 * KIB
+#define BYTES(type, max) NULL, type, max
+#define FORM(f)  &(f), NULL
+#define TYPE(t)  NULL, t
+
+const struct lks_route lks_routes[] = {
+    {"GET", "/v1/health", "health", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
+     FORM(lks_form_health), 0, NULL, lks_handle_health, "Whether the program runs"},
+    {"GET", "/v1/ready", "ready", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
+     FORM(lks_form_ready), 0, NULL, lks_handle_ready,
+     "Whether the journal can be written; 503 with the cause where it cannot"},
+    {"POST", "/v1/enroll", "enroll", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY,
+     JSON(lks_ask_enroll), FORM(lks_form_enrolled), WRITE, lks_prepare_enroll,
+     lks_handle_enroll, "A node shows its enrolment token and gets its certificate"},
+    {"GET", "/v1/openapi.json", "openapi", PEOPLE, LKS_MAY_KNOW, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
+     TYPE("application/json"), 0, NULL, lks_handle_openapi, "This document"},
+    {"GET", "/v1/whoami", "whoami", PEOPLE, LKS_MAY_KNOW, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
+     FORM(lks_form_whoami), 0, NULL, lks_handle_whoami, "Who asks, and what they may do"},
+    {"GET", "/metrics", "metrics", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
+     TYPE("application/openmetrics-text; version=1.0.0; charset=utf-8"), COUNTS, NULL,
+     lks_handle_metrics, "Numbers for a monitoring system, as OpenMetrics"},
+    {"GET", "/v1/fleet", "fleet", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, NO_QUERY, NO_BODY,
+     FORM(lks_form_fleet), ETAG, NULL, lks_handle_fleet, "The fleet at a glance"},
+    {"PUT", "/v1/fleet", "applyFleet", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE,
+     &lks_query_apply, BYTES("application/yaml", 8 * MIB), FORM(lks_form_applied), WRITE,
+     lks_prepare_fleet, lks_handle_apply, "Make the fleet what a manifest says"},
+    {"GET", "/v1/pools", "pools", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, &lks_query_page,
+     NO_BODY, FORM(lks_form_pools), ETAG, NULL, lks_handle_pools, "The pools"},
+    {"GET", "/v1/nodes", "nodes", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, &lks_query_nodes,
+     NO_BODY, FORM(lks_form_nodes), ETAG, NULL, lks_handle_nodes,
+     "Nodes that answer to all filters. A page may be short and still have a next one"},
+    {"GET", "/v1/nodes/{name}", "node", PEOPLE, LKS_MAY_READ, LKS_SCOPE_NODES, NO_QUERY, NO_BODY,
+     FORM(lks_form_node), 0, NULL, lks_handle_node, "All there is to know about a node"},
+    {"DELETE", "/v1/nodes/{name}", "removeNode", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_NODES,
+     &lks_query_reason, NO_BODY, FORM(lks_form_seq), WRITE, NULL, lks_handle_remove,
+     "Take nodes out of the fleet and revoke their certificates"},
+    {"GET", "/v1/nodes/{name}/tuple", "nodeTuple", PEOPLE, LKS_MAY_READ, LKS_SCOPE_NODES, NO_QUERY,
+     NO_BODY, TYPE("application/json"), 0, NULL, lks_handle_tuple,
+     "What the node runs, as its agent reported it last"},
+    {"GET", "/v1/nodes/{name}/history", "nodeHistory", PEOPLE, LKS_MAY_READ, LKS_SCOPE_NODES,
+     &lks_query_history, NO_BODY, FORM(lks_form_rows), 0, NULL, lks_handle_history,
+     "What the journal says about the node, newest first"},
+    {"POST", "/v1/nodes/{name}/enroll", "enrollNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
+     NO_QUERY, JSON(lks_ask_enroll_node), FORM(lks_form_node_token), WRITE, NULL,
+     lks_handle_enroll_node, "Make the token with which the node enrols once"},
+    {"POST", "/v1/nodes/{name}/hold", "holdNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
+     NO_QUERY, JSON(lks_ask_reason), FORM(lks_form_seq), WRITE, NULL, lks_handle_hold,
+     "Keep nodes out of use; {name} may be a host list"},
+    {"POST", "/v1/nodes/{name}/release", "releaseNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
+     NO_QUERY, JSON(lks_ask_release), FORM(lks_form_seq), WRITE, NULL, lks_handle_release,
+     "End a hold, or accept nodes that wait in intake; {name} may be a host list"},
+    {"POST", "/v1/nodes/{name}/replace", "replaceNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
+     NO_QUERY, JSON(lks_ask_reason), FORM(lks_form_seq), WRITE, NULL, lks_handle_replace,
+     "Another machine takes the node's name: certificates end, intake begins"},
+    {"POST", "/v1/nodes/{name}/command", "commandNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
+     NO_QUERY, JSON(lks_ask_command), FORM(lks_form_commanded), WRITE, NULL, lks_handle_command,
+     "Have the node's agent run an executor"},
+    {"GET", "/v1/commands/{id}", "command", PEOPLE, LKS_MAY_READ, LKS_SCOPE_COMMAND, NO_QUERY,
+     NO_BODY, FORM(lks_form_command), ETAG, NULL, lks_handle_command_get,
+     "How far a command is"},
+    {"GET", "/v1/alarms", "alarms", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, &lks_query_alarms,
+     NO_BODY, FORM(lks_form_alarms), ETAG, NULL, lks_handle_alarms, "What a person has to look at"},
+    {"POST", "/v1/alarms/{id}/release", "releaseAlarm", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_ALARM,
+     NO_QUERY, JSON(lks_ask_reason), FORM(lks_form_seq), WRITE, NULL, lks_handle_alarm_release,
+     "It is dealt with: automatic acts go on"},
+    {"GET", "/v1/access", "access", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
+     FORM(lks_form_access), ETAG, NULL, lks_handle_access, "Roles and tokens"},
+    {"POST", "/v1/access", "grant", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY,
+     JSON(lks_ask_binding), FORM(lks_form_seq), WRITE, NULL, lks_handle_grant, "Give a role"},
+    {"DELETE", "/v1/access", "ungrant", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE,
+     &lks_query_binding, NO_BODY, FORM(lks_form_seq), WRITE, NULL, lks_handle_ungrant,
+     "Take a role back"},
+    {"POST", "/v1/tokens", "makeToken", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY,
+     JSON(lks_ask_token), FORM(lks_form_token), WRITE, NULL, lks_handle_token,
+     "Make an API token; it is shown once"},
+    {"DELETE", "/v1/tokens/{id}", "endToken", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY,
+     NO_BODY, FORM(lks_form_seq), WRITE, NULL, lks_handle_token_gone, "End an API token"},
+    {"POST", "/v1/certificates", "makeCertificate", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE,
+     NO_QUERY, JSON(lks_ask_certificate), FORM(lks_form_certificate), WRITE,
+     lks_prepare_certificate, lks_handle_certificate, "Certify a person"},
+    {"GET", "/v1/journal", "journal", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE,
+     &lks_query_journal, NO_BODY, TYPE("application/x-ndjson"), 0, NULL, lks_handle_journal,
+     "Rows of the journal, one JSON object a line"},
+    {"GET", "/v1/journal/head", "journalHead", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, NO_QUERY,
+     NO_BODY, FORM(lks_form_head), 0, NULL, lks_handle_head, "The newest signed head"},
+    {"GET", "/v1/events", "events", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE, &lks_query_events,
+     NO_BODY, TYPE("text/event-stream"), 0, NULL, lks_handle_events,
+     "Rows of the journal as they become durable (server-sent events); resumes by Last-Event-ID"},
+    {"POST", "/v1/backup", "backup", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
+     TYPE("application/octet-stream"), WRITE, NULL, lks_handle_backup,
+     "A sealed copy of everything, for `lockstep restore`"},
+    {"POST", "/v1/agent/beat", "beat", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
+     BYTES("application/octet-stream", LKS_BEAT_BYTES_MAX), FORM(lks_form_beat), 0, NULL,
+     lks_handle_beat, "A heartbeat"},
+    {"PUT", "/v1/agent/tuple", "report", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
+     BYTES("application/json", 1 * MIB), FORM(lks_form_seq), 0, lks_prepare_tuple,
+     lks_handle_report, "What the node runs"},
+    {"GET", "/v1/agent/mail", "mail", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY, NO_BODY,
+     FORM(lks_form_mail), 0, NULL, lks_handle_mail, "What waits for the agent"},
+    {"POST", "/v1/agent/result", "result", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
+     JSON(lks_ask_result), FORM(lks_form_seq), WRITE, NULL, lks_handle_result,
+     "How a command ended; saying it again is harmless"},
+    {"POST", "/v1/agent/renew", "renew", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
+     JSON(lks_ask_renew), FORM(lks_form_renewed), WRITE, lks_prepare_renew,
+     lks_handle_renew, "The next certificate for the same node"},
+};
+/* clang-format on */
+const size_t lks_route_count = LKS_COUNT(lks_routes);
+
+size_t lks_route_body_max(enum lks_listener listener)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (lks_routes[i].listener == listener && lks_routes[i].body_max > most)
+            most = lks_routes[i].body_max;
+    }
+    return most;
+}
+
+/* Hold a path against a pattern, part by part. */
+static bool matches(struct lks_str pattern, struct lks_str path, struct lks_route_match *out)
+{
+    out->count = 0;
+    for (bool more = true; more;) {
+        struct lks_str want, got;
+        more = lks_str_cut(pattern, '/', &want, &pattern);
+        if (lks_str_cut(path, '/', &got, &path) != more)
+            return false;
+        if (want.len == 0 || want.ptr[0] != '{') {
+            if (!lks_str_eq(want, got))
+                return false;
+            continue;
+        }
+        if (got.len == 0)
+            return false;
+        LKS_ASSERT(out->count < LKS_ROUTE_PARAMS_MAX);
+        out->names[out->count] = (struct lks_str){want.ptr + 1, want.len - 2};
+        out->values[out->count++] = got;
+    }
+    return true;
+}
+
+void lks_route_find(enum lks_listener listener, const char *method, const char *path,
+                    struct lks_route_match *out)
+{
+    *out = (struct lks_route_match){0};
+    size_t used = 0;
+    for (size_t i = 0; i < lks_route_count && out->route == NULL; i++) {
+        const struct lks_route *r = &lks_routes[i];
+        if (r->listener != listener || !matches(lks_str_from(r->path), lks_str_from(path), out))
+            continue;
+        out->known_path = true;
+        if (strcmp(r->method, method) == 0) {
+            out->route = r;
+            return;
+        }
+        int len = snprintf(out->allow + used, sizeof(out->allow) - used, "%s%s",
+                           used > 0 ? ", " : "", r->method);
+        used += len > 0 && (size_t)len < sizeof(out->allow) - used ? (size_t)len : 0;
+    }
+    out->count = 0;
+}

@@ -1,0 +1,72 @@
+/*
+ * Everything the API has: one table. Dispatch, permissions, checks of queries and bodies, the
+ * OpenAPI document, the reference page and the walk over routes, roles and scopes in the tests all
+ * read it, so they cannot disagree.
+ */
+#ifndef LKS_SERVER_ROUTES_H
+#define LKS_SERVER_ROUTES_H
+
+#include "core/access.h"
+#include "model/schema.h"
+
+#define LKS_ROUTE_PARAMS_MAX 2
+
+struct lks_call;
+struct lks_desk;
+
+enum lks_listener { LKS_LISTENER_PEOPLE, LKS_LISTENER_AGENTS };
+
+/* Where the permission has to hold. */
+enum lks_route_scope {
+    LKS_SCOPE_NONE,       /* the permission has no place */
+    LKS_SCOPE_SOMEWHERE,  /* anywhere; the answer is cut down to where */
+    LKS_SCOPE_EVERYWHERE, /* without a scope */
+    LKS_SCOPE_NODES,      /* at each node of the host list {name} */
+    LKS_SCOPE_ALARM,      /* where the alarm {id} is about */
+    LKS_SCOPE_COMMAND,    /* at the node of the command {id} */
+    LKS_SCOPE_SELF,       /* an agent, for its own node */
+};
+
+enum lks_route_flag {
+    LKS_ROUTE_ETAG = 1,   /* follows from the journal's records alone */
+    LKS_ROUTE_WRITE = 2,  /* is logged with who asked */
+    LKS_ROUTE_COUNTS = 4, /* is given the server thread's own counts */
+};
+
+struct lks_route {
+    const char *method, *path; /* "/v1/nodes/{name}" */
+    const char *id;            /* its name in the OpenAPI document */
+    enum lks_listener listener;
+    enum lks_permission permission;
+    enum lks_route_scope scope;
+    const struct lks_form *query;  /* NULL: none is taken */
+    const struct lks_form *body;   /* of JSON bodies */
+    const char *body_type;         /* of others; NULL and no form: none is taken */
+    size_t body_max;               /* bytes */
+    const struct lks_form *answer; /* of JSON answers */
+    const char *answer_type;       /* of others */
+    unsigned flags;
+    void (*prepare)(struct lks_call *call);
+    void (*handle)(struct lks_desk *desk, struct lks_call *call);
+    const char *about;
+};
+extern const struct lks_route lks_routes[];
+extern const size_t lks_route_count;
+
+struct lks_route_match {
+    const struct lks_route *route; /* NULL: none */
+    bool known_path;               /* another method has it; `allow` names them */
+    char allow[64];
+    struct lks_str names[LKS_ROUTE_PARAMS_MAX], values[LKS_ROUTE_PARAMS_MAX]; /* views */
+    size_t count;
+};
+void lks_route_find(enum lks_listener listener, const char *method, const char *path,
+                    struct lks_route_match *out);
+
+/* The most that any route of a listener takes. */
+size_t lks_route_body_max(enum lks_listener listener);
+
+/* The OpenAPI 3.1 document of the whole table. */
+void lks_openapi_json(const char *version, struct lks_buf *out);
+
+#endif

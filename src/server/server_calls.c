@@ -1,0 +1,455 @@
+#include "base/file.h"
+#include "server/forms.h"
+#include "server/routes.h"
+#include "server/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { DOWNLOAD_PIECE = 256 << 10, DOWNLOAD_BACKLOG = 16 << 20, DOWNLOAD_MS = 5 };
+
+/* What a connection showed, so that it is looked at once. */
+struct link_memory {
+    struct lks_credential credential;
+    bool known; /* the state thread found the node */
+    uint32_t node;
+    uint64_t epoch; /* when it did */
+};
+
+static struct link_memory *memory_of(struct lks_httpd_peer *peer)
+{
+    if (peer->memory != NULL)
+        return peer->memory;
+    struct link_memory *m = calloc(1, sizeof(*m));
+    if (m == NULL)
+        return NULL;
+    struct lks_err err = {0};
+    if (peer->kind == LKS_PEER_UNIX) {
+        m->credential.kind = LKS_CREDENTIAL_UNIX;
+        m->credential.uid = peer->uid;
+    } else if (peer->kind == LKS_PEER_CERTIFICATE) {
+        bool read = lks_x509_read(peer->certificate, &m->credential.certificate, &err) == LKS_OK;
+        m->credential.kind = read ? LKS_CREDENTIAL_CERTIFICATE : LKS_CREDENTIAL_BAD;
+    }
+    peer->memory = m;
+    peer->drop = free;
+    return m;
+}
+
+/* Heartbeats -------------------------------------------------------------------------------- */
+
+static bool protocol_ok(const struct lks_httpd_exchange *x)
+{
+    const char *text = lks_httpd_header(x, "Lockstep-Protocol");
+    uint64_t protocol;
+    return text != NULL && lks_str_number(lks_str_from(text), LKS_BEAT_PROTOCOL, &protocol) &&
+           protocol >= LKS_BEAT_PROTOCOL_MIN;
+}
+
+void lks_server_flush(struct lks_server *s)
+{
+    if (s->beats == NULL)
+        return;
+    lks_mailbox_post(&s->daemon->state.box, &s->beats->mail);
+    s->beats = NULL;
+}
+
+void lks_server_constants(struct lks_server *s)
+{
+    struct lks_httpd_constant **made[] = {&s->quiet, &s->mail};
+    for (size_t i = 0; i < LKS_COUNT(made); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+        lks_buf_init(&body, (size_t)LKS_HEAD_TEXT_MAX * 2);
+        struct lks_json_writer w = {.out = &body};
+        lks_json_begin(&w, NULL, '{');
+        if (s->head[0] != '\0')
+            lks_json_cstr(&w, "head", s->head);
+        lks_json_bool(&w, "mail", i == 1);
+        lks_json_int(&w, "time", (int64_t)lks_daemon_now().wall);
+        lks_json_end(&w, '}');
+        struct lks_httpd_reply reply = {200, "application/json", lks_buf_view(&body), NULL};
+        struct lks_httpd_constant *c = lks_httpd_constant_new(&reply);
+        if (c == NULL)
+            continue; /* the one before is still true enough */
+        lks_httpd_constant_free(*made[i]);
+        *made[i] = c;
+    }
+}
+
+/* A heartbeat of a connection we know is noted and answered here; what it changes is decided on the
+ * state thread, and nobody waits for that. */
+static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
+                 const struct lks_httpd_request *request)
+{
+    struct link_memory *m = request->peer->memory;
+    struct lks_beat beat;
+    struct lks_err err = {0};
+    if (m == NULL || !m->known || m->epoch != lks_daemon_epoch(s->daemon) || s->quiet == NULL ||
+        s->mail == NULL || strcmp(request->path, "/v1/agent/beat") != 0 ||
+        strcmp(request->method, "POST") != 0 || request->body.len > LKS_BEAT_BYTES_MAX ||
+        !protocol_ok(x) || lks_beat_unpack(request->body, &beat, &err) != LKS_OK)
+        return false;
+    if (s->beats == NULL)
+        s->beats = (struct lks_beats *)lks_mail_new(LKS_MAIL_BEATS);
+    s->beats->items[s->beats->count].node = m->node;
+    s->beats->items[s->beats->count++].beat = beat;
+    if (s->beats->count == LKS_BEATS_MAX)
+        lks_server_flush(s);
+    s->beats_fast++;
+    s->statuses[2]++;
+    bool mail = m->node < s->has_mail_room && s->has_mail[m->node] != 0;
+    lks_httpd_reply_constant(x, mail ? s->mail : s->quiet);
+    return true;
+}
+
+/* Requests become calls --------------------------------------------------------------------- */
+
+struct asking {
+    struct lks_call *call;
+    struct lks_doc *map;
+    bool failed;
+};
+
+/* A value of the query as its field has it; what does not read so is left for the check to find. */
+static void add_query(void *ctx, const char *name, const char *value)
+{
+    struct asking *a = ctx;
+    struct lks_docs *docs = &a->call->asked;
+    struct lks_str key = lks_arena_copy(&docs->arena, lks_str_from(name));
+    const struct lks_form *form = a->call->route->query;
+    const struct lks_field *field = form != NULL ? lks_schema_field(form, key) : NULL;
+    struct lks_doc *doc = lks_doc_add_text(docs, a->map, lks_str_from(value != NULL ? value : ""));
+    if (key.ptr == NULL || doc == NULL) {
+        a->failed = true;
+        return;
+    }
+    doc->key = key;
+    doc->quoted = true;
+    uint64_t number;
+    if (field != NULL && field->shape.type == LKS_TYPE_NUMBER &&
+        lks_str_number(doc->text, (uint64_t)LKS_DOC_NUMBER_MAX, &number)) {
+        doc->kind = LKS_DOC_NUMBER;
+        doc->number = (int64_t)number;
+    }
+    bool truth = lks_str_is(doc->text, "true");
+    if (field != NULL && field->shape.type == LKS_TYPE_BOOL &&
+        (truth || lks_str_is(doc->text, "false"))) {
+        doc->kind = LKS_DOC_BOOL;
+        doc->truth = truth;
+    }
+}
+
+static enum lks_code read_query(struct lks_call *call, const struct lks_httpd_exchange *x,
+                                struct lks_err *err)
+{
+    static const struct lks_form none = {"this request", "without parameters", NULL, 0};
+    struct asking a = {.call = call, .map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP)};
+    if (a.map == NULL)
+        return lks_fail_nomem(err);
+    lks_httpd_queries(x, add_query, &a);
+    if (a.failed)
+        return lks_fail_nomem(err);
+    call->query = a.map;
+    if (lks_doc_check_keys(&call->asked, a.map, err) != LKS_OK)
+        return err->code;
+    return lks_schema_check(&call->asked, a.map,
+                            call->route->query != NULL ? call->route->query : &none, err);
+}
+
+static enum lks_code read_path(struct lks_call *call, const struct lks_route_match *match,
+                               struct lks_err *err)
+{
+    struct lks_doc *map = lks_doc_add(&call->asked, NULL, LKS_DOC_MAP);
+    for (size_t i = 0; map != NULL && i < match->count; i++) {
+        struct lks_doc *value = lks_doc_add_text(&call->asked, map, match->values[i]);
+        if (value == NULL)
+            return lks_fail_nomem(err);
+        value->key = match->names[i]; /* a view of the table */
+    }
+    call->path = map;
+    return map != NULL ? LKS_OK : lks_fail_nomem(err);
+}
+
+static enum lks_code read_body(struct lks_call *call, struct lks_str body, struct lks_err *err)
+{
+    const struct lks_route *r = call->route;
+    if (r->body == NULL && r->body_type == NULL)
+        return body.len == 0 ? LKS_OK : lks_fail(err, LKS_E_INVALID, "this request takes no body");
+    lks_buf_add(&call->bytes, body);
+    if (lks_buf_check(&call->bytes, err) != LKS_OK || r->body == NULL)
+        return call->bytes.failed;
+    if (lks_docs_init(&call->docs, "body", err) != LKS_OK)
+        return err->code;
+    struct lks_str text = body.len > 0 ? lks_buf_view(&call->bytes) : LKS_STR("{}");
+    if (lks_json_parse(text, &call->docs, err) != LKS_OK)
+        return err->code;
+    call->body = call->docs.first;
+    return lks_schema_check(&call->docs, call->body, r->body, err);
+}
+
+static void read_headers(struct lks_call *call, const struct lks_httpd_exchange *x)
+{
+    const char *etag = lks_httpd_header(x, "If-None-Match");
+    const char *last = lks_httpd_header(x, "Last-Event-ID");
+    const char *bearer = lks_httpd_header(x, "Authorization");
+    uint64_t seq;
+    snprintf(call->etag, sizeof(call->etag), "%s", etag != NULL ? etag : "");
+    if (last != NULL && lks_str_number(lks_str_from(last), UINT64_MAX - 1, &seq))
+        call->last_event = seq + 1;
+    if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
+        call->credential = lks_credential_bearer(lks_str_from(bearer));
+}
+
+/* Counts of the listeners, for the metrics. */
+static void put_counts(struct lks_server *s, struct lks_buf *out)
+{
+    const struct {
+        const char *name;
+        struct lks_httpd *httpd;
+    } all[] = {{"people", s->people}, {"agents", s->agents}, {"socket", s->socket}};
+    lks_buf_addf(out, "# TYPE lockstep_http_requests counter\n"
+                      "# HELP lockstep_http_requests Requests by listener.\n");
+    for (size_t i = 0; i < LKS_COUNT(all); i++)
+        lks_buf_addf(out, "lockstep_http_requests_total{listener=\"%s\"} %llu\n", all[i].name,
+                     (unsigned long long)lks_httpd_counts(all[i].httpd).requests);
+    lks_buf_addf(out, "# TYPE lockstep_http_connections gauge\n"
+                      "# HELP lockstep_http_connections Connections by listener.\n");
+    for (size_t i = 0; i < LKS_COUNT(all); i++)
+        lks_buf_addf(out, "lockstep_http_connections{listener=\"%s\"} %u\n", all[i].name,
+                     lks_httpd_counts(all[i].httpd).connections);
+    lks_buf_addf(out,
+                 "# TYPE lockstep_http_refused counter\n"
+                 "# HELP lockstep_http_refused Connections and requests cut short, by cause.\n");
+    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+        struct lks_httpd_counts c = lks_httpd_counts(all[i].httpd);
+        lks_buf_addf(out,
+                     "lockstep_http_refused_total{listener=\"%s\",cause=\"tls\"} %llu\n"
+                     "lockstep_http_refused_total{listener=\"%s\",cause=\"size\"} %llu\n"
+                     "lockstep_http_refused_total{listener=\"%s\",cause=\"timeout\"} %llu\n",
+                     all[i].name, (unsigned long long)c.refused_tls, all[i].name,
+                     (unsigned long long)c.refused_size, all[i].name,
+                     (unsigned long long)c.timeouts);
+    }
+    lks_buf_addf(out, "# TYPE lockstep_http_answers counter\n"
+                      "# HELP lockstep_http_answers Answers by the first digit of their status.\n");
+    for (size_t i = 2; i < LKS_COUNT(s->statuses); i++)
+        lks_buf_addf(out, "lockstep_http_answers_total{status=\"%zuxx\"} %llu\n", i,
+                     (unsigned long long)s->statuses[i]);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf statm = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&statm, 256);
+    if (lks_file_read_plain("/proc/self/statm", &statm, &err) == LKS_OK)
+        lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
+}
+
+/* Everything that can be said without knowing who asks is read here, and told to whoever may ask;
+ * the rest of the way is the state thread's. False: it is answered already. */
+static bool read_request(struct lks_server *s, struct lks_call *call, struct lks_httpd_exchange *x,
+                         const struct lks_httpd_request *request,
+                         const struct lks_route_match *match)
+{
+    struct link_memory *m = memory_of(request->peer);
+    snprintf(call->address, sizeof(call->address), "%s", request->peer->address);
+    if (m == NULL || lks_docs_init(&call->asked, "query", &call->failed) != LKS_OK) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return false;
+    }
+    call->credential = m->credential;
+    read_headers(call, x);
+    if (request->body.len > call->route->body_max && call->route->body_max > 0) {
+        lks_call_problem(call, LKS_E_LIMIT, "a body of %zu bytes; %zu are taken here",
+                         request->body.len, call->route->body_max);
+        return false;
+    }
+    if (read_path(call, match, &call->failed) == LKS_OK &&
+        read_query(call, x, &call->failed) == LKS_OK)
+        call->failed.code = read_body(call, request->body, &call->failed);
+    if ((call->route->flags & LKS_ROUTE_COUNTS) != 0)
+        put_counts(s, &call->aside);
+    return true;
+}
+
+void lks_server_decide(struct lks_server *s, struct lks_call *call)
+{
+    call->mail.kind = LKS_MAIL_CALL;
+    if (!s->stop_sent) {
+        lks_mailbox_post(&s->daemon->state.box, &call->mail);
+        return;
+    }
+    lks_call_problem(call, LKS_E_UNAVAILABLE, "lockstepd is about to end");
+    lks_server_answer(s, call);
+}
+
+static void begin(struct lks_server *s, struct lks_httpd_exchange *x,
+                  const struct lks_httpd_request *request, enum lks_listener listener)
+{
+    struct lks_route_match match;
+    struct lks_call *call = lks_call_new(s->daemon);
+    if (call == NULL) {
+        lks_httpd_reply(x, &(struct lks_httpd_reply){.status = 503});
+        return;
+    }
+    s->calls_open++;
+    call->x = x;
+    call->peer = request->peer;
+    lks_httpd_remember(x, call);
+    lks_route_find(listener, request->method, request->path, &match);
+    call->route = match.route;
+    if (match.route == NULL && match.known_path) {
+        lks_call_problem_http(call, 405, "method-not-allowed", "%s is not taken here; %s is",
+                              request->method, match.allow);
+        lks_call_header(call, "Allow: %s", match.allow);
+    } else if (match.route == NULL) {
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is nothing at this path");
+    } else if (listener == LKS_LISTENER_AGENTS && !protocol_ok(x)) {
+        lks_call_problem_http(call, 426, "protocol",
+                              "agents say Lockstep-Protocol: %d (%d at least)", LKS_BEAT_PROTOCOL,
+                              LKS_BEAT_PROTOCOL_MIN);
+        lks_call_header(call, "Upgrade: lockstep/%d", LKS_BEAT_PROTOCOL);
+    } else if (read_request(s, call, x, request, &match)) {
+        lks_server_decide(s, call);
+        return;
+    }
+    lks_server_answer(s, call);
+}
+
+void lks_server_people(void *ctx, struct lks_httpd_exchange *x,
+                       const struct lks_httpd_request *request)
+{
+    begin(ctx, x, request, LKS_LISTENER_PEOPLE);
+}
+
+void lks_server_agents(void *ctx, struct lks_httpd_exchange *x,
+                       const struct lks_httpd_request *request)
+{
+    if (!hear(ctx, x, request))
+        begin(ctx, x, request, LKS_LISTENER_AGENTS);
+}
+
+void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
+{
+    (void)ctx;
+    struct lks_call *call = lks_httpd_memory(x);
+    if (call != NULL)
+        call->x = NULL; /* its answer will find nobody */
+}
+
+/* Calls become answers ---------------------------------------------------------------------- */
+
+static void log_call(const struct lks_call *call)
+{
+    if (call->route == NULL || (call->route->flags & LKS_ROUTE_WRITE) == 0)
+        return;
+    char status[16];
+    snprintf(status, sizeof(status), "%d", call->status);
+    struct lks_log_field fields[] = {
+        {"identity", lks_str_from(call->identity)}, {"route", lks_str_from(call->route->id)},
+        {"name", lks_call_path(call, "name")},      {"status", lks_str_from(status)},
+        {"address", lks_str_from(call->address)},
+    };
+    lks_daemon_log(call->daemon, LKS_LEVEL_INFO, "request", fields, LKS_COUNT(fields));
+}
+
+/* A file that is sent as fast as its reader reads. */
+struct download {
+    struct lks_httpd_stream *stream;
+    FILE *file;
+    uv_timer_t timer;
+};
+
+static void download_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void on_download_ended(void *ctx, struct lks_httpd_stream *stream)
+{
+    (void)stream;
+    struct download *d = ctx;
+    d->stream = NULL;
+    fclose(d->file);
+    uv_close((uv_handle_t *)&d->timer, download_closed);
+}
+
+static void send_piece(uv_timer_t *timer)
+{
+    struct download *d = timer->data;
+    static char piece[DOWNLOAD_PIECE]; /* of the server thread alone */
+    while (lks_httpd_stream_backlog(d->stream) < DOWNLOAD_BACKLOG / 4) {
+        size_t n = fread(piece, 1, sizeof(piece), d->file);
+        if (n == 0) {
+            lks_httpd_stream_close(d->stream);
+            on_download_ended(d, NULL);
+            return;
+        }
+        if (!lks_httpd_stream_write(d->stream, (struct lks_str){piece, n}))
+            return;
+    }
+}
+
+static void send_file(struct lks_server *s, struct lks_call *call)
+{
+    struct download *d = calloc(1, sizeof(*d));
+    FILE *file = fopen(call->file, "rbe");
+    unlink(call->file);
+    if (d == NULL || file == NULL) {
+        free(d);
+        lks_httpd_reply(call->x, &(struct lks_httpd_reply){.status = 500});
+        return;
+    }
+    d->file = file;
+    uv_timer_init(&s->loop, &d->timer);
+    d->timer.data = d;
+    uv_timer_start(&d->timer, send_piece, 0, DOWNLOAD_MS);
+    d->stream = lks_httpd_stream_new(call->x, call->type, DOWNLOAD_BACKLOG, on_download_ended, d);
+    if (d->stream == NULL)
+        on_download_ended(d, NULL);
+}
+
+static void reply(struct lks_server *s, struct lks_call *call)
+{
+    lks_httpd_remember(call->x, NULL);
+    if (call->stream && lks_events_join(&s->events, call->x, call->from))
+        return;
+    if (call->stream)
+        lks_call_problem(call, LKS_E_UNAVAILABLE, "too many readers of events");
+    if (call->file[0] != '\0') {
+        send_file(s, call);
+        return;
+    }
+    if (call->out.failed != LKS_OK)
+        lks_call_problem(call, LKS_E_LIMIT, "the answer is too large; ask for less at once");
+    lks_httpd_reply(call->x, &(struct lks_httpd_reply){
+                                 .status = call->status,
+                                 .type = call->type,
+                                 .body = lks_buf_view(&call->out),
+                                 .headers = call->headers[0] != '\0' ? call->headers : NULL,
+                             });
+}
+
+/* The state thread found whose agent this connection is. */
+static void remember_node(const struct lks_call *call)
+{
+    struct link_memory *m = call->peer->memory;
+    if (m == NULL || call->route == NULL || call->route->listener != LKS_LISTENER_AGENTS)
+        return;
+    m->known = call->node != LKS_NO_NODE;
+    m->node = call->node;
+    m->epoch = call->epoch;
+}
+
+void lks_server_answer(struct lks_server *s, struct lks_call *call)
+{
+    int hundred = call->stream ? 2 : call->status / 100;
+    s->statuses[hundred >= 0 && hundred < 6 ? hundred : 5]++;
+    log_call(call);
+    if (call->x != NULL) {
+        remember_node(call);
+        reply(s, call);
+    } else if (call->file[0] != '\0') {
+        unlink(call->file);
+    }
+    s->calls_open--;
+    lks_call_free(call);
+}

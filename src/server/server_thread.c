@@ -1,0 +1,328 @@
+#include "base/file.h"
+#include "server/routes.h"
+#include "server/threads.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 100,
+    CONSTANT_MS = 1000,
+    DRAIN_MS = 8000,     /* answers under way may take so long after SIGTERM */
+    DRAIN_END_MS = 1500, /* and then the rest of the end so long */
+    SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
+};
+
+static lks_ms mono_now(void)
+{
+    return lks_daemon_now().mono;
+}
+
+/* Certificates ------------------------------------------------------------------------------ */
+
+/* The CA of our own agents, and the site's beside it. */
+static enum lks_code agent_cas(const struct lks_daemon *d, const struct lks_config *config,
+                               struct lks_buf *out, struct lks_err *err)
+{
+    lks_buf_init(out, LKS_X509_PEM_MAX * 8);
+    lks_buf_add(out, lks_buf_view(&d->secrets.ca));
+    if (config->site_ca.len == 0)
+        return lks_buf_check(out, err);
+    lks_buf_addc(out, '\n');
+    return lks_file_read_plain(config->site_ca.ptr, out, err);
+}
+
+static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,
+                                         struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
+    struct lks_daemon *d = s->daemon;
+    if (lks_secrets_server(config->data.ptr, &d->secrets.seal, &certificate, &key, err) != LKS_OK ||
+        agent_cas(d, config, &cas, err) != LKS_OK)
+        return err->code;
+    if (!lks_x509_key_fits(lks_buf_view(&certificate), lks_buf_view(&key)))
+        return lks_fail(err, LKS_E_INVALID, "server.crt is not of the key server.key.sealed");
+    if (lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
+                               lks_buf_view(&d->secrets.ca), err) != LKS_OK)
+        return err->code;
+    return lks_httpd_certificates(s->agents, lks_buf_view(&certificate), lks_buf_view(&key),
+                                  lks_buf_view(&cas), err);
+}
+
+/* Reload ------------------------------------------------------------------------------------ */
+
+/* Keys that need a restart stay as they are, and the log says so. */
+static void warn_unreloadable(const struct lks_daemon *d, const struct lks_config *fresh)
+{
+    const struct lks_config *now = lks_daemon_config(d);
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        const struct lks_config_key *key = &lks_config_keys[i];
+        if (key->reloadable || lks_config_same(now, fresh, key))
+            continue;
+        struct lks_log_field field = {"key", lks_str_from(key->key)};
+        lks_daemon_log(d, LKS_LEVEL_WARNING, "changed in the file, and needs a restart", &field, 1);
+    }
+}
+
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    (void)number;
+    struct lks_server *s = signal->data;
+    struct lks_daemon *d = s->daemon;
+    struct lks_err err = {0};
+    struct lks_config *fresh = calloc(1, sizeof(*fresh));
+    enum lks_code code =
+        fresh == NULL ? lks_fail_nomem(&err) : lks_config_load(d->path, fresh, &err);
+    if (code == LKS_OK)
+        code = reload_certificates(s, fresh, &err);
+    if (code == LKS_OK && d->config_count == LKS_COUNT(d->configs))
+        code = lks_fail(&err, LKS_E_LIMIT, "reloaded %zu times; restart it", d->config_count);
+    if (code != LKS_OK) {
+        struct lks_log_field field = {"cause", lks_str_from(err.msg)};
+        lks_daemon_log(d, LKS_LEVEL_ERROR, "not reloaded; all stays as it was", &field, 1);
+        if (fresh != NULL)
+            lks_config_fini(fresh);
+        free(fresh);
+        return;
+    }
+    warn_unreloadable(d, fresh);
+    lks_daemon_config_set(d, fresh);
+    lks_mailbox_post(&d->state.box, lks_mail_new(LKS_MAIL_RELOAD));
+    lks_daemon_log(d, LKS_LEVEL_INFO, "reloaded", NULL, 0);
+}
+
+/* Messages ---------------------------------------------------------------------------------- */
+
+static void prepare(uv_work_t *job)
+{
+    struct lks_call *call = job->data;
+    call->route->prepare(call);
+}
+
+static void prepared(uv_work_t *job, int status)
+{
+    (void)status;
+    struct lks_call *call = job->data;
+    call->to_prepare = false;
+    call->prepared = true;
+    lks_server_decide(&call->daemon->server, call);
+}
+
+static void work(uv_work_t *job)
+{
+    struct lks_call *call = job->data;
+    call->work(call);
+}
+
+static void worked(uv_work_t *job, int status)
+{
+    (void)status;
+    struct lks_call *call = job->data;
+    lks_server_answer(&call->daemon->server, call);
+}
+
+static void take_call(struct lks_server *s, struct lks_call *call)
+{
+    call->job.data = call;
+    if (call->to_prepare)
+        uv_queue_work(&s->loop, &call->job, prepare, prepared);
+    else if (call->work != NULL && call->x != NULL)
+        uv_queue_work(&s->loop, &call->job, work, worked);
+    else
+        lks_server_answer(s, call);
+}
+
+static void take_batch(struct lks_server *s, struct lks_batch *m)
+{
+    lks_events_add(&s->events, &m->batch);
+    if (m->head[0] == '\0')
+        return;
+    memcpy(s->head, m->head, sizeof(s->head));
+    lks_server_constants(s);
+}
+
+static void take_post(struct lks_server *s, const struct lks_post *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        uint32_t node = m->items[i].node;
+        if (node >= s->has_mail_room) {
+            s->has_mail = lks_daemon_grow(s->daemon, s->has_mail, &s->has_mail_room, node);
+        }
+        s->has_mail[node] = m->items[i].mail;
+    }
+}
+
+static void close_all(struct lks_server *s);
+
+static void deliver(void *ctx, struct lks_mail *mail)
+{
+    struct lks_server *s = ctx;
+    if (mail->kind == LKS_MAIL_CALL) {
+        take_call(s, (struct lks_call *)mail);
+        return;
+    }
+    if (mail->kind == LKS_MAIL_BATCH)
+        take_batch(s, (struct lks_batch *)mail);
+    if (mail->kind == LKS_MAIL_POST)
+        take_post(s, (const struct lks_post *)mail);
+    if (mail->kind == LKS_MAIL_STOPPED)
+        s->state_stopped = true;
+    lks_mail_drop(mail);
+}
+
+/* The end ----------------------------------------------------------------------------------- */
+
+static void on_terminate(uv_signal_t *signal, int number)
+{
+    (void)number;
+    struct lks_server *s = signal->data;
+    if (s->drain_until != 0)
+        return;
+    lks_daemon_log(s->daemon, LKS_LEVEL_INFO, "ending; requests under way are finished", NULL, 0);
+    s->drain_until = mono_now() + DRAIN_MS;
+    lks_httpd_drain(s->people);
+    lks_httpd_drain(s->agents);
+    lks_httpd_drain(s->socket);
+    lks_events_close(&s->events);
+}
+
+static void close_all(struct lks_server *s)
+{
+    lks_httpd_free(s->people);
+    lks_httpd_free(s->agents);
+    lks_httpd_free(s->socket);
+    s->people = s->agents = s->socket = NULL;
+    uv_close((uv_handle_t *)&s->terminate, NULL);
+    uv_close((uv_handle_t *)&s->interrupt, NULL);
+    uv_close((uv_handle_t *)&s->hangup, NULL);
+    uv_close((uv_handle_t *)&s->second, NULL);
+    uv_close((uv_handle_t *)&s->flush, NULL);
+    lks_mailbox_close(&s->box, lks_mail_drop);
+}
+
+static void drain(struct lks_server *s, lks_ms now)
+{
+    bool quiet = s->calls_open == 0 && s->events.working == 0;
+    if (!s->stop_sent && (quiet || now >= s->drain_until)) {
+        lks_server_flush(s);
+        s->stop_sent = true;
+        lks_mailbox_post(&s->daemon->state.box, lks_mail_new(LKS_MAIL_STOP));
+    }
+    if (s->state_stopped) {
+        close_all(s);
+    } else if (now >= s->drain_until + DRAIN_END_MS) {
+        /* What is acknowledged is durable, so nothing is lost by not waiting for a slow disk. */
+        lks_daemon_log(s->daemon, LKS_LEVEL_ERROR, "ended without waiting any longer", NULL, 0);
+        _exit(EXIT_FAILURE);
+    }
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    struct lks_server *s = timer->data;
+    lks_ms now = mono_now();
+    if (now / CONSTANT_MS != (now - TICK_MS) / CONSTANT_MS)
+        lks_server_constants(s);
+    lks_events_tick(&s->events, now);
+    if (s->drain_until != 0)
+        drain(s, now);
+}
+
+static void on_prepare(uv_prepare_t *handle)
+{
+    lks_server_flush(handle->data);
+}
+
+/* The start --------------------------------------------------------------------------------- */
+
+static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
+    const struct lks_daemon *d = s->daemon;
+    const struct lks_config *c = lks_daemon_config(d);
+    char unix_address[1100];
+    snprintf(unix_address, sizeof(unix_address), "unix:%s", c->socket.ptr);
+    if (agent_cas(d, c, &cas, err) != LKS_OK)
+        return err->code;
+    struct lks_httpd_options o = {
+        .address = c->people_listen.ptr,
+        .certificate = lks_buf_view(&d->secrets.server),
+        .key = lks_buf_view(&d->secrets.server_key),
+        .client_ca = lks_buf_view(&d->secrets.ca),
+        .clients = LKS_HTTPD_CLIENTS_OPTIONAL,
+        .connections = (unsigned)c->connections,
+        .per_address = (unsigned)c->per_address,
+        .body_max = (size_t)c->body_max,
+        .first_ms = c->first_ms,
+        .request_ms = c->request_ms,
+        .idle_ms = c->idle_ms,
+        .socket_mode = SOCKET_MODE,
+    };
+    if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->people, err) !=
+        LKS_OK)
+        return lks_wrap(err, "people.listen");
+    o.address = c->agents_listen.ptr;
+    o.body_max = lks_route_body_max(LKS_LISTENER_AGENTS);
+    o.client_ca = lks_buf_view(&cas);
+    o.clients = LKS_HTTPD_CLIENTS_REQUIRED;
+    if (lks_httpd_new(&s->loop, &o, lks_server_agents, lks_server_gone, s, &s->agents, err) !=
+        LKS_OK)
+        return lks_wrap(err, "agents.listen");
+    o.address = unix_address;
+    o.body_max = (size_t)c->body_max;
+    o.certificate = o.key = o.client_ca = (struct lks_str){0};
+    o.clients = LKS_HTTPD_CLIENTS_NONE;
+    o.per_address = 0;
+    if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err) !=
+        LKS_OK)
+        return lks_wrap(err, "socket");
+    return LKS_OK;
+}
+
+static void start_handles(struct lks_server *s)
+{
+    uv_signal_init(&s->loop, &s->terminate);
+    uv_signal_init(&s->loop, &s->interrupt);
+    uv_signal_init(&s->loop, &s->hangup);
+    uv_timer_init(&s->loop, &s->second);
+    uv_prepare_init(&s->loop, &s->flush);
+    s->terminate.data = s->interrupt.data = s->hangup.data = s->second.data = s->flush.data = s;
+    uv_signal_start(&s->terminate, on_terminate, SIGTERM);
+    uv_signal_start(&s->interrupt, on_terminate, SIGINT);
+    uv_signal_start(&s->hangup, on_hangup, SIGHUP);
+    uv_timer_start(&s->second, on_second, TICK_MS, TICK_MS);
+    uv_prepare_start(&s->flush, on_prepare);
+}
+
+enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, struct lks_err *err)
+{
+    s->daemon = daemon;
+    if (uv_loop_init(&s->loop) != 0)
+        return lks_fail(err, LKS_E_IO, "cannot make a loop");
+    if (lks_mailbox_init(&s->box, &s->loop, deliver, NULL, s, err) != LKS_OK ||
+        listen_all(s, err) != LKS_OK)
+        return err->code;
+    lks_events_init(&s->events, daemon, &s->loop);
+    start_handles(s);
+    lks_server_constants(s);
+    return LKS_OK;
+}
+
+void lks_server_run(struct lks_server *s)
+{
+    uv_run(&s->loop, UV_RUN_DEFAULT);
+}
+
+void lks_server_fini(struct lks_server *s)
+{
+    lks_httpd_constant_free(s->quiet);
+    lks_httpd_constant_free(s->mail);
+    lks_events_fini(&s->events);
+    free(s->has_mail);
+    free(s->beats);
+    uv_loop_close(&s->loop);
+}

@@ -1,0 +1,170 @@
+/* The daemon's threads and the messages between them. For the files that are these threads. */
+#ifndef LKS_SERVER_THREADS_H
+#define LKS_SERVER_THREADS_H
+
+#include "drivers/http_mhd.h"
+#include "model/facts.h"
+#include "server/call.h"
+#include "server/daemon.h"
+#include "server/desk.h"
+#include "server/events.h"
+
+#include <stdatomic.h>
+
+#define LKS_BEATS_MAX 256
+
+enum lks_mail_kind {
+    LKS_MAIL_CALL,     /* struct lks_call: server to state, and back */
+    LKS_MAIL_BEATS,    /* struct lks_beats: server to state */
+    LKS_MAIL_BATCH,    /* struct lks_batch: state to store, durable back, then to server */
+    LKS_MAIL_STALLED,  /* struct lks_stalled: store to state */
+    LKS_MAIL_SNAPSHOT, /* struct lks_snapshot: state to store */
+    LKS_MAIL_POST,     /* struct lks_post: state to server */
+    LKS_MAIL_RELOAD,   /* to state: the configuration is another */
+    LKS_MAIL_STOP,     /* to state, to store */
+    LKS_MAIL_STOPPED,  /* state to server */
+};
+
+struct lks_beats {
+    struct lks_mail mail;
+    size_t count;
+    struct {
+        uint32_t node;
+        struct lks_beat beat;
+    } items[LKS_BEATS_MAX];
+};
+
+struct lks_batch {
+    struct lks_mail mail;
+    struct lks_engine_batch batch;
+    lks_ms handed; /* mono */
+    uint64_t us;   /* the store's own time */
+    uint64_t whole_us;
+    char head[LKS_HEAD_TEXT_MAX]; /* for the server thread: the newest one; empty: as before */
+};
+
+struct lks_stalled {
+    struct lks_mail mail;
+    struct lks_err why;
+};
+
+struct lks_snapshot {
+    struct lks_mail mail;
+    uint64_t seq;
+};
+
+/* Which agents have something to fetch, where that changed. */
+struct lks_post {
+    struct lks_mail mail;
+    size_t count;
+    struct {
+        uint32_t node;
+        bool mail;
+    } items[LKS_BEATS_MAX];
+};
+
+/* A message without content. */
+struct lks_mail *lks_mail_new(enum lks_mail_kind kind); /* dies when memory runs out */
+/* Release a message of any kind. */
+void lks_mail_drop(struct lks_mail *mail);
+
+/* Store thread ------------------------------------------------------------------------------ */
+
+struct lks_store_thread {
+    struct lks_daemon *daemon;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    uv_timer_t retry;
+    struct lks_store store;
+    struct lks_batch *held; /* could not be written yet */
+    bool told;              /* that it is stalled */
+};
+enum lks_code lks_store_thread_start(struct lks_store_thread *t, struct lks_daemon *daemon,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* State thread ------------------------------------------------------------------------------ */
+
+struct lks_state_thread {
+    struct lks_daemon *daemon;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    uv_timer_t timer;
+    uv_signal_t child;
+    struct lks_desk desk;
+    struct lks_call *waiting, **waiting_end; /* for rows to become durable, in order */
+    struct lks_call *sliced, **sliced_end;   /* to be called again */
+    lks_ms wall, mono;                       /* when the clocks were last compared */
+    uint8_t *told;                           /* by node: whether the server thread knows of mail */
+    uint32_t told_room;
+    struct lks_post *post; /* being filled */
+    uint64_t head_told;
+    pid_t snapshotting; /* 0: no child works on one */
+    uint64_t snapshot_seq, snapshot_ready;
+    bool stopping;
+};
+enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* Server thread (the main one) -------------------------------------------------------------- */
+
+struct lks_server {
+    struct lks_daemon *daemon;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    struct lks_httpd *people, *agents, *socket;
+    uv_signal_t terminate, interrupt, hangup;
+    uv_timer_t second; /* constants, keep-alives, the end of a drain */
+    uv_prepare_t flush;
+    struct lks_beats *beats;                 /* being filled */
+    struct lks_httpd_constant *quiet, *mail; /* answers to heartbeats */
+    char head[LKS_HEAD_TEXT_MAX];
+    uint8_t *has_mail; /* by node */
+    uint32_t has_mail_room;
+    struct lks_events events;
+    uint64_t calls_open; /* requests that are not answered yet */
+    uint64_t beats_fast;
+    uint64_t statuses[6];          /* answers by hundred */
+    lks_ms drain_until;            /* mono; 0: not draining */
+    bool stop_sent, state_stopped; /* of the state thread */
+};
+enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon,
+                               struct lks_err *err) LKS_MUST_CHECK;
+void lks_server_run(struct lks_server *s);
+void lks_server_fini(struct lks_server *s);
+
+/* server_calls.c: requests become calls, calls become answers. */
+lks_httpd_handler lks_server_people, lks_server_agents;
+lks_httpd_gone lks_server_gone;
+void lks_server_answer(struct lks_server *s, struct lks_call *call);
+/* On to the state thread; or, where that is about to end, no. */
+void lks_server_decide(struct lks_server *s, struct lks_call *call);
+void lks_server_constants(struct lks_server *s);
+void lks_server_flush(struct lks_server *s);
+
+struct lks_daemon {
+    _Atomic(const struct lks_config *) config;
+    struct lks_config *configs[64]; /* all there were, so that readers need no lock */
+    size_t config_count;
+    const char *path;
+    struct lks_secrets secrets;
+    struct lks_facts facts;
+    struct lks_engine_options options;
+    struct lks_log *log;
+    uv_mutex_t *log_lock;
+    atomic_uint_fast64_t epoch;
+    char agents_url[300];
+    struct lks_store_thread store;
+    struct lks_state_thread state;
+    struct lks_server server;
+};
+
+/* `flags`, one for each node, with room for more than `node`; new ones are 0. Dies when memory runs
+ * out. */
+uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node);
+
+/* Take a newly read configuration into use; reloadable keys alone differ from the one before. */
+void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config);
+
+#endif

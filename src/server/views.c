@@ -1,0 +1,178 @@
+#include "server/views.h"
+
+void lks_view_text(struct lks_json_writer *w, const char *key, struct lks_str text)
+{
+    if (text.len > 0)
+        lks_json_text(w, key, text);
+}
+
+void lks_view_time(struct lks_json_writer *w, const char *key, lks_ms time)
+{
+    char text[LKS_TIME_TEXT_SIZE];
+    if (time != 0)
+        lks_json_cstr(w, key, lks_time_text(time, text));
+}
+
+void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const char *why = NULL;
+    bool admissible = lks_node_admissible(s, node, &why);
+    lks_json_text(w, "name", lks_state_name(s, node));
+    lks_view_text(w, "asset", lks_state_text(s, n->asset));
+    if (n->pool < s->pool_count)
+        lks_view_text(w, "pool", lks_state_text(s, s->pools[n->pool].name));
+    lks_view_text(w, "site", lks_state_text(s, n->site));
+    lks_view_text(w, "rack", lks_state_text(s, n->rack));
+    lks_view_text(w, "domain", lks_state_text(s, n->domain));
+    lks_view_text(w, "class", lks_state_text(s, n->class));
+    lks_json_cstr(w, "liveness", lks_liveness_words[n->liveness]);
+    lks_view_time(w, "liveness_since", n->liveness_since);
+    lks_json_cstr(w, "judged", lks_judged_words[n->judged]);
+    lks_view_text(w, "tuple", lks_state_text(s, n->tuple));
+    lks_json_bool(w, "intake", n->intake);
+    lks_json_bool(w, "held", n->held);
+    lks_json_bool(w, "enrolled", n->enrolled);
+    lks_json_bool(w, "admissible", admissible);
+    if (!admissible && why != NULL)
+        lks_json_cstr(w, "why", why);
+}
+
+static void put_certificate(struct lks_json_writer *w, const struct lks_certificate *c)
+{
+    if (c->fingerprint[0] == '\0')
+        return;
+    lks_json_begin(w, "certificate", '{');
+    lks_json_cstr(w, "fingerprint", c->fingerprint);
+    lks_view_time(w, "expires", c->expires);
+    lks_json_end(w, '}');
+}
+
+static void put_notes(struct lks_json_writer *w, uint32_t notes)
+{
+    lks_json_begin(w, "notes", '[');
+    for (size_t i = 0; i < LKS_NOTE_COUNT; i++) {
+        if ((notes >> i & 1) != 0)
+            lks_json_cstr(w, NULL, lks_note_words[i]);
+    }
+    lks_json_end(w, ']');
+}
+
+static void put_commands(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+{
+    lks_json_begin(w, "commands", '[');
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        if (s->commands[i].node == node && !s->commands[i].ended)
+            lks_json_int(w, NULL, (int64_t)s->commands[i].id);
+    }
+    lks_json_end(w, ']');
+}
+
+void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                        lks_ms mono)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_pulse *p = &s->pulses[node];
+    lks_view_text(w, "boot", lks_state_text(s, n->boot));
+    lks_json_int(w, "drifted", n->drifted);
+    lks_json_int(w, "unmeasured", n->unmeasured);
+    lks_view_text(w, "first", lks_state_text(s, n->first));
+    lks_view_time(w, "taken", n->taken);
+    put_certificate(w, &n->certificates[0]);
+    put_notes(w, n->notes);
+    lks_json_int(w, "health", (int64_t)(p->health & (uint64_t)LKS_DOC_NUMBER_MAX));
+    if (p->heard) {
+        lks_json_int(w, "skew_ms", p->skew);
+        lks_json_int(w, "heard_ms_ago", mono > p->at ? (int64_t)(mono - p->at) : 0);
+    }
+    lks_json_int(w, "witnessed_seq", (int64_t)(p->head_seq & (uint64_t)LKS_DOC_NUMBER_MAX));
+    if (n->intake)
+        lks_view_text(w, "intake_why", lks_state_text(s, n->intake_why));
+    if (n->held) {
+        lks_view_text(w, "held_by", lks_state_text(s, n->held_by));
+        lks_view_text(w, "held_reason", lks_state_text(s, n->held_reason));
+    }
+    put_commands(w, s, node);
+}
+
+struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool)
+{
+    const struct lks_state_pool *p = &s->pools[pool];
+    struct lks_pool_counts c = {.nodes = p->nodes, .enrolled = p->enrolled};
+    for (size_t i = 0; i < LKS_LIVENESS_COUNT; i++)
+        c.liveness[i] = p->liveness[i];
+    return c;
+}
+
+void lks_view_liveness(struct lks_json_writer *w, const uint32_t liveness[LKS_LIVENESS_COUNT])
+{
+    lks_json_begin(w, "liveness", '{');
+    for (size_t i = 0; i < LKS_LIVENESS_COUNT; i++)
+        lks_json_int(w, lks_liveness_words[i], liveness[i]);
+    lks_json_end(w, '}');
+}
+
+void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
+                   const struct lks_pool_counts *counts)
+{
+    const struct lks_state_pool *p = &s->pools[pool];
+    lks_json_text(w, "name", lks_state_text(s, p->name));
+    lks_view_text(w, "posture", lks_state_text(s, p->posture));
+    lks_json_int(w, "criticality", p->criticality);
+    lks_view_text(w, "enforce", lks_state_text(s, p->enforce));
+    lks_view_text(w, "sched", lks_state_text(s, p->sched));
+    lks_view_text(w, "stack", lks_state_text(s, p->stack));
+    lks_view_text(w, "stack_digest", lks_state_text(s, p->stack_digest));
+    lks_json_int(w, "nodes", counts->nodes);
+    lks_json_int(w, "enrolled", counts->enrolled);
+    lks_view_liveness(w, counts->liveness);
+    lks_json_bool(w, "acts_wait", lks_state_acts_wait(s, pool));
+}
+
+void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_state_alarm *alarm)
+{
+    lks_json_int(w, "id", (int64_t)alarm->id);
+    lks_json_cstr(w, "kind", lks_alarm_words[alarm->kind]);
+    lks_view_text(w, "subject", lks_state_text(s, alarm->subject));
+    lks_json_text(w, "text", lks_state_text(s, alarm->text));
+    lks_view_time(w, "raised", alarm->raised);
+    lks_view_time(w, "released", alarm->released);
+    if (alarm->released != 0) {
+        lks_view_text(w, "by", lks_state_text(s, alarm->by));
+        lks_view_text(w, "reason", lks_state_text(s, alarm->reason));
+    }
+}
+
+void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_state_command *command)
+{
+    lks_json_int(w, "id", (int64_t)command->id);
+    lks_json_text(w, "node", lks_state_name(s, command->node));
+    lks_json_text(w, "executor", lks_state_text(s, command->executor));
+    lks_json_bool(w, "ended", command->ended);
+    if (command->ended) {
+        lks_json_cstr(w, "outcome", lks_outcome_words[command->outcome]);
+        lks_view_text(w, "text", lks_state_text(s, command->text));
+    }
+    lks_view_time(w, "sent", command->sent);
+    lks_view_time(w, "expires", command->expires);
+}
+
+void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_binding *binding, bool identity)
+{
+    if (identity)
+        lks_json_text(w, "identity", lks_state_text(s, binding->identity));
+    lks_json_cstr(w, "role", lks_role_words[binding->role]);
+    lks_view_text(w, "site", lks_state_text(s, binding->site));
+    lks_view_text(w, "pool", lks_state_text(s, binding->pool));
+}
+
+void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_api_token *token)
+{
+    lks_json_text(w, "id", lks_state_text(s, token->id));
+    lks_json_text(w, "identity", lks_state_text(s, token->identity));
+    lks_view_time(w, "expires", token->expires);
+}

@@ -1,0 +1,37 @@
+/* What the state knows, as JSON for people: the members of objects that a caller has begun. */
+#ifndef LKS_SERVER_VIEWS_H
+#define LKS_SERVER_VIEWS_H
+
+#include "codec/json.h"
+#include "core/state.h"
+
+/* What a node's row in a list has. */
+void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node);
+/* What there is to say of one node besides. */
+void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                        lks_ms mono);
+
+/* Counts of a pool, which may be of a part of its nodes. */
+struct lks_pool_counts {
+    uint32_t nodes, enrolled;
+    uint32_t liveness[LKS_LIVENESS_COUNT];
+};
+struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool);
+void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
+                   const struct lks_pool_counts *counts);
+void lks_view_liveness(struct lks_json_writer *w, const uint32_t liveness[LKS_LIVENESS_COUNT]);
+
+void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_state_alarm *alarm);
+void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_state_command *command);
+void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_binding *binding, bool identity);
+void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_api_token *token);
+
+/* Members that are left out where there is nothing to say. */
+void lks_view_text(struct lks_json_writer *w, const char *key, struct lks_str text);
+void lks_view_time(struct lks_json_writer *w, const char *key, lks_ms time);
+
+#endif

@@ -1,0 +1,43 @@
+/* A control plane without a journal, for tests of decisions: a state, a time, and what became of
+ * the last event, as text.
+ *
+ *     held node=g1 by=kim reason=broken fan     one line a record: kind, then fields that say
+ *     unheld node=g2 by=kim                     something, words as words
+ *     refused: no node 'g3' in the fleet        or the answer was no
+ */
+#ifndef LKS_TESTS_ASKED_H
+#define LKS_TESTS_ASKED_H
+
+#include "core/decide.h"
+
+struct lks_asked {
+    struct lks_state state;
+    struct lks_decision decision;
+    struct lks_now now;
+    struct lks_manifest manifest; /* that was applied last */
+    char digest[LKS_DIGEST_SIZE]; /* of its text */
+    struct lks_buf text;
+};
+
+/* Nothing here fails quietly: what should not happen aborts. */
+void lks_asked_init(struct lks_asked *a);
+void lks_asked_fini(struct lks_asked *a);
+
+/* Make a record true, as if it had been decided. */
+void lks_asked_apply(struct lks_asked *a, const struct lks_record *record);
+
+/* The node is enrolled, has booted and is live. */
+void lks_asked_live(struct lks_asked *a, const char *node);
+
+/* Decide and tell; the records are not applied. The text is good until the next one. */
+struct lks_str lks_asked_dry(struct lks_asked *a, const struct lks_event *event);
+
+/* The same, and its records become true. */
+struct lks_str lks_asked(struct lks_asked *a, const struct lks_event *event);
+
+/* Apply a fleet given as a manifest; `event` may carry more, or be NULL. It becomes
+ * `a->manifest` unless it is refused. */
+struct lks_str lks_asked_fleet(struct lks_asked *a, const char *manifest,
+                               const struct lks_event *event);
+
+#endif

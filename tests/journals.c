@@ -1,0 +1,243 @@
+#include "tests/journals.h"
+
+#include "drivers/store_sqlite.h"
+#include "tests/test.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#define T       LKS_STR_C
+#define KIM     LKS_STR_C("user:kim")
+#define WHY     LKS_STR_C("for the golden journal")
+#define BOOT    LKS_STR_C("0f3a7c52-5b1e-4d53-9a38-6c1d2e8f9b10")
+#define BYTES_1 "a manifest of the golden journal\n"
+#define BYTES_2 "a report of the golden journal\n"
+#define SHA_1   "sha256:31fe5facb22c8519b4bc0650fd66e1844afc9412210d463fb3d033e397ea3da0"
+#define SHA_2   "sha256:9af4caba8adb9efd5bcfa3c2770a62de9fa060999e0ada298796ef6e1d41d794"
+#define SHA_3   "sha256:303d03f701f0908231d07f2adba99525d62792316f5d4feba788f7a14431427c"
+#define R(KIND, member, ...)                                                                       \
+    {                                                                                              \
+        .kind = LKS_RECORD_##KIND, .member = { __VA_ARGS__ }                                       \
+    }
+
+const char lks_test_life_journal[] = "0123456789abcdef0123456789abcdef";
+
+const struct lks_store_blob lks_test_life_blobs[2] = {
+    {SHA_1, T(BYTES_1)},
+    {SHA_2, T(BYTES_2)},
+};
+
+const struct lks_test_deed lks_test_life[] = {
+    {1000, R(BEGUN, begun, T("0123456789abcdef0123456789abcdef"), T("0.1.0"))},
+    {1000, R(STARTED, started, T("0.1.0"), T("control"))},
+    {1000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10)},
+    {2000, R(GRANTED, granted, KIM, LKS_ROLE_ADMIN, T(""), T(""), T(""))},
+    {2000, R(API_TOKEN, api_token, T("ci"), T("user:ci"), T(SHA_3), 90000000, KIM)},
+    {2500, R(GRANTED, granted, T("user:ci"), LKS_ROLE_VIEWER, T("fra"), T("train"), KIM)},
+    {3000, R(FLEET, fleet, T("golden"), T(SHA_1), KIM)},
+    {3000, R(POOL, pool, T("train"), T("pre-training"), 90, T("warn"), T("slurm"), T("h200"),
+             T(SHA_3), KIM)},
+    {3000, R(POOL, pool, T("dev"), T("dev"), 1, T("observe"), T(""), T(""), T(""), KIM)},
+    {3000, R(PLACED, placed, T("n[1-3]"), T("train"), T("hgx-h200-8"), T(""), T("fra"), T("r1"),
+             T("d1"), T("z1"), T("c1"), T("A1"), T("acme"), T("left"), KIM)},
+    {3000, R(PLACED, placed, T("sw1"), T(""), T(""), T("switch-tray"), T("fra"), T("r1"), T("d1"),
+             T(""), T(""), T(""), T(""), T(""), KIM)},
+    {3000, R(PLACED, placed, T("n9"), T("dev"), T("hgx-h200-8"), T(""), T("fra"), T(""), T(""),
+             T(""), T(""), T(""), T(""), T(""), KIM)},
+    {4000, R(TOKEN, token, T("n1"), T(SHA_3), 3604000, KIM)},
+    {5000, R(ENROLLED, enrolled, T("n1"), T(SHA_1), T("01"), 2592005000)},
+    {5000, R(ENROLLED, enrolled, T("n2"), T(SHA_2), T("02"), 2592005000)},
+    {5000, R(TOKEN, token, T("n3"), T(SHA_2), 3605000, KIM)},
+    {6000, R(LIVENESS, liveness, T("n1"), LKS_LIVE)},
+    {6000, R(BOOTED, booted, T("n1"), BOOT)},
+    {6500, R(LIVENESS, liveness, T("n2"), LKS_LIVE)},
+    {7000, R(TUPLE_KNOWN, tuple_known, T(SHA_3), T("[[\"driver\",\"\",\"580.126.20\"]]"))},
+    {7000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 6900, T(SHA_3), LKS_JUDGED_CONFORMS,
+             0, 0, T(""))},
+    {7000, R(PARTS, parts, T("n1"), T(SHA_1), T(SHA_2), T(SHA_3), T("board B1"))},
+    {7000, R(INTAKE, intake, T("n1"), T("first seen"))},
+    {8000, R(ACCEPTED, accepted, T("n[1-2]"), KIM, WHY)},
+    {9000, R(CERTIFIED, certified, T("n1"), T(SHA_3), T("03"), 2592009000)},
+    {9500, R(HELD, held, T("n2"), KIM, WHY)},
+    {10000, R(COMMAND, command, 1, T("n1"), BOOT, T("reboot"), T(""), 1, 310000, KIM, WHY)},
+    {11000, R(COMMAND_ENDED, command_ended, 1, T("n1"), LKS_OUTCOME_DONE, T("booted"))},
+    {11000, R(COMMAND, command, 2, T("n1"), BOOT, T("collect"), T(SHA_1), 1, 311000, KIM, WHY)},
+    {12000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 11900, T(SHA_3), LKS_JUDGED_DRIFT, 1,
+              0, T("driver: 570 is not 580"))},
+    {13000, R(LIVENESS, liveness, T("n1"), LKS_LATE)},
+    {13000, R(LIVENESS, liveness, T("n2"), LKS_LATE)},
+    {13000, R(ALARM, alarm, 1, LKS_ALARM_MASS, T("train"), T("3 of 3 nodes turned"))},
+    {13000, R(MASS, mass, T("train"), T("late"), 3, 3, 1)},
+    {14000, R(NOTED, noted, T("n2"), LKS_NOTE_SKEW, true, T("its clock is off"))},
+    {14000, R(ALARM, alarm, 2, LKS_ALARM_CLOCK, T("lockstepd"), T("jumped"))},
+    {14000, R(CLOCK, clock, 14000, 60000, 0, T("jumped"))},
+    {15000, R(ALARM_RELEASED, alarm_released, 2, KIM, WHY)},
+    {16000, R(LIVENESS, liveness, T("n2"), LKS_LOST)},
+    {17000, R(REVOKED, revoked, T("n2"), KIM, WHY)},
+    {17000, R(UNHELD, unheld, T("n2"), KIM, WHY)},
+    {18000, R(REPLACED, replaced, T("n2"), KIM, WHY)},
+    {19000, R(UNGRANTED, ungranted, T("user:ci"), LKS_ROLE_VIEWER, T("fra"), T("train"), KIM)},
+    {19000, R(API_TOKEN_GONE, api_token_gone, T("ci"), KIM)},
+    {20000, R(REMOVED, removed, T("n9"), KIM, WHY)},
+    {20000, R(POOL_REMOVED, pool_removed, T("dev"), KIM)},
+    {21000, R(REPAIRED, repaired, 900, 0, KIM, WHY, T(SHA_3))},
+    {21000, R(TRIMMED, trimmed, 0, T(""), T(SHA_3), KIM)},
+    {22000, R(LIVENESS, liveness, T("n1"), LKS_LIVE)},
+};
+const size_t lks_test_life_count = LKS_COUNT(lks_test_life);
+
+static struct lks_key make_key(uint8_t first)
+{
+    uint8_t seed[LKS_KEY_BYTES] = {first};
+    struct lks_key key;
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_key_make(seed, &key, &err) == LKS_OK);
+    return key;
+}
+
+struct lks_key lks_test_key(void)
+{
+    return make_key(1);
+}
+
+struct lks_key lks_test_other_key(void)
+{
+    return make_key(2);
+}
+
+void lks_test_append(struct lks_store *store, struct lks_row row, const struct lks_store_blob *blob,
+                     const struct lks_key *key)
+{
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    struct lks_chain *chain = lks_chain_new();
+    LKS_ASSERT(chain != NULL && store->ops->tail(store->self, &tail, &err) == LKS_OK);
+    row.seq = tail.seq + 1;
+    LKS_ASSERT(lks_chain_hash(chain, tail.hash, &row, row.hash, &err) == LKS_OK);
+    lks_chain_free(chain);
+    struct lks_head head = {.seq = row.seq, .time = row.time};
+    memcpy(head.journal, lks_test_life_journal, sizeof(head.journal));
+    memcpy(head.hash, row.hash, sizeof(head.hash));
+    if (key != NULL)
+        LKS_ASSERT(lks_head_sign(key, &head, &err) == LKS_OK);
+    struct lks_store_batch batch = {
+        .rows = &row,
+        .row_count = 1,
+        .blobs = blob,
+        .blob_count = blob != NULL,
+        .head = key != NULL ? &head : NULL,
+    };
+    LKS_ASSERT(store->ops->append(store->self, &batch, &err) == LKS_OK);
+}
+
+void lks_test_append_record(struct lks_store *store, lks_ms time, const struct lks_record *record,
+                            const struct lks_store_blob *blob, const struct lks_key *key)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
+    lks_buf_init(&body, LKS_RECORD_BODY_MAX);
+    lks_record_pack(record, &body);
+    LKS_ASSERT(info != NULL && body.failed == LKS_OK);
+    struct lks_row row = {
+        .time = time,
+        .kind = (uint16_t)record->kind,
+        .version = (uint8_t)info->version,
+        .body = lks_buf_view(&body),
+    };
+    lks_test_append(store, row, blob, key);
+}
+
+void lks_test_live(struct lks_store *store, size_t count, const struct lks_key *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_record *r = &lks_test_life[i].record;
+        const struct lks_store_blob *blob = NULL;
+        if (r->kind == LKS_RECORD_FLEET)
+            blob = &lks_test_life_blobs[0];
+        if (r->kind == LKS_RECORD_TUPLE)
+            blob = &lks_test_life_blobs[1];
+        bool sign = (i + 1) % LKS_TEST_HEAD_EVERY == 0 || i + 1 == count;
+        lks_test_append_record(store, lks_test_life[i].time, r, blob, sign ? key : NULL);
+    }
+}
+
+/* Worlds ------------------------------------------------------------------------------------- */
+
+static void open_store(struct lks_test_world *w, enum lks_store_mode mode)
+{
+    struct lks_err err = {0};
+    enum lks_code code = w->sqlite ? lks_store_sqlite_open(w->path, mode, &w->store, &err)
+                                   : lks_store_memory_open(w->disk, &w->store, &err);
+    if (!CHECK_CODE(code, LKS_OK))
+        printf("%s\n", err.msg);
+    LKS_ASSERT(code == LKS_OK);
+}
+
+struct lks_test_world lks_test_world_new(bool sqlite)
+{
+    struct lks_test_world w = {.sqlite = sqlite, .key = lks_test_key()};
+    if (sqlite) {
+        w.tree = lks_tree_new();
+        snprintf(w.path, sizeof(w.path), "%s/journal.db", w.tree.path);
+    } else {
+        w.disk = lks_memory_disk_new();
+    }
+    open_store(&w, LKS_STORE_CREATE);
+    return w;
+}
+
+struct lks_test_world lks_test_world_lived(bool sqlite)
+{
+    struct lks_test_world w = lks_test_world_new(sqlite);
+    lks_test_live(&w.store, lks_test_life_count, &w.key);
+    return w;
+}
+
+void lks_test_world_fini(struct lks_test_world *w)
+{
+    lks_store_close(&w->store);
+    lks_memory_disk_free(w->disk);
+    if (w->sqlite)
+        lks_tree_free(&w->tree);
+    *w = (struct lks_test_world){0};
+}
+
+void lks_test_world_reopen(struct lks_test_world *w)
+{
+    lks_store_close(&w->store);
+    open_store(w, LKS_STORE_OWN);
+}
+
+void lks_test_world_tamper(struct lks_test_world *w, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *message = NULL;
+    lks_store_close(&w->store);
+    CHECK_INT(sqlite3_open(w->path, &db), SQLITE_OK);
+    if (!CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, &message), SQLITE_OK))
+        printf("%s: %s\n", sql, message);
+    sqlite3_free(message);
+    sqlite3_close(db);
+    open_store(w, LKS_STORE_OWN);
+}
+
+struct lks_verify lks_test_world_verify(struct lks_test_world *w,
+                                        const struct lks_verify_options *more)
+{
+    struct lks_public_key key = lks_key_public(&w->key);
+    struct lks_verify_options options = more != NULL ? *more : (struct lks_verify_options){0};
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    options.key = &key;
+    if (!CHECK_CODE(lks_journal_verify(&w->store, &options, &found, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    return found;
+}
+
+enum lks_code lks_test_world_fold(struct lks_test_world *w, lks_ms until, struct lks_state *out,
+                                  struct lks_err *err)
+{
+    struct lks_store_tail tail = {0};
+    CHECK_CODE(lks_state_init(out, 1, err), LKS_OK);
+    return lks_journal_fold(&w->store, until, out, &tail, err);
+}

@@ -1,0 +1,385 @@
+/* The root helper over its real socket: what it runs, and all that it does not. Tests run it as the
+ * user they are, who then is as good as root to it. */
+#include "agent/wire.h"
+#include "probe/clock.h"
+#include "tests/fake_controller.h"
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 20000 };
+
+static const char count_script[] = "#!/bin/sh\n"
+                                   "echo x >>\"$(dirname \"$0\")/../count\"\n"
+                                   "echo \"ran $# [$1]\"\n";
+
+static void plant(const struct fake *f, const char *path, const char *content, mode_t mode)
+{
+    lks_tree_file(&f->tree, path, content);
+    CHECK(chmod(fake_path(f, path + 1), mode) == 0);
+}
+
+static void plant_all(const struct fake *f)
+{
+    char key[LKS_KEY_TEXT_SIZE];
+    struct lks_public_key public = lks_key_public(&f->command);
+    lks_public_key_text(&public, key);
+    lks_tree_file(&f->tree, "/command.pub", key);
+    plant(f, "/executors/count", count_script, 0755);
+    plant(f, "/executors/fail", "#!/bin/sh\necho no luck >&2\nexit 3\n", 0755);
+    plant(f, "/executors/hang", "#!/bin/sh\nsleep 9\n", 0755);
+    plant(f, "/executors/talk", "#!/bin/sh\nyes | head -c 1000000\n", 0755);
+    plant(f, "/executors/env", "#!/bin/sh\nenv | grep -v -e ^PWD= -e ^_= -e ^SHLVL=\n", 0755);
+    plant(f, "/executors/loose", count_script, 0777);
+    plant(f, "/executors/plain", count_script, 0644);
+    plant(f, "/executors/daemon", "#!/bin/sh\nsleep 9 &\necho left one\n", 0755);
+    plant(f, "/executors/disabled", count_script, 0755);
+    lks_tree_link(&f->tree, "/executors/link", "count");
+    lks_tree_file(&f->tree, "/enabled",
+                  "# what may run here\ncount\nfail\nhang\ntalk\nenv\nloose\nplain\nlink\n"
+                  "daemon\nmissing\n..\n");
+    CHECK(chmod(fake_path(f, "executors"), 0755) == 0);
+}
+
+static pid_t start_helper(struct fake *f, const char *user)
+{
+    char mine[16];
+    snprintf(mine, sizeof(mine), "%u", (unsigned)geteuid());
+    const char *argv[] = {LKS_HELPER_PROGRAM,
+                          "--socket",
+                          fake_path(f, "socket"),
+                          "--executors",
+                          fake_path(f, "executors"),
+                          "--enabled",
+                          fake_path(f, "enabled"),
+                          "--command-key",
+                          fake_path(f, "command.pub"),
+                          "--state",
+                          fake_path(f, "helper"),
+                          "--node",
+                          FAKE_NODE,
+                          "--reader",
+                          LKS_AGENT_PROGRAM,
+                          "--timeout",
+                          "2",
+                          "--user",
+                          user != NULL ? user : mine,
+                          NULL};
+    return fake_spawn(f, "log", argv);
+}
+
+/* It listens a moment after it was started. */
+static int reach(struct fake *f)
+{
+    struct lks_err err = {0};
+    for (int i = 0; i < 1000; i++) {
+        int fd = -1;
+        if (lks_wire_connect(fake_path(f, "socket"), &fd, &err) == LKS_OK)
+            return fd;
+        (void)poll(NULL, 0, 10);
+    }
+    CHECK_STR(lks_str_from(err.msg), "");
+    return -1;
+}
+
+/* "OUTCOME: TEXT", or what went wrong, in a buffer that the next call overwrites. */
+static struct lks_str ask(struct fake *f, const char *line, struct lks_str body)
+{
+    static char text[512];
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    enum lks_outcome outcome = LKS_OUTCOME_DONE;
+    struct lks_str said = {0};
+    struct lks_err err = {0};
+    int64_t until = lks_clock_ms() + PATIENCE_MS;
+    int fd = reach(f);
+    if (lks_wire_send(fd, line, body, until, &err) == LKS_OK &&
+        lks_wire_recv(fd, LKS_WIRE_ANSWER_MAX, until, &answer, &err) == LKS_OK &&
+        lks_wire_answer(lks_buf_view(&answer), &outcome, &said, &err) == LKS_OK)
+        snprintf(text, sizeof(text), "%s: %.400s", lks_outcome_words[outcome], said.ptr);
+    else
+        snprintf(text, sizeof(text), "%s", err.msg);
+    (void)close(fd);
+    return lks_str_from(text);
+}
+
+static const char *boot_here(void)
+{
+    static char text[LKS_BOOT_ID_SIZE];
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    CHECK(read(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
+    (void)close(fd);
+    return text;
+}
+
+static struct lks_str command(struct fake *f, const char *executor)
+{
+    uint64_t id = fake_command(f, executor, boot_here());
+    return lks_buf_view(&f->commands[id - 1]);
+}
+
+static void stop_helper(struct fake *f, pid_t pid)
+{
+    CHECK(kill(pid, SIGTERM) == 0);
+    CHECK_INT(fake_wait(f, pid), 0);
+}
+
+static void test_executors(void)
+{
+    static const struct {
+        const char *executor, *answer;
+    } rows[] = {
+        {"count", "done: ran 0 []"},
+        {"fail", "failed: status 3: no luck"},
+        {"hang", "unknown: it was stopped after 2 seconds"},
+        {"talk", "done: y\ny\ny\n"},
+        {"env", "done: PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
+        {"daemon", "done: left one"},
+        {"disabled", "refused: executor 'disabled' is not enabled on this node"},
+        {"missing", "refused: "},
+        {"loose", "refused: "},
+        {"plain", "refused: "},
+        {"link", "refused: "},
+    };
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, NULL);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].executor);
+        struct lks_str said = ask(&f, LKS_WIRE_COMMAND, command(&f, rows[i].executor));
+        CHECK_HAS(said, rows[i].answer);
+    }
+    CHECK_STR(fake_text(&f, "count"), "x\n"); /* none of the refused ones ran */
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* What only whoever holds the key could make, and what is not for here and now. */
+static void test_envelopes(void)
+{
+    static const struct {
+        const char *name, *node, *boot, *executor;
+        int64_t expires_s;
+        bool forged;
+        const char *answer;
+    } rows[] = {
+        {"a stranger's key", FAKE_NODE, NULL, "count", 60, true, "refused: "},
+        {"another node", "gpu-2", NULL, "count", 60, false, "it is for another node"},
+        {"another boot", FAKE_NODE, "00000000-0000-4000-8000-000000000000", "count", 60, false,
+         "another boot"},
+        {"expired", FAKE_NODE, NULL, "count", -60, false, "expired"},
+    };
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, NULL);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].name);
+        struct lks_envelope e = {.id = i + 1, .journal = FAKE_JOURNAL, .epoch = 1, .attempt = 1};
+        e.expires = (lks_ms)(((int64_t)time(NULL) + rows[i].expires_s) * 1000);
+        snprintf(e.node, sizeof(e.node), "%s", rows[i].node);
+        snprintf(e.boot, sizeof(e.boot), "%s", rows[i].boot != NULL ? rows[i].boot : boot_here());
+        snprintf(e.executor, sizeof(e.executor), "%s", rows[i].executor);
+        lks_buf_init(&text, LKS_DSSE_MAX);
+        CHECK_CODE(lks_envelope_sign(rows[i].forged ? &f.journal : &f.command, &e, &text, &err),
+                   LKS_OK);
+        CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, lks_buf_view(&text)), rows[i].answer);
+    }
+    CHECK_STR(fake_text(&f, "count"), "");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* Once, however often it is asked: again, after a kill, after one in the middle. */
+static void test_once(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, NULL);
+    struct lks_str first = command(&f, "count");
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, first), "done: ran 0 []");
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, first), "done: ran 0 []");
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK_INT(fake_wait(&f, pid), -1);
+    pid = start_helper(&f, NULL);
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, first), "done: ran 0 []");
+    CHECK_STR(fake_text(&f, "count"), "x\n");
+
+    struct lks_err err = {0};
+    struct lks_str hang = command(&f, "hang");
+    int fd = reach(&f);
+    CHECK_CODE(lks_wire_send(fd, LKS_WIRE_COMMAND, hang, lks_clock_ms() + PATIENCE_MS, &err),
+               LKS_OK);
+    for (int i = 0; i < 1000 && lks_str_find(fake_text(&f, "log"), LKS_STR("executor=hang")) < 0;
+         i++)
+        (void)poll(NULL, 0, 10);
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK_INT(fake_wait(&f, pid), -1);
+    (void)close(fd);
+    pid = start_helper(&f, NULL);
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, hang), "unknown: ");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* Where the ledger cannot be written, as on a full disk, nothing runs. */
+static void test_no_ledger(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    lks_tree_dir(&f.tree, "/helper/.tmp-ledger");
+    pid_t pid = start_helper(&f, NULL);
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "count")), "refused: ");
+    CHECK_STR(fake_text(&f, "count"), "");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+static void test_inventory(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, NULL);
+    CHECK_HAS(ask(&f, LKS_WIRE_INVENTORY_QUICK, LKS_STR("")), "done: lockstep-reading-1 sha256:");
+    CHECK_HAS(ask(&f, "reboot please", LKS_STR("")), "refused: the helper does not know");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* Bytes that make no question; the helper goes on. */
+static void test_garbage(void)
+{
+    static const struct {
+        const char *name;
+        struct lks_str bytes;
+    } rows[] = {
+        {"nothing", LKS_STR_C("")},
+        {"half a length", LKS_STR_C("\0\0")},
+        {"a length beyond all", LKS_STR_C("\377\377\377\377aaaa")},
+        {"less than it says", LKS_STR_C("\0\0\0\40command\n")},
+        {"more than it says", LKS_STR_C("\0\0\0\1commands and more")},
+        {"an envelope of nothing", LKS_STR_C("\0\0\0\10command\n")},
+        {"HTTP", LKS_STR_C("GET / HTTP/1.1\r\n\r\n")},
+    };
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, NULL);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        int fd = reach(&f);
+        CHECK(send(fd, rows[i].bytes.ptr, rows[i].bytes.len, MSG_NOSIGNAL) ==
+              (ssize_t)rows[i].bytes.len);
+        (void)shutdown(fd, SHUT_WR);
+        (void)close(fd);
+    }
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "count")), "done: ran 0 []");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+static void test_stranger(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    pid_t pid = start_helper(&f, "12345");
+    if (geteuid() != 0) { /* only root can hand the socket to that user */
+        CHECK_INT(fake_wait(&f, pid), 6);
+        fake_stop(&f);
+        return;
+    }
+    struct lks_str said = ask(&f, LKS_WIRE_COMMAND, command(&f, "count"));
+    CHECK_HAS(said, "the other side of the socket is gone");
+    CHECK_STR(fake_text(&f, "count"), "");
+    CHECK_HAS(fake_text(&f, "log"), "a stranger was turned away");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* Agent and helper together, on this machine. */
+static bool all_ended(const struct fake *f)
+{
+    for (size_t i = 0; i < f->command_count; i++) {
+        if (!f->ended[i])
+            return false;
+    }
+    return true;
+}
+
+static bool read_once(const struct fake *f)
+{
+    return f->tuples >= 1 && f->beats >= 1;
+}
+
+static bool helper_missed(const struct fake *f)
+{
+    return all_ended(f) && (f->last.health & LKS_HEALTH_HELPER_AWAY) != 0;
+}
+
+static void test_together(void)
+{
+    struct fake f;
+    char address[64];
+    fake_start(&f);
+    plant_all(&f);
+    pid_t helper = start_helper(&f, NULL);
+    (void)close(reach(&f));
+    snprintf(address, sizeof(address), "https://127.0.0.1:%u", lks_httpd_port(f.people));
+    const char *argv[] = {LKS_AGENT_PROGRAM,
+                          "--state",
+                          fake_path(&f, "state"),
+                          "--controller",
+                          address,
+                          "--ca",
+                          fake_path(&f, "ca.crt"),
+                          "--token-file",
+                          fake_path(&f, "token"),
+                          "--helper",
+                          fake_path(&f, "socket"),
+                          "--quick",
+                          NULL};
+    pid_t agent = fake_spawn(&f, "agent.log", argv);
+    CHECK(fake_until(&f, read_once));
+    CHECK_INT(f.last.health & LKS_HEALTH_HELPER_AWAY, 0);
+    uint64_t good = fake_command(&f, "count", NULL), bad = fake_command(&f, "disabled", NULL);
+    CHECK(fake_until(&f, all_ended));
+    CHECK_STR(lks_str_from(f.outcome[good - 1]), "done");
+    CHECK_STR(lks_str_from(f.outcome[bad - 1]), "refused");
+    CHECK_STR(fake_text(&f, "count"), "x\n");
+    stop_helper(&f, helper);
+    uint64_t late = fake_command(&f, "count", NULL);
+    CHECK(fake_until(&f, helper_missed));
+    CHECK_STR(lks_str_from(f.outcome[late - 1]), "refused");
+    CHECK(kill(agent, SIGTERM) == 0);
+    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_stop(&f);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"executors", test_executors},
+        {"envelopes", test_envelopes},
+        {"at most once", test_once},
+        {"no ledger, no command", test_no_ledger},
+        {"a reading as root", test_inventory},
+        {"questions that are none", test_garbage},
+        {"another user", test_stranger},
+        {"agent and helper together", test_together},
+        {NULL, NULL},
+    };
+    return lks_test_main(tests);
+}

@@ -1,0 +1,597 @@
+/* The agent's program against a small controller on loopback: what it says, in what order, and that
+ * nothing of it is lost whatever the controller, the network or a kill does. */
+#include "base/rng.h"
+#include "tests/fake_controller.h"
+#include "tests/test.h"
+#include "trust/chain.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *people_address(const struct fake *f)
+{
+    static char text[64];
+    snprintf(text, sizeof(text), "https://127.0.0.1:%u", lks_httpd_port(f->people));
+    return text;
+}
+
+/* The first start and every later one. */
+static pid_t start_agent(struct fake *f)
+{
+    const char *argv[] = {LKS_AGENT_PROGRAM,
+                          "--state",
+                          fake_path(f, "state"),
+                          "--controller",
+                          people_address(f),
+                          "--ca",
+                          fake_path(f, "ca.crt"),
+                          "--token-file",
+                          fake_path(f, "token"),
+                          "--root",
+                          fake_path(f, "root"),
+                          "--inventory-seconds",
+                          "1",
+                          NULL};
+    return fake_spawn(f, "log", argv);
+}
+
+static void end_agent(struct fake *f, pid_t pid)
+{
+    CHECK(kill(pid, SIGTERM) == 0);
+    CHECK_INT(fake_wait(f, pid), 0);
+}
+
+static void kill_agent(struct fake *f, pid_t pid)
+{
+    CHECK(kill(pid, SIGKILL) == 0);
+    CHECK_INT(fake_wait(f, pid), -1);
+}
+
+static bool three_beats(const struct fake *f)
+{
+    return f->beats >= 3;
+}
+
+static bool settled(const struct fake *f)
+{
+    static const uint8_t none[LKS_HASH_BYTES];
+    return f->tuples >= 1 && f->beats >= 2 && f->last.spooled == 0 &&
+           memcmp(f->last.tuple, none, sizeof(none)) != 0;
+}
+
+static bool all_ended(const struct fake *f)
+{
+    for (size_t i = 0; i < f->command_count; i++) {
+        if (!f->ended[i])
+            return false;
+    }
+    return true;
+}
+
+static void show_log(const struct fake *f)
+{
+    struct lks_str log = fake_text(f, "log");
+    printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(log));
+}
+
+/* Nobody but its owner may read a file of the state. */
+static void check_private(const struct fake *f)
+{
+    DIR *dir = opendir(fake_path(f, "state"));
+    CHECK(dir != NULL);
+    if (dir == NULL)
+        return;
+    for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
+        struct stat st;
+        lks_test_case("%s", e->d_name);
+        if (strcmp(e->d_name, "..") != 0)
+            CHECK(fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && (st.st_mode & 077) == 0);
+    }
+    (void)closedir(dir);
+}
+
+static void test_life(void)
+{
+    struct fake f;
+    struct stat st;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    if (!CHECK(fake_until(&f, settled)))
+        show_log(&f);
+    CHECK_INT(f.enrolled, 1);
+    CHECK(stat(fake_path(&f, "token"), &st) != 0);
+    CHECK_INT(f.last.health, 0);
+    CHECK_INT(f.last.protocol, LKS_BEAT_PROTOCOL);
+    check_private(&f);
+    /* It reads the machine every second, and what is the same is not told again. */
+    fake_serve(&f, 2500);
+    CHECK_INT(f.tuples, 1);
+    uint64_t before = f.last.seq;
+    end_agent(&f, pid);
+
+    f.beats = 0;
+    pid = start_agent(&f); /* the token's file is gone, and not missed */
+    CHECK(fake_until(&f, three_beats));
+    CHECK_INT(f.enrolled, 1);
+    CHECK_INT(f.tuples, 1);
+    CHECK(f.last.seq > before && f.numbers_rise);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+static bool two_tuples(const struct fake *f)
+{
+    return f->tuples >= 2;
+}
+
+static bool mail_taken(const struct fake *f)
+{
+    return f->tuples >= 2 && f->mails >= 1;
+}
+
+static bool reading_failed(const struct fake *f)
+{
+    return (f->last.health & LKS_HEALTH_INVENTORY_FAILED) != 0;
+}
+
+static void test_change(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    struct lks_beat before = f.last;
+    lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
+    CHECK(fake_until(&f, two_tuples));
+    f.beats = 0;
+    CHECK(fake_until(&f, three_beats));
+    CHECK(memcmp(before.tuple, f.last.tuple, sizeof(before.tuple)) != 0);
+    f.tuples = 1;
+    f.want_tuple = true; /* asked for: sent though nothing changed */
+    CHECK(fake_until(&f, mail_taken));
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Trouble ------------------------------------------------------------------------------------- */
+
+static unsigned asked_enough;
+static bool was_asked(const struct fake *f)
+{
+    return f->asked >= asked_enough;
+}
+
+/* A change of the machine is found while the controller is no good; it is told when it is again. */
+static void test_trouble(void)
+{
+    static const struct {
+        const char *name;
+        enum fake_mode mode;
+    } rows[] = {
+        {"503", FAKE_BUSY},
+        {"403", FAKE_FORBIDS},
+        {"garbage", FAKE_GARBAGE},
+        {"answers that drip", FAKE_DRIPS},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct fake f;
+        lks_test_case("%s", rows[i].name);
+        fake_start(&f);
+        pid_t pid = start_agent(&f);
+        CHECK(fake_until(&f, settled));
+        f.mode = rows[i].mode;
+        lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
+        asked_enough = f.asked + 2;
+        CHECK(fake_until(&f, was_asked));
+        CHECK_INT(f.tuples, 1);
+        f.mode = FAKE_FINE;
+        if (!CHECK(fake_until(&f, two_tuples)))
+            show_log(&f);
+        CHECK(f.numbers_rise);
+        end_agent(&f, pid);
+        fake_stop(&f);
+    }
+}
+
+/* Two changes and a restart while nobody listens: both are told, in order. */
+static void test_away(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    uint64_t id = fake_command(&f, "inventory", NULL);
+    CHECK(fake_until(&f, all_ended));
+    CHECK_STR(lks_str_from(f.outcome[id - 1]), "done");
+    CHECK_STR(lks_str_from(f.reports), "tuple tuple 1=done ");
+    fake_leave(&f);
+    lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
+    fake_serve(&f, 2500);
+    kill_agent(&f, pid);
+    lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-42-amd64\n");
+    pid = start_agent(&f);
+    fake_serve(&f, 1500);
+    fake_return(&f);
+    f.tuples = 0;
+    if (!CHECK(fake_until(&f, two_tuples)))
+        show_log(&f);
+    CHECK_STR(lks_str_from(f.reports), "tuple tuple 1=done tuple tuple ");
+    CHECK(f.numbers_rise);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Told to end while it waits for an answer that drips: at once, and cleanly. */
+static void test_end_while_waiting(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    f.mode = FAKE_DRIPS;
+    asked_enough = f.asked + 1;
+    CHECK(fake_until(&f, was_asked));
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Commands ------------------------------------------------------------------------------------ */
+
+static void test_commands(void)
+{
+    static const struct {
+        const char *name, *executor, *boot, *outcome;
+        unsigned boots; /* more than before */
+    } rows[] = {
+        {"a reading", "inventory", NULL, "done", 0},
+        {"an executor nobody has", "flash", NULL, "refused", 0},
+        {"another boot", "reboot", "00000000-0000-4000-8000-000000000001", "refused", 0},
+        {"a boot", "reboot", NULL, "done", 1},
+        {"a reading after it", "inventory", NULL, "done", 0},
+    };
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        unsigned boots = f.boots;
+        uint64_t id = fake_command(&f, rows[i].executor, rows[i].boot);
+        if (!CHECK(fake_until(&f, all_ended)))
+            show_log(&f);
+        f.beats = 0;
+        CHECK(fake_until(&f, three_beats));
+        CHECK_STR(lks_str_from(f.outcome[id - 1]), rows[i].outcome);
+        CHECK_INT(f.boots - boots, rows[i].boots);
+    }
+    CHECK_INT(f.results, LKS_COUNT(rows));
+    CHECK_INT(f.contradictions, 0);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Where the ledger cannot be written, as on a full disk, nothing runs; and what cannot be spooled
+ * is found again once there is room. */
+static void test_no_room(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    unsigned boots = f.boots;
+    lks_tree_dir(&f.tree, "/state/.tmp-ledger");
+    lks_tree_dir(&f.tree, "/state/spool/.tmp-00000000000000000001.tuple");
+    uint64_t id = fake_command(&f, "reboot", NULL);
+    CHECK(fake_until(&f, all_ended));
+    CHECK_STR(lks_str_from(f.outcome[id - 1]), "refused");
+    CHECK_INT(f.boots, boots);
+    lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
+    if (!CHECK(fake_until(&f, reading_failed)))
+        show_log(&f);
+    CHECK_INT(f.tuples, 1);
+    CHECK(rmdir(fake_path(&f, "state/spool/.tmp-00000000000000000001.tuple")) == 0);
+    CHECK(fake_until(&f, two_tuples));
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Commands that were tampered with, or are for somebody else, do nothing at all. */
+static void test_strange_commands(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    unsigned boots = f.boots;
+    struct lks_key right = f.command;
+    f.command = f.journal; /* the wrong key */
+    uint64_t id = fake_command(&f, "reboot", NULL);
+    f.command = right;
+    unsigned mails = f.mails;
+    asked_enough = f.asked + 10;
+    CHECK(fake_until(&f, was_asked));
+    CHECK(f.mails > mails);
+    CHECK(!f.ended[id - 1]);
+    CHECK_INT(f.boots, boots);
+    CHECK_HAS(fake_text(&f, "log"), "a command was not opened");
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Killed again and again at moments of chance: each command has one outcome and no more than one
+ * boot, every command ends, and no number of a heartbeat is used twice. */
+static void test_kills(void)
+{
+    enum { KILLS = 12 };
+    struct fake f;
+    struct lks_rng rng = {4};
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    unsigned boots = f.boots;
+    for (int i = 0; i < KILLS; i++) {
+        lks_test_case("kill %d", i);
+        fake_command(&f, "reboot", NULL);
+        fake_serve(&f, (int)lks_rng_below(&rng, 400));
+        kill_agent(&f, pid);
+        pid = start_agent(&f);
+        if (!CHECK(fake_until(&f, all_ended)))
+            show_log(&f);
+        f.beats = 0;
+        CHECK(fake_until(&f, three_beats));
+    }
+    unsigned done = 0, refused = 0;
+    for (size_t i = 0; i < f.command_count; i++) {
+        done += strcmp(f.outcome[i], "done") == 0;
+        refused += strcmp(f.outcome[i], "refused") == 0;
+    }
+    CHECK_INT(refused, 0);
+    CHECK_INT(f.contradictions, 0);
+    CHECK(f.boots - boots >= done && f.boots - boots <= KILLS);
+    CHECK(f.numbers_rise);
+    CHECK(fake_until(&f, settled));
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Certificates and heads ----------------------------------------------------------------------- */
+
+static bool renewed(const struct fake *f)
+{
+    return f->renewals >= 1 && f->beats >= 3;
+}
+
+static void test_renewal(void)
+{
+    struct fake f;
+    char before[LKS_DIGEST_SIZE];
+    struct stat st;
+    fake_start(&f);
+    f.life = 3600; /* of a hundred thousand seconds: due */
+    pid_t pid = start_agent(&f);
+    if (!CHECK(fake_until(&f, renewed)))
+        show_log(&f);
+    f.beats = 0;
+    CHECK(fake_until(&f, three_beats));
+    CHECK_INT(f.renewals, 1);
+    memcpy(before, f.fingerprint, sizeof(before));
+    CHECK(stat(fake_path(&f, "state/agent.new.key"), &st) != 0);
+    end_agent(&f, pid);
+    pid = start_agent(&f);
+    f.beats = 0;
+    CHECK(fake_until(&f, three_beats));
+    CHECK_STR(lks_str_from(f.fingerprint), before); /* it is the one that is kept */
+    CHECK_INT(f.renewals, 1);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+static void sign_head(struct fake *f, uint64_t seq, uint8_t hash)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_head head = {.journal = FAKE_JOURNAL, .seq = seq, .time = 1000, .hash = {hash}};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_head_sign(&f->journal, &head, &err), LKS_OK);
+    lks_buf_init(&text, LKS_HEAD_TEXT_MAX);
+    lks_head_text(&head, &text);
+    snprintf(f->head, sizeof(f->head), "%s", text.ptr);
+}
+
+static bool head_seen(const struct fake *f)
+{
+    return f->last.head_seq == 7;
+}
+
+static bool contradiction_told(const struct fake *f)
+{
+    return (f->last.health & LKS_HEALTH_WITNESS) != 0;
+}
+
+static void test_witness(void)
+{
+    struct fake f;
+    fake_start(&f);
+    sign_head(&f, 7, 1);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, head_seen));
+    CHECK_INT(f.last.head_hash[0], 1);
+    CHECK_HAS(fake_text(&f, "state/witness"), f.head);
+    sign_head(&f, 7, 2); /* the journal was written anew */
+    CHECK(fake_until(&f, contradiction_told));
+    CHECK_INT(f.last.head_hash[0], 1);
+    CHECK_HAS(fake_text(&f, "state/witness-contradictions"), f.head);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* Starting that does not work ------------------------------------------------------------------ */
+
+static void plant_other_ca(struct fake *f, int64_t from)
+{
+    struct lks_x509_wish wish = {
+        .use = LKS_X509_CA, .name = LKS_STR("another CA"), .now = from, .seconds = 10000000};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&key, LKS_X509_PEM_MAX);
+    lks_buf_init(&ca, LKS_X509_PEM_MAX);
+    CHECK_CODE(lks_x509_key(&key, &err), LKS_OK);
+    CHECK_CODE(lks_x509_make_ca(lks_buf_view(&key), &wish, &ca, &err), LKS_OK);
+    lks_tree_bytes(&f->tree, "/other.crt", lks_buf_view(&ca));
+}
+
+/* A token as it could be, of another secret. */
+static void plant_other_token(struct fake *f, const char *path, enum lks_token_kind kind)
+{
+    char text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
+    const uint8_t chance[LKS_TOKEN_CHANCE] = {9};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_token_make(kind, LKS_STR(FAKE_NODE), chance, text, hash, &err), LKS_OK);
+    lks_tree_file(&f->tree, path, text);
+}
+
+static const struct {
+    const char *name, *ca, *token, *node;
+    int status;
+    const char *says;
+} refusals[] = {
+    {"a token nobody gave", "ca.crt", "other-token", FAKE_NODE, 5, "refuses the token"},
+    {"a token for people", "ca.crt", "api-token", FAKE_NODE, 3, "not a token for a node"},
+    {"no token at all", "ca.crt", "garbage", FAKE_NODE, 3, "garbage: "},
+    {"no such file", "ca.crt", "missing", FAKE_NODE, 3, "missing: "},
+    {"another CA", "other.crt", "token", FAKE_NODE, 5, "cannot trust https://127.0.0.1"},
+    {"a token for another name", "ca.crt", "token", "gpu-2", 1, "is for node gpu-1"},
+    {"a CA that is no CA", "garbage", "token", FAKE_NODE, 3, "garbage"},
+};
+
+static void test_refusals(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_other_ca(&f, (int64_t)time(NULL) - 1000);
+    plant_other_token(&f, "/other-token", LKS_TOKEN_NODE);
+    plant_other_token(&f, "/api-token", LKS_TOKEN_API);
+    lks_tree_file(&f.tree, "/garbage", "garbage\n");
+    for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+        char log[32];
+        lks_test_case("%s", refusals[i].name);
+        snprintf(log, sizeof(log), "log-%zu", i);
+        char state[256], ca[256], token[256];
+        snprintf(state, sizeof(state), "%s-%zu", fake_path(&f, "state"), i);
+        snprintf(ca, sizeof(ca), "%s", fake_path(&f, refusals[i].ca));
+        snprintf(token, sizeof(token), "%s", fake_path(&f, refusals[i].token));
+        const char *argv[] = {LKS_AGENT_PROGRAM,
+                              "--state",
+                              state,
+                              "--controller",
+                              people_address(&f),
+                              "--ca",
+                              ca,
+                              "--token-file",
+                              token,
+                              "--node",
+                              refusals[i].node,
+                              "--root",
+                              fake_path(&f, "root"),
+                              NULL};
+        CHECK_INT(fake_wait(&f, fake_spawn(&f, log, argv)), refusals[i].status);
+        CHECK_HAS(fake_text(&f, log), refusals[i].says);
+        CHECK(lks_str_find(fake_text(&f, log), lks_str_from(f.token)) < 0);
+    }
+    fake_stop(&f);
+}
+
+static void test_clock_off(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_other_ca(&f, (int64_t)time(NULL) + 1000000);
+    const char *argv[] = {LKS_AGENT_PROGRAM,
+                          "--state",
+                          fake_path(&f, "state"),
+                          "--controller",
+                          people_address(&f),
+                          "--ca",
+                          fake_path(&f, "other.crt"),
+                          "--token-file",
+                          fake_path(&f, "token"),
+                          "--root",
+                          f.tree.path,
+                          NULL};
+    CHECK_INT(fake_wait(&f, fake_spawn(&f, "log", argv)), 5);
+    CHECK_HAS(fake_text(&f, "log"), "set the clock");
+    fake_stop(&f);
+}
+
+static void test_two(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    pid_t second = start_agent(&f);
+    CHECK_INT(fake_wait(&f, second), 1);
+    CHECK_HAS(fake_text(&f, "log"), "another program is using it");
+    const char *argv[] = {LKS_AGENT_PROGRAM, "--state", fake_path(&f, "state"),
+                          "--node",          "gpu-9",   NULL};
+    end_agent(&f, pid);
+    CHECK_INT(fake_wait(&f, fake_spawn(&f, "log2", argv)), 1);
+    CHECK_HAS(fake_text(&f, "log2"), "this state is of node gpu-1");
+    fake_stop(&f);
+}
+
+static void test_usage(void)
+{
+    static const struct {
+        const char *option, *value;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"--nonsense", NULL, 2, "no option '--nonsense'"},
+        {"extra", NULL, 2, "'extra' is not an option"},
+        {"--inventory-seconds", "0", 2, "--inventory-seconds: '0'"},
+        {"--log-level", "loud", 2, "--log-level: 'loud'"},
+        {"--quick", NULL, 2, "is not enrolled yet"},
+    };
+    struct fake f;
+    fake_start(&f);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        char log[32];
+        snprintf(log, sizeof(log), "log-%zu", i);
+        lks_test_case("%s", rows[i].option);
+        const char *argv[] = {LKS_AGENT_PROGRAM, "--state",     fake_path(&f, "state"),
+                              rows[i].option,    rows[i].value, NULL};
+        CHECK_INT(fake_wait(&f, fake_spawn(&f, log, argv)), rows[i].status);
+        CHECK_HAS(fake_text(&f, log), rows[i].says);
+    }
+    fake_stop(&f);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"a life", test_life},
+        {"a change of the machine", test_change},
+        {"a controller in trouble", test_trouble},
+        {"a controller that is away", test_away},
+        {"told to end while it waits", test_end_while_waiting},
+        {"commands", test_commands},
+        {"no room on the disk", test_no_room},
+        {"commands of strangers", test_strange_commands},
+        {"kill -9 at any point", test_kills},
+        {"a certificate is renewed", test_renewal},
+        {"heads are witnessed", test_witness},
+        {"starts that are refused", test_refusals},
+        {"a clock that is off", test_clock_off},
+        {"two on one state", test_two},
+        {"usage", test_usage},
+        {NULL, NULL},
+    };
+    return lks_test_main(tests);
+}

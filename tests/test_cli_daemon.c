@@ -1,0 +1,305 @@
+/* The commands that ask lockstepd, or work on its directory, as a user has them: against the real
+ * daemon, one after the other. */
+#include "tests/controller.h"
+#include "tests/run_cli.h"
+
+#include <time.h>
+
+enum { NODES = 4, WORDS_MAX = 12, WORD_MAX = 160 };
+
+static struct ctl controller;
+
+/* SERVER, DATA, DIR in an argument stand for the controller's socket, its data directory and a
+ * directory for files. */
+static const char *filled(const char *word, char out[WORD_MAX])
+{
+    static const char *const marks[] = {"SERVER", "DATA", "DIR"};
+    const char *values[] = {controller.socket, controller.data, controller.tree.path};
+    for (size_t i = 0; i < LKS_COUNT(marks); i++) {
+        if (strncmp(word, marks[i], strlen(marks[i])) == 0) {
+            snprintf(out, WORD_MAX, "%s%s", values[i], word + strlen(marks[i]));
+            return out;
+        }
+    }
+    return word;
+}
+
+static struct lks_run run_filled(const char *const *words, bool remote, const char *last)
+{
+    char storage[WORDS_MAX][WORD_MAX];
+    const char *args[WORDS_MAX + 4];
+    size_t count = 0;
+    for (; words[count] != NULL; count++)
+        args[count] = filled(words[count], storage[count]);
+    if (remote) {
+        args[count++] = "--server";
+        args[count++] = controller.socket;
+    }
+    args[count] = last;
+    args[count + 1] = NULL;
+    return lks_run(args);
+}
+
+#define ARGS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+struct row {
+    const char *command;
+    const char *args[WORDS_MAX]; /* behind the command's words */
+    int exit;
+    const char *out, *err; /* what is said */
+};
+
+/* In this order: each stands on those before it. */
+static const struct row rows[] = {
+    {"fleet show", {NULL}, 0, "no fleet yet", ""},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, "nothing was applied", ""},
+    {"node ls", {NULL}, 0, "no such nodes", ""},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--accept"), 0, "applied", ""},
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--accept"), 0, "nothing to change", ""},
+    {"fleet apply", ARGS("DIR/broken.yaml"), 3, "", "broken.yaml"},
+    {"fleet apply", ARGS("DIR/none.yaml"), 3, "", "No such file"},
+    {"fleet show", {NULL}, 0, "unseen", NULL},
+    {"node ls", {NULL}, 0, "n3", ""},
+    {"node ls", ARGS("--pool", "elsewhere"), 0, "no such nodes", ""},
+    {"node ls", ARGS("--liveness", "dead"), 3, "", "liveness"},
+    {"node show", ARGS("n0"), 0, "unseen", ""},
+    {"node show", ARGS("n9"), 3, "", "n9"},
+    {"node enroll", ARGS("n0", "--ttl", "1h"), 0, "lks_node_n0_", ""},
+    {"node enroll", ARGS("n0", "--ttl", "soon"), 2, "", "span"},
+    {"node hold", ARGS("n[0-1]", "--reason", "a fan is loud"), 0, "held", ""},
+    {"node hold", ARGS("n0"), 2, "", "--reason"},
+    {"node hold", ARGS("n[0-9", "--reason", "x"), 3, "", "bracket is never closed"},
+    {"node show", ARGS("n1"), 0, "a fan is loud", ""},
+    {"node ls", ARGS("--held"), 0, "n1", ""},
+    {"node release", ARGS("n[0-1]", "--reason", "it is quiet"), 0, "released", ""},
+    {"node release", ARGS("n0", "--reason", "again"), 1, "", "n0"},
+    {"node history", ARGS("n0"), 0, "a fan is loud", ""},
+    {"node history", ARGS("n0", "--limit", "0"), 2, "", "--limit"},
+    {"node replace", ARGS("n2", "--reason", "another board"), 0, "other hardware", ""},
+    {"node rm", ARGS("n3", "--reason", "sold"), 0, "removed", ""},
+    {"access grant", ARGS("kim", "operator"), 0, "kim: operator", ""},
+    {"access grant", ARGS("kim", "queen"), 3, "", "queen"},
+    {"access token", ARGS("kim-ci", "kim", "--ttl", "1h"), 0, "lks_api_kim-ci_", ""},
+    {"access token", ARGS("kim-ci", "kim"), 1, "", "kim-ci"},
+    {"access ls", {NULL}, 0, "kim-ci", ""},
+    {"access revoke", ARGS("kim-ci", "--token"), 0, "revoked", ""},
+    {"access revoke", ARGS("kim", "operator"), 0, "revoked", ""},
+    {"access revoke", ARGS("admin", "admin"), 1, "", "admin"},
+    {"access revoke", ARGS("kim"), 2, "", "--token"},
+    {"alarm ls", {NULL}, 0, "no alarms", ""},
+    {"alarm release", ARGS("99", "--reason", "x"), 3, "", "99"},
+    {"top", {NULL}, 0, "nodes", ""},
+    {"backup", ARGS("--out", "DIR/remote.backup"), 0, "sealed", ""},
+    {"backup", ARGS("--out", "DIR/remote.backup"), 3, "", "there already"},
+};
+
+/* Those that need no lockstepd; it runs beside them. */
+static const struct row offline_rows[] = {
+    {"journal verify", ARGS("DATA"), 0, "good", ""},
+    {"journal verify", ARGS("DIR/nothing"), 3, "", "nothing"},
+    {"journal verify", ARGS("DATA", "--witness", "DIR/fleet.yaml"), 3, "", "fleet.yaml:1"},
+    {"journal export", ARGS("DATA", "--node", "n1"), 0, "\"kind\":\"held\"", ""},
+    {"journal export", ARGS("DATA", "--from", "x"), 2, "", "--from"},
+    {"journal at", ARGS("2099-01-01T00:00:00Z", "DATA", "--node", "n1"), 0, "unseen", ""},
+    {"journal at", ARGS("2001-01-01T00:00:00Z", "DATA", "--node", "n1"), 3, "", "no node"},
+    {"journal at", ARGS("noon", "DATA", "--node", "n1"), 2, "", "noon"},
+    {"journal repair", ARGS("DATA"), 2, "", "--reason"},
+    {"journal repair", ARGS("DATA", "--reason", "to see"), 1, "", ""},
+    {"doctor", ARGS("DATA"), 0, "signed heads", ""},
+    {"doctor", ARGS("DIR/nothing"), 1, "bad", ""},
+    {"backup", ARGS("DATA", "--out", "DIR/local.backup"), 0, "sealed", ""},
+    {"restore", ARGS("DIR/remote.backup", "--to", "DIR/back", "--seal-key", "DATA/seal.key"), 0,
+     "holds the controller", ""},
+    {"restore", ARGS("DIR/local.backup", "--to", "DIR/back", "--seal-key", "DATA/seal.key"), 3, "",
+     "back"},
+    {"restore", ARGS("DIR/fleet.yaml", "--to", "DIR/other", "--seal-key", "DATA/seal.key"), 3, "",
+     "fleet.yaml"},
+    {"journal verify", ARGS("DIR/back"), 0, "good", ""},
+    {"sim up", ARGS("DIR/sim"), 2, "", "--root"},
+    {"sim down", ARGS("DIR/sim"), 3, "", "no simulation"},
+};
+
+/* The words of the command, then its arguments. */
+static struct lks_run run_row(const struct row *row, bool remote, const char *last)
+{
+    const char *words[WORDS_MAX * 2] = {0};
+    char storage[64];
+    size_t count = 0;
+    snprintf(storage, sizeof(storage), "%s", row->command);
+    for (char *save = NULL, *w = strtok_r(storage, " ", &save); w != NULL;
+         w = strtok_r(NULL, " ", &save))
+        words[count++] = w;
+    for (size_t i = 0; row->args[i] != NULL; i++)
+        words[count++] = row->args[i];
+    return run_filled(words, remote, last);
+}
+
+static void check_rows(const struct row *table, size_t count, bool remote)
+{
+    for (size_t i = 0; i < count; i++) {
+        lks_test_case("%s (row %zu)", table[i].command, i);
+        struct lks_run run = run_row(&table[i], remote, NULL);
+        CHECK_INT(run.exit, table[i].exit);
+        CHECK_HAS(run.out, table[i].out);
+        if (table[i].err != NULL && table[i].err[0] == '\0' && table[i].exit == 0)
+            CHECK_STR(run.err, "");
+        else if (table[i].err != NULL)
+            CHECK_HAS(run.err, table[i].err);
+        lks_run_fini(&run);
+    }
+}
+
+static void write_file(const char *name, struct lks_str text)
+{
+    FILE *f = fopen(ctl_path(&controller, name), "we");
+    if (!CHECK(f != NULL))
+        return;
+    fwrite(text.ptr, 1, text.len, f);
+    fclose(f);
+}
+
+static void test_remote(void)
+{
+    check_rows(rows, LKS_COUNT(rows), true);
+}
+
+static void test_offline(void)
+{
+    check_rows(offline_rows, LKS_COUNT(offline_rows), false);
+}
+
+/* Each command's JSON has the members that its help names. */
+static const struct row json_rows[] = {
+    {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, NULL, NULL},
+    {"fleet show", {NULL}, 0, NULL, NULL},
+    {"node ls", {NULL}, 0, NULL, NULL},
+    {"node show", ARGS("n1"), 0, NULL, NULL},
+    {"node enroll", ARGS("n1"), 0, NULL, NULL},
+    {"node hold", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
+    {"node release", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
+    {"node replace", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
+    {"node rm", ARGS("n1", "--reason", "x"), 0, NULL, NULL},
+    {"access grant", ARGS("lee", "viewer"), 0, NULL, NULL},
+    {"access token", ARGS("lee", "lee"), 0, NULL, NULL},
+    {"access ls", {NULL}, 0, NULL, NULL},
+    {"access revoke", ARGS("lee", "viewer"), 0, NULL, NULL},
+    {"alarm ls", {NULL}, 0, NULL, NULL},
+    {"top", {NULL}, 0, NULL, NULL},
+    {"backup", ARGS("--out", "DIR/json.backup"), 0, NULL, NULL},
+};
+static const struct row json_offline_rows[] = {
+    {"fleet import", ARGS("--csv", "DIR/nodes.csv"), 0, NULL, NULL},
+    {"journal verify", ARGS("DATA"), 0, NULL, NULL},
+    {"doctor", {NULL}, 0, NULL, NULL},
+    {"restore", ARGS("DIR/json.backup", "--to", "DIR/again", "--seal-key", "DATA/seal.key"), 0,
+     NULL, NULL},
+};
+
+/* Records have members of their own kinds, which docs/reference/journal.md names. */
+static const char *const open_ended[] = {"node history",   "journal export", "journal at",
+                                         "journal repair", "alarm release",  "sim up",
+                                         "sim down"};
+
+static void check_json(const struct row *table, size_t count, bool remote)
+{
+    for (size_t i = 0; i < count; i++) {
+        lks_test_case("%s --json", table[i].command);
+        struct lks_run run = run_row(&table[i], remote, "--json");
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        CHECK_INT(run.exit, table[i].exit);
+        CHECK_STR(run.err, "");
+        const struct lks_doc *answer = lks_run_json(&run, &docs);
+        if (CHECK(answer != NULL && answer->kind == LKS_DOC_MAP) &&
+            strcmp(table[i].command, "fleet apply") != 0)
+            lks_run_check_members(table[i].command, answer);
+        lks_run_fini(&run);
+    }
+}
+
+static bool in_rows(const struct row *table, size_t count, const char *command)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(table[i].command, command) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void test_json(void)
+{
+    check_json(json_rows, LKS_COUNT(json_rows), true);
+    check_json(json_offline_rows, LKS_COUNT(json_offline_rows), false);
+    for (size_t i = 0; i < lks_command_count; i++) {
+        const char *name = lks_commands[i].name;
+        bool found = !lks_run_needs_controller(name) ||
+                     in_rows(json_rows, LKS_COUNT(json_rows), name) ||
+                     in_rows(json_offline_rows, LKS_COUNT(json_offline_rows), name);
+        for (size_t j = 0; j < LKS_COUNT(open_ended); j++)
+            found = found || strcmp(open_ended[j], name) == 0;
+        lks_test_case("%s", name);
+        CHECK(found);
+    }
+}
+
+/* Whatever is wrong with the way there is one line, and says what to do. */
+static const struct {
+    const char *name;
+    const char *args[8];
+    int exit;
+    const char *err;
+} ways[] = {
+    {"nobody listens", ARGS("node", "ls", "--server", "unix:/nonexistent/socket"), 4, "socket"},
+    {"an address without a certificate", ARGS("node", "ls", "--server", "https://localhost:1"), 2,
+     "--ca"},
+    {"not an address", ARGS("node", "ls", "--server", "localhost:7443"), 2, "localhost:7443"},
+    {"no token", ARGS("node", "ls", "--server", "SERVER", "--token-file", "/nonexistent"), 3,
+     "token"},
+};
+
+static void test_ways(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(ways); i++) {
+        lks_test_case("%s", ways[i].name);
+        struct lks_run run = run_filled(ways[i].args, false, NULL);
+        CHECK_INT(run.exit, ways[i].exit);
+        CHECK_HAS(run.err, ways[i].err);
+        lks_run_fini(&run);
+    }
+}
+
+static void test_begin(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0};
+    lks_buf_init(&fleet, LKS_DOC_BYTES_MAX);
+    lks_run_now = (int64_t)time(NULL);
+    ctl_init(&controller, "");
+    CHECK(ctl_start(&controller));
+    ctl_fleet(NODES, "x", &fleet);
+    write_file("fleet.yaml", lks_buf_view(&fleet));
+    write_file("broken.yaml", LKS_STR("lockstep: 1\nkind: Fleet\n"));
+    write_file("nodes.csv", LKS_STR("name,pool,class\nn1,a,c\n"));
+}
+
+static void test_end(void)
+{
+    CHECK_INT(ctl_stop(&controller, 10000), 0);
+    ctl_fini(&controller);
+}
+
+static const struct lks_test tests[] = {
+    {"a controller starts", test_begin},
+    {"commands that ask it", test_remote},
+    {"commands that work on its directory", test_offline},
+    {"JSON of every command", test_json},
+    {"ways that lead nowhere", test_ways},
+    {"it ends", test_end},
+    {0},
+};
+
+int main(void)
+{
+    return lks_test_main(tests);
+}

@@ -1,0 +1,151 @@
+#include "server/config.h"
+
+#include "tests/test.h"
+
+#include <stdio.h>
+
+/* Each is read behind a line that gives the data directory, unless it begins with '!'. */
+static const struct {
+    const char *name;
+    const char *text;
+    const char *message; /* NULL: it is taken */
+} texts[] = {
+    {"nothing more", "", NULL},
+    {"a number", "limits:\n  heartbeat_ms: 500\n", NULL},
+    {"a list", "names: [\"a.example\", \"10.0.0.1\", \"::1\"]\n", NULL},
+    {"a word", "log:\n  level: debug\n  format: json\n", NULL},
+    {"IPv6", "people:\n  listen: \"[::1]:7443\"\n", NULL},
+    {"no site CA", "tls:\n  site_ca: \"\"\n", NULL},
+    {"JSON is YAML", "rate: {\"burst\": 5}\n", NULL},
+
+    {"empty file", "!", "expected one map of keys"},
+    {"a list at the top", "!- 1\n", "expected one map of keys"},
+    {"two documents", "---\ndata: /x\n", "expected one map of keys"},
+    {"no data", "!socket: /x\n", "needs 'data'"},
+    {"data is relative", "!data: var\n", "data: expected a path that begins with '/'"},
+    {"misspelled key", "limits:\n  heartbeet_ms: 1\n",
+     "c:3:3: limits.heartbeet_ms: unknown key; did you mean 'limits.heartbeat_ms'?"},
+    {"misspelled section", "limit:\n  late_ms: 1\n", "limit: unknown key; did you mean 'limits'?"},
+    {"unlike any", "zzzzzzzzzz: 1\n", "unknown key; 'lockstepd --dump-config' shows all"},
+    {"deeper than there is", "limits:\n  late_ms:\n    x: 1\n", "expected a number, found map"},
+    {"a section that is none", "limits: 3\n", "limits: expected a map, found number"},
+    {"twice", "socket: /a\nsocket: /b\n", "socket"},
+    {"too small", "limits:\n  heartbeat_ms: 1\n", "1 is not between 100 and 600000"},
+    {"too large", "limits:\n  mass_percent: 101\n", "101 is not between 0 and 100"},
+    {"negative", "limits:\n  mass_percent: -1\n", "-1 is not between 0 and 100"},
+    {"text for a number", "rate:\n  burst: many\n", "expected a number, found text"},
+    {"number for text", "socket: 3\n", "expected text, found number"},
+    {"unknown word", "log:\n  level: debgu\n",
+     "expected one of debug, info, warning, error; did you mean 'debug'?"},
+    {"no port", "people:\n  listen: localhost\n", "expected ADDRESS:PORT"},
+    {"port too large", "people:\n  listen: \"localhost:65536\"\n", "expected ADDRESS:PORT"},
+    {"no names", "names: []\n", "expected a list of 1 to 64"},
+    {"a name with a blank", "names: [\"a b\"]\n", "expected a host name or an address"},
+    {"late before the heartbeat", "limits:\n  late_ms: 10000\n",
+     "late_ms has to be more than heartbeat_ms (10000)"},
+    {"lost before late", "limits:\n  lost_ms: 30000\n", "lost_ms has to be more than late_ms"},
+    {"the secret itself", "seal_key: 0123456789abcdef\n", "expected file:/PATH or exec:/PROGRAM"},
+};
+
+static enum lks_code parse(const char *text, struct lks_config *out, struct lks_err *err)
+{
+    char whole[512];
+    snprintf(whole, sizeof(whole), "%s%s", text[0] == '!' ? "" : "data: /var/lib/lockstep\n",
+             text[0] == '!' ? text + 1 : text);
+    return lks_config_parse("c", lks_str_from(whole), out, err);
+}
+
+static void test_texts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        lks_test_case("%s", texts[i].name);
+        LKS_CLEANUP(lks_config_fini) struct lks_config c = {0};
+        struct lks_err err = {0};
+        enum lks_code code = parse(texts[i].text, &c, &err);
+        CHECK_CODE(code, texts[i].message == NULL ? LKS_OK : LKS_E_INVALID);
+        if (texts[i].message != NULL)
+            CHECK_HAS(lks_str_from(err.msg), texts[i].message);
+        CHECK((c.data.len > 0) == (code == LKS_OK)); /* nothing is half-read */
+    }
+}
+
+static void test_defaults(void)
+{
+    LKS_CLEANUP(lks_config_fini) struct lks_config c = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse("", &c, &err), LKS_OK))
+        return;
+    CHECK_STR(c.data, "/var/lib/lockstep");
+    CHECK_STR(c.people_listen, "127.0.0.1:7443");
+    CHECK_STR(c.agents_listen, "127.0.0.1:7444");
+    CHECK_STR(c.socket, "/var/lib/lockstep/lockstepd.sock");
+    CHECK_STR(c.seal_key, "file:/var/lib/lockstep/seal.key");
+    CHECK_STR(c.site_ca, "");
+    CHECK_INT(c.names.count, 1);
+    CHECK_INT(c.heartbeat_ms, 10000);
+    CHECK_INT(c.late_ms, 30000);
+    CHECK_INT(c.lost_ms, 120000);
+    CHECK_INT(c.mass_floor, 10);
+    CHECK_INT(c.mass_percent, 2);
+    CHECK_INT(c.mass_window_ms, 300000);
+    CHECK_INT(c.call_nodes, 10);
+    CHECK_INT(c.people_per_s, 50);
+    CHECK_INT(c.burst, 200);
+    CHECK_INT(c.log_level, LKS_LEVEL_INFO);
+}
+
+/* What is dumped is read again as the same, whatever the values are. */
+static void test_dump_round_trip(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        if (texts[i].message != NULL)
+            continue;
+        lks_test_case("%s", texts[i].name);
+        LKS_CLEANUP(lks_config_fini) struct lks_config first = {0};
+        LKS_CLEANUP(lks_config_fini) struct lks_config again = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
+        if (!CHECK_CODE(parse(texts[i].text, &first, &err), LKS_OK))
+            continue;
+        lks_config_dump(&first, &text);
+        CHECK_CODE(lks_config_parse("d", lks_buf_view(&text), &again, &err), LKS_OK);
+        CHECK_STR(lks_str_from(err.msg), "");
+        for (size_t k = 0; k < lks_config_key_count; k++) {
+            lks_test_case("%s: %s", texts[i].name, lks_config_keys[k].key);
+            CHECK(lks_config_same(&first, &again, &lks_config_keys[k]));
+            struct lks_str last = lks_str_last(lks_str_from(lks_config_keys[k].key), '.');
+            char line[96];
+            snprintf(line, sizeof(line), "%" LKS_STR_FMT ": ", LKS_STR_ARG(last));
+            CHECK_HAS(lks_buf_view(&text), line);
+        }
+    }
+}
+
+static void test_same_tells_what_differs(void)
+{
+    LKS_CLEANUP(lks_config_fini) struct lks_config a = {0};
+    LKS_CLEANUP(lks_config_fini) struct lks_config b = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse("", &a, &err), LKS_OK) ||
+        !CHECK_CODE(parse("rate:\n  burst: 7\nnames: [x]\n", &b, &err), LKS_OK))
+        return;
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        const char *key = lks_config_keys[i].key;
+        lks_test_case("%s", key);
+        bool differs = strcmp(key, "rate.burst") == 0 || strcmp(key, "names") == 0;
+        CHECK(lks_config_same(&a, &b, &lks_config_keys[i]) == !differs);
+    }
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"texts are taken or refused with one line", test_texts},
+        {"what is not written has a default", test_defaults},
+        {"a dump reads as what was dumped", test_dump_round_trip},
+        {"keys that differ are told", test_same_tells_what_differs},
+        {0},
+    };
+    return lks_test_main(tests);
+}

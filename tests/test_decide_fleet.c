@@ -1,0 +1,353 @@
+#include "tests/asked.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TEXT_MAX = 64 << 20 };
+
+#define STACK(name, kernel)                                                                        \
+    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
+    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '" kernel "'}\n"                     \
+    "  driver: {version: '580.126.20', modules: open}\n"                                           \
+    "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
+    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"
+
+#define HEAD             "lockstep: 1\nkind: Fleet\nname: f\n"
+#define POOLS(list)      "pools: {" list "}\n"
+#define TRAIN            "train: {posture: pre-training}"
+#define DEV              "dev: {posture: dev}"
+#define PINNED(s)        "train: {posture: pre-training, stack: " s "}"
+#define NODES(list)      "nodes: [" list "]\n"
+#define GROUP(h, p)      "{hosts: '" h "', pool: " p ", class: hgx-h100-8}"
+#define SMALL            HEAD POOLS(TRAIN) NODES(GROUP("g[1-3]", "train"))
+#define GOLD             STACK("gold", "6.8.0-71-generic")
+#define GOLD2            STACK("gold", "6.8.0-72-generic")
+#define SILVER           STACK("silver", "6.8.0-72-generic")
+#define PIN(s)           HEAD POOLS(PINNED(s)) NODES(GROUP("g[1-3]", "train"))
+#define PIN_OF_TWO(a, b) HEAD POOLS("dev: {posture: dev" b "}, train: {posture: pre-training" a "}")
+
+/* As records read; digests are shown as '*'. */
+#define R_FLEET        "fleet name=f manifest=* by=kim\n"
+#define R_TRAIN        "pool name=train posture=pre-training enforce=observe sched=none"
+#define R_DEV          "pool name=dev posture=dev enforce=observe sched=none"
+#define R_PLACED(h, p) "placed hosts=" h " pool=" p " class=hgx-h100-8"
+#define BY             " by=kim\n"
+#define R_TAKEN(h)     "accepted hosts=" h " by=kim reason=taken in with the fleet\n"
+#define R_GONE(h)      "removed hosts=" h " by=kim reason=no longer in the fleet's file\n"
+#define ONLY           "; only a change moves a pin"
+
+static const struct {
+    const char *name;
+    const char *before; /* applied first, and accepted; NULL: nothing */
+    const char *live;   /* then these enrol; host by host, separated by blanks */
+    const char *file;
+    bool accept;
+    const char *told;
+} rows[] = {
+    {"a first fleet", NULL, "", SMALL, false, R_FLEET R_TRAIN BY R_PLACED("g[1-3]", "train") BY},
+    {"a first fleet, taken in at once", NULL, "", SMALL, true,
+     R_FLEET R_TRAIN BY R_PLACED("g[1-3]", "train") BY R_TAKEN("g[1-3]")},
+    {"the same again", SMALL, "", SMALL, false, ""},
+    {"the same again, taken in", SMALL, "g1 g2", SMALL, true, ""},
+    {"a comment", SMALL, "g1", SMALL "# more to come\n", false, R_FLEET},
+    {"another name", SMALL, "",
+     "lockstep: 1\nkind: Fleet\nname: other\n" POOLS(TRAIN) NODES(GROUP("g[1-3]", "train")), false,
+     "fleet name=other manifest=* by=kim\n"},
+    {"two fleets", NULL, "",
+     SMALL "---\nlockstep: 1\nkind: Fleet\nname: g\n" POOLS(TRAIN) NODES(GROUP("h1", "train")),
+     false, "invalid: 2 documents of kind Fleet; one is applied at once"},
+    {"no fleet", NULL, "", GOLD, false,
+     "invalid: 0 documents of kind Fleet; one is applied at once"},
+
+    {"one more node", SMALL, "g1", HEAD POOLS(TRAIN) NODES(GROUP("g[1-4]", "train")), false,
+     R_FLEET R_PLACED("g4", "train") BY},
+    {"one more node, taken in", SMALL, "g1", HEAD POOLS(TRAIN) NODES(GROUP("g[1-4]", "train")),
+     true, R_FLEET R_PLACED("g4", "train") BY R_TAKEN("g4")},
+    {"one group written as two", SMALL, "g1",
+     HEAD POOLS(TRAIN) NODES(GROUP("g1", "train") ", " GROUP("g[2-3]", "train")), false, R_FLEET},
+    {"some move to a rack", SMALL, "g1",
+     HEAD POOLS(TRAIN) NODES(GROUP("g2", "train") ", {hosts: 'g1,g3', pool: train, class: "
+                                                  "hgx-h100-8, rack: R7}"),
+     false, R_FLEET R_PLACED("g[1,3]", "train") " rack=R7" BY},
+    {"everything about a place", SMALL, "",
+     HEAD POOLS(TRAIN) "sites: {fra: {}}\npower_zones: {z: {site: fra}}\ndomains: {d: {}}\n" NODES(
+         "{hosts: 'g[1-3]', pool: train, class: hgx-h100-8, site: fra, rack: R7, domain: d, "
+         "power_zone: z, cooling_loop: c, hardware_revision: r, supplier: s, side: a}"),
+     false,
+     R_FLEET R_PLACED("g[1-3]", "train") " site=fra rack=R7 domain=d power_zone=z cooling_loop=c "
+                                         "hardware_revision=r supplier=s side=a" BY},
+    {"assets", SMALL, "", SMALL "assets: [{hosts: 'sw[1-2]', class: switch-tray}]\n", true,
+     R_FLEET "placed hosts=sw[1-2] asset=switch-tray" BY},
+    {"an asset that was a node", SMALL, "",
+     HEAD POOLS(TRAIN) NODES(GROUP("g[1-2]", "train")) "assets: [{hosts: g3, class: switch}]\n",
+     false, R_FLEET "placed hosts=g3 asset=switch" BY},
+
+    {"another posture", SMALL, "g1",
+     HEAD POOLS("train: {posture: batch}") NODES(GROUP("g[1-3]", "train")), false,
+     R_FLEET "pool name=train posture=batch enforce=observe sched=none" BY},
+    {"all else about a pool", SMALL, "g1",
+     HEAD POOLS("train: {posture: pre-training, criticality: 7, enforce: warn, sched: slurm}")
+         NODES(GROUP("g[1-3]", "train")),
+     false,
+     R_FLEET "pool name=train posture=pre-training criticality=7 enforce=warn sched=slurm" BY},
+    {"a pool comes, another goes", SMALL, "g1", HEAD POOLS(DEV) NODES(GROUP("g[1-3]", "dev")),
+     false, R_FLEET R_DEV BY R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n"},
+
+    {"a node goes", SMALL, "g1 g2", HEAD POOLS(TRAIN) NODES(GROUP("g[1-2]", "train")), false,
+     R_FLEET R_GONE("g3")},
+    {"nodes and their pool go",
+     HEAD POOLS(TRAIN ", " DEV) NODES(GROUP("g[1-3]", "train") ", " GROUP("h[1-2]", "dev")), "g1",
+     SMALL, false, R_FLEET R_GONE("h[1-2]") "pool-removed name=dev by=kim\n"},
+    {"nodes that are enrolled go", SMALL, "g2 g3", HEAD POOLS(TRAIN) NODES(GROUP("g1", "train")),
+     false,
+     "refused: enrolled and not in this file (2): g[2-3]; write them down, or take them out first "
+     "with 'lockstep node rm'"},
+
+    {"a first pin", SMALL, "g1 g2", PIN("gold") GOLD, false,
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY},
+    {"a pin from the start", NULL, "", PIN("gold") GOLD, false,
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY R_PLACED("g[1-3]", "train") BY},
+    {"no such stack", SMALL, "", PIN("gold"), false,
+     "invalid: pool 'train': no stack 'gold' in this file; write it beside the fleet"},
+    {"nearly such a stack", SMALL, "", PIN("gould") GOLD, false,
+     "invalid: pool 'train': no stack 'gould' in this file; write it beside the fleet; did you "
+     "mean "
+     "'gold'?"},
+    {"the pin's stack is written elsewhere", PIN("gold") GOLD, "g1", PIN("gold"), false, R_FLEET},
+    {"another pin, written elsewhere", PIN("gold") GOLD, "", PIN("silver"), false,
+     "invalid: pool 'train': no stack 'silver' in this file; write it beside the fleet"},
+    {"another pin, nobody enrolled", PIN("gold") GOLD, "", PIN("silver") SILVER, false,
+     R_FLEET R_TRAIN " stack=silver stack_digest=*" BY},
+    {"another pin", PIN("gold") GOLD, "g1 g3", PIN("silver") SILVER, false,
+     "refused: pool 'train' is pinned to 'gold' and has enrolled nodes (2), but in this file it "
+     "names another stack" ONLY},
+    {"a pin of the same name", PIN("gold") GOLD, "g1", PIN("gold") GOLD2, false,
+     "refused: pool 'train' is pinned to 'gold' and has enrolled nodes (1), but in this file that "
+     "stack has another digest" ONLY},
+    {"no pin any more", PIN("gold") GOLD, "g1", SMALL, false,
+     "refused: pool 'train' is pinned to 'gold' and has enrolled nodes (1), but in this file it "
+     "names none" ONLY},
+    {"no pin any more, nobody enrolled", PIN("gold") GOLD, "", SMALL, false, R_FLEET R_TRAIN BY},
+    {"the same stack under another name", PIN("silver") SILVER, "g1", PIN("gold") GOLD2, false,
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY},
+
+    {"between pools with one stack",
+     PIN_OF_TWO(", stack: gold", ", stack: gold") NODES(GROUP("g[1-3]", "train")) GOLD, "g1 g2",
+     PIN_OF_TWO(", stack: gold", ", stack: gold")
+         NODES(GROUP("g[1-2]", "dev") ", " GROUP("g3", "train")) GOLD,
+     false, R_FLEET R_PLACED("g[1-2]", "dev") BY},
+    {"between pools with two stacks",
+     PIN_OF_TWO(", stack: gold", ", stack: silver") NODES(GROUP("g[1-3]", "train")) GOLD SILVER,
+     "g1 g2",
+     PIN_OF_TWO(", stack: gold", ", stack: silver") NODES(GROUP("g[1-3]", "dev")) GOLD SILVER,
+     false,
+     "refused: g[1-2]: enrolled in a pool that is pinned to another stack than 'dev'; only a "
+     "change moves nodes between stacks"},
+    {"between pools with two stacks, nobody enrolled",
+     PIN_OF_TWO(", stack: gold", ", stack: silver") NODES(GROUP("g[1-3]", "train")) GOLD SILVER, "",
+     PIN_OF_TWO(", stack: gold", ", stack: silver") NODES(GROUP("g[1-3]", "dev")) GOLD SILVER,
+     false, R_FLEET R_PLACED("g[1-3]", "dev") BY},
+    {"out of a pool without a stack",
+     PIN_OF_TWO("", ", stack: silver") NODES(GROUP("g[1-3]", "train")) SILVER, "g1",
+     PIN_OF_TWO("", ", stack: silver") NODES(GROUP("g[1-3]", "dev")) SILVER, false,
+     R_FLEET R_PLACED("g[1-3]", "dev") BY},
+    {"into a pool without a stack",
+     PIN_OF_TWO(", stack: gold", "") NODES(GROUP("g[1-3]", "train")) GOLD, "g1",
+     PIN_OF_TWO(", stack: gold", "") NODES(GROUP("g[1-3]", "dev")) GOLD, false,
+     "refused: g1: enrolled in a pool that is pinned to another stack than 'dev'; only a change "
+     "moves nodes between stacks"},
+};
+
+/* "sha256:" and what follows it, as '*'. */
+static void shorten(struct lks_str text, struct lks_buf *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        struct lks_str rest = {text.ptr + i, text.len - i};
+        bool digest = lks_str_starts(rest, "sha256:") && rest.len >= LKS_DIGEST_SIZE - 1;
+        lks_buf_addc(out, digest ? '*' : text.ptr[i]);
+        i += digest ? LKS_DIGEST_SIZE - 2 : 0;
+    }
+}
+
+static void check_told(struct lks_str told, const char *want)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    shorten(told, &text);
+    CHECK_STR(text.ptr != NULL ? lks_buf_view(&text) : LKS_STR(""), want);
+}
+
+static void enrol(struct lks_asked *a, const char *list)
+{
+    struct lks_str rest = lks_str_from(list), word;
+    while (lks_str_word(&rest, &word)) {
+        char name[16];
+        snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(word));
+        lks_asked_live(a, name);
+    }
+}
+
+static const struct lks_event taking = {.by = LKS_STR_C("kim"), .fleet = {.accept = true}};
+
+/* Each row, and that whatever was taken is taken in full: the same file again changes nothing. */
+static void test_rows(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_asked_init(&a);
+        if (rows[i].before != NULL)
+            lks_asked_fleet(&a, rows[i].before, &taking);
+        enrol(&a, rows[i].live);
+        const struct lks_event *event = rows[i].accept ? &taking : NULL;
+        check_told(lks_asked_fleet(&a, rows[i].file, event), rows[i].told);
+        if (a.decision.refused.code == LKS_OK)
+            check_told(lks_asked_fleet(&a, rows[i].file, event), "");
+    }
+}
+
+/* What was placed and never accepted, whether seen or not, is taken in by a later apply. */
+static void test_accept_later(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    lks_asked_fleet(&a, SMALL, NULL);
+    lks_asked_live(&a, "g2");
+    lks_asked_apply(
+        &a, &(struct lks_record){.kind = LKS_RECORD_INTAKE, .intake = {.node = LKS_STR("g2")}});
+    CHECK(a.state.nodes[lks_state_node(&a.state, LKS_STR("g2"))].intake);
+    check_told(lks_asked_fleet(&a, SMALL, &taking), R_TAKEN("g[1-3]"));
+    CHECK(!a.state.nodes[lks_state_node(&a.state, LKS_STR("g2"))].intake);
+    check_told(lks_asked_fleet(&a, SMALL, &taking), "");
+}
+
+/* The digest of a pin is that of the stack beside the fleet, and stays when the file no longer has
+ * the stack. */
+static void test_pin(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    lks_asked_fleet(&a, PIN("gold") GOLD SILVER, NULL);
+    uint32_t pool = lks_state_pool(&a.state, LKS_STR("train"));
+    if (!CHECK(pool != UINT32_MAX) || !CHECK_INT(a.manifest.stack_count, 2))
+        return;
+    char digest[LKS_DIGEST_SIZE];
+    memcpy(digest, a.manifest.stacks[0].digest, sizeof(digest));
+    CHECK_STR(lks_state_text(&a.state, a.state.pools[pool].stack_digest), digest);
+    lks_asked_fleet(&a, PIN("gold"), NULL);
+    CHECK_INT(a.manifest.stack_count, 0);
+    CHECK_STR(lks_state_text(&a.state, a.state.pools[pool].stack_digest), digest);
+    CHECK_STR(lks_state_text(&a.state, a.state.pools[pool].stack), "gold");
+}
+
+/* A node that was taken out comes back with the next apply, as a new one; so does a pool. */
+static void test_return(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    lks_asked_fleet(&a, HEAD POOLS(TRAIN ", " DEV) NODES(GROUP("g[1-3]", "dev")), &taking);
+    lks_asked_fleet(&a, SMALL, &taking);
+    lks_asked_apply(
+        &a, &(struct lks_record){.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR("g2")}});
+    check_told(lks_asked_fleet(&a, SMALL, &taking), R_PLACED("g2", "train") BY R_TAKEN("g2"));
+    check_told(lks_asked_fleet(&a, HEAD POOLS(DEV) NODES(GROUP("g[1-3]", "dev")), NULL),
+               R_FLEET R_DEV BY R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n");
+}
+
+static void test_reason(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    struct lks_event e = taking;
+    lks_asked_fleet(&a, SMALL, NULL);
+    e.reason = LKS_STR("row 7 is here");
+    check_told(lks_asked_fleet(&a, HEAD POOLS(TRAIN) NODES(GROUP("g[2-4]", "train")), &e),
+               R_FLEET R_PLACED("g4", "train") BY
+               "accepted hosts=g[2-4] by=kim reason=row 7 is here\n"
+               "removed hosts=g1 by=kim reason=row 7 is here\n");
+    e.reason = LKS_STR("two\nlines");
+    check_told(lks_asked_fleet(&a, SMALL, &e), "invalid: a reason is one line of printable text");
+}
+
+/* Message of a long list. */
+static void test_many(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    lks_asked_fleet(&a, HEAD POOLS(TRAIN) NODES(GROUP("g[1-1000]", "train")), NULL);
+    for (int i = 2; i <= 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "g%d", i);
+        lks_asked_live(&a, name);
+    }
+    CHECK_HAS(lks_asked_fleet(&a, HEAD POOLS(TRAIN) NODES(GROUP("g1", "train")), NULL),
+              "refused: enrolled and not in this file (999): g[2-101]...; write");
+}
+
+/* Names that do not fold make host lists longer than one may be: then there are several records,
+ * and together they name every host once. */
+static void test_unfoldable(void)
+{
+    enum { HOSTS = 40000 };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    lks_asked_init(&a);
+    lks_buf_init(&file, TEXT_MAX);
+    lks_buf_addf(&file, HEAD POOLS(TRAIN) "nodes:\n");
+    for (unsigned i = 0; i < HOSTS; i++) {
+        if (i % 50 == 0)
+            lks_buf_addf(&file, "%s- {pool: train, class: hgx-h100-8, hosts: '",
+                         i > 0 ? "'}\n" : "");
+        lks_buf_addf(&file, "%sa-node-with-a-name-that-is-much-too-long-%ua%ux",
+                     i % 50 > 0 ? "," : "", i * 7919, i);
+    }
+    lks_buf_addf(&file, "'}\n");
+    LKS_ASSERT(file.failed == LKS_OK);
+    lks_asked_fleet(&a, file.ptr, &taking);
+    size_t accepted = 0;
+    for (size_t i = 0; i < a.decision.count; i++)
+        accepted += a.decision.records[i].kind == LKS_RECORD_ACCEPTED;
+    CHECK(accepted > 1);
+    CHECK_INT(a.state.placed_count, HOSTS);
+    for (uint32_t n = 0; n < a.state.node_count; n++) {
+        if (!CHECK(a.state.nodes[n].accepted))
+            break;
+    }
+    CHECK_STR(lks_asked_fleet(&a, file.ptr, &taking), "");
+}
+
+/* A large fleet is one record for each group however many nodes there are. */
+static void test_large(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    check_told(lks_asked_fleet(&a,
+                               HEAD POOLS(TRAIN ", " DEV) NODES(
+                                   GROUP("g[000001-099999]", "train") ", " GROUP("h1", "dev")),
+                               &taking),
+               R_FLEET R_TRAIN BY R_DEV BY R_PLACED("g[000001-099999]", "train")
+                   BY R_PLACED("h1", "dev") BY R_TAKEN("g[000001-099999],h1"));
+    check_told(lks_asked_fleet(&a,
+                               HEAD POOLS(TRAIN ", " DEV)
+                                   NODES(GROUP("g[000001-050000,050002-099999]",
+                                               "train") ", " GROUP("h1,g050001", "dev")),
+                               NULL),
+               R_FLEET R_PLACED("g050001", "dev") BY);
+    CHECK_INT(a.state.placed_count, 100000);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"fleet: what a file leads to", test_rows},
+        {"fleet: accepted by a later apply", test_accept_later},
+        {"fleet: the digest of a pin", test_pin},
+        {"fleet: what went comes back", test_return},
+        {"fleet: a reason is kept", test_reason},
+        {"fleet: a long list in a message", test_many},
+        {"fleet: names that do not fold", test_unfoldable},
+        {"fleet: a large one", test_large},
+        {0},
+    });
+}

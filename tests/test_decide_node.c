@@ -1,0 +1,298 @@
+#include "tests/asked.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define STACK                                                                                      \
+    "---\nlockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"                    \
+    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
+    "  driver: {version: '580.126.20', modules: open}\n"                                           \
+    "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
+    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"
+
+/* gpu1 to gpu30 are pinned, dev1 to dev3 are not. */
+static const char fleet[] =
+    "lockstep: 1\nkind: Fleet\nname: f\n"
+    "pools: {train: {posture: pre-training, stack: gold}, dev: {posture: dev}}\n"
+    "nodes:\n"
+    "- {hosts: 'gpu[1-30]', pool: train, class: hgx-h100-8}\n"
+    "- {hosts: 'dev[1-3]', pool: dev, class: hgx-h100-8}\n"
+    "assets: [{hosts: sw1, class: switch}]\n" STACK;
+
+/* What it runs: 't' was read and not judged, 'c' conforms, 'd' drifts, 'o' conforms to another
+ * stack. */
+static struct lks_record reading(const struct lks_asked *a, struct lks_str name, char what)
+{
+    struct lks_str pin = lks_state_text(&a->state, a->state.pools[0].stack_digest);
+    struct lks_rec_tuple t = {.node = name, .digest = LKS_STR("sha256:t"), .boot = LKS_STR("b1")};
+    if (what != 't')
+        t.stack = what == 'o' ? LKS_STR("sha256:o") : pin;
+    if (what == 'c' || what == 'o')
+        t.judged = LKS_JUDGED_CONFORMS;
+    if (what == 'd') {
+        t.judged = LKS_JUDGED_DRIFT;
+        t.drifted = 2;
+        t.unmeasured = 1;
+        t.first = LKS_STR("kernel");
+    }
+    return (struct lks_record){.kind = LKS_RECORD_TUPLE, .tuple = t};
+}
+
+/* What is so before a row, as letters behind a name: "gpu1:li" is live and in intake; 'L' is late,
+ * 'X' lost, 'h' held. */
+static void make_so(struct lks_asked *a, struct lks_str name, char what)
+{
+    struct lks_record r = reading(a, name, what);
+    char text[32];
+    switch (what) {
+    case 'l':
+        snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+        lks_asked_live(a, text);
+        return;
+    case 'L':
+    case 'X':
+        r = (struct lks_record){
+            .kind = LKS_RECORD_LIVENESS,
+            .liveness = {.node = name, .state = what == 'L' ? LKS_LATE : LKS_LOST}};
+        break;
+    case 'i':
+        r = (struct lks_record){.kind = LKS_RECORD_INTAKE, .intake = {.node = name}};
+        break;
+    case 'h':
+        r = (struct lks_record){
+            .kind = LKS_RECORD_HELD,
+            .held = {.node = name, .by = LKS_STR("lee"), .reason = LKS_STR("fan")}};
+        break;
+    default:
+        LKS_ASSERT(strchr("tcdo", what) != NULL);
+    }
+    lks_asked_apply(a, &r);
+}
+
+static void set_up(struct lks_asked *a, const char *so)
+{
+    struct lks_str rest = lks_str_from(so), word, name, what;
+    lks_asked_init(a);
+    lks_asked_fleet(a, fleet, NULL);
+    while (lks_str_word(&rest, &word)) {
+        lks_str_cut(word, ':', &name, &what);
+        for (size_t i = 0; i < what.len; i++)
+            make_so(a, name, what.ptr[i]);
+    }
+}
+
+#define WHY         " by=kim reason=why\n"
+#define UNHELD(n)   "unheld node=" n WHY
+#define ACCEPTED(n) "accepted hosts=" n WHY
+#define TOO_MANY                                                                                   \
+    "refused: these are 11 nodes, and one call may touch 10 (limits.call_nodes); more belongs in " \
+    "a change"
+#define STAYS(n, why)  "refused: " n " stays in intake: " why "; mend it, or release it with force"
+#define HOLD_IT(n, is) "refused: " n " is " is "; hold it first: lockstep node hold " n
+
+enum {
+    HOLD = LKS_EVENT_HOLD,
+    RELEASE = LKS_EVENT_RELEASE,
+    FORCE = LKS_EVENT_COUNT,
+    REPLACE = LKS_EVENT_REPLACE,
+    REMOVE = LKS_EVENT_REMOVE
+};
+
+static const struct {
+    const char *name;
+    const char *so;
+    int kind;
+    const char *hosts;
+    const char *told;
+} rows[] = {
+    {"hold one", "", HOLD, "gpu1", "held node=gpu1" WHY},
+    {"hold several", "gpu2:l", HOLD, "gpu[2-3],dev1",
+     "held node=dev1" WHY "held node=gpu2" WHY "held node=gpu3" WHY},
+    {"hold one twice in a list", "", HOLD, "gpu1,gpu[1-2]",
+     "held node=gpu1" WHY "held node=gpu2" WHY},
+    {"hold an asset", "", HOLD, "sw1", "held node=sw1" WHY},
+    {"hold ten", "", HOLD, "gpu[1-10]",
+     "held node=gpu1" WHY "held node=gpu2" WHY "held node=gpu3" WHY "held node=gpu4" WHY
+     "held node=gpu5" WHY "held node=gpu6" WHY "held node=gpu7" WHY "held node=gpu8" WHY
+     "held node=gpu9" WHY "held node=gpu10" WHY},
+    {"hold eleven", "", HOLD, "gpu[1-11]", TOO_MANY},
+    {"hold what is held", "gpu2:h", HOLD, "gpu[1-2]", "refused: gpu2 is held already, by lee: fan"},
+    {"hold no such node", "", HOLD, "gpu1,pgu2",
+     "not-found: no node 'pgu2' in the fleet; did you mean 'gpu2'?"},
+    {"hold nothing like a node", "", HOLD, "gpu1,switzerland",
+     "not-found: no node 'switzerland' in the fleet"},
+    {"hold nothing", "", HOLD, "", "invalid: nodes: the list names none"},
+    {"hold no list", "", HOLD, "gpu[1",
+     "invalid: nodes: character 4: this bracket is never closed"},
+
+    {"release from a hold", "gpu1:h", RELEASE, "gpu1", UNHELD("gpu1")},
+    {"release what is free", "gpu1:h", RELEASE, "gpu[1-2]",
+     "refused: gpu2 is neither held nor in intake"},
+    {"release from intake", "gpu1:lic", RELEASE, "gpu1", ACCEPTED("gpu1")},
+    {"release from intake, drifted", "gpu1:lid", RELEASE, "gpu1",
+     STAYS("gpu1", "2 drifted and 1 unmeasured, first kernel")},
+    {"release from intake, never read", "gpu1:li", RELEASE, "gpu1",
+     STAYS("gpu1", "what it runs was never read")},
+    {"release from intake, never judged", "gpu1:lit", RELEASE, "gpu1",
+     STAYS("gpu1", "what it runs was not judged against the stack of its pool")},
+    {"release from intake, judged by another stack", "gpu1:lio", RELEASE, "gpu1",
+     STAYS("gpu1", "what it runs was not judged against the stack of its pool")},
+    {"release from intake without a stack", "dev1:lit", RELEASE, "dev1", ACCEPTED("dev1")},
+    {"release from intake without a stack, never read", "dev1:li", RELEASE, "dev1",
+     STAYS("dev1", "what it runs was never read")},
+    {"release several, one of them drifted", "gpu1:lic gpu2:lid", RELEASE, "gpu[1-2]",
+     STAYS("gpu2", "2 drifted and 1 unmeasured, first kernel")},
+    {"release several", "gpu1:lic gpu2:h dev3:lit", RELEASE, "gpu[1-2],dev3",
+     ACCEPTED("dev3") ACCEPTED("gpu1") UNHELD("gpu2")},
+    {"release from both", "gpu1:lich", RELEASE, "gpu1", UNHELD("gpu1") ACCEPTED("gpu1")},
+    {"release from the hold alone", "gpu1:lidh", RELEASE, "gpu1", UNHELD("gpu1")},
+    {"force, drifted", "gpu1:lid", FORCE, "gpu1",
+     "accepted hosts=gpu1 by=kim reason=although 2 drifted and 1 unmeasured, first kernel: why\n"},
+    {"force, never read", "gpu1:i", FORCE, "gpu1",
+     "accepted hosts=gpu1 by=kim reason=although what it runs was never read: why\n"},
+    {"force without need", "gpu1:lic", FORCE, "gpu1", ACCEPTED("gpu1")},
+    {"force from both", "gpu1:lidh", FORCE, "gpu1",
+     UNHELD("gpu1") "accepted hosts=gpu1 by=kim reason=although 2 drifted and 1 unmeasured, first "
+                    "kernel: why\n"},
+    {"force what is free", "", FORCE, "gpu1", "refused: gpu1 is neither held nor in intake"},
+    {"release eleven", "", RELEASE, "gpu[1-11]", TOO_MANY},
+
+    {"replace", "gpu1:lc", REPLACE, "gpu1",
+     "replaced node=gpu1" WHY "intake node=gpu1 why=replaced: why\n"},
+    {"replace several", "", REPLACE, "gpu[1-2]",
+     "replaced node=gpu1" WHY "intake node=gpu1 why=replaced: why\n"
+     "replaced node=gpu2" WHY "intake node=gpu2 why=replaced: why\n"},
+    {"replace no such node", "", REPLACE, "gpu99",
+     "not-found: no node 'gpu99' in the fleet; did you mean 'gpu9'?"},
+    {"replace eleven", "", REPLACE, "gpu[1-11]", TOO_MANY},
+
+    {"remove, never seen", "", REMOVE, "gpu[2-3]", "removed hosts=gpu[2-3]" WHY},
+    {"remove, lost", "gpu1:lX", REMOVE, "gpu1", "removed hosts=gpu1" WHY},
+    {"remove, live", "gpu1:l", REMOVE, "gpu1", HOLD_IT("gpu1", "live")},
+    {"remove, late", "gpu1:lL", REMOVE, "gpu1", HOLD_IT("gpu1", "late")},
+    {"remove, live and held", "gpu1:lh", REMOVE, "gpu1", "removed hosts=gpu1" WHY},
+    {"remove several, one live", "gpu2:l", REMOVE, "gpu[1-3]", HOLD_IT("gpu2", "live")},
+    {"remove an asset", "", REMOVE, "sw1", "removed hosts=sw1" WHY},
+    {"remove eleven", "", REMOVE, "gpu[1-11]", TOO_MANY},
+};
+
+static struct lks_event event_of(int kind, const char *hosts, const char *reason)
+{
+    return (struct lks_event){
+        .kind = kind == FORCE ? LKS_EVENT_RELEASE : (enum lks_event_kind)kind,
+        .by = LKS_STR("kim"),
+        .reason = lks_str_from(reason),
+        .name = lks_str_from(hosts),
+        .release = {.force = kind == FORCE},
+    };
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        set_up(&a, rows[i].so);
+        struct lks_event e = event_of(rows[i].kind, rows[i].hosts, "why");
+        CHECK_STR(lks_asked(&a, &e), rows[i].told);
+    }
+}
+
+/* What each of them leaves behind. */
+static void test_after(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a, "gpu1:lcih");
+    uint32_t id = lks_state_node(&a.state, LKS_STR("gpu1"));
+    const struct lks_node *n = &a.state.nodes[id];
+    struct lks_event e = event_of(RELEASE, "gpu1", "why");
+    lks_asked(&a, &e);
+    CHECK(!n->held && !n->intake && n->accepted && n->tuple != 0);
+
+    e = event_of(REPLACE, "gpu1", "new board");
+    lks_asked(&a, &e);
+    CHECK(n->placed && n->intake && !n->accepted && !n->enrolled);
+    CHECK(n->tuple == 0 && n->boot == 0 && n->parts[LKS_PART_BOARD] == 0);
+    CHECK_INT(n->certificates[0].fingerprint[0], 0);
+    CHECK_STR(lks_state_text(&a.state, n->intake_why), "replaced: new board");
+
+    e = event_of(REMOVE, "gpu1", "sold");
+    lks_asked(&a, &e);
+    CHECK_INT(lks_state_node(&a.state, LKS_STR("gpu1")), LKS_NO_NODE);
+}
+
+/* Asking again for what was done, as one does when the answer was lost, is no mistake. */
+static void test_hold_again(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a, "");
+    struct lks_event e = event_of(HOLD, "gpu[1-2]", "why"), other = event_of(HOLD, "gpu2", "dust");
+    lks_asked(&a, &e);
+    CHECK_STR(lks_asked(&a, &e), "");
+    CHECK_STR(lks_asked(&a, &other), "refused: gpu2 is held already, by kim: why");
+    e = event_of(HOLD, "gpu[1-3]", "why");
+    CHECK_STR(lks_asked(&a, &e), "held node=gpu3" WHY);
+}
+
+/* The number of nodes in one call is the site's to set. */
+static void test_limit(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a, "");
+    a.state.limits.call_nodes = 30;
+    struct lks_event e = event_of(REMOVE, "gpu[1-30]", "why");
+    CHECK_STR(lks_asked(&a, &e), "removed hosts=gpu[1-30]" WHY);
+}
+
+#define B64   "0123456789012345678901234567890123456789012345678901234567890123"
+#define B256  B64 B64 B64 B64
+#define B1024 B256 B256 B256 B256
+
+static const struct {
+    const char *name;
+    struct lks_str reason;
+    const char *told;
+} reasons[] = {
+    {"none", LKS_STR_C(""), "invalid: give a reason; it is kept in the journal"},
+    {"blanks", LKS_STR_C(" \t "), "invalid: give a reason; it is kept in the journal"},
+    {"two lines", LKS_STR_C("a\nb"), "invalid: a reason is one line of printable text"},
+    {"an escape sequence", LKS_STR_C("\x1b[2J"), "invalid: a reason is one line of printable text"},
+    {"not UTF-8", LKS_STR_C("\xff"), "invalid: a reason is one line of printable text"},
+    {"too long", LKS_STR_C(B1024 "x"),
+     "invalid: a reason has at most 1024 bytes; this one has 1025"},
+    {"as long as it may be", LKS_STR_C(B1024), "held node=gpu1 by=kim reason=" B1024 "\n"},
+    {"blanks around", LKS_STR_C("  fan \t"), "held node=gpu1 by=kim reason=fan\n"},
+    {"letters of all kinds",
+     LKS_STR_C("l\xc3\xbc"
+               "fter"),
+     "held node=gpu1 by=kim reason=l\xc3\xbc"
+     "fter\n"},
+};
+
+static void test_reasons(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(reasons); i++) {
+        lks_test_case("%s", reasons[i].name);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        set_up(&a, "");
+        struct lks_event e = event_of(HOLD, "gpu1", "");
+        e.reason = reasons[i].reason;
+        CHECK_STR(lks_asked(&a, &e), reasons[i].told);
+        for (int kind = LKS_EVENT_HOLD; kind <= LKS_EVENT_REMOVE && i == 0; kind++) {
+            e.kind = (enum lks_event_kind)kind;
+            CHECK_STR(lks_asked(&a, &e), reasons[i].told);
+        }
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"node: what a person asks of nodes", test_rows},
+        {"node: what it leaves behind", test_after},
+        {"node: held again", test_hold_again},
+        {"node: how many at once", test_limit},
+        {"node: reasons", test_reasons},
+        {0},
+    });
+}

@@ -1,0 +1,574 @@
+#include "engine/engine.h"
+
+#include "drivers/store_memory.h"
+#include "engine/journal.h"
+#include "tests/facts.h"
+#include "tests/journals.h"
+#include "tests/test.h"
+#include "tests/tuples.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define WALL    UINT64_C(1794700000000)
+#define JOURNAL "00112233445566778899aabbccddeeff"
+#define BY      LKS_STR("user:kim")
+#define REASON  LKS_STR("a test")
+
+#define FLEET                                                                                      \
+    "---\nlockstep: 1\nkind: Fleet\nname: %s\n"                                                    \
+    "pools: {train: {posture: pre-training, stack: golden}}\n"                                     \
+    "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8}]\n"
+
+/* One disk, and the engine that has it. */
+struct bench {
+    struct lks_memory_disk *disk;
+    struct lks_store store;
+    struct lks_engine *engine;
+    struct lks_engine_options options;
+    struct lks_key key;
+    struct lks_now now;
+};
+
+static enum lks_code start(struct bench *b, struct lks_err *err)
+{
+    enum lks_code code = lks_store_memory_open(b->disk, &b->store, err);
+    LKS_ASSERT(code == LKS_OK);
+    code = lks_engine_open(&b->store, &b->options, b->now, &b->engine, err);
+    if (code != LKS_OK)
+        lks_store_close(&b->store);
+    return code;
+}
+
+static void stop(struct bench *b)
+{
+    lks_engine_free(b->engine);
+    b->engine = NULL;
+    lks_store_close(&b->store);
+}
+
+static void bench_init(struct bench *b)
+{
+    struct lks_err err = {0};
+    *b = (struct bench){.disk = lks_memory_disk_new(), .key = lks_test_key()};
+    b->now = (struct lks_now){.wall = WALL, .mono = 1000};
+    b->options = (struct lks_engine_options){
+        .facts = lks_test_facts(),
+        .key = &b->key,
+        .version = "1.2.3",
+        .journal = JOURNAL,
+        .seed = 1,
+        .sign_rows = 1000,
+        .sign_after = 3600 * LKS_SECOND,
+    };
+    if (!CHECK_CODE(start(b, &err), LKS_OK))
+        printf("%s\n", err.msg);
+    LKS_ASSERT(b->engine != NULL);
+}
+
+static void bench_fini(struct bench *b)
+{
+    if (b->engine != NULL)
+        stop(b);
+    lks_memory_disk_free(b->disk);
+}
+
+/* What was decided; its refusal is the answer. */
+static enum lks_code turn(struct bench *b, const struct lks_event *event,
+                          const struct lks_store_blob *blob, uint64_t *needs, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    uint64_t ignored = 0;
+    lks_decision_init(&d);
+    enum lks_code code =
+        lks_engine_turn(b->engine, b->now, event, blob, &d, needs != NULL ? needs : &ignored, err);
+    if (code == LKS_OK && d.refused.code != LKS_OK)
+        *err = d.refused;
+    return code == LKS_OK ? d.refused.code : code;
+}
+
+static void turn_ok(struct bench *b, const struct lks_event *event)
+{
+    struct lks_err err = {0};
+    if (!CHECK_CODE(turn(b, event, NULL, NULL, &err), LKS_OK))
+        printf("%s\n", err.msg);
+}
+
+static const struct lks_event started = {
+    .kind = LKS_EVENT_STARTED,
+    .started = {.version = LKS_STR_C("1.2.3"), .host = LKS_STR_C("control")},
+};
+
+static enum lks_code commit(struct bench *b, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    if (!lks_engine_take(b->engine, b->now, &batch))
+        return LKS_OK;
+    enum lks_code code = lks_engine_commit(&b->options, &b->store, &batch, err);
+    if (code == LKS_OK)
+        lks_engine_durable(b->engine, &batch);
+    return code;
+}
+
+static void commit_ok(struct bench *b)
+{
+    struct lks_err err = {0};
+    CHECK_CODE(commit(b, &err), LKS_OK);
+}
+
+static enum lks_code apply_fleet(struct bench *b, const char *name, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+    struct lks_store_blob blob = {0};
+    lks_buf_init(&text, 1 << 20);
+    lks_buf_addf(&text, "%s" FLEET, lks_test_node_stack, name);
+    blob.bytes = lks_buf_view(&text);
+    CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, err), LKS_OK);
+    if (!CHECK_CODE(lks_manifest_parse("f", blob.bytes, lks_test_facts(), NULL, &manifest, err),
+                    LKS_OK))
+        printf("%s\n", err->msg);
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLEET,
+        .by = BY,
+        .reason = REASON,
+        .fleet = {.manifest = &manifest, .digest = lks_str_from(blob.digest), .accept = true},
+    };
+    return turn(b, &event, &blob, NULL, err);
+}
+
+static void fleet_ok(struct bench *b, const char *name)
+{
+    struct lks_err err = {0};
+    if (!CHECK_CODE(apply_fleet(b, name, &err), LKS_OK))
+        printf("%s\n", err.msg);
+}
+
+static void hold(struct bench *b, const char *node)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_HOLD, .by = BY, .reason = REASON, .name = lks_str_from(node)};
+    turn_ok(b, &event);
+}
+
+/* The state of a new process on the same disk is the state that was lived. */
+static void check_restart(struct bench *b)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state folded = {0};
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&folded, 9, &err), LKS_OK);
+    CHECK_CODE(lks_journal_fold(&b->store, 0, &folded, &tail, &err), LKS_OK);
+    if (!CHECK(lks_state_equal(&folded, lks_engine_state(b->engine), &err)))
+        printf("%s\n", err.msg);
+}
+
+/* Turns and commits -------------------------------------------------------------------------- */
+
+static void test_an_answer_needs_its_rows_durable(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    uint64_t needs = 0;
+    bench_init(&b);
+    CHECK_INT(lks_engine_seq(b.engine), 1); /* the journal has begun */
+    CHECK_INT(lks_engine_durable_seq(b.engine), 0);
+    CHECK_CODE(turn(&b, &started, NULL, &needs, &err), LKS_OK);
+    CHECK_INT(needs, 2);
+    CHECK_INT(lks_engine_durable_seq(b.engine), 0);
+    commit_ok(&b);
+    CHECK_INT(lks_engine_durable_seq(b.engine), 2);
+    check_restart(&b);
+
+    struct lks_event nobody = {
+        .kind = LKS_EVENT_HOLD, .by = BY, .reason = REASON, .name = LKS_STR("n9")};
+    CHECK_CODE(turn(&b, &nobody, NULL, &needs, &err), LKS_E_NOT_FOUND);
+    CHECK_INT(needs, 2);
+    turn_ok(&b, &started);
+    CHECK_CODE(turn(&b, &nobody, NULL, &needs, &err), LKS_E_NOT_FOUND);
+    CHECK_INT(needs, 3); /* the refusal may rest on the row that is not durable yet */
+}
+
+static void test_many_turns_are_one_batch(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0}, other = {0};
+    struct lks_err err = {0};
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    hold(&b, "n1");
+    hold(&b, "n2");
+    uint64_t last = lks_engine_seq(b.engine);
+    CHECK(lks_engine_take(b.engine, b.now, &batch));
+    CHECK_INT(batch.last, last);
+    CHECK_INT(batch.store.row_count, last);
+    CHECK_INT(batch.store.blob_count, 1);
+
+    /* While it is written, turns go on; the batch has its own bytes. */
+    for (unsigned i = 0; i < 100; i++)
+        hold(&b, i % 2 == 0 ? "n3" : "n4");
+    CHECK(!lks_engine_take(b.engine, b.now, &other));
+    CHECK_CODE(lks_engine_commit(&b.options, &b.store, &batch, &err), LKS_OK);
+    lks_engine_durable(b.engine, &batch);
+    CHECK_INT(lks_engine_durable_seq(b.engine), last);
+    commit_ok(&b);
+    CHECK_INT(lks_engine_durable_seq(b.engine), lks_engine_seq(b.engine));
+    CHECK(!lks_engine_take(b.engine, b.now, &other));
+    check_restart(&b);
+}
+
+static void test_trying_changes_nothing(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    struct lks_err err = {0};
+    bench_init(&b);
+    lks_decision_init(&d);
+    CHECK_CODE(lks_engine_try(b.engine, b.now, &started, &d, &err), LKS_OK);
+    CHECK_INT(d.count, 1);
+    CHECK_INT(lks_engine_seq(b.engine), 1);
+}
+
+static void test_a_full_disk_stalls_and_loses_nothing(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    struct lks_err err = {0}, why = {0};
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    hold(&b, "n1");
+    lks_memory_disk_fail(b.disk, LKS_MEMORY_FULL, 0);
+    CHECK(lks_engine_take(b.engine, b.now, &batch));
+    turn_ok(&b, &started); /* decided before anyone knew */
+    CHECK_CODE(lks_engine_commit(&b.options, &b.store, &batch, &err), LKS_E_UNAVAILABLE);
+    lks_engine_stall(b.engine, &err);
+    CHECK(lks_engine_stalled(b.engine, &why));
+    CHECK_HAS(lks_str_from(why.msg), "no space left");
+    CHECK_CODE(turn(&b, &started, NULL, NULL, &err), LKS_E_UNAVAILABLE);
+    CHECK_HAS(lks_str_from(err.msg), "the journal cannot be written");
+    CHECK(lks_engine_next(b.engine) == UINT64_MAX);
+    CHECK_CODE(lks_engine_commit(&b.options, &b.store, &batch, &err), LKS_E_UNAVAILABLE);
+
+    lks_memory_disk_fail(b.disk, LKS_MEMORY_NO_CRASH, 0);
+    CHECK_CODE(lks_engine_commit(&b.options, &b.store, &batch, &err), LKS_OK);
+    lks_engine_durable(b.engine, &batch);
+    CHECK(!lks_engine_stalled(b.engine, NULL));
+    turn_ok(&b, &started);
+    commit_ok(&b);
+    CHECK_INT(lks_engine_durable_seq(b.engine), lks_engine_seq(b.engine));
+    check_restart(&b);
+}
+
+/* Wherever it falls, a crash leaves all of a batch or nothing. */
+static void test_a_crash_at_every_statement(void)
+{
+    static const enum lks_memory_crash ways[] = {LKS_MEMORY_CRASH_BEFORE, LKS_MEMORY_CRASH_AFTER};
+    unsigned crashes = 0;
+    for (uint64_t i = 0; i < 40; i++) {
+        LKS_CLEANUP(bench_fini) struct bench b;
+        struct lks_err err = {0};
+        enum lks_memory_crash how = ways[i % 2];
+        lks_test_case("crash %s statement %" PRIu64, i % 2 == 0 ? "before" : "after", i / 2);
+        bench_init(&b);
+        commit_ok(&b);
+        fleet_ok(&b, "one");
+        hold(&b, "n1");
+        uint64_t before = lks_engine_durable_seq(b.engine), last = lks_engine_seq(b.engine);
+        lks_memory_disk_fail(b.disk, how, i / 2);
+        enum lks_code code = commit(&b, &err);
+        stop(&b);
+        lks_memory_disk_fail(b.disk, LKS_MEMORY_NO_CRASH, 0);
+        CHECK_CODE(start(&b, &err), LKS_OK);
+        crashes += code == LKS_E_IO;
+        bool all = code == LKS_OK || how == LKS_MEMORY_CRASH_AFTER;
+        CHECK_INT(lks_engine_seq(b.engine), all ? last : before);
+        CHECK((lks_engine_book(b.engine)->manifest != NULL) == all);
+        fleet_ok(&b, "two");
+        commit_ok(&b);
+        check_restart(&b);
+    }
+    CHECK(crashes > 10 && crashes < 40);
+}
+
+static void test_too_much_waiting_is_refused(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    while (lks_engine_seq(b.engine) < LKS_ENGINE_BATCH_ROWS_MAX)
+        turn_ok(&b, &started);
+    CHECK_CODE(turn(&b, &started, NULL, NULL, &err), LKS_E_UNAVAILABLE);
+    CHECK_HAS(lks_str_from(err.msg), "try again");
+    commit_ok(&b);
+    turn_ok(&b, &started);
+}
+
+/* Signatures --------------------------------------------------------------------------------- */
+
+static void test_when_heads_are_signed(void)
+{
+    static const struct {
+        const char *name;
+        uint64_t rows;
+        lks_ms after, wait;
+        unsigned turns;
+        bool is_signed;
+    } cases[] = {
+        {"each batch", 1000, 0, 0, 1, true},        {"neither is due", 10, 60000, 59999, 3, false},
+        {"enough rows", 10, 60000, 0, 9, true},     {"one too few", 10, 60000, 0, 8, false},
+        {"long enough", 10, 60000, 60000, 1, true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(bench_fini) struct bench b;
+        struct lks_public_key key;
+        lks_test_case("%s", cases[i].name);
+        bench_init(&b);
+        stop(&b);
+        b.options.sign_rows = cases[i].rows;
+        b.options.sign_after = cases[i].after;
+        struct lks_err err = {0};
+        CHECK_CODE(start(&b, &err), LKS_OK);
+        for (unsigned n = 0; n < cases[i].turns; n++)
+            turn_ok(&b, &started);
+        b.now.mono += cases[i].wait;
+        CHECK_INT(lks_engine_head(b.engine)->seq, 0);
+        commit_ok(&b);
+        const struct lks_head *head = lks_engine_head(b.engine);
+        CHECK_INT(head->seq, cases[i].is_signed ? cases[i].turns + 1 : 0);
+        key = lks_key_public(&b.key);
+        CHECK(lks_head_verify(&key, head) == cases[i].is_signed);
+    }
+}
+
+/* Rows of a quiet night do not wait for the next row to be signed. */
+static void test_a_signature_that_becomes_due_in_silence(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    commit_ok(&b);
+    CHECK_INT(lks_engine_head(b.engine)->seq, 0);
+    CHECK_INT(lks_engine_next(b.engine), b.now.mono + b.options.sign_after);
+    b.now.mono += b.options.sign_after;
+    commit_ok(&b);
+    CHECK_INT(lks_engine_head(b.engine)->seq, 1);
+    CHECK(lks_engine_next(b.engine) == UINT64_MAX);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK_INT(lks_engine_head(b.engine)->seq, 1);
+}
+
+static void test_another_key_is_refused(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    b.now.mono += b.options.sign_after;
+    commit_ok(&b);
+    stop(&b);
+    b.key = lks_test_other_key();
+    CHECK_CODE(start(&b, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "not signed with this key");
+}
+
+/* Time --------------------------------------------------------------------------------------- */
+
+static void test_the_journals_clock(void)
+{
+    static const struct {
+        const char *name;
+        int64_t wall; /* against the first record */
+        lks_ms mono, want;
+    } steps[] = {
+        {"as the wall's", 1000, 1000, 1000},
+        {"the wall's jumps ahead", 500000, 2000, 500000},
+        {"and back: it goes on from where it was", 3000, 10000, 507000},
+        {"a little slower", 11000, 18000, 514000},
+        {"until the wall's has caught up", 600000, 19000, 600000},
+        {"and is followed again", 601000, 20000, 601000},
+    };
+    LKS_CLEANUP(bench_fini) struct bench b;
+    bench_init(&b);
+    struct lks_now first = b.now;
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        lks_test_case("%s", steps[i].name);
+        b.now.wall = (lks_ms)((int64_t)first.wall + steps[i].wall);
+        b.now.mono = first.mono + steps[i].mono;
+        turn_ok(&b, &started);
+        CHECK_INT(lks_engine_state(b.engine)->clock - first.wall, steps[i].want);
+        CHECK_INT(lks_engine_now(b.engine, b.now).wall - first.wall, steps[i].want);
+    }
+    commit_ok(&b);
+    check_restart(&b);
+}
+
+static void test_a_restart_behind_its_own_journal(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    commit_ok(&b);
+    stop(&b);
+    b.now = (struct lks_now){.wall = WALL - 90000, .mono = 7}; /* another machine, another clock */
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    turn_ok(&b, &started);
+    CHECK_INT(lks_engine_state(b.engine)->clock, WALL);
+    b.now.mono += 8000;
+    turn_ok(&b, &started);
+    CHECK_INT(lks_engine_state(b.engine)->clock, WALL + 7000);
+}
+
+/* Opening ------------------------------------------------------------------------------------ */
+
+static void test_the_manifest_is_kept_in_step(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    CHECK(lks_engine_book(b.engine)->manifest == NULL);
+    fleet_ok(&b, "one");
+    CHECK_STR(lks_engine_book(b.engine)->manifest->fleets[0].name, "one");
+    fleet_ok(&b, "two");
+    CHECK_STR(lks_engine_book(b.engine)->manifest->fleets[0].name, "two");
+    commit_ok(&b);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK_STR(lks_engine_book(b.engine)->manifest->fleets[0].name, "two");
+    check_restart(&b);
+}
+
+static bool keep_none(void *ctx, const char *digest)
+{
+    (void)ctx;
+    (void)digest;
+    return false;
+}
+
+static void test_stores_that_are_refused(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    commit_ok(&b);
+    stop(&b);
+
+    lks_test_case("a row that was edited");
+    lks_memory_disk_row(b.disk, 2)->time++;
+    CHECK_CODE(start(&b, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "journal row 2 (edited)");
+    CHECK_HAS(lks_str_from(err.msg), "lockstep journal repair");
+    lks_memory_disk_row(b.disk, 2)->time--;
+    CHECK_CODE(start(&b, &err), LKS_OK);
+
+    lks_test_case("no manifest");
+    CHECK_CODE(b.store.ops->trim(b.store.self, 0, keep_none, NULL, &err), LKS_OK);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "the fleet's manifest sha256:");
+    CHECK_HAS(lks_str_from(err.msg), "restore a backup");
+
+    lks_test_case("an empty one without a name for it");
+    lks_memory_disk_free(b.disk);
+    b.disk = lks_memory_disk_new();
+    b.options.journal[0] = '\0';
+    CHECK_CODE(start(&b, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "32 hexadecimal digits");
+}
+
+static void test_a_snapshot_shortens_the_start(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    uint64_t seq = 0;
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    hold(&b, "n1");
+    commit_ok(&b);
+    lks_buf_init(&bytes, 1 << 20);
+    CHECK_CODE(lks_engine_snapshot(b.engine, &bytes, &seq, &err), LKS_OK);
+    CHECK_INT(seq, lks_engine_seq(b.engine));
+    CHECK_CODE(b.store.ops->snapshot_put(b.store.self, seq, lks_buf_view(&bytes), &err), LKS_OK);
+    hold(&b, "n2");
+    commit_ok(&b);
+    uint64_t last = lks_engine_seq(b.engine);
+    stop(&b);
+    lks_memory_disk_row(b.disk, 2)->time++; /* behind it nothing is read */
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK_INT(lks_engine_seq(b.engine), last);
+    const struct lks_state *state = lks_engine_state(b.engine);
+    CHECK(state->nodes[lks_state_node(state, LKS_STR("n1"))].held);
+    CHECK(state->nodes[lks_state_node(state, LKS_STR("n2"))].held);
+}
+
+/* Heartbeats --------------------------------------------------------------------------------- */
+
+static void test_only_news_makes_rows(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    uint32_t node = lks_state_node(lks_engine_state(b.engine), LKS_STR("n1"));
+    struct lks_beat beat = {.protocol = 1, .boot = {1}, .seq = 1, .sent = b.now.wall};
+    uint64_t seq = lks_engine_seq(b.engine);
+    CHECK_CODE(lks_engine_hear(b.engine, b.now, node, &beat, &err), LKS_OK);
+    CHECK(lks_engine_seq(b.engine) > seq);
+    CHECK_INT(lks_engine_state(b.engine)->nodes[node].liveness, LKS_LIVE);
+    seq = lks_engine_seq(b.engine);
+    for (beat.seq = 2; beat.seq < 50; beat.seq++) {
+        b.now.mono += 10000;
+        b.now.wall += 10000;
+        beat.sent = b.now.wall;
+        CHECK_CODE(lks_engine_hear(b.engine, b.now, node, &beat, &err), LKS_OK);
+    }
+    CHECK_INT(lks_engine_seq(b.engine), seq);
+
+    b.now.mono += 30000;
+    CHECK(lks_engine_next(b.engine) <= b.now.mono);
+    turn_ok(&b, &(struct lks_event){.kind = LKS_EVENT_TICK});
+    CHECK_INT(lks_engine_state(b.engine)->nodes[node].liveness, LKS_LATE);
+    commit_ok(&b);
+    check_restart(&b);
+}
+
+/* A clock that was set back is the controller's fault, not the node's. */
+static void test_skew_is_told_from_the_wall(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    bench_init(&b);
+    fleet_ok(&b, "one");
+    uint32_t node = lks_state_node(lks_engine_state(b.engine), LKS_STR("n1"));
+    b.now.wall -= 600000;
+    struct lks_beat beat = {.protocol = 1, .boot = {1}, .seq = 1, .sent = b.now.wall};
+    CHECK_CODE(lks_engine_hear(b.engine, b.now, node, &beat, &err), LKS_OK);
+    CHECK_INT(lks_engine_state(b.engine)->pulses[node].skew, 0);
+}
+
+static const struct lks_test tests[] = {
+    {"engine: an answer needs its rows durable", test_an_answer_needs_its_rows_durable},
+    {"engine: many turns are one batch", test_many_turns_are_one_batch},
+    {"engine: trying changes nothing", test_trying_changes_nothing},
+    {"engine: a full disk stalls and loses nothing", test_a_full_disk_stalls_and_loses_nothing},
+    {"engine: a crash at every statement", test_a_crash_at_every_statement},
+    {"engine: too much waiting is refused", test_too_much_waiting_is_refused},
+    {"engine: when heads are signed", test_when_heads_are_signed},
+    {"engine: a signature that becomes due in silence",
+     test_a_signature_that_becomes_due_in_silence},
+    {"engine: another key is refused", test_another_key_is_refused},
+    {"engine: the journal's clock", test_the_journals_clock},
+    {"engine: a restart behind its own journal", test_a_restart_behind_its_own_journal},
+    {"engine: the manifest is kept in step", test_the_manifest_is_kept_in_step},
+    {"engine: stores that are refused", test_stores_that_are_refused},
+    {"engine: a snapshot shortens the start", test_a_snapshot_shortens_the_start},
+    {"engine: only news makes rows", test_only_news_makes_rows},
+    {"engine: skew is told from the wall", test_skew_is_told_from_the_wall},
+    {0},
+};
+
+int main(void)
+{
+    return lks_test_main(tests);
+}

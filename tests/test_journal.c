@@ -1,0 +1,351 @@
+/* Faults of a journal are found and told apart, on every store. */
+#include "engine/journal.h"
+
+#include "tests/journals.h"
+#include "tests/test.h"
+
+/* Faults that a disk or a person makes ------------------------------------------------------- */
+
+static void edit_body(struct lks_memory_disk *disk)
+{
+    static const char zeros[256];
+    lks_memory_disk_row(disk, 7)->body.ptr = zeros;
+}
+
+static void edit_time(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_row(disk, 7)->time++;
+}
+
+static void edit_kind(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_row(disk, 7)->kind = LKS_RECORD_REMOVED;
+}
+
+static void edit_hash(struct lks_memory_disk *disk)
+{
+    memset(lks_memory_disk_row(disk, 7)->hash, 0, LKS_HASH_BYTES);
+}
+
+static void edit_last(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_row(disk, lks_test_life_count)->version = 9;
+}
+
+static void drop_one(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_drop(disk, 7);
+}
+
+static void drop_three(struct lks_memory_disk *disk)
+{
+    for (uint64_t seq = 7; seq <= 9; seq++)
+        lks_memory_disk_drop(disk, seq);
+}
+
+static void swap(struct lks_memory_disk *disk, uint64_t a, uint64_t b, bool hashes)
+{
+    struct lks_row *x = lks_memory_disk_row(disk, a), *y = lks_memory_disk_row(disk, b);
+    struct lks_row kept = *x;
+    *x = *y;
+    *y = kept;
+    x->seq = a;
+    y->seq = b;
+    if (!hashes) {
+        uint8_t hash[LKS_HASH_BYTES];
+        memcpy(hash, x->hash, sizeof(hash));
+        memcpy(x->hash, y->hash, sizeof(hash));
+        memcpy(y->hash, hash, sizeof(hash));
+    }
+}
+
+static void swap_neighbours(struct lks_memory_disk *disk)
+{
+    swap(disk, 7, 8, true);
+}
+
+static void swap_far(struct lks_memory_disk *disk)
+{
+    swap(disk, 7, 30, true);
+}
+
+static void swap_content(struct lks_memory_disk *disk)
+{
+    swap(disk, 7, 8, false);
+}
+
+static void cut_end(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_drop(disk, lks_test_life_count);
+    lks_memory_disk_drop(disk, lks_test_life_count - 1);
+}
+
+static void cut_beginning(struct lks_memory_disk *disk)
+{
+    lks_memory_disk_drop(disk, 1);
+    lks_memory_disk_drop(disk, 2);
+}
+
+#define SWAP(a, b)                                                                                 \
+    "UPDATE journal SET seq = 1000 WHERE seq = " #a "; UPDATE journal SET seq = " #a               \
+    " WHERE seq = " #b "; UPDATE journal SET seq = " #b " WHERE seq = 1000"
+
+static const struct {
+    const char *name;
+    void (*memory)(struct lks_memory_disk *disk);
+    const char *sql;
+    enum lks_fault fault;
+    uint64_t at; /* 0: behind the last row but two */
+    const char *text;
+} damages[] = {
+    {"a body edited", edit_body, "UPDATE journal SET body = zeroblob(length(body)) WHERE seq = 7",
+     LKS_FAULT_EDITED, 7, "row 7 is not what was written"},
+    {"a time edited", edit_time, "UPDATE journal SET time = time + 1 WHERE seq = 7",
+     LKS_FAULT_EDITED, 7, "row 7 is not what was written"},
+    {"a kind edited", edit_kind, "UPDATE journal SET kind = 14 WHERE seq = 7", LKS_FAULT_EDITED, 7,
+     "row 7 is not what was written"},
+    {"a hash edited", edit_hash, "UPDATE journal SET hash = zeroblob(32) WHERE seq = 7",
+     LKS_FAULT_EDITED, 7, "row 7 is not what was written"},
+    {"the last row edited", edit_last,
+     "UPDATE journal SET version = 9 WHERE seq = (SELECT max(seq) FROM journal)", LKS_FAULT_EDITED,
+     UINT64_MAX, "is not what was written"},
+    {"a row dropped", drop_one, "DELETE FROM journal WHERE seq = 7", LKS_FAULT_DROPPED, 7,
+     "row 7 is missing"},
+    {"three rows dropped", drop_three, "DELETE FROM journal WHERE seq BETWEEN 7 AND 9",
+     LKS_FAULT_DROPPED, 7, "rows 7 to 9 are missing"},
+    {"neighbours swapped", swap_neighbours, SWAP(7, 8), LKS_FAULT_REORDERED, 7,
+     "what belongs into row 7 stands in row 8"},
+    {"far rows swapped", swap_far, SWAP(7, 30), LKS_FAULT_REORDERED, 7,
+     "what belongs into row 7 stands in row 30"},
+    {"contents swapped, hashes not", swap_content,
+     "CREATE TEMP TABLE kept AS SELECT seq, hash FROM journal WHERE seq IN (7, 8); " SWAP(
+         7, 8) "; UPDATE journal SET hash = (SELECT hash FROM kept WHERE kept.seq = journal.seq) "
+               "WHERE seq IN (7, 8)",
+     LKS_FAULT_REORDERED, 7, "what belongs into row 7 stands in row 8"},
+    {"the end cut off", cut_end,
+     "DELETE FROM journal WHERE seq > (SELECT max(seq) - 2 FROM journal)", LKS_FAULT_TRUNCATED, 0,
+     "the journal ends with row"},
+    {"the beginning cut off", cut_beginning, "DELETE FROM journal WHERE seq < 3",
+     LKS_FAULT_TRUNCATED, 1, "the journal begins with row 3"},
+};
+
+static uint64_t damaged_at(uint64_t at)
+{
+    if (at == UINT64_MAX)
+        return lks_test_life_count;
+    return at == 0 ? lks_test_life_count - 1 : at;
+}
+
+static void test_damage_is_found_and_told_apart(void)
+{
+    for (size_t i = 0; i < 2 * LKS_COUNT(damages); i++) {
+        bool sqlite = i % 2 == 1;
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(sqlite);
+        LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s, %s", damages[i / 2].name, w.store.ops->name);
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+        if (sqlite)
+            lks_test_world_tamper(&w, damages[i / 2].sql);
+        else
+            damages[i / 2].memory(w.disk);
+        struct lks_verify found = lks_test_world_verify(&w, NULL);
+        CHECK_STR(lks_str_from(lks_fault_words[found.fault]),
+                  lks_fault_words[damages[i / 2].fault]);
+        CHECK_INT(found.at, damaged_at(damages[i / 2].at));
+        CHECK_HAS(lks_str_from(found.text), damages[i / 2].text);
+        CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_E_INVALID);
+        CHECK_HAS(lks_str_from(err.msg), lks_fault_words[found.fault]);
+        CHECK_HAS(lks_str_from(err.msg), "lockstep journal verify");
+        CHECK_HAS(lks_str_from(err.msg), "lockstep journal repair");
+    }
+}
+
+/* Faults that someone makes who knows how ---------------------------------------------------- */
+
+static void write_head(struct lks_test_world *w, uint64_t seq, const uint8_t *hash,
+                       const struct lks_key *key)
+{
+    struct lks_err err = {0};
+    struct lks_head head = {.seq = seq, .time = 5000};
+    memcpy(head.journal, lks_test_life_journal, sizeof(head.journal));
+    memcpy(head.hash, hash, sizeof(head.hash));
+    CHECK_CODE(lks_head_sign(key, &head, &err), LKS_OK);
+    struct lks_store_batch batch = {.head = &head};
+    CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
+}
+
+struct heads {
+    struct lks_head items[64];
+    size_t count;
+};
+
+static bool keep_head(void *ctx, const struct lks_head *head)
+{
+    struct heads *h = ctx;
+    LKS_ASSERT(h->count < LKS_COUNT(h->items));
+    h->items[h->count++] = *head;
+    return true;
+}
+
+static struct heads heads_of(struct lks_test_world *w)
+{
+    struct heads h = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(w->store.ops->heads(w->store.self, keep_head, &h, &err), LKS_OK);
+    return h;
+}
+
+/* The life with another seventh row, chained as if it had always been so. */
+static struct lks_test_world world_rewritten(bool sqlite, const struct lks_key *key)
+{
+    struct lks_test_world w = lks_test_world_new(sqlite);
+    lks_test_live(&w.store, 6, key);
+    struct lks_record other = lks_test_life[6].record;
+    other.fleet.name = LKS_STR("another");
+    lks_test_append_record(&w.store, lks_test_life[6].time, &other, &lks_test_life_blobs[0], NULL);
+    for (size_t i = 7; i < lks_test_life_count; i++)
+        lks_test_append_record(&w.store, lks_test_life[i].time, &lks_test_life[i].record,
+                               &lks_test_life_blobs[1],
+                               (i + 1) % LKS_TEST_HEAD_EVERY == 0 ? key : NULL);
+    return w;
+}
+
+static void test_a_chain_that_was_rewritten(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini)
+        struct lks_test_world honest = lks_test_world_lived(i == 1);
+        struct heads witnessed = heads_of(&honest);
+        struct lks_key key = lks_test_key(), other = lks_test_other_key();
+        LKS_CLEANUP(lks_test_world_fini)
+        struct lks_test_world unsigned_heads = world_rewritten(i == 1, NULL);
+        LKS_CLEANUP(lks_test_world_fini)
+        struct lks_test_world stolen_key = world_rewritten(i == 1, &key);
+        LKS_CLEANUP(lks_test_world_fini)
+        struct lks_test_world wrong_key = world_rewritten(i == 1, &other);
+
+        lks_test_case("old heads, %s", honest.store.ops->name);
+        write_head(&unsigned_heads, 5, witnessed.items[0].hash, &key);
+        write_head(&unsigned_heads, 10, witnessed.items[1].hash, &key);
+        struct lks_verify found = lks_test_world_verify(&unsigned_heads, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);
+        CHECK_INT(found.at, 10);
+        CHECK_HAS(lks_str_from(found.text), "rows up to 5 agree");
+
+        lks_test_case("the key was stolen, %s", honest.store.ops->name);
+        CHECK_INT(lks_test_world_verify(&stolen_key, NULL).fault, LKS_FAULT_NONE);
+        struct lks_verify_options options = {.witnesses = &witnessed.items[3], .witness_count = 1};
+        found = lks_test_world_verify(&stolen_key, &options);
+        CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);
+        CHECK_INT(found.at, 20);
+        CHECK_HAS(lks_str_from(found.text), "witness");
+        CHECK_INT(lks_test_world_verify(&honest, &options).fault, LKS_FAULT_NONE);
+        CHECK_INT(lks_test_world_verify(&honest, &options).witnesses, 1);
+
+        lks_test_case("another key, %s", honest.store.ops->name);
+        found = lks_test_world_verify(&wrong_key, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_SIGNATURE);
+        CHECK_INT(found.at, 5);
+    }
+}
+
+static void test_an_end_that_only_witnesses_know(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world whole = lks_test_world_lived(i == 1);
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world shorter = lks_test_world_new(i == 1);
+        lks_test_case("%s", whole.store.ops->name);
+        lks_test_live(&shorter.store, 20, &shorter.key);
+        struct heads witnessed = heads_of(&whole);
+        struct lks_verify_options options = {.witnesses = &witnessed.items[witnessed.count - 1],
+                                             .witness_count = 1};
+        CHECK_INT(lks_test_world_verify(&shorter, NULL).fault, LKS_FAULT_NONE);
+        struct lks_verify found = lks_test_world_verify(&shorter, &options);
+        CHECK_INT(found.fault, LKS_FAULT_TRUNCATED);
+        CHECK_INT(found.at, 21);
+    }
+}
+
+static void test_a_witness_of_another_journal(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    struct heads witnessed = heads_of(&w);
+    struct lks_err err = {0};
+    memset(witnessed.items[2].journal, 'f', LKS_JOURNAL_ID_SIZE - 1);
+    CHECK_CODE(lks_head_sign(&w.key, &witnessed.items[2], &err), LKS_OK);
+    struct lks_verify found = lks_test_world_verify(
+        &w, &(struct lks_verify_options){.witnesses = &witnessed.items[2], .witness_count = 1});
+    CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);
+    CHECK_HAS(lks_str_from(found.text), "another journal");
+}
+
+static const struct {
+    const char *name;
+    uint16_t kind;
+    uint8_t version;
+    struct lks_str body;
+} unreadable[] = {
+    {"a kind of the future", 999, 1, LKS_STR_C("")},
+    {"a version of the future", LKS_RECORD_LIVENESS, 200, LKS_STR_C("\2n1\1")},
+    {"bytes left over", LKS_RECORD_LIVENESS, 1, LKS_STR_C("\2n1\1\1")},
+    {"bytes missing", LKS_RECORD_LIVENESS, 1, LKS_STR_C("\2n")},
+};
+
+static void test_rows_that_are_whole_and_cannot_be_read(void)
+{
+    for (size_t i = 0; i < 2 * LKS_COUNT(unreadable); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i % 2 == 1);
+        lks_test_case("%s, %s", unreadable[i / 2].name, w.store.ops->name);
+        lks_test_live(&w.store, 10, &w.key);
+        struct lks_row row = {.time = 9000,
+                              .kind = unreadable[i / 2].kind,
+                              .version = unreadable[i / 2].version,
+                              .body = unreadable[i / 2].body};
+        lks_test_append(&w.store, row, NULL, &w.key);
+        struct lks_verify found = lks_test_world_verify(&w, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_UNREADABLE);
+        CHECK_INT(found.at, 11);
+    }
+}
+
+static void test_bytes_that_rows_refer_to(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i == 1);
+        lks_test_live(&w.store, 6, &w.key);
+        lks_test_append_record(&w.store, 3000, &lks_test_life[6].record, NULL, &w.key);
+        lks_test_case("missing, %s", w.store.ops->name);
+        struct lks_verify found = lks_test_world_verify(&w, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_BLOB);
+        CHECK_INT(found.at, 7);
+        CHECK_HAS(lks_str_from(found.text), "not there");
+
+        lks_test_case("different, %s", w.store.ops->name);
+        struct lks_store_blob other = lks_test_life_blobs[0];
+        struct lks_err err = {0};
+        struct lks_store_batch batch = {.blobs = &other, .blob_count = 1};
+        other.bytes = LKS_STR("another manifest");
+        CHECK_CODE(w.store.ops->append(w.store.self, &batch, &err), LKS_OK);
+        found = lks_test_world_verify(&w, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_BLOB);
+        CHECK_INT(found.at, 7);
+        CHECK_HAS(lks_str_from(found.text), "others");
+    }
+}
+
+static const struct lks_test tests[] = {
+    {"journal: damage is found and told apart", test_damage_is_found_and_told_apart},
+    {"journal: a chain that was rewritten", test_a_chain_that_was_rewritten},
+    {"journal: an end that only witnesses know", test_an_end_that_only_witnesses_know},
+    {"journal: a witness of another journal", test_a_witness_of_another_journal},
+    {"journal: rows that are whole and cannot be read",
+     test_rows_that_are_whole_and_cannot_be_read},
+    {"journal: bytes that rows refer to", test_bytes_that_rows_refer_to},
+    {0},
+};
+
+int main(void)
+{
+    return lks_test_main(tests);
+}

@@ -1,0 +1,641 @@
+/* lockstepd itself: made, started, asked in every way it documents, and in many it refuses. */
+#include "base/file.h"
+#include "codec/json.h"
+#include "core/pulse.h"
+#include "model/tuple.h"
+#include "server/forms.h"
+#include "server/routes.h"
+#include "tests/controller.h"
+#include "tests/test.h"
+#include "trust/envelope.h"
+#include "trust/x509.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, ROUTES_MAX = 64, PATIENCE = 200, REST_MS = 50 };
+
+#define FLEET                                                                                      \
+    "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"                          \
+    "pools:\n  train: {posture: pre-training}\n  serve: {posture: online-inference}\n"             \
+    "nodes:\n"                                                                                     \
+    "  - {hosts: \"gpu[1-3]\", pool: train, class: hgx-h200-8, site: east}\n"                      \
+    "  - {hosts: \"inf[1-2]\", pool: serve, class: hgx-h200-8, site: west}\n"
+
+#define AGENT_HEAD "Lockstep-Protocol: 1\r\n"
+
+/* Routes that answered a valid call as documented; all of them have, at the end. */
+static bool covered[ROUTES_MAX];
+
+static const struct lks_route *route_called(const char *id)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (strcmp(lks_routes[i].id, id) == 0)
+            return &lks_routes[i];
+    }
+    LKS_ASSERT(false);
+    return NULL;
+}
+
+/* The last answer, with its body as a document where it is JSON. */
+struct told {
+    struct lks_http_answer answer;
+    struct lks_docs docs;
+    const struct lks_doc *doc;
+};
+
+static void told_fini(struct told *t)
+{
+    lks_http_answer_fini(&t->answer);
+    lks_docs_fini(&t->docs);
+    *t = (struct told){0};
+}
+
+static struct lks_str told_text(const struct told *t, const char *key)
+{
+    return lks_doc_text(t->doc, key);
+}
+
+static int64_t told_number(const struct told *t, const char *key)
+{
+    const struct lks_doc *m = lks_doc_member(t->doc, key);
+    return m != NULL && m->kind == LKS_DOC_NUMBER ? m->number : -1;
+}
+
+/* How many there are in a list, 0 where there is no list. */
+static size_t told_count(const struct told *t, const char *key)
+{
+    const struct lks_doc *m = lks_doc_member(t->doc, key);
+    return m != NULL ? m->count : 0;
+}
+
+/* One exchange; the status, 0 when there was no answer. */
+static int ask(struct lks_client *client, const char *method, const char *path, struct lks_str body,
+               const char *head, struct told *out)
+{
+    struct lks_err err = {0};
+    told_fini(out);
+    if (lks_client_exchange(client, method, path, body.len > 0 ? "application/json" : NULL, body,
+                            head, &out->answer, &err) != LKS_OK)
+        return 0;
+    if (lks_str_starts(lks_http_answer_header(&out->answer, "content-type"), "application/json") ||
+        lks_str_starts(lks_http_answer_header(&out->answer, "content-type"),
+                       "application/problem+json")) {
+        CHECK_CODE(lks_docs_init(&out->docs, "answer", &err), LKS_OK);
+        CHECK_CODE(lks_json_parse(lks_buf_view(&out->answer.body), &out->docs, &err), LKS_OK);
+        out->doc = out->docs.first;
+    }
+    return out->answer.status;
+}
+
+/* A valid call: it is answered with 200 and with what its route documents. */
+static bool fine(struct lks_client *client, const char *id, const char *path, const char *body,
+                 struct told *out)
+{
+    const struct lks_route *r = route_called(id);
+    struct lks_err err = {0};
+    lks_test_case("%s %s", r->method, path);
+    int status = ask(client, r->method, path, lks_str_from(body),
+                     r->listener == LKS_LISTENER_AGENTS ? AGENT_HEAD : "", out);
+    if (!CHECK_INT(status, 200)) {
+        CHECK_STR(told_text(out, "detail"), "");
+        return false;
+    }
+    struct lks_str type = lks_http_answer_header(&out->answer, "content-type");
+    CHECK_STR(type, r->answer != NULL ? "application/json" : r->answer_type);
+    bool good = r->answer == NULL ||
+                (out->doc != NULL &&
+                 CHECK_CODE(lks_schema_check(&out->docs, out->doc, r->answer, &err), LKS_OK));
+    CHECK_STR(lks_str_from(err.msg), "");
+    covered[r - lks_routes] = good;
+    return good;
+}
+
+/* A refusal: its status, a problem as documented, and a line that says why. */
+static void refused(struct lks_client *client, const char *method, const char *path,
+                    const char *body, const char *head, int status, const char *detail)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct lks_err err = {0};
+    CHECK_INT(ask(client, method, path, lks_str_from(body), head, &t), status);
+    if (!CHECK(t.doc != NULL))
+        return;
+    CHECK_CODE(lks_schema_check(&t.docs, t.doc, &lks_form_problem, &err), LKS_OK);
+    CHECK_STR(lks_http_answer_header(&t.answer, "content-type"), "application/problem+json");
+    CHECK_INT(told_number(&t, "status"), status);
+    CHECK_HAS(told_text(&t, "detail"), detail);
+}
+
+/* Agents ------------------------------------------------------------------------------------ */
+
+static void put_file(const struct ctl *c, const char *name, struct lks_str bytes)
+{
+    struct lks_err err = {0};
+    CHECK_CODE(lks_file_replace(ctl_path(c, name), bytes, &err), LKS_OK);
+}
+
+static struct lks_client *connect_agent(const struct ctl *c, const char *node)
+{
+    char server[64], certificate[64], key[64];
+    snprintf(server, sizeof(server), "https://localhost:%u", c->agents);
+    snprintf(certificate, sizeof(certificate), "%s.crt", node);
+    snprintf(key, sizeof(key), "%s.key", node);
+    struct lks_client_options options = {
+        .server = server,
+        .ca = ctl_path(c, "data/ca.crt"),
+        .certificate = ctl_path(c, certificate),
+        .key = ctl_path(c, key),
+        .timeout_ms = TIMEOUT_MS,
+    };
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    CHECK_STR(lks_str_from(err.msg), "");
+    return client;
+}
+
+/* {"MEMBER": ..., "request": CSR}, the key left in NODE.key. */
+static void request_body(const struct ctl *c, const char *node, const char *member,
+                         struct lks_str value, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf request = {0};
+    struct lks_err err = {0};
+    char name[64];
+    lks_buf_init(&key, LKS_X509_PEM_MAX);
+    lks_buf_init(&request, LKS_X509_PEM_MAX);
+    CHECK_CODE(lks_x509_key(&key, &err), LKS_OK);
+    CHECK_CODE(lks_x509_request(lks_buf_view(&key), LKS_STR("liar"), &request, &err), LKS_OK);
+    snprintf(name, sizeof(name), "%s.key", node);
+    put_file(c, name, lks_buf_view(&key));
+    lks_buf_fini(out);
+    lks_buf_init(out, LKS_X509_PEM_MAX * 2);
+    struct lks_json_writer w = {.out = out};
+    lks_json_begin(&w, NULL, '{');
+    if (member != NULL)
+        lks_json_text(&w, member, value);
+    lks_json_text(&w, "request", lks_buf_view(&request));
+    lks_json_end(&w, '}');
+}
+
+/* From the token to a connection of its own. NULL is a failed check. */
+static struct lks_client *enroll(const struct ctl *c, struct lks_client *admin, const char *node)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    char path[96], file[64];
+    snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", node);
+    if (!fine(admin, "enrollNode", path, "{\"ttl_seconds\":60}", &t))
+        return NULL;
+    request_body(c, node, "token", told_text(&t, "token"), &body);
+    if (!fine(admin, "enroll", "/v1/enroll", body.ptr, &t))
+        return NULL;
+    CHECK_STR(told_text(&t, "node"), node);
+    snprintf(file, sizeof(file), "%s.crt", node);
+    put_file(c, file, told_text(&t, "certificate"));
+    refused(admin, "POST", "/v1/enroll", body.ptr, "", 403, ""); /* a token is good once */
+    return connect_agent(c, node);
+}
+
+static int beat(struct lks_client *agent, uint64_t seq, struct told *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    b.sent = (lks_ms)now.tv_sec * 1000;
+    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
+    lks_beat_pack(&b, &bytes);
+    return ask(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out);
+}
+
+static void report_body(const char *node, struct lks_buf *out)
+{
+    struct lks_tuple t;
+    struct lks_err err = {0};
+    lks_tuple_init(&t);
+    t.node = lks_str_from(node);
+    t.boot_id = LKS_STR("07000000-0000-0000-0000-000000000000");
+    t.taken = 1794700000;
+    struct lks_reading driver = {
+        .name = LKS_STR("driver"), .value = LKS_STR("580.95.05"), .evidence = LKS_STR("here")};
+    lks_tuple_add(&t, &driver);
+    CHECK_CODE(lks_tuple_finish(&t, &err), LKS_OK);
+    lks_buf_init(out, ANSWER_MAX);
+    CHECK_CODE(lks_tuple_json(&t, (struct lks_str){0}, out, &err), LKS_OK);
+    lks_tuple_fini(&t);
+}
+
+/* Every route, in the order of a node's life ------------------------------------------------ */
+
+static void look_at_fleet(struct lks_client *admin)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    fine(admin, "health", "/v1/health", "", &t);
+    fine(admin, "ready", "/v1/ready", "", &t);
+    fine(admin, "openapi", "/v1/openapi.json", "", &t);
+    fine(admin, "whoami", "/v1/whoami", "", &t);
+    CHECK_STR(told_text(&t, "identity"), "admin");
+    fine(admin, "fleet", "/v1/fleet", "", &t); /* before there is one */
+    fine(admin, "applyFleet", "/v1/fleet?dry_run=true", FLEET, &t);
+    CHECK(lks_doc_member(t.doc, "applied") != NULL && !lks_doc_member(t.doc, "applied")->truth);
+    fine(admin, "fleet", "/v1/fleet", "", &t);
+    CHECK_INT(told_number(&t, "nodes"), 0);
+    fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+    fine(admin, "fleet", "/v1/fleet", "", &t);
+    CHECK_INT(told_number(&t, "nodes"), 5);
+    fine(admin, "pools", "/v1/pools?limit=1", "", &t);
+    CHECK_STR(told_text(&t, "next"), "train");
+    fine(admin, "nodes", "/v1/nodes?pool=serve&liveness=unseen&intake=false", "", &t);
+    CHECK_INT(told_count(&t, "items"), 2);
+    fine(admin, "metrics", "/metrics", "", &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_node_info{node=\"gpu1\",pool=\"train\"");
+    CHECK(lks_str_ends(lks_buf_view(&t.answer.body), "\n# EOF\n"));
+}
+
+static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf report = {0};
+    struct lks_err err = {0};
+    for (uint64_t seq = 1; seq <= 3; seq++) { /* decided by the state thread, then noted at once */
+        lks_test_case("heartbeat %llu", (unsigned long long)seq);
+        CHECK_INT(beat(agent, seq, &t), 200);
+        CHECK_CODE(lks_schema_check(&t.docs, t.doc, &lks_form_beat, &err), LKS_OK);
+    }
+    covered[route_called("beat") - lks_routes] = true;
+    report_body("gpu1", &report);
+    fine(agent, "report", "/v1/agent/tuple", report.ptr, &t);
+    fine(admin, "node", "/v1/nodes/gpu1", "", &t);
+    CHECK_STR(told_text(&t, "liveness"), "live");
+    fine(admin, "nodeTuple", "/v1/nodes/gpu1/tuple", "", &t);
+    CHECK(lks_str_eq(lks_buf_view(&t.answer.body), lks_buf_view(&report)));
+    fine(admin, "nodes", "/v1/nodes?component=driver&version=580.95.05", "", &t);
+    CHECK_INT(told_count(&t, "items"), 1);
+    fine(admin, "nodes", "/v1/nodes?component=driver&version=1", "", &t);
+    CHECK_INT(told_count(&t, "items"), 0);
+    fine(admin, "nodeHistory", "/v1/nodes/gpu1/history?limit=2", "", &t);
+    CHECK_INT(told_count(&t, "items"), 2);
+}
+
+static void command_and_result(const struct ctl *c, struct lks_client *admin,
+                               struct lks_client *agent)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    struct lks_public_key public;
+    struct lks_envelope envelope;
+    struct lks_err err = {0};
+    char path[64], body[128];
+    fine(admin, "commandNode", "/v1/nodes/gpu1/command",
+         "{\"executor\":\"reboot\",\"reason\":\"a test\"}", &t);
+    long long id = told_number(&t, "id");
+    lks_buf_init(&key, 128);
+    CHECK_CODE(lks_file_read_plain(ctl_path(c, "data/command.pub"), &key, &err), LKS_OK);
+    CHECK_CODE(
+        lks_public_key_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}), &public, &err),
+        LKS_OK);
+    fine(agent, "mail", "/v1/agent/mail", "", &t);
+    if (CHECK_INT(told_count(&t, "commands"), 1)) {
+        const struct lks_doc *first = lks_doc_member(t.doc, "commands")->first;
+        CHECK_CODE(lks_envelope_open(first->text, &public, 1, &envelope, &err), LKS_OK);
+        CHECK_INT(envelope.id, id);
+        CHECK_STR(lks_str_from(envelope.node), "gpu1");
+        CHECK_STR(lks_str_from(envelope.executor), "reboot");
+    }
+    snprintf(body, sizeof(body), "{\"id\":%lld,\"outcome\":\"done\",\"text\":\"well\"}", id);
+    fine(agent, "result", "/v1/agent/result", body, &t);
+    fine(agent, "result", "/v1/agent/result", body, &t); /* saying it again is harmless */
+    snprintf(path, sizeof(path), "/v1/commands/%lld", id);
+    fine(admin, "command", path, "", &t);
+    CHECK_STR(told_text(&t, "outcome"), "done");
+    fine(agent, "mail", "/v1/agent/mail", "", &t);
+    CHECK_INT(told_count(&t, "commands"), 0);
+}
+
+static void renew(const struct ctl *c, struct lks_client *agent)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    request_body(c, "renewed", NULL, (struct lks_str){0}, &body);
+    if (!fine(agent, "renew", "/v1/agent/renew", body.ptr, &t))
+        return;
+    put_file(c, "renewed.crt", told_text(&t, "certificate"));
+    struct lks_client *next = connect_agent(c, "renewed");
+    CHECK_INT(beat(next, 10, &t), 200);
+    CHECK_INT(beat(agent, 11, &t), 200); /* the one before stays good for a while */
+    lks_client_free(next);
+}
+
+static void operate(struct lks_client *admin)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    fine(admin, "holdNode", "/v1/nodes/inf%5B1-2%5D/hold", "{\"reason\":\"a test\"}", &t);
+    fine(admin, "nodes", "/v1/nodes?held=true", "", &t);
+    CHECK_INT(told_count(&t, "items"), 2);
+    fine(admin, "releaseNode", "/v1/nodes/inf%5B1-2%5D/release",
+         "{\"reason\":\"over\",\"force\":true}", &t);
+    fine(admin, "replaceNode", "/v1/nodes/inf1/replace", "{\"reason\":\"a test\"}", &t);
+    fine(admin, "removeNode", "/v1/nodes/inf2?reason=gone", "", &t);
+    fine(admin, "nodes", "/v1/nodes", "", &t);
+    CHECK_INT(told_count(&t, "items"), 4);
+    fine(admin, "alarms", "/v1/alarms?open=true", "", &t);
+    fine(admin, "journal", "/v1/journal?from=2&limit=3", "", &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "{\"seq\":4,");
+    fine(admin, "journalHead", "/v1/journal/head", "", &t);
+    fine(admin, "backup", "/v1/backup", "", &t);
+}
+
+static void manage_access(const struct ctl *c, struct lks_client *admin)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    fine(admin, "grant", "/v1/access", "{\"identity\":\"user:kim\",\"role\":\"viewer\"}", &t);
+    fine(admin, "makeToken", "/v1/tokens",
+         "{\"id\":\"kim\",\"identity\":\"user:kim\",\"ttl_seconds\":60}", &t);
+    fine(admin, "access", "/v1/access", "", &t);
+    fine(admin, "endToken", "/v1/tokens/kim", "", &t);
+    request_body(c, "kim", "name", LKS_STR("kim"), &body);
+    if (fine(admin, "makeCertificate", "/v1/certificates", body.ptr, &t)) {
+        char server[64];
+        put_file(c, "kim.crt", told_text(&t, "certificate"));
+        snprintf(server, sizeof(server), "https://localhost:%u", c->people);
+        struct lks_client_options options = {
+            .server = server,
+            .ca = ctl_path(c, "data/ca.crt"),
+            .certificate = ctl_path(c, "kim.crt"),
+            .key = ctl_path(c, "kim.key"),
+            .timeout_ms = TIMEOUT_MS,
+        };
+        struct lks_client *kim = NULL;
+        struct lks_err err = {0};
+        CHECK_CODE(lks_client_new(&options, &kim, &err), LKS_OK);
+        fine(kim, "whoami", "/v1/whoami", "", &t);
+        CHECK_STR(told_text(&t, "identity"), "user:kim");
+        refused(kim, "GET", "/v1/access", "", "", 403, "user:kim may not admin here");
+        lks_client_free(kim);
+    }
+    fine(admin, "ungrant", "/v1/access?identity=user:kim&role=viewer", "", &t);
+}
+
+static void test_every_route(void)
+{
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (!CHECK(ctl_start(&c))) {
+        ctl_fini(&c);
+        return;
+    }
+    struct lks_client *admin = ctl_client(&c, CTL_TLS);
+    look_at_fleet(admin);
+    struct lks_client *agent = enroll(&c, admin, "gpu1");
+    if (agent != NULL) {
+        live_as_agent(admin, agent);
+        command_and_result(&c, admin, agent);
+        renew(&c, agent);
+    }
+    operate(admin);
+    manage_access(&c, admin);
+    lks_client_free(agent);
+    lks_client_free(admin);
+    CHECK_INT(ctl_stop(&c, 10000), 0);
+    ctl_fini(&c);
+}
+
+/* Alarms: two nodes are heard once and no more ---------------------------------------------- */
+
+static void test_alarm(void)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "limits:\n  heartbeat_ms: 100\n  late_ms: 300\n  lost_ms: 60000\n"
+                 "  mass_floor: 1\n  mass_percent: 0\n");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+        struct lks_client *one = enroll(&c, admin, "gpu1"), *two = enroll(&c, admin, "gpu2");
+        CHECK_INT(beat(one, 1, &t), 200);
+        CHECK_INT(beat(two, 1, &t), 200);
+        size_t open = 0;
+        for (int i = 0; i < PATIENCE && open == 0; i++, ctl_rest(REST_MS)) {
+            if (!fine(admin, "alarms", "/v1/alarms?open=true", "", &t))
+                break;
+            open = told_count(&t, "items");
+        }
+        CHECK_INT(open, 1);
+        fine(admin, "pools", "/v1/pools", "", &t);
+        CHECK_HAS(lks_buf_view(&t.answer.body), "\"acts_wait\":true");
+        fine(admin, "releaseAlarm", "/v1/alarms/1/release", "{\"reason\":\"a test\"}", &t);
+        refused(admin, "POST", "/v1/alarms/1/release", "{\"reason\":\"again\"}", "", 409, "");
+        lks_client_free(one);
+        lks_client_free(two);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* Events ------------------------------------------------------------------------------------ */
+
+struct heard {
+    uint64_t first, last, count, stop;
+};
+
+static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
+{
+    struct heard *h = ctx;
+    uint64_t seq = 0;
+    CHECK(lks_str_number(id, UINT64_MAX, &seq));
+    CHECK(h->count == 0 || seq == h->last + 1); /* none is left out, none comes twice */
+    char begins[48];
+    snprintf(begins, sizeof(begins), "{\"seq\":%llu,", (unsigned long long)seq);
+    CHECK(lks_str_starts(data, begins));
+    h->first = h->count++ == 0 ? seq : h->first;
+    h->last = seq;
+    return seq < h->stop;
+}
+
+static void test_events(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    struct lks_err err = {0};
+    ctl_init(&c, "");
+    lks_buf_init(&answer, ANSWER_MAX);
+    if (CHECK(ctl_start(&c))) {
+        for (int i = 0; i < 30; i++) {
+            char body[128];
+            snprintf(body, sizeof(body), "{\"identity\":\"user:u%d\",\"role\":\"viewer\"}", i);
+            CHECK_INT(ctl_once(&c, "POST", "/v1/access", body, &answer), 200);
+        }
+        struct lks_client *client = ctl_client(&c, CTL_UNIX);
+        struct heard h = {.stop = 20};
+        CHECK_CODE(lks_client_events(client, "/v1/events?from=1", NULL, 5000, on_event, &h, &err),
+                   LKS_OK);
+        CHECK_INT(h.first, 1);
+        CHECK_INT(h.last, 20);
+        h = (struct heard){.stop = 30};
+        CHECK_CODE(lks_client_events(client, "/v1/events", "20", 5000, on_event, &h, &err), LKS_OK);
+        CHECK_INT(h.first, 21);
+        CHECK_INT(h.last, 30);
+        lks_client_free(client);
+        covered[route_called("events") - lks_routes] = h.count == 10;
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* Refusals ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *method, *path, *body;
+    int status;
+    const char *detail;
+} refusals[] = {
+    {"no such path", "GET", "/v1/nope", "", 404, "nothing at this path"},
+    {"no such node", "GET", "/v1/nodes/nope", "", 404, "there is no node 'nope'"},
+    {"no such alarm", "POST", "/v1/alarms/7/release", "{\"reason\":\"x\"}", 404, "no alarm '7'"},
+    {"a number that is none", "GET", "/v1/commands/x", "", 404, "there is no command 'x'"},
+    {"other method", "DELETE", "/v1/fleet", "", 405, "DELETE is not taken here; GET, PUT is"},
+    {"unknown parameter", "GET", "/v1/nodes?poool=x", "", 400, "poool: unknown key; did you mean"},
+    {"parameter twice", "GET", "/v1/nodes?pool=x&pool=y", "", 400, "pool"},
+    {"parameter where none is", "GET", "/v1/whoami?x=1", "", 400, "unknown key"},
+    {"limit too large", "GET", "/v1/nodes?limit=1001", "", 400, "limit: 1001 is not between"},
+    {"limit is no number", "GET", "/v1/nodes?limit=ten", "", 400, "limit: expected a number"},
+    {"unknown word", "GET", "/v1/nodes?liveness=alive", "", 400, "liveness: no such value 'alive'"},
+    {"not a truth", "GET", "/v1/nodes?held=yes", "", 400, "held: expected true or false"},
+    {"version of nothing", "GET", "/v1/nodes?version=1", "", 400, "of which component?"},
+    {"a cursor of nobody's", "GET", "/v1/nodes?after=zz", "", 400, "after:"},
+    {"a body that is none", "POST", "/v1/access", "{", 400, "body:"},
+    {"no body", "POST", "/v1/access", "", 400, "needs 'identity'"},
+    {"unknown member", "POST", "/v1/access",
+     "{\"identity\":\"user:x\",\"role\":\"viewer\",\"sight\":\"x\"}", 400, "sight: unknown key"},
+    {"unknown role", "POST", "/v1/access", "{\"identity\":\"user:x\",\"role\":\"king\"}", 400,
+     "role: no such value 'king'"},
+    {"member twice", "POST", "/v1/nodes/gpu1/hold", "{\"reason\":\"a\",\"reason\":\"b\"}", 400,
+     "body:"},
+    {"no reason", "POST", "/v1/nodes/gpu1/hold", "{}", 400, "needs 'reason'"},
+    {"a body where none is", "GET", "/v1/whoami", "{}", 400, "takes no body"},
+    {"one node, not two", "GET", "/v1/nodes/gpu%5B1-2%5D", "", 400, "one node is expected"},
+    {"not a host list", "GET", "/v1/nodes/gpu%5B1-", "", 400, ""},
+    {"release of what is not held", "POST", "/v1/nodes/gpu1/release", "{\"reason\":\"x\"}", 409,
+     ""},
+    {"not a manifest", "PUT", "/v1/fleet", "lockstep: 1\nkind: Flet\n", 400, "manifest:"},
+    {"not a token", "POST", "/v1/enroll", "{\"token\":\"x\",\"request\":\"y\"}", 400, ""},
+    {"no such token", "DELETE", "/v1/tokens/nope", "", 404, ""},
+    {"not a request", "POST", "/v1/certificates", "{\"name\":\"kim\",\"request\":\"x\"}", 400, ""},
+};
+
+static void refuse_large(struct lks_client *admin)
+{
+    char *body = malloc((size_t)70 << 10);
+    LKS_ASSERT(body != NULL);
+    memset(body, ' ', (size_t)70 << 10);
+    body[((size_t)70 << 10) - 1] = '\0';
+    lks_test_case("a body of 70 KiB");
+    refused(admin, "POST", "/v1/access", body, "", 413, "65536 are taken here");
+    free(body);
+}
+
+static void test_refusals(void)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+        for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+            lks_test_case("%s", refusals[i].name);
+            refused(admin, refusals[i].method, refusals[i].path, refusals[i].body, "",
+                    refusals[i].status, refusals[i].detail);
+        }
+        refuse_large(admin);
+        lks_test_case("the headers that belong to a refusal");
+        CHECK_INT(ask(admin, "DELETE", "/v1/fleet", LKS_STR(""), "", &t), 405);
+        CHECK_STR(lks_http_answer_header(&t.answer, "allow"), "GET, PUT");
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+static void test_conditional(void)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    lks_buf_init(&answer, ANSWER_MAX);
+    if (CHECK(ctl_start(&c))) {
+        char head[128];
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        CHECK_INT(ask(admin, "GET", "/v1/nodes", LKS_STR(""), "", &t), 200);
+        struct lks_str etag = lks_http_answer_header(&t.answer, "etag");
+        CHECK(etag.len > 2 && etag.ptr[0] == '"');
+        snprintf(head, sizeof(head), "If-None-Match: %" LKS_STR_FMT "\r\n", LKS_STR_ARG(etag));
+        CHECK_INT(ask(admin, "GET", "/v1/nodes", LKS_STR(""), head, &t), 304);
+        CHECK_INT(t.answer.body.len, 0);
+        CHECK_INT(ctl_once(&c, "POST", "/v1/access",
+                           "{\"identity\":\"user:x\",\"role\":\"viewer\"}", &answer),
+                  200);
+        CHECK_INT(ask(admin, "GET", "/v1/nodes", LKS_STR(""), head, &t), 200);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* A certificate that ended is refused at once, on the connection it was shown on. */
+static void test_revoked(void)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+        struct lks_client *agent = enroll(&c, admin, "gpu1");
+        for (uint64_t i = 1; i <= 3; i++)
+            CHECK_INT(beat(agent, i, &t), 200);
+        refused(agent, "POST", "/v1/agent/beat", "nonsense", AGENT_HEAD, 400, "");
+        refused(agent, "POST", "/v1/agent/beat", "x", "", 426, "Lockstep-Protocol");
+        refused(agent, "POST", "/v1/agent/beat", "x", "Lockstep-Protocol: 99\r\n", 426, "");
+        refused(agent, "GET", "/v1/nodes", "", AGENT_HEAD, 404, "");
+        fine(admin, "replaceNode", "/v1/nodes/gpu1/replace", "{\"reason\":\"a test\"}", &t);
+        CHECK_INT(beat(agent, 4, &t), 403);
+        CHECK_HAS(told_text(&t, "detail"), "enrol the node again");
+        lks_client_free(agent);
+        agent = connect_agent(&c, "gpu1");
+        CHECK_INT(beat(agent, 5, &t), 403);
+        lks_client_free(agent);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+static void test_all_covered(void)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        lks_test_case("%s %s", lks_routes[i].method, lks_routes[i].path);
+        CHECK(covered[i]);
+    }
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"every route answers as it documents", test_every_route},
+        {"an alarm is raised and released", test_alarm},
+        {"events come in order and resume", test_events},
+        {"no route was left out", test_all_covered},
+        {"what is wrong is refused with a line", test_refusals},
+        {"what did not change is not sent again", test_conditional},
+        {"a certificate that ended is refused", test_revoked},
+        {0},
+    };
+    return lks_test_main(tests);
+}

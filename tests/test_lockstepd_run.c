@@ -1,0 +1,347 @@
+/* lockstepd as a process: what init makes, what a reload changes, a full disk, snapshots, and nodes
+ * that come with certificates of their site's. */
+#include "base/file.h"
+#include "core/pulse.h"
+#include "tests/controller.h"
+#include "tests/pki.h"
+#include "tests/test.h"
+
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, PATIENCE = 200, REST_MS = 50 };
+
+/* Rates and reload -------------------------------------------------------------------------- */
+
+static void rewrite_config(const struct ctl *c, const char *more)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, ANSWER_MAX);
+    CHECK_CODE(lks_file_read_plain(c->config, &text, &err), LKS_OK);
+    ptrdiff_t at = lks_str_find(lks_buf_view(&text), LKS_STR("rate:"));
+    if (CHECK(at > 0))
+        lks_buf_truncate(&text, (size_t)at);
+    lks_buf_addf(&text, "%s", more);
+    CHECK_CODE(lks_file_replace(c->config, lks_buf_view(&text), &err), LKS_OK);
+}
+
+static bool wait_for_log(const struct ctl *c, const char *text)
+{
+    for (int i = 0; i < PATIENCE; i++, ctl_rest(REST_MS)) {
+        if (lks_str_find(ctl_log(c), lks_str_from(text)) >= 0)
+            return true;
+    }
+    return false;
+}
+
+static void test_rate_and_reload(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    lks_buf_init(&answer, ANSWER_MAX);
+    ctl_init(&c, "rate:\n  people_per_s: 1\n  burst: 5\n");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        int status = 200;
+        for (int i = 0; i < 10 && status == 200; i++)
+            status = ctl_ask(admin, "GET", "/v1/whoami", NULL, &answer);
+        CHECK_INT(status, 429);
+        CHECK_HAS(lks_buf_view(&answer), "too many requests; try again in");
+        rewrite_config(&c, "rate:\n  burst: many\n");
+        CHECK_INT(kill(c.pid, SIGHUP), 0);
+        CHECK(wait_for_log(&c, "not reloaded"));
+        rewrite_config(&c,
+                       "rate:\n  people_per_s: 10000\n  burst: 10000\nhttp:\n  idle_ms: 5000\n");
+        CHECK_INT(kill(c.pid, SIGHUP), 0);
+        CHECK(wait_for_log(&c, "msg=reloaded"));
+        CHECK(wait_for_log(&c, "needs a restart\" key=http.idle_ms"));
+        ctl_rest(REST_MS);
+        for (int i = 0; i < 50; i++)
+            CHECK_INT(ctl_ask(admin, "GET", "/v1/whoami", NULL, &answer), 200);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* A journal that cannot be written ---------------------------------------------------------- */
+
+static void limit_files(const struct ctl *c, rlim_t bytes)
+{
+    struct rlimit limit = {bytes, RLIM_INFINITY};
+    CHECK_INT(prlimit(c->pid, RLIMIT_FSIZE, &limit, NULL), 0);
+}
+
+static int grant(const struct ctl *c, unsigned number, struct lks_buf *answer)
+{
+    char body[128];
+    snprintf(body, sizeof(body), "{\"identity\":\"user:u%u\",\"role\":\"viewer\"}", number);
+    return ctl_once(c, "POST", "/v1/access", body, answer);
+}
+
+/* Nothing is acknowledged while the disk is full; when it is not any more all goes on. */
+static void test_stalled(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    lks_buf_init(&answer, ANSWER_MAX);
+    if (CHECK(ctl_start(&c))) {
+        unsigned written = 0;
+        CHECK_INT(grant(&c, written++, &answer), 200);
+        limit_files(&c, 1);
+        CHECK_INT(grant(&c, written, &answer), 503);
+        CHECK_HAS(lks_buf_view(&answer), "the journal cannot be written");
+        CHECK_INT(ctl_once(&c, "GET", "/v1/ready", NULL, &answer), 503);
+        CHECK_HAS(lks_buf_view(&answer), "the journal cannot be written");
+        CHECK_INT(ctl_once(&c, "GET", "/v1/health", NULL, &answer), 200);
+        CHECK_INT(grant(&c, written + 1, &answer), 503);
+        limit_files(&c, RLIM_INFINITY);
+        int status = 0;
+        for (int i = 0; i < PATIENCE && status != 200; i++, ctl_rest(REST_MS))
+            status = ctl_once(&c, "GET", "/v1/ready", NULL, &answer);
+        CHECK_INT(status, 200);
+        CHECK_INT(grant(&c, written + 2, &answer), 200);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK(ctl_start(&c)); /* the chain is whole */
+        CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
+        CHECK_HAS(lks_buf_view(&answer), "user:u0");
+        CHECK_HAS(lks_buf_view(&answer), "user:u3");
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+static void test_snapshot(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "journal:\n  snapshot_rows: 100\n");
+    lks_buf_init(&answer, ANSWER_MAX);
+    if (CHECK(ctl_start(&c))) {
+        for (unsigned i = 0; i < 150; i++)
+            CHECK_INT(grant(&c, i, &answer), 200);
+        bool made = false;
+        for (int i = 0; i < PATIENCE && !made; i++, ctl_rest(REST_MS)) {
+            CHECK_INT(ctl_once(&c, "GET", "/metrics", NULL, &answer), 200);
+            made = lks_str_find(lks_buf_view(&answer), LKS_STR("lockstep_snapshots_total 1\n")) > 0;
+        }
+        CHECK(made);
+        struct lks_store store = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+        struct lks_err err = {0};
+        uint64_t seq = 0;
+        lks_buf_init(&bytes, ANSWER_MAX);
+        for (int i = 0; i < PATIENCE && seq == 0 && ctl_store(&c, &store); i++, ctl_rest(REST_MS)) {
+            CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
+            lks_store_close(&store);
+        }
+        CHECK(seq >= 100);
+        ctl_kill(&c);
+        CHECK(ctl_start(&c));
+        CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
+        CHECK_HAS(lks_buf_view(&answer), "user:u149");
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* init -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    mode_t mode;
+} files[] = {
+    {"data", 0700},
+    {"data/lockstepd.yaml", 0600},
+    {"data/journal.db", 0600},
+    {"data/ca.crt", 0644},
+    {"data/server.crt", 0644},
+    {"data/journal.pub", 0644},
+    {"data/command.pub", 0644},
+    {"data/admin.token", 0600},
+    {"data/seal.key", 0600},
+    {"data/secrets", 0700},
+    {"data/secrets/ca.key.sealed", 0600},
+    {"data/secrets/server.key.sealed", 0600},
+    {"data/secrets/journal.key.sealed", 0600},
+    {"data/secrets/command.key.sealed", 0600},
+};
+
+static void test_init(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    struct ctl c = {0};
+    lks_buf_init(&said, ANSWER_MAX);
+    ctl_init(&c, "");
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        struct stat st;
+        lks_test_case("%s", files[i].name);
+        if (CHECK_INT(stat(ctl_path(&c, files[i].name), &st), 0))
+            CHECK_INT(st.st_mode & 07777, files[i].mode);
+    }
+    lks_test_case("a sealing key that others can read");
+    CHECK_INT(chmod(ctl_path(&c, "data/seal.key"), 0644), 0);
+    CHECK(ctl_refused(&c, &said) != 0);
+    CHECK_HAS(lks_buf_view(&said), "seal_key");
+    ctl_fini(&c);
+}
+
+/* A site's own certificates ----------------------------------------------------------------- */
+
+static EVP_PKEY *key_of(const struct lks_buf *pem)
+{
+    BIO *bio = BIO_new_mem_buf(pem->ptr, (int)pem->len);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    LKS_ASSERT(key != NULL);
+    return key;
+}
+
+static X509 *certificate_of(const struct lks_buf *pem)
+{
+    BIO *bio = BIO_new_mem_buf(pem->ptr, (int)pem->len);
+    X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    LKS_ASSERT(cert != NULL);
+    return cert;
+}
+
+/* As a site's PKI would: a DNS name, and no word of us. */
+static void site_issue(const struct lks_pair *authority, const char *dns, struct lks_pair *out)
+{
+    struct lks_err err = {0};
+    char names[128];
+    lks_buf_init(&out->key, LKS_X509_PEM_MAX);
+    lks_buf_init(&out->certificate, LKS_X509_PEM_MAX);
+    CHECK_CODE(lks_x509_key(&out->key, &err), LKS_OK);
+    EVP_PKEY *own = key_of(&out->key), *signer = key_of(&authority->key);
+    X509 *ca = certificate_of(&authority->certificate), *cert = X509_new();
+    X509_set_version(cert, 2);
+    ASN1_INTEGER_set(X509_get_serialNumber(cert), 77);
+    X509_gmtime_adj(X509_getm_notBefore(cert), -60);
+    X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
+    X509_set_pubkey(cert, own);
+    X509_set_issuer_name(cert, X509_get_subject_name(ca));
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
+                               (const unsigned char *)"machine", -1, -1, 0);
+    snprintf(names, sizeof(names), "DNS:%s", dns);
+    X509_EXTENSION *alternative = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
+    X509_EXTENSION *use = X509V3_EXT_conf_nid(NULL, NULL, NID_ext_key_usage, "clientAuth");
+    X509_add_ext(cert, alternative, -1);
+    X509_add_ext(cert, use, -1);
+    CHECK(X509_sign(cert, signer, EVP_sha256()) > 0);
+    BIO *bio = BIO_new(BIO_s_mem());
+    char *bytes = NULL;
+    PEM_write_bio_X509(bio, cert);
+    long len = BIO_get_mem_data(bio, &bytes);
+    lks_buf_add(&out->certificate, (struct lks_str){bytes, (size_t)len});
+    BIO_free(bio);
+    X509_EXTENSION_free(alternative);
+    X509_EXTENSION_free(use);
+    X509_free(cert);
+    X509_free(ca);
+    EVP_PKEY_free(own);
+    EVP_PKEY_free(signer);
+}
+
+static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t seq)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_http_answer answer = {0};
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq, .sent = (lks_ms)time(NULL) * 1000};
+    char server[64];
+    snprintf(server, sizeof(server), "https://localhost:%u", c->agents);
+    CHECK_CODE(lks_file_replace(ctl_path(c, "site.crt"), lks_buf_view(&pair->certificate), &err),
+               LKS_OK);
+    CHECK_CODE(lks_file_replace(ctl_path(c, "site.key"), lks_buf_view(&pair->key), &err), LKS_OK);
+    struct lks_client_options options = {
+        .server = server,
+        .ca = ctl_path(c, "data/ca.crt"),
+        .certificate = ctl_path(c, "site.crt"),
+        .key = ctl_path(c, "site.key"),
+        .timeout_ms = TIMEOUT_MS,
+    };
+    lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
+    lks_beat_pack(&b, &bytes);
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    enum lks_code code =
+        lks_client_exchange(client, "POST", "/v1/agent/beat", "application/octet-stream",
+                            lks_buf_view(&bytes), "Lockstep-Protocol: 1\r\n", &answer, &err);
+    int status = code == LKS_OK ? answer.status : 0;
+    lks_http_answer_fini(&answer);
+    lks_client_free(client);
+    return status;
+}
+
+static void use_site(struct ctl *c, const struct lks_pair *authority)
+{
+    struct lks_pair node = {0}, renewed = {0}, stranger = {0}, ours = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    lks_buf_init(&answer, ANSWER_MAX);
+    site_issue(authority, "n1", &node);
+    site_issue(authority, "n1", &renewed);
+    site_issue(authority, "n999", &stranger);
+    lks_pki_issue(authority, (struct lks_pki_wish){.use = LKS_X509_NODE, .name = "n1"}, &ours);
+    CHECK_INT(beat_as(c, &node, 1), 200);
+    CHECK_INT(ctl_once(c, "GET", "/v1/nodes/n1", NULL, &answer), 200);
+    CHECK_HAS(lks_buf_view(&answer), "\"enrolled\":true");
+    CHECK_HAS(lks_buf_view(&answer), "\"liveness\":\"live\"");
+    CHECK_INT(ctl_once(c, "GET", "/v1/fleet", NULL, &answer), 200);
+    uint64_t before = ctl_number(&answer, "seq");
+    CHECK_INT(beat_as(c, &node, 2), 200);
+    CHECK_INT(ctl_once(c, "GET", "/v1/fleet", NULL, &answer), 200);
+    CHECK_INT(ctl_number(&answer, "seq"), before); /* it is known by now */
+    CHECK_INT(beat_as(c, &renewed, 3), 200);
+    CHECK_INT(beat_as(c, &node, 4), 200);
+    CHECK_INT(beat_as(c, &stranger, 1), 403); /* the fleet has no such node */
+    CHECK_INT(beat_as(c, &ours, 5), 403);     /* says that it is of ours, and is not */
+    lks_pair_fini(&node);
+    lks_pair_fini(&renewed);
+    lks_pair_fini(&stranger);
+    lks_pair_fini(&ours);
+}
+
+static void test_site(void)
+{
+    struct lks_pair authority = {0};
+    struct ctl c = {0};
+    struct lks_err err = {0};
+    char more[160];
+    lks_pki_authority(&authority);
+    struct lks_tree tree = lks_tree_new();
+    char ca[96];
+    snprintf(ca, sizeof(ca), "%s/site-ca.crt", tree.path);
+    CHECK_CODE(lks_file_replace(ca, lks_buf_view(&authority.certificate), &err), LKS_OK);
+    snprintf(more, sizeof(more), "tls:\n  site_ca: \"%s\"\n", ca);
+    ctl_init(&c, more);
+    if (CHECK(ctl_start(&c))) {
+        ctl_apply(&c, 3);
+        use_site(&c, &authority);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+    lks_tree_free(&tree);
+    lks_pair_fini(&authority);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"init makes what it says, for its owner alone", test_init},
+        {"rates, and a reload of them", test_rate_and_reload},
+        {"a full disk", test_stalled},
+        {"a snapshot is made, and a start uses it", test_snapshot},
+        {"a node comes with a certificate of the site's", test_site},
+        {0},
+    };
+    return lks_test_main(tests);
+}

@@ -1,0 +1,625 @@
+/* What keeps a journal usable: snapshots, repairs, trims, looking back, and that one which was
+ * stored long ago still folds. `test_retention DIR` writes such a one. */
+#include "base/file.h"
+#include "codec/base64.h"
+#include "tests/journals.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GOLDEN "tests/golden/journal-1"
+#define BY     LKS_STR("unix:0")
+#define REASON LKS_STR("a disk lost power")
+
+enum { BYTES_MAX = 4 << 20 };
+
+/* Snapshots ---------------------------------------------------------------------------------- */
+
+static void fold_ok(struct lks_test_world *w, struct lks_state *out)
+{
+    struct lks_err err = {0};
+    if (!CHECK_CODE(lks_test_world_fold(w, 0, out, &err), LKS_OK))
+        printf("%s\n", err.msg);
+}
+
+/* The state behind the first `count` rows, stored as the snapshot. */
+static void put_snapshot(struct lks_test_world *w, size_t count, const char *fleet)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world other = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_store_tail tail = {0};
+    struct lks_err err = {0};
+    lks_test_live(&other.store, count, NULL);
+    CHECK_CODE(other.store.ops->tail(other.store.self, &tail, &err), LKS_OK);
+    fold_ok(&other, &state);
+    if (fleet != NULL) {
+        struct lks_record forged = {.kind = LKS_RECORD_FLEET,
+                                    .fleet = {.name = lks_str_from(fleet)}};
+        CHECK_CODE(lks_state_apply(&state, state.seq, state.clock, &forged, &err), LKS_OK);
+    }
+    lks_buf_init(&bytes, BYTES_MAX);
+    CHECK_CODE(lks_journal_pack_state(&state, tail.hash, &bytes, &err), LKS_OK);
+    CHECK_CODE(w->store.ops->snapshot_put(w->store.self, count, lks_buf_view(&bytes), &err),
+               LKS_OK);
+}
+
+static void test_a_snapshot_and_its_tail_fold_to_the_same(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world plain = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0};
+    fold_ok(&plain, &whole);
+    for (size_t count = 1; count <= lks_test_life_count; count++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+        LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+        struct lks_err why = {0};
+        lks_test_case("a snapshot of row %zu", count);
+        put_snapshot(&w, count, NULL);
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+        if (count > 1) /* nothing before it is looked at */
+            lks_memory_disk_row(w.disk, count - 1)->time = 0;
+        fold_ok(&w, &state);
+        if (!CHECK(lks_state_equal(&whole, &state, &why)))
+            printf("%s\n", why.msg);
+    }
+}
+
+static void spoil(struct lks_test_world *w, size_t at)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    uint64_t seq = 0;
+    lks_buf_init(&bytes, BYTES_MAX);
+    CHECK_CODE(w->store.ops->snapshot(w->store.self, &seq, &bytes, &err), LKS_OK);
+    bytes.ptr[at % bytes.len] ^= 1;
+    CHECK_CODE(w->store.ops->snapshot_put(w->store.self, seq, lks_buf_view(&bytes), &err), LKS_OK);
+}
+
+static void test_a_damaged_snapshot_is_not_trusted(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world plain = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0};
+    fold_ok(&plain, &whole);
+    for (size_t at = 0; at < 4000; at += 97) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+        LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+        struct lks_err why = {0};
+        lks_test_case("byte %zu", at);
+        put_snapshot(&w, 30, NULL);
+        spoil(&w, at);
+        fold_ok(&w, &state);
+        CHECK(lks_state_equal(&whole, &state, &why));
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_SNAPSHOT);
+    }
+}
+
+static void test_a_snapshot_of_another_chain_is_not_used(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, honest = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    uint8_t hash[LKS_HASH_BYTES] = {1};
+    fold_ok(&w, &honest);
+    lks_buf_init(&bytes, BYTES_MAX);
+    CHECK_CODE(lks_journal_pack_state(&honest, hash, &bytes, &err), LKS_OK);
+    CHECK_CODE(w.store.ops->snapshot_put(w.store.self, honest.seq, lks_buf_view(&bytes), &err),
+               LKS_OK);
+    fold_ok(&w, &state);
+    CHECK(lks_state_equal(&honest, &state, &err));
+}
+
+static void test_a_forged_snapshot_is_found(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    put_snapshot(&w, 30, "forged");
+    struct lks_verify found = lks_test_world_verify(&w, NULL);
+    CHECK_INT(found.fault, LKS_FAULT_SNAPSHOT);
+    CHECK_INT(found.at, 30);
+
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err), LKS_OK);
+    CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+    fold_ok(&w, &state);
+    CHECK_STR(lks_state_text(&state, state.fleet_name), "golden");
+}
+
+/* Looking back ------------------------------------------------------------------------------- */
+
+static const struct {
+    lks_ms until;
+    uint64_t seq;
+    enum lks_liveness n1;
+    bool held;
+} past[] = {
+    {999, 0, LKS_NEVER_SEEN, false},   {1000, 3, LKS_NEVER_SEEN, false},
+    {5999, 16, LKS_NEVER_SEEN, false}, {6000, 18, LKS_LIVE, false},
+    {9500, 26, LKS_LIVE, true},        {13000, 34, LKS_LATE, true},
+    {17000, 41, LKS_LATE, false},      {UINT64_MAX, 0, LKS_LIVE, false},
+};
+
+static void test_looking_back(void)
+{
+    for (size_t i = 0; i < 2 * LKS_COUNT(past); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(i % 2 == 1);
+        LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+        struct lks_err err = {0};
+        lks_ms until = past[i / 2].until;
+        lks_test_case("until %" PRIu64 ", %s", until, w.store.ops->name);
+        put_snapshot(&w, 28, NULL); /* of 11000: used from then on */
+        CHECK_CODE(lks_test_world_fold(&w, until, &state, &err), LKS_OK);
+        CHECK_INT(state.seq, until == UINT64_MAX ? lks_test_life_count : past[i / 2].seq);
+        uint32_t n1 = lks_state_node(&state, LKS_STR("n1"));
+        uint32_t n2 = lks_state_node(&state, LKS_STR("n2"));
+        if (past[i / 2].seq <= 3 && until != UINT64_MAX) {
+            CHECK_INT(n1, LKS_NO_NODE);
+            continue;
+        }
+        CHECK_INT(state.nodes[n1].liveness, past[i / 2].n1);
+        CHECK_INT(state.nodes[n2].held, past[i / 2].held);
+    }
+}
+
+/* Repairs ------------------------------------------------------------------------------------ */
+
+static bool last_row(void *ctx, const struct lks_row *row)
+{
+    struct lks_rec_repaired *out = ctx;
+    struct lks_record r;
+    struct lks_err err = {0};
+    if (!CHECK_INT(row->kind, LKS_RECORD_REPAIRED) ||
+        !CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK))
+        return false;
+    CHECK_STR(r.repaired.reason, "a disk lost power");
+    CHECK_STR(r.repaired.by, "unix:0");
+    *out = r.repaired;
+    return true;
+}
+
+static void check_repaired(struct lks_test_world *w, uint64_t from, uint64_t count)
+{
+    struct lks_rec_repaired record = {0};
+    struct lks_err err = {0};
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    CHECK_CODE(w->store.ops->rows(w->store.self, from, last_row, &record, &err), LKS_OK);
+    CHECK_INT(record.from, from);
+    CHECK_INT(record.count, count);
+    struct lks_verify found = lks_test_world_verify(w, NULL);
+    if (!CHECK_INT(found.fault, LKS_FAULT_NONE))
+        printf("%s\n", found.text);
+    CHECK_INT(found.last, from);
+    CHECK_INT(found.unsigned_rows, 0);
+    fold_ok(w, &state);
+    CHECK_INT(state.seq, from);
+}
+
+static const struct {
+    const char *name;
+    const char *sql;
+    uint64_t from, aside;
+} repairs[] = {
+    {"an edited row", "UPDATE journal SET time = time + 1 WHERE seq = 20", 20, 30},
+    {"a dropped row", "DELETE FROM journal WHERE seq = 20", 20, 29},
+    {"a cut end", "DELETE FROM journal WHERE seq >= 45", 45, 0},
+    {"a bad last row", "UPDATE journal SET hash = zeroblob(32) WHERE seq = 49", 49, 1},
+    {"a bad signature", "UPDATE head SET signature = zeroblob(64) WHERE seq = 35", 35, 15},
+    {"a bad end, noted", "UPDATE tail SET hash = zeroblob(32)", 49, 1},
+};
+
+static void test_a_repair_sets_aside_and_says_so(void)
+{
+    CHECK_INT(lks_test_life_count, 49);
+    for (size_t i = 0; i < LKS_COUNT(repairs); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", repairs[i].name);
+        put_snapshot(&w, 12, NULL);
+        lks_test_world_tamper(&w, repairs[i].sql);
+        if (!CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err),
+                        LKS_OK))
+            printf("%s\n", err.msg);
+        CHECK_INT(found.at, repairs[i].from);
+        check_repaired(&w, repairs[i].from, repairs[i].aside);
+        lks_test_world_reopen(&w);
+        check_repaired(&w, repairs[i].from, repairs[i].aside);
+    }
+}
+
+static const struct {
+    const char *name;
+    const char *sql;
+    struct lks_str reason;
+    enum lks_code code;
+    const char *message;
+} refusals[] = {
+    {"no fault", "SELECT 1", LKS_STR_C("why not"), LKS_E_REFUSED, "has no fault"},
+    {"no reason", "DELETE FROM journal WHERE seq = 20", LKS_STR_C(""), LKS_E_USAGE,
+     "needs a reason"},
+    {"no beginning", "DELETE FROM journal WHERE seq < 4", LKS_STR_C("why not"), LKS_E_REFUSED,
+     "restore a backup"},
+    {"bytes lost", "DELETE FROM blob", LKS_STR_C("why not"), LKS_E_REFUSED, "restore a backup"},
+};
+
+static void test_repairs_that_are_refused(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        struct lks_store_tail before = {0}, after = {0};
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", refusals[i].name);
+        lks_test_world_tamper(&w, refusals[i].sql);
+        CHECK_CODE(w.store.ops->tail(w.store.self, &before, &err), LKS_OK);
+        CHECK_CODE(
+            lks_journal_repair(&w.store, &w.key, 30000, BY, refusals[i].reason, &found, &err),
+            refusals[i].code);
+        CHECK_HAS(lks_str_from(err.msg), refusals[i].message);
+        CHECK_CODE(w.store.ops->tail(w.store.self, &after, &err), LKS_OK);
+        CHECK_INT(after.seq, before.seq);
+    }
+}
+
+static bool keep_head(void *ctx, const struct lks_head *head)
+{
+    *(struct lks_head *)ctx = *head;
+    return true;
+}
+
+static void test_witnesses_from_before_a_repair_are_explained_by_it(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+    struct lks_head newest = {0};
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(w.store.ops->heads(w.store.self, keep_head, &newest, &err), LKS_OK);
+    struct lks_verify_options options = {.witnesses = &newest, .witness_count = 1};
+    lks_test_world_tamper(&w, "UPDATE journal SET time = time + 1 WHERE seq = 20");
+    CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err), LKS_OK);
+    CHECK_INT(lks_test_world_verify(&w, &options).fault, LKS_FAULT_NONE);
+
+    newest.time = 40000; /* after the repair it would have to be in the chain */
+    CHECK_CODE(lks_head_sign(&w.key, &newest, &err), LKS_OK);
+    CHECK_INT(lks_test_world_verify(&w, &options).fault, LKS_FAULT_TRUNCATED);
+}
+
+/* Trims -------------------------------------------------------------------------------------- */
+
+static const struct {
+    lks_ms keep_after;
+    size_t snapshot;
+    uint64_t through;
+} trims[] = {
+    {500, 30, 0},    {1000, 30, 0},   {3000, 30, 6},   {9000, 30, 24},
+    {15000, 30, 30}, {90000, 30, 30}, {90000, 49, 49}, {90000, 0, 0},
+};
+
+static void check_trimmed(struct lks_test_world *w, uint64_t through, const struct lks_state *want)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err why = {0};
+    struct lks_verify found = lks_test_world_verify(w, NULL);
+    if (!CHECK_INT(found.fault, LKS_FAULT_NONE))
+        printf("%s\n", found.text);
+    CHECK_INT(found.first, through + 1);
+    fold_ok(w, &state);
+    state.seq = want->seq; /* the record of the trim is the only difference */
+    state.clock = want->clock;
+    if (!CHECK(lks_state_equal(want, &state, &why)))
+        printf("%s\n", why.msg);
+}
+
+static void test_a_trim_leaves_a_chain_that_verifies(void)
+{
+    for (size_t i = 0; i < 2 * LKS_COUNT(trims); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(i % 2 == 1);
+        LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0};
+        struct lks_err err = {0};
+        uint64_t through = UINT64_MAX;
+        lks_ms keep = trims[i / 2].keep_after;
+        lks_test_case("after %" PRIu64 ", snapshot %zu, %s", keep, trims[i / 2].snapshot,
+                      w.store.ops->name);
+        fold_ok(&w, &whole);
+        if (trims[i / 2].snapshot > 0)
+            put_snapshot(&w, trims[i / 2].snapshot, NULL);
+        CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, keep, BY, &through, &err), LKS_OK);
+        CHECK_INT(through, trims[i / 2].through);
+        check_trimmed(&w, through, &whole);
+        CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, keep, BY, &through, &err), LKS_OK);
+        CHECK_INT(through, 0);
+        lks_test_world_reopen(&w);
+        check_trimmed(&w, trims[i / 2].through, &whole);
+    }
+}
+
+static void test_what_a_trim_leaves_can_still_be_damaged(void)
+{
+    static const struct {
+        const char *name, *sql;
+        enum lks_fault fault;
+    } rows[] = {
+        {"its first row edited", "UPDATE journal SET time = 1 WHERE seq = 25", LKS_FAULT_EDITED},
+        {"more cut off", "DELETE FROM journal WHERE seq <= 26", LKS_FAULT_TRUNCATED},
+        {"more cut off, noted", "DELETE FROM journal WHERE seq <= 26; UPDATE tail SET first = 27",
+         LKS_FAULT_TRUNCATED},
+        {"the snapshot spoiled", "UPDATE snapshot SET bytes = zeroblob(length(bytes))",
+         LKS_FAULT_SNAPSHOT},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        struct lks_err err = {0};
+        uint64_t through = 0;
+        lks_test_case("%s", rows[i].name);
+        put_snapshot(&w, 30, NULL);
+        CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err), LKS_OK);
+        lks_test_world_tamper(&w, rows[i].sql);
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, rows[i].fault);
+    }
+}
+
+static void test_without_its_snapshot_a_trimmed_journal_is_refused(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0}, earlier = {0};
+    struct lks_err err = {0};
+    uint64_t through = 0;
+    put_snapshot(&w, 30, NULL);
+    CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err), LKS_OK);
+    CHECK_CODE(lks_test_world_fold(&w, 9500, &earlier, &err), LKS_E_NOT_FOUND);
+    CHECK_HAS(lks_str_from(err.msg), "were trimmed");
+    spoil(&w, 500);
+    CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "restore a backup");
+}
+
+/* Reading ------------------------------------------------------------------------------------ */
+
+static const struct {
+    struct lks_record record;
+    const char *name;
+    bool about;
+} abouts[] = {
+    {{.kind = LKS_RECORD_LIVENESS, .liveness = {LKS_STR_C("n1"), 1}}, "n1", true},
+    {{.kind = LKS_RECORD_LIVENESS, .liveness = {LKS_STR_C("n1"), 1}}, "n", false},
+    {{.kind = LKS_RECORD_LIVENESS, .liveness = {LKS_STR_C("n1"), 1}}, "n11", false},
+    {{.kind = LKS_RECORD_ACCEPTED, .accepted = {.hosts = LKS_STR_C("n[1-20]")}}, "n12", true},
+    {{.kind = LKS_RECORD_ACCEPTED, .accepted = {.hosts = LKS_STR_C("n[1-20]")}}, "n21", false},
+    {{.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR_C("a,n12")}}, "n12", true},
+    {{.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR_C("a,n12")}}, "n1", false},
+    {{.kind = LKS_RECORD_ALARM, .alarm = {.subject = LKS_STR_C("n1")}}, "n1", true},
+    {{.kind = LKS_RECORD_GRANTED, .granted = {.identity = LKS_STR_C("n1")}}, "n1", false},
+    {{.kind = LKS_RECORD_LIVENESS, .liveness = {LKS_STR_C("n1"), 1}}, "", false},
+};
+
+static void test_which_node_a_record_is_about(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(abouts); i++) {
+        lks_test_case("row %zu: %s", i, abouts[i].name);
+        CHECK(lks_record_about(&abouts[i].record, lks_str_from(abouts[i].name)) == abouts[i].about);
+    }
+}
+
+static bool json_row(void *ctx, const struct lks_row *row)
+{
+    struct lks_buf *out = ctx;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_journal_json(row, out, &err), LKS_OK);
+    lks_buf_addc(out, '\n');
+    return row->seq < 17;
+}
+
+static void test_rows_as_json(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, BYTES_MAX);
+    CHECK_CODE(w.store.ops->rows(w.store.self, 17, json_row, &text, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&text), "{\"seq\":17,\"time\":\"1970-01-01T00:00:06.000Z\","
+                                   "\"kind\":\"liveness\",\"node\":\"n1\",\"state\":\"live\"}\n");
+}
+
+/* The golden journal ------------------------------------------------------------------------- */
+
+/* A row a line: time, kind, version, hash and body, the last two in hexadecimal; and heads as
+ * agents keep them. */
+static bool print_row(void *ctx, const struct lks_row *row)
+{
+    struct lks_buf *out = ctx;
+    lks_buf_addf(out, "%" PRIu64 " %u %u ", row->time, (unsigned)row->kind, (unsigned)row->version);
+    lks_hex_add(out, row->hash, sizeof(row->hash));
+    lks_buf_addc(out, ' ');
+    lks_hex_add(out, (const uint8_t *)row->body.ptr, row->body.len);
+    lks_buf_addc(out, '\n');
+    return true;
+}
+
+static bool print_head(void *ctx, const struct lks_head *head)
+{
+    lks_head_text(head, ctx);
+    lks_buf_addc(ctx, '\n');
+    return true;
+}
+
+static enum lks_code print_record(void *ctx, lks_ms time, const struct lks_record *record,
+                                  struct lks_err *err)
+{
+    struct lks_buf *out = ctx;
+    struct lks_json_writer w = {.out = out};
+    lks_buf_addf(out, "%" PRIu64 " ", time);
+    lks_json_begin(&w, NULL, '{');
+    lks_record_json(record, &w);
+    lks_json_end(&w, '}');
+    lks_buf_addc(out, '\n');
+    return lks_buf_check(out, err);
+}
+
+static void print_state(struct lks_test_world *w, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err err = {0};
+    fold_ok(w, &state);
+    lks_buf_addf(out, "row %" PRIu64 " at %" PRIu64 "\n", state.seq, state.clock);
+    CHECK_CODE(lks_state_dump(&state, print_record, out, &err), LKS_OK);
+}
+
+static const char *const golden_files[] = {"rows", "heads", "key", "state"};
+enum { ROWS, HEADS, KEY, STATE, GOLDEN_FILES };
+
+static void print_golden(struct lks_test_world *w, struct lks_buf out[GOLDEN_FILES])
+{
+    struct lks_err err = {0};
+    char key[LKS_KEY_TEXT_SIZE];
+    struct lks_public_key public = lks_key_public(&w->key);
+    for (unsigned i = 0; i < GOLDEN_FILES; i++)
+        lks_buf_init(&out[i], BYTES_MAX);
+    CHECK_CODE(w->store.ops->rows(w->store.self, 1, print_row, &out[ROWS], &err), LKS_OK);
+    CHECK_CODE(w->store.ops->heads(w->store.self, print_head, &out[HEADS], &err), LKS_OK);
+    lks_public_key_text(&public, key);
+    lks_buf_addf(&out[KEY], "%s\n", key);
+    print_state(w, &out[STATE]);
+}
+
+static int write_golden(const char *dir)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    struct lks_buf out[GOLDEN_FILES];
+    print_golden(&w, out);
+    bool ok = true;
+    for (unsigned i = 0; i < GOLDEN_FILES; i++) {
+        char path[256];
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, golden_files[i]);
+        FILE *f = fopen(path, "w");
+        ok = f != NULL && fwrite(out[i].ptr, 1, out[i].len, f) == out[i].len && ok;
+        ok = f != NULL && fclose(f) == 0 && ok;
+        lks_buf_fini(&out[i]);
+    }
+    return ok ? 0 : 6;
+}
+
+static void read_golden(unsigned file, struct lks_buf *out)
+{
+    char path[256];
+    struct lks_err err = {0};
+    (void)snprintf(path, sizeof(path), "%s/%s", GOLDEN, golden_files[file]);
+    lks_buf_init(out, BYTES_MAX);
+    CHECK_CODE(lks_file_read(path, out, &err), LKS_OK);
+    lks_buf_add(out, LKS_STR("")); /* terminated even when empty */
+}
+
+static void load_row(struct lks_test_world *w, uint64_t seq, struct lks_str line)
+{
+    struct lks_str words[5] = {0};
+    uint64_t kind = 0, version = 0;
+    static uint8_t body[8192];
+    struct lks_err err = {0};
+    struct lks_row row = {.seq = seq};
+    for (size_t i = 0; i < LKS_COUNT(words); i++)
+        lks_str_cut(line, ' ', &words[i], &line);
+    row.body = (struct lks_str){(const char *)body, words[4].len / 2};
+    CHECK(lks_str_number(words[0], UINT64_MAX, &row.time) &&
+          lks_str_number(words[1], UINT16_MAX, &kind) &&
+          lks_str_number(words[2], UINT8_MAX, &version) && row.body.len <= sizeof(body) &&
+          lks_hex_read(words[3], row.hash, sizeof(row.hash)) &&
+          lks_hex_read(words[4], body, row.body.len));
+    row.kind = (uint16_t)kind;
+    row.version = (uint8_t)version;
+    struct lks_store_batch batch = {.rows = &row, .row_count = 1};
+    CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
+}
+
+static void load_golden(struct lks_test_world *w)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0}, heads = {0};
+    struct lks_err err = {0};
+    struct lks_str line, rest;
+    read_golden(ROWS, &rows);
+    read_golden(HEADS, &heads);
+    rest = lks_buf_view(&rows);
+    for (uint64_t seq = 1; rest.len > 0; seq++) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        load_row(w, seq, line);
+    }
+    rest = lks_buf_view(&heads);
+    while (rest.len > 0) {
+        struct lks_head head;
+        lks_str_cut(rest, '\n', &line, &rest);
+        CHECK_CODE(lks_head_parse(line, &head, &err), LKS_OK);
+        struct lks_store_batch batch = {.head = &head,
+                                        .blobs = lks_test_life_blobs,
+                                        .blob_count = LKS_COUNT(lks_test_life_blobs)};
+        CHECK_CODE(w->store.ops->append(w->store.self, &batch, &err), LKS_OK);
+    }
+}
+
+/* It must fold for ever to the state beside it. When a kind of record gets a new version, write
+ * another one next to it and keep this. */
+static void test_the_golden_journal_folds_to_the_state_it_had(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i == 1);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0}, state = {0}, folded = {0};
+        struct lks_public_key public = {0};
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", w.store.ops->name);
+        load_golden(&w);
+        read_golden(KEY, &key);
+        read_golden(STATE, &state);
+        CHECK_CODE(lks_public_key_parse(lks_str_trim((struct lks_str){key.ptr, key.len - 1}),
+                                        &public, &err),
+                   LKS_OK);
+        struct lks_verify_options options = {.key = &public};
+        CHECK_CODE(lks_journal_verify(&w.store, &options, &found, &err), LKS_OK);
+        CHECK_INT(found.fault, LKS_FAULT_NONE);
+        CHECK(found.rows > 40 && found.heads > 5 && found.unsigned_rows == 0);
+        lks_buf_init(&folded, BYTES_MAX);
+        print_state(&w, &folded);
+        CHECK_STR(lks_buf_view(&folded), state.ptr);
+    }
+}
+
+static void test_the_golden_journal_has_every_kind_of_record(void)
+{
+    for (size_t i = 0; i < lks_record_info_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < lks_test_life_count && !found; k++)
+            found = lks_test_life[k].record.kind == lks_record_infos[i].kind;
+        lks_test_case("%s", lks_record_infos[i].word);
+        CHECK(found);
+    }
+}
+
+static const struct lks_test tests[] = {
+    {"retention: a snapshot and its tail fold to the same",
+     test_a_snapshot_and_its_tail_fold_to_the_same},
+    {"retention: a damaged snapshot is not trusted", test_a_damaged_snapshot_is_not_trusted},
+    {"retention: a snapshot of another chain is not used",
+     test_a_snapshot_of_another_chain_is_not_used},
+    {"retention: a forged snapshot is found", test_a_forged_snapshot_is_found},
+    {"retention: looking back", test_looking_back},
+    {"retention: a repair sets aside and says so", test_a_repair_sets_aside_and_says_so},
+    {"retention: repairs that are refused", test_repairs_that_are_refused},
+    {"retention: witnesses from before a repair are explained by it",
+     test_witnesses_from_before_a_repair_are_explained_by_it},
+    {"retention: a trim leaves a chain that verifies", test_a_trim_leaves_a_chain_that_verifies},
+    {"retention: what a trim leaves can still be damaged",
+     test_what_a_trim_leaves_can_still_be_damaged},
+    {"retention: without its snapshot a trimmed journal is refused",
+     test_without_its_snapshot_a_trimmed_journal_is_refused},
+    {"retention: which node a record is about", test_which_node_a_record_is_about},
+    {"retention: rows as JSON", test_rows_as_json},
+    {"retention: the golden journal folds to the state it had",
+     test_the_golden_journal_folds_to_the_state_it_had},
+    {"retention: the golden journal has every kind of record",
+     test_the_golden_journal_has_every_kind_of_record},
+    {0},
+};
+
+int main(int argc, char **argv)
+{
+    return argc == 2 ? write_golden(argv[1]) : lks_test_main(tests);
+}

@@ -1,0 +1,315 @@
+/* The route table: every route, every role, every scope, against the real daemon. */
+#include "server/routes.h"
+
+#include "codec/json.h"
+#include "server/forms.h"
+#include "tests/controller.h"
+#include "tests/test.h"
+#include "trust/token.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_MAX = 1 << 20, TIMEOUT_MS = 20000 };
+
+/* Two pools on two sites; the walk looks at gpu1, of "train" on "east". */
+#define FLEET                                                                                      \
+    "lockstep: 1\nkind: Fleet\nname: walk\nsites: {east: {}, west: {}}\n"                          \
+    "pools:\n  train: {posture: pre-training}\n  serve: {posture: online-inference}\n"             \
+    "nodes:\n"                                                                                     \
+    "  - {hosts: \"gpu[1-2]\", pool: train, class: hgx-h200-8, site: east}\n"                      \
+    "  - {hosts: \"inf[1-2]\", pool: serve, class: hgx-h200-8, site: west}\n"
+
+static const struct where {
+    const char *name, *site, *pool;
+    bool everywhere; /* holds without a scope */
+    bool at_node;    /* holds at gpu1 */
+} scopes[] = {
+    {"everywhere", "", "", true, true},        {"its-pool", "", "train", false, true},
+    {"other-pool", "", "serve", false, false}, {"its-site", "east", "", false, true},
+    {"other-site", "west", "", false, false},
+};
+
+static const struct lks_route *route_called(const char *id)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        if (strcmp(lks_routes[i].id, id) == 0)
+            return &lks_routes[i];
+    }
+    return NULL;
+}
+
+/* The path of a route with its parameters filled in, and a query that no route takes: who may not
+ * ask is told so, who may is told that there is no such parameter, and nothing happens. */
+static void harmless_path(const struct lks_route *r, char *out, size_t size)
+{
+    struct lks_str head, tail, path = lks_str_from(r->path);
+    bool param = lks_str_cut(path, '{', &head, &tail);
+    lks_str_cut(tail, '}', &path, &tail);
+    const char *value = lks_str_is(path, "name") ? "gpu1" : "999999";
+    snprintf(out, size, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "?no-such-parameter=1", LKS_STR_ARG(head),
+             param ? value : "", LKS_STR_ARG(tail));
+}
+
+/* What the table says must come of a harmless call. */
+static int expected(const struct lks_route *r, enum lks_role role, const struct where *where)
+{
+    if (r->permission == LKS_MAY_NOTHING || r->permission == LKS_MAY_KNOW)
+        return 400;
+    if (!lks_role_may(role, r->permission))
+        return 403;
+    switch (r->scope) {
+    case LKS_SCOPE_EVERYWHERE:
+        return where->everywhere ? 400 : 403;
+    case LKS_SCOPE_NODES:
+        return where->at_node ? 400 : 403;
+    case LKS_SCOPE_ALARM:
+    case LKS_SCOPE_COMMAND:
+        return 404; /* there is no such thing, and who may look somewhere is told so */
+    case LKS_SCOPE_NONE:
+    case LKS_SCOPE_SELF:
+    case LKS_SCOPE_SOMEWHERE:
+        break;
+    }
+    return 400;
+}
+
+static struct lks_client *connect_with(const struct ctl *c, const char *token)
+{
+    char server[64];
+    snprintf(server, sizeof(server), "https://localhost:%u", c->people);
+    struct lks_client_options options = {
+        .server = server,
+        .ca = ctl_path(c, "data/ca.crt"),
+        .token = token,
+        .timeout_ms = TIMEOUT_MS,
+    };
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+static void walk(const struct ctl *c, const char *token, enum lks_role role,
+                 const struct where *where)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct lks_client *client = connect_with(c, token);
+    lks_buf_init(&answer, ANSWER_MAX);
+    for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
+        const struct lks_route *r = &lks_routes[i];
+        char path[256];
+        harmless_path(r, path, sizeof(path));
+        lks_test_case("%s %s as %s %s", r->method, path, lks_role_words[role], where->name);
+        int status = ctl_ask(client, r->method, path, NULL, &answer);
+        CHECK_INT(status, r->listener == LKS_LISTENER_AGENTS ? 404 : expected(r, role, where));
+    }
+    lks_client_free(client);
+}
+
+/* A token whose identity has this role here. */
+static bool make_token(const struct ctl *c, enum lks_role role, const struct where *where,
+                       char *token, size_t size)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char body[512], id[64];
+    lks_buf_init(&answer, ANSWER_MAX);
+    snprintf(id, sizeof(id), "%s-%s", lks_role_words[role], where->name);
+    int len = snprintf(body, sizeof(body), "{\"identity\":\"user:%s\",\"role\":\"%s\"", id,
+                       lks_role_words[role]);
+    if (where->site[0] != '\0')
+        len += snprintf(body + len, sizeof(body) - (size_t)len, ",\"site\":\"%s\"", where->site);
+    if (where->pool[0] != '\0')
+        len += snprintf(body + len, sizeof(body) - (size_t)len, ",\"pool\":\"%s\"", where->pool);
+    snprintf(body + len, sizeof(body) - (size_t)len, "}");
+    if (!CHECK_INT(ctl_once(c, "POST", "/v1/access", body, &answer), 200))
+        return false;
+    snprintf(body, sizeof(body), "{\"id\":\"%s\",\"identity\":\"user:%s\"}", id, id);
+    return CHECK_INT(ctl_once(c, "POST", "/v1/tokens", body, &answer), 200) &&
+           CHECK(ctl_text(&answer, "token", token, size) != NULL);
+}
+
+static void walk_as_nobody(const struct ctl *c)
+{
+    static const char *const open[] = {"health", "ready", "enroll"};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    lks_buf_init(&answer, ANSWER_MAX);
+    static const char *const tokens[] = {
+        NULL, "lks_api_admin_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "nonsense"};
+    for (size_t k = 0; k < LKS_COUNT(tokens); k++) {
+        struct lks_client *client = connect_with(c, tokens[k]);
+        for (size_t i = 0; client != NULL && i < lks_route_count; i++) {
+            const struct lks_route *r = &lks_routes[i];
+            char path[256];
+            harmless_path(r, path, sizeof(path));
+            bool is_open = false;
+            for (size_t n = 0; n < LKS_COUNT(open); n++)
+                is_open |= strcmp(r->id, open[n]) == 0;
+            lks_test_case("%s %s as nobody, way %zu", r->method, path, k);
+            int want = is_open ? 400 : r->listener == LKS_LISTENER_AGENTS ? 404 : 401;
+            CHECK_INT(ctl_ask(client, r->method, path, NULL, &answer), want);
+        }
+        lks_client_free(client);
+    }
+}
+
+static bool put_fleet(const struct ctl *c)
+{
+    struct lks_client *client = ctl_client(c, CTL_UNIX);
+    struct lks_http_answer answer = {0};
+    struct lks_err err = {0};
+    if (client == NULL)
+        return false;
+    CHECK_CODE(lks_client_exchange(client, "PUT", "/v1/fleet?accept=true", "application/yaml",
+                                   LKS_STR(FLEET), "", &answer, &err),
+               LKS_OK);
+    bool ok = CHECK_INT(answer.status, 200);
+    lks_http_answer_fini(&answer);
+    lks_client_free(client);
+    return ok;
+}
+
+static void test_walk(void)
+{
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (CHECK(ctl_start(&c)) && put_fleet(&c)) {
+        walk_as_nobody(&c);
+        for (int role = 0; role < LKS_ROLE_COUNT; role++) {
+            for (size_t i = 0; i < LKS_COUNT(scopes); i++) {
+                char token[LKS_TOKEN_TEXT_MAX];
+                lks_test_case("%s %s", lks_role_words[role], scopes[i].name);
+                if (make_token(&c, (enum lks_role)role, &scopes[i], token, sizeof(token)))
+                    walk(&c, token, (enum lks_role)role, &scopes[i]);
+            }
+        }
+        CHECK_INT(ctl_stop(&c, 15000), 0);
+    }
+    ctl_fini(&c);
+}
+
+static const struct {
+    const char *name;
+    enum lks_listener listener;
+    const char *method, *path;
+    const char *id;    /* NULL: none */
+    const char *allow; /* then, if another method has the path */
+} finds[] = {
+    {"exact", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes", "nodes", ""},
+    {"a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1", "node", ""},
+    {"a host list", LKS_LISTENER_PEOPLE, "POST", "/v1/nodes/gpu[1-2]/hold", "holdNode", ""},
+    {"below a parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple", "nodeTuple", ""},
+    {"other method", LKS_LISTENER_PEOPLE, "PATCH", "/v1/nodes/gpu1", NULL, "GET, DELETE"},
+    {"unknown", LKS_LISTENER_PEOPLE, "GET", "/v1/nope", NULL, ""},
+    {"too deep", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple/x", NULL, ""},
+    {"empty parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/", NULL, ""},
+    {"only a beginning", LKS_LISTENER_PEOPLE, "GET", "/v1", NULL, ""},
+    {"root", LKS_LISTENER_PEOPLE, "GET", "/", NULL, ""},
+    {"agents' path for people", LKS_LISTENER_PEOPLE, "POST", "/v1/agent/beat", NULL, ""},
+    {"people's path for agents", LKS_LISTENER_AGENTS, "GET", "/v1/nodes", NULL, ""},
+    {"agents' path", LKS_LISTENER_AGENTS, "POST", "/v1/agent/beat", "beat", ""},
+    {"case matters", LKS_LISTENER_PEOPLE, "get", "/v1/nodes", NULL, "GET"},
+};
+
+static void test_find(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(finds); i++) {
+        lks_test_case("%s", finds[i].name);
+        struct lks_route_match m;
+        lks_route_find(finds[i].listener, finds[i].method, finds[i].path, &m);
+        CHECK_STR(lks_str_from(m.route != NULL ? m.route->id : ""),
+                  finds[i].id != NULL ? finds[i].id : "");
+        CHECK_STR(lks_str_from(m.allow), finds[i].id != NULL ? m.allow : finds[i].allow);
+        CHECK(m.known_path == (m.route != NULL || finds[i].allow[0] != '\0'));
+    }
+}
+
+/* Rules of the table itself. */
+static void test_table(void)
+{
+    size_t open = 0;
+    for (size_t i = 0; i < lks_route_count; i++) {
+        const struct lks_route *r = &lks_routes[i];
+        lks_test_case("%s %s", r->method, r->path);
+        CHECK(route_called(r->id) == r); /* ids are unique */
+        CHECK(r->handle != NULL && r->about[0] != '\0');
+        CHECK((r->answer != NULL) != (r->answer_type != NULL));
+        CHECK(r->body == NULL || r->body_type == NULL);
+        CHECK((r->body_max > 0) == (r->body != NULL || r->body_type != NULL));
+        CHECK((r->listener == LKS_LISTENER_AGENTS) == (r->scope == LKS_SCOPE_SELF));
+        bool safe = strcmp(r->method, "GET") == 0;
+        CHECK(!safe || (r->flags & LKS_ROUTE_WRITE) == 0);
+        CHECK(safe || r->permission != LKS_MAY_READ);
+        open += r->permission == LKS_MAY_NOTHING;
+    }
+    CHECK_INT(open, 3);
+}
+
+static const struct lks_doc *operation_of(const struct lks_doc *api, const struct lks_route *r)
+{
+    char method[16];
+    snprintf(method, sizeof(method), "%s", r->method);
+    for (char *m = method; *m != '\0'; m++)
+        *m = (char)(*m - 'A' + 'a');
+    const struct lks_doc *paths = lks_doc_member(api, "paths");
+    return lks_doc_member(lks_doc_member(paths, r->path), method);
+}
+
+/* Every reference leads somewhere. */
+static void check_refs(const struct lks_doc *doc, const struct lks_doc *schemas)
+{
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        if (lks_str_is(item->key, "$ref")) {
+            CHECK(lks_str_starts(item->text, "#/components/schemas/"));
+            CHECK(lks_doc_find(schemas, lks_str_last(item->text, '/')) != NULL);
+        }
+        check_refs(item, schemas);
+    }
+}
+
+static void test_openapi(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, ANSWER_MAX);
+    lks_openapi_json("1.2.3", &text);
+    if (!CHECK_CODE(lks_docs_init(&docs, "openapi", &err), LKS_OK) ||
+        !CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK))
+        return;
+    const struct lks_doc *api = docs.first;
+    CHECK_STR(lks_doc_text(api, "openapi"), "3.1.0");
+    size_t operations = 0;
+    for (const struct lks_doc *p = lks_doc_member(api, "paths")->first; p != NULL; p = p->next)
+        operations += p->count;
+    CHECK_INT(operations, lks_route_count); /* none is there that is not in the table */
+    for (size_t i = 0; i < lks_route_count; i++) {
+        const struct lks_route *r = &lks_routes[i];
+        lks_test_case("%s %s", r->method, r->path);
+        const struct lks_doc *operation = operation_of(api, r);
+        if (!CHECK(operation != NULL))
+            continue;
+        CHECK_STR(lks_doc_text(operation, "operationId"), r->id);
+        bool body = lks_doc_member(operation, "requestBody") != NULL;
+        CHECK(body == (r->body != NULL || r->body_type != NULL));
+        size_t params = r->query != NULL ? r->query->count : 0;
+        params += strchr(r->path, '{') != NULL;
+        CHECK_INT(lks_doc_member(operation, "parameters")->count, params);
+        CHECK((lks_doc_member(operation, "security")->count == 0) ==
+              (r->permission == LKS_MAY_NOTHING));
+    }
+    check_refs(api, lks_doc_member(lks_doc_member(api, "components"), "schemas"));
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"a path finds its route", test_find},
+        {"rules of the table", test_table},
+        {"OpenAPI has what the table has", test_openapi},
+        {"every route, role and scope", test_walk},
+        {0},
+    };
+    return lks_test_main(tests);
+}

@@ -1,0 +1,686 @@
+#include "core/state.h"
+
+#include "base/rng.h"
+#include "core/pulse.h"
+#include "tests/fleet.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+enum { SEED = 7 };
+
+/* Folding ----------------------------------------------------------------------------------- */
+
+static void apply(struct lks_state *s, lks_ms time, const struct lks_record *r)
+{
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_apply(s, s->seq + 1, time, r, &err), LKS_OK);
+}
+
+struct folding {
+    struct lks_state *into;
+    uint64_t seq;
+    size_t count;
+};
+
+static enum lks_code fold_one(void *ctx, lks_ms time, const struct lks_record *r,
+                              struct lks_err *err)
+{
+    struct folding *f = ctx;
+    f->count++;
+    return lks_state_apply(f->into, f->seq, time, r, err);
+}
+
+/* What a restart would make of `s`, with names hashed by another seed. */
+static size_t fold(const struct lks_state *s, struct lks_state *out)
+{
+    struct lks_err err = {0};
+    struct folding f = {.into = out, .seq = s->seq};
+    CHECK_CODE(lks_state_init(out, SEED + 1, &err), LKS_OK);
+    CHECK_CODE(lks_state_dump(s, fold_one, &f, &err), LKS_OK);
+    return f.count;
+}
+
+static bool check_equal(const struct lks_state *a, const struct lks_state *b)
+{
+    struct lks_err why = {0};
+    bool same = lks_state_equal(a, b, &why);
+    if (!same)
+        printf("differs: %s\n", why.msg);
+    return CHECK(same);
+}
+
+/* Every count that is kept along, counted anew. */
+static bool check_counts(const struct lks_state *s)
+{
+    uint32_t placed = 0, live[LKS_LIVENESS_COUNT] = {0}, open = 0, pending = 0, kept_pending = 0;
+    bool pools = true, tuples = true;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        bool counts = s->nodes[n].placed && s->nodes[n].asset == 0;
+        placed += counts;
+        live[s->nodes[n].liveness] += counts;
+        kept_pending += s->nodes[n].pending;
+    }
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        const struct lks_state_pool *pool = &s->pools[p];
+        struct lks_state_pool want = {0};
+        for (uint32_t n = 0; n < s->node_count; n++) {
+            bool counts = s->nodes[n].placed && s->nodes[n].asset == 0 && s->nodes[n].pool == p;
+            want.nodes += counts;
+            want.enrolled += counts && s->nodes[n].enrolled;
+            want.liveness[s->nodes[n].liveness] += counts;
+        }
+        pools = pools && want.nodes == pool->nodes && want.enrolled == pool->enrolled &&
+                memcmp(want.liveness, pool->liveness, sizeof(want.liveness)) == 0;
+    }
+    for (uint32_t t = 0; t < lks_intern_count(&s->tuples); t++) {
+        uint32_t runs = 0;
+        for (uint32_t n = 0; n < s->node_count; n++)
+            runs += s->nodes[n].tuple != 0 && lks_str_eq(lks_state_text(s, s->nodes[n].tuple),
+                                                         lks_intern_text(&s->tuples, t));
+        tuples = tuples && runs == s->tuple_nodes[t];
+    }
+    for (uint32_t i = 0; i < s->alarm_count; i++)
+        open += s->alarms[i].released == 0;
+    for (uint32_t i = 0; i < s->command_count; i++)
+        pending += !s->commands[i].ended;
+    return CHECK_INT(s->placed_count, placed) &&
+           CHECK(memcmp(live, s->liveness, sizeof(live)) == 0) && CHECK(pools) && CHECK(tuples) &&
+           CHECK_INT(s->alarms_open, open) && CHECK_INT(s->commands_open, pending) &&
+           CHECK_INT(kept_pending, pending);
+}
+
+/* Any record in any state ------------------------------------------------------------------- */
+
+/* What a text of this key may be; others are "", "a" or "b". */
+static const struct {
+    const char *key;
+    const char *values[8];
+} vocabulary[] = {
+    {"node", {"n1", "n2", "n3", "n4", "n5", "n6", "nobody", ""}},
+    {"hosts", {"n1", "n2", "n[1-4]", "n[4-6]", "n6,n1", "n[", "", "x1"}},
+    {"pool", {"train", "dev", "lab", "", "train", "dev", "train", "dev"}},
+    {"name", {"train", "dev", "lab", "train", "dev", "train", "", "dev"}},
+    {"digest", {"d1", "d2", "d3", "d1", "d2", "d1", "d1", ""}},
+    {"readings", {"r1", "r2", "r1", "r1", "r1", "r1", "r1", ""}},
+    {"stack", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
+    {"stack_digest", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
+    {"asset", {"", "", "", "", "", "", "", "switch-tray"}},
+    {"journal",
+     {"0123456789abcdef0123456789abcdef", "j", "", "more than thirty-three characters", "j", "j",
+      "j", "j"}},
+    {"fingerprint",
+     {"sha256:1", "sha256:2", "sha256:3", "sha256:4", "", "sha256:5", "sha256:6",
+      "longer than any digest there is: 0123456789012345678901234567890123456789"}},
+};
+
+static struct lks_str any_text(struct lks_rng *rng, const char *key)
+{
+    static const char *const others[] = {"", "a", "b", "a"};
+    for (size_t i = 0; i < LKS_COUNT(vocabulary); i++) {
+        if (strcmp(vocabulary[i].key, key) == 0)
+            return lks_str_from(vocabulary[i].values[lks_rng_below(rng, 8)]);
+    }
+    return lks_str_from(others[lks_rng_below(rng, LKS_COUNT(others))]);
+}
+
+/* Mostly of a size that means something, now and then out of all bounds. */
+static uint64_t any_number(struct lks_rng *rng, const struct lks_state *s, const char *key)
+{
+    static const uint64_t wild[] = {UINT64_MAX, UINT32_MAX, 0, 1000};
+    if (lks_rng_percent(rng, 2) && strcmp(key, "count") != 0)
+        return wild[lks_rng_below(rng, LKS_COUNT(wild))];
+    if (strcmp(key, "id") == 0)
+        return lks_rng_below(
+            rng, (s->next_alarm > s->next_command ? s->next_alarm : s->next_command) + 2);
+    return lks_rng_below(rng, strcmp(key, "mass_window") == 0 ? 200000 : 12);
+}
+
+static struct lks_record any_record(struct lks_rng *rng, const struct lks_state *s)
+{
+    const struct lks_record_info *info =
+        &lks_record_infos[lks_rng_below(rng, lks_record_info_count)];
+    struct lks_record r = {.kind = info->kind};
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        char *at = (char *)&r.begun + f->offset;
+        struct lks_str text = any_text(rng, f->key);
+        uint64_t number = any_number(rng, s, f->key);
+        bool truth = lks_rng_percent(rng, 60);
+        if (f->type == LKS_RECORD_TEXT)
+            memcpy(at, &text, sizeof(text));
+        else if (f->type == LKS_RECORD_TRUTH)
+            memcpy(at, &truth, sizeof(truth));
+        else if (f->type == LKS_RECORD_WORD && !lks_rng_percent(rng, 2))
+            memcpy(at, &(uint64_t){lks_rng_below(rng, 4)}, sizeof(number));
+        else
+            memcpy(at, &number, sizeof(number));
+    }
+    return r;
+}
+
+/* A state that lives on and one that was restarted in between are told the same, and are the same
+ * ever after. */
+static void test_property(void)
+{
+    enum { SEEDS = 60, STEPS = 1500 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        LKS_CLEANUP(lks_state_fini) struct lks_state lived = {0}, restarted = {0};
+        struct lks_rng rng = {seed};
+        struct lks_err err = {0};
+        lks_ms time = 1;
+        lks_test_case("seed %d", (int)seed);
+        CHECK_CODE(lks_state_init(&lived, SEED, &err), LKS_OK);
+        CHECK_CODE(lks_state_init(&restarted, SEED, &err), LKS_OK);
+        for (unsigned i = 1; i <= STEPS; i++) {
+            struct lks_record r = any_record(&rng, &lived);
+            time += lks_rng_below(&rng, 300);
+            apply(&lived, time, &r);
+            apply(&restarted, time, &r);
+            if (!lks_rng_percent(&rng, 2) && i != STEPS)
+                continue;
+            if (!check_equal(&lived, &restarted) || !check_counts(&lived))
+                break;
+            struct lks_state anew = {0};
+            (void)fold(&restarted, &anew);
+            bool same = check_equal(&lived, &anew) && check_counts(&anew);
+            lks_state_fini(&restarted);
+            restarted = anew;
+            if (!same)
+                break;
+        }
+    }
+}
+
+/* Single rules ------------------------------------------------------------------------------ */
+
+#define ALL LKS_STR("n1")
+
+/* A node that a job may run on, in a pool that pins the stack "s". */
+static void make_good(struct lks_asked *a)
+{
+    char boot[LKS_BOOT_TEXT_SIZE];
+    lks_asked_init(a);
+    lks_fleet_pool(a, "train", "gold", "s");
+    lks_fleet_place(a, "n1", "train");
+    lks_fleet_live(a, "n1", 7);
+    const struct lks_record r = {.kind = LKS_RECORD_TUPLE,
+                                 .tuple = {.node = ALL,
+                                           .digest = LKS_STR("d"),
+                                           .boot = lks_str_from(lks_fleet_boot(7, boot)),
+                                           .stack = LKS_STR("s"),
+                                           .judged = LKS_JUDGED_CONFORMS}};
+    lks_asked_apply(a, &r);
+}
+
+static const struct {
+    const char *name;
+    struct lks_record then;
+    const char *why; /* NULL: admissible */
+} admissions[] = {
+    {"all is well", {.kind = LKS_RECORD_STARTED}, NULL},
+    {"removed",
+     {.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR_C("n1")}},
+     "it is no node of the fleet"},
+    {"an asset by now",
+     {.kind = LKS_RECORD_PLACED,
+      .placed = {.hosts = LKS_STR_C("n1"), .asset = LKS_STR_C("switch-tray")}},
+     "it is no node of the fleet"},
+    {"revoked",
+     {.kind = LKS_RECORD_REVOKED, .revoked = {.node = LKS_STR_C("n1")}},
+     "it is not enrolled"},
+    {"replaced",
+     {.kind = LKS_RECORD_REPLACED, .replaced = {.node = LKS_STR_C("n1")}},
+     "it is not enrolled"},
+    {"late",
+     {.kind = LKS_RECORD_LIVENESS, .liveness = {.node = LKS_STR_C("n1"), .state = LKS_LATE}},
+     "its heartbeat is late"},
+    {"lost",
+     {.kind = LKS_RECORD_LIVENESS, .liveness = {.node = LKS_STR_C("n1"), .state = LKS_LOST}},
+     "it is lost"},
+    {"held", {.kind = LKS_RECORD_HELD, .held = {.node = LKS_STR_C("n1")}}, "it is held"},
+    {"in intake",
+     {.kind = LKS_RECORD_INTAKE, .intake = {.node = LKS_STR_C("n1")}},
+     "it is in intake"},
+    {"booted since",
+     {.kind = LKS_RECORD_BOOTED, .booted = {.node = LKS_STR_C("n1"), .boot = LKS_STR_C("b")}},
+     "what it runs in this boot was not reported yet"},
+    {"another stack since",
+     {.kind = LKS_RECORD_POOL,
+      .pool = {.name = LKS_STR_C("train"), .stack_digest = LKS_STR_C("t")}},
+     "what it runs was not judged against the stack of its pool"},
+    {"no stack any more", {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("train")}}, NULL},
+    {"in another pool",
+     {.kind = LKS_RECORD_PLACED, .placed = {.hosts = LKS_STR_C("n1"), .pool = LKS_STR_C("other")}},
+     NULL},
+    {"drifted",
+     {.kind = LKS_RECORD_TUPLE,
+      .tuple = {.node = LKS_STR_C("n1"),
+                .digest = LKS_STR_C("e"),
+                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
+                .stack = LKS_STR_C("s"),
+                .judged = LKS_JUDGED_DRIFT}},
+     "it does not run the stack of its pool"},
+    {"unmeasured",
+     {.kind = LKS_RECORD_TUPLE,
+      .tuple = {.node = LKS_STR_C("n1"),
+                .digest = LKS_STR_C("e"),
+                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
+                .stack = LKS_STR_C("s"),
+                .judged = LKS_JUDGED_UNMEASURED}},
+     "not all of the stack of its pool could be measured"},
+    {"judged against another stack",
+     {.kind = LKS_RECORD_TUPLE,
+      .tuple = {.node = LKS_STR_C("n1"),
+                .digest = LKS_STR_C("d"),
+                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
+                .stack = LKS_STR_C("t"),
+                .judged = LKS_JUDGED_CONFORMS}},
+     "what it runs was not judged against the stack of its pool"},
+};
+
+static void test_admissible(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(admissions); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        const char *why = "";
+        lks_test_case("%s", admissions[i].name);
+        make_good(&a);
+        uint32_t node = lks_fleet_node(&a, "n1");
+        lks_asked_apply(&a, &admissions[i].then);
+        CHECK(lks_node_admissible(&a.state, node, &why) == (admissions[i].why == NULL));
+        CHECK_STR(lks_str_from(why), admissions[i].why == NULL ? "" : admissions[i].why);
+        CHECK(lks_node_admissible(&a.state, node, NULL) == (admissions[i].why == NULL));
+    }
+}
+
+/* With another stack to be judged against, a judgement is void, and so is what it said. */
+static void test_void(void)
+{
+    static const struct {
+        const char *name;
+        struct lks_record then;
+        enum lks_judged judged;
+    } rows[] = {
+        {"its pool pins another",
+         {.kind = LKS_RECORD_POOL,
+          .pool = {.name = LKS_STR_C("train"), .stack_digest = LKS_STR_C("t")}},
+         LKS_JUDGED_NOT},
+        {"its pool is gone",
+         {.kind = LKS_RECORD_POOL_REMOVED, .pool_removed = {.name = LKS_STR_C("train")}},
+         LKS_JUDGED_NOT},
+        {"it moves to a pool that pins another",
+         {.kind = LKS_RECORD_PLACED,
+          .placed = {.hosts = LKS_STR_C("n1"), .pool = LKS_STR_C("dev")}},
+         LKS_JUDGED_NOT},
+        {"it moves to a pool that pins the same",
+         {.kind = LKS_RECORD_PLACED,
+          .placed = {.hosts = LKS_STR_C("n1"), .pool = LKS_STR_C("lab")}},
+         LKS_JUDGED_CONFORMS},
+        {"it moves within its pool",
+         {.kind = LKS_RECORD_PLACED,
+          .placed = {.hosts = LKS_STR_C("n1"),
+                     .pool = LKS_STR_C("train"),
+                     .rack = LKS_STR_C("r7")}},
+         LKS_JUDGED_CONFORMS},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", rows[i].name);
+        make_good(&a);
+        lks_fleet_pool(&a, "dev", "silver", "t");
+        lks_fleet_pool(&a, "lab", "gold", "s");
+        lks_asked_apply(&a, &rows[i].then);
+        const struct lks_node *node = &a.state.nodes[lks_fleet_node(&a, "n1")];
+        CHECK_INT(node->judged, rows[i].judged);
+        CHECK((node->judged_stack != 0) == (rows[i].judged != LKS_JUDGED_NOT));
+    }
+}
+
+/* A node that left and comes back has its place and nothing else. */
+static void test_return(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    make_good(&a);
+    uint32_t node = lks_fleet_node(&a, "n1");
+    const struct lks_record removed = {.kind = LKS_RECORD_REMOVED, .removed = {.hosts = ALL}};
+    lks_asked_apply(&a, &removed);
+    CHECK_INT(lks_state_node(&a.state, ALL), LKS_NO_NODE);
+    CHECK_INT(a.state.deadlines.count, 0);
+    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("d")));
+    lks_fleet_place(&a, "n1", "train");
+    CHECK_INT(lks_fleet_node(&a, "n1"), node);
+    CHECK(!a.state.nodes[node].enrolled && !a.state.pulses[node].heard);
+    CHECK_INT(a.state.nodes[node].tuple, 0);
+    CHECK_INT(a.state.nodes[node].liveness, LKS_NEVER_SEEN);
+}
+
+/* The readings of a tuple are known from their record until the last node leaves it. */
+static void test_tuples(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    lks_asked_init(&a);
+    lks_fleet_place(&a, "n[1-2]", "");
+    const struct lks_record known = {
+        .kind = LKS_RECORD_TUPLE_KNOWN,
+        .tuple_known = {.digest = LKS_STR("d"), .readings = LKS_STR("[]")}};
+    struct lks_record runs = {.kind = LKS_RECORD_TUPLE,
+                              .tuple = {.node = LKS_STR("n1"), .digest = LKS_STR("d")}};
+    lks_asked_apply(&a, &known);
+    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
+    lks_asked_apply(&a, &runs);
+    lks_asked_apply(&a, &runs);
+    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
+    runs.tuple.node = LKS_STR("n2");
+    lks_asked_apply(&a, &runs);
+    runs.tuple.digest = LKS_STR("e");
+    lks_asked_apply(&a, &runs);
+    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
+    runs.tuple.node = LKS_STR("n1");
+    lks_asked_apply(&a, &runs);
+    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("d")));
+    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("e")));
+    lks_test_case("known again");
+    lks_asked_apply(&a, &known);
+    CHECK_STR(lks_state_text(&a.state, a.state.tuple_readings[0]), "[]");
+}
+
+/* One node that runs something else each minute does not use up the memory of all. */
+static void test_restless(void)
+{
+    enum { TUPLES = 2000, BYTES = 64 << 10 };
+    static char readings[BYTES + 1];
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    lks_asked_init(&a);
+    lks_fleet_place(&a, "n1", "");
+    size_t before = a.state.texts.bytes.used;
+    memset(readings, 'r', BYTES);
+    for (unsigned i = 0; i < TUPLES; i++) {
+        char digest[16];
+        snprintf(digest, sizeof(digest), "d%u", i);
+        const struct lks_record known = {
+            .kind = LKS_RECORD_TUPLE_KNOWN,
+            .tuple_known = {.digest = lks_str_from(digest), .readings = {readings, BYTES - i}}};
+        const struct lks_record runs = {
+            .kind = LKS_RECORD_TUPLE,
+            .tuple = {.node = LKS_STR("n1"), .digest = lks_str_from(digest)}};
+        lks_asked_apply(&a, &known);
+        lks_asked_apply(&a, &runs);
+    }
+    CHECK(a.state.texts.bytes.used - before <= (size_t)100 * TUPLES);
+    size_t kept = 0;
+    for (unsigned i = 0; i < TUPLES; i++)
+        kept += a.state.tuple_texts[i] != NULL;
+    CHECK_INT(kept, 1);
+}
+
+/* The newest certificate and the one before it. */
+static void test_certificates(void)
+{
+    static const char *const prints[] = {"sha256:1", "sha256:2", "sha256:3"};
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    lks_asked_init(&a);
+    lks_fleet_place(&a, "n1", "");
+    const struct lks_node *node = &a.state.nodes[lks_fleet_node(&a, "n1")];
+    for (size_t i = 0; i < LKS_COUNT(prints); i++) {
+        const struct lks_record r = {
+            .kind = i == 0 ? LKS_RECORD_ENROLLED : LKS_RECORD_CERTIFIED,
+            .certified = {.node = ALL, .fingerprint = lks_str_from(prints[i])}};
+        lks_asked_apply(&a, &r);
+        lks_test_case("%s", prints[i]);
+        CHECK_STR(lks_str_from(node->certificates[0].fingerprint), prints[i]);
+        CHECK_STR(lks_str_from(node->certificates[1].fingerprint), i == 0 ? "" : prints[i - 1]);
+    }
+    const struct lks_record revoked = {.kind = LKS_RECORD_REVOKED, .revoked = {.node = ALL}};
+    lks_asked_apply(&a, &revoked);
+    CHECK(!node->enrolled && node->certificates[0].fingerprint[0] == '\0' &&
+          node->certificates[1].fingerprint[0] == '\0');
+}
+
+/* Bounds ------------------------------------------------------------------------------------ */
+
+/* Alarms make room: closed ones of the older half go first, open ones stay. */
+static void test_alarm_room(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    for (uint64_t id = 1; id <= LKS_STATE_ALARMS_MAX + 1; id++) {
+        const struct lks_record raised = {.kind = LKS_RECORD_ALARM, .alarm = {.id = id}};
+        const struct lks_record over = {.kind = LKS_RECORD_ALARM_RELEASED,
+                                        .alarm_released = {.id = id}};
+        apply(&s, 1, &raised);
+        if (id % 10 != 0)
+            apply(&s, 1, &over);
+    }
+    CHECK_INT(s.alarm_count, LKS_STATE_ALARMS_MAX / 2 + LKS_STATE_ALARMS_MAX / 20 + 1);
+    CHECK_INT(s.alarms_open, LKS_STATE_ALARMS_MAX / 10);
+    CHECK(lks_state_alarm(&s, 10) != NULL);
+    CHECK(lks_state_alarm(&s, 11) == NULL);
+    CHECK(lks_state_alarm(&s, LKS_STATE_ALARMS_MAX) != NULL);
+    CHECK_INT(s.next_alarm, LKS_STATE_ALARMS_MAX + 2);
+}
+
+static void test_command_room(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    for (uint64_t id = 1; id <= LKS_STATE_COMMANDS_MAX + 2; id++) {
+        const struct lks_record sent = {.kind = LKS_RECORD_COMMAND,
+                                        .command = {.id = id, .node = ALL}};
+        apply(&s, 1, &sent);
+    }
+    CHECK_INT(s.command_count, LKS_STATE_COMMANDS_MAX);
+    CHECK_INT(s.nodes[0].pending, LKS_STATE_COMMANDS_MAX);
+    CHECK(lks_state_command(&s, 2) == NULL);
+    CHECK(lks_state_command(&s, 3) != NULL);
+}
+
+/* One place more than there may be is refused by a name, not by running out of memory. */
+static void test_pool_limit(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    for (unsigned i = 0; i <= LKS_STATE_POOLS_MAX; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "p%u", i);
+        const struct lks_record r = {.kind = LKS_RECORD_POOL, .pool = {.name = lks_str_from(name)}};
+        enum lks_code code = lks_state_apply(&s, i + 1, 1, &r, &err);
+        if (!CHECK_CODE(code, i < LKS_STATE_POOLS_MAX ? LKS_OK : LKS_E_LIMIT))
+            return;
+    }
+    CHECK_STR(lks_str_from(err.msg), "pools: the state holds 20000 of these at the most");
+}
+
+/* Lists in order ---------------------------------------------------------------------------- */
+
+static void test_access_lists(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    uint32_t count = 9;
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    CHECK(lks_state_bindings(&s, LKS_STR("kim"), &count) == NULL && count == 0);
+    static const struct lks_rec_granted grants[] = {
+        {.identity = LKS_STR_C("kim"), .role = LKS_ROLE_ADMIN},
+        {.identity = LKS_STR_C("ann"), .role = LKS_ROLE_VIEWER},
+        {.identity = LKS_STR_C("kim"), .role = LKS_ROLE_VIEWER, .site = LKS_STR_C("fra")},
+        {.identity = LKS_STR_C("kim"), .role = LKS_ROLE_VIEWER, .site = LKS_STR_C("fra")},
+        {.identity = LKS_STR_C("kimberly"), .role = LKS_ROLE_VIEWER},
+        {.identity = LKS_STR_C("kim"), .role = LKS_ROLE_COUNT},
+    };
+    for (size_t i = 0; i < LKS_COUNT(grants); i++)
+        apply(&s, 1, &(struct lks_record){.kind = LKS_RECORD_GRANTED, .granted = grants[i]});
+    CHECK_INT(s.binding_count, 4);
+    const struct lks_binding *of_kim = lks_state_bindings(&s, LKS_STR("kim"), &count);
+    if (CHECK(of_kim != NULL) && CHECK_INT(count, 2)) {
+        CHECK_INT(of_kim[0].role, LKS_ROLE_VIEWER);
+        CHECK_INT(of_kim[1].role, LKS_ROLE_ADMIN);
+    }
+    apply(&s, 1,
+          &(struct lks_record){.kind = LKS_RECORD_UNGRANTED,
+                               .ungranted = {.identity = LKS_STR("kim"), .role = LKS_ROLE_ADMIN}});
+    (void)lks_state_bindings(&s, LKS_STR("kim"), &count);
+    CHECK_INT(count, 1);
+}
+
+static void test_tokens(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    static const char *const ids[] = {"b", "c", "a", "b"};
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    for (size_t i = 0; i < LKS_COUNT(ids); i++)
+        apply(&s, 1,
+              &(struct lks_record){.kind = LKS_RECORD_API_TOKEN,
+                                   .api_token = {.id = lks_str_from(ids[i]), .expires = i}});
+    CHECK_INT(s.token_count, 3);
+    for (size_t i = 1; i < LKS_COUNT(ids); i++) {
+        const struct lks_api_token *found = lks_state_token(&s, lks_str_from(ids[i]));
+        lks_test_case("%s", ids[i]);
+        if (CHECK(found != NULL))
+            CHECK_INT(found->expires, i);
+    }
+    apply(&s, 1,
+          &(struct lks_record){.kind = LKS_RECORD_API_TOKEN_GONE,
+                               .api_token_gone = {.id = LKS_STR("b")}});
+    CHECK(lks_state_token(&s, LKS_STR("b")) == NULL);
+    CHECK(lks_state_token(&s, LKS_STR("c")) != NULL);
+}
+
+/* A state that differs in one thing is told apart, by that thing. */
+static const struct {
+    const char *name;
+    struct lks_record then;
+    const char *why;
+} differences[] = {
+    {"one more node",
+     {.kind = LKS_RECORD_PLACED, .placed = {.hosts = LKS_STR_C("n2")}},
+     "name, manifest or counts of 'fleet'"},
+    {"an asset",
+     {.kind = LKS_RECORD_PLACED,
+      .placed = {.hosts = LKS_STR_C("s1"), .asset = LKS_STR_C("switch-tray")}},
+     "presence of 's1'"},
+    {"held", {.kind = LKS_RECORD_HELD, .held = {.node = LKS_STR_C("n1")}}, "numbers of 'n1'"},
+    {"a boot",
+     {.kind = LKS_RECORD_BOOTED, .booted = {.node = LKS_STR_C("n1"), .boot = LKS_STR_C("b")}},
+     "boot of 'n1'"},
+    {"a pool",
+     {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("p")}},
+     "presence of the pool of 'p'"},
+    {"a turn",
+     {.kind = LKS_RECORD_MASS, .mass = {.pool = LKS_STR_C("train"), .count = 1}},
+     "turns of the pool of 'train'"},
+    {"a tuple",
+     {.kind = LKS_RECORD_TUPLE_KNOWN,
+      .tuple_known = {.digest = LKS_STR_C("x"), .readings = LKS_STR_C("[]")}},
+     "tuple of 'x'"},
+    {"an alarm", {.kind = LKS_RECORD_ALARM, .alarm = {.id = 5}}, "count of 'alarms'"},
+    {"a command",
+     {.kind = LKS_RECORD_COMMAND, .command = {.id = 5, .node = LKS_STR_C("nobody")}},
+     "count of 'commands'"},
+    {"a binding",
+     {.kind = LKS_RECORD_GRANTED, .granted = {.identity = LKS_STR_C("kim")}},
+     "count of 'access'"},
+    {"nothing", {.kind = LKS_RECORD_STARTED}, ""},
+};
+
+static void test_equal(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(differences); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a, b;
+        struct lks_err why = {0};
+        lks_test_case("%s", differences[i].name);
+        make_good(&a);
+        make_good(&b);
+        lks_asked_apply(&a, &differences[i].then);
+        lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
+        CHECK(lks_state_equal(&a.state, &b.state, &why) == (differences[i].why[0] == '\0'));
+        CHECK_STR(lks_str_from(why.msg), differences[i].why);
+        CHECK(lks_state_equal(&b.state, &a.state, NULL) == (differences[i].why[0] == '\0'));
+    }
+}
+
+/* A failure of whoever takes the records ends the dump with it. */
+static enum lks_code refuse_third(void *ctx, lks_ms time, const struct lks_record *r,
+                                  struct lks_err *err)
+{
+    unsigned *count = ctx;
+    (void)time;
+    (void)r;
+    return ++*count < 3 ? LKS_OK : lks_fail(err, LKS_E_IO, "disk full");
+}
+
+static void test_dump_fails(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    struct lks_err err = {0};
+    unsigned count = 0;
+    make_good(&a);
+    CHECK_CODE(lks_state_dump(&a.state, refuse_third, &count, &err), LKS_E_IO);
+    CHECK_INT(count, 3);
+    CHECK_STR(lks_str_from(err.msg), "disk full");
+}
+
+/* A large fleet folds from a dump, and what it takes stays within reason. */
+static void test_large(void)
+{
+    enum { NODES = 100000, BYTES_EACH = 2048 };
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0}, again = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, SEED, &err), LKS_OK);
+    apply(&s, 1, &(struct lks_record){.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR("train")}});
+    apply(&s, 1,
+          &(struct lks_record){
+              .kind = LKS_RECORD_PLACED,
+              .placed = {.hosts = LKS_STR("n[000001-100000]"), .pool = LKS_STR("train")}});
+    for (uint32_t n = 0; n < NODES; n++) {
+        char text[LKS_BOOT_TEXT_SIZE];
+        struct lks_str name = lks_state_name(&s, n);
+        snprintf(text, sizeof(text), "%08x-0000-0000-0000-000000000000", n);
+        const struct lks_record records[] = {
+            {.kind = LKS_RECORD_ENROLLED, .enrolled = {.node = name, .fingerprint = name}},
+            {.kind = LKS_RECORD_LIVENESS, .liveness = {.node = name, .state = LKS_LIVE}},
+            {.kind = LKS_RECORD_BOOTED, .booted = {.node = name, .boot = lks_str_from(text)}},
+            {.kind = LKS_RECORD_TUPLE,
+             .tuple = {.node = name, .digest = LKS_STR("d"), .report = lks_str_from(text)}},
+        };
+        for (size_t i = 0; i < LKS_COUNT(records); i++)
+            apply(&s, 2, &records[i]);
+    }
+    CHECK_INT(s.placed_count, NODES);
+    CHECK_INT(s.pools[0].liveness[LKS_LIVE], NODES);
+    CHECK_INT(fold(&s, &again), 2 + 1 + 5 * NODES);
+    check_equal(&s, &again);
+    size_t bytes = s.node_room * (sizeof(s.nodes[0]) + sizeof(s.pulses[0])) +
+                   s.deadlines.cap * (sizeof(struct lks_heap_entry) + sizeof(uint32_t)) +
+                   s.texts.bytes.used + s.names.bytes.used +
+                   (s.texts.slot_count + s.names.slot_count) *
+                       (sizeof(struct lks_intern_entry) / 2 + sizeof(uint32_t));
+    CHECK(bytes / NODES <= BYTES_EACH);
+    printf("     %zu bytes a node\n", bytes / NODES);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"state: any record in any state", test_property},
+        {"state: admissible", test_admissible},
+        {"state: judgements that are void", test_void},
+        {"state: a node that returns", test_return},
+        {"state: tuples are known while they run", test_tuples},
+        {"state: a restless node", test_restless},
+        {"state: certificates", test_certificates},
+        {"state: alarms make room", test_alarm_room},
+        {"state: commands make room", test_command_room},
+        {"state: limit of pools", test_pool_limit},
+        {"state: bindings", test_access_lists},
+        {"state: tokens", test_tokens},
+        {"state: equal", test_equal},
+        {"state: a dump that fails", test_dump_fails},
+        {"state: a large fleet", test_large},
+        {0},
+    });
+}

@@ -1,0 +1,19 @@
+/* Pages of the reference; see docgen.c. */
+#ifndef LKS_TOOLS_DOCGEN_H
+#define LKS_TOOLS_DOCGEN_H
+
+#include "base/buf.h"
+
+/* The line at the top of each page. */
+void lks_docgen_banner(struct lks_buf *page, const char *tables);
+
+/* A cell of a Markdown table. */
+void lks_docgen_cell(struct lks_buf *page, const char *text);
+
+/* docgen_control.c: the control plane. */
+void lks_docgen_journal(struct lks_buf *page);
+void lks_docgen_access(struct lks_buf *page);
+void lks_docgen_config(struct lks_buf *page);
+void lks_docgen_api(struct lks_buf *page);
+
+#endif
