@@ -72,10 +72,14 @@ static int await(pid_t pid, int ms)
 {
     int status;
     for (int waited = 0; waited < ms; waited += TICK_MS) {
-        if (waitpid(pid, &status, WNOHANG) == pid)
+        if (waitpid(pid, &status, WNOHANG) == pid) {
+            if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
+                printf("ended by signal %d\n", WTERMSIG(status));
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        }
         ctl_rest(TICK_MS);
     }
+    printf("had not ended after %d ms\n", ms);
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, &status, 0);
     return -1;

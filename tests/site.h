@@ -22,7 +22,7 @@ struct lks_site {
     struct lks_httpd_stream *streams[LKS_SITE_STREAMS];
     size_t stream_count;
     unsigned handled, gone, ended, dropped;
-    int feed; /* "/again" sends itself another request here, up to `feed_max` handled */
+    struct lks_wire *feed; /* "/again" asks again here, up to `feed_max` handled */
     unsigned feed_max;
 };
 

@@ -499,20 +499,16 @@ static void test_busy_server_shares_its_loop(void)
     LKS_CLEANUP(lks_site_fini) struct lks_site s;
     LKS_CLEANUP(lks_wire_close) struct lks_wire w;
     uv_timer_t timer = {.data = &s};
-    char chunk[16 * 1024];
-    lks_site_init(&s, false);
+    lks_site_init(&s, true);
     lks_site_start(&s);
     lks_site_dial(&s, &w);
-    s.feed = w.fd;
+    s.feed = &w;
     s.feed_max = MANY;
     uv_timer_init(&s.loop, &timer);
     uv_timer_start(&timer, on_time, 20, 0);
     CHECK(lks_wire_send(&w, LKS_STR("GET /again HTTP/1.1\r\n" HOST "\r\n")));
-    while (s.feed_max > 0 && s.handled < MANY) {
+    while (s.feed_max > 0 && s.handled < MANY)
         uv_run(&s.loop, UV_RUN_NOWAIT);
-        while (recv(w.fd, chunk, sizeof(chunk), 0) > 0)
-            ;
-    }
     CHECK(s.handled > 10);
     CHECK(s.handled < MANY);
 }

@@ -21,8 +21,9 @@ enum {
     KILLS = 8,
     WORKERS = 6,
     NODES = 64,
-    LOAD_MS = 150,  /* the longest life under load */
-    START_MS = 120, /* and of a start that is not let finish */
+    SNAPSHOT_ROWS = 100, /* as below */
+    LOAD_MS = 150,       /* the longest life under load */
+    START_MS = 120,      /* and of a start that is not let finish */
     STOP_MS = 10000,
     BODY_MAX = 1 << 20,
     AGENT_MS = 20000,
@@ -406,6 +407,19 @@ static void check_whole(struct army *a, struct lks_store *store)
     CHECK_INT(v.fault, LKS_FAULT_NONE);
 }
 
+/* Snapshots were written in between, and starts used them; a short life has none. */
+static void check_snapshot(const struct army *a, uint64_t rows)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    uint64_t seq = 0;
+    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
+    if (ctl_store(&a->ctl, &store))
+        CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
+    CHECK(seq > 0 || rows < 4 * SNAPSHOT_ROWS);
+}
+
 /* With `anew`, nothing that was found before counts. */
 static uint64_t audit(struct army *a, bool anew)
 {
@@ -468,6 +482,7 @@ static void loses_nothing_it_said_yes_to(void)
         CHECK_INT(ctl_stop(&a.ctl, STOP_MS), 0);
     CHECK_INT(audit(&a, true), found);
     CHECK(found > kills);
+    check_snapshot(&a, found);
     printf("seed %llu: %llu kills, %llu of starts, %llu writes acknowledged and all there\n",
            (unsigned long long)seed, (unsigned long long)kills, (unsigned long long)starts_cut,
            (unsigned long long)found);

@@ -56,19 +56,30 @@ count() {
     lockstep node ls --liveness "$1" --json | tr '{' '\n' | grep -c '"name"' || true
 }
 
+# The fleet, drawn over what was drawn before on a terminal, and now and then elsewhere.
+drawn=0
+draw() { # ROUND
+    if [ -t 1 ]; then
+        picture=$(lockstep top --rounds 1)
+        [ "$drawn" -eq 0 ] || printf '\033[%dA\033[J' "$drawn"
+        printf '%s\n' "$picture"
+        drawn=$(printf '%s\n' "$picture" | wc -l)
+    elif [ $(($1 % 5)) -eq 0 ]; then
+        echo "   $(count live) live, $(count late) late, $(count lost) lost"
+    fi
+}
+
 # Watch until LIVENESS has NUMBER nodes, for SECONDS at the most.
 await() {
     left=$3
+    drawn=0
     while [ "$(count "$1")" -ne "$2" ]; do
         left=$((left - 1))
         [ "$left" -gt 0 ] || die "$(count "$1") nodes are $1, expected $2"
-        if [ -t 1 ]; then
-            lockstep top --rounds 1
-        elif [ $((left % 5)) -eq 0 ]; then
-            echo "   $(count live) live, $(count late) late, $(count lost) lost"
-        fi
+        draw "$left"
         sleep 1
     done
+    [ "$drawn" -eq 0 ] || printf '\033[%dA\033[J' "$drawn"
     lockstep top --rounds 1
 }
 

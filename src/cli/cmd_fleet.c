@@ -4,52 +4,12 @@
 #include "cli/listing.h"
 #include "cli/output.h"
 
-enum { JSON_MAX = 64 << 10 };
-
 /* fleet apply ------------------------------------------------------------------------------- */
 
-/* What a record of the answer is about, in the first of these that it has. */
-static struct lks_str subject_of(const struct lks_doc *change)
-{
-    static const char *const keys[] = {"hosts", "node", "name"};
-    for (size_t i = 0; i < LKS_COUNT(keys); i++) {
-        struct lks_str text = lks_doc_text(change, keys[i]);
-        if (text.len > 0)
-            return text;
-    }
-    return LKS_STR("");
-}
-
-/* The rest of a record, one "key value" after the other. */
-static void add_rest(struct lks_buf *out, const struct lks_doc *change)
-{
-    for (const struct lks_doc *i = change->first; i != NULL; i = i->next) {
-        if (lks_str_is(i->key, "kind") || lks_str_is(i->key, "by") || i->kind != LKS_DOC_TEXT ||
-            lks_str_eq(i->text, subject_of(change)))
-            continue;
-        lks_buf_addf(out, "%s%" LKS_STR_FMT " %" LKS_STR_FMT, out->len > 0 ? ", " : "",
-                     LKS_STR_ARG(i->key), LKS_STR_ARG(i->text));
-    }
-}
-
-static enum lks_code print_changes(struct lks_cli *cli, const struct lks_doc *changes,
-                                   struct lks_err *err)
-{
-    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
-    lks_table_column(&table, "change", 0);
-    lks_table_column(&table, "of", LKS_COLUMN_WRAP);
-    lks_table_column(&table, "to", LKS_COLUMN_WRAP);
-    for (const struct lks_doc *i = changes->first; i != NULL; i = i->next) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf rest = {0};
-        lks_buf_init(&rest, JSON_MAX);
-        add_rest(&rest, i);
-        lks_table_cell(&table, LKS_PLAIN, lks_doc_text(i, "kind"));
-        lks_output_cell(&table, LKS_PLAIN, subject_of(i));
-        lks_output_cell(&table, LKS_PLAIN, lks_buf_view(&rest));
-    }
-    return lks_output_table(cli, &table, err);
-}
+static const struct lks_listing_column change_columns[] = {
+    {"change", "kind", 0},
+    {"what", "*", LKS_COLUMN_WRAP},
+};
 
 static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *answer, bool dry,
                                    struct lks_err *err)
@@ -59,7 +19,8 @@ static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *an
         return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what changes");
     if (changes->count == 0)
         fprintf(cli->out, "nothing to change\n");
-    else if (print_changes(cli, changes, err) != LKS_OK)
+    else if (lks_listing_table(cli, change_columns, LKS_COUNT(change_columns), &changes, 1, err) !=
+             LKS_OK)
         return err->code;
     if (changes->count > 0)
         fprintf(cli->out, "%s\n", dry ? "nothing was applied: --dry-run" : "applied");

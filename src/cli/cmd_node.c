@@ -45,14 +45,8 @@ enum lks_code lks_cmd_node_ls(struct lks_cli *cli, const struct lks_args *args, 
 }
 
 static const struct lks_listing_column history_columns[] = {
-    {"seq", "seq", LKS_COLUMN_RIGHT},
-    {"time", "time", 0},
-    {"kind", "kind", 0},
-    {"by", "by", 0},
-    {"state", "state", 0},
-    {"what", "text", LKS_COLUMN_WRAP},
-    {"why", "why", LKS_COLUMN_WRAP},
-    {"reason", "reason", LKS_COLUMN_WRAP},
+    {"row", "seq", LKS_COLUMN_RIGHT}, {"time", "time", 0}, {"kind", "kind", 0}, {"node", "node", 0},
+    {"what", "*", LKS_COLUMN_WRAP},
 };
 
 enum lks_code lks_cmd_node_history(struct lks_cli *cli, const struct lks_args *args,

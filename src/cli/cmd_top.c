@@ -109,7 +109,8 @@ static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
         fprintf(cli->out, "and %zu more alarms\n", shown - ALARMS_SHOWN);
 }
 
-static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, struct lks_err *err)
+static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool anew,
+                          struct lks_err *err)
 {
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer alarms = {0};
@@ -117,7 +118,7 @@ static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, struct
         fetch(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK)
         return err->code;
     struct lks_str name = lks_doc_text(fleet.doc, "name"), clock = lks_doc_text(fleet.doc, "clock");
-    if (cli->term.tty)
+    if (cli->term.tty && anew)
         fputs("\033[H\033[2J", cli->out);
     fprintf(cli->out, "fleet %.*s, journal row %" PRIu64 " of %.*s\n", LKS_STR_ARG(name),
             number(fleet.doc, "seq"), LKS_STR_ARG(clock));
@@ -148,7 +149,7 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
         struct timespec pause = {.tv_sec = (time_t)seconds};
         if (i > 0 && nanosleep(&pause, NULL) != 0)
             break;
-        if (draw(cli, &remote, err) == LKS_OK)
+        if (draw(cli, &remote, rounds > 1, err) == LKS_OK)
             continue;
         if (!cli->term.tty || !lks_code_info(err->code)->transient)
             return err->code;

@@ -70,13 +70,31 @@ static void add_value(struct lks_buf *out, const struct lks_doc *value)
     }
 }
 
+/* The members that no column names, as "key value, key value". */
+static void add_rest(struct lks_buf *out, const struct lks_listing_column *columns, size_t count,
+                     const struct lks_doc *item)
+{
+    for (const struct lks_doc *i = item->first; i != NULL; i = i->next) {
+        bool shown = false;
+        for (size_t c = 0; !shown && c < count; c++)
+            shown = lks_str_is(i->key, columns[c].key);
+        if (shown)
+            continue;
+        lks_buf_addf(out, "%s%" LKS_STR_FMT " ", out->len > 0 ? ", " : "", LKS_STR_ARG(i->key));
+        add_value(out, i);
+    }
+}
+
 void lks_listing_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
                      const struct lks_doc *item)
 {
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_buf_init(&text, LKS_OUTPUT_CELL_MAX * 16);
-        add_value(&text, find(item, columns[i].key));
+        if (strcmp(columns[i].key, "*") == 0)
+            add_rest(&text, columns, count, item);
+        else
+            add_value(&text, find(item, columns[i].key));
         struct lks_str value = lks_buf_view(&text);
         lks_output_cell(t, lks_listing_colour(value), value);
     }

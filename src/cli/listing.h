@@ -8,7 +8,7 @@
 
 struct lks_listing_column {
     const char *header;
-    const char *key; /* of an item; "a.b" looks inside */
+    const char *key; /* of an item; "a.b" looks inside, "*" is all that no other column shows */
     unsigned flags;  /* LKS_COLUMN_* */
 };
 
