@@ -36,7 +36,7 @@ static uint64_t stat_field(pid_t pid, unsigned wanted)
     lks_buf_init(&text, TEXT_MAX);
     if (lks_file_read_plain(path, &text, &err) != LKS_OK)
         bench_die("the agent", err.msg);
-    struct lks_str rest = lks_buf_view(&text), word;
+    struct lks_str rest = lks_buf_view(&text), word = {0};
     for (unsigned field = 1; field <= wanted; field++)
         lks_str_cut(rest, ' ', &word, &rest); /* no blank is in its name */
     if (!lks_str_number(word, UINT64_MAX, &number))
@@ -89,7 +89,7 @@ static pid_t start_agent(const struct ctl *c)
                                 "--inventory-seconds",
                                 "604800",
                                 NULL};
-    return bench_spawn(argv);
+    return bench_spawn(argv, -1);
 }
 
 /* Until a child that reads the machine has ended. */
@@ -190,7 +190,7 @@ static pid_t start_exporter(unsigned port)
 {
     char listen[64];
     snprintf(listen, sizeof(listen), "--web.listen-address=127.0.0.1:%u", port);
-    pid_t pid = bench_spawn((const char *const[]){EXPORTER, listen, NULL});
+    pid_t pid = bench_spawn((const char *const[]){EXPORTER, listen, NULL}, -1);
     int fd = -1;
     for (unsigned waited = 0; fd < 0 && waited < PATIENCE_MS; waited += TICK_MS) {
         bench_rest(TICK_MS);
@@ -245,8 +245,8 @@ void bench_agent(struct lks_table *t)
          their_kib / 1024},
         {"processor time of its duty in an hour", "ratio 0.50", EXPORTER, "ms",
          (beat * BEATS_AN_HOUR + reading * READINGS_AN_HOUR) / 1e3, their_ms},
-        {"of that, a heartbeat", "-", "none", "ms", beat / 1e3, 0},
-        {"of that, a reading of the machine", "-", "none", "ms", reading / 1e3, 0},
+        {"of that, a heartbeat", "-", "-", "ms", beat / 1e3, 0},
+        {"of that, a reading of the machine", "-", "-", "ms", reading / 1e3, 0},
     };
     for (size_t i = 0; i < LKS_COUNT(figures); i++)
         bench_row(t, &figures[i]);

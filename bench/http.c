@@ -8,20 +8,19 @@
  * do even where other programs disturb the clock on the wall.
  */
 #include "bench/load.h"
+#include "bench/measure.h"
+#include "bench/rival.h"
 #include "drivers/http_mhd.h"
 #include "tests/pki.h"
 
-#include <microhttpd.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { RUNS = 5, BODY_MAX = 4096, POOL_BYTES = 8192, FIRST = 1000, CONNECTIONS = 30000 };
+enum { RUNS = 5, BODY_MAX = 4096, FIRST = 1000, CONNECTIONS = 30000 };
 
 #define ANSWER "{\"mail\":false}"
 #define REQUEST                                                                                    \
@@ -31,54 +30,9 @@ enum { RUNS = 5, BODY_MAX = 4096, POOL_BYTES = 8192, FIRST = 1000, CONNECTIONS =
 
 static struct lks_pair authority, server, node;
 
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_http: %s\n", what);
-    exit(1);
-}
-
-static void pin(unsigned core)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(core, &set);
-    sched_setaffinity(0, sizeof(set), &set); /* where there is one core only, they share it */
-}
-
-/* ---- The rival. ---- */
-
-static enum MHD_Result say_ok(void *cls, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *data,
-                              size_t *size, void **context)
-{
-    (void)url, (void)method, (void)version, (void)data;
-    if (*context == NULL) {
-        *context = cls;
-        return MHD_YES;
-    }
-    if (*size > 0) {
-        *size = 0;
-        return MHD_YES;
-    }
-    return MHD_queue_response(connection, MHD_HTTP_OK, cls);
-}
-
 static void serve_bare(int tell)
 {
-    static char answer[] = ANSWER;
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(strlen(answer), answer, MHD_RESPMEM_PERSISTENT);
-    struct MHD_Daemon *daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TLS, 0, NULL, NULL, say_ok, response,
-        MHD_OPTION_HTTPS_MEM_KEY, server.key.ptr, MHD_OPTION_HTTPS_MEM_CERT, server.certificate.ptr,
-        MHD_OPTION_HTTPS_MEM_TRUST, authority.certificate.ptr, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)POOL_BYTES, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_END);
-    if (daemon == NULL)
-        die("the library does not start");
-    unsigned port = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
-    if (write(tell, &port, sizeof(port)) != sizeof(port))
-        die("nobody asks for the port");
-    pause();
+    bench_rival_serve(tell, server.certificate.ptr, server.key.ptr, authority.certificate.ptr);
 }
 
 /* ---- Ours. ---- */
@@ -109,24 +63,14 @@ static void serve_ours(int tell)
                                   .idle_ms = 60 * LKS_SECOND};
     uv_loop_init(&loop);
     if (lks_httpd_new(&loop, &o, say_constant, NULL, constant, &h, &err) != LKS_OK)
-        die(err.msg);
+        bench_die("http", err.msg);
     unsigned port = lks_httpd_port(h);
     if (write(tell, &port, sizeof(port)) != sizeof(port))
-        die("nobody asks for the port");
+        bench_die("http", "nobody asks for the port");
     uv_run(&loop, UV_RUN_DEFAULT);
 }
 
 /* ---- Both. ---- */
-
-/* What another process has used of its core, in microseconds. */
-static double used_us(pid_t pid)
-{
-    clockid_t clock;
-    struct timespec t = {0};
-    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
-        die("the server's clock cannot be read");
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 struct outcome {
     struct lks_load_result load;
@@ -140,26 +84,26 @@ static struct outcome measure(void (*serve)(int tell), struct lks_load_plan plan
     struct lks_err err = {0};
     int ends[2];
     if (pipe(ends) != 0)
-        die("no pipe");
+        bench_die("http", "no pipe");
     pid_t pid = fork();
     if (pid < 0)
-        die("no process");
+        bench_die("http", "no process");
     if (pid == 0) {
-        pin(0);
+        bench_pin(0);
         serve(ends[1]);
         exit(0);
     }
-    pin(1);
+    bench_pin(1);
     if (read(ends[0], &plan.port, sizeof(plan.port)) != sizeof(plan.port))
-        die("the server did not start");
+        bench_die("http", "the server did not start");
     struct lks_load_plan first = plan;
     first.requests = FIRST; /* caches, and the pages of both */
     if (lks_load_run(&first, &result, &err) != LKS_OK)
-        die(err.msg);
-    used = used_us(pid);
+        bench_die("http", err.msg);
+    used = bench_cpu_us(pid);
     if (lks_load_run(&plan, &result, &err) != LKS_OK)
-        die(err.msg);
-    used = used_us(pid) - used;
+        bench_die("http", err.msg);
+    used = bench_cpu_us(pid) - used;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     close(ends[0]);
@@ -185,7 +129,7 @@ static unsigned number(const char *text, uint64_t max)
 {
     uint64_t value = 0;
     if (!lks_str_number(lks_str_from(text), max, &value) || value == 0)
-        die("usage: bench_http [CONNECTIONS [REQUESTS]]");
+        bench_die("http", "usage: bench_http [CONNECTIONS [REQUESTS]]");
     return (unsigned)value;
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SMAPS_MAX = 16 * 1024, PATH_SIZE = 4096 };
+enum { SMAPS_MAX = 16 * 1024, PATH_SIZE = 4096, ARGS_MAX = 32 };
 
 void bench_die(const char *what, const char *why)
 {
@@ -87,8 +86,9 @@ bool bench_has_program(const char *name)
     return false;
 }
 
-pid_t bench_spawn(const char *const *argv)
+pid_t bench_spawn(const char *const *argv, int out)
 {
+    char *words[ARGS_MAX] = {0};
     fflush(stdout);
     pid_t pid = fork();
     if (pid < 0)
@@ -97,9 +97,11 @@ pid_t bench_spawn(const char *const *argv)
         return pid;
     int null = open("/dev/null", O_RDWR);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-        dup2(null, STDERR_FILENO) >= 0)
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
+    for (size_t i = 0; argv[i] != NULL && i + 1 < ARGS_MAX; i++)
+        memcpy(&words[i], &argv[i], sizeof(words[i])); /* execvp() promises not to change them */
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+        dup2(out >= 0 ? out : null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0)
+        execvp(argv[0], words);
     _exit(127);
 }
 
@@ -163,6 +165,6 @@ void bench_row(struct lks_table *t, const struct bench_figure *f)
         lks_table_cellf(t, LKS_PLAIN, "%.2f", f->ours / f->theirs);
         return;
     }
-    lks_table_cellf(t, LKS_PLAIN, "not here");
+    lks_table_cellf(t, LKS_PLAIN, "%s", strcmp(f->rival, "-") == 0 ? "-" : "not here");
     lks_table_cellf(t, LKS_PLAIN, "-");
 }

@@ -27,14 +27,15 @@ void bench_rest(unsigned ms);
 /* Whether PATH has such a program. */
 bool bench_has_program(const char *name);
 
-/* Start it, found by PATH and its output thrown away; it ends with us, however we end. */
-pid_t bench_spawn(const char *const *argv);
+/* Start it, found by PATH, with its output into `out`, or thrown away for -1; it ends with us,
+ * however we end. */
+pid_t bench_spawn(const char *const *argv, int out);
 void bench_end(pid_t pid);
 
 /* Kibibytes that are this process's alone, from smaps_rollup. */
 double bench_private_kib(pid_t pid);
 
-/* One row. `theirs` 0: the rival is not here. */
+/* One row. `rival` "-": there is none; `theirs` 0: it is not here. */
 struct bench_figure {
     const char *what, *bar, *rival, *unit;
     double ours, theirs;

@@ -28,7 +28,8 @@ static enum MHD_Result say_ok(void *cls, struct MHD_Connection *connection, cons
     return MHD_queue_response(connection, MHD_HTTP_OK, cls);
 }
 
-static _Noreturn void serve(int tell, const char *certificate, const char *key, const char *trust)
+_Noreturn void bench_rival_serve(int tell, const char *certificate, const char *key,
+                                 const char *trust)
 {
     static char answer[] = "ok";
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -59,7 +60,7 @@ struct bench_rival bench_rival_start(const char *certificate, const char *key, c
     if (r.pid < 0)
         bench_die("libmicrohttpd", strerror(errno));
     if (r.pid == 0)
-        serve(ends[1], certificate, key, trust);
+        bench_rival_serve(ends[1], certificate, key, trust);
     close(ends[1]);
     if (read(ends[0], &r.port, sizeof(r.port)) != sizeof(r.port))
         bench_die("libmicrohttpd", "it did not start");

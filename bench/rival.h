@@ -12,7 +12,10 @@ struct bench_rival {
     unsigned port; /* on 127.0.0.1 */
 };
 
-/* Texts are PEM, terminated. The process is on the cores this one is on; bench_end() ends it. */
+/* Texts are PEM, terminated. Serve in this process, telling its port as an unsigned number; or in
+ * another one, on the cores this one is on, which bench_end() ends. */
+_Noreturn void bench_rival_serve(int tell, const char *certificate, const char *key,
+                                 const char *trust);
 struct bench_rival bench_rival_start(const char *certificate, const char *key, const char *trust);
 
 #endif

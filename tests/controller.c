@@ -95,7 +95,7 @@ static void reap_orphans(void)
         if (pid == 0)
             ctl_rest(TICK_MS);
     }
-    CHECK(!"every process that was started has ended");
+    lks_check(false, "every process that was started has ended", __FILE__, __LINE__);
 }
 
 int ctl_run(const char *const *argv, struct lks_buf *said)

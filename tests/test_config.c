@@ -135,6 +135,8 @@ static void test_same_tells_what_differs(void)
         lks_test_case("%s", key);
         bool differs = strcmp(key, "rate.burst") == 0 || strcmp(key, "names") == 0;
         CHECK(lks_config_same(&a, &b, &lks_config_keys[i]) == !differs);
+        lks_config_take(&b, &a, &lks_config_keys[i]);
+        CHECK(lks_config_same(&a, &b, &lks_config_keys[i]));
     }
 }
 

@@ -25,13 +25,14 @@ enum {
     TICK_MS = 10,
     TEXT_MAX = 8 << 20,
     LOADERS = 4,
+    ROUNDS = 10,
 };
 
 /* Deadlines that a test can wait for. */
 static const char settings[] =
     "http: {first_ms: 1000, request_ms: 1500, idle_ms: 60000, body_max: 65536}\n"
     "rate: {people_per_s: 100000, burst: 1000000}\n"
-    "journal: {sign_rows: 16, sign_ms: 20}\n";
+    "journal: {sign_rows: 16, sign_ms: 20, snapshot_rows: 100}\n";
 
 /* Until /v1/ready says `status`. */
 static bool wait_ready_is(const struct ctl *c, int status, struct lks_buf *answer)
@@ -41,7 +42,7 @@ static bool wait_ready_is(const struct ctl *c, int status, struct lks_buf *answe
             return true;
         ctl_rest(TICK_MS);
     }
-    return CHECK(!"ready changed in time");
+    return lks_check(false, "ready changed in time", __FILE__, __LINE__);
 }
 
 static bool wait_log(const struct ctl *c, const char *text)
@@ -220,7 +221,7 @@ static bool mount_disk(const char *where)
           write_proc("/proc/self/gid_map", groups)))
         return false;
     return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("lks-test", where, "tmpfs", 0, "size=6m,mode=0700") == 0;
+           mount("lks-test", where, "tmpfs", 0, "size=48m,mode=0700") == 0;
 }
 
 static struct lks_tree disk; /* its directory "disk" is one */
@@ -378,6 +379,26 @@ static void foreign_address(struct ctl *c)
     replace_in_config(c, "listen: \"127.0.0.1:0", "listen: \"192.0.2.1:7443");
 }
 
+/* For whatever is started until allow_room(). */
+static void allow_no_room(struct ctl *c)
+{
+    (void)c;
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static void allow_room(void)
+{
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = limit.rlim_max;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static const struct refusal {
     const char *name;
     void (*act)(struct ctl *c);
@@ -396,6 +417,7 @@ static const struct refusal {
     {"a sealing key that others can read", open_seal_key, 5, "seal.key"},
     {"a torn secret", torn_secret, 3, "ca.key"},
     {"a port that is taken", taken_port, 1, "agents.listen"},
+    {"no room", allow_no_room, 4, "journal.db: "},
     {"an address of another machine", foreign_address, 3, "people.listen"},
 };
 
@@ -418,15 +440,15 @@ static void says_in_a_line_why_it_does_not_start(void)
 {
     struct ctl c;
     ctl_init(&c, settings);
-    const char *kept = ctl_path(&c, "kept");
     char copy[128];
-    snprintf(copy, sizeof(copy), "%s", kept);
+    snprintf(copy, sizeof(copy), "%s", ctl_path(&c, "kept"));
     ctl_copy(c.data, copy);
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
         lks_test_case("%s", refusals[i].name);
         refusals[i].act(&c);
         check_one_line(&c, refusals[i].status, refusals[i].says);
         check_one_line(&c, refusals[i].status, refusals[i].says); /* and nothing was changed */
+        allow_room();
         ctl_copy(copy, c.data);
         if (held_port >= 0)
             close(held_port);
@@ -450,11 +472,11 @@ static void answers_what_it_accepted_before_it_ends(void)
     static struct ctl_load l[LOADERS];
     struct ctl c;
     ctl_init(&c, settings);
-    for (unsigned round = 0; round < 3 && ctl_start(&c); round++) {
+    for (unsigned round = 0; round < ROUNDS && ctl_start(&c); round++) {
         lks_test_case("round %u", round);
         for (unsigned i = 0; i < LOADERS; i++)
             ctl_load_begin(&l[i], &c, round * LOADERS + i, i % 2 == 0 ? CTL_UNIX : CTL_TLS);
-        ctl_rest(200);
+        ctl_rest(20 + 10 * round);
         CHECK_INT(ctl_stop(&c, STOP_MS), 0);
         for (unsigned i = 0; i < LOADERS; i++)
             ctl_load_end(&l[i]);

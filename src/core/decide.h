@@ -75,8 +75,9 @@ struct lks_event {
         } certificate;
         struct {
             const struct lks_manifest *manifest;
-            struct lks_str digest; /* of its bytes, a blob of the same batch */
-            bool accept;           /* what is first seen is taken in at once */
+            struct lks_manifest *give; /* the same, if the engine may keep it; else NULL */
+            struct lks_str digest;     /* of its bytes, a blob of the same batch */
+            bool accept;               /* what is first seen is taken in at once */
         } fleet;
         struct {
             bool force; /* RELEASE: although it does not conform; the record says so */

@@ -353,19 +353,23 @@ static bool has_fleet(const struct lks_decision *d)
     return false;
 }
 
-/* Records become rows and the state. A new manifest is read from its own bytes first, so that it
- * lives as long as the engine, as it would after a restart. */
+/* Records become rows and the state. A new manifest is the one that was given, or is read from its
+ * own bytes first, so that it lives as long as the engine, as it would after a restart. */
 static enum lks_code carry_out(struct lks_engine *e, lks_ms time, const struct lks_decision *d,
-                               const struct lks_store_blob *blob, struct lks_err *err)
+                               const struct lks_event *event, const struct lks_store_blob *blob,
+                               struct lks_err *err)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
     bool fleet = has_fleet(d);
-    LKS_ASSERT(!fleet || blob != NULL);
-    if (fleet &&
+    LKS_ASSERT(!fleet || (blob != NULL && event->kind == LKS_EVENT_FLEET));
+    struct lks_manifest *given = fleet ? event->fleet.give : NULL;
+    if (fleet && given == NULL &&
         lks_manifest_parse("fleet", blob->bytes, e->options.facts, NULL, &manifest, err) != LKS_OK)
         return lks_wrap(err, "the fleet's manifest");
     if (append(e, d->records, d->count, time, blob, err) != LKS_OK)
         return err->code;
+    if (given != NULL)
+        manifest = LKS_MOVE(*given);
     if (fleet) {
         lks_manifest_fini(&e->manifest);
         e->manifest = LKS_MOVE(manifest);
@@ -385,7 +389,8 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
         lks_pulse_settle(&e->state, now);
     if (lks_decide(&e->state, &e->book, now, event, d, err) != LKS_OK)
         return err->code;
-    if (d->refused.code == LKS_OK && d->count > 0 && carry_out(e, now.wall, d, blob, err) != LKS_OK)
+    if (d->refused.code == LKS_OK && d->count > 0 &&
+        carry_out(e, now.wall, d, event, blob, err) != LKS_OK)
         return err->code;
     *needs = e->seq;
     return LKS_OK;

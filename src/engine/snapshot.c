@@ -128,7 +128,7 @@ static bool whole(struct lks_str bytes, struct lks_str *rest)
 enum lks_code lks_snapshot_read(struct lks_str bytes, struct lks_snapshot *out, struct lks_err *err)
 {
     struct lks_snapshot s = {0};
-    struct lks_str rest = {0};
+    struct lks_str rest = {"", 0};
     struct lks_err why = {.msg = "it is not as long as it says"};
     if (!whole(bytes, &rest))
         return lks_fail(err, LKS_E_INVALID, "snapshot: damaged, or not one");
@@ -170,7 +170,7 @@ enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks
 enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
                                        uint8_t hash[LKS_HASH_BYTES], struct lks_err *err)
 {
-    struct lks_snapshot snapshot;
+    struct lks_snapshot snapshot = {0};
     if (lks_snapshot_read(bytes, &snapshot, err) != LKS_OK)
         return err->code;
     if (lks_snapshot_apply(&snapshot, out, err) != LKS_OK)

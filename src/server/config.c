@@ -452,3 +452,14 @@ bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
     dump_value(b, key, &right);
     return lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));
 }
+
+void lks_config_take(struct lks_config *to, const struct lks_config *from,
+                     const struct lks_config_key *key)
+{
+    size_t size = sizeof(struct lks_str);
+    if (key->type == LKS_CONFIG_NUMBER || key->type == LKS_CONFIG_WORD)
+        size = sizeof(uint64_t);
+    else if (key->type == LKS_CONFIG_HOSTS)
+        size = sizeof(struct lks_config_list);
+    memcpy(place_of(to, key), value_of(from, key), size);
+}

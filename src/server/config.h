@@ -74,4 +74,8 @@ void lks_config_dump(const struct lks_config *c, struct lks_buf *out);
 bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
                      const struct lks_config_key *key);
 
+/* Give `to` the value that `from` has; texts stay those of `from`, which has to outlive it. */
+void lks_config_take(struct lks_config *to, const struct lks_config *from,
+                     const struct lks_config_key *key);
+
 #endif

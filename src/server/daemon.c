@@ -264,11 +264,11 @@ static void daemon_fini(struct lks_daemon *d)
 
 enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
 {
-    struct lks_daemon *d = calloc(1, sizeof(*d));
-    struct lks_log log;
-    uv_mutex_t lock;
-    if (d == NULL)
-        return lks_fail_nomem(err);
+    /* One for each process, and there to its end: threads may outlive a start that failed. */
+    static struct lks_daemon one;
+    static struct lks_log log;
+    static uv_mutex_t lock;
+    struct lks_daemon *d = &one;
     harden();
     raise_files();
     uv_mutex_init(&lock);
@@ -284,6 +284,5 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     lks_server_fini(&d->server);
     lks_daemon_log(d, LKS_LEVEL_INFO, "ended", NULL, 0);
     daemon_fini(d);
-    free(d);
     return LKS_OK;
 }

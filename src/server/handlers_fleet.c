@@ -269,6 +269,7 @@ void lks_handle_apply(struct lks_desk *desk, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_FLEET,
         .fleet = {.manifest = call->manifest,
+                  .give = call->manifest, /* it was read for us, and is not read again */
                   .digest = lks_str_from(call->digest),
                   .accept = lks_call_truth(call, "accept") == 1},
     };

@@ -38,7 +38,7 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
                                          struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
     struct lks_daemon *d = s->daemon;
     if (lks_secrets_server(config->data.ptr, &d->secrets.seal, &certificate, &key, err) != LKS_OK ||
@@ -56,7 +56,7 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
 /* Reload ------------------------------------------------------------------------------------ */
 
 /* Keys that need a restart stay as they are, and the log says so. */
-static void warn_unreloadable(const struct lks_daemon *d, const struct lks_config *fresh)
+static void keep_unreloadable(const struct lks_daemon *d, struct lks_config *fresh)
 {
     const struct lks_config *now = lks_daemon_config(d);
     for (size_t i = 0; i < lks_config_key_count; i++) {
@@ -65,34 +65,45 @@ static void warn_unreloadable(const struct lks_daemon *d, const struct lks_confi
             continue;
         struct lks_log_field field = {"key", lks_str_from(key->key)};
         lks_daemon_log(d, LKS_LEVEL_WARNING, "changed in the file, and needs a restart", &field, 1);
+        lks_config_take(fresh, now, key);
     }
+}
+
+/* All of it, or nothing. */
+static enum lks_code reload(struct lks_server *s, struct lks_err *err)
+{
+    struct lks_daemon *d = s->daemon;
+    if (d->config_count == LKS_COUNT(d->configs))
+        return lks_fail(err, LKS_E_LIMIT, "reloaded %zu times; restart it", d->config_count);
+    struct lks_config *fresh = calloc(1, sizeof(*fresh));
+    if (fresh == NULL)
+        return lks_fail_nomem(err);
+    enum lks_code code = lks_config_load(d->path, fresh, err);
+    if (code == LKS_OK) {
+        keep_unreloadable(d, fresh);
+        code = reload_certificates(s, fresh, err);
+    }
+    if (code != LKS_OK) {
+        lks_config_fini(fresh);
+        free(fresh);
+        return code;
+    }
+    lks_daemon_config_set(d, fresh);
+    lks_mailbox_post(&d->state.box, lks_mail_new(LKS_MAIL_RELOAD));
+    return LKS_OK;
 }
 
 static void on_hangup(uv_signal_t *signal, int number)
 {
     (void)number;
     struct lks_server *s = signal->data;
-    struct lks_daemon *d = s->daemon;
     struct lks_err err = {0};
-    struct lks_config *fresh = calloc(1, sizeof(*fresh));
-    enum lks_code code =
-        fresh == NULL ? lks_fail_nomem(&err) : lks_config_load(d->path, fresh, &err);
-    if (code == LKS_OK)
-        code = reload_certificates(s, fresh, &err);
-    if (code == LKS_OK && d->config_count == LKS_COUNT(d->configs))
-        code = lks_fail(&err, LKS_E_LIMIT, "reloaded %zu times; restart it", d->config_count);
-    if (code != LKS_OK) {
-        struct lks_log_field field = {"cause", lks_str_from(err.msg)};
-        lks_daemon_log(d, LKS_LEVEL_ERROR, "not reloaded; all stays as it was", &field, 1);
-        if (fresh != NULL)
-            lks_config_fini(fresh);
-        free(fresh);
+    if (reload(s, &err) == LKS_OK) {
+        lks_daemon_log(s->daemon, LKS_LEVEL_INFO, "reloaded", NULL, 0);
         return;
     }
-    warn_unreloadable(d, fresh);
-    lks_daemon_config_set(d, fresh);
-    lks_mailbox_post(&d->state.box, lks_mail_new(LKS_MAIL_RELOAD));
-    lks_daemon_log(d, LKS_LEVEL_INFO, "reloaded", NULL, 0);
+    struct lks_log_field field = {"cause", lks_str_from(err.msg)};
+    lks_daemon_log(s->daemon, LKS_LEVEL_ERROR, "not reloaded; all stays as it was", &field, 1);
 }
 
 /* Messages ---------------------------------------------------------------------------------- */
