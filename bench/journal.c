@@ -273,7 +273,7 @@ static const struct size {
 } sizes[] = {
     {"append, 1 record a commit", 1, 32},
     {"append, 64 records a commit", 64, 16},
-    {"append, 1024 records a commit", BATCH_MAX, 8},
+    {"append, 1024 records a commit", BATCH_MAX, COMMITS_MAX},
 };
 
 static void measure(struct journal *j, struct bare *b, const struct size *s, struct lks_table *t)

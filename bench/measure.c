@@ -89,6 +89,7 @@ bool bench_has_program(const char *name)
 pid_t bench_spawn(const char *const *argv, int out)
 {
     char *words[ARGS_MAX] = {0};
+    LKS_ASSERT(argv[0] != NULL);
     fflush(stdout);
     pid_t pid = fork();
     if (pid < 0)

@@ -49,7 +49,10 @@ static _Noreturn void become(const char *const *argv, const char *log)
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (null >= 0 && out >= 0 && dup2(null, 0) == 0 && dup2(out, 1) == 1 && dup2(out, 2) == 2) {
-        execv(argv[0], (char *const *)(uintptr_t)argv);
+        char *args[CTL_ARGS_MAX] = {NULL};
+        for (size_t i = 0; i + 1 < CTL_ARGS_MAX && argv[i] != NULL; i++)
+            args[i] = strdup(argv[i]);
+        execv(args[0], args);
         fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
     }
     _exit(127);
@@ -122,21 +125,16 @@ void ctl_copy(const char *from, const char *to)
 
 /* The data directory ------------------------------------------------------------------------ */
 
-void ctl_init_at(struct ctl *c, const char *data, const char *socket, const char *more)
+void ctl_init_at(struct ctl *c, const char *data, const char *more)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     const char *argv[CTL_ARGS_MAX] = {
         LKS_DAEMON_PROGRAM, "init",     "--data",      data,       "--name",
         "localhost",        "--people", "127.0.0.1:0", "--agents", "127.0.0.1:0",
     };
-    if (socket != NULL) {
-        argv[10] = "--socket";
-        argv[11] = socket;
-    }
     snprintf(c->data, sizeof(c->data), "%s", data);
     snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", data);
-    snprintf(c->socket, sizeof(c->socket), "unix:%s%s", socket != NULL ? socket : data,
-             socket != NULL ? "" : "/lockstepd.sock");
+    snprintf(c->socket, sizeof(c->socket), "unix:%s/lockstepd.sock", data);
     lks_buf_init(&said, TEXT_BYTES_MAX);
     if (!CHECK_INT(ctl_run(argv, &said), 0))
         printf("%s\n", said.ptr);
@@ -152,7 +150,7 @@ void ctl_init(struct ctl *c, const char *more)
     char data[sizeof(c->data)];
     *c = (struct ctl){.tree = lks_tree_new()};
     snprintf(data, sizeof(data), "%s/data", c->tree.path);
-    ctl_init_at(c, data, NULL, more);
+    ctl_init_at(c, data, more);
 }
 
 void ctl_fini(struct ctl *c)

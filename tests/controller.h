@@ -28,8 +28,8 @@ struct ctl {
 void ctl_init(struct ctl *c, const char *more);
 void ctl_fini(struct ctl *c);
 
-/* The same in a directory that is there; `socket` may be NULL for the usual one. */
-void ctl_init_at(struct ctl *c, const char *data, const char *socket, const char *more);
+/* The same at a path of the caller's; c->tree is there. */
+void ctl_init_at(struct ctl *c, const char *data, const char *more);
 
 /* Start it, and wait until it is ready to write; false when it is not, and its log is printed. */
 void ctl_spawn(struct ctl *c);
@@ -48,7 +48,7 @@ int ctl_run(const char *const *argv, struct lks_buf *said);
 /* Start lockstepd where it is to refuse: what it said, and its exit status. */
 int ctl_refused(struct ctl *c, struct lks_buf *said);
 
-/* A text in the tree, "%s" standing for its directory; four at a time. */
+/* The path of a file in the tree; four of them at a time. */
 const char *ctl_path(const struct ctl *c, const char *name);
 
 /* What the running one wrote so far; the next call overwrites it. */

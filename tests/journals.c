@@ -238,6 +238,7 @@ enum lks_code lks_test_world_fold(struct lks_test_world *w, lks_ms until, struct
                                   struct lks_err *err)
 {
     struct lks_store_tail tail = {0};
+    struct lks_public_key key = lks_key_public(&w->key);
     CHECK_CODE(lks_state_init(out, 1, err), LKS_OK);
-    return lks_journal_fold(&w->store, until, out, &tail, err);
+    return lks_journal_fold(&w->store, &key, until, out, &tail, err);
 }

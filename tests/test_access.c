@@ -154,6 +154,32 @@ static void test_scope_of_node(void)
     }
 }
 
+/* A walk over nodes sees what a look at each of them would. */
+static void test_sight(void)
+{
+    for (unsigned role = 0; role < LKS_ROLE_COUNT; role++) {
+        for (size_t b = 0; b < LKS_COUNT(bindings); b++) {
+            LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+            lks_asked_init(&a);
+            lks_asked_fleet(&a, fleet, NULL);
+            struct lks_record r = granted("user:kim", role, bindings[b].site, bindings[b].pool);
+            lks_asked_apply(&a, &r);
+            struct lks_str kim = LKS_STR("user:kim");
+            struct lks_sight sight = lks_access_sight(&a.state, kim, LKS_MAY_READ);
+            struct lks_sight blind = lks_access_sight(&a.state, LKS_STR("user:ki"), LKS_MAY_READ);
+            CHECK(a.state.node_count >= LKS_COUNT(nodes));
+            for (uint32_t n = 0; n < a.state.node_count; n++) {
+                struct lks_scope at = lks_scope_of_node(&a.state, n);
+                lks_test_case("%s in '%s'/'%s' at node %u", lks_role_words[role], bindings[b].site,
+                              bindings[b].pool, (unsigned)n);
+                CHECK_INT(lks_access_sees(&a.state, &sight, n),
+                          lks_access_may(&a.state, kim, LKS_MAY_READ, at));
+                CHECK(!lks_access_sees(&a.state, &blind, n));
+            }
+        }
+    }
+}
+
 /* A node reports, where it stands and nowhere else, from its enrolment to its removal; it may do
  * nothing else, and nobody who is called alike may. */
 static void test_agents(void)
@@ -240,6 +266,7 @@ int main(void)
         {"access: every role, permission and scope", test_scopes},
         {"access: bindings add up", test_sum},
         {"access: where a node is", test_scope_of_node},
+        {"access: a walk over many nodes", test_sight},
         {"access: agents", test_agents},
         {"access: tokens", test_tokens},
         {0},

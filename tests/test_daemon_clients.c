@@ -323,7 +323,7 @@ static void knows_its_agents(void)
     if (ctl_start(&c)) {
         ctl_apply(&c, 4);
         issue_all(&c, pairs);
-        for (size_t i = 0; i < 2 * SHOWN_COUNT; i++) {
+        for (size_t i = 0; i < (size_t)2 * SHOWN_COUNT; i++) {
             LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
             size_t which = i % SHOWN_COUNT;
             lks_test_case("%s", shown[which].name);

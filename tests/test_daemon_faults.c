@@ -231,7 +231,7 @@ static void on_a_small_disk(void)
     struct ctl c = {.tree = disk};
     char data[80];
     snprintf(data, sizeof(data), "%s/disk/d", disk.path);
-    ctl_init_at(&c, data, NULL, settings);
+    ctl_init_at(&c, data, settings);
     obstruct_and_end(&c, &full_disk);
     if (c.pid != 0)
         ctl_kill(&c);

@@ -158,7 +158,7 @@ static void check_restart(struct bench *b)
     struct lks_store_tail tail = {0};
     struct lks_err err = {0};
     CHECK_CODE(lks_state_init(&folded, 9, &err), LKS_OK);
-    CHECK_CODE(lks_journal_fold(&b->store, 0, &folded, &tail, &err), LKS_OK);
+    CHECK_CODE(lks_journal_fold(&b->store, NULL, 0, &folded, &tail, &err), LKS_OK);
     if (!CHECK(lks_state_equal(&folded, lks_engine_state(b->engine), &err)))
         printf("%s\n", err.msg);
 }

@@ -211,6 +211,20 @@ static struct lks_test_world world_rewritten(bool sqlite, const struct lks_key *
     return w;
 }
 
+/* Row 7 was rewritten and row 10 shows it: what lies between must not be signed by a repair. */
+static void check_repair_signs_nothing_false(struct lks_test_world *w)
+{
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_journal_repair(&w->store, &w->key, 30000, LKS_STR("unix:0"),
+                                  LKS_STR("somebody was here"), &found, &err),
+               LKS_OK);
+    found = lks_test_world_verify(w, NULL);
+    CHECK_INT(found.fault, LKS_FAULT_NONE);
+    CHECK_INT(found.last, 6); /* the record of the repair */
+    CHECK_INT(found.signed_to, 6);
+}
+
 static void test_a_chain_that_was_rewritten(void)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -232,6 +246,8 @@ static void test_a_chain_that_was_rewritten(void)
         CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);
         CHECK_INT(found.at, 10);
         CHECK_HAS(lks_str_from(found.text), "rows up to 5 agree");
+        CHECK_INT(found.signed_to, 5);
+        check_repair_signs_nothing_false(&unsigned_heads);
 
         lks_test_case("the key was stolen, %s", honest.store.ops->name);
         CHECK_INT(lks_test_world_verify(&stolen_key, NULL).fault, LKS_FAULT_NONE);
@@ -278,6 +294,75 @@ static void test_a_witness_of_another_journal(void)
         &w, &(struct lks_verify_options){.witnesses = &witnessed.items[2], .witness_count = 1});
     CHECK_INT(found.fault, LKS_FAULT_REWRITTEN);
     CHECK_HAS(lks_str_from(found.text), "another journal");
+}
+
+/* Whoever has the file and not the key can make a chain that is whole, and remove heads. */
+static const struct {
+    const char *name, *sql;
+    bool record; /* then add a record that explains it, unsigned */
+    enum lks_fault fault;
+    uint64_t at;
+} unsigned_acts[] = {
+    {"all heads removed", "DELETE FROM head", false, LKS_FAULT_SIGNATURE, 1},
+    {"the beginning removed up to a head",
+     "DELETE FROM journal WHERE seq <= 20; UPDATE tail SET first = 21", false, LKS_FAULT_TRUNCATED,
+     1},
+    {"the same, with a record of a trim",
+     "DELETE FROM journal WHERE seq <= 20; UPDATE tail SET first = 21", true, LKS_FAULT_TRUNCATED,
+     1},
+};
+
+static void add_trim(struct lks_test_world *w, const struct lks_head *head,
+                     const struct lks_key *key)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * LKS_HASH_BYTES];
+    for (size_t i = 0; i < LKS_HASH_BYTES; i++) {
+        hex[2 * i] = digits[head->hash[i] >> 4];
+        hex[2 * i + 1] = digits[head->hash[i] & 15];
+    }
+    struct lks_record trimmed = {.kind = LKS_RECORD_TRIMMED,
+                                 .trimmed = {.through = head->seq, .hash = {hex, sizeof(hex)}}};
+    lks_test_append_record(&w->store, 30000, &trimmed, NULL, key);
+}
+
+static void test_what_can_be_done_without_the_key(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(unsigned_acts); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        lks_test_case("%s", unsigned_acts[i].name);
+        struct heads heads = heads_of(&w);
+        CHECK_INT(heads.items[3].seq, 20);
+        lks_test_world_tamper(&w, unsigned_acts[i].sql);
+        if (unsigned_acts[i].record)
+            add_trim(&w, &heads.items[3], NULL);
+        struct lks_verify found = lks_test_world_verify(&w, NULL);
+        CHECK_STR(lks_str_from(lks_fault_words[found.fault]),
+                  lks_fault_words[unsigned_acts[i].fault]);
+        CHECK_INT(found.at, unsigned_acts[i].at);
+        if (!unsigned_acts[i].record)
+            continue;
+        lks_test_case("%s that is signed", unsigned_acts[i].name);
+        add_trim(&w, &heads.items[3], &w.key);
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+    }
+}
+
+static void test_a_repair_explains_witnesses_only_where_it_is_signed(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world whole = lks_test_world_lived(false);
+    struct heads witnessed = heads_of(&whole);
+    struct lks_verify_options options = {.witnesses = &witnessed.items[6], .witness_count = 1};
+    struct lks_record repaired = {.kind = LKS_RECORD_REPAIRED, .repaired = {.from = 21}};
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+        lks_test_case(i == 0 ? "somebody else's" : "signed");
+        lks_test_live(&w.store, 20, &w.key);
+        lks_test_append_record(&w.store, 30000, &repaired, NULL, i == 0 ? NULL : &w.key);
+        CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+        CHECK_INT(lks_test_world_verify(&w, &options).fault,
+                  i == 0 ? LKS_FAULT_TRUNCATED : LKS_FAULT_NONE);
+    }
 }
 
 static const struct {
@@ -339,6 +424,9 @@ static const struct lks_test tests[] = {
     {"journal: a chain that was rewritten", test_a_chain_that_was_rewritten},
     {"journal: an end that only witnesses know", test_an_end_that_only_witnesses_know},
     {"journal: a witness of another journal", test_a_witness_of_another_journal},
+    {"journal: what can be done without the key", test_what_can_be_done_without_the_key},
+    {"journal: a repair explains witnesses only where it is signed",
+     test_a_repair_explains_witnesses_only_where_it_is_signed},
     {"journal: rows that are whole and cannot be read",
      test_rows_that_are_whole_and_cannot_be_read},
     {"journal: bytes that rows refer to", test_bytes_that_rows_refer_to},

@@ -417,14 +417,13 @@ static void check_snapshot(const struct army *a, uint64_t rows)
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     if (ctl_store(&a->ctl, &store))
         CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
-    CHECK(seq > 0 || rows < 4 * SNAPSHOT_ROWS);
+    CHECK(seq > 0 || rows < UINT64_C(4) * SNAPSHOT_ROWS);
 }
 
 /* With `anew`, nothing that was found before counts. */
 static uint64_t audit(struct army *a, bool anew)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     struct reading r = {.army = a, .rising = true};
     struct lks_err err = {0};
     for (unsigned i = 0; anew && i < WORKERS; i++) {
@@ -435,11 +434,22 @@ static uint64_t audit(struct army *a, bool anew)
         return 0;
     lks_buf_init(&r.json, BODY_MAX);
     CHECK_CODE(store.ops->rows(store.self, 1, look_at_row, &r, &err), LKS_OK);
-    json = LKS_MOVE(r.json);
+    lks_buf_fini(&r.json);
     CHECK(r.rising);
     check_found(a, &r);
     check_whole(a, &store);
     return r.found;
+}
+
+static void disband(struct army *a)
+{
+    for (unsigned i = 0; i < WORKERS; i++) {
+        free(a->workers[i].acks);
+        lks_buf_fini(&a->workers[i].answer);
+        lks_buf_fini(&a->workers[i].key);
+        lks_buf_fini(&a->workers[i].request);
+    }
+    ctl_fini(&a->ctl);
 }
 
 static uint64_t from_environment(const char *name, uint64_t otherwise)
@@ -486,13 +496,7 @@ static void loses_nothing_it_said_yes_to(void)
     printf("seed %llu: %llu kills, %llu of starts, %llu writes acknowledged and all there\n",
            (unsigned long long)seed, (unsigned long long)kills, (unsigned long long)starts_cut,
            (unsigned long long)found);
-    for (unsigned i = 0; i < WORKERS; i++) {
-        free(a.workers[i].acks);
-        lks_buf_fini(&a.workers[i].answer);
-        lks_buf_fini(&a.workers[i].key);
-        lks_buf_fini(&a.workers[i].request);
-    }
-    ctl_fini(&a.ctl);
+    disband(&a);
 }
 
 int main(void)

@@ -25,7 +25,8 @@ static void fold_ok(struct lks_test_world *w, struct lks_state *out)
 }
 
 /* The state behind the first `count` rows, stored as the snapshot. */
-static void put_snapshot(struct lks_test_world *w, size_t count, const char *fleet)
+static void put_snapshot_by(struct lks_test_world *w, size_t count, const char *fleet,
+                            const struct lks_key *key)
 {
     LKS_CLEANUP(lks_test_world_fini) struct lks_test_world other = lks_test_world_new(false);
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
@@ -41,9 +42,14 @@ static void put_snapshot(struct lks_test_world *w, size_t count, const char *fle
         CHECK_CODE(lks_state_apply(&state, state.seq, state.clock, &forged, &err), LKS_OK);
     }
     lks_buf_init(&bytes, BYTES_MAX);
-    CHECK_CODE(lks_journal_pack_state(&state, tail.hash, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_journal_pack_signed(&state, tail.hash, key, &bytes, &err), LKS_OK);
     CHECK_CODE(w->store.ops->snapshot_put(w->store.self, count, lks_buf_view(&bytes), &err),
                LKS_OK);
+}
+
+static void put_snapshot(struct lks_test_world *w, size_t count, const char *fleet)
+{
+    put_snapshot_by(w, count, fleet, &w->key);
 }
 
 static void test_a_snapshot_and_its_tail_fold_to_the_same(void)
@@ -104,7 +110,7 @@ static void test_a_snapshot_of_another_chain_is_not_used(void)
     uint8_t hash[LKS_HASH_BYTES] = {1};
     fold_ok(&w, &honest);
     lks_buf_init(&bytes, BYTES_MAX);
-    CHECK_CODE(lks_journal_pack_state(&honest, hash, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_journal_pack_signed(&honest, hash, &w.key, &bytes, &err), LKS_OK);
     CHECK_CODE(w.store.ops->snapshot_put(w.store.self, honest.seq, lks_buf_view(&bytes), &err),
                LKS_OK);
     fold_ok(&w, &state);
@@ -125,6 +131,35 @@ static void test_a_forged_snapshot_is_found(void)
     CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
     fold_ok(&w, &state);
     CHECK_STR(lks_state_text(&state, state.fleet_name), "golden");
+}
+
+/* Who has no key makes one that is whole and of this chain. */
+static void test_a_snapshot_that_somebody_else_signed(void)
+{
+    struct lks_key other = lks_test_other_key();
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+        LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+        struct lks_err err = {0};
+        uint64_t through = 0;
+        bool trimmed = i == 1;
+        lks_test_case(trimmed ? "rows are gone" : "all rows are there");
+        put_snapshot(&w, 30, NULL);
+        if (trimmed)
+            CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err), LKS_OK);
+        put_snapshot_by(&w, 30, "forged", &other);
+        struct lks_verify found = lks_test_world_verify(&w, NULL);
+        CHECK_INT(found.fault, LKS_FAULT_SNAPSHOT);
+        CHECK_HAS(lks_str_from(found.text), "not signed by the journal's key");
+        CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), trimmed ? LKS_E_INVALID : LKS_OK);
+        if (trimmed) {
+            CHECK_HAS(lks_str_from(err.msg), "restore a backup");
+            continue;
+        }
+        CHECK_STR(lks_state_text(&state, state.fleet_name), "golden");
+        CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err), LKS_OK);
+        CHECK_INT(through, 0); /* nothing stands for what would go */
+    }
 }
 
 /* Looking back ------------------------------------------------------------------------------- */
@@ -332,6 +367,32 @@ static void test_a_trim_leaves_a_chain_that_verifies(void)
         CHECK_INT(through, 0);
         lks_test_world_reopen(&w);
         check_trimmed(&w, trims[i / 2].through, &whole);
+    }
+}
+
+static void test_a_trim_does_not_remove_what_shows_a_fault(void)
+{
+    static const struct {
+        const char *name, *sql;
+        enum lks_code code;
+    } rows[] = {
+        {"a row that would go", "UPDATE journal SET time = time + 1 WHERE seq = 20", LKS_E_INVALID},
+        {"a head", "UPDATE head SET signature = zeroblob(64) WHERE seq = 10", LKS_E_INVALID},
+        {"bytes that no trim brings back", "DELETE FROM blob", LKS_OK},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+        struct lks_store_tail tail = {0};
+        struct lks_err err = {0};
+        uint64_t through = 0;
+        lks_test_case("%s", rows[i].name);
+        put_snapshot(&w, 30, NULL);
+        lks_test_world_tamper(&w, rows[i].sql);
+        CHECK_CODE(lks_journal_trim(&w.store, &w.key, 22000, 9000, BY, &through, &err),
+                   rows[i].code);
+        CHECK_CODE(w.store.ops->tail(w.store.self, &tail, &err), LKS_OK);
+        CHECK_INT(tail.first, rows[i].code == LKS_OK ? 25 : 1);
+        CHECK_INT(tail.seq, rows[i].code == LKS_OK ? 50 : 49);
     }
 }
 
@@ -600,12 +661,15 @@ static const struct lks_test tests[] = {
     {"retention: a snapshot of another chain is not used",
      test_a_snapshot_of_another_chain_is_not_used},
     {"retention: a forged snapshot is found", test_a_forged_snapshot_is_found},
+    {"retention: a snapshot that somebody else signed", test_a_snapshot_that_somebody_else_signed},
     {"retention: looking back", test_looking_back},
     {"retention: a repair sets aside and says so", test_a_repair_sets_aside_and_says_so},
     {"retention: repairs that are refused", test_repairs_that_are_refused},
     {"retention: witnesses from before a repair are explained by it",
      test_witnesses_from_before_a_repair_are_explained_by_it},
     {"retention: a trim leaves a chain that verifies", test_a_trim_leaves_a_chain_that_verifies},
+    {"retention: a trim does not remove what shows a fault",
+     test_a_trim_does_not_remove_what_shows_a_fault},
     {"retention: what a trim leaves can still be damaged",
      test_what_a_trim_leaves_can_still_be_damaged},
     {"retention: without its snapshot a trimmed journal is refused",

@@ -120,7 +120,7 @@ static void write_hash(uint64_t seq, const uint8_t hash[LKS_HASH_BYTES])
 static void rechain(uint64_t from, uint64_t to)
 {
     static struct held_row row;
-    uint8_t hash[LKS_HASH_BYTES];
+    uint8_t hash[LKS_HASH_BYTES] = {0};
     struct lks_err err = {0};
     struct lks_chain *chain = lks_chain_new();
     LKS_ASSERT(chain != NULL);

@@ -16,7 +16,7 @@ packages_of() {
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
-    real) echo slurm-client python3-jsonschema python3-yaml ;;
+    real) echo prometheus slurm-client python3-jsonschema python3-yaml ;;
     bench) echo python3 prometheus-node-exporter ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;

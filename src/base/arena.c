@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 64 * 1024 };
+/* The first block is one that malloc() has at hand, for those that need little and live briefly. */
+enum { FIRST_BYTES = 960, BLOCK_BYTES = 64 * 1024 };
 
 struct lks_arena_block {
     struct lks_arena_block *before;
@@ -31,7 +32,9 @@ void lks_arena_fini(struct lks_arena *a)
 
 static bool add_block(struct lks_arena *a, size_t size)
 {
-    size_t cap = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    size_t cap = a->newest == NULL ? FIRST_BYTES : BLOCK_BYTES;
+    if (cap < size)
+        cap = size;
     struct lks_arena_block *block = malloc(sizeof(*block) + cap);
     if (block == NULL)
         return false;

@@ -80,19 +80,33 @@ static uint64_t hash_of(const struct lks_intern *in, struct lks_str text)
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+static uint32_t tag_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 32);
+}
+
 /* The slot that has `text`, or the free one where it belongs. There is always a free one, since
  * half of them are. */
-static uint32_t *slot_of(const struct lks_intern *in, struct lks_str text, uint64_t hash)
+static struct lks_intern_slot *slot_of(const struct lks_intern *in, struct lks_str text,
+                                       uint64_t hash)
 {
     size_t mask = in->slot_count - 1;
     for (size_t at = (size_t)hash & mask;; at = (at + 1) & mask) {
-        uint32_t *slot = &in->slots[at];
-        if (*slot == 0)
-            return slot;
-        const struct lks_intern_entry *entry = &in->entries[*slot - 1];
-        if (entry->hash == hash && lks_str_eq(entry->text, text))
+        struct lks_intern_slot *slot = &in->slots[at];
+        if (slot->next == 0 ||
+            (slot->tag == tag_of(hash) && lks_str_eq(in->entries[slot->next - 1].text, text)))
             return slot;
     }
+}
+
+/* The first free slot for a text that has none. */
+static struct lks_intern_slot *free_slot(const struct lks_intern *in, uint64_t hash)
+{
+    size_t mask = in->slot_count - 1;
+    size_t at = (size_t)hash & mask;
+    while (in->slots[at].next != 0)
+        at = (at + 1) & mask;
+    return &in->slots[at];
 }
 
 /* Twice the room: the work for it is spread over as many additions as there were before. */
@@ -106,7 +120,7 @@ static enum lks_code grow(struct lks_intern *in, struct lks_err *err)
     if (entries == NULL)
         return lks_fail_nomem(err);
     in->entries = entries;
-    uint32_t *slots = calloc(slot_count, sizeof(slots[0]));
+    struct lks_intern_slot *slots = calloc(slot_count, sizeof(slots[0]));
     if (slots == NULL)
         return lks_fail_nomem(err);
 
@@ -114,32 +128,34 @@ static enum lks_code grow(struct lks_intern *in, struct lks_err *err)
     in->slots = slots;
     in->slot_count = slot_count;
     for (uint32_t id = 0; id < in->count; id++)
-        *slot_of(in, entries[id].text, entries[id].hash) = id + 1;
+        *free_slot(in, entries[id].hash) =
+            (struct lks_intern_slot){id + 1, tag_of(entries[id].hash)};
     return LKS_OK;
+}
+
+/* False where it has no id. */
+static bool find(const struct lks_intern *in, struct lks_str text, uint64_t hash, uint32_t *id)
+{
+    if (in->count == 0)
+        return false;
+    const struct lks_intern_slot *slot = slot_of(in, text, hash);
+    if (slot->next == 0)
+        return false;
+    *id = slot->next - 1;
+    return true;
 }
 
 bool lks_intern_find(const struct lks_intern *in, struct lks_str text, uint32_t *id)
 {
-    if (in->count == 0)
-        return false;
-    const uint32_t *slot = slot_of(in, text, hash_of(in, text));
-    if (*slot == 0)
-        return false;
-    *id = *slot - 1;
-    return true;
+    return find(in, text, hash_of(in, text), id);
 }
 
 enum lks_code lks_intern_id(struct lks_intern *in, struct lks_str text, uint32_t *id,
                             struct lks_err *err)
 {
     uint64_t hash = hash_of(in, text);
-    if (in->count > 0) {
-        const uint32_t *slot = slot_of(in, text, hash);
-        if (*slot != 0) {
-            *id = *slot - 1;
-            return LKS_OK;
-        }
-    }
+    if (find(in, text, hash, id))
+        return LKS_OK;
     if (in->count == in->slot_count / 2 && grow(in, err) != LKS_OK)
         return err->code;
 
@@ -147,7 +163,7 @@ enum lks_code lks_intern_id(struct lks_intern *in, struct lks_str text, uint32_t
     if (entry.text.ptr == NULL)
         return lks_arena_fail(&in->bytes, err);
     in->entries[in->count] = entry;
-    *slot_of(in, text, hash) = in->count + 1;
+    *free_slot(in, hash) = (struct lks_intern_slot){in->count + 1, tag_of(hash)};
     *id = in->count++;
     return LKS_OK;
 }

@@ -10,10 +10,17 @@ struct lks_intern_entry {
     uint64_t hash;
 };
 
+/* Half of the hash is beside the id: others are passed over without a look at their entries, which
+ * are far away in memory. */
+struct lks_intern_slot {
+    uint32_t next; /* id + 1, or 0 where free */
+    uint32_t tag;
+};
+
 struct lks_intern {
     struct lks_arena bytes;
     struct lks_intern_entry *entries; /* owned; by id */
-    uint32_t *slots;                  /* owned; id + 1, or 0 where free, by hash */
+    struct lks_intern_slot *slots;    /* owned; by hash */
     size_t slot_count;                /* a power of two, or 0 */
     uint32_t count;
     uint64_t seed[2];

@@ -208,7 +208,9 @@ enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *arg
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_public_key key;
     struct lks_store_tail tail;
+    bool has_key;
     struct lks_str name = lks_args_str(args, "--node");
     lks_ms at;
     if (!lks_time_parse(lks_str_from(args->positional[0]), &at))
@@ -217,8 +219,9 @@ enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *arg
     if (name.len == 0)
         return lks_fail(err, LKS_E_USAGE, "journal at: --node has to name one");
     if (lks_state_init(&state, 0, err) != LKS_OK ||
+        read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
         lks_controller_journal(args->positional[1], LKS_STORE_READ, &store, err) != LKS_OK ||
-        lks_journal_fold(&store, at, &state, &tail, err) != LKS_OK)
+        lks_journal_fold(&store, has_key ? &key : NULL, at, &state, &tail, err) != LKS_OK)
         return err->code;
     uint32_t node = lks_state_node(&state, name);
     if (node == LKS_NO_NODE)

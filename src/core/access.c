@@ -92,6 +92,29 @@ bool lks_access_somewhere(const struct lks_state *s, struct lks_str identity,
     return may(s, identity, permission, NULL);
 }
 
+struct lks_sight lks_access_sight(const struct lks_state *s, struct lks_str identity,
+                                  enum lks_permission permission)
+{
+    struct lks_sight sight = {.permission = permission};
+    LKS_ASSERT(permission > LKS_MAY_KNOW && permission != LKS_MAY_REPORT);
+    sight.bindings = lks_state_bindings(s, identity, &sight.count);
+    return sight;
+}
+
+/* Texts are kept once, so equal ones have equal numbers. */
+bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    lks_text pool = n->pool < s->pool_count ? s->pools[n->pool].name : 0;
+    for (uint32_t i = 0; i < sight->count; i++) {
+        const struct lks_binding *b = &sight->bindings[i];
+        if (lks_role_may(b->role, sight->permission) && (b->site == 0 || b->site == n->site) &&
+            (b->pool == 0 || b->pool == pool))
+            return true;
+    }
+    return false;
+}
+
 struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,
                                 lks_ms now)
 {

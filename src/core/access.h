@@ -39,6 +39,18 @@ bool lks_access_may(const struct lks_state *s, struct lks_str identity,
 bool lks_access_somewhere(const struct lks_state *s, struct lks_str identity,
                           enum lks_permission permission);
 
+/* What `identity` may do, looked up once for a walk over many nodes. Views of the state: good until
+ * its next record. */
+struct lks_sight {
+    const struct lks_binding *bindings;
+    uint32_t count;
+    enum lks_permission permission;
+};
+struct lks_sight lks_access_sight(const struct lks_state *s, struct lks_str identity,
+                                  enum lks_permission permission);
+/* The same answer as lks_access_may() at the node's scope; an agent's own node is not looked at. */
+bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, uint32_t node);
+
 /* The identity behind an API token with this id and hash, which must not be past its end; an empty
  * view otherwise. */
 struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_RECORDS = 16 };
+enum { FIRST_RECORDS = 4 };
 
 /* One row an event. */
 static lks_rule *const rules[LKS_EVENT_COUNT] = {
@@ -104,16 +104,26 @@ struct lks_record *lks_deciding_add(struct lks_deciding *d, enum lks_record_kind
     return r;
 }
 
+static struct lks_str kept(struct lks_deciding *d, struct lks_str text)
+{
+    if (text.ptr != NULL)
+        return text;
+    d->out->failed = LKS_E_NOMEM;
+    return LKS_STR("");
+}
+
 struct lks_str lks_deciding_text(struct lks_deciding *d, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     struct lks_str text = lks_arena_formatv(&d->out->arena, fmt, ap);
     va_end(ap);
-    if (text.ptr != NULL)
-        return text;
-    d->out->failed = LKS_E_NOMEM;
-    return LKS_STR("");
+    return kept(d, text);
+}
+
+struct lks_str lks_deciding_copy(struct lks_deciding *d, struct lks_str text)
+{
+    return kept(d, lks_arena_copy(&d->out->arena, text));
 }
 
 void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char *fmt, ...)

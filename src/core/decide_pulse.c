@@ -208,7 +208,7 @@ void lks_decide_beat(struct lks_deciding *d)
         char boot[LKS_BOOT_TEXT_SIZE];
         lks_boot_text(p->boot, boot);
         lks_deciding_add(d, LKS_RECORD_BOOTED)->booted = (struct lks_rec_booted){
-            .node = name_of(d, node), .boot = lks_deciding_text(d, "%s", boot)};
+            .node = name_of(d, node), .boot = lks_deciding_copy(d, lks_str_from(boot))};
     }
     look_at_clock(d, p);
     look_at_tuple(d, p);

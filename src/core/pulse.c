@@ -126,12 +126,12 @@ static bool is_zero(const uint8_t *bytes, size_t len)
 
 bool lks_pulse_booted(const struct lks_state *s, uint32_t node)
 {
-    uint8_t recorded[16];
+    char boot[LKS_BOOT_TEXT_SIZE]; /* as all records have it */
     const struct lks_pulse *p = &s->pulses[node];
     if (!p->heard || is_zero(p->boot, sizeof(p->boot)))
         return false;
-    return !lks_boot_parse(lks_state_text(s, s->nodes[node].boot), recorded) ||
-           memcmp(recorded, p->boot, sizeof(recorded)) != 0;
+    lks_boot_text(p->boot, boot);
+    return !lks_str_is(lks_state_text(s, s->nodes[node].boot), boot);
 }
 
 bool lks_pulse_tuple_differs(const struct lks_state *s, uint32_t node)

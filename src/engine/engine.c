@@ -252,8 +252,9 @@ static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, st
 static enum lks_code fold_store(struct lks_engine *e, struct lks_store *store, struct lks_err *err)
 {
     struct lks_store_tail tail = {0};
+    struct lks_public_key key = lks_key_public(e->options.key);
     if (lks_state_init(&e->state, e->options.seed, err) != LKS_OK ||
-        lks_journal_fold(store, 0, &e->state, &tail, err) != LKS_OK ||
+        lks_journal_fold(store, &key, 0, &e->state, &tail, err) != LKS_OK ||
         load_head(e, store, err) != LKS_OK || load_manifest(e, store, err) != LKS_OK)
         return err->code;
     e->seq = e->durable = tail.seq;
@@ -540,7 +541,7 @@ enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *ou
 {
     if (e->broken)
         return lks_fail(err, LKS_E_IO, "no snapshot of a state that is not good: %s", e->why.msg);
-    if (lks_journal_pack_state(&e->state, e->hash, out, err) != LKS_OK)
+    if (lks_journal_pack_signed(&e->state, e->hash, e->options.key, out, err) != LKS_OK)
         return err->code;
     *seq = e->seq;
     return LKS_OK;

@@ -7,6 +7,7 @@
 
 struct folding {
     struct lks_store *store;
+    const struct lks_public_key *key; /* of the snapshot; NULL: not asked for */
     struct lks_chain_walk walk;
     struct lks_store_tail tail;
     struct lks_head newest; /* signed; seq 0: none */
@@ -132,7 +133,7 @@ static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err 
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     if (f->store->ops->snapshot(f->store->self, &seq, &bytes, f->err) != LKS_OK)
         return lks_wrap(f->err, "snapshot");
-    if (seq == 0 || lks_snapshot_read(lks_buf_view(&bytes), &snapshot, why) != LKS_OK ||
+    if (seq == 0 || lks_snapshot_read(lks_buf_view(&bytes), f->key, &snapshot, why) != LKS_OK ||
         check_place(f, &snapshot, why) != LKS_OK)
         return LKS_OK;
     if (lks_snapshot_apply(&snapshot, f->out, f->err) != LKS_OK ||
@@ -143,12 +144,13 @@ static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err 
     return LKS_OK;
 }
 
-enum lks_code lks_journal_fold(struct lks_store *store, lks_ms until, struct lks_state *out,
-                               struct lks_store_tail *tail, struct lks_err *err)
+enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_key *key,
+                               lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
+                               struct lks_err *err)
 {
     LKS_CLEANUP(folding_fini)
     struct folding f = {
-        .store = store, .until = until, .through = UINT64_MAX, .out = out, .err = err};
+        .store = store, .key = key, .until = until, .through = UINT64_MAX, .out = out, .err = err};
     struct lks_err why = {0};
     bool used = false;
     if (fold_begin(&f) != LKS_OK || use_snapshot(&f, &used, &why) != LKS_OK)

@@ -11,16 +11,21 @@
 
 /* Fold the newest snapshot and what follows into `out`, initialised, checking the chain; until the
  * end, or up to and including the last row with a time of at most `until` (0: all). INVALID with
- * the first fault. `tail` is where it ended. With `until`, a snapshot that is younger is not used.
- */
-enum lks_code lks_journal_fold(struct lks_store *store, lks_ms until, struct lks_state *out,
-                               struct lks_store_tail *tail, struct lks_err *err) LKS_MUST_CHECK;
+ * the first fault. `tail` is where it ended. With `until`, a snapshot that is younger is not used,
+ * and with `key` (NULL: not asked for) none that it did not sign. */
+enum lks_code lks_journal_fold(struct lks_store *store, const struct lks_public_key *key,
+                               lks_ms until, struct lks_state *out, struct lks_store_tail *tail,
+                               struct lks_err *err) LKS_MUST_CHECK;
 
 /* A snapshot is the packed records of lks_state_dump() with their digest, and the hash of the row
  * it stands at. One that is damaged, or not of this chain, is not used; the rows are folded instead
- * if all of them are still there. */
+ * if all of them are still there. What is stored is signed: whoever can write the file but has no
+ * key must not be able to say what was in rows that were trimmed. */
 enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
                                      struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                      const struct lks_key *key, struct lks_buf *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
                                        uint8_t hash[LKS_HASH_BYTES],
                                        struct lks_err *err) LKS_MUST_CHECK;
@@ -52,7 +57,8 @@ struct lks_verify {
     char text[256];       /* what is wrong, in a line */
     uint64_t first, last; /* rows that were there */
     uint64_t rows, heads, witnesses, blobs;
-    uint64_t unsigned_rows; /* behind the last signed head */
+    uint64_t signed_to;     /* the last row that is as a good head of ours says; 0: none */
+    uint64_t unsigned_rows; /* behind it: whoever can write the file could have written them */
 };
 
 /* Read everything. A fault is an answer; fails only where the store cannot be read. */
@@ -66,16 +72,17 @@ bool lks_record_about(const struct lks_record *r, struct lks_str name);
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* Set the rows from the first fault on aside and record that, and why, behind the last good one.
- * REFUSED for a journal without a fault, and for one whose beginning is gone. `out` says what was
- * found. */
+/* Set the rows from the first fault on aside and record that, and why, behind the last good one; of
+ * a chain that was rewritten, all rows behind the last that a head vouches for. REFUSED for a
+ * journal without a fault, and for one whose beginning is gone. `out` says what was found. */
 enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *key, lks_ms wall,
                                  struct lks_str by, struct lks_str reason, struct lks_verify *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
 /* Keep what is younger than `keep_after`, and everything since the newest snapshot: older rows go,
  * and a record says up to which, with their last hash, so that the chain still verifies. `through`
- * is the last row that went, 0: none. */
+ * is the last row that went, 0: none. INVALID, and nothing goes, where the journal has a fault:
+ * what shows it must not be what goes. */
 enum lks_code lks_journal_trim(struct lks_store *store, const struct lks_key *key, lks_ms wall,
                                lks_ms keep_after, struct lks_str by, uint64_t *through,
                                struct lks_err *err) LKS_MUST_CHECK;

@@ -90,31 +90,38 @@ static enum lks_code tail_before(struct lks_store *store, uint64_t at, struct lk
     return LKS_OK;
 }
 
-static enum lks_code read_snapshot(struct lks_store *store, struct lks_buf *bytes,
-                                   struct lks_snapshot *out, uint64_t *seq, struct lks_err *err)
+/* The snapshot, where there is one that can be trusted; else its seq is 0. */
+static enum lks_code read_snapshot(struct lks_store *store, const struct lks_key *key,
+                                   struct lks_buf *bytes, struct lks_snapshot *out,
+                                   struct lks_err *err)
 {
+    struct lks_public_key public = lks_key_public(key);
+    struct lks_err ignored = {0};
+    uint64_t seq = 0;
+    *out = (struct lks_snapshot){0};
     lks_buf_init(bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (store->ops->snapshot(store->self, seq, bytes, err) != LKS_OK)
+    if (store->ops->snapshot(store->self, &seq, bytes, err) != LKS_OK)
         return err->code;
-    return *seq == 0 ? LKS_OK : lks_snapshot_read(lks_buf_view(bytes), out, err);
+    if (seq == 0 || lks_snapshot_read(lks_buf_view(bytes), &public, out, &ignored) != LKS_OK)
+        *out = (struct lks_snapshot){0};
+    return LKS_OK;
 }
 
 /* Whether what is left can still be folded, and the journal's name. */
-static enum lks_code check_left(struct lks_store *store, uint64_t at,
+static enum lks_code check_left(struct lks_store *store, const struct lks_key *key, uint64_t at,
                                 const struct lks_store_tail *after,
                                 char journal[LKS_JOURNAL_ID_SIZE], struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
     struct lks_snapshot snapshot = {0};
-    uint64_t seq = 0;
-    if (lks_state_init(&state, 0, err) != LKS_OK)
+    if (lks_state_init(&state, 0, err) != LKS_OK ||
+        read_snapshot(store, key, &bytes, &snapshot, err) != LKS_OK)
         return err->code;
     if (after->first <= 1) {
         if (lks_journal_fold_rows(store, at - 1, &state, err) != LKS_OK)
             return err->code;
-    } else if (read_snapshot(store, &bytes, &snapshot, &seq, err) != LKS_OK || seq == 0 ||
-               snapshot.seq >= at) {
+    } else if (snapshot.seq == 0 || snapshot.seq >= at) {
         return lks_fail(err, LKS_E_REFUSED,
                         "rows before %" PRIu64 " were trimmed and only a snapshot that is damaged, "
                         "or younger than row %" PRIu64 ", stands for them: restore a backup",
@@ -141,6 +148,15 @@ static enum lks_code check_fault(const struct lks_verify *found, struct lks_err 
     return LKS_OK;
 }
 
+/* The first row that goes. A rewritten chain is whole, so that it cannot be told which of the rows
+ * behind the last good head are false: to sign any of them would make them true. */
+static uint64_t first_aside(const struct lks_verify *found)
+{
+    if (found->fault == LKS_FAULT_SNAPSHOT)
+        return found->last + 1;
+    return found->fault == LKS_FAULT_REWRITTEN ? found->signed_to + 1 : found->at;
+}
+
 static enum lks_code set_aside(struct lks_store *store, uint64_t at, struct lks_store_tail *after,
                                struct lks_rec_repaired *record, char digest[LKS_DIGEST_SIZE],
                                struct lks_err *err)
@@ -160,15 +176,15 @@ static enum lks_code set_aside(struct lks_store *store, uint64_t at, struct lks_
 }
 
 /* The rows are good: the snapshot is made anew from them. */
-static enum lks_code renew_snapshot(struct lks_store *store, const struct lks_store_tail *tail,
-                                    struct lks_err *err)
+static enum lks_code renew_snapshot(struct lks_store *store, const struct lks_key *key,
+                                    const struct lks_store_tail *tail, struct lks_err *err)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
     if (lks_state_init(&state, 0, err) != LKS_OK ||
         lks_journal_fold_rows(store, tail->seq, &state, err) != LKS_OK ||
-        lks_journal_pack_state(&state, tail->hash, &bytes, err) != LKS_OK)
+        lks_journal_pack_signed(&state, tail->hash, key, &bytes, err) != LKS_OK)
         return err->code;
     return store->ops->snapshot_put(store->self, tail->seq, lks_buf_view(&bytes), err);
 }
@@ -189,11 +205,11 @@ enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *
             LKS_OK ||
         check_fault(&found, err) != LKS_OK)
         return err->code;
-    uint64_t at = found.fault == LKS_FAULT_SNAPSHOT ? found.last + 1 : found.at;
+    uint64_t at = first_aside(&found);
     if (tail_before(store, at, &after, err) != LKS_OK ||
-        check_left(store, at, &after, journal, err) != LKS_OK)
+        check_left(store, key, at, &after, journal, err) != LKS_OK)
         return err->code;
-    if (found.fault == LKS_FAULT_SNAPSHOT && renew_snapshot(store, &after, err) != LKS_OK)
+    if (found.fault == LKS_FAULT_SNAPSHOT && renew_snapshot(store, key, &after, err) != LKS_OK)
         return err->code;
     if (set_aside(store, at, &after, &record.repaired, digest, err) != LKS_OK ||
         append_one(store, key, wall, &after, journal, &record, err) != LKS_OK)
@@ -286,6 +302,22 @@ static enum lks_code record_trim(struct lks_store *store, const struct lks_key *
     return append_one(store, key, wall, tail, state->journal, &record, err);
 }
 
+/* All of it is read once more before anything goes. That bytes are missing is no reason to stay. */
+static enum lks_code check_whole(struct lks_store *store, const struct lks_key *key,
+                                 struct lks_err *err)
+{
+    struct lks_public_key public = lks_key_public(key);
+    struct lks_verify found = {0};
+    const struct lks_verify_options options = {.key = &public};
+    if (lks_journal_verify(store, &options, &found, err) != LKS_OK)
+        return err->code;
+    if (found.fault != LKS_FAULT_NONE && found.fault != LKS_FAULT_BLOB)
+        return lks_fail(err, LKS_E_INVALID,
+                        "row %" PRIu64 " (%s): %s; look with `lockstep journal verify`", found.at,
+                        lks_fault_words[found.fault], found.text);
+    return LKS_OK;
+}
+
 static enum lks_code trim_to(struct lks_store *store, const struct lks_key *key, lks_ms wall,
                              struct trimming *t, struct lks_str by, struct lks_err *err)
 {
@@ -293,15 +325,17 @@ static enum lks_code trim_to(struct lks_store *store, const struct lks_key *key,
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_store_tail tail = {0};
     struct lks_snapshot snapshot = {0};
+    struct lks_public_key public = lks_key_public(key);
     if (lks_state_init(&state, 0, err) != LKS_OK ||
-        lks_journal_fold(store, 0, &state, &tail, err) != LKS_OK ||
-        read_snapshot(store, &bytes, &snapshot, &t->limit, err) != LKS_OK)
+        lks_journal_fold(store, &public, 0, &state, &tail, err) != LKS_OK ||
+        read_snapshot(store, key, &bytes, &snapshot, err) != LKS_OK)
         return err->code;
+    t->limit = snapshot.seq;
     if (store->ops->rows(store->self, tail.first, cut_row, t, err) != LKS_OK)
         return err->code;
     if (t->through == 0)
         return LKS_OK;
-    if (note_kept(store, &state, t) != LKS_OK ||
+    if (check_whole(store, key, err) != LKS_OK || note_kept(store, &state, t) != LKS_OK ||
         record_trim(store, key, wall, &tail, &state, t, lks_buf_view(&bytes), by, err) != LKS_OK)
         return err->code;
     return store->ops->trim(store->self, t->through, is_kept, t, err);

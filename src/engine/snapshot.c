@@ -5,13 +5,22 @@
  *     lockstep-snapshot-1 sha256:...\n
  *     seq 8, time 8, hash 32, count 8
  *     count times: time 8, kind 2, version 1, length 4, body
+ *
+ * A start trusts it in place of rows that may be gone, so what is stored has one more line in
+ * front, with the signature of the line above:
+ *
+ *     lockstep-signed-1 HEXADECIMAL\n
  */
 #include "engine/walk.h"
 
-#define MAGIC       "lockstep-snapshot-1 "
-#define LINE_BYTES  (sizeof(MAGIC) - 1 + LKS_DIGEST_SIZE)
-#define HEAD_BYTES  (8 + 8 + LKS_HASH_BYTES + 8)
-#define ENTRY_BYTES (8 + 2 + 1 + 4)
+#include "codec/base64.h"
+
+#define SIGNED       "lockstep-signed-1 "
+#define MAGIC        "lockstep-snapshot-1 "
+#define LINE_BYTES   (sizeof(MAGIC) - 1 + LKS_DIGEST_SIZE)
+#define SIGNED_BYTES (sizeof(SIGNED) + 2 * (size_t)LKS_SIGNATURE_BYTES)
+#define HEAD_BYTES   (8 + 8 + LKS_HASH_BYTES + 8)
+#define ENTRY_BYTES  (8 + 2 + 1 + 4)
 
 static void add_number(struct lks_buf *out, uint64_t value, unsigned bytes)
 {
@@ -95,6 +104,48 @@ enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t ha
     return code == LKS_OK ? seal(out, start, p.count, err) : code;
 }
 
+enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                      const struct lks_key *key, struct lks_buf *out,
+                                      struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};
+    uint8_t signature[LKS_SIGNATURE_BYTES];
+    size_t start = out->len;
+    lks_buf_add(out, LKS_STR(SIGNED));
+    lks_buf_pad(out, '0', 2 * sizeof(signature));
+    lks_buf_addc(out, '\n');
+    if (lks_journal_pack_state(s, hash, out, err) != LKS_OK)
+        return err->code;
+    struct lks_str line = {out->ptr + start + SIGNED_BYTES, LINE_BYTES - 1};
+    lks_buf_init(&hex, 2 * sizeof(signature));
+    if (lks_key_sign(key, line, signature, err) != LKS_OK)
+        return lks_wrap(err, "snapshot");
+    lks_hex_add(&hex, signature, sizeof(signature));
+    if (lks_buf_check(&hex, err) != LKS_OK)
+        return lks_wrap(err, "snapshot");
+    fill(out, start + sizeof(SIGNED) - 1, lks_buf_view(&hex));
+    return LKS_OK;
+}
+
+/* Past the line with the signature, if `key` made it; without a key it need not be there. */
+static enum lks_code unsign(const struct lks_public_key *key, struct lks_str *bytes,
+                            struct lks_err *err)
+{
+    uint8_t signature[LKS_SIGNATURE_BYTES];
+    struct lks_str hex = {bytes->ptr + sizeof(SIGNED) - 1, 2 * sizeof(signature)};
+    if (!lks_str_starts(*bytes, SIGNED))
+        return key == NULL ? LKS_OK : lks_fail(err, LKS_E_INVALID, "snapshot: it is not signed");
+    if (bytes->len < SIGNED_BYTES + LINE_BYTES || bytes->ptr[SIGNED_BYTES - 1] != '\n' ||
+        !lks_hex_read(hex, signature, sizeof(signature)))
+        return lks_fail(err, LKS_E_INVALID, "snapshot: damaged, or not one");
+    struct lks_str line = {bytes->ptr + SIGNED_BYTES, LINE_BYTES - 1};
+    if (key != NULL && !lks_key_verify(key, line, signature))
+        return lks_fail(err, LKS_E_INVALID, "snapshot: it is not signed by the journal's key");
+    bytes->ptr += SIGNED_BYTES;
+    bytes->len -= SIGNED_BYTES;
+    return LKS_OK;
+}
+
 /* The next record of the entries; false where they do not hold one. */
 static bool take_entry(struct lks_str *in, lks_ms *time, struct lks_record *record,
                        struct lks_err *err)
@@ -125,11 +176,14 @@ static bool whole(struct lks_str bytes, struct lks_str *rest)
     return lks_digest_text(*rest, digest, &ignored) == LKS_OK && lks_str_is(said, digest);
 }
 
-enum lks_code lks_snapshot_read(struct lks_str bytes, struct lks_snapshot *out, struct lks_err *err)
+enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_key *key,
+                                struct lks_snapshot *out, struct lks_err *err)
 {
     struct lks_snapshot s = {0};
     struct lks_str rest = {"", 0};
     struct lks_err why = {.msg = "it is not as long as it says"};
+    if (unsign(key, &bytes, err) != LKS_OK)
+        return err->code;
     if (!whole(bytes, &rest))
         return lks_fail(err, LKS_E_INVALID, "snapshot: damaged, or not one");
     s.seq = take_number(&rest, 8);
@@ -171,7 +225,7 @@ enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *o
                                        uint8_t hash[LKS_HASH_BYTES], struct lks_err *err)
 {
     struct lks_snapshot snapshot = {0};
-    if (lks_snapshot_read(bytes, &snapshot, err) != LKS_OK)
+    if (lks_snapshot_read(bytes, NULL, &snapshot, err) != LKS_OK)
         return err->code;
     if (lks_snapshot_apply(&snapshot, out, err) != LKS_OK)
         return err->code;

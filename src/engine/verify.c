@@ -20,7 +20,8 @@ struct claims {
     size_t next; /* the first that is not below the row being looked at */
 };
 
-/* A repair explains why heads from before it, of rows that were set aside, are not here. */
+/* A repair explains why heads from before it, of rows that were set aside, are not here. Its record
+ * is signed when it is written: one that is not was written by somebody else. */
 struct mended {
     uint64_t from;
     lks_ms time;
@@ -41,6 +42,7 @@ struct verifying {
     uint64_t *blob_rows;     /* owned; by id: the first of those rows; 0 once it was found */
     size_t blob_room;
     uint64_t last_signed;
+    uint64_t trimmed_by; /* the row that says so; 0: none, or nothing was trimmed */
     char journal[LKS_JOURNAL_ID_SIZE];
 };
 
@@ -138,9 +140,10 @@ static enum lks_code gather(struct verifying *v)
 static enum lks_code begin(struct verifying *v)
 {
     uint8_t hash[LKS_HASH_BYTES] = {0};
-    bool found = v->tail.first <= 1;
-    if (!found && lks_chain_walk_anchor(v->store, v->tail.first, &found, hash, v->err) != LKS_OK)
+    if (v->tail.first > 1 &&
+        lks_chain_walk_anchor(v->store, v->tail.first, &v->trimmed_by, hash, v->err) != LKS_OK)
         return v->err->code;
+    bool found = v->tail.first <= 1 || v->trimmed_by != 0;
     for (size_t i = 0; i < v->claims.count && !found; i++) {
         const struct claim *c = &v->claims.items[i];
         found = c->seq == v->tail.first - 1 && !c->forged && !c->foreign;
@@ -196,9 +199,22 @@ static void compare(struct verifying *v, const struct lks_row *row)
     }
 }
 
+/* Whether a head of ours names this very row, which the walk has just reached. */
+static bool is_signed(const struct verifying *v, const struct lks_row *row)
+{
+    const struct claims *c = &v->claims;
+    for (size_t i = c->next; i < c->count && c->items[i].seq <= row->seq; i++) {
+        const struct claim *claim = &c->items[i];
+        if (claim->seq == row->seq && !claim->witness && !claim->forged && !claim->foreign &&
+            memcmp(claim->hash, row->hash, sizeof(row->hash)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void note_repair(struct verifying *v, const struct lks_row *row, const struct lks_record *r)
 {
-    if (r->kind != LKS_RECORD_REPAIRED)
+    if (r->kind != LKS_RECORD_REPAIRED || !is_signed(v, row))
         return;
     if (!make_room((void **)&v->mended, v->mended_count, &v->mended_room, sizeof(v->mended[0]))) {
         v->code = lks_fail_nomem(v->err);
@@ -263,6 +279,23 @@ static void compare_rest(struct verifying *v)
     }
 }
 
+/* Whoever cannot sign can still remove heads, and rows together with what names them. A journal is
+ * signed from its first commit on, and so is the record of every trim; a repair may have set that
+ * aside, and then the head that came with it stands for it. */
+static void check_signed(struct verifying *v)
+{
+    bool recorded = v->trimmed_by != 0 && v->trimmed_by <= v->last_signed;
+    bool mended = v->trimmed_by == 0 && v->mended_count > 0;
+    if (v->tail.first > 1 && !recorded && !mended)
+        lks_chain_walk_fault(&v->walk, LKS_FAULT_TRUNCATED, 1,
+                             "the journal begins with row %" PRIu64
+                             ", and no signed record says that what was before it was trimmed",
+                             v->tail.first);
+    else if (v->options->key != NULL && v->out->rows > 0 && v->last_signed == 0)
+        lks_chain_walk_fault(&v->walk, LKS_FAULT_SIGNATURE, v->out->first,
+                             "no head is left: nothing of this journal is signed");
+}
+
 static bool verify_blob(void *ctx, const char *digest, struct lks_str bytes)
 {
     struct verifying *v = ctx;
@@ -295,8 +328,8 @@ static enum lks_code verify_blobs(struct verifying *v)
     return LKS_OK;
 }
 
-/* A start trusts the snapshot; here it is held against the rows, as long as all of them are there.
- */
+/* A start trusts a snapshot that is signed; here it is held against the rows besides, as long as
+ * all of them are there. */
 static enum lks_code compare_snapshot(struct verifying *v, const struct lks_snapshot *snapshot,
                                       struct lks_err *err)
 {
@@ -326,7 +359,7 @@ static enum lks_code verify_snapshot(struct verifying *v)
         return v->err->code;
     if (seq == 0)
         return LKS_OK;
-    if (lks_snapshot_read(lks_buf_view(&bytes), &snapshot, &why) != LKS_OK)
+    if (lks_snapshot_read(lks_buf_view(&bytes), v->options->key, &snapshot, &why) != LKS_OK)
         lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, seq, "%s", why.msg);
     else if (snapshot.seq != seq || seq > v->tail.seq)
         lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, seq,
@@ -340,6 +373,7 @@ static enum lks_code verify_snapshot(struct verifying *v)
 static void conclude(struct verifying *v)
 {
     v->out->last = v->walk.seq;
+    v->out->signed_to = v->last_signed;
     v->out->unsigned_rows = v->walk.seq > v->last_signed ? v->walk.seq - v->last_signed : 0;
     v->out->fault = v->walk.fault;
     v->out->at = v->walk.at;
@@ -359,6 +393,8 @@ static enum lks_code verify_all(struct verifying *v)
         lks_chain_walk_end(&v->walk, &v->tail);
     if (v->walk.fault == LKS_FAULT_NONE)
         compare_rest(v);
+    if (v->walk.fault == LKS_FAULT_NONE)
+        check_signed(v);
     if (lks_chain_walk_classify(&v->walk, v->store, v->err) != LKS_OK ||
         verify_blobs(v) != LKS_OK || verify_snapshot(v) != LKS_OK)
         return v->err->code;

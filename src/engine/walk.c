@@ -164,7 +164,7 @@ enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w, struct lks_err
 struct anchor {
     uint64_t through;
     uint8_t *out;
-    bool *found;
+    uint64_t *by;
 };
 
 static bool anchor_row(void *ctx, const struct lks_row *row)
@@ -176,15 +176,16 @@ static bool anchor_row(void *ctx, const struct lks_row *row)
         lks_record_unpack(row->kind, row->version, row->body, &r, &ignored) != LKS_OK ||
         r.trimmed.through != a->through)
         return true;
-    *a->found = lks_hex_read(r.trimmed.hash, a->out, LKS_HASH_BYTES);
-    return !*a->found;
+    if (lks_hex_read(r.trimmed.hash, a->out, LKS_HASH_BYTES))
+        *a->by = row->seq;
+    return *a->by == 0;
 }
 
-enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, bool *found,
+enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, uint64_t *by,
                                     uint8_t out[LKS_HASH_BYTES], struct lks_err *err)
 {
-    struct anchor a = {.through = first - 1, .out = out, .found = found};
-    *found = false;
+    struct anchor a = {.through = first - 1, .out = out, .by = by};
+    *by = 0;
     return store->ops->rows(store->self, first, anchor_row, &a, err);
 }
 

@@ -45,9 +45,9 @@ enum lks_code lks_chain_walk_classify(struct lks_chain_walk *w, struct lks_store
 enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* The row's number and hash that a journal whose beginning was trimmed starts behind, as its
- * records say; false when none does. */
-enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, bool *found,
+/* The hash that a journal whose beginning was trimmed starts behind, as the record of the trim says
+ * in row `by`; 0: none does. Whether that row can be trusted is another question. */
+enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, uint64_t *by,
                                     uint8_t out[LKS_HASH_BYTES],
                                     struct lks_err *err) LKS_MUST_CHECK;
 
@@ -62,9 +62,10 @@ struct lks_snapshot {
     struct lks_str entries;
 };
 
-/* INVALID unless every byte is as it was written and every record can be read. */
-enum lks_code lks_snapshot_read(struct lks_str bytes, struct lks_snapshot *out,
-                                struct lks_err *err) LKS_MUST_CHECK;
+/* INVALID unless every byte is as it was written, every record can be read, and `key` (NULL: any,
+ * or none) signed it. */
+enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_key *key,
+                                struct lks_snapshot *out, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 

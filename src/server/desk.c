@@ -7,13 +7,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HOSTS_MAX = 100000 };
-
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope)
 {
     return call->root ||
            lks_access_may(desk->state, lks_str_from(call->identity), permission, scope);
+}
+
+struct lks_desk_view lks_desk_sight(const struct lks_desk *desk, const struct lks_call *call)
+{
+    return (struct lks_desk_view){
+        .state = desk->state,
+        .sight = lks_access_sight(desk->state, lks_str_from(call->identity), LKS_MAY_READ),
+        .all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0}),
+    };
+}
+
+bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node)
+{
+    return v->all || lks_access_sees(v->state, &v->sight, node);
 }
 
 static bool may_somewhere(const struct lks_desk *desk, const struct lks_call *call)
@@ -49,20 +61,32 @@ static bool missing(const struct lks_desk *desk, struct lks_call *call, const ch
     return false;
 }
 
-static bool may_nodes(const struct lks_desk *desk, struct lks_call *call)
+/* The names of {name}. A long list is not even spelled out: no call takes one, and others wait. */
+static enum lks_code read_hosts(const struct lks_desk *desk, struct lks_call *call,
+                                struct lks_hostlist *out, struct lks_err *err)
 {
     struct lks_str text = lks_call_path(call, "name");
+    unsigned long long most = desk->state->limits.call_nodes;
+    size_t count = 0;
+    if (lks_hostlist_count(text, &count, err) != LKS_OK)
+        return err->code;
+    if (count == 0)
+        return lks_fail(err, LKS_E_INVALID, "nodes: the list names none");
+    if (count > most)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "these are %zu nodes, and one call may touch %llu (limits.call_nodes); "
+                        "more belongs in a change",
+                        count, most);
+    return lks_hostlist_parse(text, &call->asked.arena, out, err);
+}
+
+static bool may_nodes(const struct lks_desk *desk, struct lks_call *call)
+{
     struct lks_hostlist hosts;
     struct lks_err err = {0};
-    size_t count = 0;
-    enum lks_code code = lks_hostlist_count(text, &count, &err);
-    if (code == LKS_OK && (count == 0 || count > HOSTS_MAX))
-        code = lks_fail(&err, LKS_E_INVALID, "a host list of 1 to %d names", HOSTS_MAX);
-    if (code == LKS_OK)
-        code = lks_hostlist_parse(text, &call->asked.arena, &hosts, &err);
-    if (code != LKS_OK) {
-        if (!may_somewhere(desk, call))
-            return deny(call);
+    if (!may_somewhere(desk, call))
+        return deny(call);
+    if (read_hosts(desk, call, &hosts, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return false;
     }

@@ -37,6 +37,15 @@ void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_ev
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope);
 
+/* The same at each of many nodes, for lists: looked up once. */
+struct lks_desk_view {
+    const struct lks_state *state;
+    struct lks_sight sight;
+    bool all;
+};
+struct lks_desk_view lks_desk_sight(const struct lks_desk *desk, const struct lks_call *call);
+bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node);
+
 /* Where an alarm is about. */
 struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a);
 

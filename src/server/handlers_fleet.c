@@ -133,7 +133,8 @@ static bool look(const struct lks_desk *desk, struct lks_call *call, struct visi
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return false;
     }
-    if (lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0})) {
+    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    if (sight.all) {
         count_all(s, v);
         return true;
     }
@@ -142,7 +143,7 @@ static bool look(const struct lks_desk *desk, struct lks_call *call, struct visi
         v->shown[i] = s->pools[i].known && lks_desk_may(desk, call, LKS_MAY_READ, scope);
     }
     for (uint32_t i = 0; i < s->node_count; i++) {
-        if (s->nodes[i].placed && lks_desk_may(desk, call, LKS_MAY_READ, lks_scope_of_node(s, i)))
+        if (s->nodes[i].placed && lks_desk_sees(&sight, i))
             count_node(s, i, v);
     }
     return true;

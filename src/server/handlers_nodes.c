@@ -136,7 +136,7 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
     uint32_t i;
     if (!filter_init(s, call, &f) || !start_after(s, call, &i))
         return;
-    bool all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0});
+    struct lks_desk_view sight = lks_desk_sight(desk, call);
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     uint32_t end = f.impossible ? i : s->node_count;
     bool cut = end > i && end - i > SCAN_MAX;
@@ -145,8 +145,7 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (; i < end && left > 0; i++) {
-        if (!fits(s, &s->nodes[i], &f) ||
-            (!all && !lks_desk_may(desk, call, LKS_MAY_READ, lks_scope_of_node(s, i))))
+        if (!lks_desk_sees(&sight, i) || !fits(s, &s->nodes[i], &f))
             continue;
         lks_json_begin(&w, NULL, '{');
         lks_view_node(&w, s, i);
