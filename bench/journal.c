@@ -30,6 +30,7 @@ struct writer {
     pthread_cond_t changed;
     struct lks_engine_batch *batch; /* to be committed; NULL: none */
     bool busy, ended;
+    double spent; /* in commits, ms */
 };
 
 struct journal {
@@ -64,9 +65,11 @@ static void *write_batches(void *ctx)
         }
         w->batch = NULL;
         pthread_mutex_unlock(&w->lock);
+        double start = bench_now_ms();
         if (lks_engine_commit(&j->options, &j->store, batch, &err) != LKS_OK)
             bench_die("journal", err.msg);
         pthread_mutex_lock(&w->lock);
+        w->spent += bench_now_ms() - start;
         w->busy = false;
         pthread_cond_broadcast(&w->changed);
     }
@@ -190,10 +193,11 @@ static void journal_fini(struct journal *j)
     lks_store_close(&j->store);
 }
 
-/* Rows a second, of `commits` batches. */
-static double append_ours(struct journal *j, unsigned batch, unsigned commits)
+/* Rows a second, of `commits` batches; `stored`: of the time in commits alone. */
+static double append_ours(struct journal *j, unsigned batch, unsigned commits, double *stored)
 {
     double start = bench_now_ms();
+    j->writer.spent = 0;
     for (unsigned c = 0; c < commits; c++) {
         for (unsigned i = 0; i < batch; i++)
             hear(j);
@@ -202,6 +206,7 @@ static double append_ours(struct journal *j, unsigned batch, unsigned commits)
     }
     await(j, &j->done[commits - 1]);
     double took = bench_now_ms() - start;
+    *stored = batch * commits / j->writer.spent * 1e3;
     for (unsigned c = 0; c < commits; c++)
         if (j->done[c].store.row_count != batch)
             bench_die("journal", "a heartbeat made other than one record");
@@ -271,23 +276,26 @@ static const struct size {
     const char *what;
     unsigned batch, commits; /* of a round */
 } sizes[] = {
-    {"append, 1 record a commit", 1, 32},
-    {"append, 64 records a commit", 64, 16},
-    {"append, 1024 records a commit", BATCH_MAX, COMMITS_MAX},
+    {"turns and commits of 1 record", 1, 32},
+    {"turns and commits of 64 records", 64, 16},
+    {"turns and commits of 1024 records", BATCH_MAX, COMMITS_MAX},
 };
 
 static void measure(struct journal *j, struct bare *b, const struct size *s, struct lks_table *t)
 {
-    double ours[ROUNDS], theirs[ROUNDS];
+    static const char rival[] = "SQLite alone, the same rows", bar[] = "ratio 0.70";
+    double ours[ROUNDS], stored[ROUNDS], theirs[ROUNDS];
     for (size_t r = 0; r < ROUNDS; r++) {
-        ours[r] = append_ours(j, s->batch, s->commits);
+        ours[r] = append_ours(j, s->batch, s->commits, &stored[r]);
         theirs[r] = append_bare(b, j, s->batch, s->commits);
         for (unsigned c = 0; c < s->commits; c++)
             lks_engine_batch_fini(&j->done[c]);
     }
-    bench_row(t,
-              &(struct bench_figure){s->what, "ratio 0.70", "SQLite alone, the same rows", "rows/s",
-                                     bench_median(ours, ROUNDS), bench_median(theirs, ROUNDS)});
+    double bare = bench_median(theirs, ROUNDS);
+    bench_row(
+        t, &(struct bench_figure){s->what, bar, rival, "rows/s", bench_median(ours, ROUNDS), bare});
+    bench_row(t, &(struct bench_figure){"  the commits alone", bar, rival, "rows/s",
+                                        bench_median(stored, ROUNDS), bare});
 }
 
 void bench_journal(struct lks_table *t)

@@ -92,6 +92,10 @@ static const struct row rows[] = {
     {"alarm ls", {NULL}, 0, "no alarms", ""},
     {"alarm release", ARGS("99", "--reason", "x"), 3, "", "99"},
     {"top", {NULL}, 0, "nodes", ""},
+    {"journal export", {NULL}, 0, "\"kind\":\"held\"", ""},
+    {"journal export", ARGS("--node", "n0"), 2, "", "node history"},
+    {"journal at", ARGS("2099-01-01T00:00:00Z", "--node", "n1"), 0, "unseen", ""},
+    {"journal at", ARGS("2001-01-01T00:00:00Z", "--node", "n1"), 3, "", "no node"},
     {"backup", ARGS("--out", "DIR/remote.backup"), 0, "sealed", ""},
     {"backup", ARGS("--out", "DIR/remote.backup"), 3, "", "there already"},
 };

@@ -277,6 +277,7 @@ static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
     fine(admin, "nodes", "/v1/nodes?component=driver&version=1", "", &t);
     CHECK_INT(told_count(&t, "items"), 0);
     fine(admin, "nodeHistory", "/v1/nodes/gpu1/history?limit=2", "", &t);
+    fine(admin, "nodeAt", "/v1/nodes/gpu1/at?time=2099-01-01T00:00:00Z", "", &t);
     CHECK_INT(told_count(&t, "items"), 2);
 }
 

@@ -162,6 +162,24 @@ static void test_a_snapshot_that_somebody_else_signed(void)
     }
 }
 
+/* What the store itself cannot put together is a damaged snapshot like any other. */
+static void test_a_snapshot_with_a_part_missing(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(true);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_verify found = {0};
+    struct lks_err err = {0};
+    put_snapshot(&w, 30, NULL);
+    lks_test_world_tamper(&w, "UPDATE snapshot SET size = size + 1");
+    fold_ok(&w, &state);
+    CHECK_STR(lks_state_text(&state, state.fleet_name), "golden");
+    found = lks_test_world_verify(&w, NULL);
+    CHECK_INT(found.fault, LKS_FAULT_SNAPSHOT);
+    CHECK_HAS(lks_str_from(found.text), "a part of the snapshot is missing");
+    CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err), LKS_OK);
+    CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_NONE);
+}
+
 /* Looking back ------------------------------------------------------------------------------- */
 
 static const struct {
@@ -662,6 +680,7 @@ static const struct lks_test tests[] = {
      test_a_snapshot_of_another_chain_is_not_used},
     {"retention: a forged snapshot is found", test_a_forged_snapshot_is_found},
     {"retention: a snapshot that somebody else signed", test_a_snapshot_that_somebody_else_signed},
+    {"retention: a snapshot with a part missing", test_a_snapshot_with_a_part_missing},
     {"retention: looking back", test_looking_back},
     {"retention: a repair sets aside and says so", test_a_repair_sets_aside_and_says_so},
     {"retention: repairs that are refused", test_repairs_that_are_refused},

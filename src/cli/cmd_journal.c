@@ -1,8 +1,9 @@
-/* journal verify, export, at, repair: without lockstepd, on its data directory. */
+/* journal verify, export, at: on a data directory, without lockstepd; the last two also ask it. */
 #include "base/time.h"
 #include "cli/commands.h"
 #include "cli/controller.h"
 #include "cli/output.h"
+#include "cli/remote.h"
 #include "cli/witness.h"
 #include "codec/json.h"
 #include "engine/journal.h"
@@ -130,6 +131,46 @@ static bool export_row(void *ctx, const struct lks_row *row)
     return ferror(x->cli->out) == 0;
 }
 
+/* The number of the last of some lines of JSON, each of which begins with its own; 0 for none. */
+static uint64_t last_seq(struct lks_str lines)
+{
+    static const char begin[] = "{\"seq\":";
+    uint64_t seq = 0;
+    for (struct lks_str line, rest; lines.len > 0; lines = rest) {
+        lks_str_cut(lines, '\n', &line, &rest);
+        if (!lks_str_starts(line, begin))
+            continue;
+        struct lks_str number = {line.ptr + strlen(begin), line.len - strlen(begin)};
+        lks_str_cut(number, ',', &number, &line);
+        (void)lks_str_number(number, UINT64_MAX, &seq);
+    }
+    return seq;
+}
+
+/* Page by page from lockstepd. */
+static enum lks_code export_remote(struct lks_cli *cli, const struct lks_args *args, uint64_t from,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    for (uint64_t next = from; next > 0 && ferror(cli->out) == 0;) {
+        LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+        char text[24];
+        snprintf(text, sizeof(text), "%" PRIu64, next);
+        lks_remote_path_init(&path, "/v1/journal");
+        lks_remote_path_query(&path, "from", lks_str_from(text));
+        if (lks_remote_call(&remote, "GET", &path, NULL, LKS_STR(""), &answer, err) != LKS_OK)
+            return err->code;
+        struct lks_str lines = lks_buf_view(&answer.http.body);
+        fwrite(lines.ptr, 1, lines.len, cli->out);
+        uint64_t last = last_seq(lines);
+        next = last > 0 ? last + 1 : 0;
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
 {
@@ -137,8 +178,13 @@ enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args 
     struct export x = {.cli = cli, .node = lks_args_str(args, "--node"), .err = err};
     uint64_t from = 1;
     const char *text = lks_args_get(args, "--from");
-    if (text != NULL && !lks_str_number(lks_str_from(text), INT64_MAX, &from))
+    if (text != NULL && (!lks_str_number(lks_str_from(text), INT64_MAX, &from) || from == 0))
         return lks_fail(err, LKS_E_USAGE, "--from: '%s' is not a row's number", text);
+    if (args->positional_count == 0 && x.node.len > 0)
+        return lks_fail(err, LKS_E_USAGE,
+                        "journal export: --node needs DIR; 'node history' asks lockstepd");
+    if (args->positional_count == 0)
+        return export_remote(cli, args, from, err);
     if (lks_controller_journal(args->positional[0], LKS_STORE_READ, &store, err) != LKS_OK ||
         store.ops->rows(store.self, from, export_row, &x, err) != LKS_OK)
         return err->code;
@@ -146,34 +192,6 @@ enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args 
 }
 
 /* at ---------------------------------------------------------------------------------------- */
-
-static void node_json(const struct lks_state *s, uint32_t n, lks_ms at, struct lks_buf *json)
-{
-    const struct lks_node *node = &s->nodes[n];
-    struct lks_json_writer w = {.out = json};
-    char time[LKS_TIME_TEXT_SIZE];
-    lks_json_begin(&w, NULL, '{');
-    lks_json_text(&w, "node", lks_state_name(s, n));
-    lks_json_cstr(&w, "time", lks_time_text(at, time));
-    lks_json_int(&w, "seq", (int64_t)s->seq);
-    if (node->pool != UINT32_MAX) {
-        lks_output_text(&w, "pool", lks_state_text(s, s->pools[node->pool].name));
-        lks_output_text(&w, "stack", lks_state_text(s, s->pools[node->pool].stack));
-        lks_output_text(&w, "stack_digest", lks_state_text(s, s->pools[node->pool].stack_digest));
-    }
-    lks_json_cstr(&w, "liveness", lks_liveness_words[node->liveness]);
-    lks_json_cstr(&w, "judged", lks_judged_words[node->judged]);
-    lks_output_text(&w, "tuple", lks_state_text(s, node->tuple));
-    lks_output_text(&w, "report", lks_state_text(s, node->report));
-    lks_output_text(&w, "boot", lks_state_text(s, node->boot));
-    lks_output_text(&w, "first", lks_state_text(s, node->first));
-    lks_json_bool(&w, "intake", node->intake);
-    lks_json_bool(&w, "held", node->held);
-    uint32_t tuple;
-    if (lks_intern_find(&s->tuples, lks_state_text(s, node->tuple), &tuple))
-        lks_json_raw(&w, "readings", lks_state_text(s, s->tuple_readings[tuple]));
-    lks_json_end(&w, '}');
-}
 
 /* Members of an object as lines; readings as a table of their own. */
 static enum lks_code print_at(struct lks_cli *cli, struct lks_str json, struct lks_err *err)
@@ -202,15 +220,35 @@ static enum lks_code print_at(struct lks_cli *cli, struct lks_str json, struct l
     return lks_output_table(cli, &table, err);
 }
 
+/* From the data directory DIR, or from lockstepd. */
+static enum lks_code ask_at(struct lks_cli *cli, const struct lks_args *args, lks_ms at,
+                            struct lks_str node, struct lks_buf *json, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    if (args->positional_count > 1) {
+        struct lks_public_key key;
+        bool has_key;
+        if (read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
+            lks_controller_journal(args->positional[1], LKS_STORE_READ, &store, err) != LKS_OK)
+            return err->code;
+        return lks_journal_at(&store, has_key ? &key : NULL, at, node, json, err);
+    }
+    lks_question_init(&q, "GET", "/v1/nodes");
+    lks_remote_path_add(&q.path, node);
+    lks_remote_path_add(&q.path, LKS_STR("at"));
+    lks_remote_path_query(&q.path, "time", lks_str_from(args->positional[0]));
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    lks_buf_add(json, lks_buf_view(&answer.http.body));
+    return lks_buf_check(json, err);
+}
+
 enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *args,
                                  struct lks_err *err)
 {
-    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    struct lks_public_key key;
-    struct lks_store_tail tail;
-    bool has_key;
     struct lks_str name = lks_args_str(args, "--node");
     lks_ms at;
     if (!lks_time_parse(lks_str_from(args->positional[0]), &at))
@@ -218,17 +256,9 @@ enum lks_code lks_cmd_journal_at(struct lks_cli *cli, const struct lks_args *arg
                         args->positional[0]);
     if (name.len == 0)
         return lks_fail(err, LKS_E_USAGE, "journal at: --node has to name one");
-    if (lks_state_init(&state, 0, err) != LKS_OK ||
-        read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
-        lks_controller_journal(args->positional[1], LKS_STORE_READ, &store, err) != LKS_OK ||
-        lks_journal_fold(&store, has_key ? &key : NULL, at, &state, &tail, err) != LKS_OK)
-        return err->code;
-    uint32_t node = lks_state_node(&state, name);
-    if (node == LKS_NO_NODE)
-        return lks_fail(err, LKS_E_NOT_FOUND, "the fleet had no node '%" LKS_STR_FMT "' then",
-                        LKS_STR_ARG(name));
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
-    node_json(&state, node, at, &json);
+    if (ask_at(cli, args, at, name, &json, err) != LKS_OK)
+        return err->code;
     if (lks_args_has(args, "--json"))
         return lks_output_json(cli, &json, err);
     return print_at(cli, lks_buf_view(&json), err);

@@ -187,12 +187,14 @@ static const struct lks_option verify_options[] = {
 };
 
 static const struct lks_option export_options[] = {
+    LKS_REMOTE_OPTIONS,
     {"--from", "ROW", "begin with this row"},
     {"--node", "NAME", "only what is about this node"},
     {0},
 };
 
 static const struct lks_option at_options[] = {
+    LKS_REMOTE_OPTIONS,
     {"--node", "NAME", "which node"},
     {0},
 };
@@ -380,11 +382,12 @@ const struct lks_command lks_commands[] = {
      "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
      "signatures_checked}",
      lks_cmd_journal_verify},
-    {"journal export", "DIR", 1, 1, export_options,
+    {"journal export", "[DIR]", 0, 1, export_options,
      "Print a journal, a line of JSON for each record", "", "{seq, time, kind, ...} on each line",
      lks_cmd_journal_export},
-    {"journal at", "TIME DIR", 2, 2, at_options, "Show what ran on a node at some time",
-     "TIME is such as 2026-11-15T03:37:00Z.",
+    {"journal at", "TIME [DIR]", 1, 2, at_options, "Show what ran on a node at some time",
+     "TIME is such as 2026-11-15T03:37:00Z. With lockstepd's data directory DIR it works without "
+     "lockstepd.",
      "{node, time, seq, pool?, stack?, stack_digest?, liveness, judged, tuple?, report?, boot?, "
      "first?, intake, held, readings?: [[name, part, value]]}",
      lks_cmd_journal_at},

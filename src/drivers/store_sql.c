@@ -383,9 +383,13 @@ enum lks_code lks_sql_copy(const struct lks_sql *sql, const char *path, struct l
     if (backup == NULL) {
         code = lks_sql_fail(&to, err);
     } else {
-        (void)sqlite3_backup_step(backup, -1);
+        /* That either side was busy is no failure to _finish: it could be tried again. */
+        bool whole = sqlite3_backup_step(backup, -1) == SQLITE_DONE;
         if (sqlite3_backup_finish(backup) != SQLITE_OK)
             code = lks_sql_fail(&to, err);
+        else if (!whole)
+            code = lks_fail(err, LKS_E_UNAVAILABLE, "%.*s: is busy; try again",
+                            LKS_SQL_PATH_SHOWN_MAX, sql->path);
     }
     if (code == LKS_OK)
         code = exec(&to, "PRAGMA journal_mode = DELETE", err);

@@ -107,7 +107,7 @@ static enum lks_code check_place(const struct folding *f, const struct lks_snaps
                                  struct lks_err *why)
 {
     struct one_row one = {.seq = s->seq, .hash = s->hash};
-    if (s->seq == 0 || s->seq > f->tail.seq || s->seq + 1 < f->tail.first)
+    if (s->seq > f->tail.seq || s->seq + 1 < f->tail.first)
         return lks_fail(why, LKS_E_INVALID,
                         "snapshot: of row %" PRIu64 ", and the journal has %" PRIu64 " to %" PRIu64,
                         s->seq, f->tail.first, f->tail.seq);
@@ -128,13 +128,10 @@ static enum lks_code use_snapshot(struct folding *f, bool *used, struct lks_err 
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_snapshot snapshot = {0};
-    uint64_t seq = 0;
     *used = false;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (f->store->ops->snapshot(f->store->self, &seq, &bytes, f->err) != LKS_OK)
-        return lks_wrap(f->err, "snapshot");
-    if (seq == 0 || lks_snapshot_read(lks_buf_view(&bytes), f->key, &snapshot, why) != LKS_OK ||
-        check_place(f, &snapshot, why) != LKS_OK)
+    if (lks_snapshot_load(f->store, f->key, &bytes, &snapshot, why, f->err) != LKS_OK)
+        return f->err->code;
+    if (snapshot.seq == 0 || check_place(f, &snapshot, why) != LKS_OK)
         return LKS_OK;
     if (lks_snapshot_apply(&snapshot, f->out, f->err) != LKS_OK ||
         lks_chain_walk_init(&f->walk, snapshot.seq, snapshot.hash, f->err) != LKS_OK)

@@ -72,6 +72,12 @@ bool lks_record_about(const struct lks_record *r, struct lks_str name);
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* What was true of the node called `name` at `at`, as an object of JSON. NOT_FOUND where the fleet
+ * did not have it then. `key` as above. */
+enum lks_code lks_journal_at(struct lks_store *store, const struct lks_public_key *key, lks_ms at,
+                             struct lks_str name, struct lks_buf *out,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
 /* Set the rows from the first fault on aside and record that, and why, behind the last good one; of
  * a chain that was rewritten, all rows behind the last that a head vouches for. REFUSED for a
  * journal without a fault, and for one whose beginning is gone. `out` says what was found. */

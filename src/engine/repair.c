@@ -90,21 +90,14 @@ static enum lks_code tail_before(struct lks_store *store, uint64_t at, struct lk
     return LKS_OK;
 }
 
-/* The snapshot, where there is one that can be trusted; else its seq is 0. */
+/* The snapshot, where there is one that can be used; else its seq is 0. */
 static enum lks_code read_snapshot(struct lks_store *store, const struct lks_key *key,
                                    struct lks_buf *bytes, struct lks_snapshot *out,
                                    struct lks_err *err)
 {
     struct lks_public_key public = lks_key_public(key);
     struct lks_err ignored = {0};
-    uint64_t seq = 0;
-    *out = (struct lks_snapshot){0};
-    lks_buf_init(bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (store->ops->snapshot(store->self, &seq, bytes, err) != LKS_OK)
-        return err->code;
-    if (seq == 0 || lks_snapshot_read(lks_buf_view(bytes), &public, out, &ignored) != LKS_OK)
-        *out = (struct lks_snapshot){0};
-    return LKS_OK;
+    return lks_snapshot_load(store, &public, bytes, out, &ignored, err);
 }
 
 /* Whether what is left can still be folded, and the journal's name. */

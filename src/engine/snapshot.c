@@ -15,6 +15,8 @@
 
 #include "codec/base64.h"
 
+#include <inttypes.h>
+
 #define SIGNED       "lockstep-signed-1 "
 #define MAGIC        "lockstep-snapshot-1 "
 #define LINE_BYTES   (sizeof(MAGIC) - 1 + LKS_DIGEST_SIZE)
@@ -201,6 +203,31 @@ enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_ke
     if (count > 0 || rest.len > 0)
         return lks_fail(err, LKS_E_INVALID, "snapshot: %s", why.msg);
     *out = s;
+    return LKS_OK;
+}
+
+enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public_key *key,
+                                struct lks_buf *bytes, struct lks_snapshot *out,
+                                struct lks_err *why, struct lks_err *err)
+{
+    struct lks_snapshot s = {0};
+    uint64_t seq = 0;
+    *out = (struct lks_snapshot){0};
+    *why = (struct lks_err){0};
+    lks_buf_init(bytes, LKS_STORE_SNAPSHOT_MAX);
+    enum lks_code code = store->ops->snapshot(store->self, &seq, bytes, why);
+    if (code != LKS_OK && code != LKS_E_INVALID) {
+        *err = *why;
+        return lks_wrap(err, "snapshot");
+    }
+    if (code != LKS_OK || seq == 0 ||
+        lks_snapshot_read(lks_buf_view(bytes), key, &s, why) != LKS_OK)
+        return LKS_OK;
+    if (s.seq == seq)
+        *out = s;
+    else
+        (void)!lks_fail(why, LKS_E_INVALID,
+                        "the snapshot kept for row %" PRIu64 " is of row %" PRIu64, seq, s.seq);
     return LKS_OK;
 }
 

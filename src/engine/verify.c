@@ -351,21 +351,17 @@ static enum lks_code verify_snapshot(struct verifying *v)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_snapshot snapshot = {0};
     struct lks_err why = {0};
-    uint64_t seq = 0;
     if (v->walk.fault != LKS_FAULT_NONE)
         return LKS_OK;
-    lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (v->store->ops->snapshot(v->store->self, &seq, &bytes, v->err) != LKS_OK)
+    if (lks_snapshot_load(v->store, v->options->key, &bytes, &snapshot, &why, v->err) != LKS_OK)
         return v->err->code;
-    if (seq == 0)
-        return LKS_OK;
-    if (lks_snapshot_read(lks_buf_view(&bytes), v->options->key, &snapshot, &why) != LKS_OK)
-        lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, seq, "%s", why.msg);
-    else if (snapshot.seq != seq || seq > v->tail.seq)
-        lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, seq,
-                             "the snapshot kept for row %" PRIu64 " is of row %" PRIu64, seq,
+    if (why.code != LKS_OK)
+        lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, v->walk.seq, "%s", why.msg);
+    else if (snapshot.seq > v->tail.seq)
+        lks_chain_walk_fault(&v->walk, LKS_FAULT_SNAPSHOT, v->walk.seq,
+                             "the snapshot is of row %" PRIu64 ", and the journal ends before it",
                              snapshot.seq);
-    else if (v->tail.first <= 1)
+    else if (snapshot.seq != 0 && v->tail.first <= 1)
         return compare_snapshot(v, &snapshot, v->err);
     return LKS_OK;
 }

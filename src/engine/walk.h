@@ -66,6 +66,12 @@ struct lks_snapshot {
  * or none) signed it. */
 enum lks_code lks_snapshot_read(struct lks_str bytes, const struct lks_public_key *key,
                                 struct lks_snapshot *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The stored one, in `bytes`, which is initialised here. Its seq is 0 where there is none, and also
+ * where there is one that cannot be used: then `why` says so, and has a code. */
+enum lks_code lks_snapshot_load(struct lks_store *store, const struct lks_public_key *key,
+                                struct lks_buf *bytes, struct lks_snapshot *out,
+                                struct lks_err *why, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_snapshot_apply(const struct lks_snapshot *snapshot, struct lks_state *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 

@@ -39,7 +39,8 @@ bool lks_auth_person(const struct lks_state *s, const struct lks_credential *c, 
     if (c->kind == LKS_CREDENTIAL_CERTIFICATE) {
         const struct lks_x509_about *about = &c->certificate;
         bool user = about->ours && about->use == LKS_X509_USER;
-        bool node = about->ours && about->use == LKS_X509_NODE;
+        const char *why = "";
+        bool node = about->ours && !user && lks_auth_node(s, c, &why) != LKS_NO_NODE;
         return (user || node) &&
                identity(out, size, user ? "user:" : "node:", lks_str_from(about->name));
     }

@@ -16,11 +16,10 @@ bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
 
 struct lks_desk_view lks_desk_sight(const struct lks_desk *desk, const struct lks_call *call)
 {
-    return (struct lks_desk_view){
-        .state = desk->state,
-        .sight = lks_access_sight(desk->state, lks_str_from(call->identity), LKS_MAY_READ),
-        .all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0}),
-    };
+    struct lks_desk_view v = {.state = desk->state};
+    v.sight = lks_access_sight(desk->state, lks_str_from(call->identity), LKS_MAY_READ);
+    v.all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0});
+    return v;
 }
 
 bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node)
@@ -150,6 +149,17 @@ static bool permitted(const struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
+/* Whether a certificate of the site's is one of before: made for the machine that was replaced, or
+ * over sooner than the one in use on a node that is heard. The site need not have revoked it. */
+static bool is_of_before(const struct lks_node *node, const struct lks_x509_about *about)
+{
+    bool heard = node->liveness == LKS_LIVE || node->liveness == LKS_LATE;
+    if (node->enrolled)
+        return heard && (lks_ms)about->not_after * LKS_SECOND < node->certificates[0].expires;
+    bool replaced = node->intake && node->liveness == LKS_NEVER_SEEN;
+    return replaced && (lks_ms)about->not_before * LKS_SECOND <= node->liveness_since;
+}
+
 /* A node that comes with a certificate of the site's is let in by the site: what a person and a
  * token would be otherwise. The journal says so. A further certificate of the same name is a
  * renewal. */
@@ -194,7 +204,17 @@ static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
         return false;
     }
     snprintf(call->identity, sizeof(call->identity), "node:%s", call->credential.certificate.name);
-    return lks_auth_knows(desk->state, call->node, &call->credential) || vouch(desk, call);
+    if (lks_auth_knows(desk->state, call->node, &call->credential))
+        return true;
+    const struct lks_node *node = &desk->state->nodes[call->node];
+    if (is_of_before(node, &call->credential.certificate))
+        lks_call_problem(call, LKS_E_DENIED,
+                         "the certificate is older than the node's own, or than its replacement; "
+                         "show a newer one");
+    else if (vouch(desk, call))
+        return true;
+    call->node = LKS_NO_NODE; /* or the connection would be remembered as the node's */
+    return false;
 }
 
 static bool in_rate(struct lks_desk *desk, struct lks_call *call)
@@ -233,12 +253,16 @@ static bool identify(struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
-/* Both sides have the answer already, as long as the journal has no further row. */
+/* Both sides have the answer already, as long as the journal has no further row and the same one
+ * asks: what others may see is another answer. */
 static void put_etag(const struct lks_desk *desk, struct lks_call *call)
 {
-    char etag[sizeof(call->etag)];
-    snprintf(etag, sizeof(etag), "\"%.8s-%llu\"", desk->state->journal,
-             (unsigned long long)lks_engine_seq(desk->engine));
+    char etag[sizeof(call->etag)], who[LKS_DIGEST_SIZE] = "";
+    struct lks_err err = {0};
+    if (lks_digest_text(lks_str_from(call->identity), who, &err) != LKS_OK)
+        return;
+    snprintf(etag, sizeof(etag), "\"%.8s-%llu-%.8s\"", desk->state->journal,
+             (unsigned long long)lks_engine_seq(desk->engine), who + strlen("sha256:"));
     lks_call_header(call, "ETag: %s", etag);
     lks_call_header(call, "Vary: Authorization");
     if (strcmp(etag, call->etag) == 0) {

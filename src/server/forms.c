@@ -65,6 +65,10 @@ static const struct lks_field lks_query_history_fields[] = {
 };
 const struct lks_form lks_query_history = {"HistoryQuery", "A part of a history",
     LKS_FIELDS(lks_query_history_fields)};
+static const struct lks_field lks_query_at_fields[] = {
+    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
+};
+const struct lks_form lks_query_at = {"AtQuery", "When", LKS_FIELDS(lks_query_at_fields)};
 static const struct lks_field lks_query_reason_fields[] = {
     MUST("reason", TEXT, "why, for the journal"),
 };
@@ -294,6 +298,24 @@ static const struct lks_field lks_form_node_fields[] = {
 };
 const struct lks_form lks_form_node = {"Node", "All there is to know about a node",
     LKS_FIELDS(lks_form_node_fields)};
+static const struct lks_field lks_form_at_fields[] = {
+    MUST("node", TEXT, "its name"),
+    MUST("time", TIME, "the moment"),
+    MUST("seq", COUNT, "the last row before it"),
+    MAY("pool", TEXT, "its pool then"),
+    MAY("stack", TEXT, "the stack the pool was pinned to"),
+    MAY("stack_digest", DIGEST, "and its digest"),
+    MUST("liveness", WORDS(lks_liveness_words), "whether it was heard"),
+    MUST("judged", WORDS(lks_judged_words), "how what it ran compared with the stack"),
+    MAY("tuple", DIGEST, "what it ran"),
+    MAY("report", DIGEST, "the report that said so"),
+    MAY("boot", TEXT, "its boot id"),
+    MAY("first", TEXT, "the first of what did not conform"),
+    MUST("intake", TRUTH, "whether it waited to be accepted"),
+    MUST("held", TRUTH, "whether a person held it"),
+    MAY("readings", LKS_LIST(ANY), "what it ran, as [name, part, value]"),
+};
+const struct lks_form lks_form_at = {"NodeAt", "A node as it was", LKS_FIELDS(lks_form_at_fields)};
 static const struct lks_field lks_form_rows_fields[] = {
     MUST("items", LKS_LIST(ANY), "rows"),
     MAY("next", TEXT, "`before` of the next page"),

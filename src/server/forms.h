@@ -13,7 +13,8 @@
 
 /* Query parameters. */
 extern const struct lks_form lks_query_apply, lks_query_page, lks_query_nodes, lks_query_history,
-    lks_query_reason, lks_query_alarms, lks_query_binding, lks_query_journal, lks_query_events;
+    lks_query_at, lks_query_reason, lks_query_alarms, lks_query_binding, lks_query_journal,
+    lks_query_events;
 
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,
@@ -22,7 +23,7 @@ extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_releas
 
 /* Answers. */
 extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_fleet,
-    lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_rows,
+    lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at, lks_form_rows,
     lks_form_node_token, lks_form_seq, lks_form_commanded, lks_form_command, lks_form_alarms,
     lks_form_access, lks_form_token, lks_form_certificate, lks_form_head, lks_form_enrolled,
     lks_form_beat, lks_form_mail, lks_form_renewed, lks_form_problem;

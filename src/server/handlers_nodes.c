@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum {
-    SCAN_MAX = 100000, /* nodes that one call looks at; the next page goes on */
+    SCAN_MAX = 25000,  /* nodes that one call looks at; the next page goes on */
     TOKEN_TTL = 86400, /* seconds */
     COMMAND_TTL = 3600,
 };
@@ -138,14 +138,14 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
         return;
     struct lks_desk_view sight = lks_desk_sight(desk, call);
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    uint32_t end = f.impossible ? i : s->node_count;
-    bool cut = end > i && end - i > SCAN_MAX;
-    if (cut)
-        end = i + SCAN_MAX;
+    uint32_t end = f.impossible ? i : s->node_count, looked = 0;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
-    for (; i < end && left > 0; i++) {
-        if (!lks_desk_sees(&sight, i) || !fits(s, &s->nodes[i], &f))
+    for (; i < end && left > 0 && looked < SCAN_MAX; i++) {
+        if (!lks_desk_sees(&sight, i))
+            continue;
+        looked++;
+        if (!fits(s, &s->nodes[i], &f))
             continue;
         lks_json_begin(&w, NULL, '{');
         lks_view_node(&w, s, i);
@@ -153,7 +153,7 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
         left--;
     }
     lks_json_end(&w, ']');
-    if (i < end || cut)
+    if (i < end) /* behind one that the caller sees, so its name tells them nothing */
         lks_json_text(&w, "next", lks_intern_text(&s->names, i - 1));
     lks_json_end(&w, '}');
 }
@@ -191,6 +191,17 @@ void lks_handle_history(struct lks_desk *desk, struct lks_call *call)
     uint64_t before = lks_call_number(call, "before", last + 1);
     call->from = before <= last ? before : last + 1;
     call->work = lks_read_history;
+}
+
+void lks_handle_at(struct lks_desk *desk, struct lks_call *call)
+{
+    lks_ms at;
+    if (lks_desk_node(desk, call) == LKS_NO_NODE)
+        return;
+    if (lks_time_parse(lks_call_text(call, "time"), &at))
+        call->work = lks_read_at;
+    else
+        lks_call_problem(call, LKS_E_INVALID, "time: not a moment such as 2026-11-15T03:37:00Z");
 }
 
 void lks_handle_enroll_node(struct lks_desk *desk, struct lks_call *call)

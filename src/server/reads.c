@@ -131,6 +131,23 @@ void lks_read_history(struct lks_call *call)
         lks_call_problem_err(call, &err);
 }
 
+void lks_read_at(struct lks_call *call)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_err err = {0};
+    struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
+    lks_ms at = 0;
+    bool known = lks_time_parse(lks_call_text(call, "time"), &at);
+    LKS_ASSERT(known);
+    if (open_store(call->daemon, &store, &err) != LKS_OK ||
+        lks_journal_at(&store, &key, at, lks_call_path(call, "name"), &call->out, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    call->status = 200;
+    call->type = "application/json";
+}
+
 /* Rows one behind the other, up to a row and to a number of them. */
 struct listing {
     struct lks_buf *out;

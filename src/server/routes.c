@@ -61,6 +61,8 @@ const struct lks_route lks_routes[] = {
     {"GET", "/v1/nodes/{name}/history", "nodeHistory", PEOPLE, LKS_MAY_READ, LKS_SCOPE_NODES,
      &lks_query_history, NO_BODY, FORM(lks_form_rows), 0, NULL, lks_handle_history,
      "What the journal says about the node, newest first"},
+    {"GET", "/v1/nodes/{name}/at", "nodeAt", PEOPLE, LKS_MAY_READ, LKS_SCOPE_NODES, &lks_query_at,
+     NO_BODY, FORM(lks_form_at), 0, NULL, lks_handle_at, "What was true of the node at some time"},
     {"POST", "/v1/nodes/{name}/enroll", "enrollNode", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODES,
      NO_QUERY, JSON(lks_ask_enroll_node), FORM(lks_form_node_token), WRITE, NULL,
      lks_handle_enroll_node, "Make the token with which the node enrols once"},

@@ -46,11 +46,13 @@ static enum lks_code reload_certificates(struct lks_server *s, const struct lks_
         return err->code;
     if (!lks_x509_key_fits(lks_buf_view(&certificate), lks_buf_view(&key)))
         return lks_fail(err, LKS_E_INVALID, "server.crt is not of the key server.key.sealed");
-    if (lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
-                               lks_buf_view(&d->secrets.ca), err) != LKS_OK)
+    /* What the agents' listener takes, with the site's CA in it, the people's takes too: where the
+     * first fails nothing has changed yet. */
+    if (lks_httpd_certificates(s->agents, lks_buf_view(&certificate), lks_buf_view(&key),
+                               lks_buf_view(&cas), err) != LKS_OK)
         return err->code;
-    return lks_httpd_certificates(s->agents, lks_buf_view(&certificate), lks_buf_view(&key),
-                                  lks_buf_view(&cas), err);
+    return lks_httpd_certificates(s->people, lks_buf_view(&certificate), lks_buf_view(&key),
+                                  lks_buf_view(&d->secrets.ca), err);
 }
 
 /* Reload ------------------------------------------------------------------------------------ */
@@ -69,12 +71,22 @@ static void keep_unreloadable(const struct lks_daemon *d, struct lks_config *fre
     }
 }
 
+static bool is_same(const struct lks_config *a, const struct lks_config *b)
+{
+    for (size_t i = 0; i < lks_config_key_count; i++) {
+        if (!lks_config_same(a, b, &lks_config_keys[i]))
+            return false;
+    }
+    return true;
+}
+
 /* All of it, or nothing. */
 static enum lks_code reload(struct lks_server *s, struct lks_err *err)
 {
     struct lks_daemon *d = s->daemon;
     if (d->config_count == LKS_COUNT(d->configs))
-        return lks_fail(err, LKS_E_LIMIT, "reloaded %zu times; restart it", d->config_count);
+        return lks_fail(err, LKS_E_LIMIT, "the configuration changed %zu times; restart it",
+                        d->config_count);
     struct lks_config *fresh = calloc(1, sizeof(*fresh));
     if (fresh == NULL)
         return lks_fail_nomem(err);
@@ -83,7 +95,8 @@ static enum lks_code reload(struct lks_server *s, struct lks_err *err)
         keep_unreloadable(d, fresh);
         code = reload_certificates(s, fresh, err);
     }
-    if (code != LKS_OK) {
+    /* One that is the same is not kept: new certificates come every few weeks, for years. */
+    if (code != LKS_OK || is_same(lks_daemon_config(d), fresh)) {
         lks_config_fini(fresh);
         free(fresh);
         return code;
