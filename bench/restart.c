@@ -196,7 +196,7 @@ static void put_snapshot(struct writing *w)
     struct lks_err err = {0};
     fold(&w->store, w->time - (lks_ms)TAIL * STEP_MS, &s, &tail);
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    if (lks_journal_pack_state(&s, tail.hash, &bytes, &err) != LKS_OK ||
+    if (lks_journal_pack_signed(&s, tail.hash, &w->key, &bytes, &err) != LKS_OK ||
         w->store.ops->snapshot_put(w->store.self, tail.seq, lks_buf_view(&bytes), &err) != LKS_OK)
         bench_die("snapshot", err.msg);
 }

@@ -156,8 +156,15 @@ static void test_executors(void)
         struct lks_str said = ask(&f, LKS_WIRE_COMMAND, command(&f, rows[i].executor));
         CHECK_HAS(said, rows[i].answer);
     }
+    lks_test_case("a list that anyone may change");
+    CHECK(chmod(fake_path(&f, "enabled"), 0666) == 0);
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "count")), "not believed, as others than root");
     CHECK_STR(fake_text(&f, "count"), "x\n"); /* none of the refused ones ran */
     stop_helper(&f, pid);
+    lks_test_case("a key that anyone may change");
+    CHECK(chmod(fake_path(&f, "command.pub"), 0666) == 0);
+    CHECK(fake_wait(&f, start_helper(&f, NULL)) != 0);
+    CHECK_HAS(fake_text(&f, "log"), "command.pub: not believed, as others than root");
     fake_stop(&f);
 }
 
@@ -243,6 +250,19 @@ static void test_no_ledger(void)
     CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "count")), "refused: ");
     CHECK_STR(fake_text(&f, "count"), "");
     stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
+/* What stands at the path and is no socket stays: the helper is root, and the path may be wrong. */
+static void test_mistaken_path(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    lks_tree_file(&f.tree, "/socket", "precious\n");
+    CHECK_INT(fake_wait(&f, start_helper(&f, NULL)), 1);
+    CHECK_HAS(fake_text(&f, "log"), "is no socket");
+    CHECK_STR(fake_text(&f, "socket"), "precious\n");
     fake_stop(&f);
 }
 
@@ -375,6 +395,7 @@ int main(void)
         {"envelopes", test_envelopes},
         {"at most once", test_once},
         {"no ledger, no command", test_no_ledger},
+        {"a path that is taken", test_mistaken_path},
         {"a reading as root", test_inventory},
         {"questions that are none", test_garbage},
         {"another user", test_stranger},

@@ -122,6 +122,8 @@ static const struct row offline_rows[] = {
     {"restore", ARGS("DIR/fleet.yaml", "--to", "DIR/other", "--seal-key", "DATA/seal.key"), 3, "",
      "fleet.yaml"},
     {"journal verify", ARGS("DIR/back"), 0, "good", ""},
+    {"doctor", ARGS("DIR/back"), 1, "/back/seal.key",
+     ""}, /* where its configuration seeks it now */
     {"sim up", ARGS("DIR/sim"), 2, "", "--root"},
     {"sim down", ARGS("DIR/sim"), 3, "", "no simulation"},
 };

@@ -37,10 +37,10 @@ static struct lks_event order(const char *node, const char *executor, const char
 
 #define D1           "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define D8           D1 " " D1 " " D1 " " D1 " " D1 " " D1 " " D1 " " D1
-#define E63          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789"
+#define E63          "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz-0123456789"
 #define SENT         "command id=1 node=g1 boot=b1 executor="
 #define REST         " attempt=1 expires=1000001 by=kim reason=why\n"
-#define NO_EXE(e)    "invalid: '" e "' is no executor: letters, digits and '-', at most 63"
+#define NO_EXE(e)    "invalid: '" e "' is no executor: lower-case letters, digits and '-', at most 63"
 #define NO_DIGEST(d) "invalid: '" d "' is no digest: sha256: and 64 digits"
 
 static const struct {
@@ -65,6 +65,8 @@ static const struct {
     {"no name", "g1", "", "", NOW + 1, NO_EXE("")},
     {"a path", "g1", "../sh", "", NOW + 1, NO_EXE("../sh")},
     {"an option", "g1", "-x", "", NOW + 1, NO_EXE("-x")},
+    {"a name that no envelope carries", "g1", "Reboot", "", NOW + 1, NO_EXE("Reboot")},
+    {"nor this", "g1", "re_boot", "", NOW + 1, NO_EXE("re_boot")},
     {"a command line", "g1", "rm x", "", NOW + 1, NO_EXE("rm x")},
     {"expired", "g1", "reboot", "", NOW, "invalid: a command that has expired would not be run"},
     {"a day", "g1", "reboot", "", NOW + 24 * (lks_ms)HOUR,

@@ -133,10 +133,10 @@ static void test_pins(void)
     static const struct {
         const char *name, *stack, *digest, *told;
     } rows[] = {
-        {"no stack", "", "", "judged=not judged\n"},
+        {"no stack", "", "", "judged=unjudged\n"},
         {"a stack of that name with another digest", "golden", "other",
-         "stack=other judged=not judged\n"},
-        {"a stack that is not in the file", "silver", "other", "stack=other judged=not judged\n"},
+         "stack=other judged=unjudged\n"},
+        {"a stack that is not in the file", "silver", "other", "stack=other judged=unjudged\n"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(machine_fini) struct machine m;

@@ -82,6 +82,8 @@ static const struct {
      0, true},
     {"zero byte itself", LKS_STR_C("GET /a\0b HTTP/1.1\r\n" HOST "\r\n"), "400 Bad Request", 0,
      true},
+    {"a slash as an escape", LKS_STR_C("GET /a%2Fb HTTP/1.1\r\n" HOST "\r\n"), "400 Bad Request", 0,
+     true},
     {"an escape cut short", LKS_STR_C("GET /a%4 HTTP/1.1\r\n" HOST "\r\n"), "400 Bad Request", 0,
      true},
     {"up one folder", LKS_STR_C("GET /a/../b HTTP/1.1\r\n" HOST "\r\n"), "400 Bad Request", 0,
@@ -183,6 +185,48 @@ static void test_sizes(void)
         CHECK_INT(s.handled, sizes[i].size == 4096 && sizes[i].how[0] != 'e' ? 1 : 0);
     }
     CHECK(lks_httpd_counts(s.httpd).refused_size >= 6);
+}
+
+/* Bodies that are under way have a limit together, below which small ones always are; what a client
+ * that left had is free again. */
+static void test_bodies_together(void)
+{
+    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_wire_close) struct lks_wire first;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf half = {0};
+    static const struct {
+        const char *name;
+        size_t size;
+        bool leaves; /* the first one, before */
+        const char *answer;
+    } more[] = {{"another large one", 190 * KIB, false, "503 "},
+                {"a small one", 4 * KIB, false, "200 "},
+                {"after the first left", 190 * KIB, true, "200 "},
+                {"and once more", 190 * KIB, false, "200 "}};
+    lks_site_init(&s, false);
+    s.options.body_max = 200 * KIB;
+    s.options.bodies_max = 300 * KIB;
+    lks_site_start(&s);
+    lks_buf_init(&half, KIB * 1024);
+    add_request(&half, "length", 190 * KIB);
+    lks_site_dial(&s, &first);
+    lks_wire_send(&first, (struct lks_str){half.ptr, half.len - 1});
+    for (int i = 0; i < 200; i++) /* until all of that was read */
+        lks_wire_round(&s.loop);
+    for (size_t i = 0; i < LKS_COUNT(more); i++) {
+        lks_test_case("%s", more[i].name);
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, KIB * 1024);
+        add_request(&text, "length", more[i].size);
+        if (more[i].leaves) {
+            lks_wire_close(&first);
+            CHECK(lks_site_empty(&s));
+        }
+        lks_site_dial(&s, &w);
+        lks_wire_send(&w, lks_buf_view(&text));
+        CHECK(lks_wire_until(&w, more[i].answer));
+    }
 }
 
 /* ---- Deadlines. ---- */
@@ -296,6 +340,28 @@ static void test_connection_limits(void)
         CHECK(lks_wire_send(&c, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
         CHECK(lks_wire_until(&c, "ok\n"));
     }
+}
+
+/* On a Unix socket it is the user who has so many. */
+static void test_connections_of_a_user(void)
+{
+    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_wire_close) struct lks_wire a, b, c;
+    lks_site_init(&s, false);
+    s.options.per_address = 2;
+    lks_site_start(&s);
+    lks_site_dial(&s, &a);
+    lks_site_dial(&s, &b);
+    lks_site_dial(&s, &c);
+    CHECK(lks_wire_end(&c, '\0'));
+    CHECK(lks_wire_send(&a, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
+    CHECK(lks_wire_until(&a, "ok\n"));
+    lks_wire_close(&b);
+    for (int i = 0; i < 1000 && lks_httpd_counts(s.httpd).connections > 1; i++)
+        lks_wire_round(&s.loop);
+    lks_site_dial(&s, &b);
+    CHECK(lks_wire_send(&b, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
+    CHECK(lks_wire_until(&b, "ok\n"));
 }
 
 static void test_memory_of_a_connection(void)
@@ -685,9 +751,11 @@ static void test_places(void)
 static const struct lks_test tests[] = {
     {"requests", test_requests},
     {"sizes", test_sizes},
+    {"bodies together", test_bodies_together},
     {"deadlines", test_deadlines},
     {"long answer", test_long_answer},
     {"connection limits", test_connection_limits},
+    {"connections of a user", test_connections_of_a_user},
     {"memory of a connection", test_memory_of_a_connection},
     {"later answers", test_later_answers},
     {"answer from another", test_answer_from_another},

@@ -118,6 +118,33 @@ static void test_tickets(void)
     }
 }
 
+/* A connection is good no longer than the certificate it was made with. */
+static void test_outlived(void)
+{
+    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair own;
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    lks_site_init(&s, true);
+    s.options.clients = LKS_HTTPD_CLIENTS_REQUIRED;
+    lks_site_start(&s);
+    lks_pki_issue(&s.authority,
+                  (struct lks_pki_wish){.use = LKS_X509_NODE, .name = "n1", .seconds = 4}, &own);
+    lks_wire_tcp(&w, &s.loop, lks_httpd_port(s.httpd));
+    CHECK(lks_wire_tls(&w, &own, TLS1_3_VERSION, NULL));
+    unsigned asked = 0;
+    bool refused = false;
+    for (; asked < 1000 && !refused && !w.ended; asked++) {
+        CHECK(lks_wire_send(&w, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
+        lks_buf_truncate(&w.got, 0);
+        CHECK(lks_wire_until(&w, "\r\n\r\n"));
+        refused = strstr(w.got.ptr, "403 ") != NULL;
+        for (int i = 0; i < 50 && !refused; i++)
+            lks_wire_round(&s.loop);
+    }
+    CHECK(refused && asked > 1);
+    CHECK_INT(lks_httpd_counts(s.httpd).refused_tls, 1);
+}
+
 /* A new authority counts for connections to come; those that are up go on. */
 static void test_new_certificates(void)
 {
@@ -210,6 +237,7 @@ static const struct lks_test tests[] = {
     {"certificates", test_certificates},
     {"old TLS", test_old_tls},
     {"tickets", test_tickets},
+    {"a certificate that is outlived", test_outlived},
     {"new certificates", test_new_certificates},
     {"no spinning", test_no_spinning},
     {"long headers", test_long_headers},

@@ -219,6 +219,7 @@ static void check_repair_signs_nothing_false(struct lks_test_world *w)
     CHECK_CODE(lks_journal_repair(&w->store, &w->key, 30000, LKS_STR("unix:0"),
                                   LKS_STR("somebody was here"), &found, &err),
                LKS_OK);
+    CHECK_INT(found.at, 6);
     found = lks_test_world_verify(w, NULL);
     CHECK_INT(found.fault, LKS_FAULT_NONE);
     CHECK_INT(found.last, 6); /* the record of the repair */

@@ -8,6 +8,7 @@
 #include "tests/controller.h"
 #include "tests/test.h"
 #include "trust/envelope.h"
+#include "trust/token.h"
 #include "trust/x509.h"
 
 #include <stdio.h>
@@ -136,12 +137,13 @@ static void put_file(const struct ctl *c, const char *name, struct lks_str bytes
     CHECK_CODE(lks_file_replace(ctl_path(c, name), bytes, &err), LKS_OK);
 }
 
-static struct lks_client *connect_agent(const struct ctl *c, const char *node)
+/* With the certificate in WHO.crt, to the listener at this port. */
+static struct lks_client *connect_as(const struct ctl *c, unsigned port, const char *who)
 {
     char server[64], certificate[64], key[64];
-    snprintf(server, sizeof(server), "https://localhost:%u", c->agents);
-    snprintf(certificate, sizeof(certificate), "%s.crt", node);
-    snprintf(key, sizeof(key), "%s.key", node);
+    snprintf(server, sizeof(server), "https://localhost:%u", port);
+    snprintf(certificate, sizeof(certificate), "%s.crt", who);
+    snprintf(key, sizeof(key), "%s.key", who);
     struct lks_client_options options = {
         .server = server,
         .ca = ctl_path(c, "data/ca.crt"),
@@ -153,6 +155,35 @@ static struct lks_client *connect_agent(const struct ctl *c, const char *node)
     struct lks_err err = {0};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     CHECK_STR(lks_str_from(err.msg), "");
+    return client;
+}
+
+static struct lks_client *connect_agent(const struct ctl *c, const char *node)
+{
+    return connect_as(c, c->agents, node);
+}
+
+/* Someone with a role in one pool alone, by a token of theirs. NULL is a failed check. */
+static struct lks_client *connect_person(const struct ctl *c, struct lks_client *admin,
+                                         const char *role, const char *pool)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    char server[64], body[160], token[LKS_TOKEN_TEXT_MAX];
+    snprintf(body, sizeof(body), "{\"identity\":\"%s-%s\",\"role\":\"%s\",\"pool\":\"%s\"}", role,
+             pool, role, pool);
+    fine(admin, "grant", "/v1/access", body, &t);
+    snprintf(body, sizeof(body), "{\"id\":\"%s-%s\",\"identity\":\"%s-%s\"}", role, pool, role,
+             pool);
+    fine(admin, "makeToken", "/v1/tokens", body, &t);
+    snprintf(token, sizeof(token), "%" LKS_STR_FMT, LKS_STR_ARG(told_text(&t, "token")));
+    snprintf(server, sizeof(server), "https://localhost:%u", c->people);
+    struct lks_client_options options = {.server = server,
+                                         .ca = ctl_path(c, "data/ca.crt"),
+                                         .token = token,
+                                         .timeout_ms = TIMEOUT_MS};
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
 }
 
@@ -199,16 +230,21 @@ static struct lks_client *enroll(const struct ctl *c, struct lks_client *admin, 
     return connect_agent(c, node);
 }
 
-static int beat(struct lks_client *agent, uint64_t seq, struct told *out)
+static int beat_in(struct lks_client *agent, uint8_t boot, uint64_t seq, struct told *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq};
+    struct lks_beat b = {.protocol = 1, .boot = {boot}, .seq = seq};
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     b.sent = (lks_ms)now.tv_sec * 1000;
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_beat_pack(&b, &bytes);
     return ask(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out);
+}
+
+static int beat(struct lks_client *agent, uint64_t seq, struct told *out)
+{
+    return beat_in(agent, 7, seq, out);
 }
 
 static void report_body(const char *node, struct lks_buf *out)
@@ -277,8 +313,8 @@ static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
     fine(admin, "nodes", "/v1/nodes?component=driver&version=1", "", &t);
     CHECK_INT(told_count(&t, "items"), 0);
     fine(admin, "nodeHistory", "/v1/nodes/gpu1/history?limit=2", "", &t);
-    fine(admin, "nodeAt", "/v1/nodes/gpu1/at?time=2099-01-01T00:00:00Z", "", &t);
     CHECK_INT(told_count(&t, "items"), 2);
+    fine(admin, "nodeAt", "/v1/nodes/gpu1/at?time=2099-01-01T00:00:00Z", "", &t);
 }
 
 static void command_and_result(const struct ctl *c, struct lks_client *admin,
@@ -312,6 +348,12 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     snprintf(path, sizeof(path), "/v1/commands/%lld", id);
     fine(admin, "command", path, "", &t);
     CHECK_STR(told_text(&t, "outcome"), "done");
+    struct lks_client *near = connect_person(c, admin, "viewer", "train");
+    struct lks_client *far = connect_person(c, admin, "admin", "serve");
+    fine(near, "command", path, "", &t);
+    refused(far, "GET", path, "", "", 403, "may not read here");
+    lks_client_free(near);
+    lks_client_free(far);
     fine(agent, "mail", "/v1/agent/mail", "", &t);
     CHECK_INT(told_count(&t, "commands"), 0);
 }
@@ -360,19 +402,8 @@ static void manage_access(const struct ctl *c, struct lks_client *admin)
     fine(admin, "endToken", "/v1/tokens/kim", "", &t);
     request_body(c, "kim", "name", LKS_STR("kim"), &body);
     if (fine(admin, "makeCertificate", "/v1/certificates", body.ptr, &t)) {
-        char server[64];
         put_file(c, "kim.crt", told_text(&t, "certificate"));
-        snprintf(server, sizeof(server), "https://localhost:%u", c->people);
-        struct lks_client_options options = {
-            .server = server,
-            .ca = ctl_path(c, "data/ca.crt"),
-            .certificate = ctl_path(c, "kim.crt"),
-            .key = ctl_path(c, "kim.key"),
-            .timeout_ms = TIMEOUT_MS,
-        };
-        struct lks_client *kim = NULL;
-        struct lks_err err = {0};
-        CHECK_CODE(lks_client_new(&options, &kim, &err), LKS_OK);
+        struct lks_client *kim = connect_as(c, c->people, "kim");
         fine(kim, "whoami", "/v1/whoami", "", &t);
         CHECK_STR(told_text(&t, "identity"), "user:kim");
         refused(kim, "GET", "/v1/access", "", "", 403, "user:kim may not admin here");
@@ -407,6 +438,26 @@ static void test_every_route(void)
 
 /* Alarms: two nodes are heard once and no more ---------------------------------------------- */
 
+/* Seen and dealt with where it is about, and nowhere else. */
+static void alarm_of_pool(const struct ctl *c, struct lks_client *admin)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct lks_client *near = connect_person(c, admin, "viewer", "train");
+    struct lks_client *far = connect_person(c, admin, "operator", "serve");
+    fine(near, "alarms", "/v1/alarms", "", &t);
+    CHECK_INT(told_count(&t, "items"), 1);
+    fine(near, "fleet", "/v1/fleet", "", &t);
+    CHECK_INT(told_number(&t, "alarms_open"), 1);
+    refused(near, "POST", "/v1/alarms/1/release", "{\"reason\":\"x\"}", "", 403, "may not operate");
+    fine(far, "alarms", "/v1/alarms", "", &t);
+    CHECK_INT(told_count(&t, "items"), 0);
+    fine(far, "fleet", "/v1/fleet", "", &t);
+    CHECK_INT(told_number(&t, "alarms_open"), 0);
+    refused(far, "POST", "/v1/alarms/1/release", "{\"reason\":\"x\"}", "", 403, "may not operate");
+    lks_client_free(near);
+    lks_client_free(far);
+}
+
 static void test_alarm(void)
 {
     LKS_CLEANUP(told_fini) struct told t = {0};
@@ -428,6 +479,7 @@ static void test_alarm(void)
         CHECK_INT(open, 1);
         fine(admin, "pools", "/v1/pools", "", &t);
         CHECK_HAS(lks_buf_view(&t.answer.body), "\"acts_wait\":true");
+        alarm_of_pool(&c, admin);
         fine(admin, "releaseAlarm", "/v1/alarms/1/release", "{\"reason\":\"a test\"}", &t);
         refused(admin, "POST", "/v1/alarms/1/release", "{\"reason\":\"again\"}", "", 409, "");
         lks_client_free(one);
@@ -458,6 +510,21 @@ static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
     return seq < h->stop;
 }
 
+/* At the first row somebody's role is taken back. */
+static bool on_row(void *ctx, struct lks_str id, struct lks_str data)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    static bool asked;
+    (void)id;
+    lks_buf_init(&answer, ANSWER_MAX);
+    CHECK(lks_str_find(data, LKS_STR("ungranted")) < 0); /* it ends before that is told */
+    if (!asked)
+        CHECK_INT(ctl_once(ctx, "DELETE", "/v1/access?identity=user:u1&role=viewer", NULL, &answer),
+                  200);
+    asked = true;
+    return true;
+}
+
 static void test_events(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
@@ -481,6 +548,9 @@ static void test_events(void)
         CHECK_CODE(lks_client_events(client, "/v1/events", "20", 5000, on_event, &h, &err), LKS_OK);
         CHECK_INT(h.first, 21);
         CHECK_INT(h.last, 30);
+        lks_test_case("readers are asked again who they are when access is taken back");
+        CHECK_CODE(lks_client_events(client, "/v1/events?from=1", NULL, 5000, on_row, &c, &err),
+                   LKS_OK);
         lks_client_free(client);
         covered[route_called("events") - lks_routes] = h.count == 10;
         CHECK_INT(ctl_stop(&c, 10000), 0);
@@ -579,6 +649,9 @@ static void test_conditional(void)
         snprintf(head, sizeof(head), "If-None-Match: %" LKS_STR_FMT "\r\n", LKS_STR_ARG(etag));
         CHECK_INT(ask(admin, "GET", "/v1/nodes", LKS_STR(""), head, &t), 304);
         CHECK_INT(t.answer.body.len, 0);
+        struct lks_client *root = ctl_client(&c, CTL_UNIX); /* another one's answer is another */
+        CHECK_INT(ask(root, "GET", "/v1/nodes", LKS_STR(""), head, &t), 200);
+        lks_client_free(root);
         CHECK_INT(ctl_once(&c, "POST", "/v1/access",
                            "{\"identity\":\"user:x\",\"role\":\"viewer\"}", &answer),
                   200);
@@ -605,12 +678,93 @@ static void test_revoked(void)
         refused(agent, "POST", "/v1/agent/beat", "x", "", 426, "Lockstep-Protocol");
         refused(agent, "POST", "/v1/agent/beat", "x", "Lockstep-Protocol: 99\r\n", 426, "");
         refused(agent, "GET", "/v1/nodes", "", AGENT_HEAD, 404, "");
+        struct lks_client *visitor = connect_as(&c, c.people, "gpu1");
+        fine(visitor, "whoami", "/v1/whoami", "", &t);
+        CHECK_STR(told_text(&t, "identity"), "node:gpu1");
         fine(admin, "replaceNode", "/v1/nodes/gpu1/replace", "{\"reason\":\"a test\"}", &t);
+        refused(visitor, "GET", "/v1/whoami", "", "", 401, "not known, or its time is over");
+        lks_client_free(visitor);
         CHECK_INT(beat(agent, 4, &t), 403);
         CHECK_HAS(told_text(&t, "detail"), "enrol the node again");
         lks_client_free(agent);
         agent = connect_agent(&c, "gpu1");
         CHECK_INT(beat(agent, 5, &t), 403);
+        lks_client_free(agent);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* Lists ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *id, *path; /* what is asked, as a viewer of the pool "serve" */
+    const char *has, *lacks;
+    int status;
+} cuts[] = {
+    {"nodes", "/v1/nodes", "\"inf1\"", "gpu", 200},
+    {"nodes", "/v1/nodes?pool=train", "\"items\":[]", "gpu", 200},
+    {"nodes", "/v1/nodes?limit=1", "\"next\":\"inf1\"", "gpu", 200},
+    {"pools", "/v1/pools", "\"serve\"", "train", 200},
+    {"fleet", "/v1/fleet", "\"nodes\":2,", "train", 200},
+    {"node", "/v1/nodes/inf1", "\"inf1\"", "gpu", 200},
+    {"node", "/v1/nodes/gpu1", "may not read", "train", 403},
+    {"nodeTuple", "/v1/nodes/gpu1/tuple", "may not read", "train", 403},
+    {"nodeHistory", "/v1/nodes/gpu1/history", "may not read", "train", 403},
+    {"metrics", "/metrics", "may not read", "train", 403},
+    {"journal", "/v1/journal", "may not read", "train", 403},
+    {"events", "/v1/events?from=1", "may not read", "train", 403},
+    {"access", "/v1/access", "may not admin", "train", 403},
+};
+
+static void test_cut(void)
+{
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_TLS);
+        fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+        struct lks_client *viewer = connect_person(&c, admin, "viewer", "serve");
+        for (size_t i = 0; i < LKS_COUNT(cuts); i++) {
+            lks_test_case("%s", cuts[i].path);
+            CHECK_INT(ask(viewer, "GET", cuts[i].path, LKS_STR(""), "", &t), cuts[i].status);
+            CHECK_HAS(lks_buf_view(&t.answer.body), cuts[i].has);
+            CHECK(lks_str_find(lks_buf_view(&t.answer.body), lks_str_from(cuts[i].lacks)) < 0);
+        }
+        lks_client_free(viewer);
+        lks_client_free(admin);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* A node that floods: what it reports is put off, and its heartbeats fill nothing. */
+static void test_flood(void)
+{
+    enum { BURST = 5, MANY = 40 };
+    LKS_CLEANUP(told_fini) struct told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf report = {0};
+    struct ctl c = {0};
+    ctl_init(&c, "rate: {people_per_s: 10000, burst: 5}\n");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *admin = ctl_client(&c, CTL_UNIX);
+        fine(admin, "applyFleet", "/v1/fleet?accept=true", FLEET, &t);
+        struct lks_client *agent = enroll(&c, admin, "gpu1");
+        report_body("gpu1", &report);
+        int status = 200, taken = 0;
+        for (; status == 200 && taken < MANY; taken += status == 200)
+            status = ask(agent, "PUT", "/v1/agent/tuple", lks_buf_view(&report), AGENT_HEAD, &t);
+        CHECK_INT(status, 429);
+        CHECK(taken >= BURST && lks_http_answer_header(&t.answer, "retry-after").len > 0);
+        fine(admin, "fleet", "/v1/fleet", "", &t);
+        int64_t before = told_number(&t, "seq");
+        for (uint8_t boot = 1; boot <= MANY; boot++)
+            CHECK_INT(beat_in(agent, boot, 1, &t), 200);
+        fine(admin, "fleet", "/v1/fleet", "", &t);
+        CHECK(told_number(&t, "seq") > before);
+        CHECK(told_number(&t, "seq") < before + MANY);
         lks_client_free(agent);
         lks_client_free(admin);
         CHECK_INT(ctl_stop(&c, 10000), 0);
@@ -636,6 +790,8 @@ int main(void)
         {"what is wrong is refused with a line", test_refusals},
         {"what did not change is not sent again", test_conditional},
         {"a certificate that ended is refused", test_revoked},
+        {"lists are cut to the scope", test_cut},
+        {"a node that floods is put off", test_flood},
         {0},
     };
     return lks_test_main(tests);

@@ -14,7 +14,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, PATIENCE = 200, REST_MS = 50 };
+enum {
+    ANSWER_MAX = 8 << 20,
+    TIMEOUT_MS = 20000,
+    PATIENCE = 200,
+    REST_MS = 50,
+    SITE_SECONDS = 3600, /* life of a certificate of the site's */
+};
 
 /* Rates and reload -------------------------------------------------------------------------- */
 
@@ -193,6 +199,36 @@ static void test_init(void)
     ctl_fini(&c);
 }
 
+/* What cannot be made leaves nothing behind, so that the next try has an empty place. */
+static void test_init_refused(void)
+{
+    static const char *const rows[][3] = {
+        {"--name", "a b", "host name"},
+        {"--name", "-x", "host name"},
+        {"--people", "here", "people.listen"},
+        {"--socket", "here", "socket"},
+        {"--seal-key", "/dev/null/none", "/dev/null/none"},
+    };
+    struct lks_tree tree = lks_tree_new();
+    char data[sizeof(tree.path) + 8];
+    snprintf(data, sizeof(data), "%s/data", tree.path);
+    for (size_t i = 0; i < 2 * LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        const char *const *row = rows[i / 2];
+        lks_test_case("%s %s", row[0], row[1]);
+        lks_buf_init(&said, ANSWER_MAX);
+        bool there = i % 2 == 1; /* a directory that was there stays, and is empty */
+        CHECK(!there || mkdir(data, 0700) == 0);
+        CHECK_INT(ctl_run((const char *[]){LKS_DAEMON_PROGRAM, "init", "--data", data, row[0],
+                                           row[1], NULL},
+                          &said),
+                  3);
+        CHECK_HAS(lks_buf_view(&said), row[2]);
+        CHECK_INT(rmdir(data), there ? 0 : -1);
+    }
+    lks_tree_free(&tree);
+}
+
 /* A site's own certificates ----------------------------------------------------------------- */
 
 static EVP_PKEY *key_of(const struct lks_buf *pem)
@@ -214,7 +250,8 @@ static X509 *certificate_of(const struct lks_buf *pem)
 }
 
 /* As a site's PKI would: a DNS name, and no word of us. */
-static void site_issue(const struct lks_pair *authority, const char *dns, struct lks_pair *out)
+static void site_issue(const struct lks_pair *authority, const char *dns, long seconds,
+                       struct lks_pair *out)
 {
     struct lks_err err = {0};
     char names[128];
@@ -226,7 +263,7 @@ static void site_issue(const struct lks_pair *authority, const char *dns, struct
     X509_set_version(cert, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(cert), 77);
     X509_gmtime_adj(X509_getm_notBefore(cert), -60);
-    X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
+    X509_gmtime_adj(X509_getm_notAfter(cert), seconds);
     X509_set_pubkey(cert, own);
     X509_set_issuer_name(cert, X509_get_subject_name(ca));
     X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
@@ -284,28 +321,31 @@ static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t se
 
 static void use_site(struct ctl *c, const struct lks_pair *authority)
 {
-    struct lks_pair node = {0}, renewed = {0}, stranger = {0}, ours = {0};
+    struct lks_pair node = {0}, renewed = {0}, before = {0}, stranger = {0}, ours = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     lks_buf_init(&answer, ANSWER_MAX);
-    site_issue(authority, "n1", &node);
-    site_issue(authority, "n1", &renewed);
-    site_issue(authority, "n999", &stranger);
+    site_issue(authority, "n1", SITE_SECONDS, &node);
+    site_issue(authority, "n1", SITE_SECONDS + 60, &renewed);
+    site_issue(authority, "n1", SITE_SECONDS / 2, &before);
+    site_issue(authority, "n999", SITE_SECONDS, &stranger);
     lks_pki_issue(authority, (struct lks_pki_wish){.use = LKS_X509_NODE, .name = "n1"}, &ours);
     CHECK_INT(beat_as(c, &node, 1), 200);
     CHECK_INT(ctl_once(c, "GET", "/v1/nodes/n1", NULL, &answer), 200);
     CHECK_HAS(lks_buf_view(&answer), "\"enrolled\":true");
     CHECK_HAS(lks_buf_view(&answer), "\"liveness\":\"live\"");
     CHECK_INT(ctl_once(c, "GET", "/v1/fleet", NULL, &answer), 200);
-    uint64_t before = ctl_number(&answer, "seq");
+    uint64_t seq = ctl_number(&answer, "seq");
     CHECK_INT(beat_as(c, &node, 2), 200);
     CHECK_INT(ctl_once(c, "GET", "/v1/fleet", NULL, &answer), 200);
-    CHECK_INT(ctl_number(&answer, "seq"), before); /* it is known by now */
+    CHECK_INT(ctl_number(&answer, "seq"), seq); /* it is known by now */
     CHECK_INT(beat_as(c, &renewed, 3), 200);
     CHECK_INT(beat_as(c, &node, 4), 200);
+    CHECK_INT(beat_as(c, &before, 5), 403);   /* no renewal: it ends sooner */
     CHECK_INT(beat_as(c, &stranger, 1), 403); /* the fleet has no such node */
     CHECK_INT(beat_as(c, &ours, 5), 403);     /* says that it is of ours, and is not */
     lks_pair_fini(&node);
     lks_pair_fini(&renewed);
+    lks_pair_fini(&before);
     lks_pair_fini(&stranger);
     lks_pair_fini(&ours);
 }
@@ -337,6 +377,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"init makes what it says, for its owner alone", test_init},
+        {"init that fails", test_init_refused},
         {"rates, and a reload of them", test_rate_and_reload},
         {"a full disk", test_stalled},
         {"a snapshot is made, and a start uses it", test_snapshot},

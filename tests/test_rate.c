@@ -13,11 +13,15 @@ static void test_burst_then_rate(void)
         return;
     for (int i = 0; i < 5; i++)
         CHECK(lks_rate_take(&r, LKS_STR("kim"), 1000, &wait));
+    CHECK(lks_rate_left(&r, LKS_STR("lee"), 1000));
+    CHECK(!lks_rate_left(&r, LKS_STR("kim"), 1000));
     CHECK(!lks_rate_take(&r, LKS_STR("kim"), 1000, &wait));
     CHECK_INT(wait, 100);
     CHECK(lks_rate_take(&r, LKS_STR("lee"), 1000, &wait)); /* another's bucket is its own */
     CHECK(!lks_rate_take(&r, LKS_STR("kim"), 1099, &wait));
     CHECK_INT(wait, 1);
+    CHECK(lks_rate_left(&r, LKS_STR("kim"), 1100)); /* looking takes nothing */
+    CHECK(lks_rate_left(&r, LKS_STR("kim"), 1100));
     CHECK(lks_rate_take(&r, LKS_STR("kim"), 1100, &wait));
     CHECK(!lks_rate_take(&r, LKS_STR("kim"), 1100, &wait));
 }

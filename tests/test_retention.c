@@ -282,6 +282,31 @@ static void test_a_repair_sets_aside_and_says_so(void)
     }
 }
 
+/* Rows never go without the record that says so, whenever the power fails. */
+static void test_a_repair_is_whole_or_not_at_all(void)
+{
+    bool done = false;
+    for (uint64_t i = 0; i < 64 && !done; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+        struct lks_verify found = {0};
+        struct lks_err err = {0};
+        lks_test_case("crash %s statement %" PRIu64, i % 2 == 0 ? "before" : "after", i / 2);
+        lks_memory_disk_row(w.disk, 20)->time++;
+        lks_memory_disk_fail(w.disk, i % 2 == 0 ? LKS_MEMORY_CRASH_BEFORE : LKS_MEMORY_CRASH_AFTER,
+                             i / 2);
+        done = lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err) == LKS_OK;
+        lks_memory_disk_fail(w.disk, LKS_MEMORY_NO_CRASH, 0);
+        lks_test_world_reopen(&w);
+        found = lks_test_world_verify(&w, NULL);
+        if (found.fault == LKS_FAULT_NONE)
+            check_repaired(&w, 20, 30);
+        else
+            CHECK_INT(found.last, 19);
+        CHECK_INT(lks_memory_disk_aside(w.disk), found.fault == LKS_FAULT_NONE ? 30 : 0);
+    }
+    CHECK(done);
+}
+
 static const struct {
     const char *name;
     const char *sql;
@@ -683,6 +708,7 @@ static const struct lks_test tests[] = {
     {"retention: a snapshot with a part missing", test_a_snapshot_with_a_part_missing},
     {"retention: looking back", test_looking_back},
     {"retention: a repair sets aside and says so", test_a_repair_sets_aside_and_says_so},
+    {"retention: a repair is whole or not at all", test_a_repair_is_whole_or_not_at_all},
     {"retention: repairs that are refused", test_repairs_that_are_refused},
     {"retention: witnesses from before a repair are explained by it",
      test_witnesses_from_before_a_repair_are_explained_by_it},

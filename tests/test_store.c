@@ -526,7 +526,7 @@ static enum lks_code cut_at(const struct lks_store *store, uint64_t from, uint64
 {
     struct lks_err err = {0};
     struct lks_store_tail tail = tail_at(first, seq);
-    return store->ops->cut(store->self, from, &tail, &err);
+    return store->ops->cut(store->self, from, &tail, NULL, &err);
 }
 
 static void test_cut(const struct driver *d)

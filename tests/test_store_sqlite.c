@@ -380,7 +380,7 @@ static void test_reader_writes_nothing(void)
     struct lks_store_tail tail = {.first = 1};
     CHECK_CODE(put(&reader, 6, 1), LKS_E_REFUSED);
     CHECK_CODE(reader.ops->trim(reader.self, 1, NULL, NULL, &err), LKS_E_REFUSED);
-    CHECK_CODE(reader.ops->cut(reader.self, 1, &tail, &err), LKS_E_REFUSED);
+    CHECK_CODE(reader.ops->cut(reader.self, 1, &tail, NULL, &err), LKS_E_REFUSED);
     CHECK_CODE(reader.ops->snapshot_put(reader.self, 1, LKS_STR("x"), &err), LKS_E_REFUSED);
     CHECK_HAS(lks_str_from(err.msg), "is open for reading alone");
     lks_test_rows_check(&reader, 1, 5);
@@ -587,9 +587,9 @@ static void test_aside(void)
     LKS_CLEANUP(lks_store_close) struct lks_store store = open_ok(p.path, LKS_STORE_OWN);
     struct lks_err err = {0};
     for (int round = 0; round < 2; round++) {
-        CHECK_CODE(
-            store.ops->cut(store.self, 4, &(struct lks_store_tail){.first = 1, .seq = 3}, &err),
-            LKS_OK);
+        CHECK_CODE(store.ops->cut(store.self, 4, &(struct lks_store_tail){.first = 1, .seq = 3},
+                                  NULL, &err),
+                   LKS_OK);
         CHECK_CODE(put(&store, 4, 2), LKS_OK);
     }
     CHECK_INT(raw_number(p.path, "SELECT count(*) FROM aside"), 4);

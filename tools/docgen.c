@@ -130,7 +130,7 @@ static void put_errors(struct lks_buf *page)
                        "| 5 | not permitted |\n| 6 | internal |\n\n"
                        "A failure is one line on standard error that begins with `lockstep:`. "
                        "\"Later\" says whether the same\ncall may succeed if it is made again. The "
-                       "HTTP statuses are for the API, which does not exist yet.\n\n"
+                       "HTTP statuses are those of the API.\n\n"
                        "| code | text | HTTP | exit | later |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         const struct lks_code_info *info = lks_code_info((enum lks_code)(i + 1));

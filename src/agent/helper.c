@@ -37,17 +37,43 @@ static void note(struct lks_helper *h, enum lks_level level, const char *msg, co
 
 /* Opening ------------------------------------------------------------------------------------ */
 
+/* What is believed is root's, or ours in a test, and no one else's to change. */
+static enum lks_code read_mine(const char *path, struct lks_buf *out, struct lks_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return lks_fail(err, LKS_E_NOT_FOUND, "%s: %s", path, strerror(errno));
+    if (lks_command_trust(path, &st, geteuid(), err) != LKS_OK)
+        return lks_fail(err, LKS_E_DENIED,
+                        "%s: not believed, as others than root may change it; chown root and "
+                        "chmod go-w it",
+                        path);
+    return lks_file_read_plain(path, out, err);
+}
+
 static enum lks_code read_key(const char *path, struct lks_public_key *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_str line, rest;
     lks_buf_init(&text, 2 * (size_t)LKS_KEY_TEXT_SIZE);
-    if (lks_file_read_plain(path, &text, err) != LKS_OK)
+    if (read_mine(path, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
     if (lks_public_key_parse(lks_str_trim(line), out, err) != LKS_OK)
         return lks_wrap(err, "%s", path);
     return LKS_OK;
+}
+
+/* A socket is of one of us that died: the ledger's lock says that none lives. Nothing else goes:
+ * we are root, and the path may be mistaken. */
+static enum lks_code clear_path(const char *path, struct lks_err *err)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return LKS_OK; /* what is wrong besides, bind() says */
+    if (!S_ISSOCK(st.st_mode))
+        return lks_fail(err, LKS_E_REFUSED, "%s: is there already and is no socket", path);
+    return unlink(path) == 0 ? LKS_OK : lks_file_fail(err, path);
 }
 
 static enum lks_code listen_at(const char *path, uid_t user, int *out, struct lks_err *err)
@@ -56,10 +82,11 @@ static enum lks_code listen_at(const char *path, uid_t user, int *out, struct lk
     if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >=
         sizeof(address.sun_path))
         return lks_fail(err, LKS_E_INVALID, "%s: too long for the path of a socket", path);
+    if (clear_path(path, err) != LKS_OK)
+        return err->code;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return lks_fail(err, LKS_E_IO, "cannot make a socket: %s", strerror(errno));
-    (void)unlink(path); /* of one of us that died: the ledger's lock says that none lives */
     mode_t before = umask(0177);
     bool bound = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
     (void)umask(before);
@@ -85,7 +112,10 @@ enum lks_code lks_helper_open(const struct lks_helper_options *options, struct l
     if (options->socket != NULL &&
         listen_at(options->socket, options->user, &h.listener, err) != LKS_OK)
         return err->code;
+    /* systemd hands it over open to programs and able to block, which ours must not be: a client
+     * may be gone again before it is taken. */
     (void)fcntl(h.listener, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(h.listener, F_SETFL, O_NONBLOCK);
     *out = LKS_MOVE(h);
     return LKS_OK;
 }
@@ -100,13 +130,6 @@ void lks_helper_close(struct lks_helper *h)
 }
 
 /* Judging ------------------------------------------------------------------------------------ */
-
-static bool is_executor_name(const char *name)
-{
-    size_t len = strlen(name);
-    return len > 0 && len <= LKS_EXECUTOR_NAME_MAX && name[0] != '-' &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
-}
 
 bool lks_helper_enabled(struct lks_str text, const char *name)
 {
@@ -139,10 +162,10 @@ static enum lks_code find_executor(const struct lks_helper *h, const char *name,
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf enabled = {0};
     lks_buf_init(&enabled, LKS_HELPER_ENABLED_MAX);
-    if (!is_executor_name(name))
+    if (!lks_executor_name(lks_str_from(name)))
         return lks_fail(err, LKS_E_DENIED, "an executor cannot have that name");
     if (check_mine(h->options->executors, true, err) != LKS_OK ||
-        lks_file_read_plain(h->options->enabled, &enabled, err) != LKS_OK)
+        read_mine(h->options->enabled, &enabled, err) != LKS_OK)
         return err->code;
     if (!lks_helper_enabled(lks_buf_view(&enabled), name))
         return lks_fail(err, LKS_E_DENIED, "executor '%s' is not enabled on this node (%s)", name,

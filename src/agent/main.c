@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,6 +129,7 @@ static void settle(void)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write */
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the node's key would be in it */
     (void)mallopt(M_MMAP_THRESHOLD, LARGE);
     (void)mallopt(M_TRIM_THRESHOLD, LARGE);
 }

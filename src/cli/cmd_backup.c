@@ -19,10 +19,10 @@ static enum lks_code print_repair(struct lks_cli *cli, const struct lks_args *ar
                                   const struct lks_verify *v, struct lks_err *err)
 {
     if (!lks_args_has(args, "--json")) {
-        fprintf(cli->out,
-                "%s at row %" PRIu64 ": %s\nthe rows from there on were set aside, and that was "
-                "recorded\n",
-                lks_fault_words[v->fault], v->at, v->text);
+        fprintf(cli->out, "%s at row %" PRIu64 ": %s\n%s, and that was recorded\n",
+                lks_fault_words[v->fault], v->at, v->text,
+                v->fault == LKS_FAULT_SNAPSHOT ? "it was made anew from the rows"
+                                               : "the rows from there on were set aside");
         return LKS_OK;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
@@ -149,7 +149,8 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
         return err->code;
     enum lks_code code = lks_backup_restore(args->positional[0], &key, dir, err);
     explicit_bzero(&key, sizeof(key));
-    if (code != LKS_OK || check_restored(dir, &v, err) != LKS_OK)
+    if (code != LKS_OK || check_restored(dir, &v, err) != LKS_OK ||
+        lks_controller_move_in(dir, err) != LKS_OK)
         return lks_wrap(err, "%s", args->positional[0]);
     if (!lks_args_has(args, "--json")) {
         fprintf(cli->out,

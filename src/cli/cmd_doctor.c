@@ -94,6 +94,13 @@ static void check_folder(struct doctor *d)
     say(d, "disk", free_mib < ROOM_MIB ? BAD : GOOD, "%" PRIu64 " MiB free", free_mib);
 }
 
+static void check_home(struct doctor *d)
+{
+    struct lks_err err;
+    if (lks_controller_at_home(d->dir, &err) == LKS_E_REFUSED)
+        say(d, "config", BAD, "%s", err.msg);
+}
+
 static void check_token(struct doctor *d)
 {
     char path[PATH_MAX];
@@ -184,6 +191,7 @@ static void check_all(struct doctor *d)
     if (d->dir != NULL) {
         check_folder(d);
         check_token(d);
+        check_home(d);
         check_secrets(d);
         check_certificate(d, "ca.crt");
         check_certificate(d, "server.crt");

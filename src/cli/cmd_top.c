@@ -149,8 +149,11 @@ enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, stru
         struct timespec pause = {.tv_sec = (time_t)seconds};
         if (i > 0 && nanosleep(&pause, NULL) != 0)
             break;
-        if (draw(cli, &remote, rounds > 1, err) == LKS_OK)
+        if (draw(cli, &remote, rounds > 1, err) == LKS_OK) {
+            if (ferror(cli->out))
+                break; /* nobody reads any more */
             continue;
+        }
         if (!cli->term.tty || !lks_code_info(err->code)->transient)
             return err->code;
         fprintf(cli->out, "%s; trying again\n", err->msg); /* it may be starting anew */

@@ -5,6 +5,7 @@
 #include "drivers/store_secrets.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,23 +34,91 @@ enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode
     return lks_store_sqlite_open(path, mode, out, err);
 }
 
+/* The configuration, as text and as a document. */
+struct config {
+    char path[PATH_MAX];
+    struct lks_buf text;
+    struct lks_docs docs;
+};
+
+static void config_fini(struct config *c)
+{
+    lks_docs_fini(&c->docs);
+    lks_buf_fini(&c->text);
+}
+
+static enum lks_code read_config(const char *dir, struct config *out, struct lks_err *err)
+{
+    lks_buf_init(&out->text, CONFIG_MAX);
+    if (lks_controller_path(out->path, dir, "lockstepd.yaml", err) != LKS_OK ||
+        lks_file_read_plain(out->path, &out->text, err) != LKS_OK ||
+        lks_docs_init(&out->docs, out->path, err) != LKS_OK)
+        return err->code;
+    return lks_yaml_parse(lks_buf_view(&out->text), &out->docs, err);
+}
+
+enum lks_code lks_controller_at_home(const char *dir, struct lks_err *err)
+{
+    LKS_CLEANUP(config_fini) struct config c = {0};
+    struct stat here, there;
+    char data[PATH_MAX];
+    if (stat(dir, &here) != 0)
+        return lks_file_fail(err, dir);
+    if (read_config(dir, &c, err) != LKS_OK)
+        return err->code;
+    snprintf(data, sizeof(data), "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(c.docs.first, "data")));
+    if (stat(data, &there) != 0 || here.st_dev != there.st_dev || here.st_ino != there.st_ino)
+        return lks_fail(
+            err, LKS_E_REFUSED,
+            "%s: data is '%s', and lockstepd would run there; to run it here, change it", c.path,
+            data);
+    return LKS_OK;
+}
+
+/* Whole paths alone: what begins behind a quote or a colon and ends at a slash or a quote. */
+static void move_paths(struct lks_str text, struct lks_str from, const char *to,
+                       struct lks_buf *out)
+{
+    for (ptrdiff_t at; from.len > 0 && (at = lks_str_find(text, from)) >= 0;) {
+        size_t end = (size_t)at + from.len;
+        bool whole = (at == 0 || strchr(" \"':", text.ptr[at - 1]) != NULL) &&
+                     (end == text.len || strchr("/\"'\n ", text.ptr[end]) != NULL);
+        lks_buf_add(out, (struct lks_str){text.ptr, (size_t)at});
+        lks_buf_add(out, whole ? lks_str_from(to) : from);
+        text = (struct lks_str){text.ptr + end, text.len - end};
+    }
+    lks_buf_add(out, text);
+}
+
+enum lks_code lks_controller_move_in(const char *dir, struct lks_err *err)
+{
+    LKS_CLEANUP(config_fini) struct config c = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf moved = {0};
+    char here[PATH_MAX];
+    if (realpath(dir, here) == NULL)
+        return lks_file_fail(err, dir);
+    if (read_config(dir, &c, err) != LKS_OK)
+        return err->code;
+    lks_buf_init(&moved, CONFIG_MAX);
+    move_paths(lks_buf_view(&c.text), lks_doc_text(c.docs.first, "data"), here, &moved);
+    if (lks_buf_check(&moved, err) != LKS_OK ||
+        lks_file_replace(c.path, lks_buf_view(&moved), err) != LKS_OK)
+        return err->code;
+    return lks_controller_at_home(dir, err);
+}
+
 enum lks_code lks_controller_seal_key(const char *dir, struct lks_seal_key *out,
                                       struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    char path[PATH_MAX], reference[PATH_MAX];
-    lks_buf_init(&text, CONFIG_MAX);
-    if (lks_controller_path(path, dir, "lockstepd.yaml", err) != LKS_OK ||
-        lks_file_read_plain(path, &text, err) != LKS_OK ||
-        lks_docs_init(&docs, path, err) != LKS_OK ||
-        lks_yaml_parse(lks_buf_view(&text), &docs, err) != LKS_OK)
+    LKS_CLEANUP(config_fini) struct config c = {0};
+    char reference[PATH_MAX];
+    if (read_config(dir, &c, err) != LKS_OK)
         return err->code;
-    struct lks_str given = lks_doc_text(docs.first, "seal_key");
+    struct lks_str given = lks_doc_text(c.docs.first, "seal_key");
     int len = snprintf(reference, sizeof(reference), "%" LKS_STR_FMT,
                        LKS_STR_ARG(given.len > 0 ? given : LKS_STR(DEFAULT_SEAL_KEY)));
     if (len < 0 || (size_t)len >= sizeof(reference))
-        return lks_fail(err, LKS_E_INVALID, "%s: seal_key: too long for a path", path);
+        return lks_fail(err, LKS_E_INVALID, "%s: seal_key: too long for a path", c.path);
     return lks_secrets_key(dir, reference, out, err);
 }
 

@@ -18,6 +18,13 @@ enum lks_code lks_controller_path(char out[PATH_MAX], const char *dir, const cha
 enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode,
                                      struct lks_store *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* Its configuration names it as the data directory, so that lockstepd runs there and not where the
+ * configuration was copied from. */
+enum lks_code lks_controller_at_home(const char *dir, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Paths in the configuration that lead into the directory it was written for lead into `dir`. */
+enum lks_code lks_controller_move_in(const char *dir, struct lks_err *err) LKS_MUST_CHECK;
+
 /* The key its secrets are sealed with, as its configuration refers to it. */
 enum lks_code lks_controller_seal_key(const char *dir, struct lks_seal_key *out,
                                       struct lks_err *err) LKS_MUST_CHECK;

@@ -5,37 +5,12 @@
 enum { LIFE_MAX_HOURS = 24 };
 #define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
 
-/* A name that can be no path and no option. */
-static bool is_executor(struct lks_str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        char c = s.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!letter && (c != '-' || i == 0))
-            return false;
-    }
-    return s.len > 0 && s.len <= LKS_EXECUTOR_NAME_MAX;
-}
-
-/* "sha256:" and 64 digits in lower case, so that one artifact has one name. */
-static bool is_digest(struct lks_str s)
-{
-    if (s.len != LKS_DIGEST_SIZE - 1 || !lks_str_starts(s, "sha256:"))
-        return false;
-    for (size_t i = strlen("sha256:"); i < s.len; i++) {
-        char c = s.ptr[i];
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-            return false;
-    }
-    return true;
-}
-
 static bool check_digests(struct lks_deciding *d)
 {
     struct lks_str rest = d->event->command.digests, word;
     size_t count = 0;
     while (lks_str_word(&rest, &word)) {
-        if (!is_digest(word)) {
+        if (!lks_digest_valid(word)) {
             lks_deciding_refuse(d, LKS_E_INVALID,
                                 "'%" LKS_STR_FMT "' is no digest: sha256: and 64 digits",
                                 LKS_STR_ARG(word));
@@ -54,10 +29,11 @@ static bool check_order(struct lks_deciding *d)
 {
     struct lks_str executor = d->event->command.executor;
     lks_ms expires = d->event->command.expires;
-    if (!is_executor(executor))
+    if (!lks_executor_name(executor))
         lks_deciding_refuse(d, LKS_E_INVALID,
-                            "'%" LKS_STR_FMT "' is no executor: letters, digits and '-', at most "
-                            "%d",
+                            "'%" LKS_STR_FMT
+                            "' is no executor: lower-case letters, digits and '-', "
+                            "at most %d",
                             LKS_STR_ARG(executor), LKS_EXECUTOR_NAME_MAX);
     else if (expires <= d->now.wall)
         lks_deciding_refuse(d, LKS_E_INVALID, "a command that has expired would not be run");

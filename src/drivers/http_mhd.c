@@ -21,6 +21,7 @@ enum {
     REST_MAX_MS = 80,
     TICK_MS = 100,
     LOOK_MS = 1000,
+    BODIES_MAX = 256 << 20, /* bytes */
 };
 
 struct lks_httpd_peer_state *lks_httpd_peer_of(struct MHD_Connection *connection)
@@ -193,6 +194,18 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- Connections. ---- */
 
+/* MHD counts addresses, which a Unix socket has none of: there it is the user. */
+static bool too_many_of(const struct lks_httpd *h, const struct lks_httpd_peer_state *peer)
+{
+    const struct lks_httpd_peer_state *other;
+    unsigned count = 0;
+    if (h->trust != NULL || h->options.per_address == 0)
+        return false;
+    TAILQ_FOREACH(other, &h->peers, all)
+    count += other->peer.uid == peer->peer.uid;
+    return count > h->options.per_address;
+}
+
 static void open_peer(struct lks_httpd *h, struct MHD_Connection *connection, void **context)
 {
     struct lks_httpd_peer_state *peer = calloc(1, sizeof(*peer));
@@ -209,6 +222,8 @@ static void open_peer(struct lks_httpd *h, struct MHD_Connection *connection, vo
     lks_httpd_name_peer(peer);
     if (h->trust != NULL)
         lks_httpd_trust_begin(peer);
+    else if (too_many_of(h, peer))
+        lks_httpd_shut(peer);
     if (!uv_is_active((uv_handle_t *)&h->tick) && !h->stopping)
         uv_timer_start(&h->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -332,6 +347,7 @@ enum lks_code lks_httpd_new(uv_loop_t *loop, const struct lks_httpd_options *opt
     h->gone = gone;
     h->ctx = ctx;
     h->options = *o;
+    h->options.bodies_max = o->bodies_max > 0 ? o->bodies_max : BODIES_MAX;
     h->patience[LKS_DUE_FIRST] = o->first_ms;
     h->patience[LKS_DUE_REQUEST] = o->request_ms;
     h->patience[LKS_DUE_IDLE] = o->idle_ms;

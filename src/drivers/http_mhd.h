@@ -6,7 +6,8 @@
  * The handler is called once a request is whole. It answers at once or later, from the same thread,
  * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. Deadlines
  * are absolute and ours: headers and body must be there by then, however slowly bytes drip. A
- * client certificate is judged once for each connection: chain, dates, purpose.
+ * client certificate is judged once for each connection: chain, dates, purpose; and with every
+ * request whether it is over by now, since a connection may live for months.
  */
 #ifndef LKS_DRIVERS_HTTP_MHD_H
 #define LKS_DRIVERS_HTTP_MHD_H
@@ -29,8 +30,9 @@ struct lks_httpd_options {
     struct lks_str certificate, key, client_ca; /* PEM; empty for unix. Copied. */
     enum lks_httpd_clients clients;
     unsigned connections; /* at the most */
-    unsigned per_address; /* of them from one address; 0: no limit */
+    unsigned per_address; /* of them from one address, or one user (unix); 0: no limit */
     size_t body_max;      /* larger ones get 413 */
+    size_t bodies_max;    /* of all that are held; beyond it larger ones get 503; 0: 256 MiB */
     lks_ms first_ms;      /* handshake and the first request's headers */
     lks_ms request_ms;    /* headers and body of each request */
     lks_ms idle_ms;       /* between requests */
@@ -138,5 +140,7 @@ struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, cons
 bool lks_httpd_stream_write(struct lks_httpd_stream *s, struct lks_str bytes);
 size_t lks_httpd_stream_backlog(const struct lks_httpd_stream *s);
 void lks_httpd_stream_close(struct lks_httpd_stream *s);
+/* The same in the middle: the reader learns that something is missing. */
+void lks_httpd_stream_cut(struct lks_httpd_stream *s);
 
 #endif

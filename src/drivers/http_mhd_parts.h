@@ -49,6 +49,7 @@ struct lks_httpd_exchange {
     struct lks_httpd_request request;
     uintptr_t line_end; /* where MHD's copy of the path and query ended at first */
     struct lks_buf body;
+    size_t counted;     /* of the body, in the listener's `bodies` */
     uint64_t swallowed; /* bytes of a body that is refused anyway */
     const struct lks_httpd_refusal *refusal;
     struct lks_httpd_stream *stream;
@@ -65,6 +66,7 @@ struct lks_httpd_peer_state {
     int fd;
     enum lks_httpd_due due;
     lks_ms deadline; /* on the loop's clock */
+    time_t ends;     /* of its certificate; 0: it showed none */
     bool judged, spoke, shut;
     bool fresh; /* bytes came that it may not have looked at yet */
     const struct lks_httpd_refusal *verdict;
@@ -92,6 +94,7 @@ struct lks_httpd {
     struct lks_httpd_peers peers, fresh;
     struct lks_httpd_peers queues[LKS_DUE_COUNT];
     lks_ms patience[LKS_DUE_COUNT];
+    size_t bodies;     /* bytes of bodies that are held */
     uint64_t progress; /* callbacks that MHD has made */
     lks_ms rest;       /* how long a run that found nothing to do rests */
     bool again;        /* something happened in this run that only the next one looks at */
@@ -118,6 +121,8 @@ enum lks_code lks_httpd_trust_new(const struct lks_httpd_options *o, struct lks_
 void lks_httpd_trust_drop(struct lks_httpd_trust *trust);
 void lks_httpd_trust_begin(struct lks_httpd_peer_state *peer);
 const struct lks_httpd_refusal *lks_httpd_trust_judge(struct lks_httpd_peer_state *peer);
+/* The same for later requests of a connection whose certificate was good once: it may be over. */
+const struct lks_httpd_refusal *lks_httpd_trust_again(const struct lks_httpd_peer_state *peer);
 /* Bytes of a record that was taken apart and not read. */
 size_t lks_httpd_trust_pending(const struct lks_httpd_peer_state *peer);
 void lks_httpd_stale(struct lks_httpd_peer_state *peer);

@@ -10,19 +10,23 @@
 #define PROBLEM       "application/problem+json"
 #define SWALLOW_MAX   (UINT64_C(1) << 20)
 #define BODY_KEPT     ((size_t)1024)     /* a larger buffer is not kept for the next request */
+#define BODY_SMALL    ((size_t)64 << 10) /* has room in any case */
 #define PIECE_SIZE    ((size_t)16 << 10) /* one TLS record */
 #define PROBLEM_SIZE  512
 #define LINE_MAX_SIZE ((uintptr_t)64 << 10) /* farther away is another piece of memory */
 
 static const struct lks_httpd_refusal path_bad = {
     MHD_HTTP_BAD_REQUEST, LKS_E_INVALID,
-    "the path has a zero byte, an empty part, '..', or an escape that is none"};
+    "the path has a zero byte, a slash in a name, an empty part, '..', or an escape that is none"};
 static const struct lks_httpd_refusal framing_bad = {
     MHD_HTTP_BAD_REQUEST, LKS_E_INVALID, "the body needs one Content-Length or one 'chunked'"};
 static const struct lks_httpd_refusal version_bad = {MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED,
                                                      LKS_E_INVALID, "this is HTTP/1.1"};
 static const struct lks_httpd_refusal too_large = {MHD_HTTP_CONTENT_TOO_LARGE, LKS_E_LIMIT,
                                                    "the body is too long"};
+static const struct lks_httpd_refusal too_many = {
+    MHD_HTTP_SERVICE_UNAVAILABLE, LKS_E_UNAVAILABLE,
+    "too many large requests are under way; try again"};
 
 const char *lks_httpd_header(const struct lks_httpd_exchange *x, const char *name)
 {
@@ -274,12 +278,14 @@ static enum MHD_Result refuse(struct lks_httpd_exchange *x)
     return x->stage == LKS_STAGE_ANSWERED ? MHD_YES : MHD_NO;
 }
 
-/* MHD undoes the escapes itself, and one of a zero byte would end the path early. */
+/* MHD undoes the escapes itself: one of a zero byte would end the path early, and one of a slash
+ * would make two parts of a name. */
 static bool escapes_good(const char *uri)
 {
+    const char *query = strchrnul(uri, '?');
     for (const char *p = strchr(uri, '%'); p != NULL; p = strchr(p + 1, '%'))
         if (!isxdigit((unsigned char)p[1]) || !isxdigit((unsigned char)p[2]) ||
-            (p[1] == '0' && p[2] == '0'))
+            strncmp(p, "%00", 3) == 0 || (p < query && strncasecmp(p, "%2f", 3) == 0))
             return false;
     return true;
 }
@@ -359,8 +365,8 @@ static const struct lks_httpd_refusal *judge(struct lks_httpd_exchange *x, const
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     struct framing f = {0};
     *now = true;
-    if (!peer->judged && peer->trust != NULL) {
-        peer->verdict = lks_httpd_trust_judge(peer);
+    if (peer->trust != NULL && peer->verdict == NULL) {
+        peer->verdict = peer->judged ? lks_httpd_trust_again(peer) : lks_httpd_trust_judge(peer);
         peer->httpd->counts.refused_tls += peer->verdict != NULL;
     }
     peer->judged = true;
@@ -395,17 +401,35 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
     return MHD_YES;
 }
 
+static void drop_count(struct lks_httpd *h, struct lks_httpd_exchange *x)
+{
+    h->bodies -= x->counted;
+    x->counted = 0;
+}
+
+/* Anyone may send a body before it is known who they are, so all of them together have a limit. */
+static const struct lks_httpd_refusal *judge_piece(const struct lks_httpd *h,
+                                                   const struct lks_httpd_exchange *x, size_t more)
+{
+    if (more > h->options.body_max - x->body.len)
+        return &too_large;
+    bool small = x->body.len + more <= BODY_SMALL;
+    return small || h->bodies + more <= h->options.bodies_max ? NULL : &too_many;
+}
+
 static enum MHD_Result take_body(struct lks_httpd_exchange *x, struct lks_str piece)
 {
     struct lks_httpd *h = lks_httpd_peer_with(x)->httpd;
-    if (x->refusal == NULL && piece.len > h->options.body_max - x->body.len) {
+    if (x->refusal == NULL && (x->refusal = judge_piece(h, x, piece.len)) != NULL) {
         h->counts.refused_size++;
-        x->refusal = &too_large;
         x->swallowed = x->body.len;
+        drop_count(h, x);
         lks_buf_fini(&x->body);
     }
     if (x->refusal == NULL) {
         lks_buf_add(&x->body, piece);
+        h->bodies += piece.len;
+        x->counted += piece.len;
         return x->body.failed == LKS_OK ? MHD_YES : MHD_NO;
     }
     x->swallowed += piece.len;
@@ -476,6 +500,7 @@ void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void *
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     LKS_ASSERT(x->stage != LKS_STAGE_WAITING && x->stage != LKS_STAGE_HANDLER);
     x->stage = LKS_STAGE_NONE;
+    drop_count(h, x);
     if (x->body.cap > BODY_KEPT)
         lks_buf_fini(&x->body);
     else if (x->body.ptr != NULL)

@@ -138,6 +138,12 @@ void lks_httpd_stream_close(struct lks_httpd_stream *s)
     lks_httpd_stream_end(s, false);
 }
 
+void lks_httpd_stream_cut(struct lks_httpd_stream *s)
+{
+    s->ended = NULL;
+    lks_httpd_stream_end(s, true);
+}
+
 /* `cut`: what is left in the backlog is not worth waiting for. The stream itself ends with its
  * connection, which MHD closes in its own time. */
 void lks_httpd_stream_end(struct lks_httpd_stream *s, bool cut)

@@ -6,6 +6,7 @@
 #include <gnutls/x509.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 
 struct lks_httpd_trust {
     unsigned refs;
@@ -136,6 +137,12 @@ const struct lks_httpd_refusal *lks_httpd_trust_judge(struct lks_httpd_peer_stat
         faults != 0)
         return &certificate_bad;
     peer->peer.kind = LKS_PEER_CERTIFICATE;
+    peer->ends = gnutls_certificate_expiration_time_peers(session);
     peer->peer.certificate = (struct lks_str){(const char *)chain[0].data, chain[0].size};
     return NULL;
+}
+
+const struct lks_httpd_refusal *lks_httpd_trust_again(const struct lks_httpd_peer_state *peer)
+{
+    return peer->ends != 0 && time(NULL) > peer->ends ? &certificate_bad : NULL;
 }

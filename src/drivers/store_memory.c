@@ -517,24 +517,11 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
     return written(s, how, err);
 }
 
-static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
-                         struct lks_err *err)
+/* There is room for the rows. */
+static void move_aside(struct lks_memory_disk *disk, size_t first,
+                       const struct lks_store_tail *tail)
 {
-    struct store *s = self;
-    struct lks_memory_disk *disk = s->disk;
-    enum lks_code code = alive(s, err);
-    if (code == LKS_OK)
-        code = lks_store_cut_check(from, tail, err);
-    if (code != LKS_OK)
-        return code;
-    enum lks_memory_crash how = begin(disk, 2);
-    code = may_write(s, how, err);
-    if (code != LKS_OK)
-        return code;
-    rows_sort(&disk->rows);
-    size_t first = rows_from(&disk->rows, from), count = disk->rows.count - first;
-    if (!rows_reserve(&disk->aside, count))
-        return lks_fail_nomem(err);
+    size_t count = disk->rows.count - first;
     if (count > 0)
         memcpy(disk->aside.at + disk->aside.count, disk->rows.at + first,
                count * sizeof(disk->rows.at[0]));
@@ -545,6 +532,35 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     if (disk->snapshot_seq > tail->seq)
         drop_snapshot(disk);
     disk->tail = *tail;
+}
+
+static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
+                         const struct lks_store_batch *then, struct lks_err *err)
+{
+    static const struct lks_store_batch nothing = {0};
+    struct store *s = self;
+    struct lks_memory_disk *disk = s->disk;
+    if (then == NULL)
+        then = &nothing;
+    enum lks_code code = alive(s, err);
+    if (code == LKS_OK)
+        code = lks_store_cut_check(from, tail, err);
+    if (code == LKS_OK)
+        code = lks_store_batch_check(tail, then, err);
+    if (code != LKS_OK)
+        return code;
+    enum lks_memory_crash how = begin(disk, 2 + then->row_count + then->blob_count);
+    code = may_write(s, how, err);
+    if (code != LKS_OK)
+        return code;
+    rows_sort(&disk->rows);
+    size_t first = rows_from(&disk->rows, from);
+    if (!rows_reserve(&disk->aside, disk->rows.count - first))
+        return lks_fail_nomem(err);
+    move_aside(disk, first, tail);
+    disk->batches++;
+    LKS_ASSERT(write_batch(disk, then, err) == LKS_OK); /* half of a cut cannot be taken back */
+    disk->tail = lks_store_tail_after(tail, then);
     return written(s, how, err);
 }
 

@@ -24,8 +24,8 @@ struct lks_memory_disk *lks_memory_disk_new(void); /* NULL when memory runs out 
 void lks_memory_disk_free(struct lks_memory_disk *disk);
 
 /* The next writes end as `how` says, after `statements` more statements (rows, blobs, commit) went
- * well; a snapshot, a trim and a cut are one statement and a commit. FULL lasts until it is told
- * otherwise. */
+ * well; a snapshot, a trim and a cut are one statement and a commit, with what a cut appends
+ * besides. FULL lasts until it is told otherwise. */
 void lks_memory_disk_fail(struct lks_memory_disk *disk, enum lks_memory_crash how,
                           uint64_t statements);
 

@@ -460,7 +460,7 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
     "FROM journal WHERE seq >= ?"
 
 static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail *tail,
-                         struct lks_err *err)
+                         const struct lks_store_batch *then, struct lks_err *err)
 {
     static const char *const steps[] = {
         COPY_ASIDE,
@@ -478,6 +478,8 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
         code = lks_sql_run(&s->sql, steps[i], from, err);
     if (code == LKS_OK)
         code = set_tail(s, tail, err);
+    if (code == LKS_OK && then != NULL)
+        code = write_batch(s, then, err);
     return lks_sql_end(&s->sql, code, err);
 }
 

@@ -80,7 +80,8 @@ enum lks_code lks_journal_at(struct lks_store *store, const struct lks_public_ke
 
 /* Set the rows from the first fault on aside and record that, and why, behind the last good one; of
  * a chain that was rewritten, all rows behind the last that a head vouches for. REFUSED for a
- * journal without a fault, and for one whose beginning is gone. `out` says what was found. */
+ * journal without a fault, and for one whose beginning is gone. `out` says what was found,
+ * and `at` in it the first row that went. */
 enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *key, lks_ms wall,
                                  struct lks_str by, struct lks_str reason, struct lks_verify *out,
                                  struct lks_err *err) LKS_MUST_CHECK;

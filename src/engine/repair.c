@@ -7,34 +7,47 @@
 #define ASIDE_MAX ((size_t)1 << 30) /* bytes of rows that one digest is made of */
 
 /* A record of ours behind the end, signed: for tools, while no engine has the store. */
-static enum lks_code append_one(struct lks_store *store, const struct lks_key *key, lks_ms wall,
-                                const struct lks_store_tail *tail, const char *journal,
-                                const struct lks_record *record, struct lks_err *err)
+struct signed_row {
+    struct lks_buf body;
+    struct lks_row row;
+    struct lks_head head;
+    struct lks_store_batch batch; /* of the two above */
+};
+
+static void signed_row_fini(struct signed_row *r)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    lks_buf_fini(&r->body);
+}
+
+/* The caller owes _fini, also after a failure. */
+static enum lks_code signed_row_make(struct signed_row *out, const struct lks_key *key, lks_ms wall,
+                                     const struct lks_store_tail *tail, const char *journal,
+                                     const struct lks_record *record, struct lks_err *err)
+{
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
-    lks_buf_init(&body, LKS_RECORD_BODY_MAX);
-    lks_record_pack(record, &body);
-    if (lks_buf_check(&body, err) != LKS_OK)
+    lks_buf_init(&out->body, LKS_RECORD_BODY_MAX);
+    lks_record_pack(record, &out->body);
+    if (lks_buf_check(&out->body, err) != LKS_OK)
         return lks_wrap(err, "journal");
-    struct lks_row row = {
+    out->row = (struct lks_row){
         .seq = tail->seq + 1,
         .time = wall > tail->time ? wall : tail->time,
         .kind = (uint16_t)record->kind,
         .version = (uint8_t)info->version,
-        .body = lks_buf_view(&body),
+        .body = lks_buf_view(&out->body),
     };
-    struct lks_head head = {.seq = row.seq, .time = row.time};
-    memcpy(head.journal, journal, sizeof(head.journal));
+    out->head = (struct lks_head){.seq = out->row.seq, .time = out->row.time};
+    out->batch = (struct lks_store_batch){.rows = &out->row, .row_count = 1, .head = &out->head};
+    memcpy(out->head.journal, journal, sizeof(out->head.journal));
     struct lks_chain *chain = lks_chain_new();
-    enum lks_code code = chain == NULL ? lks_fail_nomem(err)
-                                       : lks_chain_hash(chain, tail->hash, &row, row.hash, err);
+    enum lks_code code = chain == NULL
+                             ? lks_fail_nomem(err)
+                             : lks_chain_hash(chain, tail->hash, &out->row, out->row.hash, err);
     lks_chain_free(chain);
-    memcpy(head.hash, row.hash, sizeof(head.hash));
-    if (code != LKS_OK || lks_head_sign(key, &head, err) != LKS_OK)
+    memcpy(out->head.hash, out->row.hash, sizeof(out->head.hash));
+    if (code != LKS_OK || lks_head_sign(key, &out->head, err) != LKS_OK)
         return lks_wrap(err, "journal");
-    struct lks_store_batch batch = {.rows = &row, .row_count = 1, .head = &head};
-    return store->ops->append(store->self, &batch, err);
+    return LKS_OK;
 }
 
 /* The bytes of rows as they are hashed for the record of a repair: numbers and body of each. */
@@ -150,9 +163,10 @@ static uint64_t first_aside(const struct lks_verify *found)
     return found->fault == LKS_FAULT_REWRITTEN ? found->signed_to + 1 : found->at;
 }
 
-static enum lks_code set_aside(struct lks_store *store, uint64_t at, struct lks_store_tail *after,
-                               struct lks_rec_repaired *record, char digest[LKS_DIGEST_SIZE],
-                               struct lks_err *err)
+/* What goes, for the record of it. */
+static enum lks_code note_aside(struct lks_store *store, uint64_t at,
+                                struct lks_rec_repaired *record, char digest[LKS_DIGEST_SIZE],
+                                struct lks_err *err)
 {
     struct aside aside = {0};
     lks_buf_init(&aside.bytes, ASIDE_MAX);
@@ -165,7 +179,7 @@ static enum lks_code set_aside(struct lks_store *store, uint64_t at, struct lks_
     record->from = at;
     record->count = aside.count;
     record->digest = lks_str_from(digest);
-    return code != LKS_OK ? code : store->ops->cut(store->self, at, after, err);
+    return code;
 }
 
 /* The rows are good: the snapshot is made anew from them. */
@@ -187,6 +201,7 @@ enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *
                                  struct lks_err *err)
 {
     struct lks_public_key public = lks_key_public(key);
+    LKS_CLEANUP(signed_row_fini) struct signed_row row = {0};
     struct lks_verify found = {0};
     struct lks_store_tail after = {0};
     char journal[LKS_JOURNAL_ID_SIZE] = {0}, digest[LKS_DIGEST_SIZE];
@@ -204,10 +219,12 @@ enum lks_code lks_journal_repair(struct lks_store *store, const struct lks_key *
         return err->code;
     if (found.fault == LKS_FAULT_SNAPSHOT && renew_snapshot(store, key, &after, err) != LKS_OK)
         return err->code;
-    if (set_aside(store, at, &after, &record.repaired, digest, err) != LKS_OK ||
-        append_one(store, key, wall, &after, journal, &record, err) != LKS_OK)
+    if (note_aside(store, at, &record.repaired, digest, err) != LKS_OK ||
+        signed_row_make(&row, key, wall, &after, journal, &record, err) != LKS_OK ||
+        store->ops->cut(store->self, at, &after, &row.batch, err) != LKS_OK)
         return err->code;
     *out = found;
+    out->at = found.fault == LKS_FAULT_SNAPSHOT ? found.at : at;
     return LKS_OK;
 }
 
@@ -274,6 +291,7 @@ static enum lks_code record_trim(struct lks_store *store, const struct lks_key *
                                  struct lks_str by, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf hash = {0};
+    LKS_CLEANUP(signed_row_fini) struct signed_row row = {0};
     char digest[LKS_DIGEST_SIZE];
     struct lks_head head = {.seq = t->through, .time = t->time};
     memcpy(head.journal, state->journal, sizeof(head.journal));
@@ -292,7 +310,9 @@ static enum lks_code record_trim(struct lks_store *store, const struct lks_key *
                     .snapshot = lks_str_from(digest),
                     .by = by},
     };
-    return append_one(store, key, wall, tail, state->journal, &record, err);
+    if (signed_row_make(&row, key, wall, tail, state->journal, &record, err) != LKS_OK)
+        return err->code;
+    return store->ops->append(store->self, &row.batch, err);
 }
 
 /* All of it is read once more before anything goes. That bytes are missing is no reason to stay. */

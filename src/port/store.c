@@ -41,11 +41,7 @@ static enum lks_code check_rows(const struct lks_store_tail *tail,
 
 static bool is_digest(const char digest[LKS_DIGEST_SIZE])
 {
-    static const char prefix[] = "sha256:";
-    if (memcmp(digest, prefix, sizeof(prefix) - 1) != 0 || digest[LKS_DIGEST_SIZE - 1] != '\0')
-        return false;
-    const char *hex = digest + sizeof(prefix) - 1;
-    return strspn(hex, "0123456789abcdef") == LKS_DIGEST_SIZE - sizeof(prefix);
+    return digest[LKS_DIGEST_SIZE - 1] == '\0' && lks_digest_valid(lks_str_from(digest));
 }
 
 static enum lks_code check_blobs(const struct lks_store_batch *batch, struct lks_err *err)

@@ -74,9 +74,10 @@ struct lks_store_ops {
                           void *ctx, struct lks_err *err);
 
     /* For repair: set the rows from `from` on aside, out of the journal, where they stay. The tail
-     * becomes what is said here; the snapshot and heads beyond it go. */
+     * becomes what is said here; the snapshot and heads beyond it go. With the same commit `then`,
+     * which may be NULL, is appended: rows never go without the record that says so. */
     enum lks_code (*cut)(void *self, uint64_t from, const struct lks_store_tail *tail,
-                         struct lks_err *err);
+                         const struct lks_store_batch *then, struct lks_err *err);
 
     /* A consistent copy into the new file `path`, while others write. */
     enum lks_code (*copy)(void *self, const char *path, struct lks_err *err);

@@ -7,6 +7,41 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A node has a report now and then, and many of them after it was away. One that goes on would fill
+ * the disk for all. */
+enum { REPORTS_PER_S = 1 };
+
+enum lks_code lks_desk_rates_init(struct lks_desk *desk, uint64_t per_s, uint64_t burst,
+                                  uint64_t seed, struct lks_err *err)
+{
+    if (lks_rate_init(&desk->rate, per_s, burst, seed, err) != LKS_OK)
+        return err->code;
+    return lks_rate_init(&desk->reports, REPORTS_PER_S, burst, seed, err);
+}
+
+void lks_desk_rates_set(struct lks_desk *desk, uint64_t per_s, uint64_t burst)
+{
+    lks_rate_set(&desk->rate, per_s, burst);
+    lks_rate_set(&desk->reports, REPORTS_PER_S, burst);
+}
+
+enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,
+                            struct lks_err *err)
+{
+    char key[LKS_CALL_IDENTITY_SIZE];
+    uint64_t seq = lks_engine_seq(desk->engine);
+    lks_ms wait = 0;
+    snprintf(key, sizeof(key), "beat %" LKS_STR_FMT,
+             LKS_STR_ARG(lks_state_name(desk->state, node)));
+    if (!desk->state->nodes[node].enrolled ||
+        !lks_rate_left(&desk->reports, lks_str_from(key), desk->now.mono))
+        return LKS_OK;
+    enum lks_code code = lks_engine_hear(desk->engine, desk->now, node, beat, err);
+    if (lks_engine_seq(desk->engine) != seq)
+        (void)lks_rate_take(&desk->reports, lks_str_from(key), desk->now.mono, &wait);
+    return code;
+}
+
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope)
 {
@@ -149,15 +184,13 @@ static bool permitted(const struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
-/* Whether a certificate of the site's is one of before: made for the machine that was replaced, or
- * over sooner than the one in use on a node that is heard. The site need not have revoked it. */
+/* Whether a certificate of the site's is over sooner than the one in use on a node that is heard:
+ * it is no renewal, and a machine that was replaced may still have it. */
 static bool is_of_before(const struct lks_node *node, const struct lks_x509_about *about)
 {
     bool heard = node->liveness == LKS_LIVE || node->liveness == LKS_LATE;
-    if (node->enrolled)
-        return heard && (lks_ms)about->not_after * LKS_SECOND < node->certificates[0].expires;
-    bool replaced = node->intake && node->liveness == LKS_NEVER_SEEN;
-    return replaced && (lks_ms)about->not_before * LKS_SECOND <= node->liveness_since;
+    return node->enrolled && heard &&
+           (lks_ms)about->not_after * LKS_SECOND < node->certificates[0].expires;
 }
 
 /* A node that comes with a certificate of the site's is let in by the site: what a person and a
@@ -209,8 +242,7 @@ static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
     const struct lks_node *node = &desk->state->nodes[call->node];
     if (is_of_before(node, &call->credential.certificate))
         lks_call_problem(call, LKS_E_DENIED,
-                         "the certificate is older than the node's own, or than its replacement; "
-                         "show a newer one");
+                         "the node is heard with a certificate that ends later; this one is older");
     else if (vouch(desk, call))
         return true;
     call->node = LKS_NO_NODE; /* or the connection would be remembered as the node's */
@@ -221,9 +253,13 @@ static bool in_rate(struct lks_desk *desk, struct lks_call *call)
 {
     char key[LKS_CALL_IDENTITY_SIZE + 16];
     lks_ms wait = 0;
+    bool agent = call->route->listener == LKS_LISTENER_AGENTS;
+    if (agent && (call->route->flags & LKS_ROUTE_REPORT) == 0)
+        return true;
+    struct lks_rate *rate = agent ? &desk->reports : &desk->rate;
     snprintf(key, sizeof(key), "%s%s", call->identity[0] != '\0' ? "" : "address ",
              call->identity[0] != '\0' ? call->identity : call->address);
-    if (call->root || lks_rate_take(&desk->rate, lks_str_from(key), desk->now.mono, &wait))
+    if (call->root || lks_rate_take(rate, lks_str_from(key), desk->now.mono, &wait))
         return true;
     lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
                           (unsigned long long)wait);
@@ -236,7 +272,7 @@ static bool in_rate(struct lks_desk *desk, struct lks_call *call)
 static bool identify(struct lks_desk *desk, struct lks_call *call)
 {
     if (call->route->listener == LKS_LISTENER_AGENTS)
-        return identify_agent(desk, call);
+        return identify_agent(desk, call) && (call->admitted || in_rate(desk, call));
     bool known = lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
                                  call->identity, sizeof(call->identity), &call->root);
     if (!known)

@@ -15,7 +15,8 @@ struct lks_desk {
     struct lks_engine *engine;
     const struct lks_state *state;
     struct lks_now now;
-    struct lks_rate rate;
+    struct lks_rate rate;    /* of people, by identity */
+    struct lks_rate reports; /* of what a node makes us write, by its name */
     struct lks_metrics metrics;
     uint64_t epoch; /* counts up when a certificate may have ended */
     bool draining;
@@ -32,6 +33,16 @@ bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_even
 
 /* The same where the answer is {"seq"}. */
 void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event);
+
+/* Hear a heartbeat of a node. One of a node that is not enrolled any more shows nothing; nor does
+ * one of a node whose heartbeats fill the journal. */
+enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
+/* Both rates, from the configuration. */
+enum lks_code lks_desk_rates_init(struct lks_desk *desk, uint64_t per_s, uint64_t burst,
+                                  uint64_t seed, struct lks_err *err) LKS_MUST_CHECK;
+void lks_desk_rates_set(struct lks_desk *desk, uint64_t per_s, uint64_t burst);
 
 /* Whether the caller may do what the route asks for, at a place. */
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,

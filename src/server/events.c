@@ -5,14 +5,21 @@
 
 #include <stdlib.h>
 
-enum { ALIVE_MS = 15000, PIECE_BYTES_MAX = 64 << 20 };
+enum {
+    ALIVE_MS = 15000,
+    /* Then the reader comes again, and is asked anew who it is: a token may be over by then. */
+    LIFE_MS = 3600 * 1000,
+};
+
+/* A piece is half of this and one row, and fits into what a reader may be behind. */
+#define PIECE_BYTES_MAX (LKS_EVENTS_BACKLOG * 3 / 4)
 
 struct lks_reader {
     struct lks_reader *next_reader;
     struct lks_events *events;
     struct lks_httpd_stream *stream; /* NULL: over */
     uint64_t next;                   /* the row it gets next */
-    lks_ms written;                  /* mono, by the ticks */
+    lks_ms written, since;           /* mono, by the ticks */
     /* Of the catch-up under way. */
     uv_work_t job;
     bool working;
@@ -153,6 +160,7 @@ static void keep_row(struct lks_events *e, const struct lks_row *row)
     lks_buf_init(&text, LKS_RECORD_BODY_MAX * 8);
     if (lks_event_text(row, &text, &err) != LKS_OK) {
         lks_buf_fini(&text);
+        lks_events_fini(e);
         e->first = e->next = row->seq + 1;
         return;
     }
@@ -162,9 +170,33 @@ static void keep_row(struct lks_events *e, const struct lks_row *row)
     e->next = row->seq + 1;
 }
 
+static void end_all(struct lks_events *e)
+{
+    for (struct lks_reader *r = e->readers, *next; r != NULL; r = next) {
+        next = r->next_reader;
+        if (r->stream != NULL)
+            end_reader(r);
+    }
+}
+
+/* Whether someone may less than before. */
+static bool takes_access(const struct lks_engine_batch *batch)
+{
+    for (size_t i = 0; i < batch->store.row_count; i++) {
+        uint64_t kind = batch->rows[i].kind;
+        if (kind == LKS_RECORD_UNGRANTED || kind == LKS_RECORD_API_TOKEN_GONE)
+            return true;
+    }
+    return false;
+}
+
+/* Readers were let in once. When that may no longer be right all of them come again, from where
+ * they were. */
 void lks_events_add(struct lks_events *e, const struct lks_engine_batch *batch)
 {
     e->durable = batch->last;
+    if (takes_access(batch))
+        end_all(e);
     if (e->count == 0 || batch->store.row_count == 0 || e->next != batch->rows[0].seq) {
         lks_events_fini(e);
         e->first = e->next = batch->last + 1;
@@ -186,6 +218,11 @@ void lks_events_tick(struct lks_events *e, lks_ms mono)
         next = r->next_reader;
         if (r->stream == NULL)
             continue;
+        r->since = r->since == 0 ? mono : r->since;
+        if (mono - r->since >= LIFE_MS) {
+            end_reader(r);
+            continue;
+        }
         if (mono - r->written >= ALIVE_MS) {
             r->written = mono;
             if (!lks_httpd_stream_write(r->stream, LKS_STR(":\n\n")))
@@ -198,9 +235,5 @@ void lks_events_tick(struct lks_events *e, lks_ms mono)
 void lks_events_close(struct lks_events *e)
 {
     e->closing = true;
-    for (struct lks_reader *r = e->readers, *next; r != NULL; r = next) {
-        next = r->next_reader;
-        if (r->stream != NULL)
-            end_reader(r);
-    }
+    end_all(e);
 }

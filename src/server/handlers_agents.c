@@ -83,7 +83,7 @@ void lks_handle_beat(struct lks_desk *desk, struct lks_call *call)
     enum lks_code code = lks_beat_unpack(lks_buf_view(&call->bytes), &beat, &err);
     if (code == LKS_OK) {
         desk->metrics.beats++;
-        code = lks_engine_hear(desk->engine, desk->now, call->node, &beat, &err);
+        code = lks_desk_hear(desk, call->node, &beat, &err);
     }
     if (code == LKS_E_IO)
         lks_daemon_die(desk->daemon, "the journal is in an unknown state", &err);

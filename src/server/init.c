@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ enum {
 struct making {
     const struct lks_init_options *options;
     char data[PATH_MAX]; /* absolute */
+    bool made, begun;    /* the directory is new; something may stand in it, and it is ours */
     char host[LKS_HOST_NAME_MAX + 1];
     struct lks_str names[NAMES_MAX];
     size_t name_count;
@@ -56,16 +58,34 @@ static enum lks_code make_directory(struct making *m)
 {
     const char *path = m->options->data;
     char secrets[PATH_MAX + 16];
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return lks_fail(m->err, LKS_E_IO, "%s: %s", path, strerror(errno));
+    m->made = mkdir(path, 0700) == 0;
+    if (!m->made && errno != EEXIST)
+        return lks_file_fail(m->err, path);
     if (realpath(path, m->data) == NULL)
-        return lks_fail(m->err, LKS_E_IO, "%s: %s", path, strerror(errno));
+        return lks_file_fail(m->err, path);
     if (check_empty(m->data, m->err) != LKS_OK)
         return m->err->code;
+    m->begun = true;
     snprintf(secrets, sizeof(secrets), "%s/secrets", m->data);
     if (chmod(m->data, 0700) != 0 || mkdir(secrets, 0700) != 0)
         return lks_fail(m->err, LKS_E_IO, "%s: %s", secrets, strerror(errno));
     return LKS_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    return at->level > 0 ? remove(path) : 0;
+}
+
+/* What was half made is of no use to anybody, and in the way of the next try. */
+static void take_back(const struct making *m)
+{
+    if (m->begun)
+        (void)nftw(m->data, remove_entry, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    if (m->made)
+        (void)rmdir(m->options->data);
 }
 
 static enum lks_code write_file(struct making *m, const char *name, mode_t mode,
@@ -314,6 +334,21 @@ static enum lks_code make_journal(struct making *m)
     return write_file(m, "admin.token", 0600, (struct lks_str){text, len + 1});
 }
 
+static void print_next(const struct making *m, FILE *out)
+{
+    const struct lks_init_options *options = m->options;
+    fprintf(out,
+            "%s is ready. Next:\n\n"
+            "  lockstepd run --config %s/lockstepd.yaml\n"
+            "  export LOCKSTEP_SERVER=unix:%s%s\n"
+            "  lockstep fleet apply FLEET.yaml\n\n"
+            "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n",
+            m->data, m->data, options->socket != NULL ? "" : m->data,
+            options->socket != NULL ? options->socket : "/lockstepd.sock", m->data, m->data);
+    if (options->seal_key == NULL)
+        fprintf(out, "Keep %s/seal.key elsewhere too: backups open with nothing else.\n", m->data);
+}
+
 enum lks_code lks_init_run(const struct lks_init_options *options, FILE *out, struct lks_err *err)
 {
     struct making m = {.options = options, .err = err};
@@ -338,17 +373,9 @@ enum lks_code lks_init_run(const struct lks_init_options *options, FILE *out, st
     lks_key_wipe(&m.journal);
     lks_key_wipe(&command);
     explicit_bzero(&m.seal, sizeof(m.seal));
-    if (code != LKS_OK)
-        return code;
-    fprintf(out,
-            "%s is ready. Next:\n\n"
-            "  lockstepd run --config %s/lockstepd.yaml\n"
-            "  export LOCKSTEP_SERVER=unix:%s%s\n"
-            "  lockstep fleet apply FLEET.yaml\n\n"
-            "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n",
-            m.data, m.data, options->socket != NULL ? "" : m.data,
-            options->socket != NULL ? options->socket : "/lockstepd.sock", m.data, m.data);
-    if (options->seal_key == NULL)
-        fprintf(out, "Keep %s/seal.key elsewhere too: backups open with nothing else.\n", m.data);
-    return LKS_OK;
+    if (code == LKS_OK)
+        print_next(&m, out);
+    else
+        take_back(&m);
+    return code;
 }

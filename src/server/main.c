@@ -3,6 +3,8 @@
 #include "server/daemon.h"
 #include "server/init.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,12 +142,15 @@ int main(int argc, char **argv)
     bool named = argc > 1 && argv[1][0] != '-';
     int skip = named ? 2 : 1;
     enum lks_code code;
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a write that fails */
     if (named && strcmp(argv[1], "init") == 0)
         code = run_init(argc - skip, argv + skip, &err);
     else if (named && strcmp(argv[1], "run") != 0)
         code = lks_fail(&err, LKS_E_USAGE, "no command '%s'; init or run", argv[1]);
     else
         code = run_daemon(argc - skip, argv + skip, &err);
+    if (code == LKS_OK && (fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
+        code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s", strerror(errno));
     if (code != LKS_OK)
         fprintf(stderr, "lockstepd: %s\n", err.msg);
     return lks_code_info(code)->exit;

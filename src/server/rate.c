@@ -67,6 +67,20 @@ static struct lks_rate_bucket *find(struct lks_rate *r, uint64_t key, lks_ms now
     return oldest;
 }
 
+bool lks_rate_left(const struct lks_rate *r, struct lks_str key, lks_ms now)
+{
+    uint64_t hash = hash_of(r, key);
+    const struct lks_rate_bucket *set = &r->buckets[(hash % (LKS_RATE_KEYS / WAYS)) * WAYS];
+    for (size_t i = 0; i < WAYS; i++) {
+        struct lks_rate_bucket b = set[i];
+        if (b.key != hash)
+            continue;
+        refill(r, &b, now);
+        return b.thousandths >= WHOLE;
+    }
+    return true;
+}
+
 bool lks_rate_take(struct lks_rate *r, struct lks_str key, lks_ms now, lks_ms *wait)
 {
     struct lks_rate_bucket *b = find(r, hash_of(r, key), now);

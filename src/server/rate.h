@@ -31,6 +31,9 @@ void lks_rate_fini(struct lks_rate *r);
 /* Other numbers from now on; what was used stays used. */
 void lks_rate_set(struct lks_rate *r, uint64_t per_s, uint64_t burst);
 
+/* Whether one is left for `key`; nothing is taken. */
+bool lks_rate_left(const struct lks_rate *r, struct lks_str key, lks_ms now);
+
 /* True, and one less is left for `key`; or false, and `wait` is when the next one will be. */
 bool lks_rate_take(struct lks_rate *r, struct lks_str key, lks_ms now, lks_ms *wait);
 

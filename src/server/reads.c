@@ -168,7 +168,8 @@ enum lks_code lks_event_text(const struct lks_row *row, struct lks_buf *out, str
 static bool list_row(void *ctx, const struct lks_row *row)
 {
     struct listing *l = ctx;
-    if (l->left == 0 || row->seq > l->last)
+    bool full = l->events && l->out->len > l->out->max / 2;
+    if (l->left == 0 || row->seq > l->last || full)
         return false;
     enum lks_code code =
         l->events ? lks_event_text(row, l->out, &l->err) : lks_journal_json(row, l->out, &l->err);

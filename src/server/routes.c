@@ -15,6 +15,7 @@
 #define ETAG   LKS_ROUTE_ETAG
 #define WRITE  LKS_ROUTE_WRITE
 #define COUNTS LKS_ROUTE_COUNTS
+#define REPORT LKS_ROUTE_REPORT
 
 /* clang-format off */
 #define NO_QUERY NULL
@@ -116,15 +117,15 @@ const struct lks_route lks_routes[] = {
      BYTES("application/octet-stream", LKS_BEAT_BYTES_MAX), FORM(lks_form_beat), 0, NULL,
      lks_handle_beat, "A heartbeat"},
     {"PUT", "/v1/agent/tuple", "report", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
-     BYTES("application/json", 1 * MIB), FORM(lks_form_seq), 0, lks_prepare_tuple,
+     BYTES("application/json", 1 * MIB), FORM(lks_form_seq), REPORT, lks_prepare_tuple,
      lks_handle_report, "What the node runs"},
     {"GET", "/v1/agent/mail", "mail", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY, NO_BODY,
      FORM(lks_form_mail), 0, NULL, lks_handle_mail, "What waits for the agent"},
     {"POST", "/v1/agent/result", "result", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
-     JSON(lks_ask_result), FORM(lks_form_seq), WRITE, NULL, lks_handle_result,
+     JSON(lks_ask_result), FORM(lks_form_seq), WRITE | REPORT, NULL, lks_handle_result,
      "How a command ended; saying it again is harmless"},
     {"POST", "/v1/agent/renew", "renew", AGENTS, LKS_MAY_REPORT, LKS_SCOPE_SELF, NO_QUERY,
-     JSON(lks_ask_renew), FORM(lks_form_renewed), WRITE, lks_prepare_renew,
+     JSON(lks_ask_renew), FORM(lks_form_renewed), WRITE | REPORT, lks_prepare_renew,
      lks_handle_renew, "The next certificate for the same node"},
 };
 /* clang-format on */

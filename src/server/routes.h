@@ -31,6 +31,7 @@ enum lks_route_flag {
     LKS_ROUTE_ETAG = 1,   /* follows from the journal's records alone */
     LKS_ROUTE_WRITE = 2,  /* is logged with who asked */
     LKS_ROUTE_COUNTS = 4, /* is given the server thread's own counts */
+    LKS_ROUTE_REPORT = 8, /* a node has something written: it may so often */
 };
 
 struct lks_route {

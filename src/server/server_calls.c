@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { DOWNLOAD_PIECE = 256 << 10, DOWNLOAD_BACKLOG = 16 << 20, DOWNLOAD_MS = 5 };
+enum {
+    DOWNLOAD_PIECE = 256 << 10,
+    DOWNLOAD_BACKLOG = 16 << 20,
+    DOWNLOAD_MS = 5,
+    DOWNLOAD_STALL_MS = 60 * 1000, /* a reader who takes nothing for so long has left */
+};
 
 /* What a connection showed, so that it is looked at once. */
 struct link_memory {
@@ -356,6 +361,8 @@ struct download {
     struct lks_httpd_stream *stream;
     FILE *file;
     uv_timer_t timer;
+    size_t backlog; /* when it was last another, */
+    lks_ms moved;   /* on the loop's clock */
 };
 
 static void download_closed(uv_handle_t *handle)
@@ -372,12 +379,32 @@ static void on_download_ended(void *ctx, struct lks_httpd_stream *stream)
     uv_close((uv_handle_t *)&d->timer, download_closed);
 }
 
+/* A copy that is not whole must not look like one. */
+static void cut_download(struct download *d)
+{
+    lks_httpd_stream_cut(d->stream);
+    on_download_ended(d, NULL);
+}
+
 static void send_piece(uv_timer_t *timer)
 {
     struct download *d = timer->data;
     static char piece[DOWNLOAD_PIECE]; /* of the server thread alone */
+    lks_ms now = uv_now(timer->loop);
+    size_t backlog = lks_httpd_stream_backlog(d->stream);
+    if (backlog != d->backlog || d->moved == 0)
+        d->moved = now;
+    d->backlog = backlog;
+    if (now - d->moved >= DOWNLOAD_STALL_MS) {
+        cut_download(d);
+        return;
+    }
     while (lks_httpd_stream_backlog(d->stream) < DOWNLOAD_BACKLOG / 4) {
         size_t n = fread(piece, 1, sizeof(piece), d->file);
+        if (n == 0 && ferror(d->file) != 0) {
+            cut_download(d);
+            return;
+        }
         if (n == 0) {
             lks_httpd_stream_close(d->stream);
             on_download_ended(d, NULL);

@@ -13,6 +13,7 @@ enum {
     DRAIN_MS = 8000,     /* answers under way may take so long after SIGTERM */
     DRAIN_END_MS = 1500, /* and then the rest of the end so long */
     SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
+    READING_MAX = 2,     /* of the pool's four threads: the others are for agents who report */
 };
 
 static lks_ms mono_now(void)
@@ -142,22 +143,49 @@ static void work(uv_work_t *job)
     call->work(call);
 }
 
+static void worked(uv_work_t *job, int status);
+
+/* Reads of the journal may take seconds each: a few at a time, in the order they came. One whose
+ * peer left is passed over. */
+static void read_next(struct lks_server *s)
+{
+    while (s->to_read != NULL && s->reading < READING_MAX) {
+        struct lks_call *call = (struct lks_call *)s->to_read;
+        s->to_read = s->to_read->next;
+        if (call->x == NULL) {
+            lks_server_answer(s, call);
+            continue;
+        }
+        s->reading++;
+        uv_queue_work(&s->loop, &call->job, work, worked);
+    }
+}
+
 static void worked(uv_work_t *job, int status)
 {
     (void)status;
     struct lks_call *call = job->data;
-    lks_server_answer(&call->daemon->server, call);
+    struct lks_server *s = &call->daemon->server;
+    s->reading--;
+    lks_server_answer(s, call);
+    read_next(s);
 }
 
 static void take_call(struct lks_server *s, struct lks_call *call)
 {
     call->job.data = call;
-    if (call->to_prepare)
+    if (call->to_prepare) {
         uv_queue_work(&s->loop, &call->job, prepare, prepared);
-    else if (call->work != NULL && call->x != NULL)
-        uv_queue_work(&s->loop, &call->job, work, worked);
-    else
+    } else if (call->work != NULL) {
+        call->mail.next = NULL;
+        if (s->to_read == NULL)
+            s->to_read_end = &s->to_read;
+        *s->to_read_end = &call->mail;
+        s->to_read_end = &call->mail.next;
+        read_next(s);
+    } else {
         lks_server_answer(s, call);
+    }
 }
 
 static void take_batch(struct lks_server *s, struct lks_batch *m)
@@ -300,7 +328,7 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
     o.body_max = (size_t)c->body_max;
     o.certificate = o.key = o.client_ca = (struct lks_str){0};
     o.clients = LKS_HTTPD_CLIENTS_NONE;
-    o.per_address = 0;
+    o.per_address = o.connections / 2; /* no user of this machine keeps all others out */
     if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err) !=
         LKS_OK)
         return lks_wrap(err, "socket");

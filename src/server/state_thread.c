@@ -153,8 +153,7 @@ static void hear(struct lks_state_thread *t, const struct lks_beats *beats)
     struct lks_err err = {0};
     for (size_t i = 0; i < beats->count; i++) {
         uint32_t node = beats->items[i].node;
-        enum lks_code code =
-            lks_engine_hear(t->desk.engine, t->desk.now, node, &beats->items[i].beat, &err);
+        enum lks_code code = lks_desk_hear(&t->desk, node, &beats->items[i].beat, &err);
         fatal(t, code, &err);
         touch(t, node);
     }
@@ -303,7 +302,7 @@ static struct lks_limits limits_of(const struct lks_config *c)
 static void take_config(struct lks_state_thread *t)
 {
     const struct lks_config *c = lks_daemon_config(t->daemon);
-    lks_rate_set(&t->desk.rate, c->people_per_s, c->burst);
+    lks_desk_rates_set(&t->desk, c->people_per_s, c->burst);
     struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = limits_of(c)};
     own_turn(t, &event);
 }
@@ -421,6 +420,7 @@ static void run(void *arg)
     uv_run(&t->loop, UV_RUN_DEFAULT);
     lks_engine_free(t->desk.engine);
     lks_rate_fini(&t->desk.rate);
+    lks_rate_fini(&t->desk.reports);
     free(t->told);
     free(t->post);
     uv_loop_close(&t->loop);
@@ -459,7 +459,7 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     t->desk.daemon = d;
     t->desk.state = lks_engine_state(t->desk.engine);
     t->snapshot_seq = kept_snapshot(&d->store.store);
-    return lks_rate_init(&t->desk.rate, config->people_per_s, config->burst, d->options.seed, err);
+    return lks_desk_rates_init(&t->desk, config->people_per_s, config->burst, d->options.seed, err);
 }
 
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,

@@ -124,6 +124,8 @@ struct lks_server {
     uint32_t has_mail_room;
     struct lks_events events;
     uint64_t calls_open; /* requests that are not answered yet */
+    unsigned reading;    /* of them, those that read the journal in the thread pool */
+    struct lks_mail *to_read, **to_read_end; /* that wait for one of those to end */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
     lks_ms drain_until;            /* mono; 0: not draining */

@@ -6,13 +6,12 @@
 
 #include <stdio.h>
 
-/* An executor's name becomes the name of a program in one folder: nothing that leads elsewhere. */
-static bool executor_valid(struct lks_str s)
+bool lks_executor_name(struct lks_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
         bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!plain && (i == 0 || (c != '-' && c != '_')))
+        if (!plain && (i == 0 || c != '-'))
             return false;
     }
     return s.len > 0 && s.len <= LKS_EXECUTOR_NAME_MAX;
@@ -52,7 +51,7 @@ static const struct member {
     NUMBER(epoch),
     NUMBER(attempt),
     NUMBER(expires),
-    TEXT(executor, executor_valid),
+    TEXT(executor, lks_executor_name),
 #undef NUMBER
 #undef TEXT
 };

@@ -26,6 +26,10 @@ struct lks_envelope {
     size_t digest_count;
 };
 
+/* An executor's name becomes the name of a program in one folder: lower-case letters, digits and
+ * '-', which is not the first, so that it leads nowhere else and is no option. */
+bool lks_executor_name(struct lks_str s);
+
 enum lks_code lks_envelope_sign(const struct lks_key *key, const struct lks_envelope *e,
                                 struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_envelope_open(struct lks_str text, const struct lks_public_key *keys,

@@ -157,7 +157,7 @@ static bool set_times(X509 *cert, const struct lks_x509_wish *wish, int64_t at_m
            ASN1_TIME_set(X509_getm_notAfter(cert), end) != NULL;
 }
 
-/* 127 random bits behind a one, so that every serial number has the same length. */
+/* 126 random bits behind a one, so that every serial number has the same length. */
 static bool set_serial(X509 *cert)
 {
     unsigned char bytes[SERIAL_BYTES];
