@@ -145,6 +145,12 @@ void ctl_init_at(struct ctl *c, const char *data, const char *more)
     CHECK(fclose(config) == 0);
 }
 
+int ctl_init_with(const char *data, const char *option, const char *value, struct lks_buf *said)
+{
+    return ctl_run(
+        (const char *[]){LKS_DAEMON_PROGRAM, "init", "--data", data, option, value, NULL}, said);
+}
+
 void ctl_init(struct ctl *c, const char *more)
 {
     char data[sizeof(c->data)];

@@ -30,6 +30,8 @@ void ctl_fini(struct ctl *c);
 
 /* The same at a path of the caller's; c->tree is there. */
 void ctl_init_at(struct ctl *c, const char *data, const char *more);
+/* The exit status of an init with one option, and what it said. */
+int ctl_init_with(const char *data, const char *option, const char *value, struct lks_buf *said);
 
 /* Start it, and wait until it is ready to write; false when it is not, and its log is printed. */
 void ctl_spawn(struct ctl *c);

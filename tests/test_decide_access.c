@@ -84,9 +84,11 @@ static void test_identities(void)
         lks_asked(&a, &e);
         CHECK_CODE(a.decision.refused.code, want);
         CHECK_INT(a.decision.count, identities[i].fine);
+        /* Who is at the socket is the kernel's to say, and no token's. */
+        bool fine = identities[i].fine && !lks_str_starts(identities[i].identity, "unix:");
         lks_asked(&a, &t);
-        CHECK_CODE(a.decision.refused.code, want);
-        CHECK_INT(a.decision.count, identities[i].fine);
+        CHECK_CODE(a.decision.refused.code, fine ? LKS_OK : LKS_E_INVALID);
+        CHECK_INT(a.decision.count, fine);
     }
 }
 

@@ -40,7 +40,8 @@ static struct lks_event order(const char *node, const char *executor, const char
 #define E63          "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz-0123456789"
 #define SENT         "command id=1 node=g1 boot=b1 executor="
 #define REST         " attempt=1 expires=1000001 by=kim reason=why\n"
-#define NO_EXE(e)    "invalid: '" e "' is no executor: lower-case letters, digits and '-', at most 63"
+#define EXE_RULE     "lower-case letters, digits and '-', at most 63"
+#define NO_EXE(e)    "invalid: '" e "' is no executor: " EXE_RULE
 #define NO_DIGEST(d) "invalid: '" d "' is no digest: sha256: and 64 digits"
 
 static const struct {

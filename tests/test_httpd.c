@@ -606,6 +606,13 @@ static void test_stream(void)
         lks_httpd_stream_close(s.streams[0]);
         CHECK(lks_wire_until(&w, "data: three\n\n"));
         CHECK(lks_wire_until(&w, "\r\n0\r\n"));
+        LKS_CLEANUP(lks_wire_close) struct lks_wire cut;
+        open_stream(&s, &cut);
+        CHECK(lks_httpd_stream_write(s.streams[1], LKS_STR("data: part\n\n")));
+        CHECK(lks_wire_until(&cut, "data: part\n\n"));
+        lks_httpd_stream_cut(s.streams[1]);
+        CHECK(lks_wire_end(&cut, '\0'));
+        CHECK(strstr(cut.got.ptr, "\r\n0\r\n") == NULL); /* it does not look whole */
         CHECK_INT(s.ended, 0);
     }
 }

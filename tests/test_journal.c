@@ -1,6 +1,7 @@
 /* Faults of a journal are found and told apart, on every store. */
 #include "engine/journal.h"
 
+#include "engine/walk.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 
@@ -192,7 +193,7 @@ static struct heads heads_of(struct lks_test_world *w)
 {
     struct heads h = {0};
     struct lks_err err = {0};
-    CHECK_CODE(w->store.ops->heads(w->store.self, keep_head, &h, &err), LKS_OK);
+    CHECK_CODE(w->store.ops->heads(w->store.self, 0, keep_head, &h, &err), LKS_OK);
     return h;
 }
 
@@ -265,6 +266,23 @@ static void test_a_chain_that_was_rewritten(void)
         CHECK_INT(found.fault, LKS_FAULT_SIGNATURE);
         CHECK_INT(found.at, 5);
     }
+}
+
+/* A start looks for heads at the end first; one that is far from it still counts. */
+static void test_a_head_that_is_far_from_the_end(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state good = {0}, bad = {0};
+    struct lks_err err = {0};
+    uint8_t other[LKS_HASH_BYTES] = {1};
+    lks_test_live(&w.store, 5, &w.key);
+    const struct lks_record *live = &lks_test_life[lks_test_life_count - 1].record;
+    for (unsigned i = 0; i < LKS_WALK_RECENT + 10; i++)
+        lks_test_append_record(&w.store, 22000, live, NULL, NULL);
+    CHECK_CODE(lks_test_world_fold(&w, 0, &good, &err), LKS_OK);
+    write_head(&w, 5, other, &w.key);
+    CHECK_CODE(lks_test_world_fold(&w, 0, &bad, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "journal row 5 (rewritten)");
 }
 
 static void test_an_end_that_only_witnesses_know(void)
@@ -423,6 +441,7 @@ static void test_bytes_that_rows_refer_to(void)
 static const struct lks_test tests[] = {
     {"journal: damage is found and told apart", test_damage_is_found_and_told_apart},
     {"journal: a chain that was rewritten", test_a_chain_that_was_rewritten},
+    {"journal: a head that is far from the end", test_a_head_that_is_far_from_the_end},
     {"journal: an end that only witnesses know", test_an_end_that_only_witnesses_know},
     {"journal: a witness of another journal", test_a_witness_of_another_journal},
     {"journal: what can be done without the key", test_what_can_be_done_without_the_key},

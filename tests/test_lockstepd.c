@@ -760,8 +760,8 @@ static void test_flood(void)
         CHECK(taken >= BURST && lks_http_answer_header(&t.answer, "retry-after").len > 0);
         fine(admin, "fleet", "/v1/fleet", "", &t);
         int64_t before = told_number(&t, "seq");
-        for (uint8_t boot = 1; boot <= MANY; boot++)
-            CHECK_INT(beat_in(agent, boot, 1, &t), 200);
+        for (int boot = 1; boot <= MANY; boot++)
+            CHECK_INT(beat_in(agent, (uint8_t)boot, 1, &t), 200);
         fine(admin, "fleet", "/v1/fleet", "", &t);
         CHECK(told_number(&t, "seq") > before);
         CHECK(told_number(&t, "seq") < before + MANY);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     ANSWER_MAX = 8 << 20,
@@ -219,10 +220,7 @@ static void test_init_refused(void)
         lks_buf_init(&said, ANSWER_MAX);
         bool there = i % 2 == 1; /* a directory that was there stays, and is empty */
         CHECK(!there || mkdir(data, 0700) == 0);
-        CHECK_INT(ctl_run((const char *[]){LKS_DAEMON_PROGRAM, "init", "--data", data, row[0],
-                                           row[1], NULL},
-                          &said),
-                  3);
+        CHECK_INT(ctl_init_with(data, row[0], row[1], &said), 3);
         CHECK_HAS(lks_buf_view(&said), row[2]);
         CHECK_INT(rmdir(data), there ? 0 : -1);
     }

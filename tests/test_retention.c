@@ -353,7 +353,7 @@ static void test_witnesses_from_before_a_repair_are_explained_by_it(void)
     struct lks_head newest = {0};
     struct lks_verify found = {0};
     struct lks_err err = {0};
-    CHECK_CODE(w.store.ops->heads(w.store.self, keep_head, &newest, &err), LKS_OK);
+    CHECK_CODE(w.store.ops->heads(w.store.self, 0, keep_head, &newest, &err), LKS_OK);
     struct lks_verify_options options = {.witnesses = &newest, .witness_count = 1};
     lks_test_world_tamper(&w, "UPDATE journal SET time = time + 1 WHERE seq = 20");
     CHECK_CODE(lks_journal_repair(&w.store, &w.key, 30000, BY, REASON, &found, &err), LKS_OK);
@@ -581,7 +581,7 @@ static void print_golden(struct lks_test_world *w, struct lks_buf out[GOLDEN_FIL
     for (unsigned i = 0; i < GOLDEN_FILES; i++)
         lks_buf_init(&out[i], BYTES_MAX);
     CHECK_CODE(w->store.ops->rows(w->store.self, 1, print_row, &out[ROWS], &err), LKS_OK);
-    CHECK_CODE(w->store.ops->heads(w->store.self, print_head, &out[HEADS], &err), LKS_OK);
+    CHECK_CODE(w->store.ops->heads(w->store.self, 0, print_head, &out[HEADS], &err), LKS_OK);
     lks_public_key_text(&public, key);
     lks_buf_addf(&out[KEY], "%s\n", key);
     print_state(w, &out[STATE]);

@@ -135,7 +135,7 @@ static void check_heads(const struct lks_store *store, const char *want)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     struct lks_err err = {0};
     lks_buf_init(&out, MIB);
-    CHECK_CODE(store->ops->heads(store->self, list_head, &out, &err), LKS_OK);
+    CHECK_CODE(store->ops->heads(store->self, 0, list_head, &out, &err), LKS_OK);
     CHECK_STR(lks_buf_view(&out), want);
 }
 
@@ -368,8 +368,12 @@ static void test_reading(const struct driver *d)
     put_head(&store, 5);
     check_heads(&store, "2 5 9");
     uint64_t seen = 0;
-    CHECK_CODE(store.ops->heads(store.self, stop_head, &seen, &err), LKS_OK);
+    CHECK_CODE(store.ops->heads(store.self, 0, stop_head, &seen, &err), LKS_OK);
     CHECK_INT(seen, 2);
+    CHECK_CODE(store.ops->heads(store.self, 3, stop_head, &seen, &err), LKS_OK);
+    CHECK_INT(seen, 5);
+    CHECK_CODE(store.ops->heads(store.self, UINT64_MAX, stop_head, &seen, &err), LKS_OK);
+    CHECK_INT(seen, 5);
     CHECK_CODE(put_blob(&store, LKS_STR("a")), LKS_OK);
     CHECK_CODE(put_blob(&store, LKS_STR("b")), LKS_OK);
     seen = 0;

@@ -520,7 +520,7 @@ static void test_edited_heads(void)
                    LKS_OK);
         snprintf(text, sizeof(text), "UPDATE head SET %s", bad[i]);
         raw(p.path, text);
-        CHECK_CODE(store.ops->heads(store.self, check_unsigned, &count, &err), LKS_OK);
+        CHECK_CODE(store.ops->heads(store.self, 0, check_unsigned, &count, &err), LKS_OK);
         CHECK_INT(count, 1);
     }
 }

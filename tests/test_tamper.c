@@ -237,6 +237,12 @@ static void rewrite(void)
     rechain(world.middle, world.last);
 }
 
+static void rewrite_and_behead(void)
+{
+    rewrite();
+    sql("DELETE FROM head");
+}
+
 static void rewrite_with_own_key(void)
 {
     struct lks_key key;
@@ -300,6 +306,8 @@ static const struct damage {
      "row 16 (truncated)"},
     {"the end cut off, no head left of it", cut_end_and_heads, NULL, "truncated", STARTS, NULL},
     {"rewritten", rewrite, "rewritten", "rewritten", REPAIRED, "row 20 (rewritten)"},
+    {"rewritten, no head left", rewrite_and_behead, "signature", "rewritten", LOST,
+     "none of its heads is left"},
     {"rewritten, signed by another", rewrite_with_own_key, "signature", "signature", REPAIRED,
      "the head at row 20 is not signed with this key"},
     {"rewritten, signed with the stolen key", rewrite_with_stolen_key, NULL, "rewritten", STARTS,
@@ -474,6 +482,24 @@ static void every_change_is_found(void)
     }
 }
 
+static void an_export_goes_on_behind_what_it_cannot_read(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    char bad[48], last[32];
+    ctl_copy(ctl_path(&world.ctl, "kept"), world.ctl.data);
+    open_file();
+    sql("UPDATE journal SET kind = 9999 WHERE seq = %" PRIu64, world.middle);
+    close_file();
+    lks_buf_init(&said, TEXT_MAX);
+    CHECK_INT(ctl_run((const char *[]){LKS_CLI_PROGRAM, "journal", "export", world.ctl.data, NULL},
+                      &said),
+              3);
+    snprintf(bad, sizeof(bad), "{\"seq\":%" PRIu64 ",\"unreadable\":", world.middle);
+    snprintf(last, sizeof(last), "{\"seq\":%" PRIu64 ",", world.last);
+    CHECK_HAS(lks_buf_view(&said), bad);
+    CHECK_HAS(lks_buf_view(&said), last);
+}
+
 static void repair_needs_a_fault_and_the_journal_for_itself(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
@@ -493,6 +519,8 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"every change is found", every_change_is_found},
+        {"an export goes on behind what it cannot read",
+         an_export_goes_on_behind_what_it_cannot_read},
         {"repair needs a fault, and the journal for itself",
          repair_needs_a_fault_and_the_journal_for_itself},
         {0},

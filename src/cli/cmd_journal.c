@@ -63,7 +63,9 @@ static void verify_text(struct lks_cli *cli, const struct lks_verify *v, bool ke
             lks_term_on(&cli->term, LKS_GREEN), lks_term_off(&cli->term, LKS_GREEN), v->first,
             v->last, v->heads, v->witnesses, v->blobs);
     if (v->unsigned_rows > 0)
-        fprintf(cli->out, "%" PRIu64 " rows at the end have no signed head yet\n",
+        fprintf(cli->out,
+                "%" PRIu64 " rows at the end have no signed head: only --witness can tell whether "
+                "they are as they were written\n",
                 v->unsigned_rows);
     if (!key)
         fprintf(cli->out, "signatures were not checked: no journal.pub here and no --key\n");
@@ -110,7 +112,19 @@ struct export
     bool failed;
 };
 
-/* A record that we cannot read is told of and does not end the export: what follows may matter. */
+static void unreadable_json(const struct lks_row *row, const struct lks_err *why,
+                            struct lks_buf *json)
+{
+    struct lks_json_writer w = {.out = json};
+    lks_buf_truncate(json, 0);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_int(&w, "seq", (int64_t)row->seq);
+    lks_json_cstr(&w, "unreadable", why->msg);
+    lks_json_end(&w, '}');
+}
+
+/* A record that we cannot read is told of, whoever it is about, and does not end the export: what
+ * follows may matter. The first one is what the command fails with. */
 static bool export_row(void *ctx, const struct lks_row *row)
 {
     struct export *x = ctx;
@@ -118,14 +132,14 @@ static bool export_row(void *ctx, const struct lks_row *row)
     struct lks_record record;
     struct lks_err err = {0};
     lks_buf_init(&json, ROW_MAX);
-    if (x->node.len > 0 &&
-        (lks_record_unpack(row->kind, row->version, row->body, &record, &err) != LKS_OK ||
-         !lks_record_about(&record, x->node)))
+    bool read = lks_record_unpack(row->kind, row->version, row->body, &record, &err) == LKS_OK;
+    if (read && x->node.len > 0 && !lks_record_about(&record, x->node))
         return true;
-    if (lks_journal_json(row, &json, &err) != LKS_OK || lks_buf_check(&json, &err) != LKS_OK) {
-        x->failed = lks_wrap(&err, "row %" PRIu64, row->seq) != LKS_OK;
-        *x->err = err;
-        return false;
+    if (lks_journal_json(row, &json, &err) != LKS_OK) {
+        if (!x->failed)
+            *x->err = err;
+        x->failed = true;
+        unreadable_json(row, &err, &json);
     }
     fprintf(x->cli->out, "%s\n", json.ptr);
     return ferror(x->cli->out) == 0;

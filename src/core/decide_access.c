@@ -189,6 +189,11 @@ void lks_decide_api_token(struct lks_deciding *d)
                             LKS_STR_ARG(id), LKS_TOKEN_ID_MAX);
     else if (!check_identity(d, e->api_token.identity))
         return;
+    else if (lks_str_starts(e->api_token.identity, "unix:"))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "'%" LKS_STR_FMT "' is whoever has that uid at the socket; a token is "
+                            "for NAME or user:NAME",
+                            LKS_STR_ARG(e->api_token.identity));
     else if (lks_state_token(d->state, id) != NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "there is a token '%" LKS_STR_FMT "' already; take it back first, or "

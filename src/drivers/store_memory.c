@@ -388,12 +388,13 @@ static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, 
     return LKS_OK;
 }
 
-static enum lks_code read_heads(void *self, lks_store_head_fn *fn, void *ctx, struct lks_err *err)
+static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                                struct lks_err *err)
 {
     const struct store *s = self;
     enum lks_code code = alive(s, err);
     for (size_t i = 0; code == LKS_OK && i < s->disk->head_count; i++) {
-        if (!fn(ctx, &s->disk->heads[i]))
+        if (s->disk->heads[i].seq >= from && !fn(ctx, &s->disk->heads[i]))
             break;
     }
     return code;

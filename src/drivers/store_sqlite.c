@@ -239,18 +239,20 @@ static struct lks_head head_of(sqlite3_stmt *stmt)
     return head;
 }
 
-static enum lks_code read_heads(void *self, lks_store_head_fn *fn, void *ctx, struct lks_err *err)
+static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                                struct lks_err *err)
 {
     struct store *s = self;
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
     enum lks_code code = lks_sql_usable(&s->sql, err);
-    if (code == LKS_OK)
-        code = lks_sql_prepare(&s->sql,
-                               "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
-                               "iif(length(hash) = 32, hash, NULL), "
-                               "iif(length(signature) = 64, signature, NULL) "
-                               "FROM head WHERE seq > 0 ORDER BY seq",
-                               0, &stmt, err);
+    if (code != LKS_OK || from > INT64_MAX)
+        return code;
+    code = lks_sql_prepare(&s->sql,
+                           "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
+                           "iif(length(hash) = 32, hash, NULL), "
+                           "iif(length(signature) = 64, signature, NULL) "
+                           "FROM head WHERE seq >= max(?, 1) ORDER BY seq",
+                           from, &stmt, err);
     bool more = code == LKS_OK;
     while (more) {
         code = lks_sql_next(&s->sql, stmt, &more, err);

@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 
-#include "engine/journal.h"
+#include "engine/walk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -149,10 +149,12 @@ static enum lks_code pend_all(struct lks_engine *e, const struct lks_record *rec
     return code;
 }
 
-/* The state is no longer good: the rows are taken back, and nothing more leaves this engine. */
+/* The state is no longer good: the rows are taken back, and nothing more leaves this engine. For
+ * whatever reason it was, this is IO, which ends the process before anyone reads that state. */
 static enum lks_code give_up(struct lks_engine *e, const struct mark *mark, uint64_t seq,
                              struct lks_err *err)
 {
+    err->code = LKS_E_IO;
     enum lks_code code = lks_wrap(err, "journal row %" PRIu64, seq);
     go_back(e, mark);
     e->broken = true;
@@ -237,9 +239,13 @@ static bool take_head(void *ctx, const struct lks_head *head)
  * agents would refuse what is signed from now on. */
 static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, struct lks_err *err)
 {
-    if (store->ops->heads(store->self, take_head, e, err) != LKS_OK)
+    if (lks_chain_walk_heads(store, e->state.seq, take_head, e, err) != LKS_OK)
         return err->code;
     struct lks_public_key key = lks_key_public(e->options.key);
+    if (e->head.seq == 0 && e->state.seq != 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "journal: none of its heads is left, so nothing vouches for its rows; look "
+                        "with `lockstep journal verify`, then restore a backup");
     if (e->head.seq != 0 && !lks_head_verify(&key, &e->head))
         return lks_fail(err, LKS_E_INVALID,
                         "journal: the head at row %" PRIu64 " is not signed with this key; is it "
@@ -438,11 +444,13 @@ uint64_t lks_engine_durable_seq(const struct lks_engine *e)
     return e->durable;
 }
 
-/* Rows without a signature wait for so many of them, or for so long. */
+/* Rows without a signature wait for so many of them, or for so long; the first of all do not wait,
+ * so that a journal without a head is one whose heads were removed. */
 static bool sign_due(const struct lks_engine *e, struct lks_now now)
 {
-    return e->seq > e->signed_seq && (e->seq - e->signed_seq >= e->options.sign_rows ||
-                                      now.mono >= e->signed_at + e->options.sign_after);
+    return e->seq > e->signed_seq &&
+           (e->signed_seq == 0 || e->seq - e->signed_seq >= e->options.sign_rows ||
+            now.mono >= e->signed_at + e->options.sign_after);
 }
 
 static void point(struct lks_engine_batch *b)

@@ -72,7 +72,7 @@ enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t
 /* `blob`, which may be NULL, becomes durable with the records. `d`, initialised, gets the decision;
  * a refusal is in d->refused and is not a failure. `needs` is the row that must be durable before
  * the answer leaves: also for a refusal, which may rest on rows that are not durable yet. After a
- * FLEET event the engine has the new manifest. */
+ * FLEET event the engine has the new manifest. IO ends the process: the state is no longer good. */
 enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
                               const struct lks_event *event, const struct lks_store_blob *blob,
                               struct lks_decision *d, uint64_t *needs,

@@ -84,7 +84,7 @@ static enum lks_code fold_begin(struct folding *f)
 {
     const struct lks_store_ops *ops = f->store->ops;
     if (ops->tail(f->store->self, &f->tail, f->err) != LKS_OK ||
-        ops->heads(f->store->self, newest_head, &f->newest, f->err) != LKS_OK)
+        lks_chain_walk_heads(f->store, f->tail.seq, newest_head, &f->newest, f->err) != LKS_OK)
         return lks_wrap(f->err, "journal");
     return LKS_OK;
 }

@@ -125,9 +125,9 @@ static enum lks_code gather(struct verifying *v)
     if (ops->tail(self, &v->tail, v->err) != LKS_OK ||
         ops->rows(self, v->tail.first, journal_row, v, v->err) != LKS_OK)
         return v->err->code;
-    if (v->journal[0] == '\0' && ops->heads(self, journal_head, v, v->err) != LKS_OK)
+    if (v->journal[0] == '\0' && ops->heads(self, 0, journal_head, v, v->err) != LKS_OK)
         return v->err->code;
-    if (ops->heads(self, add_head, v, v->err) != LKS_OK)
+    if (ops->heads(self, 0, add_head, v, v->err) != LKS_OK)
         return v->err->code;
     for (size_t i = 0; i < v->options->witness_count && v->code == LKS_OK; i++)
         (void)add_claim(v, &v->options->witnesses[i], true);

@@ -189,6 +189,29 @@ enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, uin
     return store->ops->rows(store->self, first, anchor_row, &a, err);
 }
 
+struct counted {
+    lks_store_head_fn *fn;
+    void *ctx;
+    size_t count;
+};
+
+static bool count_head(void *ctx, const struct lks_head *head)
+{
+    struct counted *c = ctx;
+    c->count++;
+    return c->fn(c->ctx, head);
+}
+
+enum lks_code lks_chain_walk_heads(struct lks_store *store, uint64_t last, lks_store_head_fn *fn,
+                                   void *ctx, struct lks_err *err)
+{
+    struct counted c = {.fn = fn, .ctx = ctx};
+    uint64_t from = last > LKS_WALK_RECENT ? last - LKS_WALK_RECENT : 0;
+    if (store->ops->heads(store->self, from, count_head, &c, err) != LKS_OK)
+        return err->code;
+    return c.count > 0 || from == 0 ? LKS_OK : store->ops->heads(store->self, 0, fn, ctx, err);
+}
+
 struct lks_str lks_chain_walk_blob(const struct lks_record *r)
 {
     if (r->kind == LKS_RECORD_FLEET)

@@ -1,4 +1,4 @@
-/* For journal.c, verify.c and repair.c: going through the rows, link by link. */
+/* For the files beside it: going through the rows, link by link. */
 #ifndef LKS_ENGINE_WALK_H
 #define LKS_ENGINE_WALK_H
 
@@ -50,6 +50,12 @@ enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w,
 enum lks_code lks_chain_walk_anchor(struct lks_store *store, uint64_t first, uint64_t *by,
                                     uint8_t out[LKS_HASH_BYTES],
                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* The newest heads, the oldest of them first: those of the last rows of a journal that ends with
+ * row `last`, or all where these have none. So a start does not read the heads of years. */
+#define LKS_WALK_RECENT (1U << 16) /* rows */
+enum lks_code lks_chain_walk_heads(struct lks_store *store, uint64_t last, lks_store_head_fn *fn,
+                                   void *ctx, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The digest of the bytes that a record refers to, or an empty view. */
 struct lks_str lks_chain_walk_blob(const struct lks_record *r);

@@ -57,7 +57,10 @@ struct lks_store_ops {
      * of the store. */
     enum lks_code (*rows)(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
                           struct lks_err *err);
-    enum lks_code (*heads)(void *self, lks_store_head_fn *fn, void *ctx, struct lks_err *err);
+
+    /* Heads of rows from `from` on, likewise. There may be as many as rows. */
+    enum lks_code (*heads)(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
+                           struct lks_err *err);
 
     /* NOT_FOUND where there is none. */
     enum lks_code (*blob)(void *self, const char *digest, struct lks_buf *out, struct lks_err *err);

@@ -421,6 +421,8 @@ static void send_file(struct lks_server *s, struct lks_call *call)
     FILE *file = fopen(call->file, "rbe");
     unlink(call->file);
     if (d == NULL || file == NULL) {
+        if (file != NULL)
+            fclose(file);
         free(d);
         lks_httpd_reply(call->x, &(struct lks_httpd_reply){.status = 500});
         return;

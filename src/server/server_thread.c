@@ -14,6 +14,7 @@ enum {
     DRAIN_END_MS = 1500, /* and then the rest of the end so long */
     SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
     READING_MAX = 2,     /* of the pool's four threads: the others are for agents who report */
+    TO_READ_MAX = 64,    /* reads of one identity that wait for those */
 };
 
 static lks_ms mono_now(void)
@@ -145,13 +146,31 @@ static void work(uv_work_t *job)
 
 static void worked(uv_work_t *job, int status);
 
-/* Reads of the journal may take seconds each: a few at a time, in the order they came. One whose
- * peer left is passed over. */
+/* The first that waits, or rather the first of someone else than the last one was: who asks much
+ * does not keep those behind them waiting. */
+static struct lks_call *take_read(struct lks_server *s)
+{
+    struct lks_mail **at = &s->to_read;
+    for (struct lks_mail **m = at; *m != NULL; m = &(*m)->next) {
+        if (strcmp(((struct lks_call *)*m)->identity, s->read_by) != 0) {
+            at = m;
+            break;
+        }
+    }
+    struct lks_call *call = (struct lks_call *)*at;
+    *at = call->mail.next;
+    if (*at == NULL)
+        s->to_read_end = at;
+    snprintf(s->read_by, sizeof(s->read_by), "%s", call->identity);
+    return call;
+}
+
+/* Reads of the journal may take seconds each: a few at a time. One whose peer left is passed over.
+ */
 static void read_next(struct lks_server *s)
 {
     while (s->to_read != NULL && s->reading < READING_MAX) {
-        struct lks_call *call = (struct lks_call *)s->to_read;
-        s->to_read = s->to_read->next;
+        struct lks_call *call = take_read(s);
         if (call->x == NULL) {
             lks_server_answer(s, call);
             continue;
@@ -171,12 +190,28 @@ static void worked(uv_work_t *job, int status)
     read_next(s);
 }
 
+/* One who asks much is told so before everyone else waits behind them. */
+static bool has_enough(const struct lks_server *s, struct lks_call *call)
+{
+    unsigned waiting = 0;
+    for (const struct lks_mail *m = s->to_read; m != NULL; m = m->next)
+        waiting += strcmp(((const struct lks_call *)m)->identity, call->identity) == 0;
+    if (waiting < TO_READ_MAX)
+        return false;
+    lks_call_problem_http(
+        call, 429, "too-many-requests",
+        "%u reads of the journal by %s wait already; try again when they are over", waiting,
+        call->identity);
+    lks_call_header(call, "Retry-After: 1");
+    return true;
+}
+
 static void take_call(struct lks_server *s, struct lks_call *call)
 {
     call->job.data = call;
     if (call->to_prepare) {
         uv_queue_work(&s->loop, &call->job, prepare, prepared);
-    } else if (call->work != NULL) {
+    } else if (call->work != NULL && !has_enough(s, call)) {
         call->mail.next = NULL;
         if (s->to_read == NULL)
             s->to_read_end = &s->to_read;

@@ -125,6 +125,7 @@ struct lks_server {
     struct lks_events events;
     uint64_t calls_open; /* requests that are not answered yet */
     unsigned reading;    /* of them, those that read the journal in the thread pool */
+    char read_by[LKS_CALL_IDENTITY_SIZE];    /* whose the last one was that began */
     struct lks_mail *to_read, **to_read_end; /* that wait for one of those to end */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
