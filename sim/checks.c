@@ -8,9 +8,14 @@
 
 #define SLACK (2 * LKS_SECOND)
 
+struct turn {
+    lks_ms time;
+    uint32_t node;
+};
+
 /* What the checks keep of one pool: when its nodes turned for the worse, and the alarm. */
 struct pool {
-    lks_ms *turns; /* owned; since the last release */
+    struct turn *turns; /* owned; all of them since the last release */
     size_t count, room;
     uint64_t alarm; /* open; 0: none */
     bool must_alarm;
@@ -49,25 +54,32 @@ void sim_model_fini(struct sim *s)
 
 /* MASS ----------------------------------------------------------------------------------------- */
 
-static uint64_t turned_within(const struct pool *p, lks_ms now, lks_ms window)
+/* How many nodes, however often each of them turned. */
+static uint64_t turned_within(const struct sim *s, const struct pool *p, lks_ms now, lks_ms window)
 {
     uint64_t count = 0;
-    for (size_t i = p->count; i-- > 0 && p->turns[i] + window > now;)
-        count++;
+    bool *seen = calloc(s->model->state.node_count + 1, sizeof(*seen));
+    LKS_ASSERT(seen != NULL);
+    for (size_t i = p->count; i-- > 0 && p->turns[i].time + window > now;) {
+        count += !seen[p->turns[i].node];
+        seen[p->turns[i].node] = true;
+    }
+    free(seen);
     return count;
 }
 
-static void note_turn(struct sim *s, uint32_t pool, lks_ms time)
+static void note_turn(struct sim *s, uint32_t node, lks_ms time)
 {
+    uint32_t pool = s->model->state.nodes[node].pool;
     const struct lks_limits *l = &s->model->state.limits;
     if (pool >= SIM_POOLS)
         return;
     struct pool *p = &s->model->pools[pool];
     p->turns = sim_grow(p->turns, p->count, &p->room, sizeof(p->turns[0]));
-    p->turns[p->count++] = time;
+    p->turns[p->count++] = (struct turn){time, node};
     uint64_t limit =
         lks_mass_limit(l->mass_floor, l->mass_percent, s->model->state.pools[pool].nodes);
-    if (turned_within(p, time, l->mass_window) > limit)
+    if (!p->must_alarm && turned_within(s, p, time, l->mass_window) > limit)
         p->must_alarm = true;
 }
 
@@ -81,7 +93,7 @@ static void check_mass(struct sim *s, lks_ms time, const struct lks_rec_mass *r)
     struct pool *p = &s->model->pools[pool];
     uint64_t limit =
         lks_mass_limit(l->mass_floor, l->mass_percent, s->model->state.pools[pool].nodes);
-    uint64_t count = turned_within(p, time, l->mass_window);
+    uint64_t count = turned_within(s, p, time, l->mass_window);
     sim_require(s, p->alarm == 0, "one open MASS alarm a pool at the most");
     sim_require(s, count > limit, "MASS only when more than the limit turned within the window");
     sim_require(s, r->count == count, "MASS says how many turned");
@@ -125,12 +137,12 @@ static void check_record(struct sim *s, lks_ms time, const struct lks_record *r)
         node = lks_state_node(before, r->liveness.node);
         bool worse = r->liveness.state == LKS_LATE || r->liveness.state == LKS_LOST;
         if (node != LKS_NO_NODE && worse && before->nodes[node].liveness == LKS_LIVE)
-            note_turn(s, before->nodes[node].pool, time);
+            note_turn(s, node, time);
     } else if (r->kind == LKS_RECORD_TUPLE) {
         node = lks_state_node(before, r->tuple.node);
         if (node != LKS_NO_NODE && r->tuple.judged == LKS_JUDGED_DRIFT &&
             before->nodes[node].judged == LKS_JUDGED_CONFORMS)
-            note_turn(s, before->nodes[node].pool, time);
+            note_turn(s, node, time);
     } else if (r->kind == LKS_RECORD_MASS) {
         check_mass(s, time, &r->mass);
     } else if (r->kind == LKS_RECORD_ALARM_RELEASED) {

@@ -169,6 +169,48 @@ static void test_mass_once(void)
     CHECK_INT(d->records[12].mass.count, 11);
 }
 
+/* A pool of 20. `flapping` of them come back each time they turned late, `rounds` times within the
+ * window, and then `gone` others fall silent with them. */
+static const struct {
+    const char *name;
+    unsigned flapping, rounds, gone;
+    unsigned count; /* that MASS tells; 0: there is none */
+} flaps[] = {
+    {"one that comes and goes all the time", 1, 9, 0, 0},
+    {"ten that come and go all the time", 10, 9, 0, 0},
+    {"eleven that come and go", 11, 1, 0, 11},
+    {"one that comes and goes, and nine others", 1, 7, 9, 0},
+    {"one that comes and goes, and ten others", 1, 7, 10, 11},
+    {"ten that come and go, and one other", 10, 7, 1, 11},
+};
+
+static void test_mass_flapping(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(flaps); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        uint64_t count = 0;
+        lks_test_case("%s", flaps[i].name);
+        make(&a, "n[01-20]");
+        for (unsigned round = 1; round <= flaps[i].rounds + (flaps[i].gone > 0); round++) {
+            unsigned gone = round > flaps[i].rounds ? flaps[i].gone : 0;
+            lks_fleet_wait(&a, LATE * LKS_SECOND - 1);
+            beat_all(&a, flaps[i].flapping + gone, 2 * round);
+            lks_fleet_wait(&a, 1);
+            (void)lks_fleet_tick(&a);
+            for (size_t k = 0; k < a.decision.count; k++) {
+                if (a.decision.records[k].kind == LKS_RECORD_MASS)
+                    count = a.decision.records[k].mass.count;
+            }
+            for (uint32_t n = 0; n < flaps[i].flapping; n++) {
+                struct lks_beat beat = lks_fleet_beat(&a, 7, 2 * round + 1);
+                CHECK(lks_fleet_hear(&a, lks_state_name(&a.state, n).ptr, &beat).len > 0);
+            }
+        }
+        CHECK_INT(count, flaps[i].count);
+        CHECK_INT(a.state.alarms_open, flaps[i].count > 0);
+    }
+}
+
 /* Pools are looked at one by one. */
 static void test_mass_pools(void)
 {
@@ -524,6 +566,7 @@ int main(void)
         {"decide pulse: never seen", test_never},
         {"decide pulse: MASS", test_mass},
         {"decide pulse: MASS once", test_mass_once},
+        {"decide pulse: MASS counts nodes, not turns", test_mass_flapping},
         {"decide pulse: MASS by pool", test_mass_pools},
         {"decide pulse: slices", test_slices},
         {"decide pulse: order, boots and clocks", test_stories},

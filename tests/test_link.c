@@ -155,48 +155,130 @@ static void test_done(void)
     CHECK_INT(link.renew_at, START + 5);
 }
 
-/* Failure upon failure, the wait is between half of a window and all of it, and the window doubles
- * from one heartbeat to the ceiling. */
+/* Failure upon failure, the wait is between half of a window and all of it. For heartbeats the
+ * window doubles from one heartbeat to two, between the least wait and a minute; for all else to a
+ * minute, since a node is not late for a report that waits. */
 static const struct {
-    unsigned failures;
-    lks_ms window;
-} windows[] = {{1, 10000}, {2, 20000}, {3, 40000}, {4, 60000}, {5, 60000}, {1000, 60000}};
+    const char *name;
+    enum lks_link_act act;
+    lks_ms heartbeat;
+    lks_ms windows[5]; /* the last of them from then on */
+} backoffs[] = {
+    {"the usual heartbeat", LKS_LINK_BEAT, 10000, {10000, 20000, 20000, 20000, 20000}},
+    {"enrolment", LKS_LINK_ENROLL, 10000, {10000, 20000, 20000, 20000, 20000}},
+    {"a fast heartbeat", LKS_LINK_BEAT, 100, {2000, 2000, 2000, 2000, 2000}},
+    {"a heartbeat of the least wait", LKS_LINK_BEAT, 1000, {2000, 2000, 2000, 2000, 2000}},
+    {"a slow heartbeat", LKS_LINK_BEAT, 25000, {25000, 50000, 50000, 50000, 50000}},
+    {"a slower one", LKS_LINK_BEAT, 40000, {40000, 60000, 60000, 60000, 60000}},
+    {"the slowest", LKS_LINK_BEAT, 600000, {60000, 60000, 60000, 60000, 60000}},
+    {"reports", LKS_LINK_PUSH, 10000, {10000, 20000, 40000, 60000, 60000}},
+};
+
+static void fail_on(size_t row, uint64_t seed)
+{
+    enum { FAILURES = 50 };
+    struct lks_rng rng = {seed};
+    struct lks_link link;
+    enum lks_link_act act = backoffs[row].act;
+    lks_link_init(&link, START, backoffs[row].heartbeat, act != LKS_LINK_ENROLL, &rng);
+    const lks_ms *until = act == LKS_LINK_PUSH ? &link.work_after : &link.not_before;
+    const lks_ms *windows = backoffs[row].windows;
+    lks_ms now = link.next_beat;
+    for (size_t failure = 1; failure <= FAILURES; failure++) {
+        lks_ms window = windows[failure > 5 ? 4 : failure - 1];
+        lks_test_case("%s, seed %d, failure %zu", backoffs[row].name, (int)seed, failure);
+        lks_link_failed(&link, now, act, false, &rng);
+        if (!CHECK(*until - now >= window / 2 && *until - now <= window))
+            return;
+        /* The number of a lost one is never used again. */
+        CHECK_INT(link.seq, act == LKS_LINK_BEAT ? failure : 0);
+        now = *until;
+    }
+    lks_link_done(&link, now, act, &rng);
+    lks_link_failed(&link, now, act, false, &rng);
+    CHECK(*until - now <= windows[0]); /* a success forgets them all */
+}
 
 static void test_backoff(void)
 {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (size_t row = 0; row < LKS_COUNT(backoffs); row++) {
+        for (uint64_t seed = 1; seed <= 200; seed++)
+            fail_on(row, seed);
+    }
+}
+
+/* However long a controller was away: one that is back hears of a node before it turns late. */
+static void test_back_in_time(void)
+{
+    enum { LATE = 30000 }; /* as it is where nobody says otherwise */
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
         struct lks_rng rng = {seed};
         struct lks_link link = started(true, &rng);
-        lks_ms now = link.next_beat;
-        size_t row = 0;
-        for (unsigned failure = 1; failure <= 1000; failure++) {
-            if (windows[row].failures < failure && row + 1 < LKS_COUNT(windows))
-                row++;
-            lks_test_case("seed %d, failure %u", (int)seed, failure);
+        lks_ms now = START, back = START + 3600 * LKS_SECOND + lks_rng_below(&rng, LATE);
+        lks_test_case("seed %d", (int)seed);
+        while (now < back) {
             lks_ms at = 0;
-            lks_link_failed(&link, now, LKS_LINK_BEAT, false, &rng);
-            if (!CHECK_INT(lks_link_next(&link, now, &at), LKS_LINK_WAIT) ||
-                !CHECK(at - now >= windows[row].window / 2 && at - now <= windows[row].window))
-                return;
-            CHECK_INT(link.seq, failure); /* the number of a lost one is never used again */
+            if (lks_link_next(&link, now, &at) == LKS_LINK_BEAT)
+                lks_link_failed(&link, now, LKS_LINK_BEAT, false, &rng);
+            (void)lks_link_next(&link, now, &at);
             now = at;
         }
-        lks_link_done(&link, now, LKS_LINK_BEAT, &rng);
-        lks_link_failed(&link, now, LKS_LINK_BEAT, false, &rng);
-        CHECK(link.not_before - now <= BEAT); /* a success forgets them all */
+        CHECK(now - back < LATE * 2 / 3 + 1);
     }
 }
 
 static void test_refused(void)
 {
-    static const enum lks_link_act acts[] = {LKS_LINK_ENROLL, LKS_LINK_BEAT, LKS_LINK_PUSH};
-    for (size_t i = 0; i < LKS_COUNT(acts); i++) {
-        lks_test_case("act %d", (int)acts[i]);
-        struct lks_rng rng = {7};
-        struct lks_link link = started(acts[i] != LKS_LINK_ENROLL, &rng);
-        lks_link_failed(&link, START, acts[i], true, &rng);
-        lks_ms until = acts[i] == LKS_LINK_PUSH ? link.work_after : link.not_before;
-        CHECK(until >= START + 20 * LKS_SECOND && until <= START + LKS_LINK_BACKOFF_MAX);
+    static const struct {
+        enum lks_link_act act;
+        lks_ms least, most;
+    } rows[] = {
+        {LKS_LINK_ENROLL, 10000, 20000},
+        {LKS_LINK_BEAT, 10000, 20000},
+        {LKS_LINK_PUSH, 20000, 40000},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        for (uint64_t seed = 1; seed <= 100; seed++) {
+            lks_test_case("act %d, seed %d", (int)rows[i].act, (int)seed);
+            struct lks_rng rng = {seed};
+            struct lks_link link = started(rows[i].act != LKS_LINK_ENROLL, &rng);
+            lks_link_failed(&link, START, rows[i].act, true, &rng);
+            lks_ms until = rows[i].act == LKS_LINK_PUSH ? link.work_after : link.not_before;
+            CHECK(until >= START + rows[i].least && until <= START + rows[i].most);
+        }
+    }
+}
+
+/* Another interval: the next heartbeat comes within one of the new length, and a crowd that was
+ * close together is not afterwards. */
+static void test_pace(void)
+{
+    static const lks_ms paces[][2] = {{10000, 1000}, {1000, 10000}, {100, 600000}};
+    enum { AGENTS = 10000, PARTS = 10 };
+    for (size_t i = 0; i < LKS_COUNT(paces); i++) {
+        unsigned parts[PARTS] = {0};
+        lks_ms after = paces[i][1];
+        lks_test_case("%d ms to %d ms", (int)paces[i][0], (int)after);
+        for (uint64_t seed = 1; seed <= AGENTS; seed++) {
+            struct lks_rng rng = {seed};
+            struct lks_link link;
+            lks_ms at = 0;
+            lks_link_init(&link, START, paces[i][0], true, &rng);
+            lks_ms now = link.next_beat = START;
+            lks_link_done(&link, now, LKS_LINK_BEAT, &rng);
+            lks_link_pace(&link, now, after, &rng);
+            CHECK_INT(lks_link_next(&link, now, &at), LKS_LINK_WAIT);
+            if (!CHECK(at > now && at <= now + after))
+                return;
+            parts[(at - now - 1) * PARTS / after]++;
+            CHECK_INT(lks_link_next(&link, at, &now), LKS_LINK_BEAT);
+            lks_link_done(&link, at, LKS_LINK_BEAT, &rng);
+            CHECK_INT(link.next_beat, at + after);
+            lks_link_pace(&link, at, after, &rng); /* the same again changes nothing */
+            CHECK_INT(link.next_beat, at + after);
+        }
+        for (size_t k = 0; k < PARTS; k++)
+            CHECK(parts[k] < AGENTS / PARTS * 5 / 4);
     }
 }
 
@@ -204,7 +286,7 @@ static void test_refused(void)
  * than a fair share of them return. */
 static void test_spread(void)
 {
-    enum { AGENTS = 10000, ROUNDS = 5, SECONDS = 61 };
+    enum { AGENTS = 10000, ROUNDS = 5, SECONDS = 21 };
     struct lks_link *links = calloc(AGENTS, sizeof(*links));
     struct lks_rng *rngs = calloc(AGENTS, sizeof(*rngs));
     LKS_ASSERT(links != NULL && rngs != NULL);
@@ -223,7 +305,7 @@ static void test_spread(void)
             if (CHECK(second < SECONDS) && ++returned[second] > most)
                 most = returned[second];
         }
-        lks_ms window = windows[round - 1].window;
+        lks_ms window = backoffs[0].windows[round - 1];
         CHECK(most * (window / 2 / LKS_SECOND) < AGENTS * 5 / 4);
     }
     free(links);
@@ -348,6 +430,8 @@ int main(void)
         {"link: missed heartbeats are gone", test_missed},
         {"link: done", test_done},
         {"link: backoff grows to the ceiling", test_backoff},
+        {"link: a controller that is back hears in time", test_back_in_time},
+        {"link: another interval", test_pace},
         {"link: a refusal is not asked again soon", test_refused},
         {"link: a crowd does not return as one", test_spread},
         {"link: property in all weathers", test_weather},

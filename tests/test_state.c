@@ -99,6 +99,7 @@ static const struct {
 } vocabulary[] = {
     {"node", {"n1", "n2", "n3", "n4", "n5", "n6", "nobody", ""}},
     {"hosts", {"n1", "n2", "n[1-4]", "n[4-6]", "n6,n1", "n[", "", "x1"}},
+    {"what", {"n1", "n2", "n3", "n4", "n5", "n6", "late", ""}},
     {"pool", {"train", "dev", "lab", "", "train", "dev", "train", "dev"}},
     {"name", {"train", "dev", "lab", "train", "dev", "train", "", "dev"}},
     {"digest", {"d1", "d2", "d3", "d1", "d2", "d1", "d1", ""}},
@@ -437,6 +438,107 @@ static void test_certificates(void)
           node->certificates[1].fingerprint[0] == '\0');
 }
 
+/* Who turned for the worse ----------------------------------------------------------------- */
+
+static void live_or_not(struct lks_asked *a, const char *node, enum lks_liveness state)
+{
+    const struct lks_record r = {.kind = LKS_RECORD_LIVENESS,
+                                 .liveness = {.node = lks_str_from(node), .state = state}};
+    lks_asked_apply(a, &r);
+}
+
+/* Pools have their place in the order they came, and keep it when they are gone. */
+static uint32_t turned_of(const struct lks_state *s, uint32_t pool)
+{
+    return lks_mass_count(&s->mass[pool], s->turns, s->clock, s->limits.mass_window);
+}
+
+/* n1 and n2 of "train" turn late, n1 twice. Each row is what happens then, and whom both pools
+ * count. */
+static const struct {
+    const char *name;
+    struct lks_record then;
+    uint32_t train, dev;
+} turns[] = {
+    {"each counts once", {.kind = LKS_RECORD_STARTED}, 2, 0},
+    {"late to lost is no turn",
+     {.kind = LKS_RECORD_LIVENESS, .liveness = {.node = LKS_STR_C("n1"), .state = LKS_LOST}},
+     2,
+     0},
+    {"one moves to another pool",
+     {.kind = LKS_RECORD_PLACED, .placed = {.hosts = LKS_STR_C("n1"), .pool = LKS_STR_C("dev")}},
+     1,
+     0},
+    {"one is removed", {.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR_C("n2")}}, 1, 0},
+    {"the alarm is released",
+     {.kind = LKS_RECORD_ALARM_RELEASED, .alarm_released = {.id = 1}},
+     0,
+     0},
+    {"the pool is removed",
+     {.kind = LKS_RECORD_POOL_REMOVED, .pool_removed = {.name = LKS_STR_C("train")}},
+     0,
+     0},
+    {"a snapshot says so of a node",
+     {.kind = LKS_RECORD_MASS, .mass = {.pool = LKS_STR_C("dev"), .what = LKS_STR_C("d1")}},
+     2,
+     1},
+    {"or of one that is not of the pool",
+     {.kind = LKS_RECORD_MASS, .mass = {.pool = LKS_STR_C("dev"), .what = LKS_STR_C("n1")}},
+     2,
+     0},
+};
+
+static void test_turns(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(turns); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", turns[i].name);
+        lks_asked_init(&a);
+        lks_fleet_pool(&a, "train", "", "");
+        lks_fleet_pool(&a, "dev", "", "");
+        lks_fleet_place(&a, "n[1-3]", "train");
+        lks_fleet_place(&a, "d1", "dev");
+        lks_fleet_live(&a, "n[1-3]", 7);
+        live_or_not(&a, "n1", LKS_LATE);
+        live_or_not(&a, "n2", LKS_LATE);
+        live_or_not(&a, "n1", LKS_LIVE);
+        lks_fleet_wait(&a, LKS_SECOND);
+        live_or_not(&a, "n1", LKS_LATE);
+        const struct lks_record mass = {.kind = LKS_RECORD_MASS,
+                                        .mass = {.pool = LKS_STR("train"), .alarm = 1}};
+        lks_asked_apply(&a, &mass);
+        lks_asked_apply(&a, &turns[i].then);
+        CHECK_INT(turned_of(&a.state, 0), turns[i].train);
+        CHECK_INT(turned_of(&a.state, 1), turns[i].dev);
+        LKS_CLEANUP(lks_state_fini) struct lks_state again = {0};
+        (void)fold(&a.state, &again);
+        (void)check_equal(&a.state, &again);
+    }
+}
+
+/* What a snapshot kept still counts each node once, and by when it last turned. */
+static void test_turns_kept(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a, b;
+    make_good(&a);
+    lks_asked_init(&b);
+    live_or_not(&a, "n1", LKS_LATE);
+    lks_state_fini(&b.state);
+    (void)fold(&a.state, &b.state);
+    b.now = a.now;
+    CHECK_INT(turned_of(&b.state, 0), 1);
+    live_or_not(&b, "n1", LKS_LIVE);
+    lks_fleet_wait(&b, a.state.limits.mass_window - 1);
+    live_or_not(&b, "n1", LKS_LATE);
+    CHECK_INT(turned_of(&b.state, 0), 1);
+    lks_fleet_wait(&b, a.state.limits.mass_window - 1);
+    lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
+    CHECK_INT(turned_of(&b.state, 0), 1);
+    lks_fleet_wait(&b, 1);
+    lks_asked_apply(&b, &(struct lks_record){.kind = LKS_RECORD_STARTED});
+    CHECK_INT(turned_of(&b.state, 0), 0);
+}
+
 /* Bounds ------------------------------------------------------------------------------------ */
 
 /* Alarms make room: closed ones of the older half go first, open ones stay. */
@@ -571,7 +673,8 @@ static const struct {
      {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("p")}},
      "presence of the pool of 'p'"},
     {"a turn",
-     {.kind = LKS_RECORD_MASS, .mass = {.pool = LKS_STR_C("train"), .count = 1}},
+     {.kind = LKS_RECORD_MASS,
+      .mass = {.pool = LKS_STR_C("train"), .what = LKS_STR_C("n1"), .count = 1}},
      "turns of the pool of 'train'"},
     {"a tuple",
      {.kind = LKS_RECORD_TUPLE_KNOWN,
@@ -673,6 +776,8 @@ int main(void)
         {"state: tuples are known while they run", test_tuples},
         {"state: a restless node", test_restless},
         {"state: certificates", test_certificates},
+        {"state: who turned for the worse", test_turns},
+        {"state: who turned, in a snapshot", test_turns_kept},
         {"state: alarms make room", test_alarm_room},
         {"state: commands make room", test_command_room},
         {"state: limit of pools", test_pool_limit},

@@ -169,7 +169,7 @@ static enum lks_code add_group(const struct import *im, size_t first, struct lks
                                size_t *taken, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf hosts = {0};
-    size_t end = first;
+    size_t end = first + 1;
     while (end < im->count && compare_places(&im->rows[end], &im->rows[first]) == 0)
         end++;
     struct lks_str *names = calloc(end - first, sizeof(*names));

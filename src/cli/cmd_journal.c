@@ -79,7 +79,7 @@ enum lks_code lks_cmd_journal_verify(struct lks_cli *cli, const struct lks_args 
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     struct lks_public_key key;
     struct lks_verify v = {0};
-    bool has_key;
+    bool has_key = false;
     const char *place = args->positional[0];
     if (read_key(args, place, &key, &has_key, err) != LKS_OK ||
         lks_witnesses_read(lks_args_get(args, "--witness"), &witnesses, err) != LKS_OK ||
@@ -243,7 +243,7 @@ static enum lks_code ask_at(struct lks_cli *cli, const struct lks_args *args, lk
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     if (args->positional_count > 1) {
         struct lks_public_key key;
-        bool has_key;
+        bool has_key = false;
         if (read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
             lks_controller_journal(args->positional[1], LKS_STORE_READ, &store, err) != LKS_OK)
             return err->code;

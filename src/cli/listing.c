@@ -90,7 +90,7 @@ void lks_listing_row(struct lks_table *t, const struct lks_listing_column *colum
 {
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, LKS_OUTPUT_CELL_MAX * 16);
+        lks_buf_init(&text, (size_t)LKS_OUTPUT_CELL_MAX * 16);
         if (strcmp(columns[i].key, "*") == 0)
             add_rest(&text, columns, count, item);
         else
@@ -182,7 +182,7 @@ enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args
     for (const struct lks_doc *i = answer->doc != NULL ? answer->doc->first : NULL; i != NULL;
          i = i->next) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, LKS_OUTPUT_CELL_MAX * 16);
+        lks_buf_init(&text, (size_t)LKS_OUTPUT_CELL_MAX * 16);
         add_value(&text, i);
         struct lks_str value = lks_buf_view(&text);
         lks_table_cell(&table, LKS_PLAIN, i->key);

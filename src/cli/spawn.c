@@ -33,8 +33,10 @@ static void find_program(const struct lks_cli *cli, const char *name, char out[P
 _Noreturn static void become(const char *path, const char *const *argv, int out)
 {
     char *words[ARGS_MAX + 1] = {0};
-    for (size_t i = 0; i < ARGS_MAX && argv[i] != NULL; i++)
-        words[i] = (char *)(uintptr_t)argv[i];
+    size_t count = 0;
+    while (count < ARGS_MAX && argv[count] != NULL)
+        count++;
+    memcpy(words, argv, count * sizeof(argv[0])); /* exec changes none of them */
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
         dup2(out, STDERR_FILENO) >= 0)

@@ -96,12 +96,19 @@ static enum lks_code arm(const struct lks_applying *a, uint32_t n)
     return LKS_OK;
 }
 
-static enum lks_code turned(const struct lks_applying *a, const struct lks_node *node)
+void lks_apply_turned(const struct lks_applying *a, uint32_t node)
 {
     struct lks_state *s = a->s;
-    if (node->pool == LKS_NO_POOL || !s->pools[node->pool].known)
-        return LKS_OK;
-    return lks_mass_add(&s->mass[node->pool], a->time, s->limits.mass_window, a->err);
+    uint32_t pool = s->nodes[node].pool;
+    if (pool != LKS_NO_POOL && s->pools[pool].known)
+        lks_mass_add(&s->mass[pool], s->turns, node, a->time, s->limits.mass_window);
+}
+
+/* The node leaves its pool, which counts its own nodes alone. */
+static void leave_pool(const struct lks_applying *a, const struct lks_node *node)
+{
+    if (node->pool != LKS_NO_POOL)
+        lks_mass_remove(&a->s->mass[node->pool], a->s->turns, number_of(a, node));
 }
 
 /* The journal ------------------------------------------------------------------------------- */
@@ -122,7 +129,7 @@ static enum lks_code apply_limits(const struct lks_applying *a)
     const struct lks_rec_limits *l = &a->r->limits;
     struct lks_state *s = a->s;
     for (uint32_t i = 0; i < s->pool_count; i++)
-        lks_mass_forget(&s->mass[i], s->clock, s->limits.mass_window);
+        lks_mass_forget(&s->mass[i], s->turns, s->clock, s->limits.mass_window);
     s->limits = (struct lks_limits){
         .heartbeat = l->heartbeat,
         .late = l->late,
@@ -199,7 +206,7 @@ static enum lks_code apply_pool_removed(const struct lks_applying *a)
     pool->posture = pool->enforce = pool->sched = pool->stack = 0;
     pool->criticality = 0;
     pool->mass_alarm = 0;
-    lks_mass_clear(&a->s->mass[p]);
+    lks_mass_clear(&a->s->mass[p], a->s->turns);
     return LKS_OK;
 }
 
@@ -254,6 +261,7 @@ static enum lks_code place(const struct lks_applying *a, struct lks_str name)
         return a->err->code;
     node->placed = true;
     if (node->pool != pool) {
+        leave_pool(a, node);
         node->pool = pool;
         if (node->judged_stack != (pool == LKS_NO_POOL ? 0 : s->pools[pool].stack_digest))
             unjudge(node);
@@ -296,6 +304,7 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
     count(a->s, node, -1);
     if (forget_machine(a, node) != LKS_OK)
         return a->err->code;
+    leave_pool(a, node);
     *node = (struct lks_node){.pool = LKS_NO_POOL, .pending = node->pending};
     return LKS_OK;
 }
@@ -395,8 +404,8 @@ static enum lks_code apply_liveness(const struct lks_applying *a)
     node->liveness = (enum lks_liveness)l->state;
     node->liveness_since = a->time;
     count(a->s, node, 1);
-    if (worse && turned(a, node) != LKS_OK)
-        return a->err->code;
+    if (worse)
+        lks_apply_turned(a, number_of(a, node));
     return arm(a, number_of(a, node));
 }
 
@@ -445,9 +454,10 @@ static enum lks_code apply_tuple(const struct lks_applying *a)
     };
     bool worse = node->judged == LKS_JUDGED_CONFORMS && t->judged == LKS_JUDGED_DRIFT;
     if (run_tuple(a, node, t->digest) != LKS_OK ||
-        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        (worse && turned(a, node) != LKS_OK))
+        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
+    if (worse)
+        lks_apply_turned(a, number_of(a, node));
     node->taken = t->taken;
     node->tuple_since = a->time;
     node->judged = (enum lks_judged)t->judged;

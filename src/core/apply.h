@@ -26,6 +26,9 @@ struct lks_kept {
 enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_kept *list,
                                  size_t count) LKS_MUST_CHECK;
 
+/* A node of a pool turned for the worse. */
+void lks_apply_turned(const struct lks_applying *a, uint32_t node);
+
 /* apply_lists.c */
 lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_granted,
     lks_apply_ungranted, lks_apply_api_token, lks_apply_api_token_gone, lks_apply_command,

@@ -50,7 +50,7 @@ static void release_pools(struct lks_state *s, uint64_t alarm)
     for (uint32_t p = 0; p < s->pool_count && alarm != 0; p++) {
         if (s->pools[p].mass_alarm == alarm) {
             s->pools[p].mass_alarm = 0;
-            lks_mass_clear(&s->mass[p]);
+            lks_mass_clear(&s->mass[p], s->turns);
         }
     }
 }
@@ -69,7 +69,7 @@ enum lks_code lks_apply_alarm_released(const struct lks_applying *a)
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
-/* Without an alarm the record only says how many turned, which is how a snapshot says it. */
+/* Without an alarm the record only says that one node turned, which is how a snapshot says it. */
 enum lks_code lks_apply_mass(const struct lks_applying *a)
 {
     const struct lks_rec_mass *m = &a->r->mass;
@@ -78,10 +78,9 @@ enum lks_code lks_apply_mass(const struct lks_applying *a)
         return LKS_OK;
     if (m->alarm != 0)
         a->s->pools[p].mass_alarm = m->alarm;
-    for (uint64_t i = 0; i < m->count && i < LKS_MASS_TURNS_MAX && m->alarm == 0; i++) {
-        if (lks_mass_add(&a->s->mass[p], a->time, a->s->limits.mass_window, a->err) != LKS_OK)
-            return a->err->code;
-    }
+    uint32_t node = lks_state_node(a->s, m->what);
+    if (m->alarm == 0 && node != LKS_NO_NODE && a->s->nodes[node].pool == p)
+        lks_apply_turned(a, node);
     return LKS_OK;
 }
 

@@ -31,9 +31,10 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_RESULT] = lks_decide_result,
 };
 
-/* What turned in one pool by this decision. */
+/* Who turned in one pool: within the window up to now, and of others by this decision. */
 struct lks_deciding_turns {
     uint32_t count;
+    bool looked; /* `count` holds those of before */
     bool raised;
 };
 
@@ -193,32 +194,33 @@ static struct lks_deciding_turns *turns_of(struct lks_deciding *d, uint32_t pool
     return d->turns == NULL ? NULL : &d->turns[pool];
 }
 
-void lks_deciding_turn(struct lks_deciding *d, uint32_t p, const char *what)
+void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what)
 {
     const struct lks_state *s = d->state;
     const struct lks_limits *l = &s->limits;
+    uint32_t p = s->nodes[node].pool;
     if (p >= s->pool_count || !s->pools[p].known)
         return;
     const struct lks_state_pool *pool = &s->pools[p];
     struct lks_deciding_turns *turns = turns_of(d, p);
     if (turns == NULL)
         return;
-    turns->count++;
-    uint64_t count =
-        (uint64_t)lks_mass_count(&s->mass[p], d->now.wall, l->mass_window) + turns->count;
+    if (!turns->looked)
+        turns->count = lks_mass_count(&s->mass[p], s->turns, d->now.wall, l->mass_window);
+    turns->looked = true;
+    turns->count += !lks_mass_counts(&s->turns[node], d->now.wall, l->mass_window);
     if (pool->mass_alarm != 0 || turns->raised ||
-        count <= lks_mass_limit(l->mass_floor, l->mass_percent, pool->nodes))
+        turns->count <= lks_mass_limit(l->mass_floor, l->mass_percent, pool->nodes))
         return;
     struct lks_str name = lks_state_text(s, pool->name);
     struct lks_str text = lks_deciding_text(
-        d, "%llu of %u nodes turned %s within %llu s: automatic acts in this pool wait",
-        (unsigned long long)count, pool->nodes, what,
-        (unsigned long long)(l->mass_window / LKS_SECOND));
+        d, "%u of %u nodes turned %s within %llu s: automatic acts in this pool wait", turns->count,
+        pool->nodes, what, (unsigned long long)(l->mass_window / LKS_SECOND));
     uint64_t alarm = lks_deciding_alarm(d, LKS_ALARM_MASS, name, text);
     lks_deciding_add(d, LKS_RECORD_MASS)->mass = (struct lks_rec_mass){
         .pool = name,
         .what = lks_str_from(what),
-        .count = count,
+        .count = turns->count,
         .of = pool->nodes,
         .alarm = alarm,
     };

@@ -30,7 +30,7 @@ static void look_at(struct lks_deciding *d, uint32_t node)
     bool live = n->liveness == LKS_LIVE;
     turn(d, node, live ? LKS_LATE : LKS_LOST);
     if (live)
-        lks_deciding_turn(d, n->pool, "late");
+        lks_deciding_turn(d, node, "late");
 }
 
 /* The due entries are the top of the heap: below one that is not due none is. */

@@ -42,8 +42,9 @@ void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
 bool lks_deciding_fold(struct lks_deciding *d, const struct lks_str *names, size_t count,
                        struct lks_str *out);
 
-/* A node of `pool` turns for the worse ("late", "drift") by this decision: the MASS rule. */
-void lks_deciding_turn(struct lks_deciding *d, uint32_t pool, const char *what);
+/* `node` turns for the worse ("late", "drift") by this decision, for the first time: the MASS
+ * rule. */
+void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what);
 
 typedef void lks_rule(struct lks_deciding *d);
 

@@ -281,7 +281,7 @@ static void record_tuple(struct lks_deciding *d, const struct lks_node *node,
         .first = v->first,
     };
     if (node->judged == LKS_JUDGED_CONFORMS && v->judged == LKS_JUDGED_DRIFT)
-        lks_deciding_turn(d, node->pool, "drift");
+        lks_deciding_turn(d, d->event->node, "drift");
 }
 
 static void record_parts(struct lks_deciding *d, const struct parts *p)

@@ -110,21 +110,20 @@ static void dump_alarms(struct dump *d)
     }
 }
 
-/* Who turned within the window, by the time it happened, and then the alarm. */
+/* Who turned within the window, each at the time it did, and then the alarm. */
 static void dump_mass(struct dump *d, uint32_t pool)
 {
     const struct lks_mass *m = &d->s->mass[pool];
     struct lks_record r = {.kind = LKS_RECORD_MASS,
-                           .mass = {.pool = text(d, d->s->pools[pool].name), .what = {"", 0}}};
-    uint32_t i = m->count - lks_mass_count(m, d->s->clock, d->s->limits.mass_window);
-    while (i < m->count) {
-        lks_ms at = lks_mass_turn(m, i);
-        for (r.mass.count = 0; i < m->count && lks_mass_turn(m, i) == at; i++)
-            r.mass.count++;
-        say(d, at, r);
+                           .mass = {.pool = text(d, d->s->pools[pool].name), .count = 1}};
+    uint32_t n = m->oldest;
+    for (uint32_t i = 0; i < m->count; i++, n = d->s->turns[n].after) {
+        r.mass.what = lks_state_name(d->s, n);
+        if (lks_mass_counts(&d->s->turns[n], d->s->clock, d->s->limits.mass_window))
+            say(d, d->s->turns[n].at, r);
     }
-    r.mass.count = 0;
-    r.mass.alarm = d->s->pools[pool].mass_alarm;
+    r.mass = (struct lks_rec_mass){
+        .pool = r.mass.pool, .what = {"", 0}, .alarm = d->s->pools[pool].mass_alarm};
     if (r.mass.alarm != 0)
         say(d, d->s->clock, r);
 }

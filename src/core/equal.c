@@ -121,15 +121,17 @@ static const struct member pool_texts[] = {
     TEXT(lks_state_pool, sched), TEXT(lks_state_pool, stack),   TEXT(lks_state_pool, stack_digest),
 };
 
-/* Only what the window still holds counts. */
+/* Only what the window still holds counts: the newest ones. */
 static bool same_mass(const struct pair *p, uint32_t a, uint32_t b)
 {
-    const struct lks_mass *x = &p->a->mass[a], *y = &p->b->mass[b];
-    uint32_t count = lks_mass_count(x, p->a->clock, p->a->limits.mass_window);
-    if (count != lks_mass_count(y, p->b->clock, p->b->limits.mass_window))
+    const struct lks_state *x = p->a, *y = p->b;
+    uint32_t count = lks_mass_count(&x->mass[a], x->turns, x->clock, x->limits.mass_window);
+    if (count != lks_mass_count(&y->mass[b], y->turns, y->clock, y->limits.mass_window))
         return false;
-    for (uint32_t i = 1; i <= count; i++) {
-        if (lks_mass_turn(x, x->count - i) != lks_mass_turn(y, y->count - i))
+    uint32_t n = x->mass[a].newest, k = y->mass[b].newest;
+    for (; count > 0; count--, n = x->turns[n].before, k = y->turns[k].before) {
+        if (x->turns[n].at != y->turns[k].at ||
+            !lks_str_eq(lks_state_name(x, n), lks_state_name(y, k)))
             return false;
     }
     return true;

@@ -7,17 +7,29 @@ static lks_ms later(lks_ms a, lks_ms b)
     return a > b ? a : b;
 }
 
+static lks_ms sooner(lks_ms a, lks_ms b)
+{
+    return a < b ? a : b;
+}
+
 /* How long to wait after `failures` in a row: between half of a window and all of it. The window
  * starts at one heartbeat, since that is how far apart agents are that fail for the same reason,
- * and doubles up to the ceiling. */
-static lks_ms backoff(lks_ms heartbeat, unsigned failures, struct lks_rng *rng)
+ * and doubles up to `ceiling`. */
+static lks_ms backoff(lks_ms heartbeat, unsigned failures, lks_ms ceiling, struct lks_rng *rng)
 {
     lks_ms window = later(heartbeat, 2 * LKS_LINK_FLOOR);
-    for (unsigned i = 1; i < failures && window < LKS_LINK_BACKOFF_MAX; i++)
+    for (unsigned i = 1; i < failures && window < ceiling; i++)
         window *= 2;
-    if (window > LKS_LINK_BACKOFF_MAX)
-        window = LKS_LINK_BACKOFF_MAX;
+    window = sooner(window, ceiling);
     return window / 2 + lks_rng_below(rng, window / 2 + 1);
+}
+
+/* After this long at the most a controller that is back is found, well before it turns a node late
+ * that it has not heard since its start. */
+static lks_ms beat_ceiling(lks_ms heartbeat)
+{
+    lks_ms ceiling = sooner(heartbeat, LKS_LINK_BACKOFF_MAX) * LKS_LINK_BEATS_MAX;
+    return sooner(later(ceiling, 2 * LKS_LINK_FLOOR), LKS_LINK_BACKOFF_MAX);
 }
 
 void lks_link_init(struct lks_link *link, lks_ms now, lks_ms heartbeat, bool enrolled,
@@ -136,17 +148,28 @@ void lks_link_failed(struct lks_link *link, lks_ms now, enum lks_link_act act, b
         /* Its number is spent: it may have been heard, and heard again it would be a replay. */
         link->seq += act == LKS_LINK_BEAT;
         link->failures = count_failure(link->failures, refused);
-        link->not_before = now + backoff(link->heartbeat, link->failures, rng);
+        link->not_before =
+            now + backoff(link->heartbeat, link->failures, beat_ceiling(link->heartbeat), rng);
         return;
     case LKS_LINK_RENEW:
     case LKS_LINK_PUSH:
     case LKS_LINK_FETCH:
         /* Heartbeats go on: that a report is not taken does not make the node silent. */
         link->work_failures = count_failure(link->work_failures, refused);
-        link->work_after = now + backoff(link->heartbeat, link->work_failures, rng);
+        link->work_after =
+            now + backoff(link->heartbeat, link->work_failures, LKS_LINK_BACKOFF_MAX, rng);
         link->not_before = later(link->not_before, now + LKS_LINK_FLOOR);
         return;
     }
+}
+
+void lks_link_pace(struct lks_link *link, lks_ms now, lks_ms heartbeat, struct lks_rng *rng)
+{
+    LKS_ASSERT(heartbeat > 0);
+    if (heartbeat == link->heartbeat)
+        return;
+    link->heartbeat = heartbeat;
+    link->next_beat = now + 1 + lks_rng_below(rng, heartbeat);
 }
 
 lks_ms lks_link_renew_at(lks_ms from, lks_ms until, struct lks_rng *rng)

@@ -5,7 +5,8 @@
  * lks_link_failed() say what came of it. Reports (tuples, results of commands) wait in a spool and
  * leave in the order they were made, one at a time, each until it was acknowledged. While the
  * controller is away, tries are spread with jitter and back off up to a ceiling, so that ten
- * thousand agents do not return as one.
+ * thousand agents do not return as one. For heartbeats the ceiling is low: a controller that is
+ * back has to hear of its fleet before it takes it to be late.
  */
 #ifndef LKS_CORE_LINK_H
 #define LKS_CORE_LINK_H
@@ -18,6 +19,7 @@
 
 #define LKS_LINK_FLOOR       LKS_SECOND /* the least wait after a failure */
 #define LKS_LINK_BACKOFF_MAX (60 * LKS_SECOND)
+#define LKS_LINK_BEATS_MAX   2 /* the same in heartbeats, for heartbeats and enrolment */
 
 enum lks_link_act {
     LKS_LINK_WAIT, /* until `at` */
@@ -57,6 +59,10 @@ void lks_link_done(struct lks_link *link, lks_ms now, enum lks_link_act act, str
 /* `refused`: the controller answered and said no; trying again soon is pointless but harmless. */
 void lks_link_failed(struct lks_link *link, lks_ms now, enum lks_link_act act, bool refused,
                      struct lks_rng *rng);
+
+/* The controller wants heartbeats so often from now on: the next one comes within one interval of
+ * the new length, at a moment of its own, since agents that were close together would stay so. */
+void lks_link_pace(struct lks_link *link, lks_ms now, lks_ms heartbeat, struct lks_rng *rng);
 
 /* Renew when two thirds of a certificate's life are over, spread over a tenth of it. */
 lks_ms lks_link_renew_at(lks_ms from, lks_ms until, struct lks_rng *rng);

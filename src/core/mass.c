@@ -1,85 +1,70 @@
 #include "core/mass.h"
 
-#include <stdlib.h>
-
-enum { FIRST_ROOM = 16 };
-
-void lks_mass_fini(struct lks_mass *m)
+/* A turn is within the window while it is younger than the window is long. */
+static bool within(lks_ms at, lks_ms now, lks_ms window)
 {
-    free(m->turns);
-    *m = (struct lks_mass){0};
+    return at >= now || now - at < window;
 }
 
-lks_ms lks_mass_turn(const struct lks_mass *m, uint32_t i)
+bool lks_mass_counts(const struct lks_mass_turn *turn, lks_ms now, lks_ms window)
 {
-    LKS_ASSERT(i < m->count);
-    return m->turns[(m->first + i) & (m->room - 1)];
+    return turn->counted && within(turn->at, now, window);
 }
 
-/* How many, from the oldest on, the window has left behind. A turn is within it while it is
- * younger than the window is long. */
-static uint32_t stale(const struct lks_mass *m, lks_ms now, lks_ms window)
+void lks_mass_remove(struct lks_mass *m, struct lks_mass_turn *turns, uint32_t node)
 {
-    uint32_t low = 0, high = m->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        lks_ms at = lks_mass_turn(m, middle);
-        if (at < now && now - at >= window)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    struct lks_mass_turn gone = turns[node];
+    if (!gone.counted)
+        return;
+    LKS_ASSERT(m->count > 0);
+    if (node == m->oldest)
+        m->oldest = gone.after;
+    else
+        turns[gone.before].after = gone.after;
+    if (node == m->newest)
+        m->newest = gone.before;
+    else
+        turns[gone.after].before = gone.before;
+    turns[node] = (struct lks_mass_turn){0};
+    m->count--;
 }
 
-static void drop(struct lks_mass *m, uint32_t oldest)
+void lks_mass_forget(struct lks_mass *m, struct lks_mass_turn *turns, lks_ms now, lks_ms window)
 {
-    m->first = (m->first + oldest) & (m->room - 1);
-    m->count -= oldest;
+    while (m->count > 0 && !within(turns[m->oldest].at, now, window))
+        lks_mass_remove(m, turns, m->oldest);
 }
 
-void lks_mass_forget(struct lks_mass *m, lks_ms now, lks_ms window)
+/* A clock that was set back is taken to stand still, so the chain is in the order of time. */
+void lks_mass_add(struct lks_mass *m, struct lks_mass_turn *turns, uint32_t node, lks_ms now,
+                  lks_ms window)
 {
-    uint32_t gone = stale(m, now, window);
-    if (gone > 0)
-        drop(m, gone);
+    if (m->count > 0 && turns[m->newest].at > now)
+        now = turns[m->newest].at;
+    lks_mass_forget(m, turns, now, window);
+    lks_mass_remove(m, turns, node);
+    turns[node] = (struct lks_mass_turn){.at = now, .before = m->newest, .counted = true};
+    if (m->count == 0)
+        m->oldest = node;
+    else
+        turns[m->newest].after = node;
+    m->newest = node;
+    m->count++;
 }
 
-/* Twice the room, a power of two, with the oldest in front. */
-static enum lks_code grow(struct lks_mass *m, struct lks_err *err)
+uint32_t lks_mass_count(const struct lks_mass *m, const struct lks_mass_turn *turns, lks_ms now,
+                        lks_ms window)
 {
-    uint32_t room = m->room == 0 ? FIRST_ROOM : m->room * 2;
-    lks_ms *turns = calloc(room, sizeof(turns[0]));
-    if (turns == NULL)
-        return lks_fail_nomem(err);
-    for (uint32_t i = 0; i < m->count; i++)
-        turns[i] = lks_mass_turn(m, i);
-    free(m->turns);
-    *m = (struct lks_mass){.turns = turns, .count = m->count, .room = room};
-    return LKS_OK;
+    uint32_t count = m->count;
+    for (uint32_t n = m->oldest; count > 0 && !within(turns[n].at, now, window); n = turns[n].after)
+        count--;
+    return count;
 }
 
-enum lks_code lks_mass_add(struct lks_mass *m, lks_ms now, lks_ms window, struct lks_err *err)
+void lks_mass_clear(struct lks_mass *m, struct lks_mass_turn *turns)
 {
-    if (m->count > 0 && lks_mass_turn(m, m->count - 1) > now)
-        now = lks_mass_turn(m, m->count - 1);
-    lks_mass_forget(m, now, window);
-    if (m->count == LKS_MASS_TURNS_MAX)
-        drop(m, 1);
-    if (m->count == m->room && grow(m, err) != LKS_OK)
-        return err->code;
-    m->turns[(m->first + m->count++) & (m->room - 1)] = now;
-    return LKS_OK;
-}
-
-uint32_t lks_mass_count(const struct lks_mass *m, lks_ms now, lks_ms window)
-{
-    return m->count - stale(m, now, window);
-}
-
-void lks_mass_clear(struct lks_mass *m)
-{
-    m->first = m->count = 0;
+    while (m->count > 0)
+        lks_mass_remove(m, turns, m->oldest);
 }
 
 uint64_t lks_mass_limit(uint64_t floor, uint64_t percent, uint64_t nodes)

@@ -51,11 +51,12 @@ void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_
 enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,
                               struct lks_err *err)
 {
-    uint32_t id = 0, room = s->node_room;
+    uint32_t id = 0, room = s->node_room, turns_room = s->node_room;
     if (lks_intern_id(&s->names, name, &id, err) != LKS_OK)
         return err->code;
     if (id == s->node_count) {
         if (LKS_ROOM(s->pulses, &room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
+            LKS_ROOM(s->turns, &turns_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
             LKS_ROOM(s->nodes, &s->node_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK)
             return lks_wrap(err, "nodes");
         s->nodes[id].pool = LKS_NO_POOL;
@@ -119,8 +120,6 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
 
 void lks_state_fini(struct lks_state *s)
 {
-    for (uint32_t i = 0; i < s->pool_count; i++)
-        lks_mass_fini(&s->mass[i]);
     for (uint32_t i = 0; i < s->tuple_room; i++)
         free(s->tuple_texts[i]);
     lks_intern_fini(&s->texts);
@@ -130,7 +129,7 @@ void lks_state_fini(struct lks_state *s)
     lks_heap_fini(&s->deadlines);
     void *const arrays[] = {s->nodes,          s->pulses,      s->pools,       s->mass,
                             s->tuple_readings, s->tuple_nodes, s->tuple_texts, s->bindings,
-                            s->tokens,         s->alarms,      s->commands};
+                            s->tokens,         s->alarms,      s->commands,    s->turns};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};

@@ -173,7 +173,8 @@ struct lks_state {
     uint32_t command_count, command_room, commands_open;
     struct lks_heap deadlines; /* mono, by node: when to look whether it is late or lost */
     uint32_t liveness[LKS_LIVENESS_COUNT]; /* of placed nodes */
-    struct lks_mass *mass; /* by pool: who turned for the worse of late; see core/mass.h */
+    struct lks_mass *mass;       /* by pool: who turned for the worse of late; see core/mass.h */
+    struct lks_mass_turn *turns; /* by node: when */
     /* Of this moment, beside `pulses`. */
     struct lks_now seen;                         /* the last time we were told */
     lks_ms commands_due;                         /* wall: no open command is over before this */

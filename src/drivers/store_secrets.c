@@ -33,7 +33,8 @@ static enum lks_code check_mode(const char *path, mode_t forbidden, const char *
 /* In the child: the program alone, with nothing of ours but the pipe. */
 _Noreturn static void become(const char *program, int out)
 {
-    char *const argv[] = {(char *)(uintptr_t)program, NULL};
+    char *argv[] = {NULL, NULL};
+    memcpy(argv, &program, sizeof(program)); /* exec does not change it */
     char *const environment[] = {NULL};
     int null = open("/dev/null", O_RDONLY);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&

@@ -213,8 +213,8 @@ static const struct lks_record_field alarm_released_fields[] = {
 };
 static const struct lks_record_field mass_fields[] = {
     TEXT(mass, pool, "The pool in which acts wait from now on."),
-    TEXT(mass, what, "What so many nodes turned."),
-    NUMBER(mass, count, "How many turned."),
+    TEXT(mass, what, "What so many nodes turned; without an alarm, a node that did."),
+    NUMBER(mass, count, "How many turned, each counted once."),
     NUMBER(mass, of, "How many there are."),
     NUMBER(mass, alarm, "The alarm whose release ends the wait."),
 };

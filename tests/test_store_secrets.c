@@ -1,0 +1,95 @@
+/* Sealed secrets on disk, and where the key for them comes from. */
+#include "drivers/store_secrets.h"
+#include "tests/test.h"
+#include "tests/tree.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+static void write_file(const struct lks_tree *t, const char *name, const char *text, mode_t mode)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", t->path, name);
+    FILE *f = fopen(path, "we");
+    if (!CHECK(f != NULL))
+        return;
+    fputs(text, f);
+    fclose(f);
+    CHECK_INT(chmod(path, mode), 0);
+}
+
+static const struct {
+    const char *name, *reference, *file, *text;
+    mode_t mode;
+    enum lks_code code;
+    const char *says;
+} references[] = {
+    {"a file", "file:k", "k", KEY "\n", 0600, LKS_OK, ""},
+    {"a file that others may read", "file:k", "k", KEY, 0640, LKS_E_DENIED, "others may read"},
+    {"no file", "file:other", "k", KEY, 0600, LKS_E_NOT_FOUND, "other"},
+    {"half a key", "file:k", "k", "0001", 0600, LKS_E_INVALID, "seal_key"},
+    {"a program", "exec:k", "k", "#!/bin/sh\necho " KEY "\n", 0700, LKS_OK, ""},
+    {"a program that others may change", "exec:k", "k", "#!/bin/sh\necho " KEY "\n", 0770,
+     LKS_E_DENIED, "others may change"},
+    {"a program that fails", "exec:k", "k", "#!/bin/sh\necho " KEY "\nexit 3\n", 0700,
+     LKS_E_UNAVAILABLE, "printed no sealing key"},
+    {"a program that says too much", "exec:k", "k", "#!/bin/sh\nyes | head -c 100000\n", 0700,
+     LKS_E_LIMIT, "seal_key"},
+    {"a program that gets nothing of ours", "exec:k", "k",
+     "#!/bin/sh\n[ -z \"$HOME$LOCKSTEP_SERVER\" ] && echo " KEY "\n", 0700, LKS_OK, ""},
+    {"neither", "vault:k", "k", KEY, 0600, LKS_E_INVALID, "file:PATH or exec:PROGRAM"},
+};
+
+static void test_references(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(references); i++) {
+        LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+        struct lks_seal_key key = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", references[i].name);
+        write_file(&tree, references[i].file, references[i].text, references[i].mode);
+        CHECK_CODE(lks_secrets_key(tree.path, references[i].reference, &key, &err),
+                   references[i].code);
+        CHECK_HAS(lks_str_from(err.msg), references[i].says);
+        CHECK(strstr(err.msg, KEY) == NULL);
+        CHECK(references[i].code != LKS_OK || key.bytes[31] == 0x1f);
+    }
+}
+
+static void test_round_trip(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
+    struct lks_seal_key key = {{1}}, other = {{2}};
+    struct lks_err err = {0};
+    char path[256];
+    struct stat st;
+    lks_buf_init(&plain, LKS_SECRET_MAX);
+    snprintf(path, sizeof(path), "%s/secrets", tree.path);
+    CHECK_INT(mkdir(path, 0700), 0);
+    CHECK_CODE(lks_secrets_write(tree.path, &key, "ca.key", LKS_STR("first"), &err), LKS_OK);
+    CHECK_CODE(lks_secrets_write(tree.path, &key, "ca.key", LKS_STR("second"), &err), LKS_OK);
+    CHECK_CODE(lks_secrets_read(tree.path, &key, "ca.key", &plain, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&plain), "second");
+    snprintf(path, sizeof(path), "%s/secrets/ca.key.sealed", tree.path);
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777U) == 0600);
+    CHECK_CODE(lks_secrets_read(tree.path, &other, "ca.key", &plain, &err), LKS_E_DENIED);
+    CHECK_CODE(lks_secrets_read(tree.path, &key, "journal.key", &plain, &err), LKS_E_NOT_FOUND);
+    char copy[256];
+    snprintf(copy, sizeof(copy), "%s/secrets/journal.key.sealed", tree.path);
+    CHECK_INT(rename(path, copy), 0);
+    CHECK_CODE(lks_secrets_read(tree.path, &key, "journal.key", &plain, &err), LKS_E_INVALID);
+}
+
+static const struct lks_test tests[] = {
+    {"where the key comes from", test_references},
+    {"kept and read again", test_round_trip},
+    {0},
+};
+
+int main(void)
+{
+    return lks_test_main(tests);
+}
