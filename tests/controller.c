@@ -252,6 +252,12 @@ int ctl_stop(struct ctl *c, int limit_ms)
     return status;
 }
 
+int ctl_check(const struct ctl *c, struct lks_buf *said)
+{
+    const char *argv[] = {LKS_DAEMON_PROGRAM, "--check", "--config", c->config, NULL};
+    return ctl_run(argv, said);
+}
+
 int ctl_refused(struct ctl *c, struct lks_buf *said)
 {
     const char *argv[] = {LKS_DAEMON_PROGRAM, "run", "--config", c->config, NULL};

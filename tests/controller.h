@@ -49,6 +49,8 @@ int ctl_run(const char *const *argv, struct lks_buf *said);
 
 /* Start lockstepd where it is to refuse: what it said, and its exit status. */
 int ctl_refused(struct ctl *c, struct lks_buf *said);
+/* The same with --check. */
+int ctl_check(const struct ctl *c, struct lks_buf *said);
 
 /* The path of a file in the tree; four of them at a time. */
 const char *ctl_path(const struct ctl *c, const char *name);

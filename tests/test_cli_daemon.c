@@ -1,11 +1,13 @@
 /* The commands that ask lockstepd, or work on its directory, as a user has them: against the real
  * daemon, one after the other. */
+#include "base/file.h"
 #include "tests/controller.h"
 #include "tests/run_cli.h"
 
 #include <time.h>
+#include <unistd.h>
 
-enum { NODES = 4, WORDS_MAX = 12, WORD_MAX = 160 };
+enum { NODES = 4, WORDS_MAX = 12, WORD_MAX = 512 };
 
 static struct ctl controller;
 
@@ -55,6 +57,7 @@ struct row {
 /* In this order: each stands on those before it. */
 static const struct row rows[] = {
     {"fleet show", {NULL}, 0, "no fleet yet", ""},
+    {"top", {NULL}, 0, "no fleet yet, journal row ", ""},
     {"fleet apply", ARGS("DIR/fleet.yaml", "--dry-run"), 0, "nothing was applied", ""},
     {"node ls", {NULL}, 0, "no such nodes", ""},
     {"fleet apply", ARGS("DIR/fleet.yaml", "--accept"), 0, "applied", ""},
@@ -82,6 +85,8 @@ static const struct row rows[] = {
     {"node rm", ARGS("n3", "--reason", "sold"), 0, "removed", ""},
     {"access grant", ARGS("kim", "operator"), 0, "kim: operator", ""},
     {"access grant", ARGS("kim", "queen"), 3, "", "queen"},
+    {"access grant", ARGS("kim", "agent"), 3, "", "an enrolled node"},
+    {"access grant", ARGS("", "viewer"), 2, "", "empty"},
     {"access token", ARGS("kim-ci", "kim", "--ttl", "1h"), 0, "lks_api_kim-ci_", ""},
     {"access token", ARGS("kim-ci", "kim"), 1, "", "kim-ci"},
     {"access ls", {NULL}, 0, "kim-ci", ""},
@@ -100,6 +105,10 @@ static const struct row rows[] = {
     {"backup", ARGS("--out", "DIR/remote.backup"), 3, "", "there already"},
 };
 
+/* A path that no socket in it can have. */
+#define LONG                                                                                       \
+    "/tmp/lks-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-012345"
+
 /* Those that need no lockstepd; it runs beside them. */
 static const struct row offline_rows[] = {
     {"journal verify", ARGS("DATA"), 0, "good", ""},
@@ -112,19 +121,29 @@ static const struct row offline_rows[] = {
     {"journal at", ARGS("noon", "DATA", "--node", "n1"), 2, "", "noon"},
     {"journal repair", ARGS("DATA"), 2, "", "--reason"},
     {"journal repair", ARGS("DATA", "--reason", "to see"), 1, "", ""},
+    {"journal export", ARGS("DATA", "--server", "SERVER"), 2, "", "--server does not go with it"},
+    {"journal at", ARGS("2099-01-01T00:00:00Z", "DATA", "--node", "n1", "--ca", "x"), 2, "",
+     "--ca does not go with it"},
     {"doctor", ARGS("DATA"), 0, "signed heads", ""},
+    {"doctor", ARGS("DATA"), 0, "it is for this directory", ""},
+    {"doctor", ARGS("DATA"), 0, "lockstepd answers at unix:", ""},
     {"doctor", ARGS("DIR/nothing"), 1, "bad", ""},
     {"backup", ARGS("DATA", "--out", "DIR/local.backup"), 0, "sealed", ""},
+    {"backup", ARGS("DATA", "--out", "DIR/x.backup", "--server", "SERVER"), 2, "", "--server"},
     {"restore", ARGS("DIR/remote.backup", "--to", "DIR/back", "--seal-key", "DATA/seal.key"), 0,
      "holds the controller", ""},
     {"restore", ARGS("DIR/local.backup", "--to", "DIR/back", "--seal-key", "DATA/seal.key"), 3, "",
-     "back"},
+     "names a new directory"},
     {"restore", ARGS("DIR/fleet.yaml", "--to", "DIR/other", "--seal-key", "DATA/seal.key"), 3, "",
      "fleet.yaml"},
     {"journal verify", ARGS("DIR/back"), 0, "good", ""},
     {"doctor", ARGS("DIR/back"), 1, "/back/seal.key",
      ""}, /* where its configuration seeks it now */
+    {"doctor", ARGS("DIR/back"), 1, "lockstepd does not run", ""},
     {"sim up", ARGS("DIR/sim"), 2, "", "--root"},
+    {"sim up", ARGS("DIR/sim", "--root", "/nope"), 3, "", "--root: /nope: No such file"},
+    {"sim up", ARGS("DIR/sim", "--root", "DIR"), 3, "", "not a captured machine"},
+    {"sim up", ARGS(LONG, "--root", "tests/roots/h200"), 3, "", "at most 107 bytes"},
     {"sim down", ARGS("DIR/sim"), 3, "", "no simulation"},
 };
 
@@ -257,7 +276,8 @@ static const struct {
     int exit;
     const char *err;
 } ways[] = {
-    {"nobody listens", ARGS("node", "ls", "--server", "unix:/nonexistent/socket"), 4, "socket"},
+    {"nobody listens", ARGS("node", "ls", "--server", "unix:/nonexistent/socket"), 4,
+     "does lockstepd run there? --server or $LOCKSTEP_SERVER"},
     {"an address without a certificate", ARGS("node", "ls", "--server", "https://localhost:1"), 2,
      "--ca"},
     {"not an address", ARGS("node", "ls", "--server", "localhost:7443"), 2, "localhost:7443"},
@@ -276,6 +296,112 @@ static void test_ways(void)
     }
 }
 
+/* A secret that does not open is bad, and then nothing is said to be good about them. */
+static void test_doctor(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0};
+    struct lks_err err = {0};
+    char path[WORD_MAX];
+    lks_buf_init(&key, LKS_DOC_BYTES_MAX);
+    CHECK_CODE(lks_file_read(filled("DATA/seal.key", path), &key, &err), LKS_OK);
+    CHECK_CODE(lks_file_replace(filled("DIR/back/seal.key", path), lks_buf_view(&key), &err),
+               LKS_OK);
+    CHECK_CODE(lks_file_replace(filled("DIR/back/secrets/ca.key.sealed", path), LKS_STR("x"), &err),
+               LKS_OK);
+    struct lks_run run = lks_run((const char *const[]){"doctor", filled("DIR/back", path), NULL});
+    CHECK_INT(run.exit, 1);
+    CHECK_HAS(run.out, "ca.key");
+    CHECK(lks_str_find(run.out, LKS_STR("the sealing key is there and fits")) < 0);
+    lks_run_fini(&run);
+}
+
+/* The message of a restore names the backup, and only once. */
+static void test_restore(void)
+{
+    char to[WORD_MAX], key[WORD_MAX];
+    struct lks_run run =
+        lks_run((const char *const[]){"restore", "/nowhere", "--to", filled("DIR/other", to),
+                                      "--seal-key", filled("DATA/seal.key", key), NULL});
+    CHECK_INT(run.exit, 3);
+    CHECK_STR(run.err, "lockstep: /nowhere: No such file or directory\n");
+    lks_run_fini(&run);
+}
+
+/* What fits into a terminal does, and columns without content make room. */
+static const struct {
+    const char *args[4];
+    unsigned width;
+    const char *has, *lacks;
+} narrow[] = {
+    {ARGS("top"), 40, "p            [.........................]\n", "\033"},
+    {ARGS("top"), 24, "p [....................]\n", "\033"},
+    {ARGS("node", "ls"), 90, "node  pool  liveness", "rack"},
+    {ARGS("node", "ls"), 0, "node  pool  rack", "node:"},
+    {ARGS("node", "show", "n0"), 60, "liveness ", "name n0"},
+};
+
+static void test_narrow(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(narrow); i++) {
+        const char *args[8] = {0};
+        size_t count = 0;
+        for (; narrow[i].args[count] != NULL; count++)
+            args[count] = narrow[i].args[count];
+        args[count] = "--server";
+        args[count + 1] = controller.socket;
+        lks_test_case("%s on %u columns", args[0], narrow[i].width);
+        struct lks_run run = lks_run_wide(args, narrow[i].width);
+        CHECK_INT(run.exit, 0);
+        CHECK_HAS(run.out, narrow[i].has);
+        CHECK(lks_str_find(run.out, lks_str_from(narrow[i].lacks)) < 0);
+        for (struct lks_str rest = run.out, line; narrow[i].width > 0 && rest.len > 0;) {
+            lks_str_cut(rest, '\n', &line, &rest);
+            CHECK(lks_term_columns(line) <= narrow[i].width);
+        }
+        lks_run_fini(&run);
+    }
+}
+
+/* The programs themselves, one after the other: what they start ends, what fails leaves nothing. */
+static const struct {
+    const char *name, *args[WORDS_MAX];
+    int exit;
+    const char *says;
+    const char *gone; /* what is not there behind it */
+} programs[] = {
+    {"an agent of no machine", ARGS(LKS_AGENT_PROGRAM, "--root", "/nope", "--state", "DIR/agent"),
+     3, "--root: '/nope'", "DIR/agent"},
+    {"a machine that no stack can be drafted from",
+     ARGS(LKS_CLI_PROGRAM, "sim", "up", "DIR/sim", "--root", "DIR/bare"), 3,
+     "no stack can be drafted", "DIR/sim"},
+    {"the same directory again, with a good one",
+     ARGS(LKS_CLI_PROGRAM, "sim", "up", "DIR/sim", "--root", "tests/roots/h200", "--nodes", "2"), 0,
+     "2 agents", NULL},
+    {"it is in use",
+     ARGS(LKS_CLI_PROGRAM, "sim", "up", "DIR/sim", "--root", "tests/roots/h200", "--nodes", "2"), 3,
+     "File exists", NULL},
+    {"all of it ends", ARGS(LKS_CLI_PROGRAM, "sim", "down", "DIR/sim"), 0, "3 programs ended",
+     "DIR/sim/pids"},
+};
+
+static void test_programs(void)
+{
+    char storage[WORDS_MAX][WORD_MAX];
+    lks_tree_file(&controller.tree, "/bare/proc/sys/kernel/random/boot_id", "x\n");
+    for (size_t i = 0; i < LKS_COUNT(programs); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        const char *argv[WORDS_MAX] = {0};
+        lks_buf_init(&said, LKS_DOC_BYTES_MAX);
+        lks_test_case("%s", programs[i].name);
+        for (size_t a = 0; programs[i].args[a] != NULL; a++)
+            argv[a] = filled(programs[i].args[a], storage[a]);
+        CHECK_INT(ctl_run(argv, &said), programs[i].exit);
+        CHECK_HAS(lks_buf_view(&said), programs[i].says);
+        if (programs[i].gone != NULL)
+            CHECK(access(filled(programs[i].gone, storage[0]), F_OK) != 0);
+    }
+}
+
 static void test_begin(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0};
@@ -286,7 +412,7 @@ static void test_begin(void)
     ctl_fleet(NODES, "x", &fleet);
     write_file("fleet.yaml", lks_buf_view(&fleet));
     write_file("broken.yaml", LKS_STR("lockstep: 1\nkind: Fleet\n"));
-    write_file("nodes.csv", LKS_STR("name,pool,class\nn1,a,c\n"));
+    write_file("nodes.csv", LKS_STR("name,pool,class\nn1,a,hgx-h200-8\n"));
 }
 
 static void test_end(void)
@@ -301,6 +427,10 @@ static const struct lks_test tests[] = {
     {"commands that work on its directory", test_offline},
     {"JSON of every command", test_json},
     {"ways that lead nowhere", test_ways},
+    {"a doctor who contradicts nobody", test_doctor},
+    {"a restore from nothing", test_restore},
+    {"narrow terminals", test_narrow},
+    {"programs that start others", test_programs},
     {"it ends", test_end},
     {0},
 };

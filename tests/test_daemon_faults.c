@@ -323,6 +323,21 @@ static void edited_row(struct ctl *c)
     change_schema(c, "UPDATE journal SET time = time + 1 WHERE seq = 2");
 }
 
+static void no_first_row(struct ctl *c)
+{
+    change_schema(c, "DELETE FROM journal WHERE seq = 1");
+}
+
+static void no_site_ca(struct ctl *c)
+{
+    replace_in_config(c, "rate: {", "tls: {site_ca: /dev/null/none}\nrate: {");
+}
+
+static void bad_site_ca(struct ctl *c)
+{
+    replace_in_config(c, "rate: {", "tls: {site_ca: /proc/version}\nrate: {");
+}
+
 static void broken_yaml(struct ctl *c)
 {
     replace_in_config(c, "http: {", "http: [");
@@ -408,7 +423,10 @@ static const struct refusal {
     {"a schema of a later version", newer_schema, 3, "newer"},
     {"no database", no_database, 3, "journal.db"},
     {"no journal", no_journal, 3, "journal.db: No such file"},
-    {"an edited row", edited_row, 3, "row 2"},
+    {"an edited row", edited_row, 3, "/data: journal row 2"},
+    {"a first row that is gone", no_first_row, 3, "then restore a backup (`lockstep restore`)"},
+    {"a site's authority that is not there", no_site_ca, 3, "tls.site_ca: /dev/null/none"},
+    {"a site's authority that is none", bad_site_ca, 3, "no certificate in PEM"},
     {"YAML that is none", broken_yaml, 3, "lockstepd.yaml:"},
     {"a key that is none", unknown_key, 3, "journal.sign_rows"},
     {"a number that is none", bad_number, 3, "expected a number"},
@@ -416,7 +434,7 @@ static const struct refusal {
     {"a sealing key that is none", bad_seal_key, 3, "seal_key"},
     {"a sealing key that others can read", open_seal_key, 5, "seal.key"},
     {"a torn secret", torn_secret, 3, "ca.key"},
-    {"a port that is taken", taken_port, 1, "agents.listen"},
+    {"a port that is taken", taken_port, 1, "another program has this address"},
     {"no room", allow_no_room, 4, "journal.db: "},
     {"an address of another machine", foreign_address, 3, "people.listen"},
 };

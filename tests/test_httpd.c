@@ -71,6 +71,10 @@ static const struct {
     {"a length beyond numbers",
      LKS_STR_C("POST /a HTTP/1.1\r\n" HOST "Content-Length: 99999999999999999999999\r\n\r\nabc"),
      "HTTP/1.1 4", 0, true},
+    {"a length below zero", LKS_STR_C("POST /a HTTP/1.1\r\n" HOST "Content-Length: -4\r\n\r\nabcd"),
+     "400 Bad Request", 0, true},
+    {"no host", LKS_STR_C("GET /a HTTP/1.1\r\n\r\n"), "one Host header", 0, true},
+    {"two hosts", LKS_STR_C("GET /a HTTP/1.1\r\n" HOST HOST "\r\n"), "one Host header", 0, true},
     {"a chunk without a size",
      LKS_STR_C("POST /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n"),
      "400 Bad Request", 0, true},
@@ -119,6 +123,8 @@ static void test_requests(void)
         else
             CHECK(!w.ended);
         CHECK_INT(s.handled, requests[i].handled);
+        if (requests[i].closes) /* one answer, not one inside another */
+            CHECK_INT(lks_str_find(lks_buf_view(&w.got), LKS_STR("\r\nHTTP/1.")), -1);
     }
 }
 
@@ -235,7 +241,7 @@ static const struct {
     const char *name;
     struct lks_str bytes;
     bool encrypted;
-    char drip; /* sent again and again */
+    char drip; /* sent again and again; 'h': and there is much time for a request, once it is one */
     unsigned handled;
 } slow[] = {
     {"silent socket", LKS_STR_C(""), false, '\0', 0},
@@ -245,6 +251,7 @@ static const struct {
     {"handshake and no request", LKS_STR_C(""), true, '\0', 0},
     {"drip-fed request line", LKS_STR_C("GET /"), true, 'x', 0},
     {"drip-fed headers", LKS_STR_C("GET /a HTTP/1.1\r\n" HOST "X-Long: "), true, 'x', 0},
+    {"drip-fed first headers", LKS_STR_C("GET / HTTP/1.1\r\n" HOST "X: "), true, 'h', 0},
     {"drip-fed body", LKS_STR_C("PUT /a HTTP/1.1\r\n" HOST "Content-Length: 4000\r\n\r\n"), true,
      'x', 0},
     {"drip-fed chunk",
@@ -261,7 +268,8 @@ static void test_deadlines(void)
         LKS_CLEANUP(lks_site_fini) struct lks_site s;
         LKS_CLEANUP(lks_wire_close) struct lks_wire w;
         lks_site_init(&s, true);
-        s.options.first_ms = s.options.request_ms = s.options.idle_ms = 300;
+        s.options.first_ms = s.options.idle_ms = 300;
+        s.options.request_ms = slow[i].drip == 'h' ? 60000 : 300;
         lks_site_start(&s);
         if (slow[i].encrypted)
             lks_site_dial(&s, &w);

@@ -233,6 +233,38 @@ static void test_long_headers(void)
     }
 }
 
+/* An answer leaves in two pieces, and the first makes no callback: none of the runs between them
+ * rests, silent handshake or not. The last request is one that the library refuses by itself. */
+static void test_pipelined(void)
+{
+    for (int silent = 0; silent < 2; silent++) {
+        lks_test_case("%s", silent ? "beside a silent handshake" : "alone");
+        LKS_CLEANUP(lks_site_fini) struct lks_site s;
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w, other;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, 16 * KIB);
+        for (int i = 0; i < 20; i++)
+            lks_buf_addf(&text, "GET /ok HTTP/1.1\r\n" HOST "\r\n");
+        lks_buf_addf(&text, "POST /ok HTTP/1.1\r\n" HOST "Content-Length: -4\r\n\r\nabcd");
+        lks_site_init(&s, true);
+        lks_site_start(&s);
+        lks_site_dial(&s, &w);
+        lks_wire_tcp(&other, &s.loop, lks_httpd_port(s.httpd));
+        if (!silent)
+            lks_wire_close(&other);
+        uint64_t rests = lks_httpd_counts(s.httpd).rests;
+        CHECK(lks_wire_send(&w, lks_buf_view(&text)));
+        CHECK(lks_wire_end(&w, '\0'));
+        CHECK(lks_httpd_counts(s.httpd).rests <= rests + 3);
+        CHECK_INT(s.handled, 20);
+        ptrdiff_t at = lks_str_find(lks_buf_view(&w.got), LKS_STR("HTTP/1.1 400 "));
+        CHECK(at > 0);
+        struct lks_str last = {w.got.ptr + at, w.got.len - (size_t)at};
+        CHECK_HAS(last, "has to be a number");
+        CHECK_INT(lks_str_find(last, LKS_STR("\r\nHTTP/1.")), -1);
+    }
+}
+
 static const struct lks_test tests[] = {
     {"certificates", test_certificates},
     {"old TLS", test_old_tls},
@@ -241,6 +273,7 @@ static const struct lks_test tests[] = {
     {"new certificates", test_new_certificates},
     {"no spinning", test_no_spinning},
     {"long headers", test_long_headers},
+    {"pipelined", test_pipelined},
     {0},
 };
 

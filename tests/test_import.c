@@ -4,13 +4,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct lks_run import(const char *table)
+/* A file with `text`; `path` ends as mkstemp() wants it. */
+static void write_file(char *path, const char *text)
+{
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && dprintf(fd, "%s", text) >= 0);
+    close(fd);
+}
+
+/* `option` is one more, with its value. */
+static struct lks_run import(const char *table, const char *option, const char *value)
 {
     char path[] = "/tmp/lks-import-XXXXXX";
-    int fd = mkstemp(path);
-    CHECK(fd >= 0 && dprintf(fd, "%s", table) >= 0);
-    close(fd);
-    struct lks_run run = lks_run((const char *const[]){"fleet", "import", "--csv", path, NULL});
+    write_file(path, table);
+    struct lks_run run =
+        lks_run((const char *const[]){"fleet", "import", "--csv", path, option, value, NULL});
     unlink(path);
     return run;
 }
@@ -18,24 +26,31 @@ static struct lks_run import(const char *table)
 static const struct {
     const char *name, *table, *has;
 } good[] = {
-    {"nodes of one place fold", "name,pool,class\ngpu1,a,h200-8\ngpu2,a,h200-8\n",
-     "  - {hosts: \"gpu[1-2]\", pool: \"a\", class: \"h200-8\"}\n"},
-    {"another rack is another entry", "name,pool,class,rack\ngpu1,a,h200-8,r1\ngpu2,a,h200-8,r2\n",
-     "  - {hosts: \"gpu1\", pool: \"a\", class: \"h200-8\", rack: \"r1\"}\n"},
-    {"pools get the posture of their rows", "name,pool,class,posture\nn1,a,c,batch\n",
+    {"nodes of one place fold", "name,pool,class\ngpu1,a,hgx-h200-8\ngpu2,a,hgx-h200-8\n",
+     "  - {hosts: \"gpu[1-2]\", pool: \"a\", class: \"hgx-h200-8\"}\n"},
+    {"another rack is another entry",
+     "name,pool,class,rack\ngpu1,a,hgx-h200-8,r1\ngpu2,a,hgx-h200-8,r2\n",
+     "  - {hosts: \"gpu1\", pool: \"a\", class: \"hgx-h200-8\", rack: \"r1\"}\n"},
+    {"pools get the posture of their rows", "name,pool,class,posture\nn1,a,hgx-h200-8,batch\n",
      "pools:\n  \"a\": {posture: \"batch\"}\n"},
-    {"or the default", "name,pool,class\nn1,a,c\n", "  \"a\": {posture: \"dev\"}\n"},
-    {"sites are declared", "name,pool,class,site\nn1,a,c,oslo\n", "sites:\n  \"oslo\": {}\n"},
-    {"power zones name their site", "name,pool,class,site,power_zone\nn1,a,c,oslo,z1\n",
+    {"or of any of them",
+     "name,pool,class,posture\nn1,a,hgx-h200-8,\nn2,a,hgx-h200-8,batch\nn3,a,hgx-h200-8,\n",
+     "pools:\n  \"a\": {posture: \"batch\"}\n"},
+    {"or the default", "name,pool,class\nn1,a,hgx-h200-8\n", "  \"a\": {posture: \"dev\"}\n"},
+    {"sites are declared", "name,pool,class,site\nn1,a,hgx-h200-8,oslo\n",
+     "sites:\n  \"oslo\": {}\n"},
+    {"power zones name their site", "name,pool,class,site,power_zone\nn1,a,hgx-h200-8,oslo,z1\n",
      "power_zones:\n  \"z1\": {site: \"oslo\"}\n"},
-    {"values stay text", "name,pool,class,rack\nn1,a,c,012\n", "rack: \"012\""},
+    {"a host that stands there twice", "name,pool,class\nn1,a,hgx-h200-8\nn1,a,hgx-h200-8\n",
+     "  - {hosts: \"n1\", pool: \"a\", class: \"hgx-h200-8\"}\n"},
+    {"values stay text", "name,pool,class,rack\nn1,a,hgx-h200-8,012\n", "rack: \"012\""},
 };
 
 static void test_good(void)
 {
     for (size_t i = 0; i < LKS_COUNT(good); i++) {
         lks_test_case("%s", good[i].name);
-        struct lks_run run = import(good[i].table);
+        struct lks_run run = import(good[i].table, "--name", "fleet");
         CHECK_INT(run.exit, 0);
         CHECK_HAS(run.out, good[i].has);
         lks_run_fini(&run);
@@ -46,9 +61,20 @@ static const struct {
     const char *name, *table, *has;
 } bad[] = {
     {"no pool column", "name,class\nn1,c\n", "names no column 'pool'"},
-    {"a column we do not know", "name,pool,class,colour\nn1,a,c,red\n", "column 'colour'"},
+    {"a column we do not know", "name,pool,class,colour\nn1,a,hgx-h200-8,red\n", "column 'colour'"},
     {"no name", "name,pool,class\n,a,c\n", "line 2: name, pool and class may not be empty"},
-    {"not a host's name", "name,pool,class\nn 1,a,c\n", "n 1"},
+    {"not a host's name", "name,pool,class\nn 1,a,hgx-h200-8\n",
+     "line 2: 'n 1' is not a host name"},
+    {"one host in two places",
+     "name,pool,class\nn1,a,hgx-h200-8\nn2,a,hgx-h200-8\nn1,b,hgx-h200-8\n",
+     "line 4: 'n1' stands elsewhere in line 2"},
+    {"an unknown class", "name,pool,class\nn1,a,abacus\n", "no hardware class 'abacus'"},
+    {"an unknown posture", "name,pool,class,posture\nn1,a,hgx-h200-8,proud\n", "'proud'"},
+    {"two postures of a pool",
+     "name,pool,class,posture\nn1,a,hgx-h200-8,dev\nn2,a,hgx-h200-8,batch\n",
+     "pool 'a' has another posture in line"},
+    {"a line break in a name", "name,pool,class\nn1,\"a\nb\",hgx-h200-8\n", "line 2: pool"},
+    {"a zone without a site", "name,pool,class,power_zone\nn1,a,hgx-h200-8,z\n", "power_zones.z"},
     {"nothing", "name,pool,class\n", "has no nodes"},
     {"a row that is too short", "name,pool,class\nn1,a\n", "line 2"},
 };
@@ -57,16 +83,39 @@ static void test_bad(void)
 {
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {
         lks_test_case("%s", bad[i].name);
-        struct lks_run run = import(bad[i].table);
+        struct lks_run run = import(bad[i].table, "--name", "fleet");
         CHECK_INT(run.exit, 3);
         CHECK_HAS(run.err, bad[i].has);
+        CHECK_STR(run.out, "");
         lks_run_fini(&run);
     }
+}
+
+static void test_name(void)
+{
+    struct lks_run run = import("name,pool,class\nn1,a,hgx-h200-8\n", "--name", "a b");
+    CHECK_INT(run.exit, 3);
+    CHECK_HAS(run.err, "'a b' is not a name");
+    lks_run_fini(&run);
+}
+
+static void test_classes(void)
+{
+    char path[] = "/tmp/lks-class-XXXXXX";
+    write_file(path, "lockstep: 1\nkind: HardwareClass\nname: ours\nvendor: nvidia\n"
+                     "gpu: {product: L40S, count: 4}\n");
+    struct lks_run run = import("name,pool,class\nn1,a,ours\n", "--class", path);
+    CHECK_INT(run.exit, 0);
+    CHECK_HAS(run.out, "class: \"ours\"");
+    lks_run_fini(&run);
+    unlink(path);
 }
 
 static const struct lks_test tests[] = {
     {"what the manifest says", test_good},
     {"refused", test_bad},
+    {"a fleet's name", test_name},
+    {"classes of the site's own", test_classes},
     {0},
 };
 

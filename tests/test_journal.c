@@ -158,7 +158,9 @@ static void test_damage_is_found_and_told_apart(void)
         CHECK_CODE(lks_test_world_fold(&w, 0, &state, &err), LKS_E_INVALID);
         CHECK_HAS(lks_str_from(err.msg), lks_fault_words[found.fault]);
         CHECK_HAS(lks_str_from(err.msg), "lockstep journal verify");
-        CHECK_HAS(lks_str_from(err.msg), "lockstep journal repair");
+        CHECK_HAS(lks_str_from(err.msg),
+                  found.at > 1 ? "lockstep journal repair" : "`lockstep restore`");
+        CHECK((lks_str_find(lks_str_from(err.msg), LKS_STR("repair")) >= 0) == (found.at > 1));
     }
 }
 

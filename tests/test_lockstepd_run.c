@@ -2,6 +2,9 @@
  * that come with certificates of their site's. */
 #include "base/file.h"
 #include "core/pulse.h"
+#include "drivers/store_sqlite.h"
+#include "engine/journal.h"
+#include "server/secrets.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"
@@ -125,6 +128,26 @@ static void test_stalled(void)
     ctl_fini(&c);
 }
 
+/* All rows that the snapshot stands for are let go. */
+static void trim(const struct ctl *c)
+{
+    struct lks_store store = {0};
+    struct lks_secrets secrets = {0};
+    struct lks_err err = {0};
+    lks_ms now = (lks_ms)time(NULL) * 1000 + 1000;
+    uint64_t through = 0;
+    char key[128];
+    snprintf(key, sizeof(key), "file:%s/seal.key", c->data);
+    CHECK_CODE(lks_secrets_load(c->data, key, &secrets, &err), LKS_OK);
+    CHECK_CODE(lks_store_sqlite_open(ctl_path(c, "data/journal.db"), LKS_STORE_OWN, &store, &err),
+               LKS_OK);
+    CHECK_CODE(lks_journal_trim(&store, &secrets.journal, now, now, LKS_STR(""), &through, &err),
+               LKS_OK);
+    CHECK(through > 2);
+    lks_store_close(&store);
+    lks_secrets_fini(&secrets);
+}
+
 static void test_snapshot(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
@@ -154,6 +177,54 @@ static void test_snapshot(void)
         CHECK(ctl_start(&c));
         CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
         CHECK_HAS(lks_buf_view(&answer), "user:u149");
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+        trim(&c);
+        CHECK(ctl_start(&c));
+        CHECK_INT(ctl_once(&c, "GET", "/v1/events?from=2", NULL, &answer), 409);
+        CHECK_HAS(lks_buf_view(&answer), "are not kept any more; begin with ?from=");
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+}
+
+/* Events ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *last, *path;
+    int status;
+    const char *says;
+} resumes[] = {
+    {"garbage", "/v1/events", 400, "Last-Event-ID has to be the number of a row"},
+    {"-5", "/v1/events", 400, "Last-Event-ID has to be the number of a row"},
+    {"18446744073709551615", "/v1/events", 400, "Last-Event-ID has to be the number of a row"},
+    {"18446744073709551614", "/v1/events", 400, "Last-Event-ID has to be the number of a row"},
+    {"", "/v1/events", 400, "Last-Event-ID has to be the number of a row"},
+    {"99999999", "/v1/events", 409, "row 100000000 is beyond the journal's end"},
+    {NULL, "/v1/events?from=99999999", 409, "row 99999999 is beyond the journal's end"},
+};
+
+/* Nobody is to miss rows in silence. */
+static void test_resume(void)
+{
+    struct ctl c = {0};
+    ctl_init(&c, "");
+    if (CHECK(ctl_start(&c))) {
+        struct lks_client *client = ctl_client(&c, CTL_UNIX);
+        for (size_t i = 0; i < LKS_COUNT(resumes); i++) {
+            struct lks_http_answer answer = {0};
+            struct lks_err err = {0};
+            char head[64] = "";
+            lks_test_case("%s", resumes[i].last != NULL ? resumes[i].last : resumes[i].path);
+            if (resumes[i].last != NULL)
+                snprintf(head, sizeof(head), "Last-Event-ID: %s\r\n", resumes[i].last);
+            CHECK_CODE(lks_client_exchange(client, "GET", resumes[i].path, NULL, LKS_STR(""), head,
+                                           &answer, &err),
+                       LKS_OK);
+            CHECK_INT(answer.status, resumes[i].status);
+            CHECK_HAS(lks_buf_view(&answer.body), resumes[i].says);
+            lks_http_answer_fini(&answer);
+        }
+        lks_client_free(client);
         CHECK_INT(ctl_stop(&c, 10000), 0);
     }
     ctl_fini(&c);
@@ -200,13 +271,35 @@ static void test_init(void)
     ctl_fini(&c);
 }
 
+/* What a person names goes into the configuration as it is. */
+static void test_init_quotes(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    struct ctl c = {.tree = lks_tree_new()};
+    lks_buf_init(&said, ANSWER_MAX);
+    snprintf(c.data, sizeof(c.data), "%s/a\"b\\c: #d", c.tree.path);
+    snprintf(c.config, sizeof(c.config), "%s/lockstepd.yaml", c.data);
+    CHECK_INT(ctl_init_with(c.data, "--name", "localhost", &said), 0);
+    lks_buf_truncate(&said, 0);
+    CHECK_INT(ctl_check(&c, &said), 0);
+    CHECK_HAS(lks_buf_view(&said), "good");
+    ctl_fini(&c);
+}
+
+#define FIFTY "0123456789abcdefghij0123456789abcdefghij0123456789"
+
 /* What cannot be made leaves nothing behind, so that the next try has an empty place. */
 static void test_init_refused(void)
 {
     static const char *const rows[][3] = {
         {"--name", "a b", "host name"},
         {"--name", "-x", "host name"},
+        {"--name", "999.1.1.1", "host name"},
+        {"--name", "a..b", "host name"},
         {"--people", "here", "people.listen"},
+        {"--agents", "::1", "agents.listen: expected ADDRESS:PORT"},
+        {"--agents", "127.0.0.1:7443", "the same place"},
+        {"--socket", "/" FIFTY FIFTY "12345678", "at most 107 bytes"},
         {"--socket", "here", "socket"},
         {"--seal-key", "/dev/null/none", "/dev/null/none"},
     };
@@ -375,7 +468,9 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"init makes what it says, for its owner alone", test_init},
+        {"init at a path with quotes", test_init_quotes},
         {"init that fails", test_init_refused},
+        {"events that cannot be resumed", test_resume},
         {"rates, and a reload of them", test_rate_and_reload},
         {"a full disk", test_stalled},
         {"a snapshot is made, and a start uses it", test_snapshot},

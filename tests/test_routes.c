@@ -2,6 +2,7 @@
 #include "server/routes.h"
 
 #include "codec/json.h"
+#include "core/decide.h"
 #include "server/forms.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -302,9 +303,29 @@ static void test_openapi(void)
     check_refs(api, lks_doc_member(lks_doc_member(api, "components"), "schemas"));
 }
 
+static void test_reason(void)
+{
+    for (size_t over = 0; over < 2; over++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        lks_test_case("%zu past it", over);
+        lks_buf_init(&text, ANSWER_MAX);
+        lks_buf_addf(&text, "{\"reason\": \"");
+        lks_buf_pad(&text, 'x', (ptrdiff_t)(LKS_REASON_MAX + over));
+        lks_buf_addf(&text, "\"}");
+        CHECK_CODE(lks_docs_init(&docs, "body", &err), LKS_OK);
+        CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK);
+        CHECK_CODE(lks_schema_check(&docs, docs.first, &lks_ask_reason, &err),
+                   over == 0 ? LKS_OK : LKS_E_INVALID);
+        CHECK_HAS(lks_str_from(err.msg), over == 0 ? "" : "longer than 1024 bytes");
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
+        {"a reason is as long as the engine takes", test_reason},
         {"a path finds its route", test_find},
         {"rules of the table", test_table},
         {"OpenAPI has what the table has", test_openapi},

@@ -134,6 +134,27 @@ static void test_two_wrap(void)
                                   "four five              eight\n");
 }
 
+static void test_drop(void)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, MAX_BYTES);
+    lks_table_column(&t, "A", 0);
+    lks_table_column(&t, "B", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "C", 0);
+    for (size_t i = 0; i < 2; i++) {
+        lks_table_cell(&t, LKS_PLAIN, LKS_STR("a"));
+        lks_table_cell(&t, LKS_PLAIN, LKS_STR("long"));
+        lks_table_cell(&t, LKS_PLAIN, LKS_STR("c"));
+    }
+    const struct lks_term term = {0};
+    lks_table_drop(&t, 1);
+    LKS_CLEANUP(free_text) char *two = shown(&t, &term);
+    CHECK_STR(lks_str_from(two), "A  C\na  c\na  c\n");
+    lks_table_drop(&t, 1);
+    LKS_CLEANUP(free_text) char *one = shown(&t, &term);
+    CHECK_STR(lks_str_from(one), "A\na\na\n");
+}
+
 static void test_colour(void)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
@@ -273,6 +294,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"table: widths", test_widths},
         {"table: two columns wrap", test_two_wrap},
+        {"table: a column less", test_drop},
         {"table: colour", test_colour},
         {"table: hostile cells", test_hostile_cells},
         {"table: no rows", test_no_rows},

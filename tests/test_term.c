@@ -165,6 +165,8 @@ static void test_terminals(void)
         lks_term_of(stream, &term);
         CHECK(term.tty);
         CHECK(term.colour == terminals[i].colour);
+        /* $NO_COLOR is about colour alone. */
+        CHECK(term.cursor == (terminals[i].colour || terminals[i].no_color != NULL));
         CHECK_INT(term.width, terminals[i].width);
     }
     fclose(stream);
@@ -183,9 +185,9 @@ static void test_not_a_terminal(void)
         lks_test_case("stream %zu", i);
         if (!CHECK(streams[i] != NULL))
             continue;
-        struct lks_term term = {true, true, 7};
+        struct lks_term term = {.tty = true, .colour = true, .cursor = true, .width = 7};
         lks_term_of(streams[i], &term);
-        CHECK(!term.tty && !term.colour);
+        CHECK(!term.tty && !term.colour && !term.cursor);
         CHECK_INT(term.width, 0);
         fclose(streams[i]);
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +86,16 @@ static enum lks_code print_reading(const struct lks_args *args, struct lks_err *
     return lks_statedir_put(STDOUT_FILENO, lks_buf_view(&out), "standard output", err);
 }
 
+/* Before anything is written: a state of its own for a machine that is not there helps nobody. */
+static enum lks_code check_root(const char *root, struct lks_err *err)
+{
+    struct stat st;
+    if (root == NULL || (stat(root, &st) == 0 && S_ISDIR(st.st_mode)))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_INVALID, "--root: '%.256s' is not a directory that can be read",
+                    root);
+}
+
 static enum lks_code run(int argc, char **argv, struct lks_err *err)
 {
     const struct lks_option *const tables[] = {options, NULL};
@@ -101,6 +112,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
         printf("lockstep-agent %s\n", LKS_VERSION);
         return LKS_OK;
     }
+    if (check_root(lks_args_get(&args, "--root"), err) != LKS_OK)
+        return err->code;
     if (lks_args_has(&args, "--read"))
         return print_reading(&args, err);
     struct lks_agent_options o = {.state = lks_args_get(&args, "--state"),

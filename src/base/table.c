@@ -103,6 +103,18 @@ void lks_table_cellf(struct lks_table *t, enum lks_colour colour, const char *fm
         lks_table_cell(t, colour, lks_buf_view(&text));
 }
 
+void lks_table_drop(struct lks_table *t, size_t column)
+{
+    if (t->failed.code != LKS_OK)
+        return;
+    LKS_ASSERT(column < t->column_count && (t->last == NULL || t->filled == t->column_count));
+    size_t behind = --t->column_count - column;
+    memmove(&t->columns[column], &t->columns[column + 1], behind * sizeof(t->columns[0]));
+    for (struct lks_table_row *row = t->first; row != NULL; row = row->next)
+        memmove(&row->cells[column], &row->cells[column + 1], behind * sizeof(row->cells[0]));
+    t->filled = t->column_count;
+}
+
 static size_t total_width(const struct lks_table *t, const size_t *widths)
 {
     size_t total = GAP * (t->column_count - 1);
@@ -213,7 +225,6 @@ static void print_grid(const struct lks_table *t, FILE *out, const struct lks_te
     }
 }
 
-/* Lines longer than the terminal are left for it to fold: it does so without losing anything. */
 /* "Header: value", the value going on below in a hanging indent where the terminal ends. */
 static void print_item(FILE *out, const struct lks_term *term, struct lks_str header,
                        const struct lks_table_cell *cell)

@@ -58,6 +58,9 @@ void lks_table_cell(struct lks_table *t, enum lks_colour colour, struct lks_str 
 void lks_table_cellf(struct lks_table *t, enum lks_colour colour, const char *fmt, ...)
     LKS_PRINTF(3, 4);
 
+/* Take a column out of a table whose rows are full. */
+void lks_table_drop(struct lks_table *t, size_t column);
+
 enum lks_code lks_table_print(const struct lks_table *t, FILE *out, const struct lks_term *term,
                               struct lks_err *err) LKS_MUST_CHECK;
 

@@ -129,12 +129,17 @@ static unsigned terminal_width(int fd)
     return DEFAULT_WIDTH;
 }
 
+/* Whether it knows more than letters. */
+static bool takes_escapes(void)
+{
+    const char *type = getenv("TERM");
+    return type != NULL && *type != '\0' && strcmp(type, "dumb") != 0;
+}
+
 static bool colour_wanted(void)
 {
     const char *no_color = getenv("NO_COLOR");
-    const char *type = getenv("TERM");
-    return (no_color == NULL || *no_color == '\0') && type != NULL && *type != '\0' &&
-           strcmp(type, "dumb") != 0;
+    return no_color == NULL || *no_color == '\0';
 }
 
 void lks_term_of(FILE *stream, struct lks_term *out)
@@ -142,7 +147,8 @@ void lks_term_of(FILE *stream, struct lks_term *out)
     int fd = fileno(stream);
     *out = (struct lks_term){.tty = fd >= 0 && isatty(fd)};
     if (out->tty) {
-        out->colour = colour_wanted();
+        out->cursor = takes_escapes();
+        out->colour = out->cursor && colour_wanted();
         out->width = terminal_width(fd);
     }
 }

@@ -10,6 +10,7 @@
 struct lks_term {
     bool tty;
     bool colour;
+    bool cursor;    /* can be told where to write, and to erase */
     unsigned width; /* columns; 0 is without limit */
 };
 

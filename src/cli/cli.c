@@ -201,6 +201,16 @@ static unsigned count_stdin(const struct lks_args *args)
     return count;
 }
 
+/* An empty word is a variable that was not set; no file, node or number is called so. */
+static bool has_empty(const struct lks_args *args)
+{
+    for (size_t i = 0; i < args->positional_count; i++) {
+        if (args->positional[i][0] == '\0')
+            return true;
+    }
+    return false;
+}
+
 static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *command, int argc,
                                  char **argv, struct lks_err *err)
 {
@@ -218,6 +228,9 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     if (given < command->args_min || given > command->args_max)
         return lks_fail(err, LKS_E_USAGE, "usage: lockstep %s%s%s", command->name,
                         command->args[0] != '\0' ? " " : "", command->args);
+    if (has_empty(&args))
+        return lks_fail(err, LKS_E_USAGE, "%s: an argument is empty: %s", command->name,
+                        command->args);
     if (count_stdin(&args) > 1)
         return lks_fail(err, LKS_E_USAGE, "%s: '-', standard input, can be read only once",
                         command->name);

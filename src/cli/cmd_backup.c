@@ -92,6 +92,8 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
     struct stat st;
     if (file == NULL)
         return lks_fail(err, LKS_E_USAGE, "backup: --out has to name the file to write");
+    if (args->positional_count > 0 && lks_remote_unused(args, err) != LKS_OK)
+        return err->code;
     if (access(file, F_OK) == 0)
         return lks_fail(err, LKS_E_INVALID, "%s: is there already", file);
     if ((args->positional_count > 0 ? make_backup(args->positional[0], file, err)
@@ -122,7 +124,7 @@ static enum lks_code check_restored(const char *dir, struct lks_verify *v, struc
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_public_key key;
     char path[PATH_MAX];
-    if (lks_controller_path(path, dir, "journal.pub", err) != LKS_OK ||
+    if (lks_path_join(path, dir, "journal.pub", err) != LKS_OK ||
         lks_controller_public_key(path, &key, err) != LKS_OK ||
         lks_controller_journal(dir, LKS_STORE_READ, &store, err) != LKS_OK ||
         lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, v, err) != LKS_OK)
@@ -131,6 +133,12 @@ static enum lks_code check_restored(const char *dir, struct lks_verify *v, struc
         return lks_fail(err, LKS_E_INVALID, "the restored journal is %s at row %" PRIu64 ": %s",
                         lks_fault_words[v->fault], v->at, v->text);
     return LKS_OK;
+}
+
+/* The message names the backup, once. */
+static enum lks_code about(const char *file, struct lks_err *err)
+{
+    return lks_str_starts(lks_str_from(err->msg), file) ? err->code : lks_wrap(err, "%s", file);
 }
 
 enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -142,6 +150,9 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
     if (dir == NULL || file == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "restore: --to names a new directory, --seal-key the key");
+    if (access(dir, F_OK) == 0)
+        return lks_fail(err, LKS_E_INVALID, "--to: %s: is there already; it names a new directory",
+                        dir);
     int len = snprintf(reference, sizeof(reference), "file:%s", file);
     if (len < 0 || (size_t)len >= sizeof(reference))
         return lks_fail(err, LKS_E_INVALID, "--seal-key: too long for a path");
@@ -151,7 +162,7 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
     explicit_bzero(&key, sizeof(key));
     if (code != LKS_OK || check_restored(dir, &v, err) != LKS_OK ||
         lks_controller_move_in(dir, err) != LKS_OK)
-        return lks_wrap(err, "%s", args->positional[0]);
+        return about(args->positional[0], err);
     if (!lks_args_has(args, "--json")) {
         fprintf(cli->out,
                 "%s holds the controller as it was at row %" PRIu64

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/controller.h"
 #include "cli/output.h"
+#include "drivers/http_tls.h"
 #include "drivers/store_secrets.h"
 #include "engine/journal.h"
 #include "probe/probe.h"
@@ -15,7 +16,14 @@
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 
-enum { SOON_DAYS = 14, DAY_S = 86400, ROOM_MIB = 512, MIB = 1 << 20, TEXT_MAX = 1024 };
+enum {
+    SOON_DAYS = 14,
+    DAY_S = 86400,
+    ROOM_MIB = 512,
+    MIB = 1 << 20,
+    TEXT_MAX = 1024,
+    ANSWER_MS = 5000
+};
 
 enum state { GOOD, NOTE, BAD };
 static const struct {
@@ -97,8 +105,35 @@ static void check_folder(struct doctor *d)
 static void check_home(struct doctor *d)
 {
     struct lks_err err;
-    if (lks_controller_at_home(d->dir, &err) == LKS_E_REFUSED)
+    if (lks_controller_at_home(d->dir, &err) != LKS_OK)
         say(d, "config", BAD, "%s", err.msg);
+    else
+        say(d, "config", GOOD,
+            "it is for this directory; 'lockstepd --check --config FILE' judges every key");
+}
+
+/* Whether lockstepd runs is for whoever asks to know; that it runs and cannot work is bad. */
+static void check_socket(struct doctor *d)
+{
+    struct lks_client *client = NULL;
+    struct lks_http_answer answer = {0};
+    struct lks_err err;
+    char server[PATH_MAX];
+    if (lks_controller_server(d->dir, server, &err) != LKS_OK)
+        return; /* the configuration was complained of */
+    struct lks_client_options options = {.server = server, .timeout_ms = ANSWER_MS};
+    if (lks_client_new(&options, &client, &err) != LKS_OK)
+        say(d, "socket", BAD, "%s", err.msg);
+    else if (lks_client_exchange(client, "GET", "/v1/ready", NULL, LKS_STR(""), "", &answer,
+                                 &err) != LKS_OK)
+        say(d, "socket", NOTE, "lockstepd does not run: %s", err.msg);
+    else if (answer.status >= 400)
+        say(d, "socket", BAD, "lockstepd is not ready: /v1/ready answers with status %d",
+            answer.status);
+    else
+        say(d, "socket", GOOD, "lockstepd answers at %s", server);
+    lks_http_answer_fini(&answer);
+    lks_client_free(client);
 }
 
 static void check_token(struct doctor *d)
@@ -106,7 +141,7 @@ static void check_token(struct doctor *d)
     char path[PATH_MAX];
     struct lks_err err;
     struct stat st;
-    if (lks_controller_path(path, d->dir, "admin.token", &err) == LKS_OK && stat(path, &st) == 0)
+    if (lks_path_join(path, d->dir, "admin.token", &err) == LKS_OK && stat(path, &st) == 0)
         say(d, "admin token", NOTE, "%s still lies there; keep it elsewhere", path);
 }
 
@@ -116,6 +151,7 @@ static void check_secrets(struct doctor *d)
     static const char *const names[] = {"ca.key", "server.key", "journal.key", "command.key"};
     struct lks_seal_key key;
     struct lks_err err;
+    bool good = true;
     if (lks_controller_seal_key(d->dir, &key, &err) != LKS_OK) {
         say(d, "secrets", BAD, "%s", err.msg);
         return;
@@ -123,13 +159,16 @@ static void check_secrets(struct doctor *d)
     for (size_t i = 0; i < LKS_COUNT(names); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
         lks_buf_init(&plain, LKS_SECRET_MAX);
-        if (lks_secrets_read(d->dir, &key, names[i], &plain, &err) != LKS_OK)
+        if (lks_secrets_read(d->dir, &key, names[i], &plain, &err) != LKS_OK) {
             say(d, "secrets", BAD, "%s", err.msg);
+            good = false;
+        }
         if (plain.ptr != NULL)
             explicit_bzero(plain.ptr, plain.cap);
     }
     explicit_bzero(&key, sizeof(key));
-    say(d, "secrets", GOOD, "the sealing key is there and fits");
+    if (good)
+        say(d, "secrets", GOOD, "the sealing key is there and fits");
 }
 
 static void check_certificate(struct doctor *d, const char *name)
@@ -139,7 +178,7 @@ static void check_certificate(struct doctor *d, const char *name)
     struct lks_err err;
     char path[PATH_MAX], until[LKS_TIME_TEXT_SIZE];
     lks_buf_init(&pem, LKS_X509_PEM_MAX);
-    if (lks_controller_path(path, d->dir, name, &err) != LKS_OK ||
+    if (lks_path_join(path, d->dir, name, &err) != LKS_OK ||
         lks_file_read_plain(path, &pem, &err) != LKS_OK ||
         lks_x509_read(lks_buf_view(&pem), &about, &err) != LKS_OK) {
         say(d, name, BAD, "%s", err.msg);
@@ -165,7 +204,7 @@ static void check_journal(struct doctor *d)
     struct lks_store_tail tail;
     struct lks_err err;
     char path[PATH_MAX];
-    if (lks_controller_path(path, d->dir, "journal.pub", &err) != LKS_OK ||
+    if (lks_path_join(path, d->dir, "journal.pub", &err) != LKS_OK ||
         lks_controller_public_key(path, &key, &err) != LKS_OK ||
         lks_controller_journal(d->dir, LKS_STORE_READ, &store, &err) != LKS_OK ||
         lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, &v, &err) != LKS_OK ||
@@ -192,6 +231,7 @@ static void check_all(struct doctor *d)
         check_folder(d);
         check_token(d);
         check_home(d);
+        check_socket(d);
         check_secrets(d);
         check_certificate(d, "ca.crt");
         check_certificate(d, "server.crt");

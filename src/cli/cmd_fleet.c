@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/output.h"
+#include "model/record.h"
 
 /* fleet apply ------------------------------------------------------------------------------- */
 
@@ -94,6 +95,10 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    if (strcmp(args->positional[1], lks_role_words[LKS_ROLE_AGENT]) == 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "access grant: agent is what an enrolled node is of itself, and nobody "
+                        "else; people are viewer, operator, approver or admin");
     lks_question_init(&q, "POST", "/v1/access");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "identity", args->positional[0]);

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "codec/csv.h"
 #include "codec/hostlist.h"
@@ -21,6 +22,7 @@ static const char *const columns[COLUMNS] = {
 };
 
 struct row {
+    unsigned line;
     struct lks_str name, posture;
     struct lks_str values[COLUMNS];
 };
@@ -69,6 +71,22 @@ static struct lks_str field(const struct lks_csv *csv, const char *name)
     return c >= 0 ? lks_str_trim(csv->fields[c]) : LKS_STR("");
 }
 
+/* What the manifest's place of a fault would not lead anyone to. */
+static enum lks_code check_row(const struct row *row, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf folded = {0};
+    lks_buf_init(&folded, LKS_HOSTLIST_BYTES_MAX);
+    if (lks_hostlist_fold(&row->name, 1, &folded, err) != LKS_OK)
+        return lks_wrap(err, "line %u", row->line);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (!lks_str_printable(row->values[i]))
+            return lks_fail(err, LKS_E_INVALID,
+                            "line %u: %s: only what can be printed, on one line, is a name",
+                            row->line, columns[i]);
+    }
+    return LKS_OK;
+}
+
 static enum lks_code add_row(struct import *im, const struct lks_csv *csv, struct lks_err *err)
 {
     if (im->count == ROWS_MAX)
@@ -82,6 +100,7 @@ static enum lks_code add_row(struct import *im, const struct lks_csv *csv, struc
         im->room = room;
     }
     struct row *row = &im->rows[im->count++];
+    row->line = csv->line;
     row->name = field(csv, "name");
     row->posture = field(csv, "posture");
     for (size_t i = 0; i < COLUMNS; i++)
@@ -89,7 +108,7 @@ static enum lks_code add_row(struct import *im, const struct lks_csv *csv, struc
     if (row->name.len == 0 || row->values[POOL].len == 0 || row->values[CLASS].len == 0)
         return lks_fail(err, LKS_E_INVALID, "line %u: name, pool and class may not be empty",
                         csv->line);
-    return LKS_OK;
+    return check_row(row, err);
 }
 
 static enum lks_code read_rows(struct import *im, struct lks_str text, struct lks_err *err)
@@ -195,6 +214,65 @@ static enum lks_code add_group(const struct import *im, size_t first, struct lks
     return LKS_OK;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int order = lks_str_cmp(x->name, y->name);
+    return order != 0 ? order : x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* A host stands in one place, however many lines name it. */
+static enum lks_code check_places(struct import *im, struct lks_err *err)
+{
+    qsort(im->rows, im->count, sizeof(*im->rows), compare_names);
+    for (size_t i = 1; i < im->count; i++) {
+        const struct row *before = &im->rows[i - 1], *row = &im->rows[i];
+        if (lks_str_eq(before->name, row->name) && compare_places(before, row) != 0)
+            return lks_fail(err, LKS_E_INVALID,
+                            "line %u: '%" LKS_STR_FMT "' stands elsewhere in line %u", row->line,
+                            LKS_STR_ARG(row->name), before->line);
+    }
+    return LKS_OK;
+}
+
+static int compare_postures(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int order = lks_str_cmp(x->values[POOL], y->values[POOL]);
+    return order != 0 ? order : lks_str_cmp(y->posture, x->posture);
+}
+
+/* A pool has one posture, whichever of its lines say so. */
+static enum lks_code settle_postures(struct import *im, struct lks_err *err)
+{
+    qsort(im->rows, im->count, sizeof(*im->rows), compare_postures);
+    for (size_t i = 1; i < im->count; i++) {
+        const struct row *before = &im->rows[i - 1];
+        struct row *row = &im->rows[i];
+        if (!lks_str_eq(before->values[POOL], row->values[POOL]))
+            continue;
+        if (row->posture.len == 0) /* these come behind those that say one */
+            row->posture = before->posture;
+        if (!lks_str_eq(before->posture, row->posture))
+            return lks_fail(err, LKS_E_INVALID,
+                            "line %u: pool '%" LKS_STR_FMT "' has another posture in line %u",
+                            row->line, LKS_STR_ARG(row->values[POOL]), before->line);
+    }
+    return LKS_OK;
+}
+
+/* The manifest is one that 'fleet apply' takes, with the classes of `classes` beside it. */
+static enum lks_code check_manifest(struct lks_cli *cli, const char *classes, struct lks_str text,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest library = {0};
+    if (lks_input_facts(cli->data_dir, &input.facts, err) != LKS_OK ||
+        (classes != NULL && lks_input_manifest(&input, classes, &library, err) != LKS_OK))
+        return err->code;
+    return lks_manifest_parse("its manifest", text, &input.facts, &library, &input.manifest, err);
+}
+
 static enum lks_code write_manifest(struct import *im, struct lks_str name, struct lks_buf *out,
                                     struct lks_err *err)
 {
@@ -229,8 +307,10 @@ enum lks_code lks_cmd_fleet_import(struct lks_cli *cli, const struct lks_args *a
     lks_buf_init(&manifest, LKS_OUTPUT_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
-    if (read_rows(&im, lks_buf_view(&text), err) != LKS_OK ||
-        write_manifest(&im, name.len > 0 ? name : LKS_STR("fleet"), &manifest, err) != LKS_OK)
+    if (read_rows(&im, lks_buf_view(&text), err) != LKS_OK || check_places(&im, err) != LKS_OK ||
+        settle_postures(&im, err) != LKS_OK ||
+        write_manifest(&im, name.len > 0 ? name : LKS_STR("fleet"), &manifest, err) != LKS_OK ||
+        check_manifest(cli, lks_args_get(args, "--class"), lks_buf_view(&manifest), err) != LKS_OK)
         return lks_wrap(err, "%s", path);
     if (!lks_args_has(args, "--json")) {
         fwrite(manifest.ptr, 1, manifest.len, cli->out);

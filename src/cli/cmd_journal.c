@@ -19,7 +19,7 @@ static enum lks_code read_key(const struct lks_args *args, const char *place,
 {
     char path[PATH_MAX];
     const char *given = lks_args_get(args, "--key");
-    if (lks_controller_path(path, place, "journal.pub", err) != LKS_OK)
+    if (lks_path_join(path, place, "journal.pub", err) != LKS_OK)
         return err->code;
     *found = given != NULL || access(path, R_OK) == 0;
     if (*found && lks_controller_public_key(given != NULL ? given : path, out, err) != LKS_OK)
@@ -199,7 +199,8 @@ enum lks_code lks_cmd_journal_export(struct lks_cli *cli, const struct lks_args 
                         "journal export: --node needs DIR; 'node history' asks lockstepd");
     if (args->positional_count == 0)
         return export_remote(cli, args, from, err);
-    if (lks_controller_journal(args->positional[0], LKS_STORE_READ, &store, err) != LKS_OK ||
+    if (lks_remote_unused(args, err) != LKS_OK ||
+        lks_controller_journal(args->positional[0], LKS_STORE_READ, &store, err) != LKS_OK ||
         store.ops->rows(store.self, from, export_row, &x, err) != LKS_OK)
         return err->code;
     return x.failed ? err->code : LKS_OK;
@@ -244,7 +245,8 @@ static enum lks_code ask_at(struct lks_cli *cli, const struct lks_args *args, lk
     if (args->positional_count > 1) {
         struct lks_public_key key;
         bool has_key = false;
-        if (read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
+        if (lks_remote_unused(args, err) != LKS_OK ||
+            read_key(args, args->positional[1], &key, &has_key, err) != LKS_OK ||
             lks_controller_journal(args->positional[1], LKS_STORE_READ, &store, err) != LKS_OK)
             return err->code;
         return lks_journal_at(&store, has_key ? &key : NULL, at, node, json, err);

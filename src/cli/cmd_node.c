@@ -92,6 +92,12 @@ enum lks_code lks_cmd_alarm_ls(struct lks_cli *cli, const struct lks_args *args,
 
 /* One thing --------------------------------------------------------------------------------- */
 
+static const struct lks_listing_column reading_columns[] = {
+    {"what", "name", LKS_COLUMN_WRAP},     {"of", "of", LKS_COLUMN_WRAP},
+    {"part", "part", LKS_COLUMN_WRAP},     {"value", "value", LKS_COLUMN_WRAP},
+    {"absent", "absent", LKS_COLUMN_WRAP}, {"unmeasured", "unmeasured", LKS_COLUMN_WRAP},
+};
+
 enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
@@ -103,7 +109,10 @@ enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args
         lks_remote_path_add(&q.path, LKS_STR("tuple"));
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_thing(cli, args, &answer, err);
+    const struct lks_doc *readings = lks_doc_member(answer.doc, "readings");
+    if (readings == NULL || lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    return lks_listing_table(cli, reading_columns, LKS_COUNT(reading_columns), &readings, 1, err);
 }
 
 /* Verbs ------------------------------------------------------------------------------------- */

@@ -13,28 +13,41 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50, JSON_MAX = 4096 };
+enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50 };
+
+#define SOCKET_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 struct sim {
     struct lks_cli *cli;
-    const char *dir, *root;
+    const char *root;
+    char dir[PATH_MAX];
     uint64_t nodes, heartbeat_ms;
     char server[PATH_MAX]; /* unix:DIR/controller/lockstepd.sock */
     struct lks_remote remote;
     unsigned people, agents; /* ports */
+    bool stays;              /* the directory, although we failed: it says why */
 };
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
 
 /* Steps of sim up --------------------------------------------------------------------------- */
 
 static enum lks_code make_controller(struct sim *s, struct lks_err *err)
 {
     char data[PATH_MAX], people[32], agents[32];
-    if (lks_fleetdir_path(data, s->dir, "controller", err) != LKS_OK ||
+    if (lks_path_join(data, s->dir, "controller", err) != LKS_OK ||
         lks_spawn_free_port(&s->people, err) != LKS_OK ||
         lks_spawn_free_port(&s->agents, err) != LKS_OK)
         return err->code;
@@ -52,7 +65,7 @@ static enum lks_code quicken(const struct sim *s, struct lks_err *err)
     char path[PATH_MAX];
     if (s->heartbeat_ms == 0)
         return LKS_OK;
-    if (lks_fleetdir_path(path, s->dir, "controller/lockstepd.yaml", err) != LKS_OK)
+    if (lks_path_join(path, s->dir, "controller/lockstepd.yaml", err) != LKS_OK)
         return err->code;
     FILE *f = fopen(path, "ae");
     if (f == NULL)
@@ -74,18 +87,20 @@ static enum lks_code is_ready(struct sim *s, struct lks_err *err)
 static enum lks_code start_controller(struct sim *s, struct lks_err *err)
 {
     char config[PATH_MAX], log[PATH_MAX];
-    if (lks_fleetdir_path(config, s->dir, "controller/lockstepd.yaml", err) != LKS_OK ||
-        lks_fleetdir_path(log, s->dir, "controller/log", err) != LKS_OK)
+    if (lks_path_join(config, s->dir, "controller/lockstepd.yaml", err) != LKS_OK ||
+        lks_path_join(log, s->dir, "controller/log", err) != LKS_OK)
         return err->code;
     const char *argv[] = {"lockstepd", "run", "--config", config, NULL};
     if (lks_spawn_start(s->cli, argv, log, s->dir, "lockstepd", err) != LKS_OK)
         return err->code;
-    for (unsigned i = 0; i < READY_TRIES; i++) {
+    for (unsigned i = 0; i < READY_TRIES && !stopped; i++) {
         if (is_ready(s, err) == LKS_OK)
             return LKS_OK;
         nanosleep(&(struct timespec){.tv_nsec = READY_MS * 1000000L}, NULL);
     }
-    return lks_wrap(err, "lockstepd does not become ready; %s says why", log);
+    s->stays = !stopped;
+    return lks_wrap(err, "lockstepd does not become ready; %s says why, and so %s stays", log,
+                    s->dir);
 }
 
 /* The first fleet: every node runs what the captured machine runs, so everything conforms. */
@@ -122,11 +137,11 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
         log[PATH_MAX], controller[64];
     lks_fleetdir_node(node, number);
     if (lks_fleetdir_agent(dir, s->dir, node, err) != LKS_OK ||
-        lks_fleetdir_path(state, dir, "state", err) != LKS_OK ||
-        lks_fleetdir_path(root, dir, "root", err) != LKS_OK ||
-        lks_fleetdir_path(token, dir, "token", err) != LKS_OK ||
-        lks_fleetdir_path(log, dir, "log", err) != LKS_OK ||
-        lks_fleetdir_path(ca, s->dir, "controller/ca.crt", err) != LKS_OK ||
+        lks_path_join(state, dir, "state", err) != LKS_OK ||
+        lks_path_join(root, dir, "root", err) != LKS_OK ||
+        lks_path_join(token, dir, "token", err) != LKS_OK ||
+        lks_path_join(log, dir, "log", err) != LKS_OK ||
+        lks_path_join(ca, s->dir, "controller/ca.crt", err) != LKS_OK ||
         lks_fleetdir_copy(s->root, root, err) != LKS_OK ||
         make_token(s, node, token, err) != LKS_OK)
         return err->code;
@@ -139,19 +154,63 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
 
 static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, struct lks_err *err)
 {
-    s->dir = args->positional[0];
     s->root = lks_args_get(args, "--root");
     if (s->root == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "sim up: --root has to name a captured machine ('lockstep inventory "
                         "--capture DIR' makes one)");
+    if (lks_path_absolute(s->dir, args->positional[0], err) != LKS_OK)
+        return err->code;
     int len = snprintf(s->server, sizeof(s->server), "unix:%s/controller/lockstepd.sock", s->dir);
-    if (len < 0 || (size_t)len >= sizeof(s->server))
-        return lks_fail(err, LKS_E_USAGE, "sim up: the directory's name is too long");
+    if (len < 0 || (size_t)len > SOCKET_MAX + strlen("unix:"))
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s: too long: a socket's path has at most %zu bytes, and the controller's "
+                        "would have %zu",
+                        s->dir, SOCKET_MAX, (size_t)len - strlen("unix:"));
     s->cli->server = s->server;
     if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->nodes, err) != LKS_OK)
         return err->code;
-    return lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err);
+    if (lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err) != LKS_OK)
+        return err->code;
+    return lks_fleetdir_check(s->root, err);
+}
+
+static enum lks_code bring_up(struct sim *s, const struct lks_args *args, struct lks_err *err)
+{
+    enum lks_code code = make_controller(s, err);
+    if (code == LKS_OK)
+        code = quicken(s, err);
+    if (code == LKS_OK)
+        code = lks_remote_open(s->cli, args, &s->remote, err);
+    if (code == LKS_OK)
+        code = start_controller(s, err);
+    if (code == LKS_OK)
+        code = apply_fleet(s, err);
+    for (uint64_t i = 1; code == LKS_OK && !stopped && i <= s->nodes; i++)
+        code = start_agent(s, i, err);
+    lks_remote_fini(&s->remote);
+    return stopped ? lks_fail(err, LKS_E_REFUSED, "sim up: stopped") : code;
+}
+
+/* What we started ends, and what we made goes, so that the next try finds nothing in its way. */
+static enum lks_code take_back(const struct sim *s, struct lks_err *err)
+{
+    lks_spawn_end(s->dir);
+    if (!s->stays && !lks_fleetdir_remove(s->dir))
+        return lks_wrap(err, "%s could not be removed (%s)", s->dir, strerror(errno));
+    return err->code;
+}
+
+static enum lks_code print_json(const struct sim *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "server", s->server);
+    lks_json_int(&w, "nodes", (int64_t)s->nodes);
+    lks_json_end(&w, '}');
+    return lks_output_json(s->cli, &json, err);
 }
 
 enum lks_code lks_cmd_sim_up(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -162,29 +221,16 @@ enum lks_code lks_cmd_sim_up(struct lks_cli *cli, const struct lks_args *args, s
     if (mkdir(s.dir, 0700) != 0)
         return lks_fail(err, LKS_E_INVALID, "%s: %s; 'sim up' makes a new directory", s.dir,
                         strerror(errno));
-    enum lks_code code = make_controller(&s, err);
-    if (code == LKS_OK)
-        code = quicken(&s, err);
-    if (code == LKS_OK)
-        code = lks_remote_open(cli, args, &s.remote, err);
-    if (code == LKS_OK)
-        code = start_controller(&s, err);
-    if (code == LKS_OK)
-        code = apply_fleet(&s, err);
-    for (uint64_t i = 1; code == LKS_OK && i <= s.nodes; i++)
-        code = start_agent(&s, i, err);
-    lks_remote_fini(&s.remote);
-    if (code != LKS_OK) {
-        lks_spawn_end(s.dir);
-        return code;
-    }
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
+    if (bring_up(&s, args, err) != LKS_OK)
+        return take_back(&s, err);
     if (lks_args_has(args, "--json"))
-        fprintf(cli->out, "{\"server\":\"%s\",\"nodes\":%" PRIu64 "}\n", s.server, s.nodes);
-    else
-        fprintf(cli->out,
-                "%" PRIu64 " agents and their controller run in %s\n\n"
-                "    export LOCKSTEP_SERVER=%s\n    lockstep top\n    lockstep sim down %s\n",
-                s.nodes, s.dir, s.server, s.dir);
+        return print_json(&s, err);
+    fprintf(cli->out,
+            "%" PRIu64 " agents and their controller run in %s\n\n"
+            "    export LOCKSTEP_SERVER=%s\n    lockstep top\n    lockstep sim down %s\n",
+            s.nodes, s.dir, s.server, s.dir);
     return LKS_OK;
 }
 
@@ -193,7 +239,7 @@ enum lks_code lks_cmd_sim_down(struct lks_cli *cli, const struct lks_args *args,
 {
     const char *dir = args->positional[0];
     char pids[PATH_MAX];
-    if (lks_fleetdir_path(pids, dir, "pids", err) != LKS_OK)
+    if (lks_path_join(pids, dir, "pids", err) != LKS_OK)
         return err->code;
     if (access(pids, R_OK) != 0)
         return lks_fail(err, LKS_E_NOT_FOUND, "%s: no simulation runs there", dir);

@@ -13,15 +13,6 @@
 
 enum { CONFIG_MAX = 1 << 20, KEY_TEXT_MAX = 4096 };
 
-enum lks_code lks_controller_path(char out[PATH_MAX], const char *dir, const char *name,
-                                  struct lks_err *err)
-{
-    int len = snprintf(out, PATH_MAX, "%s/%s", dir, name);
-    if (len < 0 || len >= PATH_MAX)
-        return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", dir);
-    return LKS_OK;
-}
-
 enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode,
                                      struct lks_store *out, struct lks_err *err)
 {
@@ -29,7 +20,7 @@ enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode
     struct stat st;
     if (stat(place, &st) == 0 && !S_ISDIR(st.st_mode))
         return lks_store_sqlite_open(place, mode, out, err);
-    if (lks_controller_path(path, place, "journal.db", err) != LKS_OK)
+    if (lks_path_join(path, place, "journal.db", err) != LKS_OK)
         return err->code;
     return lks_store_sqlite_open(path, mode, out, err);
 }
@@ -50,7 +41,7 @@ static void config_fini(struct config *c)
 static enum lks_code read_config(const char *dir, struct config *out, struct lks_err *err)
 {
     lks_buf_init(&out->text, CONFIG_MAX);
-    if (lks_controller_path(out->path, dir, "lockstepd.yaml", err) != LKS_OK ||
+    if (lks_path_join(out->path, dir, "lockstepd.yaml", err) != LKS_OK ||
         lks_file_read_plain(out->path, &out->text, err) != LKS_OK ||
         lks_docs_init(&out->docs, out->path, err) != LKS_OK)
         return err->code;
@@ -72,6 +63,20 @@ enum lks_code lks_controller_at_home(const char *dir, struct lks_err *err)
             err, LKS_E_REFUSED,
             "%s: data is '%s', and lockstepd would run there; to run it here, change it", c.path,
             data);
+    return LKS_OK;
+}
+
+enum lks_code lks_controller_server(const char *dir, char out[PATH_MAX], struct lks_err *err)
+{
+    LKS_CLEANUP(config_fini) struct config c = {0};
+    if (read_config(dir, &c, err) != LKS_OK)
+        return err->code;
+    struct lks_str given = lks_doc_text(c.docs.first, "socket");
+    struct lks_str place = given.len > 0 ? given : lks_doc_text(c.docs.first, "data");
+    int len = snprintf(out, PATH_MAX, "unix:%" LKS_STR_FMT "%s", LKS_STR_ARG(place),
+                       given.len > 0 ? "" : "/lockstepd.sock");
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%s: socket: too long for a path", c.path);
     return LKS_OK;
 }
 

@@ -3,16 +3,11 @@
 #define LKS_CLI_CONTROLLER_H
 
 #include "cli/cli.h"
+#include "cli/path.h"
 #include "codec/doc.h"
 #include "drivers/store_sqlite.h"
 #include "trust/key.h"
 #include "trust/seal.h"
-
-#include <limits.h>
-
-/* DIR/NAME, if it fits. */
-enum lks_code lks_controller_path(char out[PATH_MAX], const char *dir, const char *name,
-                                  struct lks_err *err) LKS_MUST_CHECK;
 
 /* The journal of `place`, a data directory or the journal's file itself. */
 enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode,
@@ -21,6 +16,10 @@ enum lks_code lks_controller_journal(const char *place, enum lks_store_mode mode
 /* Its configuration names it as the data directory, so that lockstepd runs there and not where the
  * configuration was copied from. */
 enum lks_code lks_controller_at_home(const char *dir, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The socket its lockstepd listens on, as "unix:PATH". */
+enum lks_code lks_controller_server(const char *dir, char out[PATH_MAX],
+                                    struct lks_err *err) LKS_MUST_CHECK;
 
 /* Paths in the configuration that lead into the directory it was written for lead into `dir`. */
 enum lks_code lks_controller_move_in(const char *dir, struct lks_err *err) LKS_MUST_CHECK;

@@ -7,20 +7,45 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DIR_MODE = 0700, DEPTH_MAX = 32, COPY_MAX = 64 << 20, RACK = 8 };
+enum { DIR_MODE = 0700, DEPTH_MAX = 32, COPY_MAX = 64 << 20, RACK = 8, FILES_MAX = 8 };
 
-enum lks_code lks_fleetdir_path(char out[PATH_MAX], const char *dir, const char *name,
-                                struct lks_err *err)
+#define BOOT_ID "proc/sys/kernel/random/boot_id"
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
-    int len = snprintf(out, PATH_MAX, "%s/%s", dir, name);
-    if (len < 0 || len >= PATH_MAX)
-        return lks_fail(err, LKS_E_INVALID, "%s/%s: too long for a path", dir, name);
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+bool lks_fleetdir_remove(const char *dir)
+{
+    return nftw(dir, remove_entry, FILES_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) == 0;
+}
+
+enum lks_code lks_fleetdir_check(const char *root, struct lks_err *err)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    if (stat(root, &st) != 0) {
+        (void)!lks_file_fail(err, root);
+        return lks_wrap(err, "--root");
+    }
+    if (lks_path_join(path, root, BOOT_ID, err) != LKS_OK)
+        return lks_wrap(err, "--root");
+    if (lstat(path, &st) != 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "--root: %s: not a captured machine, for it has no %s ('lockstep inventory "
+                        "--capture DIR' makes one)",
+                        root, BOOT_ID);
     return LKS_OK;
 }
 
@@ -33,8 +58,8 @@ enum lks_code lks_fleetdir_agent(char out[PATH_MAX], const char *dir, const char
                                  struct lks_err *err)
 {
     char agents[PATH_MAX];
-    if (lks_fleetdir_path(agents, dir, "agents", err) != LKS_OK ||
-        lks_fleetdir_path(out, agents, node, err) != LKS_OK)
+    if (lks_path_join(agents, dir, "agents", err) != LKS_OK ||
+        lks_path_join(out, agents, node, err) != LKS_OK)
         return err->code;
     if ((mkdir(agents, DIR_MODE) != 0 && errno != EEXIST) || mkdir(out, DIR_MODE) != 0)
         return lks_fail(err, LKS_E_IO, "%s: %s", out, strerror(errno));
@@ -71,8 +96,8 @@ static enum lks_code copy_entry(const char *from, const char *to, const char *na
 {
     char source[PATH_MAX], target[PATH_MAX];
     struct stat st;
-    if (lks_fleetdir_path(source, from, name, err) != LKS_OK ||
-        lks_fleetdir_path(target, to, name, err) != LKS_OK)
+    if (lks_path_join(source, from, name, err) != LKS_OK ||
+        lks_path_join(target, to, name, err) != LKS_OK)
         return err->code;
     if (lstat(source, &st) != 0)
         return lks_fail(err, LKS_E_IO, "%s: %s", source, strerror(errno));
@@ -115,7 +140,7 @@ static enum lks_code make_boot_id(const char *root, struct lks_err *err)
              "%02x%02x%02x%02x-%02x%02x-4%x%02x-a%x%02x-%02x%02x%02x%02x%02x%02x\n", b[0], b[1],
              b[2], b[3], b[4], b[5], b[6] & 15U, b[7], b[8] & 15U, b[9], b[10], b[11], b[12], b[13],
              b[14], b[15]);
-    if (lks_fleetdir_path(path, root, "proc/sys/kernel/random/boot_id", err) != LKS_OK)
+    if (lks_path_join(path, root, BOOT_ID, err) != LKS_OK)
         return err->code;
     if (unlink(path) != 0) /* it is a link to the captured machine's own */
         return lks_fail(err, LKS_E_INVALID, "%s: %s: not a captured machine", path,
@@ -172,12 +197,18 @@ enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const char *dir, const 
                                     uint64_t nodes, struct lks_buf *out, struct lks_err *err)
 {
     char stack[PATH_MAX], fleet[PATH_MAX];
-    if (lks_fleetdir_path(stack, dir, "stack.yaml", err) != LKS_OK ||
-        lks_fleetdir_path(fleet, dir, "fleet.yaml", err) != LKS_OK)
+    if (lks_path_join(stack, dir, "stack.yaml", err) != LKS_OK ||
+        lks_path_join(fleet, dir, "fleet.yaml", err) != LKS_OK)
         return err->code;
     const char *argv[] = {"lockstep", "stack",  "init",   "--quick", "--root",
                           root,       "--name", "golden", NULL};
-    if (lks_spawn_wait(cli, argv, stack, err) != LKS_OK || lks_file_read(stack, out, err) != LKS_OK)
+    enum lks_code code = lks_spawn_wait(cli, argv, stack, err);
+    if (code == LKS_E_REFUSED)
+        return lks_fail(err, LKS_E_INVALID,
+                        "--root: %s: no stack can be drafted from it; 'lockstep stack init --root "
+                        "%s' says why",
+                        root, root);
+    if (code != LKS_OK || lks_file_read(stack, out, err) != LKS_OK)
         return lks_wrap(err, "a stack from %s", root);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf class = {0};
     lks_buf_init(&class, PATH_MAX);

@@ -4,12 +4,7 @@
 
 #include "base/buf.h"
 #include "cli/cli.h"
-
-#include <limits.h>
-
-/* DIR/NAME, if it fits. */
-enum lks_code lks_fleetdir_path(char out[PATH_MAX], const char *dir, const char *name,
-                                struct lks_err *err) LKS_MUST_CHECK;
+#include "cli/path.h"
 
 /* "sim0001" */
 void lks_fleetdir_node(char out[32], uint64_t number);
@@ -28,5 +23,12 @@ enum lks_code lks_fleetdir_copy(const char *from, const char *to,
 enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const char *dir, const char *root,
                                     uint64_t nodes, struct lks_buf *out,
                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* Whether `root` can be every agent's machine. */
+enum lks_code lks_fleetdir_check(const char *root, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Remove `dir`, which the caller made, and all in it; what links lead to stays. False: something of
+ * it is still there. */
+bool lks_fleetdir_remove(const char *dir);
 
 #endif

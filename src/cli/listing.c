@@ -20,7 +20,8 @@ static const struct {
     {"failed", LKS_RED},        {"open", LKS_RED},       {"refused", LKS_RED},
 };
 
-enum lks_colour lks_listing_colour(struct lks_str word)
+/* Good, bad and in between, by the word. */
+static enum lks_colour colour_of(struct lks_str word)
 {
     for (size_t i = 0; i < LKS_COUNT(moods); i++) {
         if (lks_str_is(word, moods[i].word))
@@ -85,8 +86,9 @@ static void add_rest(struct lks_buf *out, const struct lks_listing_column *colum
     }
 }
 
-void lks_listing_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
-                     const struct lks_doc *item)
+/* A row of the columns for `item`; which of them have something in it is added to `filled`. */
+static void add_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
+                    const struct lks_doc *item, bool *filled)
 {
     for (size_t i = 0; i < count; i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -96,7 +98,43 @@ void lks_listing_row(struct lks_table *t, const struct lks_listing_column *colum
         else
             add_value(&text, find(item, columns[i].key));
         struct lks_str value = lks_buf_view(&text);
-        lks_output_cell(t, lks_listing_colour(value), value);
+        lks_output_cell(t, colour_of(value), value);
+        filled[i] = filled[i] || value.len > 0;
+    }
+}
+
+/* The members of `value`, each a row, by dotted names; items of a list by their number. */
+static void add_rows(struct lks_table *t, struct lks_buf *name, const struct lks_doc *value)
+{
+    bool nested = value->kind == LKS_DOC_MAP || value->kind == LKS_DOC_LIST;
+    size_t len = name->len, number = 1;
+    if (!nested || value->first == NULL) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+        add_value(&text, value);
+        struct lks_str shown = lks_buf_view(&text);
+        lks_table_cell(t, LKS_PLAIN, lks_buf_view(name));
+        lks_output_cell(t, colour_of(shown), shown);
+        return;
+    }
+    for (const struct lks_doc *i = value->first; i != NULL; i = i->next, number++) {
+        if (len > 0)
+            lks_buf_addc(name, '.');
+        if (value->kind == LKS_DOC_MAP)
+            lks_buf_add(name, i->key);
+        else
+            lks_buf_addf(name, "%zu", number);
+        add_rows(t, name, i);
+        lks_buf_truncate(name, len);
+    }
+}
+
+/* On a terminal, columns that say nothing leave their room to those that do. */
+static void drop_empty(const struct lks_cli *cli, struct lks_table *t, const bool *filled)
+{
+    for (size_t i = t->column_count; cli->term.width > 0 && t->first != NULL && i-- > 1;) {
+        if (!filled[i])
+            lks_table_drop(t, i);
     }
 }
 
@@ -108,6 +146,7 @@ struct page {
     struct lks_buf json;
     struct lks_json_writer writer;
     bool as_json;
+    bool filled[LKS_TABLE_COLUMNS_MAX];
     size_t count;
 };
 
@@ -122,7 +161,7 @@ static enum lks_code add_item(void *ctx, const struct lks_doc *item, struct lks_
     struct page *p = ctx;
     p->count++;
     if (!p->as_json) {
-        lks_listing_row(&p->table, p->listing->columns, p->listing->column_count, item);
+        add_row(&p->table, p->listing->columns, p->listing->column_count, item, p->filled);
         return LKS_OK;
     }
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -157,6 +196,7 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
         return lks_output_json(cli, &p.json, err);
     if (p.count == 0)
         fprintf(cli->out, "%s\n", listing->empty);
+    drop_empty(cli, &p.table, p.filled);
     return lks_output_table(cli, &p.table, err);
 }
 
@@ -176,18 +216,13 @@ enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args
     if (lks_args_has(args, "--json"))
         return print_raw(cli, answer);
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = {0};
     lks_table_init(&table, ROWS_BYTES);
+    lks_buf_init(&name, LINE_MAX_BYTES);
     lks_table_column(&table, "what", 0);
     lks_table_column(&table, "value", LKS_COLUMN_WRAP);
-    for (const struct lks_doc *i = answer->doc != NULL ? answer->doc->first : NULL; i != NULL;
-         i = i->next) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        lks_buf_init(&text, (size_t)LKS_OUTPUT_CELL_MAX * 16);
-        add_value(&text, i);
-        struct lks_str value = lks_buf_view(&text);
-        lks_table_cell(&table, LKS_PLAIN, i->key);
-        lks_output_cell(&table, lks_listing_colour(value), value);
-    }
+    if (answer->doc != NULL)
+        add_rows(&table, &name, answer->doc);
     return lks_output_table(cli, &table, err);
 }
 
@@ -232,14 +267,16 @@ enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_co
                                 struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    bool filled[LKS_TABLE_COLUMNS_MAX] = {0};
     lks_table_init(&table, ROWS_BYTES);
     for (size_t i = 0; i < count; i++)
         lks_table_column(&table, columns[i].header, columns[i].flags);
     for (size_t l = 0; l < list_count; l++) {
         for (const struct lks_doc *i = lists[l] != NULL ? lists[l]->first : NULL; i != NULL;
              i = i->next)
-            lks_listing_row(&table, columns, count, i);
+            add_row(&table, columns, count, i, filled);
     }
+    drop_empty(cli, &table, filled);
     return lks_output_table(cli, &table, err);
 }
 

@@ -26,7 +26,8 @@ enum lks_code lks_listing_print(struct lks_cli *cli, const struct lks_args *args
                                 const struct lks_listing *listing,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
-/* Print an answer: with --json as it came, else a line for each member. */
+/* Print an answer: with --json as it came, else a line for each member, those of members
+ * by dotted names. */
 enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args,
                                 const struct lks_remote_answer *answer,
                                 struct lks_err *err) LKS_MUST_CHECK;
@@ -45,13 +46,6 @@ enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args
 enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_column *columns,
                                 size_t count, const struct lks_doc *const *lists, size_t list_count,
                                 struct lks_err *err) LKS_MUST_CHECK;
-
-/* A row of the columns for `item`. */
-void lks_listing_row(struct lks_table *t, const struct lks_listing_column *columns, size_t count,
-                     const struct lks_doc *item);
-
-/* Good, bad and in between, by the word. */
-enum lks_colour lks_listing_colour(struct lks_str word);
 
 /* An option's number from 1 to `most`; `fallback` without it. */
 enum lks_code lks_listing_number(const struct lks_args *args, const char *option, uint64_t most,

@@ -61,6 +61,18 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
     return lks_client_new(&options, &out->client, err);
 }
 
+enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err)
+{
+    static const struct lks_option options[] = {LKS_REMOTE_OPTIONS};
+    for (size_t i = 0; i < LKS_COUNT(options); i++) {
+        if (lks_args_has(args, options[i].name))
+            return lks_fail(err, LKS_E_USAGE,
+                            "with a directory lockstepd is not asked; %s does not go with it",
+                            options[i].name);
+    }
+    return LKS_OK;
+}
+
 void lks_remote_fini(struct lks_remote *remote)
 {
     lks_client_free(remote->client);
@@ -158,6 +170,17 @@ static bool is_json(const struct lks_http_answer *answer)
     return lks_str_is(type, "application/json") || lks_str_is(type, "application/problem+json");
 }
 
+/* Nobody answered: why, and what a person may do about it. */
+static enum lks_code fail_to_reach(struct lks_err *err)
+{
+    if (!lks_code_info(err->code)->transient)
+        return err->code;
+    struct lks_err why = *err;
+    return lks_fail(err, why.code,
+                    "%s; does lockstepd run there? --server or $LOCKSTEP_SERVER says where it is",
+                    why.msg);
+}
+
 enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
                               const struct lks_remote_path *path, const char *type,
                               struct lks_str body, struct lks_remote_answer *out,
@@ -166,10 +189,11 @@ enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
-    if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK ||
-        lks_client_exchange(remote->client, method, path->text.ptr, type, body, "", &a.http, err) !=
-            LKS_OK)
+    if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK)
         return err->code;
+    if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, "", &a.http, err) !=
+        LKS_OK)
+        return fail_to_reach(err);
     if (is_json(&a.http)) {
         if (lks_json_parse(lks_buf_view(&a.http.body), &a.docs, err) != LKS_OK)
             return lks_wrap(err, "the answer");

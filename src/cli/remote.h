@@ -11,15 +11,18 @@
 #include "codec/json.h"
 #include "drivers/http_tls.h"
 
+/* Where lockstepd listens as the packages start it. */
+#define LKS_REMOTE_DEFAULT "unix:/run/lockstep/lockstepd.sock"
+
 /* The options of every command that asks lockstepd. */
 #define LKS_REMOTE_OPTIONS                                                                         \
-    {"--server", "ADDRESS", "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER"},              \
+    {"--server", "ADDRESS",                                                                        \
+     "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else " LKS_REMOTE_DEFAULT},           \
         {"--ca", "FILE", "certificate the server must be certified by; else $LOCKSTEP_CA"},        \
     {                                                                                              \
         "--token-file", "FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                \
     }
 
-#define LKS_REMOTE_DEFAULT  "unix:/run/lockstep/lockstepd.sock"
 #define LKS_REMOTE_PATH_MAX 8192
 
 struct lks_remote {
@@ -30,6 +33,9 @@ struct lks_remote {
 enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_remote_fini(struct lks_remote *remote);
+
+/* Refuse the options above, for a command that was given a directory to work on instead. */
+enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err) LKS_MUST_CHECK;
 
 /* A path in parts, so that no name can end the part it is in. */
 struct lks_remote_path {

@@ -1,6 +1,7 @@
 #include "cli/spawn.h"
 
 #include "base/file.h"
+#include "cli/path.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARGS_MAX = 32, OUTPUT_MAX = 64 << 10, PIDS_MAX = 1 << 20, GRACE_TRIES = 100, GRACE_MS = 50 };
+#define PIDS "pids" /* in the directory: a line for each process */
+
+enum {
+    ARGS_MAX = 32,
+    STAT_MAX = 64 << 10,
+    PIDS_MAX = 1 << 20,
+    GRACE_TRIES = 100,
+    GRACE_MS = 50,
+    NOT_STARTED = 127, /* as shells say it */
+};
 
 /* Programs ---------------------------------------------------------------------------------- */
 
@@ -29,8 +39,27 @@ static void find_program(const struct lks_cli *cli, const char *name, char out[P
         snprintf(out, PATH_MAX, "%s", name);
 }
 
+/* What a program that we start gets: its output, its complaints, and the pipe that says when to
+ * begin; -1 for at once. */
+struct streams {
+    int out, err;
+    int go[2];
+};
+
+/* Whether whoever started us says so, or is gone. */
+static bool may_begin(int go)
+{
+    char byte;
+    ssize_t got;
+    while (go >= 0 && (got = read(go, &byte, 1)) != 1) {
+        if (got == 0 || errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
 /* In the child: become the program. Its words are ours, so there is no shell to mislead. */
-_Noreturn static void become(const char *path, const char *const *argv, int out)
+_Noreturn static void become(const char *path, const char *const *argv, const struct streams *s)
 {
     char *words[ARGS_MAX + 1] = {0};
     size_t count = 0;
@@ -38,14 +67,16 @@ _Noreturn static void become(const char *path, const char *const *argv, int out)
         count++;
     memcpy(words, argv, count * sizeof(argv[0])); /* exec changes none of them */
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-        dup2(out, STDERR_FILENO) >= 0)
+    if (!may_begin(s->go[0]))
+        _exit(NOT_STARTED);
+    if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(s->out, STDOUT_FILENO) >= 0 &&
+        dup2(s->err, STDERR_FILENO) >= 0)
         execvp(path, words);
     dprintf(STDERR_FILENO, "%s: %s\n", path, strerror(errno));
-    _exit(127);
+    _exit(NOT_STARTED);
 }
 
-static enum lks_code start(struct lks_cli *cli, const char *const *argv, int out, bool apart,
+static enum lks_code start(struct lks_cli *cli, const char *const *argv, const struct streams *s,
                            pid_t *pid, struct lks_err *err)
 {
     char path[PATH_MAX];
@@ -55,50 +86,69 @@ static enum lks_code start(struct lks_cli *cli, const char *const *argv, int out
     if (*pid < 0)
         return lks_fail(err, LKS_E_UNAVAILABLE, "cannot start %s: %s", argv[0], strerror(errno));
     if (*pid == 0) {
-        if (apart)
+        if (s->go[1] >= 0) { /* it stays; the pipe ends with whoever starts it */
             setsid();
-        become(path, argv, out);
+            close(s->go[1]);
+        }
+        become(path, argv, s);
     }
     return LKS_OK;
 }
 
 static enum lks_code open_output(const char *path, int *fd, struct lks_err *err)
 {
-    *fd = path != NULL ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
-                       : memfd_create("output", MFD_CLOEXEC);
-    if (*fd < 0)
-        return lks_fail(err, LKS_E_IO, "%s: %s", path != NULL ? path : "output", strerror(errno));
-    return LKS_OK;
+    *fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return *fd >= 0 ? LKS_OK : lks_file_fail(err, path);
 }
 
-/* The first line of what the program said. */
-static void read_line(int fd, char *out, size_t size)
+static void close_fd(int *fd)
 {
-    ssize_t got = pread(fd, out, size - 1, 0);
-    out[got > 0 ? got : 0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
+    if (*fd >= 0)
+        close(*fd);
+}
+
+/* The first failure that ends a program with this exit status. */
+static enum lks_code code_of(int status)
+{
+    for (int code = LKS_OK + 1; code < LKS_CODE_COUNT; code++) {
+        if (WIFEXITED(status) && lks_code_info((enum lks_code)code)->exit == WEXITSTATUS(status))
+            return (enum lks_code)code;
+    }
+    return LKS_E_UNAVAILABLE;
+}
+
+/* The first line of what the program complained of, or how it ended. */
+static enum lks_code fail_with(const char *program, int status, int said, struct lks_err *err)
+{
+    char line[LKS_ERR_MSG_MAX];
+    ssize_t got = pread(said, line, sizeof(line) - 1, 0);
+    line[got > 0 ? got : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    if (line[0] != '\0')
+        return lks_fail(err, code_of(status), "%s", line);
+    return lks_fail(err, code_of(status), "%s: ended with %s %d", program,
+                    WIFEXITED(status) ? "exit status" : "signal",
+                    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
 enum lks_code lks_spawn_wait(struct lks_cli *cli, const char *const *argv, const char *out,
                              struct lks_err *err)
 {
-    int fd, status;
+    LKS_CLEANUP(close_fd) int to = -1;
+    LKS_CLEANUP(close_fd) int said = -1;
+    int status;
     pid_t pid;
-    char line[LKS_ERR_MSG_MAX];
-    if (open_output(out, &fd, err) != LKS_OK)
+    if (open_output(out != NULL ? out : "/dev/null", &to, err) != LKS_OK)
         return err->code;
-    enum lks_code code = start(cli, argv, fd, false, &pid, err);
-    if (code != LKS_OK) {
-        close(fd);
-        return code;
-    }
+    said = memfd_create("complaints", MFD_CLOEXEC);
+    if (said < 0)
+        return lks_fail(err, LKS_E_IO, "memfd: %s", strerror(errno));
+    if (start(cli, argv, &(struct streams){to, said, {-1, -1}}, &pid, err) != LKS_OK)
+        return err->code;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    read_line(fd, line, sizeof(line));
-    close(fd);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return lks_fail(err, LKS_E_UNAVAILABLE, "%s failed: %s", argv[0],
-                        out == NULL ? line : "its output is in the file");
+        return fail_with(argv[0], status, said, err);
     return LKS_OK;
 }
 
@@ -113,7 +163,7 @@ static uint64_t began(pid_t pid)
     char path[64];
     struct lks_err err;
     uint64_t value = 0;
-    lks_buf_init(&text, OUTPUT_MAX);
+    lks_buf_init(&text, STAT_MAX);
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (lks_file_read(path, &text, &err) != LKS_OK)
         return 0;
@@ -127,26 +177,37 @@ static uint64_t began(pid_t pid)
     return value;
 }
 
+static enum lks_code note(const char *dir, pid_t pid, const char *name, struct lks_err *err)
+{
+    char path[PATH_MAX];
+    if (lks_path_join(path, dir, PIDS, err) != LKS_OK)
+        return err->code;
+    FILE *f = fopen(path, "ae");
+    if (f == NULL)
+        return lks_file_fail(err, path);
+    fprintf(f, "%d %" PRIu64 " %s\n", (int)pid, began(pid), name);
+    return fclose(f) == 0 ? LKS_OK : lks_file_fail(err, path);
+}
+
+/* The child waits until it is noted: should we be killed in between, it ends, for the pipe does. */
 enum lks_code lks_spawn_start(struct lks_cli *cli, const char *const *argv, const char *log,
                               const char *dir, const char *name, struct lks_err *err)
 {
-    char path[PATH_MAX];
-    int fd;
+    LKS_CLEANUP(close_fd) int out = -1;
+    int go[2];
     pid_t pid;
-    int len = snprintf(path, sizeof(path), "%s/pids", dir);
-    if (len < 0 || (size_t)len >= sizeof(path))
-        return lks_fail(err, LKS_E_INVALID, "%s: too long for a path", dir);
-    if (open_output(log, &fd, err) != LKS_OK)
+    if (open_output(log, &out, err) != LKS_OK)
         return err->code;
-    enum lks_code code = start(cli, argv, fd, true, &pid, err);
-    close(fd);
-    if (code != LKS_OK)
-        return code;
-    FILE *f = fopen(path, "ae");
-    if (f == NULL)
-        return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
-    fprintf(f, "%d %" PRIu64 " %s\n", (int)pid, began(pid), name);
-    return fclose(f) == 0 ? LKS_OK : lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
+    if (pipe2(go, O_CLOEXEC) != 0)
+        return lks_fail(err, LKS_E_IO, "pipe: %s", strerror(errno));
+    enum lks_code code = start(cli, argv, &(struct streams){out, out, {go[0], go[1]}}, &pid, err);
+    if (code == LKS_OK)
+        code = note(dir, pid, name, err);
+    if (code == LKS_OK && write(go[1], "", 1) != 1)
+        code = lks_fail(err, LKS_E_IO, "pipe: %s", strerror(errno));
+    close(go[0]);
+    close(go[1]);
+    return code;
 }
 
 struct child {
@@ -192,8 +253,8 @@ unsigned lks_spawn_end(const char *dir)
     char path[PATH_MAX];
     struct lks_err err;
     lks_buf_init(&text, PIDS_MAX);
-    int len = snprintf(path, sizeof(path), "%s/pids", dir);
-    if (len < 0 || (size_t)len >= sizeof(path) || lks_file_read(path, &text, &err) != LKS_OK)
+    if (lks_path_join(path, dir, PIDS, &err) != LKS_OK ||
+        lks_file_read(path, &text, &err) != LKS_OK)
         return 0;
     unsigned count = signal_all(lks_buf_view(&text), SIGTERM), left = count;
     for (unsigned i = 0; left > 0 && i < GRACE_TRIES; i++) {

@@ -5,12 +5,14 @@
 #include "cli/cli.h"
 
 /* Run `argv`, whose first word is the program's name, to its end; its output goes to the file
- * `out`, or with NULL into the message of a failure. */
+ * `out`, or with NULL nowhere. A failure is of the kind that its exit status tells of, with the
+ * first line of its complaint. */
 enum lks_code lks_spawn_wait(struct lks_cli *cli, const char *const *argv, const char *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* Start it in the background, apart from this terminal, with its output in `log`. It is noted in
- * DIR/pids, with when it began, so that no other process is ever taken for it. */
+ * DIR/pids before it does anything, with when it began, so that none is ever forgotten and no other
+ * process is taken for it. */
 enum lks_code lks_spawn_start(struct lks_cli *cli, const char *const *argv, const char *log,
                               const char *dir, const char *name,
                               struct lks_err *err) LKS_MUST_CHECK;

@@ -107,6 +107,7 @@ static const struct lks_option import_options[] = {
     {"--csv", "FILE", "a table with the columns name, pool, class and more; '-': standard input"},
     {"--posture", "NAME", "of pools that the table says nothing of (dev)"},
     {"--name", "NAME", "how to call the fleet (fleet)"},
+    {"--class", "FILE", "hardware classes of your own, as manifests; put them beside the fleet"},
     {0},
 };
 
@@ -332,7 +333,7 @@ const struct lks_command lks_commands[] = {
     {"fleet import", "", 0, 0, import_options, "Write a fleet's manifest from a table of nodes",
      "Columns: name, pool, class and, where there are, site, rack, domain, power_zone, "
      "cooling_loop, hardware_revision, supplier, side, posture. Prints the manifest for 'fleet "
-     "apply'.",
+     "apply', or says what that would refuse.",
      "{manifest}", lks_cmd_fleet_import},
     {"node enroll", "NODE", 1, 1, ttl_options, "Make a token with which one node enrols, once", "",
      "{node, token, expires}", lks_cmd_node_enroll},

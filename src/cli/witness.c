@@ -1,9 +1,9 @@
 #include "cli/witness.h"
 
 #include "base/file.h"
+#include "cli/path.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -61,8 +61,9 @@ static enum lks_code read_entry(const char *folder, const char *name, int depth,
 {
     char path[PATH_MAX];
     struct stat st;
-    int len = snprintf(path, sizeof(path), "%s/%s", folder, name);
-    if (name[0] == '.' || len < 0 || (size_t)len >= sizeof(path) || lstat(path, &st) != 0)
+    if (lks_path_join(path, folder, name, err) != LKS_OK)
+        return err->code;
+    if (name[0] == '.' || lstat(path, &st) != 0)
         return LKS_OK;
     if (S_ISREG(st.st_mode) && strcmp(name, "witness") == 0)
         return read_file(path, w, err);

@@ -88,7 +88,8 @@ enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uin
 enum lks_code lks_state_tuple_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
                                     struct lks_err *err)
 {
-    uint32_t id = 0, room = s->tuple_room, texts_room = s->tuple_room;
+    uint32_t id = 0, room = s->tuple_room;
+    uint32_t texts_room = room; /* the arrays grow together, and each is told how far it is */
     if (lks_intern_id(&s->tuples, digest, &id, err) != LKS_OK ||
         LKS_ROOM(s->tuple_texts, &texts_room, id + 1, LKS_TEXT_OF_TUPLE, err) != LKS_OK ||
         LKS_ROOM(s->tuple_nodes, &room, id + 1, LKS_TEXT_OF_TUPLE, err) != LKS_OK ||

@@ -69,7 +69,7 @@ static void schedule(struct lks_httpd *h, lks_ms wait)
 
 /* Whether a run that made no callback has more to do. Headers longer than the first buffer are read
  * little by little from a record that GnuTLS has taken apart already; everything else that can be
- * left, but a handshake, makes callbacks. Only TLS has handshakes. */
+ * left, but a handshake, makes callbacks or sends. Only TLS has handshakes. */
 static bool unread(struct lks_httpd *h)
 {
     struct lks_httpd_peer_state *peer, *next;
@@ -102,11 +102,13 @@ static void pump(struct lks_httpd *h)
     uv_idle_stop(&h->soon);
     MHD_run(h->daemon);
     h->running = false;
+    bool moved = h->progress != before;
+    h->rest = moved ? 0 : h->rest;
     if (MHD_get_timeout(h->daemon, &wait) != MHD_YES && !h->again)
         return;
     wait = h->again ? 0 : wait;
     h->again = false;
-    if (h->progress != before || unread(h)) {
+    if (moved || unread(h)) {
         h->rest = 0;
     } else if (wait < REST_MAX_MS) {
         h->rest = h->rest == 0 ? REST_FIRST_MS : h->rest * 2;
@@ -275,15 +277,14 @@ static enum lks_code start_daemon(struct lks_httpd *h, int fd, struct lks_err *e
 {
     bool tls = h->trust != NULL;
     h->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (tls ? MHD_USE_TLS : 0), 0, NULL, NULL,
-        lks_httpd_on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_HTTPS_PRIORITIES,
-        PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK, no_certificate, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, h, MHD_OPTION_NOTIFY_COMPLETED, lks_httpd_on_completed, h,
-        MHD_OPTION_URI_LOG_CALLBACK, lks_httpd_on_line, h, MHD_OPTION_CONNECTION_LIMIT,
-        h->options.connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-        tls ? h->options.per_address : 0, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES,
-
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0), 0,
+        NULL, NULL, lks_httpd_on_request, h, MHD_OPTION_EXTERNAL_LOGGER, lks_httpd_on_fault, h,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_HTTPS_PRIORITIES, PRIORITIES,
+        MHD_OPTION_HTTPS_CERT_CALLBACK, no_certificate, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        h, MHD_OPTION_NOTIFY_COMPLETED, lks_httpd_on_completed, h, MHD_OPTION_URI_LOG_CALLBACK,
+        lks_httpd_on_line, h, MHD_OPTION_CONNECTION_LIMIT, h->options.connections,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, tls ? h->options.per_address : 0,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES, MHD_OPTION_END);
     if (h->daemon == NULL)
         return lks_fail(err, LKS_E_IO, "%s: the HTTP library cannot start", h->options.address);
     return LKS_OK;

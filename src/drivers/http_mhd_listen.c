@@ -25,6 +25,11 @@ static enum lks_code fail_errno(const char *address, const char *what, struct lk
                          : errno == EADDRINUSE             ? LKS_E_REFUSED
                          : errno == EADDRNOTAVAIL          ? LKS_E_INVALID
                                                            : LKS_E_IO;
+    if (errno == EADDRINUSE)
+        return lks_fail(err, code,
+                        "%s: another program has this address, perhaps another lockstepd; end that "
+                        "one, or choose another address",
+                        address);
     return lks_fail(err, code, "%s: %s: %s", address, what, strerror(errno));
 }
 

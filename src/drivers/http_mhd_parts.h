@@ -19,7 +19,7 @@
 struct lks_httpd_trust;
 
 enum lks_httpd_due {
-    LKS_DUE_FIRST,   /* the handshake and the first request's line */
+    LKS_DUE_FIRST,   /* the handshake and the first request's headers */
     LKS_DUE_REQUEST, /* a request to be whole, an answer or the next piece of it to be taken */
     LKS_DUE_IDLE,    /* the next request's line */
     LKS_DUE_LOOK,    /* nothing: it is time to see whether the peer is still there */
@@ -125,6 +125,8 @@ const struct lks_httpd_refusal *lks_httpd_trust_judge(struct lks_httpd_peer_stat
 const struct lks_httpd_refusal *lks_httpd_trust_again(const struct lks_httpd_peer_state *peer);
 /* Bytes of a record that was taken apart and not read. */
 size_t lks_httpd_trust_pending(const struct lks_httpd_peer_state *peer);
+/* Send past the library, once. */
+void lks_httpd_trust_send(const struct lks_httpd_peer_state *peer, struct lks_str bytes);
 void lks_httpd_stale(struct lks_httpd_peer_state *peer);
 
 /* http_mhd_request.c */
@@ -132,6 +134,8 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
 enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                      const char *method, const char *version, const char *data,
                                      size_t *size, void **context);
+/* What the library says of its own troubles. */
+void lks_httpd_on_fault(void *cls, const char *fmt, va_list args);
 void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_RequestTerminationCode code);
 /* The peer of a request that waits has left. */

@@ -20,6 +20,11 @@ static const struct lks_httpd_refusal path_bad = {
     "the path has a zero byte, a slash in a name, an empty part, '..', or an escape that is none"};
 static const struct lks_httpd_refusal framing_bad = {
     MHD_HTTP_BAD_REQUEST, LKS_E_INVALID, "the body needs one Content-Length or one 'chunked'"};
+static const struct lks_httpd_refusal headers_bad = {
+    MHD_HTTP_BAD_REQUEST, LKS_E_INVALID,
+    "the headers cannot be taken: Content-Length has to be a number, and all of them short"};
+static const struct lks_httpd_refusal host_bad = {MHD_HTTP_BAD_REQUEST, LKS_E_INVALID,
+                                                  "a request needs one Host header"};
 static const struct lks_httpd_refusal version_bad = {MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED,
                                                      LKS_E_INVALID, "this is HTTP/1.1"};
 static const struct lks_httpd_refusal too_large = {MHD_HTTP_CONTENT_TOO_LARGE, LKS_E_LIMIT,
@@ -260,17 +265,22 @@ void lks_httpd_reply_constant(struct lks_httpd_exchange *x, struct lks_httpd_con
 
 /* ---- Requests. ---- */
 
+static struct lks_str problem(const struct lks_httpd_refusal *why, char text[PROBLEM_SIZE])
+{
+    const char *code = lks_code_info(why->code)->text;
+    int size = snprintf(text, PROBLEM_SIZE,
+                        "{\"type\":\"urn:lockstep:problem:%s\",\"title\":\"%s\",\"status\":%d,"
+                        "\"detail\":\"%s\"}\n",
+                        code, code, why->status, why->text);
+    LKS_ASSERT(size > 0 && (size_t)size < PROBLEM_SIZE);
+    return (struct lks_str){text, (size_t)size};
+}
+
 static enum MHD_Result refuse(struct lks_httpd_exchange *x)
 {
     const struct lks_httpd_refusal *why = x->refusal;
     char text[PROBLEM_SIZE];
-    const char *code = lks_code_info(why->code)->text;
-    int size = snprintf(text, sizeof(text),
-                        "{\"type\":\"urn:lockstep:problem:%s\",\"title\":\"%s\",\"status\":%d,"
-                        "\"detail\":\"%s\"}\n",
-                        code, code, why->status, why->text);
-    LKS_ASSERT(size > 0 && (size_t)size < sizeof(text));
-    struct MHD_Response *response = respond_whole((struct lks_str){text, (size_t)size});
+    struct MHD_Response *response = respond_whole(problem(why, text));
     finish_response(response, PROBLEM, NULL, true);
     lks_httpd_queue(x, why->status, response);
     if (response != NULL)
@@ -319,8 +329,48 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
     x->stream = NULL;
     x->refusal = escapes_good(uri) ? NULL : &path_bad;
     x->line_end = (uintptr_t)uri + strlen(uri);
-    lks_httpd_due(peer, LKS_DUE_REQUEST);
+    bool sooner = !peer->judged && peer->due == LKS_DUE_FIRST &&
+                  peer->deadline < uv_now(h->loop) + h->patience[LKS_DUE_REQUEST];
+    if (!sooner)
+        lks_httpd_due(peer, LKS_DUE_REQUEST);
     return x;
+}
+
+static void refuse_headers(struct lks_httpd_peer_state *peer)
+{
+    char body[PROBLEM_SIZE], text[PROBLEM_SIZE * 2];
+    struct lks_str detail = problem(&headers_bad, body);
+    int size = snprintf(text, sizeof(text),
+                        "HTTP/1.1 %d Bad Request\r\nConnection: close\r\nContent-Type: " PROBLEM
+                        "\r\nContent-Length: %zu\r\n\r\n%" LKS_STR_FMT,
+                        headers_bad.status, detail.len, LKS_STR_ARG(detail));
+    LKS_ASSERT(size > 0 && (size_t)size < sizeof(text));
+    if (peer->httpd->trust != NULL)
+        lks_httpd_trust_send(peer, (struct lks_str){text, (size_t)size});
+    else
+        (void)send(peer->fd, text, (size_t)size, MSG_NOSIGNAL);
+    lks_httpd_shut(peer);
+}
+
+/* Headers that the library itself cannot take (a Content-Length that is no number) it answers
+ * without asking us, and writes the status line and the headers of that answer twice: it makes them
+ * when it finds the fault, goes on as if there were none, and makes them again. It says so before
+ * it sends anything, and there is no other call in between. The connection meant is the one whose
+ * headers are all there and were not shown to us: it gets our answer and no other. */
+void lks_httpd_on_fault(void *cls, const char *fmt, va_list args)
+{
+    struct lks_httpd *h = cls;
+    struct lks_httpd_peer_state *peer;
+    (void)fmt, (void)args;
+    TAILQ_FOREACH(peer, &h->peers, all)
+    {
+        if (peer->exchange.stage != LKS_STAGE_LINE || peer->shut)
+            continue;
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+            peer->exchange.connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+        if (info != NULL && info->header_size > 0)
+            refuse_headers(peer);
+    }
 }
 
 /* MHD cuts the request's line into strings where it stands. A zero byte in the path ends it early,
@@ -332,7 +382,7 @@ static bool line_good(const struct lks_httpd_exchange *x, const char *version)
 }
 
 struct framing {
-    unsigned lengths, codings;
+    unsigned lengths, codings, hosts;
     bool bad, expects;
     uint64_t length;
 };
@@ -352,6 +402,8 @@ static enum MHD_Result note_framing(void *cls, enum MHD_ValueKind kind, const ch
         f->bad = f->bad || strcasecmp(value, "chunked") != 0;
     } else if (strcasecmp(name, MHD_HTTP_HEADER_EXPECT) == 0) {
         f->expects = true;
+    } else if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0) {
+        f->hosts++;
     }
     return MHD_YES;
 }
@@ -377,6 +429,8 @@ static const struct lks_httpd_refusal *judge(struct lks_httpd_exchange *x, const
     if (x->refusal != NULL || !line_good(x, version) || !path_good(x->request.path))
         return &path_bad;
     MHD_get_connection_values(x->connection, MHD_HEADER_KIND, note_framing, &f);
+    if (f.hosts > 1 || (f.hosts == 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0))
+        return &host_bad;
     if (f.bad || f.lengths + f.codings > 1)
         return &framing_bad;
     if (f.length <= peer->httpd->options.body_max)
@@ -391,6 +445,8 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
 {
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     bool now = true;
+    if (peer->due == LKS_DUE_FIRST)
+        lks_httpd_due(peer, LKS_DUE_REQUEST);
     x->request = (struct lks_httpd_request){.method = method, .path = url, .peer = &peer->peer};
     x->refusal = judge(x, version, &now);
     if (x->refusal != NULL && now)

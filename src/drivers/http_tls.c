@@ -256,7 +256,9 @@ static enum lks_code connect_tcp(struct lks_client *c, struct lks_err *err)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     lks_ms count = 0;
-    int failed = getaddrinfo(c->host, c->port, &hints, &found);
+    /* This machine itself is always found, also where nothing can be looked up (RFC 6761). */
+    const char *name = strcmp(c->host, "localhost") == 0 ? NULL : c->host;
+    int failed = getaddrinfo(name, c->port, &hints, &found);
     if (failed != 0)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s: %s", c->host, gai_strerror(failed));
     for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)

@@ -93,6 +93,19 @@ static enum lks_code resolve(const char *dir, struct lks_str name, char out[PATH
     return LKS_OK;
 }
 
+/* The text that a reference of some kind leads to. */
+static enum lks_code read_key(struct lks_str kind, const char *path, struct lks_buf *out,
+                              struct lks_err *err)
+{
+    if (lks_str_is(kind, "exec"))
+        return run_program(path, out, err);
+    if (!lks_str_is(kind, "file"))
+        return lks_fail(err, LKS_E_INVALID, "it is file:PATH or exec:PROGRAM");
+    if (check_mode(path, OTHERS, "others may read this key", err) != LKS_OK)
+        return err->code;
+    return lks_file_read_plain(path, out, err);
+}
+
 enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks_seal_key *out,
                               struct lks_err *err)
 {
@@ -103,14 +116,7 @@ enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks
     lks_buf_init(&text, KEY_TEXT_MAX);
     if (resolve(dir, name, path, err) != LKS_OK)
         return err->code;
-    enum lks_code code;
-    if (lks_str_is(kind, "exec"))
-        code = run_program(path, &text, err);
-    else if (lks_str_is(kind, "file") &&
-             (code = check_mode(path, OTHERS, "others may read this key", err)) == LKS_OK)
-        code = lks_file_read_plain(path, &text, err);
-    else if (!lks_str_is(kind, "file"))
-        code = lks_fail(err, LKS_E_INVALID, "it is file:PATH or exec:PROGRAM");
+    enum lks_code code = read_key(kind, path, &text, err);
     if (code == LKS_OK)
         code = lks_seal_key_parse(lks_buf_view(&text), out, err);
     if (text.ptr != NULL)

@@ -155,10 +155,14 @@ enum lks_code lks_chain_walk_classify(struct lks_chain_walk *w, struct lks_store
 
 enum lks_code lks_chain_walk_fail(const struct lks_chain_walk *w, struct lks_err *err)
 {
+    /* Without its beginning there is nothing to go on from, and a repair refuses. */
+    const char *way = w->at <= 1 ? "restore a backup (`lockstep restore`): its beginning is gone"
+                                 : "restore a backup or set aside what is damaged with "
+                                   "`lockstep journal repair`";
     return lks_fail(err, LKS_E_INVALID,
                     "journal row %" PRIu64 " (%s): %s; look with `lockstep journal verify`, then "
-                    "restore a backup or set aside what is damaged with `lockstep journal repair`",
-                    w->at, lks_fault_words[w->fault], w->text);
+                    "%s",
+                    w->at, lks_fault_words[w->fault], w->text, way);
 }
 
 struct anchor {

@@ -77,8 +77,11 @@ static bool is_key_text(struct lks_str s)
 static enum lks_code check_text(struct checker *c, const struct lks_doc *doc,
                                 const struct lks_shape *shape)
 {
-    (void)shape;
-    return need_text(c, doc, "text");
+    if (need_text(c, doc, "text") != LKS_OK)
+        return c->err->code;
+    if (shape->max > 0 && doc->text.len > (size_t)shape->max)
+        return FAIL(c, doc, "longer than %lld bytes", (long long)shape->max);
+    return LKS_OK;
 }
 
 static enum lks_code check_name(struct checker *c, const struct lks_doc *doc,
@@ -676,6 +679,7 @@ static void put_limits(struct lks_json_writer *w, const struct lks_shape *shape)
         {LKS_TYPE_HEX, "minLength", "maxLength"},
         {LKS_TYPE_LIST, "minItems", "maxItems"},
         {LKS_TYPE_DICT, "minProperties", "maxProperties"},
+        {LKS_TYPE_TEXT, "minLength", "maxLength"},
         {LKS_TYPE_LINES, "minLength", "maxLength"},
     };
     for (size_t i = 0; i < LKS_COUNT(names); i++) {

@@ -39,9 +39,9 @@ struct lks_form;
 
 struct lks_shape {
     enum lks_type type;
-    const char *const *values;   /* CHOICE: ends with NULL */
-    int64_t min, max;            /* NUMBER, inclusive; HEX, LIST and DICT: how many */
-    enum lks_type keys;          /* DICT: NAME, COMPONENT or TEXT */
+    const char *const *values; /* CHOICE: ends with NULL */
+    int64_t min, max;   /* NUMBER, inclusive; HEX, LIST and DICT: how many; TEXT: bytes, or 0 */
+    enum lks_type keys; /* DICT: NAME, COMPONENT or TEXT */
     const struct lks_shape *of;  /* LIST, DICT */
     const struct lks_form *form; /* RECORD */
 };

@@ -17,6 +17,7 @@
 #include "server/mailbox.h"
 
 #define LKS_CALL_IDENTITY_SIZE 320
+#define LKS_CALL_NO_EVENT      UINT64_MAX
 #define LKS_CALL_ANSWER_MAX    ((size_t)256 << 20)
 
 struct lks_route;
@@ -44,7 +45,7 @@ struct lks_call {
     struct lks_buf bytes;               /* the body itself */
     struct lks_credential credential;
     char etag[64];       /* If-None-Match */
-    uint64_t last_event; /* Last-Event-ID + 1, or 0 */
+    uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
 
     /* What was prepared. `failed` is a refusal that needs no decision; it is told to whoever may

@@ -5,10 +5,12 @@
 #include "codec/hostlist.h"
 #include "codec/yaml.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
-enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535 };
+enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535, LABEL_MAX = 63 };
 
 static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
 static const char *const formats[] = {"logfmt", "json", NULL};
@@ -101,11 +103,49 @@ static void *place_of(struct lks_config *c, const struct lks_config_key *key)
     return (char *)c + key->offset;
 }
 
-static bool is_address(struct lks_str s)
+static bool is_numeric(int family, struct lks_str s)
 {
-    struct lks_str port = lks_str_last(s, ':');
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr bytes;
+    int len = snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(s));
+    return len > 0 && (size_t)len < sizeof(text) && inet_pton(family, text, &bytes) == 1;
+}
+
+/* A name or an address. What ends with a dot and a number is an IPv4 address, or nothing. */
+static bool is_host(struct lks_str s)
+{
+    struct lks_str last = lks_str_last(s, '.'), part, rest = s;
     uint64_t number;
-    return port.len > 0 && port.len + 1 < s.len && lks_str_number(port, PORT_MAX, &number);
+    if (memchr(s.ptr, ':', s.len) != NULL)
+        return is_numeric(AF_INET6, s);
+    if (last.len < s.len && lks_str_number(last, UINT64_MAX, &number))
+        return is_numeric(AF_INET, s);
+    for (bool more = true; more;) {
+        more = lks_str_cut(rest, '.', &part, &rest);
+        if (!lks_host_name(part) || part.len > LABEL_MAX)
+            return false;
+    }
+    return s.len <= LKS_HOST_NAME_MAX;
+}
+
+struct address {
+    struct lks_str host; /* without brackets */
+    uint64_t port;
+};
+
+static bool is_address(struct lks_str s, struct address *out)
+{
+    struct lks_str port = lks_str_last(s, ':'), host = {s.ptr, s.len - port.len}, scope;
+    uint64_t number;
+    if (host.len < 2 || !lks_str_number(port, PORT_MAX, &number))
+        return false;
+    host.len--;
+    bool v6 = lks_str_starts(host, "[") && lks_str_ends(host, "]");
+    if (v6)
+        lks_str_cut((struct lks_str){host.ptr + 1, host.len - 2}, '%', &host, &scope);
+    *out = (struct address){host, number};
+    return v6 ? is_numeric(AF_INET6, host)
+              : memchr(host.ptr, ':', host.len) == NULL && is_host(host);
 }
 
 static bool is_secret(struct lks_str s)
@@ -123,7 +163,8 @@ static const char *text_fault(const struct lks_config_key *key, struct lks_str s
         return "one line of text";
     if (key->type == LKS_CONFIG_PATH && s.ptr[0] != '/')
         return "a path that begins with '/'";
-    if (key->type == LKS_CONFIG_ADDRESS && !is_address(s))
+    struct address ignored;
+    if (key->type == LKS_CONFIG_ADDRESS && !is_address(s, &ignored))
         return "ADDRESS:PORT, such as 127.0.0.1:7443 or [::]:7443";
     if (key->type == LKS_CONFIG_SECRET && !is_secret(s))
         return "file:/PATH or exec:/PROGRAM";
@@ -175,17 +216,6 @@ static enum lks_code set_word(struct reader *r, const struct lks_config_key *key
     return FAIL(r, doc, "expected one of %s%s", list, lks_near_hint(&near, hint));
 }
 
-static bool is_host(struct lks_str s)
-{
-    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  ".-_:";
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '\0' || strchr(allowed, s.ptr[i]) == NULL)
-            return false;
-    }
-    return s.len > 0 && s.len <= LKS_HOST_NAME_MAX;
-}
-
 static enum lks_code set_hosts(struct reader *r, const struct lks_config_key *key,
                                const struct lks_doc *doc)
 {
@@ -198,8 +228,9 @@ static enum lks_code set_hosts(struct reader *r, const struct lks_config_key *ke
         return lks_arena_fail(&r->out->arena, r->err);
     size_t count = 0;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (item->kind != LKS_DOC_TEXT || !is_host(item->text))
-            return FAIL(r, item, "expected a host name or an address");
+        if (item->kind != LKS_DOC_TEXT || item->text.len == 0 || !is_host(item->text))
+            return FAIL(r, item,
+                        "expected a host name or an address, such as ctl.example.com or 10.0.0.5");
         items[count] = lks_arena_copy(&r->out->arena, item->text);
         if (items[count++].ptr == NULL)
             return lks_arena_fail(&r->out->arena, r->err);
@@ -327,6 +358,19 @@ static enum lks_code read_data(struct reader *r, const struct lks_doc *top)
     return set_value(r, &lks_config_keys[0], data);
 }
 
+/* Whether one of them would keep the other from listening. */
+static bool same_place(struct lks_str a, struct lks_str b)
+{
+    static const char *const all[] = {"0.0.0.0", "::"};
+    struct address one = {0}, two = {0};
+    if (!is_address(a, &one) || !is_address(b, &two) || one.port != two.port || one.port == 0)
+        return false;
+    bool same = lks_str_eq(one.host, two.host);
+    for (size_t i = 0; i < LKS_COUNT(all); i++)
+        same = same || lks_str_is(one.host, all[i]) || lks_str_is(two.host, all[i]);
+    return same;
+}
+
 /* What one value cannot tell. */
 static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
 {
@@ -338,6 +382,13 @@ static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
     if (c->lost_ms <= c->late_ms)
         return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
                     (unsigned long long)c->late_ms);
+    if (same_place(c->people_listen, c->agents_listen))
+        return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");
+    if (c->socket.len >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+        return FAIL(r, top,
+                    "socket: a path has at most %zu bytes here, and this one %zu; give a "
+                    "shorter one as 'socket'",
+                    sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1, c->socket.len);
     return LKS_OK;
 }
 

@@ -185,8 +185,10 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
         return LKS_OK;
     uint64_t through = 0;
     lks_ms wall = lks_daemon_now().wall, keep = c->keep_days * DAY_MS;
-    return lks_journal_trim(&d->store.store, &d->secrets.journal, wall,
-                            wall > keep ? wall - keep : 0, LKS_STR(""), &through, err);
+    if (lks_journal_trim(&d->store.store, &d->secrets.journal, wall, wall > keep ? wall - keep : 0,
+                         LKS_STR(""), &through, err) != LKS_OK)
+        return lks_wrap(err, "%s", c->data.ptr);
+    return LKS_OK;
 }
 
 /* What a daemon that was killed left behind. */

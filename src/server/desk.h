@@ -18,7 +18,8 @@ struct lks_desk {
     struct lks_rate rate;    /* of people, by identity */
     struct lks_rate reports; /* of what a node makes us write, by its name */
     struct lks_metrics metrics;
-    uint64_t epoch; /* counts up when a certificate may have ended */
+    uint64_t epoch;     /* counts up when a certificate may have ended */
+    uint64_t first_row; /* the oldest that is kept; rows are let go at a start alone */
     bool draining;
 };
 

@@ -15,6 +15,11 @@
     {                                                                                              \
         .type = LKS_TYPE_LINES, .max = (n)                                                         \
     }
+/* As long as what decides takes. */
+#define WHY                                                                                        \
+    {                                                                                              \
+        .type = LKS_TYPE_TEXT, .max = LKS_REASON_MAX                                               \
+    }
 #define WORDS(w)                                                                                   \
     {                                                                                              \
         .type = LKS_TYPE_CHOICE, .values = (w)                                                     \
@@ -70,7 +75,7 @@ static const struct lks_field lks_query_at_fields[] = {
 };
 const struct lks_form lks_query_at = {"AtQuery", "When", LKS_FIELDS(lks_query_at_fields)};
 static const struct lks_field lks_query_reason_fields[] = {
-    MUST("reason", TEXT, "why, for the journal"),
+    MUST("reason", WHY, "why, for the journal"),
 };
 const struct lks_form lks_query_reason = {"ReasonQuery", "Why",
     LKS_FIELDS(lks_query_reason_fields)};
@@ -103,7 +108,7 @@ const struct lks_form lks_query_events = {"EventsQuery", "From where on",
 /* Requests ---------------------------------------------------------------------------------- */
 
 #define TTL MAY("ttl_seconds", LKS_NUMBERS(1, LKS_TTL_MAX), "how long it is good for")
-#define REASON MUST("reason", TEXT, "why, for the journal")
+#define REASON MUST("reason", WHY, "why, for the journal")
 
 static const struct lks_field lks_ask_enroll_node_fields[] = {
     TTL,
@@ -158,7 +163,7 @@ const struct lks_form lks_ask_enroll = {"Enroll", "A node shows its token and ge
 static const struct lks_field lks_ask_result_fields[] = {
     MUST("id", COUNT, "which command"),
     MUST("outcome", WORDS(lks_outcome_words), "how"),
-    MAY("text", LINES(4096), "what there is to say"),
+    MAY("text", WHY, "what there is to say, on one line"),
 };
 const struct lks_form lks_ask_result = {"Result", "How a command ended on its node",
     LKS_FIELDS(lks_ask_result_fields)};

@@ -25,12 +25,26 @@ void lks_handle_head(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
+/* A reader that resumes where there is nothing to resume from would miss rows and not know. */
 void lks_handle_events(struct lks_desk *desk, struct lks_call *call)
 {
-    uint64_t now = lks_engine_seq(desk->engine) + 1;
-    uint64_t from = lks_call_number(call, "from", call->last_event);
-    call->from = from == 0 || from > now ? now : from;
-    call->stream = true;
+    unsigned long long now = lks_engine_seq(desk->engine) + 1, first = desk->first_row;
+    unsigned long long from = lks_call_number(call, "from", call->last_event);
+    if (from == LKS_CALL_NO_EVENT)
+        lks_call_problem(call, LKS_E_INVALID, "Last-Event-ID has to be the number of a row");
+    else if (from > now)
+        lks_call_problem(
+            call, LKS_E_REFUSED,
+            "row %llu is beyond the journal's end; the next one is %llu, and a journal "
+            "that was restored is shorter: begin anew",
+            from, now);
+    else if (from != 0 && from < first)
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "rows before %llu are not kept any more; begin with ?from=%llu", first,
+                         first);
+    else
+        call->stream = true;
+    call->from = from == 0 ? now : from;
 }
 
 void lks_handle_backup(struct lks_desk *desk, struct lks_call *call)

@@ -1,6 +1,7 @@
 #include "server/init.h"
 
 #include "base/file.h"
+#include "codec/json.h"
 #include "drivers/store_secrets.h"
 #include "drivers/store_sqlite.h"
 #include "server/config.h"
@@ -214,6 +215,16 @@ static enum lks_code make_certificates(struct making *m)
 
 /* The configuration ------------------------------------------------------------------------- */
 
+/* JSON's strings are YAML's, and a path may have any character in it. */
+static void put_text(struct lks_buf *out, const char *key, const char *text)
+{
+    if (text == NULL)
+        return;
+    lks_buf_addf(out, "%s: ", key);
+    lks_json_string(out, lks_str_from(text));
+    lks_buf_addc(out, '\n');
+}
+
 static enum lks_code make_config(struct making *m)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -221,18 +232,18 @@ static enum lks_code make_config(struct making *m)
     const struct lks_init_options *o = m->options;
     lks_buf_init(&text, LKS_CONFIG_BYTES_MAX);
     lks_buf_addf(&text,
-                 "# Written by lockstepd init. `lockstepd --dump-config` shows every key.\n"
-                 "data: \"%s\"\nseal_key: \"%s\"\nnames: [",
-                 m->data, m->seal_reference);
-    for (size_t i = 0; i < m->name_count; i++)
-        lks_buf_addf(&text, "%s\"%" LKS_STR_FMT "\"", i > 0 ? ", " : "", LKS_STR_ARG(m->names[i]));
+                 "# Written by lockstepd init. `lockstepd --dump-config` shows every key.\n");
+    put_text(&text, "data", m->data);
+    put_text(&text, "seal_key", m->seal_reference);
+    lks_buf_addf(&text, "names: [");
+    for (size_t i = 0; i < m->name_count; i++) {
+        lks_buf_addf(&text, "%s", i > 0 ? ", " : "");
+        lks_json_string(&text, m->names[i]);
+    }
     lks_buf_add(&text, LKS_STR("]\n"));
-    if (o->people != NULL)
-        lks_buf_addf(&text, "people:\n  listen: \"%s\"\n", o->people);
-    if (o->agents != NULL)
-        lks_buf_addf(&text, "agents:\n  listen: \"%s\"\n", o->agents);
-    if (o->socket != NULL)
-        lks_buf_addf(&text, "socket: \"%s\"\n", o->socket);
+    put_text(&text, "people:\n  listen", o->people);
+    put_text(&text, "agents:\n  listen", o->agents);
+    put_text(&text, "socket", o->socket);
     /* It has to be one that the daemon will take. */
     if (lks_buf_check(&text, m->err) != LKS_OK ||
         lks_config_parse("lockstepd.yaml", lks_buf_view(&text), &config, m->err) != LKS_OK)

@@ -2,6 +2,7 @@
 #include "server/config.h"
 #include "server/daemon.h"
 #include "server/init.h"
+#include "trust/x509.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -105,8 +106,11 @@ static enum lks_code check(const char *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
     LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf site = {0};
+    lks_buf_init(&site, LKS_X509_PEM_MAX * 8);
     if (lks_config_load(path, &config, err) != LKS_OK ||
-        lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK)
+        lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
+        lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK)
         return err->code;
     printf("%s: good\n", path);
     return LKS_OK;

@@ -113,7 +113,12 @@ void lks_read_history(struct lks_call *call)
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     LKS_CLEANUP(window_free) struct window *w = calloc(1, sizeof(*w));
     struct lks_err err = {0};
-    enum lks_code code = w == NULL ? lks_fail_nomem(&err) : open_store(call->daemon, &store, &err);
+    if (w == NULL) {
+        (void)!lks_fail_nomem(&err);
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    enum lks_code code = open_store(call->daemon, &store, &err);
     uint64_t next = 0, limit = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     struct lks_json_writer out = lks_call_json(call);
     lks_json_begin(&out, "items", '[');

@@ -109,7 +109,8 @@ const struct lks_route lks_routes[] = {
      NO_BODY, FORM(lks_form_head), 0, NULL, lks_handle_head, "The newest signed head"},
     {"GET", "/v1/events", "events", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE, &lks_query_events,
      NO_BODY, TYPE("text/event-stream"), 0, NULL, lks_handle_events,
-     "Rows of the journal as they become durable (server-sent events); resumes by Last-Event-ID"},
+     "Rows of the journal as they become durable (server-sent events); resumes by Last-Event-ID; "
+     "409 where it is beyond the end, or before the oldest row that is kept"},
     {"POST", "/v1/backup", "backup", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
      TYPE("application/octet-stream"), WRITE, NULL, lks_handle_backup,
      "A sealed copy of everything, for `lockstep restore`"},

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "drivers/store_secrets.h"
+#include "trust/x509.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,6 +59,23 @@ enum lks_code lks_secrets_server(const char *data, const struct lks_seal_key *se
     if (read_file(data, "server.crt", certificate, err) != LKS_OK)
         return err->code;
     return unseal(data, seal, "server.key", key, err);
+}
+
+enum lks_code lks_secrets_site(const char *path, struct lks_buf *out, struct lks_err *err)
+{
+    size_t start = out->len;
+    struct lks_x509_about about;
+    if (path[0] == '\0')
+        return lks_buf_check(out, err);
+    if (lks_file_read_plain(path, out, err) != LKS_OK)
+        return lks_wrap(err, "tls.site_ca");
+    struct lks_str pem = {out->ptr + start, out->len - start};
+    if (lks_str_find(pem, LKS_STR("-----BEGIN ")) < 0 || lks_x509_read(pem, &about, err) != LKS_OK)
+        return lks_fail(err, LKS_E_INVALID,
+                        "tls.site_ca: %s: has no certificate in PEM; name a file that has the "
+                        "site's, or leave the key out",
+                        path);
+    return LKS_OK;
 }
 
 enum lks_code lks_secrets_load(const char *data, const char *reference, struct lks_secrets *out,

@@ -23,6 +23,10 @@ enum lks_code lks_secrets_server(const char *data, const struct lks_seal_key *se
                                  struct lks_buf *certificate, struct lks_buf *key,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
+/* The CA certificates of the site from `path`, behind what is in `out`; "": none. */
+enum lks_code lks_secrets_site(const char *path, struct lks_buf *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /* For buffers that held a secret. */
 void lks_secrets_wipe(struct lks_buf *b);
 

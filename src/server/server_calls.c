@@ -198,10 +198,12 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     const char *etag = lks_httpd_header(x, "If-None-Match");
     const char *last = lks_httpd_header(x, "Last-Event-ID");
     const char *bearer = lks_httpd_header(x, "Authorization");
-    uint64_t seq;
+    uint64_t seq = LKS_CALL_NO_EVENT - 1;
     snprintf(call->etag, sizeof(call->etag), "%s", etag != NULL ? etag : "");
-    if (last != NULL && lks_str_number(lks_str_from(last), UINT64_MAX - 1, &seq))
+    if (last != NULL) {
+        (void)lks_str_number(lks_str_from(last), LKS_CALL_NO_EVENT - 2, &seq);
         call->last_event = seq + 1;
+    }
     if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
         call->credential = lks_credential_bearer(lks_str_from(bearer));
 }

@@ -30,10 +30,8 @@ static enum lks_code agent_cas(const struct lks_daemon *d, const struct lks_conf
 {
     lks_buf_init(out, LKS_X509_PEM_MAX * 8);
     lks_buf_add(out, lks_buf_view(&d->secrets.ca));
-    if (config->site_ca.len == 0)
-        return lks_buf_check(out, err);
     lks_buf_addc(out, '\n');
-    return lks_file_read_plain(config->site_ca.ptr, out, err);
+    return lks_secrets_site(config->site_ca.ptr, out, err);
 }
 
 static enum lks_code reload_certificates(struct lks_server *s, const struct lks_config *config,

@@ -453,12 +453,15 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
 {
     struct lks_daemon *d = t->daemon;
     const struct lks_config *config = lks_daemon_config(d);
-    if (lks_engine_open(&d->store.store, &d->options, lks_daemon_now(), &t->desk.engine, err) !=
-        LKS_OK)
-        return err->code;
+    struct lks_store *store = &d->store.store;
+    struct lks_store_tail tail = {0};
+    if (lks_engine_open(store, &d->options, lks_daemon_now(), &t->desk.engine, err) != LKS_OK ||
+        store->ops->tail(store->self, &tail, err) != LKS_OK)
+        return lks_wrap(err, "%s", config->data.ptr);
+    t->desk.first_row = tail.first;
     t->desk.daemon = d;
     t->desk.state = lks_engine_state(t->desk.engine);
-    t->snapshot_seq = kept_snapshot(&d->store.store);
+    t->snapshot_seq = kept_snapshot(store);
     return lks_desk_rates_init(&t->desk, config->people_per_s, config->burst, d->options.seed, err);
 }
 
