@@ -51,7 +51,8 @@ void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_
 enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,
                               struct lks_err *err)
 {
-    uint32_t id = 0, room = s->node_room, turns_room = s->node_room;
+    uint32_t id = 0, room = s->node_room;
+    uint32_t turns_room = room; /* the arrays grow together */
     if (lks_intern_id(&s->names, name, &id, err) != LKS_OK)
         return err->code;
     if (id == s->node_count) {

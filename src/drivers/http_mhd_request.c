@@ -360,7 +360,7 @@ static void refuse_headers(struct lks_httpd_peer_state *peer)
 void lks_httpd_on_fault(void *cls, const char *fmt, va_list args)
 {
     struct lks_httpd *h = cls;
-    struct lks_httpd_peer_state *peer;
+    struct lks_httpd_peer_state *peer = NULL;
     (void)fmt, (void)args;
     TAILQ_FOREACH(peer, &h->peers, all)
     {

@@ -108,7 +108,7 @@ const struct lks_form lks_query_events = {"EventsQuery", "From where on",
 /* Requests ---------------------------------------------------------------------------------- */
 
 #define TTL MAY("ttl_seconds", LKS_NUMBERS(1, LKS_TTL_MAX), "how long it is good for")
-#define REASON MUST("reason", WHY, "why, for the journal")
+#define REASON {"reason", WHY, LKS_REQUIRED, NULL, "why, for the journal"}
 
 static const struct lks_field lks_ask_enroll_node_fields[] = {
     TTL,
