@@ -58,7 +58,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct lks_err err = {0};
     char detail[LKS_ANSWER_DETAIL_SIZE];
     if (lks_answer_beat(text, &beat, &err) == LKS_OK)
-        LKS_ASSERT(lks_str_printable(lks_str_from(beat.head)));
+        LKS_ASSERT(lks_str_printable(lks_str_from(beat.head)) &&
+                   beat.heartbeat <= LKS_HEARTBEAT_MAX_MS &&
+                   (beat.heartbeat == 0 || beat.heartbeat >= LKS_HEARTBEAT_MIN_MS));
     if (lks_answer_renew(text, &certificate, &err) == LKS_OK)
         LKS_ASSERT(certificate.len > 0 && certificate.len <= text.len);
     lks_answer_problem(text, detail);

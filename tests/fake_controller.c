@@ -96,7 +96,7 @@ static void answer_enroll(struct fake *f, struct lks_httpd_exchange *x, const st
     lks_json_cstr(&w, "command_key", key);
     snprintf(address, sizeof(address), "https://127.0.0.1:%u", f->port);
     lks_json_cstr(&w, "agents", address);
-    lks_json_int(&w, "heartbeat_ms", HEARTBEAT_MS);
+    lks_json_int(&w, "heartbeat_ms", (int64_t)f->enrol_heartbeat);
     lks_json_end(&w, '}');
     f->enrolled++;
     reply(x, 200, lks_buf_view(&json));
@@ -129,6 +129,8 @@ static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks
     lks_json_begin(&w, NULL, '{');
     if (f->head[0] != '\0')
         lks_json_cstr(&w, "head", f->head);
+    if (f->heartbeat != 0)
+        lks_json_int(&w, "heartbeat_ms", (int64_t)f->heartbeat);
     lks_json_bool(&w, "mail", waiting(f));
     lks_json_int(&w, "time", clock_ms(CLOCK_REALTIME));
     lks_json_end(&w, '}');
@@ -346,7 +348,10 @@ void fake_start(struct fake *f)
     const uint8_t chance[LKS_TOKEN_CHANCE] = {1, 2, 3}, one[LKS_KEY_BYTES] = {1};
     const uint8_t two[LKS_KEY_BYTES] = {2};
     struct lks_err err = {0};
-    *f = (struct fake){.life = 1000000, .numbers_rise = true, .tree = lks_tree_new()};
+    *f = (struct fake){.life = 1000000,
+                       .enrol_heartbeat = HEARTBEAT_MS,
+                       .numbers_rise = true,
+                       .tree = lks_tree_new()};
     make_certificates(f);
     CHECK_CODE(lks_key_make(one, &f->journal, &err), LKS_OK);
     CHECK_CODE(lks_key_make(two, &f->command, &err), LKS_OK);

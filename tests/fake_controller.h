@@ -26,7 +26,9 @@ struct fake {
     struct lks_key journal, command;
     char token[LKS_TOKEN_TEXT_MAX];
     enum fake_mode mode;
-    int64_t life; /* seconds that certificates are good for from now on */
+    int64_t life;           /* seconds that certificates are good for from now on */
+    lks_ms enrol_heartbeat; /* what an enrolment is told, milliseconds */
+    lks_ms heartbeat;       /* what heartbeats are told; 0: nothing */
     bool want_tuple;
     char head[LKS_HEAD_TEXT_MAX + 1];
     struct lks_httpd_stream *drip;

@@ -27,6 +27,8 @@ static void test_controller(void)
         {"a path for a name", "gpu-1", "../x"},
         {"a journal too short", JOURNAL, "0123"},
         {"a heartbeat of nothing", "10000", "0"},
+        {"a heartbeat too fast", "10000", "99"},
+        {"a heartbeat too slow", "10000", "600001"},
         {"a heartbeat of ages", "10000", "99999999999"},
         {"a heartbeat in words", "10000", "\"ten\""},
         {"without TLS", "https://c:7444", "http://c:7444"},
@@ -58,18 +60,25 @@ static void test_beat_answer(void)
         enum lks_code code;
         bool mail;
         const char *head;
+        lks_ms heartbeat;
     } rows[] = {
-        {"{\"mail\":true,\"time\":5}", LKS_OK, true, ""},
-        {"{\"mail\":false,\"time\":5,\"head\":\"a b\"}", LKS_OK, false, "a b"},
-        {"{\"time\":5,\"later\":[1]}", LKS_OK, false, ""},
-        {"{\"mail\":1,\"time\":5}", LKS_E_INVALID, false, ""},
-        {"{\"mail\":true}", LKS_E_INVALID, false, ""},
-        {"{\"time\":-1}", LKS_E_INVALID, false, ""},
-        {"{\"time\":5,\"head\":7}", LKS_E_INVALID, false, ""},
-        {"{\"time\":5,\"head\":\"a\\nb\"}", LKS_E_INVALID, false, ""},
-        {"[]", LKS_E_INVALID, false, ""},
-        {"", LKS_E_INVALID, false, ""},
-        {"<html>busy</html>", LKS_E_INVALID, false, ""},
+        {"{\"mail\":true,\"time\":5}", LKS_OK, true, "", 0},
+        {"{\"time\":5,\"heartbeat_ms\":100}", LKS_OK, false, "", 100},
+        {"{\"time\":5,\"heartbeat_ms\":600000}", LKS_OK, false, "", 600000},
+        {"{\"time\":5,\"heartbeat_ms\":99}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":5,\"heartbeat_ms\":600001}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":5,\"heartbeat_ms\":-10000}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":5,\"heartbeat_ms\":\"ten\"}", LKS_E_INVALID, false, "", 0},
+        {"{\"mail\":false,\"time\":5,\"head\":\"a b\"}", LKS_OK, false, "a b", 0},
+        {"{\"time\":5,\"later\":[1]}", LKS_OK, false, "", 0},
+        {"{\"mail\":1,\"time\":5}", LKS_E_INVALID, false, "", 0},
+        {"{\"mail\":true}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":-1}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":5,\"head\":7}", LKS_E_INVALID, false, "", 0},
+        {"{\"time\":5,\"head\":\"a\\nb\"}", LKS_E_INVALID, false, "", 0},
+        {"[]", LKS_E_INVALID, false, "", 0},
+        {"", LKS_E_INVALID, false, "", 0},
+        {"<html>busy</html>", LKS_E_INVALID, false, "", 0},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct lks_beat_answer a = {0};
@@ -78,6 +87,7 @@ static void test_beat_answer(void)
         CHECK_CODE(lks_answer_beat(lks_str_from(rows[i].json), &a, &err), rows[i].code);
         CHECK_INT(a.mail, rows[i].mail);
         CHECK_STR(lks_str_from(a.head), rows[i].head);
+        CHECK_INT(a.heartbeat, rows[i].heartbeat);
     }
 }
 

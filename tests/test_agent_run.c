@@ -227,6 +227,38 @@ static void test_away(void)
     fake_stop(&f);
 }
 
+/* An agent that was told to be heard every ten minutes is told otherwise by the answer to its first
+ * heartbeat: the next ones follow at once, and a restart has it still. */
+static void test_pace(void)
+{
+    enum { SLOW = 600000, FAST = 100 };
+    struct fake f;
+    fake_start(&f);
+    f.enrol_heartbeat = SLOW;
+    f.heartbeat = FAST;
+    pid_t pid = start_agent(&f);
+    if (!CHECK(fake_until(&f, three_beats)))
+        show_log(&f);
+    CHECK_HAS(fake_text(&f, "state/controller.json"), "\"heartbeat_ms\":100,");
+    CHECK_HAS(fake_text(&f, "log"), "heartbeats have another interval");
+    end_agent(&f, pid);
+
+    lks_test_case("after a restart, with a controller that does not say");
+    f.heartbeat = 0;
+    f.beats = 0;
+    pid = start_agent(&f);
+    CHECK(fake_until(&f, three_beats));
+
+    lks_test_case("one that asks for what cannot be");
+    f.heartbeat = 1;
+    f.beats = 0;
+    CHECK(fake_until(&f, three_beats));
+    CHECK_HAS(fake_text(&f, "log"), "heartbeat_ms: not from 100 to 600000");
+    CHECK_HAS(fake_text(&f, "state/controller.json"), "\"heartbeat_ms\":100,");
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
 /* Told to end while it waits for an answer that drips: at once, and cleanly. */
 static void test_end_while_waiting(void)
 {
@@ -580,6 +612,7 @@ int main(void)
         {"a change of the machine", test_change},
         {"a controller in trouble", test_trouble},
         {"a controller that is away", test_away},
+        {"another interval of heartbeats", test_pace},
         {"told to end while it waits", test_end_while_waiting},
         {"commands", test_commands},
         {"no room on the disk", test_no_room},

@@ -379,13 +379,10 @@ static void site_issue(const struct lks_pair *authority, const char *dns, long s
     EVP_PKEY_free(signer);
 }
 
-static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t seq)
+static struct lks_client *site_client(const struct ctl *c, const struct lks_pair *pair)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
-    struct lks_http_answer answer = {0};
     struct lks_client *client = NULL;
     struct lks_err err = {0};
-    struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq, .sent = (lks_ms)time(NULL) * 1000};
     char server[64];
     snprintf(server, sizeof(server), "https://localhost:%u", c->agents);
     CHECK_CODE(lks_file_replace(ctl_path(c, "site.crt"), lks_buf_view(&pair->certificate), &err),
@@ -398,14 +395,33 @@ static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t se
         .key = ctl_path(c, "site.key"),
         .timeout_ms = TIMEOUT_MS,
     };
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+/* The status, and the interval that the answer names. */
+static int beat_on(struct lks_client *client, uint64_t seq, uint64_t *interval)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    struct lks_err err = {0};
+    struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq, .sent = (lks_ms)time(NULL) * 1000};
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_beat_pack(&b, &bytes);
-    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     enum lks_code code =
         lks_client_exchange(client, "POST", "/v1/agent/beat", "application/octet-stream",
                             lks_buf_view(&bytes), "Lockstep-Protocol: 1\r\n", &answer, &err);
-    int status = code == LKS_OK ? answer.status : 0;
-    lks_http_answer_fini(&answer);
+    if (code != LKS_OK)
+        return 0;
+    *interval = ctl_number(&answer.body, "heartbeat_ms");
+    return answer.status;
+}
+
+static int beat_as(const struct ctl *c, const struct lks_pair *pair, uint64_t seq)
+{
+    uint64_t interval = 0;
+    struct lks_client *client = site_client(c, pair);
+    int status = beat_on(client, seq, &interval);
     lks_client_free(client);
     return status;
 }
@@ -464,6 +480,52 @@ static void test_site(void)
     lks_pair_fini(&authority);
 }
 
+/* The interval of heartbeats is told with each answer: the first one of a connection comes from the
+ * state thread, the others from the server thread. A reload changes it for agents that are there.
+ */
+static void hear_interval(const struct ctl *c, struct lks_client *agent)
+{
+    uint64_t interval = 0, seq = 0;
+    while (seq < 3) {
+        lks_test_case("heartbeat %d", (int)++seq);
+        CHECK_INT(beat_on(agent, seq, &interval), 200);
+        CHECK_INT(interval, 7000);
+    }
+    lks_test_case("reloaded");
+    rewrite_config(c, "limits:\n  heartbeat_ms: 3000\n");
+    CHECK_INT(kill(c->pid, SIGHUP), 0);
+    for (int i = 0; i < PATIENCE && interval != 3000; i++, ctl_rest(REST_MS))
+        CHECK_INT(beat_on(agent, ++seq, &interval), 200);
+    CHECK_INT(interval, 3000);
+}
+
+static void test_interval(void)
+{
+    struct lks_pair authority = {0}, node = {0};
+    struct ctl c = {0};
+    struct lks_err err = {0};
+    char ca[96], more[256];
+    lks_pki_authority(&authority);
+    struct lks_tree tree = lks_tree_new();
+    snprintf(ca, sizeof(ca), "%s/site-ca.crt", tree.path);
+    CHECK_CODE(lks_file_replace(ca, lks_buf_view(&authority.certificate), &err), LKS_OK);
+    snprintf(more, sizeof(more),
+             "tls:\n  site_ca: \"%s\"\nrate:\n  burst: 100\nlimits:\n  heartbeat_ms: 7000\n", ca);
+    ctl_init(&c, more);
+    if (CHECK(ctl_start(&c))) {
+        ctl_apply(&c, 3);
+        site_issue(&authority, "n1", SITE_SECONDS, &node);
+        struct lks_client *agent = site_client(&c, &node);
+        hear_interval(&c, agent);
+        lks_client_free(agent);
+        CHECK_INT(ctl_stop(&c, 10000), 0);
+    }
+    ctl_fini(&c);
+    lks_tree_free(&tree);
+    lks_pair_fini(&authority);
+    lks_pair_fini(&node);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -475,6 +537,7 @@ int main(void)
         {"a full disk", test_stalled},
         {"a snapshot is made, and a start uses it", test_snapshot},
         {"a node comes with a certificate of the site's", test_site},
+        {"agents hear of another interval", test_interval},
         {0},
     };
     return lks_test_main(tests);

@@ -209,6 +209,7 @@ static enum lks_code act(struct lks_agent *a, enum lks_link_act what, struct lks
         if (what == LKS_LINK_BEAT && was_away)
             lks_agent_note(a, LKS_LEVEL_INFO, "the controller is back", NULL, NULL);
         lks_link_done(&a->link, lks_agent_now(), what, &a->rng);
+        lks_link_pace(&a->link, lks_agent_now(), a->controller.heartbeat, &a->rng);
     } else {
         if (!was_away || what != LKS_LINK_BEAT)
             lks_agent_note(a, LKS_LEVEL_WARNING, "the controller did not take it", "why", err->msg);

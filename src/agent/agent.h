@@ -80,6 +80,9 @@ void lks_agent_health(struct lks_agent *a, uint64_t bit, bool on);
 
 /* enroll.c: become a node of the fleet. Transient failures may be tried again. */
 enum lks_code lks_agent_enroll(struct lks_agent *a, struct lks_err *err) LKS_MUST_CHECK;
+/* Keep whom this node belongs to, and how often to say that it lives. */
+enum lks_code lks_agent_keep(const struct lks_agent *a, const struct lks_controller *c,
+                             struct lks_err *err) LKS_MUST_CHECK;
 
 /* beat.c: one exchange each. `act` is neither WAIT nor ENROLL. */
 enum lks_code lks_agent_talk(struct lks_agent *a, enum lks_link_act act,

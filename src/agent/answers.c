@@ -72,6 +72,17 @@ static bool is_journal(const char *id)
            strspn(id, "0123456789abcdef") == LKS_JOURNAL_ID_SIZE - 1;
 }
 
+static enum lks_code take_heartbeat(const struct lks_doc *top, lks_ms *out, struct lks_err *err)
+{
+    const struct lks_doc *beat = lks_doc_member(top, "heartbeat_ms");
+    if (beat == NULL || beat->kind != LKS_DOC_NUMBER || beat->number < LKS_HEARTBEAT_MIN_MS ||
+        beat->number > LKS_HEARTBEAT_MAX_MS)
+        return lks_fail(err, LKS_E_INVALID, SOURCE ": heartbeat_ms: not from %d to %d",
+                        LKS_HEARTBEAT_MIN_MS, LKS_HEARTBEAT_MAX_MS);
+    *out = (lks_ms)beat->number;
+    return LKS_OK;
+}
+
 static enum lks_code take_controller(const struct lks_doc *top, struct lks_controller *out,
                                      struct lks_err *err)
 {
@@ -80,17 +91,12 @@ static enum lks_code take_controller(const struct lks_doc *top, struct lks_contr
         take_text(top, "journal", c.journal, sizeof(c.journal), err) != LKS_OK ||
         take_key(top, "journal_key", &c.journal_key, err) != LKS_OK ||
         take_key(top, "command_key", &c.command_key, err) != LKS_OK ||
-        take_text(top, "agents", c.agents, sizeof(c.agents), err) != LKS_OK)
+        take_text(top, "agents", c.agents, sizeof(c.agents), err) != LKS_OK ||
+        take_heartbeat(top, &c.heartbeat, err) != LKS_OK)
         return err->code;
-    const struct lks_doc *beat = lks_doc_member(top, "heartbeat_ms");
-    if (beat == NULL || beat->kind != LKS_DOC_NUMBER || beat->number < LKS_HEARTBEAT_MIN_MS ||
-        beat->number > LKS_HEARTBEAT_MAX_MS)
-        return lks_fail(err, LKS_E_INVALID, SOURCE ": heartbeat_ms: not from %d to %d",
-                        LKS_HEARTBEAT_MIN_MS, LKS_HEARTBEAT_MAX_MS);
     if (!is_name(lks_str_from(c.node)) || !is_journal(c.journal) ||
         !lks_str_starts(lks_str_from(c.agents), "https://"))
         return lks_fail(err, LKS_E_INVALID, SOURCE ": a name, a journal or an address is not one");
-    c.heartbeat = (lks_ms)beat->number;
     *out = c;
     return LKS_OK;
 }
@@ -153,6 +159,9 @@ enum lks_code lks_answer_beat(struct lks_str json, struct lks_beat_answer *out, 
         return err->code;
     if (lks_doc_member(top, "head") != NULL &&
         take_text(top, "head", a.head, sizeof(a.head), err) != LKS_OK)
+        return err->code;
+    if (lks_doc_member(top, "heartbeat_ms") != NULL &&
+        take_heartbeat(top, &a.heartbeat, err) != LKS_OK)
         return err->code;
     const struct lks_doc *time = lks_doc_member(top, "time");
     if (time == NULL || time->kind != LKS_DOC_NUMBER || time->number < 0)

@@ -17,7 +17,7 @@
 #define LKS_ANSWER_DETAIL_SIZE 256
 #define LKS_MAIL_COMMANDS_MAX  64
 #define LKS_HEARTBEAT_MIN_MS   100
-#define LKS_HEARTBEAT_MAX_MS   3600000
+#define LKS_HEARTBEAT_MAX_MS   600000
 
 /* Whom this node belongs to; kept as controller.json. */
 struct lks_controller {
@@ -41,6 +41,7 @@ struct lks_beat_answer {
     char head[LKS_HEAD_TEXT_MAX + 1]; /* empty: none */
     bool mail;
     lks_ms time;
+    lks_ms heartbeat; /* how often from now on; 0: it does not say */
 };
 enum lks_code lks_answer_beat(struct lks_str json, struct lks_beat_answer *out,
                               struct lks_err *err) LKS_MUST_CHECK;

@@ -6,6 +6,7 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define PROTOCOL_HEADER "Lockstep-Protocol: 1\r\n"
@@ -159,6 +160,23 @@ static enum lks_code judge_trial(struct lks_agent *a, struct lks_err *err)
     return LKS_OK;
 }
 
+/* The controller wants heartbeats more or less often than before. What cannot be written now is
+ * heard again after the next start. The client is made anew, since its patience follows. */
+static void adopt(struct lks_agent *a, lks_ms heartbeat)
+{
+    struct lks_err err = {0};
+    char text[32];
+    if (heartbeat == 0 || heartbeat == a->controller.heartbeat)
+        return;
+    a->controller.heartbeat = heartbeat;
+    drop_client(a);
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)heartbeat);
+    lks_agent_note(a, LKS_LEVEL_INFO, "heartbeats have another interval", "ms", text);
+    if (lks_agent_keep(a, &a->controller, &err) != LKS_OK)
+        lks_agent_note(a, LKS_LEVEL_WARNING, "the interval of heartbeats was not kept", "why",
+                       err.msg);
+}
+
 static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
@@ -175,6 +193,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     }
     lks_agent_health(a, LKS_HEALTH_CLOCK_STEPPED, false);
     see_head(a, said.head);
+    adopt(a, said.heartbeat);
     /* While a command runs there is no sense in asking for more of them. */
     a->link.mail = said.mail && a->command == 0;
     return judge_trial(a, err);

@@ -134,19 +134,26 @@ static enum lks_code check(const struct lks_agent *a, const struct lks_token *to
     return LKS_OK;
 }
 
+enum lks_code lks_agent_keep(const struct lks_agent *a, const struct lks_controller *c,
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_ANSWER_MAX);
+    lks_controller_json(c, &json);
+    if (lks_buf_check(&json, err) != LKS_OK)
+        return err->code;
+    return lks_statedir_write(&a->dir, LKS_AGENT_CONTROLLER_FILE, lks_buf_view(&json), err);
+}
+
 /* controller.json comes last: with it the node is enrolled. */
 static enum lks_code keep(struct lks_agent *a, const struct lks_controller *c,
                           const struct lks_buf *certificate, const struct lks_buf *ca,
                           struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
-    lks_buf_init(&json, LKS_ANSWER_MAX);
-    lks_controller_json(c, &json);
-    if (lks_buf_check(&json, err) != LKS_OK ||
-        lks_statedir_write(&a->dir, LKS_IDENTITY_CERTIFICATE, lks_buf_view(certificate), err) !=
+    if (lks_statedir_write(&a->dir, LKS_IDENTITY_CERTIFICATE, lks_buf_view(certificate), err) !=
             LKS_OK ||
         lks_statedir_write(&a->dir, LKS_IDENTITY_CA, lks_buf_view(ca), err) != LKS_OK ||
-        lks_statedir_write(&a->dir, LKS_AGENT_CONTROLLER_FILE, lks_buf_view(&json), err) != LKS_OK)
+        lks_agent_keep(a, c, err) != LKS_OK)
         return err->code;
     a->controller = *c;
     return LKS_OK;

@@ -428,6 +428,7 @@ const struct lks_form lks_form_enrolled = {"Enrolled", "All an agent needs",
     LKS_FIELDS(lks_form_enrolled_fields)};
 static const struct lks_field lks_form_beat_fields[] = {
     MAY("head", TEXT, "the newest signed head, to be witnessed"),
+    MUST("heartbeat_ms", COUNT, "how often from now on"),
     MUST("mail", TRUTH, "there is something to fetch"),
     MUST("time", COUNT, "our clock, milliseconds since 1970"),
 };

@@ -70,6 +70,7 @@ void lks_server_constants(struct lks_server *s)
         lks_json_begin(&w, NULL, '{');
         if (s->head[0] != '\0')
             lks_json_cstr(&w, "head", s->head);
+        lks_json_int(&w, "heartbeat_ms", (int64_t)s->heartbeat);
         lks_json_bool(&w, "mail", i == 1);
         lks_json_int(&w, "time", (int64_t)lks_daemon_now().wall);
         lks_json_end(&w, '}');

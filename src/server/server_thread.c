@@ -224,9 +224,11 @@ static void take_call(struct lks_server *s, struct lks_call *call)
 static void take_batch(struct lks_server *s, struct lks_batch *m)
 {
     lks_events_add(&s->events, &m->batch);
-    if (m->head[0] == '\0')
+    if (m->head[0] == '\0' && m->heartbeat == s->heartbeat)
         return;
-    memcpy(s->head, m->head, sizeof(s->head));
+    if (m->head[0] != '\0')
+        memcpy(s->head, m->head, sizeof(s->head));
+    s->heartbeat = m->heartbeat;
     lks_server_constants(s);
 }
 
@@ -393,6 +395,7 @@ enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, 
         return err->code;
     lks_events_init(&s->events, daemon, &s->loop);
     start_handles(s);
+    s->heartbeat = lks_daemon_config(daemon)->heartbeat_ms;
     lks_server_constants(s);
     return LKS_OK;
 }

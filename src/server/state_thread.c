@@ -198,6 +198,7 @@ static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
             memcpy(m->head, line.ptr, line.len);
         t->head_told = head->seq;
     }
+    m->heartbeat = t->desk.state->limits.heartbeat;
     lks_mailbox_post(&t->daemon->server.box, &m->mail);
     release(t);
 }

@@ -41,6 +41,7 @@ struct lks_batch {
     uint64_t us;   /* the store's own time */
     uint64_t whole_us;
     char head[LKS_HEAD_TEXT_MAX]; /* for the server thread: the newest one; empty: as before */
+    lks_ms heartbeat;             /* the same: what agents are told */
 };
 
 struct lks_stalled {
@@ -119,8 +120,9 @@ struct lks_server {
     uv_prepare_t flush;
     struct lks_beats *beats;                 /* being filled */
     struct lks_httpd_constant *quiet, *mail; /* answers to heartbeats */
-    char head[LKS_HEAD_TEXT_MAX];
-    uint8_t *has_mail; /* by node */
+    char head[LKS_HEAD_TEXT_MAX];            /* in those answers */
+    lks_ms heartbeat;                        /* the same */
+    uint8_t *has_mail;                       /* by node */
     uint32_t has_mail_room;
     struct lks_events events;
     uint64_t calls_open; /* requests that are not answered yet */
