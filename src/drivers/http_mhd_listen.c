@@ -106,7 +106,10 @@ static enum lks_code resolve(const char *address, struct addrinfo **out, struct 
     if (!good)
         return lks_fail(err, LKS_E_INVALID, "'%s': neither ADDRESS:PORT nor unix:/PATH", address);
     snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(host));
-    int failed = getaddrinfo(name, port.ptr, &hints, out);
+    bool here = strcmp(name, "localhost") == 0; /* which needs no look-up (RFC 6761) */
+    if (here)
+        hints.ai_flags &= ~AI_PASSIVE;
+    int failed = getaddrinfo(here ? NULL : name, port.ptr, &hints, out);
     if (failed != 0)
         return lks_fail(err, LKS_E_INVALID, "%s: %s", address, gai_strerror(failed));
     return LKS_OK;
