@@ -1,7 +1,7 @@
 #include "agent/boot.h"
 
 #include "base/file.h"
-#include "codec/base64.h"
+#include "core/pulse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,34 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 256, LAST_GROUP = 4 };
+enum { TEXT_MAX = 256 };
 
-static const size_t groups[] = {4, 2, 2, 2, 6}; /* bytes between the dashes */
-
+/* Read leniently and written again: only the kernel's own way of writing it stays the same. */
 bool lks_boot_bytes(struct lks_str text, uint8_t out[LKS_BOOT_BYTES])
 {
     uint8_t bytes[LKS_BOOT_BYTES];
-    size_t at = 0;
-    for (size_t i = 0; i < LKS_COUNT(groups); i++) {
-        struct lks_str group;
-        if (lks_str_cut(text, '-', &group, &text) != (i < LAST_GROUP) ||
-            group.len != 2 * groups[i] || !lks_hex_read(group, bytes + at, groups[i]))
-            return false;
-        at += groups[i];
-    }
+    char again[LKS_BOOT_TEXT_SIZE];
+    if (!lks_boot_parse(text, bytes))
+        return false;
+    lks_boot_text(bytes, again);
+    if (!lks_str_eq_nocase(text, lks_str_from(again)))
+        return false;
     memcpy(out, bytes, sizeof(bytes));
     return true;
-}
-
-static void boot_text(const uint8_t bytes[LKS_BOOT_BYTES], char out[LKS_BOOT_ID_SIZE])
-{
-    size_t len = 0, at = 0;
-    for (size_t i = 0; i < LKS_COUNT(groups); i++) {
-        for (size_t k = 0; k < groups[i]; k++)
-            len += (size_t)snprintf(out + len, LKS_BOOT_ID_SIZE - len, "%02x", bytes[at++]);
-        if (i < LAST_GROUP)
-            len += (size_t)snprintf(out + len, LKS_BOOT_ID_SIZE - len, "-");
-    }
 }
 
 static bool is_machine(const char *root)
@@ -65,7 +51,7 @@ enum lks_code lks_boot_read(const char *root, char out[LKS_BOOT_ID_SIZE], struct
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
     if (!lks_boot_bytes(lks_str_trim(line), bytes))
         return lks_fail(err, LKS_E_INVALID, "%s: not a boot id", path);
-    boot_text(bytes, out);
+    lks_boot_text(bytes, out);
     return LKS_OK;
 }
 
@@ -86,9 +72,9 @@ static enum lks_code write_id(const char *path, const char *id, struct lks_err *
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
-    enum lks_code code = lks_statedir_put(fd, lks_str_from(id), path, err);
+    enum lks_code code = lks_file_put(fd, path, lks_str_from(id), err);
     if (code == LKS_OK)
-        code = lks_statedir_put(fd, LKS_STR("\n"), path, err);
+        code = lks_file_put(fd, path, LKS_STR("\n"), err);
     if (code == LKS_OK && fsync(fd) != 0)
         code = lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
     (void)close(fd);
@@ -108,7 +94,7 @@ enum lks_code lks_boot_renew(const char *root, struct lks_err *err)
         return lks_fail(err, LKS_E_IO, "no random numbers: %s", strerror(errno));
     bytes[6] = (uint8_t)((bytes[6] & 0x0f) | 0x40); /* as the kernel makes them: version 4, */
     bytes[8] = (uint8_t)((bytes[8] & 0x3f) | 0x80); /* of RFC 9562 */
-    boot_text(bytes, id);
+    lks_boot_text(bytes, id);
     snprintf(path, sizeof(path), "%s" LKS_BOOT_PATH, root);
     make_dirs(path, strlen(root));
     return write_id(path, id, err);

@@ -1,5 +1,7 @@
 #include "agent/heads.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,7 +96,7 @@ static enum lks_code append(const struct lks_heads *w, struct lks_str line, stru
                        LKS_STR_ARG(line));
     LKS_ASSERT(len > 0 && (size_t)len < sizeof(bytes));
     enum lks_code code =
-        lks_statedir_put(fd, (struct lks_str){bytes, (size_t)len}, LKS_HEADS_FILE, err);
+        lks_file_put(fd, LKS_HEADS_FILE, (struct lks_str){bytes, (size_t)len}, err);
     (void)close(fd);
     return code;
 }

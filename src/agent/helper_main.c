@@ -34,12 +34,7 @@ static const struct lks_option options[] = {
 static void print_help(void)
 {
     printf("lockstep-helper [options]: runs signed commands as root, if they are enabled here\n\n");
-    for (const struct lks_option *o = options; o->name != NULL; o++) {
-        char left[64];
-        snprintf(left, sizeof(left), "%s%s%s", o->name, o->value != NULL ? " " : "",
-                 o->value != NULL ? o->value : "");
-        printf("  %-24s %s\n", left, o->about);
-    }
+    lks_args_print(options, stdout);
 }
 
 static int64_t wall(void)

@@ -1,6 +1,7 @@
 #include "agent/agent.h"
 #include "agent/inventory.h"
 #include "base/args.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -37,12 +38,7 @@ static const char *const level_words[] = {"debug", "info", "warning", "error"};
 static void print_help(void)
 {
     printf("lockstep-agent --state DIR [options]: the agent of one node\n\n");
-    for (const struct lks_option *o = options; o->name != NULL; o++) {
-        char left[64];
-        snprintf(left, sizeof(left), "%s%s%s", o->name, o->value != NULL ? " " : "",
-                 o->value != NULL ? o->value : "");
-        printf("  %-24s %s\n", left, o->about);
-    }
+    lks_args_print(options, stdout);
     printf("\nSIGTERM ends it, SIGHUP has the machine read again. Exit status: 0 done, 1 refused,\n"
            "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.\n");
 }
@@ -83,7 +79,7 @@ static enum lks_code print_reading(const struct lks_args *args, struct lks_err *
     lks_buf_init(&out, LKS_INVENTORY_MAX);
     if (lks_inventory_take(&how, &out, err) != LKS_OK)
         return err->code;
-    return lks_statedir_put(STDOUT_FILENO, lks_buf_view(&out), "standard output", err);
+    return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
 }
 
 /* Before anything is written: a state of its own for a machine that is not there helps nobody. */

@@ -74,19 +74,6 @@ const char *lks_statedir_path(const struct lks_statedir *dir, const char *name,
     return out;
 }
 
-enum lks_code lks_statedir_put(int fd, struct lks_str bytes, const char *name, struct lks_err *err)
-{
-    for (size_t sent = 0; sent < bytes.len;) {
-        ssize_t n = write(fd, bytes.ptr + sent, bytes.len - sent);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return lks_fail(err, LKS_E_IO, "%s: %s", name, strerror(errno));
-        sent += (size_t)n;
-    }
-    return LKS_OK;
-}
-
 enum lks_code lks_statedir_write(const struct lks_statedir *dir, const char *name,
                                  struct lks_str bytes, struct lks_err *err)
 {
@@ -96,7 +83,7 @@ enum lks_code lks_statedir_write(const struct lks_statedir *dir, const char *nam
         openat(dir->fd, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return fail_errno(err, dir, name);
-    enum lks_code code = lks_statedir_put(fd, bytes, name, err);
+    enum lks_code code = lks_file_put(fd, name, bytes, err);
     if (code == LKS_OK && fsync(fd) != 0)
         code = fail_errno(err, dir, name);
     if (close(fd) != 0 && code == LKS_OK)

@@ -41,8 +41,4 @@ enum lks_code lks_statedir_remove(const struct lks_statedir *dir, const char *na
 enum lks_code lks_statedir_rename(const struct lks_statedir *dir, const char *from, const char *to,
                                   struct lks_err *err) LKS_MUST_CHECK;
 
-/* All of `bytes` to `fd`. */
-enum lks_code lks_statedir_put(int fd, struct lks_str bytes, const char *name,
-                               struct lks_err *err) LKS_MUST_CHECK;
-
 #endif

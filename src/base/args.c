@@ -104,3 +104,13 @@ bool lks_args_has(const struct lks_args *args, const char *name)
 {
     return lks_args_get(args, name) != NULL;
 }
+
+void lks_args_print(const struct lks_option *options, FILE *out)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        char left[64];
+        snprintf(left, sizeof(left), "%s%s%s", options->name, options->value != NULL ? " " : "",
+                 options->value != NULL ? options->value : "");
+        fprintf(out, "  %-28s %s\n", left, options->about);
+    }
+}

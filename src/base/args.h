@@ -6,6 +6,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+#include <stdio.h>
+
 struct lks_option {
     const char *name;  /* "--gpu" */
     const char *value; /* how help calls its value, NULL for a plain switch */
@@ -37,5 +39,8 @@ const char *lks_args_get(const struct lks_args *args, const char *name);
 struct lks_str lks_args_str(const struct lks_args *args, const char *name);
 
 bool lks_args_has(const struct lks_args *args, const char *name);
+
+/* A line for each option of a list, as help shows them. `options` may be NULL. */
+void lks_args_print(const struct lks_option *options, FILE *out);
 
 #endif

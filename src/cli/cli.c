@@ -17,16 +17,6 @@ const struct lks_option lks_common_options[] = {
 
 /* Help -------------------------------------------------------------------------------------- */
 
-static void print_options(struct lks_cli *cli, const struct lks_option *options)
-{
-    for (; options != NULL && options->name != NULL; options++) {
-        char left[64];
-        snprintf(left, sizeof(left), "%s%s%s", options->name, options->value != NULL ? " " : "",
-                 options->value != NULL ? options->value : "");
-        fprintf(cli->out, "  %-28s %s\n", left, options->about);
-    }
-}
-
 static void explain(struct lks_cli *cli, const struct lks_command *command)
 {
     fprintf(cli->out, "usage: lockstep %s%s%s [OPTION...]\n\n%s.\n", command->name,
@@ -34,8 +24,8 @@ static void explain(struct lks_cli *cli, const struct lks_command *command)
     if (command->about[0] != '\0')
         fprintf(cli->out, "%s\n", command->about);
     fprintf(cli->out, "With --json: %s\n\n", command->json);
-    print_options(cli, command->options);
-    print_options(cli, lks_common_options);
+    lks_args_print(command->options, cli->out);
+    lks_args_print(lks_common_options, cli->out);
 }
 
 static void options_json(struct lks_json_writer *w, const struct lks_option *options)

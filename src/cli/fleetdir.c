@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/spawn.h"
 #include "codec/yaml.h"
+#include "core/pulse.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -128,24 +129,20 @@ static enum lks_code copy_tree(const char *from, const char *to, int depth, stru
     return code;
 }
 
-/* A random UUID; the kernel's way of writing a boot id. */
+/* A boot id of its own, by chance. */
 static enum lks_code make_boot_id(const char *root, struct lks_err *err)
 {
-    enum { BYTES = 16 };
-    unsigned char b[BYTES];
-    char path[PATH_MAX], text[64];
-    if (getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b))
+    uint8_t bytes[16];
+    char path[PATH_MAX], id[LKS_BOOT_TEXT_SIZE];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return lks_fail(err, LKS_E_IO, "the kernel gives no chance");
-    snprintf(text, sizeof(text),
-             "%02x%02x%02x%02x-%02x%02x-4%x%02x-a%x%02x-%02x%02x%02x%02x%02x%02x\n", b[0], b[1],
-             b[2], b[3], b[4], b[5], b[6] & 15U, b[7], b[8] & 15U, b[9], b[10], b[11], b[12], b[13],
-             b[14], b[15]);
+    lks_boot_text(bytes, id);
     if (lks_path_join(path, root, BOOT_ID, err) != LKS_OK)
         return err->code;
     if (unlink(path) != 0) /* it is a link to the captured machine's own */
         return lks_fail(err, LKS_E_INVALID, "%s: %s: not a captured machine", path,
                         strerror(errno));
-    return lks_file_replace(path, lks_str_from(text), err);
+    return lks_file_replace(path, lks_str_from(id), err);
 }
 
 enum lks_code lks_fleetdir_copy(const char *from, const char *to, struct lks_err *err)

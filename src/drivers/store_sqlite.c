@@ -200,31 +200,47 @@ static struct lks_row row_of(sqlite3_stmt *stmt)
     return row;
 }
 
-static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
-                               struct lks_err *err)
+/* Every line of an answer, from `from` on, until `show` says false. */
+static enum lks_code each(struct store *s, const char *query, uint64_t from,
+                          bool (*show)(void *ctx, sqlite3_stmt *stmt), void *ctx,
+                          struct lks_err *err)
 {
-    struct store *s = self;
     LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
     enum lks_code code = lks_sql_usable(&s->sql, err);
     if (code != LKS_OK || from > INT64_MAX)
         return code;
-    code = lks_sql_prepare(&s->sql,
-                           "SELECT seq, time, kind, version, "
-                           "iif(length(body) <= 4194304, body, NULL), "
-                           "iif(length(hash) = 32, hash, NULL) "
-                           "FROM journal WHERE seq >= max(?, 1) ORDER BY seq",
-                           from, &stmt, err);
+    code = lks_sql_prepare(&s->sql, query, from, &stmt, err);
     bool more = code == LKS_OK;
     while (more) {
         code = lks_sql_next(&s->sql, stmt, &more, err);
         if (code != LKS_OK)
             return code;
-        if (more) {
-            struct lks_row row = row_of(stmt);
-            more = fn(ctx, &row);
-        }
+        more = more && show(ctx, stmt);
     }
     return code;
+}
+
+struct rows_wish {
+    lks_store_row_fn *fn;
+    void *ctx;
+};
+
+static bool show_row(void *ctx, sqlite3_stmt *stmt)
+{
+    const struct rows_wish *wish = ctx;
+    struct lks_row row = row_of(stmt);
+    return wish->fn(wish->ctx, &row);
+}
+
+static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
+                               struct lks_err *err)
+{
+    return each(self,
+                "SELECT seq, time, kind, version, "
+                "iif(length(body) <= 4194304, body, NULL), "
+                "iif(length(hash) = 32, hash, NULL) "
+                "FROM journal WHERE seq >= max(?, 1) ORDER BY seq",
+                from, show_row, &(struct rows_wish){fn, ctx}, err);
 }
 
 /* As with rows: what cannot be a head gets a signature that nobody made. */
@@ -239,31 +255,27 @@ static struct lks_head head_of(sqlite3_stmt *stmt)
     return head;
 }
 
+struct heads_wish {
+    lks_store_head_fn *fn;
+    void *ctx;
+};
+
+static bool show_head(void *ctx, sqlite3_stmt *stmt)
+{
+    const struct heads_wish *wish = ctx;
+    struct lks_head head = head_of(stmt);
+    return wish->fn(wish->ctx, &head);
+}
+
 static enum lks_code read_heads(void *self, uint64_t from, lks_store_head_fn *fn, void *ctx,
                                 struct lks_err *err)
 {
-    struct store *s = self;
-    LKS_CLEANUP(lks_sql_finalize) sqlite3_stmt *stmt = NULL;
-    enum lks_code code = lks_sql_usable(&s->sql, err);
-    if (code != LKS_OK || from > INT64_MAX)
-        return code;
-    code = lks_sql_prepare(&s->sql,
-                           "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
-                           "iif(length(hash) = 32, hash, NULL), "
-                           "iif(length(signature) = 64, signature, NULL) "
-                           "FROM head WHERE seq >= max(?, 1) ORDER BY seq",
-                           from, &stmt, err);
-    bool more = code == LKS_OK;
-    while (more) {
-        code = lks_sql_next(&s->sql, stmt, &more, err);
-        if (code != LKS_OK)
-            return code;
-        if (more) {
-            struct lks_head head = head_of(stmt);
-            more = fn(ctx, &head);
-        }
-    }
-    return code;
+    return each(self,
+                "SELECT seq, iif(length(journal) = 32, journal, NULL), time, "
+                "iif(length(hash) = 32, hash, NULL), "
+                "iif(length(signature) = 64, signature, NULL) "
+                "FROM head WHERE seq >= max(?, 1) ORDER BY seq",
+                from, show_head, &(struct heads_wish){fn, ctx}, err);
 }
 
 static enum lks_code read_blob(void *self, const char *digest, struct lks_buf *out,

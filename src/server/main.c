@@ -28,21 +28,14 @@ static const struct lks_option run_options[] = {
     {0},
 };
 
-static void print_options(const struct lks_option *options)
-{
-    for (; options->name != NULL; options++)
-        printf("  %-14s %-13s %s\n", options->name, options->value != NULL ? options->value : "",
-               options->about);
-}
-
 static void print_help(void)
 {
     printf("usage: lockstepd init --data DIR [--name HOST]... [OPTION...]\n"
            "       lockstepd [run] --config FILE\n\ninit:\n"
-           "  --name         HOST          a name or address of this host; may be repeated\n");
-    print_options(init_options);
+           "  --name HOST                  a name or address of this host; may be repeated\n");
+    lks_args_print(init_options, stdout);
     printf("\nrun:\n");
-    print_options(run_options);
+    lks_args_print(run_options, stdout);
 }
 
 /* --name may be given many times, unlike all others: it is taken out first. */
