@@ -25,6 +25,7 @@ static const struct part {
     {"journal", "the journal: turns of the engine until they are durable", bench_journal},
     {"restart", "a restart: 100,000 nodes, 1,000,000 records", bench_restart},
     {"beats", "heartbeats over mutual TLS, the server on one core", bench_beats},
+    {"drift", "a million nodes against a stack", bench_drift},
     {"agent", "the agent on a node", bench_agent},
 };
 

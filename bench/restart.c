@@ -23,6 +23,7 @@ enum { BATCH = 8192, FOLDS = 3, OPENS = 5, RUNS_MAX = 5, STEP_MS = 3, NAME_SIZE 
 #define WALL    UINT64_C(1794700000000)
 #define HOSTS   "n[000001-100000]"
 #define JOURNAL "00112233445566778899aabbccddeeff"
+#define STACK   "sha256:5eed"
 
 /* The journal as it is written, a batch at a time. */
 struct writing {
@@ -75,11 +76,12 @@ static void add(struct writing *w, const struct lks_record *r)
     size_t before = w->bodies.len;
     lks_record_pack(r, &w->bodies);
     w->time += STEP_MS;
-    w->rows[w->count++] = (struct lks_row){.seq = ++w->seq,
-                                           .time = w->time,
-                                           .kind = (uint16_t)r->kind,
-                                           .version = (uint8_t)lks_record_info(r->kind)->version,
-                                           .body = {NULL, w->bodies.len - before}};
+    w->rows[w->count++] =
+        (struct lks_row){.seq = ++w->seq,
+                         .time = w->time,
+                         .kind = (uint16_t)r->kind,
+                         .version = (uint8_t)lks_record_version(lks_record_info(r->kind)),
+                         .body = {NULL, w->bodies.len - before}};
     if (w->count == BATCH)
         flush(w);
 }
@@ -100,7 +102,9 @@ static void add_fleet(struct writing *w)
     const struct lks_record first[] = {
         {.kind = LKS_RECORD_BEGUN, .begun = {LKS_STR(JOURNAL), LKS_STR(LKS_VERSION)}},
         {.kind = LKS_RECORD_POOL,
-         .pool = {.name = LKS_STR("train"), .posture = LKS_STR("pre-training")}},
+         .pool = {.name = LKS_STR("train"),
+                  .posture = LKS_STR("pre-training"),
+                  .stack_digest = LKS_STR(STACK)}},
         {.kind = LKS_RECORD_PLACED,
          .placed = {.hosts = LKS_STR(HOSTS),
                     .pool = LKS_STR("train"),
@@ -108,6 +112,21 @@ static void add_fleet(struct writing *w)
     };
     for (size_t i = 0; i < LKS_COUNT(first); i++)
         add(w, &first[i]);
+    for (unsigned i = 0; i < TUPLES; i++) {
+        char digest[LKS_DIGEST_SIZE], readings[64];
+        snprintf(digest, sizeof(digest), "sha256:%064" PRIx64, (uint64_t)i);
+        snprintf(readings, sizeof(readings), "driver\t\t\t=\t580.%u\n", i);
+        const struct lks_record known[] = {
+            {.kind = LKS_RECORD_BASIS, .basis = {lks_str_from(digest), lks_str_from(readings)}},
+            {.kind = LKS_RECORD_VERDICT,
+             .verdict = {.basis = lks_str_from(digest),
+                         .stack = LKS_STR(STACK),
+                         .judged = LKS_JUDGED_CONFORMS,
+                         .values = lks_str_from(readings)}},
+        };
+        add(w, &known[0]);
+        add(w, &known[1]);
+    }
 }
 
 /* What nodes do: they are late and come back, boot, and run something else. */
@@ -126,7 +145,8 @@ static void add_life(struct writing *w)
                                          .report = lks_str_from(w->reports[i % TUPLES].digest),
                                          .boot = LKS_STR("0f3a7c52-5b1e-4d53-9a38-6c1d2e8f9b10"),
                                          .taken = w->time,
-                                         .judged = LKS_JUDGED_CONFORMS};
+                                         .basis = lks_str_from(tuple),
+                                         .whole = lks_str_from(tuple)};
     } else if (i % 4 == 1) {
         snprintf(text, sizeof(text), "%08" PRIx64 "-5b1e-4d53-9a38-6c1d2e8f9b10", i);
         r.kind = LKS_RECORD_BOOTED;

@@ -138,10 +138,9 @@ static void check_record(struct sim *s, lks_ms time, const struct lks_record *r)
         bool worse = r->liveness.state == LKS_LATE || r->liveness.state == LKS_LOST;
         if (node != LKS_NO_NODE && worse && before->nodes[node].liveness == LKS_LIVE)
             note_turn(s, node, time);
-    } else if (r->kind == LKS_RECORD_TUPLE) {
-        node = lks_state_node(before, r->tuple.node);
-        if (node != LKS_NO_NODE && r->tuple.judged == LKS_JUDGED_DRIFT &&
-            before->nodes[node].judged == LKS_JUDGED_CONFORMS)
+    } else if (r->kind == LKS_RECORD_DRIFT) {
+        node = lks_state_node(before, r->drift.node);
+        if (node != LKS_NO_NODE && r->drift.on && !before->nodes[node].drifting)
             note_turn(s, node, time);
     } else if (r->kind == LKS_RECORD_MASS) {
         check_mass(s, time, &r->mass);
@@ -314,7 +313,8 @@ static void check_settled(struct sim *s, uint32_t agent)
     sim_require(s, a->delivered == a->reports, "every report arrived");
     sim_require(s, lks_str_is(digest, sim_tuple(a->variant, a->board)->digest),
                 "what a node runs is known");
-    sim_require(s, n->judged == (a->variant == 0 ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT),
+    sim_require(s, lks_state_judged(state, node) ==
+                       (a->variant == 0 ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT),
                 "whether it conforms is known");
     sim_require(s, lks_str_is(lks_state_text(state, n->boot), boot), "its boot is known");
     sim_require(s, (n->notes >> LKS_NOTE_WITNESS & 1) == 0, "no witness contradicts the journal");

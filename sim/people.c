@@ -48,6 +48,29 @@ static void write_manifest(struct sim *s)
     sim_require(s, code == LKS_OK, err.msg);
 }
 
+/* Production pools take released stacks only. After a crash this goes on where the journal ends. */
+static void release_stack(struct sim *s, const struct lks_store_blob *blob)
+{
+    const struct lks_stack *stack = &s->manifest.stacks[0];
+    struct lks_str digest = lks_str_from(stack->digest);
+    struct lks_event publish = {
+        .kind = LKS_EVENT_PUBLISH,
+        .by = BY,
+        .publish = {.stack = stack, .manifest = lks_str_from(s->manifest_digest)},
+    };
+    sim_require(s, sim_controller_turn(s, &publish, blob), "the stack is published");
+    const struct lks_state_stack *known = lks_state_stack(lks_engine_state(s->engine), digest);
+    enum lks_stack_step step = known != NULL ? known->step : LKS_STEP_RELEASED;
+    while (step < LKS_STEP_RELEASED) {
+        struct lks_event promote = {
+            .kind = LKS_EVENT_STEP,
+            .by = LKS_STR("user:ann"),
+            .step = {.digest = digest, .to = ++step, .evidence = REASON},
+        };
+        sim_require(s, sim_controller_turn(s, &promote, NULL), "the stack is promoted");
+    }
+}
+
 void sim_person_starts(struct sim *s)
 {
     struct lks_event limits = {.kind = LKS_EVENT_LIMITS, .by = BY};
@@ -57,6 +80,7 @@ void sim_person_starts(struct sim *s)
         write_manifest(s);
     struct lks_store_blob blob = {.bytes = lks_buf_view(&s->manifest_text)};
     memcpy(blob.digest, s->manifest_digest, sizeof(blob.digest));
+    release_stack(s, &blob);
     struct lks_event fleet = {
         .kind = LKS_EVENT_FLEET,
         .by = BY,

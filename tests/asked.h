@@ -16,12 +16,16 @@ struct lks_asked {
     struct lks_now now;
     struct lks_manifest manifest; /* that was applied last */
     char digest[LKS_DIGEST_SIZE]; /* of its text */
+    bool unreleased;              /* stacks beside a fleet are not released before it is applied */
     struct lks_buf text;
 };
 
 /* Nothing here fails quietly: what should not happen aborts. */
 void lks_asked_init(struct lks_asked *a);
 void lks_asked_fini(struct lks_asked *a);
+
+/* A record as such a line. */
+void lks_asked_tell(const struct lks_record *record, struct lks_buf *out);
 
 /* Make a record true, as if it had been decided. */
 void lks_asked_apply(struct lks_asked *a, const struct lks_record *record);
@@ -35,8 +39,12 @@ struct lks_str lks_asked_dry(struct lks_asked *a, const struct lks_event *event)
 /* The same, and its records become true. */
 struct lks_str lks_asked(struct lks_asked *a, const struct lks_event *event);
 
-/* Apply a fleet given as a manifest; `event` may carry more, or be NULL. It becomes
- * `a->manifest` unless it is refused. */
+/* The stacks of a manifest that are not in the registry yet are published and released, as if that
+ * had been decided. */
+void lks_asked_release(struct lks_asked *a, const struct lks_manifest *manifest);
+
+/* Apply a fleet given as a manifest, whose stacks are released first; `event` may carry more, or be
+ * NULL. It becomes `a->manifest` unless it is refused. */
 struct lks_str lks_asked_fleet(struct lks_asked *a, const char *manifest,
                                const struct lks_event *event);
 

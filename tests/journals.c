@@ -30,14 +30,15 @@ const struct lks_store_blob lks_test_life_blobs[2] = {
 const struct lks_test_deed lks_test_life[] = {
     {1000, R(BEGUN, begun, T("0123456789abcdef0123456789abcdef"), T("0.1.0"))},
     {1000, R(STARTED, started, T("0.1.0"), T("control"))},
-    {1000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10)},
+    {1000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 0, 0, 0)},
     {2000, R(GRANTED, granted, KIM, LKS_ROLE_ADMIN, T(""), T(""), T(""))},
     {2000, R(API_TOKEN, api_token, T("ci"), T("user:ci"), T(SHA_3), 90000000, KIM)},
     {2500, R(GRANTED, granted, T("user:ci"), LKS_ROLE_VIEWER, T("fra"), T("train"), KIM)},
     {3000, R(FLEET, fleet, T("golden"), T(SHA_1), KIM)},
     {3000, R(POOL, pool, T("train"), T("pre-training"), 90, T("warn"), T("slurm"), T("h200"),
-             T(SHA_3), KIM)},
-    {3000, R(POOL, pool, T("dev"), T("dev"), 1, T("observe"), T(""), T(""), T(""), KIM)},
+             T(SHA_3), KIM, T(""), false, false, 0, 0)},
+    {3000, R(POOL, pool, T("dev"), T("dev"), 1, T("observe"), T(""), T(""), T(""), KIM, T(""),
+             false, false, 0, 0)},
     {3000, R(PLACED, placed, T("n[1-3]"), T("train"), T("hgx-h200-8"), T(""), T("fra"), T("r1"),
              T("d1"), T("z1"), T("c1"), T("A1"), T("acme"), T("left"), KIM)},
     {3000, R(PLACED, placed, T("sw1"), T(""), T(""), T("switch-tray"), T("fra"), T("r1"), T("d1"),
@@ -53,7 +54,7 @@ const struct lks_test_deed lks_test_life[] = {
     {6500, R(LIVENESS, liveness, T("n2"), LKS_LIVE)},
     {7000, R(TUPLE_KNOWN, tuple_known, T(SHA_3), T("[[\"driver\",\"\",\"580.126.20\"]]"))},
     {7000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 6900, T(SHA_3), LKS_JUDGED_CONFORMS,
-             0, 0, T(""))},
+             0, 0, T(""), T(""), T(""))},
     {7000, R(PARTS, parts, T("n1"), T(SHA_1), T(SHA_2), T(SHA_3), T("board B1"))},
     {7000, R(INTAKE, intake, T("n1"), T("first seen"))},
     {8000, R(ACCEPTED, accepted, T("n[1-2]"), KIM, WHY)},
@@ -63,7 +64,7 @@ const struct lks_test_deed lks_test_life[] = {
     {11000, R(COMMAND_ENDED, command_ended, 1, T("n1"), LKS_OUTCOME_DONE, T("booted"))},
     {11000, R(COMMAND, command, 2, T("n1"), BOOT, T("collect"), T(SHA_1), 1, 311000, KIM, WHY)},
     {12000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 11900, T(SHA_3), LKS_JUDGED_DRIFT, 1,
-              0, T("driver: 570 is not 580"))},
+              0, T("driver: 570 is not 580"), T(""), T(""))},
     {13000, R(LIVENESS, liveness, T("n1"), LKS_LATE)},
     {13000, R(LIVENESS, liveness, T("n2"), LKS_LATE)},
     {13000, R(ALARM, alarm, 1, LKS_ALARM_MASS, T("train"), T("3 of 3 nodes turned"))},
@@ -83,8 +84,51 @@ const struct lks_test_deed lks_test_life[] = {
     {21000, R(REPAIRED, repaired, 900, 0, KIM, WHY, T(SHA_3))},
     {21000, R(TRIMMED, trimmed, 0, T(""), T(SHA_3), KIM)},
     {22000, R(LIVENESS, liveness, T("n1"), LKS_LIVE)},
+    {23000, R(LED, led, 3, T("control-1"), T("https://control-1:8443"))},
+    {23000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 30000, 2000, 86400000)},
+    {23000, R(POOL, pool, T("train"), T("pre-training"), 90, T("on"), T("slurm"), T("h200"),
+              T(SHA_3), KIM, T("alarm drain"), true, true, 3600000, 43200000)},
+    {24000, R(BASIS, basis, T(SHA_3), T("driver\t\t\t=\t570.1\n"))},
+    {24000, R(BASIS, basis, T(SHA_2), T("bmc\t\t\t=\t1.2\n"))},
+    {24000, R(VERDICT, verdict, T(SHA_3), T(SHA_3), LKS_JUDGED_DRIFT, 1, 0, T("driver: 570.1"),
+              T("driver\tother version\t580.1\t570.1\t\n"), T("driver\t570.1\n"))},
+    {24000, R(VERDICT, verdict, T(SHA_3), T(SHA_1), LKS_JUDGED_CONFORMS, 0, 0, T(""), T(""),
+              T("driver\t570.1\n"))},
+    {24000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 23900, T(""), LKS_JUDGED_NOT, 0, 0,
+              T(""), T(SHA_3), T(SHA_3))},
+    {24500, R(OUTBAND, outband, T("n1"), T(SHA_2), T(SHA_3), T(SHA_2), 24400, T(""), T(""))},
+    {25000,
+     R(DRIFT, drift, T("n1"), true, T(SHA_3), LKS_DRIFT_REVERTED, T("driver: 570.1"), T(SHA_2))},
+    {25000, R(DRAINED, drained, T("n1"), T("lockstep:drift"), T("drift"))},
+    {25000, R(DRAINED, drained, T("n2"), KIM, WHY)},
+    {25500, R(UNDRAINED, undrained, T("n2"), KIM, WHY)},
+    {26000,
+     R(CONDITION, condition, T("n1"), LKS_CONDITION_CHANGING, true, 0, T(SHA_1), KIM, T("step 1"))},
+    {26000,
+     R(CONDITION, condition, T("n1"), LKS_CONDITION_ATTESTED, true, 90000000, T(""), KIM, T(""))},
+    {26500, R(DEVIATION, deviation, 1, T("n[1-2]"), T("driver"), T("570.1"), T("user:lee"), WHY,
+              T("user:ann"), 80000000, KIM)},
+    {26500,
+     R(DEVIATION, deviation, 2, T("n3"), T("*"), T(""), T("user:lee"), WHY, T(""), 81000000, KIM)},
+    {27000, R(DEVIATION_ENDED, deviation_ended, 2, KIM, WHY)},
+    {28000, R(PUBLISHED, published, T(SHA_3), T("h200"), T(SHA_1), T("{}"), T(SHA_2), KIM, WHY)},
+    {28500, R(STEPPED, stepped, T(SHA_3), LKS_STEP_LAB, T("run 7"), KIM)},
+    {28600, R(STEPPED, stepped, T(SHA_3), LKS_STEP_CANARY, T("change 8"), T("user:ann"))},
+    {29000, R(IMAGE, image, T("team/train:1"), T(SHA_1), T("2.28.9"), T(""), T("9.17"), T("13.1"),
+              T("sbom"), KIM)},
+    {29000,
+     R(IMAGE, image, T("team/old:1"), T(""), T("2.20"), T(""), T(""), T(""), T("label"), KIM)},
+    {29500, R(IMAGE_GONE, image_gone, T("team/old:1"), KIM, WHY)},
+    {30000, R(ARTIFACT, artifact, T(SHA_2), T("driver.run"), 4096, KIM)},
+    {30000, R(ARTIFACT, artifact, T(SHA_1), T("old.run"), 17, KIM)},
+    {30500, R(ARTIFACT_GONE, artifact_gone, T(SHA_1), T(""), T("no stack names it"))},
+    {31000, R(OVERRIDE, override, T("job-7"), T("n[1-2]"), WHY, KIM, 7231000)},
+    {31000, R(JOB, job, T("job-7"), T("n[1-2]"), T(SHA_3), T("team/train:1"), T("slurm"), WHY)},
+    {32000, R(OBSERVED, observed, T("train"), LKS_BAR_DRIFT, 5, 2)},
+    {32000, R(OBSERVED, observed, T("train"), LKS_BAR_STALE, 0, 1)},
 };
-const size_t lks_test_life_count = LKS_COUNT(lks_test_life);
+const size_t lks_test_life_count = 49;
+const size_t lks_test_life_all = LKS_COUNT(lks_test_life);
 
 static struct lks_key make_key(uint8_t first)
 {
@@ -141,7 +185,7 @@ void lks_test_append_record(struct lks_store *store, lks_ms time, const struct l
     struct lks_row row = {
         .time = time,
         .kind = (uint16_t)record->kind,
-        .version = (uint8_t)info->version,
+        .version = (uint8_t)lks_record_version(info),
         .body = lks_buf_view(&body),
     };
     lks_test_append(store, row, blob, key);
@@ -152,9 +196,9 @@ void lks_test_live(struct lks_store *store, size_t count, const struct lks_key *
     for (size_t i = 0; i < count; i++) {
         const struct lks_record *r = &lks_test_life[i].record;
         const struct lks_store_blob *blob = NULL;
-        if (r->kind == LKS_RECORD_FLEET)
+        if (r->kind == LKS_RECORD_FLEET || r->kind == LKS_RECORD_PUBLISHED)
             blob = &lks_test_life_blobs[0];
-        if (r->kind == LKS_RECORD_TUPLE)
+        if (r->kind == LKS_RECORD_TUPLE || r->kind == LKS_RECORD_OUTBAND)
             blob = &lks_test_life_blobs[1];
         bool sign = (i + 1) % LKS_TEST_HEAD_EVERY == 0 || i + 1 == count;
         lks_test_append_record(store, lks_test_life[i].time, r, blob, sign ? key : NULL);

@@ -12,7 +12,8 @@ struct lks_test_deed {
     struct lks_record record;
 };
 extern const struct lks_test_deed lks_test_life[];
-extern const size_t lks_test_life_count;
+extern const size_t lks_test_life_count; /* of those that worlds begin with */
+extern const size_t lks_test_life_all;
 extern const char lks_test_life_journal[];
 extern const struct lks_store_blob lks_test_life_blobs[2]; /* what its records refer to */
 
@@ -43,7 +44,7 @@ struct lks_test_world {
 };
 
 struct lks_test_world lks_test_world_new(bool sqlite);
-struct lks_test_world lks_test_world_lived(bool sqlite); /* with the whole life in it */
+struct lks_test_world lks_test_world_lived(bool sqlite); /* with the first part of it */
 void lks_test_world_fini(struct lks_test_world *w);
 
 /* Close the store and open it again. */

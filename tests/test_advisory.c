@@ -162,9 +162,9 @@ static void test_boards(void)
     CHECK_STR(boards[0]->product, "H100 SXM5 80GB");
     CHECK_STR(boards[1]->product, "L40S");
     CHECK_INT(lks_boards_of(facts, &m.stacks[0], boards, 1), 1);
-    CHECK(lks_boards_any_family(facts, &m.stacks[0], LKS_STR("")));
-    CHECK(lks_boards_any_family(facts, &m.stacks[0], LKS_STR("GB200 h100")));
-    CHECK(!lks_boards_any_family(facts, &m.stacks[0], LKS_STR("GB200 H200")));
+    CHECK(lks_boards_any_family(boards, 2, LKS_STR("")));
+    CHECK(lks_boards_any_family(boards, 2, LKS_STR("GB200 h100")));
+    CHECK(!lks_boards_any_family(boards, 2, LKS_STR("GB200 H200")));
     struct lks_gpu pro = {.family = LKS_STR("RTX PRO 6000")};
     CHECK(lks_board_in_families(&pro, LKS_STR("T4 RTX-PRO-6000")));
     CHECK(!lks_board_in_families(&pro, LKS_STR("RTX PRO 6000")));

@@ -21,6 +21,8 @@ static const struct {
      "people: {listen: \"0.0.0.0:0\"}\nagents: {listen: \"0.0.0.0:0\"}\n", NULL},
     {"a name that is a number", "names: [\"123456789012\"]\n", NULL},
     {"no site CA", "tls:\n  site_ca: \"\"\n", NULL},
+    {"mirrors", "depot: {mirrors: [\"oslo=https://m1\", \"oslo=https://[::1]:443\"]}\n", NULL},
+    {"no mirrors", "depot: {mirrors: []}\n", NULL},
     {"JSON is YAML", "rate: {\"burst\": 5}\n", NULL},
 
     {"empty file", "!", "expected one map of keys"},
@@ -71,6 +73,11 @@ static const struct {
      "late_ms has to be more than heartbeat_ms (10000)"},
     {"lost before late", "limits:\n  lost_ms: 30000\n", "lost_ms has to be more than late_ms"},
     {"the secret itself", "seal_key: 0123456789abcdef\n", "expected file:/PATH or exec:/PROGRAM"},
+    {"a mirror of no site", "depot: {mirrors: [\"https://m1\"]}\n", "SITE=https://HOST:PORT"},
+    {"a mirror without TLS", "depot: {mirrors: [\"oslo=http://m1\"]}\n", "SITE=https://HOST:PORT"},
+    {"a mirror with a blank", "depot: {mirrors: [\"oslo=https://m 1\"]}\n",
+     "SITE=https://HOST:PORT"},
+    {"one mirror and no list", "depot: {mirrors: oslo=https://m1}\n", "expected a list of 0 to 64"},
 };
 
 static enum lks_code parse(const char *text, struct lks_config *out, struct lks_err *err)

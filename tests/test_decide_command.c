@@ -242,10 +242,54 @@ static void test_late_answer(void)
     CHECK_INT(a.state.commands_open, 0);
 }
 
+/* Where a pool enforces, no step begins before every yes that could name the node has expired. */
+static void test_quiet(void)
+{
+    static const struct {
+        const char *name, *enforce;
+        enum lks_record_kind kind; /* HELD, CONDITION, or none */
+        lks_ms after;
+        const char *told;
+    } rows[] = {
+        {"a pool that observes", "observe", LKS_RECORD_BEGUN, 0, "command id=1 node=g1"},
+        {"a pool that warns", "warn", LKS_RECORD_BEGUN, 0, "command id=1 node=g1"},
+        {"a node in use", "on", LKS_RECORD_BEGUN, 0,
+         "refused: jobs may start on g1; hold it first: lockstep node hold g1"},
+        {"held just now", "on", LKS_RECORD_HELD, 0,
+         "refused: a job may have been admitted to g1 and not begun; try again in 70 s"},
+        {"held not long enough", "on", LKS_RECORD_HELD, 69999, "try again in 1 s"},
+        {"held long enough", "on", LKS_RECORD_HELD, 70000, "command id=1 node=g1"},
+        {"changing just now", "on", LKS_RECORD_CONDITION, 0, "try again in 70 s"},
+        {"changing long enough", "on", LKS_RECORD_CONDITION, 70000, "command id=1 node=g1"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", rows[i].name);
+        set_up(&a);
+        struct lks_record pool = {.kind = LKS_RECORD_POOL,
+                                  .pool = {.name = LKS_STR("train"),
+                                           .posture = LKS_STR("pre-training"),
+                                           .enforce = lks_str_from(rows[i].enforce)}};
+        lks_asked_apply(&a, &pool);
+        struct lks_record closed = {.kind = rows[i].kind};
+        if (closed.kind == LKS_RECORD_HELD)
+            closed.held.node = LKS_STR("g1");
+        else if (closed.kind == LKS_RECORD_CONDITION)
+            closed.condition = (struct lks_rec_condition){
+                .node = LKS_STR("g1"), .condition = LKS_CONDITION_CHANGING, .on = true};
+        if (closed.kind != LKS_RECORD_BEGUN)
+            lks_asked_apply(&a, &closed);
+        a.now.wall += rows[i].after;
+        struct lks_event e = order("g1", "reboot", "", a.now.wall + 1);
+        CHECK_HAS(lks_asked(&a, &e), rows[i].told);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"command: given", test_orders},
+        {"command: no yes is open", test_quiet},
         {"command: one at a time", test_one_at_a_time},
         {"command: results", test_results},
         {"command: expiry", test_expiry},

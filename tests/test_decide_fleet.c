@@ -1,4 +1,5 @@
 #include "tests/asked.h"
+#include "tests/facts.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -33,9 +34,13 @@ enum { TEXT_MAX = 64 << 20 };
 #define R_DEV          "pool name=dev posture=dev enforce=observe sched=none"
 #define R_PLACED(h, p) "placed hosts=" h " pool=" p " class=hgx-h100-8"
 #define BY             " by=kim\n"
+#define CARE           " by=kim deviations=1 sweep=86400000\n" /* of a pool that says no more */
 #define R_TAKEN(h)     "accepted hosts=" h " by=kim reason=taken in with the fleet\n"
 #define R_GONE(h)      "removed hosts=" h " by=kim reason=no longer in the fleet's file\n"
 #define ONLY           "; only a change moves a pin"
+#define NO_STACK(s)                                                                                \
+    "invalid: pool 'train': no stack '" s "' in this file, and none is released in the registry; " \
+    "write it beside the fleet, or see 'lockstep stack ls'"
 
 static const struct {
     const char *name;
@@ -45,9 +50,9 @@ static const struct {
     bool accept;
     const char *told;
 } rows[] = {
-    {"a first fleet", NULL, "", SMALL, false, R_FLEET R_TRAIN BY R_PLACED("g[1-3]", "train") BY},
+    {"a first fleet", NULL, "", SMALL, false, R_FLEET R_TRAIN CARE R_PLACED("g[1-3]", "train") BY},
     {"a first fleet, taken in at once", NULL, "", SMALL, true,
-     R_FLEET R_TRAIN BY R_PLACED("g[1-3]", "train") BY R_TAKEN("g[1-3]")},
+     R_FLEET R_TRAIN CARE R_PLACED("g[1-3]", "train") BY R_TAKEN("g[1-3]")},
     {"the same again", SMALL, "", SMALL, false, ""},
     {"the same again, taken in", SMALL, "g1 g2", SMALL, true, ""},
     {"a comment", SMALL, "g1", SMALL "# more to come\n", false, R_FLEET},
@@ -85,14 +90,27 @@ static const struct {
 
     {"another posture", SMALL, "g1",
      HEAD POOLS("train: {posture: batch}") NODES(GROUP("g[1-3]", "train")), false,
-     R_FLEET "pool name=train posture=batch enforce=observe sched=none" BY},
+     R_FLEET "pool name=train posture=batch enforce=observe sched=none" CARE},
     {"all else about a pool", SMALL, "g1",
      HEAD POOLS("train: {posture: pre-training, criticality: 7, enforce: warn, sched: slurm}")
          NODES(GROUP("g[1-3]", "train")),
      false,
-     R_FLEET "pool name=train posture=pre-training criticality=7 enforce=warn sched=slurm" BY},
+     R_FLEET "pool name=train posture=pre-training criticality=7 enforce=warn sched=slurm" CARE},
+    {"all care for nodes", SMALL, "g1",
+     HEAD POOLS("train: {posture: pre-training, on_drift: [propose, alarm, drain], deviations: "
+                "refuse, attested: true, check_hours: 48, sweep_hours: 6}")
+         NODES(GROUP("g[1-3]", "train")),
+     false,
+     R_FLEET R_TRAIN " by=kim on_drift=alarm drain propose attested=1 check_age=172800000 "
+                     "sweep=21600000\n"},
+    {"care alone moves no pin", PIN("gold") GOLD, "g1",
+     HEAD POOLS("train: {posture: pre-training, stack: gold, enforce: 'on', on_drift: [drain]}")
+         NODES(GROUP("g[1-3]", "train")),
+     false,
+     R_FLEET "pool name=train posture=pre-training enforce=on sched=none stack=gold stack_digest=*"
+             " by=kim on_drift=drain deviations=1 sweep=86400000\n"},
     {"a pool comes, another goes", SMALL, "g1", HEAD POOLS(DEV) NODES(GROUP("g[1-3]", "dev")),
-     false, R_FLEET R_DEV BY R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n"},
+     false, R_FLEET R_DEV CARE R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n"},
 
     {"a node goes", SMALL, "g1 g2", HEAD POOLS(TRAIN) NODES(GROUP("g[1-2]", "train")), false,
      R_FLEET R_GONE("g3")},
@@ -105,20 +123,17 @@ static const struct {
      "with 'lockstep node rm'"},
 
     {"a first pin", SMALL, "g1 g2", PIN("gold") GOLD, false,
-     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY},
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" CARE},
     {"a pin from the start", NULL, "", PIN("gold") GOLD, false,
-     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY R_PLACED("g[1-3]", "train") BY},
-    {"no such stack", SMALL, "", PIN("gold"), false,
-     "invalid: pool 'train': no stack 'gold' in this file; write it beside the fleet"},
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" CARE R_PLACED("g[1-3]", "train") BY},
+    {"no such stack", SMALL, "", PIN("gold"), false, NO_STACK("gold")},
     {"nearly such a stack", SMALL, "", PIN("gould") GOLD, false,
-     "invalid: pool 'train': no stack 'gould' in this file; write it beside the fleet; did you "
-     "mean "
-     "'gold'?"},
+     NO_STACK("gould") "; did you mean 'gold'?"},
     {"the pin's stack is written elsewhere", PIN("gold") GOLD, "g1", PIN("gold"), false, R_FLEET},
     {"another pin, written elsewhere", PIN("gold") GOLD, "", PIN("silver"), false,
-     "invalid: pool 'train': no stack 'silver' in this file; write it beside the fleet"},
+     NO_STACK("silver")},
     {"another pin, nobody enrolled", PIN("gold") GOLD, "", PIN("silver") SILVER, false,
-     R_FLEET R_TRAIN " stack=silver stack_digest=*" BY},
+     R_FLEET R_TRAIN " stack=silver stack_digest=*" CARE},
     {"another pin", PIN("gold") GOLD, "g1 g3", PIN("silver") SILVER, false,
      "refused: pool 'train' is pinned to 'gold' and has enrolled nodes (2), but in this file it "
      "names another stack" ONLY},
@@ -128,9 +143,9 @@ static const struct {
     {"no pin any more", PIN("gold") GOLD, "g1", SMALL, false,
      "refused: pool 'train' is pinned to 'gold' and has enrolled nodes (1), but in this file it "
      "names none" ONLY},
-    {"no pin any more, nobody enrolled", PIN("gold") GOLD, "", SMALL, false, R_FLEET R_TRAIN BY},
+    {"no pin any more, nobody enrolled", PIN("gold") GOLD, "", SMALL, false, R_FLEET R_TRAIN CARE},
     {"the same stack under another name", PIN("silver") SILVER, "g1", PIN("gold") GOLD2, false,
-     R_FLEET R_TRAIN " stack=gold stack_digest=*" BY},
+     R_FLEET R_TRAIN " stack=gold stack_digest=*" CARE},
 
     {"between pools with one stack",
      PIN_OF_TWO(", stack: gold", ", stack: gold") NODES(GROUP("g[1-3]", "train")) GOLD, "g1 g2",
@@ -241,6 +256,86 @@ static void test_pin(void)
     CHECK_STR(lks_state_text(&a.state, a.state.pools[pool].stack), "gold");
 }
 
+/* What the registry says of the stack whose digest `a->manifest` has first. */
+static void step(struct lks_asked *a, enum lks_stack_step to)
+{
+    lks_asked_apply(
+        a, &(struct lks_record){
+               .kind = LKS_RECORD_STEPPED,
+               .stepped = {.digest = lks_str_from(a->manifest.stacks[0].digest), .step = to}});
+}
+
+#define DEV_PIN                                                                                    \
+    HEAD POOLS("train: {posture: dev, stack: gold}") NODES(GROUP("g[1-3]", "train")) GOLD
+#define NOT_RELEASED(step)                                                                         \
+    "refused: pool 'train' (pre-training) is production and takes only released stacks; 'gold' "   \
+    "(*) is " step ": "
+
+/* A production pool is pinned to what was released; one for development to anything. */
+static void test_released(void)
+{
+    static const struct {
+        enum lks_stack_step step;
+        const char *told;
+    } steps[] = {
+        {LKS_STEP_CANDIDATE, NOT_RELEASED("candidate") "lead it on with 'lockstep stack promote'"},
+        {LKS_STEP_LAB, NOT_RELEASED("lab") "lead it on with 'lockstep stack promote'"},
+        {LKS_STEP_CANARY, NOT_RELEASED("canary") "lead it on with 'lockstep stack promote'"},
+        {LKS_STEP_RETIRED, NOT_RELEASED("retired") "pin another: 'lockstep stack ls'"},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    lks_asked_init(&a);
+    a.unreleased = true;
+    check_told(lks_asked_fleet(&a, PIN("gold") GOLD, NULL),
+               NOT_RELEASED("not published") "publish it with 'lockstep stack publish', then lead "
+                                             "it step by step to 'released' with 'lockstep stack "
+                                             "promote'");
+    CHECK_HAS(lks_asked_fleet(&a, DEV_PIN, NULL), "posture=dev");
+    lks_asked_release(&a, &a.manifest);
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        step(&a, steps[i].step);
+        check_told(lks_asked_fleet(&a, PIN("gold") GOLD, NULL), steps[i].told);
+    }
+    step(&a, LKS_STEP_RELEASED);
+    check_told(lks_asked_fleet(&a, PIN("gold") GOLD, NULL),
+               R_FLEET R_TRAIN " stack=gold stack_digest=*" CARE);
+    step(&a, LKS_STEP_RETIRED);
+    check_told(lks_asked_fleet(&a, PIN("gold") GOLD, NULL), ""); /* it was pinned so before */
+}
+
+/* By name alone: what was released last, and a pin that is there stays. */
+static void test_registry(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest newer = {0};
+    struct lks_err err = {0};
+    char first[LKS_DIGEST_SIZE];
+    lks_asked_init(&a);
+    lks_asked_fleet(&a, SMALL GOLD, NULL);
+    memcpy(first, a.manifest.stacks[0].digest, sizeof(first));
+    CHECK_CODE(lks_manifest_parse("f", LKS_STR(GOLD2), lks_test_facts(), NULL, &newer, &err),
+               LKS_OK);
+    a.now.wall += 1000;
+    lks_asked_release(&a, &newer);
+    lks_asked_fleet(&a, PIN("gold"), NULL);
+    const struct lks_state_pool *pool = &a.state.pools[lks_state_pool(&a.state, LKS_STR("train"))];
+    CHECK_STR(lks_state_text(&a.state, pool->stack_digest), newer.stacks[0].digest);
+    a.now.wall += 1000;
+    lks_asked_apply(&a, &(struct lks_record){
+                            .kind = LKS_RECORD_STEPPED,
+                            .stepped = {.digest = lks_str_from(first), .step = LKS_STEP_RELEASED}});
+    lks_asked_live(&a, "g1");
+    check_told(lks_asked_fleet(&a, PIN("gold") "# again\n", NULL), R_FLEET);
+    CHECK_STR(lks_state_text(&a.state, pool->stack_digest), newer.stacks[0].digest);
+    check_told(lks_asked_fleet(&a,
+                               HEAD POOLS(PINNED("gold") ", dev: {posture: dev, stack: gold}")
+                                   NODES(GROUP("g[1-3]", "train")),
+                               NULL),
+               R_FLEET R_DEV " stack=gold stack_digest=*" CARE);
+    pool = &a.state.pools[lks_state_pool(&a.state, LKS_STR("dev"))];
+    CHECK_STR(lks_state_text(&a.state, pool->stack_digest), first); /* released last */
+}
+
 /* A node that was taken out comes back with the next apply, as a new one; so does a pool. */
 static void test_return(void)
 {
@@ -252,7 +347,7 @@ static void test_return(void)
         &a, &(struct lks_record){.kind = LKS_RECORD_REMOVED, .removed = {.hosts = LKS_STR("g2")}});
     check_told(lks_asked_fleet(&a, SMALL, &taking), R_PLACED("g2", "train") BY R_TAKEN("g2"));
     check_told(lks_asked_fleet(&a, HEAD POOLS(DEV) NODES(GROUP("g[1-3]", "dev")), NULL),
-               R_FLEET R_DEV BY R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n");
+               R_FLEET R_DEV CARE R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n");
 }
 
 static void test_reason(void)
@@ -326,7 +421,7 @@ static void test_large(void)
                                HEAD POOLS(TRAIN ", " DEV) NODES(
                                    GROUP("g[000001-099999]", "train") ", " GROUP("h1", "dev")),
                                &taking),
-               R_FLEET R_TRAIN BY R_DEV BY R_PLACED("g[000001-099999]", "train")
+               R_FLEET R_TRAIN CARE R_DEV CARE R_PLACED("g[000001-099999]", "train")
                    BY R_PLACED("h1", "dev") BY R_TAKEN("g[000001-099999],h1"));
     check_told(lks_asked_fleet(&a,
                                HEAD POOLS(TRAIN ", " DEV)
@@ -343,6 +438,8 @@ int main(void)
         {"fleet: what a file leads to", test_rows},
         {"fleet: accepted by a later apply", test_accept_later},
         {"fleet: the digest of a pin", test_pin},
+        {"fleet: production runs what was released", test_released},
+        {"fleet: a stack of the registry", test_registry},
         {"fleet: what went comes back", test_return},
         {"fleet: a reason is kept", test_reason},
         {"fleet: a long list in a message", test_many},

@@ -21,28 +21,37 @@ static const char fleet[] =
 
 /* What it runs: 't' was read and not judged, 'c' conforms, 'd' drifts, 'o' conforms to another
  * stack. */
-static struct lks_record reading(const struct lks_asked *a, struct lks_str name, char what)
+static void reads(struct lks_asked *a, struct lks_str name, char what)
 {
     struct lks_str pin = lks_state_text(&a->state, a->state.pools[0].stack_digest);
-    struct lks_rec_tuple t = {.node = name, .digest = LKS_STR("sha256:t"), .boot = LKS_STR("b1")};
-    if (what != 't')
-        t.stack = what == 'o' ? LKS_STR("sha256:o") : pin;
-    if (what == 'c' || what == 'o')
-        t.judged = LKS_JUDGED_CONFORMS;
+    const char digest[] = {what, '\0'};
+    struct lks_str basis = lks_str_from(digest);
+    struct lks_record r = {.kind = LKS_RECORD_TUPLE,
+                           .tuple = {.node = name,
+                                     .digest = LKS_STR("sha256:t"),
+                                     .boot = LKS_STR("b1"),
+                                     .basis = basis,
+                                     .whole = basis}};
+    lks_asked_apply(a, &r);
+    r = (struct lks_record){.kind = LKS_RECORD_VERDICT,
+                            .verdict = {.basis = basis,
+                                        .stack = what == 'o' ? LKS_STR("sha256:o") : pin,
+                                        .judged = LKS_JUDGED_CONFORMS}};
     if (what == 'd') {
-        t.judged = LKS_JUDGED_DRIFT;
-        t.drifted = 2;
-        t.unmeasured = 1;
-        t.first = LKS_STR("kernel");
+        r.verdict.judged = LKS_JUDGED_DRIFT;
+        r.verdict.drifted = 2;
+        r.verdict.unmeasured = 1;
+        r.verdict.first = LKS_STR("kernel");
     }
-    return (struct lks_record){.kind = LKS_RECORD_TUPLE, .tuple = t};
+    if (what != 't')
+        lks_asked_apply(a, &r);
 }
 
 /* What is so before a row, as letters behind a name: "gpu1:li" is live and in intake; 'L' is late,
  * 'X' lost, 'h' held. */
 static void make_so(struct lks_asked *a, struct lks_str name, char what)
 {
-    struct lks_record r = reading(a, name, what);
+    struct lks_record r = {0};
     char text[32];
     switch (what) {
     case 'l':
@@ -65,6 +74,8 @@ static void make_so(struct lks_asked *a, struct lks_str name, char what)
         break;
     default:
         LKS_ASSERT(strchr("tcdo", what) != NULL);
+        reads(a, name, what);
+        return;
     }
     lks_asked_apply(a, &r);
 }

@@ -17,7 +17,7 @@
 
 #define FLEET                                                                                      \
     "---\nlockstep: 1\nkind: Fleet\nname: %s\n"                                                    \
-    "pools: {train: {posture: pre-training, stack: golden}}\n"                                     \
+    "pools: {train: {posture: dev, stack: golden}}\n"                                              \
     "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8}]\n"
 
 /* One disk, and the engine that has it. */
@@ -441,6 +441,57 @@ static void test_the_manifest_is_kept_in_step(void)
     check_restart(&b);
 }
 
+/* Published from a file of its own; what became of it is its digest. */
+static void publish_ok(struct bench *b, char digest[LKS_DIGEST_SIZE])
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+    struct lks_store_blob blob = {.bytes = lks_str_from(lks_test_node_stack)};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, &err), LKS_OK);
+    CHECK_CODE(lks_manifest_parse("s", blob.bytes, lks_test_facts(), NULL, &manifest, &err),
+               LKS_OK);
+    struct lks_event event = {
+        .kind = LKS_EVENT_PUBLISH,
+        .by = BY,
+        .publish = {.stack = &manifest.stacks[0], .manifest = lks_str_from(blob.digest)},
+    };
+    memcpy(digest, manifest.stacks[0].digest, LKS_DIGEST_SIZE);
+    CHECK_CODE(turn(b, &event, &blob, NULL, &err), LKS_OK);
+}
+
+static bool has_stack(const struct bench *b, const char *digest)
+{
+    return lks_book_stack(lks_engine_book(b->engine), lks_str_from(digest)) != NULL;
+}
+
+/* Published stacks are at hand at once, after a restart, and until they are retired and unused. */
+static void test_published_stacks_are_at_hand(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b;
+    struct lks_err err = {0};
+    char digest[LKS_DIGEST_SIZE];
+    bench_init(&b);
+    publish_ok(&b, digest);
+    CHECK(has_stack(&b, digest));
+    publish_ok(&b, digest); /* the same again */
+    commit_ok(&b);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK(has_stack(&b, digest));
+    struct lks_event retire = {
+        .kind = LKS_EVENT_STEP,
+        .by = BY,
+        .step = {.digest = lks_str_from(digest), .to = LKS_STEP_RETIRED, .evidence = REASON},
+    };
+    turn_ok(&b, &retire);
+    CHECK(has_stack(&b, digest)); /* others may point to it until the end of the process */
+    commit_ok(&b);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK(!has_stack(&b, digest));
+    check_restart(&b);
+}
+
 static bool keep_none(void *ctx, const char *digest)
 {
     (void)ctx;
@@ -565,6 +616,7 @@ static const struct lks_test tests[] = {
     {"engine: the journal's clock", test_the_journals_clock},
     {"engine: a restart behind its own journal", test_a_restart_behind_its_own_journal},
     {"engine: the manifest is kept in step", test_the_manifest_is_kept_in_step},
+    {"engine: published stacks are at hand", test_published_stacks_are_at_hand},
     {"engine: stores that are refused", test_stores_that_are_refused},
     {"engine: a snapshot shortens the start", test_a_snapshot_shortens_the_start},
     {"engine: only news makes rows", test_only_news_makes_rows},

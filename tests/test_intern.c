@@ -97,6 +97,34 @@ static void test_property(void)
     free(seen);
 }
 
+/* Many at once are found as each by itself is, whether they are there or not. */
+static void test_all(void)
+{
+    enum { NAMES = 500, KNOWN = 300 };
+    static char names[NAMES][16];
+    LKS_CLEANUP(lks_intern_fini) struct lks_intern in = {0};
+    struct lks_err err = {0};
+    struct lks_str asked[NAMES];
+    uint32_t ids[NAMES], id = 0;
+    lks_intern_init(&in, MAX_BYTES);
+    for (size_t i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof(names[i]), "node-%zu", i * 7919 % NAMES);
+        asked[i] = lks_str_from(names[i]);
+    }
+    lks_intern_find_all(&in, asked, NAMES, ids);
+    CHECK(ids[0] == UINT32_MAX && ids[NAMES - 1] == UINT32_MAX);
+    for (size_t i = 0; i < KNOWN; i++)
+        CHECK_CODE(lks_intern_id(&in, asked[i], &id, &err), LKS_OK);
+    for (size_t count = 0; count <= NAMES; count += 1 + count / 3) {
+        memset(ids, 0, sizeof(ids));
+        lks_intern_find_all(&in, asked + NAMES - count, count, ids);
+        for (size_t i = 0; i < count; i++) {
+            bool known = lks_intern_find(&in, asked[NAMES - count + i], &id);
+            CHECK_INT(ids[i], known ? id : UINT32_MAX);
+        }
+    }
+}
+
 /* Texts that were chosen to fall on one another do so for one seed alone. */
 static void test_seed(void)
 {
@@ -159,6 +187,7 @@ int main(void)
         {"intern: the empty state", test_empty},
         {"intern: ceiling", test_ceiling},
         {"intern: property", test_property},
+        {"intern: many at once", test_all},
         {"intern: seed", test_seed},
         {"intern: hash", test_hash},
         {0},

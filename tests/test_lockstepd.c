@@ -5,7 +5,7 @@
 #include "model/tuple.h"
 #include "server/forms.h"
 #include "server/routes.h"
-#include "tests/controller.h"
+#include "tests/crew.h"
 #include "tests/test.h"
 #include "trust/envelope.h"
 #include "trust/token.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, ROUTES_MAX = 64, PATIENCE = 200, REST_MS = 50 };
+enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, ROUTES_MAX = 256, PATIENCE = 200, REST_MS = 50 };
 
 #define FLEET                                                                                      \
     "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"                          \
@@ -776,7 +776,7 @@ static void test_all_covered(void)
 {
     for (size_t i = 0; i < lks_route_count; i++) {
         lks_test_case("%s %s", lks_routes[i].method, lks_routes[i].path);
-        CHECK(covered[i]);
+        CHECK(covered[i] || crew_covers(lks_routes[i].id) != NULL);
     }
 }
 

@@ -190,14 +190,16 @@ static void test_removed(void)
 
 /* The wish for a tuple ---------------------------------------------------------------------- */
 
-static void tuple_record(struct lks_asked *a, const char *digest, unsigned boot, const char *stack)
+/* What it runs, by readings that are known under `basis`, or by none. */
+static void tuple_record(struct lks_asked *a, const char *digest, unsigned boot, const char *basis)
 {
     char text[LKS_BOOT_TEXT_SIZE];
     const struct lks_record r = {.kind = LKS_RECORD_TUPLE,
                                  .tuple = {.node = LKS_STR("n1"),
                                            .digest = lks_str_from(digest),
                                            .boot = lks_str_from(lks_fleet_boot(boot, text)),
-                                           .stack = lks_str_from(stack)}};
+                                           .basis = lks_str_from(basis),
+                                           .whole = lks_str_from(basis)}};
     lks_asked_apply(a, &r);
 }
 
@@ -215,20 +217,27 @@ static void test_wish(void)
     beat.tuple[0] = 0xab;
     CHECK(!hear(&a, &beat) && lks_state_mail(&a.state, 0));
     lks_test_case("it was sent");
-    tuple_record(&a, "sha256:ab00" ZEROES, 7, "");
+    const struct lks_record known = {.kind = LKS_RECORD_BASIS,
+                                     .basis = {.digest = LKS_STR("w"), .readings = LKS_STR("r")}};
+    lks_asked_apply(&a, &known);
+    tuple_record(&a, "sha256:ab00" ZEROES, 7, "w");
     CHECK(!lks_state_mail(&a.state, 0));
     lks_test_case("another than we have");
-    tuple_record(&a, "sha256:ac00" ZEROES, 7, "");
+    tuple_record(&a, "sha256:ac00" ZEROES, 7, "w");
     CHECK(lks_state_mail(&a.state, 0));
     lks_test_case("of another boot");
-    tuple_record(&a, "sha256:ab00" ZEROES, 6, "");
+    tuple_record(&a, "sha256:ab00" ZEROES, 6, "w");
     CHECK(lks_state_mail(&a.state, 0));
-    tuple_record(&a, "sha256:ab00" ZEROES, 7, "");
-    lks_test_case("another stack since");
+    lks_test_case("another stack since: what was read is judged again here");
+    tuple_record(&a, "sha256:ab00" ZEROES, 7, "w");
     lks_fleet_pool(&a, "train", "gold", "s");
-    CHECK(lks_state_mail(&a.state, 0));
-    tuple_record(&a, "sha256:ab00" ZEROES, 7, "s");
     CHECK(!lks_state_mail(&a.state, 0));
+    lks_test_case("a record of version 1, which names no readings");
+    tuple_record(&a, "sha256:ab00" ZEROES, 7, "");
+    CHECK(lks_state_mail(&a.state, 0));
+    lks_test_case("readings that are not known");
+    tuple_record(&a, "sha256:ab00" ZEROES, 7, "v");
+    CHECK(lks_state_mail(&a.state, 0));
 }
 
 static void test_mail(void)

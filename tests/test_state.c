@@ -2,6 +2,8 @@
 
 #include "base/rng.h"
 #include "core/pulse.h"
+#include "core/standing.h"
+#include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 
@@ -54,7 +56,7 @@ static bool check_equal(const struct lks_state *a, const struct lks_state *b)
 static bool check_counts(const struct lks_state *s)
 {
     uint32_t placed = 0, live[LKS_LIVENESS_COUNT] = {0}, open = 0, pending = 0, kept_pending = 0;
-    bool pools = true, tuples = true;
+    bool pools = true, bases = true;
     for (uint32_t n = 0; n < s->node_count; n++) {
         bool counts = s->nodes[n].placed && s->nodes[n].asset == 0;
         placed += counts;
@@ -73,98 +75,35 @@ static bool check_counts(const struct lks_state *s)
         pools = pools && want.nodes == pool->nodes && want.enrolled == pool->enrolled &&
                 memcmp(want.liveness, pool->liveness, sizeof(want.liveness)) == 0;
     }
-    for (uint32_t t = 0; t < lks_intern_count(&s->tuples); t++) {
-        uint32_t runs = 0;
-        for (uint32_t n = 0; n < s->node_count; n++)
-            runs += s->nodes[n].tuple != 0 && lks_str_eq(lks_state_text(s, s->nodes[n].tuple),
-                                                         lks_intern_text(&s->tuples, t));
-        tuples = tuples && runs == s->tuple_nodes[t];
+    for (uint32_t i = 0; i < lks_intern_count(&s->basis_digests); i++) {
+        uint32_t uses = 0, chained = 0, wholes = 0;
+        for (uint32_t n = 0; n < s->node_count; n++) {
+            const struct lks_node *node = &s->nodes[n];
+            uses += node->inband == i + 1;
+            uses += node->outband == i + 1;
+            wholes += node->whole == i + 1;
+        }
+        for (uint32_t n = s->bases[i].first; n != 0; n = s->nodes[n - 1].whole_next)
+            chained += s->nodes[n - 1].whole == i + 1;
+        bases = bases && uses + wholes == s->bases[i].uses && chained == wholes;
     }
     for (uint32_t i = 0; i < s->alarm_count; i++)
         open += s->alarms[i].released == 0;
     for (uint32_t i = 0; i < s->command_count; i++)
         pending += !s->commands[i].ended;
     return CHECK_INT(s->placed_count, placed) &&
-           CHECK(memcmp(live, s->liveness, sizeof(live)) == 0) && CHECK(pools) && CHECK(tuples) &&
+           CHECK(memcmp(live, s->liveness, sizeof(live)) == 0) && CHECK(pools) && CHECK(bases) &&
            CHECK_INT(s->alarms_open, open) && CHECK_INT(s->commands_open, pending) &&
            CHECK_INT(kept_pending, pending);
 }
 
 /* Any record in any state ------------------------------------------------------------------- */
 
-/* What a text of this key may be; others are "", "a" or "b". */
-static const struct {
-    const char *key;
-    const char *values[8];
-} vocabulary[] = {
-    {"node", {"n1", "n2", "n3", "n4", "n5", "n6", "nobody", ""}},
-    {"hosts", {"n1", "n2", "n[1-4]", "n[4-6]", "n6,n1", "n[", "", "x1"}},
-    {"what", {"n1", "n2", "n3", "n4", "n5", "n6", "late", ""}},
-    {"pool", {"train", "dev", "lab", "", "train", "dev", "train", "dev"}},
-    {"name", {"train", "dev", "lab", "train", "dev", "train", "", "dev"}},
-    {"digest", {"d1", "d2", "d3", "d1", "d2", "d1", "d1", ""}},
-    {"readings", {"r1", "r2", "r1", "r1", "r1", "r1", "r1", ""}},
-    {"stack", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
-    {"stack_digest", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
-    {"asset", {"", "", "", "", "", "", "", "switch-tray"}},
-    {"journal",
-     {"0123456789abcdef0123456789abcdef", "j", "", "more than thirty-three characters", "j", "j",
-      "j", "j"}},
-    {"fingerprint",
-     {"sha256:1", "sha256:2", "sha256:3", "sha256:4", "", "sha256:5", "sha256:6",
-      "longer than any digest there is: 0123456789012345678901234567890123456789"}},
-};
-
-static struct lks_str any_text(struct lks_rng *rng, const char *key)
-{
-    static const char *const others[] = {"", "a", "b", "a"};
-    for (size_t i = 0; i < LKS_COUNT(vocabulary); i++) {
-        if (strcmp(vocabulary[i].key, key) == 0)
-            return lks_str_from(vocabulary[i].values[lks_rng_below(rng, 8)]);
-    }
-    return lks_str_from(others[lks_rng_below(rng, LKS_COUNT(others))]);
-}
-
-/* Mostly of a size that means something, now and then out of all bounds. */
-static uint64_t any_number(struct lks_rng *rng, const struct lks_state *s, const char *key)
-{
-    static const uint64_t wild[] = {UINT64_MAX, UINT32_MAX, 0, 1000};
-    if (lks_rng_percent(rng, 2) && strcmp(key, "count") != 0)
-        return wild[lks_rng_below(rng, LKS_COUNT(wild))];
-    if (strcmp(key, "id") == 0)
-        return lks_rng_below(
-            rng, (s->next_alarm > s->next_command ? s->next_alarm : s->next_command) + 2);
-    return lks_rng_below(rng, strcmp(key, "mass_window") == 0 ? 200000 : 12);
-}
-
-static struct lks_record any_record(struct lks_rng *rng, const struct lks_state *s)
-{
-    const struct lks_record_info *info =
-        &lks_record_infos[lks_rng_below(rng, lks_record_info_count)];
-    struct lks_record r = {.kind = info->kind};
-    for (size_t i = 0; i < info->count; i++) {
-        const struct lks_record_field *f = &info->fields[i];
-        char *at = (char *)&r.begun + f->offset;
-        struct lks_str text = any_text(rng, f->key);
-        uint64_t number = any_number(rng, s, f->key);
-        bool truth = lks_rng_percent(rng, 60);
-        if (f->type == LKS_RECORD_TEXT)
-            memcpy(at, &text, sizeof(text));
-        else if (f->type == LKS_RECORD_TRUTH)
-            memcpy(at, &truth, sizeof(truth));
-        else if (f->type == LKS_RECORD_WORD && !lks_rng_percent(rng, 2))
-            memcpy(at, &(uint64_t){lks_rng_below(rng, 4)}, sizeof(number));
-        else
-            memcpy(at, &number, sizeof(number));
-    }
-    return r;
-}
-
 /* A state that lives on and one that was restarted in between are told the same, and are the same
  * ever after. */
 static void test_property(void)
 {
-    enum { SEEDS = 60, STEPS = 1500 };
+    enum { SEEDS = 60, STEPS = 2500 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         LKS_CLEANUP(lks_state_fini) struct lks_state lived = {0}, restarted = {0};
         struct lks_rng rng = {seed};
@@ -174,7 +113,7 @@ static void test_property(void)
         CHECK_CODE(lks_state_init(&lived, SEED, &err), LKS_OK);
         CHECK_CODE(lks_state_init(&restarted, SEED, &err), LKS_OK);
         for (unsigned i = 1; i <= STEPS; i++) {
-            struct lks_record r = any_record(&rng, &lived);
+            struct lks_record r = lks_test_any_record(&rng, &lived);
             time += lks_rng_below(&rng, 300);
             apply(&lived, time, &r);
             apply(&restarted, time, &r);
@@ -205,13 +144,19 @@ static void make_good(struct lks_asked *a)
     lks_fleet_pool(a, "train", "gold", "s");
     lks_fleet_place(a, "n1", "train");
     lks_fleet_live(a, "n1", 7);
-    const struct lks_record r = {.kind = LKS_RECORD_TUPLE,
-                                 .tuple = {.node = ALL,
-                                           .digest = LKS_STR("d"),
-                                           .boot = lks_str_from(lks_fleet_boot(7, boot)),
-                                           .stack = LKS_STR("s"),
-                                           .judged = LKS_JUDGED_CONFORMS}};
-    lks_asked_apply(a, &r);
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_BASIS, .basis = {.digest = LKS_STR("w"), .readings = LKS_STR("r")}},
+        {.kind = LKS_RECORD_VERDICT,
+         .verdict = {.basis = LKS_STR("w"), .stack = LKS_STR("s"), .judged = LKS_JUDGED_CONFORMS}},
+        {.kind = LKS_RECORD_TUPLE,
+         .tuple = {.node = ALL,
+                   .digest = LKS_STR("d"),
+                   .boot = lks_str_from(lks_fleet_boot(7, boot)),
+                   .basis = LKS_STR("w"),
+                   .whole = LKS_STR("w")}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        lks_asked_apply(a, &records[i]);
 }
 
 static const struct {
@@ -250,32 +195,39 @@ static const struct {
      {.kind = LKS_RECORD_POOL,
       .pool = {.name = LKS_STR_C("train"), .stack_digest = LKS_STR_C("t")}},
      "what it runs was not judged against the stack of its pool"},
-    {"no stack any more", {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("train")}}, NULL},
+    {"no stack any more",
+     {.kind = LKS_RECORD_POOL, .pool = {.name = LKS_STR_C("train")}},
+     "what it runs was not judged against the stack of its pool"},
     {"in another pool",
      {.kind = LKS_RECORD_PLACED, .placed = {.hosts = LKS_STR_C("n1"), .pool = LKS_STR_C("other")}},
-     NULL},
+     "what it runs was not judged against the stack of its pool"},
     {"drifted",
-     {.kind = LKS_RECORD_TUPLE,
-      .tuple = {.node = LKS_STR_C("n1"),
-                .digest = LKS_STR_C("e"),
-                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
-                .stack = LKS_STR_C("s"),
-                .judged = LKS_JUDGED_DRIFT}},
+     {.kind = LKS_RECORD_VERDICT,
+      .verdict = {.basis = LKS_STR_C("w"),
+                  .stack = LKS_STR_C("s"),
+                  .judged = LKS_JUDGED_DRIFT,
+                  .drifted = 1}},
      "it does not run the stack of its pool"},
     {"unmeasured",
-     {.kind = LKS_RECORD_TUPLE,
-      .tuple = {.node = LKS_STR_C("n1"),
-                .digest = LKS_STR_C("e"),
-                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
-                .stack = LKS_STR_C("s"),
-                .judged = LKS_JUDGED_UNMEASURED}},
+     {.kind = LKS_RECORD_VERDICT,
+      .verdict = {.basis = LKS_STR_C("w"),
+                  .stack = LKS_STR_C("s"),
+                  .judged = LKS_JUDGED_UNMEASURED}},
      "not all of the stack of its pool could be measured"},
-    {"judged against another stack",
+    {"other readings",
      {.kind = LKS_RECORD_TUPLE,
       .tuple = {.node = LKS_STR_C("n1"),
                 .digest = LKS_STR_C("d"),
                 .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
-                .stack = LKS_STR_C("t"),
+                .basis = LKS_STR_C("v"),
+                .whole = LKS_STR_C("v")}},
+     "what it runs was not judged against the stack of its pool"},
+    {"a record of version 1",
+     {.kind = LKS_RECORD_TUPLE,
+      .tuple = {.node = LKS_STR_C("n1"),
+                .digest = LKS_STR_C("d"),
+                .boot = LKS_STR_C("00000000-0000-0000-0000-000000000007"),
+                .stack = LKS_STR_C("s"),
                 .judged = LKS_JUDGED_CONFORMS}},
      "what it runs was not judged against the stack of its pool"},
 };
@@ -289,9 +241,9 @@ static void test_admissible(void)
         make_good(&a);
         uint32_t node = lks_fleet_node(&a, "n1");
         lks_asked_apply(&a, &admissions[i].then);
-        CHECK(lks_node_admissible(&a.state, node, &why) == (admissions[i].why == NULL));
+        CHECK(lks_node_admissible(&a.state, node, 0, &why) == (admissions[i].why == NULL));
         CHECK_STR(lks_str_from(why), admissions[i].why == NULL ? "" : admissions[i].why);
-        CHECK(lks_node_admissible(&a.state, node, NULL) == (admissions[i].why == NULL));
+        CHECK(lks_node_admissible(&a.state, node, 0, NULL) == (admissions[i].why == NULL));
     }
 }
 
@@ -332,9 +284,7 @@ static void test_void(void)
         lks_fleet_pool(&a, "dev", "silver", "t");
         lks_fleet_pool(&a, "lab", "gold", "s");
         lks_asked_apply(&a, &rows[i].then);
-        const struct lks_node *node = &a.state.nodes[lks_fleet_node(&a, "n1")];
-        CHECK_INT(node->judged, rows[i].judged);
-        CHECK((node->judged_stack != 0) == (rows[i].judged != LKS_JUDGED_NOT));
+        CHECK_INT(lks_state_judged(&a.state, lks_fleet_node(&a, "n1")), rows[i].judged);
     }
 }
 
@@ -348,7 +298,7 @@ static void test_return(void)
     lks_asked_apply(&a, &removed);
     CHECK_INT(lks_state_node(&a.state, ALL), LKS_NO_NODE);
     CHECK_INT(a.state.deadlines.count, 0);
-    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("d")));
+    CHECK_INT(lks_state_basis(&a.state, LKS_STR("w")), 0);
     lks_fleet_place(&a, "n1", "train");
     CHECK_INT(lks_fleet_node(&a, "n1"), node);
     CHECK(!a.state.nodes[node].enrolled && !a.state.pulses[node].heard);
@@ -356,34 +306,45 @@ static void test_return(void)
     CHECK_INT(a.state.nodes[node].liveness, LKS_NEVER_SEEN);
 }
 
-/* The readings of a tuple are known from their record until the last node leaves it. */
-static void test_tuples(void)
+/* Readings are known from their record until the last node has others, and so are verdicts. */
+static void test_bases(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
     lks_asked_init(&a);
     lks_fleet_place(&a, "n[1-2]", "");
-    const struct lks_record known = {
-        .kind = LKS_RECORD_TUPLE_KNOWN,
-        .tuple_known = {.digest = LKS_STR("d"), .readings = LKS_STR("[]")}};
-    struct lks_record runs = {.kind = LKS_RECORD_TUPLE,
-                              .tuple = {.node = LKS_STR("n1"), .digest = LKS_STR("d")}};
+    const struct lks_record known = {.kind = LKS_RECORD_BASIS,
+                                     .basis = {.digest = LKS_STR("d"), .readings = LKS_STR("r")}};
+    const struct lks_record judged = {
+        .kind = LKS_RECORD_VERDICT,
+        .verdict = {.basis = LKS_STR("d"), .stack = LKS_STR("s"), .judged = LKS_JUDGED_CONFORMS}};
+    struct lks_record runs = {
+        .kind = LKS_RECORD_TUPLE,
+        .tuple = {.node = LKS_STR("n1"), .basis = LKS_STR("d"), .whole = LKS_STR("d")}};
+    lks_asked_apply(&a, &judged);
+    CHECK_INT(a.state.verdict_count, 0);
     lks_asked_apply(&a, &known);
-    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
+    lks_asked_apply(&a, &judged);
+    uint32_t handle = lks_state_basis(&a.state, LKS_STR("d"));
+    CHECK_STR(lks_state_readings(&a.state, handle), "r");
     lks_asked_apply(&a, &runs);
     lks_asked_apply(&a, &runs);
-    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
     runs.tuple.node = LKS_STR("n2");
     lks_asked_apply(&a, &runs);
-    runs.tuple.digest = LKS_STR("e");
+    runs.tuple.basis = runs.tuple.whole = LKS_STR("e");
     lks_asked_apply(&a, &runs);
-    CHECK(lks_state_tuple_known(&a.state, LKS_STR("d")));
+    CHECK_INT(lks_state_basis(&a.state, LKS_STR("d")), handle);
     runs.tuple.node = LKS_STR("n1");
     lks_asked_apply(&a, &runs);
-    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("d")));
-    CHECK(!lks_state_tuple_known(&a.state, LKS_STR("e")));
+    CHECK_INT(lks_state_basis(&a.state, LKS_STR("d")), 0);
+    CHECK_INT(lks_state_readings(&a.state, handle).len, 0);
+    CHECK(lks_state_basis(&a.state, LKS_STR("e")) != 0);
+    CHECK_INT(a.state.verdict_free, 1);
     lks_test_case("known again");
     lks_asked_apply(&a, &known);
-    CHECK_STR(lks_state_text(&a.state, a.state.tuple_readings[0]), "[]");
+    lks_asked_apply(&a, &judged);
+    CHECK_INT(lks_state_basis(&a.state, LKS_STR("d")), handle);
+    CHECK_INT(a.state.verdict_count, 2);
+    CHECK_INT(a.state.verdict_free, 0);
 }
 
 /* One node that runs something else each minute does not use up the memory of all. */
@@ -400,18 +361,20 @@ static void test_restless(void)
         char digest[16];
         snprintf(digest, sizeof(digest), "d%u", i);
         const struct lks_record known = {
-            .kind = LKS_RECORD_TUPLE_KNOWN,
-            .tuple_known = {.digest = lks_str_from(digest), .readings = {readings, BYTES - i}}};
-        const struct lks_record runs = {
-            .kind = LKS_RECORD_TUPLE,
-            .tuple = {.node = LKS_STR("n1"), .digest = lks_str_from(digest)}};
+            .kind = LKS_RECORD_BASIS,
+            .basis = {.digest = lks_str_from(digest), .readings = {readings, BYTES - i}}};
+        const struct lks_record runs = {.kind = LKS_RECORD_TUPLE,
+                                        .tuple = {.node = LKS_STR("n1"),
+                                                  .digest = lks_str_from(digest),
+                                                  .basis = lks_str_from(digest),
+                                                  .whole = lks_str_from(digest)}};
         lks_asked_apply(&a, &known);
         lks_asked_apply(&a, &runs);
     }
     CHECK(a.state.texts.bytes.used - before <= (size_t)100 * TUPLES);
     size_t kept = 0;
     for (unsigned i = 0; i < TUPLES; i++)
-        kept += a.state.tuple_texts[i] != NULL;
+        kept += a.state.bases[i].readings != NULL;
     CHECK_INT(kept, 1);
 }
 
@@ -676,10 +639,9 @@ static const struct {
      {.kind = LKS_RECORD_MASS,
       .mass = {.pool = LKS_STR_C("train"), .what = LKS_STR_C("n1"), .count = 1}},
      "turns of the pool of 'train'"},
-    {"a tuple",
-     {.kind = LKS_RECORD_TUPLE_KNOWN,
-      .tuple_known = {.digest = LKS_STR_C("x"), .readings = LKS_STR_C("[]")}},
-     "tuple of 'x'"},
+    {"a basis",
+     {.kind = LKS_RECORD_BASIS, .basis = {.digest = LKS_STR_C("x"), .readings = LKS_STR_C("r")}},
+     "basis of 'x'"},
     {"an alarm", {.kind = LKS_RECORD_ALARM, .alarm = {.id = 5}}, "count of 'alarms'"},
     {"a command",
      {.kind = LKS_RECORD_COMMAND, .command = {.id = 5, .node = LKS_STR_C("nobody")}},
@@ -773,7 +735,7 @@ int main(void)
         {"state: admissible", test_admissible},
         {"state: judgements that are void", test_void},
         {"state: a node that returns", test_return},
-        {"state: tuples are known while they run", test_tuples},
+        {"state: readings are known while they run", test_bases},
         {"state: a restless node", test_restless},
         {"state: certificates", test_certificates},
         {"state: who turned for the worse", test_turns},

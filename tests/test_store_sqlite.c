@@ -272,7 +272,7 @@ static void test_newer_schema(void)
 {
     LKS_CLEANUP(place_free) struct place p = place_new();
     raw(p.path, "PRAGMA user_version = 99");
-    const char *message = "its schema is 99, and this program knows them up to 2";
+    const char *message = "its schema is 99, and this program knows them up to 3";
     check_refused(p.path, LKS_STORE_OWN, LKS_E_INVALID, message);
     check_refused(p.path, LKS_STORE_READ, LKS_E_INVALID, message);
     CHECK_INT(raw_number(p.path, "PRAGMA user_version"), 99);
@@ -315,7 +315,7 @@ static void test_older_schema(void)
     char old[PATH_SIZE];
     make_old(beside(&p, "old.db", old));
     check_refused(old, LKS_STORE_READ, LKS_E_INVALID,
-                  "its schema is 1, and this program reads 2: start lockstepd");
+                  "its schema is 1, and this program reads 3: start lockstepd");
     LKS_CLEANUP(lks_store_close) struct lks_store store = open_ok(old, LKS_STORE_OWN);
     struct lks_err err = {0};
     lks_test_rows_check(&store, 1, 3);
@@ -323,7 +323,7 @@ static void test_older_schema(void)
     CHECK_CODE(put(&store, 4, 3), LKS_OK);
     CHECK_CODE(store.ops->snapshot_put(store.self, 4, LKS_STR("state"), &err), LKS_OK);
     lks_store_close(&store);
-    CHECK_INT(raw_number(old, "PRAGMA user_version"), 2);
+    CHECK_INT(raw_number(old, "PRAGMA user_version"), 3);
 }
 
 /* A step that fails leaves the schema it began from. */

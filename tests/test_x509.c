@@ -74,6 +74,7 @@ static const struct {
      "gn001.a-rather-long-name-of-a-rack.and-a-rather-long-name-of-a-site.example.org", true, false,
      true},
     {"a user", LKS_X509_USER, "kim", true, false, true},
+    {"a controller", LKS_X509_CONTROLLER, "ctl1", true, false, true},
     {"a user with a place", LKS_X509_USER, "kim@example.org", true, false, true},
     {"a server", LKS_X509_SERVER, "control", false, true, false},
 };
@@ -322,6 +323,8 @@ static const struct {
     {"our node", "x", "URI:urn:lockstep:node:gn001,DNS:y", "clientAuth", LKS_X509_NODE, true,
      "gn001"},
     {"our user", "x", "URI:urn:lockstep:user:kim", "clientAuth", LKS_X509_USER, true, "kim"},
+    {"our controller", "x", "URI:urn:lockstep:controller:ctl1", "clientAuth", LKS_X509_CONTROLLER,
+     true, "ctl1"},
     {"another URI", "gn001", "URI:https://x", "clientAuth", LKS_X509_NODE, false, "gn001"},
     {"two of ours", "x", "URI:urn:lockstep:node:a,URI:urn:lockstep:user:b", "clientAuth",
      LKS_X509_NODE, true, NULL},

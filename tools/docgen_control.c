@@ -16,7 +16,7 @@ static void put_record(struct lks_buf *page, const struct lks_record_info *info)
 {
     lks_buf_addf(
         page, "\n## %s\n\nKind %u, version %u. %s\n\n| field | type | meaning |\n|---|---|---|\n",
-        info->word, (unsigned)info->kind, info->version, info->about);
+        info->word, (unsigned)info->kind, lks_record_version(info), info->about);
     for (size_t i = 0; i < info->count; i++) {
         const struct lks_record_field *f = &info->fields[i];
         lks_buf_addf(page, "| `%s` | %s | ", f->key, record_types[f->type]);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A controller and a simulated fleet on this machine: agents die and return, half of the fleet is cut
-# off at once, the controller is killed, and nothing is lost.
+# off at once, the controller is killed, nodes drift, one is hot-fixed, jobs ask to start, and nothing
+# is lost.
 #
 #     fleet-demo.sh BUILD_DIR [NODES]
 #
@@ -156,9 +157,96 @@ after=$(lockstep fleet show --json | sed 's/.*"seq":\([0-9]*\).*/\1/')
 [ "$after" -ge "$before" ] || die "rows were lost: $before before, $after after"
 await live "$nodes" 60
 
-step "7. Every record is still there, and the chain proves it." \
+# Change a file of a node's captured machine, which shares it with the others until then: FILE SCRIPT.
+edit() {
+    sed "$2" "$1" >"$1.new"
+    mv "$1.new" "$1"
+}
+
+# Read a machine at once, and not at the next interval. Two agents do not share a state.
+reread() { # NUMBER...
+    for n in "$@"; do
+        for pid in $(pids_of "$n" "$n"); do
+            kill "$pid"
+            left=100
+            while readlink "/proc/$pid/exe" >/dev/null 2>&1; do
+                left=$((left - 1))
+                [ "$left" -gt 0 ] || die "an agent does not end"
+                sleep 0.1
+            done
+        done
+        start_agent "$(printf 'sim%04d' "$n")"
+    done
+}
+
+# How many nodes are judged so by `drift`: differing VERDICT
+differing() {
+    lockstep drift --judged "$1" --json | tr '{' '\n' | grep -c '"node"' || true
+}
+
+await_differing() { # VERDICT NUMBER
+    left=60
+    while [ "$(differing "$1")" -ne "$2" ]; do
+        left=$((left - 1))
+        [ "$left" -gt 0 ] || die "$(differing "$1") nodes are judged '$1', expected $2"
+        sleep 1
+    done
+}
+
+step "7. Three nodes drift, each in its own way." \
+    "A flash went back by itself, somebody changed a setting, and a package was upgraded overnight."
+machine=$fleet/agents
+edit "$machine/sim0011/root/lockstep/nvml.csv" 's/96\.00\.A5\.00\.1A/96.00.99.00.1A/'
+edit "$machine/sim0012/root/lockstep/nvml.csv" '/PersistenceMode/s/"0 1"/"0 0"/'
+edit "$machine/sim0013/root/var/lib/dpkg/status" \
+    '/^Package: openmpi-bin/,/^Version:/s/^Version: .*/Version: 4.1.7-1/'
+reread 11 12 13
+await_differing drift 3
+show drift
+for cause in reverted "setting changed" "package manager"; do
+    [ "$(lockstep drift --cause "$cause" --json | tr '{' '\n' | grep -c '"node"')" -eq 1 ] ||
+        die "no node drifts by the cause '$cause'"
+done
+
+step "8. One of them was a hot-fix." \
+    "Recorded with an owner and an end it is not drift, until it expires."
+show deviation add sim0012 --what settings.persistence --owner kim --until 12s \
+    --reason "INC-311: a hang in the persistence daemon"
+await_differing deviation 1
+show deviation ls
+await_differing deviation 0
+show drift --node sim0012
+
+step "9. A job asks to start, and the pool only observes." \
+    "It may, and what would have been refused is counted by reason."
+show admit --job 4711 --nodes 'sim[0001-0020]' || die "an observing pool refused a job"
+show admit --observed
+
+step "10. The pool enforces from now on." "The same job is refused, with the reason for each node."
+sed 's/posture: pre-training,/posture: pre-training, enforce: "on",/' "$fleet/fleet.yaml" >"$scratch/on.yaml"
+show fleet apply "$scratch/on.yaml"
+if show admit --job 4711 --nodes 'sim[0001-0020]'; then die "a skewed gang was admitted"; fi
+show admit --job 4711 --nodes 'sim[0014-0020]' --start || die "a gang that agrees was refused"
+show image add registry.example/llm:7 --nccl 2.27.5
+if show admit --job 4712 --nodes 'sim[0014-0020]' --image registry.example/llm:7; then
+    die "a job with another NCCL was admitted"
+fi
+
+step "11. They are put right." "Leaving drift is a record, with its evidence."
+for n in 11 12 13; do
+    node=$(printf 'sim%04d' "$n")
+    for file in lockstep/nvml.csv var/lib/dpkg/status; do
+        cp "tests/roots/h200/$file" "$machine/$node/root/$file.new"
+        mv "$machine/$node/root/$file.new" "$machine/$node/root/$file"
+    done
+done
+reread 11 12 13
+await_differing drift 0
+show admit --job 4711 --nodes 'sim[0001-0020]' || die "a gang that is right again was refused"
+
+step "12. Every record is still there, and the chain proves it." \
     "The heads that agents kept agree, so it was not rewritten either."
 show journal verify "$fleet/controller" --witness "$fleet/agents"
-show node history sim0001 --limit 8
+show node history sim0012 --limit 12
 
 lockstep sim down "$fleet"

@@ -21,7 +21,7 @@ server agent cli bmcd
 
 # Folders whose code takes the world as arguments, and the files in them that own a piece of it.
 pure='codec model trust core pldm bmcsim drivers'
-owners='^src/drivers/(http|store)_[a-z0-9_]+\.[ch]$'
+owners='^src/drivers/(http|store|depot)_[a-z0-9_]+\.[ch]$'
 
 # Standing above is not enough for these pairs: the engine reaches the world through port alone.
 hidden='engine:drivers engine:probe engine:bmcsim'

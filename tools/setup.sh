@@ -9,14 +9,14 @@ set -eu
 libraries='libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
 
 # The daemon's own; it is not part of the portable build.
-daemon='libgnutls28-dev libmicrohttpd-dev libuv1-dev'
+daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
 
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
-    real) echo prometheus slurm-client python3-jsonschema python3-yaml ;;
+    real) echo postgresql prometheus slurm-client python3-jsonschema python3-yaml ;;
     bench) echo python3 prometheus-node-exporter ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;

@@ -61,6 +61,8 @@ static enum lks_code load_controller(struct lks_agent *a, bool *known, struct lk
     if (a->options->node != NULL && strcmp(a->options->node, a->controller.node) != 0)
         return lks_fail(err, LKS_E_REFUSED, "--node %s: this state is of node %s", a->options->node,
                         a->controller.node);
+    if (a->options->agents != NULL)
+        snprintf(a->controller.agents, sizeof(a->controller.agents), "%s", a->options->agents);
     return LKS_OK;
 }
 
@@ -141,6 +143,7 @@ static enum lks_code open_agent(struct lks_agent *a, struct lks_err *err)
 static void close_agent(struct lks_agent *a)
 {
     lks_errand_fini(&a->errand);
+    lks_fetch_fini(&a->fetch);
     lks_client_free(a->client);
     lks_once_fini(&a->once);
     lks_spool_close(&a->spool);
@@ -224,17 +227,24 @@ static void rest(struct lks_agent *a, lks_ms at)
     lks_ms now = lks_agent_now();
     if (a->link.enrolled && !a->errand.active && a->inventory_at < at)
         at = a->inventory_at;
-    if (a->errand.active && (lks_ms)a->errand.ends < at)
-        at = (lks_ms)a->errand.ends;
+    const struct lks_errand *errands[] = {&a->errand, &a->fetch.errand};
+    for (size_t i = 0; i < LKS_COUNT(errands); i++) {
+        if (errands[i]->active && (lks_ms)errands[i]->ends < at)
+            at = (lks_ms)errands[i]->ends;
+    }
     lks_ms wait = at > now ? at - now : 0;
     if (wait >= THRIFT_MS)
         lks_thrift_rest();
-    struct pollfd fds[] = {{.fd = a->signals, .events = POLLIN},
-                           {.fd = a->errand.fd, .events = POLLIN}};
-    (void)poll(fds, a->errand.active ? 2 : 1, wait < POLL_MAX_MS ? (int)wait : POLL_MAX_MS);
+    struct pollfd fds[] = {
+        {.fd = a->signals, .events = POLLIN},
+        {.fd = a->errand.active ? a->errand.fd : -1, .events = POLLIN},
+        {.fd = a->fetch.errand.active ? a->fetch.errand.fd : -1, .events = POLLIN}};
+    (void)poll(fds, LKS_COUNT(fds), wait < POLL_MAX_MS ? (int)wait : POLL_MAX_MS);
     hear_signals(a);
     if (a->errand.active && lks_errand_hear(&a->errand))
         errand_over(a);
+    if (a->fetch.errand.active && lks_errand_hear(&a->fetch.errand))
+        lks_agent_fetch_over(a);
 }
 
 static enum lks_code loop(struct lks_agent *a, struct lks_err *err)

@@ -13,6 +13,7 @@
 #include "agent/answers.h"
 #include "agent/boot.h"
 #include "agent/errand.h"
+#include "agent/fetch.h"
 #include "agent/heads.h"
 #include "agent/identity.h"
 #include "agent/ledger.h"
@@ -26,6 +27,7 @@
 #define LKS_AGENT_INVENTORY_S     300
 #define LKS_AGENT_EXCHANGE_MIN_MS 2000 /* an exchange may take as long as a heartbeat, between */
 #define LKS_AGENT_EXCHANGE_MS     10000
+#define LKS_AGENT_CONTROLLERS_MAX 16
 #define LKS_AGENT_CONTROLLER_FILE "controller.json"
 
 struct lks_agent_options {
@@ -34,6 +36,8 @@ struct lks_agent_options {
     const char *node;                         /* NULL: as the token says */
     const char *root;                         /* NULL: this machine */
     const char *helper;                       /* its socket, or NULL */
+    const char *agents;   /* addresses of controllers in the place of those kept; or NULL */
+    uint64_t depot_bytes; /* that artifacts may take */
     unsigned inventory_seconds;
     bool quick;
     enum lks_level level;
@@ -48,7 +52,9 @@ struct lks_agent {
     struct lks_heads heads;
     struct lks_identity identity;
     struct lks_controller controller;
-    struct lks_client *client; /* NULL: to be made */
+    char mirrors[LKS_ANSWER_URL_MAX]; /* servers of artifacts near by, with blanks between */
+    struct lks_client *client;        /* NULL: to be made */
+    unsigned turn; /* which of the controllers is asked: one leads, the others say so */
     struct lks_link link;
     struct lks_rng rng;
     char boot[LKS_BOOT_ID_SIZE];
@@ -56,6 +62,7 @@ struct lks_agent {
     char tuple[LKS_DIGEST_SIZE];  /* what the last reading found; empty: none yet */
     char steady[LKS_DIGEST_SIZE]; /* of the reading that was spooled last */
     struct lks_errand errand;
+    struct lks_fetch fetch;
     bool errand_reads;   /* it is a reading of the machine, else a command */
     bool push_anyway;    /* the next reading is sent though nothing changed */
     lks_ms inventory_at; /* when to read the machine again */
@@ -104,6 +111,8 @@ enum lks_code lks_agent_reading_load(struct lks_agent *a, struct lks_err *err) L
 /* executors.c: commands. */
 void lks_agent_command(struct lks_agent *a, struct lks_str envelope);
 void lks_agent_command_over(struct lks_agent *a);
+/* A command that was not begun is answered with no. */
+void lks_agent_refuse(struct lks_agent *a, uint64_t id, const char *why);
 /* The command under way is over, if there is one. */
 void lks_agent_command_end(struct lks_agent *a, enum lks_outcome outcome, struct lks_str text);
 enum lks_code lks_agent_result(struct lks_agent *a, const struct lks_once_entry *entry,

@@ -185,6 +185,20 @@ static enum lks_code take_commands(const struct lks_doc *list, struct lks_mail *
     return LKS_OK;
 }
 
+/* Those that fit: a mirror is a favour. */
+static void take_mirrors(const struct lks_doc *list, struct lks_mail *mail)
+{
+    size_t used = 0;
+    bool listed = list != NULL && list->kind == LKS_DOC_LIST;
+    for (const struct lks_doc *d = listed ? list->first : NULL; d != NULL; d = d->next) {
+        bool good = d->kind == LKS_DOC_TEXT && lks_str_starts(d->text, "https://") &&
+                    lks_str_printable(d->text) && memchr(d->text.ptr, ' ', d->text.len) == NULL;
+        if (good && d->text.len + 2 < sizeof(mail->mirrors) - used)
+            used += (size_t)snprintf(mail->mirrors + used, sizeof(mail->mirrors) - used,
+                                     "%s%" LKS_STR_FMT, used > 0 ? " " : "", LKS_STR_ARG(d->text));
+    }
+}
+
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
@@ -193,6 +207,7 @@ enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct 
         take_bool(top, "want_tuple", &mail.want_tuple, err) != LKS_OK ||
         take_commands(lks_doc_member(top, "commands"), &mail, err) != LKS_OK)
         return err->code;
+    take_mirrors(lks_doc_member(top, "mirrors"), &mail);
     *out = LKS_MOVE(mail);
     return LKS_OK;
 }

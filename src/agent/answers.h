@@ -13,7 +13,7 @@
 #include "trust/key.h"
 
 #define LKS_ANSWER_MAX         ((size_t)4 << 20)
-#define LKS_ANSWER_URL_MAX     512
+#define LKS_ANSWER_URL_MAX     1100 /* of all of them */
 #define LKS_ANSWER_DETAIL_SIZE 256
 #define LKS_MAIL_COMMANDS_MAX  64
 #define LKS_HEARTBEAT_MIN_MS   100
@@ -24,7 +24,8 @@ struct lks_controller {
     char node[LKS_HOST_NAME_MAX + 1];
     char journal[LKS_JOURNAL_ID_SIZE];
     struct lks_public_key journal_key, command_key;
-    char agents[LKS_ANSWER_URL_MAX]; /* https://host:port */
+    char
+        agents[LKS_ANSWER_URL_MAX]; /* https://host:port, of each controller, with blanks between */
     lks_ms heartbeat;
 };
 
@@ -51,6 +52,7 @@ struct lks_mail {
     bool want_tuple;
     struct lks_str commands[LKS_MAIL_COMMANDS_MAX]; /* signed envelopes, not looked at yet */
     size_t count;
+    char mirrors[LKS_ANSWER_URL_MAX]; /* servers of artifacts, with blanks between */
 };
 /* The caller owes lks_mail_fini(). */
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out,

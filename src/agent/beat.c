@@ -32,8 +32,25 @@ void lks_agent_mortal(bool on)
     (void)sigprocmask(on ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
+/* The controller whose turn it is, of `text`, where blanks stand between them. */
+static size_t choose(const char *text, unsigned turn, char out[LKS_ANSWER_URL_MAX])
+{
+    struct lks_str items[LKS_AGENT_CONTROLLERS_MAX], rest = lks_str_from(text), item;
+    size_t count = 0;
+    for (bool more = true; more && count < LKS_COUNT(items);) {
+        more = lks_str_cut(rest, ' ', &item, &rest);
+        if (item.len > 0)
+            items[count++] = item;
+    }
+    struct lks_str chosen = count > 0 ? items[turn % count] : LKS_STR("");
+    snprintf(out, LKS_ANSWER_URL_MAX, "%" LKS_STR_FMT, LKS_STR_ARG(chosen));
+    return count;
+}
+
 static enum lks_code make_client(struct lks_agent *a, struct lks_err *err)
 {
+    char server[LKS_ANSWER_URL_MAX];
+    (void)choose(a->controller.agents, a->turn, server);
     char ca[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
     char key[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
     char certificate[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
@@ -41,7 +58,7 @@ static enum lks_code make_client(struct lks_agent *a, struct lks_err *err)
     patience = patience < LKS_AGENT_EXCHANGE_MIN_MS ? LKS_AGENT_EXCHANGE_MIN_MS : patience;
     patience = patience < LKS_AGENT_EXCHANGE_MS ? patience : LKS_AGENT_EXCHANGE_MS;
     const struct lks_client_options options = {
-        .server = a->controller.agents,
+        .server = server,
         .ca = lks_statedir_path(&a->dir, LKS_IDENTITY_CA, ca),
         .key = lks_statedir_path(&a->dir, lks_identity_key_file(&a->identity), key),
         .certificate =
@@ -56,6 +73,16 @@ static void drop_client(struct lks_agent *a)
 {
     lks_client_free(a->client);
     a->client = NULL;
+}
+
+/* One that is away, or does not lead: the next try goes to another. */
+static void pass_on(struct lks_agent *a)
+{
+    char ignored[LKS_ANSWER_URL_MAX];
+    if (choose(a->controller.agents, 0, ignored) < 2)
+        return;
+    a->turn++;
+    drop_client(a);
 }
 
 static enum lks_code judge(const struct lks_http_answer *answer, const char *path,
@@ -97,7 +124,11 @@ enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const 
     enum lks_code code =
         lks_client_exchange(a->client, method, path, type, body, PROTOCOL_HEADER, out, err);
     lks_agent_mortal(false);
-    return code == LKS_OK ? judge(out, path, err) : code;
+    if (code == LKS_OK)
+        code = judge(out, path, err);
+    if (code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT)
+        pass_on(a);
+    return code;
 }
 
 /* Heartbeats --------------------------------------------------------------------------------- */
@@ -195,7 +226,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     see_head(a, said.head);
     adopt(a, said.heartbeat);
     /* While a command runs there is no sense in asking for more of them. */
-    a->link.mail = said.mail && a->command == 0;
+    a->link.mail = said.mail && a->command == 0 && !a->fetch.errand.active;
     return judge_trial(a, err);
 }
 
@@ -244,7 +275,8 @@ static enum lks_code fetch(struct lks_agent *a, struct lks_err *err)
         a->push_anyway = true;
         a->inventory_at = lks_agent_now();
     }
-    for (size_t i = 0; i < mail.count && a->command == 0; i++)
+    snprintf(a->mirrors, sizeof(a->mirrors), "%s", mail.mirrors);
+    for (size_t i = 0; i < mail.count && a->command == 0 && !a->fetch.errand.active; i++)
         lks_agent_command(a, mail.commands[i]);
     return LKS_OK;
 }

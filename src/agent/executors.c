@@ -35,7 +35,7 @@ static void tell(struct lks_agent *a, const struct lks_once_entry *entry)
         lks_agent_note(a, LKS_LEVEL_ERROR, "a result could not be spooled", "why", err.msg);
 }
 
-static void refuse(struct lks_agent *a, uint64_t id, const char *why)
+void lks_agent_refuse(struct lks_agent *a, uint64_t id, const char *why)
 {
     struct lks_once_entry entry = {.id = id, .ended = true, .outcome = LKS_OUTCOME_REFUSED};
     snprintf(entry.text, sizeof(entry.text), "%s", why);
@@ -151,11 +151,11 @@ static void begin(struct lks_agent *a, const struct lks_envelope *e, struct lks_
     const struct executor *executor = find_executor(a, e->executor);
     struct lks_err err = {0};
     if (executor == NULL) {
-        refuse(a, e->id, "this node has no executor of that name");
+        lks_agent_refuse(a, e->id, "this node has no executor of that name");
         return;
     }
     if (lks_once_begin(&a->once, e, &err) != LKS_OK) {
-        refuse(a, e->id, err.msg);
+        lks_agent_refuse(a, e->id, err.msg);
         return;
     }
     a->command = e->id;
@@ -184,13 +184,16 @@ void lks_agent_command(struct lks_agent *a, struct lks_str envelope)
     switch (lks_once_judge(&a->once, &e, lks_str_from(a->controller.node), lks_str_from(a->boot),
                            (lks_ms)lks_agent_wall(), &entry, &why)) {
     case LKS_ONCE_RUN:
-        begin(a, &e, envelope);
+        if (lks_agent_fetched(a, &e))
+            begin(a, &e, envelope);
+        else
+            lks_agent_fetch(a, &e, envelope);
         break;
     case LKS_ONCE_REPEAT:
         tell(a, &entry);
         break;
     case LKS_ONCE_REFUSE:
-        refuse(a, e.id, why);
+        lks_agent_refuse(a, e.id, why);
         break;
     }
 }

@@ -20,6 +20,8 @@ static const struct lks_option options[] = {
     {"--controller", "URL", "first start: lockstepd's address for people, https://host:7443"},
     {"--ca", "FILE", "first start: the CA that certified it (ca.crt of lockstepd init)"},
     {"--token-file", "FILE", "first start: the token of lockstep node enroll; removed once used"},
+    {"--agents", "URLS",
+     "controllers to report to, with blanks between, in the place of those it was told"},
     {"--node", "NAME", "the name this node must have"},
     {"--root", "DIR", "be the machine that was captured there; executors act on it alone"},
     {"--helper", "SOCKET", "the root helper that runs executors and reads what needs root"},
@@ -28,6 +30,11 @@ static const struct lks_option options[] = {
     {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
     {"--read", NULL, "read the machine, print what was found, and end"},
     {"--cache", "FILE", "with --read: keep what was found inside libraries there"},
+    {"--depot-bytes", "N", "artifacts of commands may take so much of the disk (34359738368)"},
+    {"--fetch", "DIGESTS", "fetch artifacts into the state, with blanks between, and end"},
+    {"--servers", "URLS", "with --fetch: whom to ask, in this order"},
+    {"--certificate", "NAME", "with --fetch: the file in the state that shows who asks,"},
+    {"--key", "NAME", "and its key"},
     {"--version", NULL, "print the version and end"},
     {"--help", NULL, "print this and end"},
     {NULL, NULL, NULL},
@@ -48,7 +55,11 @@ static enum lks_code read_numbers(const struct lks_args *args, struct lks_agent_
 {
     const char *seconds = lks_args_get(args, "--inventory-seconds");
     const char *level = lks_args_get(args, "--log-level");
+    const char *bytes = lks_args_get(args, "--depot-bytes");
     uint64_t number = LKS_AGENT_INVENTORY_S;
+    out->depot_bytes = LKS_FETCH_BYTES;
+    if (bytes != NULL && !lks_str_number(lks_str_from(bytes), UINT64_MAX / 2, &out->depot_bytes))
+        return lks_fail(err, LKS_E_USAGE, "--depot-bytes: '%s' is not a number of bytes", bytes);
     if (seconds != NULL && (!lks_str_number(lks_str_from(seconds), INVENTORY_MAX_S, &number) ||
                             number < INVENTORY_MIN_S))
         return lks_fail(err, LKS_E_USAGE, "--inventory-seconds: '%s' is not from %d to %d", seconds,
@@ -80,6 +91,24 @@ static enum lks_code print_reading(const struct lks_args *args, struct lks_err *
     if (lks_inventory_take(&how, &out, err) != LKS_OK)
         return err->code;
     return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
+}
+
+/* What --fetch does, in a process of its own as well. */
+static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_options *o,
+                           struct lks_err *err)
+{
+    const char *const needed[] = {"--servers", "--certificate", "--key"};
+    for (size_t i = 0; i < LKS_COUNT(needed); i++) {
+        if (lks_args_get(args, needed[i]) == NULL)
+            return lks_fail(err, LKS_E_USAGE, "--fetch needs %s", needed[i]);
+    }
+    const struct lks_fetch_options how = {.state = o->state,
+                                          .digests = lks_args_get(args, "--fetch"),
+                                          .servers = lks_args_get(args, "--servers"),
+                                          .certificate = lks_args_get(args, "--certificate"),
+                                          .key = lks_args_get(args, "--key"),
+                                          .bytes = o->depot_bytes};
+    return lks_fetch_run(&how, stdout, err);
 }
 
 /* Before anything is written: a state of its own for a machine that is not there helps nobody. */
@@ -116,6 +145,7 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
                                   .controller = lks_args_get(&args, "--controller"),
                                   .ca = lks_args_get(&args, "--ca"),
                                   .token_file = lks_args_get(&args, "--token-file"),
+                                  .agents = lks_args_get(&args, "--agents"),
                                   .node = lks_args_get(&args, "--node"),
                                   .root = lks_args_get(&args, "--root"),
                                   .helper = lks_args_get(&args, "--helper"),
@@ -124,6 +154,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
         return lks_fail(err, LKS_E_USAGE, "--state DIR is needed; --help lists the options");
     if (read_numbers(&args, &o, err) != LKS_OK)
         return err->code;
+    if (lks_args_get(&args, "--fetch") != NULL)
+        return fetch(&args, &o, err);
     return lks_agent_run(&o, stderr, err);
 }
 

@@ -37,6 +37,11 @@ static enum lks_code add_positional(struct lks_args *args, const char *word, str
     return LKS_OK;
 }
 
+static bool may_repeat(const struct lks_option *option)
+{
+    return option->value != NULL && lks_str_ends(lks_str_from(option->value), "...");
+}
+
 /* Read the option at argv[*at]; its value may be the next word. */
 static enum lks_code add_option(int argc, char **argv, int *at,
                                 const struct lks_option *const *tables, struct lks_args *args,
@@ -47,8 +52,10 @@ static enum lks_code add_option(int argc, char **argv, int *at,
     const struct lks_option *option = find_option(tables, name);
     if (option == NULL)
         return fail_unknown(tables, name, err);
-    if (lks_args_has(args, option->name))
+    if (lks_args_has(args, option->name) && !may_repeat(option))
         return lks_fail(err, LKS_E_USAGE, "%s is given twice", option->name);
+    if (args->given_count == LKS_ARGS_MAX)
+        return lks_fail(err, LKS_E_USAGE, "more than %d options", LKS_ARGS_MAX);
     if (option->value == NULL && joined)
         return lks_fail(err, LKS_E_USAGE, "%s takes no value", option->name);
     const char *text = joined ? value.ptr : "";
@@ -88,6 +95,16 @@ enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *con
 const char *lks_args_get(const struct lks_args *args, const char *name)
 {
     for (size_t i = 0; i < args->given_count; i++) {
+        if (strcmp(args->given[i].option->name, name) == 0)
+            return args->given[i].value;
+    }
+    return NULL;
+}
+
+const char *lks_args_next(const struct lks_args *args, const char *name, size_t *at)
+{
+    while (*at < args->given_count) {
+        size_t i = (*at)++;
         if (strcmp(args->given[i].option->name, name) == 0)
             return args->given[i].value;
     }

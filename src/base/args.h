@@ -28,7 +28,8 @@ struct lks_args {
 
 /* Read `argv`, `argc` long. `tables` are lists of options, `NULL` behind the last. `--opt VALUE`
  * and
- * `--opt=VALUE` both work, `--` ends the options, and an option may be given once. */
+ * `--opt=VALUE` both work, `--` ends the options, and an option may be given once, unless the name
+ * of its value ends in "...". */
 enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *const *tables,
                              struct lks_args *out, struct lks_err *err) LKS_MUST_CHECK;
 
@@ -37,6 +38,9 @@ const char *lks_args_get(const struct lks_args *args, const char *name);
 
 /* The same as a view, empty when it was not given. */
 struct lks_str lks_args_str(const struct lks_args *args, const char *name);
+
+/* The values of an option that may be repeated, one after the other; `at` begins as 0. */
+const char *lks_args_next(const struct lks_args *args, const char *name, size_t *at);
 
 bool lks_args_has(const struct lks_args *args, const char *name);
 

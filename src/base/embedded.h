@@ -15,4 +15,7 @@ extern const struct lks_embedded lks_embedded_data[];
 /* All of db/sqlite/, in order. */
 extern const struct lks_embedded lks_embedded_schema[];
 
+/* All of db/postgres/, likewise. */
+extern const struct lks_embedded lks_embedded_postgres[];
+
 #endif

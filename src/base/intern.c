@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64, BLOCK = 32 /* texts that are looked up together */ };
 
 void lks_intern_init(struct lks_intern *in, size_t max_bytes)
 {
@@ -52,19 +52,25 @@ static void mix(uint64_t v[4])
 static uint64_t word_at(struct lks_str text, size_t at)
 {
     uint64_t word = 0;
-    if (text.len > at)
-        memcpy(&word, text.ptr + at, text.len - at < 8 ? text.len - at : 8);
+    size_t left = text.len - at;
+    if (left >= sizeof(word)) {
+        memcpy(&word, text.ptr + at, sizeof(word));
+    } else if (left > 0 && at > 0) { /* the last eight, of which the first were had before */
+        memcpy(&word, text.ptr + text.len - sizeof(word), sizeof(word));
+        return le64toh(word) >> 8 * (sizeof(word) - left);
+    } else if (left > 0) {
+        memcpy(&word, text.ptr, left);
+    }
     return le64toh(word);
 }
 
-/* SipHash-1-3: without its seed nobody can tell which texts collide. */
-static uint64_t hash_of(const struct lks_intern *in, struct lks_str text)
+uint64_t lks_intern_hash(const uint64_t seed[2], struct lks_str text)
 {
     uint64_t v[4] = {
-        in->seed[0] ^ UINT64_C(0x736f6d6570736575),
-        in->seed[1] ^ UINT64_C(0x646f72616e646f6d),
-        in->seed[0] ^ UINT64_C(0x6c7967656e657261),
-        in->seed[1] ^ UINT64_C(0x7465646279746573),
+        seed[0] ^ UINT64_C(0x736f6d6570736575),
+        seed[1] ^ UINT64_C(0x646f72616e646f6d),
+        seed[0] ^ UINT64_C(0x6c7967656e657261),
+        seed[1] ^ UINT64_C(0x7465646279746573),
     };
     for (size_t at = 0; at <= text.len; at += 8) {
         uint64_t word = word_at(text, at);
@@ -147,13 +153,60 @@ static bool find(const struct lks_intern *in, struct lks_str text, uint64_t hash
 
 bool lks_intern_find(const struct lks_intern *in, struct lks_str text, uint32_t *id)
 {
-    return find(in, text, hash_of(in, text), id);
+    return find(in, text, lks_intern_hash(in->seed, text), id);
+}
+
+/* The first slot that may have a text of this hash, or the free one where it would be. */
+static const struct lks_intern_slot *tagged(const struct lks_intern *in, uint64_t hash)
+{
+    size_t mask = in->slot_count - 1, at = (size_t)hash & mask;
+    while (in->slots[at].next != 0 && in->slots[at].tag != tag_of(hash))
+        at = (at + 1) & mask;
+    return &in->slots[at];
+}
+
+/* One after the other: slots, entries and texts are far apart in memory, and each is asked for some
+ * time before it is looked at. */
+static void find_block(const struct lks_intern *in, const struct lks_str *texts, size_t count,
+                       uint32_t *ids)
+{
+    uint64_t hashes[BLOCK];
+    const struct lks_intern_entry *entries[BLOCK];
+    for (size_t i = 0; i < count; i++) {
+        hashes[i] = lks_intern_hash(in->seed, texts[i]);
+        __builtin_prefetch(&in->slots[(size_t)hashes[i] & (in->slot_count - 1)]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_intern_slot *slot = tagged(in, hashes[i]);
+        entries[i] = slot->next == 0 ? NULL : &in->entries[slot->next - 1];
+        __builtin_prefetch(entries[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i] != NULL)
+            __builtin_prefetch(entries[i]->text.ptr);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = UINT32_MAX;
+        if (entries[i] != NULL && lks_str_eq(entries[i]->text, texts[i]))
+            ids[i] = (uint32_t)(entries[i] - in->entries);
+        else if (entries[i] != NULL)
+            (void)find(in, texts[i], hashes[i], &ids[i]);
+    }
+}
+
+void lks_intern_find_all(const struct lks_intern *in, const struct lks_str *texts, size_t count,
+                         uint32_t *ids)
+{
+    for (size_t i = 0; i < count && in->count == 0; i++)
+        ids[i] = UINT32_MAX;
+    for (size_t i = 0; i < count && in->count > 0; i += BLOCK)
+        find_block(in, texts + i, count - i < BLOCK ? count - i : BLOCK, ids + i);
 }
 
 enum lks_code lks_intern_id(struct lks_intern *in, struct lks_str text, uint32_t *id,
                             struct lks_err *err)
 {
-    uint64_t hash = hash_of(in, text);
+    uint64_t hash = lks_intern_hash(in->seed, text);
     if (find(in, text, hash, id))
         return LKS_OK;
     if (in->count == in->slot_count / 2 && grow(in, err) != LKS_OK)

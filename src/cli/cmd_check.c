@@ -186,6 +186,13 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list list = {0};
     const struct lks_stack *stack;
+    bool fleet = lks_args_has(args, "--fleet");
+    if (fleet == (args->positional_count == 1))
+        return lks_fail(err, LKS_E_USAGE, "advisories: the file of a stack, or --fleet");
+    if (!fleet && lks_args_has(args, "--cve"))
+        return lks_fail(err, LKS_E_USAGE, "advisories: --cve goes with --fleet");
+    if (fleet)
+        return lks_registry_advisories(cli, args, err);
     if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK ||
         lks_advisories_of(&input.facts, stack, &list, err) != LKS_OK)
@@ -294,6 +301,10 @@ enum lks_code lks_cmd_lifecycle(struct lks_cli *cli, const struct lks_args *args
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     const struct lks_stack *stack = NULL;
     lks_day today;
+    if (lks_args_has(args, "--fleet") && args->positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "lifecycle: the file of a stack, or --fleet");
+    if (lks_args_has(args, "--fleet"))
+        return lks_registry_lifecycle(cli, args, err);
     if (read_day(cli, args, &today, err) != LKS_OK)
         return err->code;
     if (args->positional_count == 0) {

@@ -117,71 +117,42 @@ enum lks_code lks_cmd_node_show(struct lks_cli *cli, const struct lks_args *args
 
 /* Verbs ------------------------------------------------------------------------------------- */
 
-struct verb {
-    const char *base; /* "/v1/nodes" */
-    const char *verb; /* "hold" */
-    const char *done; /* "held" */
-};
-
-static enum lks_code need_reason(const struct lks_args *args, struct lks_err *err)
-{
-    if (lks_args_str(args, "--reason").len > 0)
-        return LKS_OK;
-    return lks_fail(err, LKS_E_USAGE, "--reason has to say why; it is recorded for ever");
-}
-
-static enum lks_code do_verb(struct lks_cli *cli, const struct lks_args *args,
-                             const struct verb *verb, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    if (need_reason(args, err) != LKS_OK)
-        return err->code;
-    lks_question_init(&q, "POST", verb->base);
-    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&q.path, lks_str_from(verb->verb));
-    lks_json_begin(&q.w, NULL, '{');
-    lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
-    if (lks_args_has(args, "--force"))
-        lks_json_bool(&q.w, "force", true);
-    lks_json_end(&q.w, '}');
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: %s", args->positional[0], verb->done);
-}
-
 enum lks_code lks_cmd_node_hold(struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_err *err)
 {
-    return do_verb(cli, args, &(struct verb){"/v1/nodes", "hold", "held"}, err);
+    return lks_listing_verb(cli, args, &(struct lks_listing_verb){"/v1/nodes", "hold", "held"},
+                            err);
 }
 
 enum lks_code lks_cmd_node_release(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    return do_verb(cli, args, &(struct verb){"/v1/nodes", "release", "released"}, err);
+    return lks_listing_verb(cli, args,
+                            &(struct lks_listing_verb){"/v1/nodes", "release", "released"}, err);
 }
 
 enum lks_code lks_cmd_node_replace(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    return do_verb(
+    return lks_listing_verb(
         cli, args,
-        &(struct verb){"/v1/nodes", "replace", "may come back as other hardware, with a new token"},
+        &(struct lks_listing_verb){"/v1/nodes", "replace",
+                                   "may come back as other hardware, with a new token"},
         err);
 }
 
 enum lks_code lks_cmd_alarm_release(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {
-    return do_verb(cli, args, &(struct verb){"/v1/alarms", "release", "released"}, err);
+    return lks_listing_verb(cli, args,
+                            &(struct lks_listing_verb){"/v1/alarms", "release", "released"}, err);
 }
 
 enum lks_code lks_cmd_node_rm(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    if (need_reason(args, err) != LKS_OK)
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
         return err->code;
     lks_question_init(&q, "DELETE", "/v1/nodes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));

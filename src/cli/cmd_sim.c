@@ -103,6 +103,37 @@ static enum lks_code start_controller(struct sim *s, struct lks_err *err)
                     s->dir);
 }
 
+static enum lks_code promote(struct sim *s, struct lks_str digest, const char *step,
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char body[128];
+    snprintf(body, sizeof(body), "{\"to\":\"%s\",\"evidence\":\"a simulated fleet\"}", step);
+    lks_remote_path_init(&path, "/v1/stacks");
+    lks_remote_path_add(&path, digest);
+    lks_remote_path_add(&path, LKS_STR("promote"));
+    return lks_remote_call(&s->remote, "POST", &path, "application/json", lks_str_from(body),
+                           &answer, err);
+}
+
+/* Production pools are pinned to what was released. */
+static enum lks_code release_stack(struct sim *s, struct lks_str manifest, struct lks_err *err)
+{
+    static const char *const steps[] = {"lab", "canary", "released"};
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_remote_path_init(&path, "/v1/stacks?stack=golden");
+    if (lks_remote_call(&s->remote, "POST", &path, "application/yaml", manifest, &answer, err) !=
+        LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        if (promote(s, lks_doc_text(answer.doc, "digest"), steps[i], err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
 /* The first fleet: every node runs what the captured machine runs, so everything conforms. */
 static enum lks_code apply_fleet(struct sim *s, struct lks_err *err)
 {
@@ -110,7 +141,8 @@ static enum lks_code apply_fleet(struct sim *s, struct lks_err *err)
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
     lks_buf_init(&manifest, LKS_DOC_BYTES_MAX);
-    if (lks_fleetdir_manifest(s->cli, s->dir, s->root, s->nodes, &manifest, err) != LKS_OK)
+    if (lks_fleetdir_manifest(s->cli, s->dir, s->root, s->nodes, &manifest, err) != LKS_OK ||
+        release_stack(s, lks_buf_view(&manifest), err) != LKS_OK)
         return err->code;
     lks_remote_path_init(&path, "/v1/fleet?accept=true");
     return lks_remote_call(&s->remote, "PUT", &path, "application/yaml", lks_buf_view(&manifest),

@@ -58,6 +58,28 @@ lks_command_fn lks_cmd_node_rm;
 lks_command_fn lks_cmd_alarm_ls;
 lks_command_fn lks_cmd_alarm_release;
 
+/* cmd_drift.c */
+lks_command_fn lks_cmd_drift;
+lks_command_fn lks_cmd_deviation_add;
+lks_command_fn lks_cmd_deviation_ls;
+lks_command_fn lks_cmd_deviation_close;
+
+/* cmd_survey.c: conform with --fleet. */
+lks_command_fn lks_survey_fleet;
+
+/* cmd_admit.c */
+lks_command_fn lks_cmd_admit;
+lks_command_fn lks_cmd_image_add;
+lks_command_fn lks_cmd_image_ls;
+
+/* cmd_registry.c; the last two are advisories and lifecycle with --fleet. */
+lks_command_fn lks_cmd_stack_publish;
+lks_command_fn lks_cmd_stack_ls;
+lks_command_fn lks_cmd_stack_promote;
+lks_command_fn lks_cmd_stack_retire;
+lks_command_fn lks_registry_advisories;
+lks_command_fn lks_registry_lifecycle;
+
 /* cmd_journal.c */
 lks_command_fn lks_cmd_journal_verify;
 lks_command_fn lks_cmd_journal_export;

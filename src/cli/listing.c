@@ -317,3 +317,54 @@ enum lks_code lks_listing_span(const struct lks_args *args, const char *option, 
     return lks_fail(err, LKS_E_USAGE, "%s: '%" LKS_STR_FMT "' is not a span such as 30m, 24h or 7d",
                     option, LKS_STR_ARG(text));
 }
+
+enum lks_code lks_listing_until(const struct lks_cli *cli, const struct lks_args *args,
+                                const char *option, char out[LKS_TIME_TEXT_SIZE],
+                                struct lks_err *err)
+{
+    struct lks_str text = lks_args_str(args, option);
+    lks_ms at = 0;
+    uint64_t seconds = 0;
+    out[0] = '\0';
+    if (text.len == 0)
+        return LKS_OK;
+    if (!lks_time_parse(text, &at)) {
+        if (lks_listing_span(args, option, &seconds, err) != LKS_OK)
+            return lks_fail(
+                err, LKS_E_USAGE,
+                "%s: '%" LKS_STR_FMT
+                "' is neither a time such as 2026-11-20T08:00:00Z nor a span such as 4h",
+                option, LKS_STR_ARG(text));
+        at = ((lks_ms)cli->now + seconds) * LKS_SECOND;
+    }
+    (void)lks_time_text(at, out);
+    return LKS_OK;
+}
+
+enum lks_code lks_listing_need(const struct lks_args *args, const char *option, const char *why,
+                               struct lks_err *err)
+{
+    if (lks_args_str(args, option).len > 0)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE, "%s has to say %s", option, why);
+}
+
+enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_listing_verb *verb, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
+        return err->code;
+    lks_question_init(&q, "POST", verb->base);
+    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    lks_remote_path_add(&q.path, lks_str_from(verb->verb));
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
+    if (lks_args_has(args, "--force"))
+        lks_json_bool(&q.w, "force", true);
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err, "%s: %s", args->positional[0], verb->done);
+}

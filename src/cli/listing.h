@@ -56,4 +56,25 @@ enum lks_code lks_listing_number(const struct lks_args *args, const char *option
 enum lks_code lks_listing_span(const struct lks_args *args, const char *option, uint64_t *seconds,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* A moment to come: RFC 3339, or a span from now. Empty where the option was not given. */
+enum lks_code lks_listing_until(const struct lks_cli *cli, const struct lks_args *args,
+                                const char *option, char out[LKS_TIME_TEXT_SIZE],
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* A text option that a command cannot do without. */
+enum lks_code lks_listing_need(const struct lks_args *args, const char *option, const char *why,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+#define LKS_LISTING_REASON "why; it is recorded for ever"
+
+/* POST BASE/ARGUMENT/VERB with --reason and perhaps --force, and say so. */
+struct lks_listing_verb {
+    const char *base; /* "/v1/nodes" */
+    const char *verb; /* "hold" */
+    const char *done; /* "held" */
+};
+enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_listing_verb *verb,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 #endif

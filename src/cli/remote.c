@@ -94,27 +94,10 @@ void lks_remote_path_fini(struct lks_remote_path *p)
     *p = (struct lks_remote_path){0};
 }
 
-static bool is_plain(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-static void add_escaped(struct lks_buf *out, struct lks_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (is_plain(c))
-            lks_buf_addc(out, (char)c);
-        else
-            lks_buf_addf(out, "%%%02X", c);
-    }
-}
-
 void lks_remote_path_add(struct lks_remote_path *p, struct lks_str part)
 {
     lks_buf_addc(&p->text, '/');
-    add_escaped(&p->text, part);
+    lks_http_escape(&p->text, part);
 }
 
 void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct lks_str value)
@@ -123,7 +106,7 @@ void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct l
     p->has_query = true;
     lks_buf_add(&p->text, lks_str_from(name));
     lks_buf_addc(&p->text, '=');
-    add_escaped(&p->text, value);
+    lks_http_escape(&p->text, value);
 }
 
 /* Calls ------------------------------------------------------------------------------------- */

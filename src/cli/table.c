@@ -42,6 +42,92 @@ static const struct lks_option check_options[] = {
 static const struct lks_option lifecycle_options[] = {
     STACK_OPTIONS,
     {"--date", "DAY", "count from this day instead of today"},
+    {"--fleet", NULL, "of what runs in the fleet: GPUs by end of support, and the matrix"},
+    LKS_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option advisories_options[] = {
+    STACK_OPTIONS,
+    {"--fleet", NULL, "of all that is measured in the fleet instead of a stack"},
+    {"--cve", "ID", "with --fleet, one flaw, and where it is"},
+    LKS_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option publish_options[] = {
+    STACK_OPTIONS,
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "what it is for; it is recorded"},
+    {0},
+};
+
+static const struct lks_option stacks_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--name", "NAME", "only those of this name"},
+    {"--step", "STEP", "candidate, lab, canary, released or retired"},
+    {0},
+};
+
+static const struct lks_option step_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--evidence", "TEXT", "what it rests on: a report, a ticket; it is recorded"},
+    {0},
+};
+
+static const struct lks_option drift_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--pool", "NAME", "only nodes of this pool"},
+    {"--node", "NODES", "only these"},
+    {"--cause", "CAUSE", "only for this cause, such as 'package manager'"},
+    {"--judged", "VERDICT", "drift, unmeasured or deviation"},
+    {"--limit", "N", "at most so many"},
+    {"--watch", NULL, "go on, with a line for each that begins or ends"},
+    {0},
+};
+
+static const struct lks_option deviation_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--what", "NAME", "a component or setting, as 'drift' calls it, or '*'"},
+    {"--value", "V", "the value it may have; without it, any"},
+    {"--owner", "WHO", "who answers for it"},
+    {"--reason", "TEXT", "why; it is recorded"},
+    {"--approver", "WHO", "who approved it, where the pool asks for one"},
+    {"--until", "TIME", "when it ends: 2026-11-20T08:00:00Z, or a span such as 12h or 7d"},
+    {0},
+};
+
+static const struct lks_option deviations_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "those that ended too"},
+    {0},
+};
+
+static const struct lks_option admit_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--job", "ID", "which job"},
+    {"--nodes", "NODES", "where it is to run, in the order of its ranks: gpu[001-512]"},
+    {"--stack", "NAME", "the stack it wants, by name or digest"},
+    {"--image", "REF...",
+     "an image it brings, or REF=RANKS for some of its ranks; may be repeated"},
+    {"--nccl", "V", "the NCCL it says it loads"},
+    {"--override", "TEXT", "let it start all the same, for this reason; it is recorded"},
+    {"--until", "TIME", "when the override ends: a time, or a span such as 2h"},
+    {"--start", NULL, "on a yes, record that it starts"},
+    {"--signed", NULL, "with a signature that can be checked elsewhere (--json shows it)"},
+    {"--log", NULL, "show what was decided lately instead, of --job or of all"},
+    {"--observed", NULL, "show by pool and day what was refused, or would have been"},
+    {0},
+};
+
+static const struct lks_option image_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--sbom", "FILE", "what is in it, as CycloneDX or SPDX in JSON"},
+    {"--digest", "DIGEST", "its digest, such as sha256:..."},
+    {"--nccl", "V", "the NCCL in it"},
+    {"--rccl", "V", "the RCCL in it"},
+    {"--cudnn", "V", "the cuDNN in it"},
+    {"--cuda", "V", "the CUDA in it"},
     {0},
 };
 
@@ -73,6 +159,9 @@ static const struct lks_option conform_options[] = {
     {"--name", "NAME", "which stack, where the file holds several"},
     {"--class", "FILE", "hardware classes of your own, as manifests"},
     {"--tuple", "FILE", "judge what 'inventory --json' printed instead of this machine"},
+    {"--fleet", "DIR",
+     "judge all nodes that lockstepd's data directory knows, by what they reported"},
+    {"--pool", "NAME", "with --fleet, only nodes of this pool"},
     LKS_MACHINE_OPTIONS,
     {"--all", NULL, "show what conforms too"},
     {0},
@@ -256,9 +345,13 @@ const struct lks_command lks_commands[] = {
     {"conform", "", 0, 0, conform_options, "Judge whether this machine runs a stack",
      "Every pin is held against what was read: components, firmware, settings, expected devices. "
      "What was not measured does not conform. Shows what does not; the cause is told where one "
-     "reading can tell it. Exit status 0 when it conforms, 1 when it does not.",
+     "reading can tell it. Exit status 0 when it conforms, 1 when it does not. With --fleet it "
+     "tells "
+     "what a change to that stack would find: what differs, and on how many nodes.",
      "{stack, tuple, class?, conforms, drifted, unmeasured, judgements: [{component, pinned?, "
-     "actual?, of?, verdict, cause?, evidence?}]}",
+     "actual?, of?, verdict, cause?, evidence?}]}; with --fleet {stack, digest, unjudged, "
+     "conforms, "
+     "drift, unmeasured, rows: [{subject, pinned, actual, nodes}]}",
      lks_cmd_conform},
     {"stack init", "", 0, 0, init_options, "Draft a stack from a machine that is as it should be",
      "Prints a manifest, in YAML, that pins all that was measured, with a hardware class where "
@@ -298,6 +391,18 @@ const struct lks_command lks_commands[] = {
     {"stack classes", "", 0, 0, NULL, "List the hardware classes that are built in", "",
      "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
      lks_cmd_stack_classes},
+    {"stack publish", "FILE", 1, 1, publish_options, "Put a stack into the registry",
+     "By its digest it can never be another. It begins as a candidate and is promoted step by "
+     "step; "
+     "a production pool is pinned to a released one only.",
+     "{digest, name, step, seq}", lks_cmd_stack_publish},
+    {"stack ls", "", 0, 0, stacks_options, "List the stacks of the registry", "",
+     "{items: [{name, digest, step, published, by, pools?, evidence?}]}", lks_cmd_stack_ls},
+    {"stack promote", "DIGEST STEP", 2, 2, step_options,
+     "Say that a stack passed: lab, canary, then released",
+     "One step at a time, each with its evidence.", "{seq}", lks_cmd_stack_promote},
+    {"stack retire", "DIGEST", 1, 1, step_options, "End a stack's life",
+     "Refused while a pool is pinned to it.", "{seq}", lks_cmd_stack_retire},
     {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
      "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
      "NO_ARCH, NO_MODULE), with the rules that led there and the cheapest way out. A family is "
@@ -305,17 +410,22 @@ const struct lks_command lks_commands[] = {
      "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
      "other_boards: [{board, verdict, reason}]}",
      lks_cmd_compat},
-    {"advisories", "FILE", 1, 1, stack_options,
-     "List the known flaws a stack carries, and what closes each",
-     "Exit status 1 when the stack is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
-     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell).",
+    {"advisories", "[FILE]", 0, 1, advisories_options,
+     "List the known flaws a stack or the fleet carries, and what closes each",
+     "Exit status 1 when it is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
+     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell). "
+     "With --fleet, what nodes really run and images really hold is asked, not what is pinned.",
      "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
-     "published?, summary?, source?}]}",
+     "published?, summary?, source?}]}; with --fleet {items: [{id, severity?, cvss?, published?, "
+     "days?, component, fixed?, summary?, nodes, gpus, pools: [{pool, hosts, nodes, gpus, "
+     "versions}], images: [{ref, version}]}]}",
      lks_cmd_advisories},
     {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
      "Show when driver branches end: all of them, or those of a stack",
      "Where two sources name different days, the days left are those to the earlier one.",
-     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}",
+     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}; with "
+     "--fleet {support: [{branch, type?, ends?, days_left?, nodes, gpus}], matrix: [{gpu, driver, "
+     "cuda, verdict, reason?, nodes, gpus}]}",
      lks_cmd_lifecycle},
     {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
      "Numbers from 10000 on are those of an NVSwitch.",
@@ -335,6 +445,36 @@ const struct lks_command lks_commands[] = {
      "cooling_loop, hardware_revision, supplier, side, posture. Prints the manifest for 'fleet "
      "apply', or says what that would refuse.",
      "{manifest}", lks_cmd_fleet_import},
+    {"drift", "", 0, 0, drift_options, "List nodes that differ from what they should run, and why",
+     "The cause is told where it can be: a flash that went back by itself, a replaced part, the "
+     "package manager, another build, a wave that left a node behind. A recorded deviation is "
+     "listed and is not drift.",
+     "{items: [{node, pool, stack?, digest?, judged, cause?, since?, text?, evidence?, rows: "
+     "[{subject, cause, pinned, actual, of?, deviation?}]}]}; with --watch a line for each record",
+     lks_cmd_drift},
+    {"deviation add", "NODES", 1, 1, deviation_options,
+     "Record an exception, such as a hot-fix, with an owner and an end",
+     "Until it ends what it covers is not drift; then it is again.", "{id, seq}",
+     lks_cmd_deviation_add},
+    {"deviation ls", "", 0, 0, deviations_options, "List exceptions that hold", "",
+     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, added, expires, ended?, "
+     "ended_by?, ended_reason?, in_use}]}",
+     lks_cmd_deviation_ls},
+    {"deviation close", "ID", 1, 1, reason_options, "End an exception", "", "{seq}",
+     lks_cmd_deviation_close},
+    {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
+     "Yes for a short while, or no with the reason for every node and image in the way. What a "
+     "pool that only observes would have refused is shown and refuses nothing. Exit status 0 for "
+     "yes, 1 for no.",
+     "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
+     "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
+     "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
+     "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused}]}",
+     lks_cmd_admit},
+    {"image add", "REF", 1, 1, image_options, "Say which libraries an image of jobs holds", "",
+     "{seq}", lks_cmd_image_add},
+    {"image ls", "", 0, 0, remote_options, "List the images that are known", "",
+     "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
     {"node enroll", "NODE", 1, 1, ttl_options, "Make a token with which one node enrols, once", "",
      "{node, token, expires}", lks_cmd_node_enroll},
     {"node ls", "", 0, 0, node_ls_options, "List nodes and how they are", "",

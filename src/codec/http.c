@@ -398,3 +398,20 @@ enum lks_code lks_http_events_feed(struct lks_http_events *e, struct lks_str byt
     *going = !over;
     return LKS_OK;
 }
+
+static bool is_plain(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+void lks_http_escape(struct lks_buf *out, struct lks_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (is_plain(c))
+            lks_buf_addc(out, (char)c);
+        else
+            lks_buf_addf(out, "%%%02X", c);
+    }
+}

@@ -37,6 +37,9 @@ bool lks_http_answer_whole(const struct lks_http_answer *a);
 /* The value of a header by its lower-case name, or an empty view. */
 struct lks_str lks_http_answer_header(const struct lks_http_answer *a, const char *name);
 
+/* A text as a part of a path or a query: what is not plain there as %XX. */
+void lks_http_escape(struct lks_buf *out, struct lks_str text);
+
 /* Server-sent events, read as they arrive. Lines end in CR, LF or both; comments and fields that
  * are neither `id` nor `data` are passed over. */
 #define LKS_HTTP_EVENT_MAX ((size_t)1 << 20) /* one event: its id, its data, one line */

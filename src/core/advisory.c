@@ -44,16 +44,76 @@ static bool same_component(struct lks_str pinned, struct lks_str named)
     return lks_str_eq(pinned, named) || lks_str_eq(lks_component_bare(pinned), named);
 }
 
-static bool branch_fits(const struct lks_affected *a, const struct lks_component *c)
+static bool branch_fits(const struct lks_affected *a, const struct lks_advisory_subject *c)
 {
     bool is_branch =
         a->branch.len > 1 && a->branch.ptr[0] == 'R' && lks_version_major(a->branch) > 0;
     return !is_branch || lks_version_major(a->branch) == lks_version_major(c->version);
 }
 
+/* Whether `a` says anything about `c`, and what. */
+static bool is_exposed(const struct lks_facts *facts, const struct lks_affected *a,
+                       const struct lks_advisory_subject *c, enum lks_exposure *out)
+{
+    if (!same_component(c->name, a->component) || !branch_fits(a, c) ||
+        !lks_boards_any_family(c->boards, c->board_count, a->gpus))
+        return false;
+    *out = LKS_BY_HAND;
+    if (a->range.len == 0)
+        return true;
+    enum lks_version_scheme scheme = lks_facts_scheme(facts, c->name);
+    struct lks_str version = c->version; /* a machine may say more than a bulletin asks for */
+    struct lks_range range;
+    struct lks_err ignored = {0};
+    if (scheme == LKS_VERSION_DOTTED)
+        version = lks_version_stated(version, a->range);
+    *out = LKS_EXPOSED;
+    return lks_range_parse(a->range, scheme, &range, &ignored) == LKS_OK &&
+           lks_range_has(&range, version, scheme);
+}
+
+/* A driver branch the bulletin does not mention, and which had ended by then. */
+static bool is_unfixed(const struct lks_facts *facts, const struct lks_advisory *advisory,
+                       const struct lks_advisory_subject *c)
+{
+    if (!lks_str_is(c->name, "driver") || !lks_str_is(advisory->component, "driver"))
+        return false;
+    for (size_t i = 0; i < advisory->affected_count; i++) {
+        if (same_component(c->name, advisory->affected[i].component) &&
+            branch_fits(&advisory->affected[i], c))
+            return false;
+    }
+    const struct lks_branch *branch = lks_facts_branch(facts, lks_version_major(c->version));
+    lks_day end = branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
+    return end != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE && end < advisory->published;
+}
+
+/* What can be told from a version goes before what takes a person. */
+bool lks_advisory_reaches(const struct lks_facts *facts, const struct lks_advisory *advisory,
+                          const struct lks_advisory_subject *subject,
+                          const struct lks_affected **affected, enum lks_exposure *exposure)
+{
+    const struct lks_affected *worst = NULL;
+    enum lks_exposure how = LKS_UNFIXED;
+    for (size_t i = 0; i < advisory->affected_count; i++) {
+        enum lks_exposure found;
+        if (!is_exposed(facts, &advisory->affected[i], subject, &found) ||
+            (worst != NULL && how <= found))
+            continue;
+        worst = &advisory->affected[i];
+        how = found;
+    }
+    if (worst == NULL && !is_unfixed(facts, advisory, subject))
+        return false;
+    *affected = worst;
+    *exposure = how;
+    return true;
+}
+
 struct finder {
     const struct lks_facts *facts;
-    const struct lks_stack *stack;
+    const struct lks_gpu *boards[LKS_BOARDS_MAX];
+    size_t board_count;
     struct lks_advisory_list list;
     size_t room;
     struct lks_err *err;
@@ -74,58 +134,14 @@ static enum lks_code add(struct finder *f, struct lks_open_advisory open)
     return LKS_OK;
 }
 
-/* Whether `a` says anything about `c`, and what. */
-static bool is_exposed(const struct finder *f, const struct lks_affected *a,
-                       const struct lks_component *c, enum lks_exposure *out)
-{
-    if (!same_component(c->name, a->component) || !branch_fits(a, c) ||
-        !lks_boards_any_family(f->facts, f->stack, a->gpus))
-        return false;
-    *out = LKS_BY_HAND;
-    if (a->range.len == 0)
-        return true;
-    enum lks_version_scheme scheme = lks_facts_scheme(f->facts, c->name);
-    struct lks_range range;
-    struct lks_err ignored = {0};
-    *out = LKS_EXPOSED;
-    return lks_range_parse(a->range, scheme, &range, &ignored) == LKS_OK &&
-           lks_range_has(&range, c->version, scheme);
-}
-
-/* A driver branch the bulletin does not mention, and which had ended by then. */
-static bool is_unfixed(const struct finder *f, const struct lks_advisory *advisory,
-                       const struct lks_component *c)
-{
-    if (!lks_str_is(c->name, "driver") || !lks_str_is(advisory->component, "driver"))
-        return false;
-    for (size_t i = 0; i < advisory->affected_count; i++) {
-        if (same_component(c->name, advisory->affected[i].component) &&
-            branch_fits(&advisory->affected[i], c))
-            return false;
-    }
-    const struct lks_branch *branch = lks_facts_branch(f->facts, lks_version_major(c->version));
-    lks_day end = branch != NULL ? lks_branch_end(branch) : LKS_DAY_NONE;
-    return end != LKS_DAY_NONE && advisory->published != LKS_DAY_NONE && end < advisory->published;
-}
-
-/* Once for each component: what can be told from a version goes before what takes a person. */
 static enum lks_code judge(struct finder *f, const struct lks_advisory *advisory,
                            const struct lks_component *c)
 {
-    struct lks_open_advisory worst = {.advisory = advisory, .component = c};
-    for (size_t i = 0; i < advisory->affected_count; i++) {
-        enum lks_exposure exposure;
-        if (!is_exposed(f, &advisory->affected[i], c, &exposure) ||
-            (worst.affected != NULL && worst.exposure <= exposure))
-            continue;
-        worst.affected = &advisory->affected[i];
-        worst.exposure = exposure;
-    }
-    if (worst.affected != NULL)
-        return add(f, worst);
-    if (is_unfixed(f, advisory, c))
-        return add(f, (struct lks_open_advisory){advisory, NULL, c, LKS_UNFIXED});
-    return LKS_OK;
+    struct lks_open_advisory open = {.advisory = advisory, .component = c};
+    struct lks_advisory_subject subject = {c->name, c->version, f->boards, f->board_count};
+    if (!lks_advisory_reaches(f->facts, advisory, &subject, &open.affected, &open.exposure))
+        return LKS_OK;
+    return add(f, open);
 }
 
 static int worst_first(const void *left, const void *right)
@@ -142,7 +158,8 @@ static int worst_first(const void *left, const void *right)
 enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
                                 struct lks_advisory_list *out, struct lks_err *err)
 {
-    struct finder f = {.facts = facts, .stack = stack, .err = err};
+    struct finder f = {.facts = facts, .err = err};
+    f.board_count = lks_boards_of(facts, stack, f.boards, LKS_COUNT(f.boards));
     for (size_t i = 0; i < facts->advisories.count; i++) {
         for (size_t j = 0; j < stack->component_count; j++) {
             const struct lks_component *c = &stack->components[j];

@@ -1,11 +1,11 @@
-/* Which published flaws a stack carries, and which version closes each. */
+/* Which published flaws a stack or a machine carries, and which version closes each. */
 #ifndef LKS_CORE_ADVISORY_H
 #define LKS_CORE_ADVISORY_H
 
 #include "model/stack.h"
 
 enum lks_exposure {
-    LKS_EXPOSED, /* the pinned version is in the affected range */
+    LKS_EXPOSED, /* its version is in the affected range */
     LKS_UNFIXED, /* its branch had ended when the flaw was published: nobody says, nobody fixes */
     LKS_BY_HAND, /* the bulletin's words cannot be compared by a program */
 };
@@ -24,6 +24,19 @@ struct lks_advisory_list {
     size_t count;
     size_t exposed; /* how many of them, from the first on, are EXPOSED */
 };
+
+/* Something that is pinned or was measured, and the boards it serves. */
+struct lks_advisory_subject {
+    struct lks_str name, version;
+    const struct lks_gpu *const *boards;
+    size_t board_count;
+};
+
+/* Whether the flaw reaches it, and how; `affected` is the entry of the bulletin that says so, NULL
+ * when UNFIXED. */
+bool lks_advisory_reaches(const struct lks_facts *facts, const struct lks_advisory *advisory,
+                          const struct lks_advisory_subject *subject,
+                          const struct lks_affected **affected, enum lks_exposure *exposure);
 
 enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_stack *stack,
                                 struct lks_advisory_list *out, struct lks_err *err) LKS_MUST_CHECK;

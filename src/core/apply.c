@@ -3,11 +3,13 @@
 #include "core/apply.h"
 #include "codec/hostlist.h"
 #include "core/pulse.h"
+#include "core/standing.h"
 #include "core/state_room.h"
 
 #include <stdlib.h>
 
 enum { HOSTS_MEMORY_MAX = 512 << 20 };
+static const lks_ms SWEEP_DEFAULT = (lks_ms)24 * 3600 * LKS_SECOND;
 
 enum lks_code lks_apply_keep(const struct lks_applying *a, struct lks_str text, lks_text *out)
 {
@@ -24,14 +26,41 @@ enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_
     return LKS_OK;
 }
 
-/* The placed node of that name, or NULL. */
-static struct lks_node *find(const struct lks_applying *a, struct lks_str name)
+void lks_apply_drop(struct lks_state *s, lks_text *text)
+{
+    if ((*text & LKS_TEXT_PASSING) != 0)
+        lks_passing_drop(&s->passing, *text & ~LKS_TEXT_PASSING);
+    *text = 0;
+}
+
+/* The new one is taken first, since it may be the same. */
+enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text, lks_text *out)
+{
+    uint32_t id = 0;
+    if (text.len > 0 && lks_passing_take(&a->s->passing, text, &id, a->err) != LKS_OK)
+        return a->err->code;
+    lks_apply_drop(a->s, out);
+    *out = text.len > 0 ? id | LKS_TEXT_PASSING : 0;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (lks_apply_pass(a, list[i].from, list[i].to) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name)
 {
     uint32_t n = lks_state_node(a->s, name);
     return n == LKS_NO_NODE ? NULL : &a->s->nodes[n];
 }
 
-static uint32_t number_of(const struct lks_applying *a, const struct lks_node *node)
+uint32_t lks_apply_number(const struct lks_applying *a, const struct lks_node *node)
 {
     return (uint32_t)(node - a->s->nodes);
 }
@@ -55,38 +84,6 @@ static void count(struct lks_state *s, const struct lks_node *node, int by)
     pool->enrolled += node->enrolled ? step : 0;
 }
 
-static void unjudge(struct lks_node *node)
-{
-    node->judged = LKS_JUDGED_NOT;
-    node->judged_stack = node->first = 0;
-    node->drifted = node->unmeasured = 0;
-}
-
-/* The node runs `digest`, empty for nothing known. With its last node a tuple is forgotten; the new
- * one is counted first, since it may be the same. */
-static enum lks_code run_tuple(const struct lks_applying *a, struct lks_node *node,
-                               struct lks_str digest)
-{
-    struct lks_state *s = a->s;
-    lks_text text = 0;
-    uint32_t id = 0;
-    if (lks_apply_keep(a, digest, &text) != LKS_OK)
-        return a->err->code;
-    if (text != 0) {
-        if (lks_state_tuple_place(s, digest, &id, a->err) != LKS_OK)
-            return a->err->code;
-        s->tuple_nodes[id]++;
-    }
-    if (node->tuple != 0 && lks_intern_find(&s->tuples, lks_state_text(s, node->tuple), &id) &&
-        --s->tuple_nodes[id] == 0) {
-        free(s->tuple_texts[id]);
-        s->tuple_texts[id] = NULL;
-        s->tuple_readings[id] = 0;
-    }
-    node->tuple = text;
-    return LKS_OK;
-}
-
 static enum lks_code arm(const struct lks_applying *a, uint32_t n)
 {
     lks_ms at = lks_pulse_deadline(a->s, n);
@@ -108,7 +105,7 @@ void lks_apply_turned(const struct lks_applying *a, uint32_t node)
 static void leave_pool(const struct lks_applying *a, const struct lks_node *node)
 {
     if (node->pool != LKS_NO_POOL)
-        lks_mass_remove(&a->s->mass[node->pool], a->s->turns, number_of(a, node));
+        lks_mass_remove(&a->s->mass[node->pool], a->s->turns, lks_apply_number(a, node));
 }
 
 /* The journal ------------------------------------------------------------------------------- */
@@ -121,6 +118,12 @@ static enum lks_code apply_begun(const struct lks_applying *a)
     if (len > 0)
         memcpy(a->s->journal, id.ptr, len);
     return LKS_OK;
+}
+
+/* Records from before there was such a limit have none. */
+static lks_ms or_default(lks_ms value, lks_ms otherwise)
+{
+    return value == 0 ? otherwise : value;
 }
 
 /* What the old window has left behind stays behind, however long the new one is. */
@@ -139,10 +142,13 @@ static enum lks_code apply_limits(const struct lks_applying *a)
         .mass_floor = l->mass_floor,
         .mass_percent = l->mass_percent,
         .call_nodes = l->call_nodes,
+        .validity = or_default(l->validity, lks_limits_default.validity),
+        .staleness = or_default(l->staleness, lks_limits_default.staleness),
+        .outband_age = or_default(l->outband_age, lks_limits_default.outband_age),
     };
     s->commands_due = 0;
     for (uint32_t n = 0; n < s->node_count; n++) {
-        if (arm(a, n) != LKS_OK)
+        if (arm(a, n) != LKS_OK || lks_apply_age(a, n, false) != LKS_OK)
             return a->err->code;
     }
     return LKS_OK;
@@ -160,17 +166,42 @@ static enum lks_code apply_fleet(const struct lks_applying *a)
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
-/* Judgements rest on the stack that a pool pins: with another they are void. */
-static void pin(struct lks_state *s, uint32_t p, lks_text digest)
+/* What the pool's nodes should run; a judgement of it is found where there is one. */
+static void pin(struct lks_state_pool *pool, lks_text digest)
 {
-    struct lks_state_pool *pool = &s->pools[p];
-    if (pool->stack_digest == digest)
-        return;
+    if (pool->stack_digest != 0 && pool->stack_digest != digest)
+        pool->stack_before = pool->stack_digest;
+    if (pool->stack_before == digest) /* it was unpinned in between */
+        pool->stack_before = 0;
     pool->stack_digest = digest;
-    for (uint32_t n = 0; n < s->node_count && pool->nodes > 0; n++) {
-        if (s->nodes[n].pool == p && s->nodes[n].judged_stack != digest)
-            unjudge(&s->nodes[n]);
+}
+
+static unsigned acts_of(struct lks_str words)
+{
+    static const struct {
+        const char *word;
+        enum lks_drift_act act;
+    } acts[] = {{"alarm", LKS_ACT_ALARM}, {"drain", LKS_ACT_DRAIN}, {"propose", LKS_ACT_PROPOSE}};
+    unsigned wanted = 0;
+    struct lks_str word;
+    while (words.len > 0) {
+        lks_str_cut(words, ' ', &word, &words);
+        for (size_t i = 0; i < LKS_COUNT(acts); i++)
+            wanted |= lks_str_is(word, acts[i].word) ? (unsigned)acts[i].act : 0;
     }
+    return wanted;
+}
+
+/* What is asked of its nodes. A sweep is never 0 in a record that has these fields: where it is,
+ * the record is of version 1, when deviations were not refused and endpoints not read. */
+static void care(struct lks_state_pool *pool, const struct lks_rec_pool *from)
+{
+    bool old = from->sweep == 0;
+    pool->on_drift = acts_of(from->on_drift);
+    pool->deviations = old || from->deviations;
+    pool->attested = from->attested;
+    pool->check_age = from->check_age;
+    pool->sweep = old ? SWEEP_DEFAULT : from->sweep;
 }
 
 static enum lks_code apply_pool(const struct lks_applying *a)
@@ -190,7 +221,9 @@ static enum lks_code apply_pool(const struct lks_applying *a)
         return a->err->code;
     pool->known = true;
     pool->criticality = from->criticality > UINT32_MAX ? UINT32_MAX : (uint32_t)from->criticality;
-    pin(a->s, p, digest);
+    pin(pool, digest);
+    care(pool, from);
+    lks_standing_update_pool(a->s, p);
     return LKS_OK;
 }
 
@@ -201,19 +234,17 @@ static enum lks_code apply_pool_removed(const struct lks_applying *a)
     if (p == LKS_NO_POOL)
         return LKS_OK;
     struct lks_state_pool *pool = &a->s->pools[p];
-    pin(a->s, p, 0);
-    pool->known = false;
-    pool->posture = pool->enforce = pool->sched = pool->stack = 0;
-    pool->criticality = 0;
-    pool->mass_alarm = 0;
+    struct lks_state_pool left = {
+        .name = pool->name, .nodes = pool->nodes, .enrolled = pool->enrolled};
+    memcpy(left.liveness, pool->liveness, sizeof(left.liveness));
+    *pool = left;
     lks_mass_clear(&a->s->mass[p], a->s->turns);
+    lks_standing_update_pool(a->s, p);
     return LKS_OK;
 }
 
-/* Each name of a host list in turn; one that is not a host list names nobody. */
-static enum lks_code each_host(const struct lks_applying *a, struct lks_str hosts,
-                               enum lks_code (*fn)(const struct lks_applying *a,
-                                                   struct lks_str name))
+enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts,
+                              lks_apply_host *fn, void *ctx)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_hostlist list = {0};
@@ -222,7 +253,7 @@ static enum lks_code each_host(const struct lks_applying *a, struct lks_str host
     if (lks_hostlist_parse(hosts, &arena, &list, &bad) != LKS_OK)
         return bad.code == LKS_E_NOMEM ? lks_fail_nomem(a->err) : LKS_OK;
     for (size_t i = 0; i < list.count; i++) {
-        if (fn(a, list.names[i]) != LKS_OK)
+        if (fn(a, list.names[i], ctx) != LKS_OK)
             return a->err->code;
     }
     return LKS_OK;
@@ -246,8 +277,9 @@ static enum lks_code place_texts(const struct lks_applying *a, struct lks_node *
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
-static enum lks_code place(const struct lks_applying *a, struct lks_str name)
+static enum lks_code place(const struct lks_applying *a, struct lks_str name, void *ctx)
 {
+    (void)ctx;
     struct lks_state *s = a->s;
     uint32_t n = 0, pool = LKS_NO_POOL;
     if (lks_state_place(s, name, &n, a->err) != LKS_OK)
@@ -263,65 +295,68 @@ static enum lks_code place(const struct lks_applying *a, struct lks_str name)
     if (node->pool != pool) {
         leave_pool(a, node);
         node->pool = pool;
-        if (node->judged_stack != (pool == LKS_NO_POOL ? 0 : s->pools[pool].stack_digest))
-            unjudge(node);
     }
     count(s, node, 1);
-    return LKS_OK;
+    return lks_standing_place(s, n, a->err);
 }
 
 static enum lks_code apply_placed(const struct lks_applying *a)
 {
-    return each_host(a, a->r->placed.hosts, place);
+    return lks_apply_hosts(a, a->r->placed.hosts, place, NULL);
 }
 
 /* What was known of the machine under this name is about another machine now. */
 static enum lks_code forget_machine(const struct lks_applying *a, struct lks_node *node)
 {
-    if (run_tuple(a, node, LKS_STR("")) != LKS_OK)
-        return a->err->code;
-    unjudge(node);
+    lks_apply_forget_readings(a, node);
     node->enrolled = node->intake = node->accepted = false;
     node->intake_why = 0;
     node->liveness = LKS_NEVER_SEEN;
     node->liveness_since = a->time;
-    node->boot = node->tuple_boot = node->report = 0;
-    node->taken = node->tuple_since = 0;
+    node->boot = 0;
     memset(node->parts, 0, sizeof(node->parts));
+    node->parts_since = 0;
     node->notes = 0;
+    node->unhealthy = false;
+    if (node->changing == 0)
+        lks_apply_drop(a->s, &node->condition_text);
+    node->attested_until = node->checked_at = 0;
     node->token_hash = 0;
     node->token_expires = 0;
     memset(node->certificates, 0, sizeof(node->certificates));
-    a->s->pulses[number_of(a, node)] = (struct lks_pulse){0};
-    return arm(a, number_of(a, node));
+    a->s->pulses[lks_apply_number(a, node)] = (struct lks_pulse){0};
+    return arm(a, lks_apply_number(a, node));
 }
 
-static enum lks_code remove_node(const struct lks_applying *a, struct lks_str name)
+static enum lks_code remove_node(const struct lks_applying *a, struct lks_str name, void *ctx)
 {
-    struct lks_node *node = find(a, name);
+    (void)ctx;
+    struct lks_node *node = lks_apply_find(a, name);
     if (node == NULL)
         return LKS_OK;
     count(a->s, node, -1);
     if (forget_machine(a, node) != LKS_OK)
         return a->err->code;
     leave_pool(a, node);
+    lks_apply_drop(a->s, &node->condition_text);
     *node = (struct lks_node){.pool = LKS_NO_POOL, .pending = node->pending};
-    return LKS_OK;
+    return lks_standing_place(a->s, lks_apply_number(a, node), a->err);
 }
 
 static enum lks_code apply_removed(const struct lks_applying *a)
 {
-    return each_host(a, a->r->removed.hosts, remove_node);
+    return lks_apply_hosts(a, a->r->removed.hosts, remove_node, NULL);
 }
 
 static enum lks_code apply_replaced(const struct lks_applying *a)
 {
-    struct lks_node *node = find(a, a->r->replaced.node);
+    struct lks_node *node = lks_apply_find(a, a->r->replaced.node);
     if (node == NULL)
         return LKS_OK;
     count(a->s, node, -1);
     enum lks_code code = forget_machine(a, node);
     count(a->s, node, 1);
+    lks_standing_update(a->s, lks_apply_number(a, node));
     return code;
 }
 
@@ -330,7 +365,7 @@ static enum lks_code apply_replaced(const struct lks_applying *a)
 static enum lks_code apply_token(const struct lks_applying *a)
 {
     const struct lks_rec_token *t = &a->r->token;
-    struct lks_node *node = find(a, t->node);
+    struct lks_node *node = lks_apply_find(a, t->node);
     if (node == NULL)
         return LKS_OK;
     node->token_expires = t->expires;
@@ -350,13 +385,14 @@ static void set_enrolled(const struct lks_applying *a, struct lks_node *node, bo
     count(a->s, node, -1);
     node->enrolled = enrolled;
     count(a->s, node, 1);
+    lks_standing_update(a->s, lks_apply_number(a, node));
 }
 
 /* The token is used, and certificates from before are good for nothing. */
 static enum lks_code apply_enrolled(const struct lks_applying *a)
 {
     const struct lks_rec_enrolled *e = &a->r->enrolled;
-    struct lks_node *node = find(a, e->node);
+    struct lks_node *node = lks_apply_find(a, e->node);
     if (node == NULL)
         return LKS_OK;
     set_enrolled(a, node, true);
@@ -370,7 +406,7 @@ static enum lks_code apply_enrolled(const struct lks_applying *a)
 static enum lks_code apply_certified(const struct lks_applying *a)
 {
     const struct lks_rec_certified *c = &a->r->certified;
-    struct lks_node *node = find(a, c->node);
+    struct lks_node *node = lks_apply_find(a, c->node);
     if (node == NULL)
         return LKS_OK;
     set_enrolled(a, node, true);
@@ -382,7 +418,7 @@ static enum lks_code apply_certified(const struct lks_applying *a)
 
 static enum lks_code apply_revoked(const struct lks_applying *a)
 {
-    struct lks_node *node = find(a, a->r->revoked.node);
+    struct lks_node *node = lks_apply_find(a, a->r->revoked.node);
     if (node == NULL)
         return LKS_OK;
     set_enrolled(a, node, false);
@@ -396,7 +432,7 @@ static enum lks_code apply_revoked(const struct lks_applying *a)
 static enum lks_code apply_liveness(const struct lks_applying *a)
 {
     const struct lks_rec_liveness *l = &a->r->liveness;
-    struct lks_node *node = find(a, l->node);
+    struct lks_node *node = lks_apply_find(a, l->node);
     if (node == NULL || l->state >= LKS_LIVENESS_COUNT)
         return LKS_OK;
     bool worse = node->liveness == LKS_LIVE && (l->state == LKS_LATE || l->state == LKS_LOST);
@@ -404,74 +440,37 @@ static enum lks_code apply_liveness(const struct lks_applying *a)
     node->liveness = (enum lks_liveness)l->state;
     node->liveness_since = a->time;
     count(a->s, node, 1);
+    lks_standing_update(a->s, lks_apply_number(a, node));
     if (worse)
-        lks_apply_turned(a, number_of(a, node));
-    return arm(a, number_of(a, node));
+        lks_apply_turned(a, lks_apply_number(a, node));
+    return arm(a, lks_apply_number(a, node));
 }
 
 static enum lks_code apply_booted(const struct lks_applying *a)
 {
-    struct lks_node *node = find(a, a->r->booted.node);
-    return node == NULL ? LKS_OK : lks_apply_keep(a, a->r->booted.boot, &node->boot);
-}
-
-/* Readings are long, and a node that changes all the time brings ever new ones: they are freed when
- * nobody runs them, unlike other texts. */
-static enum lks_code apply_tuple_known(const struct lks_applying *a)
-{
-    const struct lks_rec_tuple_known *k = &a->r->tuple_known;
-    uint32_t id = 0;
-    if (k->digest.len == 0 || lks_state_tuple_known(a->s, k->digest))
+    struct lks_node *node = lks_apply_find(a, a->r->booted.node);
+    if (node == NULL)
         return LKS_OK;
-    if (lks_state_tuple_place(a->s, k->digest, &id, a->err) != LKS_OK)
-        return a->err->code;
-    if (k->readings.len == 0)
-        return LKS_OK;
-    char *copy = strndup(k->readings.ptr, k->readings.len);
-    if (copy == NULL)
-        return lks_fail_nomem(a->err);
-    a->s->tuple_texts[id] = copy;
-    a->s->tuple_readings[id] = LKS_TEXT_OF_TUPLE | id;
-    return LKS_OK;
+    enum lks_code code = lks_apply_keep(a, a->r->booted.boot, &node->boot);
+    lks_standing_update(a->s, lks_apply_number(a, node));
+    return code;
 }
 
-static uint32_t small(uint64_t number)
+static bool has_parts(const struct lks_node *node)
 {
-    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    return node->parts[LKS_PART_BOARD] != 0 || node->parts[LKS_PART_GPUS] != 0 ||
+           node->parts[LKS_PART_NICS] != 0;
 }
 
-static enum lks_code apply_tuple(const struct lks_applying *a)
-{
-    const struct lks_rec_tuple *t = &a->r->tuple;
-    struct lks_node *node = find(a, t->node);
-    if (node == NULL || t->judged >= LKS_JUDGED_COUNT)
-        return LKS_OK;
-    const struct lks_kept list[] = {
-        {t->report, &node->report},
-        {t->boot, &node->tuple_boot},
-        {t->stack, &node->judged_stack},
-        {t->first, &node->first},
-    };
-    bool worse = node->judged == LKS_JUDGED_CONFORMS && t->judged == LKS_JUDGED_DRIFT;
-    if (run_tuple(a, node, t->digest) != LKS_OK ||
-        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    if (worse)
-        lks_apply_turned(a, number_of(a, node));
-    node->taken = t->taken;
-    node->tuple_since = a->time;
-    node->judged = (enum lks_judged)t->judged;
-    node->drifted = small(t->drifted);
-    node->unmeasured = small(t->unmeasured);
-    return LKS_OK;
-}
-
+/* Those it is first seen with are not others. */
 static enum lks_code apply_parts(const struct lks_applying *a)
 {
     const struct lks_rec_parts *p = &a->r->parts;
-    struct lks_node *node = find(a, p->node);
+    struct lks_node *node = lks_apply_find(a, p->node);
     if (node == NULL)
         return LKS_OK;
+    if (has_parts(node))
+        node->parts_since = a->time;
     const struct lks_kept list[] = {
         {p->board, &node->parts[LKS_PART_BOARD]},
         {p->gpus, &node->parts[LKS_PART_GPUS]},
@@ -483,7 +482,7 @@ static enum lks_code apply_parts(const struct lks_applying *a)
 static enum lks_code apply_noted(const struct lks_applying *a)
 {
     const struct lks_rec_noted *r = &a->r->noted;
-    struct lks_node *node = find(a, r->node);
+    struct lks_node *node = lks_apply_find(a, r->node);
     if (node == NULL || r->note >= LKS_NOTE_COUNT)
         return LKS_OK;
     uint32_t bit = UINT32_C(1) << r->note;
@@ -495,48 +494,55 @@ static enum lks_code apply_noted(const struct lks_applying *a)
 
 static enum lks_code apply_intake(const struct lks_applying *a)
 {
-    struct lks_node *node = find(a, a->r->intake.node);
+    struct lks_node *node = lks_apply_find(a, a->r->intake.node);
     if (node == NULL)
         return LKS_OK;
     node->intake = true;
     node->accepted = false;
+    lks_standing_update(a->s, lks_apply_number(a, node));
     return lks_apply_keep(a, a->r->intake.why, &node->intake_why);
 }
 
-static enum lks_code accept_node(const struct lks_applying *a, struct lks_str name)
+static enum lks_code accept_node(const struct lks_applying *a, struct lks_str name, void *ctx)
 {
-    struct lks_node *node = find(a, name);
+    (void)ctx;
+    struct lks_node *node = lks_apply_find(a, name);
     if (node == NULL)
         return LKS_OK;
     node->intake = false;
     node->accepted = true;
     node->intake_why = 0;
+    lks_standing_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
 static enum lks_code apply_accepted(const struct lks_applying *a)
 {
-    return each_host(a, a->r->accepted.hosts, accept_node);
+    return lks_apply_hosts(a, a->r->accepted.hosts, accept_node, NULL);
 }
 
 static enum lks_code apply_held(const struct lks_applying *a)
 {
     const struct lks_rec_held *h = &a->r->held;
-    struct lks_node *node = find(a, h->node);
+    struct lks_node *node = lks_apply_find(a, h->node);
     if (node == NULL)
         return LKS_OK;
+    node->held_since = node->held ? node->held_since : a->time;
     node->held = true;
+    lks_standing_update(a->s, lks_apply_number(a, node));
     const struct lks_kept list[] = {{h->by, &node->held_by}, {h->reason, &node->held_reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
 static enum lks_code apply_unheld(const struct lks_applying *a)
 {
-    struct lks_node *node = find(a, a->r->unheld.node);
+    struct lks_node *node = lks_apply_find(a, a->r->unheld.node);
     if (node == NULL)
         return LKS_OK;
     node->held = false;
+    node->held_since = 0;
     node->held_by = node->held_reason = 0;
+    lks_standing_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 
@@ -557,8 +563,26 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_REVOKED] = apply_revoked,
     [LKS_RECORD_LIVENESS] = apply_liveness,
     [LKS_RECORD_BOOTED] = apply_booted,
-    [LKS_RECORD_TUPLE_KNOWN] = apply_tuple_known,
-    [LKS_RECORD_TUPLE] = apply_tuple,
+    [LKS_RECORD_TUPLE] = lks_apply_tuple,
+    [LKS_RECORD_BASIS] = lks_apply_basis,
+    [LKS_RECORD_VERDICT] = lks_apply_verdict,
+    [LKS_RECORD_OUTBAND] = lks_apply_outband,
+    [LKS_RECORD_DRIFT] = lks_apply_drift,
+    [LKS_RECORD_CONDITION] = lks_apply_condition,
+    [LKS_RECORD_DRAINED] = lks_apply_drained,
+    [LKS_RECORD_UNDRAINED] = lks_apply_undrained,
+    [LKS_RECORD_DEVIATION] = lks_apply_deviation,
+    [LKS_RECORD_DEVIATION_ENDED] = lks_apply_deviation_ended,
+    [LKS_RECORD_PUBLISHED] = lks_apply_published,
+    [LKS_RECORD_STEPPED] = lks_apply_stepped,
+    [LKS_RECORD_IMAGE] = lks_apply_image,
+    [LKS_RECORD_IMAGE_GONE] = lks_apply_image_gone,
+    [LKS_RECORD_ARTIFACT] = lks_apply_artifact,
+    [LKS_RECORD_ARTIFACT_GONE] = lks_apply_artifact_gone,
+    [LKS_RECORD_JOB] = lks_apply_job,
+    [LKS_RECORD_OVERRIDE] = lks_apply_override,
+    [LKS_RECORD_OBSERVED] = lks_apply_observed,
+    [LKS_RECORD_LED] = lks_apply_led,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,

@@ -26,6 +26,27 @@ struct lks_kept {
 enum lks_code lks_apply_keep_all(const struct lks_applying *a, const struct lks_kept *list,
                                  size_t count) LKS_MUST_CHECK;
 
+/* The same for texts that no longer count when another takes their place: digests of reports, what
+ * is said of a node now. Where the number goes has one already, or 0. */
+enum lks_code lks_apply_pass(const struct lks_applying *a, struct lks_str text,
+                             lks_text *out) LKS_MUST_CHECK;
+enum lks_code lks_apply_pass_all(const struct lks_applying *a, const struct lks_kept *list,
+                                 size_t count) LKS_MUST_CHECK;
+void lks_apply_drop(struct lks_state *s, lks_text *text);
+
+/* The placed node of that name, or NULL; and the place of one. */
+struct lks_node *lks_apply_find(const struct lks_applying *a, struct lks_str name);
+uint32_t lks_apply_number(const struct lks_applying *a, const struct lks_node *node);
+
+/* Each name of a host list in turn; one that is not a host list names nobody. */
+typedef enum lks_code lks_apply_host(const struct lks_applying *a, struct lks_str name, void *ctx);
+enum lks_code lks_apply_hosts(const struct lks_applying *a, struct lks_str hosts,
+                              lks_apply_host *fn, void *ctx) LKS_MUST_CHECK;
+
+/* Make place for one element at `at` in an array of `count`, or close the gap there. */
+void lks_apply_open_gap(void *array, uint32_t count, uint32_t at, size_t size);
+void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size);
+
 /* A node of a pool turned for the worse. */
 void lks_apply_turned(const struct lks_applying *a, uint32_t node);
 
@@ -33,5 +54,20 @@ void lks_apply_turned(const struct lks_applying *a, uint32_t node);
 lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_granted,
     lks_apply_ungranted, lks_apply_api_token, lks_apply_api_token_gone, lks_apply_command,
     lks_apply_command_ended;
+/* apply_drift.c: what nodes run, and what is said of it */
+lks_applier lks_apply_tuple, lks_apply_basis, lks_apply_verdict, lks_apply_outband, lks_apply_drift,
+    lks_apply_condition, lks_apply_drained, lks_apply_undrained, lks_apply_deviation,
+    lks_apply_deviation_ended;
+
+/* Nothing is known of what it runs, and so nothing of its drift. */
+void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *node);
+
+/* When its out-of-band reading is past its age; `over`: it was, when it was recorded. */
+enum lks_code lks_apply_age(const struct lks_applying *a, uint32_t node, bool over) LKS_MUST_CHECK;
+
+/* apply_registry.c: stacks, images, artifacts, jobs, and who leads */
+lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_image_gone,
+    lks_apply_artifact, lks_apply_artifact_gone, lks_apply_job, lks_apply_override,
+    lks_apply_observed, lks_apply_led;
 
 #endif

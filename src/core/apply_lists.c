@@ -86,14 +86,13 @@ enum lks_code lks_apply_mass(const struct lks_applying *a)
 
 /* Access ------------------------------------------------------------------------------------ */
 
-/* Make place for one element at `at` in an array of `count`, or close the gap there. */
-static void open_gap(void *array, uint32_t count, uint32_t at, size_t size)
+void lks_apply_open_gap(void *array, uint32_t count, uint32_t at, size_t size)
 {
     char *gap = (char *)array + at * size;
     memmove(gap + size, gap, (count - at) * size);
 }
 
-static void close_gap(void *array, uint32_t count, uint32_t at, size_t size)
+void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size)
 {
     char *gap = (char *)array + at * size;
     memmove(gap, gap + size, (count - at - 1) * size);
@@ -113,7 +112,7 @@ enum lks_code lks_apply_granted(const struct lks_applying *a)
         LKS_ROOM(s->bindings, &s->binding_room, s->binding_count + 1, LKS_STATE_BINDINGS_MAX,
                  a->err) != LKS_OK)
         return lks_wrap(a->err, "bindings");
-    open_gap(s->bindings, s->binding_count++, at, sizeof(made));
+    lks_apply_open_gap(s->bindings, s->binding_count++, at, sizeof(made));
     s->bindings[at] = made;
     return LKS_OK;
 }
@@ -125,7 +124,7 @@ enum lks_code lks_apply_ungranted(const struct lks_applying *a)
         .identity = u->identity, .role = u->role, .site = u->site, .pool = u->pool};
     uint32_t at = 0;
     if (lks_state_binding_at(a->s, &want, &at))
-        close_gap(a->s->bindings, a->s->binding_count--, at, sizeof(a->s->bindings[0]));
+        lks_apply_close_gap(a->s->bindings, a->s->binding_count--, at, sizeof(a->s->bindings[0]));
     return LKS_OK;
 }
 
@@ -143,7 +142,7 @@ enum lks_code lks_apply_api_token(const struct lks_applying *a)
         if (LKS_ROOM(s->tokens, &s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX, a->err) !=
             LKS_OK)
             return lks_wrap(a->err, "API tokens");
-        open_gap(s->tokens, s->token_count++, at, sizeof(made));
+        lks_apply_open_gap(s->tokens, s->token_count++, at, sizeof(made));
     }
     s->tokens[at] = made;
     return LKS_OK;
@@ -153,7 +152,7 @@ enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
 {
     uint32_t at = 0;
     if (lks_state_token_at(a->s, a->r->api_token_gone.id, &at))
-        close_gap(a->s->tokens, a->s->token_count--, at, sizeof(a->s->tokens[0]));
+        lks_apply_close_gap(a->s->tokens, a->s->token_count--, at, sizeof(a->s->tokens[0]));
     return LKS_OK;
 }
 

@@ -36,11 +36,9 @@ size_t lks_boards_of(const struct lks_facts *facts, const struct lks_stack *stac
     return count;
 }
 
-bool lks_boards_any_family(const struct lks_facts *facts, const struct lks_stack *stack,
+bool lks_boards_any_family(const struct lks_gpu *const *boards, size_t count,
                            struct lks_str families)
 {
-    const struct lks_gpu *boards[LKS_BOARDS_MAX];
-    size_t count = lks_boards_of(facts, stack, boards, LKS_COUNT(boards));
     for (size_t i = 0; i < count; i++) {
         if (lks_board_in_families(boards[i], families))
             return true;

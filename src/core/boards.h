@@ -11,9 +11,9 @@
 size_t lks_boards_of(const struct lks_facts *facts, const struct lks_stack *stack,
                      const struct lks_gpu **out, size_t max);
 
-/* True when one of them is of a family in `families` (blank-separated; a blank inside a name is
+/* True when one of `boards` is of a family in `families` (blank-separated; a blank inside a name is
  * written '-'), or when `families` is empty. */
-bool lks_boards_any_family(const struct lks_facts *facts, const struct lks_stack *stack,
+bool lks_boards_any_family(const struct lks_gpu *const *boards, size_t count,
                            struct lks_str families);
 
 bool lks_board_among(const struct lks_gpu *gpu, const struct lks_gpu *const *boards, size_t count);

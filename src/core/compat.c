@@ -106,7 +106,8 @@ size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
     static bool (*const readings[])(const struct lks_gpu *gpu, struct lks_str name) = {
         is_product, is_tool_name, is_family, is_product_start, has_pci_id};
     size_t count = 0;
-    for (size_t r = 0; r < LKS_COUNT(readings) && count == 0; r++) {
+    bool id = memchr(name.ptr, ':', name.len) != NULL; /* no product is called so */
+    for (size_t r = id ? LKS_COUNT(readings) - 1 : 0; r < LKS_COUNT(readings) && count == 0; r++) {
         for (size_t i = 0; i < facts->gpus.count && count < max; i++) {
             const struct lks_gpu *gpu = &facts->gpus.rows[i];
             if (!gpu->nvswitch && readings[r](gpu, name))

@@ -1,5 +1,6 @@
 #include "core/conform.h"
 
+#include "core/basis.h"
 #include "core/conform_judge.h"
 #include "core/parts.h"
 
@@ -35,6 +36,7 @@ const char *lks_cause_name(enum lks_cause cause)
         [LKS_CAUSE_DEVICE_MISSING] = "device missing",
         [LKS_CAUSE_UNWANTED] = "should not be there",
         [LKS_CAUSE_UNMEASURED] = "unmeasured",
+        [LKS_CAUSE_BANDS] = "bands disagree",
     };
     LKS_ASSERT((size_t)cause < LKS_CAUSE_COUNT);
     return names[cause];
@@ -67,10 +69,18 @@ struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgem
 {
     if (!make_room(j->out))
         return NULL;
-    j->out->drifted += row->verdict == LKS_DRIFT;
-    j->out->unmeasured += row->verdict == LKS_NOT_MEASURED;
-    j->out->rows[j->out->count] = *row;
-    return &j->out->rows[j->out->count++];
+    struct lks_judgement *added = &j->out->rows[j->out->count++];
+    *added = *row;
+    if (row->value.ptr == NULL)
+        added->value = row->actual;
+    /* Two bands that contradict each other are more than something that nobody read. */
+    if (row->verdict == LKS_NOT_MEASURED && lks_str_starts(row->actual, LKS_BASIS_DISAGREE)) {
+        added->verdict = LKS_DRIFT;
+        added->cause = LKS_CAUSE_BANDS;
+    }
+    j->out->drifted += added->verdict == LKS_DRIFT;
+    j->out->unmeasured += added->verdict == LKS_NOT_MEASURED;
+    return added;
 }
 
 /* Software first, then firmware: each is sorted by name. */

@@ -32,6 +32,7 @@ enum lks_cause {
     LKS_CAUSE_DEVICE_MISSING, /* "device missing" */
     LKS_CAUSE_UNWANTED,       /* "should not be there" */
     LKS_CAUSE_UNMEASURED,     /* "unmeasured" */
+    LKS_CAUSE_BANDS,          /* "bands disagree": in-band and out-of-band readings differ */
     LKS_CAUSE_COUNT
 };
 const char *lks_verdict_name(enum lks_verdict verdict); /* "conforms", "with image", "drift", ... */
@@ -42,7 +43,9 @@ struct lks_judgement {
     struct lks_str subject; /* "driver", "firmware/vbios[PN]", "settings.ecc", "devices.gpus" */
     struct lks_str pinned;
     struct lks_str actual; /* as people read it: "580.95.05", "mig enabled on 2 of 8 GPUs" */
-    struct lks_str of;     /* the device it fails on, where it is one */
+    struct lks_str
+        value;         /* what nodes are compared in: the same, or empty where nothing is there */
+    struct lks_str of; /* the device it fails on, where it is one */
     enum lks_verdict verdict;
     enum lks_cause cause;
     struct lks_str evidence;

@@ -160,13 +160,24 @@ static struct lks_reading *untold(struct lks_judge *j, const struct lks_reading 
     return r;
 }
 
-/* In the place of ids that say too little, what the names say. */
+static bool says_the_same(const struct lks_reading *a, const struct lks_reading *b)
+{
+    return a == b ||
+           (a != NULL && b != NULL && a->state == b->state && lks_str_eq(a->value, b->value));
+}
+
+/* In the place of ids that say too little, what the names say. Most GPUs are as the one before. */
 static void ask_names(struct lks_judge *j, const struct lks_pin *pin, struct lks_readings *ids)
 {
+    const struct lks_reading *last_id = NULL, *last_product = NULL;
+    enum which which = WANTED;
     for (size_t i = 0; i < ids->count; i++) {
         const struct lks_reading *id = ids->list[i];
         const struct lks_reading *product = lks_node_reading(j->tuple, "gpu.product", id->of);
-        enum which which = board_by_name(j, pin, id, product);
+        if (last_id == NULL || !says_the_same(last_id, id) || !says_the_same(last_product, product))
+            which = board_by_name(j, pin, id, product);
+        last_id = id;
+        last_product = product;
         const struct lks_reading *instead = which == UNTOLD ? untold(j, id) : product;
         if (which != WANTED && instead != NULL)
             ids->list[i] = instead;
@@ -276,6 +287,8 @@ const struct lks_class *lks_judge_class(struct lks_judge *j)
 {
     const struct lks_class *best = NULL;
     struct misfit least = {0};
+    if (j->stack->class_count == 1)
+        return j->stack->classes[0];
     for (size_t i = 0; i < j->stack->class_count; i++) {
         struct misfit m = misfit(j, j->stack->classes[i]);
         bool less = m.weight < least.weight ||

@@ -196,6 +196,7 @@ static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
         .subject = pin->subject,
         .pinned = pin->pinned,
         .actual = LKS_STR("absent"),
+        .value = {"", 0},
         .of = {"", 0},
         .verdict = LKS_CONFORMS,
         .evidence = all->list[0]->evidence,
@@ -232,7 +233,8 @@ static bool is_sideless(const struct lks_component *c, const struct lks_readings
  * not "EDA53W00Q". */
 static bool holds_firmware(const struct lks_pin *pin, const struct lks_reading *r)
 {
-    bool same = pin->scheme == LKS_VERSION_FIRMWARE
+    bool same = lks_str_eq(pin->pin->version, r->value) ? true
+                : pin->scheme == LKS_VERSION_FIRMWARE
                     ? lks_str_eq_nocase(pin->pin->version, r->value)
                     : lks_version_cmp(pin->pin->version, r->value, pin->scheme) == 0;
     return same || (pin->window != NULL && lks_range_has(pin->window, r->value, pin->scheme));

@@ -58,6 +58,9 @@ bool lks_judge_holds(const struct lks_pin *pin, const struct lks_reading *r);
 struct lks_str lks_judge_text(struct lks_judge *j, const char *fmt, ...) LKS_PRINTF(2, 3);
 struct lks_str lks_judge_copy(struct lks_judge *j, const struct lks_buf *text);
 
+/* "a.b", the same way. */
+struct lks_str lks_judge_path(struct lks_judge *j, struct lks_str a, struct lks_str b);
+
 /* A row of what no probe reads, or of what one could not. */
 void lks_judge_unmeasured(struct lks_judge *j, struct lks_str subject, struct lks_str pinned,
                           const struct lks_reading *r);

@@ -12,7 +12,7 @@ enum { ASPECT_SIZE = LKS_READING_NAME_MAX + 32 };
 /* Equal, and not only alike: a kernel is its release to the letter. */
 static bool is_version(struct lks_str pin, struct lks_str v, enum lks_version_scheme scheme)
 {
-    if (scheme == LKS_VERSION_FIRMWARE)
+    if (lks_str_eq(pin, v) || scheme == LKS_VERSION_FIRMWARE)
         return lks_str_eq(pin, v);
     return lks_version_cmp(pin, v, scheme) == 0 ||
            (scheme == LKS_VERSION_DOTTED &&
@@ -31,13 +31,25 @@ static bool holds_version(const struct lks_pin *pin, const struct lks_reading *r
 
 /* Aspects ----------------------------------------------------------------------------------- */
 
+/* "NAME.ASPECT", in `out`; nothing is called so where it is too long. */
+static struct lks_str aspect_name(const struct lks_component *c, const char *which,
+                                  char out[ASPECT_SIZE])
+{
+    size_t len = strlen(which);
+    if (c->name.len + 1 + len >= ASPECT_SIZE)
+        return (struct lks_str){"", 0};
+    memcpy(out, c->name.ptr, c->name.len);
+    out[c->name.len] = '.';
+    memcpy(out + c->name.len + 1, which, len + 1);
+    return (struct lks_str){out, c->name.len + 1 + len};
+}
+
 /* All readings of a side of a component: packages that differ are one each. */
 static const struct lks_reading *aspect(const struct lks_judge *j, const struct lks_component *c,
                                         const char *which, size_t *count)
 {
     char name[ASPECT_SIZE];
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
-    return lks_tuple_range(j->tuple, lks_str_from(name), count);
+    return lks_tuple_range(j->tuple, aspect_name(c, which, name), count);
 }
 
 /* The one of its packages that counts. */
@@ -45,8 +57,7 @@ static const struct lks_reading *package_of(const struct lks_judge *j,
                                             const struct lks_component *c)
 {
     char name[ASPECT_SIZE];
-    snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", LKS_STR_ARG(c->name));
-    return lks_node_best(j->tuple, lks_str_from(name));
+    return lks_node_best(j->tuple, aspect_name(c, "package", name));
 }
 
 static const char *const aspects[] = {"loaded", "disk", "library", "package"};
@@ -137,7 +148,7 @@ static void judge_text(struct lks_judge *j, const struct lks_component *c, const
                        struct lks_str pinned, const struct lks_readings *of)
 {
     struct lks_pin pin = {
-        .subject = lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->label), which),
+        .subject = lks_judge_path(j, c->label, lks_str_from(which)),
         .pinned = pinned,
         .holds = holds_text,
         .changed = LKS_CAUSE_OTHER_BUILD,
@@ -149,7 +160,7 @@ static void judge_text(struct lks_judge *j, const struct lks_component *c, const
 static void judge_aspect_text(struct lks_judge *j, const struct lks_component *c, const char *which,
                               struct lks_str pinned)
 {
-    struct lks_str name = lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(c->name), which);
+    struct lks_str name = lks_judge_path(j, c->name, lks_str_from(which));
     struct lks_readings all = lks_judge_called(j, name);
     judge_text(j, c, which, pinned, &all);
 }
@@ -400,9 +411,11 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
         row.evidence = skipped->evidence;
     } else if (found->equal == NULL) {
         row.verdict = LKS_WITH_IMAGE;
+        row.value = LKS_STR("");
         row.actual = LKS_STR("no image on this node");
     } else {
         row.actual = shown_copy(j, found);
+        row.value = found->equal->value;
     }
     row.of = r != NULL && row.verdict != LKS_CONFORMS ? r->of : row.of;
     row.evidence = r != NULL ? r->evidence : row.evidence;

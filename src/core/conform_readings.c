@@ -26,6 +26,17 @@ struct lks_str lks_judge_text(struct lks_judge *j, const char *fmt, ...)
     return kept(j, text);
 }
 
+struct lks_str lks_judge_path(struct lks_judge *j, struct lks_str a, struct lks_str b)
+{
+    char *text = lks_arena_alloc(&j->out->arena, a.len + 1 + b.len + 1);
+    if (text == NULL)
+        return kept(j, (struct lks_str){NULL, 0});
+    memcpy(text, a.ptr, a.len);
+    text[a.len] = '.';
+    memcpy(text + a.len + 1, b.ptr, b.len);
+    return (struct lks_str){text, a.len + 1 + b.len};
+}
+
 struct lks_str lks_judge_copy(struct lks_judge *j, const struct lks_buf *text)
 {
     if (text->failed != LKS_OK)
@@ -84,14 +95,25 @@ struct tally {
     size_t count[3];                    /* by fit */
     const struct lks_reading *first[3]; /* of each fit */
     size_t absent;                      /* of those that differ */
+    bool uniform;                       /* all say the same */
 };
+
+static bool says_the_same(const struct lks_reading *a, const struct lks_reading *b)
+{
+    return a->state == b->state && lks_str_eq(a->value, b->value) &&
+           lks_str_eq(a->evidence, b->evidence);
+}
 
 static struct tally count_fits(const struct lks_pin *pin, const struct lks_readings *readings)
 {
-    struct tally t = {0};
+    struct tally t = {.uniform = true};
+    enum fit fit = FITS;
     for (size_t i = 0; i < readings->count; i++) {
         const struct lks_reading *r = readings->list[i];
-        enum fit fit = fit_of(pin, r);
+        bool same = i > 0 && says_the_same(r, readings->list[i - 1]);
+        t.uniform = t.uniform && (same || i == 0);
+        if (!same)
+            fit = fit_of(pin, r);
         if (t.count[fit]++ == 0)
             t.first[fit] = r;
         t.absent += fit == DIFFERS && r->state == LKS_ABSENT;
@@ -199,7 +221,7 @@ struct lks_judgement *lks_judge_readings(struct lks_judge *j, const struct lks_p
     struct lks_judgement row = {
         .subject = pin->subject,
         .pinned = pin->pinned,
-        .actual = shown_values(j, pin, readings, fit),
+        .actual = t.uniform ? value_of(readings->list[0]) : shown_values(j, pin, readings, fit),
         .of = {"", 0},
         .verdict = verdicts[fit],
         .cause = fit == DIFFERS  ? cause_of(pin, &t)

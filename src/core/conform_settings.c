@@ -169,6 +169,8 @@ static struct lks_str overriding(const struct lks_doc *list, struct lks_str line
 static bool holds_cmdline(const struct lks_pin *pin, const struct lks_reading *r)
 {
     struct lks_str rest = r->value;
+    if (holds_list(pin, r))
+        return true; /* nothing but these */
     for (const struct lks_doc *item = pin->doc->first; item != NULL; item = item->next) {
         struct lks_str wanted = item->text, each;
         while (lks_str_word(&wanted, &each)) {
@@ -287,13 +289,27 @@ static bool all_pending(const struct lks_judge *j, const struct lks_pin *pin,
     return name != NULL;
 }
 
+/* All devices will have the mode, whichever they are: nothing has to be looked at one by one. */
+static bool none_differs(const struct lks_judge *j, const struct lks_pin *pin, const char *name)
+{
+    size_t count;
+    const struct lks_reading *next = lks_tuple_range(j->tuple, lks_str_from(name), &count);
+    for (; count > 0; count--, next++) {
+        if (next->state == LKS_MEASURED && !is_pending(pin->doc, next->value))
+            return false;
+    }
+    return true;
+}
+
 /* A device that has the mode now and will have another after its next reset is no more golden than
  * a driver that was replaced on disk. */
 static void judge_next(struct lks_judge *j, const struct lks_pin *pin,
                        const struct lks_readings *readings)
 {
     const char *name = pending_name(pin->subject);
-    for (size_t i = 0; name != NULL && i < readings->count; i++) {
+    if (name == NULL || none_differs(j, pin, name))
+        return;
+    for (size_t i = 0; i < readings->count; i++) {
         const struct lks_reading *next = next_of(j, name, readings->list[i]);
         if (next == NULL || is_pending(pin->doc, next->value))
             continue;
@@ -366,8 +382,7 @@ static void walk_form(struct lks_judge *j, struct lks_str path, const struct lks
         const struct lks_doc *item = lks_doc_member(map, form->fields[i].key);
         if (item == NULL)
             continue;
-        walk(j, lks_judge_text(j, "%" LKS_STR_FMT ".%s", LKS_STR_ARG(path), form->fields[i].key),
-             &form->fields[i], item);
+        walk(j, lks_judge_path(j, path, item->key), &form->fields[i], item);
     }
 }
 
@@ -393,8 +408,7 @@ static void walk(struct lks_judge *j, struct lks_str path, const struct lks_fiel
         return;
     }
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        struct lks_str inner = lks_judge_text(j, "%" LKS_STR_FMT ".%" LKS_STR_FMT,
-                                              LKS_STR_ARG(path), LKS_STR_ARG(item->key));
+        struct lks_str inner = lks_judge_path(j, path, item->key);
         judge_value(j, inner, reading_name(inner), item, false);
     }
 }
@@ -415,7 +429,7 @@ void lks_judge_tuning(struct lks_judge *j)
     const struct lks_doc *first = env != NULL ? env->first : NULL;
     const struct lks_reading *file = lks_tuple_find(j->tuple, "tuning.env.*");
     for (const struct lks_doc *item = first; item != NULL; item = item->next) {
-        struct lks_str path = lks_judge_text(j, "tuning.env.%" LKS_STR_FMT, LKS_STR_ARG(item->key));
+        struct lks_str path = lks_judge_path(j, LKS_STR("tuning.env"), item->key);
         const struct lks_reading *r = lks_node_best(j->tuple, path);
         if (r != NULL && r->state != LKS_ABSENT)
             judge_value(j, path, path, item, false);

@@ -1,6 +1,7 @@
 #include "core/decide.h"
 
 #include "core/decide_rules.h"
+#include "core/standing.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,20 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_API_TOKEN_GONE] = lks_decide_api_token_gone,
     [LKS_EVENT_COMMAND] = lks_decide_command,
     [LKS_EVENT_RESULT] = lks_decide_result,
+    [LKS_EVENT_OUTBAND] = lks_decide_outband,
+    [LKS_EVENT_CONDITION] = lks_decide_condition,
+    [LKS_EVENT_DEVIATE] = lks_decide_deviate,
+    [LKS_EVENT_DEVIATION_CLOSE] = lks_decide_deviation_close,
+    [LKS_EVENT_PUBLISH] = lks_decide_publish,
+    [LKS_EVENT_STEP] = lks_decide_step,
+    [LKS_EVENT_IMAGE] = lks_decide_image,
+    [LKS_EVENT_IMAGE_GONE] = lks_decide_image_gone,
+    [LKS_EVENT_ARTIFACT] = lks_decide_artifact,
+    [LKS_EVENT_ARTIFACT_GONE] = lks_decide_artifact_gone,
+    [LKS_EVENT_JOB] = lks_decide_job,
+    [LKS_EVENT_OVERRIDE] = lks_decide_override,
+    [LKS_EVENT_OBSERVED] = lks_decide_observed,
+    [LKS_EVENT_LEAD] = lks_decide_lead,
 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */
@@ -72,17 +87,30 @@ enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book,
     return LKS_OK;
 }
 
+/* A time by the wall clock as one by the other, or `at` where that is earlier. */
+static lks_ms earlier(const struct lks_state *s, lks_ms at, lks_ms wall)
+{
+    lks_ms left = wall > s->seen.wall ? wall - s->seen.wall : 0;
+    lks_ms over = s->seen.mono + left;
+    return wall == UINT64_MAX || over < s->seen.mono || over > at ? at : over;
+}
+
 lks_ms lks_decide_next(const struct lks_state *s)
 {
-    lks_ms at = UINT64_MAX;
+    lks_ms at = UINT64_MAX, ends = UINT64_MAX;
     uint32_t node = 0;
+    const struct lks_standing *st = s->standing;
+    if (st->news > 0 || (st->lacking > 0 && st->tried == 0))
+        return s->seen.mono;
     if (!lks_heap_peek(&s->deadlines, &at, &node))
         at = UINT64_MAX;
-    if (s->commands_open == 0 || s->commands_due == UINT64_MAX)
-        return at;
-    lks_ms left = s->commands_due > s->seen.wall ? s->commands_due - s->seen.wall : 0;
-    lks_ms over = s->seen.mono + left;
-    return over < s->seen.mono || over > at ? at : over;
+    if (lks_heap_peek(&s->outband_ends, &ends, &node))
+        at = earlier(s, at, ends);
+    if (s->commands_open > 0)
+        at = earlier(s, at, s->commands_due);
+    if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)
+        at = st->tried + s->limits.heartbeat; /* a stack that was not known may be by then */
+    return earlier(s, at, s->deviations_due);
 }
 
 /* Writing one down -------------------------------------------------------------------------- */
@@ -192,6 +220,12 @@ static struct lks_deciding_turns *turns_of(struct lks_deciding *d, uint32_t pool
     if (d->turns == NULL)
         d->out->failed = LKS_E_NOMEM;
     return d->turns == NULL ? NULL : &d->turns[pool];
+}
+
+bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool)
+{
+    return lks_state_acts_wait(d->state, pool) ||
+           (d->turns != NULL && pool < d->state->pool_count && d->turns[pool].raised);
 }
 
 void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what)

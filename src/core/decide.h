@@ -40,6 +40,20 @@ enum lks_event_kind {
     LKS_EVENT_API_TOKEN_GONE,
     LKS_EVENT_COMMAND,
     LKS_EVENT_RESULT,
+    LKS_EVENT_OUTBAND,   /* read out of band, or such a reading is over */
+    LKS_EVENT_CONDITION, /* what is said of a node: health, change, attestation, active check */
+    LKS_EVENT_DEVIATE,
+    LKS_EVENT_DEVIATION_CLOSE,
+    LKS_EVENT_PUBLISH,
+    LKS_EVENT_STEP, /* promote or retire a stack */
+    LKS_EVENT_IMAGE,
+    LKS_EVENT_IMAGE_GONE,
+    LKS_EVENT_ARTIFACT,
+    LKS_EVENT_ARTIFACT_GONE,
+    LKS_EVENT_JOB, /* it was admitted and starts */
+    LKS_EVENT_OVERRIDE,
+    LKS_EVENT_OBSERVED,
+    LKS_EVENT_LEAD, /* this controller leads now */
     LKS_EVENT_COUNT
 };
 
@@ -48,8 +62,9 @@ struct lks_event {
     enum lks_event_kind kind;
     struct lks_str by;     /* who asks; empty: nobody */
     struct lks_str reason; /* where a person has to give one */
-    uint32_t node;         /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
-    struct lks_str name;   /* TOKEN, ENROLL: the node; HOLD to REMOVE: a host list */
+    size_t observed_count;
+    uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
+    struct lks_str name; /* TOKEN, ENROLL: the node; HOLD to REMOVE: a host list */
     union {
         struct {
             struct lks_str version, host;
@@ -100,6 +115,40 @@ struct lks_event {
             enum lks_outcome outcome;
             struct lks_str text;
         } result;
+        struct {
+            const struct lks_tuple *tuple; /* NULL: what was read is over, for `reason` */
+            struct lks_str report;
+        } outband;
+        struct {
+            enum lks_condition condition;
+            bool on;
+            lks_ms until;
+            struct lks_str stack, text;
+        } condition;
+        struct {
+            struct lks_str subject, value, owner, approver;
+            lks_ms expires;
+        } deviate;
+        uint64_t deviation; /* DEVIATION_CLOSE */
+        struct {
+            const struct lks_stack *stack;
+            struct lks_str manifest; /* digest of its file, a blob of the same batch */
+            struct lks_str envelope; /* itself, as text */
+        } publish;
+        struct {
+            struct lks_str digest, evidence;
+            enum lks_stack_step to;
+            bool root; /* whoever asks runs this controller */
+        } step;
+        struct lks_rec_image image; /* without `by` */
+        struct lks_rec_artifact artifact;
+        struct lks_rec_job job;                  /* the same */
+        struct lks_rec_override override;        /* the same */
+        const struct lks_rec_observed *observed; /* `observed_count` of them */
+        struct {
+            uint64_t epoch;
+            struct lks_str name, url;
+        } lead;
     };
 };
 
@@ -107,7 +156,11 @@ struct lks_event {
 struct lks_book {
     const struct lks_facts *facts;
     const struct lks_manifest *manifest; /* of the fleet as it was last applied; NULL: none yet */
+    const struct lks_shelf *shelf;       /* core/shelf.h: published stacks; NULL: none */
 };
+
+/* The stack with this digest: of the registry, or in the fleet's own file; NULL: not known. */
+const struct lks_stack *lks_book_stack(const struct lks_book *book, struct lks_str digest);
 
 struct lks_decision {
     struct lks_arena arena; /* owns what records point to */

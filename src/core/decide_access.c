@@ -251,4 +251,7 @@ void lks_decide_alarm_release(struct lks_deciding *d)
     lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){
             .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+    uint32_t pool = lks_state_pool(d->state, lks_state_text(d->state, alarm->subject));
+    if (alarm->kind == LKS_ALARM_MASS && pool != UINT32_MAX)
+        lks_deciding_acts(d, pool);
 }

@@ -1,4 +1,5 @@
 #include "core/decide_rules.h"
+#include "core/standing.h"
 
 #include "trust/envelope.h"
 
@@ -56,6 +57,31 @@ static const struct lks_state_command *pending(const struct lks_state *s, uint32
     return NULL;
 }
 
+/* Where jobs are refused by us, a yes that was given stays good for a while: no step begins on a
+ * node before every yes that could name it has expired. */
+static bool check_quiet(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state *s = d->state;
+    uint32_t pool = s->nodes[node].pool;
+    lks_ms quiet = lks_standing_quiet(s, node);
+    struct lks_str name = lks_state_name(s, node);
+    if (pool >= s->pool_count || !lks_str_is(lks_state_text(s, s->pools[pool].enforce), "on") ||
+        quiet <= d->now.wall)
+        return true;
+    if (quiet == UINT64_MAX)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "jobs may start on %" LKS_STR_FMT
+                            "; hold it first: lockstep node hold %" LKS_STR_FMT,
+                            LKS_STR_ARG(name), LKS_STR_ARG(name));
+    else
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED,
+            "a job may have been admitted to %" LKS_STR_FMT " and not begun; try again in %llu s",
+            LKS_STR_ARG(name),
+            (unsigned long long)((quiet - d->now.wall + LKS_SECOND - 1) / LKS_SECOND));
+    return false;
+}
+
 /* A command is signed for one boot of one node, so there has to be one that answers. A second one
  * waits for the end of the first: what two of them do to each other nobody has tried. */
 static bool check_target(struct lks_deciding *d, uint32_t node)
@@ -93,7 +119,7 @@ void lks_decide_command(struct lks_deciding *d)
         lks_deciding_no_node(d, e->name);
         return;
     }
-    if (!check_target(d, node))
+    if (!check_target(d, node) || !check_quiet(d, node))
         return;
     if (d->state->commands_open >= LKS_STATE_COMMANDS_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",

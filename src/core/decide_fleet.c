@@ -5,6 +5,8 @@
 #include "base/bitset.h"
 #include "base/near.h"
 
+#define HOUR (3600 * LKS_SECOND)
+
 enum { STACK_BYTES_MAX = 16 << 20 };
 
 struct names {
@@ -95,31 +97,94 @@ static void emit_folded(struct work *w, const struct names *list, emit_fn *emit,
 
 /* Pools ------------------------------------------------------------------------------------- */
 
-/* The digest of the stack that the file pins `pool` to; empty for none. */
+/* The last one of that name that was released and not retired since, in the registry; NULL: none.
+ */
+static const struct lks_state_stack *newest_released(const struct lks_state *s, struct lks_str name)
+{
+    const struct lks_state_stack *newest = NULL;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        const struct lks_state_stack *stack = &s->stacks[i];
+        if (stack->step == LKS_STEP_RELEASED && lks_str_eq(lks_state_text(s, stack->name), name) &&
+            (newest == NULL || stack->stepped >= newest->stepped))
+            newest = stack;
+    }
+    return newest;
+}
+
+static void refuse_stack(struct work *w, const struct lks_pool *pool)
+{
+    const struct lks_state *s = w->d->state;
+    struct lks_near near = lks_near_to(pool->stack);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (size_t i = 0; i < w->manifest->stack_count; i++)
+        lks_near_try(&near, w->manifest->stacks[i].name);
+    for (uint32_t i = 0; i < s->stack_count; i++)
+        lks_near_try(&near, lks_state_text(s, s->stacks[i].name));
+    bool same = near.best.len > 0 && lks_str_eq(near.best, pool->stack); /* but not released */
+    lks_deciding_refuse(w->d, LKS_E_INVALID,
+                        "pool '%" LKS_STR_FMT "': no stack '%" LKS_STR_FMT
+                        "' in this file, and none is released in the registry; write it beside the "
+                        "fleet, or see 'lockstep stack ls'%s",
+                        LKS_STR_ARG(pool->name), LKS_STR_ARG(pool->stack),
+                        same ? "" : lks_near_hint(&near, hint));
+}
+
+/* The digest of the stack that the file pins `pool` to; empty for none. The file comes first, then
+ * the pin there is, so that a later release moves no pool: only a change does. */
 static bool resolve_pin(struct work *w, const struct lks_pool *pool,
                         const struct lks_state_pool *now, struct lks_str *out)
 {
     const struct lks_state *s = w->d->state;
+    const struct lks_state_stack *released = NULL;
     uint32_t id = 0;
-    if (pool->stack.len == 0) {
+    if (pool->stack.len == 0)
         *out = (struct lks_str){"", 0};
-    } else if (lks_intern_find(&w->stacks, pool->stack, &id)) {
+    else if (lks_intern_find(&w->stacks, pool->stack, &id))
         *out = lks_str_from(w->manifest->stacks[id].digest);
-    } else if (now != NULL && lks_str_eq(lks_state_text(s, now->stack), pool->stack)) {
+    else if (now != NULL && lks_str_eq(lks_state_text(s, now->stack), pool->stack))
         *out = lks_state_text(s, now->stack_digest);
-    } else {
-        struct lks_near near = lks_near_to(pool->stack);
-        char hint[LKS_NEAR_HINT_SIZE];
-        for (size_t i = 0; i < w->manifest->stack_count; i++)
-            lks_near_try(&near, w->manifest->stacks[i].name);
-        lks_deciding_refuse(w->d, LKS_E_INVALID,
-                            "pool '%" LKS_STR_FMT "': no stack '%" LKS_STR_FMT
-                            "' in this file; write it beside the fleet%s",
-                            LKS_STR_ARG(pool->name), LKS_STR_ARG(pool->stack),
-                            lks_near_hint(&near, hint));
-        return false;
+    else if ((released = newest_released(s, pool->stack)) != NULL)
+        *out = lks_state_text(s, released->digest);
+    else
+        refuse_stack(w, pool);
+    return w->d->out->refused.code == LKS_OK;
+}
+
+static bool is_production(const struct work *w, struct lks_str posture)
+{
+    const struct lks_facts *facts = w->d->book->facts;
+    for (size_t i = 0; i < facts->postures.count; i++) {
+        if (lks_str_eq(facts->postures.rows[i].name, posture))
+            return facts->postures.rows[i].production;
     }
-    return true;
+    return true; /* of another version's table: the stricter way */
+}
+
+/* Production runs what was released. A pool that was pinned so before stays as it is. */
+static bool check_released(struct work *w, const struct lks_pool *pool,
+                           const struct lks_state_pool *now, struct lks_str pin)
+{
+    const struct lks_state *s = w->d->state;
+    bool as_before = now != NULL && lks_str_eq(lks_state_text(s, now->stack_digest), pin) &&
+                     is_production(w, lks_state_text(s, now->posture));
+    if (pin.len == 0 || as_before || !is_production(w, pool->posture))
+        return true;
+    const struct lks_state_stack *stack = lks_state_stack(s, pin);
+    if (stack != NULL && stack->step == LKS_STEP_RELEASED)
+        return true;
+    const char *step = stack != NULL ? lks_step_words[stack->step] : "not published";
+    const char *remedy = "publish it with 'lockstep stack publish', then lead it step by step to "
+                         "'released' with 'lockstep stack promote'";
+    if (stack != NULL)
+        remedy = stack->step == LKS_STEP_RETIRED ? "pin another: 'lockstep stack ls'"
+                                                 : "lead it on with 'lockstep stack promote'";
+    lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                        "pool '%" LKS_STR_FMT "' (%" LKS_STR_FMT
+                        ") is production and takes only released stacks; '%" LKS_STR_FMT
+                        "' (%" LKS_STR_FMT ") is %s: %s",
+                        LKS_STR_ARG(pool->name), LKS_STR_ARG(pool->posture),
+                        LKS_STR_ARG(pool->stack), LKS_STR_ARG(pin), step, remedy);
+    return false;
 }
 
 /* The first pin is set here; where nodes are enrolled, another is the business of a change. */
@@ -143,15 +208,47 @@ static bool check_pin(struct work *w, const struct lks_pool *pool, const struct 
     return false;
 }
 
-static bool pool_differs(const struct lks_state *s, const struct lks_state_pool *now,
-                         const struct lks_rec_pool *want)
+/* What is asked of its nodes and done about those that differ, as the record says it. */
+static unsigned acts_of(const struct lks_pool *pool)
 {
-    return now == NULL || now->criticality != want->criticality ||
+    return (pool->alarm ? LKS_ACT_ALARM : 0U) | (pool->drain ? LKS_ACT_DRAIN : 0U) |
+           (pool->propose ? LKS_ACT_PROPOSE : 0U);
+}
+
+static bool pool_differs(const struct lks_state *s, const struct lks_state_pool *now,
+                         const struct lks_rec_pool *want, unsigned acts)
+{
+    return now == NULL || now->criticality != want->criticality || now->on_drift != acts ||
+           now->deviations != want->deviations || now->attested != want->attested ||
+           now->check_age != want->check_age || now->sweep != want->sweep ||
            !lks_str_eq(lks_state_text(s, now->posture), want->posture) ||
            !lks_str_eq(lks_state_text(s, now->enforce), want->enforce) ||
            !lks_str_eq(lks_state_text(s, now->sched), want->sched) ||
            !lks_str_eq(lks_state_text(s, now->stack), want->stack) ||
            !lks_str_eq(lks_state_text(s, now->stack_digest), want->stack_digest);
+}
+
+static struct lks_rec_pool pool_record(struct work *w, const struct lks_pool *pool,
+                                       struct lks_str pin)
+{
+    struct lks_str acts =
+        lks_deciding_text(w->d, "%s%s%s", pool->alarm ? "alarm " : "", pool->drain ? "drain " : "",
+                          pool->propose ? "propose" : "");
+    return (struct lks_rec_pool){
+        .name = pool->name,
+        .posture = pool->posture,
+        .criticality = (uint64_t)pool->criticality,
+        .enforce = pool->enforce,
+        .sched = pool->sched,
+        .stack = pool->stack,
+        .stack_digest = pin,
+        .by = w->d->event->by,
+        .on_drift = lks_str_trim(acts),
+        .deviations = pool->deviations,
+        .attested = pool->attested,
+        .check_age = (uint64_t)pool->check_hours * HOUR,
+        .sweep = (uint64_t)pool->sweep_hours * HOUR,
+    };
 }
 
 static bool decide_pool(struct work *w, size_t index)
@@ -160,22 +257,15 @@ static bool decide_pool(struct work *w, size_t index)
     const struct lks_pool *pool = &w->fleet->pools[index];
     uint32_t id = lks_state_pool(s, pool->name), ignored = 0;
     const struct lks_state_pool *now = id != UINT32_MAX ? &s->pools[id] : NULL;
-    if (!resolve_pin(w, pool, now, &w->pins[index]) || !check_pin(w, pool, now, w->pins[index]))
+    struct lks_str *pin = &w->pins[index];
+    if (!resolve_pin(w, pool, now, pin) || !check_pin(w, pool, now, *pin) ||
+        !check_released(w, pool, now, *pin))
         return false;
     if (now != NULL)
         lks_bitset_set(&w->pools, id);
     w->fresh_pools += !lks_intern_find(&s->pool_names, pool->name, &ignored);
-    struct lks_rec_pool want = {
-        .name = pool->name,
-        .posture = pool->posture,
-        .criticality = (uint64_t)pool->criticality,
-        .enforce = pool->enforce,
-        .sched = pool->sched,
-        .stack = pool->stack,
-        .stack_digest = w->pins[index],
-        .by = w->d->event->by,
-    };
-    if (pool_differs(s, now, &want))
+    struct lks_rec_pool want = pool_record(w, pool, *pin);
+    if (pool_differs(s, now, &want, acts_of(pool)))
         lks_deciding_add(w->d, LKS_RECORD_POOL)->pool = want;
     return true;
 }

@@ -154,20 +154,20 @@ void lks_decide_hold(struct lks_deciding *d)
 /* Release ----------------------------------------------------------------------------------- */
 
 /* Why a node may not leave intake, in a few words; an empty view when it may. */
-static struct lks_str unfit(struct lks_deciding *d, const struct lks_node *n)
+static struct lks_str unfit(struct lks_deciding *d, uint32_t n)
 {
-    lks_text pin = n->pool < d->state->pool_count ? d->state->pools[n->pool].stack_digest : 0;
-    if (n->tuple == 0)
+    const struct lks_state_verdict *v = lks_state_verdict(d->state, n);
+    if (d->state->nodes[n].tuple == 0)
         return LKS_STR("what it runs was never read");
-    if (pin == 0)
+    if (lks_state_intent(d->state, n) == 0)
         return (struct lks_str){"", 0};
-    if (n->judged == LKS_JUDGED_NOT || n->judged_stack != pin)
+    if (v == NULL)
         return LKS_STR("what it runs was not judged against the stack of its pool");
-    if (n->judged == LKS_JUDGED_CONFORMS)
+    if (v->judged == LKS_JUDGED_CONFORMS)
         return (struct lks_str){"", 0};
-    struct lks_str first = lks_state_text(d->state, n->first);
-    return lks_deciding_text(d, "%u drifted and %u unmeasured%s%" LKS_STR_FMT, n->drifted,
-                             n->unmeasured, first.len > 0 ? ", first " : "", LKS_STR_ARG(first));
+    struct lks_str first = lks_state_text(d->state, v->first);
+    return lks_deciding_text(d, "%u drifted and %u unmeasured%s%" LKS_STR_FMT, v->drifted,
+                             v->unmeasured, first.len > 0 ? ", first " : "", LKS_STR_ARG(first));
 }
 
 static void accept(struct lks_deciding *d, struct lks_str hosts, struct lks_str reason)
@@ -178,7 +178,7 @@ static void accept(struct lks_deciding *d, struct lks_str hosts, struct lks_str 
 
 /* Out of intake, where it is fit or a person insists; the record then says what was passed over.
  * True when it leaves. */
-static bool release_intake(struct lks_deciding *d, const struct lks_node *n, struct lks_str name,
+static bool release_intake(struct lks_deciding *d, uint32_t n, struct lks_str name,
                            struct lks_str *why)
 {
     struct lks_str reason = lks_str_trim(d->event->reason);
@@ -203,7 +203,7 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
         lks_deciding_add(d, LKS_RECORD_UNHELD)->unheld = (struct lks_rec_unheld){
             .node = name, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
     if (n->intake)
-        left = release_intake(d, n, name, &why);
+        left = release_intake(d, node, name, &why);
     if (n->held || left)
         return;
     if (n->intake)

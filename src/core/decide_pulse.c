@@ -53,6 +53,8 @@ void lks_decide_tick(struct lks_deciding *d)
         stack[depth++] = 2 * at + 1;
     }
     lks_decide_command_tick(d);
+    lks_decide_deviation_tick(d);
+    lks_decide_drift_tick(d);
 }
 
 /* What lockstepd says of itself ------------------------------------------------------------- */
@@ -82,6 +84,8 @@ static const char *limits_wrong(const struct lks_limits *l)
         return "limits.skew_ms is at least 1";
     if (l->call_nodes == 0)
         return "limits.call_nodes is at least 1";
+    if (l->validity == 0 || l->staleness == 0 || l->outband_age == 0)
+        return "limits.validity_ms, limits.staleness_ms and limits.outband_age_ms are at least 1";
     return NULL;
 }
 
@@ -89,7 +93,7 @@ void lks_decide_limits(struct lks_deciding *d)
 {
     const struct lks_limits *l = &d->event->limits;
     const char *wrong = limits_wrong(l);
-    _Static_assert(sizeof(*l) == 8 * sizeof(uint64_t), "no padding: limits compare as bytes");
+    _Static_assert(sizeof(*l) == 11 * sizeof(uint64_t), "no padding: limits compare as bytes");
     if (wrong != NULL) {
         lks_deciding_refuse(d, LKS_E_INVALID, "%s", wrong);
         return;
@@ -105,6 +109,9 @@ void lks_decide_limits(struct lks_deciding *d)
         .mass_window = l->mass_window,
         .skew = l->skew,
         .call_nodes = l->call_nodes,
+        .validity = l->validity,
+        .staleness = l->staleness,
+        .outband_age = l->outband_age,
     };
 }
 

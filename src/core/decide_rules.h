@@ -2,6 +2,7 @@
 #ifndef LKS_CORE_DECIDE_RULES_H
 #define LKS_CORE_DECIDE_RULES_H
 
+#include "codec/hostlist.h"
 #include "core/decide.h"
 
 struct lks_deciding {
@@ -34,6 +35,10 @@ uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
  * else it is refused. */
 bool lks_deciding_reason(struct lks_deciding *d);
 
+/* The same for another text that a person or a program has to give; `what` is how messages call
+ * it. In decide_registry.c. */
+bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str text, size_t max);
+
 /* There is no node of that name: refused, with the name that may have been meant. */
 void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
 
@@ -45,6 +50,51 @@ bool lks_deciding_fold(struct lks_deciding *d, const struct lks_str *names, size
 /* `node` turns for the worse ("late", "drift") by this decision, for the first time: the MASS
  * rule. */
 void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what);
+
+/* What a judgement rests on, while it is decided: text and digest live in the decision or the
+ * state. Both empty: nothing was read. */
+struct lks_deciding_basis {
+    struct lks_str text, digest;
+};
+
+/* In decide_tuple.c. The basis of what was read; false: it was refused, or memory ran out. */
+bool lks_deciding_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
+                           struct lks_deciding_basis *out);
+
+/* Both bands together: the first alone where there is no second. False as above. */
+bool lks_deciding_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
+                        const struct lks_deciding_basis *outband, bool expired,
+                        struct lks_deciding_basis *out);
+
+/* The one behind a handle of the state; 0: none. */
+struct lks_deciding_basis lks_deciding_known(const struct lks_deciding *d, uint32_t handle);
+
+/* Whether an out-of-band reading taken then is past its age. */
+bool lks_deciding_expired(const struct lks_deciding *d, lks_ms taken);
+
+/* Record a basis, unless the state or this decision has it. */
+void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis *basis);
+
+/* How a basis compares with a stack; made and recorded where that was not known. Only counts and
+ * the first that is wrong are filled in; not judged where the stack is not known. */
+struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
+                                          const struct lks_deciding_basis *basis, lks_text intent);
+
+/* In decide_deviation.c. The event's host list, each name once, all of them in the fleet; false: it
+ * was refused, or memory ran out. */
+bool lks_deciding_hosts(struct lks_deciding *d, struct lks_hostlist *out);
+
+/* In decide_drift.c. What was read out of band is over, for this reason; nothing if nothing was. */
+void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason);
+
+/* Our own drain of the node ends, where there is one. */
+void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason);
+
+/* A person released the pool's MASS: what waited is done. */
+void lks_deciding_acts(struct lks_deciding *d, uint32_t pool);
+
+/* In decide.c. Whether automatic acts in the pool wait, by the state or by this decision. */
+bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);
 
 typedef void lks_rule(struct lks_deciding *d);
 
@@ -63,5 +113,14 @@ lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant, lks_dec
     lks_decide_api_token_gone;
 /* decide_command.c; the last is part of a tick: commands that nobody answered end */
 lks_rule lks_decide_command, lks_decide_result, lks_decide_command_tick;
+/* decide_drift.c; the last is part of a tick: drift begins and ends, acts are due */
+lks_rule lks_decide_outband, lks_decide_condition, lks_decide_drift_tick;
+/* decide_deviation.c; the last is part of a tick: deviations expire */
+lks_rule lks_decide_deviate, lks_decide_deviation_close, lks_decide_deviation_tick;
+/* decide_registry.c: stacks, images, artifacts */
+lks_rule lks_decide_publish, lks_decide_step, lks_decide_image, lks_decide_image_gone,
+    lks_decide_artifact, lks_decide_artifact_gone;
+/* decide_job.c */
+lks_rule lks_decide_job, lks_decide_override, lks_decide_observed, lks_decide_lead;
 
 #endif

@@ -1,23 +1,11 @@
-/* What a node says it runs: judged against its pool's stack, its parts held against those it had,
- * and intake for what is first seen or was changed. */
-#include "core/conform.h"
+/* What a node says it runs: the readings that can be judged, how they compare with its intent, its
+ * parts held against those it had, and intake for what is first seen or was changed. */
 #include "core/decide_rules.h"
+#include "core/verdict.h"
 
 #include <stdlib.h>
 
-enum {
-    READINGS_BYTES_MAX = 256 << 10, /* of the identity of a tuple in the journal; the rest is cut */
-    READING_VALUE_MAX = 256,        /* longer values say nothing that is looked for by value */
-    PARTS_BYTES_MAX = 64 << 10,
-    FIRST_BYTES_MAX = 256,
-};
-
-/* What the tuple comes to; texts live in the decision. */
-struct verdict {
-    struct lks_str stack, first;
-    enum lks_judged judged;
-    uint32_t drifted, unmeasured;
-};
+enum { PARTS_BYTES_MAX = 64 << 10 };
 
 struct parts {
     struct lks_str digests[LKS_PART_COUNT]; /* empty: not to be told */
@@ -26,130 +14,126 @@ struct parts {
     const char *changed; /* what was recorded and is another now, in words; NULL: nothing */
 };
 
+/* What a node read of itself, and that together with what was read out of band. */
+struct bases {
+    struct lks_deciding_basis inband, whole;
+};
+
 static void fail(struct lks_deciding *d, enum lks_code code)
 {
     if (d->out->failed == LKS_OK)
         d->out->failed = code;
 }
 
+/* Readings ---------------------------------------------------------------------------------- */
+
+/* What was written becomes a basis of this decision; a failure to write it is told by `code`. */
+static bool keep_basis(struct lks_deciding *d, enum lks_code code, const struct lks_buf *text,
+                       const char *digest, const struct lks_err *err,
+                       struct lks_deciding_basis *out)
+{
+    if (code == LKS_E_LIMIT)
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%s", err->msg);
+    else if (code != LKS_OK)
+        fail(d, code);
+    if (code != LKS_OK)
+        return false;
+    out->text = lks_deciding_copy(d, text->ptr == NULL ? LKS_STR("") : lks_buf_view(text));
+    out->digest = lks_deciding_text(d, "%s", digest);
+    return d->out->failed == LKS_OK;
+}
+
+bool lks_deciding_readings(struct lks_deciding *d, const struct lks_tuple *tuple,
+                           struct lks_deciding_basis *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
+    enum lks_code code = lks_basis_of(tuple, &text, digest, &err);
+    return keep_basis(d, code, &text, digest, &err, out);
+}
+
+bool lks_deciding_whole(struct lks_deciding *d, const struct lks_deciding_basis *inband,
+                        const struct lks_deciding_basis *outband, bool expired,
+                        struct lks_deciding_basis *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    if (outband->digest.len == 0) {
+        *out = *inband;
+        return true;
+    }
+    lks_buf_init(&text, LKS_BASIS_BYTES_MAX);
+    enum lks_code code = lks_basis_merge(inband->text, outband->text, expired, &text, digest, &err);
+    return keep_basis(d, code, &text, digest, &err, out);
+}
+
+struct lks_deciding_basis lks_deciding_known(const struct lks_deciding *d, uint32_t handle)
+{
+    if (handle == 0)
+        return (struct lks_deciding_basis){.text = {"", 0}, .digest = {"", 0}};
+    return (struct lks_deciding_basis){
+        .text = lks_state_readings(d->state, handle),
+        .digest = lks_intern_text(&d->state->basis_digests, handle - 1),
+    };
+}
+
+bool lks_deciding_expired(const struct lks_deciding *d, lks_ms taken)
+{
+    lks_ms age = d->state->limits.outband_age;
+    return d->now.wall >= taken && d->now.wall - taken >= age;
+}
+
+void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis *basis)
+{
+    uint32_t handle = lks_state_basis(d->state, basis->digest);
+    if (basis->digest.len == 0 || lks_state_readings(d->state, handle).len > 0)
+        return;
+    for (size_t i = 0; i < d->out->count; i++) {
+        const struct lks_record *r = &d->out->records[i];
+        if (r->kind == LKS_RECORD_BASIS && lks_str_eq(r->basis.digest, basis->digest))
+            return;
+    }
+    lks_deciding_add(d, LKS_RECORD_BASIS)->basis =
+        (struct lks_rec_basis){.digest = basis->digest, .readings = basis->text};
+}
+
 /* Judging ----------------------------------------------------------------------------------- */
 
-static const struct lks_stack *pinned_stack(const struct lks_deciding *d, struct lks_str name,
-                                            struct lks_str digest)
+static struct lks_rec_verdict recorded(const struct lks_deciding *d,
+                                       const struct lks_state_verdict *v,
+                                       struct lks_rec_verdict base)
 {
-    const struct lks_manifest *m = d->book->manifest;
-    for (size_t i = 0; m != NULL && i < m->stack_count; i++) {
-        if (lks_str_eq(m->stacks[i].name, name) && lks_str_is(digest, m->stacks[i].digest))
-            return &m->stacks[i];
-    }
-    return NULL;
+    base.judged = v->judged;
+    base.drifted = v->drifted;
+    base.unmeasured = v->unmeasured;
+    base.first = lks_state_text(d->state, v->first);
+    return base;
 }
 
-/* The first that does not conform, as people read it. */
-static struct lks_str first_wrong(struct lks_deciding *d, const struct lks_conformance *c)
+struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
+                                          const struct lks_deciding_basis *basis, lks_text intent)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        const struct lks_judgement *row = &c->rows[i];
-        if (row->verdict != LKS_DRIFT && row->verdict != LKS_NOT_MEASURED)
-            continue;
-        struct lks_str text = lks_deciding_text(
-            d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
-            LKS_STR_ARG(row->subject), LKS_STR_ARG(row->actual), LKS_STR_ARG(row->pinned));
-        while (text.len > FIRST_BYTES_MAX || !lks_str_utf8(text, NULL))
-            text.len--;
-        return text;
-    }
-    return LKS_STR("");
-}
-
-static struct verdict judge(struct lks_deciding *d, const struct lks_node *node)
-{
-    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
-    struct verdict v = {.judged = LKS_JUDGED_NOT, .stack = {"", 0}, .first = {"", 0}};
+    struct lks_rec_verdict v = {.basis = basis->digest,
+                                .stack = lks_state_text(d->state, intent),
+                                .judged = LKS_JUDGED_NOT,
+                                .first = {"", 0}};
     struct lks_err err = {0};
-    if (node->pool >= d->state->pool_count)
+    uint32_t handle = lks_state_basis(d->state, basis->digest);
+    uint32_t known =
+        handle != 0 && intent != 0 ? lks_state_verdict_find(d->state, handle, intent) : 0;
+    if (known != 0)
+        return recorded(d, &d->state->verdicts[known], v);
+    const struct lks_stack *stack = intent != 0 ? lks_book_stack(d->book, v.stack) : NULL;
+    if (stack == NULL || basis->text.len == 0)
         return v;
-    const struct lks_state_pool *pool = &d->state->pools[node->pool];
-    v.stack = lks_state_text(d->state, pool->stack_digest);
-    const struct lks_stack *stack = pinned_stack(d, lks_state_text(d->state, pool->stack), v.stack);
-    if (v.stack.len == 0 || stack == NULL)
-        return v;
-    if (lks_conform(d->book->facts, stack, d->event->tuple.tuple, &c, &err) != LKS_OK) {
+    if (lks_verdict_make(d->book->facts, stack, basis->text, &d->out->arena, &v, &err) != LKS_OK)
         fail(d, err.code);
-        return v;
-    }
-    v.drifted = (uint32_t)c.drifted;
-    v.unmeasured = (uint32_t)c.unmeasured;
-    v.judged = c.drifted > 0      ? LKS_JUDGED_DRIFT
-               : c.unmeasured > 0 ? LKS_JUDGED_UNMEASURED
-                                  : LKS_JUDGED_CONFORMS;
-    v.first = first_wrong(d, &c);
+    else
+        lks_deciding_add(d, LKS_RECORD_VERDICT)->verdict = v;
     return v;
-}
-
-/* Whether all of it is recorded already. The report's digest is not asked: with the time it was
- * taken at, it is another each time. */
-static bool is_news(const struct lks_deciding *d, const struct lks_node *node,
-                    const struct verdict *v, struct lks_str boot)
-{
-    const struct lks_state *s = d->state;
-    const struct {
-        lks_text have;
-        struct lks_str now;
-    } texts[] = {
-        {node->tuple, lks_str_from(d->event->tuple.tuple->digest)},
-        {node->tuple_boot, boot},
-        {node->judged_stack, v->stack},
-        {node->first, v->first},
-    };
-    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        if (!lks_str_eq(lks_state_text(s, texts[i].have), texts[i].now))
-            return true;
-    }
-    return node->judged != v->judged || node->drifted != v->drifted ||
-           node->unmeasured != v->unmeasured;
-}
-
-/* Whether all nodes with this tuple's digest read the same here: the digest does not cover all of
- * what is of the class IDENTITY. */
-static bool is_common(const struct lks_reading *r)
-{
-    return r->state == LKS_MEASURED && r->value.len <= READING_VALUE_MAX &&
-           lks_reading_kind(r->name)->class == LKS_READING_IDENTITY &&
-           !lks_str_is(r->name, "settings.kernel_cmdline") &&
-           !lks_str_starts(r->name, "settings.other.") && !lks_str_ends(r->name, ".build.sha256");
-}
-
-/* Identity as [[name, part, value], ...]: what can be asked for in lists, once for all nodes that
- * run the same. */
-static struct lks_str readings_json(struct lks_deciding *d)
-{
-    const struct lks_tuple *t = d->event->tuple.tuple;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_json_writer w = {.out = &text};
-    const struct lks_reading *before = NULL;
-    lks_buf_init(&text, (size_t)2 * READINGS_BYTES_MAX);
-    lks_json_begin(&w, NULL, '[');
-    for (size_t i = 0; i < t->count && text.len < READINGS_BYTES_MAX; i++) {
-        const struct lks_reading *r = &t->readings[i];
-        bool again = before != NULL && lks_str_eq(before->name, r->name) &&
-                     lks_str_eq(before->part, r->part) && lks_str_eq(before->value, r->value);
-        if (again || !is_common(r))
-            continue;
-        lks_json_begin(&w, NULL, '[');
-        lks_json_text(&w, NULL, r->name);
-        lks_json_text(&w, NULL, r->part);
-        lks_json_text(&w, NULL, r->value);
-        lks_json_end(&w, ']');
-        before = r;
-    }
-    lks_json_end(&w, ']');
-    if (text.failed != LKS_OK)
-        fail(d, text.failed);
-    struct lks_str kept = lks_arena_copy(&d->out->arena, lks_buf_view(&text));
-    if (kept.ptr == NULL)
-        fail(d, LKS_E_NOMEM);
-    return kept.ptr == NULL ? LKS_STR("") : kept;
 }
 
 /* Parts ------------------------------------------------------------------------------------- */
@@ -258,30 +242,41 @@ static struct parts look_at_parts(struct lks_deciding *d, const struct lks_node 
 
 /* Writing it down --------------------------------------------------------------------------- */
 
-static void record_tuple(struct lks_deciding *d, const struct lks_node *node,
-                         const struct verdict *v, struct lks_str boot)
+/* Whether all of it is recorded already. The report's digest is not asked: with the time it was
+ * taken at, it is another each time. */
+static bool is_news(const struct lks_deciding *d, const struct lks_node *node,
+                    const struct bases *b, struct lks_str boot)
+{
+    const struct lks_state *s = d->state;
+    return !lks_str_is(lks_state_text(s, node->tuple), d->event->tuple.tuple->digest) ||
+           !lks_str_eq(lks_state_text(s, node->tuple_boot), boot) || node->inband == 0 ||
+           lks_state_basis(s, b->inband.digest) != node->inband ||
+           lks_state_basis(s, b->whole.digest) != node->whole;
+}
+
+static void record_tuple(struct lks_deciding *d, const struct bases *b, struct lks_str boot)
 {
     const struct lks_tuple *t = d->event->tuple.tuple;
-    struct lks_str digest = lks_str_from(t->digest);
-    if (!lks_state_tuple_known(d->state, digest)) {
-        struct lks_str readings = readings_json(d);
-        lks_deciding_add(d, LKS_RECORD_TUPLE_KNOWN)->tuple_known =
-            (struct lks_rec_tuple_known){.digest = digest, .readings = readings};
-    }
+    lks_deciding_basis(d, &b->inband);
+    lks_deciding_basis(d, &b->whole);
+    struct lks_rec_verdict v =
+        lks_deciding_judge(d, &b->whole, lks_state_intent(d->state, d->event->node));
     lks_deciding_add(d, LKS_RECORD_TUPLE)->tuple = (struct lks_rec_tuple){
         .node = lks_state_name(d->state, d->event->node),
-        .digest = digest,
+        .digest = lks_str_from(t->digest),
         .report = d->event->tuple.report,
         .boot = boot,
         .taken = t->taken > 0 ? (lks_ms)t->taken * LKS_SECOND : 0,
-        .stack = v->stack,
-        .judged = v->judged,
-        .drifted = v->drifted,
-        .unmeasured = v->unmeasured,
-        .first = v->first,
+        .stack = v.stack,
+        .judged = v.judged,
+        .drifted = v.drifted,
+        .unmeasured = v.unmeasured,
+        .first = v.first,
+        .basis = b->inband.digest,
+        .whole = b->whole.digest,
     };
-    if (node->judged == LKS_JUDGED_CONFORMS && v->judged == LKS_JUDGED_DRIFT)
-        lks_deciding_turn(d, d->event->node, "drift");
+    if (v.judged == LKS_JUDGED_CONFORMS && !d->state->nodes[d->event->node].drifting)
+        lks_deciding_undrain(d, d->event->node, LKS_STR("it conforms again"));
 }
 
 static void record_parts(struct lks_deciding *d, const struct parts *p)
@@ -349,22 +344,36 @@ static const struct lks_node *reporter(struct lks_deciding *d)
     return &d->state->nodes[e->node];
 }
 
+/* Other serial numbers end what was read of the parts before. */
+static bool read_bases(struct lks_deciding *d, const struct lks_node *node, bool changed,
+                       struct bases *out)
+{
+    struct lks_deciding_basis outband = lks_deciding_known(d, changed ? 0 : node->outband);
+    return lks_deciding_readings(d, d->event->tuple.tuple, &out->inband) &&
+           lks_deciding_whole(d, &out->inband, &outband,
+                              lks_deciding_expired(d, node->outband_taken), &out->whole);
+}
+
 /* A tuple that waited on the node while it booted anew is of a boot that is over: it is taken off
  * the agent's hands, and says nothing about now. */
 void lks_decide_tuple(struct lks_deciding *d)
 {
     const struct lks_node *node = reporter(d);
     struct lks_str boot = {0};
+    struct bases bases = {0};
     bool stale = false;
     if (node == NULL || !boot_of(d, node, &boot, &stale) || stale)
+        return;
+    struct parts parts = look_at_parts(d, node);
+    if (!read_bases(d, node, parts.changed != NULL, &bases))
         return;
     if (!lks_str_eq(boot, lks_state_text(d->state, node->boot)))
         lks_deciding_add(d, LKS_RECORD_BOOTED)->booted =
             (struct lks_rec_booted){.node = lks_state_name(d->state, d->event->node), .boot = boot};
-    struct verdict verdict = judge(d, node);
-    struct parts parts = look_at_parts(d, node);
-    if (parts.differ || is_news(d, node, &verdict, boot))
-        record_tuple(d, node, &verdict, boot);
+    if (parts.changed != NULL)
+        lks_deciding_outband_over(d, d->event->node, LKS_STR("other serial numbers than before"));
+    if (parts.differ || is_news(d, node, &bases, boot))
+        record_tuple(d, &bases, boot);
     if (parts.differ)
         record_parts(d, &parts);
     take_in(d, node, &parts);

@@ -1,5 +1,6 @@
 /* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
  * differ, so texts are compared as texts, and nodes and pools by their names. */
+#include "core/standing.h"
 #include "core/state_room.h"
 
 struct pair {
@@ -47,14 +48,35 @@ static const char *text_differs(const struct pair *p, const void *a, const void 
 }
 
 static const struct member node_texts[] = {
-    TEXT(lks_node, asset),        TEXT(lks_node, class),      TEXT(lks_node, site),
-    TEXT(lks_node, rack),         TEXT(lks_node, domain),     TEXT(lks_node, power_zone),
-    TEXT(lks_node, cooling_loop), TEXT(lks_node, supplier),   TEXT(lks_node, hardware_revision),
-    TEXT(lks_node, side),         TEXT(lks_node, boot),       TEXT(lks_node, tuple),
-    TEXT(lks_node, tuple_boot),   TEXT(lks_node, report),     TEXT(lks_node, judged_stack),
-    TEXT(lks_node, first),        TEXT(lks_node, parts[0]),   TEXT(lks_node, parts[1]),
-    TEXT(lks_node, parts[2]),     TEXT(lks_node, intake_why), TEXT(lks_node, held_by),
-    TEXT(lks_node, held_reason),  TEXT(lks_node, token_hash),
+    TEXT(lks_node, asset),
+    TEXT(lks_node, class),
+    TEXT(lks_node, site),
+    TEXT(lks_node, rack),
+    TEXT(lks_node, domain),
+    TEXT(lks_node, power_zone),
+    TEXT(lks_node, cooling_loop),
+    TEXT(lks_node, supplier),
+    TEXT(lks_node, hardware_revision),
+    TEXT(lks_node, side),
+    TEXT(lks_node, boot),
+    TEXT(lks_node, tuple),
+    TEXT(lks_node, tuple_boot),
+    TEXT(lks_node, report),
+    TEXT(lks_node, outband_report),
+    TEXT(lks_node, drift_text),
+    TEXT(lks_node, drift_evidence),
+    TEXT(lks_node, right),
+    TEXT(lks_node, target),
+    TEXT(lks_node, condition_text),
+    TEXT(lks_node, drained_by),
+    TEXT(lks_node, drained_reason),
+    TEXT(lks_node, parts[0]),
+    TEXT(lks_node, parts[1]),
+    TEXT(lks_node, parts[2]),
+    TEXT(lks_node, intake_why),
+    TEXT(lks_node, held_by),
+    TEXT(lks_node, held_reason),
+    TEXT(lks_node, token_hash),
 };
 
 static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
@@ -62,13 +84,60 @@ static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
     return a->enrolled == b->enrolled && a->intake == b->intake && a->accepted == b->accepted &&
            a->held == b->held && a->liveness == b->liveness &&
            a->liveness_since == b->liveness_since && a->taken == b->taken &&
-           a->tuple_since == b->tuple_since && a->judged == b->judged && a->drifted == b->drifted &&
-           a->unmeasured == b->unmeasured && a->notes == b->notes && a->pending == b->pending &&
+           a->tuple_since == b->tuple_since && a->notes == b->notes && a->pending == b->pending &&
            a->token_expires == b->token_expires &&
            a->certificates[0].expires == b->certificates[0].expires &&
            a->certificates[1].expires == b->certificates[1].expires &&
            strcmp(a->certificates[0].fingerprint, b->certificates[0].fingerprint) == 0 &&
            strcmp(a->certificates[1].fingerprint, b->certificates[1].fingerprint) == 0;
+}
+
+/* What was read and what is said of it. */
+static bool same_care(const struct lks_node *a, const struct lks_node *b)
+{
+    return a->outband_taken == b->outband_taken && a->outband_over == b->outband_over &&
+           a->drifting == b->drifting && a->unhealthy == b->unhealthy &&
+           a->drift_cause == b->drift_cause && a->drift_since == b->drift_since &&
+           a->parts_since == b->parts_since && a->changing == b->changing &&
+           a->attested_until == b->attested_until && a->checked_at == b->checked_at &&
+           a->held_since == b->held_since;
+}
+
+static bool same_basis(const struct pair *p, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0)
+        return a == b;
+    return lks_str_eq(lks_intern_text(&p->a->basis_digests, a - 1),
+                      lks_intern_text(&p->b->basis_digests, b - 1));
+}
+
+static const struct member verdict_texts[] = {
+    TEXT(lks_state_verdict, stack), TEXT(lks_state_verdict, first), TEXT(lks_state_verdict, wrong),
+    TEXT(lks_state_verdict, values)};
+
+static bool same_verdict(const struct pair *p, uint32_t a, uint32_t b)
+{
+    if (a == 0 || b == 0)
+        return a == b;
+    const struct lks_state_verdict *x = &p->a->verdicts[a], *y = &p->b->verdicts[b];
+    return same_basis(p, x->basis, y->basis) && x->judged == y->judged &&
+           x->drifted == y->drifted && x->unmeasured == y->unmeasured &&
+           text_differs(p, x, y, verdict_texts, LKS_COUNT(verdict_texts)) == NULL;
+}
+
+/* Times are no part of it: bars that follow from them have no bits. */
+static bool same_standing(const struct pair *p, uint32_t a, uint32_t b)
+{
+    const struct lks_standing *x = p->a->standing, *y = p->b->standing;
+    for (uint32_t bar = 0; bar < LKS_BAR_NODE_COUNT; bar++) {
+        if (lks_bitset_test(&x->bars[bar], a) != lks_bitset_test(&y->bars[bar], b))
+            return false;
+    }
+    return lks_bitset_test(&x->differs, a) == lks_bitset_test(&y->differs, b) &&
+           lks_bitset_test(&x->recorded, a) == lks_bitset_test(&y->recorded, b) &&
+           lks_bitset_test(&x->deviates, a) == lks_bitset_test(&y->deviates, b) &&
+           lks_bitset_test(&x->lacks, a) == lks_bitset_test(&y->lacks, b) &&
+           lks_bitset_test(&x->named, a) == lks_bitset_test(&y->named, b);
 }
 
 static struct lks_str pool_name(const struct lks_state *s, uint32_t pool)
@@ -85,7 +154,12 @@ static bool same_node(const struct pair *p, uint32_t a, uint32_t b)
         return differs(p, what, name);
     if (!lks_str_eq(pool_name(p->a, x->pool), pool_name(p->b, y->pool)))
         return differs(p, "pool", name);
-    return same_numbers(x, y) || differs(p, "numbers", name);
+    if (!same_basis(p, x->inband, y->inband) || !same_basis(p, x->outband, y->outband) ||
+        !same_basis(p, x->whole, y->whole) || !same_verdict(p, x->verdict, y->verdict))
+        return differs(p, "readings", name);
+    if (!same_numbers(x, y) || !same_care(x, y))
+        return differs(p, "numbers", name);
+    return same_standing(p, a, b) || differs(p, "standing", name);
 }
 
 /* Each that `a` has, assets too, and how many they are. */
@@ -117,8 +191,10 @@ static bool same_nodes(const struct pair *p)
 }
 
 static const struct member pool_texts[] = {
-    TEXT(lks_state_pool, name),  TEXT(lks_state_pool, posture), TEXT(lks_state_pool, enforce),
-    TEXT(lks_state_pool, sched), TEXT(lks_state_pool, stack),   TEXT(lks_state_pool, stack_digest),
+    TEXT(lks_state_pool, name),         TEXT(lks_state_pool, posture),
+    TEXT(lks_state_pool, enforce),      TEXT(lks_state_pool, sched),
+    TEXT(lks_state_pool, stack),        TEXT(lks_state_pool, stack_digest),
+    TEXT(lks_state_pool, stack_before),
 };
 
 /* Only what the window still holds counts: the newest ones. */
@@ -148,6 +224,10 @@ static bool same_pool(const struct pair *p, uint32_t a, uint32_t b)
         x->nodes != y->nodes || x->enrolled != y->enrolled ||
         memcmp(x->liveness, y->liveness, sizeof(x->liveness)) != 0)
         return differs(p, "numbers of the pool", name);
+    if (x->on_drift != y->on_drift || x->deviations != y->deviations ||
+        x->attested != y->attested || x->check_age != y->check_age || x->sweep != y->sweep ||
+        memcmp(x->observed, y->observed, sizeof(x->observed)) != 0)
+        return differs(p, "what is asked of the pool", name);
     return same_mass(p, a, b) || differs(p, "turns of the pool", name);
 }
 
@@ -233,19 +313,118 @@ static bool same_commands(const struct pair *p)
     return true;
 }
 
-/* Every tuple that someone runs or is known in `a` is the same in `b`. */
-static bool tuples_within(const struct pair *p)
+/* Every basis that someone has or is known in `a` is the same in `b`, with its verdicts. */
+static bool bases_within(const struct pair *p)
 {
-    for (uint32_t i = 0; i < lks_intern_count(&p->a->tuples); i++) {
-        struct lks_str digest = lks_intern_text(&p->a->tuples, i);
-        uint32_t j = 0;
-        if (p->a->tuple_nodes[i] == 0 && p->a->tuple_readings[i] == 0)
+    for (uint32_t i = 0; i < lks_intern_count(&p->a->basis_digests); i++) {
+        const struct lks_state_basis *x = &p->a->bases[i];
+        struct lks_str digest = lks_intern_text(&p->a->basis_digests, i);
+        uint32_t other = lks_state_basis(p->b, digest);
+        if (x->uses == 0 && x->readings == NULL)
             continue;
-        if (!lks_intern_find(&p->b->tuples, digest, &j) ||
-            p->a->tuple_nodes[i] != p->b->tuple_nodes[j] ||
-            !same_text(p, p->a->tuple_readings[i], p->b->tuple_readings[j]))
-            return differs(p, "tuple", digest);
+        if (other == 0 || x->uses != p->b->bases[other - 1].uses ||
+            x->gpus != p->b->bases[other - 1].gpus ||
+            !lks_str_eq(lks_state_readings(p->a, i + 1), lks_state_readings(p->b, other)))
+            return differs(p, "basis", digest);
+        for (uint32_t v = x->verdict; v != 0; v = p->a->verdicts[v].next) {
+            lks_text stack = 0;
+            if (!lks_intern_find(&p->b->texts, lks_state_text(p->a, p->a->verdicts[v].stack),
+                                 &stack) ||
+                !same_verdict(p, v, lks_state_verdict_find(p->b, other, stack)))
+                return differs(p, "verdict", digest);
+        }
     }
+    return true;
+}
+
+static const struct member deviation_texts[] = {
+    TEXT(lks_deviation, hosts), TEXT(lks_deviation, subject),  TEXT(lks_deviation, value),
+    TEXT(lks_deviation, owner), TEXT(lks_deviation, reason),   TEXT(lks_deviation, approver),
+    TEXT(lks_deviation, by),    TEXT(lks_deviation, ended_by), TEXT(lks_deviation, ended_reason),
+};
+static const struct member stack_texts[] = {
+    TEXT(lks_state_stack, digest),         TEXT(lks_state_stack, name),
+    TEXT(lks_state_stack, manifest),       TEXT(lks_state_stack, envelope),
+    TEXT(lks_state_stack, artifacts),      TEXT(lks_state_stack, by),
+    TEXT(lks_state_stack, reason),         TEXT(lks_state_stack, evidence[0]),
+    TEXT(lks_state_stack, evidence[1]),    TEXT(lks_state_stack, evidence[2]),
+    TEXT(lks_state_stack, evidence[3]),    TEXT(lks_state_stack, evidence[4]),
+    TEXT(lks_state_stack, evidence_by[0]), TEXT(lks_state_stack, evidence_by[1]),
+    TEXT(lks_state_stack, evidence_by[2]), TEXT(lks_state_stack, evidence_by[3]),
+    TEXT(lks_state_stack, evidence_by[4]),
+};
+_Static_assert(LKS_STEP_COUNT == 5, "each step is compared");
+static const struct member image_texts[] = {
+    TEXT(lks_state_image, ref),    TEXT(lks_state_image, digest), TEXT(lks_state_image, nccl),
+    TEXT(lks_state_image, rccl),   TEXT(lks_state_image, cudnn),  TEXT(lks_state_image, cuda),
+    TEXT(lks_state_image, source), TEXT(lks_state_image, by),
+};
+static const struct member artifact_texts[] = {
+    TEXT(lks_state_artifact, digest), TEXT(lks_state_artifact, name), TEXT(lks_state_artifact, by)};
+static const struct member override_texts[] = {TEXT(lks_override, job), TEXT(lks_override, hosts),
+                                               TEXT(lks_override, reason), TEXT(lks_override, by)};
+
+static bool same_deviations(const struct pair *p)
+{
+    if (p->a->deviation_count != p->b->deviation_count ||
+        p->a->next_deviation != p->b->next_deviation ||
+        p->a->deviations_due != p->b->deviations_due)
+        return differs(p, "count", LKS_STR("deviations"));
+    for (uint32_t i = 0; i < p->a->deviation_count; i++) {
+        const struct lks_deviation *x = &p->a->deviations[i], *y = &p->b->deviations[i];
+        if (x->id != y->id || x->added != y->added || x->expires != y->expires ||
+            x->ended != y->ended || x->count != y->count ||
+            text_differs(p, x, y, deviation_texts, LKS_COUNT(deviation_texts)) != NULL)
+            return differs(p, "deviation", lks_state_text(p->a, x->hosts));
+    }
+    return true;
+}
+
+static bool same_stacks(const struct pair *p)
+{
+    if (p->a->stack_count != p->b->stack_count)
+        return differs(p, "count", LKS_STR("stacks"));
+    for (uint32_t i = 0; i < p->a->stack_count; i++) {
+        const struct lks_state_stack *x = &p->a->stacks[i], *y = &p->b->stacks[i];
+        if (x->step != y->step || x->published != y->published || x->stepped != y->stepped ||
+            text_differs(p, x, y, stack_texts, LKS_COUNT(stack_texts)) != NULL)
+            return differs(p, "stack", lks_state_text(p->a, x->digest));
+    }
+    return true;
+}
+
+static bool same_images(const struct pair *p)
+{
+    if (p->a->image_count != p->b->image_count || p->a->artifact_count != p->b->artifact_count)
+        return differs(p, "count", LKS_STR("images and artifacts"));
+    for (uint32_t i = 0; i < p->a->image_count; i++) {
+        const struct lks_state_image *x = &p->a->images[i], *y = &p->b->images[i];
+        if (x->added != y->added ||
+            text_differs(p, x, y, image_texts, LKS_COUNT(image_texts)) != NULL)
+            return differs(p, "image", lks_state_text(p->a, x->ref));
+    }
+    for (uint32_t i = 0; i < p->a->artifact_count; i++) {
+        const struct lks_state_artifact *x = &p->a->artifacts[i], *y = &p->b->artifacts[i];
+        if (x->added != y->added || x->size != y->size ||
+            text_differs(p, x, y, artifact_texts, LKS_COUNT(artifact_texts)) != NULL)
+            return differs(p, "artifact", lks_state_text(p->a, x->digest));
+    }
+    return true;
+}
+
+static bool same_jobs(const struct pair *p)
+{
+    if (p->a->override_count != p->b->override_count || p->a->jobs != p->b->jobs)
+        return differs(p, "count", LKS_STR("jobs"));
+    for (uint32_t i = 0; i < p->a->override_count; i++) {
+        const struct lks_override *x = &p->a->overrides[i], *y = &p->b->overrides[i];
+        if (x->until != y->until ||
+            text_differs(p, x, y, override_texts, LKS_COUNT(override_texts)) != NULL)
+            return differs(p, "override", lks_state_text(p->a, x->job));
+    }
+    if (p->a->epoch != p->b->epoch || !same_text(p, p->a->leader, p->b->leader) ||
+        !same_text(p, p->a->leader_url, p->b->leader_url))
+        return differs(p, "leader", lks_state_text(p->a, p->a->leader));
     return true;
 }
 
@@ -257,9 +436,10 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "head or limits", lks_str_from(a->journal));
     if (!same_text(&p, a->fleet_name, b->fleet_name) ||
         !same_text(&p, a->fleet_manifest, b->fleet_manifest) ||
-        a->placed_count != b->placed_count ||
+        a->placed_count != b->placed_count || a->standing->news != b->standing->news ||
         memcmp(a->liveness, b->liveness, sizeof(a->liveness)) != 0)
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
     return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
-           same_commands(&p) && tuples_within(&p) && tuples_within(&turned);
+           same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
+           same_jobs(&p) && bases_within(&p) && bases_within(&turned);
 }

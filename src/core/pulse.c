@@ -1,6 +1,7 @@
 #include "core/pulse.h"
 
 #include "codec/base64.h"
+#include "core/standing.h"
 
 #include <stdio.h>
 
@@ -215,6 +216,7 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
 void lks_pulse_settle(struct lks_state *s, struct lks_now now)
 {
     settle(s, now, now.mono, UINT32_MAX);
+    s->standing->tried = now.mono > 0 ? now.mono : 1;
 }
 
 /* Hearing ----------------------------------------------------------------------------------- */

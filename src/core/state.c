@@ -2,11 +2,12 @@
 
 #include "codec/base64.h"
 #include "core/pulse.h"
+#include "core/standing.h"
 #include "core/state_room.h"
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 64 };
+enum { FIRST_ROOM = 64, BASES_MAX = 1 << 30 };
 
 const struct lks_limits lks_limits_default = {
     .heartbeat = 10 * LKS_SECOND,
@@ -17,6 +18,9 @@ const struct lks_limits lks_limits_default = {
     .mass_floor = 10,
     .mass_percent = 2,
     .call_nodes = 10,
+    .validity = 60 * LKS_SECOND,
+    .staleness = 5 * LKS_SECOND,
+    .outband_age = (lks_ms)7 * 24 * 3600 * LKS_SECOND,
 };
 
 /* Making room ------------------------------------------------------------------------------- */
@@ -62,6 +66,9 @@ enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t
             return lks_wrap(err, "nodes");
         s->nodes[id].pool = LKS_NO_POOL;
         s->node_count++;
+        if (lks_standing_grow(s, err) != LKS_OK)
+            return err->code;
+        lks_standing_update(s, id);
     }
     *out = id;
     return LKS_OK;
@@ -86,17 +93,18 @@ enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uin
     return LKS_OK;
 }
 
-enum lks_code lks_state_tuple_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
+enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
                                     struct lks_err *err)
 {
-    uint32_t id = 0, room = s->tuple_room;
-    uint32_t texts_room = room; /* the arrays grow together, and each is told how far it is */
-    if (lks_intern_id(&s->tuples, digest, &id, err) != LKS_OK ||
-        LKS_ROOM(s->tuple_texts, &texts_room, id + 1, LKS_TEXT_OF_TUPLE, err) != LKS_OK ||
-        LKS_ROOM(s->tuple_nodes, &room, id + 1, LKS_TEXT_OF_TUPLE, err) != LKS_OK ||
-        LKS_ROOM(s->tuple_readings, &s->tuple_room, id + 1, LKS_TEXT_OF_TUPLE, err) != LKS_OK)
-        return err->code;
-    *out = id;
+    uint32_t id = 0;
+    if (digest.len == 0) {
+        *out = 0;
+        return LKS_OK;
+    }
+    if (lks_intern_id(&s->basis_digests, digest, &id, err) != LKS_OK ||
+        LKS_ROOM(s->bases, &s->basis_room, id + 1, BASES_MAX, err) != LKS_OK)
+        return lks_wrap(err, "bases");
+    *out = id + 1;
     return LKS_OK;
 }
 
@@ -108,30 +116,42 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
         .limits = lks_limits_default,
         .next_alarm = 1,
         .next_command = 1,
+        .next_deviation = 1,
         .commands_due = UINT64_MAX,
+        .deviations_due = UINT64_MAX,
     };
-    struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->tuples};
+    struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};
     for (size_t i = 0; i < LKS_COUNT(interns); i++) {
         lks_intern_init(interns[i], LKS_STATE_TEXT_MAX);
         lks_intern_seed(interns[i], seed + i);
     }
+    lks_passing_init(&s->passing, seed);
     lks_heap_init(&s->deadlines, LKS_STATE_NODES_MAX);
+    lks_heap_init(&s->outband_ends, LKS_STATE_NODES_MAX);
     lks_text empty = 0;
-    return lks_intern_id(&s->texts, LKS_STR(""), &empty, err);
+    if (lks_intern_id(&s->texts, LKS_STR(""), &empty, err) != LKS_OK)
+        return err->code;
+    return lks_standing_init(s, err);
 }
 
 void lks_state_fini(struct lks_state *s)
 {
-    for (uint32_t i = 0; i < s->tuple_room; i++)
-        free(s->tuple_texts[i]);
+    for (uint32_t i = 0; i < s->basis_room; i++)
+        free(s->bases[i].readings);
+    for (uint32_t i = 0; i < s->deviation_count; i++)
+        free(s->deviations[i].nodes);
+    lks_standing_fini(s);
     lks_intern_fini(&s->texts);
+    lks_passing_fini(&s->passing);
     lks_intern_fini(&s->names);
     lks_intern_fini(&s->pool_names);
-    lks_intern_fini(&s->tuples);
+    lks_intern_fini(&s->basis_digests);
     lks_heap_fini(&s->deadlines);
-    void *const arrays[] = {s->nodes,          s->pulses,      s->pools,       s->mass,
-                            s->tuple_readings, s->tuple_nodes, s->tuple_texts, s->bindings,
-                            s->tokens,         s->alarms,      s->commands,    s->turns};
+    lks_heap_fini(&s->outband_ends);
+    void *const arrays[] = {s->nodes,  s->pulses,    s->pools,      s->mass,
+                            s->bases,  s->verdicts,  s->deviations, s->stacks,
+                            s->images, s->artifacts, s->overrides,  s->bindings,
+                            s->tokens, s->alarms,    s->commands,   s->turns};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};
@@ -141,8 +161,8 @@ void lks_state_fini(struct lks_state *s)
 
 struct lks_str lks_state_text(const struct lks_state *s, lks_text text)
 {
-    if ((text & LKS_TEXT_OF_TUPLE) != 0)
-        return lks_str_from(s->tuple_texts[text & ~LKS_TEXT_OF_TUPLE]);
+    if ((text & LKS_TEXT_PASSING) != 0)
+        return lks_passing_text(&s->passing, text & ~LKS_TEXT_PASSING);
     return lks_intern_text(&s->texts, text);
 }
 
@@ -248,10 +268,107 @@ const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct l
     return end > first ? &s->bindings[first] : NULL;
 }
 
-bool lks_state_tuple_known(const struct lks_state *s, struct lks_str digest)
+uint32_t lks_state_basis(const struct lks_state *s, struct lks_str digest)
 {
     uint32_t id = 0;
-    return lks_intern_find(&s->tuples, digest, &id) && s->tuple_readings[id] != 0;
+    if (!lks_intern_find(&s->basis_digests, digest, &id) ||
+        (s->bases[id].uses == 0 && s->bases[id].readings == NULL))
+        return 0;
+    return id + 1;
+}
+
+struct lks_str lks_state_readings(const struct lks_state *s, uint32_t basis)
+{
+    if (basis == 0 || s->bases[basis - 1].readings == NULL)
+        return LKS_STR("");
+    return (struct lks_str){s->bases[basis - 1].readings, s->bases[basis - 1].len};
+}
+
+uint32_t lks_state_verdict_find(const struct lks_state *s, uint32_t basis, lks_text stack)
+{
+    uint32_t v = basis == 0 || stack == 0 ? 0 : s->bases[basis - 1].verdict;
+    while (v != 0 && s->verdicts[v].stack != stack)
+        v = s->verdicts[v].next;
+    return v;
+}
+
+const struct lks_state_verdict *lks_state_verdict(const struct lks_state *s, uint32_t node)
+{
+    uint32_t v = s->nodes[node].verdict;
+    return v == 0 ? NULL : &s->verdicts[v];
+}
+
+enum lks_judged lks_state_judged(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(s, node);
+    return v == NULL ? LKS_JUDGED_NOT : v->judged;
+}
+
+const struct lks_deviation *lks_state_deviation(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->deviation_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->deviations[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->deviation_count && s->deviations[low].id == id ? &s->deviations[low] : NULL;
+}
+
+const struct lks_state_stack *lks_state_stack(const struct lks_state *s, struct lks_str digest)
+{
+    lks_text text = 0;
+    if (!lks_intern_find(&s->texts, digest, &text))
+        return NULL;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        if (s->stacks[i].digest == text)
+            return &s->stacks[i];
+    }
+    return NULL;
+}
+
+bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at)
+{
+    uint32_t low = 0, high = s->image_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->images[middle].ref), ref) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->image_count && lks_str_eq(lks_state_text(s, s->images[low].ref), ref);
+}
+
+const struct lks_state_image *lks_state_image(const struct lks_state *s, struct lks_str ref)
+{
+    uint32_t at = 0;
+    return lks_state_image_at(s, ref, &at) ? &s->images[at] : NULL;
+}
+
+bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at)
+{
+    uint32_t low = 0, high = s->artifact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->artifacts[middle].digest), digest) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->artifact_count &&
+           lks_str_eq(lks_state_text(s, s->artifacts[low].digest), digest);
+}
+
+const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
+                                                    struct lks_str digest)
+{
+    uint32_t at = 0;
+    return lks_state_artifact_at(s, digest, &at) ? &s->artifacts[at] : NULL;
 }
 
 lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_command *command)
@@ -262,45 +379,14 @@ lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_
 
 /* What follows from it ---------------------------------------------------------------------- */
 
-static lks_text pin_of(const struct lks_state *s, const struct lks_node *node)
+lks_text lks_state_intent(const struct lks_state *s, uint32_t n)
 {
-    return node->pool == LKS_NO_POOL ? 0 : s->pools[node->pool].stack_digest;
-}
-
-bool lks_node_admissible(const struct lks_state *s, uint32_t n, const char **why)
-{
-    static const char *const judged[LKS_JUDGED_COUNT] = {
-        [LKS_JUDGED_NOT] = "what it runs was not judged against the stack of its pool",
-        [LKS_JUDGED_DRIFT] = "it does not run the stack of its pool",
-        [LKS_JUDGED_UNMEASURED] = "not all of the stack of its pool could be measured",
-    };
-    static const char *const liveness[LKS_LIVENESS_COUNT] = {
-        [LKS_NEVER_SEEN] = "it was never seen",
-        [LKS_LATE] = "its heartbeat is late",
-        [LKS_LOST] = "it is lost",
-    };
     const struct lks_node *node = &s->nodes[n];
-    lks_text pin = pin_of(s, node);
-    bool current = node->judged_stack == pin;
-    const char *because = NULL;
-    if (!node->placed || node->asset != 0)
-        because = "it is no node of the fleet";
-    else if (!node->enrolled)
-        because = "it is not enrolled";
-    else if (node->liveness != LKS_LIVE)
-        because = liveness[node->liveness];
-    else if (node->held)
-        because = "it is held";
-    else if (node->intake)
-        because = "it is in intake";
-    else if (node->tuple == 0 || node->tuple_boot != node->boot)
-        because = "what it runs in this boot was not reported yet";
-    else if (pin != 0 && !(current && node->judged == LKS_JUDGED_CONFORMS))
-        because =
-            judged[current && node->judged != LKS_JUDGED_CONFORMS ? node->judged : LKS_JUDGED_NOT];
-    if (because != NULL && why != NULL)
-        *why = because;
-    return because == NULL;
+    if (node->changing != 0 && node->target != 0)
+        return node->target;
+    if (node->asset != 0)
+        return lks_standing_domain_pin(s, n);
+    return node->pool == LKS_NO_POOL ? 0 : s->pools[node->pool].stack_digest;
 }
 
 bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool)
@@ -315,7 +401,7 @@ bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
     const struct lks_pulse *pulse = &s->pulses[n];
     if (!node->placed || !pulse->heard || memcmp(pulse->tuple, nothing, sizeof(nothing)) == 0)
         return false;
-    return node->tuple_boot != node->boot || node->judged_stack != pin_of(s, node) ||
+    return node->tuple_boot != node->boot || lks_state_readings(s, node->inband).len == 0 ||
            lks_pulse_tuple_differs(s, n);
 }
 

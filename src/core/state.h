@@ -12,21 +12,29 @@
 #ifndef LKS_CORE_STATE_H
 #define LKS_CORE_STATE_H
 
+#include "base/bitset.h"
 #include "base/heap.h"
 #include "base/intern.h"
+#include "base/passing.h"
 #include "core/mass.h"
 #include "model/record.h"
 #include "model/row.h"
 
-#define LKS_STATE_NODES_MAX    1000000
-#define LKS_STATE_POOLS_MAX    20000
-#define LKS_STATE_BINDINGS_MAX 100000
-#define LKS_STATE_TOKENS_MAX   100000
-#define LKS_STATE_ALARMS_MAX   50000  /* at this many, the older closed ones make room */
-#define LKS_STATE_COMMANDS_MAX 100000 /* at this many, the older ended ones make room */
-#define LKS_STATE_HEADS        64     /* published heads that witnesses are held against */
-#define LKS_STATE_TEXT_MAX     ((size_t)2 << 30)
-#define LKS_NO_NODE            UINT32_MAX
+#define LKS_STATE_NODES_MAX      1000000
+#define LKS_STATE_POOLS_MAX      20000
+#define LKS_STATE_BINDINGS_MAX   100000
+#define LKS_STATE_TOKENS_MAX     100000
+#define LKS_STATE_ALARMS_MAX     50000  /* at this many, the older closed ones make room */
+#define LKS_STATE_COMMANDS_MAX   100000 /* at this many, the older ended ones make room */
+#define LKS_STATE_HEADS          64     /* published heads that witnesses are held against */
+#define LKS_STATE_DEVIATIONS_MAX 10000  /* at this many, the older ended ones make room */
+#define LKS_STATE_STACKS_MAX     10000
+#define LKS_STATE_IMAGES_MAX     100000
+#define LKS_STATE_ARTIFACTS_MAX  100000
+#define LKS_STATE_OVERRIDES_MAX  10000 /* at this many, the older ended ones make room */
+#define LKS_STATE_DAYS           8     /* of what was observed: today and a week */
+#define LKS_STATE_TEXT_MAX       ((size_t)2 << 30)
+#define LKS_NO_NODE              UINT32_MAX
 
 /* Two clocks: records carry the first, deadlines count on the second, which never jumps. */
 struct lks_now {
@@ -34,9 +42,8 @@ struct lks_now {
     lks_ms mono;
 };
 
-/* Of lks_state.texts, or with the highest bit of lks_state.tuple_texts; 0 is the empty text. */
-typedef uint32_t lks_text;
-#define LKS_TEXT_OF_TUPLE UINT32_C(0x80000000)
+typedef uint32_t lks_text; /* see lks_state_text(); 0 is the empty text; equal texts of one member
+                             are equal numbers */
 
 enum lks_part { LKS_PART_BOARD, LKS_PART_GPUS, LKS_PART_NICS, LKS_PART_COUNT };
 
@@ -46,23 +53,40 @@ struct lks_certificate {
 };
 
 struct lks_node {
-    bool placed;   /* the fleet has it */
-    bool enrolled; /* it has a certificate of ours, or came with one of the site's */
-    bool intake;   /* not admissible until a person accepts it */
-    bool accepted; /* by a person, since it was placed, replaced or last taken into intake */
-    bool held;
-    lks_text asset; /* class of an asset; 0: a node */
+    bool placed;       /* the fleet has it */
+    bool enrolled;     /* it has a certificate of ours, or came with one of the site's */
+    bool intake;       /* not admissible until a person accepts it */
+    bool accepted;     /* by a person, since it was placed, replaced or last taken into intake */
+    bool held;         /* see held_since */
+    bool drifting;     /* as recorded; the bits of core/standing.h may be ahead until a tick */
+    bool unhealthy;    /* somebody says so */
+    bool outband_over; /* its out-of-band reading was past its age when it was recorded */
+    lks_text asset;    /* class of an asset; 0: a node */
     lks_text class, site, rack, domain, power_zone, cooling_loop, hardware_revision, supplier, side;
     uint32_t pool; /* place in `pools`, or UINT32_MAX */
     enum lks_liveness liveness;
+    enum lks_drift_cause drift_cause;
     lks_ms liveness_since;
     lks_text boot;
     lks_text tuple;      /* its digest */
     lks_text tuple_boot; /* the boot it was read in */
-    lks_text report, judged_stack, first;
+    lks_text report;
     lks_ms taken, tuple_since;
-    enum lks_judged judged;
-    uint32_t drifted, unmeasured;
+    uint32_t inband, outband, whole;   /* handles of bases; 0: none. Judged is `whole` */
+    uint32_t whole_next, whole_before; /* others with this `whole`: place + 1; 0: none */
+    lks_text outband_report;
+    lks_ms outband_taken;
+    uint32_t verdict; /* of `whole` against its intent: place in `verdicts`; 0: none */
+    lks_text right;   /* digest of the stack it last conformed to */
+    lks_text drift_text, drift_evidence;
+    lks_ms drift_since;      /* since it drifts, or since it no longer does */
+    lks_ms parts_since;      /* when its parts were last others */
+    lks_ms changing;         /* since when; 0: it does not change */
+    lks_text target;         /* changing: its intent */
+    lks_text condition_text; /* of unhealthy or changing, the last that was said */
+    lks_ms attested_until, checked_at;
+    lks_text drained_by, drained_reason; /* 0: not drained */
+    lks_ms held_since;                   /* however often it was said since */
     lks_text parts[LKS_PART_COUNT];
     lks_text intake_why, held_by, held_reason;
     uint32_t notes;      /* bits by enum lks_note */
@@ -72,6 +96,15 @@ struct lks_node {
     struct lks_certificate certificates[2]; /* the newest first; the one before stays good */
 };
 
+/* Jobs that asked, and those refused by reason, on one day of the journal's clock. */
+struct lks_observed {
+    uint64_t day; /* since 1970; 0: none */
+    uint64_t asked;
+    uint64_t refused[LKS_BAR_COUNT];
+};
+
+enum lks_drift_act { LKS_ACT_ALARM = 1, LKS_ACT_DRAIN = 2, LKS_ACT_PROPOSE = 4 }; /* bits */
+
 struct lks_state_pool {
     bool known;
     lks_text name, posture, enforce, sched, stack, stack_digest;
@@ -79,7 +112,67 @@ struct lks_state_pool {
     uint32_t nodes;    /* placed in it */
     uint32_t enrolled; /* of those */
     uint32_t liveness[LKS_LIVENESS_COUNT];
+    lks_text stack_before;                        /* digest of the pin before this one; 0: none */
+    unsigned on_drift;                            /* bits by enum lks_drift_act */
+    bool deviations;                              /* nodes that run one are admitted */
+    bool attested;                                /* nodes must be */
+    lks_ms check_age;                             /* 0: not asked */
+    lks_ms sweep;                                 /* between out-of-band readings */
+    struct lks_observed observed[LKS_STATE_DAYS]; /* by day modulo their number */
     uint64_t mass_alarm; /* open: automatic acts in this pool wait; 0: none */
+};
+
+/* What a judgement can rest on: core/basis.h. Kept while a node has it. */
+struct lks_state_basis {
+    char *readings; /* owned; NULL: not known */
+    uint32_t len;
+    uint32_t uses;    /* by nodes, as inband, outband and whole */
+    uint32_t gpus;    /* that it names */
+    uint32_t first;   /* node whose `whole` it is: place + 1; 0: none */
+    uint32_t verdict; /* the first of its verdicts; 0: none */
+};
+
+struct lks_state_verdict {
+    uint32_t basis; /* handle; 0: a free place */
+    lks_text stack;
+    enum lks_judged judged;
+    uint32_t drifted, unmeasured;
+    lks_text first, wrong;
+    lks_text values; /* nodes agree if these are the same text */
+    uint32_t next;   /* of the same basis, or the next free place; 0: none */
+};
+
+struct lks_deviation {
+    uint64_t id;
+    lks_text hosts, subject, value, owner, reason, approver, by;
+    lks_ms added, expires;
+    lks_ms ended; /* 0: it holds */
+    lks_text ended_by, ended_reason;
+    uint32_t *nodes; /* owned; places, rising; of all that `hosts` names */
+    uint32_t count;
+};
+
+struct lks_state_stack {
+    lks_text digest, name, manifest, envelope, artifacts, by, reason;
+    enum lks_stack_step step;
+    lks_ms published, stepped;
+    lks_text evidence[LKS_STEP_COUNT], evidence_by[LKS_STEP_COUNT];
+};
+
+struct lks_state_image {
+    lks_text ref, digest, nccl, rccl, cudnn, cuda, source, by;
+    lks_ms added;
+};
+
+struct lks_state_artifact {
+    lks_text digest, name, by;
+    uint64_t size;
+    lks_ms added;
+};
+
+struct lks_override {
+    lks_text job, hosts, reason, by;
+    lks_ms until;
 };
 
 struct lks_binding {
@@ -133,6 +226,7 @@ struct lks_pulse {
 struct lks_limits {
     lks_ms heartbeat, late, lost, mass_window, skew;
     uint64_t mass_floor, mass_percent, call_nodes;
+    lks_ms validity, staleness, outband_age;
 };
 extern const struct lks_limits lks_limits_default;
 
@@ -148,30 +242,47 @@ struct lks_state {
     lks_ms clock; /* time of the last record */
     uint64_t seq; /* of the last record that was applied */
     struct lks_intern texts;
-    struct lks_intern names;  /* of nodes and assets; the id is the place in `nodes` */
-    struct lks_node *nodes;   /* owned, as are all arrays */
-    struct lks_pulse *pulses; /* by node */
+    struct lks_passing passing; /* texts that are forgotten with their last use */
+    struct lks_intern names;    /* of nodes and assets; the id is the place in `nodes` */
+    struct lks_node *nodes;     /* owned, as are all arrays */
+    struct lks_pulse *pulses;   /* by node */
     uint32_t node_count, node_room;
     uint32_t placed_count;        /* nodes; assets do not count */
     struct lks_intern pool_names; /* the id is the place in `pools` */
     struct lks_state_pool *pools;
     uint32_t pool_count, pool_room;
     lks_text fleet_name, fleet_manifest;
-    struct lks_intern tuples; /* digests of tuples that are known */
-    lks_text *tuple_readings; /* by id in `tuples`; 0: not known, or forgotten with its last node */
-    char **tuple_texts;       /* owned: their bytes, which are freed when they are forgotten */
-    uint32_t *tuple_nodes;    /* how many nodes run it now */
-    uint32_t tuple_room;
-    struct lks_binding *bindings; /* sorted: identity, role, site, pool */
+    struct lks_intern basis_digests;
+    struct lks_state_basis *bases; /* by handle - 1 */
+    uint32_t basis_room;
+    struct lks_state_verdict *verdicts; /* place 0 is not used */
+    uint32_t verdict_count, verdict_room, verdict_free;
+    struct lks_deviation *deviations; /* by rising id */
+    uint32_t deviation_count, deviation_room;
+    struct lks_state_stack *stacks; /* in the order they were published */
+    uint32_t stack_count, stack_room;
+    struct lks_state_image *images; /* sorted by ref */
+    uint32_t image_count, image_room;
+    struct lks_state_artifact *artifacts; /* sorted by digest */
+    uint32_t artifact_count, artifact_room;
+    struct lks_override *overrides; /* in the order they were given */
+    uint32_t override_count, override_room;
+    uint64_t jobs;  /* that started */
+    uint64_t epoch; /* of the controller that leads; 0: there is only one */
+    lks_text leader, leader_url;
+    struct lks_standing *standing; /* core/standing.h: bits of nodes, follows from the rest */
+    struct lks_binding *bindings;  /* sorted: identity, role, site, pool */
     uint32_t binding_count, binding_room;
     struct lks_api_token *tokens; /* sorted by id */
     uint32_t token_count, token_room;
     struct lks_state_alarm *alarms; /* by rising id */
     uint32_t alarm_count, alarm_room, alarms_open;
-    uint64_t next_alarm, next_command;
+    uint64_t next_alarm, next_command, next_deviation;
     struct lks_state_command *commands; /* by rising id; ended ones leave after a while */
     uint32_t command_count, command_room, commands_open;
-    struct lks_heap deadlines; /* mono, by node: when to look whether it is late or lost */
+    struct lks_heap outband_ends; /* wall, by node: when what was read of it is past its age */
+    lks_ms deviations_due;        /* wall: when the next deviation expires; UINT64_MAX: none */
+    struct lks_heap deadlines;    /* mono, by node: when to look whether it is late or lost */
     uint32_t liveness[LKS_LIVENESS_COUNT]; /* of placed nodes */
     struct lks_mass *mass;       /* by pool: who turned for the worse of late; see core/mass.h */
     struct lks_mass_turn *turns; /* by node: when */
@@ -218,14 +329,30 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
 const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,
                                              uint32_t *count);
 
-/* Whether the readings behind a tuple's digest were recorded. */
-bool lks_state_tuple_known(const struct lks_state *s, struct lks_str digest);
+/* The digest of the stack a node should run now: a change's target, or its pool's pin; 0: none. */
+lks_text lks_state_intent(const struct lks_state *s, uint32_t node);
+
+/* How its readings compare with its intent; NULL: not judged. */
+const struct lks_state_verdict *lks_state_verdict(const struct lks_state *s, uint32_t node);
+enum lks_judged lks_state_judged(const struct lks_state *s, uint32_t node);
+
+/* The readings behind a handle of a basis; an empty view: none, or not known. */
+struct lks_str lks_state_readings(const struct lks_state *s, uint32_t basis);
+
+/* The handle of a basis by its digest, or 0. */
+uint32_t lks_state_basis(const struct lks_state *s, struct lks_str digest);
+
+/* The verdict of a basis against a stack: place in `verdicts`, or 0. */
+uint32_t lks_state_verdict_find(const struct lks_state *s, uint32_t basis, lks_text stack);
+
+const struct lks_deviation *lks_state_deviation(const struct lks_state *s, uint64_t id);
+const struct lks_state_stack *lks_state_stack(const struct lks_state *s, struct lks_str digest);
+const struct lks_state_image *lks_state_image(const struct lks_state *s, struct lks_str ref);
+const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
+                                                    struct lks_str digest);
 
 /* When a command that was not answered is over (wall): its end, and time for a late answer. */
 lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_command *command);
-
-/* May a job run on it, as far as this state can tell; `why` says why not, in a few words. */
-bool lks_node_admissible(const struct lks_state *s, uint32_t node, const char **why);
 
 /* Whether automatic acts (drains, remedies, changes) in this pool wait for a person. */
 bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool);

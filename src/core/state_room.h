@@ -6,6 +6,9 @@
 
 #define LKS_NO_POOL UINT32_MAX
 
+/* Numbers of texts with this bit are of lks_state.passing. */
+#define LKS_TEXT_PASSING (UINT32_C(1) << 31)
+
 /* `array` with room for `count` elements of `size` bytes, the new ones zero, or NULL: LIMIT beyond
  * `max`. What it was before is gone, unless it failed. */
 void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,
@@ -28,13 +31,15 @@ enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t
 enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uint32_t *out,
                                    struct lks_err *err) LKS_MUST_CHECK;
 
-/* The id of a tuple's digest, made if there is none. */
-enum lks_code lks_state_tuple_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
+/* The handle of a basis, made if there is none; 0 for an empty digest. */
+enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
 bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);
 bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
                           uint32_t *at);
+bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at);
+bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at);
 
 #endif

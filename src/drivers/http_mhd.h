@@ -4,7 +4,9 @@
  * on that loop's thread.
  *
  * The handler is called once a request is whole. It answers at once or later, from the same thread,
- * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. Deadlines
+ * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. For a
+ * request whose body is large it is called with the headers alone, and fetches the body in pieces.
+ * Deadlines
  * are absolute and ours: headers and body must be there by then, however slowly bytes drip. A
  * client certificate is judged once for each connection: chain, dates, purpose; and with every
  * request whether it is over by now, since a connection may live for months.
@@ -37,6 +39,8 @@ struct lks_httpd_options {
     lks_ms request_ms;    /* headers and body of each request */
     lks_ms idle_ms;       /* between requests */
     mode_t socket_mode;   /* unix */
+    /* Whether the body is too large to be held; NULL: none is. */
+    bool (*large)(const char *method, const char *path);
 };
 
 enum lks_httpd_peer_kind { LKS_PEER_ANONYMOUS, LKS_PEER_CERTIFICATE, LKS_PEER_UNIX };
@@ -62,6 +66,8 @@ struct lks_httpd_request {
     const char *path; /* decoded once; a path with a zero byte or "//" or ".." is refused */
     struct lks_str body;
     struct lks_httpd_peer *peer;
+    bool large;      /* the body waits to be fetched; */
+    uint64_t length; /* it has so many bytes */
 };
 
 /* A header's or a query parameter's value, or NULL. */
@@ -121,6 +127,15 @@ void lks_httpd_remember(struct lks_httpd_exchange *x, void *memory);
 /* Answer; the exchange is gone after it. */
 void lks_httpd_reply(struct lks_httpd_exchange *x, const struct lks_httpd_reply *reply);
 
+/* Fetch the body of a large request. `take` is given a piece of at most LKS_HTTPD_PIECE_MAX bytes
+ * and no further one before lks_httpd_more(); the last says so, and may be empty. It may be moved
+ * out, to outlive the exchange. An answer may be given at any time between: what still comes is
+ * then thrown away, or the connection is closed. */
+#define LKS_HTTPD_PIECE_MAX ((size_t)320 << 10)
+typedef void lks_httpd_take(void *ctx, struct lks_buf *piece, bool last);
+void lks_httpd_fetch(struct lks_httpd_exchange *x, lks_httpd_take *take, void *ctx);
+void lks_httpd_more(struct lks_httpd_exchange *x);
+
 /* The same constant answer many times: made once, queued without a copy. */
 struct lks_httpd_constant;
 struct lks_httpd_constant *lks_httpd_constant_new(const struct lks_httpd_reply *reply);
@@ -136,6 +151,12 @@ typedef void lks_httpd_ended(void *ctx, struct lks_httpd_stream *s);
 struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, const char *type,
                                               size_t backlog_max, lks_httpd_ended *ended,
                                               void *ctx);
+/* The same with `size` bytes, which the headers tell, and the status, type and headers of `head`.
+ * It is over when so many were taken, which `ended` tells too; one that is closed before is cut. */
+struct lks_httpd_stream *lks_httpd_stream_sized(struct lks_httpd_exchange *x,
+                                                const struct lks_httpd_reply *head, uint64_t size,
+                                                size_t backlog_max, lks_httpd_ended *ended,
+                                                void *ctx);
 /* False when the reader was dropped; `ended` has then been called, inside this call. */
 bool lks_httpd_stream_write(struct lks_httpd_stream *s, struct lks_str bytes);
 size_t lks_httpd_stream_backlog(const struct lks_httpd_stream *s);

@@ -2,13 +2,10 @@
 #include "drivers/http_mhd_parts.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { BACKLOG = 4096, HOST_MAX = 255 };
@@ -19,74 +16,10 @@ static void close_fd(int *fd)
         close(*fd);
 }
 
-static enum lks_code fail_errno(const char *address, const char *what, struct lks_err *err)
-{
-    enum lks_code code = errno == EACCES || errno == EPERM ? LKS_E_DENIED
-                         : errno == EADDRINUSE             ? LKS_E_REFUSED
-                         : errno == EADDRNOTAVAIL          ? LKS_E_INVALID
-                                                           : LKS_E_IO;
-    if (errno == EADDRINUSE)
-        return lks_fail(err, code,
-                        "%s: another program has this address, perhaps another lockstepd; end that "
-                        "one, or choose another address",
-                        address);
-    return lks_fail(err, code, "%s: %s: %s", address, what, strerror(errno));
-}
-
-/* A socket that nobody answers at is what a daemon left that was killed; one that somebody answers
- * at, and anything that is no socket, stays. */
-static enum lks_code clear_path(const struct sockaddr_un *at, struct lks_err *err)
-{
-    struct stat st;
-    if (lstat(at->sun_path, &st) != 0)
-        return errno == ENOENT ? LKS_OK : fail_errno(at->sun_path, "stat", err);
-    if (!S_ISSOCK(st.st_mode))
-        return lks_fail(err, LKS_E_REFUSED, "%s: is there already and is no socket", at->sun_path);
-    LKS_CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return fail_errno(at->sun_path, "socket", err);
-    if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 || errno != ECONNREFUSED)
-        return lks_fail(err, LKS_E_REFUSED, "%s: another program listens there", at->sun_path);
-    return unlink(at->sun_path) == 0 ? LKS_OK : fail_errno(at->sun_path, "remove", err);
-}
-
-/* The mode is on the socket before it has a name, so that it is never open wider; the second change
- * gives back what the umask took. */
-static enum lks_code listen_unix(struct lks_httpd *h, const char *path, mode_t mode, int fd,
-                                 struct lks_err *err)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    struct stat st;
-    if (path[0] != '/' || strlen(path) >= sizeof(at.sun_path))
-        return lks_fail(err, LKS_E_INVALID, "unix:%s: not an absolute path of at most %zu bytes",
-                        path, sizeof(at.sun_path) - 1);
-    memcpy(at.sun_path, path, strlen(path) + 1);
-    if (clear_path(&at, err) != LKS_OK)
-        return err->code;
-    if (fchmod(fd, mode) != 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at)) != 0)
-        return fail_errno(path, "bind", err);
-    h->unix_path = strdup(path);
-    if (h->unix_path == NULL) {
-        unlink(path);
-        return lks_fail_nomem(err);
-    }
-    if (chmod(path, mode) != 0 || stat(path, &st) != 0)
-        return fail_errno(path, "chmod", err);
-    h->unix_device = st.st_dev;
-    h->unix_inode = st.st_ino;
-    return LKS_OK;
-}
-
 /* Only what is still ours: another daemon may have taken the place. */
 void lks_httpd_unlisten(struct lks_httpd *h)
 {
-    struct stat st;
-    if (h->unix_path == NULL)
-        return;
-    if (lstat(h->unix_path, &st) == 0 && st.st_dev == h->unix_device && st.st_ino == h->unix_inode)
-        unlink(h->unix_path);
-    free(h->unix_path);
-    h->unix_path = NULL;
+    lks_unix_unlink(&h->unix_path);
 }
 
 /* "host:port" and "[host]:port"; the last colon ends the host. */
@@ -127,7 +60,7 @@ static enum lks_code bind_tcp(struct lks_httpd *h, const char *address, const st
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0 ||
         getsockname(fd, (struct sockaddr *)&bound, &size) != 0)
-        return fail_errno(address, "listen", err);
+        return lks_listen_fail(address, "listen", err);
     h->port = ntohs(bound.sin6_port);
     return LKS_OK;
 }
@@ -141,7 +74,7 @@ static enum lks_code listen_tcp(struct lks_httpd *h, const char *address, int *o
     LKS_ASSERT(found != NULL);
     int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     enum lks_code code =
-        fd >= 0 ? bind_tcp(h, address, found, fd, err) : fail_errno(address, "socket", err);
+        fd >= 0 ? bind_tcp(h, address, found, fd, err) : lks_listen_fail(address, "socket", err);
     freeaddrinfo(found);
     if (code == LKS_OK)
         *out = fd;
@@ -155,17 +88,7 @@ enum lks_code lks_httpd_listen(struct lks_httpd *h, const char *address, mode_t 
 {
     if (strncmp(address, "unix:", 5) != 0)
         return listen_tcp(h, address, out, err);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return fail_errno(address, "socket", err);
-    enum lks_code code = listen_unix(h, address + 5, mode, fd, err);
-    if (code == LKS_OK && listen(fd, BACKLOG) != 0)
-        code = fail_errno(address, "listen", err);
-    if (code == LKS_OK)
-        *out = fd;
-    else
-        close(fd);
-    return code;
+    return lks_unix_listen(address + 5, mode, &h->unix_path, out, err);
 }
 
 static void name_unix(struct lks_httpd_peer_state *peer)

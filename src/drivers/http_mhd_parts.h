@@ -9,6 +9,7 @@
 #define LKS_DRIVERS_HTTP_MHD_PARTS_H
 
 #include "drivers/http_mhd.h"
+#include "drivers/http_unix.h"
 
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
@@ -31,6 +32,8 @@ enum lks_httpd_stage {
     LKS_STAGE_NONE,    /* between requests */
     LKS_STAGE_LINE,    /* the request's line is known */
     LKS_STAGE_BODY,    /* its headers too */
+    LKS_STAGE_PIECE,   /* a piece of a large body is being read */
+    LKS_STAGE_SWALLOW, /* the rest of it, to be thrown away before the answer */
     LKS_STAGE_HANDLER, /* inside the handler */
     LKS_STAGE_WAITING, /* suspended until the handler's answer */
     LKS_STAGE_ANSWERED,
@@ -53,6 +56,13 @@ struct lks_httpd_exchange {
     uint64_t swallowed; /* bytes of a body that is refused anyway */
     const struct lks_httpd_refusal *refusal;
     struct lks_httpd_stream *stream;
+    lks_httpd_take *take; /* of a large body's pieces */
+    void *take_ctx;
+    struct lks_buf piece;
+    uint64_t fetched;              /* of the large body */
+    bool whole;                    /* no more of it comes */
+    struct MHD_Response *response; /* SWALLOW: what follows, and its status */
+    int status;
     void *memory; /* the handler's */
     bool last;    /* the answer says that the connection ends */
 };
@@ -83,9 +93,7 @@ struct lks_httpd {
     struct lks_httpd_options options; /* its texts are not kept */
     struct lks_httpd_trust *trust;    /* NULL: not TLS */
     gnutls_datum_t ticket_key;
-    char *unix_path; /* owned; NULL once it is removed */
-    dev_t unix_device;
-    ino_t unix_inode;
+    struct lks_unix_path unix_path;
     unsigned port;
     uv_poll_t poll;
     uv_timer_t run, tick;
@@ -142,6 +150,22 @@ void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void *
 void lks_httpd_leave(struct lks_httpd_exchange *x);
 /* Hand `response` over, and go on with a connection that waits for it. */
 void lks_httpd_queue(struct lks_httpd_exchange *x, int status, struct MHD_Response *response);
+
+/* Type and headers of an answer. */
+void lks_httpd_finish(struct MHD_Response *response, const char *type, const char *headers,
+                      bool closing);
+
+/* http_mhd_body.c: large bodies. */
+enum MHD_Result lks_httpd_body_begin(struct lks_httpd_exchange *x);
+enum MHD_Result lks_httpd_body_data(struct lks_httpd_exchange *x, struct lks_str bytes);
+enum MHD_Result lks_httpd_body_end(struct lks_httpd_exchange *x);
+void lks_httpd_body_drop(struct lks_httpd_exchange *x);
+/* Whether the answer has to wait, or to go another way, because of a body that was not read. */
+bool lks_httpd_body_unread(const struct lks_httpd_exchange *x);
+void lks_httpd_body_answer(struct lks_httpd_exchange *x, const struct lks_httpd_reply *reply,
+                           struct MHD_Response *response);
+/* Send an answer past the library, and close. */
+void lks_httpd_send_raw(struct lks_httpd_peer_state *peer, const struct lks_httpd_reply *reply);
 
 /* http_mhd_stream.c */
 /* The reader of a stream has left, or the server ends. */

@@ -29,6 +29,8 @@ static const struct lks_httpd_refusal version_bad = {MHD_HTTP_HTTP_VERSION_NOT_S
                                                      LKS_E_INVALID, "this is HTTP/1.1"};
 static const struct lks_httpd_refusal too_large = {MHD_HTTP_CONTENT_TOO_LARGE, LKS_E_LIMIT,
                                                    "the body is too long"};
+static const struct lks_httpd_refusal no_length = {MHD_HTTP_LENGTH_REQUIRED, LKS_E_INVALID,
+                                                   "the body needs its Content-Length here"};
 static const struct lks_httpd_refusal too_many = {
     MHD_HTTP_SERVICE_UNAVAILABLE, LKS_E_UNAVAILABLE,
     "too many large requests are under way; try again"};
@@ -162,8 +164,8 @@ static void add_headers(struct MHD_Response *response, struct lks_str text)
     }
 }
 
-static void finish_response(struct MHD_Response *response, const char *type, const char *headers,
-                            bool closing)
+void lks_httpd_finish(struct MHD_Response *response, const char *type, const char *headers,
+                      bool closing)
 {
     if (response == NULL)
         return;
@@ -200,7 +202,11 @@ void lks_httpd_reply(struct lks_httpd_exchange *x, const struct lks_httpd_reply 
     LKS_ASSERT(x->stage == LKS_STAGE_HANDLER || x->stage == LKS_STAGE_WAITING);
     struct MHD_Response *response =
         body.len > PIECE_SIZE ? respond_piecewise(peer, body_new(body)) : respond_whole(body);
-    finish_response(response, reply->type, reply->headers, peer->httpd->draining);
+    lks_httpd_finish(response, reply->type, reply->headers, peer->httpd->draining);
+    if (lks_httpd_body_unread(x)) {
+        lks_httpd_body_answer(x, reply, response);
+        return;
+    }
     lks_httpd_queue(x, reply->status, response);
     if (response != NULL)
         MHD_destroy_response(response);
@@ -222,8 +228,8 @@ struct lks_httpd_constant *lks_httpd_constant_new(const struct lks_httpd_reply *
     } else {
         c->open = respond_whole(body);
         c->closing = respond_whole(body);
-        finish_response(c->open, reply->type, reply->headers, false);
-        finish_response(c->closing, reply->type, reply->headers, true);
+        lks_httpd_finish(c->open, reply->type, reply->headers, false);
+        lks_httpd_finish(c->closing, reply->type, reply->headers, true);
         if (c->open != NULL && c->closing != NULL)
             return c;
     }
@@ -257,7 +263,7 @@ void lks_httpd_reply_constant(struct lks_httpd_exchange *x, struct lks_httpd_con
     }
     c->body->refs++;
     struct MHD_Response *response = respond_piecewise(peer, c->body);
-    finish_response(response, c->type, c->headers, closing);
+    lks_httpd_finish(response, c->type, c->headers, closing);
     lks_httpd_queue(x, c->status, response);
     if (response != NULL)
         MHD_destroy_response(response);
@@ -281,7 +287,7 @@ static enum MHD_Result refuse(struct lks_httpd_exchange *x)
     const struct lks_httpd_refusal *why = x->refusal;
     char text[PROBLEM_SIZE];
     struct MHD_Response *response = respond_whole(problem(why, text));
-    finish_response(response, PROBLEM, NULL, true);
+    lks_httpd_finish(response, PROBLEM, NULL, true);
     lks_httpd_queue(x, why->status, response);
     if (response != NULL)
         MHD_destroy_response(response);
@@ -338,18 +344,10 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
 
 static void refuse_headers(struct lks_httpd_peer_state *peer)
 {
-    char body[PROBLEM_SIZE], text[PROBLEM_SIZE * 2];
-    struct lks_str detail = problem(&headers_bad, body);
-    int size = snprintf(text, sizeof(text),
-                        "HTTP/1.1 %d Bad Request\r\nConnection: close\r\nContent-Type: " PROBLEM
-                        "\r\nContent-Length: %zu\r\n\r\n%" LKS_STR_FMT,
-                        headers_bad.status, detail.len, LKS_STR_ARG(detail));
-    LKS_ASSERT(size > 0 && (size_t)size < sizeof(text));
-    if (peer->httpd->trust != NULL)
-        lks_httpd_trust_send(peer, (struct lks_str){text, (size_t)size});
-    else
-        (void)send(peer->fd, text, (size_t)size, MSG_NOSIGNAL);
-    lks_httpd_shut(peer);
+    char body[PROBLEM_SIZE];
+    const struct lks_httpd_reply reply = {
+        .status = headers_bad.status, .type = PROBLEM, .body = problem(&headers_bad, body)};
+    lks_httpd_send_raw(peer, &reply);
 }
 
 /* Headers that the library itself cannot take (a Content-Length that is no number) it answers
@@ -433,6 +431,9 @@ static const struct lks_httpd_refusal *judge(struct lks_httpd_exchange *x, const
         return &host_bad;
     if (f.bad || f.lengths + f.codings > 1)
         return &framing_bad;
+    x->request.length = f.length;
+    if (x->request.large)
+        return f.lengths == 1 ? NULL : &no_length;
     if (f.length <= peer->httpd->options.body_max)
         return NULL;
     peer->httpd->counts.refused_size++;
@@ -448,9 +449,13 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
     if (peer->due == LKS_DUE_FIRST)
         lks_httpd_due(peer, LKS_DUE_REQUEST);
     x->request = (struct lks_httpd_request){.method = method, .path = url, .peer = &peer->peer};
+    if (peer->httpd->options.large != NULL)
+        x->request.large = peer->httpd->options.large(method, url);
     x->refusal = judge(x, version, &now);
     if (x->refusal != NULL && now)
         return refuse(x);
+    if (x->request.large)
+        return lks_httpd_body_begin(x);
     if (x->body.max == 0)
         lks_buf_init(&x->body, peer->httpd->options.body_max);
     x->stage = LKS_STAGE_BODY;
@@ -524,13 +529,14 @@ enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connectio
         return MHD_NO;
     if (x->stage == LKS_STAGE_LINE)
         return begin(x, url, method, version);
-    if (x->stage != LKS_STAGE_BODY)
+    bool large = x->stage == LKS_STAGE_PIECE || x->stage == LKS_STAGE_SWALLOW;
+    if (x->stage != LKS_STAGE_BODY && !large)
         return MHD_NO;
     if (*size == 0)
-        return hand_over(x);
+        return large ? lks_httpd_body_end(x) : hand_over(x);
     struct lks_str piece = {data, *size};
     *size = 0;
-    return take_body(x, piece);
+    return large ? lks_httpd_body_data(x, piece) : take_body(x, piece);
 }
 
 void lks_httpd_leave(struct lks_httpd_exchange *x)
@@ -555,7 +561,10 @@ void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void *
         return;
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     LKS_ASSERT(x->stage != LKS_STAGE_WAITING && x->stage != LKS_STAGE_HANDLER);
+    if (x->stage == LKS_STAGE_PIECE && h->gone != NULL)
+        h->gone(h->ctx, x);
     x->stage = LKS_STAGE_NONE;
+    lks_httpd_body_drop(x);
     drop_count(h, x);
     if (x->body.cap > BODY_KEPT)
         lks_buf_fini(&x->body);

@@ -74,16 +74,16 @@ static void release(void *cls)
     free(s);
 }
 
-struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, const char *type,
-                                              size_t backlog_max, lks_httpd_ended *ended, void *ctx)
+struct lks_httpd_stream *lks_httpd_stream_sized(struct lks_httpd_exchange *x,
+                                                const struct lks_httpd_reply *head, uint64_t size,
+                                                size_t backlog_max, lks_httpd_ended *ended,
+                                                void *ctx)
 {
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     struct lks_httpd_stream *s = calloc(1, sizeof(*s));
-    const int size = SEND_BUFFER;
     LKS_ASSERT(x->stage == LKS_STAGE_HANDLER || x->stage == LKS_STAGE_WAITING);
     struct MHD_Response *response =
-        s != NULL ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_SIZE, read_backlog, s,
-                                                      release)
+        s != NULL ? MHD_create_response_from_callback(size, PIECE_SIZE, read_backlog, s, release)
                   : NULL;
     if (response == NULL) {
         free(s);
@@ -94,17 +94,25 @@ struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, cons
     s->ended = ended;
     s->ctx = ctx;
     lks_buf_init(&s->backlog, backlog_max);
-    /* The kernel would otherwise take megabytes for a stalled reader before we noticed. */
-    setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    lks_httpd_finish(response, head->type, head->headers, peer->httpd->draining);
     x->stream = s;
-    lks_httpd_queue(x, MHD_HTTP_OK, response);
+    lks_httpd_queue(x, head->status, response);
     lks_httpd_due(peer, LKS_DUE_NEVER); /* it lives while its reader keeps up */
     bool queued = x->stage == LKS_STAGE_ANSWERED;
     s->ended = queued ? s->ended : NULL;
     MHD_destroy_response(response); /* ends the stream where it was not queued */
     return queued ? s : NULL;
+}
+
+struct lks_httpd_stream *lks_httpd_stream_new(struct lks_httpd_exchange *x, const char *type,
+                                              size_t backlog_max, lks_httpd_ended *ended, void *ctx)
+{
+    const int size = SEND_BUFFER;
+    const struct lks_httpd_reply head = {
+        .status = MHD_HTTP_OK, .type = type, .headers = "Cache-Control: no-store\r\n"};
+    /* The kernel would otherwise take megabytes for a stalled reader before we noticed. */
+    setsockopt(lks_httpd_peer_with(x)->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    return lks_httpd_stream_sized(x, &head, MHD_SIZE_UNKNOWN, backlog_max, ended, ctx);
 }
 
 bool lks_httpd_stream_write(struct lks_httpd_stream *s, struct lks_str bytes)

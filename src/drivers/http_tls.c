@@ -585,14 +585,27 @@ static int no_password(char *out, int size, int writing, void *ctx)
     return -1;
 }
 
+/* The text at `path`, or the text that it is itself; `named` is what a message may say of it. */
+static enum lks_code read_pem(const struct lks_client_options *o, const char *path,
+                              struct lks_buf *out, const char **named, struct lks_err *err)
+{
+    lks_buf_init(out, PEM_MAX);
+    *named = o->pem ? "the text given" : path;
+    if (!o->pem)
+        return lks_file_read_plain(path, out, err);
+    lks_buf_add(out, lks_str_from(path));
+    return lks_buf_check(out, err);
+}
+
 /* Each certificate of a PEM file goes to `take`. */
-static enum lks_code load_certificates(SSL_CTX *ctx, const char *path,
+static enum lks_code load_certificates(SSL_CTX *ctx, const struct lks_client_options *o,
+                                       const char *path,
                                        bool (*take)(SSL_CTX *ctx, X509 *certificate, size_t nth),
                                        struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, PEM_MAX);
-    if (lks_file_read_plain(path, &text, err) != LKS_OK)
+    const char *named = path;
+    if (read_pem(o, path, &text, &named, err) != LKS_OK)
         return err->code;
     LKS_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(text.ptr, (int)text.len);
     X509 *certificate = NULL;
@@ -604,7 +617,8 @@ static enum lks_code load_certificates(SSL_CTX *ctx, const char *path,
     }
     ERR_clear_error();
     if (!good || count == 0)
-        return lks_fail(err, LKS_E_INVALID, "%s: has no certificate in PEM that can be used", path);
+        return lks_fail(err, LKS_E_INVALID, "%s: has no certificate in PEM that can be used",
+                        named);
     return LKS_OK;
 }
 
@@ -621,11 +635,12 @@ static bool take_own(SSL_CTX *ctx, X509 *certificate, size_t nth)
     return nth < CHAIN_MAX && SSL_CTX_add1_chain_cert(ctx, certificate) == 1;
 }
 
-static enum lks_code load_key(SSL_CTX *ctx, const char *path, struct lks_err *err)
+static enum lks_code load_key(SSL_CTX *ctx, const struct lks_client_options *o, const char *path,
+                              struct lks_err *err)
 {
     LKS_CLEANUP(wipe) struct lks_buf text = {0};
-    lks_buf_init(&text, PEM_MAX);
-    if (lks_file_read_plain(path, &text, err) != LKS_OK)
+    const char *named = path;
+    if (read_pem(o, path, &text, &named, err) != LKS_OK)
         return err->code;
     LKS_CLEANUP(free_bio) BIO *bio = BIO_new_mem_buf(text.ptr, (int)text.len);
     EVP_PKEY *key = bio != NULL ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
@@ -634,7 +649,7 @@ static enum lks_code load_key(SSL_CTX *ctx, const char *path, struct lks_err *er
     EVP_PKEY_free(key);
     ERR_clear_error();
     if (!good)
-        return lks_fail(err, LKS_E_INVALID, "%s: is not the certificate's private key", path);
+        return lks_fail(err, LKS_E_INVALID, "%s: is not the certificate's private key", named);
     return LKS_OK;
 }
 
@@ -665,14 +680,14 @@ static enum lks_code prepare_tls(struct lks_client *c, const struct lks_client_o
     if (o->ca == NULL)
         return lks_fail(err, LKS_E_USAGE, "%s: which authority certifies it is not said",
                         o->server);
-    if (load_certificates(c->ctx, o->ca, take_authority, err) != LKS_OK)
+    if (load_certificates(c->ctx, o, o->ca, take_authority, err) != LKS_OK)
         return err->code;
     if (o->certificate == NULL)
         return LKS_OK;
     LKS_ASSERT(o->key != NULL);
-    if (load_certificates(c->ctx, o->certificate, take_own, err) != LKS_OK)
+    if (load_certificates(c->ctx, o, o->certificate, take_own, err) != LKS_OK)
         return err->code;
-    return load_key(c->ctx, o->key, err);
+    return load_key(c->ctx, o, o->key, err);
 }
 
 static enum lks_code prepare(struct lks_client *c, const struct lks_client_options *o,

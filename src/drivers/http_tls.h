@@ -17,6 +17,7 @@ struct lks_client_options {
     const char *server;            /* "https://host:port" or "unix:/path" */
     const char *ca;                /* PEM file the server must be certified by; NULL for unix */
     const char *certificate, *key; /* PEM files of ours, or NULL */
+    bool pem;                      /* the three are PEM texts and not the names of files */
     const char *token;             /* sent as a bearer, or NULL; never in a message */
     int timeout_ms;                /* of a whole exchange */
     size_t body_max;               /* 0: LKS_CLIENT_BODY_MAX */

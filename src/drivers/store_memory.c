@@ -1,22 +1,14 @@
 #include "drivers/store_memory.h"
 
 #include "base/intern.h"
+#include "drivers/store_memory_rows.h"
+#include "drivers/store_memory_tasks.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { DIGESTS_MAX_BYTES = 1 << 30, FIRST_ROWS = 64 };
-
-struct kept_row {
-    struct lks_row row; /* a test may point its body elsewhere */
-    char *bytes;        /* owned; what the body was when it was written */
-};
-
-struct rows {
-    struct kept_row *at; /* owned */
-    size_t count, cap;
-    bool touched; /* a test had a row in its hands */
-};
+enum { DIGESTS_MAX_BYTES = 1 << 30, FIRST_BLOBS = 64 };
 
 struct kept_blob {
     char *bytes; /* owned; NULL where there is none of this digest (any more) */
@@ -27,8 +19,8 @@ struct kept_blob {
 struct store;
 
 struct lks_memory_disk {
-    struct rows rows;
-    struct rows aside;
+    struct lks_memory_rows rows;
+    struct lks_memory_rows aside;
     struct lks_intern digests;
     struct kept_blob *blobs; /* owned; by the digest's id */
     size_t blob_count, blob_cap;
@@ -39,10 +31,14 @@ struct lks_memory_disk {
     uint64_t snapshot_seq;
     struct lks_store_tail tail;
     uint64_t batches;
+    struct lks_memory_tasks tasks;
+    struct lks_store_lease lease; /* `left` is not kept here, but when it ends */
+    lks_ms lease_ends, now;
 
     enum lks_memory_crash how;
     uint64_t statements;
-    const struct store *owner; /* NULL while none has it */
+    const struct store *owner; /* NULL while none has it alone */
+    size_t sharers;
 
     char *name; /* owned; of a copy */
     struct lks_memory_disk *copies, *next;
@@ -51,91 +47,9 @@ struct lks_memory_disk {
 struct store {
     struct lks_memory_disk *disk;
     bool crashed;
+    bool shares;    /* the disk with other stores */
+    uint64_t epoch; /* of the lead that we had last; 0: none */
 };
-
-/* ---- rows ---- */
-
-static bool rows_reserve(struct rows *rows, size_t more)
-{
-    if (rows->cap - rows->count >= more)
-        return true;
-    size_t cap = rows->cap == 0 ? FIRST_ROWS : rows->cap * 2;
-    while (cap - rows->count < more)
-        cap *= 2;
-    struct kept_row *at = realloc(rows->at, cap * sizeof(*at));
-    if (at == NULL)
-        return false;
-    rows->at = at;
-    rows->cap = cap;
-    return true;
-}
-
-/* There is room. False when memory runs out, and then there is no such row. */
-static bool rows_add(struct rows *rows, const struct lks_row *row)
-{
-    struct kept_row kept = {.row = *row, .bytes = malloc(row->body.len + 1)};
-    if (kept.bytes == NULL)
-        return false;
-    if (row->body.len > 0)
-        memcpy(kept.bytes, row->body.ptr, row->body.len);
-    kept.row.body.ptr = kept.bytes;
-    rows->at[rows->count++] = kept;
-    return true;
-}
-
-static void rows_truncate(struct rows *rows, size_t count)
-{
-    while (rows->count > count)
-        free(rows->at[--rows->count].bytes);
-}
-
-static void rows_fini(struct rows *rows)
-{
-    rows_truncate(rows, 0);
-    free(rows->at);
-    *rows = (struct rows){0};
-}
-
-/* The first row with a number of at least `seq`. */
-static size_t rows_from(const struct rows *rows, uint64_t seq)
-{
-    size_t low = 0, high = rows->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->at[middle].row.seq < seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct kept_row *x = a, *y = b;
-    return (x->row.seq > y->row.seq) - (x->row.seq < y->row.seq);
-}
-
-/* A test may have given rows each other's numbers; a database would still go by them. */
-static void rows_sort(struct rows *rows)
-{
-    for (size_t i = 1; i < rows->count && rows->touched; i++) {
-        if (rows->at[i - 1].row.seq > rows->at[i].row.seq) {
-            qsort(rows->at, rows->count, sizeof(rows->at[0]), compare_rows);
-            return;
-        }
-    }
-}
-
-/* Rows up to the index `end`, which is not one of them, are no more. */
-static void rows_forget(struct rows *rows, size_t end)
-{
-    for (size_t i = 0; i < end; i++)
-        free(rows->at[i].bytes);
-    if (end > 0)
-        memmove(rows->at, rows->at + end, (rows->count - end) * sizeof(rows->at[0]));
-    rows->count -= end;
-}
 
 /* ---- the disk ---- */
 
@@ -144,6 +58,7 @@ struct lks_memory_disk *lks_memory_disk_new(void)
     struct lks_memory_disk *disk = calloc(1, sizeof(*disk));
     if (disk != NULL) {
         lks_intern_init(&disk->digests, DIGESTS_MAX_BYTES);
+        lks_memory_tasks_init(&disk->tasks);
         disk->tail.first = 1;
     }
     return disk;
@@ -153,14 +68,15 @@ void lks_memory_disk_free(struct lks_memory_disk *disk)
 {
     while (disk != NULL) {
         struct lks_memory_disk *next = disk->next;
-        LKS_ASSERT(disk->owner == NULL);
+        LKS_ASSERT(disk->owner == NULL && disk->sharers == 0);
         lks_memory_disk_free(disk->copies);
-        rows_fini(&disk->rows);
-        rows_fini(&disk->aside);
+        lks_memory_rows_fini(&disk->rows);
+        lks_memory_rows_fini(&disk->aside);
         for (size_t i = 0; i < disk->blob_count; i++)
             free(disk->blobs[i].bytes);
         free(disk->blobs);
         lks_intern_fini(&disk->digests);
+        lks_memory_tasks_fini(&disk->tasks);
         free(disk->heads);
         free(disk->snapshot);
         free(disk->name);
@@ -176,10 +92,15 @@ void lks_memory_disk_fail(struct lks_memory_disk *disk, enum lks_memory_crash ho
     disk->statements = statements;
 }
 
+void lks_memory_disk_clock(struct lks_memory_disk *disk, lks_ms now)
+{
+    disk->now = now;
+}
+
 struct lks_row *lks_memory_disk_row(struct lks_memory_disk *disk, uint64_t seq)
 {
-    rows_sort(&disk->rows);
-    size_t at = rows_from(&disk->rows, seq);
+    lks_memory_rows_sort(&disk->rows);
+    size_t at = lks_memory_rows_from(&disk->rows, seq);
     bool there = at < disk->rows.count && disk->rows.at[at].row.seq == seq;
     disk->rows.touched = true;
     return there ? &disk->rows.at[at].row : NULL;
@@ -189,8 +110,8 @@ void lks_memory_disk_drop(struct lks_memory_disk *disk, uint64_t seq)
 {
     if (lks_memory_disk_row(disk, seq) == NULL)
         return;
-    struct rows *rows = &disk->rows;
-    size_t at = rows_from(rows, seq);
+    struct lks_memory_rows *rows = &disk->rows;
+    size_t at = lks_memory_rows_from(rows, seq);
     free(rows->at[at].bytes);
     rows->count--;
     memmove(rows->at + at, rows->at + at + 1, (rows->count - at) * sizeof(rows->at[0]));
@@ -235,10 +156,20 @@ static enum lks_memory_crash begin(struct lks_memory_disk *disk, uint64_t statem
     return how;
 }
 
+static void let_go(struct store *s)
+{
+    if (s->crashed)
+        return;
+    s->crashed = true;
+    if (s->shares)
+        s->disk->sharers--;
+    else
+        s->disk->owner = NULL;
+}
+
 static enum lks_code crash(struct store *s, struct lks_err *err)
 {
-    s->crashed = true;
-    s->disk->owner = NULL;
+    let_go(s);
     return lks_fail(err, LKS_E_IO, "memory store: crashed; whether it was written is not known");
 }
 
@@ -256,6 +187,82 @@ static enum lks_code written(struct store *s, enum lks_memory_crash how, struct 
     return how == LKS_MEMORY_CRASH_AFTER ? crash(s, err) : LKS_OK;
 }
 
+/* ---- who leads ---- */
+
+static struct lks_store_lease lease_now(const struct lks_memory_disk *disk)
+{
+    struct lks_store_lease lease = disk->lease;
+    lease.left = disk->lease_ends > disk->now ? disk->lease_ends - disk->now : 0;
+    return lease;
+}
+
+/* Whether whoever has `epoch` may still write. */
+static enum lks_code fence(const struct store *s, uint64_t epoch, struct lks_err *err)
+{
+    struct lks_store_lease lease = lease_now(s->disk);
+    return lks_store_fence_check(&lease, epoch, err);
+}
+
+static enum lks_code lead(void *self, const char *name, const char *url, lks_ms ttl,
+                          struct lks_store_lease *out, struct lks_err *err)
+{
+    struct store *s = self;
+    struct lks_memory_disk *disk = s->disk;
+    enum lks_code code = alive(s, err);
+    if (code == LKS_OK)
+        code = lks_store_lead_check(name, url, ttl, err);
+    if (code != LKS_OK)
+        return code;
+    bool ours = s->epoch > 0 && s->epoch == disk->lease.epoch;
+    if (!ours && disk->lease_ends > disk->now) {
+        *out = lease_now(disk);
+        return LKS_OK;
+    }
+    enum lks_memory_crash how = begin(disk, 2);
+    code = may_write(s, how, err);
+    if (code != LKS_OK)
+        return code;
+    disk->lease.epoch += ours ? 0 : 1;
+    snprintf(disk->lease.name, sizeof(disk->lease.name), "%s", name);
+    snprintf(disk->lease.url, sizeof(disk->lease.url), "%s", url);
+    disk->lease_ends = disk->now + ttl;
+    code = written(s, how, err);
+    if (code != LKS_OK)
+        return code;
+    s->epoch = disk->lease.epoch;
+    *out = lease_now(disk);
+    return LKS_OK;
+}
+
+static enum lks_code resign(void *self, uint64_t epoch, struct lks_err *err)
+{
+    struct store *s = self;
+    enum lks_code code = alive(s, err);
+    if (code != LKS_OK)
+        return code;
+    enum lks_memory_crash how = begin(s->disk, 2);
+    code = may_write(s, how, err);
+    if (code != LKS_OK)
+        return code;
+    if (epoch == s->disk->lease.epoch)
+        s->disk->lease_ends = s->disk->now;
+    s->epoch = 0;
+    return written(s, how, err);
+}
+
+/* A disk in memory is lost only when a test says so. */
+static enum lks_code safe(void *self, struct lks_err *err)
+{
+    return alive(self, err);
+}
+
+/* Its time is not ours to pass. */
+static enum lks_code wait_rows(void *self, lks_ms timeout, struct lks_err *err)
+{
+    (void)timeout;
+    return alive(self, err);
+}
+
 /* ---- append ---- */
 
 static enum lks_code add_blob(struct lks_memory_disk *disk, const char *digest,
@@ -266,7 +273,7 @@ static enum lks_code add_blob(struct lks_memory_disk *disk, const char *digest,
     if (code != LKS_OK)
         return code;
     if (id >= disk->blob_cap) {
-        size_t cap = disk->blob_cap == 0 ? FIRST_ROWS : disk->blob_cap * 2;
+        size_t cap = disk->blob_cap == 0 ? FIRST_BLOBS : disk->blob_cap * 2;
         struct kept_blob *blobs = realloc(disk->blobs, cap * sizeof(*blobs));
         if (blobs == NULL)
             return lks_fail_nomem(err);
@@ -313,10 +320,10 @@ static enum lks_code add_head(struct lks_memory_disk *disk, const struct lks_hea
 static enum lks_code write_batch(struct lks_memory_disk *disk, const struct lks_store_batch *batch,
                                  struct lks_err *err)
 {
-    if (!rows_reserve(&disk->rows, batch->row_count))
+    if (!lks_memory_rows_reserve(&disk->rows, batch->row_count))
         return lks_fail_nomem(err);
     for (size_t i = 0; i < batch->row_count; i++) {
-        if (!rows_add(&disk->rows, &batch->rows[i]))
+        if (!lks_memory_rows_add(&disk->rows, &batch->rows[i]))
             return lks_fail_nomem(err);
     }
     enum lks_code code = LKS_OK;
@@ -329,7 +336,7 @@ static enum lks_code write_batch(struct lks_memory_disk *disk, const struct lks_
 
 static void undo_batch(struct lks_memory_disk *disk, size_t row_count)
 {
-    rows_truncate(&disk->rows, row_count);
+    lks_memory_rows_truncate(&disk->rows, row_count);
     for (size_t i = 0; i < disk->blob_count; i++) {
         if (disk->blobs[i].batch == disk->batches) {
             free(disk->blobs[i].bytes);
@@ -343,6 +350,8 @@ static enum lks_code append(void *self, const struct lks_store_batch *batch, str
     struct store *s = self;
     struct lks_memory_disk *disk = s->disk;
     enum lks_code code = alive(s, err);
+    if (code == LKS_OK)
+        code = fence(s, batch->epoch, err);
     if (code == LKS_OK)
         code = lks_store_batch_check(&disk->tail, batch, err);
     if (code != LKS_OK)
@@ -381,9 +390,10 @@ static enum lks_code read_rows(void *self, uint64_t from, lks_store_row_fn *fn, 
     enum lks_code code = alive(s, err);
     if (code != LKS_OK)
         return code;
-    struct rows *rows = &s->disk->rows;
-    rows_sort(rows);
-    for (size_t i = rows_from(rows, from); i < rows->count && fn(ctx, &rows->at[i].row); i++)
+    struct lks_memory_rows *rows = &s->disk->rows;
+    lks_memory_rows_sort(rows);
+    for (size_t i = lks_memory_rows_from(rows, from); i < rows->count && fn(ctx, &rows->at[i].row);
+         i++)
         ;
     return LKS_OK;
 }
@@ -452,6 +462,8 @@ static enum lks_code put_snapshot(void *self, uint64_t seq, struct lks_str bytes
     struct store *s = self;
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
+        code = fence(s, s->epoch, err);
+    if (code == LKS_OK)
         code = lks_store_snapshot_check(&s->disk->tail, seq, bytes, err);
     if (code != LKS_OK)
         return code;
@@ -496,6 +508,8 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
     struct lks_memory_disk *disk = s->disk;
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
+        code = fence(s, s->epoch, err);
+    if (code == LKS_OK)
         code = lks_store_trim_check(&disk->tail, through, err);
     if (code != LKS_OK)
         return code;
@@ -503,8 +517,8 @@ static enum lks_code trim(void *self, uint64_t through, bool (*keep)(void *ctx, 
     code = may_write(s, how, err);
     if (code != LKS_OK)
         return code;
-    rows_sort(&disk->rows);
-    rows_forget(&disk->rows, rows_from(&disk->rows, through + 1));
+    lks_memory_rows_sort(&disk->rows);
+    lks_memory_rows_forget(&disk->rows, lks_memory_rows_from(&disk->rows, through + 1));
     trim_heads(disk, through);
     for (uint32_t id = 0; keep != NULL && id < disk->blob_count; id++) {
         struct kept_blob *blob = &disk->blobs[id];
@@ -545,6 +559,8 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
         then = &nothing;
     enum lks_code code = alive(s, err);
     if (code == LKS_OK)
+        code = fence(s, then->epoch > 0 ? then->epoch : s->epoch, err);
+    if (code == LKS_OK)
         code = lks_store_cut_check(from, tail, err);
     if (code == LKS_OK)
         code = lks_store_batch_check(tail, then, err);
@@ -554,9 +570,9 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     code = may_write(s, how, err);
     if (code != LKS_OK)
         return code;
-    rows_sort(&disk->rows);
-    size_t first = rows_from(&disk->rows, from);
-    if (!rows_reserve(&disk->aside, disk->rows.count - first))
+    lks_memory_rows_sort(&disk->rows);
+    size_t first = lks_memory_rows_from(&disk->rows, from);
+    if (!lks_memory_rows_reserve(&disk->aside, disk->rows.count - first))
         return lks_fail_nomem(err);
     move_aside(disk, first, tail);
     disk->batches++;
@@ -567,11 +583,11 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
 
 /* ---- copies ---- */
 
-static bool copy_rows(const struct rows *from, struct rows *to)
+static bool copy_rows(const struct lks_memory_rows *from, struct lks_memory_rows *to)
 {
-    bool ok = rows_reserve(to, from->count);
+    bool ok = lks_memory_rows_reserve(to, from->count);
     for (size_t i = 0; ok && i < from->count; i++)
-        ok = rows_add(to, &from->at[i].row);
+        ok = lks_memory_rows_add(to, &from->at[i].row);
     return ok;
 }
 
@@ -620,42 +636,105 @@ static enum lks_code copy(void *self, const char *path, struct lks_err *err)
     return LKS_OK;
 }
 
+/* ---- tasks ---- */
+
+static enum lks_code sync_tasks(void *self, const struct lks_store_task *tasks, size_t count,
+                                lks_ms now, struct lks_err *err)
+{
+    struct store *s = self;
+    enum lks_code code = alive(s, err);
+    if (code == LKS_OK)
+        code = lks_store_tasks_check(tasks, count, now, err);
+    if (code != LKS_OK)
+        return code;
+    enum lks_memory_crash how = begin(s->disk, 2);
+    code = may_write(s, how, err);
+    if (code == LKS_OK)
+        code = lks_memory_tasks_sync(&s->disk->tasks, tasks, count, now, err);
+    return code == LKS_OK ? written(s, how, err) : code;
+}
+
+static enum lks_code take_tasks(void *self, const struct lks_store_claim *claim,
+                                lks_store_task_fn *fn, void *ctx, struct lks_err *err)
+{
+    struct store *s = self;
+    LKS_CLEANUP(lks_memory_taken_fini) struct lks_memory_taken taken = {0};
+    enum lks_code code = alive(s, err);
+    if (code == LKS_OK)
+        code = lks_store_claim_check(claim, err);
+    if (code != LKS_OK)
+        return code;
+    enum lks_memory_crash how = begin(s->disk, 2);
+    code = may_write(s, how, err);
+    if (code == LKS_OK)
+        code = lks_memory_tasks_take(&s->disk->tasks, claim, &taken, err);
+    if (code == LKS_OK)
+        code = written(s, how, err);
+    if (code == LKS_OK)
+        lks_memory_tasks_give(&s->disk->tasks, &taken, fn, ctx);
+    return code;
+}
+
+static enum lks_code finish_task(void *self, struct lks_str holder, struct lks_str name, lks_ms due,
+                                 uint32_t failures, struct lks_err *err)
+{
+    struct store *s = self;
+    enum lks_code code = alive(s, err);
+    if (code != LKS_OK)
+        return code;
+    enum lks_memory_crash how = begin(s->disk, 2);
+    code = may_write(s, how, err);
+    if (code == LKS_OK)
+        code = lks_memory_task_done(&s->disk->tasks, holder, name, due, failures, err);
+    return code == LKS_OK ? written(s, how, err) : code;
+}
+
 /* ---- open and close ---- */
 
 static void close_store(void *self)
 {
     struct store *s = self;
-    if (!s->crashed)
-        s->disk->owner = NULL;
+    let_go(s);
     free(s);
 }
 
-static const struct lks_store_ops ops = {
-    .name = "memory",
-    .append = append,
-    .tail = read_tail,
-    .rows = read_rows,
-    .heads = read_heads,
-    .blob = read_blob,
-    .blobs = read_blobs,
-    .snapshot_put = put_snapshot,
-    .snapshot = read_snapshot,
-    .trim = trim,
-    .cut = cut,
-    .copy = copy,
-    .close = close_store,
-};
+/* A store that has the disk alone has no lease to speak of. */
+#define COMMON_OPS                                                                                 \
+    .name = "memory", .append = append, .tail = read_tail, .rows = read_rows, .heads = read_heads, \
+    .blob = read_blob, .blobs = read_blobs, .snapshot_put = put_snapshot,                          \
+    .snapshot = read_snapshot, .trim = trim, .cut = cut, .copy = copy, .tasks_sync = sync_tasks,   \
+    .tasks_take = take_tasks, .task_done = finish_task, .close = close_store
 
-enum lks_code lks_store_memory_open(struct lks_memory_disk *disk, struct lks_store *out,
-                                    struct lks_err *err)
+static const struct lks_store_ops alone = {COMMON_OPS};
+static const struct lks_store_ops shared = {COMMON_OPS, .lead = lead, .resign = resign,
+                                            .safe = safe, .wait = wait_rows};
+
+static enum lks_code open_store(struct lks_memory_disk *disk, bool shares, struct lks_store *out,
+                                struct lks_err *err)
 {
-    if (disk->owner != NULL)
+    if (disk->owner != NULL || (!shares && disk->sharers > 0))
         return lks_fail(err, LKS_E_REFUSED, "memory store: another store has this disk");
     struct store *s = calloc(1, sizeof(*s));
     if (s == NULL)
         return lks_fail_nomem(err);
     s->disk = disk;
-    disk->owner = s;
-    *out = (struct lks_store){.ops = &ops, .self = s};
+    s->shares = shares;
+    if (shares)
+        disk->sharers++;
+    else
+        disk->owner = s;
+    *out = (struct lks_store){.ops = shares ? &shared : &alone, .self = s};
     return LKS_OK;
+}
+
+enum lks_code lks_store_memory_open(struct lks_memory_disk *disk, struct lks_store *out,
+                                    struct lks_err *err)
+{
+    return open_store(disk, false, out, err);
+}
+
+enum lks_code lks_store_memory_share(struct lks_memory_disk *disk, struct lks_store *out,
+                                     struct lks_err *err)
+{
+    return open_store(disk, true, out, err);
 }

@@ -33,6 +33,14 @@ void lks_memory_disk_fail(struct lks_memory_disk *disk, enum lks_memory_crash ho
 enum lks_code lks_store_memory_open(struct lks_memory_disk *disk, struct lks_store *out,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
+/* One of several stores on the disk, as controllers have one database: with a lease, and all that
+ * the port says of it. The others see a commit at once. */
+enum lks_code lks_store_memory_share(struct lks_memory_disk *disk, struct lks_store *out,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* What time it is by the disk's clock, by which leases end. It starts at 0 and stands still. */
+void lks_memory_disk_clock(struct lks_memory_disk *disk, lks_ms now);
+
 /* For tests: change a byte of a row, drop it, swap two, as a disk or a person might. NULL where
  * there is no such row. Its body may be set to any bytes that outlive the disk. */
 struct lks_row *lks_memory_disk_row(struct lks_memory_disk *disk, uint64_t seq);

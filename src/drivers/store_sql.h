@@ -24,6 +24,7 @@
 
 #include "base/buf.h"
 #include "drivers/store_claim.h"
+#include "port/store.h"
 
 #include <sqlite3.h>
 
@@ -100,6 +101,15 @@ bool lks_sql_unsigned(sqlite3_stmt *stmt, int at, uint64_t max, uint64_t *out);
 enum lks_code lks_sql_begin(struct lks_sql *sql, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_sql_end(struct lks_sql *sql, enum lks_code code,
                           struct lks_err *err) LKS_MUST_CHECK;
+
+/* The port's functions of these names (store_sql_tasks.c). */
+enum lks_code lks_sql_tasks_sync(struct lks_sql *sql, const struct lks_store_task *tasks,
+                                 size_t count, lks_ms now, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_sql_tasks_take(struct lks_sql *sql, const struct lks_store_claim *claim,
+                                 lks_store_task_fn *fn, void *ctx,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_sql_task_done(struct lks_sql *sql, struct lks_str holder, struct lks_str name,
+                                lks_ms due, uint32_t failures, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Copy everything, as it is at one moment, into the empty file at `path`. */
 enum lks_code lks_sql_copy(const struct lks_sql *sql, const char *path,

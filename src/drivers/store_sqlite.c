@@ -497,6 +497,29 @@ static enum lks_code cut(void *self, uint64_t from, const struct lks_store_tail 
     return lks_sql_end(&s->sql, code, err);
 }
 
+/* ---- tasks ---- */
+
+static enum lks_code sync_tasks(void *self, const struct lks_store_task *tasks, size_t count,
+                                lks_ms now, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_tasks_sync(&s->sql, tasks, count, now, err);
+}
+
+static enum lks_code take_tasks(void *self, const struct lks_store_claim *claim,
+                                lks_store_task_fn *fn, void *ctx, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_tasks_take(&s->sql, claim, fn, ctx, err);
+}
+
+static enum lks_code finish_task(void *self, struct lks_str holder, struct lks_str name, lks_ms due,
+                                 uint32_t failures, struct lks_err *err)
+{
+    struct store *s = self;
+    return lks_sql_task_done(&s->sql, holder, name, due, failures, err);
+}
+
 /* ---- the schema ---- */
 
 static int64_t newest_schema(void)
@@ -624,6 +647,9 @@ static const struct lks_store_ops ops = {
     .trim = trim,
     .cut = cut,
     .copy = copy,
+    .tasks_sync = sync_tasks,
+    .tasks_take = take_tasks,
+    .task_done = finish_task,
     .close = close_store,
 };
 

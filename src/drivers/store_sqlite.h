@@ -11,12 +11,6 @@
 
 #include "port/store.h"
 
-enum lks_store_mode {
-    LKS_STORE_CREATE, /* a new file; REFUSED where there is one */
-    LKS_STORE_OWN,    /* read and write, as the only process; migrates */
-    LKS_STORE_READ,   /* beside an owner or without one; nothing is written */
-};
-
 enum lks_code lks_store_sqlite_open(const char *path, enum lks_store_mode mode,
                                     struct lks_store *out, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -1,51 +1,25 @@
-#include "engine/engine.h"
-
+#include "engine/engine_parts.h"
 #include "engine/walk.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PENDING_BODIES_MAX ((size_t)1 << 30)
 #define PENDING_BLOBS_MAX  ((size_t)256 << 20)
 
-/* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and
- * become pointers when it is taken. */
-struct pending {
-    struct lks_row *rows; /* owned, as are the next three */
-    struct lks_store_blob *blobs;
-    struct lks_buf bodies, blob_bytes;
-    size_t row_count, row_room, blob_count, blob_room;
-};
-
-struct lks_engine {
-    struct lks_engine_options options;
-    struct lks_state state;
-    struct lks_book book;
-    struct lks_manifest manifest; /* what book.manifest points to */
-    struct lks_chain *chain;      /* owned */
-    struct pending pending;
-    uint64_t seq, durable, signed_seq;
-    uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
-    struct lks_head head;         /* durable */
-    lks_ms signed_at;             /* mono, when a signature was last asked for */
-    struct lks_now base;          /* when the journal's clock was last the wall's */
-    bool under_way, stalled;
-    bool broken; /* a record was applied in part: nothing may leave any more */
-    struct lks_err why;
-};
-
-static void pending_fini(struct pending *p)
+static void pending_fini(struct lks_pending *p)
 {
     free(p->rows);
     free(p->blobs);
     lks_buf_fini(&p->bodies);
     lks_buf_fini(&p->blob_bytes);
-    *p = (struct pending){0};
+    *p = (struct lks_pending){0};
 }
 
-static void pending_init(struct pending *p)
+static void pending_init(struct lks_pending *p)
 {
-    *p = (struct pending){0};
+    *p = (struct lks_pending){0};
     lks_buf_init(&p->bodies, PENDING_BODIES_MAX);
     lks_buf_init(&p->blob_bytes, PENDING_BLOBS_MAX);
 }
@@ -68,7 +42,7 @@ static bool make_room(void **items, size_t count, size_t extra, size_t *room, si
 static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *record, lks_ms time,
                               struct lks_err *err)
 {
-    struct pending *p = &e->pending;
+    struct lks_pending *p = &e->pending;
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
     LKS_ASSERT(info != NULL);
     if (!make_room((void **)&p->rows, p->row_count, 1, &p->row_room, sizeof(p->rows[0])))
@@ -85,7 +59,7 @@ static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *rec
         .seq = e->seq + 1,
         .time = time,
         .kind = (uint16_t)record->kind,
-        .version = (uint8_t)info->version,
+        .version = (uint8_t)lks_record_version(info),
         .body = {p->bodies.ptr + start, len},
     };
     if (lks_chain_hash(e->chain, e->hash, &row, row.hash, err) != LKS_OK)
@@ -96,7 +70,7 @@ static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *rec
     return LKS_OK;
 }
 
-static enum lks_code pend_blob(struct pending *p, const struct lks_store_blob *blob,
+static enum lks_code pend_blob(struct lks_pending *p, const struct lks_store_blob *blob,
                                struct lks_err *err)
 {
     if (!make_room((void **)&p->blobs, p->blob_count, 1, &p->blob_room, sizeof(p->blobs[0])))
@@ -117,7 +91,7 @@ struct mark {
 
 static struct mark set_mark(const struct lks_engine *e)
 {
-    const struct pending *p = &e->pending;
+    const struct lks_pending *p = &e->pending;
     struct mark m = {p->row_count, p->blob_count, p->bodies.len, p->blob_bytes.len, e->seq, {0}};
     memcpy(m.hash, e->hash, sizeof(m.hash));
     return m;
@@ -125,7 +99,7 @@ static struct mark set_mark(const struct lks_engine *e)
 
 static void go_back(struct lks_engine *e, const struct mark *m)
 {
-    struct pending *p = &e->pending;
+    struct lks_pending *p = &e->pending;
     p->row_count = m->rows;
     p->blob_count = m->blobs;
     p->bodies.failed = p->blob_bytes.failed = LKS_OK;
@@ -182,34 +156,41 @@ static enum lks_code append(struct lks_engine *e, const struct lks_record *recor
     return LKS_OK;
 }
 
+enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_facts *facts,
+                                  const char *what, struct lks_str digest, struct lks_manifest *out,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    char found[LKS_DIGEST_SIZE], name[LKS_DIGEST_SIZE] = "";
+    snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(digest));
+    lks_buf_init(&bytes, LKS_STORE_BLOB_MAX);
+    enum lks_code code = store->ops->blob(store->self, name, &bytes, err);
+    if (code == LKS_E_NOT_FOUND)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s %s is gone; look with `lockstep journal verify`, then restore a backup",
+                        what, name);
+    if (code != LKS_OK)
+        return lks_wrap(err, "%s %s", what, name);
+    if (lks_digest_text(lks_buf_view(&bytes), found, err) != LKS_OK)
+        return err->code;
+    if (strcmp(found, name) != 0)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s %s is not what was stored; look with `lockstep journal verify`", what,
+                        name);
+    if (lks_manifest_parse("fleet", lks_buf_view(&bytes), facts, NULL, out, err) != LKS_OK)
+        return lks_wrap(err, "%s", what);
+    return LKS_OK;
+}
+
 static enum lks_code load_manifest(struct lks_engine *e, struct lks_store *store,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     if (e->state.fleet_manifest == 0)
         return LKS_OK;
-    struct lks_str digest = lks_state_text(&e->state, e->state.fleet_manifest);
-    lks_buf_init(&bytes, LKS_STORE_BLOB_MAX);
-    enum lks_code code = store->ops->blob(store->self, digest.ptr, &bytes, err);
-    if (code == LKS_E_NOT_FOUND)
-        return lks_fail(err, LKS_E_INVALID,
-                        "the fleet's manifest %" LKS_STR_FMT
-                        " is gone; look with `lockstep journal "
-                        "verify`, then restore a backup",
-                        LKS_STR_ARG(digest));
-    if (code != LKS_OK)
-        return lks_wrap(err, "the fleet's manifest %" LKS_STR_FMT, LKS_STR_ARG(digest));
-    char found[LKS_DIGEST_SIZE];
-    if (lks_digest_text(lks_buf_view(&bytes), found, err) != LKS_OK)
+    if (lks_engine_manifest(store, e->options.facts, "the fleet's manifest",
+                            lks_state_text(&e->state, e->state.fleet_manifest), &e->manifest,
+                            err) != LKS_OK)
         return err->code;
-    if (!lks_str_is(digest, found))
-        return lks_fail(err, LKS_E_INVALID,
-                        "the fleet's manifest %" LKS_STR_FMT
-                        " is not what was stored; look with `lockstep journal verify`",
-                        LKS_STR_ARG(digest));
-    if (lks_manifest_parse("fleet", lks_buf_view(&bytes), e->options.facts, NULL, &e->manifest,
-                           err) != LKS_OK)
-        return lks_wrap(err, "the fleet's manifest");
     e->book.manifest = &e->manifest;
     return LKS_OK;
 }
@@ -261,7 +242,8 @@ static enum lks_code fold_store(struct lks_engine *e, struct lks_store *store, s
     struct lks_public_key key = lks_key_public(e->options.key);
     if (lks_state_init(&e->state, e->options.seed, err) != LKS_OK ||
         lks_journal_fold(store, &key, 0, &e->state, &tail, err) != LKS_OK ||
-        load_head(e, store, err) != LKS_OK || load_manifest(e, store, err) != LKS_OK)
+        load_head(e, store, err) != LKS_OK || load_manifest(e, store, err) != LKS_OK ||
+        lks_engine_shelve_all(e, store, err) != LKS_OK)
         return err->code;
     e->seq = e->durable = tail.seq;
     memcpy(e->hash, tail.hash, sizeof(e->hash));
@@ -276,6 +258,7 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
     if (e == NULL)
         return lks_fail_nomem(err);
     e->options = *options;
+    e->following = options->follow;
     e->book.facts = options->facts;
     e->base = now;
     e->signed_at = now.mono;
@@ -285,7 +268,10 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
     if (code == LKS_OK && e->base.wall < e->state.clock)
         e->base.wall = e->state.clock;
     if (code == LKS_OK && e->seq == 0)
-        code = begin_journal(e, now, err);
+        code = e->following ? lks_fail(err, LKS_E_NOT_FOUND,
+                                       "the store holds no journal yet; `lockstepd init` begins "
+                                       "one")
+                            : begin_journal(e, now, err);
     if (code == LKS_OK)
         code = lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
     if (code != LKS_OK) {
@@ -302,6 +288,7 @@ void lks_engine_free(struct lks_engine *e)
         return;
     lks_state_fini(&e->state);
     lks_manifest_fini(&e->manifest);
+    lks_shelf_fini(&e->shelf);
     lks_chain_free(e->chain);
     pending_fini(&e->pending);
     free(e);
@@ -343,6 +330,8 @@ static enum lks_code check_open(const struct lks_engine *e, const struct lks_sto
 {
     if (e->broken)
         return lks_fail(err, LKS_E_IO, "nothing more can be recorded: %s", e->why.msg);
+    if (e->following)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "this controller follows; another one leads");
     if (e->stalled)
         return lks_fail(err, LKS_E_UNAVAILABLE, "the journal cannot be written: %s", e->why.msg);
     size_t more = blob != NULL ? blob->bytes.len : 0;
@@ -396,6 +385,9 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
         lks_pulse_settle(&e->state, now);
     if (lks_decide(&e->state, &e->book, now, event, d, err) != LKS_OK)
         return err->code;
+    if (d->refused.code == LKS_OK && d->count > 0 && event->kind == LKS_EVENT_PUBLISH &&
+        lks_engine_shelve_event(e, event, blob, err) != LKS_OK)
+        return err->code;
     if (d->refused.code == LKS_OK && d->count > 0 &&
         carry_out(e, now.wall, d, event, blob, err) != LKS_OK)
         return err->code;
@@ -406,6 +398,8 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
 enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t node,
                               const struct lks_beat *beat, struct lks_err *err)
 {
+    if (e->following)
+        return LKS_OK; /* it is for whoever leads to hear */
     /* How far a node's clock is off is told from the wall's. */
     bool news = lks_pulse_hear(&e->state, now, node, beat);
     (void)journal_time(e, now);
@@ -427,7 +421,8 @@ enum lks_code lks_engine_try(const struct lks_engine *e, struct lks_now now,
 
 lks_ms lks_engine_next(const struct lks_engine *e)
 {
-    if (e->broken || e->stalled || e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX)
+    if (e->broken || e->following || e->stalled ||
+        e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX)
         return UINT64_MAX; /* it would be refused; ask again after _take and _durable */
     lks_ms next = lks_decide_next(&e->state);
     lks_ms sign = e->signed_at + e->options.sign_after;
@@ -465,12 +460,12 @@ static void point(struct lks_engine_batch *b)
 
 bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out)
 {
-    struct pending *p = &e->pending;
+    struct lks_pending *p = &e->pending;
     bool sign = sign_due(e, now);
-    if (e->broken || e->under_way || (p->row_count == 0 && !sign))
+    if (e->broken || e->following || e->under_way || (p->row_count == 0 && !sign))
         return false;
     *out = (struct lks_engine_batch){
-        .store = {.row_count = p->row_count, .blob_count = p->blob_count},
+        .store = {.epoch = e->epoch, .row_count = p->row_count, .blob_count = p->blob_count},
         .rows = p->rows,
         .blobs = p->blobs,
         .bodies = p->bodies,

@@ -17,6 +17,17 @@
  * One turn's records are in one batch. Where more than LKS_ENGINE_BATCH_ROWS_MAX rows wait, turns
  * are refused with UNAVAILABLE until they were taken.
  *
+ * Where several controllers share a store, one leads and the others follow. A follower decides
+ * nothing and writes nothing; turns are refused with UNAVAILABLE. It takes over what the leader
+ * wrote:
+ *
+ *     lks_engine_look()     on the store thread: rows behind the place, every link checked
+ *     lks_engine_follow()   on the state thread: they become true
+ *     lks_engine_lead()     once the lease is ours and nothing is left to follow
+ *
+ * Every batch of a leader carries the epoch of its lease. One that the store refuses (REFUSED)
+ * ends the process: another leads by now.
+ *
  * Opening folds the newest snapshot and the rows behind it, and checks every link of the chain on
  * the way. A damaged journal is refused with its first fault. `lockstep journal repair` is the way
  * on.
@@ -38,6 +49,7 @@ struct lks_engine_options {
     uint64_t seed;                     /* for hashing names */
     uint64_t sign_rows;                /* sign a head after so many rows ... */
     lks_ms sign_after;                 /* ... or when the last one is so old; 0: each batch */
+    bool follow;                       /* open it as one who follows; lks_engine_lead() ends that */
 };
 
 /* One commit. It owns its bytes. */
@@ -104,6 +116,57 @@ void lks_engine_durable(struct lks_engine *e, const struct lks_engine_batch *bat
 /* It was not written and will be tried again: until it is, turns are refused with UNAVAILABLE. */
 void lks_engine_stall(struct lks_engine *e, const struct lks_err *why);
 bool lks_engine_stalled(const struct lks_engine *e, struct lks_err *why);
+
+/* How far a follower has read: the last row with its hash, and the last signed head. */
+struct lks_engine_place {
+    uint64_t seq, head;
+    lks_ms time;
+    uint8_t hash[LKS_HASH_BYTES];
+};
+struct lks_engine_place lks_engine_place(const struct lks_engine *e);
+
+/* A manifest that rows refer to, read. */
+struct lks_engine_page {
+    bool fleet;                   /* the fleet's; else a published stack's */
+    char digest[LKS_DIGEST_SIZE]; /* of that stack */
+    struct lks_manifest *manifest;
+};
+
+/* What others wrote behind a place. It owns its bytes. */
+#define LKS_ENGINE_NEWS_ROWS_MAX  4096
+#define LKS_ENGINE_NEWS_BYTES_MAX ((size_t)64 << 20)
+struct lks_engine_news {
+    struct lks_engine_batch batch; /* rows, all durable; its head: the newest, where `sign` */
+    struct lks_head *heads;        /* rising */
+    size_t head_count, head_room;
+    struct lks_engine_page *pages;
+    size_t page_count, page_room;
+    bool more; /* the store has further rows: look again */
+};
+
+/* Read what is behind `place`, which moves on. Of `options` facts and key are used. REFUSED where
+ * the store does not have the place in it any more: it lost rows that we have seen, or has others
+ * in their stead; INVALID with the first fault of the chain. The caller owes _news_fini. */
+enum lks_code lks_engine_look(const struct lks_engine_options *options, struct lks_store *store,
+                              struct lks_engine_place *place, struct lks_engine_news *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+void lks_engine_news_fini(struct lks_engine_news *news);
+
+/* The same question alone: whether the store still has the place in it. */
+enum lks_code lks_engine_place_check(struct lks_store *store, const struct lks_engine_place *place,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* News in the order they were read. What they hold of manifests goes to the engine. A failure is
+ * IO, and ends the process. */
+enum lks_code lks_engine_follow(struct lks_engine *e, struct lks_now now,
+                                struct lks_engine_news *news, struct lks_err *err) LKS_MUST_CHECK;
+bool lks_engine_follows(const struct lks_engine *e);
+
+/* The lease of `epoch` is ours and everything there is was followed: lead. Journaled liveness
+ * stands and deadlines count anew, and the first record says who leads. */
+enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t epoch,
+                              struct lks_str name, struct lks_str url,
+                              struct lks_err *err) LKS_MUST_CHECK;
 
 /* The newest signed head that is durable; seq 0: none yet. */
 const struct lks_head *lks_engine_head(const struct lks_engine *e);

@@ -2,6 +2,7 @@
 #include "engine/journal.h"
 
 #include "codec/json.h"
+#include "core/basis.h"
 
 static void put(struct lks_json_writer *w, const char *key, struct lks_str text)
 {
@@ -19,20 +20,37 @@ static void put_pool(const struct lks_state *s, const struct lks_node *n, struct
     put(w, "stack_digest", lks_state_text(s, pool->stack_digest));
 }
 
+/* [name, part, value]... of what was measured, once for devices that read the same. */
 static void put_readings(const struct lks_state *s, const struct lks_node *n,
                          struct lks_json_writer *w)
 {
-    uint32_t tuple;
-    if (!lks_intern_find(&s->tuples, lks_state_text(s, n->tuple), &tuple))
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
+    struct lks_str basis = lks_state_readings(s, n->whole);
+    struct lks_err err = {0};
+    if (basis.len == 0 || lks_basis_parse(basis, &tuple, &err) != LKS_OK)
         return;
-    struct lks_str readings = lks_state_text(s, s->tuple_readings[tuple]);
-    if (readings.len > 0)
-        lks_json_raw(w, "readings", readings);
+    const struct lks_reading *before = NULL;
+    lks_json_begin(w, "readings", '[');
+    for (size_t i = 0; i < tuple.count; i++) {
+        const struct lks_reading *r = &tuple.readings[i];
+        bool again = before != NULL && lks_str_eq(before->name, r->name) &&
+                     lks_str_eq(before->part, r->part) && lks_str_eq(before->value, r->value);
+        if (r->state != LKS_MEASURED || again)
+            continue;
+        lks_json_begin(w, NULL, '[');
+        lks_json_text(w, NULL, r->name);
+        lks_json_text(w, NULL, r->part);
+        lks_json_text(w, NULL, r->value);
+        lks_json_end(w, ']');
+        before = r;
+    }
+    lks_json_end(w, ']');
 }
 
 static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, struct lks_json_writer *w)
 {
     const struct lks_node *n = &s->nodes[node];
+    const struct lks_state_verdict *v = lks_state_verdict(s, node);
     char time[LKS_TIME_TEXT_SIZE];
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "node", lks_state_name(s, node));
@@ -40,11 +58,11 @@ static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, struct
     lks_json_int(w, "seq", (int64_t)s->seq);
     put_pool(s, n, w);
     lks_json_cstr(w, "liveness", lks_liveness_words[n->liveness]);
-    lks_json_cstr(w, "judged", lks_judged_words[n->judged]);
+    lks_json_cstr(w, "judged", lks_judged_words[lks_state_judged(s, node)]);
     put(w, "tuple", lks_state_text(s, n->tuple));
     put(w, "report", lks_state_text(s, n->report));
     put(w, "boot", lks_state_text(s, n->boot));
-    put(w, "first", lks_state_text(s, n->first));
+    put(w, "first", lks_state_text(s, v == NULL ? 0 : v->first));
     lks_json_bool(w, "intake", n->intake);
     lks_json_bool(w, "held", n->held);
     put_readings(s, n, w);

@@ -33,7 +33,7 @@ static enum lks_code signed_row_make(struct signed_row *out, const struct lks_ke
         .seq = tail->seq + 1,
         .time = wall > tail->time ? wall : tail->time,
         .kind = (uint16_t)record->kind,
-        .version = (uint8_t)info->version,
+        .version = (uint8_t)lks_record_version(info),
         .body = lks_buf_view(&out->body),
     };
     out->head = (struct lks_head){.seq = out->row.seq, .time = out->row.time};
@@ -276,8 +276,14 @@ static enum lks_code note_kept(struct lks_store *store, const struct lks_state *
                                struct trimming *t)
 {
     bool ok = keep_text(t, lks_state_text(state, state->fleet_manifest));
-    for (uint32_t i = 0; i < state->node_count && ok; i++)
-        ok = keep_text(t, lks_state_text(state, state->nodes[i].report));
+    for (uint32_t i = 0; i < state->stack_count && ok; i++)
+        ok = keep_text(t, lks_state_text(state, state->stacks[i].manifest));
+    for (uint32_t i = 0; i < state->node_count && ok; i++) {
+        const struct lks_node *n = &state->nodes[i];
+        ok = keep_text(t, lks_state_text(state, n->report)) &&
+             keep_text(t, lks_state_text(state, n->outband_report)) &&
+             keep_text(t, lks_state_text(state, n->drift_evidence));
+    }
     if (ok && store->ops->rows(store->self, t->through + 1, keep_row, t, t->err) != LKS_OK)
         return t->err->code;
     return t->code;

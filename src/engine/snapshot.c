@@ -58,7 +58,7 @@ static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record
         return lks_wrap(err, "snapshot: %s", info->word);
     add_number(p->out, time, 8);
     add_number(p->out, (uint64_t)record->kind, 2);
-    add_number(p->out, info->version, 1);
+    add_number(p->out, lks_record_version(info), 1);
     add_number(p->out, p->body.len, 4);
     lks_buf_add(p->out, lks_buf_view(&p->body));
     p->count++;

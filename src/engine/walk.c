@@ -222,5 +222,9 @@ struct lks_str lks_chain_walk_blob(const struct lks_record *r)
         return r->fleet.manifest;
     if (r->kind == LKS_RECORD_TUPLE)
         return r->tuple.report;
+    if (r->kind == LKS_RECORD_OUTBAND)
+        return r->outband.report;
+    if (r->kind == LKS_RECORD_PUBLISHED)
+        return r->published.manifest;
     return (struct lks_str){0};
 }

@@ -41,6 +41,16 @@ static const struct lks_field pool_fields[] = {
     {"sched", LKS_ONE_OF("none", "slurm", "kubernetes"), 0, "none", "scheduler of the pool"},
     {"stack", LKS_OF(NAME), 0, NULL, "stack the pool is pinned to"},
     {"version_policy", LKS_FORM(policy_form), 0, NULL, "what versions it accepts"},
+    {"on_drift", LKS_LIST_FROM_TO(1, 3, LKS_ONE_OF("alarm", "drain", "propose")), LKS_SET, NULL,
+     "what is done about a node that drifts, beside counting: alarm from `enforce: warn` on, drain "
+     "and propose (a change that brings it back) with `enforce: on`"},
+    {"deviations", LKS_ONE_OF("allow", "refuse"), 0, "allow",
+     "whether jobs start on nodes that run a recorded deviation"},
+    {"attested", LKS_OF(BOOL), 0, "false", "whether nodes must be attested to take jobs"},
+    {"check_hours", LKS_NUMBERS(1, 8760), 0, NULL,
+     "how old the last active check of a node may be; absent: it is not asked"},
+    {"sweep_hours", LKS_NUMBERS(1, 8760), 0, NULL,
+     "how often management endpoints are read; absent: every 24 hours"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
 static const struct lks_form pool_form = {
@@ -218,6 +228,24 @@ static enum lks_code check_posture(const struct reader *r, const struct lks_doc 
                 LKS_STR_ARG(at->text), LKS_STR_ARG(shown));
 }
 
+/* What is asked of its nodes, and what is done about those that differ. */
+static void read_care(const struct lks_doc *item, struct lks_pool *pool)
+{
+    const struct lks_doc *acts = lks_doc_member(item, "on_drift");
+    const struct lks_doc *attested = lks_doc_member(item, "attested");
+    int64_t sweep = number_or_zero(item, "sweep_hours");
+    for (const struct lks_doc *act = acts == NULL ? NULL : acts->first; act != NULL;
+         act = act->next) {
+        pool->alarm |= lks_str_is(act->text, "alarm");
+        pool->drain |= lks_str_is(act->text, "drain");
+        pool->propose |= lks_str_is(act->text, "propose");
+    }
+    pool->deviations = lks_str_is(lks_schema_text(item, &pool_form, "deviations"), "allow");
+    pool->attested = attested != NULL && attested->truth;
+    pool->check_hours = number_or_zero(item, "check_hours");
+    pool->sweep_hours = sweep == 0 ? LKS_FLEET_SWEEP_HOURS : sweep;
+}
+
 static enum lks_code read_pools(struct reader *r)
 {
     const struct lks_doc *pools = lks_doc_member(r->doc, "pools");
@@ -238,6 +266,7 @@ static enum lks_code read_pools(struct reader *r)
             .doc = item,
         };
         read_policy(lks_doc_member(item, "version_policy"), &pool->policy);
+        read_care(item, pool);
     }
     return LKS_OK;
 }
@@ -300,6 +329,7 @@ static enum lks_code read_place(struct reader *r, const struct lks_doc *doc, str
         .hardware_revision = lks_doc_text(doc, "hardware_revision"),
         .supplier = lks_doc_text(doc, "supplier"),
         .side = lks_doc_text(doc, "side"),
+        .bmc = lks_doc_member(doc, "bmc") != NULL,
         .doc = doc,
     };
     if (read_hosts(r, doc, &out->hosts) != LKS_OK)

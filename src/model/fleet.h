@@ -11,9 +11,10 @@
 #include "codec/hostlist.h"
 #include "model/stack.h"
 
-#define LKS_FLEET_NAMES_MAX  20000 /* sites, pools, domains and zones, of each */
-#define LKS_FLEET_GROUPS_MAX 100000
-#define LKS_FLEET_HOSTS_MAX  1000000
+#define LKS_FLEET_NAMES_MAX   20000 /* sites, pools, domains and zones, of each */
+#define LKS_FLEET_GROUPS_MAX  100000
+#define LKS_FLEET_HOSTS_MAX   1000000
+#define LKS_FLEET_SWEEP_HOURS 24 /* between out-of-band readings, where a pool does not say */
 
 struct lks_version_policy {
     struct lks_str branches[4]; /* allowed types of driver branch: LTSB, PB, NFB, dev */
@@ -26,6 +27,10 @@ struct lks_pool {
     struct lks_str name, posture, enforce, sched, stack;
     int64_t criticality;
     struct lks_version_policy policy;
+    bool alarm, drain, propose; /* about drift */
+    bool deviations, attested;
+    int64_t check_hours; /* 0: not asked */
+    int64_t sweep_hours;
     const struct lks_doc *doc;
 };
 
@@ -36,6 +41,7 @@ struct lks_group {
     const struct lks_class *class; /* nodes */
     struct lks_str asset_class;    /* assets: switch-tray, power-shelf ... */
     struct lks_str site, domain, rack, power_zone, cooling_loop, hardware_revision, supplier, side;
+    bool bmc; /* they have a management endpoint */
     const struct lks_doc *doc;
 };
 

@@ -13,10 +13,25 @@ enum {
 const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
 const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
-const char *const lks_alarm_words[] = {"mass", "clock", "witness", "replay", "parts", NULL};
+const char *const lks_alarm_words[] = {"mass",  "clock",    "witness",   "replay", "parts",
+                                       "drift", "proposal", "deviation", NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
+const char *const lks_drift_words[] = {"unknown",         "bands disagree",  "replaced part",
+                                       "reverted",        "package manager", "different build",
+                                       "deviation ended", "partial wave",    "device missing",
+                                       "half upgraded",   "setting changed", NULL};
+const char *const lks_condition_words[] = {"unhealthy", "changing", "attested", "checked", NULL};
+const char *const lks_step_words[] = {"candidate", "lab", "canary", "released", "retired", NULL};
+const char *const lks_bar_words[] = {
+    "unknown",   "stale", "unmeasured", "drift",   "unhealthy", "changing", "unattested",
+    "unchecked", "held",  "intake",     "drained", "deviation", "domain",   "disagrees",
+    "posture",   "stack", "image",      "behind",  NULL};
 
+static_assert(LKS_COUNT(lks_drift_words) == LKS_DRIFT_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_condition_words) == LKS_CONDITION_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_step_words) == LKS_STEP_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_bar_words) == LKS_BAR_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_liveness_words) == LKS_LIVENESS_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_judged_words) == LKS_JUDGED_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_note_words) == LKS_NOTE_COUNT + 1, "a word for each");
@@ -29,6 +44,10 @@ static_assert(LKS_COUNT(lks_outcome_words) == LKS_OUTCOME_COUNT + 1, "a word for
 #define FIELD(rec, member, key, type, words, about)                                                \
     {                                                                                              \
         key, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), words, 1, about            \
+    }
+#define SINCE(version, rec, member, type, about)                                                   \
+    {                                                                                              \
+#member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about   \
     }
 #define TEXT(rec, member, about)        FIELD(rec, member, #member, TEXT, NULL, about)
 #define NUMBER(rec, member, about)      FIELD(rec, member, #member, NUMBER, NULL, about)
@@ -56,6 +75,11 @@ static const struct lks_record_field limits_fields[] = {
     NUMBER(limits, mass_window, "What at once means, in milliseconds."),
     NUMBER(limits, skew, "How far a node's clock may be off, in milliseconds."),
     NUMBER(limits, call_nodes, "The most nodes in one call outside a change."),
+    SINCE(2, limits, validity, NUMBER, "How long a yes of admission is good, in milliseconds."),
+    SINCE(2, limits, staleness, NUMBER,
+          "How far behind a controller may be and still admit, in milliseconds."),
+    SINCE(2, limits, outband_age, NUMBER,
+          "How long an out-of-band reading is good, in milliseconds."),
 };
 static const struct lks_record_field clock_fields[] = {
     TIME(clock, wall, "What the machine's clock said."),
@@ -90,6 +114,11 @@ static const struct lks_record_field pool_fields[] = {
     TEXT(pool, stack, "The stack it is pinned to, by name and version."),
     TEXT(pool, stack_digest, "The digest of that stack."),
     BY(pool),
+    SINCE(2, pool, on_drift, TEXT, "What is done about drift: alarm, drain, propose."),
+    SINCE(2, pool, deviations, TRUTH, "Whether nodes that run a deviation are admitted."),
+    SINCE(2, pool, attested, TRUTH, "Whether nodes must be attested."),
+    SINCE(2, pool, check_age, NUMBER, "How old the last active check may be, in milliseconds."),
+    SINCE(2, pool, sweep, NUMBER, "How often it is read out of band, in milliseconds."),
 };
 static const struct lks_record_field pool_removed_fields[] = {
     TEXT(pool_removed, name, "The pool."),
@@ -161,6 +190,8 @@ static const struct lks_record_field tuple_fields[] = {
     NUMBER(tuple, drifted, "How many parts drifted."),
     NUMBER(tuple, unmeasured, "How many parts were not measured."),
     TEXT(tuple, first, "The first thing that does not conform."),
+    SINCE(2, tuple, basis, TEXT, "The digest of its in-band readings, as a basis record has it."),
+    SINCE(2, tuple, whole, TEXT, "The same of all readings, which it is judged by."),
 };
 static const struct lks_record_field parts_fields[] = {
     NODE(parts),
@@ -261,6 +292,140 @@ static const struct lks_record_field command_ended_fields[] = {
     TEXT(command_ended, text, "What the node said, in a line."),
 };
 
+static const struct lks_record_field led_fields[] = {
+    NUMBER(led, epoch, "Counts up with each that leads; what an older one appends is refused."),
+    TEXT(led, name, "The controller that leads from here on."),
+    TEXT(led, url, "Where it is asked."),
+};
+static const struct lks_record_field basis_fields[] = {
+    TEXT(basis, digest, "The digest that stands for these readings."),
+    TEXT(basis, readings, "A line for each: name, part, state and value, with tabs between."),
+};
+static const struct lks_record_field verdict_fields[] = {
+    TEXT(verdict, basis, "The readings that were judged."),
+    TEXT(verdict, stack, "The digest of the stack they were held against."),
+    WORD(verdict, judged, lks_judged_words, "How they compare."),
+    NUMBER(verdict, drifted, "How many parts drifted."),
+    NUMBER(verdict, unmeasured, "How many parts were not measured."),
+    TEXT(verdict, first, "The first thing that does not conform."),
+    TEXT(verdict, wrong, "A line for each that does not: subject, cause, pinned, actual."),
+    TEXT(verdict, values, "A line for each component: subject and value. A gang agrees in these."),
+};
+static const struct lks_record_field outband_fields[] = {
+    TEXT(outband, node, "The node or asset."),
+    TEXT(outband, basis, "The digest of what was read; missing: that is over."),
+    TEXT(outband, whole, "The same of all readings, which it is judged by."),
+    TEXT(outband, report, "The digest of the whole report."),
+    TIME(outband, taken, "When it was read."),
+    BY(outband),
+    REASON(outband),
+};
+static const struct lks_record_field drift_fields[] = {
+    NODE(drift),
+    TRUTH(drift, on, "Whether it drifts from now on, or no longer."),
+    TEXT(drift, stack, "The digest of the stack it should run."),
+    WORD(drift, cause, lks_drift_words, "Why, where it can be told."),
+    TEXT(drift, text, "What differs, or how it came right again."),
+    TEXT(drift, evidence, "The digest of the report that shows it."),
+};
+static const struct lks_record_field condition_fields[] = {
+    NODE(condition),
+    WORD(condition, condition, lks_condition_words, "What is said of it."),
+    TRUTH(condition, on, "Whether it holds from now on, or no longer."),
+    TIME(condition, until, "Attested: until when. Checked: when the check passed."),
+    TEXT(condition, stack, "Changing: the stack it is going to."),
+    BY(condition),
+    TEXT(condition, text, "In a line."),
+};
+static const struct lks_record_field drained_fields[] = {
+    NODE(drained),
+    TEXT(drained, owner, "Who alone may end it."),
+    REASON(drained),
+};
+static const struct lks_record_field undrained_fields[] = {
+    NODE(undrained),
+    TEXT(undrained, owner, "Who had drained it."),
+    REASON(undrained),
+};
+static const struct lks_record_field deviation_fields[] = {
+    NUMBER(deviation, id, "The deviation's number."),
+    TEXT(deviation, hosts, "The nodes, as a host list."),
+    TEXT(deviation, subject, "What may differ: a component or a setting, or * for anything."),
+    TEXT(deviation, value, "The value it may have; any where missing."),
+    TEXT(deviation, owner, "Who answers for it."),
+    REASON(deviation),
+    TEXT(deviation, approver, "Who approved it, where that is asked."),
+    TIME(deviation, expires, "When it is drift again."),
+    BY(deviation),
+};
+static const struct lks_record_field deviation_ended_fields[] = {
+    NUMBER(deviation_ended, id, "The deviation's number."),
+    BY(deviation_ended),
+    REASON(deviation_ended),
+};
+static const struct lks_record_field published_fields[] = {
+    TEXT(published, digest, "The stack's digest."),
+    TEXT(published, name, "Its name."),
+    TEXT(published, manifest, "The digest of the file it came in."),
+    TEXT(published, envelope, "Our signature over it (DSSE)."),
+    TEXT(published, artifacts, "The artifacts it names, separated by blanks."),
+    BY(published),
+    REASON(published),
+};
+static const struct lks_record_field stepped_fields[] = {
+    TEXT(stepped, digest, "The stack's digest."),
+    WORD(stepped, step, lks_step_words, "How far it is now."),
+    TEXT(stepped, evidence, "What that rests on."),
+    BY(stepped),
+};
+static const struct lks_record_field image_fields[] = {
+    TEXT(image, ref, "What jobs call it."),
+    TEXT(image, digest, "Its digest, where it is known."),
+    TEXT(image, nccl, "The NCCL in it."),
+    TEXT(image, rccl, "The RCCL in it."),
+    TEXT(image, cudnn, "The cuDNN in it."),
+    TEXT(image, cuda, "The CUDA in it."),
+    TEXT(image, source, "How that is known."),
+    BY(image),
+};
+static const struct lks_record_field image_gone_fields[] = {
+    TEXT(image_gone, ref, "What jobs called it."),
+    BY(image_gone),
+    REASON(image_gone),
+};
+static const struct lks_record_field artifact_fields[] = {
+    TEXT(artifact, digest, "The digest of its bytes."),
+    TEXT(artifact, name, "The file it came from."),
+    NUMBER(artifact, size, "How many bytes."),
+    BY(artifact),
+};
+static const struct lks_record_field artifact_gone_fields[] = {
+    TEXT(artifact_gone, digest, "The digest of its bytes."),
+    BY(artifact_gone),
+    REASON(artifact_gone),
+};
+static const struct lks_record_field job_fields[] = {
+    TEXT(job, job, "The job."),
+    TEXT(job, hosts, "The nodes, as a host list."),
+    TEXT(job, digest, "The stack it starts on."),
+    TEXT(job, images, "The images it brings, separated by blanks."),
+    BY(job),
+    TEXT(job, override, "Why it may start all the same, where it starts by an override."),
+};
+static const struct lks_record_field override_fields[] = {
+    TEXT(override, job, "The job."),
+    TEXT(override, hosts, "The nodes, as a host list."),
+    REASON(override),
+    BY(override),
+    TIME(override, until, "Until when it may start all the same."),
+};
+static const struct lks_record_field observed_fields[] = {
+    TEXT(observed, pool, "The pool; missing: `asked` counts jobs that started, in a snapshot."),
+    WORD(observed, bar, lks_bar_words, "For what reason."),
+    NUMBER(observed, asked, "Jobs that asked since the last such record."),
+    NUMBER(observed, refused, "Of them, those that were refused, or would have been."),
+};
+
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
 #define ABOUT_started      "A daemon took the journal up."
@@ -281,23 +446,42 @@ static const struct lks_record_field command_ended_fields[] = {
 #define ABOUT_booted       "A node runs another boot."
 #define ABOUT_tuple_known                                                                          \
     "Readings that no node had before; later records name them by their digest."
-#define ABOUT_tuple          "What a node runs, and how it was judged."
-#define ABOUT_parts          "The serial numbers of a node's parts, kept as digests."
-#define ABOUT_noted          "A condition of a node began or ended."
-#define ABOUT_intake         "A node entered intake."
-#define ABOUT_accepted       "Nodes were accepted out of intake."
-#define ABOUT_held           "A node is held."
-#define ABOUT_unheld         "A node is no longer held."
-#define ABOUT_replaced       "A node's hardware was replaced on purpose."
-#define ABOUT_alarm          "An alarm was raised."
-#define ABOUT_alarm_released "An alarm was released."
-#define ABOUT_mass           "So many nodes turned at once that acts wait for a person."
-#define ABOUT_granted        "A role was granted."
-#define ABOUT_ungranted      "A role was taken back."
-#define ABOUT_api_token      "An API token was made."
-#define ABOUT_api_token_gone "An API token is gone."
-#define ABOUT_command        "A command for an agent was issued."
-#define ABOUT_command_ended  "A command ended."
+#define ABOUT_tuple           "What a node runs, and how it was judged."
+#define ABOUT_parts           "The serial numbers of a node's parts, kept as digests."
+#define ABOUT_noted           "A condition of a node began or ended."
+#define ABOUT_intake          "A node entered intake."
+#define ABOUT_accepted        "Nodes were accepted out of intake."
+#define ABOUT_held            "A node is held."
+#define ABOUT_unheld          "A node is no longer held."
+#define ABOUT_replaced        "A node's hardware was replaced on purpose."
+#define ABOUT_alarm           "An alarm was raised."
+#define ABOUT_alarm_released  "An alarm was released."
+#define ABOUT_mass            "So many nodes turned at once that acts wait for a person."
+#define ABOUT_granted         "A role was granted."
+#define ABOUT_ungranted       "A role was taken back."
+#define ABOUT_api_token       "An API token was made."
+#define ABOUT_api_token_gone  "An API token is gone."
+#define ABOUT_command         "A command for an agent was issued."
+#define ABOUT_command_ended   "A command ended."
+#define ABOUT_led             "A controller leads from here on."
+#define ABOUT_basis           "Readings that no node had before; later records name them by digest."
+#define ABOUT_verdict         "How readings compare with a stack, for all nodes that have them."
+#define ABOUT_outband         "What was read of a node or asset out of band, or that it is over."
+#define ABOUT_drift           "A node began to differ from its intent, or came right again."
+#define ABOUT_condition       "What is said of a node that admission asks about."
+#define ABOUT_drained         "A node is to take no new work."
+#define ABOUT_undrained       "Its owner ended a drain."
+#define ABOUT_deviation       "An exception with an owner and an end: a hot-fix, a waiver."
+#define ABOUT_deviation_ended "An exception was closed, or expired."
+#define ABOUT_published       "A stack is in the registry."
+#define ABOUT_stepped         "A stack went a step further in its life."
+#define ABOUT_image           "What an image of jobs holds."
+#define ABOUT_image_gone      "An image is no longer known."
+#define ABOUT_artifact        "An artifact is in the depot."
+#define ABOUT_artifact_gone   "An artifact was collected."
+#define ABOUT_job             "A job was admitted and starts."
+#define ABOUT_override        "A person lets a job start although it would be refused."
+#define ABOUT_observed        "How many jobs were refused, or would have been."
 
 enum { /* the place of each kind in the tables */
 #define X(number, NAME, member, word) PLACE_##NAME,
@@ -308,7 +492,7 @@ enum { /* the place of each kind in the tables */
 
 const struct lks_record_info lks_record_infos[] = {
 #define X(number, NAME, member, word)                                                              \
-    {LKS_RECORD_##NAME, word, 1, member##_fields, LKS_COUNT(member##_fields), ABOUT_##member},
+    {LKS_RECORD_##NAME, word, member##_fields, LKS_COUNT(member##_fields), ABOUT_##member},
     LKS_RECORDS(X)
 #undef X
 };
@@ -452,11 +636,11 @@ static const char *field_take(const struct lks_record_field *f, struct lks_str *
 enum lks_code lks_fields_unpack(const struct lks_record_info *info, unsigned version,
                                 struct lks_str body, void *into, struct lks_err *err)
 {
-    if (version == 0 || version > info->version)
+    if (version == 0 || version > lks_record_version(info))
         return lks_fail(err, LKS_E_INVALID,
                         "%s: version %u of the record; this program knows up to %u: a newer "
                         "lockstep wrote it",
-                        info->word, version, info->version);
+                        info->word, version, lks_record_version(info));
     if (body.len > LKS_RECORD_BODY_MAX)
         return lks_fail(err, LKS_E_INVALID, "%s: %zu bytes; a record has at most %zu", info->word,
                         body.len, LKS_RECORD_BODY_MAX);

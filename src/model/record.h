@@ -29,6 +29,7 @@
     X( 4, CLOCK,          clock,          "clock")          \
     X( 5, REPAIRED,       repaired,       "repaired")       \
     X( 6, TRIMMED,        trimmed,        "trimmed")        \
+    X( 7, LED,            led,            "led")            \
     X(10, FLEET,          fleet,          "fleet")          \
     X(11, POOL,           pool,           "pool")           \
     X(12, POOL_REMOVED,   pool_removed,   "pool-removed")   \
@@ -44,11 +45,18 @@
     X(33, TUPLE,          tuple,          "tuple")          \
     X(34, PARTS,          parts,          "parts")          \
     X(35, NOTED,          noted,          "noted")          \
+    X(36, BASIS,          basis,          "basis")          \
+    X(37, VERDICT,        verdict,        "verdict")        \
+    X(38, OUTBAND,        outband,        "out-of-band")    \
+    X(39, DRIFT,          drift,          "drift")          \
     X(40, INTAKE,         intake,         "intake")         \
     X(41, ACCEPTED,       accepted,       "accepted")       \
     X(42, HELD,           held,           "held")           \
     X(43, UNHELD,         unheld,         "unheld")         \
     X(44, REPLACED,       replaced,       "replaced")       \
+    X(45, CONDITION,      condition,      "condition")      \
+    X(46, DRAINED,        drained,        "drained")        \
+    X(47, UNDRAINED,      undrained,      "undrained")      \
     X(50, ALARM,          alarm,          "alarm")          \
     X(51, ALARM_RELEASED, alarm_released, "alarm-released") \
     X(52, MASS,           mass,           "mass")           \
@@ -57,7 +65,18 @@
     X(62, API_TOKEN,      api_token,      "api-token")      \
     X(63, API_TOKEN_GONE, api_token_gone, "api-token-gone") \
     X(70, COMMAND,        command,        "command")        \
-    X(71, COMMAND_ENDED,  command_ended,  "command-ended")
+    X(71, COMMAND_ENDED,  command_ended,  "command-ended")  \
+    X(80, DEVIATION,      deviation,      "deviation")      \
+    X(81, DEVIATION_ENDED, deviation_ended, "deviation-ended") \
+    X(90, PUBLISHED,      published,      "published")      \
+    X(91, STEPPED,        stepped,        "stepped")        \
+    X(92, IMAGE,          image,          "image")          \
+    X(93, IMAGE_GONE,     image_gone,     "image-gone")     \
+    X(94, ARTIFACT,       artifact,       "artifact")       \
+    X(95, ARTIFACT_GONE,  artifact_gone,  "artifact-gone")  \
+    X(100, JOB,           job,            "job")            \
+    X(101, OVERRIDE,      override,       "override")       \
+    X(102, OBSERVED,      observed,       "observed")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -88,7 +107,62 @@ enum lks_alarm_kind {
     LKS_ALARM_WITNESS,
     LKS_ALARM_REPLAY,
     LKS_ALARM_PARTS,
+    LKS_ALARM_DRIFT,     /* a node differs from its intent, in a pool that says so */
+    LKS_ALARM_PROPOSAL,  /* nodes of a pool should be brought back by a change */
+    LKS_ALARM_DEVIATION, /* an exception is about to end, or ended while it was still needed */
     LKS_ALARM_COUNT
+};
+enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */
+                       LKS_DRIFT_UNKNOWN,
+                       LKS_DRIFT_BANDS,    /* in-band and out-of-band readings disagree */
+                       LKS_DRIFT_PART,     /* a replaced part, with the firmware it came with */
+                       LKS_DRIFT_REVERTED, /* it was right, and went back: a silent revert */
+                       LKS_DRIFT_PACKAGES, /* the package manager changed it */
+                       LKS_DRIFT_BUILD,    /* another build of the same version */
+                       LKS_DRIFT_EXPIRED,  /* a deviation that ended */
+                       LKS_DRIFT_WAVE,     /* still what was pinned before: a partial wave */
+                       LKS_DRIFT_DEVICE,   /* an expected device is missing */
+                       LKS_DRIFT_HALF,     /* half upgraded: its parts disagree with each other */
+                       LKS_DRIFT_SETTING,  /* a setting was changed */
+                       LKS_DRIFT_COUNT
+};
+enum lks_condition { /* what others say of a node, which admission asks about */
+                     LKS_CONDITION_UNHEALTHY,
+                     LKS_CONDITION_CHANGING, /* a step of a change is about to begin, or runs */
+                     LKS_CONDITION_ATTESTED, /* until a time */
+                     LKS_CONDITION_CHECKED,  /* an active check passed, at a time */
+                     LKS_CONDITION_COUNT
+};
+enum lks_stack_step {
+    LKS_STEP_CANDIDATE,
+    LKS_STEP_LAB,
+    LKS_STEP_CANARY,
+    LKS_STEP_RELEASED,
+    LKS_STEP_RETIRED,
+    LKS_STEP_COUNT
+};
+/* Why a job may not start, of a node, an image or the whole; the words are part of the API. */
+enum lks_bar {
+    LKS_BAR_UNKNOWN,    /* no such node in the fleet */
+    LKS_BAR_STALE,      /* not heard of in time, or its readings are of another boot */
+    LKS_BAR_UNMEASURED, /* not read, not all of it, or nothing to hold it against */
+    LKS_BAR_DRIFT,
+    LKS_BAR_UNHEALTHY,
+    LKS_BAR_CHANGING,
+    LKS_BAR_UNATTESTED,
+    LKS_BAR_UNCHECKED, /* the last active check is too old */
+    LKS_BAR_HELD,
+    LKS_BAR_INTAKE,
+    LKS_BAR_DRAINED,
+    LKS_BAR_DEVIATION,  /* it runs an exception that this pool does not take */
+    LKS_BAR_DOMAIN,     /* its domain serves mixed, or an asset of it does not conform */
+    LKS_BAR_NODE_COUNT, /* those before have a bit for each node; those behind are of the job */
+    LKS_BAR_DISAGREES = LKS_BAR_NODE_COUNT, /* other values than the rest of the gang */
+    LKS_BAR_POSTURE,                        /* pools that do not share a gang */
+    LKS_BAR_STACK,                          /* another stack than the one that was asked for */
+    LKS_BAR_IMAGE,                          /* libraries of the job's image */
+    LKS_BAR_BEHIND,                         /* this controller is not up to date */
+    LKS_BAR_COUNT
 };
 enum lks_role {
     LKS_ROLE_VIEWER,
@@ -121,6 +195,8 @@ struct lks_rec_limits {
     uint64_t mass_floor, mass_percent, mass_window; /* nodes, %, ms */
     uint64_t skew;                                  /* ms */
     uint64_t call_nodes;                            /* most nodes in one call outside a change */
+    uint64_t validity, staleness;                   /* ms; of an admission, of a follower */
+    uint64_t outband_age;                           /* ms that an out-of-band reading is good */
 };
 struct lks_rec_clock {
     lks_ms wall;
@@ -142,6 +218,11 @@ struct lks_rec_pool {
     struct lks_str name, posture;
     uint64_t criticality;
     struct lks_str enforce, sched, stack, stack_digest, by;
+    struct lks_str on_drift; /* "alarm drain propose", those that are wanted */
+    bool deviations;         /* nodes that run one are admitted */
+    bool attested;           /* nodes must be attested */
+    uint64_t check_age;      /* ms since the last active check; 0: not asked */
+    uint64_t sweep;          /* ms between out-of-band readings; 0: a record of version 1 */
 };
 struct lks_rec_pool_removed {
     struct lks_str name, by;
@@ -181,12 +262,53 @@ struct lks_rec_booted {
 struct lks_rec_tuple_known {
     struct lks_str digest, readings;
 }; /* JSON: [name, part, value]... */
+/* Since version 2 a VERDICT says how readings compare with a stack; what is said of it here is for
+ * people, but for one thing: a stack that it conforms to is what it was last right in, and so it is
+ * the way a snapshot says that. */
 struct lks_rec_tuple {
     struct lks_str node, digest, report, boot; /* report: digest of the whole tuple's bytes */
     lks_ms taken;                              /* on the node's clock */
     struct lks_str stack;                      /* digest it was judged against, or empty */
     uint64_t judged, drifted, unmeasured;
     struct lks_str first; /* of what does not conform, as people read it */
+    struct lks_str basis; /* of its in-band readings */
+    struct lks_str whole; /* of these and the out-of-band ones together: what it is judged by */
+};
+struct lks_rec_basis {
+    struct lks_str digest, readings; /* core/basis.h */
+};
+struct lks_rec_verdict {
+    struct lks_str basis, stack; /* digests */
+    uint64_t judged, drifted, unmeasured;
+    struct lks_str first;
+    struct lks_str wrong;  /* a line for each that does not conform: core/verdict.h */
+    struct lks_str values; /* a line for each pinned or windowed component: what a gang agrees in */
+};
+struct lks_rec_outband {
+    struct lks_str node, basis, whole, report; /* empty: what was read is over */
+    lks_ms taken;
+    struct lks_str by, reason;
+};
+struct lks_rec_drift {
+    struct lks_str node;
+    bool on;
+    struct lks_str stack;
+    uint64_t cause;
+    struct lks_str text, evidence; /* evidence: digest of the report that shows it */
+};
+struct lks_rec_condition {
+    struct lks_str node;
+    uint64_t condition;
+    bool on;
+    lks_ms until;         /* ATTESTED: it ends then; CHECKED: when it passed */
+    struct lks_str stack; /* CHANGING: the digest it is going to, which is its intent now */
+    struct lks_str by, text;
+};
+struct lks_rec_drained {
+    struct lks_str node, owner, reason;
+};
+struct lks_rec_undrained {
+    struct lks_str node, owner, reason;
 };
 struct lks_rec_parts {
     struct lks_str node, board, gpus, nics, list;
@@ -255,6 +377,59 @@ struct lks_rec_command_ended {
     uint64_t outcome;
     struct lks_str text;
 };
+struct lks_rec_led {
+    uint64_t epoch;
+    struct lks_str name, url; /* the controller that leads from here on */
+};
+struct lks_rec_deviation {
+    uint64_t id;
+    struct lks_str hosts, subject, value; /* subject: "driver", or "*"; value: empty for any */
+    struct lks_str owner, reason, approver;
+    lks_ms expires;
+    struct lks_str by;
+};
+struct lks_rec_deviation_ended {
+    uint64_t id;
+    struct lks_str by, reason; /* by nobody: it expired */
+};
+struct lks_rec_published {
+    struct lks_str digest, name, manifest; /* the last is a blob */
+    struct lks_str envelope; /* itself: DSSE, by the journal's key */
+    struct lks_str artifacts;                        /* digests it names, separated by blanks */
+    struct lks_str by, reason;
+};
+struct lks_rec_stepped {
+    struct lks_str digest;
+    uint64_t step;
+    struct lks_str evidence, by;
+};
+struct lks_rec_image {
+    struct lks_str ref, digest, nccl, rccl, cudnn, cuda, source, by;
+};
+struct lks_rec_image_gone {
+    struct lks_str ref, by, reason;
+};
+struct lks_rec_artifact {
+    struct lks_str digest, name;
+    uint64_t size;
+    struct lks_str by;
+};
+struct lks_rec_artifact_gone {
+    struct lks_str digest, by, reason;
+};
+struct lks_rec_job {
+    struct lks_str job, hosts, digest; /* digest: of the stack it starts on */
+    struct lks_str images, by;
+    struct lks_str override; /* the reason, where it starts by one */
+};
+struct lks_rec_override {
+    struct lks_str job, hosts, reason, by;
+    lks_ms until;
+};
+struct lks_rec_observed {
+    struct lks_str pool;
+    uint64_t bar, asked, refused; /* jobs since the last such record */
+};
 
 /* Texts are views of bytes that live elsewhere: a row, a decision. */
 struct lks_record {
@@ -286,13 +461,18 @@ struct lks_record_field {
 struct lks_record_info {
     enum lks_record_kind kind;
     const char *word; /* "alarm-released" */
-    unsigned version; /* what we write */
     const struct lks_record_field *fields;
     size_t count;
     const char *about;
 };
 extern const struct lks_record_info lks_record_infos[];
 extern const size_t lks_record_info_count;
+
+/* What we write: that of the youngest field. */
+static inline unsigned lks_record_version(const struct lks_record_info *info)
+{
+    return info->fields[info->count - 1].since;
+}
 
 /* NULL for a number that is no kind. */
 const struct lks_record_info *lks_record_info(unsigned kind);
@@ -303,6 +483,10 @@ extern const char *const lks_note_words[];
 extern const char *const lks_alarm_words[];
 extern const char *const lks_role_words[];
 extern const char *const lks_outcome_words[];
+extern const char *const lks_drift_words[];
+extern const char *const lks_condition_words[];
+extern const char *const lks_step_words[];
+extern const char *const lks_bar_words[];
 
 /* The number of `word` in a list that ends with NULL; false, and nothing written, if it has none.
  */

@@ -286,8 +286,10 @@ const struct lks_reading *lks_tuple_range(const struct lks_tuple *t, struct lks_
                                           size_t *count)
 {
     size_t first = bound(t, name, false);
-    *count = bound(t, name, true) - first;
-    return *count > 0 ? &t->readings[first] : NULL;
+    bool found = first < t->count && lks_str_eq(t->readings[first].name, name);
+    bool several = found && first + 1 < t->count && lks_str_eq(t->readings[first + 1].name, name);
+    *count = several ? bound(t, name, true) - first : found;
+    return found ? &t->readings[first] : NULL;
 }
 
 const struct lks_reading *lks_tuple_find(const struct lks_tuple *t, const char *name)

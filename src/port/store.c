@@ -7,6 +7,9 @@
 /* What a database can hold of a number. */
 #define NUMBER_MAX ((uint64_t)INT64_MAX)
 
+/* Of a lead, and between two readings of a task: ten years. */
+#define DURATION_MAX ((lks_ms)10 * 366 * 24 * 3600 * LKS_SECOND)
+
 void lks_store_close(struct lks_store *store)
 {
     if (store->ops != NULL)
@@ -111,6 +114,76 @@ enum lks_code lks_store_cut_check(uint64_t from, const struct lks_store_tail *af
                         " are to stay",
                         from, after->first, after->seq);
     return LKS_OK;
+}
+
+enum lks_code lks_store_fence_check(const struct lks_store_lease *lease, uint64_t epoch,
+                                    struct lks_err *err)
+{
+    if (epoch > 0 && epoch != lease->epoch)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "the lead is not ours any more: we had epoch %" PRIu64
+                        ", and %s has epoch %" PRIu64,
+                        epoch, lease->name, lease->epoch);
+    if (epoch == 0 && lease->left > 0)
+        return lks_fail(err, LKS_E_REFUSED, "%s leads, in epoch %" PRIu64 ": it alone may write",
+                        lease->name, lease->epoch);
+    return LKS_OK;
+}
+
+enum lks_code lks_store_lead_check(const char *name, const char *url, lks_ms ttl,
+                                   struct lks_err *err)
+{
+    if (name[0] == '\0' || strlen(name) >= LKS_STORE_NAME_SIZE)
+        return lks_fail(err, LKS_E_INVALID, "a controller's name has 1 to %d bytes",
+                        LKS_STORE_NAME_SIZE - 1);
+    if (strlen(url) >= LKS_STORE_URL_SIZE)
+        return lks_fail(err, LKS_E_INVALID, "a controller's URL has %d bytes at the most",
+                        LKS_STORE_URL_SIZE - 1);
+    if (ttl == 0 || ttl > DURATION_MAX)
+        return lks_fail(err, LKS_E_INVALID, "a lead lasts 1 to %" PRIu64 " ms", DURATION_MAX);
+    return LKS_OK;
+}
+
+static bool is_task_text(struct lks_str text)
+{
+    return text.len <= LKS_STORE_TASK_TEXT_MAX;
+}
+
+enum lks_code lks_store_tasks_check(const struct lks_store_task *tasks, size_t count, lks_ms now,
+                                    struct lks_err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_store_task *task = &tasks[i];
+        if (task->name.len == 0 || !is_task_text(task->name) || !is_task_text(task->site))
+            return lks_fail(err, LKS_E_INVALID,
+                            "task %zu: its name or its site is not of 1 to %zu "
+                            "bytes",
+                            i + 1, LKS_STORE_TASK_TEXT_MAX);
+        if (task->every == 0 || task->every > DURATION_MAX || task->due > LKS_TIME_MAX)
+            return lks_fail(err, LKS_E_INVALID,
+                            "task %" LKS_STR_FMT ": every %" PRIu64 " ms, due at %" PRIu64,
+                            LKS_STR_ARG(task->name), task->every, task->due);
+    }
+    if (now > LKS_TIME_MAX)
+        return lks_fail(err, LKS_E_INVALID, "a time beyond the year 9999");
+    return LKS_OK;
+}
+
+enum lks_code lks_store_claim_check(const struct lks_store_claim *claim, struct lks_err *err)
+{
+    if (claim->holder.len == 0 || !is_task_text(claim->holder))
+        return lks_fail(err, LKS_E_INVALID, "who claims tasks has a name of 1 to %zu bytes",
+                        LKS_STORE_TASK_TEXT_MAX);
+    if (claim->now > LKS_TIME_MAX || claim->until > LKS_TIME_MAX || claim->until <= claim->now)
+        return lks_fail(err, LKS_E_INVALID, "tasks are claimed from now on until later");
+    return LKS_OK;
+}
+
+enum lks_code lks_store_done_refused(struct lks_str holder, struct lks_str name,
+                                     struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_REFUSED, "%" LKS_STR_FMT " does not have the task %" LKS_STR_FMT,
+                    LKS_STR_ARG(holder), LKS_STR_ARG(name));
 }
 
 struct lks_store_tail lks_store_tail_after(const struct lks_store_tail *tail,

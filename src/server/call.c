@@ -2,6 +2,7 @@
 
 #include "model/manifest.h"
 #include "model/tuple.h"
+#include "server/depot.h"
 
 #include <stdlib.h>
 
@@ -27,6 +28,9 @@ void lks_call_free(struct lks_call *call)
         lks_manifest_fini(call->manifest);
     if (call->tuple != NULL)
         lks_tuple_fini(call->tuple);
+    if (call->drop != NULL)
+        call->drop(call->memory);
+    lks_depot_ask_free(call->depot);
     free(call->manifest);
     free(call->tuple);
     lks_docs_fini(&call->asked);

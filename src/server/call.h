@@ -10,6 +10,7 @@
 #define LKS_SERVER_CALL_H
 
 #include "codec/digest.h"
+#include "codec/hostlist.h"
 #include "codec/json.h"
 #include "drivers/http_mhd.h"
 #include "engine/engine.h"
@@ -20,12 +21,15 @@
 #define LKS_CALL_NO_EVENT      UINT64_MAX
 #define LKS_CALL_ANSWER_MAX    ((size_t)256 << 20)
 
+struct lks_admit_peer;
+struct lks_depot_ask;
 struct lks_route;
 struct lks_daemon;
 struct lks_desk;
 struct lks_call;
 
 typedef void lks_call_work(struct lks_call *call);
+typedef void lks_call_store(struct lks_call *call, struct lks_store *store);
 
 struct lks_call {
     struct lks_mail mail;
@@ -37,13 +41,19 @@ struct lks_call {
     struct lks_httpd_peer *peer;  /* while `x` is there */
     uv_work_t job;
 
+    /* The state thread's, for a call that came in on its own socket; NULL: by HTTP. */
+    struct lks_admit_peer *asker;
+
     /* What was asked. */
     struct lks_docs asked;              /* owns the next two */
     const struct lks_doc *path, *query; /* maps; values by name */
     struct lks_docs docs;               /* owns the next */
     const struct lks_doc *body;         /* JSON bodies */
     struct lks_buf bytes;               /* the body itself */
+    struct lks_hostlist hosts;          /* the body's `nodes`, where the scope asks for them */
     struct lks_credential credential;
+    char as[LKS_CALL_IDENTITY_SIZE]; /* for whom another controller says it asks; empty: nobody */
+    bool as_root;
     char etag[64];       /* If-None-Match */
     uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
@@ -60,6 +70,7 @@ struct lks_call {
     char token_hash[LKS_DIGEST_SIZE];
     char node_name[LKS_HOST_NAME_MAX + 1]; /* that an enrolment token names */
     struct lks_buf aside; /* what the server thread adds for the state thread: its own counters */
+    struct lks_depot_ask *depot; /* owned; calls for artifacts have one */
 
     /* Who asks, as the state thread found. */
     char identity[LKS_CALL_IDENTITY_SIZE]; /* empty: nobody */
@@ -72,14 +83,18 @@ struct lks_call {
     const char *type;
     struct lks_buf out;
     char headers[384];
-    uint64_t needs;             /* the row that must be durable before it leaves */
-    lks_ms since;               /* when it began to wait for that */
-    lks_call_work *work;        /* then, in the thread pool */
-    bool stream;                /* then, on the server thread: it becomes a stream of events */
-    uint64_t from;              /* rows from here, for work and stream */
-    uint64_t cursor;            /* of a handler that works in slices */
-    char blob[LKS_DIGEST_SIZE]; /* that work is to answer with */
-    char file[256];             /* that work made, to be sent and removed; empty: none */
+    uint64_t needs;      /* the row that must be durable before it leaves */
+    lks_ms since;        /* when it began to wait for that */
+    lks_call_work *work; /* then, in the thread pool */
+    bool stream;         /* then, on the server thread: it becomes a stream of events */
+    uint64_t from;       /* rows from here, for work and stream */
+    uint64_t cursor;     /* of a handler that works in slices */
+    void *memory;        /* of such a handler; `drop` ends it */
+    void (*drop)(void *memory);
+    lks_call_store *at_store;        /* next, on the store thread; then it is handled again */
+    char blob[LKS_DIGEST_SIZE];      /* that work is to answer with */
+    char leader[LKS_STORE_URL_SIZE]; /* that `work` is to forward it to */
+    char file[256];                  /* that work made, to be sent and removed; empty: none */
 };
 
 struct lks_call *lks_call_new(struct lks_daemon *daemon); /* NULL: no memory */

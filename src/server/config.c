@@ -10,9 +10,15 @@
 #include <string.h>
 #include <sys/un.h>
 
+#define YEAR_MS ((uint64_t)365 * 86400 * 1000)
+
 enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535, LABEL_MAX = 63 };
 
+#define RATE_MAX  ((uint64_t)1 << 40)
+#define SIZE_MOST ((uint64_t)1 << 50)
+
 static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
+static const char *const truths[] = {"no", "yes", NULL};
 static const char *const formats[] = {"logfmt", "json", NULL};
 
 #define AT(member) offsetof(struct lks_config, member)
@@ -53,10 +59,45 @@ const struct lks_config_key lks_config_keys[] = {
      "a node's clock may be off by so much"},
     {"limits.call_nodes", LKS_CONFIG_NUMBER, "10", 1, 100000, NULL, true, AT(call_nodes),
      "most nodes in one call outside a change"},
+    {"limits.validity_ms", LKS_CONFIG_NUMBER, "60000", 100, DAY_MS, NULL, true, AT(validity_ms),
+     "a job that is admitted may start within"},
+    {"limits.staleness_ms", LKS_CONFIG_NUMBER, "5000", 100, DAY_MS, NULL, true, AT(staleness_ms),
+     "a controller that follows admits no job when what it knows may be older than this"},
+    {"limits.outband_age_ms", LKS_CONFIG_NUMBER, "604800000", 60000, YEAR_MS, NULL, true,
+     AT(outband_age_ms), "what was read out of band is good for so long"},
+    {"store.postgres", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(postgres),
+     "connection of a PostgreSQL database that several controllers share; a password belongs in a "
+     "passfile; empty: SQLite in the data directory"},
+    {"store.require_sync", LKS_CONFIG_WORD, "yes", 0, 0, truths, false, AT(require_sync),
+     "lead only while that database is replicated synchronously"},
+    {"controller.name", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(controller_name),
+     "name of this one of several controllers; empty: the first of `names`"},
+    {"controller.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(controller_url),
+     "where the others reach its API for people; empty: the first of `names` and the port"},
+    {"controller.agents", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(controller_agents),
+     "URLs of all controllers for agents, separated by blanks; empty: this one's"},
+    {"controller.lease_ms", LKS_CONFIG_NUMBER, "6000", 1000, 600000, NULL, false, AT(lease_ms),
+     "a leader that is not heard for so long is replaced; the same on all controllers"},
     {"rate.people_per_s", LKS_CONFIG_NUMBER, "50", 1, 100000, NULL, true, AT(people_per_s),
      "requests a second of one identity, in the long run"},
     {"rate.burst", LKS_CONFIG_NUMBER, "200", 1, 1000000, NULL, true, AT(burst),
      "requests it may make at once after a pause"},
+    {"admit.socket", LKS_CONFIG_PATH, "$data/admit.sock", 0, 0, NULL, false, AT(admit_socket),
+     "Unix socket of admission alone: one JSON object a line in, one out"},
+    {"admit.connections", LKS_CONFIG_NUMBER, "256", 2, 10000, NULL, false, AT(admit_connections),
+     "most connections of it, half of them of one user"},
+    {"admit.per_s", LKS_CONFIG_NUMBER, "1000", 1, 1000000, NULL, true, AT(admit_per_s),
+     "questions a second of one identity, here and at the API"},
+    {"admit.log_sample", LKS_CONFIG_NUMBER, "100", 0, 1000000000, NULL, true, AT(decision_sample),
+     "one of so many jobs without a reason against them is in the log of admissions; 0: none"},
+    {"admit.log_bytes", LKS_CONFIG_NUMBER, "1048576", 4096, 1073741824, NULL, false,
+     AT(decision_bytes), "most bytes of one file of that log"},
+    {"admit.log_files", LKS_CONFIG_NUMBER, "16", 2, 10000, NULL, false, AT(decision_files),
+     "most of its files; the oldest goes"},
+    {"sweep.leases", LKS_CONFIG_NUMBER, "1024", 1, 1000000, NULL, true, AT(sweep_leases),
+     "management endpoints that are read at a time ..."},
+    {"sweep.site_leases", LKS_CONFIG_NUMBER, "128", 1, 1000000, NULL, true, AT(sweep_site_leases),
+     "... and of one site"},
     {"http.connections", LKS_CONFIG_NUMBER, "16384", 8, 1000000, NULL, false, AT(connections),
      "most connections of each listener"},
     {"http.per_address", LKS_CONFIG_NUMBER, "0", 0, 1000000, NULL, false, AT(per_address),
@@ -77,6 +118,20 @@ const struct lks_config_key lks_config_keys[] = {
      AT(snapshot_rows), "write a snapshot after so many rows, so that a restart is short"},
     {"journal.keep_days", LKS_CONFIG_NUMBER, "0", 0, 36500, NULL, false, AT(keep_days),
      "rows older than this are let go at a start; 0: kept for ever"},
+    {"depot.rate_bytes_per_s", LKS_CONFIG_NUMBER, "0", 0, RATE_MAX, NULL, true, AT(depot_rate),
+     "artifacts are sent and received at this rate, all together; 0: as fast as it goes"},
+    {"depot.concurrency", LKS_CONFIG_NUMBER, "256", 1, 100000, NULL, true, AT(depot_concurrency),
+     "most artifacts on their way at the same time; more are asked to come again"},
+    {"depot.keep_days", LKS_CONFIG_NUMBER, "7", 0, 36500, NULL, true, AT(depot_keep_days),
+     "an artifact that nothing needs is kept for so long after it was put"},
+    {"depot.collect_s", LKS_CONFIG_NUMBER, "86400", 1, 31536000, NULL, true, AT(depot_collect_s),
+     "how often such artifacts are looked for, seconds"},
+    {"depot.artifact_max", LKS_CONFIG_NUMBER, "68719476736", 1, SIZE_MOST, NULL, true,
+     AT(depot_artifact_max), "most bytes of one artifact"},
+    {"depot.spare_bytes", LKS_CONFIG_NUMBER, "1073741824", 0, SIZE_MOST, NULL, true,
+     AT(depot_spare), "so much of the disk artifacts leave free, for the journal's sake"},
+    {"depot.mirrors", LKS_CONFIG_MIRRORS, "", 0, 0, NULL, true, AT(depot_mirrors),
+     "servers that agents of a site ask for artifacts first: SITE=https://HOST:PORT"},
     {"log.level", LKS_CONFIG_WORD, "info", 0, 0, levels, true, AT(log_level),
      "the least important events that are written"},
     {"log.format", LKS_CONFIG_WORD, "logfmt", 0, 0, formats, true, AT(log_format),
@@ -101,6 +156,11 @@ static const void *value_of(const struct lks_config *c, const struct lks_config_
 static void *place_of(struct lks_config *c, const struct lks_config_key *key)
 {
     return (char *)c + key->offset;
+}
+
+static bool is_list(const struct lks_config_key *key)
+{
+    return key->type == LKS_CONFIG_HOSTS || key->type == LKS_CONFIG_MIRRORS;
 }
 
 static bool is_numeric(int family, struct lks_str s)
@@ -216,21 +276,42 @@ static enum lks_code set_word(struct reader *r, const struct lks_config_key *key
     return FAIL(r, doc, "expected one of %s%s", list, lks_near_hint(&near, hint));
 }
 
-static enum lks_code set_hosts(struct reader *r, const struct lks_config_key *key,
-                               const struct lks_doc *doc)
+/* SITE=https://HOST:PORT */
+static bool is_mirror(struct lks_str s)
 {
-    if (doc->kind != LKS_DOC_LIST || doc->count == 0 || doc->count > LKS_CONFIG_NAMES_MAX)
-        return FAIL(r, doc, "expected a list of 1 to %d host names or addresses",
-                    LKS_CONFIG_NAMES_MAX);
+    struct lks_str site, url;
+    return s.len <= TEXT_MAX && lks_str_printable(s) && lks_str_cut(s, '=', &site, &url) &&
+           site.len > 0 && lks_str_starts(url, "https://") && url.len > strlen("https://") &&
+           memchr(url.ptr, ' ', url.len) == NULL;
+}
+
+/* What an item of a list has to be; NULL: it is. */
+static const char *item_fault(const struct lks_config_key *key, const struct lks_doc *item)
+{
+    bool text = item->kind == LKS_DOC_TEXT && item->text.len > 0;
+    if (key->type == LKS_CONFIG_MIRRORS)
+        return text && is_mirror(item->text) ? NULL : "SITE=https://HOST:PORT";
+    return text && is_host(item->text)
+               ? NULL
+               : "a host name or an address, such as ctl.example.com or 10.0.0.5";
+}
+
+static enum lks_code set_list(struct reader *r, const struct lks_config_key *key,
+                              const struct lks_doc *doc)
+{
+    size_t least = key->type == LKS_CONFIG_HOSTS;
+    if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
+        return FAIL(r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
+                    least > 0 ? "host names or addresses" : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = place_of(r->out, key);
-    struct lks_str *items = lks_arena_array(&r->out->arena, doc->count, sizeof(*items));
+    struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)
         return lks_arena_fail(&r->out->arena, r->err);
     size_t count = 0;
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
-        if (item->kind != LKS_DOC_TEXT || item->text.len == 0 || !is_host(item->text))
-            return FAIL(r, item,
-                        "expected a host name or an address, such as ctl.example.com or 10.0.0.5");
+        const char *want = item_fault(key, item);
+        if (want != NULL)
+            return FAIL(r, item, "expected %s", want);
         items[count] = lks_arena_copy(&r->out->arena, item->text);
         if (items[count++].ptr == NULL)
             return lks_arena_fail(&r->out->arena, r->err);
@@ -246,8 +327,8 @@ static enum lks_code set_value(struct reader *r, const struct lks_config_key *ke
         return set_number(r, key, doc);
     if (key->type == LKS_CONFIG_WORD)
         return set_word(r, key, doc);
-    if (key->type == LKS_CONFIG_HOSTS)
-        return set_hosts(r, key, doc);
+    if (is_list(key))
+        return set_list(r, key, doc);
     return set_text(r, key, doc);
 }
 
@@ -339,6 +420,8 @@ static enum lks_code set_default(struct reader *r, const struct lks_config_key *
         }
         return LKS_OK;
     }
+    if (key->type == LKS_CONFIG_MIRRORS)
+        return LKS_OK;
     if (key->type != LKS_CONFIG_HOSTS)
         return default_text(r, key);
     struct lks_str *item = lks_arena_array(&r->out->arena, 1, sizeof(*item));
@@ -371,6 +454,41 @@ static bool same_place(struct lks_str a, struct lks_str b)
     return same;
 }
 
+static enum lks_code check_controller(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    if (lks_str_find(c->postgres, LKS_STR("password=")) >= 0)
+        return FAIL(
+            r, lks_doc_member(top, "store"),
+            "postgres: a password does not belong here; name a passfile with passfile=PATH");
+    if (c->controller_name.len > 0 &&
+        (!lks_host_name(c->controller_name) || c->controller_name.len > LABEL_MAX))
+        return FAIL(r, lks_doc_member(top, "controller"),
+                    "name: expected letters, digits, '.', '-' and '_', %d at the most", LABEL_MAX);
+    if (c->controller_url.len > 0 && !lks_str_starts(c->controller_url, "https://"))
+        return FAIL(r, lks_doc_member(top, "controller"), "url: expected https://HOST:PORT");
+    return LKS_OK;
+}
+
+static enum lks_code check_sockets(struct reader *r, const struct lks_doc *top)
+{
+    const struct {
+        const char *key;
+        struct lks_str path;
+    } sockets[] = {{"socket", r->out->socket}, {"admit.socket", r->out->admit_socket}};
+    for (size_t i = 0; i < LKS_COUNT(sockets); i++) {
+        if (sockets[i].path.len >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+            return FAIL(r, top,
+                        "%s: a path has at most %zu bytes here, and this one %zu; give a "
+                        "shorter one as '%s'",
+                        sockets[i].key, sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1,
+                        sockets[i].path.len, sockets[i].key);
+    }
+    if (lks_str_eq(r->out->socket, r->out->admit_socket))
+        return FAIL(r, top, "socket and admit.socket are the same place; give each its own");
+    return LKS_OK;
+}
+
 /* What one value cannot tell. */
 static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
 {
@@ -382,14 +500,11 @@ static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
     if (c->lost_ms <= c->late_ms)
         return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
                     (unsigned long long)c->late_ms);
+    if (check_controller(r, top) != LKS_OK)
+        return r->err->code;
     if (same_place(c->people_listen, c->agents_listen))
         return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");
-    if (c->socket.len >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-        return FAIL(r, top,
-                    "socket: a path has at most %zu bytes here, and this one %zu; give a "
-                    "shorter one as 'socket'",
-                    sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1, c->socket.len);
-    return LKS_OK;
+    return check_sockets(r, top);
 }
 
 static enum lks_code read_config(struct reader *r, struct lks_str text)
@@ -459,8 +574,8 @@ static void dump_value(const struct lks_config *c, const struct lks_config_key *
     if (key->type == LKS_CONFIG_NUMBER) {
         lks_buf_addf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
     } else if (key->type == LKS_CONFIG_WORD) {
-        lks_buf_addf(out, "%s", key->words[*(const uint64_t *)value]);
-    } else if (key->type == LKS_CONFIG_HOSTS) {
+        dump_text(out, lks_str_from(key->words[*(const uint64_t *)value]));
+    } else if (is_list(key)) {
         const struct lks_config_list *list = value;
         lks_buf_addc(out, '[');
         for (size_t i = 0; i < list->count; i++) {
@@ -510,7 +625,7 @@ void lks_config_take(struct lks_config *to, const struct lks_config *from,
     size_t size = sizeof(struct lks_str);
     if (key->type == LKS_CONFIG_NUMBER || key->type == LKS_CONFIG_WORD)
         size = sizeof(uint64_t);
-    else if (key->type == LKS_CONFIG_HOSTS)
+    else if (is_list(key))
         size = sizeof(struct lks_config_list);
     memcpy(place_of(to, key), value_of(from, key), size);
 }

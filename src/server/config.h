@@ -31,19 +31,33 @@ struct lks_config {
     uint64_t node_days, user_days;
     uint64_t heartbeat_ms, late_ms, lost_ms, mass_floor, mass_percent, mass_window_ms, skew_ms,
         call_nodes;
+    uint64_t validity_ms, staleness_ms, outband_age_ms;
+    struct lks_str postgres;                                           /* empty: SQLite */
+    uint64_t require_sync;                                             /* 1: yes */
+    struct lks_str controller_name, controller_url, controller_agents; /* empty: from `names` */
+    uint64_t lease_ms;
     uint64_t people_per_s, burst;
+    struct lks_str admit_socket;
+    uint64_t admit_connections, admit_per_s;
+    uint64_t decision_sample, decision_bytes, decision_files;
+    uint64_t sweep_leases, sweep_site_leases;
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
-    uint64_t log_level, log_format; /* enum lks_level, enum lks_log_format */
+    uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s;
+    uint64_t depot_artifact_max, depot_spare;
+    struct lks_config_list depot_mirrors; /* SITE=URL */
+    uint64_t log_level, log_format;       /* enum lks_level, enum lks_log_format */
 };
 
 enum lks_config_type {
     LKS_CONFIG_PATH,    /* absolute */
+    LKS_CONFIG_TEXT,    /* a line */
     LKS_CONFIG_ADDRESS, /* ADDRESS:PORT */
     LKS_CONFIG_SECRET,  /* file:/PATH or exec:/PROGRAM */
     LKS_CONFIG_NUMBER,  /* from min to max */
     LKS_CONFIG_WORD,    /* one of `words`, kept as its place */
     LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
+    LKS_CONFIG_MIRRORS, /* a list of SITE=URL */
 };
 
 struct lks_config_key {

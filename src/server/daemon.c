@@ -1,9 +1,10 @@
 #include "server/daemon.h"
 
 #include "base/file.h"
+#include "drivers/store_postgres.h"
 #include "drivers/store_sqlite.h"
 #include "engine/journal.h"
-#include "server/threads.h"
+#include "server/lead.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -52,6 +53,28 @@ uint64_t lks_daemon_epoch(const struct lks_daemon *d)
 void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch)
 {
     atomic_store(&d->epoch, epoch);
+}
+
+const char *lks_daemon_name(const struct lks_daemon *d)
+{
+    return d->name;
+}
+
+const char *lks_daemon_url(const struct lks_daemon *d)
+{
+    return d->url;
+}
+
+enum lks_code lks_daemon_store(const struct lks_daemon *d, bool own, struct lks_store *out,
+                               struct lks_err *err)
+{
+    const struct lks_config *c = lks_daemon_config(d);
+    char path[PATH_BYTES_MAX];
+    if (c->postgres.len > 0)
+        return lks_store_postgres_open(c->postgres.ptr, own ? LKS_STORE_OWN : LKS_STORE_READ, out,
+                                       err);
+    snprintf(path, sizeof(path), "%s/journal.db", c->data.ptr);
+    return lks_store_sqlite_open(path, own ? LKS_STORE_OWN : LKS_STORE_READ, out, err);
 }
 
 static lks_ms clock_ms(clockid_t clock)
@@ -119,6 +142,8 @@ struct lks_mail *lks_mail_new(enum lks_mail_kind kind)
         [LKS_MAIL_BATCH] = sizeof(struct lks_batch),
         [LKS_MAIL_STALLED] = sizeof(struct lks_stalled),
         [LKS_MAIL_SNAPSHOT] = sizeof(struct lks_snapshot),
+        [LKS_MAIL_FOLLOW] = sizeof(struct lks_follow),
+        [LKS_MAIL_NEWS] = sizeof(struct lks_news),
         [LKS_MAIL_POST] = sizeof(struct lks_post),
         [LKS_MAIL_RELOAD] = sizeof(struct lks_mail),
         [LKS_MAIL_STOP] = sizeof(struct lks_mail),
@@ -139,6 +164,8 @@ void lks_mail_drop(struct lks_mail *mail)
     }
     if (mail->kind == LKS_MAIL_BATCH)
         lks_engine_batch_fini(&((struct lks_batch *)mail)->batch);
+    if (mail->kind == LKS_MAIL_NEWS)
+        lks_engine_news_fini(&((struct lks_news *)mail)->news);
     free(mail);
 }
 
@@ -168,9 +195,10 @@ static void raise_files(void)
 static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
 {
     const struct lks_config *c = lks_daemon_config(d);
-    char path[PATH_BYTES_MAX];
-    snprintf(path, sizeof(path), "%s/journal.db", c->data.ptr);
-    if (lks_store_sqlite_open(path, LKS_STORE_OWN, &d->store.store, err) != LKS_OK)
+    bool shared = c->postgres.len > 0;
+    if (lks_daemon_store(d, true, &d->store.store, err) != LKS_OK)
+        return shared ? lks_wrap(err, "store.postgres") : err->code;
+    if (shared && lks_lead_seen(d, &d->store.store, err) != LKS_OK)
         return err->code;
     d->options = (struct lks_engine_options){
         .facts = &d->facts,
@@ -178,11 +206,12 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
         .version = LKS_VERSION,
         .sign_rows = c->sign_rows,
         .sign_after = c->sign_ms,
+        .follow = shared,
     };
     if (lks_secrets_chance(&d->options.seed, sizeof(d->options.seed), err) != LKS_OK)
         return err->code;
-    if (c->keep_days == 0)
-        return LKS_OK;
+    if (c->keep_days == 0 || shared)
+        return LKS_OK; /* a follower may not let go of rows, and who leads is not known yet */
     uint64_t through = 0;
     lks_ms wall = lks_daemon_now().wall, keep = c->keep_days * DAY_MS;
     if (lks_journal_trim(&d->store.store, &d->secrets.journal, wall, wall > keep ? wall - keep : 0,
@@ -206,12 +235,26 @@ static void sweep(const char *data)
         closedir(dir);
 }
 
-static void name_agents_url(struct lks_daemon *d)
+static void put_url(char *out, size_t size, struct lks_str given, struct lks_str host,
+                    unsigned port)
 {
-    struct lks_str name = lks_daemon_config(d)->names.items[0];
-    bool v6 = lks_str_find(name, LKS_STR(":")) >= 0;
-    snprintf(d->agents_url, sizeof(d->agents_url), "https://%s%" LKS_STR_FMT "%s:%u", v6 ? "[" : "",
-             LKS_STR_ARG(name), v6 ? "]" : "", lks_httpd_port(d->server.agents));
+    bool v6 = lks_str_find(host, LKS_STR(":")) >= 0;
+    if (given.len > 0)
+        snprintf(out, size, "%" LKS_STR_FMT, LKS_STR_ARG(given));
+    else
+        snprintf(out, size, "https://%s%" LKS_STR_FMT "%s:%u", v6 ? "[" : "", LKS_STR_ARG(host),
+                 v6 ? "]" : "", port);
+}
+
+static void name_ourselves(struct lks_daemon *d)
+{
+    const struct lks_config *c = lks_daemon_config(d);
+    struct lks_str host = c->names.items[0];
+    struct lks_str name = c->controller_name.len > 0 ? c->controller_name : host;
+    snprintf(d->name, sizeof(d->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+    put_url(d->url, sizeof(d->url), c->controller_url, host, lks_httpd_port(d->server.people));
+    put_url(d->agents_url, sizeof(d->agents_url), c->controller_agents, host,
+            lks_httpd_port(d->server.agents));
 }
 
 /* Everything up to the first request. What fails here is told on the way out. */
@@ -230,7 +273,7 @@ static enum lks_code start(struct lks_daemon *d, const char *path, struct lks_er
         lks_facts_load(lks_embedded_data, NULL, 0, &d->facts, err) != LKS_OK ||
         open_journal(d, err) != LKS_OK || lks_server_start(&d->server, d, err) != LKS_OK)
         return err->code;
-    name_agents_url(d);
+    name_ourselves(d);
     sweep(config->data.ptr);
     /* The store thread waits for its first batch, so the engine may still read meanwhile. */
     if (lks_store_thread_start(&d->store, d, err) != LKS_OK)
@@ -276,6 +319,7 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     uv_mutex_init(&lock);
     lks_log_init(&log, stderr, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
     d->log = &log;
+    atomic_store(&d->lease_until, UINT64_MAX);
     d->log_lock = &lock;
     if (start(d, path, err) != LKS_OK)
         return err->code; /* the process is about to end: what runs already ends with it */

@@ -31,7 +31,15 @@ const struct lks_engine_options *lks_daemon_engine_options(const struct lks_daem
 /* As it is now: a reload puts another in its place, and those before stay readable. */
 const struct lks_config *lks_daemon_config(const struct lks_daemon *d);
 
-/* "https://HOST:PORT" that agents report to. */
+/* What this controller is called, and where others reach it. */
+const char *lks_daemon_name(const struct lks_daemon *d);
+const char *lks_daemon_url(const struct lks_daemon *d);
+
+/* The store of the journal: as its owner, or to read it beside. */
+enum lks_code lks_daemon_store(const struct lks_daemon *d, bool own, struct lks_store *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* "https://HOST:PORT" that agents report to; of several controllers, separated by blanks. */
 const char *lks_daemon_agents_url(const struct lks_daemon *d);
 
 /* Counts up when certificates may have ended; read by the server thread. */

@@ -1,6 +1,8 @@
 #include "server/desk.h"
 
+#include "server/admit_line.h"
 #include "server/daemon.h"
+#include "server/forward.h"
 #include "server/routes.h"
 
 #include <stdio.h>
@@ -11,18 +13,43 @@
  * the disk for all. */
 enum { REPORTS_PER_S = 1 };
 
-enum lks_code lks_desk_rates_init(struct lks_desk *desk, uint64_t per_s, uint64_t burst,
-                                  uint64_t seed, struct lks_err *err)
+/* A question whether a job may start counts for more the longer it is: it is read and answered
+ * where everything is decided. */
+enum { QUESTION_BYTES = 16 << 10, QUESTION_NODES = 4096, QUESTION_BURST = 256 };
+
+static uint64_t admit_burst(const struct lks_config *config)
 {
-    if (lks_rate_init(&desk->rate, per_s, burst, seed, err) != LKS_OK)
-        return err->code;
-    return lks_rate_init(&desk->reports, REPORTS_PER_S, burst, seed, err);
+    return config->admit_per_s > QUESTION_BURST ? config->admit_per_s : QUESTION_BURST;
 }
 
-void lks_desk_rates_set(struct lks_desk *desk, uint64_t per_s, uint64_t burst)
+enum lks_code lks_desk_init(struct lks_desk *desk, const struct lks_config *config, uint64_t seed,
+                            struct lks_err *err)
 {
-    lks_rate_set(&desk->rate, per_s, burst);
-    lks_rate_set(&desk->reports, REPORTS_PER_S, burst);
+    if (lks_rate_init(&desk->rate, config->people_per_s, config->burst, seed, err) != LKS_OK ||
+        lks_rate_init(&desk->reports, REPORTS_PER_S, config->burst, seed, err) != LKS_OK ||
+        lks_rate_init(&desk->admits, config->admit_per_s, admit_burst(config), seed, err) != LKS_OK)
+        return err->code;
+    return lks_decisions_init(&desk->decisions, config->decision_sample, seed, err);
+}
+
+void lks_desk_rates_set(struct lks_desk *desk, const struct lks_config *config)
+{
+    lks_rate_set(&desk->rate, config->people_per_s, config->burst);
+    lks_rate_set(&desk->reports, REPORTS_PER_S, config->burst);
+    lks_rate_set(&desk->admits, config->admit_per_s, admit_burst(config));
+    desk->decisions.sample = config->decision_sample;
+}
+
+void lks_desk_fini(struct lks_desk *desk)
+{
+    lks_rate_fini(&desk->rate);
+    lks_rate_fini(&desk->reports);
+    lks_rate_fini(&desk->admits);
+    lks_decisions_fini(&desk->decisions);
+    lks_metrics_fini(&desk->metrics);
+    lks_arena_fini(&desk->sweeps.arena);
+    free(desk->observed);
+    desk->observed = NULL;
 }
 
 enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,
@@ -163,7 +190,74 @@ static bool may_command(const struct lks_desk *desk, struct lks_call *call)
            deny(call);
 }
 
-static bool permitted(const struct lks_desk *desk, struct lks_call *call)
+bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call,
+                        enum lks_permission permission)
+{
+    const struct lks_state *s = desk->state;
+    if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
+        return true;
+    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    for (size_t i = 0; i < call->hosts.count; i++) {
+        uint32_t node = lks_state_node(s, call->hosts.names[i]);
+        if (node != LKS_NO_NODE && !lks_access_sees(s, &sight, node))
+            return false;
+    }
+    return lks_access_somewhere(s, lks_str_from(call->identity), permission);
+}
+
+static bool charge(struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate,
+                   size_t cost);
+
+/* The nodes that the body names. What the fleet does not have is no secret to those who may ask
+ * about some of it. */
+static bool may_asked(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str text = lks_doc_text(call->body, "nodes");
+    struct lks_err err = {0};
+    size_t count = 0;
+    if (!may_somewhere(desk, call))
+        return deny(call);
+    if (call->failed.code != LKS_OK || call->hosts.count > 0)
+        return true; /* it is told in a moment, or was looked at before it was prepared */
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && (count == 0 || count > LKS_DESK_HOSTS_MAX))
+        code = lks_fail(&err, LKS_E_INVALID, "the list names %zu, and 1 to %d can be asked for",
+                        count, LKS_DESK_HOSTS_MAX);
+    bool often = (call->route->flags & LKS_ROUTE_OFTEN) != 0;
+    if (code == LKS_OK && often && !charge(desk, call, &desk->admits, count / QUESTION_NODES))
+        return false;
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->docs.arena, &call->hosts, &err);
+    if (code != LKS_OK) {
+        lks_call_problem(call, code, "body: nodes: %s", err.msg);
+        return false;
+    }
+    return lks_desk_may_hosts(desk, call, call->route->permission) || deny(call);
+}
+
+const struct lks_deviation *lks_desk_deviation(const struct lks_desk *desk,
+                                               const struct lks_call *call)
+{
+    uint64_t id;
+    if (!lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        return NULL;
+    return lks_state_deviation(desk->state, id);
+}
+
+static bool may_deviation(const struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_deviation *deviation = lks_desk_deviation(desk, call);
+    if (deviation == NULL)
+        return missing(desk, call, "deviation", lks_call_path(call, "id"));
+    for (uint32_t i = 0; i < deviation->count; i++) {
+        if (!lks_desk_may(desk, call, call->route->permission,
+                          lks_scope_of_node(desk->state, deviation->nodes[i])))
+            return deny(call);
+    }
+    return may_somewhere(desk, call) || deny(call);
+}
+
+static bool permitted(struct lks_desk *desk, struct lks_call *call)
 {
     switch (call->route->scope) {
     case LKS_SCOPE_NONE:
@@ -180,6 +274,10 @@ static bool permitted(const struct lks_desk *desk, struct lks_call *call)
         return may_alarm(desk, call);
     case LKS_SCOPE_COMMAND:
         return may_command(desk, call);
+    case LKS_SCOPE_ASKED:
+        return may_asked(desk, call);
+    case LKS_SCOPE_DEVIATION:
+        return may_deviation(desk, call);
     }
     return false;
 }
@@ -249,17 +347,17 @@ static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
-static bool in_rate(struct lks_desk *desk, struct lks_call *call)
+/* `cost` of what the caller may have; or the answer is that it is too much. */
+static bool charge(struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate, size_t cost)
 {
     char key[LKS_CALL_IDENTITY_SIZE + 16];
     lks_ms wait = 0;
-    bool agent = call->route->listener == LKS_LISTENER_AGENTS;
-    if (agent && (call->route->flags & LKS_ROUTE_REPORT) == 0)
-        return true;
-    struct lks_rate *rate = agent ? &desk->reports : &desk->rate;
+    bool left = true;
     snprintf(key, sizeof(key), "%s%s", call->identity[0] != '\0' ? "" : "address ",
              call->identity[0] != '\0' ? call->identity : call->address);
-    if (call->root || lks_rate_take(rate, lks_str_from(key), desk->now.mono, &wait))
+    for (; cost > 0 && left && !call->root; cost--)
+        left = lks_rate_take(rate, lks_str_from(key), desk->now.mono, &wait);
+    if (left)
         return true;
     lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
                           (unsigned long long)wait);
@@ -268,12 +366,25 @@ static bool in_rate(struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
+static bool in_rate(struct lks_desk *desk, struct lks_call *call)
+{
+    unsigned flags = call->route->flags;
+    if ((flags & LKS_ROUTE_OFTEN) != 0)
+        return charge(desk, call, &desk->admits, 1 + call->bytes.len / QUESTION_BYTES);
+    if (call->route->listener != LKS_LISTENER_AGENTS)
+        return charge(desk, call, &desk->rate, 1);
+    return (flags & LKS_ROUTE_REPORT) == 0 || charge(desk, call, &desk->reports, 1);
+}
+
 /* The second time, after it was prepared, it is not counted again. */
 static bool identify(struct lks_desk *desk, struct lks_call *call)
 {
+    if (desk->following && lks_forward_elsewhere(desk, call))
+        return false;
     if (call->route->listener == LKS_LISTENER_AGENTS)
         return identify_agent(desk, call) && (call->admitted || in_rate(desk, call));
-    bool known = lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
+    bool known = lks_forward_as(call) ||
+                 lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
                                  call->identity, sizeof(call->identity), &call->root);
     if (!known)
         call->identity[0] = '\0';
@@ -307,10 +418,21 @@ static void put_etag(const struct lks_desk *desk, struct lks_call *call)
     }
 }
 
+/* A line of the admission socket is read only once it is known that it may be: it may be long. */
+static void read_line(struct lks_call *call)
+{
+    if (call->asker != NULL)
+        call->failed.code =
+            lks_admit_line(lks_buf_view(&call->bytes), &call->docs, &call->body, &call->failed);
+}
+
 /* True when the call is to be handled. */
 static bool admit(struct lks_desk *desk, struct lks_call *call)
 {
-    if (!identify(desk, call) || !permitted(desk, call))
+    if (!identify(desk, call))
+        return false;
+    read_line(call);
+    if ((desk->following && lks_forward_take(desk, call)) || !permitted(desk, call))
         return false;
     call->needs = lks_engine_seq(desk->engine);
     if (call->failed.code != LKS_OK) {
@@ -333,13 +455,13 @@ static bool decide(struct lks_desk *desk, struct lks_call *call)
         return true;
     }
     call->route->handle(desk, call);
-    return call->status != 0 || call->work != NULL || call->stream;
+    return call->status != 0 || call->work != NULL || call->stream || call->at_store != NULL;
 }
 
 bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call)
 {
     bool done = decide(desk, call);
-    if (!done || call->to_prepare)
+    if (!done || call->to_prepare || call->at_store != NULL)
         return done;
     desk->metrics.calls++;
     desk->metrics.refused += call->status >= 400;
@@ -398,4 +520,25 @@ uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call)
     if (node == LKS_NO_NODE)
         lks_call_problem(call, LKS_E_INVALID, "one node is expected here, not a list");
     return node;
+}
+
+bool lks_desk_after(struct lks_call *call, uint64_t *out)
+{
+    struct lks_str after = lks_call_text(call, "after");
+    *out = UINT64_MAX;
+    if (after.len == 0 || lks_str_number(after, UINT64_MAX, out))
+        return true;
+    lks_call_problem(call, LKS_E_INVALID, "query: after: is not the `next` of a page");
+    return false;
+}
+
+bool lks_desk_time(struct lks_call *call, const char *key, lks_ms *out)
+{
+    struct lks_str text = lks_doc_text(call->body, key);
+    *out = 0;
+    if (text.len == 0 || lks_time_parse(text, out))
+        return true;
+    lks_call_problem(call, LKS_E_INVALID, "body: %s: not a moment such as 2026-11-15T03:37:00Z",
+                     key);
+    return false;
 }

@@ -7,8 +7,36 @@
 
 #include "engine/engine.h"
 #include "server/call.h"
+#include "server/config.h"
+#include "server/decisions.h"
 #include "server/metrics.h"
 #include "server/rate.h"
+
+/* Names in one question: a host list can stand for more, and others wait meanwhile. */
+#define LKS_DESK_HOSTS_MAX 131072
+
+/* Of a pool: jobs that asked since the last record of it, and by reason those that were refused or
+ * would have been. */
+struct lks_desk_observed {
+    uint64_t asked;
+    uint64_t refused[LKS_BAR_COUNT];
+    uint64_t question; /* the last that was counted here, */
+    uint32_t bars;     /* and its reasons, as bits */
+};
+
+/* Management endpoints as the fleet's file has them, read when it changes: handlers_sweep.c. */
+struct lks_desk_endpoint;
+struct lks_desk_sweeps {
+    struct lks_arena arena;
+    struct lks_desk_endpoint *items; /* in the arena; sorted by name */
+    size_t count;
+    lks_text manifest; /* the file they are of */
+    bool known;
+};
+
+/* What we sign, as DSSE calls it. */
+#define LKS_ADMISSION_TYPE "application/vnd.lockstep.admission+json"
+#define LKS_STACK_TYPE     "application/vnd.lockstep.stack+json"
 
 struct lks_desk {
     struct lks_daemon *daemon;
@@ -17,10 +45,19 @@ struct lks_desk {
     struct lks_now now;
     struct lks_rate rate;    /* of people, by identity */
     struct lks_rate reports; /* of what a node makes us write, by its name */
+    struct lks_rate admits;  /* of questions whether jobs may start, by identity */
     struct lks_metrics metrics;
+    struct lks_decisions decisions;
+    struct lks_desk_observed *observed; /* owned; by pool */
+    uint32_t observed_room;
+    uint64_t questions; /* that were counted */
+    lks_ms observed_at; /* mono, when it was last recorded */
+    struct lks_desk_sweeps sweeps;
     uint64_t epoch;     /* counts up when a certificate may have ended */
     uint64_t first_row; /* the oldest that is kept; rows are let go at a start alone */
     bool draining;
+    bool following; /* another controller leads: reads and questions are answered, no more */
+    lks_ms behind;  /* how old what we know may be; 0: we lead */
 };
 
 /* Decide one call: who asks, may they, and what comes of it. Afterwards it has an answer, or work
@@ -40,14 +77,24 @@ void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_ev
 enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,
                             struct lks_err *err) LKS_MUST_CHECK;
 
-/* Both rates, from the configuration. */
-enum lks_code lks_desk_rates_init(struct lks_desk *desk, uint64_t per_s, uint64_t burst,
-                                  uint64_t seed, struct lks_err *err) LKS_MUST_CHECK;
-void lks_desk_rates_set(struct lks_desk *desk, uint64_t per_s, uint64_t burst);
+/* Rates and the log of admissions, from the configuration. */
+enum lks_code lks_desk_init(struct lks_desk *desk, const struct lks_config *config, uint64_t seed,
+                            struct lks_err *err) LKS_MUST_CHECK;
+void lks_desk_rates_set(struct lks_desk *desk, const struct lks_config *config);
+/* All but the engine. */
+void lks_desk_fini(struct lks_desk *desk);
+
+/* Record what was observed since the last time, if that is a minute ago, or `now`. A follower keeps
+ * it until it leads. */
+void lks_desk_observe(struct lks_desk *desk, bool now);
 
 /* Whether the caller may do what the route asks for, at a place. */
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope);
+
+/* The same at each node of call->hosts that the fleet has. */
+bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call,
+                        enum lks_permission permission);
 
 /* The same at each of many nodes, for lists: looked up once. */
 struct lks_desk_view {
@@ -60,6 +107,18 @@ bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node);
 
 /* Where an alarm is about. */
 struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a);
+
+/* The deviation {id}; its scope was looked at, so it is there. */
+const struct lks_deviation *lks_desk_deviation(const struct lks_desk *desk,
+                                               const struct lks_call *call);
+
+/* The number of the page before's last item, from `after`; false, and the answer written, where it
+ * is no number. */
+bool lks_desk_after(struct lks_call *call, uint64_t *out);
+
+/* A moment that a member of the body says; absent: 0. False, and the answer written, where it is
+ * none. */
+bool lks_desk_time(struct lks_call *call, const char *key, lks_ms *out);
 
 /* The one node that {name} names; LKS_NO_NODE, and the answer written, where it is a list. */
 uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call);

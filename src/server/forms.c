@@ -1,40 +1,18 @@
-#include "server/forms.h"
-
-#include "core/decide.h"
-#include "model/tables.h"
-
-#define SEQ_MAX LKS_DOC_NUMBER_MAX
-#define TEXT    LKS_OF(TEXT)
-#define NAME    LKS_OF(NAME)
-#define TRUTH   LKS_OF(BOOL)
-#define COUNT   LKS_NUMBERS(0, SEQ_MAX)
-#define TIME    TEXT
-#define DIGEST  LKS_OF(SHA256)
-#define SIGNED  LKS_NUMBERS(-SEQ_MAX, SEQ_MAX)
-#define LINES(n)                                                                                   \
-    {                                                                                              \
-        .type = LKS_TYPE_LINES, .max = (n)                                                         \
-    }
-/* As long as what decides takes. */
-#define WHY                                                                                        \
-    {                                                                                              \
-        .type = LKS_TYPE_TEXT, .max = LKS_REASON_MAX                                               \
-    }
-#define WORDS(w)                                                                                   \
-    {                                                                                              \
-        .type = LKS_TYPE_CHOICE, .values = (w)                                                     \
-    }
-#define ANY LKS_OF(ANY)
+#include "server/forms_words.h"
 
 /* clang-format off */
-#define MUST(key, shape, about)     {key, shape, LKS_REQUIRED, NULL, about}
-#define MAY(key, shape, about)      {key, shape, 0, NULL, about}
-
-#define PAGE                                                                        \
-    MAY("limit", LKS_NUMBERS(1, LKS_LIST_MAX), "most items of the answer (100)"),   \
-    MAY("after", TEXT, "the `next` of the page before")
-
 /* Query parameters -------------------------------------------------------------------------- */
+
+static const struct lks_field lks_query_part_fields[] = {
+    MAY("part", LKS_NUMBERS(0, 1), "1: say as JSON how many bytes of it are there"),
+};
+const struct lks_form lks_query_part = {"PartQuery", "How an artifact is asked for",
+    LKS_FIELDS(lks_query_part_fields)};
+static const struct lks_field lks_query_artifact_fields[] = {
+    MAY("name", NAME, "what people call it"),
+};
+const struct lks_form lks_query_artifact = {"ArtifactQuery", "What is said of an artifact",
+    LKS_FIELDS(lks_query_artifact_fields)};
 
 static const struct lks_field lks_query_apply_fields[] = {
     MAY("dry_run", TRUTH, "say what would change, and change nothing"),
@@ -108,7 +86,6 @@ const struct lks_form lks_query_events = {"EventsQuery", "From where on",
 /* Requests ---------------------------------------------------------------------------------- */
 
 #define TTL MAY("ttl_seconds", LKS_NUMBERS(1, LKS_TTL_MAX), "how long it is good for")
-#define REASON {"reason", WHY, LKS_REQUIRED, NULL, "why, for the journal"}
 
 static const struct lks_field lks_ask_enroll_node_fields[] = {
     TTL,
@@ -286,9 +263,25 @@ static const struct lks_form fingerprint = {"Fingerprint", "The certificate in u
 static const struct lks_field lks_form_node_fields[] = {
     NODE_FIELDS,
     MAY("boot", TEXT, "id of its boot"),
+    MAY("stack", TEXT, "the stack it should run"),
+    MAY("stack_digest", TEXT, "and that stack's digest"),
+    MAY("cause", WORDS(lks_drift_words), "why it drifts, so far as it can be told"),
+    MAY("since", TIME, "since when"),
+    MAY("evidence", TEXT, "digest of the report that shows it"),
+    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"),
     MUST("drifted", COUNT, "pins that do not hold"),
     MUST("unmeasured", COUNT, "pins that could not be read"),
-    MAY("first", TEXT, "the first of them"),
+    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"),
+    MAY("drained", LKS_FORM(lks_form_drained), "if it is"),
+    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"),
+    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"),
+    MUST("unhealthy", TRUTH, "somebody said so"),
+    MAY("changing", TIME, "since when a step of a change is about to begin, or runs"),
+    MAY("condition_text", TEXT, "what was said of either"),
+    MAY("attested_until", TIME, "when its attestation ends"),
+    MAY("checked", TIME, "when its last active check passed"),
+    MAY("inband_age_ms", COUNT, "since it last confirmed what it reads of itself"),
+    MAY("outband_age_ms", COUNT, "since it was read out of band"),
     MAY("taken", TIME, "when its tuple was read, by its own clock"),
     MAY("certificate", LKS_FORM(fingerprint), "of its agent"),
     MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"),
@@ -434,9 +427,42 @@ static const struct lks_field lks_form_beat_fields[] = {
 };
 const struct lks_form lks_form_beat = {"BeatAnswer", "Heard",
     LKS_FIELDS(lks_form_beat_fields)};
+static const struct lks_field artifact_fields[] = {
+    MUST("digest", DIGEST, "what it is"),
+    MAY("name", TEXT, "what people call it"),
+    MUST("size", COUNT, "bytes"),
+    MAY("by", TEXT, "who put it there"),
+    MAY("added", TIME, "when"),
+    MUST("needed", TRUTH, "a stack or an open command refers to it"),
+};
+static const struct lks_form artifact = {"Artifact", "A file by its digest",
+    LKS_FIELDS(artifact_fields)};
+static const struct lks_field lks_form_artifacts_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(artifact)), "artifacts"),
+    MAY("next", TEXT, "`after` of the next page"),
+};
+const struct lks_form lks_form_artifacts = {"Artifacts", "A list of artifacts",
+    LKS_FIELDS(lks_form_artifacts_fields)};
+static const struct lks_field lks_form_stored_fields[] = {
+    MUST("digest", DIGEST, "what it is"),
+    MUST("have", COUNT, "bytes that are there"),
+    MUST("size", COUNT, "bytes of all"),
+    MAY("seq", COUNT, "the row that records it"),
+};
+const struct lks_form lks_form_stored = {"Stored", "An artifact, or a part of it, is there",
+    LKS_FIELDS(lks_form_stored_fields)};
+static const struct lks_field lks_form_collected_fields[] = {
+    MUST("gone", COUNT, "artifacts whose record ended"),
+    MUST("files", COUNT, "files removed, those without a record among them"),
+    MUST("parts", COUNT, "parts removed that nobody continued"),
+    MUST("bytes", COUNT, "that are still held"),
+};
+const struct lks_form lks_form_collected = {"Collected", "What was let go",
+    LKS_FIELDS(lks_form_collected_fields)};
 static const struct lks_field lks_form_mail_fields[] = {
     MUST("want_tuple", TRUTH, "send it, although it did not change"),
     MUST("commands", LKS_LIST(LINES(LKS_PEM_TEXT_MAX)), "signed envelopes (DSSE)"),
+    MAY("mirrors", LKS_LIST(TEXT), "servers of its site that may have artifacts"),
 };
 const struct lks_form lks_form_mail = {"Mail", "What waits for an agent",
     LKS_FIELDS(lks_form_mail_fields)};

@@ -24,9 +24,25 @@ lks_handler lks_handle_access, lks_handle_grant, lks_handle_ungrant, lks_handle_
     lks_handle_token_gone, lks_handle_certificate;
 /* handlers_journal.c */
 lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_backup;
+/* handlers_artifacts.c */
+lks_handler lks_handle_artifacts, lks_handle_artifact, lks_handle_artifact_put, lks_handle_collect;
 /* handlers_agents.c */
 lks_preparer lks_prepare_enroll, lks_prepare_tuple, lks_prepare_renew;
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,
     lks_handle_result, lks_handle_renew;
+/* handlers_drift.c */
+lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate, lks_handle_deviation_close,
+    lks_handle_condition, lks_handle_outband, lks_handle_outband_gone;
+/* handlers_admit.c */
+lks_handler lks_handle_admit, lks_handle_override, lks_handle_overrides, lks_handle_admissions,
+    lks_handle_observed;
+/* handlers_registry.c */
+lks_preparer lks_prepare_publish;
+lks_handler lks_handle_stacks, lks_handle_stack, lks_handle_stack_manifest,
+    lks_handle_stack_envelope, lks_handle_publish, lks_handle_promote, lks_handle_retire,
+    lks_handle_images, lks_handle_image, lks_handle_image_gone, lks_handle_advisories,
+    lks_handle_lifecycle;
+/* handlers_sweep.c */
+lks_handler lks_handle_sweeps, lks_handle_sweep_lease, lks_handle_sweep_failed;
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { DAY_SECONDS = 86400, EPOCH = 1 /* one controller: there was never another leader */ };
+enum { DAY_SECONDS = 86400 };
 
 void lks_issue(struct lks_call *call, enum lks_x509_use use, struct lks_str name, int64_t seconds)
 {
@@ -151,7 +151,7 @@ static enum lks_code put_command(struct lks_desk *desk, const struct lks_state_c
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_envelope e = {
         .id = command->id,
-        .epoch = EPOCH,
+        .epoch = desk->state->epoch > 0 ? desk->state->epoch : 1, /* 1: there is only one leader */
         .attempt = command->attempt,
         .expires = command->expires,
     };
@@ -169,6 +169,19 @@ static enum lks_code put_command(struct lks_desk *desk, const struct lks_state_c
     return LKS_OK;
 }
 
+/* Where artifacts are near, for whoever has a command that names some. */
+static void put_mirrors(const struct lks_desk *desk, uint32_t node, struct lks_json_writer *w)
+{
+    const struct lks_config_list *all = &lks_daemon_config(desk->daemon)->depot_mirrors;
+    struct lks_str at = lks_state_text(desk->state, desk->state->nodes[node].site), site, url;
+    lks_json_begin(w, "mirrors", '[');
+    for (size_t i = 0; i < all->count; i++) {
+        if (lks_str_cut(all->items[i], '=', &site, &url) && lks_str_eq(site, at))
+            lks_json_text(w, NULL, url);
+    }
+    lks_json_end(w, ']');
+}
+
 void lks_handle_mail(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
@@ -182,6 +195,7 @@ void lks_handle_mail(struct lks_desk *desk, struct lks_call *call)
             code = put_command(desk, &s->commands[i], &w, &err);
     }
     lks_json_end(&w, ']');
+    put_mirrors(desk, call->node, &w);
     lks_json_end(&w, '}');
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);

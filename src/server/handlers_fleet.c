@@ -66,17 +66,32 @@ void lks_handle_whoami(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
+static void tally_free(void *memory)
+{
+    lks_metrics_tally_fini(memory);
+    free(memory);
+}
+
 /* In slices: a large fleet's nodes fill megabytes, and other calls do not wait for that. */
 void lks_handle_metrics(struct lks_desk *desk, struct lks_call *call)
 {
+    const struct lks_state *s = desk->state;
     if (call->cursor == 0) {
-        lks_metrics_put(&desk->metrics, desk->state, lks_engine_durable_seq(desk->engine),
-                        LKS_VERSION, lks_buf_view(&call->aside), &call->out);
+        call->memory = calloc(1, sizeof(struct lks_metrics_tally));
+        if (call->memory == NULL) {
+            lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+            return;
+        }
+        call->drop = tally_free;
         call->cursor = 1;
+        desk->metrics.decisions_dropped = desk->decisions.dropped;
+        struct lks_metrics_now about = {desk->now,    lks_engine_durable_seq(desk->engine),
+                                        LKS_VERSION,  !desk->following,
+                                        desk->behind, lks_buf_view(&call->aside)};
+        lks_metrics_put(&desk->metrics, s, &about, &call->out);
     }
-    uint32_t next = lks_metrics_put_nodes(desk->state, (uint32_t)(call->cursor - 1), &call->out);
-    call->cursor = (uint64_t)next + 1;
-    if (next < desk->state->node_count)
+    if (!lks_metrics_put_nodes(s, lks_engine_book(desk->engine), desk->now, call->memory,
+                               &call->out))
         return;
     lks_buf_add(&call->out, LKS_STR("# EOF\n"));
     call->status = 200;

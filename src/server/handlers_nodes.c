@@ -1,4 +1,5 @@
 #include "base/near.h"
+#include "core/basis.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/forms.h"
@@ -64,40 +65,41 @@ static bool filter_init(const struct lks_state *s, struct lks_call *call, struct
     }
     if (f->component.len == 0)
         return true;
-    f->seen = calloc((size_t)lks_intern_count(&s->tuples) + 1, 1);
+    f->seen = calloc((size_t)lks_intern_count(&s->basis_digests) + 1, 1);
     if (f->seen == NULL)
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
     return f->seen != NULL;
 }
 
-/* Whether the readings of a tuple, [name, part, value]..., have what is asked for. */
-static bool readings_have(struct lks_str json, const struct filter *f)
+/* Whether what a judgement rests on has what is asked for. */
+static bool readings_have(struct lks_str basis, const struct filter *f)
 {
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
     struct lks_err err = {0};
-    if (lks_docs_init(&docs, "readings", &err) != LKS_OK ||
-        lks_json_parse(json, &docs, &err) != LKS_OK || docs.first == NULL)
+    size_t count = 0;
+    if (lks_basis_parse(basis, &tuple, &err) != LKS_OK)
         return false;
-    for (const struct lks_doc *r = docs.first->first; r != NULL; r = r->next) {
-        if (r->kind == LKS_DOC_LIST && r->count == 3 && lks_str_eq(r->first->text, f->component) &&
-            (f->version.len == 0 || lks_str_eq(r->last->text, f->version)))
+    const struct lks_reading *r = lks_tuple_range(&tuple, f->component, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].state == LKS_MEASURED &&
+            (f->version.len == 0 || lks_str_eq(r[i].value, f->version)))
             return true;
     }
     return false;
 }
 
-static bool tuple_has(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+static bool node_has(const struct lks_state *s, const struct lks_node *n, struct filter *f)
 {
-    uint32_t id;
-    if (n->tuple == 0 || !lks_intern_find(&s->tuples, lks_state_text(s, n->tuple), &id))
+    if (n->whole == 0)
         return false;
-    if (f->seen[id] == 0)
-        f->seen[id] = readings_have(lks_state_text(s, s->tuple_readings[id]), f) ? 1 : 2;
-    return f->seen[id] == 1;
+    if (f->seen[n->whole] == 0)
+        f->seen[n->whole] = readings_have(lks_state_readings(s, n->whole), f) ? 1 : 2;
+    return f->seen[n->whole] == 1;
 }
 
-static bool fits(const struct lks_state *s, const struct lks_node *n, struct filter *f)
+static bool fits(const struct lks_state *s, uint32_t node, struct filter *f)
 {
+    const struct lks_node *n = &s->nodes[node];
     const struct {
         lks_text want, got;
     } texts[] = {
@@ -110,8 +112,9 @@ static bool fits(const struct lks_state *s, const struct lks_node *n, struct fil
     }
     return n->placed && (!f->by_pool || n->pool == f->pool) &&
            (!f->by_liveness || n->liveness == f->liveness) &&
-           (!f->by_judged || n->judged == f->judged) && (f->intake < 0 || n->intake == f->intake) &&
-           (f->held < 0 || n->held == f->held) && (f->seen == NULL || tuple_has(s, n, f));
+           (!f->by_judged || lks_state_judged(s, node) == f->judged) &&
+           (f->intake < 0 || n->intake == f->intake) && (f->held < 0 || n->held == f->held) &&
+           (f->seen == NULL || node_has(s, n, f));
 }
 
 static bool start_after(const struct lks_state *s, struct lks_call *call, uint32_t *from)
@@ -137,6 +140,7 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
     if (!filter_init(s, call, &f) || !start_after(s, call, &i))
         return;
     struct lks_desk_view sight = lks_desk_sight(desk, call);
+    struct lks_now now = lks_engine_now(desk->engine, desk->now);
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     uint32_t end = f.impossible ? i : s->node_count, looked = 0;
     struct lks_json_writer w = lks_call_json(call);
@@ -145,10 +149,10 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
         if (!lks_desk_sees(&sight, i))
             continue;
         looked++;
-        if (!fits(s, &s->nodes[i], &f))
+        if (!fits(s, i, &f))
             continue;
         lks_json_begin(&w, NULL, '{');
-        lks_view_node(&w, s, i);
+        lks_view_node(&w, s, i, now.wall);
         lks_json_end(&w, '}');
         left--;
     }
@@ -164,8 +168,9 @@ void lks_handle_node(struct lks_desk *desk, struct lks_call *call)
     if (node == LKS_NO_NODE)
         return;
     struct lks_json_writer w = lks_call_json(call);
-    lks_view_node(&w, desk->state, node);
-    lks_view_node_more(&w, desk->state, node, desk->now.mono);
+    struct lks_now now = lks_engine_now(desk->engine, desk->now);
+    lks_view_node(&w, desk->state, node, now.wall);
+    lks_view_node_more(&w, desk->state, node, now);
     lks_json_end(&w, '}');
 }
 

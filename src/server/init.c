@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "codec/json.h"
+#include "drivers/store_postgres.h"
 #include "drivers/store_secrets.h"
 #include "drivers/store_sqlite.h"
 #include "server/config.h"
@@ -36,10 +37,11 @@ struct making {
     char seal_reference[PATH_MAX + 16];
     struct lks_seal_key seal;
     struct lks_key journal;
+    struct lks_config joined; /* of the controller that is joined */
     struct lks_err *err;
 };
 
-/* The directory ----------------------------------------------------------------------------- */
+/* The directory ------------------------------------------------------------------------------- */
 
 static enum lks_code check_empty(const char *path, struct lks_err *err)
 {
@@ -111,7 +113,59 @@ static void choose_names(struct making *m)
         m->names[m->name_count++] = LKS_STR("localhost");
 }
 
-/* Keys -------------------------------------------------------------------------------------- */
+/* One more controller ------------------------------------------------------------------------- */
+
+static enum lks_code copy_file(struct making *m, const char *name, mode_t mode)
+{
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf bytes = {0};
+    char path[PATH_MAX];
+    int len = snprintf(path, sizeof(path), "%s/%s", m->options->join, name);
+    if (len < 0 || (size_t)len >= sizeof(path))
+        return lks_fail(m->err, LKS_E_INVALID, "--join: too long for a path");
+    lks_buf_init(&bytes, 2 * LKS_SECRET_MAX);
+    if (lks_file_read_plain(path, &bytes, m->err) != LKS_OK)
+        return lks_wrap(m->err, "--join");
+    return write_file(m, name, mode, lks_buf_view(&bytes));
+}
+
+/* What all controllers of a site have in common. Sealed keys stay sealed. */
+static enum lks_code copy_keys(struct making *m)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } files[] = {
+        {"ca.crt", 0644},
+        {"journal.pub", 0644},
+        {"command.pub", 0644},
+        {"secrets/ca.key.sealed", 0600},
+        {"secrets/journal.key.sealed", 0600},
+        {"secrets/command.key.sealed", 0600},
+    };
+    if (m->options->seal_key == NULL && copy_file(m, "seal.key", 0600) != LKS_OK)
+        return m->err->code;
+    for (size_t i = 0; i < LKS_COUNT(files); i++)
+        if (copy_file(m, files[i].name, files[i].mode) != LKS_OK)
+            return m->err->code;
+    return LKS_OK;
+}
+
+/* The database and the agents' addresses are those of the controller that is joined. */
+static enum lks_code read_joined(struct making *m)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/lockstepd.yaml", m->options->join);
+    if (lks_config_load(path, &m->joined, m->err) != LKS_OK)
+        return lks_wrap(m->err, "--join");
+    if (m->joined.postgres.len == 0 && m->options->postgres == NULL)
+        return lks_fail(m->err, LKS_E_REFUSED,
+                        "--join: %s has its journal in SQLite, which one controller alone can use; "
+                        "only those with store.postgres can be joined",
+                        m->options->join);
+    return LKS_OK;
+}
+
+/* Keys ---------------------------------------------------------------------------------------- */
 
 static enum lks_code choose_seal_key(struct making *m)
 {
@@ -127,7 +181,7 @@ static enum lks_code choose_seal_key(struct making *m)
 
 static enum lks_code make_seal_key(struct making *m)
 {
-    if (m->options->seal_key != NULL)
+    if (m->options->seal_key != NULL || m->options->join != NULL)
         return lks_secrets_key(m->data, m->seal_reference, &m->seal, m->err);
     if (lks_secrets_chance(m->seal.bytes, sizeof(m->seal.bytes), m->err) != LKS_OK)
         return m->err->code;
@@ -202,6 +256,20 @@ static enum lks_code make_server(struct making *m, struct lks_str ca, struct lks
     return write_file(m, "server.crt", 0644, lks_buf_view(&pem));
 }
 
+static enum lks_code join_certificates(struct making *m)
+{
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf ca = {0};
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof(path), "%s/ca.crt", m->data);
+    lks_buf_init(&key, LKS_SECRET_MAX);
+    lks_buf_init(&ca, LKS_X509_PEM_MAX);
+    if (lks_secrets_read(m->data, &m->seal, "ca.key", &key, m->err) != LKS_OK ||
+        lks_file_read_plain(path, &ca, m->err) != LKS_OK)
+        return m->err->code;
+    return make_server(m, lks_buf_view(&ca), lks_buf_view(&key));
+}
+
 static enum lks_code make_certificates(struct making *m)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
@@ -213,7 +281,7 @@ static enum lks_code make_certificates(struct making *m)
     return make_server(m, lks_buf_view(&ca), lks_buf_view(&key));
 }
 
-/* The configuration ------------------------------------------------------------------------- */
+/* The configuration --------------------------------------------------------------------------- */
 
 /* JSON's strings are YAML's, and a path may have any character in it. */
 static void put_text(struct lks_buf *out, const char *key, const char *text)
@@ -223,6 +291,13 @@ static void put_text(struct lks_buf *out, const char *key, const char *text)
     lks_buf_addf(out, "%s: ", key);
     lks_json_string(out, lks_str_from(text));
     lks_buf_addc(out, '\n');
+}
+
+static const char *postgres_of(const struct making *m)
+{
+    const struct lks_config *joined = &m->joined;
+    return m->options->postgres == NULL && joined->postgres.len > 0 ? joined->postgres.ptr
+                                                                    : m->options->postgres;
 }
 
 static enum lks_code make_config(struct making *m)
@@ -244,6 +319,10 @@ static enum lks_code make_config(struct making *m)
     put_text(&text, "people:\n  listen", o->people);
     put_text(&text, "agents:\n  listen", o->agents);
     put_text(&text, "socket", o->socket);
+    const char *agents =
+        m->joined.controller_agents.len > 0 ? m->joined.controller_agents.ptr : NULL;
+    put_text(&text, "store:\n  postgres", postgres_of(m));
+    put_text(&text, "controller:\n  agents", agents);
     /* It has to be one that the daemon will take. */
     if (lks_buf_check(&text, m->err) != LKS_OK ||
         lks_config_parse("lockstepd.yaml", lks_buf_view(&text), &config, m->err) != LKS_OK)
@@ -251,7 +330,7 @@ static enum lks_code make_config(struct making *m)
     return write_file(m, "lockstepd.yaml", 0600, lks_buf_view(&text));
 }
 
-/* The journal ------------------------------------------------------------------------------- */
+/* The journal --------------------------------------------------------------------------------- */
 
 static enum lks_code turn(struct lks_engine *engine, const struct lks_event *event,
                           struct lks_err *err)
@@ -327,6 +406,15 @@ static enum lks_code fill_journal(struct making *m, struct lks_store *store,
     return code;
 }
 
+static enum lks_code create_store(const struct making *m, const char *path, struct lks_store *out)
+{
+    if (m->options->postgres == NULL)
+        return lks_store_sqlite_open(path, LKS_STORE_CREATE, out, m->err);
+    if (lks_store_postgres_open(m->options->postgres, LKS_STORE_CREATE, out, m->err) != LKS_OK)
+        return lks_wrap(m->err, "--postgres");
+    return LKS_OK;
+}
+
 static enum lks_code make_journal(struct making *m)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
@@ -337,8 +425,7 @@ static enum lks_code make_journal(struct making *m)
     if (lks_secrets_chance(chance, sizeof(chance), m->err) != LKS_OK ||
         lks_token_make(LKS_TOKEN_API, LKS_STR("admin"), chance, text, hash, m->err) != LKS_OK ||
         lks_facts_load(lks_embedded_data, NULL, 0, &facts, m->err) != LKS_OK ||
-        lks_store_sqlite_open(path, LKS_STORE_CREATE, &store, m->err) != LKS_OK ||
-        fill_journal(m, &store, &facts, hash) != LKS_OK)
+        create_store(m, path, &store) != LKS_OK || fill_journal(m, &store, &facts, hash) != LKS_OK)
         return m->err->code;
     size_t len = strlen(text);
     text[len] = '\n';
@@ -350,40 +437,62 @@ static void print_next(const struct making *m, FILE *out)
     const struct lks_init_options *options = m->options;
     fprintf(out,
             "%s is ready. Next:\n\n"
-            "  lockstepd run --config %s/lockstepd.yaml\n"
+            "  lockstepd run --config %s/lockstepd.yaml\n",
+            m->data, m->data);
+    if (options->join != NULL)
+        return;
+    fprintf(out,
             "  export LOCKSTEP_SERVER=unix:%s%s\n"
             "  lockstep fleet apply FLEET.yaml\n\n"
             "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n",
-            m->data, m->data, options->socket != NULL ? "" : m->data,
+            options->socket != NULL ? "" : m->data,
             options->socket != NULL ? options->socket : "/lockstepd.sock", m->data, m->data);
     if (options->seal_key == NULL)
         fprintf(out, "Keep %s/seal.key elsewhere too: backups open with nothing else.\n", m->data);
 }
 
+/* A site of its own: new keys, and a journal that begins. */
+static enum lks_code make_site(struct making *m)
+{
+    struct lks_key command = {0};
+    enum lks_code code = make_seal_key(m);
+    if (code == LKS_OK)
+        code = make_key(m, "journal", &m->journal);
+    if (code == LKS_OK)
+        code = make_key(m, "command", &command);
+    if (code == LKS_OK)
+        code = make_certificates(m);
+    if (code == LKS_OK)
+        code = make_journal(m);
+    lks_key_wipe(&command);
+    return code;
+}
+
+static enum lks_code join_site(struct making *m)
+{
+    enum lks_code code = copy_keys(m);
+    if (code == LKS_OK)
+        code = make_seal_key(m);
+    return code == LKS_OK ? join_certificates(m) : code;
+}
+
 enum lks_code lks_init_run(const struct lks_init_options *options, FILE *out, struct lks_err *err)
 {
     struct making m = {.options = options, .err = err};
-    struct lks_key command;
     umask(077);
     choose_names(&m);
-    enum lks_code code = make_directory(&m);
+    enum lks_code code = options->join != NULL ? read_joined(&m) : LKS_OK;
+    if (code == LKS_OK)
+        code = make_directory(&m);
     if (code == LKS_OK)
         code = choose_seal_key(&m);
     if (code == LKS_OK)
         code = make_config(&m); /* first, so that a mistake in an address makes no keys */
     if (code == LKS_OK)
-        code = make_seal_key(&m);
-    if (code == LKS_OK)
-        code = make_key(&m, "journal", &m.journal);
-    if (code == LKS_OK)
-        code = make_key(&m, "command", &command);
-    if (code == LKS_OK)
-        code = make_certificates(&m);
-    if (code == LKS_OK)
-        code = make_journal(&m);
+        code = options->join != NULL ? join_site(&m) : make_site(&m);
     lks_key_wipe(&m.journal);
-    lks_key_wipe(&command);
     explicit_bzero(&m.seal, sizeof(m.seal));
+    lks_config_fini(&m.joined);
     if (code == LKS_OK)
         print_next(&m, out);
     else

@@ -1,5 +1,6 @@
 /* `lockstepd init`: a new data directory with keys, certificates, configuration and an empty
- * journal whose first records make the admin token good. */
+ * journal whose first records make the admin token good; or one more controller of a site, with
+ * the keys of the first, a certificate of its own, and the database that is there. */
 #ifndef LKS_SERVER_INIT_H
 #define LKS_SERVER_INIT_H
 
@@ -14,6 +15,8 @@ struct lks_init_options {
     size_t name_count;
     const char *people, *agents, *socket; /* NULL: as the configuration has them */
     const char *seal_key;                 /* file that is kept elsewhere; NULL: made here */
+    const char *postgres; /* the database of the journal; NULL: SQLite in the data directory */
+    const char *join;     /* a copy of another controller's data directory; NULL: a new site */
 };
 
 /* REFUSED where the directory is there and not empty. What to do next is written to `out`. */

@@ -15,6 +15,8 @@ static const struct lks_option init_options[] = {
     {"--agents", "ADDRESS:PORT", "where agents are served (127.0.0.1:7444)"},
     {"--socket", "PATH", "the Unix socket (DIR/lockstepd.sock)"},
     {"--seal-key", "FILE", "a key that is kept elsewhere: 64 hexadecimal digits"},
+    {"--postgres", "CONNINFO", "the journal is in this database, for several controllers"},
+    {"--join", "DIR", "a copy of another controller's data: share its keys and its database"},
     {"--help", NULL, "explain this"},
     {0},
 };
@@ -75,6 +77,8 @@ static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
         .agents = lks_args_get(&args, "--agents"),
         .socket = lks_args_get(&args, "--socket"),
         .seal_key = lks_args_get(&args, "--seal-key"),
+        .postgres = lks_args_get(&args, "--postgres"),
+        .join = lks_args_get(&args, "--join"),
     };
     if (options.data == NULL || args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "usage: lockstepd init --data DIR; see --help");

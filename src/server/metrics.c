@@ -1,6 +1,23 @@
 #include "server/metrics.h"
 
+#include "core/standing.h"
+#include "core/sweep.h"
+#include "server/forms.h"
+#include "server/views.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
+
+/* What is counted of a pool's nodes. */
+struct lks_metrics_counts {
+    uint32_t differs[LKS_DIFFERS_COUNT];
+    uint32_t conforms, unjudged;
+    uint32_t causes[LKS_DRIFT_COUNT];
+    uint32_t deviating;
+    lks_ms inband, outband; /* ages of the oldest */
+    lks_ms swept;           /* the same, of management endpoints, */
+    uint32_t never;         /* and how many were not read once */
+};
 
 static const uint64_t bounds_us[LKS_METRICS_BUCKETS] = {
     100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 500000, 2000000,
@@ -69,6 +86,90 @@ void lks_metrics_label(struct lks_buf *out, const char *name, struct lks_str val
     lks_buf_addc(out, '"');
 }
 
+/* NAME{pool="...",KEY="..."}, without the last where there is no key. */
+static void put_labels(struct lks_buf *out, const char *name, struct lks_str pool, const char *key,
+                       const char *value)
+{
+    lks_buf_addf(out, "%s{", name);
+    lks_metrics_label(out, "pool", pool);
+    if (key != NULL) {
+        lks_buf_addc(out, ',');
+        lks_metrics_label(out, key, lks_str_from(value));
+    }
+    lks_buf_add(out, LKS_STR("} "));
+}
+
+bool lks_metrics_pools(struct lks_metrics *m, uint32_t count)
+{
+    if (count <= m->pool_room)
+        return true;
+    struct lks_metrics_pool *grown = calloc(count, sizeof(*grown));
+    if (grown == NULL)
+        return false;
+    if (m->pools != NULL)
+        memcpy(grown, m->pools, m->pool_room * sizeof(*grown));
+    free(m->pools);
+    m->pools = grown;
+    m->pool_room = count;
+    return true;
+}
+
+void lks_metrics_fini(struct lks_metrics *m)
+{
+    free(m->pools);
+    *m = (struct lks_metrics){0};
+}
+
+/* Counters by pool and reason; what never happened is left out. */
+static void put_reasons(const struct lks_metrics *m, const struct lks_state *s, bool refused,
+                        struct lks_buf *out)
+{
+    const char *name = refused ? "lockstep_admission_refusals" : "lockstep_would_refuse";
+    put_about(out, name, "counter",
+              refused ? "Jobs that a pool refused, by reason."
+                      : "Jobs that a pool would have refused were it enforced, by reason.");
+    for (uint32_t p = 0; p < m->pool_room && p < s->pool_count; p++) {
+        const uint64_t *counts = refused ? m->pools[p].refused : m->pools[p].would;
+        for (size_t bar = 0; bar < LKS_BAR_COUNT; bar++) {
+            if (counts[bar] == 0)
+                continue;
+            put_labels(
+                out, refused ? "lockstep_admission_refusals_total" : "lockstep_would_refuse_total",
+                lks_state_text(s, s->pools[p].name), "reason", lks_bar_words[bar]);
+            lks_buf_addf(out, "%" PRIu64 "\n", counts[bar]);
+        }
+    }
+}
+
+static void put_admissions(const struct lks_metrics *m, const struct lks_state *s,
+                           struct lks_buf *out)
+{
+    static const char *const answers[LKS_ANSWER_COUNT] = {"yes", "overridden", "no"};
+    put_about(out, "lockstep_admissions", "counter", "Jobs that asked whether they may start.");
+    for (size_t i = 0; i < LKS_ANSWER_COUNT; i++)
+        lks_buf_addf(out, "lockstep_admissions_total{answer=\"%s\"} %" PRIu64 "\n", answers[i],
+                     m->admissions[i]);
+    put_reasons(m, s, true, out);
+    put_reasons(m, s, false, out);
+    put_histogram(out, "lockstep_admission_seconds", "From a question until its answer is written.",
+                  &m->admission);
+    put_counter(out, "lockstep_decisions_dropped",
+                "Lines of the log of admissions that were not written.", m->decisions_dropped);
+}
+
+static void put_lead(const struct lks_state *s, const struct lks_metrics_now *about,
+                     struct lks_buf *out)
+{
+    uint64_t depot = 0;
+    for (uint32_t i = 0; i < s->artifact_count; i++)
+        depot += s->artifacts[i].size;
+    put_gauge(out, "lockstep_leader", "1 where this controller leads.", about->leads);
+    put_gauge(out, "lockstep_epoch", "How often the lead changed hands.", s->epoch);
+    put_gauge(out, "lockstep_behind_ms", "How old what this controller knows may be.",
+              about->behind);
+    put_gauge(out, "lockstep_depot_bytes", "Bytes of the artifacts in the depot.", depot);
+}
+
 static void put_pools(const struct lks_state *s, struct lks_buf *out)
 {
     put_about(out, "lockstep_nodes", "gauge", "Nodes by pool and liveness.");
@@ -106,12 +207,12 @@ static void put_alarms(const struct lks_state *s, struct lks_buf *out)
     }
 }
 
-void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s, uint64_t durable,
-                     const char *version, struct lks_str aside, struct lks_buf *out)
+void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
+                     const struct lks_metrics_now *about, struct lks_buf *out)
 {
     put_about(out, "lockstep_build", "info", "The version of lockstepd.");
     lks_buf_add(out, LKS_STR("lockstep_build_info{"));
-    lks_metrics_label(out, "version", lks_str_from(version));
+    lks_metrics_label(out, "version", lks_str_from(about->version));
     lks_buf_add(out, LKS_STR("} 1\n"));
     put_pools(s, out);
     put_alarms(s, out);
@@ -122,12 +223,14 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s, uin
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
     put_gauge(out, "lockstep_journal_seq", "The journal's last row.", s->seq);
-    put_gauge(out, "lockstep_journal_durable_seq", "The last row that is durable.", durable);
+    put_gauge(out, "lockstep_journal_durable_seq", "The last row that is durable.", about->durable);
     put_gauge(out, "lockstep_commands", "Commands that are remembered.", s->command_count);
     put_histogram(out, "lockstep_commit_seconds",
                   "From a batch's handing over until it is durable.", &m->commit);
     put_histogram(out, "lockstep_store_seconds", "The store's own part of it.", &m->store);
-    lks_buf_add(out, aside);
+    put_admissions(m, s, out);
+    put_lead(s, about, out);
+    lks_buf_add(out, about->aside);
     put_about(out, "lockstep_node", "info", "What a node is and runs, for joining.");
 }
 
@@ -146,7 +249,7 @@ static void put_node(const struct lks_state *s, uint32_t id, struct lks_buf *out
         {"site", lks_state_text(s, n->site)},
         {"class", lks_state_text(s, n->class)},
         {"digest", lks_state_text(s, n->tuple)},
-        {"judged", lks_str_from(lks_judged_words[n->judged])},
+        {"judged", lks_str_from(lks_judged_words[lks_state_judged(s, id)])},
     };
     lks_buf_add(out, LKS_STR("lockstep_node_info{"));
     for (size_t i = 0; i < LKS_COUNT(labels); i++) {
@@ -157,16 +260,167 @@ static void put_node(const struct lks_state *s, uint32_t id, struct lks_buf *out
     lks_buf_add(out, LKS_STR("} 1\n"));
 }
 
-uint32_t lks_metrics_put_nodes(const struct lks_state *s, uint32_t from, struct lks_buf *out)
+static lks_ms older(lks_ms oldest, lks_ms now, lks_ms then)
 {
-    uint32_t end = s->node_count;
-    if (end - from > LKS_METRICS_SLICE)
-        end = from + LKS_METRICS_SLICE;
-    for (uint32_t i = from; i < end; i++) {
-        if (s->nodes[i].placed)
-            put_node(s, i, out);
+    lks_ms age = now > then ? now - then : 0;
+    return age > oldest ? age : oldest;
+}
+
+static void count_node(const struct lks_state *s, struct lks_now now, uint32_t node,
+                       struct lks_metrics_tally *t)
+{
+    const struct lks_node *n = &s->nodes[node];
+    if (n->asset != 0 || n->pool >= t->count)
+        return;
+    struct lks_metrics_counts *c = &t->pools[n->pool];
+    enum lks_differs differs = lks_view_differs(s, node);
+    bool conforms = lks_state_judged(s, node) == LKS_JUDGED_CONFORMS;
+    c->differs[differs]++;
+    c->conforms += differs == LKS_DIFFERS_NOT && conforms;
+    c->unjudged += differs == LKS_DIFFERS_NOT && !conforms;
+    c->causes[n->drift_cause] += n->drifting;
+    c->deviating += lks_bitset_test(&s->standing->deviates, node);
+    if (n->inband != 0 && s->pulses[node].heard)
+        c->inband = older(c->inband, now.mono, s->pulses[node].at);
+    if (n->outband != 0)
+        c->outband = older(c->outband, now.wall, n->outband_taken);
+}
+
+void lks_metrics_tally_fini(struct lks_metrics_tally *t)
+{
+    free(t->pools);
+    *t = (struct lks_metrics_tally){0};
+}
+
+/* A family with a sample for each pool that is known. */
+static void put_by_pool(const struct lks_state *s, const struct lks_metrics_tally *t,
+                        const char *name, const char *about,
+                        void (*put)(struct lks_buf *out, const char *name, struct lks_str pool,
+                                    const struct lks_state_pool *p,
+                                    const struct lks_metrics_counts *c),
+                        struct lks_buf *out)
+{
+    put_about(out, name, "gauge", about);
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (s->pools[i].known)
+            put(out, name, lks_state_text(s, s->pools[i].name), &s->pools[i], &t->pools[i]);
     }
-    return end;
+}
+
+static void put_judged(struct lks_buf *out, const char *name, struct lks_str pool,
+                       const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    (void)p;
+    put_labels(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_CONFORMS]);
+    lks_buf_addf(out, "%" PRIu32 "\n", c->conforms);
+    put_labels(out, name, pool, "judged", lks_judged_words[LKS_JUDGED_NOT]);
+    lks_buf_addf(out, "%" PRIu32 "\n", c->unjudged);
+    for (size_t i = 0; i < LKS_DIFFERS_NOT; i++) {
+        put_labels(out, name, pool, "judged", lks_differs_words[i]);
+        lks_buf_addf(out, "%" PRIu32 "\n", c->differs[i]);
+    }
+}
+
+static void put_causes(struct lks_buf *out, const char *name, struct lks_str pool,
+                       const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    (void)p;
+    for (size_t i = 0; i < LKS_DRIFT_COUNT; i++) {
+        put_labels(out, name, pool, "cause", lks_drift_words[i]);
+        lks_buf_addf(out, "%" PRIu32 "\n", c->causes[i]);
+    }
+}
+
+static void put_deviating(struct lks_buf *out, const char *name, struct lks_str pool,
+                          const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    (void)p;
+    put_labels(out, name, pool, NULL, NULL);
+    lks_buf_addf(out, "%" PRIu32 "\n", c->deviating);
+}
+
+static void put_ages(struct lks_buf *out, const char *name, struct lks_str pool,
+                     const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    (void)p;
+    put_labels(out, name, pool, "band", "in");
+    put_seconds(out, c->inband * 1000);
+    lks_buf_addc(out, '\n');
+    put_labels(out, name, pool, "band", "out");
+    put_seconds(out, c->outband * 1000);
+    lks_buf_addc(out, '\n');
+}
+
+static void put_sweep_age(struct lks_buf *out, const char *name, struct lks_str pool,
+                          const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    if (p->sweep == 0)
+        return;
+    put_labels(out, name, pool, NULL, NULL);
+    put_seconds(out, c->swept * 1000);
+    lks_buf_addc(out, '\n');
+}
+
+static void put_never(struct lks_buf *out, const char *name, struct lks_str pool,
+                      const struct lks_state_pool *p, const struct lks_metrics_counts *c)
+{
+    if (p->sweep == 0)
+        return;
+    put_labels(out, name, pool, NULL, NULL);
+    lks_buf_addf(out, "%" PRIu32 "\n", c->never);
+}
+
+static void put_tally(const struct lks_state *s, const struct lks_metrics_tally *t,
+                      struct lks_buf *out)
+{
+    put_by_pool(s, t, "lockstep_judged_nodes",
+                "Nodes by pool and how they compare with their "
+                "intent.",
+                put_judged, out);
+    put_by_pool(s, t, "lockstep_drift_nodes", "Nodes that drift, by pool and cause.", put_causes,
+                out);
+    put_by_pool(s, t, "lockstep_deviations", "Nodes that run a deviation, by pool.", put_deviating,
+                out);
+    put_by_pool(s, t, "lockstep_reading_age_seconds",
+                "Age of the oldest reading, by pool and band.", put_ages, out);
+    put_by_pool(s, t, "lockstep_sweep_age_seconds",
+                "Age of the oldest reading of a management "
+                "endpoint.",
+                put_sweep_age, out);
+    put_by_pool(s, t, "lockstep_sweep_never", "Management endpoints that were not read once.",
+                put_never, out);
+}
+
+/* A slice of nodes, or the endpoints of one pool; true: that was the last. */
+static bool count_slice(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
+                        struct lks_metrics_tally *t, struct lks_buf *out)
+{
+    uint32_t end =
+        s->node_count - t->node > LKS_METRICS_SLICE ? t->node + LKS_METRICS_SLICE : s->node_count;
+    if (t->node == end && t->pool < t->count) {
+        struct lks_metrics_counts *c = &t->pools[t->pool];
+        lks_sweep_age(s, book, t->pool++, now.wall, &c->swept, &c->never);
+    }
+    for (; t->node < end; t->node++) {
+        if (!s->nodes[t->node].placed)
+            continue;
+        put_node(s, t->node, out);
+        count_node(s, now, t->node, t);
+    }
+    return t->node == s->node_count && t->pool == t->count;
+}
+
+bool lks_metrics_put_nodes(const struct lks_state *s, const struct lks_book *book,
+                           struct lks_now now, struct lks_metrics_tally *t, struct lks_buf *out)
+{
+    if (t->node == 0 && t->pools == NULL) {
+        t->pools = calloc((size_t)s->pool_count + 1, sizeof(*t->pools));
+        t->count = t->pools != NULL ? s->pool_count : 0;
+    }
+    if (!count_slice(s, book, now, t, out))
+        return false;
+    put_tally(s, t, out);
+    return true;
 }
 
 void lks_metrics_put_memory(struct lks_str statm, uint64_t page, struct lks_buf *out)

@@ -111,6 +111,18 @@ static void put_security(struct lks_json_writer *w, const struct lks_route *r)
     lks_json_end(w, ']');
 }
 
+/* The same method at the same path for agents, beside one for people; NULL: none. */
+static const struct lks_route *twin_of(const struct lks_route *r)
+{
+    for (size_t i = 0; i < lks_route_count; i++) {
+        const struct lks_route *other = &lks_routes[i];
+        if (other->listener != r->listener && strcmp(other->path, r->path) == 0 &&
+            strcmp(other->method, r->method) == 0)
+            return other;
+    }
+    return NULL;
+}
+
 static void put_operation(struct lks_json_writer *w, const struct lks_route *r)
 {
     char method[16];
@@ -123,6 +135,8 @@ static void put_operation(struct lks_json_writer *w, const struct lks_route *r)
     lks_json_cstr(w, "x-permission", lks_permission_words[r->permission]);
     lks_json_begin(w, "tags", '[');
     lks_json_cstr(w, NULL, r->listener == LKS_LISTENER_AGENTS ? "agents" : "people");
+    if (twin_of(r) != NULL)
+        lks_json_cstr(w, NULL, "agents");
     lks_json_end(w, ']');
     put_parameters(w, r);
     put_body(w, r);
@@ -148,8 +162,10 @@ static void put_paths(struct lks_json_writer *w)
             continue;
         lks_json_begin(w, lks_routes[i].path, '{');
         for (size_t k = i; k < lks_route_count; k++) {
-            if (strcmp(lks_routes[k].path, lks_routes[i].path) == 0)
-                put_operation(w, &lks_routes[k]);
+            const struct lks_route *r = &lks_routes[k];
+            bool told = r->listener == LKS_LISTENER_AGENTS && twin_of(r) != NULL;
+            if (strcmp(r->path, lks_routes[i].path) == 0 && !told)
+                put_operation(w, r);
         }
         lks_json_end(w, '}');
     }
@@ -201,9 +217,10 @@ void lks_openapi_json(const char *version, struct lks_buf *out)
     lks_json_begin(&w, "info", '{');
     lks_json_cstr(&w, "title", "lockstep");
     lks_json_cstr(&w, "version", version);
-    lks_json_cstr(&w, "description",
-                  "The control plane of a fleet. Paths under /v1/agent are served to agents on "
-                  "their own port, all others to people.");
+    lks_json_cstr(
+        &w, "description",
+        "The control plane of a fleet. Operations tagged `agents` are served to agents on "
+        "their own port, those tagged `people` to people.");
     lks_json_end(&w, '}');
     put_paths(&w);
     put_components(&w);

@@ -1,7 +1,6 @@
 #include "server/reads.h"
 
 #include "drivers/store_backup.h"
-#include "drivers/store_sqlite.h"
 #include "engine/journal.h"
 #include "server/daemon.h"
 #include "server/forms.h"
@@ -12,25 +11,16 @@
 #include <stdlib.h>
 
 enum {
-    PATH_BYTES_MAX = 4096,
     JOURNAL_ROWS = 1000,       /* of one answer, unless it is asked for more */
     WINDOW = 4096,             /* rows read at once when going back */
     HISTORY_SCAN_MAX = 200000, /* rows one call looks at; the next page goes on */
 };
 
-static enum lks_code open_store(const struct lks_daemon *d, struct lks_store *out,
-                                struct lks_err *err)
-{
-    char path[PATH_BYTES_MAX];
-    snprintf(path, sizeof(path), "%s/journal.db", lks_daemon_config(d)->data.ptr);
-    return lks_store_sqlite_open(path, LKS_STORE_READ, out, err);
-}
-
 void lks_read_blob(struct lks_call *call)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_err err = {0};
-    enum lks_code code = open_store(call->daemon, &store, &err);
+    enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     if (code == LKS_OK)
         code = store.ops->blob(store.self, call->blob, &call->out, &err);
     if (code != LKS_OK) {
@@ -38,7 +28,7 @@ void lks_read_blob(struct lks_call *call)
         return;
     }
     call->status = 200;
-    call->type = "application/json";
+    call->type = call->route->answer_type;
 }
 
 /* Rows of a window that are about a node, as JSON, oldest first. */
@@ -118,7 +108,7 @@ void lks_read_history(struct lks_call *call)
         lks_call_problem_err(call, &err);
         return;
     }
-    enum lks_code code = open_store(call->daemon, &store, &err);
+    enum lks_code code = lks_daemon_store(call->daemon, false, &store, &err);
     uint64_t next = 0, limit = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     struct lks_json_writer out = lks_call_json(call);
     lks_json_begin(&out, "items", '[');
@@ -144,7 +134,7 @@ void lks_read_at(struct lks_call *call)
     lks_ms at = 0;
     bool known = lks_time_parse(lks_call_text(call, "time"), &at);
     LKS_ASSERT(known);
-    if (open_store(call->daemon, &store, &err) != LKS_OK ||
+    if (lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
         lks_journal_at(&store, &key, at, lks_call_path(call, "name"), &call->out, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
@@ -190,7 +180,7 @@ static enum lks_code list_rows(const struct lks_daemon *d, uint64_t from, struct
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     l->next = from;
-    if (open_store(d, &store, err) != LKS_OK ||
+    if (lks_daemon_store(d, false, &store, err) != LKS_OK ||
         store.ops->rows(store.self, from, list_row, l, err) != LKS_OK)
         return err->code;
     if (l->err.code != LKS_OK)
@@ -237,7 +227,7 @@ void lks_read_backup(struct lks_call *call)
     if (code == LKS_OK && (len < 0 || (size_t)len >= sizeof(call->file)))
         code = lks_fail(&err, LKS_E_INVALID, "%s: too long for a path", data);
     if (code == LKS_OK)
-        code = open_store(call->daemon, &store, &err);
+        code = lks_daemon_store(call->daemon, false, &store, &err);
     if (code == LKS_OK)
         code = lks_backup_make(data, &store, &lks_daemon_secrets(call->daemon)->seal, call->file,
                                &err);

@@ -24,14 +24,19 @@ enum lks_route_scope {
     LKS_SCOPE_NODES,      /* at each node of the host list {name} */
     LKS_SCOPE_ALARM,      /* where the alarm {id} is about */
     LKS_SCOPE_COMMAND,    /* at the node of the command {id} */
+    LKS_SCOPE_ASKED,      /* at each node of the body's host list `nodes` */
+    LKS_SCOPE_DEVIATION,  /* at the nodes of the deviation {id} */
     LKS_SCOPE_SELF,       /* an agent, for its own node */
 };
 
 enum lks_route_flag {
-    LKS_ROUTE_ETAG = 1,   /* follows from the journal's records alone */
-    LKS_ROUTE_WRITE = 2,  /* is logged with who asked */
-    LKS_ROUTE_COUNTS = 4, /* is given the server thread's own counts */
-    LKS_ROUTE_REPORT = 8, /* a node has something written: it may so often */
+    LKS_ROUTE_ETAG = 1,    /* follows from the journal's records alone */
+    LKS_ROUTE_WRITE = 2,   /* is logged with who asked */
+    LKS_ROUTE_COUNTS = 4,  /* is given the server thread's own counts */
+    LKS_ROUTE_REPORT = 8,  /* a node has something written: it may so often */
+    LKS_ROUTE_DEPOT = 64,  /* is about an artifact, and carries more headers */
+    LKS_ROUTE_LARGE = 128, /* its body is fetched piece by piece, once it may come */
+    LKS_ROUTE_OFTEN = 16,  /* schedulers ask for each job: it has a rate of its own */
 };
 
 struct lks_route {

@@ -1,7 +1,9 @@
 #include "base/file.h"
+#include "server/depot.h"
 #include "server/forms.h"
+#include "server/forward.h"
+#include "server/lead.h"
 #include "server/routes.h"
-#include "server/threads.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +106,7 @@ static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
         lks_server_flush(s);
     s->beats_fast++;
     s->statuses[2]++;
+    lks_lead_check(s->daemon);
     bool mail = m->node < s->has_mail_room && s->has_mail[m->node] != 0;
     lks_httpd_reply_constant(x, mail ? s->mail : s->quiet);
     return true;
@@ -207,6 +210,11 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     }
     if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
         call->credential = lks_credential_bearer(lks_str_from(bearer));
+    /* Whether whoever sends these may is the state thread's to say. */
+    const char *as = lks_httpd_header(x, LKS_FORWARD_AS);
+    if (as != NULL && strlen(as) < sizeof(call->as) && lks_str_printable(lks_str_from(as)))
+        snprintf(call->as, sizeof(call->as), "%s", as);
+    call->as_root = lks_httpd_header(x, LKS_FORWARD_ROOT) != NULL;
 }
 
 /* Counts of the listeners, for the metrics. */
@@ -249,6 +257,7 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
     lks_buf_init(&statm, 256);
     if (lks_file_read_plain("/proc/self/statm", &statm, &err) == LKS_OK)
         lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
+    lks_depot_server_metrics(s->depot, out);
 }
 
 /* Everything that can be said without knowing who asks is read here, and told to whoever may ask;
@@ -265,6 +274,11 @@ static bool read_request(struct lks_server *s, struct lks_call *call, struct lks
     }
     call->credential = m->credential;
     read_headers(call, x);
+    bool depot = (call->route->flags & LKS_ROUTE_DEPOT) != 0;
+    if (depot && (call->depot = lks_depot_ask_new(x, request)) == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return false;
+    }
     if (request->body.len > call->route->body_max && call->route->body_max > 0) {
         lks_call_problem(call, LKS_E_LIMIT, "a body of %zu bytes; %zu are taken here",
                          request->body.len, call->route->body_max);
@@ -337,10 +351,12 @@ void lks_server_agents(void *ctx, struct lks_httpd_exchange *x,
 
 void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
 {
-    (void)ctx;
+    struct lks_server *s = ctx;
     struct lks_call *call = lks_httpd_memory(x);
-    if (call != NULL)
-        call->x = NULL; /* its answer will find nobody */
+    if (call == NULL)
+        return;
+    call->x = NULL; /* its answer will find nobody */
+    lks_depot_server_gone(s->depot, call);
 }
 
 /* Calls become answers ---------------------------------------------------------------------- */
@@ -446,6 +462,8 @@ static void reply(struct lks_server *s, struct lks_call *call)
         return;
     if (call->stream)
         lks_call_problem(call, LKS_E_UNAVAILABLE, "too many readers of events");
+    if (lks_depot_server_reply(call))
+        return;
     if (call->file[0] != '\0') {
         send_file(s, call);
         return;
@@ -473,6 +491,7 @@ static void remember_node(const struct lks_call *call)
 
 void lks_server_answer(struct lks_server *s, struct lks_call *call)
 {
+    lks_lead_check(s->daemon); /* the last look at the clock before it leaves */
     int hundred = call->stream ? 2 : call->status / 100;
     s->statuses[hundred >= 0 && hundred < 6 ? hundred : 5]++;
     log_call(call);

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "server/depot.h"
 #include "server/routes.h"
 #include "server/threads.h"
 
@@ -209,6 +210,8 @@ static void take_call(struct lks_server *s, struct lks_call *call)
     call->job.data = call;
     if (call->to_prepare) {
         uv_queue_work(&s->loop, &call->job, prepare, prepared);
+    } else if (lks_depot_server_takes(call)) {
+        lks_depot_server_take(s->depot, call);
     } else if (call->work != NULL && !has_enough(s, call)) {
         call->mail.next = NULL;
         if (s->to_read == NULL)
@@ -283,6 +286,7 @@ static void close_all(struct lks_server *s)
     lks_httpd_free(s->agents);
     lks_httpd_free(s->socket);
     s->people = s->agents = s->socket = NULL;
+    lks_depot_server_stop(s->depot);
     uv_close((uv_handle_t *)&s->terminate, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
     uv_close((uv_handle_t *)&s->hangup, NULL);
@@ -315,6 +319,7 @@ static void on_second(uv_timer_t *timer)
     if (now / CONSTANT_MS != (now - TICK_MS) / CONSTANT_MS)
         lks_server_constants(s);
     lks_events_tick(&s->events, now);
+    lks_depot_server_tick(s->depot, now);
     if (s->drain_until != 0)
         drain(s, now);
 }
@@ -348,6 +353,7 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
         .request_ms = c->request_ms,
         .idle_ms = c->idle_ms,
         .socket_mode = SOCKET_MODE,
+        .large = lks_depot_is_large,
     };
     if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->people, err) !=
         LKS_OK)
@@ -364,10 +370,9 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
     o.certificate = o.key = o.client_ca = (struct lks_str){0};
     o.clients = LKS_HTTPD_CLIENTS_NONE;
     o.per_address = o.connections / 2; /* no user of this machine keeps all others out */
-    if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err) !=
-        LKS_OK)
-        return lks_wrap(err, "socket");
-    return LKS_OK;
+    enum lks_code code =
+        lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err);
+    return code == LKS_OK ? LKS_OK : lks_wrap(err, "socket");
 }
 
 static void start_handles(struct lks_server *s)
@@ -391,7 +396,7 @@ enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, 
     if (uv_loop_init(&s->loop) != 0)
         return lks_fail(err, LKS_E_IO, "cannot make a loop");
     if (lks_mailbox_init(&s->box, &s->loop, deliver, NULL, s, err) != LKS_OK ||
-        listen_all(s, err) != LKS_OK)
+        lks_depot_server_new(s, &s->depot, err) != LKS_OK || listen_all(s, err) != LKS_OK)
         return err->code;
     lks_events_init(&s->events, daemon, &s->loop);
     start_handles(s);
@@ -410,6 +415,7 @@ void lks_server_fini(struct lks_server *s)
     lks_httpd_constant_free(s->quiet);
     lks_httpd_constant_free(s->mail);
     lks_events_fini(&s->events);
+    lks_depot_server_free(s->depot);
     free(s->has_mail);
     free(s->beats);
     uv_loop_close(&s->loop);

@@ -1,5 +1,6 @@
+#include "server/admit_socket.h"
+#include "server/lead.h"
 #include "server/routes.h"
-#include "server/threads.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +18,7 @@ enum {
     PATH_BYTES_MAX = 4096,
 };
 
-/* Time -------------------------------------------------------------------------------------- */
+/* Time ---------------------------------------------------------------------------------------- */
 
 static void fatal(struct lks_state_thread *t, enum lks_code code, const struct lks_err *err)
 {
@@ -49,6 +50,8 @@ static void look_at_clocks(struct lks_state_thread *t)
     t->wall = now.wall;
     t->mono = now.mono;
     t->desk.now.mono = now.mono;
+    lks_lead_check(t->daemon);
+    t->desk.behind = t->desk.following ? lks_lead_clock() - t->confirmed : 0;
     if (now.wall > t->desk.now.wall)
         t->desk.now.wall = now.wall;
     if (first || (forward <= JUMP_MS && back <= JUMP_MS))
@@ -58,10 +61,22 @@ static void look_at_clocks(struct lks_state_thread *t)
     own_turn(t, &event);
 }
 
-/* Answers ----------------------------------------------------------------------------------- */
+/* Answers ------------------------------------------------------------------------------------- */
 
 static void finish(struct lks_state_thread *t, struct lks_call *call)
 {
+    call->mail.kind = LKS_MAIL_CALL;
+    if (call->at_store != NULL) {
+        lks_mailbox_post(&t->daemon->store.box, &call->mail);
+        return;
+    }
+    if (call->asker != NULL) {
+        lks_lead_check(t->daemon); /* the last look at the clock before it leaves */
+        lks_admit_socket_answer(call);
+        return;
+    }
+    if (t->desk.following)
+        lks_call_header(call, "Lockstep-Behind-Ms: %llu", (unsigned long long)t->desk.behind);
     call->mail.kind = LKS_MAIL_CALL;
     lks_mailbox_post(&t->daemon->server.box, &call->mail);
 }
@@ -118,7 +133,7 @@ static void give_up_waiting(struct lks_state_thread *t)
     }
 }
 
-/* Mail for agents --------------------------------------------------------------------------- */
+/* Mail for agents ----------------------------------------------------------------------------- */
 
 static void send_post(struct lks_state_thread *t)
 {
@@ -146,7 +161,7 @@ static void touch(struct lks_state_thread *t, uint32_t node)
         send_post(t);
 }
 
-/* Calls and heartbeats ---------------------------------------------------------------------- */
+/* Calls and heartbeats ------------------------------------------------------------------------ */
 
 static void hear(struct lks_state_thread *t, const struct lks_beats *beats)
 {
@@ -171,7 +186,7 @@ static void take_call(struct lks_state_thread *t, struct lks_call *call)
     await(t, call);
 }
 
-/* The store ---------------------------------------------------------------------------------- */
+/* The store ----------------------------------------------------------------------------------- */
 
 static void hand_over(struct lks_state_thread *t)
 {
@@ -184,11 +199,9 @@ static void hand_over(struct lks_state_thread *t)
     lks_mailbox_post(&t->daemon->store.box, &m->mail);
 }
 
-static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
+/* Rows that are durable go on to the server thread, with the head that agents are told. */
+static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
 {
-    lks_engine_durable(t->desk.engine, &m->batch);
-    lks_histogram_add(&t->desk.metrics.store, m->us);
-    lks_histogram_add(&t->desk.metrics.commit, m->whole_us);
     const struct lks_head *head = lks_engine_head(t->desk.engine);
     if (head->seq != t->head_told) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
@@ -200,6 +213,14 @@ static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
     }
     m->heartbeat = t->desk.state->limits.heartbeat;
     lks_mailbox_post(&t->daemon->server.box, &m->mail);
+}
+
+static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
+{
+    lks_engine_durable(t->desk.engine, &m->batch);
+    lks_histogram_add(&t->desk.metrics.store, m->us);
+    lks_histogram_add(&t->desk.metrics.commit, m->whole_us);
+    tell_server(t, m);
     release(t);
 }
 
@@ -211,7 +232,44 @@ static void on_stalled(struct lks_state_thread *t, const struct lks_stalled *m)
     lks_daemon_log(t->daemon, LKS_LEVEL_ERROR, "the journal cannot be written", &field, 1);
 }
 
-/* Snapshots --------------------------------------------------------------------------------- */
+/* Following and leading ----------------------------------------------------------------------- */
+
+static void say_started(struct lks_state_thread *t);
+
+/* Everything there is was followed, and the lease is ours. */
+static void lead(struct lks_state_thread *t, uint64_t epoch)
+{
+    struct lks_err err = {0};
+    char number[32];
+    struct lks_str name = lks_str_from(lks_daemon_name(t->daemon));
+    struct lks_str url = lks_str_from(lks_daemon_url(t->daemon));
+    if (lks_engine_lead(t->desk.engine, t->desk.now, epoch, name, url, &err) != LKS_OK)
+        lks_daemon_die(t->daemon, "cannot lead", &err);
+    t->desk.following = false;
+    t->desk.behind = 0;
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)epoch);
+    struct lks_log_field field = {"epoch", lks_str_from(number)};
+    lks_daemon_log(t->daemon, LKS_LEVEL_INFO, "leads", &field, 1);
+    say_started(t);
+}
+
+static void on_news(struct lks_state_thread *t, struct lks_news *m)
+{
+    struct lks_err err = {0};
+    if (lks_engine_follow(t->desk.engine, t->desk.now, &m->news, &err) != LKS_OK)
+        lks_daemon_die(t->daemon, "the journal could not be followed", &err);
+    if (m->confirmed > t->confirmed)
+        t->confirmed = m->confirmed;
+    if (m->news.batch.store.row_count > 0) {
+        struct lks_batch *rows = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
+        rows->batch = LKS_MOVE(m->news.batch);
+        tell_server(t, rows);
+    }
+    if (m->epoch != 0)
+        lead(t, m->epoch);
+}
+
+/* Snapshots ----------------------------------------------------------------------------------- */
 
 /* In the child: it has the state as it was, and nothing else of it is used. */
 static _Noreturn void write_snapshot(const struct lks_engine *engine, const char *path,
@@ -242,7 +300,7 @@ static void begin_snapshot(struct lks_state_thread *t)
 {
     uint64_t seq = lks_engine_seq(t->desk.engine);
     const struct lks_config *config = lks_daemon_config(t->daemon);
-    if (t->snapshotting != 0 || t->snapshot_ready != 0 || t->stopping ||
+    if (t->desk.following || t->snapshotting != 0 || t->snapshot_ready != 0 || t->stopping ||
         seq < t->snapshot_seq + config->snapshot_rows)
         return;
     char path[PATH_BYTES_MAX];
@@ -284,7 +342,7 @@ static void keep_snapshot(struct lks_state_thread *t)
     lks_mailbox_post(&t->daemon->store.box, &m->mail);
 }
 
-/* The loop ---------------------------------------------------------------------------------- */
+/* The loop ------------------------------------------------------------------------------------ */
 
 static struct lks_limits limits_of(const struct lks_config *c)
 {
@@ -297,13 +355,16 @@ static struct lks_limits limits_of(const struct lks_config *c)
         .mass_floor = c->mass_floor,
         .mass_percent = c->mass_percent,
         .call_nodes = c->call_nodes,
+        .validity = c->validity_ms,
+        .staleness = c->staleness_ms,
+        .outband_age = c->outband_age_ms,
     };
 }
 
 static void take_config(struct lks_state_thread *t)
 {
     const struct lks_config *c = lks_daemon_config(t->daemon);
-    lks_desk_rates_set(&t->desk, c->people_per_s, c->burst);
+    lks_desk_rates_set(&t->desk, c);
     struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = limits_of(c)};
     own_turn(t, &event);
 }
@@ -338,6 +399,8 @@ static void end_loop(struct lks_state_thread *t)
     lks_mailbox_post(&t->daemon->server.box, lks_mail_new(LKS_MAIL_STOPPED));
     uv_close((uv_handle_t *)&t->timer, NULL);
     uv_close((uv_handle_t *)&t->child, NULL);
+    lks_admit_socket_close(t->admit);
+    lks_decision_writer_close(&t->decisions);
     lks_mailbox_close(&t->box, lks_mail_drop);
 }
 
@@ -376,6 +439,7 @@ static void on_timer(uv_timer_t *timer)
         if (lks_engine_next(t->desk.engine) > t->desk.now.mono || !own_turn(t, &tick))
             break;
     }
+    lks_desk_observe(&t->desk, false);
     struct lks_call *call = t->sliced;
     if (call != NULL) {
         t->sliced = next_of(call);
@@ -401,12 +465,17 @@ static void deliver(void *ctx, struct lks_mail *mail)
     case LKS_MAIL_STALLED:
         on_stalled(t, (const struct lks_stalled *)mail);
         break;
+    case LKS_MAIL_NEWS:
+        on_news(t, (struct lks_news *)mail);
+        break;
     case LKS_MAIL_RELOAD:
         take_config(t);
         break;
     case LKS_MAIL_STOP:
         t->stopping = t->desk.draining = true;
+        lks_desk_observe(&t->desk, true);
         break;
+    case LKS_MAIL_FOLLOW:
     case LKS_MAIL_SNAPSHOT:
     case LKS_MAIL_POST:
     case LKS_MAIL_STOPPED:
@@ -415,13 +484,21 @@ static void deliver(void *ctx, struct lks_mail *mail)
     lks_mail_drop(mail);
 }
 
+/* A question on the socket that this thread serves itself. */
+static void take_question(void *ctx, struct lks_call *call)
+{
+    struct lks_state_thread *t = ctx;
+    look_at_clocks(t);
+    take_call(t, call);
+    after(t);
+}
+
 static void run(void *arg)
 {
     struct lks_state_thread *t = arg;
     uv_run(&t->loop, UV_RUN_DEFAULT);
     lks_engine_free(t->desk.engine);
-    lks_rate_fini(&t->desk.rate);
-    lks_rate_fini(&t->desk.reports);
+    lks_desk_fini(&t->desk);
     free(t->told);
     free(t->post);
     uv_loop_close(&t->loop);
@@ -456,6 +533,8 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     const struct lks_config *config = lks_daemon_config(d);
     struct lks_store *store = &d->store.store;
     struct lks_store_tail tail = {0};
+    t->confirmed = lks_lead_clock();
+    t->desk.following = d->options.follow;
     if (lks_engine_open(store, &d->options, lks_daemon_now(), &t->desk.engine, err) != LKS_OK ||
         store->ops->tail(store->self, &tail, err) != LKS_OK)
         return lks_wrap(err, "%s", config->data.ptr);
@@ -463,7 +542,15 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     t->desk.daemon = d;
     t->desk.state = lks_engine_state(t->desk.engine);
     t->snapshot_seq = kept_snapshot(store);
-    return lks_desk_rates_init(&t->desk, config->people_per_s, config->burst, d->options.seed, err);
+    return lks_desk_init(&t->desk, config, d->options.seed, err);
+}
+
+/* The store thread goes on from where the engine is. */
+static void begin_to_follow(struct lks_state_thread *t)
+{
+    struct lks_follow *m = (struct lks_follow *)lks_mail_new(LKS_MAIL_FOLLOW);
+    m->place = lks_engine_place(t->desk.engine);
+    lks_mailbox_post(&t->daemon->store.box, &m->mail);
 }
 
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
@@ -482,7 +569,14 @@ enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daem
     uv_signal_start(&t->child, on_child, SIGCHLD);
     uv_timer_start(&t->timer, on_timer, 0, 0);
     look_at_clocks(t);
-    say_started(t);
+    if (lks_admit_socket_new(daemon, &t->loop, take_question, t, &t->admit, err) != LKS_OK ||
+        lks_decision_writer_open(&t->decisions, daemon, &t->desk.decisions, &t->loop, err) !=
+            LKS_OK)
+        return err->code;
+    if (t->desk.following)
+        begin_to_follow(t);
+    else
+        say_started(t);
     if (uv_thread_create(&t->thread, run, t) != 0)
         return lks_fail(err, LKS_E_IO, "cannot start the state thread");
     return LKS_OK;

@@ -1,6 +1,6 @@
 #include "base/file.h"
 #include "drivers/store_sqlite.h"
-#include "server/threads.h"
+#include "server/lead.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +37,13 @@ static void try_commit(struct lks_store_thread *t)
         uv_timer_start(&t->retry, on_retry, RETRY_MS, 0);
         return;
     }
+    if (code == LKS_E_REFUSED && t->lead.begun)
+        lks_lead_lost(t->daemon, err.msg);
     if (code != LKS_OK)
         lks_daemon_die(t->daemon, "a commit's outcome is not known", &err);
-    t->held->us = lks_store_sqlite_last_us(&t->store);
     t->held->whole_us = (uv_hrtime() - began) / 1000;
+    t->held->us = t->lead.begun ? t->held->whole_us : lks_store_sqlite_last_us(&t->store);
+    lks_lead_wrote(t, &t->held->batch);
     t->told = false;
     struct lks_batch *done = t->held;
     t->held = NULL;
@@ -64,10 +67,20 @@ static void keep_snapshot(struct lks_store_thread *t, const struct lks_snapshot 
         lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot was not kept", &field, 1);
 }
 
+/* A call that has something to do here; then it goes back to be handled on. */
+static void visit(struct lks_store_thread *t, struct lks_call *call)
+{
+    lks_call_store *fn = call->at_store;
+    call->at_store = NULL;
+    fn(call, &t->store);
+    lks_mailbox_post(&t->daemon->state.box, &call->mail);
+}
+
 static void stop(struct lks_store_thread *t)
 {
     uv_timer_stop(&t->retry);
     uv_close((uv_handle_t *)&t->retry, NULL);
+    lks_lead_end(t);
     lks_mailbox_close(&t->box, lks_mail_drop);
 }
 
@@ -80,8 +93,14 @@ static void deliver(void *ctx, struct lks_mail *mail)
         try_commit(t);
         return;
     }
+    if (mail->kind == LKS_MAIL_CALL) {
+        visit(t, (struct lks_call *)mail);
+        return;
+    }
     if (mail->kind == LKS_MAIL_SNAPSHOT)
         keep_snapshot(t, (const struct lks_snapshot *)mail);
+    if (mail->kind == LKS_MAIL_FOLLOW)
+        lks_lead_begin(t, &((const struct lks_follow *)mail)->place);
     if (mail->kind == LKS_MAIL_STOP)
         stop(t);
     lks_mail_drop(mail);

@@ -6,19 +6,23 @@
 #include "model/facts.h"
 #include "server/call.h"
 #include "server/daemon.h"
+#include "server/decision_writer.h"
 #include "server/desk.h"
 #include "server/events.h"
 
 #include <stdatomic.h>
 
-#define LKS_BEATS_MAX 256
+#define LKS_BEATS_MAX       256
+#define LKS_AGENTS_URL_SIZE 1100
 
 enum lks_mail_kind {
-    LKS_MAIL_CALL,     /* struct lks_call: server to state, and back */
+    LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back */
     LKS_MAIL_BEATS,    /* struct lks_beats: server to state */
     LKS_MAIL_BATCH,    /* struct lks_batch: state to store, durable back, then to server */
     LKS_MAIL_STALLED,  /* struct lks_stalled: store to state */
     LKS_MAIL_SNAPSHOT, /* struct lks_snapshot: state to store */
+    LKS_MAIL_FOLLOW,   /* struct lks_follow: state to store, once */
+    LKS_MAIL_NEWS,     /* struct lks_news: store to state */
     LKS_MAIL_POST,     /* struct lks_post: state to server */
     LKS_MAIL_RELOAD,   /* to state: the configuration is another */
     LKS_MAIL_STOP,     /* to state, to store */
@@ -54,6 +58,20 @@ struct lks_snapshot {
     uint64_t seq;
 };
 
+/* Begin to follow from here. */
+struct lks_follow {
+    struct lks_mail mail;
+    struct lks_engine_place place;
+};
+
+/* What another controller wrote. */
+struct lks_news {
+    struct lks_mail mail;
+    struct lks_engine_news news;
+    lks_ms confirmed; /* CLOCK_BOOTTIME at which there was nothing else and one led; 0: unknown */
+    uint64_t epoch;   /* that we lead in from here on; 0: we do not */
+};
+
 /* Which agents have something to fetch, where that changed. */
 struct lks_post {
     struct lks_mail mail;
@@ -71,6 +89,18 @@ void lks_mail_drop(struct lks_mail *mail);
 
 /* Store thread ------------------------------------------------------------------------------ */
 
+struct lks_lead { /* server/lead.h */
+    bool begun;
+    uint64_t epoch;                /* that we lead in; 0: we follow */
+    struct lks_engine_place place; /* the last row that was read or written */
+    char holder[LKS_STORE_NAME_SIZE];
+    uv_timer_t timer;
+    uv_timer_cb on_timer;
+    lks_ms seen_at;                   /* when it was last written down what was seen, */
+    uint64_t seen_seq;                /* and what */
+    char said[LKS_ERR_MSG_MAX + 128]; /* the last warning */
+};
+
 struct lks_store_thread {
     struct lks_daemon *daemon;
     uv_thread_t thread;
@@ -80,6 +110,7 @@ struct lks_store_thread {
     struct lks_store store;
     struct lks_batch *held; /* could not be written yet */
     bool told;              /* that it is stalled */
+    struct lks_lead lead;
 };
 enum lks_code lks_store_thread_start(struct lks_store_thread *t, struct lks_daemon *daemon,
                                      struct lks_err *err) LKS_MUST_CHECK;
@@ -94,6 +125,8 @@ struct lks_state_thread {
     uv_timer_t timer;
     uv_signal_t child;
     struct lks_desk desk;
+    struct lks_admit_socket *admit; /* gone when the loop ends */
+    struct lks_decision_writer decisions;
     struct lks_call *waiting, **waiting_end; /* for rows to become durable, in order */
     struct lks_call *sliced, **sliced_end;   /* to be called again */
     lks_ms wall, mono;                       /* when the clocks were last compared */
@@ -103,6 +136,7 @@ struct lks_state_thread {
     uint64_t head_told;
     pid_t snapshotting; /* 0: no child works on one */
     uint64_t snapshot_seq, snapshot_ready;
+    lks_ms confirmed; /* following: CLOCK_BOOTTIME when we last knew all there was */
     bool stopping;
 };
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
@@ -125,6 +159,7 @@ struct lks_server {
     uint8_t *has_mail;                       /* by node */
     uint32_t has_mail_room;
     struct lks_events events;
+    struct lks_depot_server *depot;
     uint64_t calls_open; /* requests that are not answered yet */
     unsigned reading;    /* of them, those that read the journal in the thread pool */
     char read_by[LKS_CALL_IDENTITY_SIZE];    /* whose the last one was that began */
@@ -159,7 +194,12 @@ struct lks_daemon {
     struct lks_log *log;
     uv_mutex_t *log_lock;
     atomic_uint_fast64_t epoch;
-    char agents_url[300];
+    /* CLOCK_BOOTTIME until which we may answer as the one who leads; UINT64_MAX: there is no lease
+     * to go by, since we follow or are the only controller. */
+    atomic_uint_fast64_t lease_until;
+    char name[LKS_STORE_NAME_SIZE]; /* of this controller */
+    char url[LKS_STORE_URL_SIZE];   /* where the others reach it */
+    char agents_url[LKS_AGENTS_URL_SIZE];
     struct lks_store_thread store;
     struct lks_state_thread state;
     struct lks_server server;

@@ -25,6 +25,8 @@ static const struct profile {
                        "urn:lockstep:node:"},
     [LKS_X509_USER] = {"critical,CA:FALSE", "critical,digitalSignature", "clientAuth",
                        "urn:lockstep:user:"},
+    [LKS_X509_CONTROLLER] = {"critical,CA:FALSE", "critical,digitalSignature", "clientAuth",
+                             "urn:lockstep:controller:"},
 };
 
 enum lks_code lks_x509_key(struct lks_buf *pem, struct lks_err *err)

@@ -3,7 +3,8 @@
  * site's PKI. Keys are ECDSA on P-256, which every TLS library and browser takes.
  *
  * What a certificate is for stands in a URI of its subject alternative names:
- * urn:lockstep:node:NAME or urn:lockstep:user:NAME; the common name repeats NAME for people, cut to
+ * urn:lockstep:node:NAME, urn:lockstep:user:NAME or, of a controller that asks another one,
+ * urn:lockstep:controller:NAME; the common name repeats NAME for people, cut to
  * the 64 characters it may have. Under a site's PKI a node is known by its only DNS name, or its
  * common name where it has none.
  *
@@ -20,7 +21,13 @@
 #define LKS_X509_SERIAL_MAX  41                  /* hexadecimal, and a terminator */
 #define LKS_X509_SECONDS_MAX INT64_C(3153600000) /* a hundred years */
 
-enum lks_x509_use { LKS_X509_CA, LKS_X509_SERVER, LKS_X509_NODE, LKS_X509_USER };
+enum lks_x509_use {
+    LKS_X509_CA,
+    LKS_X509_SERVER,
+    LKS_X509_NODE,
+    LKS_X509_USER,
+    LKS_X509_CONTROLLER
+};
 
 /* Names of nodes are host names; people may have an '@' in theirs. */
 bool lks_x509_user_name(struct lks_str name);

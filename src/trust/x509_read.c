@@ -56,9 +56,10 @@ bool lks_x509_user_name(struct lks_str name)
 /* Names with anything else in them, such as a zero byte, are no names. */
 static bool copy_name(struct lks_str s, struct lks_x509_about *out)
 {
-    bool good = out->use == LKS_X509_USER   ? lks_x509_user_name(s)
-                : out->use == LKS_X509_NODE ? lks_host_name(s)
-                                            : lks_str_printable(s);
+    bool host = out->use == LKS_X509_NODE || out->use == LKS_X509_CONTROLLER;
+    bool good = out->use == LKS_X509_USER ? lks_x509_user_name(s)
+                : host                    ? lks_host_name(s)
+                                          : lks_str_printable(s);
     if (!good || s.len > LKS_HOST_NAME_MAX)
         return false;
     memcpy(out->name, s.ptr, s.len);
@@ -70,7 +71,8 @@ static bool urn_name(struct lks_str word, struct lks_str name, struct lks_x509_a
     static const struct {
         const char *word;
         enum lks_x509_use use;
-    } uses[] = {{"node", LKS_X509_NODE}, {"user", LKS_X509_USER}};
+    } uses[] = {
+        {"node", LKS_X509_NODE}, {"user", LKS_X509_USER}, {"controller", LKS_X509_CONTROLLER}};
     for (size_t i = 0; i < LKS_COUNT(uses); i++) {
         if (lks_str_is(word, uses[i].word)) {
             out->use = uses[i].use;

@@ -1,0 +1,213 @@
+#include "sim/controllers.h"
+
+#include "tests/tuples.h"
+
+#include <stdio.h>
+
+/* The fleet begins ---------------------------------------------------------------------------- */
+
+static void publish(struct ctl_world *w, struct ctl *c)
+{
+    const struct lks_stack *stack = &w->manifest.stacks[0];
+    struct lks_store_blob blob = {.bytes = lks_str_from(lks_test_node_stack)};
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
+    struct lks_event event = {
+        .kind = LKS_EVENT_PUBLISH,
+        .by = CTL_BY,
+        .reason = CTL_SAID,
+        .publish = {.stack = stack, .manifest = lks_str_from(blob.digest)},
+    };
+    enum lks_code code = ctl_turn(w, c, &event, &blob);
+    for (unsigned to = LKS_STEP_LAB; code == LKS_OK && to <= LKS_STEP_RELEASED; to++) {
+        struct lks_event step = {.kind = LKS_EVENT_STEP, .by = LKS_STR("user:lee")};
+        step.step.digest = lks_str_from(stack->digest);
+        step.step.evidence = CTL_SAID;
+        step.step.to = (enum lks_stack_step)to;
+        code = ctl_turn(w, c, &step, NULL);
+    }
+    ctl_require(w, code == LKS_OK, "the stack is released");
+}
+
+static void enrol(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    char token[LKS_DIGEST_SIZE], fingerprint[LKS_DIGEST_SIZE];
+    struct lks_str name = lks_str_from(w->nodes[n].name);
+    (void)snprintf(token, sizeof(token), "sha256:%064x", n + 1);
+    (void)snprintf(fingerprint, sizeof(fingerprint), "sha256:%064x", n + 100);
+    struct lks_event make = {
+        .kind = LKS_EVENT_TOKEN,
+        .by = CTL_BY,
+        .reason = CTL_SAID,
+        .name = name,
+        .token = {.hash = lks_str_from(token),
+                  .expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall + LKS_SECOND},
+    };
+    struct lks_event use = {
+        .kind = LKS_EVENT_ENROLL,
+        .name = name,
+        .certificate = {.token_hash = lks_str_from(token),
+                        .fingerprint = lks_str_from(fingerprint),
+                        .serial = LKS_STR("01"),
+                        .expires = CTL_WALL + 24 * 3600 * LKS_SECOND},
+    };
+    if (ctl_turn(w, c, &make, NULL) == LKS_OK)
+        ctl_require(w, ctl_turn(w, c, &use, NULL) == LKS_OK, "a node is enrolled");
+}
+
+/* The first leader has a fleet to make; a later one where that was lost with it. */
+void ctl_fleet_begin(struct ctl_world *w, struct ctl *c)
+{
+    if (lks_engine_state(c->engine)->fleet_manifest != 0)
+        return;
+    struct lks_store_blob blob = {.bytes = lks_buf_view(&w->manifest_text)};
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
+    struct lks_event fleet = {
+        .kind = LKS_EVENT_FLEET,
+        .by = CTL_BY,
+        .reason = CTL_SAID,
+        .fleet = {.manifest = &w->manifest, .digest = lks_str_from(blob.digest), .accept = true},
+    };
+    if (lks_engine_state(c->engine)->stack_count == 0)
+        publish(w, c);
+    ctl_require(w, ctl_turn(w, c, &fleet, &blob) == LKS_OK, "the fleet is taken");
+    for (uint32_t n = 0; n < w->node_count && !w->failed; n++)
+        enrol(w, c, n);
+}
+
+static void report(struct ctl_world *w, struct ctl *c, uint32_t n, uint32_t node)
+{
+    struct ctl_node *t = &w->nodes[n];
+    struct lks_tuple tuple = *ctl_tuple(t->variant);
+    char text[64], boot[LKS_BOOT_TEXT_SIZE];
+    struct lks_store_blob blob;
+    struct lks_err err = {0};
+    uint8_t bytes[16] = {(uint8_t)(n + 1)};
+    lks_boot_text(bytes, boot);
+    tuple.node = lks_str_from(t->name);
+    tuple.boot_id = lks_str_from(boot);
+    tuple.taken = (int64_t)((CTL_WALL + w->now) / LKS_SECOND);
+    (void)snprintf(text, sizeof(text), "report %u of %s", ++t->reports, t->name);
+    blob.bytes = lks_str_from(text);
+    LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
+    struct lks_event event = {
+        .kind = LKS_EVENT_TUPLE,
+        .node = node,
+        .tuple = {.tuple = &tuple, .report = lks_str_from(blob.digest)},
+    };
+    (void)ctl_turn(w, c, &event, &blob);
+}
+
+void ctl_beat(struct ctl_world *w, uint32_t n)
+{
+    struct ctl_node *t = &w->nodes[n];
+    struct ctl *c = ctl_leader(w);
+    struct lks_beat b = {.protocol = LKS_BEAT_PROTOCOL, .seq = ++t->beats};
+    struct lks_err err = {0};
+    ctl_at(w, CTL_BEAT(n), w->now + CTL_HEARTBEAT);
+    if (c == NULL || t->silent || ctl_chance(w, 5))
+        return;
+    const struct lks_state *s = lks_engine_state(c->engine);
+    uint32_t node = lks_state_node(s, lks_str_from(t->name));
+    if (node == LKS_NO_NODE || !s->nodes[node].enrolled)
+        return;
+    b.boot[0] = (uint8_t)(n + 1);
+    b.sent = CTL_WALL + w->now;
+    ctl_digest_bytes(ctl_tuple(t->variant)->digest, b.tuple);
+    enum lks_code code = lks_engine_hear(c->engine, ctl_clock(w, c), node, &b, &err);
+    ctl_require(w, code == LKS_OK || code == LKS_E_UNAVAILABLE, err.msg);
+    if (!lks_str_is(lks_state_text(s, s->nodes[node].tuple), ctl_tuple(t->variant)->digest) ||
+        lks_state_wants_tuple(s, node))
+        report(w, c, n, node);
+    ctl_plan(w, c);
+}
+
+/* Machines get other software, fall silent, and come back. */
+void ctl_machine(struct ctl_world *w, uint32_t n)
+{
+    struct ctl_node *t = &w->nodes[n];
+    ctl_at(w, CTL_MACHINE(n), w->now + ctl_between(w, 20 * LKS_SECOND, 200 * LKS_SECOND));
+    if (w->calm)
+        return;
+    if (t->silent) {
+        t->silent = false;
+    } else if (ctl_chance(w, 40)) {
+        t->silent = true;
+    } else {
+        t->variant = (unsigned)lks_rng_below(&w->rng, CTL_VARIANTS);
+    }
+}
+
+/* Conditions and steps ------------------------------------------------------------------------ */
+
+static enum lks_code say_condition(struct ctl_world *w, struct ctl *c, uint32_t n,
+                                   enum lks_condition condition, bool on)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_CONDITION,
+        .by = CTL_BY,
+        .reason = CTL_SAID,
+        .name = lks_str_from(w->nodes[n].name),
+        .condition = {.condition = condition, .on = on, .text = CTL_SAID},
+    };
+    if (condition == LKS_CONDITION_CHANGING && on)
+        event.condition.stack = lks_str_from(w->manifest.stacks[0].digest);
+    return ctl_turn(w, c, &event, NULL);
+}
+
+/* A step begins by a command, which is refused until every yes that could name the node is over. */
+static void command_step(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    struct ctl_node *t = &w->nodes[n];
+    struct lks_event event = {
+        .kind = LKS_EVENT_COMMAND,
+        .by = CTL_BY,
+        .reason = CTL_SAID,
+        .name = lks_str_from(t->name),
+        .command = {.executor = LKS_STR("noop"),
+                    .expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall + 3600 * LKS_SECOND},
+    };
+    (void)ctl_turn(w, c, &event, NULL);
+}
+
+/* What the node says of its commands. */
+static void end_commands(struct ctl_world *w, struct ctl *c, uint32_t node)
+{
+    const struct lks_state *s = lks_engine_state(c->engine);
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        if (s->commands[i].node != node || s->commands[i].ended)
+            continue;
+        struct lks_event event = {
+            .kind = LKS_EVENT_RESULT,
+            .node = node,
+            .result = {.id = s->commands[i].id, .outcome = LKS_OUTCOME_DONE, .text = CTL_SAID},
+        };
+        (void)ctl_turn(w, c, &event, NULL);
+    }
+}
+
+/* One node after the other is closed, changed when the time has come, and opened again. */
+void ctl_change(struct ctl_world *w)
+{
+    struct ctl *c = ctl_leader(w);
+    ctl_at(w, CTL_CHANGE, w->now + ctl_between(w, LKS_SECOND, 4 * LKS_SECOND));
+    uint32_t n = (uint32_t)lks_rng_below(&w->rng, w->node_count);
+    if (c == NULL || lks_engine_state(c->engine)->placed_count == 0)
+        return;
+    const struct lks_state *s = lks_engine_state(c->engine);
+    uint32_t node = lks_state_node(s, lks_str_from(w->nodes[n].name));
+    struct ctl_node *t = &w->nodes[n];
+    if (ctl_chance(w, 10)) {
+        (void)say_condition(w, c, n, LKS_CONDITION_UNHEALTHY, !s->nodes[node].unhealthy);
+    } else if (s->nodes[node].changing == 0) {
+        if (!w->calm && ctl_chance(w, 30))
+            (void)say_condition(w, c, n, LKS_CONDITION_CHANGING, true);
+    } else if (t->stepped_until == 0 && s->nodes[node].pending == 0) {
+        command_step(w, c, n);
+    } else if (t->stepped_until != 0 && t->stepped_until <= w->now) {
+        t->stepped_until = 0;
+        end_commands(w, c, node);
+        (void)say_condition(w, c, n, LKS_CONDITION_CHANGING, false);
+    }
+}

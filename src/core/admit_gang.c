@@ -1,0 +1,192 @@
+/* What the nodes of a job are to each other. */
+#include "core/admit_parts.h"
+#include "core/verdict.h"
+
+#define S(s) LKS_STR_ARG(s)
+
+/* Postures ----------------------------------------------------------------------------------- */
+
+static struct lks_str pool_name(const struct lks_admitting *a, const struct lks_admit_part *part)
+{
+    return part->pool != NULL ? lks_state_text(a->state, part->pool->name) : LKS_STR("");
+}
+
+static void add_posture(struct lks_admitting *a, const struct lks_admit_part *one,
+                        const struct lks_admit_part *other, const char *why)
+{
+    struct lks_admit_no no = {
+        .bar = LKS_BAR_POSTURE,
+        .pool = pool_name(a, other),
+        .text = lks_admitting_text(a,
+                                   "pools '%" LKS_STR_FMT "' (%" LKS_STR_FMT ") and '%" LKS_STR_FMT
+                                   "' (%" LKS_STR_FMT ") do not share a job: %s",
+                                   S(pool_name(a, one)), S(lks_state_text(a->state, one->posture)),
+                                   S(pool_name(a, other)),
+                                   S(lks_state_text(a->state, other->posture)), why)};
+    lks_admitting_add(a, lks_admitting_enforced(a, false), &no);
+}
+
+/* Development shares nothing with production, and those that pin without exception share nothing
+ * with others. What is left is a trainer with its rollout workers, or pools that tolerate it. */
+void lks_admitting_postures(struct lks_admitting *a)
+{
+    const struct lks_admit_part *first = a->taken[0], *never = NULL, *mixed = NULL, *apart = NULL;
+    for (uint32_t i = 0; i < a->taken_count; i++) {
+        const struct lks_admit_part *part = a->taken[i];
+        if (apart == NULL && part->production != first->production)
+            apart = part;
+        if (never == NULL && part->never)
+            never = part;
+    }
+    for (uint32_t i = 0; i < a->taken_count && never != NULL && mixed == NULL; i++) {
+        if (a->taken[i]->posture != never->posture)
+            mixed = a->taken[i];
+    }
+    if (apart != NULL)
+        add_posture(a, first, apart, "one is production and one is not");
+    else if (mixed != NULL)
+        add_posture(a, never, mixed, "a synchronous gang is of one posture");
+}
+
+/* Values ------------------------------------------------------------------------------------- */
+
+/* Nodes that have the same. */
+struct group {
+    struct lks_admit_key key;
+    uint32_t node; /* the first of them */
+    uint32_t count;
+    bool differs; /* from most others */
+    struct lks_str text;
+};
+
+struct groups {
+    struct group *items;
+    uint32_t *of_verdict; /* by place in `verdicts`: the group, counted from 1 */
+    uint32_t count, room, nodes;
+    const struct group *most;
+};
+
+static struct group *group_of(struct groups *g, const struct lks_state_verdict *v)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->items[i].key.stack == v->stack && g->items[i].key.values == v->values)
+            return &g->items[i];
+    }
+    struct group *made = &g->items[g->count++];
+    made->key = (struct lks_admit_key){v->stack, v->values};
+    return made;
+}
+
+/* The verdict of a node that must agree with others and has something to compare; 0: none. */
+static uint32_t compared(const struct lks_admitting *a, size_t rank)
+{
+    uint32_t node = a->nodes[rank];
+    if (node == LKS_NO_NODE || !lks_admitting_part(a, node)->sync)
+        return 0;
+    return a->state->nodes[node].verdict;
+}
+
+/* Verdicts are few and nodes are many: the former are sorted into groups, the latter counted. */
+static bool make_groups(struct lks_admitting *a, struct groups *g)
+{
+    const struct lks_state *s = a->state;
+    struct lks_arena *arena = &a->out->arena;
+    size_t room = a->ask->count < s->verdict_count ? a->ask->count : s->verdict_count;
+    g->items = lks_arena_array(arena, room, sizeof(g->items[0]));
+    g->of_verdict = lks_arena_array(arena, s->verdict_count, sizeof(g->of_verdict[0]));
+    if (g->items == NULL || g->of_verdict == NULL) {
+        lks_admitting_fail(a);
+        return false;
+    }
+    for (size_t i = 0; i < a->ask->count; i++) {
+        uint32_t verdict = compared(a, i);
+        if (verdict == 0)
+            continue;
+        if (g->of_verdict[verdict] == 0)
+            g->of_verdict[verdict] = (uint32_t)(group_of(g, &s->verdicts[verdict]) - g->items) + 1;
+        struct group *group = &g->items[g->of_verdict[verdict] - 1];
+        if (group->count++ == 0)
+            group->node = a->nodes[i];
+        g->nodes++;
+    }
+    g->most = &g->items[0];
+    for (uint32_t i = 1; i < g->count; i++) {
+        if (g->items[i].count > g->most->count)
+            g->most = &g->items[i];
+    }
+    return true;
+}
+
+/* The value of `subject`, most likely the next of `*lines`, else any of `all`. */
+static bool value_of(struct lks_str subject, struct lks_str all, struct lks_str *lines,
+                     struct lks_value *out)
+{
+    if (lks_value_next(lines, out) && lks_str_eq(out->subject, subject))
+        return true;
+    *lines = all;
+    while (lks_value_next(lines, out)) {
+        if (lks_str_eq(out->subject, subject))
+            return true;
+    }
+    return false;
+}
+
+/* The first component in which two lists of values differ. What a job's image brings has no value,
+ * or no line, on a node without one: that is no difference. */
+static bool first_difference(struct lks_str a, struct lks_str b, struct lks_value *one,
+                             struct lks_value *other)
+{
+    struct lks_str rest = b;
+    while (lks_value_next(&a, one)) {
+        if (value_of(one->subject, b, &rest, other) && one->value.len > 0 && other->value.len > 0 &&
+            !lks_str_eq(one->value, other->value))
+            return true;
+    }
+    return false;
+}
+
+static void compare_group(struct lks_admitting *a, const struct groups *g, struct group *group)
+{
+    const struct lks_state *s = a->state;
+    const struct group *most = g->most;
+    struct lks_value one = {0}, other = {0};
+    bool values = first_difference(lks_state_text(s, group->key.values),
+                                   lks_state_text(s, most->key.values), &one, &other);
+    bool stacks = group->key.stack != most->key.stack;
+    group->differs = values || stacks;
+    if (values)
+        group->text = lks_admitting_text(
+            a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where %u of %u have %" LKS_STR_FMT "%s",
+            S(one.subject), S(one.value), most->count, g->nodes, S(other.value),
+            stacks ? ", and another stack" : "");
+    else if (stacks)
+        group->text = lks_admitting_text(
+            a, "stack '%" LKS_STR_FMT "', where %u of %u have '%" LKS_STR_FMT "'",
+            S(lks_admitting_stack(a, group->node, group->key.stack)), most->count, g->nodes,
+            S(lks_admitting_stack(a, most->node, most->key.stack)));
+}
+
+void lks_admitting_odd(struct lks_admitting *a)
+{
+    struct groups g = {0};
+    bool refuse = lks_admitting_enforced(a, true);
+    if (!make_groups(a, &g))
+        return;
+    for (uint32_t i = 0; i < g.count; i++) {
+        if (&g.items[i] != g.most)
+            compare_group(a, &g, &g.items[i]);
+    }
+    for (size_t i = 0; i < a->ask->count; i++) {
+        uint32_t verdict = compared(a, i);
+        const struct group *group = verdict > 0 ? &g.items[g.of_verdict[verdict] - 1] : NULL;
+        if (group == NULL || !group->differs)
+            continue;
+        const struct lks_admit_no no = {
+            .bar = LKS_BAR_DISAGREES,
+            .node = a->ask->names[i],
+            .pool = pool_name(a, lks_admitting_part(a, a->nodes[i])),
+            .text = group->text,
+        };
+        lks_admitting_add(a, refuse, &no);
+    }
+}

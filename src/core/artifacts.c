@@ -1,0 +1,57 @@
+#include "core/artifacts.h"
+
+static void add_once(struct lks_buf *out, size_t from, struct lks_str digest)
+{
+    struct lks_str so_far = {out->ptr != NULL ? out->ptr + from : "", out->len - from};
+    if (digest.len == 0 || lks_words_have(so_far, digest))
+        return;
+    if (so_far.len > 0)
+        lks_buf_addc(out, ' ');
+    lks_buf_add(out, digest);
+}
+
+void lks_artifacts_of(const struct lks_stack *stack, struct lks_buf *out)
+{
+    size_t from = out->len;
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_doc *list = lks_doc_member(stack->components[i].doc, "artifacts");
+        const struct lks_doc *first = list != NULL ? list->first : NULL;
+        for (const struct lks_doc *item = first; item != NULL; item = item->next)
+            add_once(out, from, item->text);
+    }
+    const struct lks_doc *table =
+        stack->tuning != NULL ? lks_doc_member(stack->tuning, "table") : NULL;
+    if (table != NULL)
+        add_once(out, from, lks_doc_text(table, "digest"));
+}
+
+bool lks_stack_in_use(const struct lks_state *s, lks_text digest)
+{
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        const struct lks_state_pool *pool = &s->pools[p];
+        if (pool->known && (pool->stack_digest == digest || pool->stack_before == digest))
+            return true;
+    }
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        const struct lks_node *node = &s->nodes[n];
+        if (node->placed && node->changing != 0 && node->target == digest)
+            return true;
+    }
+    return false;
+}
+
+bool lks_artifact_needed(const struct lks_state *s, struct lks_str digest)
+{
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        const struct lks_state_stack *stack = &s->stacks[i];
+        if (lks_words_have(lks_state_text(s, stack->artifacts), digest) &&
+            (stack->step != LKS_STEP_RETIRED || lks_stack_in_use(s, stack->digest)))
+            return true;
+    }
+    for (uint32_t i = 0; i < s->command_count && s->commands_open > 0; i++) {
+        const struct lks_state_command *command = &s->commands[i];
+        if (!command->ended && lks_words_have(lks_state_text(s, command->digests), digest))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,508 @@
+/* What was read out of band, what others say of a node, and drift: when it begins and ends, why,
+ * and what is done about it. */
+#include "core/basis.h"
+#include "core/decide_rules.h"
+#include "core/drift_cause.h"
+#include "core/standing.h"
+#include "core/verdict.h"
+
+enum {
+    JUDGED_SLICE = 32,         /* verdicts that a tick makes */
+    ENDED_SLICE = 64,          /* out-of-band readings that a tick finds past their age */
+    PROPOSAL_BYTES_MAX = 4096, /* of host names in an alarm; more are counted */
+};
+
+#define OWNER "lockstep:drift"
+#define S(s)  LKS_STR_ARG(s)
+
+static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
+{
+    return lks_state_name(d->state, node);
+}
+
+static bool has_room(struct lks_deciding *d)
+{
+    bool room = d->out->count < LKS_DECISION_SLICE;
+    d->out->more = d->out->more || !room;
+    return room;
+}
+
+static bool is_text(const struct lks_deciding *d, lks_text have, const char *text)
+{
+    return lks_str_is(lks_state_text(d->state, have), text);
+}
+
+/* Out of band ------------------------------------------------------------------------------- */
+
+/* Record what stands for the node from here on, and how it compares. */
+static void record_outband(struct lks_deciding *d, uint32_t node, struct lks_rec_outband record,
+                           const struct lks_deciding_basis *outband, bool expired)
+{
+    struct lks_deciding_basis whole;
+    struct lks_deciding_basis inband = lks_deciding_known(d, d->state->nodes[node].inband);
+    if (!lks_deciding_whole(d, &inband, outband, expired, &whole))
+        return;
+    lks_deciding_basis(d, outband);
+    lks_deciding_basis(d, &whole);
+    (void)lks_deciding_judge(d, &whole, lks_state_intent(d->state, node));
+    record.node = name_of(d, node);
+    record.basis = outband->digest;
+    record.whole = whole.digest;
+    lks_deciding_add(d, LKS_RECORD_OUTBAND)->outband = record;
+}
+
+void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+{
+    static const struct lks_deciding_basis none = {.text = {"", 0}, .digest = {"", 0}};
+    if (d->state->nodes[node].outband != 0)
+        record_outband(d, node, (struct lks_rec_outband){.by = d->event->by, .reason = reason},
+                       &none, false);
+}
+
+static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
+{
+    const struct lks_tuple *t = d->event->outband.tuple;
+    struct lks_str name = name_of(d, node);
+    if (t->node.len > 0 && !lks_str_eq(t->node, name))
+        lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT, S(t->node));
+    else if (taken > d->now.wall + d->state->limits.skew)
+        lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; look at the clocks");
+    else if (taken < d->state->nodes[node].outband_taken)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " was read out of band after these were taken",
+                            S(name));
+    else
+        return true;
+    return false;
+}
+
+/* The same readings again are recorded, too: they are younger. */
+void lks_decide_outband(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_tuple *t = e->outband.tuple;
+    struct lks_deciding_basis outband;
+    uint32_t node = lks_state_node(d->state, e->name);
+    if (node == LKS_NO_NODE) {
+        lks_deciding_no_node(d, e->name);
+        return;
+    }
+    if (t == NULL) {
+        if (lks_deciding_reason(d))
+            lks_deciding_outband_over(d, node, lks_str_trim(e->reason));
+        return;
+    }
+    lks_ms taken = t->taken > 0 ? (lks_ms)t->taken * LKS_SECOND : d->now.wall;
+    if (check_outband(d, node, taken) && lks_deciding_readings(d, t, &outband))
+        record_outband(d, node,
+                       (struct lks_rec_outband){.report = e->outband.report,
+                                                .taken = taken,
+                                                .by = e->by,
+                                                .reason = lks_str_trim(e->reason)},
+                       &outband, lks_deciding_expired(d, taken));
+}
+
+static void end_outband(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_deciding_basis outband = lks_deciding_known(d, n->outband);
+    record_outband(d, node,
+                   (struct lks_rec_outband){.report = lks_state_text(d->state, n->outband_report),
+                                            .taken = n->outband_taken,
+                                            .reason = LKS_STR("past its age")},
+                   &outband, true);
+}
+
+/* The due entries are the top of the heap: below one that is not due none is. */
+static void outband_tick(struct lks_deciding *d)
+{
+    enum { DEPTH = 64 };
+    const struct lks_heap *h = &d->state->outband_ends;
+    size_t stack[DEPTH] = {0}, depth = h->count > 0, ended = 0;
+    while (depth > 0) {
+        size_t at = stack[--depth];
+        if (at >= h->count || h->entries[at].at > d->now.wall)
+            continue;
+        if (ended++ == ENDED_SLICE || !has_room(d)) {
+            d->out->more = true;
+            return;
+        }
+        end_outband(d, h->entries[at].id);
+        LKS_ASSERT(depth + 2 <= DEPTH);
+        stack[depth++] = 2 * at + 2;
+        stack[depth++] = 2 * at + 1;
+    }
+}
+
+/* Verdicts ---------------------------------------------------------------------------------- */
+
+/* A pin moved, or a change began: readings that are known already are held against the new intent,
+ * each once for all that have them. */
+static void verdict_tick(struct lks_deciding *d)
+{
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset done = {0};
+    const struct lks_standing *st = d->state->standing;
+    struct lks_err err = {0};
+    size_t judged = 0;
+    if (st->lacking == 0)
+        return;
+    if (lks_bitset_init(&done, d->state->basis_room, &err) != LKS_OK) {
+        d->out->failed = err.code;
+        return;
+    }
+    for (size_t n = lks_bitset_next(&st->lacks, 0); n < st->lacks.size;
+         n = lks_bitset_next(&st->lacks, n + 1)) {
+        uint32_t whole = d->state->nodes[n].whole;
+        if (lks_bitset_test(&done, whole - 1))
+            continue;
+        lks_bitset_set(&done, whole - 1);
+        struct lks_deciding_basis basis = lks_deciding_known(d, whole);
+        size_t before = d->out->count;
+        (void)lks_deciding_judge(d, &basis, lks_state_intent(d->state, (uint32_t)n));
+        judged += d->out->count > before;
+        if (judged == JUDGED_SLICE || !has_room(d)) {
+            d->out->more = true;
+            return;
+        }
+    }
+}
+
+/* Conditions -------------------------------------------------------------------------------- */
+
+/* Of a host list, as many nodes as one call may touch. */
+static bool check_nodes(struct lks_deciding *d, struct lks_hostlist *out)
+{
+    size_t most = d->state->limits.call_nodes;
+    if (!lks_deciding_hosts(d, out))
+        return false;
+    if (out->count <= most)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "these are %zu nodes, and one call may touch %zu (limits.call_nodes); more "
+                        "belongs in a change",
+                        out->count, most);
+    return false;
+}
+
+static bool check_target(struct lks_deciding *d, struct lks_str digest)
+{
+    if (digest.len == 0 || lks_book_stack(d->book, digest) != NULL)
+        return true;
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+                        "no stack '%" LKS_STR_FMT "' is known; publish it first", S(digest));
+    return false;
+}
+
+/* That something is wrong, or is about to be changed, is said with the reason for it. */
+static bool check_condition(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    lks_ms until = e->condition.until;
+    bool on = e->condition.on;
+    bool needs_text = on && (e->condition.condition == LKS_CONDITION_UNHEALTHY ||
+                             e->condition.condition == LKS_CONDITION_CHANGING);
+    if ((needs_text || e->condition.text.len > 0) &&
+        !lks_deciding_line(d, "text", e->condition.text, LKS_REASON_MAX))
+        return false;
+    if (on && e->condition.condition == LKS_CONDITION_ATTESTED && until <= d->now.wall)
+        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation ends in the future");
+    else if (on && e->condition.condition == LKS_CONDITION_CHECKED &&
+             until > d->now.wall + d->state->limits.skew)
+        lks_deciding_refuse(d, LKS_E_INVALID, "until: a check that passed did so in the past");
+    else
+        return e->condition.condition != LKS_CONDITION_CHANGING || !on ||
+               check_target(d, e->condition.stack);
+    return false;
+}
+
+static bool is_said(const struct lks_deciding *d, const struct lks_node *n,
+                    const struct lks_rec_condition *c)
+{
+    bool text = lks_str_eq(lks_state_text(d->state, n->condition_text), c->text);
+    bool target = lks_str_eq(lks_state_text(d->state, n->target), c->stack);
+    switch ((enum lks_condition)c->condition) {
+    case LKS_CONDITION_UNHEALTHY:
+        return n->unhealthy == c->on && (text || !c->on);
+    case LKS_CONDITION_CHANGING:
+        return (n->changing != 0) == c->on && ((text && target) || !c->on);
+    case LKS_CONDITION_ATTESTED:
+        return n->attested_until == c->until;
+    case LKS_CONDITION_CHECKED:
+    case LKS_CONDITION_COUNT:
+        break;
+    }
+    return n->checked_at == c->until;
+}
+
+void lks_decide_condition(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    struct lks_hostlist hosts = {0};
+    if (!check_condition(d) || !check_nodes(d, &hosts))
+        return;
+    bool changing = e->condition.condition == LKS_CONDITION_CHANGING;
+    bool checked = e->condition.condition == LKS_CONDITION_CHECKED;
+    bool timed = checked || e->condition.condition == LKS_CONDITION_ATTESTED;
+    struct lks_rec_condition record = {
+        .condition = e->condition.condition,
+        .on = e->condition.on,
+        .until = timed && e->condition.on ? e->condition.until : 0,
+        .stack = changing && e->condition.on ? e->condition.stack : LKS_STR(""),
+        .by = e->by,
+        .text = e->condition.text,
+    };
+    if (checked && record.on && record.until == 0)
+        record.until = d->now.wall;
+    for (size_t i = 0; i < hosts.count; i++) {
+        record.node = hosts.names[i];
+        if (!is_said(d, &d->state->nodes[lks_state_node(d->state, hosts.names[i])], &record))
+            lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;
+    }
+}
+
+/* Acts -------------------------------------------------------------------------------------- */
+
+static const struct lks_state_pool *pool_of(const struct lks_deciding *d, uint32_t node)
+{
+    uint32_t pool = d->state->nodes[node].pool;
+    return pool < d->state->pool_count ? &d->state->pools[pool] : NULL;
+}
+
+/* What is to be done about drift in a pool: nothing where it only observes, alarms where it warns,
+ * all that is asked for where it enforces. */
+static unsigned acts_of(const struct lks_deciding *d, const struct lks_state_pool *pool)
+{
+    if (pool == NULL)
+        return 0;
+    if (is_text(d, pool->enforce, "on"))
+        return pool->on_drift;
+    return is_text(d, pool->enforce, "warn") ? pool->on_drift & LKS_ACT_ALARM : 0;
+}
+
+static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str text)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    unsigned acts = acts_of(d, pool_of(d, node));
+    if ((acts & LKS_ACT_ALARM) != 0)
+        (void)lks_deciding_alarm(d, LKS_ALARM_DRIFT, name_of(d, node), text);
+    if ((acts & LKS_ACT_DRAIN) != 0 && n->asset == 0 && n->drained_by == 0)
+        lks_deciding_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
+            .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = text};
+}
+
+/* The open alarm of lockstepd's own about `subject`; NULL: none. */
+static const struct lks_state_alarm *open_alarm(const struct lks_deciding *d,
+                                                enum lks_alarm_kind kind, lks_text subject)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = s->alarm_count; i-- > 0 && s->alarms_open > 0;) {
+        const struct lks_state_alarm *a = &s->alarms[i];
+        if (a->released == 0 && a->kind == kind && a->subject == subject)
+            return a;
+    }
+    return NULL;
+}
+
+static void release_alarm(struct lks_deciding *d, const struct lks_state_alarm *alarm,
+                          struct lks_str reason)
+{
+    if (alarm != NULL)
+        lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+            (struct lks_rec_alarm_released){.id = alarm->id, .reason = reason};
+}
+
+void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+{
+    if (is_text(d, d->state->nodes[node].drained_by, OWNER))
+        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained = (struct lks_rec_undrained){
+            .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = reason};
+}
+
+/* Proposals --------------------------------------------------------------------------------- */
+
+/* Nodes of a pool that drift once this decision is true. */
+static bool will_drift(const struct lks_deciding *d, size_t n, uint32_t pool)
+{
+    const struct lks_standing *st = d->state->standing;
+    return d->state->nodes[n].pool == pool && lks_bitset_test(&st->differs, n);
+}
+
+static struct lks_str proposal_text(struct lks_deciding *d, uint32_t pool)
+{
+    const struct lks_bitset *differs = &d->state->standing->differs;
+    size_t count = 0, room = lks_bitset_count(differs);
+    struct lks_str *names = lks_arena_array(&d->out->arena, room + 1, sizeof(names[0]));
+    struct lks_str hosts = {"", 0};
+    if (names == NULL) {
+        d->out->failed = LKS_E_NOMEM;
+        return hosts;
+    }
+    for (size_t n = lks_bitset_next(differs, 0); n < differs->size;
+         n = lks_bitset_next(differs, n + 1)) {
+        if (will_drift(d, n, pool))
+            names[count++] = name_of(d, (uint32_t)n);
+    }
+    if (count == 0)
+        return hosts;
+    if (!lks_deciding_fold(d, names, count, &hosts) || hosts.len > PROPOSAL_BYTES_MAX)
+        hosts = LKS_STR("more than can be listed");
+    struct lks_str stack = lks_state_text(d->state, d->state->pools[pool].stack);
+    return lks_deciding_text(d,
+                             "%zu nodes should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                             count, S(stack), S(hosts));
+}
+
+/* One proposal a pool, which names all that drift: an older one that names others makes room. */
+static void propose(struct lks_deciding *d, uint32_t pool)
+{
+    const struct lks_state_pool *p = &d->state->pools[pool];
+    const struct lks_state_alarm *open = open_alarm(d, LKS_ALARM_PROPOSAL, p->name);
+    if (open == NULL && (acts_of(d, p) & LKS_ACT_PROPOSE) == 0)
+        return;
+    struct lks_str text = proposal_text(d, pool);
+    if (open != NULL && lks_str_eq(lks_state_text(d->state, open->text), text))
+        return;
+    release_alarm(d, open,
+                  text.len > 0 ? LKS_STR("other nodes drift by now")
+                               : LKS_STR("no node of the pool drifts any more"));
+    if (text.len == 0 || (acts_of(d, p) & LKS_ACT_PROPOSE) == 0)
+        return;
+    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm =
+        (struct lks_rec_alarm){.id = d->next_alarm++,
+                               .kind = LKS_ALARM_PROPOSAL,
+                               .subject = lks_state_text(d->state, p->name),
+                               .text = text};
+}
+
+/* Drift ------------------------------------------------------------------------------------- */
+
+static struct lks_str evidence_of(const struct lks_deciding *d, const struct lks_node *n)
+{
+    return lks_state_text(d->state, n->report != 0 ? n->report : n->outband_report);
+}
+
+static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_cause_told told = lks_cause_tell(causes, node);
+    lks_deciding_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
+        .node = name_of(d, node),
+        .on = true,
+        .stack = lks_state_text(d->state, lks_state_intent(d->state, node)),
+        .cause = told.cause,
+        .text = told.text,
+        .evidence = evidence_of(d, n),
+    };
+    lks_deciding_turn(d, node, "drift");
+    if (!lks_deciding_waits(d, n->pool))
+        begin_acts(d, node, told.text);
+}
+
+/* How it came right, and whether it did: what is merely not known any more is no way back into
+ * service. */
+static struct lks_str how_ended(struct lks_deciding *d, uint32_t node, bool *right)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
+    *right = true;
+    if (v != NULL && v->judged == LKS_JUDGED_CONFORMS)
+        return LKS_STR("it conforms again");
+    if (v != NULL && v->judged == LKS_JUDGED_DRIFT) {
+        struct lks_str lines = lks_state_text(d->state, v->wrong);
+        struct lks_wrong wrong;
+        uint64_t id = 0;
+        while (id == 0 && lks_wrong_next(&lines, &wrong))
+            id = lks_standing_covered(d->state, node, wrong.subject, wrong.actual);
+        return lks_deciding_text(d, "deviation %llu covers it", (unsigned long long)id);
+    }
+    *right = false;
+    if (v != NULL)
+        return LKS_STR("what differed could not be measured");
+    return LKS_STR("it is not held against that stack any more");
+}
+
+static void end(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    bool right;
+    struct lks_str how = how_ended(d, node, &right);
+    lks_deciding_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
+        .node = name_of(d, node),
+        .stack = lks_state_text(d->state, lks_state_intent(d->state, node)),
+        .cause = n->drift_cause,
+        .text = how,
+        .evidence = evidence_of(d, n),
+    };
+    lks_text subject = 0;
+    if (lks_intern_find(&d->state->texts, name_of(d, node), &subject))
+        release_alarm(d, open_alarm(d, LKS_ALARM_DRIFT, subject), how);
+    if (right)
+        lks_deciding_undrain(d, node, how);
+}
+
+/* A verdict is about to be made, and then it is known whether drift ended. */
+static bool is_awaited(const struct lks_deciding *d, size_t node)
+{
+    const struct lks_state *s = d->state;
+    return lks_bitset_test(&s->standing->lacks, node) &&
+           lks_state_readings(s, s->nodes[node].whole).len > 0 &&
+           lks_book_stack(d->book, lks_state_text(s, lks_state_intent(s, (uint32_t)node))) != NULL;
+}
+
+/* Begin or end what is news, and note whose pools it was in. */
+static void drift_news(struct lks_deciding *d, struct lks_bitset *pools)
+{
+    const struct lks_standing *st = d->state->standing;
+    struct lks_causes causes;
+    lks_causes_init(&causes, d);
+    enum { WORD = 64 };
+    for (size_t w = 0; w * WORD < st->differs.size; w++) {
+        uint64_t news = st->differs.words[w] ^ st->recorded.words[w];
+        for (; news != 0; news &= news - 1) {
+            uint32_t node = (uint32_t)(w * WORD) + (uint32_t)__builtin_ctzll(news);
+            if (!has_room(d))
+                return;
+            if (lks_bitset_test(&st->differs, node))
+                begin(d, &causes, node);
+            else if (!is_awaited(d, node))
+                end(d, node);
+            else
+                continue;
+            if (d->state->nodes[node].pool < pools->size)
+                lks_bitset_set(pools, d->state->nodes[node].pool);
+        }
+    }
+}
+
+void lks_decide_drift_tick(struct lks_deciding *d)
+{
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset pools = {0};
+    struct lks_err err = {0};
+    if (!has_room(d))
+        return;
+    outband_tick(d);
+    verdict_tick(d);
+    if (d->state->standing->news == 0 || d->out->failed != LKS_OK)
+        return;
+    if (lks_bitset_init(&pools, (size_t)d->state->pool_count + 1, &err) != LKS_OK) {
+        d->out->failed = err.code;
+        return;
+    }
+    drift_news(d, &pools);
+    for (size_t p = lks_bitset_next(&pools, 0); p < pools.size;
+         p = lks_bitset_next(&pools, p + 1)) {
+        if (!lks_deciding_waits(d, (uint32_t)p))
+            propose(d, (uint32_t)p);
+    }
+}
+
+/* As if it began now, for all that drift in the pool. */
+void lks_deciding_acts(struct lks_deciding *d, uint32_t pool)
+{
+    const struct lks_bitset *recorded = &d->state->standing->recorded;
+    for (size_t n = lks_bitset_next(recorded, 0); n < recorded->size;
+         n = lks_bitset_next(recorded, n + 1)) {
+        if (d->state->nodes[n].pool == pool)
+            begin_acts(d, (uint32_t)n, lks_state_text(d->state, d->state->nodes[n].drift_text));
+    }
+    propose(d, pool);
+}

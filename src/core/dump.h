@@ -1,0 +1,24 @@
+/* For core/dump*.c: the state on its way to becoming records again. */
+#ifndef LKS_CORE_DUMP_H
+#define LKS_CORE_DUMP_H
+
+#include "core/state.h"
+
+struct lks_dump {
+    const struct lks_state *s;
+    lks_state_emit *emit;
+    void *ctx;
+    struct lks_err *err;
+    enum lks_code code; /* the first failure; nothing is emitted behind it */
+};
+
+void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r);
+struct lks_str lks_dump_text(const struct lks_dump *d, lks_text id);
+struct lks_str lks_dump_basis(const struct lks_dump *d, uint32_t handle); /* its digest */
+
+/* dump_lists.c. Verdicts of readings that are known, or of those that only nodes name. */
+void lks_dump_bases(struct lks_dump *d);
+void lks_dump_verdicts(struct lks_dump *d, bool known);
+void lks_dump_lists(struct lks_dump *d);
+
+#endif

@@ -1,0 +1,25 @@
+/* Published stacks, parsed, by digest: what records name and decisions need. */
+#ifndef LKS_CORE_SHELF_H
+#define LKS_CORE_SHELF_H
+
+#include "base/intern.h"
+#include "model/manifest.h"
+
+struct lks_shelf {
+    struct lks_intern digests;
+    struct lks_manifest **manifests; /* owned; by id: the file that has it, NULL: gone */
+    const struct lks_stack **stacks; /* by id, in that file */
+    uint32_t room;
+};
+
+void lks_shelf_init(struct lks_shelf *shelf);
+void lks_shelf_fini(struct lks_shelf *shelf);
+
+/* Take what `manifest` holds, with a stack of this digest in it; INVALID where there is none. Of
+ * two with one digest the first stays. On success `manifest` is empty. */
+enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
+                            struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
+
+const struct lks_stack *lks_shelf_stack(const struct lks_shelf *shelf, struct lks_str digest);
+
+#endif

@@ -1,0 +1,182 @@
+#include "core/sweep.h"
+
+#include <stdlib.h>
+
+#define HOUR (3600 * LKS_SECOND)
+#define DAY  (LKS_FLEET_SWEEP_HOURS * HOUR)
+
+enum { URL_BYTES_MAX = 4096, DOUBLINGS_MAX = 20, DOMAIN_BYTES_MAX = 256 << 20 };
+
+static const struct lks_str nothing = {"", 0};
+
+/* The fleet that the endpoints stand in; NULL: none was applied. */
+static const struct lks_fleet *fleet_of(const struct lks_book *book)
+{
+    const struct lks_manifest *m = book->manifest;
+    return m != NULL && m->fleet_count > 0 ? &m->fleets[0] : NULL;
+}
+
+static lks_ms every_of(const struct lks_pool *pool)
+{
+    return (lks_ms)pool->sweep_hours * HOUR;
+}
+
+/* How often each domain's assets are read: as often as its most frequent pool. */
+struct domains {
+    struct lks_intern names;
+    lks_ms *every; /* owned; by id */
+    size_t room;
+};
+
+static void domains_fini(struct domains *d)
+{
+    lks_intern_fini(&d->names);
+    free(d->every);
+}
+
+static enum lks_code add_domain(struct domains *d, struct lks_str name, lks_ms every,
+                                struct lks_err *err)
+{
+    uint32_t id = 0, before = lks_intern_count(&d->names);
+    if (before >= d->room) {
+        size_t room = 2 * (size_t)before + 16;
+        lks_ms *grown = reallocarray(d->every, room, sizeof(d->every[0]));
+        if (grown == NULL)
+            return lks_fail_nomem(err);
+        d->every = grown;
+        d->room = room;
+    }
+    if (lks_intern_id(&d->names, name, &id, err) != LKS_OK)
+        return err->code;
+    if (id == before || every < d->every[id])
+        d->every[id] = every;
+    return LKS_OK;
+}
+
+static enum lks_code find_domains(const struct lks_fleet *fleet, struct domains *d,
+                                  struct lks_err *err)
+{
+    lks_intern_init(&d->names, DOMAIN_BYTES_MAX);
+    for (size_t i = 0; i < fleet->node_groups; i++) {
+        const struct lks_group *group = &fleet->nodes[i];
+        if (group->domain.len > 0 &&
+            add_domain(d, group->domain, every_of(group->pool), err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* The address with the host's name in the place of each {host}. */
+static void put_url(struct lks_buf *out, struct lks_str pattern, struct lks_str host)
+{
+    struct lks_str mark = LKS_STR("{host}"), head;
+    ptrdiff_t at = 0;
+    lks_buf_truncate(out, 0);
+    while ((at = lks_str_find(pattern, mark)) >= 0) {
+        head = (struct lks_str){pattern.ptr, (size_t)at};
+        lks_buf_add(out, head);
+        lks_buf_add(out, host);
+        pattern.ptr += (size_t)at + mark.len;
+        pattern.len -= (size_t)at + mark.len;
+    }
+    lks_buf_add(out, pattern);
+}
+
+struct listing {
+    const struct lks_state *state;
+    struct domains domains;
+    struct lks_buf url;
+    lks_sweep_fn *fn;
+    void *ctx;
+    bool stopped;
+    struct lks_err *err;
+};
+
+static void listing_fini(struct listing *l)
+{
+    domains_fini(&l->domains);
+    lks_buf_fini(&l->url);
+}
+
+static lks_ms due_of(const struct lks_state *s, struct lks_str name, lks_ms every)
+{
+    uint32_t node = lks_state_node(s, name);
+    lks_ms taken = node != LKS_NO_NODE ? s->nodes[node].outband_taken : 0;
+    return taken > 0 ? taken + every : 0;
+}
+
+static enum lks_code list_group(struct listing *l, const struct lks_group *group)
+{
+    struct lks_str url = lks_doc_text(lks_doc_member(group->doc, "bmc"), "url");
+    uint32_t domain = 0;
+    struct lks_sweep_task task = {.site = group->site, .pool = nothing, .every = DAY};
+    if (group->pool != NULL) {
+        task.pool = group->pool->name;
+        task.every = every_of(group->pool);
+    } else if (lks_intern_find(&l->domains.names, group->domain, &domain)) {
+        task.every = l->domains.every[domain];
+    }
+    for (size_t i = 0; i < group->hosts.count && !l->stopped; i++) {
+        task.name = group->hosts.names[i];
+        put_url(&l->url, url, task.name);
+        if (lks_buf_check(&l->url, l->err) != LKS_OK)
+            return lks_wrap(l->err, "address of %" LKS_STR_FMT, LKS_STR_ARG(task.name));
+        task.url = lks_buf_view(&l->url);
+        task.due = due_of(l->state, task.name, task.every);
+        l->stopped = !l->fn(l->ctx, &task);
+    }
+    return LKS_OK;
+}
+
+static enum lks_code list_groups(struct listing *l, const struct lks_group *groups, size_t count)
+{
+    for (size_t i = 0; i < count && !l->stopped; i++) {
+        if (groups[i].bmc && list_group(l, &groups[i]) != LKS_OK)
+            return l->err->code;
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_sweep_list(const struct lks_state *s, const struct lks_book *book,
+                             lks_sweep_fn *fn, void *ctx, struct lks_err *err)
+{
+    LKS_CLEANUP(listing_fini) struct listing l = {.state = s, .fn = fn, .ctx = ctx, .err = err};
+    const struct lks_fleet *fleet = fleet_of(book);
+    if (fleet == NULL)
+        return LKS_OK;
+    lks_buf_init(&l.url, URL_BYTES_MAX);
+    if (find_domains(fleet, &l.domains, err) != LKS_OK ||
+        list_groups(&l, fleet->nodes, fleet->node_groups) != LKS_OK ||
+        list_groups(&l, fleet->assets, fleet->asset_groups) != LKS_OK)
+        return err->code;
+    return LKS_OK;
+}
+
+lks_ms lks_sweep_retry(lks_ms wall, lks_ms every, uint32_t failures)
+{
+    uint32_t doublings = failures > 0 ? failures - 1 : 0;
+    if (doublings > DOUBLINGS_MAX)
+        doublings = DOUBLINGS_MAX;
+    lks_ms wait = LKS_SWEEP_RETRY_MS << doublings;
+    return wall + (wait < every ? wait : every);
+}
+
+void lks_sweep_age(const struct lks_state *s, const struct lks_book *book, uint32_t pool,
+                   lks_ms wall, lks_ms *oldest, uint32_t *never)
+{
+    const struct lks_fleet *fleet = fleet_of(book);
+    struct lks_str name = lks_state_text(s, s->pools[pool].name);
+    *oldest = 0;
+    *never = 0;
+    for (size_t i = 0; fleet != NULL && i < fleet->node_groups; i++) {
+        const struct lks_group *group = &fleet->nodes[i];
+        for (size_t k = 0;
+             group->bmc && lks_str_eq(group->pool->name, name) && k < group->hosts.count; k++) {
+            uint32_t node = lks_state_node(s, group->hosts.names[k]);
+            lks_ms taken = node != LKS_NO_NODE ? s->nodes[node].outband_taken : 0;
+            lks_ms age = taken > 0 && wall > taken ? wall - taken : 0;
+            *never += taken == 0;
+            *oldest = age > *oldest ? age : *oldest;
+        }
+    }
+}

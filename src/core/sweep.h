@@ -1,0 +1,34 @@
+/*
+ * Reading every management endpoint in time: what there is to read, and when.
+ *
+ * Endpoints are due by their pool's interval; an asset's by the shortest among the pools of its
+ * domain, or a day. They are handed out as leases of the store (port/store.h), so that any
+ * controller can read them and each is read by one. This is the pure part: the list, when each is
+ * due, and how long to wait after a failure.
+ */
+#ifndef LKS_CORE_SWEEP_H
+#define LKS_CORE_SWEEP_H
+
+#include "core/decide.h"
+
+#define LKS_SWEEP_RETRY_MS ((lks_ms)60 * LKS_SECOND) /* doubled with each failure */
+
+struct lks_sweep_task {
+    struct lks_str name, site, pool, url; /* `url` has the host's name in it */
+    lks_ms every;
+    lks_ms due; /* wall */
+};
+
+/* Every endpoint of the fleet. Return false from `fn` to stop. Texts live during the call. */
+typedef bool lks_sweep_fn(void *ctx, const struct lks_sweep_task *task);
+enum lks_code lks_sweep_list(const struct lks_state *s, const struct lks_book *book,
+                             lks_sweep_fn *fn, void *ctx, struct lks_err *err) LKS_MUST_CHECK;
+
+/* When to try again after the `failures`th failure in a row; never later than the interval. */
+lks_ms lks_sweep_retry(lks_ms wall, lks_ms every, uint32_t failures);
+
+/* Of a pool's endpoints: the age of the oldest reading, and how many were never read. */
+void lks_sweep_age(const struct lks_state *s, const struct lks_book *book, uint32_t pool,
+                   lks_ms wall, lks_ms *oldest, uint32_t *never);
+
+#endif

@@ -1,0 +1,58 @@
+/* For engine.c and follow.c: what an engine is made of. */
+#ifndef LKS_ENGINE_ENGINE_PARTS_H
+#define LKS_ENGINE_ENGINE_PARTS_H
+
+#include "core/shelf.h"
+#include "engine/engine.h"
+
+/* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and
+ * become pointers when it is taken. */
+struct lks_pending {
+    struct lks_row *rows; /* owned, as are the next three */
+    struct lks_store_blob *blobs;
+    struct lks_buf bodies, blob_bytes;
+    size_t row_count, row_room, blob_count, blob_room;
+};
+
+struct lks_engine {
+    struct lks_engine_options options;
+    struct lks_state state;
+    struct lks_book book;
+    struct lks_manifest manifest; /* what book.manifest points to */
+    struct lks_shelf shelf;       /* what book.shelf points to */
+    struct lks_chain *chain;      /* owned */
+    struct lks_pending pending;
+    uint64_t seq, durable, signed_seq;
+    uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
+    struct lks_head head;         /* durable */
+    lks_ms signed_at;             /* mono, when a signature was last asked for */
+    struct lks_now base;          /* when the journal's clock was last the wall's */
+    uint64_t epoch;               /* of our lease; 0: there is none */
+    bool under_way, stalled;
+    bool following; /* another leads: rows come from the store, and nothing is decided here */
+    bool broken;    /* a record was applied in part: nothing may leave any more */
+    struct lks_err why;
+};
+
+/* The manifest whose bytes have this digest, read and checked; `what` names it in messages. The
+ * caller owes lks_manifest_fini(). */
+enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_facts *facts,
+                                  const char *what, struct lks_str digest, struct lks_manifest *out,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The published stacks that decisions may need, from the store: those that are not retired, and
+ * those that are still in use. In shelving.c, as the next two. */
+enum lks_code lks_engine_shelve_all(struct lks_engine *e, struct lks_store *store,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* A published stack from its manifest, whose content goes to the shelf. */
+enum lks_code lks_engine_shelve(struct lks_engine *e, struct lks_str digest,
+                                struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The stack of a PUBLISH event, from the bytes of its manifest: before its record is written, since
+ * on the shelf it does no harm should that fail. */
+enum lks_code lks_engine_shelve_event(struct lks_engine *e, const struct lks_event *event,
+                                      const struct lks_store_blob *blob,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

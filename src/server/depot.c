@@ -1,0 +1,573 @@
+#include "server/depot.h"
+
+#include "server/depot_parts.h"
+#include "server/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 5,
+    BACKLOG_MAX = 1 << 20,
+    STALL_MS = 60 * 1000, /* a reader who takes nothing for so long has left */
+    RETRY_S = 2,
+    COLLECT_FIRST_MS = 3600 * 1000,  /* after a start at the latest */
+    PART_KEPT_MS = 24 * 3600 * 1000, /* one that nobody continued */
+    PATH_BYTES_MAX = 4096,
+};
+
+/* Asks ----------------------------------------------------------------------------------------- */
+
+static void copy_header(char *out, size_t size, const char *value)
+{
+    size_t len = value != NULL ? strlen(value) : 0;
+    snprintf(out, size, "%s", len < size ? (value != NULL ? value : "") : "?");
+}
+
+struct lks_depot_ask *lks_depot_ask_new(const struct lks_httpd_exchange *x,
+                                        const struct lks_httpd_request *request)
+{
+    struct lks_depot_ask *ask = calloc(1, sizeof(*ask));
+    if (ask == NULL)
+        return NULL;
+    copy_header(ask->want, sizeof(ask->want), lks_httpd_header(x, "Range"));
+    copy_header(ask->if_range, sizeof(ask->if_range), lks_httpd_header(x, "If-Range"));
+    copy_header(ask->if_none_match, sizeof(ask->if_none_match),
+                lks_httpd_header(x, "If-None-Match"));
+    copy_header(ask->content, sizeof(ask->content), lks_httpd_header(x, "Content-Range"));
+    ask->length = request->length;
+    return ask;
+}
+
+void lks_depot_ask_free(struct lks_depot_ask *ask)
+{
+    if (ask != NULL)
+        free(ask->recorded);
+    free(ask);
+}
+
+bool lks_depot_is_large(const char *method, const char *path)
+{
+    struct lks_route_match match;
+    lks_route_find(LKS_LISTENER_PEOPLE, method, path, &match);
+    return match.route != NULL && (match.route->flags & LKS_ROUTE_LARGE) != 0;
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
+
+static void next_job(struct lks_depot_server *d);
+
+static void run(uv_work_t *job)
+{
+    struct lks_transfer *t = job->data;
+    t->work(t);
+}
+
+static void ran(uv_work_t *job, int status)
+{
+    struct lks_transfer *t = job->data;
+    struct lks_depot_server *d = t->depot;
+    (void)status;
+    d->working = false;
+    t->busy = false;
+    t->done(t);
+    next_job(d);
+}
+
+/* One at a time: what removes files never meets what puts them there. */
+static void next_job(struct lks_depot_server *d)
+{
+    struct lks_transfer *t = TAILQ_FIRST(&d->jobs);
+    if (d->working || t == NULL)
+        return;
+    TAILQ_REMOVE(&d->jobs, t, queue);
+    d->working = true;
+    t->job.data = t;
+    uv_queue_work(&d->server->loop, &t->job, run, ran);
+}
+
+void lks_transfer_step_start(struct lks_transfer *t, lks_transfer_step *work,
+                             lks_transfer_step *done)
+{
+    LKS_ASSERT(!t->busy);
+    t->work = work;
+    t->done = done;
+    t->busy = true;
+    TAILQ_INSERT_TAIL(&t->depot->jobs, t, queue);
+    next_job(t->depot);
+}
+
+/* Rate ----------------------------------------------------------------------------------------- */
+
+static uint64_t rate_of(const struct lks_depot_server *d)
+{
+    return lks_daemon_config(d->server->daemon)->depot_rate;
+}
+
+/* A pause is not saved up for long, or the rate would not hold after it. */
+static void refill(struct lks_depot_server *d)
+{
+    lks_ms now = uv_now(&d->server->loop);
+    uint64_t rate = rate_of(d), most = rate / 10 + LKS_TRANSFER_PIECE;
+    lks_ms passed = now - d->refilled < LKS_SECOND ? now - d->refilled : LKS_SECOND;
+    d->refilled = now;
+    d->allowance += (int64_t)(rate * passed / LKS_SECOND);
+    if (d->allowance > (int64_t)most)
+        d->allowance = (int64_t)most;
+}
+
+bool lks_transfer_may(struct lks_transfer *t, size_t size)
+{
+    if (rate_of(t->depot) == 0)
+        return true;
+    if (t->depot->allowance <= 0)
+        return false;
+    t->depot->allowance -= (int64_t)size;
+    return true;
+}
+
+/* Transfers ------------------------------------------------------------------------------------ */
+
+static bool moves(enum lks_depot_act act)
+{
+    return act == LKS_DEPOT_GET || act == LKS_DEPOT_PUT;
+}
+
+static struct lks_transfer *transfer_new(struct lks_depot_server *d, struct lks_call *call)
+{
+    struct lks_transfer *t = calloc(1, sizeof(*t));
+    if (t == NULL)
+        return NULL;
+    t->depot = d;
+    t->call = call;
+    t->act = call->depot->act;
+    memcpy(t->digest, call->depot->digest, sizeof(t->digest));
+    call->depot->transfer = t;
+    d->count += moves(t->act);
+    TAILQ_INSERT_TAIL(&d->transfers, t, all);
+    return t;
+}
+
+void lks_transfer_drop(struct lks_transfer *t)
+{
+    struct lks_depot_server *d = t->depot;
+    LKS_ASSERT(!t->busy && t->stream == NULL);
+    TAILQ_REMOVE(&d->transfers, t, all);
+    d->count -= moves(t->act);
+    if (t->call != NULL)
+        t->call->depot->transfer = NULL;
+    if (t->fd > 0)
+        (void)close(t->fd);
+    lks_depot_part_fini(&t->part);
+    lks_buf_fini(&t->piece);
+    free(t->spared);
+    free(t);
+    if (TAILQ_EMPTY(&d->transfers))
+        uv_timer_stop(&d->timer);
+}
+
+void lks_transfer_answer(struct lks_transfer *t)
+{
+    struct lks_server *server = t->depot->server;
+    struct lks_call *call = t->call;
+    lks_transfer_drop(t);
+    lks_server_answer(server, call);
+}
+
+/* Downloads ------------------------------------------------------------------------------------ */
+
+static void find_file(struct lks_transfer *t)
+{
+    uint64_t size = 0;
+    if (lks_depot_find(&t->depot->files, t->digest, &t->fd, &size, &t->err) == LKS_OK &&
+        size != t->call->depot->size)
+        t->err.code = lks_fail(&t->err, LKS_E_IO, "%s is damaged", t->digest);
+}
+
+static void found_file(struct lks_transfer *t)
+{
+    struct lks_call *call = t->call;
+    struct lks_server *server = t->depot->server;
+    if (t->err.code == LKS_E_NOT_FOUND)
+        lks_call_problem(call, LKS_E_NOT_FOUND, "%s has a record, and is not held here", t->digest);
+    else if (t->err.code != LKS_OK)
+        lks_call_problem(call, LKS_E_IO, "%s cannot be read", t->digest);
+    if (t->err.code != LKS_OK || call->x == NULL) {
+        lks_transfer_answer(t);
+        return;
+    }
+    t->at = call->depot->range.from;
+    t->end = t->at + call->depot->range.len;
+    lks_server_answer(server, call); /* comes back as lks_depot_server_reply() */
+}
+
+static void pump(struct lks_transfer *t);
+
+static void read_piece(struct lks_transfer *t)
+{
+    uint64_t left = t->end - t->at;
+    size_t len = left < LKS_TRANSFER_PIECE ? (size_t)left : LKS_TRANSFER_PIECE;
+    lks_buf_init(&t->piece, LKS_TRANSFER_PIECE);
+    (void)!lks_depot_read(t->fd, t->at, len, &t->piece, &t->err);
+}
+
+/* An answer that is not whole must not look like one. */
+static void cut(struct lks_transfer *t)
+{
+    struct lks_httpd_stream *stream = t->stream;
+    t->stream = NULL;
+    if (stream != NULL)
+        lks_httpd_stream_cut(stream);
+    lks_transfer_drop(t);
+}
+
+static void have_piece(struct lks_transfer *t)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf piece = LKS_MOVE(t->piece);
+    if (t->stream == NULL || t->err.code != LKS_OK) {
+        cut(t);
+        return;
+    }
+    t->at += piece.len;
+    t->depot->sent += piece.len;
+    t->busy = true; /* so that it is not dropped below us */
+    bool taken = lks_httpd_stream_write(t->stream, lks_buf_view(&piece));
+    t->busy = false;
+    if (taken)
+        pump(t);
+    else
+        lks_transfer_drop(t);
+}
+
+static void on_ended(void *ctx, struct lks_httpd_stream *stream)
+{
+    struct lks_transfer *t = ctx;
+    (void)stream;
+    t->stream = NULL;
+    if (!t->busy)
+        lks_transfer_drop(t);
+}
+
+/* The next piece, where there is room for it and it is within the rate. */
+static void pump(struct lks_transfer *t)
+{
+    lks_ms now = uv_now(&t->depot->server->loop);
+    size_t backlog = lks_httpd_stream_backlog(t->stream);
+    if (backlog == 0 || backlog != t->backlog)
+        t->moved = now;
+    t->backlog = backlog;
+    if (now - t->moved >= STALL_MS) {
+        cut(t);
+        return;
+    }
+    uint64_t left = t->end - t->at;
+    size_t size = left < LKS_TRANSFER_PIECE ? (size_t)left : LKS_TRANSFER_PIECE;
+    if (size > 0 && backlog < BACKLOG_MAX / 4 && lks_transfer_may(t, size))
+        lks_transfer_step_start(t, read_piece, have_piece);
+}
+
+bool lks_depot_server_reply(struct lks_call *call)
+{
+    struct lks_transfer *t = call->depot != NULL ? call->depot->transfer : NULL;
+    if (t == NULL || t->act != LKS_DEPOT_GET)
+        return false;
+    const struct lks_httpd_reply head = {
+        .status = call->status, .type = call->type, .headers = call->headers};
+    t->call = NULL;
+    call->depot->transfer = NULL;
+    t->moved = uv_now(&t->depot->server->loop);
+    t->stream = lks_httpd_stream_sized(call->x, &head, t->end - t->at, BACKLOG_MAX, on_ended, t);
+    if (t->stream == NULL)
+        lks_transfer_drop(t);
+    else
+        pump(t);
+    return true;
+}
+
+/* How much is there ---------------------------------------------------------------------------- */
+
+static void count_part(struct lks_transfer *t)
+{
+    t->whole = lks_depot_find(&t->depot->files, t->digest, &t->fd, &t->have, &t->err) == LKS_OK;
+    if (!t->whole)
+        t->have = lks_depot_have(&t->depot->files, t->digest);
+}
+
+static void counted_part(struct lks_transfer *t)
+{
+    struct lks_json_writer w = lks_call_json(t->call);
+    lks_json_cstr(&w, "digest", t->digest);
+    lks_json_int(&w, "have", (int64_t)t->have);
+    lks_json_bool(&w, "whole", t->whole && t->call->depot->known);
+    lks_json_end(&w, '}');
+    lks_transfer_answer(t);
+}
+
+/* Collecting ----------------------------------------------------------------------------------- */
+
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+static bool keep(void *ctx, const char *digest)
+{
+    const struct lks_transfer *t = ctx;
+    const struct lks_depot_ask *ask = t->call->depot;
+    for (size_t i = 0; i < t->spared_count; i++) {
+        if (strcmp(t->spared[i], digest) == 0)
+            return true;
+    }
+    return ask->recorded_count > 0 && bsearch(digest, ask->recorded, ask->recorded_count,
+                                              sizeof(ask->recorded[0]), by_text) != NULL;
+}
+
+static void sweep(struct lks_transfer *t)
+{
+    lks_ms wall = lks_daemon_now().wall;
+    lks_ms before = wall > PART_KEPT_MS ? wall - PART_KEPT_MS : 0;
+    (void)!lks_depot_sweep(&t->depot->files, keep, t, before, &t->swept, &t->err);
+}
+
+static void swept(struct lks_transfer *t)
+{
+    struct lks_call *call = t->call;
+    if (t->err.code != LKS_OK) {
+        lks_call_problem_err(call, &t->err);
+    } else {
+        struct lks_json_writer w = lks_call_json(call);
+        t->depot->bytes = t->swept.bytes;
+        lks_json_int(&w, "gone", (int64_t)call->depot->gone);
+        lks_json_int(&w, "files", t->swept.artifacts);
+        lks_json_int(&w, "parts", t->swept.parts);
+        lks_json_int(&w, "bytes", (int64_t)t->swept.bytes);
+        lks_json_end(&w, '}');
+    }
+    lks_transfer_answer(t);
+}
+
+/* What is being put is spared: its record may come behind those that this call saw. One that begins
+ * to be put from now on finds its file removed, as steps are in order. */
+static void collect(struct lks_transfer *t)
+{
+    const struct lks_transfer *other;
+    t->spared = calloc(t->depot->count + 1, sizeof(*t->spared));
+    if (t->spared == NULL) {
+        lks_call_problem(t->call, LKS_E_NOMEM, "out of memory");
+        lks_transfer_answer(t);
+        return;
+    }
+    TAILQ_FOREACH(other, &t->depot->transfers, all)
+    if (other->act == LKS_DEPOT_PUT)
+        memcpy(t->spared[t->spared_count++], other->digest, sizeof(other->digest));
+    lks_transfer_step_start(t, sweep, swept);
+}
+
+/* A call of our own, as if somebody had made it who may; one at a time. */
+static void collect_by_itself(struct lks_depot_server *d)
+{
+    struct lks_route_match match;
+    struct lks_call *call = lks_call_new(d->server->daemon);
+    struct lks_depot_ask *ask = calloc(1, sizeof(*ask));
+    lks_route_find(LKS_LISTENER_PEOPLE, "POST", "/v1/artifacts/collect", &match);
+    LKS_ASSERT(match.route != NULL);
+    if (call == NULL || ask == NULL) {
+        lks_call_free(call);
+        free(ask);
+        return;
+    }
+    call->route = match.route;
+    call->depot = ask;
+    call->cursor = 1; /* it is allowed already */
+    snprintf(call->identity, sizeof(call->identity), "lockstep:depot");
+    d->server->calls_open++;
+    lks_server_decide(d->server, call);
+}
+
+void lks_depot_server_tick(struct lks_depot_server *d, lks_ms now)
+{
+    lks_ms every = lks_daemon_config(d->server->daemon)->depot_collect_s * LKS_SECOND;
+    bool first = d->collected == 0;
+    if (first)
+        d->collected = now;
+    lks_ms wait = d->again || every < COLLECT_FIRST_MS ? every : COLLECT_FIRST_MS;
+    if (first || now < d->collected + wait || d->server->drain_until != 0)
+        return;
+    d->collected = now;
+    d->again = true;
+    collect_by_itself(d);
+}
+
+/* Taking --------------------------------------------------------------------------------------- */
+
+bool lks_depot_server_takes(const struct lks_call *call)
+{
+    const struct lks_depot_ask *ask = call->depot;
+    return ask != NULL &&
+           (ask->transfer != NULL || (ask->act != LKS_DEPOT_NOTHING && call->status < 400));
+}
+
+static bool is_busy(const struct lks_depot_server *d, const char *digest)
+{
+    const struct lks_transfer *t;
+    TAILQ_FOREACH(t, &d->transfers, all)
+    if (t->act == LKS_DEPOT_PUT && strcmp(t->digest, digest) == 0)
+        return true;
+    return false;
+}
+
+/* False: it is answered. */
+static bool has_room(struct lks_depot_server *d, struct lks_call *call)
+{
+    const struct lks_depot_ask *ask = call->depot;
+    unsigned long long most = lks_daemon_config(d->server->daemon)->depot_concurrency;
+    bool full = moves(ask->act) && d->count >= most;
+    if (full)
+        lks_call_problem_http(call, 503, "unavailable",
+                              "%llu artifacts are on their way, and that is the most "
+                              "(depot.concurrency); try again",
+                              most);
+    else if (ask->act == LKS_DEPOT_PUT && is_busy(d, ask->digest))
+        lks_call_problem(call, LKS_E_REFUSED, "someone else is putting %s at the moment",
+                         ask->digest);
+    else
+        return true;
+    if (full)
+        lks_call_header(call, "Retry-After: %d", RETRY_S);
+    d->refused++;
+    lks_server_answer(d->server, call);
+    return false;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct lks_depot_server *d = timer->data;
+    struct lks_transfer *next;
+    refill(d);
+    for (struct lks_transfer *t = TAILQ_FIRST(&d->transfers); t != NULL; t = next) {
+        next = TAILQ_NEXT(t, all);
+        if (t->busy)
+            continue;
+        if (t->stream != NULL)
+            pump(t);
+        else if (t->paced)
+            lks_transfer_put_on(t);
+    }
+    /* The next round begins with another one. */
+    struct lks_transfer *first = TAILQ_FIRST(&d->transfers);
+    if (first != NULL) {
+        TAILQ_REMOVE(&d->transfers, first, all);
+        TAILQ_INSERT_TAIL(&d->transfers, first, all);
+    }
+}
+
+void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
+{
+    if (call->depot->transfer != NULL) { /* the record that it waited for */
+        lks_transfer_answer(call->depot->transfer);
+        return;
+    }
+    if (!has_room(d, call))
+        return;
+    struct lks_transfer *t = transfer_new(d, call);
+    if (t == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        lks_server_answer(d->server, call);
+        return;
+    }
+    if (!uv_is_active((uv_handle_t *)&d->timer)) {
+        d->refilled = uv_now(&d->server->loop);
+        uv_timer_start(&d->timer, on_timer, TICK_MS, TICK_MS);
+    }
+    if (t->act == LKS_DEPOT_GET)
+        lks_transfer_step_start(t, find_file, found_file);
+    else if (t->act == LKS_DEPOT_HAVE)
+        lks_transfer_step_start(t, count_part, counted_part);
+    else if (t->act == LKS_DEPOT_PUT)
+        lks_transfer_put(t);
+    else
+        collect(t);
+}
+
+/* A step that is under way finds out at its end; a record that is asked for comes anyway. */
+void lks_depot_server_gone(struct lks_depot_server *d, const struct lks_call *call)
+{
+    struct lks_transfer *t = call->depot != NULL ? call->depot->transfer : NULL;
+    (void)d;
+    if (t != NULL && !t->busy && !t->whole)
+        lks_transfer_answer(t);
+}
+
+/* Beginning and end ---------------------------------------------------------------------------- */
+
+static bool add_size(void *ctx, const char *digest, uint64_t size, lks_ms used)
+{
+    uint64_t *sum = ctx;
+    (void)digest, (void)used;
+    *sum += size;
+    return true;
+}
+
+enum lks_code lks_depot_server_new(struct lks_server *server, struct lks_depot_server **out,
+                                   struct lks_err *err)
+{
+    char path[PATH_BYTES_MAX];
+    struct lks_depot_server *d = calloc(1, sizeof(*d));
+    if (d == NULL)
+        return lks_fail_nomem(err);
+    snprintf(path, sizeof(path), "%s/depot", lks_daemon_config(server->daemon)->data.ptr);
+    if (lks_depot_open(path, &d->files, err) != LKS_OK ||
+        lks_depot_list(&d->files, add_size, &d->bytes, err) != LKS_OK) {
+        lks_depot_close(&d->files);
+        free(d);
+        return err->code;
+    }
+    d->server = server;
+    TAILQ_INIT(&d->transfers);
+    TAILQ_INIT(&d->jobs);
+    uv_timer_init(&server->loop, &d->timer);
+    d->timer.data = d;
+    *out = d;
+    return LKS_OK;
+}
+
+void lks_depot_server_stop(struct lks_depot_server *d)
+{
+    if (d != NULL)
+        uv_close((uv_handle_t *)&d->timer, NULL);
+}
+
+void lks_depot_server_free(struct lks_depot_server *d)
+{
+    if (d == NULL)
+        return;
+    while (!TAILQ_EMPTY(&d->transfers)) {
+        struct lks_transfer *t = TAILQ_FIRST(&d->transfers);
+        struct lks_call *call = t->whole ? NULL : t->call; /* else it is the state thread's */
+        lks_transfer_drop(t);
+        lks_call_free(call);
+    }
+    lks_depot_close(&d->files);
+    free(d);
+}
+
+void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *out)
+{
+    const struct {
+        const char *name, *type, *suffix, *about;
+        uint64_t value;
+    } all[] = {
+        {"lockstep_depot_held_bytes", "gauge", "", "Bytes of artifacts on this disk.", d->bytes},
+        {"lockstep_depot_transfers", "gauge", "", "Artifacts on their way.", d->count},
+        {"lockstep_depot_sent_bytes", "counter", "_total", "Bytes of artifacts sent.", d->sent},
+        {"lockstep_depot_received_bytes", "counter", "_total", "Bytes of artifacts received.",
+         d->received},
+        {"lockstep_depot_refused", "counter", "_total", "Transfers that were one too many.",
+         d->refused},
+    };
+    for (size_t i = 0; i < LKS_COUNT(all); i++)
+        lks_buf_addf(out, "# TYPE %s %s\n# HELP %s %s\n%s%s %llu\n", all[i].name, all[i].type,
+                     all[i].name, all[i].about, all[i].name, all[i].suffix,
+                     (unsigned long long)all[i].value);
+}

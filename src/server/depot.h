@@ -1,0 +1,72 @@
+/*
+ * Artifacts on their way, on the server thread.
+ *
+ * Who may have what is the state thread's to say (handlers_artifacts.c); what it allowed comes here
+ * and becomes a transfer. Files are touched in the thread pool alone, one step of one transfer at a
+ * time, so neither thread waits for a disk. All transfers together keep to a rate, and there are so
+ * many of them at the most; who comes beyond that is asked to come again.
+ */
+#ifndef LKS_SERVER_DEPOT_H
+#define LKS_SERVER_DEPOT_H
+
+#include "codec/byterange.h"
+#include "drivers/depot_files.h"
+#include "server/call.h"
+
+struct lks_server;
+struct lks_transfer;
+
+enum lks_depot_act {
+    LKS_DEPOT_NOTHING, /* the answer is there already */
+    LKS_DEPOT_GET,
+    LKS_DEPOT_HAVE, /* say how much of it is there */
+    LKS_DEPOT_PUT,
+    LKS_DEPOT_COLLECT, /* remove what has no record */
+};
+
+/* What a call for an artifact carries from thread to thread. */
+struct lks_depot_ask {
+    /* As the headers have it; empty: not said. */
+    char want[64], if_range[128], if_none_match[128], content[96];
+    uint64_t length; /* of the body */
+    /* What is to be done, as the state thread found. */
+    enum lks_depot_act act;
+    char digest[LKS_DIGEST_SIZE];
+    struct lks_byterange range;
+    uint64_t size;
+    bool known;                        /* it has a record */
+    bool stored;                       /* PUT: it is in its place, and wants one */
+    uint64_t gone;                     /* COLLECT: records of this call that say so */
+    char (*recorded)[LKS_DIGEST_SIZE]; /* COLLECT: all that have one, sorted; owned */
+    size_t recorded_count;
+    struct lks_transfer *transfer; /* the server thread's */
+};
+
+/* NULL: no memory. */
+struct lks_depot_ask *lks_depot_ask_new(const struct lks_httpd_exchange *x,
+                                        const struct lks_httpd_request *request);
+void lks_depot_ask_free(struct lks_depot_ask *ask);
+
+struct lks_depot_server;
+enum lks_code lks_depot_server_new(struct lks_server *server, struct lks_depot_server **out,
+                                   struct lks_err *err) LKS_MUST_CHECK;
+/* No more of it; the loop must run its close callbacks before it is freed. */
+void lks_depot_server_stop(struct lks_depot_server *d);
+void lks_depot_server_free(struct lks_depot_server *d);
+
+/* Whether a call that comes back from the state thread goes on here; and then it does. */
+bool lks_depot_server_takes(const struct lks_call *call);
+void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call);
+/* Its peer left. */
+void lks_depot_server_gone(struct lks_depot_server *d, const struct lks_call *call);
+/* Whether the answer becomes a transfer, instead of being sent. */
+bool lks_depot_server_reply(struct lks_call *call);
+
+/* Now and then: what nothing needs is collected as often as is configured. */
+void lks_depot_server_tick(struct lks_depot_server *d, lks_ms now);
+void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *out);
+
+/* For lks_httpd_options. */
+bool lks_depot_is_large(const char *method, const char *path);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * What a controller that follows does with requests that it may not decide.
+ *
+ * A write of a person is sent on to whoever leads, with a certificate that says a controller asks
+ * and a header that says for whom; the leader applies that identity's own permissions, and its
+ * answer is the answer. Agents are told who leads, and go there themselves.
+ */
+#ifndef LKS_SERVER_FORWARD_H
+#define LKS_SERVER_FORWARD_H
+
+#include "server/call.h"
+#include "server/desk.h"
+
+#define LKS_FORWARD_AS   "Lockstep-As"
+#define LKS_FORWARD_ROOT "Lockstep-As-Root"
+
+/* On the state thread of a follower, before anyone is identified: true where only the leader can
+ * answer and the answer says so. */
+bool lks_forward_elsewhere(struct lks_desk *desk, struct lks_call *call);
+
+/* The same behind it, once it is known who asks: true where it is sent on, or nobody leads. */
+bool lks_forward_take(struct lks_desk *desk, struct lks_call *call);
+
+/* On the leader: whether another controller asks for somebody, who is then the call's identity. */
+bool lks_forward_as(struct lks_call *call);
+
+#endif

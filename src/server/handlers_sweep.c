@@ -1,0 +1,328 @@
+/* Reading management endpoints in turn: leases, and how well it goes. The store has the leases, so
+ * a call goes there and comes back. */
+#include "core/sweep.h"
+#include "server/daemon.h"
+#include "server/desk.h"
+#include "server/forms.h"
+#include "server/handlers.h"
+#include "server/sweeps.h"
+#include "server/views.h"
+
+#include <stdlib.h>
+
+#define ENDPOINTS_MEMORY_MAX ((size_t)512 << 20)
+#define DAY_MS               ((lks_ms)86400 * LKS_SECOND)
+
+struct lks_desk_endpoint {
+    struct lks_str name, site, url; /* in the list's arena */
+    lks_ms every, due;
+    uint32_t failures; /* in a row, as it was when it was last leased here */
+};
+
+/* A lease on its way to the store and back. */
+struct lease {
+    struct lks_desk_sweeps fresh; /* endpoints of another fleet's file; not known: as before */
+    size_t room;
+    struct lks_arena arena; /* of what follows */
+    struct lks_store_claim claim;
+    struct lks_store_task *taken;
+    size_t taken_count;
+    struct lks_err err;
+};
+
+static void lease_free(void *memory)
+{
+    struct lease *l = memory;
+    lks_arena_fini(&l->fresh.arena);
+    lks_arena_fini(&l->arena);
+    free(l);
+}
+
+static struct lease *lease_new(struct lks_call *call)
+{
+    struct lease *l = calloc(1, sizeof(*l));
+    if (l == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    lks_arena_init(&l->fresh.arena, ENDPOINTS_MEMORY_MAX);
+    lks_arena_init(&l->arena, ENDPOINTS_MEMORY_MAX);
+    call->memory = l;
+    call->drop = lease_free;
+    call->cursor = 1;
+    return l;
+}
+
+/* The list ---------------------------------------------------------------------------------- */
+
+static bool add_endpoint(void *ctx, const struct lks_sweep_task *task)
+{
+    struct lease *l = ctx;
+    struct lks_desk_sweeps *f = &l->fresh;
+    if (f->count == l->room) {
+        size_t room = 2 * l->room + 256;
+        struct lks_desk_endpoint *grown = lks_arena_array(&f->arena, room, sizeof(*grown));
+        if (grown == NULL)
+            return false;
+        if (f->count > 0)
+            memcpy(grown, f->items, f->count * sizeof(*grown));
+        f->items = grown;
+        l->room = room;
+    }
+    struct lks_desk_endpoint *e = &f->items[f->count];
+    *e = (struct lks_desk_endpoint){
+        .name = lks_arena_copy(&f->arena, task->name),
+        .site = lks_arena_copy(&f->arena, task->site),
+        .url = lks_arena_copy(&f->arena, task->url),
+        .every = task->every,
+        .due = task->due,
+    };
+    if (e->name.ptr == NULL || e->site.ptr == NULL || e->url.ptr == NULL)
+        return false;
+    f->count++;
+    f->known = true;
+    return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct lks_desk_endpoint *left = a, *right = b;
+    return lks_str_cmp(left->name, right->name);
+}
+
+/* Endpoints of the fleet as it is now, where it is not the one they were read of. */
+static enum lks_code refresh(const struct lks_desk *desk, struct lease *l, struct lks_err *err)
+{
+    const struct lks_state *s = desk->state;
+    struct lks_desk_sweeps *f = &l->fresh;
+    if (desk->sweeps.known && desk->sweeps.manifest == s->fleet_manifest)
+        return LKS_OK;
+    if (lks_sweep_list(s, lks_engine_book(desk->engine), add_endpoint, l, err) != LKS_OK)
+        return err->code;
+    if (f->arena.out_of_memory || f->arena.used >= f->arena.max)
+        return lks_arena_fail(&f->arena, err);
+    f->known = true;
+    f->manifest = s->fleet_manifest;
+    if (f->count > 0)
+        qsort(f->items, f->count, sizeof(f->items[0]), by_name);
+    return LKS_OK;
+}
+
+static struct lks_desk_endpoint *find(const struct lks_desk *desk, struct lks_str name)
+{
+    struct lks_desk_endpoint key = {.name = name};
+    if (desk->sweeps.count == 0)
+        return NULL;
+    return bsearch(&key, desk->sweeps.items, desk->sweeps.count, sizeof(key), by_name);
+}
+
+/* Leases ------------------------------------------------------------------------------------ */
+
+static bool has_tasks(struct lks_store *store, struct lks_err *err)
+{
+    const struct lks_store_ops *ops = store->ops;
+    if (ops->tasks_sync != NULL && ops->tasks_take != NULL && ops->task_done != NULL)
+        return true;
+    (void)!lks_fail(err, LKS_E_UNAVAILABLE, "this store (%s) keeps no leases", ops->name);
+    return false;
+}
+
+static enum lks_code sync_tasks(struct lease *l, struct lks_store *store, struct lks_err *err)
+{
+    const struct lks_desk_sweeps *f = &l->fresh;
+    struct lks_store_task *tasks = lks_arena_array(&l->arena, f->count + 1, sizeof(*tasks));
+    if (tasks == NULL)
+        return lks_arena_fail(&l->arena, err);
+    for (size_t i = 0; i < f->count; i++)
+        tasks[i] = (struct lks_store_task){.name = f->items[i].name,
+                                           .site = f->items[i].site,
+                                           .every = f->items[i].every,
+                                           .due = f->items[i].due};
+    return store->ops->tasks_sync(store->self, tasks, f->count, l->claim.now, err);
+}
+
+static void keep_task(void *ctx, const struct lks_store_task *task)
+{
+    struct lease *l = ctx;
+    if (l->taken_count == l->claim.max)
+        return;
+    struct lks_store_task *t = &l->taken[l->taken_count];
+    *t = *task;
+    t->name = lks_arena_copy(&l->arena, task->name);
+    t->site = lks_arena_copy(&l->arena, task->site);
+    if (t->name.ptr != NULL && t->site.ptr != NULL)
+        l->taken_count++;
+}
+
+static void take_leases(struct lks_call *call, struct lks_store *store)
+{
+    struct lease *l = call->memory;
+    if (!has_tasks(store, &l->err) || (l->fresh.known && sync_tasks(l, store, &l->err) != LKS_OK))
+        return;
+    l->taken = lks_arena_array(&l->arena, l->claim.max, sizeof(*l->taken));
+    if (l->taken == NULL)
+        l->err.code = lks_arena_fail(&l->arena, &l->err);
+    else
+        l->err.code = store->ops->tasks_take(store->self, &l->claim, keep_task, l, &l->err);
+}
+
+static void begin_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_config *config = lks_daemon_config(desk->daemon);
+    struct lease *l = lease_new(call);
+    struct lks_err err = {0};
+    if (l == NULL)
+        return;
+    lks_ms now = lks_engine_now(desk->engine, desk->now).wall;
+    l->claim = (struct lks_store_claim){
+        .holder = lks_doc_text(call->body, "holder"),
+        .now = now,
+        .until = now + (lks_ms)lks_doc_member(call->body, "seconds")->number * LKS_SECOND,
+        .max = (size_t)lks_doc_member(call->body, "max")->number,
+        .site_max = config->sweep_site_leases,
+        .all_max = config->sweep_leases,
+    };
+    if (refresh(desk, l, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
+    else
+        call->at_store = take_leases;
+}
+
+static void end_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lease *l = call->memory;
+    if (l->err.code != LKS_OK) {
+        lks_call_problem_err(call, &l->err);
+        return;
+    }
+    if (l->fresh.known) {
+        lks_arena_fini(&desk->sweeps.arena);
+        desk->sweeps = LKS_MOVE(l->fresh);
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (size_t i = 0; i < l->taken_count; i++) {
+        const struct lks_store_task *t = &l->taken[i];
+        struct lks_desk_endpoint *e = find(desk, t->name);
+        if (e == NULL)
+            continue; /* it left the fleet meanwhile; its lease ends by itself */
+        e->failures = t->failures;
+        lks_json_begin(&w, NULL, '{');
+        lks_json_text(&w, "name", t->name);
+        lks_view_text(&w, "site", t->site);
+        lks_json_text(&w, "url", e->url);
+        lks_view_time(&w, "until", l->claim.until);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_sweep_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    if (call->cursor == 0)
+        begin_lease(desk, call);
+    else
+        end_lease(desk, call);
+}
+
+/* The end of a lease ------------------------------------------------------------------------ */
+
+/* The claim says whose and when next; `taken` is the one task. */
+static void end_task(struct lks_call *call, struct lks_store *store)
+{
+    struct lease *l = call->memory;
+    if (has_tasks(store, &l->err))
+        l->err.code = store->ops->task_done(store->self, l->claim.holder, l->taken->name,
+                                            l->taken->due, l->taken->failures, &l->err);
+}
+
+static void send_end(struct lks_desk *desk, struct lks_call *call, struct lks_str holder,
+                     bool failed)
+{
+    struct lease *l = lease_new(call);
+    if (l == NULL)
+        return;
+    struct lks_str name = lks_call_path(call, "name");
+    struct lks_desk_endpoint *e = find(desk, name);
+    lks_ms now = lks_engine_now(desk->engine, desk->now).wall,
+           every = e != NULL ? e->every : DAY_MS;
+    uint32_t failures = failed ? (e != NULL ? e->failures : 0) + 1 : 0;
+    l->claim.holder = holder;
+    l->taken = lks_arena_alloc(&l->arena, sizeof(*l->taken));
+    if (l->taken == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return;
+    }
+    *l->taken = (struct lks_store_task){
+        .name = name,
+        .due = failed ? lks_sweep_retry(now, every, failures) : now + every,
+        .failures = failures,
+    };
+    call->at_store = end_task;
+}
+
+void lks_sweeps_read(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str holder = lks_call_text(call, "holder");
+    send_end(desk, call, holder.len > 0 ? holder : lks_str_from(call->identity), false);
+}
+
+void lks_handle_sweep_failed(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lease *l = call->memory;
+    if (call->cursor == 0) {
+        struct lks_log_field fields[] = {
+            {"name", lks_call_path(call, "name")},
+            {"holder", lks_doc_text(call->body, "holder")},
+            {"cause", lks_doc_text(call->body, "text")},
+        };
+        lks_daemon_log(desk->daemon, LKS_LEVEL_WARNING, "an endpoint could not be read", fields,
+                       LKS_COUNT(fields));
+        send_end(desk, call, lks_doc_text(call->body, "holder"), true);
+        return;
+    }
+    if (l->err.code != LKS_OK && l->err.code != LKS_E_REFUSED) {
+        lks_call_problem_err(call, &l->err);
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_bool(&w, "done", l->err.code == LKS_OK);
+    lks_json_end(&w, '}');
+}
+
+/* How well it goes -------------------------------------------------------------------------- */
+
+void lks_handle_sweeps(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state *s = desk->state;
+    struct lks_str after = lks_call_text(call, "after"), last = {0};
+    uint32_t i =
+        after.len > 0 ? lks_state_pool(s, after) + 1 : 0; /* no such pool: from the first */
+    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    lks_ms now = lks_engine_now(desk->engine, desk->now).wall;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (; i < s->pool_count && left > 0; i++) {
+        const struct lks_state_pool *p = &s->pools[i];
+        struct lks_scope scope = {.pool = lks_state_text(s, p->name)};
+        if (!p->known || p->sweep == 0 || !lks_desk_may(desk, call, LKS_MAY_READ, scope))
+            continue;
+        lks_ms oldest = 0;
+        uint32_t never = 0;
+        lks_sweep_age(s, lks_engine_book(desk->engine), i, now, &oldest, &never);
+        last = scope.pool;
+        left--;
+        lks_json_begin(&w, NULL, '{');
+        lks_json_text(&w, "pool", scope.pool);
+        lks_json_int(&w, "endpoints", p->nodes);
+        lks_json_int(&w, "never", never);
+        lks_json_int(&w, "oldest_ms", (int64_t)oldest);
+        lks_json_int(&w, "every", (int64_t)p->sweep);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    if (i < s->pool_count)
+        lks_view_text(&w, "next", last);
+    lks_json_end(&w, '}');
+}

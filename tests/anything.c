@@ -1,0 +1,94 @@
+#include "tests/anything.h"
+
+/* A line of what does not conform. */
+#define WRONG(subject, value) subject "\tother version\t0\t" value "\t\n"
+
+/* What a text of this key may be; others are "", "a" or "b". */
+static const struct {
+    const char *key;
+    const char *values[8];
+} vocabulary[] = {
+    {"node", {"n1", "n2", "n3", "n4", "n5", "n6", "nobody", ""}},
+    {"hosts", {"n1", "n2", "n[1-4]", "n[4-6]", "n6,n1", "n[", "", "x1"}},
+    {"what", {"n1", "n2", "n3", "n4", "n5", "n6", "late", ""}},
+    {"pool", {"train", "dev", "lab", "", "train", "dev", "train", "dev"}},
+    {"name", {"train", "dev", "lab", "train", "dev", "train", "", "dev"}},
+    {"digest", {"d1", "d2", "d3", "d1", "d2", "d1", "d1", ""}},
+    {"readings", {"r1", "r2", "r1", "r1", "r1", "r1", "r1", ""}},
+    {"stack", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
+    {"basis", {"d1", "d2", "d3", "d1", "d2", "d1", "d1", ""}},
+    {"whole", {"d1", "d2", "d3", "d1", "d2", "d1", "d3", ""}},
+    {"wrong",
+     {WRONG("driver", "1"), WRONG("nic", "2") WRONG("driver", "1"), "", "a", WRONG("nic", "3"),
+      WRONG("driver", "2"), "", ""}},
+    {"subject", {"driver", "nic", "*", "driver", "nic", "driver", "kernel", ""}},
+    {"value", {"", "1", "2", "", "", "3", "", ""}},
+    {"owner", {"kim", "lockstep:drift", "", "kim", "kim", "kim", "kim", "kim"}},
+    {"domain", {"", "r1", "r2", "r1", "r1", "", "r2", "r1"}},
+    {"stack_digest", {"s1", "s2", "", "s1", "s1", "s1", "s1", "s1"}},
+    {"asset", {"", "", "", "", "", "", "", "switch-tray"}},
+    {"journal",
+     {"0123456789abcdef0123456789abcdef", "j", "", "more than thirty-three characters", "j", "j",
+      "j", "j"}},
+    {"fingerprint",
+     {"sha256:1", "sha256:2", "sha256:3", "sha256:4", "", "sha256:5", "sha256:6",
+      "longer than any digest there is: 0123456789012345678901234567890123456789"}},
+};
+
+static struct lks_str any_text(struct lks_rng *rng, const char *key)
+{
+    static const char *const others[] = {"", "a", "b", "a"};
+    for (size_t i = 0; i < LKS_COUNT(vocabulary); i++) {
+        if (strcmp(vocabulary[i].key, key) == 0)
+            return lks_str_from(vocabulary[i].values[lks_rng_below(rng, 8)]);
+    }
+    return lks_str_from(others[lks_rng_below(rng, LKS_COUNT(others))]);
+}
+
+static uint64_t largest_id(const struct lks_state *s)
+{
+    uint64_t id = s->next_alarm > s->next_command ? s->next_alarm : s->next_command;
+    return s->next_deviation > id ? s->next_deviation : id;
+}
+
+/* Mostly of a size that means something, now and then out of all bounds. */
+static uint64_t any_number(struct lks_rng *rng, const struct lks_state *s, const char *key)
+{
+    static const uint64_t wild[] = {UINT64_MAX, UINT32_MAX, 0, 1000};
+    if (lks_rng_percent(rng, 2) && strcmp(key, "count") != 0)
+        return wild[lks_rng_below(rng, LKS_COUNT(wild))];
+    if (strcmp(key, "id") == 0)
+        return lks_rng_below(rng, largest_id(s) + 2);
+    return lks_rng_below(rng, strcmp(key, "mass_window") == 0 ? 200000 : 12);
+}
+
+static uint64_t words(const char *const *list)
+{
+    uint64_t count = 0;
+    while (list[count] != NULL)
+        count++;
+    return count;
+}
+
+struct lks_record lks_test_any_record(struct lks_rng *rng, const struct lks_state *s)
+{
+    const struct lks_record_info *info =
+        &lks_record_infos[lks_rng_below(rng, lks_record_info_count)];
+    struct lks_record r = {.kind = info->kind};
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        char *at = (char *)&r.begun + f->offset;
+        struct lks_str text = any_text(rng, f->key);
+        uint64_t number = any_number(rng, s, f->key);
+        bool truth = lks_rng_percent(rng, 60);
+        if (f->type == LKS_RECORD_TEXT)
+            memcpy(at, &text, sizeof(text));
+        else if (f->type == LKS_RECORD_TRUTH)
+            memcpy(at, &truth, sizeof(truth));
+        else if (f->type == LKS_RECORD_WORD && !lks_rng_percent(rng, 2))
+            memcpy(at, &(uint64_t){lks_rng_below(rng, words(f->words))}, sizeof(number));
+        else
+            memcpy(at, &number, sizeof(number));
+    }
+    return r;
+}

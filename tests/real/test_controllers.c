@@ -1,0 +1,445 @@
+/*
+ * Two controllers, a primary and its synchronous standby, all of them real, under a load of writes;
+ * and one after the other of them is killed, frozen and brought back. What was acknowledged stays,
+ * there is one chain, one leads at any time, and jobs are not admitted by who does not know.
+ */
+#include "drivers/store_postgres.h"
+#include "engine/journal.h"
+#include "tests/controller.h"
+#include "tests/postgres.h"
+#include "tests/test.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DATABASE "lockstep"
+
+enum {
+    COUNT = 2,
+    LOADS = 2,
+    LOAD_MAX = 65536,
+    ASK_MS = 6000,
+    LOOK_MS = 50,
+    SETTLE_MS = 40000, /* until one leads again, whatever fell */
+    LEASE_MS = 2000,
+    STALE_MS = 1000,
+    SAID_MAX = 1 << 20,
+};
+
+static const char settings[] = "controller:\n  lease_ms: 2000\n"
+                               "limits:\n  staleness_ms: 1000\n";
+
+struct site {
+    struct pg pg;
+    struct ctl controllers[COUNT];
+    char conninfo[PG_CONNINFO_SIZE];
+};
+
+/* Asking -------------------------------------------------------------------------------------- */
+
+/* The status, or 0; what was answered is in `answer`, which is initialised here. */
+static int ask(const struct ctl *c, const char *method, const char *path, const char *type,
+               const char *body, struct lks_buf *answer)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer a = {0};
+    const struct lks_client_options options = {.server = c->socket, .timeout_ms = ASK_MS};
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    lks_buf_init(answer, SAID_MAX);
+    if (lks_client_new(&options, &client, &err) != LKS_OK)
+        return 0;
+    enum lks_code code = lks_client_exchange(client, method, path, body != NULL ? type : NULL,
+                                             lks_str_from(body != NULL ? body : ""), "", &a, &err);
+    lks_client_free(client);
+    lks_buf_addf(answer, "%s", "");
+    lks_buf_add(answer, code == LKS_OK ? lks_buf_view(&a.body) : lks_str_from(err.msg));
+    return code == LKS_OK ? a.status : 0;
+}
+
+static bool says(const struct lks_buf *answer, const char *text)
+{
+    return lks_str_find(lks_buf_view(answer), lks_str_from(text)) >= 0;
+}
+
+static bool leads(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    return c->pid != 0 && ask(c, "GET", "/metrics", NULL, NULL, &answer) == 200 &&
+           says(&answer, "\nlockstep_leader 1\n");
+}
+
+/* The site ------------------------------------------------------------------------------------ */
+
+static void init(struct ctl *c, const char *option, const char *value)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    *c = (struct ctl){.tree = lks_tree_new()};
+    snprintf(c->data, sizeof(c->data), "%s/data", c->tree.path);
+    snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", c->data);
+    snprintf(c->socket, sizeof(c->socket), "unix:%s/lockstepd.sock", c->data);
+    const char *argv[] = {
+        LKS_DAEMON_PROGRAM, "init",     "--data",      c->data, "--name", "localhost", "--people",
+        "127.0.0.1:0",      "--agents", "127.0.0.1:0", option,  value,    NULL};
+    lks_buf_init(&said, SAID_MAX);
+    if (!CHECK_INT(ctl_run(argv, &said), 0))
+        printf("%s\n", said.ptr);
+    FILE *config = fopen(c->config, "ae");
+    if (CHECK(config != NULL)) {
+        fprintf(config, "%s", settings);
+        CHECK(fclose(config) == 0);
+    }
+}
+
+/* What a supervisor does: one that ended is started again. */
+static void supervise(struct site *s)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        struct ctl *c = &s->controllers[i];
+        int status = 0;
+        if (c->pid != 0 && waitpid(c->pid, &status, WNOHANG) == c->pid)
+            c->pid = 0;
+        if (c->pid == 0)
+            ctl_spawn(c);
+    }
+}
+
+/* Until one of them leads, and another than `not`; NULL: a failed check. */
+static struct ctl *await_leader(struct site *s, const struct ctl * not )
+{
+    for (int waited = 0; waited < SETTLE_MS; waited += LOOK_MS) {
+        supervise(s);
+        for (size_t i = 0; i < COUNT; i++)
+            if (&s->controllers[i] != not &&leads(&s->controllers[i]))
+                return &s->controllers[i];
+        ctl_rest(LOOK_MS);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(ctl_log(&s->controllers[i])));
+    CHECK(false);
+    return NULL;
+}
+
+static struct ctl *other_of(struct site *s, const struct ctl *c)
+{
+    return c == &s->controllers[0] ? &s->controllers[1] : &s->controllers[0];
+}
+
+/* Until the one that does not lead answers too, and knows who does. */
+static void await_follower(struct site *s, const struct ctl *c)
+{
+    for (int waited = 0; waited < SETTLE_MS; waited += LOOK_MS) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        supervise(s);
+        if (ask(c, "GET", "/metrics", NULL, NULL, &answer) == 200 &&
+            says(&answer, "\nlockstep_leader 0\n") && !says(&answer, "\nlockstep_epoch 0\n"))
+            return;
+        ctl_rest(LOOK_MS);
+    }
+    CHECK(false);
+}
+
+static bool site_init(struct site *s)
+{
+    *s = (struct site){0};
+    if (!pg_start_pair(&s->pg) || !CHECK(pg_sql(&s->pg, "postgres", "create database " DATABASE)))
+        return false;
+    pg_conninfo(&s->pg, DATABASE, s->conninfo);
+    init(&s->controllers[0], "--postgres", s->conninfo);
+    init(&s->controllers[1], "--join", s->controllers[0].data);
+    return await_leader(s, NULL) != NULL;
+}
+
+/* The servers first: what is left of children is waited for. */
+static void site_fini(struct site *s)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (s->controllers[i].pid != 0)
+            ctl_kill(&s->controllers[i]);
+    pg_free(&s->pg);
+    for (size_t i = 0; i < COUNT; i++)
+        if (s->controllers[i].data[0] != '\0')
+            ctl_fini(&s->controllers[i]);
+}
+
+/* The load ------------------------------------------------------------------------------------ */
+
+/* Somebody who grants roles, now through this controller, now through that. */
+struct load {
+    pthread_t thread;
+    const struct site *site;
+    unsigned id;
+    atomic_bool stop;
+    uint64_t asked;
+    atomic_size_t acknowledged;
+    bool yes[LOAD_MAX];
+    int other; /* the first status that is none of the expected */
+};
+
+static void *load_run(void *arg)
+{
+    struct load *l = arg;
+    while (!atomic_load(&l->stop) && l->asked < LOAD_MAX) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        char body[128];
+        snprintf(body, sizeof(body), "{\"identity\":\"load-%u-%" PRIu64 "\",\"role\":\"viewer\"}",
+                 l->id, l->asked);
+        int status = ask(&l->site->controllers[l->asked % COUNT], "POST", "/v1/access",
+                         "application/json", body, &answer);
+        l->yes[l->asked++] = status == 200;
+        atomic_fetch_add(&l->acknowledged, status == 200);
+        if (status != 200 && status != 0 && status != 503 && status != 504 && l->other == 0) {
+            l->other = status;
+            printf("%d %s\n", status, answer.ptr);
+        }
+        ctl_rest(status == 200 ? 2 : 20);
+    }
+    return NULL;
+}
+
+/* Further writes are acknowledged. */
+static void await_writes(struct site *s, struct load *loads)
+{
+    size_t before = 0, now = 0;
+    for (size_t i = 0; i < LOADS; i++)
+        before += atomic_load(&loads[i].acknowledged);
+    for (int waited = 0; waited < SETTLE_MS && now < before + 20; waited += LOOK_MS) {
+        supervise(s);
+        ctl_rest(LOOK_MS);
+        now = 0;
+        for (size_t i = 0; i < LOADS; i++)
+            now += atomic_load(&loads[i].acknowledged);
+    }
+    CHECK(now >= before + 20);
+}
+
+/* The journal --------------------------------------------------------------------------------- */
+
+struct reading {
+    struct load *loads;
+    uint8_t *found[LOADS]; /* by number */
+    uint64_t epoch, leaders, granted;
+    bool rising;
+};
+
+static bool read_row(void *ctx, const struct lks_row *row)
+{
+    struct reading *r = ctx;
+    struct lks_record record;
+    struct lks_err err = {0};
+    unsigned id = 0;
+    uint64_t number = 0;
+    if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &record, &err), LKS_OK))
+        return false;
+    if (record.kind == LKS_RECORD_LED) {
+        r->rising &= record.led.epoch > r->epoch;
+        r->epoch = record.led.epoch;
+        r->leaders++;
+    }
+    char text[64] = "";
+    if (record.kind == LKS_RECORD_GRANTED)
+        snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(record.granted.identity));
+    if (sscanf(text, "load-%u-%" SCNu64, &id, &number) == 2 && id < LOADS && number < LOAD_MAX) {
+        r->found[id][number]++;
+        r->granted++;
+    }
+    return true;
+}
+
+/* One chain, from its beginning, signed; and all that was acknowledged is in it, once. */
+static void check_journal(struct site *s, struct load *loads)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_public_key key = ctl_key(&s->controllers[0]);
+    struct lks_verify_options options = {.key = &key};
+    struct lks_verify verified = {0};
+    struct reading r = {.loads = loads, .rising = true};
+    struct lks_err err = {0};
+    size_t lost = 0, twice = 0, acknowledged = 0;
+    if (!CHECK_CODE(lks_store_postgres_open(s->conninfo, LKS_STORE_READ, &store, &err), LKS_OK))
+        return;
+    CHECK_CODE(lks_journal_verify(&store, &options, &verified, &err), LKS_OK);
+    if (!CHECK_INT(verified.fault, LKS_FAULT_NONE))
+        printf("%s\n", verified.text);
+    for (size_t i = 0; i < LOADS; i++)
+        r.found[i] = calloc(LOAD_MAX, 1);
+    CHECK_CODE(store.ops->rows(store.self, 1, read_row, &r, &err), LKS_OK);
+    for (size_t i = 0; i < LOADS; i++) {
+        for (uint64_t n = 0; n < loads[i].asked; n++) {
+            lost += loads[i].yes[n] && r.found[i][n] == 0;
+            twice += r.found[i][n] > 1;
+            acknowledged += loads[i].yes[n];
+        }
+        free(r.found[i]);
+    }
+    printf("%zu writes acknowledged, %" PRIu64 " in the journal, %" PRIu64 " leaders\n",
+           acknowledged, r.granted, r.leaders);
+    CHECK_INT(lost, 0);
+    CHECK_INT(twice, 0);
+    CHECK(r.rising);
+    CHECK(r.leaders >= 5);
+}
+
+/* What happens -------------------------------------------------------------------------------- */
+
+static void kill_leader(struct site *s)
+{
+    struct ctl *leader = await_leader(s, NULL);
+    if (leader == NULL)
+        return;
+    ctl_kill(leader);
+    (void)await_leader(s, leader);
+}
+
+static void kill_primary(struct site *s)
+{
+    pg_kill_primary(&s->pg);
+    CHECK(pg_promote(&s->pg));
+    CHECK(pg_rejoin_old(&s->pg));
+    (void)await_leader(s, NULL);
+}
+
+static void kill_both(struct site *s)
+{
+    struct ctl *leader = await_leader(s, NULL);
+    if (leader != NULL)
+        ctl_kill(leader);
+    kill_primary(s);
+}
+
+/* It wakes when another leads, and must not say anything any more: it ends. */
+static void pause_leader(struct site *s)
+{
+    struct ctl *leader = await_leader(s, NULL);
+    int status = 0;
+    if (leader == NULL)
+        return;
+    CHECK(kill(leader->pid, SIGSTOP) == 0);
+    struct ctl *next = await_leader(s, leader);
+    CHECK(next == other_of(s, leader));
+    CHECK(kill(leader->pid, SIGCONT) == 0);
+    for (int waited = 0; waited < SETTLE_MS && status == 0; waited += LOOK_MS) {
+        if (waitpid(leader->pid, &status, WNOHANG) == leader->pid)
+            break;
+        ctl_rest(LOOK_MS);
+    }
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+    CHECK_HAS(ctl_log(leader), "no longer the leader");
+    leader->pid = 0;
+}
+
+/* It takes itself for the primary, and nobody follows it. */
+static void old_primary_returns(struct site *s)
+{
+    enum pg_place old = s->pg.primary;
+    pg_kill_primary(&s->pg);
+    CHECK(pg_promote(&s->pg));
+    CHECK(pg_revive(&s->pg, old));
+    for (int waited = 0; waited < 5000; waited += LOOK_MS) {
+        supervise(s);
+        ctl_rest(LOOK_MS);
+    }
+    CHECK(pg_rejoin_old(&s->pg));
+    (void)await_leader(s, NULL);
+}
+
+static void test_whatever_dies_nothing_is_lost(void)
+{
+    static const struct {
+        const char *name;
+        void (*fall)(struct site *s);
+    } acts[] = {
+        {"kill -9 of the leader", kill_leader},
+        {"kill -9 of the primary", kill_primary},
+        {"a paused leader that wakes", pause_leader},
+        {"kill -9 of the leader, then of the primary", kill_both},
+        {"the old primary comes back", old_primary_returns},
+    };
+    LKS_CLEANUP(site_fini) struct site s;
+    static struct load loads[LOADS];
+    if (!site_init(&s))
+        return;
+    for (unsigned i = 0; i < LOADS; i++) {
+        loads[i].site = &s;
+        loads[i].id = i;
+        CHECK(pthread_create(&loads[i].thread, NULL, load_run, &loads[i]) == 0);
+    }
+    for (size_t i = 0; i < LKS_COUNT(acts); i++) {
+        lks_test_case("%s", acts[i].name);
+        await_writes(&s, loads);
+        acts[i].fall(&s);
+        await_writes(&s, loads);
+    }
+    lks_test_case("the end");
+    for (unsigned i = 0; i < LOADS; i++) {
+        atomic_store(&loads[i].stop, true);
+        CHECK(pthread_join(loads[i].thread, NULL) == 0);
+        CHECK_INT(loads[i].other, 0);
+    }
+    check_journal(&s, loads);
+}
+
+/* A follower ---------------------------------------------------------------------------------- */
+
+static const char fleet[] = "---\nlockstep: 1\nkind: Fleet\nname: two\n"
+                            "pools: {train: {posture: dev, enforce: 'on'}}\n"
+                            "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8}]\n";
+static const char question[] = "{\"job\":\"j1\",\"nodes\":\"n1\"}";
+
+/* Through a follower a write reaches the leader, with who asks; and is there for both to read. */
+static void check_forwarding(struct site *s, const struct ctl *follower)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, held = {0}, node = {0};
+    if (!CHECK_INT(
+            ask(follower, "PUT", "/v1/fleet?accept=true", "application/yaml", fleet, &answer), 200))
+        printf("%s\n", answer.ptr);
+    if (!CHECK_INT(ask(follower, "POST", "/v1/nodes/n[2-3]/hold", "application/json",
+                       "{\"reason\":\"a test, with a blank\"}", &held),
+                   200))
+        printf("%s\n", held.ptr);
+    ctl_rest(2 * STALE_MS);
+    for (size_t i = 0; i < COUNT; i++) {
+        lks_buf_fini(&node);
+        CHECK_INT(ask(&s->controllers[i], "GET", "/v1/nodes/n3", NULL, NULL, &node), 200);
+        CHECK(says(&node, "a test, with a blank"));
+    }
+}
+
+static void test_a_follower_answers_as_long_as_it_knows(void)
+{
+    LKS_CLEANUP(site_fini) struct site s;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0}, after = {0}, again = {0}, read = {0};
+    if (!site_init(&s))
+        return;
+    struct ctl *leader = await_leader(&s, NULL);
+    const struct ctl *follower = other_of(&s, leader);
+    await_follower(&s, follower);
+    check_forwarding(&s, follower);
+    CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &before), 200);
+    CHECK(says(&before, "\"admitted\":false") && !says(&before, "\"behind\""));
+
+    /* Nobody can tell any more whether what it knows is all. */
+    pg_freeze(&s.pg, s.pg.primary);
+    ctl_rest(LEASE_MS + 2 * STALE_MS);
+    CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &after), 200);
+    CHECK(says(&after, "\"admitted\":false") && says(&after, "\"behind\""));
+    CHECK_INT(ask(follower, "GET", "/v1/nodes/n3", NULL, NULL, &read), 200);
+    pg_thaw(&s.pg, s.pg.primary);
+    (void)await_leader(&s, NULL);
+    ctl_rest(STALE_MS);
+    CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &again), 200);
+    CHECK(!says(&again, "\"behind\""));
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"controllers: a follower answers as long as it knows",
+         test_a_follower_answers_as_long_as_it_knows},
+        {"controllers: whatever dies, nothing is lost", test_whatever_dies_nothing_is_lost},
+        {0},
+    });
+}

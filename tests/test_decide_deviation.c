@@ -1,0 +1,222 @@
+#include "tests/fleet.h"
+#include "tests/test.h"
+#include "tests/tuples.h"
+
+#include <stdio.h>
+
+enum { MANIFEST_MAX = 65536 };
+
+#define MINUTE (60 * LKS_SECOND)
+#define DAY    (24 * 60 * MINUTE)
+
+/* A fleet ------------------------------------------------------------------------------------ */
+
+#define FLEET                                                                                      \
+    "---\nlockstep: 1\nkind: Fleet\nname: f\n"                                                     \
+    "pools: {train: {posture: pre-training, stack: golden}, dev: {posture: dev, stack: golden}}\n" \
+    "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8},\n"                                 \
+    "        {hosts: 'd[1-2]', pool: dev, class: hgx-h200-8}]\n"
+
+static void pool(struct lks_asked *a, const char *name, const char *posture, const char *enforce)
+{
+    const struct lks_record r = {
+        .kind = LKS_RECORD_POOL,
+        .pool = {.name = lks_str_from(name),
+                 .posture = lks_str_from(posture),
+                 .enforce = lks_str_from(enforce),
+                 .stack = LKS_STR("golden"),
+                 .stack_digest = lks_str_from(a->manifest.stacks->digest)}};
+    lks_asked_apply(a, &r);
+}
+
+static void make(struct lks_asked *a, const char *enforce)
+{
+    char manifest[MANIFEST_MAX];
+    lks_asked_init(a);
+    int len = snprintf(manifest, sizeof(manifest), "%s%s", lks_test_node_stack, FLEET);
+    LKS_ASSERT(len > 0 && (size_t)len < sizeof(manifest));
+    CHECK_HAS(lks_asked_fleet(a, manifest, NULL), "fleet name=f");
+    pool(a, "train", "pre-training", enforce);
+    pool(a, "dev", "dev", enforce);
+}
+
+static void report(struct lks_asked *a, const char *name, const char *changes)
+{
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
+    lks_test_tuple_with(lks_test_node, changes, &t);
+    t.node = lks_str_from(name);
+    const struct lks_event event = {.kind = LKS_EVENT_TUPLE,
+                                    .node = lks_fleet_node(a, name),
+                                    .tuple = {.tuple = &t, .report = LKS_STR("r")}};
+    (void)lks_asked(a, &event);
+}
+
+/* Adding ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *enforce;
+    const char *hosts, *subject, *value, *owner, *reason, *approver;
+    lks_ms life;
+    const char *told;
+} rows[] = {
+    {"all of it", "on", "n[1-2]", "driver", "570.1", "kim", "hot-fix", "lee", DAY,
+     "deviation id=1 hosts=n[1-2] subject=driver value=570.1 owner=kim reason=hot-fix "
+     "approver=lee expires=87400000 by=jo\n"},
+    {"each node once", "warn", "n2,n1,n2", "*", "", "kim", "lab", "", DAY,
+     "deviation id=1 hosts=n[1-2] subject=* owner=kim reason=lab expires=87400000 by=jo\n"},
+    {"firmware of a part", "warn", "n1", "firmware/nvme[MZ-1]", "", "kim", "x", "", DAY,
+     "deviation id=1 hosts=n1 subject=firmware/nvme[MZ-1] "},
+    {"a build", "warn", "n1", "driver.build.srcversion", "", "kim", "x", "", DAY, "deviation id=1"},
+    {"a setting", "warn", "n1", "settings.ecc", "", "kim", "x", "", DAY, "deviation id=1"},
+    {"ninety days", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY, "deviation id=1"},
+    {"a dev pool that enforces", "on", "d1", "driver", "", "kim", "x", "", DAY, "deviation id=1"},
+    {"no reason", "warn", "n1", "driver", "", "kim", "", "", DAY, "invalid: give a reason"},
+    {"no owner", "warn", "n1", "driver", "", "", "x", "", DAY, "invalid: owner: there is none"},
+    {"no subject", "warn", "n1", "", "", "kim", "x", "", DAY, "invalid: subject: there is none"},
+    {"an unknown subject", "warn", "n1", "drivr", "", "kim", "x", "", DAY,
+     "invalid: subject: 'drivr' is no component and no setting; * stands for all of them"},
+    {"settings of nothing", "warn", "n1", "settings.", "", "kim", "x", "", DAY,
+     "invalid: subject: 'settings.' is no component"},
+    {"a value of two lines", "warn", "n1", "driver", "1\n2", "kim", "x", "", DAY,
+     "invalid: value: one line"},
+    {"no nodes", "warn", "", "driver", "", "kim", "x", "", DAY,
+     "invalid: nodes: the list names no"},
+    {"no host list", "warn", "n[1-", "driver", "", "kim", "x", "", DAY, "invalid: nodes: "},
+    {"an unknown node", "warn", "n[4-5]", "driver", "", "kim", "x", "", DAY,
+     "not-found: no node 'n5' in the fleet"},
+    {"over already", "warn", "n1", "driver", "", "kim", "x", "", 0,
+     "invalid: expires: that time is over"},
+    {"for too long", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY + 1,
+     "invalid: expires: at most 90 days from now"},
+    {"production without an approver", "on", "d1,n1", "driver", "", "kim", "x", "", DAY,
+     "refused: approver: these nodes are in production and their pool enforces"},
+    {"approved by oneself", "on", "n1", "driver", "", "kim", "x", "jo", DAY,
+     "refused: approver: nobody approves a deviation of their own"},
+    {"approved by oneself where nobody asks", "warn", "n1", "driver", "", "kim", "x", "jo", DAY,
+     "refused: approver: nobody approves a deviation of their own"},
+};
+
+static struct lks_str add(struct lks_asked *a, size_t i)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_DEVIATE,
+                                    .by = LKS_STR("jo"),
+                                    .reason = lks_str_from(rows[i].reason),
+                                    .name = lks_str_from(rows[i].hosts),
+                                    .deviate = {.subject = lks_str_from(rows[i].subject),
+                                                .value = lks_str_from(rows[i].value),
+                                                .owner = lks_str_from(rows[i].owner),
+                                                .approver = lks_str_from(rows[i].approver),
+                                                .expires = a->now.wall + rows[i].life}};
+    return lks_asked(a, &event);
+}
+
+static void test_add(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", rows[i].name);
+        make(&a, rows[i].enforce);
+        CHECK_HAS(add(&a, i), rows[i].told);
+        bool added = lks_str_starts(lks_str_from(rows[i].told), "deviation ");
+        CHECK_INT(a.state.deviation_count, added ? 1 : 0);
+    }
+}
+
+/* Ending ------------------------------------------------------------------------------------- */
+
+static struct lks_str close(struct lks_asked *a, uint64_t id, const char *reason)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_DEVIATION_CLOSE,
+                                    .by = LKS_STR("jo"),
+                                    .reason = lks_str_from(reason),
+                                    .deviation = id};
+    return lks_asked(a, &event);
+}
+
+static void test_close(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    make(&a, "on");
+    (void)add(&a, 0);
+    CHECK_HAS(close(&a, 2, "x"), "not-found: no deviation 2; see lockstep deviation ls");
+    CHECK_HAS(close(&a, 1, ""), "invalid: give a reason");
+    CHECK_STR(close(&a, 1, "mended"), "deviation-ended id=1 by=jo reason=mended\n");
+    CHECK_HAS(close(&a, 1, "mended"), "refused: deviation 1 ended already");
+    CHECK_STR(lks_fleet_tick(&a), "");
+}
+
+/* One that nobody needs ends quietly; one that is in use is told of, a day before and at its end.
+ */
+static void test_expiry(void)
+{
+    static const struct {
+        const char *name, *changes, *before, *at;
+        lks_ms life;
+    } cases[] = {
+        {"not in use", "", "", "deviation-ended id=1 reason=it expired\n", 2 * DAY},
+        {"in use", "driver=1",
+         "alarm id=1 alarm=deviation subject=deviation 1 text=* of kim ends "
+         "within a day, and 1 nodes still need it\n",
+         "alarm id=2 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 nodes "
+         "still need it\ndeviation-ended id=1 reason=it expired\n",
+         2 * DAY},
+        {"in use, for an hour", "driver=1", "",
+         "alarm id=1 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 nodes "
+         "still need it\ndeviation-ended id=1 reason=it expired\n",
+         60 * MINUTE},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", cases[i].name);
+        make(&a, "observe");
+        report(&a, "n1", cases[i].changes);
+        const struct lks_record r = {.kind = LKS_RECORD_DEVIATION,
+                                     .deviation = {.id = 1,
+                                                   .hosts = LKS_STR("n[1-2]"),
+                                                   .subject = LKS_STR("*"),
+                                                   .owner = LKS_STR("kim"),
+                                                   .expires = a.now.wall + cases[i].life}};
+        lks_asked_apply(&a, &r);
+        CHECK_STR(lks_fleet_tick(&a), "");
+        lks_fleet_wait(&a, cases[i].life - 1);
+        CHECK_STR(lks_fleet_tick(&a), cases[i].before);
+        CHECK_STR(lks_fleet_tick(&a), "");
+        lks_fleet_wait(&a, 1);
+        CHECK(lks_decide_next(&a.state) <= a.now.mono);
+        CHECK_STR(lks_fleet_tick(&a), cases[i].at);
+        (void)lks_fleet_tick(&a);
+        CHECK_STR(lks_fleet_tick(&a), "");
+    }
+}
+
+/* A person who released the alarm is not told again. */
+static void test_told_once(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    make(&a, "observe");
+    report(&a, "n1", "driver=1");
+    const struct lks_record r = {.kind = LKS_RECORD_DEVIATION,
+                                 .deviation = {.id = 1,
+                                               .hosts = LKS_STR("n1"),
+                                               .subject = LKS_STR("*"),
+                                               .owner = LKS_STR("kim"),
+                                               .expires = a.now.wall + 2 * DAY}};
+    lks_asked_apply(&a, &r);
+    lks_fleet_wait(&a, DAY + MINUTE);
+    CHECK_HAS(lks_fleet_tick(&a), "alarm id=1 alarm=deviation");
+    const struct lks_event release = {
+        .kind = LKS_EVENT_ALARM_RELEASE, .reason = LKS_STR("seen"), .alarm = 1};
+    CHECK_HAS(lks_asked(&a, &release), "alarm-released id=1");
+    CHECK_STR(lks_fleet_tick(&a), "");
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"decide deviation: adding", test_add},
+        {"decide deviation: closing", test_close},
+        {"decide deviation: expiry", test_expiry},
+        {"decide deviation: told once", test_told_once},
+        {NULL, NULL},
+    });
+}

@@ -1,0 +1,346 @@
+/* Bodies too large to be held: fetched piece by piece, refused before they are read, cut in the
+ * middle; and answers whose length is known before their bytes are. */
+#include "tests/site.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HOST "Host: x\r\n"
+#define KIB  ((size_t)1024)
+#define MIB  (KIB * KIB)
+
+enum { ROUNDS_MAX = 30000 };
+
+static struct {
+    uv_loop_t loop;
+    struct lks_tree tree;
+    char socket[96];
+    struct lks_httpd *httpd;
+    struct lks_httpd_exchange *x;
+    struct lks_httpd_stream *stream;
+    enum { FETCH, HOLD, REFUSE, REFUSE_LATER, REFUSE_MIDDLE, SIZED } way;
+    uv_check_t check; /* asks for the next piece, a round later */
+    bool wants;
+    uint64_t length, got, sum, most;
+    unsigned handled, pieces, gone, ended;
+    bool last;
+} site;
+
+static bool is_large(const char *method, const char *path)
+{
+    return strcmp(method, "PUT") == 0 && strcmp(path, "/large") == 0;
+}
+
+static void answer(int status, const char *text)
+{
+    struct lks_httpd_exchange *x = site.x;
+    site.x = NULL;
+    lks_httpd_reply(x, &(struct lks_httpd_reply){
+                           .status = status, .type = "text/plain", .body = lks_str_from(text)});
+}
+
+static void take(void *ctx, struct lks_buf *moved, bool last)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf piece = LKS_MOVE(*moved);
+    (void)ctx;
+    site.pieces++;
+    for (size_t i = 0; i < piece.len; i++)
+        site.sum += (unsigned char)piece.ptr[i];
+    site.got += piece.len;
+    site.most = piece.len > site.most ? piece.len : site.most;
+    site.last = last;
+    if (site.way == REFUSE_MIDDLE)
+        answer(507, "full");
+    else if (last)
+        answer(200, "taken");
+    else if (site.pieces % 2 == 0)
+        lks_httpd_more(site.x); /* from inside */
+    else
+        site.wants = true;
+}
+
+static void on_check(uv_check_t *check)
+{
+    (void)check;
+    if (site.wants && site.x != NULL)
+        lks_httpd_more(site.x);
+    site.wants = false;
+}
+
+static void on_ended(void *ctx, struct lks_httpd_stream *stream)
+{
+    (void)ctx, (void)stream;
+    site.ended++;
+    site.stream = NULL;
+}
+
+static void handle(void *ctx, struct lks_httpd_exchange *x, const struct lks_httpd_request *r)
+{
+    (void)ctx;
+    site.handled++;
+    site.x = x;
+    site.length = r->length;
+    if (site.way == SIZED) {
+        const struct lks_httpd_reply head = {
+            .status = 206, .type = "application/octet-stream", .headers = "ETag: \"x\"\r\n"};
+        site.x = NULL;
+        site.stream = lks_httpd_stream_sized(x, &head, 10, 64 * KIB, on_ended, NULL);
+    } else if (!r->large) {
+        answer(200, "small");
+    } else if (site.way == REFUSE) {
+        answer(403, "no");
+    }
+}
+
+static void on_gone(void *ctx, struct lks_httpd_exchange *x)
+{
+    (void)ctx, (void)x;
+    site.gone++;
+    site.x = NULL;
+}
+
+static void begin(int way)
+{
+    struct lks_err err = {0};
+    memset(&site, 0, sizeof(site));
+    site.way = way;
+    site.tree = lks_tree_new();
+    snprintf(site.socket, sizeof(site.socket), "unix:%s/s", site.tree.path);
+    CHECK_INT(uv_loop_init(&site.loop), 0);
+    CHECK_INT(uv_check_init(&site.loop, &site.check), 0);
+    CHECK_INT(uv_check_start(&site.check, on_check), 0);
+    const struct lks_httpd_options options = {
+        .address = site.socket,
+        .connections = 8,
+        .body_max = 4096,
+        .first_ms = 10000,
+        .request_ms = 10000,
+        .idle_ms = 10000,
+        .socket_mode = 0600,
+        .large = is_large,
+    };
+    CHECK_CODE(lks_httpd_new(&site.loop, &options, handle, on_gone, NULL, &site.httpd, &err),
+               LKS_OK);
+}
+
+static void end(void)
+{
+    lks_httpd_free(site.httpd);
+    uv_close((uv_handle_t *)&site.check, NULL);
+    uv_run(&site.loop, UV_RUN_DEFAULT);
+    CHECK_INT(uv_loop_close(&site.loop), 0);
+    lks_tree_free(&site.tree);
+}
+
+static void dial(struct lks_wire *w)
+{
+    lks_wire_unix(w, &site.loop, site.socket + strlen("unix:"));
+}
+
+static bool until(const unsigned *number, unsigned wanted)
+{
+    for (int i = 0; i < ROUNDS_MAX && *number < wanted; i++)
+        lks_wire_round(&site.loop);
+    return *number >= wanted;
+}
+
+static void send_head(struct lks_wire *w, size_t length, const char *more)
+{
+    char head[256];
+    int len =
+        snprintf(head, sizeof(head), "PUT /large HTTP/1.1\r\n" HOST "Content-Length: %zu\r\n%s\r\n",
+                 length, more);
+    CHECK(lks_wire_send(w, (struct lks_str){head, (size_t)len}));
+}
+
+/* Whatever is wanted of the handler is done as soon as it waits. */
+static void serve(struct lks_wire *w, size_t length)
+{
+    char *bytes = malloc(length + 1);
+    memset(bytes, 1, length + 1);
+    size_t sent = 0;
+    for (int i = 0; i < ROUNDS_MAX && (sent < length || site.x != NULL); i++) {
+        size_t piece = length - sent < 64 * KIB ? length - sent : 64 * KIB;
+        if (piece > 0 && !lks_wire_send(w, (struct lks_str){bytes, piece}))
+            break; /* it is refused */
+        sent += piece;
+        lks_wire_round(&site.loop);
+    }
+    free(bytes);
+    CHECK(site.x == NULL);
+}
+
+static void fetched_in_pieces(void)
+{
+    static const size_t lengths[] = {0, 1, 4096, 256 * KIB, 3 * MIB + 17};
+    for (size_t i = 0; i < LKS_COUNT(lengths); i++) {
+        struct lks_wire w = {0};
+        lks_test_case("%zu bytes", lengths[i]);
+        begin(FETCH);
+        dial(&w);
+        send_head(&w, lengths[i], "");
+        CHECK(until(&site.handled, 1));
+        CHECK_INT(site.length, lengths[i]);
+        CHECK_INT(site.pieces, 0); /* nothing is read before it is asked for */
+        lks_httpd_fetch(site.x, take, NULL);
+        serve(&w, lengths[i]);
+        CHECK(lks_wire_until(&w, "taken"));
+        CHECK_INT(site.got, lengths[i]);
+        CHECK_INT(site.sum, lengths[i]);
+        CHECK(site.most <= LKS_HTTPD_PIECE_MAX);
+        if (lengths[i] > 0) { /* the connection goes on */
+            CHECK(lks_wire_send(&w, LKS_STR("GET /a HTTP/1.1\r\n" HOST "\r\n")));
+            CHECK(lks_wire_until(&w, "small"));
+        }
+        lks_wire_close(&w);
+        end();
+    }
+}
+
+static void asked_before_it_is_sent(void)
+{
+    struct lks_wire w = {0};
+    begin(FETCH);
+    dial(&w);
+    send_head(&w, 10, "Expect: 100-continue\r\n");
+    CHECK(until(&site.handled, 1));
+    CHECK_HAS(lks_buf_view(&w.got), "");
+    lks_httpd_fetch(site.x, take, NULL);
+    CHECK(lks_wire_until(&w, "100 Continue"));
+    serve(&w, 10);
+    CHECK(lks_wire_until(&w, "taken"));
+    lks_wire_close(&w);
+    end();
+}
+
+static const struct {
+    const char *name;
+    int way;
+    size_t length, sent;
+    const char *answer;
+} refusals[] = {
+    {"at once", REFUSE, 10 * MIB, 0, "403 Forbidden"},
+    {"at once, small", REFUSE, 10, 10, "403 Forbidden"},
+    {"later, before a byte came", REFUSE_LATER, 10 * MIB, 0, "403 Forbidden"},
+    {"later, small: the rest is read first", REFUSE_LATER, 700 * KIB, 700 * KIB, "403 Forbidden"},
+    {"in the middle", REFUSE_MIDDLE, 2 * MIB, 270 * KIB, "507 Insufficient"},
+    {"in the middle, near the end", REFUSE_MIDDLE, 400 * KIB, 400 * KIB, "507 Insufficient"},
+};
+
+static void refused(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+        struct lks_wire w = {0};
+        lks_test_case("%s", refusals[i].name);
+        begin(refusals[i].way);
+        dial(&w);
+        send_head(&w, refusals[i].length, "");
+        CHECK(until(&site.handled, 1));
+        if (site.way == REFUSE_LATER)
+            answer(403, "no");
+        if (site.way == REFUSE_MIDDLE)
+            lks_httpd_fetch(site.x, take, NULL);
+        serve(&w, refusals[i].sent);
+        CHECK(lks_wire_until(&w, refusals[i].answer));
+        CHECK_INT(site.gone, 0);
+        lks_wire_close(&w);
+        end();
+    }
+}
+
+static void without_a_length(void)
+{
+    struct lks_wire w = {0};
+    begin(FETCH);
+    dial(&w);
+    CHECK(lks_wire_send(
+        &w, LKS_STR("PUT /large HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")));
+    CHECK(lks_wire_until(&w, "411 Length Required"));
+    CHECK_INT(site.handled, 0);
+    lks_wire_close(&w);
+    end();
+}
+
+/* The sender leaves: while it is waited for, and while it has to wait. */
+static void left(void)
+{
+    for (int waits = 0; waits < 2; waits++) {
+        struct lks_wire w = {0};
+        lks_test_case("%s", waits ? "it had to wait" : "it was waited for");
+        begin(HOLD);
+        dial(&w);
+        send_head(&w, MIB, "");
+        CHECK(until(&site.handled, 1));
+        if (!waits)
+            lks_httpd_fetch(site.x, take, NULL);
+        CHECK(lks_wire_send(&w, LKS_STR("abc")));
+        for (int i = 0; i < 20; i++)
+            lks_wire_round(&site.loop);
+        lks_wire_close(&w);
+        CHECK(until(&site.gone, 1));
+        CHECK_INT(site.gone, 1);
+        end();
+    }
+}
+
+static void ended_in_the_middle(void)
+{
+    struct lks_wire w = {0};
+    begin(HOLD);
+    dial(&w);
+    send_head(&w, MIB, "");
+    CHECK(until(&site.handled, 1));
+    lks_httpd_fetch(site.x, take, NULL);
+    CHECK(lks_wire_send(&w, LKS_STR("abc")));
+    lks_wire_round(&site.loop);
+    end();
+    CHECK_INT(site.gone, 1);
+    lks_wire_close(&w);
+}
+
+static void sized_stream(void)
+{
+    struct lks_wire w = {0};
+    begin(SIZED);
+    dial(&w);
+    for (unsigned i = 1; i <= 2; i++) { /* on the same connection */
+        lks_test_case("request %u", i);
+        CHECK(lks_wire_send(&w, LKS_STR("GET /a HTTP/1.1\r\n" HOST "\r\n")));
+        CHECK(until(&site.handled, i));
+        CHECK(lks_httpd_stream_write(site.stream, LKS_STR("01234")));
+        CHECK(lks_wire_until(&w, "01234"));
+        CHECK_INT(site.ended, i - 1);
+        CHECK(lks_httpd_stream_write(site.stream, LKS_STR("abcde")));
+        CHECK(until(&site.ended, i));
+        CHECK(lks_wire_until(&w, "01234abcde"));
+    }
+    CHECK_HAS(lks_buf_view(&w.got), "206 Partial Content");
+    CHECK_HAS(lks_buf_view(&w.got), "Content-Length: 10\r\n");
+    CHECK_HAS(lks_buf_view(&w.got), "ETag: \"x\"\r\n");
+    lks_test_case("cut");
+    CHECK(lks_wire_send(&w, LKS_STR("GET /a HTTP/1.1\r\n" HOST "\r\n")));
+    CHECK(until(&site.handled, 3));
+    CHECK(lks_httpd_stream_write(site.stream, LKS_STR("xyz")));
+    CHECK(lks_wire_until(&w, "xyz"));
+    lks_httpd_stream_cut(site.stream);
+    CHECK(lks_wire_end(&w, '\0'));
+    lks_wire_close(&w);
+    end();
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"fetched in pieces", fetched_in_pieces},
+        {"asked before it is sent", asked_before_it_is_sent},
+        {"refused", refused},
+        {"without a length", without_a_length},
+        {"the sender leaves", left},
+        {"the server ends in the middle", ended_in_the_middle},
+        {"an answer of a known length", sized_stream},
+        {NULL, NULL},
+    };
+    return lks_test_main(tests);
+}

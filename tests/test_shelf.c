@@ -1,0 +1,103 @@
+#include "core/shelf.h"
+
+#include "core/decide.h"
+#include "tests/facts.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+enum { MANY = 100 };
+
+/* A file with one stack, which is another for each number. */
+static void make(unsigned number, struct lks_manifest *out)
+{
+    char text[1024];
+    struct lks_err err = {0};
+    snprintf(text, sizeof(text),
+             "lockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"
+             "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.%u'}\n"
+             "  driver: {version: '580.126.20', modules: open}\n"
+             "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2'}\n"
+             "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n",
+             number);
+    LKS_ASSERT(lks_manifest_parse("s.yaml", lks_str_from(text), lks_test_facts(), NULL, out,
+                                  &err) == LKS_OK);
+}
+
+/* Many stand side by side, and each is found by its digest. */
+static void test_many(void)
+{
+    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    struct lks_err err = {0};
+    char digests[MANY][LKS_DIGEST_SIZE];
+    lks_shelf_init(&shelf);
+    for (unsigned i = 0; i < MANY; i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        make(i, &m);
+        memcpy(digests[i], m.stacks[0].digest, sizeof(digests[i]));
+        CHECK(lks_shelf_stack(&shelf, lks_str_from(digests[i])) == NULL);
+        CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digests[i]), &m, &err), LKS_OK);
+        CHECK_INT(m.stack_count, 0);
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(digests[i]));
+        char kernel[16];
+        snprintf(kernel, sizeof(kernel), "6.8.%u", i);
+        if (CHECK(stack != NULL))
+            CHECK_STR(lks_stack_version(stack, "kernel"), kernel);
+    }
+}
+
+/* What is there stays where it is, since others point to it. */
+static void test_twice(void)
+{
+    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest first = {0}, again = {0}, other = {0};
+    struct lks_err err = {0};
+    char digest[LKS_DIGEST_SIZE];
+    make(1, &first);
+    make(1, &again);
+    make(2, &other);
+    memcpy(digest, first.stacks[0].digest, sizeof(digest));
+    lks_shelf_init(&shelf);
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &first, &err), LKS_OK);
+    const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(digest));
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &again, &err), LKS_OK);
+    CHECK(lks_shelf_stack(&shelf, lks_str_from(digest)) == stack);
+    CHECK_INT(again.stack_count, 0);
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &other, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "holds no stack sha256:");
+    CHECK_INT(other.stack_count, 1);
+}
+
+/* The registry and the fleet's own file, either of which may not be there. */
+static void test_book(void)
+{
+    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest published = {0}, beside = {0};
+    struct lks_err err = {0};
+    char digest[LKS_DIGEST_SIZE];
+    make(1, &published);
+    make(2, &beside);
+    memcpy(digest, published.stacks[0].digest, sizeof(digest));
+    struct lks_book book = {.facts = lks_test_facts()};
+    CHECK(lks_book_stack(&book, lks_str_from(digest)) == NULL);
+    lks_shelf_init(&shelf);
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(digest), &published, &err), LKS_OK);
+    book.shelf = &shelf;
+    CHECK(lks_book_stack(&book, lks_str_from(digest)) != NULL);
+    CHECK(lks_book_stack(&book, lks_str_from(beside.stacks[0].digest)) == NULL);
+    book.manifest = &beside;
+    CHECK(lks_book_stack(&book, lks_str_from(beside.stacks[0].digest)) == &beside.stacks[0]);
+    CHECK(lks_book_stack(&book, LKS_STR("")) == NULL);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"shelf: many stacks", test_many},
+        {"shelf: the same twice", test_twice},
+        {"book: the registry and the fleet's file", test_book},
+        {0},
+    });
+}
