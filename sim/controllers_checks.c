@@ -262,6 +262,20 @@ void ctl_check_yes(struct ctl_world *w, const struct ctl_yes *yes)
 /* The end
  * --------------------------------------------------------------------------------------------- */
 
+/* A node of which nothing is said takes jobs. */
+static void check_open(struct ctl_world *w, const struct ctl_node *t)
+{
+    const struct lks_state *s = &w->model->state;
+    uint32_t node = lks_state_node(s, lks_str_from(t->name));
+    const struct lks_node *n = &s->nodes[node];
+    const char *why = "";
+    if (t->closed == 0 || t->stepped_until != 0 || n->unhealthy || n->changing != 0)
+        return;
+    (void)lks_node_admissible(s, node, CTL_WALL + w->now, &why);
+    ctl_say(w, "%s is closed: %s", t->name, why);
+    ctl_require(w, false, "when all is calm every node of which nothing is said takes jobs");
+}
+
 void ctl_check_end(struct ctl_world *w)
 {
     struct ctl_model *m = w->model;
@@ -278,8 +292,5 @@ void ctl_check_end(struct ctl_world *w)
                 "what was acknowledged is there, and all before it");
     ctl_require(w, ctl_leader(w) != NULL, "when all is calm one leads");
     for (uint32_t n = 0; n < w->node_count; n++)
-        ctl_require(w,
-                    w->nodes[n].closed == 0 || w->nodes[n].stepped_until != 0 ||
-                        m->state.nodes[n].unhealthy || m->state.nodes[n].changing != 0,
-                    "when all is calm every node that nothing is said of takes jobs");
+        check_open(w, &w->nodes[n]);
 }

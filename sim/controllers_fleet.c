@@ -49,7 +49,7 @@ static void enrol(struct ctl_world *w, struct ctl *c, uint32_t n)
         .certificate = {.token_hash = lks_str_from(token),
                         .fingerprint = lks_str_from(fingerprint),
                         .serial = LKS_STR("01"),
-                        .expires = CTL_WALL + 24 * 3600 * LKS_SECOND},
+                        .expires = CTL_WALL + (lks_ms)24 * 3600 * LKS_SECOND},
     };
     if (ctl_turn(w, c, &make, NULL) == LKS_OK)
         ctl_require(w, ctl_turn(w, c, &use, NULL) == LKS_OK, "a node is enrolled");
@@ -106,7 +106,7 @@ void ctl_beat(struct ctl_world *w, uint32_t n)
     struct lks_beat b = {.protocol = LKS_BEAT_PROTOCOL, .seq = ++t->beats};
     struct lks_err err = {0};
     ctl_at(w, CTL_BEAT(n), w->now + CTL_HEARTBEAT);
-    if (c == NULL || t->silent || ctl_chance(w, 5))
+    if (c == NULL || t->silent || (!w->calm && ctl_chance(w, 5)))
         return;
     const struct lks_state *s = lks_engine_state(c->engine);
     uint32_t node = lks_state_node(s, lks_str_from(t->name));

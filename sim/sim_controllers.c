@@ -22,9 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEEDS 500
-#define STORM (8 * 60 * LKS_SECOND)
-#define CALM  (3 * 60 * LKS_SECOND)
+#define SEEDS UINT64_C(500)
+#define STORM ((lks_ms)8 * 60 * LKS_SECOND)
+#define CALM  ((lks_ms)3 * 60 * LKS_SECOND)
 
 void ctl_say(const struct ctl_world *w, const char *fmt, ...)
 {
@@ -157,6 +157,15 @@ static void tick(struct ctl_world *w, struct ctl *c)
     (void)ctl_turn(w, c, &event, NULL);
 }
 
+static void draw_crash(struct ctl_world *w, const struct ctl *c)
+{
+    if (w->calm || !ctl_chance(w, 2))
+        return;
+    bool before = ctl_chance(w, 50);
+    lks_memory_disk_fail(w->disk, before ? LKS_MEMORY_CRASH_BEFORE : LKS_MEMORY_CRASH_AFTER,
+                         lks_rng_below(&w->rng, c->batch.store.row_count + 1));
+}
+
 /* Take at one moment, write at a later one: a pause may fall between them. */
 static void commit(struct ctl_world *w, struct ctl *c)
 {
@@ -174,10 +183,7 @@ static void commit(struct ctl_world *w, struct ctl *c)
         ctl_at(w, CTL_COMMIT(c), w->now + LKS_SECOND / 2);
         return;
     }
-    if (!w->calm && ctl_chance(w, 2))
-        lks_memory_disk_fail(w->disk,
-                             ctl_chance(w, 50) ? LKS_MEMORY_CRASH_BEFORE : LKS_MEMORY_CRASH_AFTER,
-                             lks_rng_below(&w->rng, c->batch.store.row_count + 1));
+    draw_crash(w, c);
     enum lks_code code = lks_engine_commit(&w->options, &c->store, &c->batch, &err);
     lks_memory_disk_fail(w->disk, LKS_MEMORY_NO_CRASH, 0);
     ctl_check_rows(w);
@@ -536,8 +542,8 @@ static void test_seeds(void)
         admitted += w.admitted;
         changes += w.changes;
     }
-    printf("%d seeds, %" PRIu64 " leaders, %" PRIu64 " questions, %" PRIu64 " of them yes, %" PRIu64
-           " steps\n",
+    printf("%" PRIu64 " seeds, %" PRIu64 " leaders, %" PRIu64 " questions, %" PRIu64
+           " of them yes, %" PRIu64 " steps\n",
            SEEDS, leads, asked, admitted, changes);
     CHECK(leads > 4 * SEEDS && admitted > 20 * SEEDS && changes > 2 * SEEDS);
 }

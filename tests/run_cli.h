@@ -111,8 +111,10 @@ static inline void lks_run_check_members(const char *command, const struct lks_d
 /* Commands that ask lockstepd or work on its directory; tests/test_cli_daemon.c has those. */
 static inline bool lks_run_needs_controller(const char *command)
 {
-    static const char *const groups[] = {"fleet ", "node ",   "access ", "alarm ", "journal ",
-                                         "backup", "restore", "doctor",  "top",    "sim "};
+    static const char *const groups[] = {
+        "fleet ",  "node ",  "access ",       "alarm ",   "journal ",      "backup",
+        "restore", "doctor", "top",           "sim ",     "drift",         "deviation ",
+        "admit",   "image ", "stack publish", "stack ls", "stack promote", "stack retire"};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -125,6 +125,33 @@ static void test_life(void)
     fake_stop(&f);
 }
 
+/* Of several controllers one answers; the others are away, as after a takeover. */
+static void test_several(void)
+{
+    struct fake f;
+    char agents[128];
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    end_agent(&f, pid);
+    f.beats = 0;
+    snprintf(agents, sizeof(agents),
+             "https://127.0.0.1:1 https://127.0.0.1:2  https://127.0.0.1:%u", f.port);
+    const char *argv[] = {LKS_AGENT_PROGRAM,
+                          "--state",
+                          fake_path(&f, "state"),
+                          "--root",
+                          fake_path(&f, "root"),
+                          "--agents",
+                          agents,
+                          NULL};
+    pid = fake_spawn(&f, "log", argv);
+    if (!CHECK(fake_until(&f, three_beats)))
+        show_log(&f);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
 static bool two_tuples(const struct fake *f)
 {
     return f->tuples >= 2;
@@ -609,6 +636,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"a life", test_life},
+        {"several controllers", test_several},
         {"a change of the machine", test_change},
         {"a controller in trouble", test_trouble},
         {"a controller that is away", test_away},

@@ -39,9 +39,13 @@ static const struct {
     {"misspelled second word", ARGS("stack", "chekc", H100), 2, "",
      "lockstep: no command 'stack chekc'; did you mean 'stack check'?\n"},
     {"half a command", ARGS("stack"), 2, "",
-     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes, "
+     "publish, "
+     "ls, promote, retire\n"},
     {"half a command and something", ARGS("stack", "nope"), 2, "",
-     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes, "
+     "publish, "
+     "ls, promote, retire\n"},
     {"an option before the command", ARGS("--json", "stack"), 2, "",
      "lockstep: options stand behind the command, not before it: '--json'\n"},
     {"registers of an Xid that has none", ARGS("xid", "79", "--intr-info", "5"), 2, "",
@@ -55,7 +59,9 @@ static const struct {
     {"an empty value", ARGS("stack", "lint", "--class", "", "x"), 2, "",
      "lockstep: stack lint: --class needs FILE, not an empty word\n"},
     {"help for half a command", ARGS("help", "stack"), 2, "",
-     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes\n"},
+     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes, "
+     "publish, "
+     "ls, promote, retire\n"},
     {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
     {"help for no command", ARGS("help", "fly"), 2, "",
      "lockstep: no command 'fly'; 'lockstep help' lists them\n"},

@@ -54,6 +54,12 @@ struct row {
     const char *out, *err; /* what is said */
 };
 
+#define STACK "examples/h200-train.yaml"
+#define NEXT_DIGEST                                                                                       \
+    "sha256:b5fbc8faefc182e57c746f12961935d654028405569a8d33779a0e671f25a11c" /* examples/h100-train.yaml \
+                                                                               */
+#define DIGEST "sha256:775bf7c2743e58b9e3318b4f18617138896b3cbe19c15cb16f8fce8e2532f303"
+
 /* In this order: each stands on those before it. */
 static const struct row rows[] = {
     {"fleet show", {NULL}, 0, "no fleet yet", ""},
@@ -101,6 +107,47 @@ static const struct row rows[] = {
     {"journal export", ARGS("--node", "n0"), 2, "", "node history"},
     {"journal at", ARGS("2099-01-01T00:00:00Z", "--node", "n1"), 0, "unseen", ""},
     {"journal at", ARGS("2001-01-01T00:00:00Z", "--node", "n1"), 3, "", "no node"},
+    {"drift", {NULL}, 0, "no node differs", ""},
+    {"drift", ARGS("--judged", "odd"), 3, "", "judged"},
+    {"deviation add", ARGS("n1", "--what=driver", "--owner=kim", "--until=1h", "--reason=INC-1"), 0,
+     "holds until", ""},
+    {"deviation add", ARGS("n1", "--what=driver", "--owner=kim", "--reason=x"), 2, "", "--until"},
+    {"deviation add", ARGS("n1", "--what=driver", "--owner=kim", "--until=noon", "--reason=x"), 2,
+     "", "noon"},
+    {"deviation add", ARGS("n1", "--what=drivers", "--owner=kim", "--until=1h", "--reason=x"), 3,
+     "", "drivers"},
+    {"deviation add", ARGS("n9", "--what=driver", "--owner=kim", "--until=1h", "--reason=x"), 3, "",
+     "n9"},
+    {"deviation ls", {NULL}, 0, "kim", ""},
+    {"deviation close", ARGS("1", "--reason", "CHG-2"), 0, "closed", ""},
+    {"deviation close", ARGS("1", "--reason", "CHG-2"), 1, "", "1"},
+    {"deviation ls", {NULL}, 0, "no deviations", ""},
+    {"deviation ls", ARGS("--all"), 0, "CHG-2", ""},
+    {"admit", ARGS("--job", "j1", "--nodes", "n[0-1]"), 0, "would have been refused", ""},
+    {"admit", ARGS("--job", "j1", "--nodes", "n[0-1],n9"), 1, "n9", ""},
+    {"admit", ARGS("--job", "j1", "--nodes", "n[0-1", "--start"), 3, "", "bracket"},
+    {"admit", ARGS("--job", "j1", "--nodes", "n0,n0"), 3, "", "n0"},
+    {"admit", ARGS("--job", "j1"), 2, "", "--nodes"},
+    {"admit", ARGS("--nodes", "n0"), 2, "", "--job"},
+    {"admit", ARGS("--job", "j1", "--nodes", "n0", "--override", "x"), 2, "", "--until"},
+    {"admit", ARGS("--job", "j1", "--nodes", "n0", "--image", "r.io/a:1=5"), 3, "", "ranks"},
+    {"admit", ARGS("--log"), 0, "j1", ""},
+    {"admit", ARGS("--observed"), 0, "unmeasured 2", ""},
+    {"image add", ARGS("r.io/a:1", "--nccl", "2.28.3"), 0, "known", ""},
+    {"image add", ARGS("r.io/a:1"), 2, "", "--sbom"},
+    {"image add", ARGS("r.io/a:1", "--sbom", STACK), 3, "", STACK},
+    {"image ls", {NULL}, 0, "2.28.3", ""},
+    {"stack publish", ARGS(STACK), 0, "candidate", ""},
+    {"stack publish", ARGS("DIR/broken.yaml"), 3, "", "broken.yaml"},
+    {"stack ls", {NULL}, 0, "h200-train", ""},
+    {"stack promote", ARGS(DIGEST, "lab", "--evidence", "LAB-1"), 0, "lab", ""},
+    {"stack promote", ARGS(DIGEST, "released", "--evidence", "x"), 1, "", "canary"},
+    {"stack promote", ARGS(DIGEST, "lab"), 2, "", "--evidence"},
+    {"stack retire", ARGS(DIGEST, "--evidence", "LAB-2"), 0, "retired", ""},
+    {"stack ls", ARGS("--step", "retired"), 0, "h200-train", ""},
+    {"advisories", ARGS("--fleet"), 0, "nothing that was measured is affected", ""},
+    {"advisories", ARGS(STACK, "--fleet"), 2, "", "or --fleet"},
+    {"lifecycle", ARGS("--fleet"), 0, "no node has reported", ""},
     {"backup", ARGS("--out", "DIR/remote.backup"), 0, "sealed", ""},
     {"backup", ARGS("--out", "DIR/remote.backup"), 3, "", "there already"},
 };
@@ -124,6 +171,9 @@ static const struct row offline_rows[] = {
     {"journal export", ARGS("DATA", "--server", "SERVER"), 2, "", "--server does not go with it"},
     {"journal at", ARGS("2099-01-01T00:00:00Z", "DATA", "--node", "n1", "--ca", "x"), 2, "",
      "--ca does not go with it"},
+    {"conform", ARGS("--stack", STACK, "--fleet", "DATA"), 0, "of 3 nothing is known", ""},
+    {"conform", ARGS("--stack", STACK, "--fleet", "DATA", "--pool", "odd"), 3, "", "odd"},
+    {"conform", ARGS("--stack", STACK, "--fleet", "DIR/nothing"), 3, "", "nothing"},
     {"doctor", ARGS("DATA"), 0, "signed heads", ""},
     {"doctor", ARGS("DATA"), 0, "it is for this directory", ""},
     {"doctor", ARGS("DATA"), 0, "lockstepd answers at unix:", ""},
@@ -213,6 +263,22 @@ static const struct row json_rows[] = {
     {"access revoke", ARGS("lee", "viewer"), 0, NULL, NULL},
     {"alarm ls", {NULL}, 0, NULL, NULL},
     {"top", {NULL}, 0, NULL, NULL},
+    {"drift", {NULL}, 0, NULL, NULL},
+    {"deviation add", ARGS("n2", "--what=*", "--owner=kim", "--until=1h", "--reason=x"), 0, NULL,
+     NULL},
+    {"deviation ls", {NULL}, 0, NULL, NULL},
+    {"deviation close", ARGS("2", "--reason", "x"), 0, NULL, NULL},
+    {"admit", ARGS("--job", "j2", "--nodes", "n0,n2", "--signed"), 0, NULL, NULL},
+    {"admit", ARGS("--log"), 0, NULL, NULL},
+    {"admit", ARGS("--observed"), 0, NULL, NULL},
+    {"image add", ARGS("r.io/b:1", "--cuda", "13.0.2"), 0, NULL, NULL},
+    {"image ls", {NULL}, 0, NULL, NULL},
+    {"stack publish", ARGS("examples/h100-train.yaml"), 0, NULL, NULL},
+    {"stack promote", ARGS(NEXT_DIGEST, "lab", "--evidence", "x"), 0, NULL, NULL},
+    {"stack ls", {NULL}, 0, NULL, NULL},
+    {"stack retire", ARGS(NEXT_DIGEST, "--evidence", "x"), 0, NULL, NULL},
+    {"advisories", ARGS("--fleet"), 0, NULL, NULL},
+    {"lifecycle", ARGS("--fleet"), 0, NULL, NULL},
     {"backup", ARGS("--out", "DIR/json.backup"), 0, NULL, NULL},
 };
 static const struct row json_offline_rows[] = {

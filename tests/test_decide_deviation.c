@@ -6,8 +6,8 @@
 
 enum { MANIFEST_MAX = 65536 };
 
-#define MINUTE (60 * LKS_SECOND)
-#define DAY    (24 * 60 * MINUTE)
+#define MINUTE (UINT64_C(60) * LKS_SECOND)
+#define DAY    (UINT64_C(24) * 60 * MINUTE)
 
 /* A fleet ------------------------------------------------------------------------------------ */
 

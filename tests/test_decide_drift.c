@@ -18,9 +18,9 @@ struct world {
     struct lks_str golden, silver; /* digests; silver has another kernel */
 };
 
-#define FLEET                                                                                      \
+#define FLEET(care)                                                                                \
     "---\nlockstep: 1\nkind: Fleet\nname: f\n"                                                     \
-    "pools: {train: {posture: pre-training, stack: golden}}\n"                                     \
+    "pools: {train: {posture: pre-training, stack: golden" care "}}\n"                             \
     "domains: {rack1: {}}\n"                                                                       \
     "nodes: [{hosts: 'n[1-20]', pool: train, class: hgx-h200-8, domain: rack1}]\n"                 \
     "assets: [{hosts: shelf1, class: power-shelf, domain: rack1}]\n"
@@ -38,6 +38,15 @@ static void add_silver(struct lks_buf *out)
         else
             lks_buf_addf(out, "%.*s\n", LKS_STR_ARG(line));
     }
+}
+
+static void write_fleet(struct lks_buf *out, const char *fleet)
+{
+    lks_buf_init(out, MANIFEST_MAX);
+    lks_buf_addf(out, "%s---\n", lks_test_node_stack);
+    add_silver(out);
+    lks_buf_addf(out, "%s", fleet);
+    LKS_ASSERT(out->failed == LKS_OK);
 }
 
 static void pin(struct world *w, struct lks_str digest, const char *enforce, const char *acts)
@@ -65,11 +74,7 @@ static void make(struct world *w, const char *enforce, const char *acts)
     *w = (struct world){0};
     lks_asked_init(&w->asked);
     lks_buf_init(&w->shown, SHOWN_MAX);
-    lks_buf_init(&manifest, MANIFEST_MAX);
-    lks_buf_addf(&manifest, "%s---\n", lks_test_node_stack);
-    add_silver(&manifest);
-    lks_buf_addf(&manifest, "%s", FLEET);
-    LKS_ASSERT(manifest.failed == LKS_OK);
+    write_fleet(&manifest, FLEET(""));
     CHECK_HAS(lks_asked_fleet(&w->asked, manifest.ptr, NULL), "fleet name=f");
     w->golden = lks_str_from(w->asked.manifest.stacks[0].digest);
     w->silver = lks_str_from(w->asked.manifest.stacks[1].digest);
@@ -442,6 +447,38 @@ static void test_mass(void)
     CHECK(lks_str_find(told, LKS_STR("drained node=n10 ")) < 0);
 }
 
+/* Whoever begins to enforce means the nodes that drift already too; where these are many, it is as
+ * if they had all turned now. */
+static void test_acts_begin(void)
+{
+    static const struct {
+        unsigned drifting;
+        const char *has, *lacks;
+    } rows[] = {
+        {2, "drained node=n2 ", "mass "},
+        {12, "mass pool=train what=drained count=11 of=20 alarm=1\n", "drained node="},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
+        lks_test_case("%u nodes", rows[i].drifting);
+        make(&w, "observe", "");
+        for (unsigned n = 1; n <= rows[i].drifting; n++) {
+            char name[8];
+            snprintf(name, sizeof(name), "n%u", n);
+            report(&w, name, "kernel=1");
+            (void)ticks(&w);
+            lks_fleet_wait(&w.asked, 10 * 60 * LKS_SECOND); /* no mass event so far */
+        }
+        write_fleet(&manifest, FLEET(", enforce: 'on', on_drift: [drain]"));
+        struct lks_str told = lks_asked_fleet(&w.asked, manifest.ptr, NULL);
+        CHECK_HAS(told, rows[i].has);
+        CHECK(lks_str_find(told, lks_str_from(rows[i].lacks)) < 0);
+        lks_test_case("%u nodes, again", rows[i].drifting);
+        CHECK_STR(lks_asked_fleet(&w.asked, manifest.ptr, NULL), "");
+    }
+}
+
 /* Out of band -------------------------------------------------------------------------------- */
 
 static void test_outband(void)
@@ -628,31 +665,33 @@ static void test_target(void)
     CHECK_HAS(ticks(&w), "drift node=n1 on=1");
 }
 
+static void leave(struct world *w, const char *name, bool removed)
+{
+    struct lks_record r = {.kind = removed ? LKS_RECORD_REMOVED : LKS_RECORD_REPLACED};
+    if (removed)
+        r.removed.hosts = lks_str_from(name);
+    else
+        r.replaced.node = lks_str_from(name);
+    lks_asked_apply(&w->asked, &r);
+}
+
 /* A node that leaves the fleet, or is another machine, does not drift, and nothing is left to do.
  */
 static void test_gone(void)
 {
-    static const enum lks_record_kind kinds[] = {LKS_RECORD_REMOVED, LKS_RECORD_REPLACED};
-    for (size_t i = 0; i < LKS_COUNT(kinds); i++) {
+    for (int removed = 0; removed <= 1; removed++) {
         LKS_CLEANUP(world_fini) struct world w;
-        struct lks_record r = {.kind = kinds[i]};
-        lks_test_case("%s", i == 0 ? "removed" : "replaced");
-        if (i == 0)
-            r.removed.hosts = LKS_STR("n1");
-        else
-            r.replaced.node = LKS_STR("n1");
+        lks_test_case("%s", removed ? "removed" : "replaced");
         make(&w, "on", "alarm drain propose");
         report(&w, "n1", "kernel=1");
         (void)ticks(&w);
-        lks_asked_apply(&w.asked, &r);
+        leave(&w, "n1", removed != 0);
         (void)ticks(&w);
         CHECK(lks_decide_next(&w.asked.state) > w.asked.now.mono);
         CHECK_INT(w.asked.state.standing->news, 0);
-        lks_test_case("%s before it was recorded", i == 0 ? "removed" : "replaced");
+        lks_test_case("%s before it was recorded", removed ? "removed" : "replaced");
         report(&w, "n2", "kernel=1");
-        r.kind == LKS_RECORD_REMOVED ? (void)(r.removed.hosts = LKS_STR("n2"))
-                                     : (void)(r.replaced.node = LKS_STR("n2"));
-        lks_asked_apply(&w.asked, &r);
+        leave(&w, "n2", removed != 0);
         (void)ticks(&w);
         CHECK_INT(w.asked.state.standing->news, 0);
     }
@@ -668,6 +707,7 @@ int main(void)
         {"decide drift: a partial wave", test_wave},
         {"decide drift: verdicts without reports", test_verdicts},
         {"decide drift: how it ends", test_ends},
+        {"decide drift: a pool begins to act", test_acts_begin},
         {"decide drift: acts by policy", test_acts},
         {"decide drift: acts that end", test_acts_end},
         {"decide drift: drains of others", test_drains_of_others},

@@ -144,11 +144,11 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
         lks_near_try(&whole, lks_str_from(lks_commands[i].name));
         lks_near_try(&first, lks_str_from(lks_commands[i].name));
     }
+    if (is_group(words[0]) && (count == 1 || whole.best.len == 0))
+        return fail_group(words[0], err);
     const struct lks_near *near = whole.distance <= first.distance ? &whole : &first;
     if (near->best.len > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));
-    if (is_group(words[0]))
-        return fail_group(words[0], err);
     return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
 }
 

@@ -180,10 +180,15 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
 }
 
 static const struct lks_listing_column deviation_columns[] = {
-    {"id", "id", LKS_COLUMN_RIGHT}, {"nodes", "nodes", LKS_COLUMN_WRAP},
-    {"what", "subject", 0},         {"value", "value", 0},
-    {"owner", "owner", 0},          {"expires", "expires", 0},
-    {"ended", "ended", 0},          {"reason", "reason", LKS_COLUMN_WRAP},
+    {"id", "id", LKS_COLUMN_RIGHT},
+    {"nodes", "nodes", LKS_COLUMN_WRAP},
+    {"what", "subject", 0},
+    {"value", "value", 0},
+    {"owner", "owner", 0},
+    {"expires", "expires", 0},
+    {"ended", "ended", 0},
+    {"reason", "reason", LKS_COLUMN_WRAP},
+    {"ended because", "ended_reason", LKS_COLUMN_WRAP},
 };
 
 enum lks_code lks_cmd_deviation_ls(struct lks_cli *cli, const struct lks_args *args,

@@ -329,6 +329,11 @@ static const struct lks_option sim_options[] = {
     "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
     "intake, held, enrolled, admissible, why?}"
 
+#define BARS                                                                                       \
+    "unknown?, stale?, unmeasured?, drift?, unhealthy?, changing?, unattested?, unchecked?, "      \
+    "held?, "                                                                                      \
+    "intake?, drained?, deviation?, domain?, disagrees?, posture?, stack?, image?, behind?"
+
 #define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
 #define ACTION   "{action, meaning?, disruption?}"
 
@@ -397,7 +402,8 @@ const struct lks_command lks_commands[] = {
      "a production pool is pinned to a released one only.",
      "{digest, name, step, seq}", lks_cmd_stack_publish},
     {"stack ls", "", 0, 0, stacks_options, "List the stacks of the registry", "",
-     "{items: [{name, digest, step, published, by, pools?, evidence?}]}", lks_cmd_stack_ls},
+     "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
+     lks_cmd_stack_ls},
     {"stack promote", "DIGEST STEP", 2, 2, step_options,
      "Say that a stack passed: lab, canary, then released",
      "One step at a time, each with its evidence.", "{seq}", lks_cmd_stack_promote},
@@ -469,7 +475,7 @@ const struct lks_command lks_commands[] = {
      "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
      "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
      "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
-     "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused}]}",
+     "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused: {" BARS "}}]}",
      lks_cmd_admit},
     {"image add", "REF", 1, 1, image_options, "Say which libraries an image of jobs holds", "",
      "{seq}", lks_cmd_image_add},
@@ -481,10 +487,13 @@ const struct lks_command lks_commands[] = {
      "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
     {"node show", "NODE", 1, 1, node_show_options, "Show all that is known of a node", "",
      NODE_JSON
-     " and {boot?, drifted, unmeasured, first?, certificate?, notes, health?, skew_ms?, "
-     "heard_ms_ago?, witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, commands: [{id, "
-     "node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what 'inventory' "
-     "prints",
+     " and {boot?, stack?, stack_digest?, drifted, unmeasured, first?, cause?, since?, text?, "
+     "evidence?, rows: [{subject, cause, pinned, actual, of?, deviation?}], drained?: {by, "
+     "reason}, "
+     "deviations: [ID], unhealthy, changing?, target?, condition_text?, attested_until?, checked?, "
+     "inband_age_ms?, outband_age_ms?, certificate?, notes, health?, skew_ms?, heard_ms_ago?, "
+     "witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, commands: [{id, node, executor, "
+     "ended, outcome?, text?, sent, expires}]}; with --tuple what 'inventory' prints",
      lks_cmd_node_show},
     {"node history", "NODE", 1, 1, history_options, "Show what was recorded of a node", "",
      "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},

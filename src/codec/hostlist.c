@@ -1,6 +1,5 @@
 #include "codec/hostlist.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ struct part {
     struct lks_str literal;
     struct lks_str set; /* between the brackets; empty where there are none */
 
-    /* Where counting through the set has got to. */
+    /* Where counting through the set has got to; nothing where there is none. */
     struct range now;
     uint64_t value; /* within `now` */
     struct lks_str rest;
@@ -168,6 +167,17 @@ static enum lks_code fail_unexpected(const struct parser *p)
     return fail_at(p, p->at, LKS_E_INVALID, "byte 0x%02x has no place here", c);
 }
 
+/* The bytes of a name from here on. Most lists are little else, and jobs wait for thousands of
+ * names to be read. */
+static struct lks_str take_literal(struct parser *p)
+{
+    const char *from = p->text.ptr + p->at, *end = p->text.ptr + p->text.len, *to = from;
+    while (to < end && is_name_byte(*to))
+        to++;
+    p->at += (size_t)(to - from);
+    return (struct lks_str){from, (size_t)(to - from)};
+}
+
 /* One name, with its brackets, up to a blank, a comma or the end. */
 static enum lks_code parse_name(struct parser *p, struct pattern *out)
 {
@@ -179,10 +189,8 @@ static enum lks_code parse_name(struct parser *p, struct pattern *out)
         return fail_unexpected(p);
     for (bool more = true; more; out->count++) {
         struct part *part = &out->parts[out->count];
-        size_t from = p->at;
-        while (is_name_byte(head(p)))
-            p->at++;
-        *part = (struct part){.literal = {p->text.ptr + from, p->at - from}};
+        part->literal = take_literal(p);
+        part->set = (struct lks_str){0};
         out->longest += part->literal.len;
         more = head(p) == '[';
         if (more && out->count == SETS_MAX)
@@ -266,6 +274,18 @@ static bool advance(struct pattern *pattern)
     return false;
 }
 
+/* In `width` digits or more; printf() would take most of the time of a long range. */
+static size_t write_number(uint64_t value, size_t width, char *out)
+{
+    char digits[DIGITS_MAX];
+    size_t count = 0;
+    for (; value > 0 || count < width; value /= 10)
+        digits[count++] = (char)('0' + value % 10);
+    for (size_t i = 0; i < count; i++)
+        out[i] = digits[count - 1 - i];
+    return count;
+}
+
 static struct lks_str write_name(const struct pattern *pattern, char out[LKS_HOST_NAME_MAX + 1])
 {
     size_t len = 0;
@@ -274,8 +294,7 @@ static struct lks_str write_name(const struct pattern *pattern, char out[LKS_HOS
         memcpy(out + len, part->literal.ptr, part->literal.len);
         len += part->literal.len;
         if (part->set.len > 0)
-            len += (size_t)snprintf(out + len, LKS_HOST_NAME_MAX + 1 - len, "%0*" PRIu64,
-                                    (int)part->now.low_text.len, part->value);
+            len += write_number(part->value, part->now.low_text.len, out + len);
     }
     return (struct lks_str){out, len};
 }

@@ -302,8 +302,9 @@ const struct lks_range *lks_judge_window(const struct lks_judge *j, const struct
                                          struct lks_range *range)
 {
     struct lks_err ignored = {0};
+    if (c->window.len == 0)
+        return NULL;
     enum lks_version_scheme scheme = lks_facts_scheme(j->facts, c->name);
-    if (c->window.len == 0 || lks_range_parse(c->window, scheme, range, &ignored) != LKS_OK)
-        return NULL; /* a window that does not parse is refused with its stack */
-    return range;
+    /* A window that does not parse is refused with its stack. */
+    return lks_range_parse(c->window, scheme, range, &ignored) == LKS_OK ? range : NULL;
 }

@@ -20,13 +20,6 @@ static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
     return lks_state_name(d->state, node);
 }
 
-static bool has_room(struct lks_deciding *d)
-{
-    bool room = d->out->count < LKS_DECISION_SLICE;
-    d->out->more = d->out->more || !room;
-    return room;
-}
-
 static bool is_text(const struct lks_deciding *d, lks_text have, const char *text)
 {
     return lks_str_is(lks_state_text(d->state, have), text);
@@ -113,27 +106,6 @@ static void end_outband(struct lks_deciding *d, uint32_t node)
                    &outband, true);
 }
 
-/* The due entries are the top of the heap: below one that is not due none is. */
-static void outband_tick(struct lks_deciding *d)
-{
-    enum { DEPTH = 64 };
-    const struct lks_heap *h = &d->state->outband_ends;
-    size_t stack[DEPTH] = {0}, depth = h->count > 0, ended = 0;
-    while (depth > 0) {
-        size_t at = stack[--depth];
-        if (at >= h->count || h->entries[at].at > d->now.wall)
-            continue;
-        if (ended++ == ENDED_SLICE || !has_room(d)) {
-            d->out->more = true;
-            return;
-        }
-        end_outband(d, h->entries[at].id);
-        LKS_ASSERT(depth + 2 <= DEPTH);
-        stack[depth++] = 2 * at + 2;
-        stack[depth++] = 2 * at + 1;
-    }
-}
-
 /* Verdicts ---------------------------------------------------------------------------------- */
 
 /* A pin moved, or a change began: readings that are known already are held against the new intent,
@@ -160,7 +132,7 @@ static void verdict_tick(struct lks_deciding *d)
         size_t before = d->out->count;
         (void)lks_deciding_judge(d, &basis, lks_state_intent(d->state, (uint32_t)n));
         judged += d->out->count > before;
-        if (judged == JUDGED_SLICE || !has_room(d)) {
+        if (judged == JUDGED_SLICE || !lks_deciding_room(d)) {
             d->out->more = true;
             return;
         }
@@ -270,19 +242,21 @@ static const struct lks_state_pool *pool_of(const struct lks_deciding *d, uint32
 
 /* What is to be done about drift in a pool: nothing where it only observes, alarms where it warns,
  * all that is asked for where it enforces. */
-static unsigned acts_of(const struct lks_deciding *d, const struct lks_state_pool *pool)
+static unsigned acts_under(struct lks_str enforce, unsigned on_drift)
 {
-    if (pool == NULL)
-        return 0;
-    if (is_text(d, pool->enforce, "on"))
-        return pool->on_drift;
-    return is_text(d, pool->enforce, "warn") ? pool->on_drift & LKS_ACT_ALARM : 0;
+    if (lks_str_is(enforce, "on"))
+        return on_drift;
+    return lks_str_is(enforce, "warn") ? on_drift & LKS_ACT_ALARM : 0;
 }
 
-static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str text)
+static unsigned acts_of(const struct lks_deciding *d, const struct lks_state_pool *pool)
+{
+    return pool == NULL ? 0 : acts_under(lks_state_text(d->state, pool->enforce), pool->on_drift);
+}
+
+static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str text, unsigned acts)
 {
     const struct lks_node *n = &d->state->nodes[node];
-    unsigned acts = acts_of(d, pool_of(d, node));
     if ((acts & LKS_ACT_ALARM) != 0)
         (void)lks_deciding_alarm(d, LKS_ALARM_DRIFT, name_of(d, node), text);
     if ((acts & LKS_ACT_DRAIN) != 0 && n->asset == 0 && n->drained_by == 0)
@@ -353,11 +327,11 @@ static struct lks_str proposal_text(struct lks_deciding *d, uint32_t pool)
 }
 
 /* One proposal a pool, which names all that drift: an older one that names others makes room. */
-static void propose(struct lks_deciding *d, uint32_t pool)
+static void propose(struct lks_deciding *d, uint32_t pool, unsigned acts)
 {
     const struct lks_state_pool *p = &d->state->pools[pool];
     const struct lks_state_alarm *open = open_alarm(d, LKS_ALARM_PROPOSAL, p->name);
-    if (open == NULL && (acts_of(d, p) & LKS_ACT_PROPOSE) == 0)
+    if (open == NULL && (acts & LKS_ACT_PROPOSE) == 0)
         return;
     struct lks_str text = proposal_text(d, pool);
     if (open != NULL && lks_str_eq(lks_state_text(d->state, open->text), text))
@@ -365,7 +339,7 @@ static void propose(struct lks_deciding *d, uint32_t pool)
     release_alarm(d, open,
                   text.len > 0 ? LKS_STR("other nodes drift by now")
                                : LKS_STR("no node of the pool drifts any more"));
-    if (text.len == 0 || (acts_of(d, p) & LKS_ACT_PROPOSE) == 0)
+    if (text.len == 0 || (acts & LKS_ACT_PROPOSE) == 0)
         return;
     lks_deciding_add(d, LKS_RECORD_ALARM)->alarm =
         (struct lks_rec_alarm){.id = d->next_alarm++,
@@ -395,7 +369,7 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
     };
     lks_deciding_turn(d, node, "drift");
     if (!lks_deciding_waits(d, n->pool))
-        begin_acts(d, node, told.text);
+        begin_acts(d, node, told.text, acts_of(d, pool_of(d, node)));
 }
 
 /* How it came right, and whether it did: what is merely not known any more is no way back into
@@ -459,7 +433,7 @@ static void drift_news(struct lks_deciding *d, struct lks_bitset *pools)
         uint64_t news = st->differs.words[w] ^ st->recorded.words[w];
         for (; news != 0; news &= news - 1) {
             uint32_t node = (uint32_t)(w * WORD) + (uint32_t)__builtin_ctzll(news);
-            if (!has_room(d))
+            if (!lks_deciding_room(d))
                 return;
             if (lks_bitset_test(&st->differs, node))
                 begin(d, &causes, node);
@@ -477,9 +451,9 @@ void lks_decide_drift_tick(struct lks_deciding *d)
 {
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset pools = {0};
     struct lks_err err = {0};
-    if (!has_room(d))
+    if (!lks_deciding_room(d))
         return;
-    outband_tick(d);
+    (void)lks_deciding_due(d, &d->state->outband_ends, d->now.wall, ENDED_SLICE, end_outband);
     verdict_tick(d);
     if (d->state->standing->news == 0 || d->out->failed != LKS_OK)
         return;
@@ -491,18 +465,40 @@ void lks_decide_drift_tick(struct lks_deciding *d)
     for (size_t p = lks_bitset_next(&pools, 0); p < pools.size;
          p = lks_bitset_next(&pools, p + 1)) {
         if (!lks_deciding_waits(d, (uint32_t)p))
-            propose(d, (uint32_t)p);
+            propose(d, (uint32_t)p, acts_of(d, &d->state->pools[p]));
     }
 }
 
 /* As if it began now, for all that drift in the pool. */
-void lks_deciding_acts(struct lks_deciding *d, uint32_t pool)
+static void act_on_all(struct lks_deciding *d, uint32_t pool, unsigned acts)
 {
     const struct lks_bitset *recorded = &d->state->standing->recorded;
     for (size_t n = lks_bitset_next(recorded, 0); n < recorded->size;
          n = lks_bitset_next(recorded, n + 1)) {
         if (d->state->nodes[n].pool == pool)
-            begin_acts(d, (uint32_t)n, lks_state_text(d->state, d->state->nodes[n].drift_text));
+            begin_acts(d, (uint32_t)n, lks_state_text(d->state, d->state->nodes[n].drift_text),
+                       acts);
     }
-    propose(d, pool);
+    propose(d, pool, acts);
+}
+
+void lks_deciding_acts(struct lks_deciding *d, uint32_t pool)
+{
+    act_on_all(d, pool, acts_of(d, &d->state->pools[pool]));
+}
+
+void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
+                             unsigned on_drift)
+{
+    const struct lks_bitset *recorded = &d->state->standing->recorded;
+    unsigned acts = acts_under(enforce, on_drift);
+    if ((acts & ~acts_of(d, &d->state->pools[pool])) == 0)
+        return;
+    for (size_t n = lks_bitset_next(recorded, 0); (acts & LKS_ACT_DRAIN) != 0 && n < recorded->size;
+         n = lks_bitset_next(recorded, n + 1)) {
+        if (d->state->nodes[n].pool == pool)
+            lks_deciding_turn(d, (uint32_t)n, "drained");
+    }
+    if (!lks_deciding_waits(d, pool))
+        act_on_all(d, pool, acts);
 }

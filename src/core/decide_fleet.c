@@ -267,6 +267,8 @@ static bool decide_pool(struct work *w, size_t index)
     struct lks_rec_pool want = pool_record(w, pool, *pin);
     if (pool_differs(s, now, &want, acts_of(pool)))
         lks_deciding_add(w->d, LKS_RECORD_POOL)->pool = want;
+    if (now != NULL && now->known)
+        lks_deciding_acts_begin(w->d, id, want.enforce, acts_of(pool));
     return true;
 }
 

@@ -6,13 +6,6 @@ static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
     return lks_state_name(d->state, node);
 }
 
-static bool has_room(struct lks_deciding *d)
-{
-    bool room = d->out->count < LKS_DECISION_SLICE;
-    d->out->more = d->out->more || !room;
-    return room;
-}
-
 static void turn(struct lks_deciding *d, uint32_t node, enum lks_liveness to)
 {
     lks_deciding_add(d, LKS_RECORD_LIVENESS)->liveness =
@@ -34,24 +27,31 @@ static void look_at(struct lks_deciding *d, uint32_t node)
 }
 
 /* The due entries are the top of the heap: below one that is not due none is. */
-void lks_decide_tick(struct lks_deciding *d)
+bool lks_deciding_due(struct lks_deciding *d, const struct lks_heap *h, lks_ms until, size_t most,
+                      void (*look)(struct lks_deciding *d, uint32_t node))
 {
     enum { DEPTH = 64 };
-    const struct lks_heap *h = &d->state->deadlines;
-    size_t stack[DEPTH], depth = 0;
-    if (h->count > 0)
-        stack[depth++] = 0;
-    while (depth > 0) {
+    size_t stack[DEPTH] = {0}, depth = h->count > 0;
+    for (size_t seen = 0; depth > 0;) {
         size_t at = stack[--depth];
-        if (at >= h->count || h->entries[at].at > d->now.mono)
+        if (at >= h->count || h->entries[at].at > until)
             continue;
-        if (!has_room(d))
-            return;
-        look_at(d, h->entries[at].id);
+        if (seen++ == most || !lks_deciding_room(d)) {
+            d->out->more = true;
+            return false;
+        }
+        look(d, h->entries[at].id);
         LKS_ASSERT(depth + 2 <= DEPTH);
         stack[depth++] = 2 * at + 2;
         stack[depth++] = 2 * at + 1;
     }
+    return true;
+}
+
+void lks_decide_tick(struct lks_deciding *d)
+{
+    if (!lks_deciding_due(d, &d->state->deadlines, d->now.mono, SIZE_MAX, look_at))
+        return;
     lks_decide_command_tick(d);
     lks_decide_deviation_tick(d);
     lks_decide_drift_tick(d);

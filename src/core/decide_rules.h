@@ -80,6 +80,19 @@ void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis 
 struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
                                           const struct lks_deciding_basis *basis, lks_text intent);
 
+/* Whether a slice of a tick has room; where it has none, another tick is due at once. */
+static inline bool lks_deciding_room(struct lks_deciding *d)
+{
+    bool room = d->out->count < LKS_DECISION_SLICE;
+    d->out->more = d->out->more || !room;
+    return room;
+}
+
+/* In decide_pulse.c. Look at each node whose time in `h` came, `most` of them; false: there are
+ * more, for another tick. */
+bool lks_deciding_due(struct lks_deciding *d, const struct lks_heap *h, lks_ms until, size_t most,
+                      void (*look)(struct lks_deciding *d, uint32_t node));
+
 /* In decide_deviation.c. The event's host list, each name once, all of them in the fleet; false: it
  * was refused, or memory ran out. */
 bool lks_deciding_hosts(struct lks_deciding *d, struct lks_hostlist *out);
@@ -92,6 +105,11 @@ void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str 
 
 /* A person released the pool's MASS: what waited is done. */
 void lks_deciding_acts(struct lks_deciding *d, uint32_t pool);
+
+/* The pool is to do more about drift from now on: it is done about nodes that drift already. Where
+ * these are so many that it would be a mass event, it is one. */
+void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
+                             unsigned on_drift);
 
 /* In decide.c. Whether automatic acts in the pool wait, by the state or by this decision. */
 bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);

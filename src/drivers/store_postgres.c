@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { SNAPSHOT_PART = 8 << 20, SLICE_ROWS = 16384 };
 
@@ -191,30 +190,12 @@ static enum lks_code write_batch(struct lks_pq *pq, const struct lks_store_tail 
     return code == LKS_OK ? lks_pq_run(pq, NULL, err) : code;
 }
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-    LKS_ASSERT(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 static enum lks_code append(void *self, const struct lks_store_batch *batch, struct lks_err *err)
 {
     struct lks_pq *pq = self;
     struct lks_store_tail tail = {0};
-    uint64_t start = now_us();
     enum lks_code code = begin(pq, batch->epoch, &tail, err);
-    if (code == LKS_OK)
-        code = lks_pq_end(pq, write_batch(pq, &tail, batch, err), err);
-    pq->last_us = now_us() - start;
-    return code;
-}
-
-uint64_t lks_store_postgres_last_us(const struct lks_store *store)
-{
-    const struct lks_pq *pq = store->self;
-    LKS_ASSERT(store->ops->append == append);
-    return pq->last_us;
+    return code == LKS_OK ? lks_pq_end(pq, write_batch(pq, &tail, batch, err), err) : code;
 }
 
 /* ---- reading ---- */

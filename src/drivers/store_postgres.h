@@ -27,7 +27,4 @@ enum lks_code lks_store_postgres_open(const char *conninfo, enum lks_store_mode 
  * passfile= names. Nothing of `conninfo` is in the message. */
 enum lks_code lks_store_postgres_check(const char *conninfo, struct lks_err *err) LKS_MUST_CHECK;
 
-/* How long the last append took, for the metrics: waiting for disks and standbys included. */
-uint64_t lks_store_postgres_last_us(const struct lks_store *store);
-
 #endif

@@ -39,7 +39,6 @@ struct lks_pq {
     char state[6];                 /* SQLSTATE of the failure; empty where there is none */
     uint64_t affected;             /* rows, by the last statement that writes */
     uint64_t epoch;                /* of the lead that we had last; 0: none */
-    uint64_t last_us;
 };
 
 /* Connects (store_pq_connect.c). */

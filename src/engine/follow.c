@@ -47,7 +47,8 @@ static enum lks_code add_page(struct look *l, bool fleet, struct lks_str digest,
     struct lks_engine_page page = {.fleet = fleet, .manifest = calloc(1, sizeof(*page.manifest))};
     if (page.manifest == NULL)
         return lks_fail_nomem(l->err);
-    memcpy(page.digest, digest.ptr, digest.len < sizeof(page.digest) ? digest.len : 0);
+    if (digest.len > 0 && digest.len < sizeof(page.digest))
+        memcpy(page.digest, digest.ptr, digest.len);
     enum lks_code code =
         lks_engine_manifest(l->store, l->options->facts, fleet ? "the fleet's manifest" : "a stack",
                             bytes, page.manifest, l->err);

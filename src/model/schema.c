@@ -289,8 +289,12 @@ static enum lks_code check_lines(struct checker *c, const struct lks_doc *doc,
                     doc->kind == LKS_DOC_TEXT ? "an empty one" : lks_doc_kind_name(doc->kind));
     if (doc->text.len > (size_t)shape->max)
         return FAIL(c, doc, "longer than %lld bytes", (long long)shape->max);
-    for (size_t at = 0, step; at < doc->text.len; at += step) {
-        uint32_t point;
+    for (size_t at = 0, step = 1; at < doc->text.len; at += step) {
+        uint32_t point = (unsigned char)doc->text.ptr[at];
+        if (point >= ' ' && point <= '~') {
+            step = 1;
+            continue;
+        }
         step = lks_str_rune(doc->text, at, &point);
         bool blank = step == 1 && (point == '\n' || point == '\r' || point == '\t');
         if (step == 0 || (!blank && !lks_rune_printable(point)))

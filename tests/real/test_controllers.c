@@ -225,13 +225,21 @@ struct reading {
     bool rising;
 };
 
+/* "load-ID-NUMBER" */
+static bool is_load(struct lks_str identity, uint64_t *id, uint64_t *number)
+{
+    struct lks_str word, rest, last;
+    return lks_str_cut(identity, '-', &word, &rest) && lks_str_is(word, "load") &&
+           lks_str_cut(rest, '-', &word, &last) && lks_str_number(word, LOADS - 1, id) &&
+           lks_str_number(last, LOAD_MAX - 1, number);
+}
+
 static bool read_row(void *ctx, const struct lks_row *row)
 {
     struct reading *r = ctx;
     struct lks_record record;
     struct lks_err err = {0};
-    unsigned id = 0;
-    uint64_t number = 0;
+    uint64_t id = 0, number = 0;
     if (!CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &record, &err), LKS_OK))
         return false;
     if (record.kind == LKS_RECORD_LED) {
@@ -239,10 +247,7 @@ static bool read_row(void *ctx, const struct lks_row *row)
         r->epoch = record.led.epoch;
         r->leaders++;
     }
-    char text[64] = "";
-    if (record.kind == LKS_RECORD_GRANTED)
-        snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(record.granted.identity));
-    if (sscanf(text, "load-%u-%" SCNu64, &id, &number) == 2 && id < LOADS && number < LOAD_MAX) {
+    if (record.kind == LKS_RECORD_GRANTED && is_load(record.granted.identity, &id, &number)) {
         r->found[id][number]++;
         r->granted++;
     }
