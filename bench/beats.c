@@ -10,10 +10,6 @@
 #include "bench/rival.h"
 
 #include "base/file.h"
-#include "core/pulse.h"
-
-#include <stdio.h>
-#include <time.h>
 
 enum { AGENTS = 64, RUNS = 5, FIRST = 2000, REQUESTS = 50000, TEXT_MAX = 64 * 1024 };
 
@@ -22,47 +18,16 @@ struct agents {
     struct lks_load_pair shown[AGENTS];
     struct lks_head head; /* that they all witnessed */
     uint64_t seq[AGENTS];
-    char request[512];
+    char request[BENCH_BEAT_MAX];
 };
 
-static lks_ms wall(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
-}
-
-/* The next heartbeat of an agent, as the agent would send it. */
+/* The next heartbeat of an agent. */
 static struct lks_str next(void *ctx, unsigned n)
 {
     struct agents *a = ctx;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
-    struct lks_beat beat = {.protocol = LKS_BEAT_PROTOCOL,
-                            .boot = {1},
-                            .seq = ++a->seq[n],
-                            .sent = wall(),
-                            .head_seq = a->head.seq};
+    struct lks_beat beat = {.boot = {1}, .seq = ++a->seq[n], .head_seq = a->head.seq};
     memcpy(beat.head_hash, a->head.hash, sizeof(beat.head_hash));
-    lks_buf_init(&body, LKS_BEAT_BYTES_MAX);
-    lks_beat_pack(&beat, &body);
-    int len = snprintf(a->request, sizeof(a->request),
-                       "POST /v1/agent/beat HTTP/1.1\r\nHost: localhost\r\nLockstep-Protocol: 1\r\n"
-                       "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
-                       body.len);
-    memcpy(a->request + len, body.ptr, body.len);
-    return (struct lks_str){a->request, (size_t)len + body.len};
-}
-
-static void witness(const struct ctl *c, struct lks_head *out)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    char text[LKS_HEAD_TEXT_MAX];
-    struct lks_err err = {0};
-    if (ctl_once(c, "GET", "/v1/journal/head", NULL, &answer) != 200)
-        bench_die("/v1/journal/head", answer.ptr);
-    ctl_text(&answer, "head", text, sizeof(text));
-    if (text[0] != '\0' && lks_head_parse(lks_str_from(text), out, &err) != LKS_OK)
-        bench_die("/v1/journal/head", err.msg);
+    return bench_beat(&beat, a->request);
 }
 
 /* Processor time for each good answer, in microseconds. */
@@ -119,7 +84,7 @@ void bench_beats(struct lks_table *t)
         a.shown[n] = (struct lks_load_pair){lks_buf_view(&a.pairs[n].certificate),
                                             lks_buf_view(&a.pairs[n].key)};
     }
-    witness(&c, &a.head);
+    bench_witness(&c, &a.head);
     for (size_t i = 0; i < RUNS; i++) {
         theirs[i] = measure(&a, rival.pid, rival.port);
         ours[i] = measure(&a, c.pid, c.agents);

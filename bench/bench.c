@@ -24,6 +24,8 @@ static const struct part {
     {"programs", "the command line", bench_programs},
     {"journal", "the journal: turns of the engine until they are durable", bench_journal},
     {"restart", "a restart: 100,000 nodes, 1,000,000 records", bench_restart},
+    {"admit", "admission of 4,096 nodes of 100,000, over the socket, alone and under load",
+     bench_admit},
     {"beats", "heartbeats over mutual TLS, the server on one core", bench_beats},
     {"drift", "a million nodes against a stack", bench_drift},
     {"agent", "the agent on a node", bench_agent},

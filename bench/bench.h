@@ -11,6 +11,7 @@
 void bench_programs(struct lks_table *t); /* load, check, inventory: the command line */
 void bench_journal(struct lks_table *t);  /* appends through the engine */
 void bench_restart(struct lks_table *t);  /* opening, folding and verifying a journal */
+void bench_admit(struct lks_table *t);    /* may this job start */
 void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
 void bench_drift(struct lks_table *t);    /* a fleet against a stack */
 void bench_agent(struct lks_table *t);    /* what a node pays */

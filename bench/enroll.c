@@ -4,6 +4,7 @@
 #include "codec/json.h"
 
 #include <stdio.h>
+#include <time.h>
 
 enum { BODY_MAX = 64 * 1024 };
 
@@ -46,4 +47,34 @@ void bench_enroll(const struct ctl *c, unsigned node, struct lks_pair *out)
         bench_die("/v1/enroll", answer.ptr);
     ctl_text(&answer, "certificate", certificate, sizeof(certificate));
     lks_buf_add(&out->certificate, lks_str_from(certificate));
+}
+
+void bench_witness(const struct ctl *c, struct lks_head *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char text[LKS_HEAD_TEXT_MAX];
+    struct lks_err err = {0};
+    if (ctl_once(c, "GET", "/v1/journal/head", NULL, &answer) != 200)
+        bench_die("/v1/journal/head", answer.ptr);
+    ctl_text(&answer, "head", text, sizeof(text));
+    if (text[0] != '\0' && lks_head_parse(lks_str_from(text), out, &err) != LKS_OK)
+        bench_die("/v1/journal/head", err.msg);
+}
+
+struct lks_str bench_beat(const struct lks_beat *beat, char out[BENCH_BEAT_MAX])
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+    struct lks_beat sent = *beat;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    sent.protocol = LKS_BEAT_PROTOCOL;
+    sent.sent = (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
+    lks_buf_init(&body, LKS_BEAT_BYTES_MAX);
+    lks_beat_pack(&sent, &body);
+    int len = snprintf(out, BENCH_BEAT_MAX,
+                       "POST /v1/agent/beat HTTP/1.1\r\nHost: localhost\r\nLockstep-Protocol: 1\r\n"
+                       "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n\r\n",
+                       body.len);
+    memcpy(out + len, body.ptr, body.len);
+    return (struct lks_str){out, (size_t)len + body.len};
 }

@@ -163,7 +163,8 @@ void bench_row(struct lks_table *t, const struct bench_figure *f)
     lks_table_cellf(t, LKS_PLAIN, "%s", f->rival);
     if (f->theirs > 0) {
         cell(t, f->theirs, f->unit);
-        lks_table_cellf(t, LKS_PLAIN, "%.2f", f->ours / f->theirs);
+        double ratio = f->ours / f->theirs;
+        lks_table_cellf(t, LKS_PLAIN, "%.*f", ratio < 0.1 ? 4 : 2, ratio);
         return;
     }
     lks_table_cellf(t, LKS_PLAIN, "%s", strcmp(f->rival, "-") == 0 ? "-" : "not here");

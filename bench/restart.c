@@ -5,6 +5,7 @@
  * them.
  */
 #include "bench/bench.h"
+#include "bench/writing.h"
 
 #include "drivers/store_sqlite.h"
 #include "engine/engine.h"
@@ -18,25 +19,17 @@
 #include <unistd.h>
 
 enum { NODES = 100000, RECORDS = 1000000, TAIL = 100000, TUPLES = 2000 };
-enum { BATCH = 8192, FOLDS = 3, OPENS = 5, RUNS_MAX = 5, STEP_MS = 3, NAME_SIZE = 16 };
+enum { FOLDS = 3, OPENS = 5, RUNS_MAX = 5, STEP_MS = 3, NAME_SIZE = 16 };
 
 #define WALL    UINT64_C(1794700000000)
 #define HOSTS   "n[000001-100000]"
 #define JOURNAL "00112233445566778899aabbccddeeff"
 #define STACK   "sha256:5eed"
 
-/* The journal as it is written, a batch at a time. */
+/* The journal, and what its records of tuples refer to. */
 struct writing {
-    struct lks_store store;
-    struct lks_key key;
-    struct lks_chain *chain;
-    struct lks_row rows[BATCH];
-    size_t count;
-    struct lks_buf bodies;
-    uint64_t seq;
-    lks_ms time;
-    uint8_t hash[LKS_HASH_BYTES];
-    struct lks_store_blob reports[TUPLES]; /* what records of tuples refer to */
+    struct bench_writing to;
+    struct lks_store_blob reports[TUPLES];
     char texts[TUPLES][NAME_SIZE];
 };
 
@@ -46,45 +39,6 @@ struct subject {
     const char *path;
     uint64_t from; /* the first row the rival reads */
 };
-
-static void flush(struct writing *w)
-{
-    struct lks_err err = {0};
-    const char *at = w->bodies.ptr;
-    for (size_t i = 0; i < w->count; at += w->rows[i++].body.len) {
-        w->rows[i].body.ptr = at;
-        if (lks_chain_hash(w->chain, w->hash, &w->rows[i], w->rows[i].hash, &err) != LKS_OK)
-            bench_die("journal", err.msg);
-        memcpy(w->hash, w->rows[i].hash, sizeof(w->hash));
-    }
-    struct lks_head head = {.journal = JOURNAL, .seq = w->seq, .time = w->time};
-    memcpy(head.hash, w->hash, sizeof(head.hash));
-    struct lks_store_batch batch = {.rows = w->rows, .row_count = w->count, .head = &head};
-    if (w->seq == w->count) { /* the first has all of them */
-        batch.blobs = w->reports;
-        batch.blob_count = TUPLES;
-    }
-    if (lks_head_sign(&w->key, &head, &err) != LKS_OK ||
-        w->store.ops->append(w->store.self, &batch, &err) != LKS_OK)
-        bench_die("journal", err.msg);
-    w->count = 0;
-    lks_buf_truncate(&w->bodies, 0);
-}
-
-static void add(struct writing *w, const struct lks_record *r)
-{
-    size_t before = w->bodies.len;
-    lks_record_pack(r, &w->bodies);
-    w->time += STEP_MS;
-    w->rows[w->count++] =
-        (struct lks_row){.seq = ++w->seq,
-                         .time = w->time,
-                         .kind = (uint16_t)r->kind,
-                         .version = (uint8_t)lks_record_version(lks_record_info(r->kind)),
-                         .body = {NULL, w->bodies.len - before}};
-    if (w->count == BATCH)
-        flush(w);
-}
 
 static void make_reports(struct writing *w)
 {
@@ -111,7 +65,7 @@ static void add_fleet(struct writing *w)
                     .class = LKS_STR("hgx-h200-8")}},
     };
     for (size_t i = 0; i < LKS_COUNT(first); i++)
-        add(w, &first[i]);
+        bench_write(&w->to, &first[i]);
     for (unsigned i = 0; i < TUPLES; i++) {
         char digest[LKS_DIGEST_SIZE], readings[64];
         snprintf(digest, sizeof(digest), "sha256:%064" PRIx64, (uint64_t)i);
@@ -124,8 +78,8 @@ static void add_fleet(struct writing *w)
                          .judged = LKS_JUDGED_CONFORMS,
                          .values = lks_str_from(readings)}},
         };
-        add(w, &known[0]);
-        add(w, &known[1]);
+        bench_write(&w->to, &known[0]);
+        bench_write(&w->to, &known[1]);
     }
 }
 
@@ -133,7 +87,7 @@ static void add_fleet(struct writing *w)
 static void add_life(struct writing *w)
 {
     char name[NAME_SIZE], tuple[LKS_DIGEST_SIZE], text[LKS_DIGEST_SIZE];
-    uint64_t i = w->seq;
+    uint64_t i = w->to.seq;
     struct lks_record r = {.kind = LKS_RECORD_LIVENESS};
     snprintf(name, sizeof(name), "n%06" PRIu64, i * 7919 % NODES + 1);
     struct lks_str node = lks_str_from(name);
@@ -144,7 +98,7 @@ static void add_life(struct writing *w)
                                          .digest = lks_str_from(tuple),
                                          .report = lks_str_from(w->reports[i % TUPLES].digest),
                                          .boot = LKS_STR("0f3a7c52-5b1e-4d53-9a38-6c1d2e8f9b10"),
-                                         .taken = w->time,
+                                         .taken = w->to.time,
                                          .basis = lks_str_from(tuple),
                                          .whole = lks_str_from(tuple)};
     } else if (i % 4 == 1) {
@@ -154,27 +108,26 @@ static void add_life(struct writing *w)
     } else {
         r.liveness = (struct lks_rec_liveness){node, i % 4 == 2 ? LKS_LATE : LKS_LIVE};
     }
-    add(w, &r);
+    bench_write(&w->to, &r);
 }
 
 static void write_journal(struct writing *w, const char *path)
 {
+    struct bench_writing *to = &w->to;
     struct lks_err err = {0};
-    w->key = lks_test_key();
-    w->chain = lks_chain_new();
-    w->time = WALL;
-    lks_buf_init(&w->bodies, (size_t)64 << 20);
-    if (w->chain == NULL ||
-        lks_store_sqlite_open(path, LKS_STORE_CREATE, &w->store, &err) != LKS_OK)
+    *to = (struct bench_writing){.key = lks_test_key(),
+                                 .journal = LKS_STR(JOURNAL),
+                                 .time = WALL,
+                                 .step = STEP_MS,
+                                 .blobs = w->reports,
+                                 .blob_count = TUPLES};
+    if (lks_store_sqlite_open(path, LKS_STORE_CREATE, &to->store, &err) != LKS_OK)
         bench_die("journal", err.msg);
     make_reports(w);
     add_fleet(w);
-    while (w->seq < RECORDS)
+    while (to->seq < RECORDS)
         add_life(w);
-    if (w->count > 0)
-        flush(w);
-    lks_buf_fini(&w->bodies);
-    lks_chain_free(w->chain);
+    bench_writing_end(to);
 }
 
 static void fold(struct lks_store *store, lks_ms until, struct lks_state *s,
@@ -190,25 +143,25 @@ static void fold_all(const struct subject *s)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
     struct lks_store_tail tail;
-    fold(&s->w->store, 0, &state, &tail);
+    fold(&s->w->to.store, 0, &state, &tail);
     if (tail.seq != RECORDS)
         bench_die("fold", "not all records are there");
 }
 
 static void verify_all(const struct subject *s)
 {
-    struct lks_public_key key = lks_key_public(&s->w->key);
+    struct lks_public_key key = lks_key_public(&s->w->to.key);
     const struct lks_verify_options options = {.key = &key};
     struct lks_verify v;
     struct lks_err err = {0};
-    if (lks_journal_verify(&s->w->store, &options, &v, &err) != LKS_OK)
+    if (lks_journal_verify(&s->w->to.store, &options, &v, &err) != LKS_OK)
         bench_die("verify", err.msg);
     if (v.fault != LKS_FAULT_NONE)
         bench_die("verify", v.text);
 }
 
 /* As the daemon would have left it when 100,000 records were still to come. */
-static void put_snapshot(struct writing *w)
+static void put_snapshot(struct bench_writing *w)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
@@ -228,12 +181,12 @@ static void open_engine(const struct subject *s)
     struct lks_engine *engine = NULL;
     struct lks_err err = {0};
     const struct lks_engine_options o = {.facts = lks_test_facts(),
-                                         .key = &s->w->key,
+                                         .key = &s->w->to.key,
                                          .version = LKS_VERSION,
                                          .seed = 1,
                                          .sign_rows = 1024,
                                          .sign_after = LKS_SECOND};
-    const struct lks_now now = {s->w->time + 1000, 1};
+    const struct lks_now now = {s->w->to.time + 1000, 1};
     if (lks_store_sqlite_open(s->path, LKS_STORE_OWN, &store, &err) != LKS_OK ||
         lks_engine_open(&store, &o, now, &engine, &err) != LKS_OK)
         bench_die("open", err.msg);
@@ -308,9 +261,9 @@ void bench_restart(struct lks_table *t)
         clocked(&reads, select_rows, &all);
         clocked(&folds, fold_all, &all);
     }
-    put_snapshot(&w);
+    put_snapshot(&w.to);
     clocked(&verifies, verify_all, &all);
-    lks_store_close(&w.store);
+    lks_store_close(&w.to.store);
     for (size_t i = 0; i < OPENS; i++) {
         clocked(&tails, select_rows, &tail);
         clocked(&opens, open_engine, &tail);

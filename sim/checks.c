@@ -313,8 +313,9 @@ static void check_settled(struct sim *s, uint32_t agent)
     sim_require(s, a->delivered == a->reports, "every report arrived");
     sim_require(s, lks_str_is(digest, sim_tuple(a->variant, a->board)->digest),
                 "what a node runs is known");
-    sim_require(s, lks_state_judged(state, node) ==
-                       (a->variant == 0 ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT),
+    sim_require(s,
+                lks_state_judged(state, node) ==
+                    (a->variant == 0 ? LKS_JUDGED_CONFORMS : LKS_JUDGED_DRIFT),
                 "whether it conforms is known");
     sim_require(s, lks_str_is(lks_state_text(state, n->boot), boot), "its boot is known");
     sim_require(s, (n->notes >> LKS_NOTE_WITNESS & 1) == 0, "no witness contradicts the journal");

@@ -495,8 +495,8 @@ static bool is_known(struct sim *s, uint32_t node, uint64_t certificate)
     char fingerprint[LKS_DIGEST_SIZE];
     const struct lks_node *n = &lks_engine_state(s->engine)->nodes[node];
     sim_digest(fingerprint, "certificate", certificate);
-    return strcmp(n->certificates[0].fingerprint, fingerprint) == 0 ||
-           strcmp(n->certificates[1].fingerprint, fingerprint) == 0;
+    return lks_certificate_is(&n->certificates[0], lks_str_from(fingerprint)) ||
+           lks_certificate_is(&n->certificates[1], lks_str_from(fingerprint));
 }
 
 void sim_controller_request(struct sim *s, uint32_t agent, uint32_t life, struct sim_letter *l)

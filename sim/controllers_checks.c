@@ -1,13 +1,10 @@
 #include "sim/controllers.h"
 
-#include "codec/base64.h"
-#include "tests/tuples.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { YES_MAX = 4096, EPOCHS_MAX = 4096 };
+enum { YES_MAX = 1024, EPOCHS_MAX = 1024 };
 
 /* What is known apart from all controllers: the durable rows, folded as they come, and what was
  * promised to whom. */
@@ -23,43 +20,6 @@ struct ctl_model {
     struct ctl_yes yeses[YES_MAX];
     size_t yes_count;
 };
-
-void ctl_require(struct ctl_world *w, bool ok, const char *what)
-{
-    if (ok || w->failed)
-        return;
-    w->failed = true;
-    (void)snprintf(w->why, sizeof(w->why), "%s", what);
-    ctl_say(w, "BROKEN: %s", what);
-}
-
-/* Tuples: the first two conform and differ within what was tested, the third does not.
- * ------------- */
-
-static struct lks_tuple tuples[CTL_VARIANTS];
-
-const struct lks_tuple *ctl_tuple(unsigned variant)
-{
-    static const char *const changes[CTL_VARIANTS] = {"platform.serial=board-0\n", "dcgm=4.6.0\n",
-                                                      "settings.ecc@gpu *=false\n"};
-    if (tuples[variant].readings == NULL)
-        lks_test_tuple_with(lks_test_node, changes[variant], &tuples[variant]);
-    return &tuples[variant];
-}
-
-void ctl_tuples_free(void)
-{
-    for (unsigned v = 0; v < CTL_VARIANTS; v++)
-        lks_tuple_fini(&tuples[v]);
-}
-
-void ctl_digest_bytes(const char *digest, uint8_t out[LKS_HASH_BYTES])
-{
-    LKS_ASSERT(lks_hex_read(lks_str_from(digest + strlen("sha256:")), out, LKS_HASH_BYTES));
-}
-
-/* The model
- * ----------------------------------------------------------------------------------------- */
 
 void ctl_model_init(struct ctl_world *w)
 {
@@ -79,24 +39,18 @@ void ctl_model_fini(struct ctl_world *w)
     w->model = NULL;
 }
 
-static struct ctl_node *node_of(struct ctl_world *w, struct lks_str name)
-{
-    for (uint32_t n = 0; n < w->node_count; n++)
-        if (lks_str_is(name, w->nodes[n].name))
-            return &w->nodes[n];
-    return NULL;
-}
+/* Rows ---------------------------------------------------------------------------------------- */
 
-/* A step begins on a node: no yes that names it may still be good. */
+/* No step begins on a node while a yes that names it is good. */
 static void begin_step(struct ctl_world *w, struct ctl_node *t)
 {
     uint64_t bit = (uint64_t)1 << (t - w->nodes);
     if (t->stepped_until > w->now)
         return;
-    t->stepped_until = w->now + 5 * LKS_SECOND + lks_rng_below(&w->rng, 20 * LKS_SECOND);
+    t->stepped_until = w->now + ctl_between(w, 5 * LKS_SECOND, 25 * LKS_SECOND);
     w->changes++;
     ctl_say(w, "a step begins on %s", t->name);
-    for (size_t i = 0; i < w->model->yes_count; i++) {
+    for (size_t i = 0; i < w->model->yes_count && ctl_truth_enforced(w, t); i++) {
         const struct ctl_yes *yes = &w->model->yeses[i];
         ctl_require(w, (yes->nodes & bit) == 0 || yes->valid_until <= w->now,
                     "no step begins on a node while a yes that names it is good");
@@ -104,19 +58,34 @@ static void begin_step(struct ctl_world *w, struct ctl_node *t)
 }
 
 /* Before it is applied. */
-static void note_record(struct ctl_world *w, const struct lks_record *r)
+static void note_record(struct ctl_world *w, lks_ms time, const struct lks_record *r)
 {
     struct ctl_model *m = w->model;
+    bool closes = r->kind == LKS_RECORD_CONDITION &&
+                  r->condition.condition == LKS_CONDITION_CHANGING && r->condition.on;
+    ctl_truth_note(w, time, r);
     if (r->kind == LKS_RECORD_LED) {
         ctl_require(w, r->led.epoch > m->epoch, "epochs of leaders count up");
         m->epoch = r->led.epoch;
         w->leads++;
+    } else if (r->kind == LKS_RECORD_COMMAND) {
+        begin_step(w, ctl_truth_node(w, r->command.node));
+    } else if (closes && w->broken == CTL_NO_QUIET) {
+        begin_step(w, ctl_truth_node(w, r->condition.node));
+    } else if (r->kind == LKS_RECORD_DRIFT) {
+        w->drifts += r->drift.on;
     }
-    if (r->kind == LKS_RECORD_COMMAND)
-        begin_step(w, node_of(w, r->command.node));
-    if (r->kind == LKS_RECORD_CONDITION && r->condition.condition == LKS_CONDITION_CHANGING &&
-        r->condition.on && w->broken == CTL_NO_QUIET)
-        begin_step(w, node_of(w, r->condition.node));
+}
+
+static void print_row(const struct ctl_world *w, const struct lks_row *row)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    if (!w->print)
+        return;
+    lks_buf_init(&text, LKS_RECORD_BODY_MAX);
+    if (lks_journal_json(row, &text, &err) == LKS_OK)
+        ctl_say(w, "%.240s", text.ptr);
 }
 
 static bool fold_row(void *ctx, const struct lks_row *row)
@@ -125,55 +94,74 @@ static bool fold_row(void *ctx, const struct lks_row *row)
     struct ctl_model *m = w->model;
     struct lks_record record;
     struct lks_err err = {0};
+    print_row(w, row);
     ctl_require(w, row->seq == m->state.seq + 1, "rows count up without a gap");
     ctl_require(w, row->time >= m->state.clock, "the journal's clock never goes back");
     memcpy(m->hash, row->hash, sizeof(m->hash));
     bool ok = lks_record_unpack(row->kind, row->version, row->body, &record, &err) == LKS_OK;
     if (ok) {
-        note_record(w, &record);
+        note_record(w, row->time, &record);
         ok = lks_state_apply(&m->state, row->seq, row->time, &record, &err) == LKS_OK;
     }
     ctl_require(w, ok, err.msg);
     return !w->failed;
 }
 
-/* Why no job may start on it, as the records say. */
-static bool is_closed(const struct lks_state *s, uint32_t node)
+/* The bits that admission goes by say what the records say. */
+static void check_standing(struct ctl_world *w, const struct ctl_node *t, uint32_t node)
 {
-    const struct lks_node *n = &s->nodes[node];
-    return n->changing != 0 || n->unhealthy || n->held || n->intake || n->liveness != LKS_LIVE ||
-           n->drained_by != 0 || lks_state_judged(s, node) != LKS_JUDGED_CONFORMS;
-}
-
-static void note_nodes(struct ctl_world *w)
-{
-    const struct lks_state *s = &w->model->state;
-    for (uint32_t i = 0; i < w->node_count; i++) {
-        struct ctl_node *t = &w->nodes[i];
-        uint32_t node = lks_state_node(s, lks_str_from(t->name));
-        if (node == LKS_NO_NODE)
-            continue;
-        const struct lks_state_verdict *v = lks_state_verdict(s, node);
-        lks_text values = v != NULL ? v->values : 0;
-        bool closed = is_closed(s, node);
-        t->closed = !closed ? 0 : t->closed != 0 ? t->closed : w->now;
-        if (values != t->values)
-            t->values_since = w->now;
-        t->values = values;
-    }
+    uint64_t bars = lks_standing_bars(&w->model->state, node, CTL_WALL + w->now);
+    char text[LKS_ERR_MSG_MAX];
+    if ((bars != 0) == ctl_truth_closed(w, t))
+        return;
+    (void)snprintf(text, sizeof(text), "%s is %s, and its bars are %" PRIx64, t->name,
+                   bars != 0 ? "open" : "closed", bars);
+    ctl_require(w, false, text);
 }
 
 void ctl_check_rows(struct ctl_world *w)
 {
     struct ctl_model *m = w->model;
     struct lks_err err = {0};
-    enum lks_code code = m->store.ops->rows(m->store.self, m->state.seq + 1, fold_row, w, &err);
+    uint64_t before = m->state.seq;
+    enum lks_code code = m->store.ops->rows(m->store.self, before + 1, fold_row, w, &err);
     ctl_require(w, code == LKS_OK, err.msg);
-    note_nodes(w);
+    for (uint32_t n = 0; n < w->node_count && m->state.seq > before; n++) {
+        struct ctl_node *t = &w->nodes[n];
+        uint32_t node = lks_state_node(&m->state, lks_str_from(t->name));
+        if (node == LKS_NO_NODE)
+            continue;
+        bool closed = ctl_truth_closed(w, t);
+        t->closed = !closed ? 0 : t->closed != 0 ? t->closed : w->now;
+        check_standing(w, t, node);
+    }
 }
 
-/* Leaders
- * -------------------------------------------------------------------------------------------- */
+/* Leaders ------------------------------------------------------------------------------------- */
+
+static void check_chain(struct ctl_world *w, const struct lks_public_key *key)
+{
+    struct ctl_model *m = w->model;
+    struct lks_verify found = {0};
+    struct lks_verify_options options = {.key = key};
+    struct lks_err err = {0};
+    enum lks_code code = lks_journal_verify(&m->store, &options, &found, &err);
+    ctl_require(w, code == LKS_OK, err.msg);
+    ctl_require(w, found.fault == LKS_FAULT_NONE, found.text);
+    const struct lks_row *row = lks_memory_disk_row(w->disk, m->acked);
+    ctl_require(w,
+                m->acked == 0 ||
+                    (row != NULL && memcmp(row->hash, m->acked_hash, sizeof(row->hash)) == 0),
+                "what was acknowledged is there, and all before it");
+}
+
+void ctl_check_takeover(struct ctl_world *w, const struct ctl *c)
+{
+    ctl_check_rows(w);
+    check_chain(w, NULL);
+    ctl_require(w, lks_engine_seq(c->engine) == w->model->state.seq,
+                "whoever leads knows all that was written before");
+}
 
 static void note_answer(struct ctl_world *w, uint64_t epoch)
 {
@@ -196,6 +184,8 @@ void ctl_check_commit(struct ctl_world *w, const struct ctl *c)
 {
     struct ctl_model *m = w->model;
     note_answer(w, c->epoch);
+    ctl_require(w, m->state.seq >= lks_engine_durable_seq(c->engine),
+                "what is acknowledged was written");
     m->acked = m->state.seq;
     memcpy(m->acked_hash, m->hash, sizeof(m->hash));
 }
@@ -214,23 +204,29 @@ void ctl_check_follower(struct ctl_world *w, const struct ctl *c)
                 "a follower has the stacks that were published");
 }
 
-/* Admission
- * ------------------------------------------------------------------------------------------ */
+/* Admission ----------------------------------------------------------------------------------- */
 
-/* What was recorded before `bound` is known to whoever answers. */
+/* Nodes that are trained on run the same values: the second variant has one of its own. */
+static bool has_own_value(const struct ctl_node *t)
+{
+    return t->truth.runs == 2;
+}
+
+/* What was recorded before `bound` is known to whoever answers. Pools that do not enforce have no
+ * such promise. */
 static void check_gang(struct ctl_world *w, const struct ctl_yes *yes, lks_ms bound)
 {
     const struct ctl_node *first = NULL;
     for (uint32_t n = 0; n < w->node_count; n++) {
         const struct ctl_node *t = &w->nodes[n];
-        if ((yes->nodes >> n & 1) == 0)
+        if ((yes->nodes >> n & 1) == 0 || !ctl_truth_enforced(w, t))
             continue;
         ctl_require(w, t->stepped_until <= w->now, "no yes names a node on which a step runs");
         ctl_require(w, t->closed == 0 || t->closed > bound,
                     "no yes names a node that was closed for longer than the bound");
-        if (t->values_since > bound)
+        if (t->values_since > bound || t->serves)
             continue;
-        ctl_require(w, first == NULL || first->values == t->values,
+        ctl_require(w, first == NULL || has_own_value(first) == has_own_value(t),
                     "no yes names nodes that run different values");
         first = t;
     }
@@ -259,38 +255,31 @@ void ctl_check_yes(struct ctl_world *w, const struct ctl_yes *yes)
     m->yes_count = kept;
 }
 
-/* The end
- * --------------------------------------------------------------------------------------------- */
+/* The end ------------------------------------------------------------------------------------- */
 
-/* A node of which nothing is said takes jobs. */
-static void check_open(struct ctl_world *w, const struct ctl_node *t)
+static void check_settled(struct ctl_world *w, const struct ctl_node *t)
 {
-    const struct lks_state *s = &w->model->state;
-    uint32_t node = lks_state_node(s, lks_str_from(t->name));
-    const struct lks_node *n = &s->nodes[node];
-    const char *why = "";
-    if (t->closed == 0 || t->stepped_until != 0 || n->unhealthy || n->changing != 0)
-        return;
-    (void)lks_node_admissible(s, node, CTL_WALL + w->now, &why);
-    ctl_say(w, "%s is closed: %s", t->name, why);
-    ctl_require(w, false, "when all is calm every node of which nothing is said takes jobs");
+    uint32_t node = lks_state_node(&w->model->state, lks_str_from(t->name));
+    const struct ctl_truth *truth = &t->truth;
+    ctl_require(w, truth->runs == t->variant + 1, "when all is calm what a node runs is known");
+    ctl_require(w, truth->drifting == ctl_truth_drifts(t),
+                "when all is calm drift is recorded where there is drift");
+    ctl_require(w, truth->covered == 0, "when all is calm no deviation is left");
+    ctl_require(w, t->stepped_until <= w->now && w->model->state.nodes[node].pending == 0,
+                "when all is calm no step is left");
+    ctl_require(w, t->closed == 0 || ctl_truth_drifts(t),
+                "when all is calm every node that does not drift takes jobs");
 }
 
 void ctl_check_end(struct ctl_world *w)
 {
     struct ctl_model *m = w->model;
-    struct lks_verify found = {0};
     struct lks_public_key key = lks_key_public(&w->key);
-    struct lks_verify_options options = {.key = w->seed % 16 == 0 ? &key : NULL};
-    struct lks_err err = {0};
     ctl_check_rows(w);
-    enum lks_code code = lks_journal_verify(&m->store, &options, &found, &err);
-    ctl_require(w, code == LKS_OK, err.msg);
-    ctl_require(w, found.fault == LKS_FAULT_NONE, found.text);
-    const struct lks_row *row = lks_memory_disk_row(w->disk, m->acked);
-    ctl_require(w, row != NULL && memcmp(row->hash, m->acked_hash, sizeof(row->hash)) == 0,
-                "what was acknowledged is there, and all before it");
+    check_chain(w, w->seed % 16 == 0 ? &key : NULL);
     ctl_require(w, ctl_leader(w) != NULL, "when all is calm one leads");
-    for (uint32_t n = 0; n < w->node_count; n++)
-        check_open(w, &w->nodes[n]);
+    for (uint32_t n = 0; n < w->node_count && !w->failed; n++)
+        check_settled(w, &w->nodes[n]);
+    for (size_t i = 0; i < m->yes_count; i++)
+        ctl_require(w, m->yeses[i].valid_until <= w->now, "when all is calm no yes is good");
 }

@@ -1,10 +1,43 @@
 #include "sim/controllers.h"
 
+#include "codec/base64.h"
+#include "tests/facts.h"
 #include "tests/tuples.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
-/* The fleet begins ---------------------------------------------------------------------------- */
+/* Beginning ----------------------------------------------------------------------------------- */
+
+/* The last third of the nodes serves. */
+void ctl_fleet_write(struct ctl_world *w)
+{
+    static const char *const enforce[] = {"on", "warn", "observe"};
+    size_t serve = lks_rng_below(&w->rng, LKS_COUNT(enforce));
+    bool drains = ctl_chance(w, 40);
+    uint32_t last = w->node_count - w->node_count / 3;
+    struct lks_err err = {0};
+    w->enforces[0] = ctl_chance(w, 90);
+    w->enforces[1] = serve == 0;
+    w->takes_deviations = ctl_chance(w, 70);
+    lks_buf_init(&w->manifest_text, (size_t)1 << 20);
+    lks_buf_addf(&w->manifest_text,
+                 "%s---\nlockstep: 1\nkind: Fleet\nname: sim\npools:\n"
+                 "  train: {posture: pre-training, enforce: '%s', stack: golden,\n"
+                 "          on_drift: [alarm%s], deviations: %s}\n"
+                 "  serve: {posture: online-inference, enforce: '%s', stack: golden}\n"
+                 "nodes:\n  - {hosts: 'n[1-%u]', pool: train, class: hgx-h200-8}\n",
+                 lks_test_node_stack, w->enforces[0] ? "on" : "warn", drains ? ", drain" : "",
+                 w->takes_deviations ? "allow" : "refuse", enforce[serve], last);
+    if (last < w->node_count)
+        lks_buf_addf(&w->manifest_text, "  - {hosts: 'n[%u-%u]', pool: serve, class: hgx-h200-8}\n",
+                     last + 1, w->node_count);
+    for (uint32_t n = last; n < w->node_count; n++)
+        w->nodes[n].serves = true;
+    enum lks_code code = lks_manifest_parse("sim", lks_buf_view(&w->manifest_text),
+                                            lks_test_facts(), NULL, &w->manifest, &err);
+    ctl_require(w, code == LKS_OK, err.msg);
+}
 
 static void publish(struct ctl_world *w, struct ctl *c)
 {
@@ -49,7 +82,7 @@ static void enrol(struct ctl_world *w, struct ctl *c, uint32_t n)
         .certificate = {.token_hash = lks_str_from(token),
                         .fingerprint = lks_str_from(fingerprint),
                         .serial = LKS_STR("01"),
-                        .expires = CTL_WALL + (lks_ms)24 * 3600 * LKS_SECOND},
+                        .expires = CTL_WALL + 24 * 3600 * LKS_SECOND},
     };
     if (ctl_turn(w, c, &make, NULL) == LKS_OK)
         ctl_require(w, ctl_turn(w, c, &use, NULL) == LKS_OK, "a node is enrolled");
@@ -76,6 +109,8 @@ void ctl_fleet_begin(struct ctl_world *w, struct ctl *c)
         enrol(w, c, n);
 }
 
+/* Agents and their machines ------------------------------------------------------------------- */
+
 static void report(struct ctl_world *w, struct ctl *c, uint32_t n, uint32_t node)
 {
     struct ctl_node *t = &w->nodes[n];
@@ -99,6 +134,7 @@ static void report(struct ctl_world *w, struct ctl *c, uint32_t n, uint32_t node
     (void)ctl_turn(w, c, &event, &blob);
 }
 
+/* Agents talk to whoever leads. */
 void ctl_beat(struct ctl_world *w, uint32_t n)
 {
     struct ctl_node *t = &w->nodes[n];
@@ -109,15 +145,16 @@ void ctl_beat(struct ctl_world *w, uint32_t n)
     if (c == NULL || t->silent || (!w->calm && ctl_chance(w, 5)))
         return;
     const struct lks_state *s = lks_engine_state(c->engine);
+    const char *digest = ctl_tuple(t->variant)->digest;
     uint32_t node = lks_state_node(s, lks_str_from(t->name));
     if (node == LKS_NO_NODE || !s->nodes[node].enrolled)
         return;
     b.boot[0] = (uint8_t)(n + 1);
     b.sent = CTL_WALL + w->now;
-    ctl_digest_bytes(ctl_tuple(t->variant)->digest, b.tuple);
+    LKS_ASSERT(lks_hex_read(lks_str_from(digest + strlen("sha256:")), b.tuple, LKS_HASH_BYTES));
     enum lks_code code = lks_engine_hear(c->engine, ctl_clock(w, c), node, &b, &err);
     ctl_require(w, code == LKS_OK || code == LKS_E_UNAVAILABLE, err.msg);
-    if (!lks_str_is(lks_state_text(s, s->nodes[node].tuple), ctl_tuple(t->variant)->digest) ||
+    if (!lks_str_is(lks_state_text(s, s->nodes[node].tuple), digest) ||
         lks_state_wants_tuple(s, node))
         report(w, c, n, node);
     ctl_plan(w, c);
@@ -127,47 +164,43 @@ void ctl_beat(struct ctl_world *w, uint32_t n)
 void ctl_machine(struct ctl_world *w, uint32_t n)
 {
     struct ctl_node *t = &w->nodes[n];
-    ctl_at(w, CTL_MACHINE(n), w->now + ctl_between(w, 20 * LKS_SECOND, 200 * LKS_SECOND));
+    ctl_at(w, CTL_MACHINE(n), w->now + ctl_between(w, 20 * LKS_SECOND, 90 * LKS_SECOND));
     if (w->calm)
         return;
-    if (t->silent) {
+    if (t->silent)
         t->silent = false;
-    } else if (ctl_chance(w, 40)) {
+    else if (ctl_chance(w, 40))
         t->silent = true;
-    } else {
+    else
         t->variant = (unsigned)lks_rng_below(&w->rng, CTL_VARIANTS);
-    }
 }
 
-/* Conditions and steps ------------------------------------------------------------------------ */
+/* A change ------------------------------------------------------------------------------------ */
 
-static enum lks_code say_condition(struct ctl_world *w, struct ctl *c, uint32_t n,
-                                   enum lks_condition condition, bool on)
+static struct lks_event about(const struct ctl_world *w, uint32_t n, enum lks_event_kind kind)
 {
-    struct lks_event event = {
-        .kind = LKS_EVENT_CONDITION,
-        .by = CTL_BY,
-        .reason = CTL_SAID,
-        .name = lks_str_from(w->nodes[n].name),
-        .condition = {.condition = condition, .on = on, .text = CTL_SAID},
-    };
+    return (struct lks_event){
+        .kind = kind, .by = CTL_BY, .reason = CTL_SAID, .name = lks_str_from(w->nodes[n].name)};
+}
+
+static void say_condition(struct ctl_world *w, struct ctl *c, uint32_t n,
+                          enum lks_condition condition, bool on)
+{
+    struct lks_event event = about(w, n, LKS_EVENT_CONDITION);
+    event.condition.condition = condition;
+    event.condition.on = on;
+    event.condition.text = CTL_SAID;
     if (condition == LKS_CONDITION_CHANGING && on)
         event.condition.stack = lks_str_from(w->manifest.stacks[0].digest);
-    return ctl_turn(w, c, &event, NULL);
+    (void)ctl_turn(w, c, &event, NULL);
 }
 
 /* A step begins by a command, which is refused until every yes that could name the node is over. */
 static void command_step(struct ctl_world *w, struct ctl *c, uint32_t n)
 {
-    struct ctl_node *t = &w->nodes[n];
-    struct lks_event event = {
-        .kind = LKS_EVENT_COMMAND,
-        .by = CTL_BY,
-        .reason = CTL_SAID,
-        .name = lks_str_from(t->name),
-        .command = {.executor = LKS_STR("noop"),
-                    .expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall + 3600 * LKS_SECOND},
-    };
+    struct lks_event event = about(w, n, LKS_EVENT_COMMAND);
+    event.command.executor = LKS_STR("noop");
+    event.command.expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall + 3600 * LKS_SECOND;
     (void)ctl_turn(w, c, &event, NULL);
 }
 
@@ -191,23 +224,108 @@ static void end_commands(struct ctl_world *w, struct ctl *c, uint32_t node)
 void ctl_change(struct ctl_world *w)
 {
     struct ctl *c = ctl_leader(w);
-    ctl_at(w, CTL_CHANGE, w->now + ctl_between(w, LKS_SECOND, 4 * LKS_SECOND));
     uint32_t n = (uint32_t)lks_rng_below(&w->rng, w->node_count);
+    ctl_at(w, CTL_CHANGE, w->now + ctl_between(w, LKS_SECOND, 4 * LKS_SECOND));
     if (c == NULL || lks_engine_state(c->engine)->placed_count == 0)
         return;
-    const struct lks_state *s = lks_engine_state(c->engine);
-    uint32_t node = lks_state_node(s, lks_str_from(w->nodes[n].name));
     struct ctl_node *t = &w->nodes[n];
-    if (ctl_chance(w, 10)) {
-        (void)say_condition(w, c, n, LKS_CONDITION_UNHEALTHY, !s->nodes[node].unhealthy);
-    } else if (s->nodes[node].changing == 0) {
+    const struct lks_state *s = lks_engine_state(c->engine);
+    uint32_t place = lks_state_node(s, lks_str_from(t->name));
+    const struct lks_node *node = &s->nodes[place];
+    if (t->stepped_until > w->now)
+        return;
+    if (t->truth.commands > 0) {
+        end_commands(w, c, place);
+    } else if (node->changing == 0 && !node->held) {
         if (!w->calm && ctl_chance(w, 30))
-            (void)say_condition(w, c, n, LKS_CONDITION_CHANGING, true);
-    } else if (t->stepped_until == 0 && s->nodes[node].pending == 0) {
-        command_step(w, c, n);
-    } else if (t->stepped_until != 0 && t->stepped_until <= w->now) {
+            say_condition(w, c, n, LKS_CONDITION_CHANGING, true);
+    } else if (node->changing != 0 && (t->stepped_until != 0 || w->calm)) {
         t->stepped_until = 0;
-        end_commands(w, c, node);
-        (void)say_condition(w, c, n, LKS_CONDITION_CHANGING, false);
+        say_condition(w, c, n, LKS_CONDITION_CHANGING, false);
+    } else if (!w->calm && node->pending == 0) {
+        command_step(w, c, n);
     }
+}
+
+/* People -------------------------------------------------------------------------------------- */
+
+static void say_unhealthy(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    say_condition(w, c, n, LKS_CONDITION_UNHEALTHY, !w->nodes[n].truth.unhealthy);
+}
+
+static void hold(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    bool on = !w->nodes[n].truth.held;
+    struct lks_event event = about(w, n, on ? LKS_EVENT_HOLD : LKS_EVENT_RELEASE);
+    if (!on)
+        event.release.force = true;
+    (void)ctl_turn(w, c, &event, NULL);
+}
+
+static void deviate(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    struct lks_event event = about(w, n, LKS_EVENT_DEVIATE);
+    event.deviate.subject = LKS_STR("settings.ecc");
+    event.deviate.owner = LKS_STR("user:kim");
+    event.deviate.approver = LKS_STR("user:ann");
+    event.deviate.expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall +
+                            ctl_between(w, 10 * LKS_SECOND, 100 * LKS_SECOND);
+    bool room = lks_engine_state(c->engine)->next_deviation < CTL_DEVIATIONS_MAX;
+    if (room)
+        (void)ctl_turn(w, c, &event, NULL);
+}
+
+static void close_deviation(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    struct lks_event event = about(w, n, LKS_EVENT_DEVIATION_CLOSE);
+    event.name = LKS_STR("");
+    for (uint64_t id = 1; id < CTL_DEVIATIONS_MAX; id++) {
+        event.deviation = id;
+        if (w->deviations[id] == n + 1)
+            (void)ctl_turn(w, c, &event, NULL);
+    }
+}
+
+/* Read out of band, by the management controller: what it says is so, or not, or no longer. */
+static void read_outband(struct ctl_world *w, struct ctl *c, uint32_t n)
+{
+    struct lks_event event = about(w, n, LKS_EVENT_OUTBAND);
+    struct lks_store_blob blob;
+    struct lks_tuple tuple = *ctl_outband(ctl_chance(w, 40), &blob);
+    tuple.node = lks_str_from(w->nodes[n].name);
+    tuple.taken = (int64_t)(lks_engine_now(c->engine, ctl_clock(w, c)).wall / LKS_SECOND);
+    if (!ctl_chance(w, 20)) {
+        event.outband.tuple = &tuple;
+        event.outband.report = lks_str_from(blob.digest);
+    }
+    (void)ctl_turn(w, c, &event, &blob);
+}
+
+/* At the end they open what they closed. */
+static void tidy(struct ctl_world *w, struct ctl *c)
+{
+    for (uint32_t n = 0; n < w->node_count; n++) {
+        if (w->nodes[n].truth.unhealthy)
+            say_unhealthy(w, c, n);
+        if (w->nodes[n].truth.held)
+            hold(w, c, n);
+    }
+}
+
+void ctl_person(struct ctl_world *w)
+{
+    static void (*const acts[])(struct ctl_world *, struct ctl *, uint32_t) = {
+        say_unhealthy, hold, hold, deviate, deviate, close_deviation, read_outband, read_outband,
+    };
+    struct ctl *c = ctl_leader(w);
+    size_t act = lks_rng_below(&w->rng, LKS_COUNT(acts));
+    uint32_t n = (uint32_t)lks_rng_below(&w->rng, w->node_count);
+    ctl_at(w, CTL_PERSON, w->now + ctl_between(w, LKS_SECOND, 15 * LKS_SECOND));
+    if (c == NULL || lks_engine_state(c->engine)->placed_count == 0)
+        return;
+    if (w->calm)
+        tidy(w, c);
+    else
+        acts[act](w, c, n);
 }

@@ -3,6 +3,8 @@
 /* A line of what does not conform. */
 #define WRONG(subject, value) subject "\tother version\t0\t" value "\t\n"
 
+#define PRINT(digit) "sha256:000000000000000000000000000000000000000000000000000000000000000" digit
+
 /* What a text of this key may be; others are "", "a" or "b". */
 static const struct {
     const char *key;
@@ -21,6 +23,9 @@ static const struct {
     {"wrong",
      {WRONG("driver", "1"), WRONG("nic", "2") WRONG("driver", "1"), "", "a", WRONG("nic", "3"),
       WRONG("driver", "2"), "", ""}},
+    {"values",
+     {"driver\t1\nnccl\t\n", "driver\t2\n", "driver\t1\n", "driver\t1\nnccl\t7\n", "a",
+      "driver\t1\nnccl\t8\n", "", "driver\t1\n"}},
     {"subject", {"driver", "nic", "*", "driver", "nic", "driver", "kernel", ""}},
     {"value", {"", "1", "2", "", "", "3", "", ""}},
     {"owner", {"kim", "lockstep:drift", "", "kim", "kim", "kim", "kim", "kim"}},
@@ -31,7 +36,7 @@ static const struct {
      {"0123456789abcdef0123456789abcdef", "j", "", "more than thirty-three characters", "j", "j",
       "j", "j"}},
     {"fingerprint",
-     {"sha256:1", "sha256:2", "sha256:3", "sha256:4", "", "sha256:5", "sha256:6",
+     {PRINT("1"), PRINT("2"), PRINT("3"), PRINT("4"), "", PRINT("5"), "sha256:6",
       "longer than any digest there is: 0123456789012345678901234567890123456789"}},
 };
 

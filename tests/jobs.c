@@ -1,6 +1,7 @@
 #include "tests/jobs.h"
 
 #include "codec/hostlist.h"
+#include "core/images.h"
 #include "tests/facts.h"
 
 enum { WORDS_MAX = 24, LINES_MAX = 4096, HOSTS_MEMORY = 64 << 20 };
@@ -302,16 +303,20 @@ static void tell_override(struct line *l)
     apply(l, &r);
 }
 
+/* One that an agent listed has "by=node:NAME", and another node saw it otherwise. */
 static void tell_image(struct line *l)
 {
-    const struct lks_record r = {.kind = LKS_RECORD_IMAGE,
-                                 .image = {.ref = word(l, 1),
-                                           .digest = option(l, 2, "digest"),
-                                           .nccl = option(l, 2, "nccl"),
-                                           .rccl = option(l, 2, "rccl"),
-                                           .cudnn = option(l, 2, "cudnn"),
-                                           .cuda = option(l, 2, "cuda"),
-                                           .source = LKS_STR("sbom")}};
+    struct lks_str by = option(l, 2, "by");
+    const struct lks_record r = {
+        .kind = LKS_RECORD_IMAGE,
+        .image = {.ref = word(l, 1),
+                  .digest = option(l, 2, "digest"),
+                  .nccl = option(l, 2, "nccl"),
+                  .rccl = option(l, 2, "rccl"),
+                  .cudnn = option(l, 2, "cudnn"),
+                  .cuda = option(l, 2, "cuda"),
+                  .source = by.len > 0 ? LKS_STR(LKS_IMAGE_DIFFERS) : LKS_STR("sbom"),
+                  .by = by}};
     apply(l, &r);
 }
 

@@ -14,7 +14,8 @@
  *     attested NODE MS, checked NODE MS    from the start on
  *     deviation HOSTS SUBJECT
  *     override JOB HOSTS MS
- *     image REF NAME=VERSION...            nccl, rccl, cudnn, cuda, digest
+ *     image REF NAME=VERSION...            nccl, rccl, cudnn, cuda, digest; "by=node:NAME": seen
+ *                                          by agents, and not alike
  *
  * A stack that is not in the manifest has the digest of its name. */
 #ifndef LKS_TESTS_JOBS_H

@@ -15,6 +15,7 @@
 #define SHA_1   "sha256:31fe5facb22c8519b4bc0650fd66e1844afc9412210d463fb3d033e397ea3da0"
 #define SHA_2   "sha256:9af4caba8adb9efd5bcfa3c2770a62de9fa060999e0ada298796ef6e1d41d794"
 #define SHA_3   "sha256:303d03f701f0908231d07f2adba99525d62792316f5d4feba788f7a14431427c"
+#define CHANGED "driver\tdpkg: 2026-11-15 03:12:09 upgrade 580.1-1 -> 570.1-1"
 #define R(KIND, member, ...)                                                                       \
     {                                                                                              \
         .kind = LKS_RECORD_##KIND, .member = { __VA_ARGS__ }                                       \
@@ -54,7 +55,7 @@ const struct lks_test_deed lks_test_life[] = {
     {6500, R(LIVENESS, liveness, T("n2"), LKS_LIVE)},
     {7000, R(TUPLE_KNOWN, tuple_known, T(SHA_3), T("[[\"driver\",\"\",\"580.126.20\"]]"))},
     {7000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 6900, T(SHA_3), LKS_JUDGED_CONFORMS,
-             0, 0, T(""), T(""), T(""))},
+             0, 0, T(""), T(""), T(""), T(""))},
     {7000, R(PARTS, parts, T("n1"), T(SHA_1), T(SHA_2), T(SHA_3), T("board B1"))},
     {7000, R(INTAKE, intake, T("n1"), T("first seen"))},
     {8000, R(ACCEPTED, accepted, T("n[1-2]"), KIM, WHY)},
@@ -64,7 +65,7 @@ const struct lks_test_deed lks_test_life[] = {
     {11000, R(COMMAND_ENDED, command_ended, 1, T("n1"), LKS_OUTCOME_DONE, T("booted"))},
     {11000, R(COMMAND, command, 2, T("n1"), BOOT, T("collect"), T(SHA_1), 1, 311000, KIM, WHY)},
     {12000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 11900, T(SHA_3), LKS_JUDGED_DRIFT, 1,
-              0, T("driver: 570 is not 580"), T(""), T(""))},
+              0, T("driver: 570 is not 580"), T(""), T(""), T(""))},
     {13000, R(LIVENESS, liveness, T("n1"), LKS_LATE)},
     {13000, R(LIVENESS, liveness, T("n2"), LKS_LATE)},
     {13000, R(ALARM, alarm, 1, LKS_ALARM_MASS, T("train"), T("3 of 3 nodes turned"))},
@@ -95,7 +96,7 @@ const struct lks_test_deed lks_test_life[] = {
     {24000, R(VERDICT, verdict, T(SHA_3), T(SHA_1), LKS_JUDGED_CONFORMS, 0, 0, T(""), T(""),
               T("driver\t570.1\n"))},
     {24000, R(TUPLE, tuple, T("n1"), T(SHA_3), T(SHA_2), BOOT, 23900, T(""), LKS_JUDGED_NOT, 0, 0,
-              T(""), T(SHA_3), T(SHA_3))},
+              T(""), T(SHA_3), T(SHA_3), T(CHANGED))},
     {24500, R(OUTBAND, outband, T("n1"), T(SHA_2), T(SHA_3), T(SHA_2), 24400, T(""), T(""))},
     {25000,
      R(DRIFT, drift, T("n1"), true, T(SHA_3), LKS_DRIFT_REVERTED, T("driver: 570.1"), T(SHA_2))},

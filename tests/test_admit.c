@@ -20,6 +20,14 @@ enum { TOLD_MAX = 1 << 20, MEMORY = 64 << 20 };
     "  dcgm: {version: '4.5.3'}\n"                                                                 \
     "  doca-ofed: {absent: the drivers of the kernel are used}\n" more
 
+#define ROCM                                                                                       \
+    "---\nlockstep: 1\nkind: Stack\nname: rocm\nversion: '1'\nvendor: amd\n"                       \
+    "hardware: [mi300x-oam-8]\ncomponents:\n"                                                      \
+    "  kernel: {version: '6.8.0-85-generic'}\n"                                                    \
+    "  amdgpu: {version: '30.30.3'}\n"                                                             \
+    "  rocm: {version: '7.2.2', owner: image}\n"                                                   \
+    "  rccl: {version: '2.27.7', owner: image}\n"
+
 /* golden leaves all three to images; lax has tested a window of NCCL and installs the rest; bare
  * pins no collective library; rocm is AMD's. A stack called otherwise is not in the book. */
 static const char stacks[] = NVIDIA("golden", "  cuda: {version: '12.8.1', owner: image}\n"
@@ -28,20 +36,8 @@ static const char stacks[] = NVIDIA("golden", "  cuda: {version: '12.8.1', owner
     NVIDIA("lax", "  cuda: {version: '12.8.1'}\n"
                   "  cudnn: {version: '9.7.0'}\n"
                   "  nccl: {version: '2.28.9'}\nwindows: {nccl: '>=2.28.3 <2.29'}\n")
-        NVIDIA(
-            "bare",
-            "  cuda: {version: '12.8.1'}\n"
-            "  nccl: {absent: jobs bring what they like}\n") "---\nlockstep: 1\nkind: Stack\nname: "
-                                                             "rocm\nversion: '1'\nvendor: amd\n"
-                                                             "hardware: "
-                                                             "[mi300x-oam-8]\ncomponents:\n"
-                                                             "  kernel: {version: "
-                                                             "'6.8.0-85-generic'}\n"
-                                                             "  amdgpu: {version: '30.30.3'}\n"
-                                                             "  rocm: {version: '7.2.2', owner: "
-                                                             "image}\n"
-                                                             "  rccl: {version: '2.27.7', owner: "
-                                                             "image}\n";
+        NVIDIA("bare", "  cuda: {version: '12.8.1'}\n"
+                       "  nccl: {absent: jobs bring what they like}\n") ROCM;
 
 /* Four nodes that are as they should be, in a pool of one posture. */
 #define POOL(posture, enforce) "pool train " posture " " enforce " golden\n"
@@ -370,6 +366,10 @@ static const struct row gangs[] = {
     {"what only one node's images bring is no difference",
      TRAIN "verdict b4 golden driver=580 nccl=2.28.9 nccl.build=aa\nrun g4 b4\n", ALL,
      "yes golden +60000\n"},
+    {"what most have no value for, two others must agree in",
+     TRAIN "verdict b3 golden driver=580 nccl=2.28.7\nrun g3 b3\n"
+           "verdict b4 golden driver=580 nccl=2.28.9\nrun g4 b4\n",
+     ALL, "no golden\nrefused disagrees g4 in train: nccl 2.28.9, where others of 4 have 2.28.7\n"},
     {"two verdicts may say the same", TRAIN "verdict b4 golden driver=580 nccl=\nrun g4 b4\n", ALL,
      "yes golden +60000\n"},
     {"two pools with two stacks disagree, though their values are the same",
@@ -603,6 +603,10 @@ static const struct row images[] = {
      "yes golden +60000\n" UNRESOLVED("warned")},
     {"not resolved: strict, and observed", PINNED("pre-training", "warn", "golden"),
      WITH("r.io/x:1"), "yes golden +60000\n" UNRESOLVED("warned")},
+    {"seen twice", PINNED("batch", "on", "golden") "image r.io/x:1 by=node:g1\n", WITH("r.io/x:1"),
+     "yes golden +60000\nwarned image r.io/x:1 in train: what it brings is not known: layers, "
+     "nodes "
+     "differ in what they have under this name (lockstep image add)\n"},
     {"not resolved, and nobody cares", PINNED("batch", "on", "bare"), WITH("r.io/x:1"),
      "yes bare +60000\n"},
     {"NVIDIA's own", PINNED("pre-training", "on", "bare"),
@@ -669,6 +673,7 @@ static const struct {
     {"ranks that are none", WITH("r.io/x:1 a"), LKS_E_INVALID, "must be numbers and ranges"},
     {"an empty range", WITH("r.io/x:1 1,,2"), LKS_E_INVALID, "must be numbers and ranges"},
     {"a comma at the end", WITH("r.io/x:1 1,"), LKS_E_INVALID, "must be numbers and ranges"},
+    {"a rank many times over", WITH("r.io/x:1 0-3,0"), LKS_E_INVALID, "must be numbers and ranges"},
     {"an image without a name", WITH(" 1"), LKS_E_INVALID, "an image's name has 1 to 512"},
     {"an NCCL that is no version", {.nodes = "g1", .nccl = "new"}, LKS_E_INVALID, "NCCL 'new'"},
 };

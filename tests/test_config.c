@@ -39,6 +39,8 @@ static const struct {
     {"twice", "socket: /a\nsocket: /b\n", "socket"},
     {"too small", "limits:\n  heartbeat_ms: 1\n", "1 is not between 100 and 600000"},
     {"too large", "limits:\n  mass_percent: 101\n", "101 is not between 0 and 100"},
+    {"a log that could not be read again", "admit:\n  log_bytes: 33554433\n",
+     "is not between 4096 and 33554432"},
     {"negative", "limits:\n  mass_percent: -1\n", "-1 is not between 0 and 100"},
     {"text for a number", "rate:\n  burst: many\n", "expected a number, found text"},
     {"number for text", "socket: 3\n", "expected text, found number"},

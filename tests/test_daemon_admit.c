@@ -580,16 +580,31 @@ static void test_hostile(void)
     crew_end(&crew);
 }
 
-/* One that begins a line and does not end it, and one that says nothing, are closed in time. */
+/* Bytes now and then do not make a line; false once the other side has closed. */
+static bool drip(int fd)
+{
+    char byte;
+    for (int i = 0; i < PATIENCE; i++) {
+        ctl_rest(50);
+        if (!say(fd, " ", 1) || recv(fd, &byte, 1, MSG_DONTWAIT) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* One that begins a line and does not end it, one that makes it last, and one that says nothing,
+ * are closed in time. */
 static void test_slow(void)
 {
     struct crew crew;
     if (begin(&crew, "http: {request_ms: 200, idle_ms: 1500}\n", "on")) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-        int slow = dial_in(&crew), idle = dial_in(&crew);
+        int slow = dial_in(&crew), idle = dial_in(&crew), dripping = dial_in(&crew);
         CHECK(say(slow, "{", 1));
         CHECK(!hear(slow, &answer) && errno != EAGAIN);
+        CHECK(!drip(dripping));
         CHECK(!hear(idle, &answer) && errno != EAGAIN);
+        close(dripping);
         close(slow);
         close(idle);
         check_alive(&crew);

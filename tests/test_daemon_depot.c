@@ -495,6 +495,28 @@ static void collected(void)
     end();
 }
 
+/* While it comes once more, its record is let go: it has one again when that is done. */
+static void collected_meanwhile(void)
+{
+    char path[PATH_SIZE];
+    begin("rate: {people_per_s: 100000, burst: 1000000}\n"
+          "depot: {keep_days: 0, rate_bytes_per_s: 2000000, spare_bytes: 0}\n");
+    struct thing t = thing_new(2 * MIB, 14);
+    struct sender s = {.thing = &t, .client = ctl_client(&at.ctl, CTL_TLS)};
+    CHECK_INT(put(&t), 200);
+    file_of(&t, path);
+    CHECK(unlink(path) == 0);
+    CHECK_INT(pthread_create(&s.thread, NULL, send_it, &s), 0);
+    CHECK(under_way(1));
+    CHECK_INT(ask("POST", "/v1/artifacts/collect", LKS_STR(""), ""), 200);
+    CHECK_HAS(body(), "\"gone\":1");
+    CHECK_INT(pthread_join(s.thread, NULL), 0);
+    lks_client_free(s.client);
+    check_there(&t);
+    thing_fini(&t);
+    end();
+}
+
 static void young_ones(void)
 {
     begin("depot: {spare_bytes: 0}\n");
@@ -534,6 +556,7 @@ int main(void)
         {"full", full},
         {"slow and few", slow_and_few},
         {"collected", collected},
+        {"collected while it comes", collected_meanwhile},
         {"young ones stay", young_ones},
         {"by itself", by_itself},
         {NULL, NULL},

@@ -187,6 +187,12 @@ static void deviate(struct world *w, const char *hosts, const char *subject, lks
     "driver=" v "\ndriver.loaded=" v "\ndriver.disk=" v "\ndriver.library=" v "\n"                 \
     "driver.package=" v "\n"
 
+/* A reading of dpkg's log, and how it is told. */
+#define AT(old, new) "2026-11-15 03:12:09 upgrade " old " -> " new
+#define CHANGED(component, old, new)                                                               \
+    component ".package.changed=" AT(old, new) "\t/var/log/dpkg.log\n"
+#define TOLD(old, new) "dpkg: " AT(old, new)
+
 /* A node that was right reads so now. */
 static const struct {
     const char *name, *changes, *cause, *text;
@@ -196,6 +202,36 @@ static const struct {
      "reverted", "firmware/vbios: 96.00.A5.00.19 on 1 of 8 GPUs, pinned 96.00.A5.00.1A"},
     {"a newer driver from its package", DRIVER("580.178.04"), "package manager",
      "driver: 580.178.04, pinned 580.126.20"},
+    {"a newer driver, by its package manager's log",
+     DRIVER("580.178.04") CHANGED("driver", "580.126.20-0ubuntu1", "580.178.04-0ubuntu1"),
+     "package manager",
+     "driver: 580.178.04, pinned 580.126.20 (" TOLD("580.126.20-0ubuntu1",
+                                                    "580.178.04-0ubuntu1") ")"},
+    {"a package's version that only the log tells",
+     "containerd=2.0\n" CHANGED("containerd", "1.7.28-1", "2.0-1"), "package manager",
+     "containerd: 2.0, pinned 1.7.28 (" TOLD("1.7.28-1", "2.0-1") ")"},
+    {"the line that the log tells of goes first",
+     "settings.power_limit_w@gpu *=650\ncontainerd=2.0\n" CHANGED("containerd", "1.7.28-1",
+                                                                  "1:2.0-1"),
+     "package manager",
+     "containerd: 2.0, pinned 1.7.28 (" TOLD("1.7.28-1", "1:2.0-1") "), and 1 more"},
+    {"a log that tells of another version",
+     "containerd=2.0\n" CHANGED("containerd", "1.7.28-1", "2.1-1"), "unknown",
+     "containerd: 2.0, pinned 1.7.28"},
+    {"a removal", "containerd=2.0\ncontainerd.package.changed=2026-11-15 03:12:09 remove 2.0-1\n",
+     "unknown", "containerd: 2.0, pinned 1.7.28"},
+    {"a log of what is as it should be",
+     "settings.power_limit_w@gpu *=650\n" CHANGED("containerd", "1.7.27-1", "1.7.28-1"),
+     "setting changed", "settings.power_limit_w: 650, pinned 700"},
+    {"a driver that was upgraded under the one that runs",
+     "driver.disk=580.178.04\n" CHANGED("driver", "580.126.20-1", "580.178.04-1"),
+     "package manager",
+     "driver: loaded 580.126.20, disk 580.178.04, library 580.126.20, package 580.126.20, pinned "
+     "580.126.20 (" TOLD("580.126.20-1", "580.178.04-1") ")"},
+    {"a driver of which the log has what is pinned",
+     "driver.disk=580.178.04\n" CHANGED("driver", "580.95.05-1", "580.126.20-1"), "half upgraded",
+     "driver: loaded 580.126.20, disk 580.178.04, library 580.126.20, package 580.126.20, pinned "
+     "580.126.20"},
     {"a newer one that is none of its package's", "containerd=2.0\n", "unknown",
      "containerd: 2.0, pinned 1.7.28"},
     {"another build", "driver.build.srcversion=AAAA", "different build",
@@ -230,6 +266,36 @@ static void test_causes(void)
         CHECK(node(&w, "n1")->drifting);
         CHECK_STR(ticks(&w), "");
     }
+}
+
+/* Nodes with one verdict may have been changed at other times: each is told its own. */
+static void test_own_log(void)
+{
+    LKS_CLEANUP(world_fini) struct world w;
+    make(&w, "observe", "");
+    report(&w, "n1", DRIVER("580.178.04") CHANGED("driver", "580.126.20-1", "580.178.04-1"));
+    report(&w, "n2", DRIVER("580.178.04") CHANGED("driver", "580.105.08-1", "580.178.04-1"));
+    report(&w, "n3", DRIVER("580.178.04"));
+    struct lks_str told = ticks(&w);
+    CHECK_HAS(told, TOLD("580.126.20-1", "580.178.04-1") ") evidence");
+    CHECK_HAS(told, TOLD("580.105.08-1", "580.178.04-1") ") evidence");
+    CHECK_HAS(told, "text=driver: 580.178.04, pinned 580.126.20 evidence");
+}
+
+/* What a node says may be long, and is kept in short. */
+static void test_long_log(void)
+{
+    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = {0};
+    make(&w, "observe", "");
+    lks_buf_init(&changes, 4096);
+    lks_buf_addf(&changes, "containerd=2.0\ncontainerd.package.changed=2026");
+    lks_buf_pad(&changes, '9', 1000);
+    report(&w, "n1", changes.ptr);
+    CHECK_INT(lks_state_text(&w.asked.state, node(&w, "n1")->changed).len, 256);
+    CHECK_HAS(ticks(&w), "text=containerd: 2.0, pinned 1.7.28 evidence");
+    report(&w, "n1", "");
+    CHECK_INT(node(&w, "n1")->changed, 0);
 }
 
 /* A node that never was right did not go back. */
@@ -701,6 +767,8 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"decide drift: causes", test_causes},
+        {"decide drift: logs of their own", test_own_log},
+        {"decide drift: a long log", test_long_log},
         {"decide drift: never right", test_never_right},
         {"decide drift: bands that disagree", test_bands},
         {"decide drift: a replaced part", test_replaced_part},

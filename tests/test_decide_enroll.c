@@ -1,9 +1,11 @@
 #include "tests/fleet.h"
 #include "tests/test.h"
 
-#define HASH  "sha256:1111111111111111111111111111111111111111111111111111111111111111"
-#define OTHER "sha256:2222222222222222222222222222222222222222222222222222222222222222"
-#define NO    "denied: this enrolment token is not good; an operator can make a new one"
+#define HASH         "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+#define OTHER        "sha256:2222222222222222222222222222222222222222222222222222222222222222"
+#define ZEROS        "000000000000000000000000000000000000000000000000000000000000000"
+#define PRINT(digit) "sha256:" ZEROS digit /* a fingerprint */
+#define NO           "denied: this enrolment token is not good; an operator can make a new one"
 
 #define NOW    UINT64_C(1000000)
 #define MINUTE UINT64_C(60000)
@@ -17,6 +19,13 @@ static void make(struct lks_asked *a)
         .kind = LKS_RECORD_PLACED,
         .placed = {.hosts = LKS_STR("s1"), .asset = LKS_STR("switch-tray")}};
     lks_asked_apply(a, &asset);
+}
+
+/* The newest certificate of a node, or the one before it. */
+static void check_print(const struct lks_node *n, size_t which, const char *want)
+{
+    char print[LKS_DIGEST_SIZE];
+    CHECK_STR(lks_str_from(lks_certificate_text(&n->certificates[which], print)), want);
 }
 
 /* Making tokens ----------------------------------------------------------------------------- */
@@ -85,9 +94,9 @@ static const struct {
     const char *told;
 } uses[] = {
     {"the right one", "n1", HASH, 0,
-     "enrolled node=n1 fingerprint=sha256:a serial=5 expires=7000000\n"},
+     "enrolled node=n1 fingerprint=" PRINT("a") " serial=5 expires=7000000\n"},
     {"at its last moment", "n1", HASH, MINUTE - 1,
-     "enrolled node=n1 fingerprint=sha256:a serial=5 expires=7000000\n"},
+     "enrolled node=n1 fingerprint=" PRINT("a") " serial=5 expires=7000000\n"},
     {"at its end", "n1", HASH, MINUTE, NO},
     {"long after", "n1", HASH, 100 * MINUTE, NO},
     {"a wrong one", "n1", OTHER, 0, NO},
@@ -108,7 +117,7 @@ static void test_uses(void)
         make(&a);
         (void)make_token(&a, "n1", HASH, NOW + MINUTE);
         lks_fleet_wait(&a, uses[i].after);
-        CHECK_STR(enroll(&a, uses[i].node, uses[i].hash, "sha256:a"), uses[i].told);
+        CHECK_STR(enroll(&a, uses[i].node, uses[i].hash, PRINT("a")), uses[i].told);
     }
 }
 
@@ -117,10 +126,10 @@ static void test_once(void)
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
-    CHECK(lks_str_starts(enroll(&a, "n1", HASH, "sha256:a"), "enrolled"));
+    CHECK(lks_str_starts(enroll(&a, "n1", HASH, PRINT("a")), "enrolled"));
     lks_test_case("a second time");
-    CHECK_STR(enroll(&a, "n1", HASH, "sha256:b"), NO);
-    CHECK_STR(lks_str_from(a.state.nodes[0].certificates[0].fingerprint), "sha256:a");
+    CHECK_STR(enroll(&a, "n1", HASH, PRINT("b")), NO);
+    check_print(&a.state.nodes[0], 0, PRINT("a"));
 }
 
 static void test_newer_token(void)
@@ -129,8 +138,8 @@ static void test_newer_token(void)
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
     (void)make_token(&a, "n1", OTHER, NOW + MINUTE);
-    CHECK_STR(enroll(&a, "n1", HASH, "sha256:a"), NO);
-    CHECK(lks_str_starts(enroll(&a, "n1", OTHER, "sha256:a"), "enrolled"));
+    CHECK_STR(enroll(&a, "n1", HASH, PRINT("a")), NO);
+    CHECK(lks_str_starts(enroll(&a, "n1", OTHER, PRINT("a")), "enrolled"));
 }
 
 /* A token an operator made lets in a node that is enrolled already; what it had is void. */
@@ -139,13 +148,13 @@ static void test_again(void)
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
-    (void)enroll(&a, "n1", HASH, "sha256:a");
+    (void)enroll(&a, "n1", HASH, PRINT("a"));
     (void)make_token(&a, "n1", OTHER, NOW + MINUTE);
-    CHECK_STR(enroll(&a, "n1", OTHER, "sha256:b"),
+    CHECK_STR(enroll(&a, "n1", OTHER, PRINT("b")),
               "revoked node=n1 reason=enrolled anew with a token\n"
-              "enrolled node=n1 fingerprint=sha256:b serial=5 expires=7000000\n");
-    CHECK_STR(lks_str_from(a.state.nodes[0].certificates[0].fingerprint), "sha256:b");
-    CHECK_STR(lks_str_from(a.state.nodes[0].certificates[1].fingerprint), "");
+              "enrolled node=n1 fingerprint=" PRINT("b") " serial=5 expires=7000000\n");
+    check_print(&a.state.nodes[0], 0, PRINT("b"));
+    check_print(&a.state.nodes[0], 1, "");
 }
 
 /* Renewing ---------------------------------------------------------------------------------- */
@@ -162,19 +171,19 @@ static struct lks_str renew(struct lks_asked *a, const char *node, const char *s
     return lks_asked(a, &event);
 }
 
-#define RENEWED "certified node=n1 fingerprint=sha256:c serial=6 expires=13000000\n"
+#define RENEWED "certified node=n1 fingerprint=" PRINT("c") " serial=6 expires=13000000\n"
 #define WRONG   "denied: the certificate that asks is not this node's newest"
 
 /* n1 has b, and a from before. n2 has none. */
 static const struct {
     const char *name, *node, *shown, *told, *older;
 } renewals[] = {
-    {"with the newest", "n1", "sha256:b", RENEWED, "sha256:b"},
-    {"with the one before: the newest never arrived", "n1", "sha256:a",
-     "certified node=n1 fingerprint=sha256:a expires=7000000\n" RENEWED, "sha256:a"},
-    {"with one that was never ours", "n1", "sha256:x", WRONG, "sha256:a"},
-    {"without", "n1", "", "denied: only an enrolled node renews its certificate", "sha256:a"},
-    {"a node that is not enrolled", "n2", "sha256:b",
+    {"with the newest", "n1", PRINT("b"), RENEWED, PRINT("b")},
+    {"with the one before: the newest never arrived", "n1", PRINT("a"),
+     "certified node=n1 fingerprint=" PRINT("a") " expires=7000000\n" RENEWED, PRINT("a")},
+    {"with one that was never ours", "n1", PRINT("9"), WRONG, PRINT("a")},
+    {"without", "n1", "", "denied: only an enrolled node renews its certificate", PRINT("a")},
+    {"a node that is not enrolled", "n2", PRINT("b"),
      "denied: only an enrolled node renews its certificate", ""},
     {"a node that is not enrolled, without", "n2", "",
      "denied: only an enrolled node renews its certificate", ""},
@@ -187,11 +196,11 @@ static void test_renewals(void)
         lks_test_case("%s", renewals[i].name);
         make(&a);
         (void)make_token(&a, "n1", HASH, NOW + MINUTE);
-        (void)enroll(&a, "n1", HASH, "sha256:a");
-        CHECK(lks_str_starts(renew(&a, "n1", "sha256:a", "sha256:b"), "certified"));
-        CHECK_STR(renew(&a, renewals[i].node, renewals[i].shown, "sha256:c"), renewals[i].told);
+        (void)enroll(&a, "n1", HASH, PRINT("a"));
+        CHECK(lks_str_starts(renew(&a, "n1", PRINT("a"), PRINT("b")), "certified"));
+        CHECK_STR(renew(&a, renewals[i].node, renewals[i].shown, PRINT("c")), renewals[i].told);
         const struct lks_node *n = &a.state.nodes[lks_fleet_node(&a, renewals[i].node)];
-        CHECK_STR(lks_str_from(n->certificates[1].fingerprint), renewals[i].older);
+        check_print(n, 1, renewals[i].older);
     }
 }
 
@@ -199,15 +208,15 @@ static void test_renewals(void)
 static void test_lost_answers(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
-    static const char *const lost[] = {"sha256:b", "sha256:c", "sha256:d", "sha256:e"};
+    static const char *const lost[] = {PRINT("b"), PRINT("c"), PRINT("d"), PRINT("e")};
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
-    (void)enroll(&a, "n1", HASH, "sha256:a");
+    (void)enroll(&a, "n1", HASH, PRINT("a"));
     for (size_t i = 0; i < LKS_COUNT(lost); i++) {
         lks_test_case("%s", lost[i]);
-        CHECK_HAS(renew(&a, "n1", "sha256:a", lost[i]), lost[i]);
+        CHECK_HAS(renew(&a, "n1", PRINT("a"), lost[i]), lost[i]);
     }
-    CHECK_STR(renew(&a, "n1", "sha256:b", "sha256:f"), WRONG);
+    CHECK_STR(renew(&a, "n1", PRINT("b"), PRINT("f")), WRONG);
 }
 
 int main(void)

@@ -19,6 +19,7 @@
     "  container-toolkit: {version: '1.19.1'}\n" more
 #define GOLD   STACK("gold", "6.8.0-71-generic", "")
 #define GOLD2  STACK("gold", "6.8.0-72-generic", "tuning: {table: {digest: '" C "'}}\n")
+#define GOLD3  STACK("gold", "6.8.0-73-generic", "")
 #define SILVER STACK("silver", "6.8.0-71-generic", "")
 
 /* A stack that can be published. */
@@ -212,10 +213,11 @@ static void change(struct lks_asked *a, bool on, const struct draft *to)
 static void test_in_use(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
-    LKS_CLEANUP(draft_fini) struct draft gold = {0}, newer = {0};
+    LKS_CLEANUP(draft_fini) struct draft gold = {0}, newer = {0}, third = {0};
     lks_asked_init(&a);
     draft_make(&gold, GOLD);
     draft_make(&newer, GOLD2);
+    draft_make(&third, GOLD3);
     publish(&a, &gold, "kim");
     publish(&a, &newer, "kim");
     pin(&a, &newer);
@@ -235,6 +237,16 @@ static void test_in_use(void)
     CHECK(lks_artifact_needed(&a.state, LKS_STR(C))); /* of the pin before this one */
     CHECK(lks_artifact_needed(&a.state, LKS_STR(A)));
     CHECK(!lks_artifact_needed(&a.state, LKS_STR(D)));
+    lks_asked_apply(&a, &(struct lks_record){
+                            .kind = LKS_RECORD_STEPPED,
+                            .stepped = {.digest = lks_str_from(newer.manifest.stacks[0].digest),
+                                        .step = LKS_STEP_RETIRED}});
+    pin(&a, &third);
+    CHECK(!lks_artifact_needed(&a.state, LKS_STR(C)));
+    change(&a, true, &newer); /* a node goes there all the same */
+    CHECK(lks_artifact_needed(&a.state, LKS_STR(C)));
+    change(&a, false, &newer);
+    CHECK(!lks_artifact_needed(&a.state, LKS_STR(C)));
 }
 
 /* Images ------------------------------------------------------------------------------------ */

@@ -270,6 +270,12 @@ static void no_room(void)
     CHECK_HAS(lks_str_from(at.err.msg), "there is no room");
     CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, UINT64_MAX, 1, &part, &at.err),
                LKS_E_UNAVAILABLE);
+    CHECK_CODE(lks_depot_part_open(&at.depot, at.digest, 0, 3, 1, &part, &at.err), LKS_OK);
+    CHECK_CODE(lks_depot_part_add(&part, LKS_STR("abc"), &at.err), LKS_OK);
+    part.spare = UINT64_MAX; /* as if others had filled the disk meanwhile */
+    CHECK_CODE(lks_depot_part_add(&part, LKS_STR("d"), &at.err), LKS_E_UNAVAILABLE);
+    CHECK_HAS(lks_str_from(at.err.msg), "there is no room");
+    CHECK_INT(part.size, 3);
     end();
 }
 

@@ -87,6 +87,20 @@ static void test_valid(void)
     }
 }
 
+/* As bytes, and back; what is none leaves them as they were. */
+static void test_bytes(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        uint8_t bytes[LKS_DIGEST_BYTES] = {7};
+        char text[LKS_DIGEST_SIZE];
+        lks_test_case("'%s'", texts[i].text);
+        CHECK(lks_digest_read(lks_str_from(texts[i].text), bytes) == texts[i].valid);
+        CHECK_INT(bytes[0], texts[i].valid ? 0x12 : 7);
+        if (texts[i].valid)
+            CHECK_STR(lks_str_from(lks_digest_write(bytes, text)), texts[i].text);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -94,6 +108,7 @@ int main(void)
         {"digest: a million bytes", test_million},
         {"digest: zero byte", test_zero_byte},
         {"digest: as we write it", test_valid},
+        {"digest: as bytes", test_bytes},
         {0},
     });
 }

@@ -100,15 +100,30 @@ static bool sees_odd(void *ctx, uint32_t node)
     return (name.ptr[name.len - 1] - '0') % 2 == 1;
 }
 
+/* The fleet as it is, read in slices of so many nodes. */
+static struct lks_exposure_fleet *copy_of(struct world *w, lks_exposure_sees *sees, uint32_t slice)
+{
+    struct lks_exposure_fleet *e = NULL;
+    struct lks_err err = {0};
+    bool done = false;
+    CHECK_CODE(lks_exposure_new(w->book.facts, &e, &err), LKS_OK);
+    for (uint32_t i = 0; i <= w->a.state.node_count && !done; i++)
+        CHECK_CODE(
+            lks_exposure_read(e, &w->a.state, &w->book, slice, sees, &w->a.state, &done, &err),
+            LKS_OK);
+    CHECK(done);
+    return e;
+}
+
 static void check_flaws(struct world *w, const char *cve, lks_exposure_sees *sees, const char *want)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_json_writer out = {.out = &text};
     struct lks_err err = {0};
     lks_buf_init(&text, 1 << 20);
-    CHECK_CODE(lks_exposure_advisories(&w->a.state, &w->book, lks_str_from(cve), today(), sees,
-                                       &w->a.state, &out, &err),
-               LKS_OK);
+    struct lks_exposure_fleet *e = copy_of(w, sees, 1);
+    CHECK_CODE(lks_exposure_advisories(e, lks_str_from(cve), today(), &out, &err), LKS_OK);
+    lks_exposure_free(e);
     CHECK_STR(lks_buf_view(&text), want);
 }
 
@@ -207,11 +222,40 @@ static void test_many(void)
                                              .placed = {.hosts = host, .pool = LKS_STR("train")}});
     }
     run(&w, names.ptr, OLD);
-    CHECK_CODE(lks_exposure_advisories(&w.a.state, &w.book, LKS_STR("CVE-1"), today(), NULL, NULL,
-                                       &out, &err),
-               LKS_OK);
+    struct lks_exposure_fleet *e = copy_of(&w, NULL, 1000);
+    CHECK_CODE(lks_exposure_advisories(e, LKS_STR("CVE-1"), today(), &out, &err), LKS_OK);
+    lks_exposure_free(e);
     CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("\"nodes\":20000,\"gpus\":160000")) > 0);
     CHECK(text.len > 4096 * 40 && text.len < LKS_HOSTLIST_BYTES_MAX);
+}
+
+/* A node is counted once, as it was when its slice was read, and the copy is its own: what the
+ * state let go of meanwhile, and the state itself, are not needed any more. */
+static void test_slices(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_json_writer out = {.out = &text};
+    struct lks_exposure_fleet *e = NULL;
+    struct lks_err err = {0};
+    struct world w;
+    bool done = true;
+    lks_buf_init(&text, 1 << 20);
+    world_init(&w);
+    run(&w, "g1 g2 g3 g4", OLD);
+    CHECK_CODE(lks_exposure_new(w.book.facts, &e, &err), LKS_OK);
+    CHECK_CODE(lks_exposure_read(e, &w.a.state, &w.book, 2, NULL, NULL, &done, &err), LKS_OK);
+    CHECK(!done);
+    run(&w, "g1 g2 g3 g4", NEW);
+    CHECK_CODE(lks_exposure_read(e, &w.a.state, &w.book, 100, NULL, NULL, &done, &err), LKS_OK);
+    CHECK(done);
+    world_fini(&w);
+    CHECK_CODE(lks_exposure_advisories(e, LKS_STR("CVE-1"), today(), &out, &err), LKS_OK);
+    CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("\"hosts\":\"g[1-2]\",\"nodes\":2,")) > 0);
+    lks_buf_truncate(&text, 0);
+    out = (struct lks_json_writer){.out = &text};
+    CHECK_CODE(lks_exposure_lifecycle(e, today(), &out, &err), LKS_OK);
+    CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("\"nodes\":4,\"gpus\":32")) > 0);
+    lks_exposure_free(e);
 }
 
 static void check_lifecycle(struct world *w, lks_exposure_sees *sees, const char *want)
@@ -220,9 +264,9 @@ static void check_lifecycle(struct world *w, lks_exposure_sees *sees, const char
     struct lks_json_writer out = {.out = &text};
     struct lks_err err = {0};
     lks_buf_init(&text, 1 << 20);
-    CHECK_CODE(
-        lks_exposure_lifecycle(&w->a.state, &w->book, today(), sees, &w->a.state, &out, &err),
-        LKS_OK);
+    struct lks_exposure_fleet *e = copy_of(w, sees, 1);
+    CHECK_CODE(lks_exposure_lifecycle(e, today(), &out, &err), LKS_OK);
+    lks_exposure_free(e);
     CHECK_STR(lks_buf_view(&text), want);
 }
 
@@ -289,6 +333,7 @@ int main(void)
         {"advisories: what a caller may see", test_views},
         {"advisories: images", test_images},
         {"advisories: a list too long", test_many},
+        {"copied in slices", test_slices},
         {"lifecycle: support and combinations", test_lifecycle},
         {"lifecycle: what a caller may see", test_lifecycle_views},
         {0},

@@ -245,7 +245,7 @@ static void begin(struct bench *t)
     commit_ok(t, &t->a);
 }
 
-/* Following ---------------------------------------------------------------------------------- */
+/* Following ----------------------------------------------------------------------------------- */
 
 static void test_a_follower_knows_what_the_leader_wrote(void)
 {
@@ -466,7 +466,7 @@ static void test_a_place_that_was_seen_has_to_be_there(void)
     }
 }
 
-/* Leading ------------------------------------------------------------------------------------ */
+/* Leading ------------------------------------------------------------------------------------- */
 
 static void test_the_lead_changes_hands(void)
 {

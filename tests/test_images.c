@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define D1 "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+#define D2 "sha256:2222222222222222222222222222222222222222222222222222222222222222"
 #define D9 "sha256:9999999999999999999999999999999999999999999999999999999999999999"
 
 static const struct lks_rec_image catalogue[] = {
@@ -26,6 +27,26 @@ static const struct lks_rec_image catalogue[] = {
     {.ref = LKS_STR_C("nvcr.io/nvidia/pytorch:24.12-py3"),
      .nccl = LKS_STR_C("2.99.0"),
      .source = LKS_STR_C("ours")},
+    {.ref = LKS_STR_C("seen:1"),
+     .digest = LKS_STR_C(D2),
+     .nccl = LKS_STR_C("2.5.5"),
+     .source = LKS_STR_C("layers"),
+     .by = LKS_STR_C("node:n1")},
+    {.ref = LKS_STR_C("moved:1"),
+     .source = LKS_STR_C("layers, nodes differ"),
+     .by = LKS_STR_C("node:n2")},
+    {.ref = LKS_STR_C("me/mine:1"), /* as Docker on a node calls it */
+     .nccl = LKS_STR_C("2.6.6"),
+     .source = LKS_STR_C("layers"),
+     .by = LKS_STR_C("nodes")},
+    {.ref = LKS_STR_C("nvcr.io/nvidia/pytorch:26.06-py3"),
+     .nccl = LKS_STR_C("2.7.7"),
+     .source = LKS_STR_C("layers"),
+     .by = LKS_STR_C("nodes")},
+    {.ref = LKS_STR_C("person:1"),
+     .nccl = LKS_STR_C("2.8.8"),
+     .source = LKS_STR_C("layers"),
+     .by = LKS_STR_C("kim")},
 };
 
 #define TRAIN "nccl 2.25.1 cudnn 9.7.0 cuda 12.8 of catalogue sbom"
@@ -64,6 +85,10 @@ static const struct {
     {"a month of which less is known", "nvcr.io/nvidia/pytorch:23.01-py3",
      "cuda 12.0.1 of NGC 23.01"},
     {"what is no digest is none", "registry.example/train:v7@sha256:1", "unknown"},
+    {"what an agent saw", "seen:1", "nccl 2.5.5 of layers node:n1"},
+    {"what an agent saw, by its digest", "r.io/x@" D2, "nccl 2.5.5 of layers node:n1"},
+    {"what agents saw differently", "moved:1", "unknown"},
+    {"a person who says layers is no agent", "person:1", "nccl 2.8.8 of catalogue layers"},
     {"nothing", "", "unknown"},
     {"only marks", "#@/:", "unknown"},
 };

@@ -1,3 +1,4 @@
+#include "probe/packages_log.h"
 #include "probe/probes.h"
 #include "tests/heard.h"
 #include "tests/test.h"
@@ -376,6 +377,75 @@ static void test_rpm_program(void)
     lks_tree_free(&tree);
 }
 
+#define LOG "/var/log/dpkg.log"
+#define DNF "/var/log/dnf.rpm.log"
+#define AT  "2026-11-15 03:12:09 "
+#define RPM "2026-11-15T03:12:09+0000 SUBDEBUG "
+
+/* What the package manager last did to a component. */
+static const struct {
+    const char *name, *path, *before, *text,
+        *said; /* `before`: the log that was put away, or NULL */
+} logs[] = {
+    {"nothing that matters", LOG, NULL, AT "upgrade bash:amd64 1 2\n", ""},
+    {"an upgrade", LOG, NULL, AT "upgrade libnccl2:amd64 2.27.7-1 2.28.3-1+cuda13.0\n",
+     "nccl.package.changed=" AT "upgrade 2.27.7-1 -> 2.28.3-1+cuda13.0 < " LOG "\n"},
+    {"only in the one that was put away", LOG, AT "install libnccl2:amd64 <none> 2.28.3-1\n", "",
+     "nccl.package.changed=" AT "install 2.28.3-1 < " LOG ".1\n"},
+    {"in both", LOG, AT "install libnccl2:amd64 <none> 2.27.7-1\n",
+     AT "upgrade libnccl2:amd64 2.27.7-1 2.28.3-1\n",
+     "nccl.package.changed=" AT "upgrade 2.27.7-1 -> 2.28.3-1 < " LOG "\n"},
+    {"removed", LOG, NULL,
+     AT "install libnccl2:amd64 <none> 2.27.7-1\n" AT "remove libnccl2:amd64 2.27.7-1 <none>\n",
+     "nccl.package.changed=" AT "remove 2.27.7-1 < " LOG "\n"},
+    {"one package in another's place", LOG, NULL,
+     AT "install nvidia-dkms-580:amd64 <none> 580.95.05-1\n" AT
+        "remove nvidia-dkms-570:amd64 570.1-1 <none>\n",
+     "driver.package.changed=" AT "install 580.95.05-1 < " LOG "\n"},
+    {"the run time beside more", LOG, NULL,
+     AT "upgrade cuda-libraries-13-0:amd64 13.0.1-1 13.0.2-1\n" AT
+        "upgrade cuda-cudart-13-0:amd64 13.0.95-1 13.0.96-1\n",
+     "cuda.package.changed=" AT "upgrade 13.0.1-1 -> 13.0.2-1 < " LOG "\n"},
+    {"the run time alone", LOG, NULL, AT "upgrade cuda-cudart-13-0:amd64 13.0.95-1 13.0.96-1\n",
+     "cuda.package.changed=" AT "upgrade 13.0.95-1 -> 13.0.96-1 < " LOG "\n"},
+    {"dnf", DNF, RPM "Upgrade: libnccl-2.27.7-1.x86_64\n",
+     RPM "Upgrade: libnccl-2.28.3-1.x86_64\n" RPM "Upgraded: libnccl-static-1-1.x86_64\n" RPM
+         "Upgraded: libnccl-2.27.7-1.x86_64\n",
+     "nccl.package.changed=2026-11-15 03:12:09+0000 upgrade 2.27.7-1 -> 2.28.3-1 < " DNF "\n"},
+    {"dpkg's packages in dnf's log", DNF, NULL, RPM "Upgrade: libnccl2-2.28.3-1.x86_64\n", ""},
+};
+
+static void test_logs(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(logs); i++) {
+        char before[64];
+        struct lks_tree tree = lks_tree_new();
+        lks_test_case("%s", logs[i].name);
+        snprintf(before, sizeof(before), "%s.1", logs[i].path);
+        lks_tree_file(&tree, logs[i].path, logs[i].text);
+        if (logs[i].before != NULL)
+            lks_tree_file(&tree, before, logs[i].before);
+        CHECK_HEARD_SORTED(lks_probe_packages, &tree, logs[i].said);
+        lks_tree_free(&tree);
+    }
+}
+
+/* Of a log that is long its end counts. */
+static void test_long_log(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_tree tree = lks_tree_new();
+    lks_buf_init(&text, 4 * LKS_PACKAGES_LOG_MAX);
+    lks_buf_add(&text, LKS_STR(AT "upgrade containerd.io:amd64 1.7.26-1 1.7.27-1\n"));
+    while (text.len < LKS_PACKAGES_LOG_MAX)
+        lks_buf_add(&text, LKS_STR(AT "status installed bash:amd64 5.2-1\n"));
+    lks_buf_add(&text, LKS_STR(AT "upgrade libnccl2:amd64 2.27.7-1 2.28.3-1\n"));
+    lks_tree_bytes(&tree, LOG, lks_buf_view(&text));
+    CHECK_HEARD_SORTED(lks_probe_packages, &tree,
+                       "nccl.package.changed=" AT "upgrade 2.27.7-1 -> 2.28.3-1 < " LOG "\n");
+    lks_tree_free(&tree);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){{"packages: dpkg", test_dpkg},
@@ -383,6 +453,8 @@ int main(void)
                                                    {"packages: dpkg at work", test_updates},
                                                    {"packages: images without dpkg", test_status_d},
                                                    {"packages: absence", test_absence},
+                                                   {"packages: logs", test_logs},
+                                                   {"packages: a long log", test_long_log},
                                                    {"packages: rpm", test_rpm},
                                                    {"packages: rpm at work", test_rpm_at_work},
                                                    {"packages: damaged rpm", test_rpm_damage},

@@ -161,6 +161,45 @@ static void test_capture_replays(void)
     lks_tree_free(&captured);
 }
 
+/* The end of a file that is too long for the rest of it; a capture has that end and replays it. */
+static void test_tail(void)
+{
+    enum { MAX = 1 << 20 };
+    struct lks_tree machine = lks_tree_new(), captured = lks_tree_new();
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, live = {0}, again = {0};
+    struct lks_root root;
+    struct lks_err err;
+    lks_buf_init(&text, 4 * MAX);
+    lks_buf_init(&live, MAX);
+    lks_buf_init(&again, MAX);
+    lks_buf_add(&text, LKS_STR("begins"));
+    lks_buf_pad(&text, ' ', MAX);
+    lks_buf_add(&text, LKS_STR("ends"));
+    lks_tree_bytes(&machine, "/log", lks_buf_view(&text));
+    lks_tree_file(&machine, "/short", "short");
+    if (!CHECK(lks_root_open(machine.path, captured.path, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_tail(&root, "/log", MAX, &live, &err), LKS_OK);
+    CHECK(live.len > MAX / 2 && lks_str_ends(lks_buf_view(&live), "ends"));
+    CHECK(lks_str_find(lks_buf_view(&live), LKS_STR("begins")) < 0);
+    lks_root_close(&root);
+    if (!CHECK(lks_root_open(captured.path, NULL, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_tail(&root, "/log", MAX, &again, &err), LKS_OK);
+    CHECK(lks_str_eq(lks_buf_view(&again), lks_buf_view(&live)));
+    lks_root_close(&root);
+    lks_buf_truncate(&again, 0);
+    if (!CHECK(lks_root_open(machine.path, NULL, &root, &err) == LKS_OK))
+        return;
+    CHECK_CODE(lks_root_read(&root, "/log", MAX, &again, &err), LKS_E_LIMIT);
+    CHECK_CODE(lks_root_tail(&root, "/short", MAX, &again, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&again), "short");
+    CHECK_CODE(lks_root_tail(&root, "/none", MAX, &again, &err), LKS_E_NOT_FOUND);
+    lks_root_close(&root);
+    lks_tree_free(&machine);
+    lks_tree_free(&captured);
+}
+
 static void test_capture_wants_a_new_place(void)
 {
     struct lks_tree tree = lks_tree_new();
@@ -255,6 +294,7 @@ int main(void)
         {"root: what a path may lead to", test_read},
         {"root: lines", test_line},
         {"root: a capture replays", test_capture_replays},
+        {"root: the end of a file", test_tail},
         {"root: a capture wants a new place", test_capture_wants_a_new_place},
         {"root: odd status", test_odd_status},
         {"root: a capture is private", test_capture_is_private},

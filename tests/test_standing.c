@@ -95,29 +95,50 @@ static struct found look(const struct lks_state *s, uint32_t n)
     struct lks_str lines = lks_state_text(s, v->wrong);
     while (lks_wrong_next(&lines, &wrong))
         covered += !lks_str_is(wrong.cause, "unmeasured") && is_covered(s, n, &wrong);
-    found.differs = covered < v->drifted;
+    found.differs = covered < v->drifted || v->drifted == 0;
     found.deviates = covered > 0;
     found.unmeasured = !found.differs && v->unmeasured > 0;
     return found;
 }
 
+/* Whether any line of the one contradicts any of the other. */
+static bool contradict(struct lks_str a, struct lks_str b)
+{
+    struct lks_value x, y;
+    while (lks_value_next(&a, &x)) {
+        struct lks_str rest = b;
+        while (lks_value_next(&rest, &y)) {
+            if (lks_str_eq(x.subject, y.subject) && x.value.len > 0 && y.value.len > 0 &&
+                !lks_str_eq(x.value, y.value))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_within(const struct lks_state *s, uint32_t m, lks_text domain)
+{
+    const struct lks_node *node = &s->nodes[m];
+    return node->placed && domain != 0 && node->domain == domain && verdict_of(s, m) != NULL;
+}
+
+static bool serves(const struct lks_state *s, uint32_t m, lks_text domain)
+{
+    return is_within(s, m, domain) && s->nodes[m].asset == 0 && s->nodes[m].liveness == LKS_LIVE;
+}
+
+/* Each is held against each. */
 static bool domain_differs(const struct lks_state *s, uint32_t n)
 {
-    struct lks_str agreed = {0};
-    bool any = false;
+    lks_text domain = s->nodes[n].domain;
     for (uint32_t m = 0; m < s->node_count; m++) {
         const struct lks_node *node = &s->nodes[m];
-        const struct lks_state_verdict *v = verdict_of(s, m);
-        if (!node->placed || node->domain == 0 || node->domain != s->nodes[n].domain || v == NULL)
-            continue;
-        if (node->asset != 0) {
-            if (node->outband != 0 && look(s, m).differs)
+        if (is_within(s, m, domain) && node->asset != 0 && node->outband != 0 && look(s, m).differs)
+            return true;
+        for (uint32_t k = 0; k < m && serves(s, m, domain); k++) {
+            if (serves(s, k, domain) && contradict(lks_state_text(s, verdict_of(s, m)->values),
+                                                   lks_state_text(s, verdict_of(s, k)->values)))
                 return true;
-        } else if (node->liveness == LKS_LIVE) {
-            if (any && !lks_str_eq(agreed, lks_state_text(s, v->values)))
-                return true;
-            agreed = lks_state_text(s, v->values);
-            any = true;
         }
     }
     return false;
@@ -130,12 +151,13 @@ static uint64_t bars_of(const struct lks_state *s, uint32_t n)
     bool refuses = node->pool != UINT32_MAX && !s->pools[node->pool].deviations;
     const bool bars[LKS_BAR_NODE_COUNT] = {
         [LKS_BAR_UNKNOWN] = node->asset != 0,
-        [LKS_BAR_STALE] =
-            !node->enrolled || node->liveness != LKS_LIVE || node->tuple_boot != node->boot,
+        [LKS_BAR_STALE] = !node->enrolled || node->liveness != LKS_LIVE ||
+                          node->tuple_boot != node->boot ||
+                          (node->notes & 1u << LKS_NOTE_CONTRADICTION) != 0,
         [LKS_BAR_UNMEASURED] = found.unmeasured,
         [LKS_BAR_DRIFT] = found.differs,
         [LKS_BAR_UNHEALTHY] = node->unhealthy,
-        [LKS_BAR_CHANGING] = node->changing != 0,
+        [LKS_BAR_CHANGING] = node->changing != 0 || node->pending > 0,
         [LKS_BAR_HELD] = node->held,
         [LKS_BAR_INTAKE] = node->intake,
         [LKS_BAR_DRAINED] = node->drained_by != 0,
@@ -209,6 +231,7 @@ static void test_property(void)
 #define BOOT     LKS_STR_C("00000000-0000-0000-0000-000000000007")
 #define DRIVER   "driver\tother version\t1\t2\t\n"
 #define NIC      "nic\tother version\t1\t3\t\n"
+#define GOOD     "driver\tgood\nnccl\t\n"
 #define DARK     "kernel\tunmeasured\t1\tno access\t\n"
 
 static void say(struct lks_asked *a, struct lks_record r)
@@ -224,7 +247,9 @@ static struct lks_record verdict(const char *basis, const char *stack, enum lks_
                                            .judged = judged,
                                            .drifted = judged == LKS_JUDGED_DRIFT,
                                            .wrong = LKS_STR(DRIVER),
-                                           .values = lks_str_from(basis)}};
+                                           .values = strcmp(basis, "good") == 0
+                                                         ? LKS_STR(GOOD)
+                                                         : LKS_STR("driver\tbad\n")}};
 }
 
 static void runs(struct lks_asked *a, const char *node, const char *basis)
@@ -291,6 +316,23 @@ static void begin(struct lks_asked *a)
             .whole = LKS_STR_C("bad")                                                              \
         }                                                                                          \
     }
+/* n1 runs something that conforms, too, with these values. */
+#define SECOND(text)                                                                               \
+    {.kind = LKS_RECORD_BASIS,                                                                     \
+     .basis = {.digest = LKS_STR_C("second"), .readings = LKS_STR_C("second")}},                   \
+        {.kind = LKS_RECORD_VERDICT,                                                               \
+         .verdict = {.basis = LKS_STR_C("second"),                                                 \
+                     .stack = LKS_STR_C("s"),                                                      \
+                     .judged = LKS_JUDGED_CONFORMS,                                                \
+                     .values = LKS_STR_C(text)}},                                                  \
+    {                                                                                              \
+        .kind = LKS_RECORD_TUPLE, .tuple = {                                                       \
+            .node = N1,                                                                            \
+            .boot = BOOT,                                                                          \
+            .basis = LKS_STR_C("second"),                                                          \
+            .whole = LKS_STR_C("second")                                                           \
+        }                                                                                          \
+    }
 #define DEVIATES(what, as)                                                                         \
     {                                                                                              \
         .kind = LKS_RECORD_DEVIATION, .deviation = {                                               \
@@ -321,6 +363,19 @@ static const struct {
     {"removed", {ONE(REMOVED, .removed = {.hosts = N1})}, BIT(UNKNOWN), 0},
     {"late", {ONE(LIVENESS, .liveness = {.node = N1, .state = LKS_LATE})}, BIT(STALE), 0},
     {"booted", {ONE(BOOTED, .booted = {.node = N1, .boot = LKS_STR_C("b")})}, BIT(STALE), 0},
+    {"heartbeats that name what was not sent",
+     {ONE(NOTED, .noted = {.node = N1, .note = LKS_NOTE_CONTRADICTION, .on = true})},
+     BIT(STALE),
+     0},
+    {"sent since",
+     {ONE(NOTED, .noted = {.node = N1, .note = LKS_NOTE_CONTRADICTION, .on = true}),
+      ONE(NOTED, .noted = {.node = N1, .note = LKS_NOTE_CONTRADICTION})},
+     0,
+     0},
+    {"a clock that is off",
+     {ONE(NOTED, .noted = {.node = N1, .note = LKS_NOTE_SKEW, .on = true})},
+     0,
+     0},
     {"revoked", {ONE(REVOKED, .revoked = {.node = N1})}, BIT(STALE), 0},
     {"readings that were not judged",
      {ONE(TUPLE, .tuple = {.node = N1, .boot = BOOT, .basis = LKS_STR_C("x")})},
@@ -330,7 +385,7 @@ static const struct {
      {ONE(VERDICT, .verdict = {.basis = LKS_STR_C("good"),
                                .stack = LKS_STR_C("s"),
                                .judged = LKS_JUDGED_UNMEASURED,
-                               .values = LKS_STR_C("good")})},
+                               .values = LKS_STR_C(GOOD)})},
      BIT(UNMEASURED),
      BIT(UNMEASURED)},
     {"drift, and so a mixed domain", {DRIFTED}, BIT(DRIFT) | BIT(DOMAIN), BIT(DOMAIN)},
@@ -423,7 +478,7 @@ static const struct {
                                .judged = LKS_JUDGED_DRIFT,
                                .drifted = 2,
                                .wrong = LKS_STR_C(DRIVER NIC),
-                               .values = LKS_STR_C("good")})},
+                               .values = LKS_STR_C(GOOD)})},
      BIT(DRIFT) | BIT(DEVIATION),
      0},
     {"a deviation, and the rest was not measured",
@@ -434,7 +489,7 @@ static const struct {
                                .drifted = 1,
                                .unmeasured = 1,
                                .wrong = LKS_STR_C(DRIVER DARK),
-                               .values = LKS_STR_C("good")})},
+                               .values = LKS_STR_C(GOOD)})},
      BIT(UNMEASURED) | BIT(DEVIATION),
      0},
     {"a switch that drifts",
@@ -478,6 +533,33 @@ static const struct {
      {ASKED(.check_age = 100), CONDITION_OF(CHECKED, .on = true, .until = 899)},
      BIT(UNCHECKED),
      BIT(UNCHECKED)},
+    {"a verdict of drift that names nothing is drift all the same",
+     {DRIFTED, ONE(VERDICT, .verdict = {.basis = LKS_STR_C("bad"),
+                                        .stack = LKS_STR_C("s"),
+                                        .judged = LKS_JUDGED_DRIFT,
+                                        .values = LKS_STR_C(GOOD)})},
+     BIT(DRIFT),
+     0},
+    {"an image that only one has, and so a value", {SECOND("nccl\t2.28.9\n")}, 0, 0},
+    {"a device that only one has", {SECOND("driver\tgood\nfirmware/nic[PN]\t1\n")}, 0, 0},
+    {"another value of what both have",
+     {SECOND("nccl\t2.28.9\ndriver\tother\n")},
+     BIT(DOMAIN),
+     BIT(DOMAIN)},
+    {"a command that was not answered",
+     {ONE(COMMAND, .command = {.id = 1, .node = N1})},
+     BIT(CHANGING),
+     0},
+    {"one that was",
+     {ONE(COMMAND, .command = {.id = 1, .node = N1}),
+      ONE(COMMAND_ENDED, .command_ended = {.id = 1, .node = N1})},
+     0,
+     0},
+    {"one that was not, and its node is no longer held",
+     {ONE(HELD, .held = {.node = N1}), ONE(COMMAND, .command = {.id = 1, .node = N1}),
+      ONE(UNHELD, .unheld = {.node = N1})},
+     BIT(CHANGING),
+     0},
     {"replaced",
      {DRIFTED, ONE(REPLACED, .replaced = {.node = N1})},
      BIT(STALE) | BIT(UNMEASURED),
@@ -621,6 +703,86 @@ static void test_quiet(void)
     CHECK_INT(lks_standing_quiet(&a.state, n1), first + 10 + wait);
 }
 
+/* A person's override reaches held nodes, so that a step waits for its end. */
+static const struct {
+    const char *name, *hosts;
+    struct lks_record also;
+    lks_ms until;  /* after the node was held */
+    bool prolongs; /* the wait */
+} overrides[] = {
+    {"one of the node", "n[1-2]", {0}, 500000, true},
+    {"one of another", "n2", {0}, 500000, false},
+    {"one that ends before", "n1", {0}, 5, false},
+    {"one that cannot be read", "n[", {0}, 500000, true},
+    {"none reaches a change", "n1", CONDITION_OF(CHANGING, .on = true), 500000, false},
+};
+
+static void test_quiet_overridden(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(overrides); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", overrides[i].name);
+        begin(&a);
+        uint32_t n1 = lks_fleet_node(&a, "n1");
+        const struct lks_limits *l = &a.state.limits;
+        lks_ms held = a.now.wall, until = held + overrides[i].until;
+        say(&a, (struct lks_record)ONE(HELD, .held = {.node = N1}));
+        if (overrides[i].also.kind != 0)
+            lks_asked_apply(&a, &overrides[i].also);
+        say(&a, (struct lks_record){
+                    .kind = LKS_RECORD_OVERRIDE,
+                    .override = {.hosts = lks_str_from(overrides[i].hosts), .until = until}});
+        lks_ms alone = held + l->validity + l->staleness + l->skew;
+        CHECK_INT(lks_standing_quiet(&a.state, n1),
+                  overrides[i].prolongs ? until + l->staleness + l->skew : alone);
+    }
+}
+
+/* Limits out of all bounds make it late and never early. */
+static void test_quiet_limits(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    begin(&a);
+    say(&a, (struct lks_record)ONE(HELD, .held = {.node = N1}));
+    say(&a, (struct lks_record){
+                .kind = LKS_RECORD_LIMITS,
+                .limits = {.validity = UINT64_MAX, .staleness = 2, .skew = UINT64_MAX}});
+    CHECK(lks_standing_quiet(&a.state, lks_fleet_node(&a, "n1")) == UINT64_MAX);
+}
+
+/* What followers came to know late counts from then: of the rows that one commit wrote, and no
+ * others. */
+static void test_slow(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    begin(&a);
+    uint32_t n1 = lks_fleet_node(&a, "n1");
+    const struct lks_limits *l = &a.state.limits;
+    lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
+    lks_standing_slow(&a.state, 0, first + 100);
+    CHECK(lks_standing_quiet(&a.state, n1) == UINT64_MAX);
+    lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = true));
+    static const struct {
+        const char *name;
+        int64_t from, to, then; /* beside the time at which it was closed */
+    } steps[] = {
+        {"all before a leader", 0, 0, 100},
+        {"a commit that wrote it", -10, 3000, 3000},
+        {"the same, which goes on", -10, 4000, 4000},
+        {"a later commit", 10, 9000, 4000},
+    };
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        lks_test_case("%s", steps[i].name);
+        if (steps[i].to != 0)
+            lks_standing_slow(&a.state, first + (lks_ms)steps[i].from, first + (lks_ms)steps[i].to);
+        CHECK_INT(lks_standing_quiet(&a.state, n1), first + (lks_ms)steps[i].then + wait);
+    }
+    for (unsigned i = 1; i <= 2 * LKS_STANDING_SLOW_MAX; i++)
+        lks_standing_slow(&a.state, first + 10000 * i, first + 10000 * i + 5000);
+    lks_test_case("more commits than are kept");
+    CHECK(lks_standing_quiet(&a.state, n1) > first + 4000 + wait);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -630,6 +792,9 @@ int main(void)
         {"standing: what is due", test_due},
         {"standing: a reading past its age", test_over},
         {"standing: when a step may begin", test_quiet},
+        {"standing: overrides and steps", test_quiet_overridden},
+        {"standing: rows that were durable late", test_slow},
+        {"standing: limits and steps", test_quiet_limits},
         {0},
     });
 }

@@ -381,8 +381,10 @@ static void test_restless(void)
 /* The newest certificate and the one before it. */
 static void test_certificates(void)
 {
-    static const char *const prints[] = {"sha256:1", "sha256:2", "sha256:3"};
+#define PRINT(digit) "sha256:000000000000000000000000000000000000000000000000000000000000000" digit
+    static const char *const prints[] = {PRINT("1"), PRINT("a"), PRINT("3")};
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    char text[LKS_DIGEST_SIZE];
     lks_asked_init(&a);
     lks_fleet_place(&a, "n1", "");
     const struct lks_node *node = &a.state.nodes[lks_fleet_node(&a, "n1")];
@@ -392,13 +394,20 @@ static void test_certificates(void)
             .certified = {.node = ALL, .fingerprint = lks_str_from(prints[i])}};
         lks_asked_apply(&a, &r);
         lks_test_case("%s", prints[i]);
-        CHECK_STR(lks_str_from(node->certificates[0].fingerprint), prints[i]);
-        CHECK_STR(lks_str_from(node->certificates[1].fingerprint), i == 0 ? "" : prints[i - 1]);
+        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[0], text)), prints[i]);
+        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[1], text)),
+                  i == 0 ? "" : prints[i - 1]);
+        CHECK(lks_certificate_is(&node->certificates[0], lks_str_from(prints[i])));
+        CHECK(!lks_certificate_is(&node->certificates[1], lks_str_from(prints[i])));
     }
     const struct lks_record revoked = {.kind = LKS_RECORD_REVOKED, .revoked = {.node = ALL}};
     lks_asked_apply(&a, &revoked);
-    CHECK(!node->enrolled && node->certificates[0].fingerprint[0] == '\0' &&
-          node->certificates[1].fingerprint[0] == '\0');
+    CHECK(!node->enrolled);
+    for (size_t i = 0; i < LKS_COUNT(node->certificates); i++) {
+        CHECK_STR(lks_str_from(lks_certificate_text(&node->certificates[i], text)), "");
+        CHECK(!lks_certificate_is(&node->certificates[i], LKS_STR("")));
+        CHECK(!lks_certificate_is(&node->certificates[i], LKS_STR(PRINT("0"))));
+    }
 }
 
 /* Who turned for the worse ----------------------------------------------------------------- */

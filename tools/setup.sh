@@ -17,7 +17,7 @@ packages_of() {
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo postgresql prometheus slurm-client python3-jsonschema python3-yaml ;;
-    bench) echo python3 prometheus-node-exporter ;;
+    bench) echo postgresql prometheus-node-exporter python3 ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)

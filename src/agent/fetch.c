@@ -83,16 +83,17 @@ static bool count(void *ctx, const char *digest, uint64_t size, lks_ms used)
     return true;
 }
 
-/* What was used longest ago goes first. */
+/* What was used longest ago goes first; nothing does for what does not fit at all. */
 static enum lks_code make_room(const struct fetching *f, uint64_t size, struct lks_err *err)
 {
     for (;;) {
         struct stock s = {.f = f};
+        bool fits = size <= f->options->bytes;
         if (lks_depot_list(&f->depot, count, &s, err) != LKS_OK)
             return err->code;
-        if (size <= f->options->bytes && s.sum <= f->options->bytes - size)
+        if (fits && s.sum <= f->options->bytes - size)
             return LKS_OK;
-        if (s.oldest[0] == '\0')
+        if (!fits || s.oldest[0] == '\0')
             return lks_fail(err, LKS_E_REFUSED,
                             "%llu bytes more do not fit into the %llu of --depot-bytes",
                             (unsigned long long)size, (unsigned long long)f->options->bytes);
@@ -234,7 +235,8 @@ static enum lks_code get_from(struct fetching *f, size_t server, const char *dig
     }
 }
 
-/* The controller, who is the last, decides whether another try may help: mirrors come and go. */
+/* The controller, who is the last, decides whether another try may help, and how large it is:
+ * mirrors come and go, and may say what they like. */
 static enum lks_code get(struct fetching *f, const char *digest, struct lks_err *err)
 {
     int rest = AGAIN_MS;
@@ -246,7 +248,8 @@ static enum lks_code get(struct fetching *f, const char *digest, struct lks_err 
         enum lks_code code = LKS_E_UNAVAILABLE;
         for (size_t i = 0; i < f->server_count; i++) {
             code = get_from(f, i, digest, err);
-            if (code == LKS_OK || code == LKS_E_REFUSED || code == LKS_E_IO)
+            bool last = i + 1 == f->server_count;
+            if (code == LKS_OK || code == LKS_E_IO || (code == LKS_E_REFUSED && last))
                 return code;
         }
         if (!lks_code_info(code)->transient)

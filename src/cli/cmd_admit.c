@@ -50,6 +50,21 @@ static void write_question(struct lks_json_writer *w, const struct lks_args *arg
     lks_json_end(w, '}');
 }
 
+/* What would be sent as something else than was meant. */
+static enum lks_code check_question(const struct lks_args *args, struct lks_err *err)
+{
+    const char *value;
+    if (!lks_str_utf8(lks_args_str(args, "--job"), NULL))
+        return lks_fail(err, LKS_E_USAGE, "--job: is not UTF-8");
+    if (lks_args_has(args, "--until") && !lks_args_has(args, "--override"))
+        return lks_fail(err, LKS_E_USAGE, "--until goes with --override");
+    for (size_t at = 0; (value = lks_args_next(args, "--image", &at)) != NULL;) {
+        if (lks_str_ends(lks_str_from(value), "="))
+            return lks_fail(err, LKS_E_USAGE, "--image: '%s' needs its RANKS behind '='", value);
+    }
+    return LKS_OK;
+}
+
 /* An override is recorded before the question is asked that it answers. */
 static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
@@ -72,82 +87,73 @@ static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, 
 /* The answer -------------------------------------------------------------------------------- */
 
 /* Reasons that are the same but for the node are one row, with the nodes as a host list. */
-struct group {
-    const struct lks_doc *first;
-    struct lks_str *names;
-    size_t count;
-};
-
-struct groups {
-    struct lks_arena arena;
-    struct group *items;
-    size_t count;
-};
-
-static bool is_same(const struct lks_doc *a, const struct lks_doc *b)
+static int by_reason(const void *left, const void *right)
 {
     static const char *const keys[] = {"reason", "text", "image", "ranks"};
+    const struct lks_doc *a = *(const struct lks_doc *const *)left;
+    const struct lks_doc *b = *(const struct lks_doc *const *)right;
     for (size_t i = 0; i < LKS_COUNT(keys); i++) {
-        if (!lks_str_eq(lks_doc_text(a, keys[i]), lks_doc_text(b, keys[i])))
-            return false;
+        int order = lks_str_cmp(lks_doc_text(a, keys[i]), lks_doc_text(b, keys[i]));
+        if (order != 0)
+            return order;
     }
-    return true;
+    return 0;
 }
 
-static bool group_all(struct groups *g, const struct lks_doc *list)
+static enum lks_code add_reason(struct lks_table *table, const struct lks_doc *no,
+                                const struct lks_str *names, size_t count, struct lks_err *err)
 {
-    lks_arena_init(&g->arena, MEMORY_MAX);
-    g->items = lks_arena_array(&g->arena, list->count + 1, sizeof(g->items[0]));
-    for (const struct lks_doc *no = list->first; g->items != NULL && no != NULL; no = no->next) {
-        size_t i = 0;
-        while (i < g->count && !is_same(g->items[i].first, no))
-            i++;
-        struct group *group = &g->items[i];
-        if (i == g->count) {
-            group->first = no;
-            group->names = lks_arena_array(&g->arena, list->count, sizeof(group->names[0]));
-            if (group->names == NULL)
-                return false;
-            g->count++;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf who = {0};
+    struct lks_str image = lks_doc_text(no, "image"), ranks = lks_doc_text(no, "ranks");
+    lks_buf_init(&who, NAMES_BYTES_MAX);
+    if (lks_hostlist_fold(names, count, &who, err) != LKS_OK)
+        return err->code;
+    if (image.len > 0)
+        lks_buf_addf(&who, "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, who.len > 0 ? " " : "",
+                     LKS_STR_ARG(image), ranks.len > 0 ? ", ranks " : "", LKS_STR_ARG(ranks));
+    lks_output_cell(table, LKS_BOLD, lks_doc_text(no, "reason"));
+    lks_output_cell(table, LKS_PLAIN, lks_buf_view(&who));
+    lks_output_cell(table, LKS_PLAIN, lks_doc_text(no, "text"));
+    return LKS_OK;
+}
+
+/* Sorted reasons, those of a kind in one row. */
+static enum lks_code add_reasons(struct lks_table *table, const struct lks_doc **sorted,
+                                 struct lks_str *names, size_t count, struct lks_err *err)
+{
+    for (size_t at = 0, end; at < count; at = end) {
+        size_t named = 0;
+        for (end = at; end < count && by_reason(&sorted[at], &sorted[end]) == 0; end++) {
+            struct lks_str node = lks_doc_text(sorted[end], "node");
+            if (node.len > 0)
+                names[named++] = node;
         }
-        struct lks_str node = lks_doc_text(no, "node");
-        if (node.len > 0)
-            group->names[group->count++] = node;
+        if (add_reason(table, sorted[at], names, named, err) != LKS_OK)
+            return err->code;
     }
-    return g->items != NULL;
-}
-
-static void groups_fini(struct groups *g)
-{
-    lks_arena_fini(&g->arena);
+    return LKS_OK;
 }
 
 static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *list,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(groups_fini) struct groups g = {0};
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
-    if (!group_all(&g, list))
+    size_t count = 0;
+    lks_arena_init(&arena, MEMORY_MAX);
+    const struct lks_doc **sorted = lks_arena_array(&arena, list->count + 1, sizeof(sorted[0]));
+    struct lks_str *names = lks_arena_array(&arena, list->count + 1, sizeof(names[0]));
+    if (sorted == NULL || names == NULL)
         return lks_fail(err, LKS_E_NOMEM, "the reasons do not fit into memory");
+    for (const struct lks_doc *no = list->first; no != NULL; no = no->next)
+        sorted[count++] = no;
+    qsort(sorted, count, sizeof(sorted[0]), by_reason);
     lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&table, "reason", 0);
     lks_table_column(&table, "nodes or image", LKS_COLUMN_WRAP);
     lks_table_column(&table, "why", LKS_COLUMN_WRAP);
-    for (size_t i = 0; i < g.count; i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf who = {0};
-        struct group *group = &g.items[i];
-        struct lks_str image = lks_doc_text(group->first, "image");
-        struct lks_str ranks = lks_doc_text(group->first, "ranks");
-        lks_buf_init(&who, NAMES_BYTES_MAX);
-        if (lks_hostlist_fold(group->names, group->count, &who, err) != LKS_OK)
-            return err->code;
-        if (image.len > 0)
-            lks_buf_addf(&who, "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, who.len > 0 ? " " : "",
-                         LKS_STR_ARG(image), ranks.len > 0 ? ", ranks " : "", LKS_STR_ARG(ranks));
-        lks_output_cell(&table, LKS_BOLD, lks_doc_text(group->first, "reason"));
-        lks_output_cell(&table, LKS_PLAIN, lks_buf_view(&who));
-        lks_output_cell(&table, LKS_PLAIN, lks_doc_text(group->first, "text"));
-    }
+    if (add_reasons(&table, sorted, names, count, err) != LKS_OK)
+        return err->code;
     return lks_output_table(cli, &table, err);
 }
 
@@ -254,7 +260,8 @@ enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, st
         lks_listing_need(args, "--nodes", "where it is to run, such as gpu[001-512]", err) !=
             LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--override") && override(cli, args, err) != LKS_OK)
+    if (check_question(args, err) != LKS_OK ||
+        (lks_args_has(args, "--override") && override(cli, args, err) != LKS_OK))
         return err->code;
     lks_question_init(&q, "POST", "/v1/admit");
     write_question(&q.w, args);

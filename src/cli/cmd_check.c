@@ -303,6 +303,8 @@ enum lks_code lks_cmd_lifecycle(struct lks_cli *cli, const struct lks_args *args
     lks_day today;
     if (lks_args_has(args, "--fleet") && args->positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "lifecycle: the file of a stack, or --fleet");
+    if (lks_args_has(args, "--fleet") && lks_args_has(args, "--date"))
+        return lks_fail(err, LKS_E_USAGE, "lifecycle: --date does not go with --fleet");
     if (lks_args_has(args, "--fleet"))
         return lks_registry_lifecycle(cli, args, err);
     if (read_day(cli, args, &today, err) != LKS_OK)

@@ -104,6 +104,8 @@ enum lks_code lks_cmd_conform(struct lks_cli *cli, const struct lks_args *args, 
         return lks_fail(err, LKS_E_USAGE, "conform: which stack? --stack FILE");
     if (lks_args_has(args, "--fleet"))
         return lks_survey_fleet(cli, args, err);
+    if (lks_args_has(args, "--pool"))
+        return lks_fail(err, LKS_E_USAGE, "conform: --pool goes with --fleet");
     LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
     LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};

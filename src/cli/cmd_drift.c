@@ -4,7 +4,6 @@
 #include "cli/output.h"
 
 #include <inttypes.h>
-#include <signal.h>
 
 enum {
     LIMIT_MAX = 1000000,
@@ -21,12 +20,44 @@ static const struct lks_listing_column drift_columns[] = {
 
 static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged"};
 
+/* "4 nodes: 1 conforms, ...": that nothing is listed does not mean that all is well. */
+static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    static const struct {
+        const char *key, *words;
+    } counts[] = {
+        {"nodes", "nodes:"},
+        {"conforms", "conform,"},
+        {"drift", "drift,"},
+        {"deviating", "run a deviation,"},
+        {"unmeasured", "are not measured,"},
+        {"unjudged", "were never judged"},
+    };
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/drift");
+    lks_remote_path_query(&q.path, "limit", LKS_STR("1"));
+    if (lks_args_has(args, "--pool"))
+        lks_remote_path_query(&q.path, "pool", lks_args_str(args, "--pool"));
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *found = lks_doc_member(answer.doc, "counts");
+    for (size_t i = 0; i < LKS_COUNT(counts); i++) {
+        const struct lks_doc *count = lks_doc_member(found, counts[i].key);
+        fprintf(cli->out, "%s%" PRId64 " %s", i > 0 ? " " : "", count == NULL ? 0 : count->number,
+                counts[i].words);
+    }
+    fputc('\n', cli->out);
+    return LKS_OK;
+}
+
 static enum lks_code list(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     struct lks_listing listing = {
         .columns = drift_columns,
         .column_count = LKS_COUNT(drift_columns),
-        .empty = "no node differs from its intent",
+        .empty = "no node differs from its intent, so far as is known",
     };
     enum lks_code code = lks_listing_number(args, "--limit", LIMIT_MAX, 0, &listing.limit, err);
     if (code != LKS_OK)
@@ -39,18 +70,12 @@ static enum lks_code list(struct lks_cli *cli, const struct lks_args *args, stru
     }
     code = lks_listing_print(cli, args, &listing, err);
     lks_remote_path_fini(&listing.path);
-    return code;
+    if (code != LKS_OK || lks_args_has(args, "--json"))
+        return code;
+    return print_counts(cli, args, err);
 }
 
 /* Watching ---------------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int signal)
-{
-    (void)signal;
-    stopped = 1;
-}
 
 struct watch {
     struct lks_cli *cli;
@@ -99,7 +124,7 @@ static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
     (void)id;
     if (lks_docs_init(&docs, "event", &err) != LKS_OK ||
         lks_json_parse(data, &docs, &err) != LKS_OK)
-        return !stopped;
+        return true;
     row = docs.first;
     if (is_wanted(w, row)) {
         if (w->json)
@@ -108,7 +133,7 @@ static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
             print_line(w->cli, row);
         fflush(w->cli->out);
     }
-    return !stopped && !ferror(w->cli->out);
+    return !ferror(w->cli->out);
 }
 
 static enum lks_code watch(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -122,8 +147,6 @@ static enum lks_code watch(struct lks_cli *cli, const struct lks_args *args, str
     };
     if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
     return lks_client_events(remote.client, "/v1/events", NULL, QUIET_MS, on_event, &w, err);
 }
 

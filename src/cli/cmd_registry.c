@@ -56,7 +56,9 @@ enum lks_code lks_cmd_stack_ls(struct lks_cli *cli, const struct lks_args *args,
     struct lks_listing listing = {
         .columns = stack_columns,
         .column_count = LKS_COUNT(stack_columns),
-        .empty = "no stack is published: 'lockstep stack publish FILE' does it",
+        .empty = lks_args_has(args, "--name") || lks_args_has(args, "--step")
+                     ? "no such stack"
+                     : "no stack is published: 'lockstep stack publish FILE' does it",
     };
     lks_remote_path_init(&listing.path, "/v1/stacks");
     for (size_t i = 0; i < LKS_COUNT(filters); i++) {

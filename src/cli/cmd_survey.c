@@ -60,6 +60,17 @@ static enum lks_code print_text(struct lks_cli *cli, const struct lks_stack *sta
     return LKS_OK;
 }
 
+/* Of one machine alone. */
+static enum lks_code check_options(const struct lks_args *args, struct lks_err *err)
+{
+    static const char *const others[] = {"--tuple", "--root", "--quick", "--all"};
+    for (size_t i = 0; i < LKS_COUNT(others); i++) {
+        if (lks_args_has(args, others[i]))
+            return lks_fail(err, LKS_E_USAGE, "conform: %s does not go with --fleet", others[i]);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_survey_fleet(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
@@ -68,7 +79,8 @@ enum lks_code lks_survey_fleet(struct lks_cli *cli, const struct lks_args *args,
     LKS_CLEANUP(lks_survey_fini) struct lks_survey v = {0};
     struct lks_str name = lks_args_str(args, "--pool");
     const struct lks_stack *stack;
-    if (lks_input_load(cli, args, lks_args_get(args, "--stack"), &input, err) != LKS_OK ||
+    if (check_options(args, err) != LKS_OK ||
+        lks_input_load(cli, args, lks_args_get(args, "--stack"), &input, err) != LKS_OK ||
         lks_input_stack(&input.manifest, lks_args_str(args, "--name"), &stack, err) != LKS_OK ||
         fold(lks_args_get(args, "--fleet"), &state, err) != LKS_OK)
         return err->code;
@@ -78,7 +90,7 @@ enum lks_code lks_survey_fleet(struct lks_cli *cli, const struct lks_args *args,
                         LKS_STR_ARG(name));
     if (lks_survey_make(&state, &input.facts, stack, pool, &v, err) != LKS_OK)
         return err->code;
-    cli->no = lks_bitset_any(&v.differs);
+    cli->no = lks_bitset_any(&v.differs) || v.judged[LKS_JUDGED_NOT] > 0;
     return lks_args_has(args, "--json") ? print_json(cli, stack, &v, err)
                                         : print_text(cli, stack, &v, err);
 }

@@ -10,7 +10,7 @@ enum {
     TOKEN_MAX = 4096,
     TIMEOUT_MS = 60 * 1000,
     PAGE = 1000,
-    QUESTION_MAX = 64 << 10,
+    QUESTION_MAX = 1 << 20, /* as much as lockstepd takes */
     PATH_BYTES = LKS_REMOTE_PATH_MAX
 };
 

@@ -5,24 +5,36 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
-enum { SHA256_BYTES = 32 };
-
 enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE], struct lks_err *err)
 {
-    unsigned char raw[SHA256_BYTES];
+    uint8_t raw[LKS_DIGEST_BYTES];
     unsigned len = sizeof(raw);
     if (EVP_Digest(bytes.ptr, bytes.len, raw, &len, EVP_sha256(), NULL) != 1)
         return lks_fail(err, LKS_E_IO, "SHA-256 is not available in this libcrypto");
-
-    int at = snprintf(out, LKS_DIGEST_SIZE, "sha256:");
-    for (size_t i = 0; i < sizeof(raw); i++)
-        at += snprintf(out + at, LKS_DIGEST_SIZE - (size_t)at, "%02x", raw[i]);
+    (void)lks_digest_write(raw, out);
     return LKS_OK;
+}
+
+bool lks_digest_read(struct lks_str s, uint8_t out[LKS_DIGEST_BYTES])
+{
+    uint8_t raw[LKS_DIGEST_BYTES];
+    if (!lks_str_starts(s, "sha256:") ||
+        !lks_hex_read((struct lks_str){s.ptr + 7, s.len - 7}, raw, sizeof(raw)))
+        return false;
+    memcpy(out, raw, sizeof(raw));
+    return true;
+}
+
+const char *lks_digest_write(const uint8_t bytes[LKS_DIGEST_BYTES], char out[LKS_DIGEST_SIZE])
+{
+    int at = snprintf(out, LKS_DIGEST_SIZE, "sha256:");
+    for (size_t i = 0; i < LKS_DIGEST_BYTES; i++)
+        at += snprintf(out + at, LKS_DIGEST_SIZE - (size_t)at, "%02x", bytes[i]);
+    return out;
 }
 
 bool lks_digest_valid(struct lks_str s)
 {
-    uint8_t raw[SHA256_BYTES];
-    return lks_str_starts(s, "sha256:") &&
-           lks_hex_read((struct lks_str){s.ptr + 7, s.len - 7}, raw, sizeof(raw));
+    uint8_t raw[LKS_DIGEST_BYTES];
+    return lks_digest_read(s, raw);
 }

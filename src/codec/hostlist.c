@@ -274,7 +274,7 @@ static bool advance(struct pattern *pattern)
     return false;
 }
 
-/* In `width` digits or more; printf() would take most of the time of a long range. */
+/* In `width` digits or more. Formats would take most of the time of a long range. */
 static size_t write_number(uint64_t value, size_t width, char *out)
 {
     char digits[DIGITS_MAX];

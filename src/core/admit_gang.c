@@ -1,6 +1,6 @@
 /* What the nodes of a job are to each other. */
 #include "core/admit_parts.h"
-#include "core/verdict.h"
+#include "core/agree.h"
 
 #define S(s) LKS_STR_ARG(s)
 
@@ -117,32 +117,20 @@ static bool make_groups(struct lks_admitting *a, struct groups *g)
     return true;
 }
 
-/* The value of `subject`, most likely the next of `*lines`, else any of `all`. */
-static bool value_of(struct lks_str subject, struct lks_str all, struct lks_str *lines,
-                     struct lks_value *out)
+/* A group that contradicts no more than some others, and not most of them. */
+static void compare_others(struct lks_admitting *a, const struct groups *g, struct group *group,
+                           struct lks_agreed *agreed)
 {
-    if (lks_value_next(lines, out) && lks_str_eq(out->subject, subject))
-        return true;
-    *lines = all;
-    while (lks_value_next(lines, out)) {
-        if (lks_str_eq(out->subject, subject))
-            return true;
-    }
-    return false;
-}
-
-/* The first component in which two lists of values differ. What a job's image brings has no value,
- * or no line, on a node without one: that is no difference. */
-static bool first_difference(struct lks_str a, struct lks_str b, struct lks_value *one,
-                             struct lks_value *other)
-{
-    struct lks_str rest = b;
-    while (lks_value_next(&a, one)) {
-        if (value_of(one->subject, b, &rest, other) && one->value.len > 0 && other->value.len > 0 &&
-            !lks_str_eq(one->value, other->value))
-            return true;
-    }
-    return false;
+    struct lks_value one, other;
+    if (lks_agreed_add(agreed, a->state, group->key.values, &one, &other))
+        return;
+    group->differs = true;
+    group->text =
+        one.subject.len == 0
+            ? lks_admitting_text(a, "its values are of more than %d kinds", LKS_AGREE_KINDS_MAX)
+            : lks_admitting_text(
+                  a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where others of %u have %" LKS_STR_FMT,
+                  S(one.subject), S(one.value), g->nodes, S(other.value));
 }
 
 static void compare_group(struct lks_admitting *a, const struct groups *g, struct group *group)
@@ -150,8 +138,8 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
     const struct lks_state *s = a->state;
     const struct group *most = g->most;
     struct lks_value one = {0}, other = {0};
-    bool values = first_difference(lks_state_text(s, group->key.values),
-                                   lks_state_text(s, most->key.values), &one, &other);
+    bool values = lks_values_contradict(lks_state_text(s, group->key.values),
+                                        lks_state_text(s, most->key.values), &one, &other);
     bool stacks = group->key.stack != most->key.stack;
     group->differs = values || stacks;
     if (values)
@@ -169,12 +157,16 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
 void lks_admitting_odd(struct lks_admitting *a)
 {
     struct groups g = {0};
+    struct lks_agreed agreed = {.count = 1};
     bool refuse = lks_admitting_enforced(a, true);
     if (!make_groups(a, &g))
         return;
+    agreed.kinds[0] = g.most->key.values;
     for (uint32_t i = 0; i < g.count; i++) {
         if (&g.items[i] != g.most)
             compare_group(a, &g, &g.items[i]);
+        if (!g.items[i].differs)
+            compare_others(a, &g, &g.items[i], &agreed);
     }
     for (size_t i = 0; i < a->ask->count; i++) {
         uint32_t verdict = compared(a, i);

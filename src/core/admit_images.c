@@ -23,14 +23,17 @@ static enum lks_code check_ranks(const struct lks_admit_image *image, size_t cou
                                  struct lks_err *err)
 {
     struct lks_str rest = image->ranks;
-    uint64_t from, to;
+    uint64_t from = 0, to = 0, named = 0;
     bool ok = rest.len <= LKS_ADMIT_RANKS_MAX && (rest.len == 0 || rest.ptr[rest.len - 1] != ',');
-    while (ok && rest.len > 0)
+    while (ok && rest.len > 0) {
         ok = next_range(&rest, count, &from, &to);
+        named += to - from + 1;
+        ok = ok && named <= count;
+    }
     return ok ? LKS_OK
               : lks_fail(err, LKS_E_INVALID,
                          "image '%" LKS_STR_FMT "': its ranks must be numbers and ranges of 0 to "
-                         "%zu, such as 0-7,12",
+                         "%zu, each once, such as 0-7,12",
                          S(image->ref), count - 1);
 }
 
@@ -181,10 +184,13 @@ static void add_unresolved(struct looking *l)
         refuse = part->enforces && part->strict;
         worst = worst == NULL || refuse ? part : worst;
     }
+    struct lks_str why = LKS_STR("what it brings is not known: it is not in the catalogue "
+                                 "(lockstep image add) nor in NVIDIA's tables");
+    if (lks_str_is(l->found.source, LKS_IMAGE_DIFFERS))
+        why = LKS_STR("what it brings is not known: " LKS_IMAGE_DIFFERS
+                      " in what they have under this name (lockstep image add)");
     if (worst != NULL)
-        add_image(l, refuse, worst,
-                  LKS_STR("what it brings is not known: it is not in the catalogue (lockstep image "
-                          "add) nor in NVIDIA's tables"));
+        add_image(l, refuse, worst, why);
 }
 
 enum fit { FITS, UNSAID, OTHER };

@@ -26,6 +26,10 @@ static const char *at(lks_ms time, const char *never, char out[LKS_TIME_TEXT_SIZ
 static struct lks_str why_stale(const struct asked *q)
 {
     char since[LKS_TIME_TEXT_SIZE];
+    if (!q->n->enrolled)
+        return LKS_STR("it is not enrolled");
+    if (q->n->liveness == LKS_LIVE && q->n->tuple_boot == q->n->boot)
+        return LKS_STR("its heartbeats name readings that it does not send");
     if (q->n->liveness == LKS_LIVE)
         return q->n->tuple_boot == 0 ? LKS_STR("nothing was read of it in this boot")
                                      : LKS_STR("what was read of it is of another boot");
@@ -79,6 +83,8 @@ static struct lks_str why_unhealthy(const struct asked *q)
 static struct lks_str why_changing(const struct asked *q)
 {
     char since[LKS_TIME_TEXT_SIZE];
+    if (q->n->changing == 0)
+        return LKS_STR("it was sent a command and has not answered yet");
     return lks_admitting_text(
         q->a, "changing since %s%s%" LKS_STR_FMT, at(q->n->changing, "now", since),
         q->n->condition_text != 0 ? ": " : "", S(text_of(q, q->n->condition_text)));
@@ -140,23 +146,10 @@ static struct lks_str why_deviation(const struct asked *q)
     return LKS_STR("runs a deviation, which its pool does not admit");
 }
 
-/* The first of its domain that does not run what it runs, or is not as it should be. The ring is as
- * long as the domain, which the fleet bounds. */
-static uint32_t domain_odd(const struct asked *q)
-{
-    const struct lks_standing *st = q->s->standing;
-    uint32_t share = st->share[q->number];
-    for (uint32_t m = st->domain_next[q->number]; m != q->number; m = st->domain_next[m]) {
-        if (st->share[m] != 0 && st->share[m] != share)
-            return m;
-    }
-    return LKS_NO_NODE;
-}
-
 static struct lks_str why_domain(const struct asked *q)
 {
     struct lks_str domain = text_of(q, q->n->domain);
-    uint32_t odd = domain_odd(q);
+    uint32_t odd = lks_standing_domain_odd(q->s, q->number);
     if (odd == LKS_NO_NODE)
         return lks_admitting_text(q->a, "its domain '%" LKS_STR_FMT "' serves mixed", S(domain));
     return lks_admitting_text(q->a,

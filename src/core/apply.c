@@ -375,8 +375,7 @@ static enum lks_code apply_token(const struct lks_applying *a)
 static struct lks_certificate certificate(struct lks_str fingerprint, lks_ms expires)
 {
     struct lks_certificate c = {.expires = expires};
-    if (fingerprint.len > 0 && fingerprint.len < sizeof(c.fingerprint))
-        memcpy(c.fingerprint, fingerprint.ptr, fingerprint.len);
+    (void)lks_digest_read(fingerprint, c.fingerprint); /* what is no digest is nobody's */
     return c;
 }
 
@@ -407,10 +406,11 @@ static enum lks_code apply_certified(const struct lks_applying *a)
 {
     const struct lks_rec_certified *c = &a->r->certified;
     struct lks_node *node = lks_apply_find(a, c->node);
+    char newest[LKS_DIGEST_SIZE];
     if (node == NULL)
         return LKS_OK;
     set_enrolled(a, node, true);
-    if (node->certificates[0].fingerprint[0] != '\0')
+    if (lks_certificate_text(&node->certificates[0], newest)[0] != '\0')
         node->certificates[1] = node->certificates[0];
     node->certificates[0] = certificate(c->fingerprint, c->expires);
     return LKS_OK;
@@ -487,6 +487,7 @@ static enum lks_code apply_noted(const struct lks_applying *a)
         return LKS_OK;
     uint32_t bit = UINT32_C(1) << r->note;
     node->notes = r->on ? node->notes | bit : node->notes & ~bit;
+    lks_standing_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }
 

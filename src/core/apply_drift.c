@@ -146,8 +146,8 @@ void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *no
     use_basis(s, &node->outband, 0);
     use_whole(s, node, 0);
     (void)lks_heap_remove(&s->outband_ends, lks_apply_number(a, node));
-    lks_text *const passing[] = {&node->report, &node->outband_report, &node->drift_text,
-                                 &node->drift_evidence};
+    lks_text *const passing[] = {&node->report, &node->changed, &node->outband_report,
+                                 &node->drift_text, &node->drift_evidence};
     for (size_t i = 0; i < LKS_COUNT(passing); i++)
         lks_apply_drop(s, passing[i]);
     node->tuple = node->tuple_boot = node->right = 0;
@@ -192,6 +192,7 @@ enum lks_code lks_apply_tuple(const struct lks_applying *a)
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
         lks_apply_pass(a, t->report, &node->report) != LKS_OK ||
+        lks_apply_pass(a, t->changed, &node->changed) != LKS_OK ||
         lks_state_basis_place(a->s, t->basis, &inband, a->err) != LKS_OK ||
         lks_state_basis_place(a->s, t->whole, &whole, a->err) != LKS_OK)
         return a->err->code;

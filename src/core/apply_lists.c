@@ -1,5 +1,6 @@
 /* Records about what the state lists beside the fleet: alarms, access, commands. */
 #include "core/apply.h"
+#include "core/standing.h"
 #include "core/state_room.h"
 
 /* Alarms ------------------------------------------------------------------------------------ */
@@ -158,6 +159,13 @@ enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
 
 /* Commands ---------------------------------------------------------------------------------- */
 
+/* While it is not known how a command went, its node is no place for a job. */
+static void count_pending(struct lks_state *s, uint32_t node, uint32_t by)
+{
+    s->nodes[node].pending += by;
+    lks_standing_update(s, node);
+}
+
 /* Of the older half those that ended go; were none ended, the oldest of all. */
 static void thin_commands(struct lks_state *s)
 {
@@ -167,7 +175,7 @@ static void thin_commands(struct lks_state *s)
             s->commands[kept++] = s->commands[i];
     }
     if (kept == s->command_count) {
-        s->nodes[s->commands[0].node].pending--;
+        count_pending(s, s->commands[0].node, UINT32_MAX);
         s->commands_open--;
         memmove(s->commands, s->commands + 1, --kept * sizeof(s->commands[0]));
     }
@@ -184,7 +192,7 @@ static enum lks_code add_command(const struct lks_applying *a, const struct lks_
         return lks_wrap(a->err, "commands");
     s->commands[s->command_count++] = *made;
     s->commands_open++;
-    s->nodes[made->node].pending++;
+    count_pending(s, made->node, 1);
     s->next_command = made->id + 1;
     lks_ms over = lks_state_command_over(s, made);
     if (over < s->commands_due)
@@ -222,7 +230,7 @@ enum lks_code lks_apply_command_ended(const struct lks_applying *a)
     struct lks_state_command *command = &s->commands[found - s->commands];
     if (!command->ended) {
         s->commands_open--;
-        s->nodes[command->node].pending--;
+        count_pending(s, command->node, UINT32_MAX);
     }
     command->ended = true;
     command->outcome = (enum lks_outcome)from->outcome;

@@ -1,5 +1,7 @@
 #include "core/artifacts.h"
 
+#include "core/standing.h"
+
 static void add_once(struct lks_buf *out, size_t from, struct lks_str digest)
 {
     struct lks_str so_far = {out->ptr != NULL ? out->ptr + from : "", out->len - from};
@@ -32,9 +34,10 @@ bool lks_stack_in_use(const struct lks_state *s, lks_text digest)
         if (pool->known && (pool->stack_digest == digest || pool->stack_before == digest))
             return true;
     }
-    for (uint32_t n = 0; n < s->node_count; n++) {
-        const struct lks_node *node = &s->nodes[n];
-        if (node->placed && node->changing != 0 && node->target == digest)
+    const struct lks_bitset *changing = &s->standing->bars[LKS_BAR_CHANGING]; /* few of all nodes */
+    for (size_t n = lks_bitset_next(changing, 0); n < changing->size;
+         n = lks_bitset_next(changing, n + 1)) {
+        if (s->nodes[n].changing != 0 && s->nodes[n].target == digest)
             return true;
     }
     return false;

@@ -91,12 +91,14 @@ void lks_decide_renew(struct lks_deciding *d)
         return;
     }
     const struct lks_certificate *have = s->nodes[e->node].certificates;
-    bool older = lks_str_is(e->certificate.shown, have[1].fingerprint);
-    if (!older && !lks_str_is(e->certificate.shown, have[0].fingerprint)) {
+    char before[LKS_DIGEST_SIZE];
+    bool older = lks_certificate_is(&have[1], e->certificate.shown);
+    if (!older && !lks_certificate_is(&have[0], e->certificate.shown)) {
         lks_deciding_refuse(d, LKS_E_DENIED, "the certificate that asks is not this node's newest");
         return;
     }
     if (older)
-        certify(d, lks_deciding_text(d, "%s", have[1].fingerprint), LKS_STR(""), have[1].expires);
+        certify(d, lks_deciding_text(d, "%s", lks_certificate_text(&have[1], before)), LKS_STR(""),
+                have[1].expires);
     certify(d, e->certificate.fingerprint, e->certificate.serial, e->certificate.expires);
 }

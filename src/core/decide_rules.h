@@ -76,7 +76,7 @@ bool lks_deciding_expired(const struct lks_deciding *d, lks_ms taken);
 void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis *basis);
 
 /* How a basis compares with a stack; made and recorded where that was not known. Only counts and
- * the first that is wrong are filled in; not judged where the stack is not known. */
+ * what is wrong are filled in; not judged where the stack is not known. */
 struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
                                           const struct lks_deciding_basis *basis, lks_text intent);
 
@@ -120,6 +120,10 @@ typedef void lks_rule(struct lks_deciding *d);
 lks_rule lks_decide_tick, lks_decide_started, lks_decide_limits, lks_decide_clock, lks_decide_beat;
 /* decide_tuple.c: what a node runs, its parts, intake */
 lks_rule lks_decide_tuple;
+
+/* Part of it, in decide_image_seen.c: the images that the node has. */
+lks_rule lks_decide_image_seen;
+
 /* decide_enroll.c: tokens and certificates of nodes */
 lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
 /* decide_fleet.c: declarative apply */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { PARTS_BYTES_MAX = 64 << 10 };
+enum { PARTS_BYTES_MAX = 64 << 10, CHANGED_BYTES_MAX = 4096, CHANGED_LINE_MAX = 256 };
 
 struct parts {
     struct lks_str digests[LKS_PART_COUNT]; /* empty: not to be told */
@@ -110,6 +110,7 @@ static struct lks_rec_verdict recorded(const struct lks_deciding *d,
     base.drifted = v->drifted;
     base.unmeasured = v->unmeasured;
     base.first = lks_state_text(d->state, v->first);
+    base.wrong = lks_state_text(d->state, v->wrong);
     return base;
 }
 
@@ -119,7 +120,8 @@ struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
     struct lks_rec_verdict v = {.basis = basis->digest,
                                 .stack = lks_state_text(d->state, intent),
                                 .judged = LKS_JUDGED_NOT,
-                                .first = {"", 0}};
+                                .first = {"", 0},
+                                .wrong = {"", 0}};
     struct lks_err err = {0};
     uint32_t handle = lks_state_basis(d->state, basis->digest);
     uint32_t known =
@@ -240,6 +242,59 @@ static struct parts look_at_parts(struct lks_deciding *d, const struct lks_node 
     return p;
 }
 
+/* Package logs ------------------------------------------------------------------------------ */
+
+static bool is_wrong(struct lks_str lines, struct lks_str component)
+{
+    struct lks_wrong wrong;
+    while (lks_wrong_next(&lines, &wrong)) {
+        if (lks_str_eq(wrong.subject, component))
+            return true;
+    }
+    return false;
+}
+
+/* "openmpi<TAB>dpkg: 2026-11-15 03:12:09 upgrade 4.1.6-7ubuntu2 -> 4.1.7-1", of the log whose path
+ * is the evidence; cut where it is long, and empty for what would not be read as a line. */
+static struct lks_str changed_line(struct lks_deciding *d, const struct lks_reading *r,
+                                   struct lks_str component)
+{
+    struct lks_str manager, ending;
+    (void)lks_str_cut(lks_str_last(r->evidence, '/'), '.', &manager, &ending);
+    if (!lks_str_printable(r->value) || !lks_str_printable(manager))
+        return LKS_STR("");
+    struct lks_str line =
+        lks_deciding_text(d, "%" LKS_STR_FMT "\t%" LKS_STR_FMT ": %" LKS_STR_FMT,
+                          LKS_STR_ARG(component), LKS_STR_ARG(manager), LKS_STR_ARG(r->value));
+    line.len = line.len > CHANGED_LINE_MAX ? CHANGED_LINE_MAX : line.len;
+    while (!lks_str_utf8(line, NULL))
+        line.len--;
+    return line;
+}
+
+/* Each node's log has times of its own: only what tells why it differs is kept. */
+static struct lks_str changed(struct lks_deciding *d, struct lks_str wrong)
+{
+    static const char ending[] = ".package.changed";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
+    const struct lks_tuple *t = d->event->tuple.tuple;
+    lks_buf_init(&lines, CHANGED_BYTES_MAX);
+    for (size_t i = 0; i < t->count && wrong.len > 0; i++) {
+        const struct lks_reading *r = &t->readings[i];
+        if (r->state != LKS_MEASURED || !lks_str_ends(r->name, ending))
+            continue;
+        struct lks_str component = {r->name.ptr, r->name.len - strlen(ending)};
+        if (!is_wrong(wrong, component))
+            continue;
+        struct lks_str line = changed_line(d, r, component);
+        if (line.len > 0 && lines.len + line.len < CHANGED_BYTES_MAX)
+            lks_buf_addf(&lines, "%s%" LKS_STR_FMT, lines.len > 0 ? "\n" : "", LKS_STR_ARG(line));
+    }
+    if (lines.failed != LKS_OK)
+        fail(d, lines.failed);
+    return lines.len > 0 ? lks_deciding_copy(d, lks_buf_view(&lines)) : LKS_STR("");
+}
+
 /* Writing it down --------------------------------------------------------------------------- */
 
 /* Whether all of it is recorded already. The report's digest is not asked: with the time it was
@@ -261,6 +316,7 @@ static void record_tuple(struct lks_deciding *d, const struct bases *b, struct l
     lks_deciding_basis(d, &b->whole);
     struct lks_rec_verdict v =
         lks_deciding_judge(d, &b->whole, lks_state_intent(d->state, d->event->node));
+    struct lks_str told = changed(d, v.wrong);
     lks_deciding_add(d, LKS_RECORD_TUPLE)->tuple = (struct lks_rec_tuple){
         .node = lks_state_name(d->state, d->event->node),
         .digest = lks_str_from(t->digest),
@@ -274,6 +330,7 @@ static void record_tuple(struct lks_deciding *d, const struct bases *b, struct l
         .first = v.first,
         .basis = b->inband.digest,
         .whole = b->whole.digest,
+        .changed = told,
     };
     if (v.judged == LKS_JUDGED_CONFORMS && !d->state->nodes[d->event->node].drifting)
         lks_deciding_undrain(d, d->event->node, LKS_STR("it conforms again"));
@@ -377,4 +434,5 @@ void lks_decide_tuple(struct lks_deciding *d)
     if (parts.differ)
         record_parts(d, &parts);
     take_in(d, node, &parts);
+    lks_decide_image_seen(d);
 }

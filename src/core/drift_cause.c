@@ -1,5 +1,6 @@
 #include "core/drift_cause.h"
 
+#include "codec/pkglog.h"
 #include "core/conform.h"
 #include "core/node.h"
 #include "core/parts.h"
@@ -152,9 +153,54 @@ static bool is_of_package(const struct asking *a, const struct lks_wrong *w)
            lks_package_agrees(a->d->book->facts, &a->tuple, c->name, w->actual);
 }
 
+/* Whether the version that came with a change is what the line says there is, or among it, where
+ * its parts disagree, and not what there should be. */
+static bool came_so(const struct asking *a, struct lks_str component, struct lks_str came,
+                    const struct lks_wrong *w)
+{
+    const struct lks_facts *facts = a->d->book->facts;
+    const struct lks_str forms[] = {lks_version_upstream(came), came};
+    for (size_t i = 0; i < LKS_COUNT(forms) && came.len > 0; i++) {
+        struct lks_str actual = w->actual, word, rest;
+        if (lks_package_is(facts, component, forms[i], w->pinned))
+            return false;
+        while (lks_str_word(&actual, &word)) {
+            (void)lks_str_cut(word, ',', &word, &rest);
+            (void)lks_str_cut(word, ';', &word, &rest);
+            if (word.len > 0 && lks_package_is(facts, component, forms[i], word))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the log of the package manager says of it, where that tells how it came to be; else
+ * nothing. */
+static struct lks_str logged(const struct asking *a, const struct lks_wrong *w)
+{
+    struct lks_str lines = lks_state_text(a->d->state, a->n->changed);
+    const struct lks_component *c = pinned_component(a, w->subject);
+    bool version =
+        is_other_version(w) || lks_str_is(w->cause, lks_cause_name(LKS_CAUSE_HALF_UPGRADED));
+    while (c != NULL && version && lines.len > 0) {
+        struct lks_str line, component, words, manager, change;
+        (void)lks_str_cut(lines, '\n', &line, &lines);
+        (void)lks_str_cut(line, '\t', &component, &words);
+        (void)lks_str_cut(words, ':', &manager, &change);
+        if (lks_str_eq(component, c->name) && came_so(a, c->name, lks_pkglog_came(change), w))
+            return words;
+    }
+    return LKS_STR("");
+}
+
+static bool is_logged(const struct asking *a, const struct lks_wrong *w)
+{
+    return logged(a, w).len > 0;
+}
+
 static bool is_packages(const struct asking *a)
 {
-    return any_line(a, is_of_package);
+    return any_line(a, is_of_package) || any_line(a, is_logged);
 }
 
 static bool is_build(const struct asking *a)
@@ -235,19 +281,28 @@ static const struct lks_deviation *expired(const struct asking *a)
 
 /* Telling ----------------------------------------------------------------------------------- */
 
-/* "driver: 570.1, pinned 580.1, and 2 more" */
-static struct lks_str shown(const struct asking *a)
+/* "driver: 570.1, pinned 580.1, and 2 more". A line that the package manager's log tells of goes
+ * before others where that is the cause, with the log's words. */
+static struct lks_str shown(const struct asking *a, enum lks_drift_cause cause)
 {
-    struct lks_str lines = lks_state_text(a->d->state, a->v->wrong);
+    struct lks_str lines = lks_state_text(a->d->state, a->v->wrong), words = LKS_STR("");
     struct lks_wrong first = {0}, wrong;
     size_t count = 0;
     while (next_wrong(a, &lines, &wrong)) {
-        if (count++ == 0)
+        bool tells = false;
+        if (cause == LKS_DRIFT_PACKAGES && words.len == 0) {
+            words = logged(a, &wrong);
+            tells = words.len > 0;
+        }
+        if (count++ == 0 || tells)
             first = wrong;
     }
     struct lks_str text = lks_deciding_text(
         a->d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
         LKS_STR_ARG(first.subject), LKS_STR_ARG(first.actual), LKS_STR_ARG(first.pinned));
+    if (words.len > 0)
+        text = lks_deciding_text(a->d, "%" LKS_STR_FMT " (%" LKS_STR_FMT ")", LKS_STR_ARG(text),
+                                 LKS_STR_ARG(words));
     return count <= 1 ? text
                       : lks_deciding_text(a->d, "%" LKS_STR_FMT ", and %zu more", LKS_STR_ARG(text),
                                           count - 1);
@@ -255,7 +310,7 @@ static struct lks_str shown(const struct asking *a)
 
 static struct lks_cause_told tell(struct asking *a)
 {
-    struct lks_cause_told told = {LKS_DRIFT_UNKNOWN, shown(a)};
+    struct lks_cause_told told = {LKS_DRIFT_UNKNOWN, {"", 0}};
     struct lks_err err = {0};
     a->stack = lks_book_stack(a->d->book, lks_state_text(a->d->state, a->v->stack));
     struct lks_str text = lks_state_readings(a->d->state, a->n->whole);
@@ -265,6 +320,7 @@ static struct lks_cause_told tell(struct asking *a)
         if (rules[i].is(a))
             told.cause = rules[i].cause;
     }
+    told.text = shown(a, told.cause);
     lks_tuple_fini(&a->tuple);
     return told;
 }
@@ -281,13 +337,14 @@ static struct lks_cause_told tell_once(struct lks_causes *c, struct asking *a)
     size_t at = a->n->verdict % LKS_CAUSES_KEPT;
     bool own = lks_bitset_test(&a->d->state->standing->named, a->node);
     if (!own && c->kept[at].verdict == a->n->verdict && c->kept[at].pool == a->n->pool &&
-        c->kept[at].reverted == a->reverted)
+        c->kept[at].reverted == a->reverted && c->kept[at].changed == a->n->changed)
         return c->kept[at].told;
     struct lks_cause_told told = tell(a);
     if (!own) {
         c->kept[at].verdict = a->n->verdict;
         c->kept[at].pool = a->n->pool;
         c->kept[at].reverted = a->reverted;
+        c->kept[at].changed = a->n->changed;
         c->kept[at].told = told;
     }
     return told;

@@ -19,7 +19,8 @@ struct lks_causes {
     struct lks_deciding *deciding;
     struct {
         uint32_t verdict, pool;
-        bool reverted; /* it ran its intent before */
+        bool reverted;    /* it ran its intent before */
+        lks_text changed; /* what its package manager's log says */
         struct lks_cause_told told;
     } kept[LKS_CAUSES_KEPT]; /* by verdict modulo their number */
 };

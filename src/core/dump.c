@@ -105,23 +105,24 @@ static void dump_place(struct lks_dump *d, uint32_t n)
 static void dump_certificates(struct lks_dump *d, const struct lks_node *node, struct lks_str name)
 {
     const struct lks_certificate *c = node->certificates;
-    bool two = c[1].fingerprint[0] != '\0';
+    char texts[2][LKS_DIGEST_SIZE];
+    for (size_t i = 0; i < LKS_COUNT(texts); i++)
+        (void)lks_certificate_text(&c[i], texts[i]);
+    bool two = texts[1][0] != '\0';
     if (node->enrolled)
-        lks_dump_say(
-            d, d->s->clock,
-            (struct lks_record){.kind = LKS_RECORD_ENROLLED,
-                                .enrolled = {.node = name,
-                                             .fingerprint = lks_str_from(c[two].fingerprint),
-                                             .serial = {"", 0},
-                                             .expires = c[two].expires}});
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_ENROLLED,
+                                         .enrolled = {.node = name,
+                                                      .fingerprint = lks_str_from(texts[two]),
+                                                      .serial = {"", 0},
+                                                      .expires = c[two].expires}});
     if (node->enrolled && two)
-        lks_dump_say(
-            d, d->s->clock,
-            (struct lks_record){.kind = LKS_RECORD_CERTIFIED,
-                                .certified = {.node = name,
-                                              .fingerprint = lks_str_from(c[0].fingerprint),
-                                              .serial = {"", 0},
-                                              .expires = c[0].expires}});
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_CERTIFIED,
+                                         .certified = {.node = name,
+                                                       .fingerprint = lks_str_from(texts[0]),
+                                                       .serial = {"", 0},
+                                                       .expires = c[0].expires}});
     if (node->token_hash != 0 || node->token_expires != 0)
         lks_dump_say(d, d->s->clock,
                      (struct lks_record){.kind = LKS_RECORD_TOKEN,
@@ -149,6 +150,7 @@ static void dump_tuple(struct lks_dump *d, const struct lks_node *node, struct l
                                 .judged = node->right != 0 ? LKS_JUDGED_CONFORMS : LKS_JUDGED_NOT,
                                 .basis = lks_dump_basis(d, node->inband),
                                 .whole = lks_dump_basis(d, node->whole),
+                                .changed = lks_dump_text(d, node->changed),
                             }});
 }
 

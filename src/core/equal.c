@@ -62,6 +62,7 @@ static const struct member node_texts[] = {
     TEXT(lks_node, tuple),
     TEXT(lks_node, tuple_boot),
     TEXT(lks_node, report),
+    TEXT(lks_node, changed),
     TEXT(lks_node, outband_report),
     TEXT(lks_node, drift_text),
     TEXT(lks_node, drift_evidence),
@@ -88,8 +89,10 @@ static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
            a->token_expires == b->token_expires &&
            a->certificates[0].expires == b->certificates[0].expires &&
            a->certificates[1].expires == b->certificates[1].expires &&
-           strcmp(a->certificates[0].fingerprint, b->certificates[0].fingerprint) == 0 &&
-           strcmp(a->certificates[1].fingerprint, b->certificates[1].fingerprint) == 0;
+           memcmp(a->certificates[0].fingerprint, b->certificates[0].fingerprint,
+                  sizeof(a->certificates[0].fingerprint)) == 0 &&
+           memcmp(a->certificates[1].fingerprint, b->certificates[1].fingerprint,
+                  sizeof(a->certificates[1].fingerprint)) == 0;
 }
 
 /* What was read and what is said of it. */

@@ -28,15 +28,8 @@ struct boards {
 
 /* What one basis has: a stretch of `runs`. */
 struct basis_use {
-    uint32_t basis;
     size_t from, count;
     bool reached; /* by the flaw that is looked at */
-};
-
-/* A node, and what it has. */
-struct member {
-    uint32_t pool, node;
-    size_t use; /* place in `bases` */
 };
 
 struct image_use {
@@ -63,7 +56,7 @@ struct reach {
     }
 
 struct work {
-    struct lks_exposure_view view;
+    struct lks_exposure_fleet *fleet; /* its nodes sorted by pool */
     struct lks_str cve;
     struct lks_arena arena;
     struct lks_intern names;      /* components that flaws are about */
@@ -71,9 +64,8 @@ struct work {
     LIST(struct boards *) boards;
     struct lks_intern keys; /* of subjects */
     LIST(struct lks_advisory_subject) subjects;
-    LIST(uint32_t) runs; /* subjects */
-    LIST(struct basis_use) bases;
-    LIST(struct member) members; /* by pool */
+    LIST(uint32_t) runs;          /* subjects */
+    LIST(struct basis_use) bases; /* as the fleet has them */
     LIST(struct image_use) images;
     LIST(struct hit) hits;
     struct lks_intern sets; /* of subjects, as bytes; the id is that of `reaches` */
@@ -100,7 +92,6 @@ static void work_fini(struct work *w)
     free(w->subjects.items);
     free(w->runs.items);
     free(w->bases.items);
-    free(w->members.items);
     free(w->images.items);
     free(w->hits.items);
     free(w->reaches.items);
@@ -126,29 +117,6 @@ static enum lks_code make_room(void **items, size_t count, size_t *room, size_t 
     make_room((void **)&(w)->list.items, (w)->list.count, &(w)->list.room,                         \
               sizeof((w)->list.items[0]), (w)->err)
 
-/* Nodes ------------------------------------------------------------------------------------- */
-
-uint32_t lks_exposure_node(const struct lks_exposure_view *view, uint32_t basis, uint32_t node)
-{
-    const struct lks_state *s = view->state;
-    uint32_t next = node == LKS_NO_NODE ? s->bases[basis - 1].first : s->nodes[node].whole_next;
-    for (; next != 0; next = s->nodes[next - 1].whole_next) {
-        const struct lks_node *n = &s->nodes[next - 1];
-        if (n->placed && n->asset == 0 && (view->sees == NULL || view->sees(view->ctx, next - 1)))
-            return next - 1;
-    }
-    return LKS_NO_NODE;
-}
-
-uint64_t lks_exposure_nodes(const struct lks_exposure_view *view, uint32_t basis)
-{
-    uint64_t count = 0;
-    for (uint32_t n = lks_exposure_node(view, basis, LKS_NO_NODE); n != LKS_NO_NODE;
-         n = lks_exposure_node(view, basis, n))
-        count++;
-    return count;
-}
-
 /* Subjects ---------------------------------------------------------------------------------- */
 
 static bool is_asked(const struct work *w, const struct lks_advisory *advisory)
@@ -158,7 +126,7 @@ static bool is_asked(const struct work *w, const struct lks_advisory *advisory)
 
 static enum lks_code find_names(struct work *w)
 {
-    const struct lks_facts *facts = w->view.facts;
+    const struct lks_facts *facts = w->fleet->facts;
     uint32_t ignored = 0;
     for (size_t i = 0; i < facts->advisories.count; i++) {
         const struct lks_advisory *advisory = &facts->advisories.rows[i];
@@ -194,7 +162,7 @@ static enum lks_code find_boards(struct work *w, const struct lks_tuple *t, uint
         return lks_arena_fail(&w->arena, w->err);
     while (rest.len > 0 && b->count < LKS_COUNT(b->list)) {
         lks_str_cut(rest, '\n', &product, &rest);
-        b->count += lks_compat_boards(w->view.facts, product, b->list + b->count,
+        b->count += lks_compat_boards(w->fleet->facts, product, b->list + b->count,
                                       LKS_COUNT(b->list) - b->count);
     }
     w->boards.items[w->boards.count++] = b;
@@ -252,12 +220,12 @@ static enum lks_code read_component(struct work *w, const struct lks_tuple *t, s
     return LKS_OK;
 }
 
-static enum lks_code read_basis(struct work *w, uint32_t basis)
+static enum lks_code read_basis(struct work *w, const struct lks_exposure_basis *basis)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-    struct basis_use use = {.basis = basis, .from = w->runs.count};
+    struct basis_use use = {.from = w->runs.count};
     uint32_t boards = 0;
-    if (lks_basis_parse(lks_state_readings(w->view.state, basis), &t, w->err) != LKS_OK ||
+    if (lks_basis_parse(basis->readings, &t, w->err) != LKS_OK ||
         find_boards(w, &t, &boards) != LKS_OK)
         return w->err->code;
     for (uint32_t n = 0; n < lks_intern_count(&w->names); n++) {
@@ -273,37 +241,19 @@ static enum lks_code read_basis(struct work *w, uint32_t basis)
 
 static int by_pool(const void *left, const void *right)
 {
-    const struct member *a = left, *b = right;
+    const struct lks_exposure_node *a = left, *b = right;
     if (a->pool != b->pool)
         return a->pool < b->pool ? -1 : 1;
-    return (a->node > b->node) - (a->node < b->node);
-}
-
-static enum lks_code list_members(struct work *w)
-{
-    for (size_t i = 0; i < w->bases.count; i++) {
-        uint32_t basis = w->bases.items[i].basis, n = LKS_NO_NODE;
-        while ((n = lks_exposure_node(&w->view, basis, n)) != LKS_NO_NODE) {
-            if (ROOM(w, members) != LKS_OK)
-                return w->err->code;
-            w->members.items[w->members.count++] =
-                (struct member){w->view.state->nodes[n].pool, n, i};
-        }
-    }
-    if (w->members.count > 0)
-        qsort(w->members.items, w->members.count, sizeof(w->members.items[0]), by_pool);
-    return LKS_OK;
+    return (a->number > b->number) - (a->number < b->number);
 }
 
 /* What the catalogue says of an image. Which boards it will run on nobody knows. */
 static enum lks_code read_image(struct work *w, uint32_t image)
 {
-    const struct lks_state *s = w->view.state;
-    const struct lks_state_image *have = &s->images[image];
+    const struct lks_exposure_image *have = &w->fleet->images[image];
     const struct lks_tuple none = {0};
     const struct {
-        struct lks_str name;
-        lks_text version;
+        struct lks_str name, version;
     } libraries[] = {
         {LKS_STR("nccl"), have->nccl},
         {LKS_STR("rccl"), have->rccl},
@@ -313,11 +263,11 @@ static enum lks_code read_image(struct work *w, uint32_t image)
     uint32_t boards = 0, name = 0;
     for (size_t i = 0; i < LKS_COUNT(libraries); i++) {
         struct image_use use = {.image = image};
-        if (libraries[i].version == 0 || !lks_intern_find(&w->names, libraries[i].name, &name))
+        if (libraries[i].version.len == 0 || !lks_intern_find(&w->names, libraries[i].name, &name))
             continue;
         if (find_boards(w, &none, &boards) != LKS_OK ||
-            find_subject(w, libraries[i].name, lks_state_text(s, libraries[i].version), boards,
-                         &use.subject) != LKS_OK ||
+            find_subject(w, libraries[i].name, libraries[i].version, boards, &use.subject) !=
+                LKS_OK ||
             ROOM(w, images) != LKS_OK)
             return w->err->code;
         w->images.items[w->images.count++] = use;
@@ -327,23 +277,23 @@ static enum lks_code read_image(struct work *w, uint32_t image)
 
 static enum lks_code read_all(struct work *w)
 {
-    const struct lks_state *s = w->view.state;
-    for (uint32_t b = 1; b <= lks_intern_count(&s->basis_digests); b++) {
-        if (lks_state_readings(s, b).len > 0 &&
-            lks_exposure_node(&w->view, b, LKS_NO_NODE) != LKS_NO_NODE &&
-            read_basis(w, b) != LKS_OK)
+    struct lks_exposure_fleet *e = w->fleet;
+    for (uint32_t b = 0; b < e->basis_count; b++) {
+        if (read_basis(w, &e->bases[b]) != LKS_OK)
             return w->err->code;
     }
-    for (uint32_t i = 0; i < s->image_count; i++) {
+    for (uint32_t i = 0; i < e->image_count; i++) {
         if (read_image(w, i) != LKS_OK)
             return w->err->code;
     }
-    return list_members(w);
+    if (e->node_count > 0)
+        qsort(e->nodes, e->node_count, sizeof(e->nodes[0]), by_pool);
+    return LKS_OK;
 }
 
 static enum lks_code find_hits(struct work *w)
 {
-    const struct lks_facts *facts = w->view.facts;
+    const struct lks_facts *facts = w->fleet->facts;
     for (size_t i = 0; i < facts->advisories.count; i++) {
         struct hit hit = {.advisory = &facts->advisories.rows[i]};
         for (uint32_t s = 0; is_asked(w, hit.advisory) && s < w->subjects.count; s++) {
@@ -371,8 +321,9 @@ static bool is_in(const struct work *w, const struct basis_use *use, const struc
 }
 
 /* Each that one of them has, once. Nodes of one basis have the same. */
-static enum lks_code put_versions(struct work *w, const struct member *list, size_t count,
-                                  const struct lks_bitset *set, struct lks_json_writer *out)
+static enum lks_code put_versions(struct work *w, const struct lks_exposure_node *list,
+                                  size_t count, const struct lks_bitset *set,
+                                  struct lks_json_writer *out)
 {
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset left = {0};
     if (lks_bitset_init(&left, set->size, w->err) != LKS_OK)
@@ -380,7 +331,7 @@ static enum lks_code put_versions(struct work *w, const struct member *list, siz
     lks_bitset_or(&left, set);
     lks_json_begin(out, "versions", '[');
     for (size_t i = 0; i < count; i++) {
-        const struct basis_use *use = &w->bases.items[list[i].use];
+        const struct basis_use *use = &w->bases.items[list[i].basis];
         for (size_t r = 0; r < use->count; r++) {
             uint32_t subject = w->runs.items[use->from + r];
             if (!lks_bitset_test(&left, subject))
@@ -393,16 +344,15 @@ static enum lks_code put_versions(struct work *w, const struct member *list, siz
     return LKS_OK;
 }
 
-static enum lks_code put_hosts(struct work *w, const struct member *list, size_t count,
+static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *list, size_t count,
                                struct lks_json_writer *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    const struct lks_state *s = w->view.state;
     struct lks_str *names = lks_arena_array(&w->arena, count, sizeof(names[0]));
     if (names == NULL)
         return lks_arena_fail(&w->arena, w->err);
     for (size_t i = 0; i < count; i++)
-        names[i] = lks_state_name(s, list[i].node);
+        names[i] = list[i].name;
     lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
     enum lks_code code = lks_hostlist_fold(names, count, &text, w->err);
     if (code == LKS_E_LIMIT && count > HOSTS_CUT) {
@@ -415,18 +365,16 @@ static enum lks_code put_hosts(struct work *w, const struct member *list, size_t
     return code;
 }
 
-static enum lks_code put_pool(struct work *w, const struct member *list, size_t count,
+static enum lks_code put_pool(struct work *w, const struct lks_exposure_node *list, size_t count,
                               const struct lks_bitset *set, struct reach *reach,
                               struct lks_json_writer *out)
 {
-    const struct lks_state *s = w->view.state;
+    const struct lks_exposure_fleet *e = w->fleet;
     uint64_t gpus = 0;
     for (size_t i = 0; i < count; i++)
-        gpus += s->bases[w->bases.items[list[i].use].basis - 1].gpus;
+        gpus += e->bases[list[i].basis].gpus;
     lks_json_begin(out, NULL, '{');
-    lks_json_text(out, "pool",
-                  list->pool < s->pool_count ? lks_state_text(s, s->pools[list->pool].name)
-                                             : nothing);
+    lks_json_text(out, "pool", list->pool < e->pool_count ? e->pools[list->pool] : nothing);
     if (put_hosts(w, list, count, out) != LKS_OK)
         return w->err->code;
     lks_json_int(out, "nodes", (int64_t)count);
@@ -439,15 +387,16 @@ static enum lks_code put_pool(struct work *w, const struct member *list, size_t 
 }
 
 /* All nodes whose basis has one of the subjects; how many they are goes to `count`. */
-static struct member *find_reached(struct work *w, const struct lks_bitset *set, size_t *count)
+static struct lks_exposure_node *find_reached(struct work *w, const struct lks_bitset *set,
+                                              size_t *count)
 {
-    struct member *list = calloc(w->members.count + 1, sizeof(list[0]));
+    struct lks_exposure_node *list = calloc((size_t)w->fleet->node_count + 1, sizeof(list[0]));
     *count = 0;
     for (size_t i = 0; i < w->bases.count; i++)
         w->bases.items[i].reached = is_in(w, &w->bases.items[i], set);
-    for (size_t i = 0; i < w->members.count && list != NULL; i++) {
-        if (w->bases.items[w->members.items[i].use].reached)
-            list[(*count)++] = w->members.items[i];
+    for (size_t i = 0; i < w->fleet->node_count && list != NULL; i++) {
+        if (w->bases.items[w->fleet->nodes[i].basis].reached)
+            list[(*count)++] = w->fleet->nodes[i];
     }
     return list;
 }
@@ -456,7 +405,7 @@ static enum lks_code put_pools(struct work *w, const struct lks_bitset *set, str
                                struct lks_json_writer *out)
 {
     size_t count = 0, end = 0;
-    struct member *list = find_reached(w, set, &count);
+    struct lks_exposure_node *list = find_reached(w, set, &count);
     enum lks_code code = LKS_OK;
     if (list == NULL)
         return lks_fail_nomem(w->err);
@@ -474,14 +423,13 @@ static enum lks_code put_pools(struct work *w, const struct lks_bitset *set, str
 static void put_images(const struct work *w, const struct lks_bitset *set,
                        struct lks_json_writer *out)
 {
-    const struct lks_state *s = w->view.state;
     lks_json_begin(out, NULL, '[');
     for (size_t i = 0; i < w->images.count; i++) {
         const struct image_use *use = &w->images.items[i];
         if (!lks_bitset_test(set, use->subject))
             continue;
         lks_json_begin(out, NULL, '{');
-        lks_json_text(out, "ref", lks_state_text(s, s->images[use->image].ref));
+        lks_json_text(out, "ref", w->fleet->images[use->image].ref);
         lks_json_text(out, "version", w->subjects.items[use->subject].version);
         lks_json_end(out, '}');
     }
@@ -627,12 +575,10 @@ static enum lks_code put_items(struct work *w, lks_day today, struct lks_json_wr
     return LKS_OK;
 }
 
-enum lks_code lks_exposure_advisories(const struct lks_state *s, const struct lks_book *book,
-                                      struct lks_str cve, lks_day today, lks_exposure_sees *sees,
-                                      void *ctx, struct lks_json_writer *w, struct lks_err *err)
+enum lks_code lks_exposure_advisories(struct lks_exposure_fleet *e, struct lks_str cve,
+                                      lks_day today, struct lks_json_writer *w, struct lks_err *err)
 {
-    LKS_CLEANUP(work_fini)
-    struct work work = {.view = {s, book->facts, sees, ctx}, .cve = cve, .err = err};
+    LKS_CLEANUP(work_fini) struct work work = {.fleet = e, .cve = cve, .err = err};
     work_init(&work);
     if (find_names(&work) != LKS_OK || read_all(&work) != LKS_OK || find_hits(&work) != LKS_OK ||
         put_items(&work, today, w) != LKS_OK)

@@ -25,8 +25,7 @@ struct combination {
 };
 
 struct work {
-    struct lks_exposure_view view;
-    const struct lks_book *book;
+    struct lks_exposure_fleet *fleet;
     struct lks_intern branches, keys; /* ids are places in the arrays */
     struct support *support;          /* owned, as is the next */
     struct combination *matrix;
@@ -134,57 +133,72 @@ static enum lks_code add_gpus(struct work *w, const struct lks_tuple *t, struct 
 }
 
 /* A toolkit that images bring is not found on the node: then it is the one that is pinned. Nodes of
- * one basis may have several intents, and mostly have one. */
-static enum lks_code add_nodes(struct work *w, uint32_t basis, const struct lks_tuple *t,
-                               struct combination more, const char *toolkit)
+ * one basis may have several intents, and mostly have one; those of one are beside each other. */
+static enum lks_code add_nodes(struct work *w, const struct lks_exposure_node *nodes, size_t count,
+                               const struct lks_tuple *t, struct combination more, bool amd)
 {
-    const struct lks_state *s = w->view.state;
-    uint32_t n = lks_exposure_node(&w->view, basis, LKS_NO_NODE);
     more.pinned = more.q.toolkit.len == 0;
-    while (n != LKS_NO_NODE) {
-        lks_text intent = lks_state_intent(s, n);
-        const struct lks_stack *stack =
-            more.pinned ? lks_book_stack(w->book, lks_state_text(s, intent)) : NULL;
+    for (size_t at = 0, end = 0; at < count; at = end) {
+        const struct lks_exposure_pin *pin = &w->fleet->pins[nodes[at].pin];
         if (more.pinned)
-            more.q.toolkit = stack != NULL ? lks_stack_version(stack, toolkit) : nothing;
-        for (more.nodes = 0; n != LKS_NO_NODE && (!more.pinned || lks_state_intent(s, n) == intent);
-             n = lks_exposure_node(&w->view, basis, n))
-            more.nodes++;
+            more.q.toolkit = amd ? pin->rocm : pin->cuda;
+        while (end < count && (!more.pinned || nodes[end].pin == nodes[at].pin))
+            end++;
+        more.nodes = end - at;
         if (add_gpus(w, t, more) != LKS_OK)
             return w->err->code;
     }
     return LKS_OK;
 }
 
-static enum lks_code read_basis(struct work *w, uint32_t basis)
+/* The nodes of one basis. */
+static enum lks_code read_basis(struct work *w, const struct lks_exposure_node *nodes, size_t count)
 {
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
-    uint64_t nodes = lks_exposure_nodes(&w->view, basis);
-    struct lks_str readings = lks_state_readings(w->view.state, basis);
-    if (nodes == 0 || readings.len == 0)
-        return LKS_OK;
-    if (lks_basis_parse(readings, &t, w->err) != LKS_OK)
+    const struct lks_exposure_basis *basis = &w->fleet->bases[nodes->basis];
+    if (lks_basis_parse(basis->readings, &t, w->err) != LKS_OK)
         return w->err->code;
     struct lks_str amdgpu = measured(&t, "amdgpu");
     bool amd = amdgpu.len > 0;
-    const char *toolkit = amd ? "rocm" : "cuda";
     struct lks_compat_question q = {
         .driver = amd ? amdgpu : measured(&t, "driver"),
-        .toolkit = measured(&t, toolkit),
+        .toolkit = measured(&t, amd ? "rocm" : "cuda"),
         .modules = amd ? nothing : measured(&t, "driver.modules"),
         .compat_package = measured(&t, "cuda-compat"),
     };
-    uint64_t gpus = nodes * w->view.state->bases[basis - 1].gpus;
-    if (add_support(w, &q, amd, nodes, gpus) != LKS_OK)
+    if (add_support(w, &q, amd, count, count * basis->gpus) != LKS_OK)
         return w->err->code;
-    return add_nodes(w, basis, &t, (struct combination){.q = q}, toolkit);
+    return add_nodes(w, nodes, count, &t, (struct combination){.q = q}, amd);
+}
+
+static int by_basis(const void *left, const void *right)
+{
+    const struct lks_exposure_node *a = left, *b = right;
+    if (a->basis != b->basis)
+        return a->basis < b->basis ? -1 : 1;
+    return (a->pin > b->pin) - (a->pin < b->pin);
+}
+
+static enum lks_code read_all(struct work *w)
+{
+    struct lks_exposure_node *nodes = w->fleet->nodes;
+    size_t count = w->fleet->node_count, end = 0;
+    if (count > 0)
+        qsort(nodes, count, sizeof(nodes[0]), by_basis);
+    for (size_t at = 0; at < count; at = end) {
+        while (end < count && nodes[end].basis == nodes[at].basis)
+            end++;
+        if (read_basis(w, nodes + at, end - at) != LKS_OK)
+            return w->err->code;
+    }
+    return LKS_OK;
 }
 
 /* Writing ----------------------------------------------------------------------------------- */
 
 static const struct lks_branch *branch_of(const struct work *w, const struct support *s)
 {
-    return s->number > 0 ? lks_facts_branch(w->view.facts, s->number) : NULL;
+    return s->number > 0 ? lks_facts_branch(w->fleet->facts, s->number) : NULL;
 }
 
 static lks_day end_of(const struct work *w, const struct support *s)
@@ -251,7 +265,7 @@ static void put_verdict(const struct work *w, const struct lks_compat_question *
                         struct lks_json_writer *out)
 {
     const struct lks_gpu *best =
-        q->driver.len > 0 && q->toolkit.len > 0 ? lks_compat_best(w->view.facts, q) : NULL;
+        q->driver.len > 0 && q->toolkit.len > 0 ? lks_compat_best(w->fleet->facts, q) : NULL;
     if (best == NULL) {
         lks_json_cstr(out, "verdict", lks_reason_verdict(LKS_UNKNOWN));
         if (q->toolkit.len == 0 || q->driver.len == 0)
@@ -259,7 +273,7 @@ static void put_verdict(const struct work *w, const struct lks_compat_question *
                           q->driver.len == 0 ? "no driver was measured" : "no toolkit is known");
         return;
     }
-    enum lks_reason reason = lks_compat_judge(w->view.facts, q, best, NULL);
+    enum lks_reason reason = lks_compat_judge(w->fleet->facts, q, best, NULL);
     lks_json_cstr(out, "verdict", lks_reason_verdict(reason));
     lks_json_cstr(out, "reason", lks_reason_name(reason));
 }
@@ -286,18 +300,14 @@ static void put_matrix(struct work *w, struct lks_json_writer *out)
     lks_json_end(out, ']');
 }
 
-enum lks_code lks_exposure_lifecycle(const struct lks_state *s, const struct lks_book *book,
-                                     lks_day today, lks_exposure_sees *sees, void *ctx,
+enum lks_code lks_exposure_lifecycle(struct lks_exposure_fleet *e, lks_day today,
                                      struct lks_json_writer *w, struct lks_err *err)
 {
-    LKS_CLEANUP(work_fini)
-    struct work work = {.view = {s, book->facts, sees, ctx}, .book = book, .err = err};
+    LKS_CLEANUP(work_fini) struct work work = {.fleet = e, .err = err};
     lks_intern_init(&work.branches, MEMORY_MAX);
     lks_intern_init(&work.keys, MEMORY_MAX);
-    for (uint32_t b = 1; b <= lks_intern_count(&s->basis_digests); b++) {
-        if (read_basis(&work, b) != LKS_OK)
-            return err->code;
-    }
+    if (read_all(&work) != LKS_OK)
+        return err->code;
     put_support(&work, today, w);
     put_matrix(&work, w);
     return lks_buf_check(w->out, err);

@@ -64,38 +64,82 @@ static struct lks_str spell(const char *registry, const struct ref *ref,
 
 /* The catalogue ------------------------------------------------------------------------------ */
 
-static const struct lks_state_image *by_digest(const struct lks_state *s, struct lks_str digest)
+bool lks_image_of_layers(const struct lks_state *s, const struct lks_state_image *image)
 {
+    struct lks_str by = lks_state_text(s, image->by);
+    return lks_str_starts(lks_state_text(s, image->source), LKS_IMAGE_LAYERS) &&
+           (lks_str_starts(by, LKS_IMAGE_NODE) || lks_str_is(by, LKS_IMAGE_NODES));
+}
+
+bool lks_image_differs(const struct lks_state *s, const struct lks_state_image *image)
+{
+    return lks_image_of_layers(s, image) &&
+           lks_str_is(lks_state_text(s, image->source), LKS_IMAGE_DIFFERS);
+}
+
+/* An entry counts for one of two lookups: of what people said, or of what agents saw. */
+struct lookup {
+    const struct lks_state *s;
+    bool layers;
+};
+
+static const struct lks_state_image *listed(const struct lookup *l, struct lks_str ref)
+{
+    const struct lks_state_image *image = lks_state_image(l->s, ref);
+    return image != NULL && lks_image_of_layers(l->s, image) == l->layers ? image : NULL;
+}
+
+static const struct lks_state_image *by_digest(const struct lookup *l, struct lks_str digest)
+{
+    const struct lks_state *s = l->s;
     uint32_t text = 0;
     if (!lks_intern_find(&s->texts, digest, &text))
         return NULL;
     for (uint32_t i = 0; i < s->image_count; i++) {
-        if (s->images[i].digest == text)
+        if (s->images[i].digest == text && lks_image_of_layers(s, &s->images[i]) == l->layers)
             return &s->images[i];
     }
     return NULL;
 }
 
 /* Where nobody names a registry it is Docker's. */
-static const struct lks_state_image *by_name(const struct lks_state *s, const struct ref *ref)
+static const struct lks_state_image *by_name(const struct lookup *l, const struct ref *ref)
 {
     static const char *const docker[] = {"docker.io", "docker.io/library"};
     char text[LKS_IMAGE_REF_MAX];
     if (ref->registry.len > 0)
-        return lks_state_image(s, spell(NULL, ref, text));
-    const struct lks_state_image *image = lks_state_image(s, ref->name);
+        return listed(l, spell(NULL, ref, text));
+    const struct lks_state_image *image = listed(l, ref->name);
     for (size_t i = 0; i < LKS_COUNT(docker) && image == NULL; i++)
-        image = lks_state_image(s, spell(docker[i], ref, text));
+        image = listed(l, spell(docker[i], ref, text));
     return image;
 }
 
-static const struct lks_state_image *catalogued(const struct lks_state *s, struct lks_str text,
-                                                const struct ref *ref)
+static const struct lks_state_image *catalogued(const struct lks_state *s, bool layers,
+                                                struct lks_str text, const struct ref *ref)
 {
-    const struct lks_state_image *image = lks_state_image(s, text);
+    const struct lookup l = {s, layers};
+    const struct lks_state_image *image = listed(&l, text);
     if (image != NULL)
         return image;
-    return ref->digest.len > 0 ? by_digest(s, ref->digest) : by_name(s, ref);
+    return ref->digest.len > 0 ? by_digest(&l, ref->digest) : by_name(&l, ref);
+}
+
+static struct lks_image_found told(const struct lks_state *s, const struct lks_state_image *image)
+{
+    bool layers = lks_image_of_layers(s, image);
+    if (lks_image_differs(s, image))
+        return (struct lks_image_found){.source = lks_state_text(s, image->source),
+                                        .detail = lks_state_text(s, image->by)};
+    return (struct lks_image_found){
+        true,
+        lks_state_text(s, image->nccl),
+        lks_state_text(s, image->rccl),
+        lks_state_text(s, image->cudnn),
+        lks_state_text(s, image->cuda),
+        layers ? LKS_STR(LKS_IMAGE_LAYERS) : LKS_STR("catalogue"),
+        lks_state_text(s, layers ? image->by : image->source),
+    };
 }
 
 /* NVIDIA's table ----------------------------------------------------------------------------- */
@@ -120,21 +164,13 @@ void lks_image_find(const struct lks_state *s, const struct lks_facts *facts, st
     if (ref.len == 0 || ref.len > LKS_IMAGE_REF_MAX)
         return;
     struct ref parts = take_apart(ref);
-    const struct lks_state_image *image = catalogued(s, ref, &parts);
-    if (image != NULL) {
-        *out = (struct lks_image_found){
-            true,
-            lks_state_text(s, image->nccl),
-            lks_state_text(s, image->rccl),
-            lks_state_text(s, image->cudnn),
-            lks_state_text(s, image->cuda),
-            LKS_STR("catalogue"),
-            lks_state_text(s, image->source),
-        };
-        return;
-    }
-    const struct lks_image *row = published(facts, &parts);
-    if (row != NULL)
+    const struct lks_state_image *image = catalogued(s, false, ref, &parts);
+    const struct lks_image *row = image == NULL ? published(facts, &parts) : NULL;
+    if (image == NULL && row == NULL)
+        image = catalogued(s, true, ref, &parts);
+    if (image != NULL)
+        *out = told(s, image);
+    else if (row != NULL)
         *out = (struct lks_image_found){.known = true,
                                         .nccl = row->nccl,
                                         .cudnn = row->cudnn,

@@ -1,4 +1,5 @@
-/* What libraries an image brings: by the catalogue, by NVIDIA's published tables, or not known. */
+/* What libraries an image brings: by what people and bills of materials put into the catalogue, by
+ * NVIDIA's published tables, by what agents saw in its layers, or not known. */
 #ifndef LKS_CORE_IMAGES_H
 #define LKS_CORE_IMAGES_H
 
@@ -7,11 +8,22 @@
 
 #define LKS_IMAGE_REF_MAX 512 /* bytes of a reference; longer ones are not known */
 
+/* Sources of entries that agents made, and who made them: one node, or several that agree. */
+#define LKS_IMAGE_LAYERS  "layers"
+#define LKS_IMAGE_DIFFERS "layers, nodes differ"
+#define LKS_IMAGE_NODE    "node:"
+#define LKS_IMAGE_NODES   "nodes"
+
 struct lks_image_found {
     bool known;
     struct lks_str nccl, rccl, cudnn, cuda; /* empty: it does not say */
-    struct lks_str source, detail;          /* "catalogue" and "sbom", "NGC" and "25.01" */
+    struct lks_str source, detail;          /* "catalogue" and "sbom", "NGC" and "25.01", "layers"
+                                               and "node:n1"; not known: "layers, nodes differ" */
 };
+
+/* Whether agents made this entry, and whether they saw different libraries under its name. */
+bool lks_image_of_layers(const struct lks_state *s, const struct lks_state_image *image);
+bool lks_image_differs(const struct lks_state *s, const struct lks_state_image *image);
 
 /* `ref` as jobs write it: registry/name:tag, or with @sha256:... A reference without a registry, a
  * Slurm-style docker:// or registry#name, and a digest that the catalogue has are all understood.

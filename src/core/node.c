@@ -77,24 +77,27 @@ static bool is_coarse(const struct lks_facts *facts, struct lks_str component)
     return false;
 }
 
+bool lks_package_is(const struct lks_facts *facts, struct lks_str component, struct lks_str has,
+                    struct lks_str running)
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(facts, component);
+    return lks_version_cmp(has, running, scheme) == 0 ||
+           (scheme == LKS_VERSION_DOTTED &&
+            lks_version_cmp(lks_version_stated(has, running), lks_version_stated(running, has),
+                            scheme) == 0) ||
+           (is_coarse(facts, component) && lks_version_covers(has, running));
+}
+
 bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,
                         struct lks_str component, struct lks_str running)
 {
     char name[LKS_READING_NAME_MAX + sizeof(".package")];
-    enum lks_version_scheme scheme = lks_facts_scheme(facts, component);
-    bool coarse = is_coarse(facts, component);
     size_t count, measured = 0;
     snprintf(name, sizeof(name), "%" LKS_STR_FMT ".package", S(component));
     const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(name), &count);
     for (; count > 0; count--, r++) {
         measured += r->state == LKS_MEASURED;
-        if (r->state != LKS_MEASURED)
-            continue;
-        if (lks_version_cmp(r->value, running, scheme) == 0 ||
-            (scheme == LKS_VERSION_DOTTED &&
-             lks_version_cmp(lks_version_stated(r->value, running),
-                             lks_version_stated(running, r->value), scheme) == 0) ||
-            (coarse && lks_version_covers(r->value, running)))
+        if (r->state == LKS_MEASURED && lks_package_is(facts, component, r->value, running))
             return true;
     }
     return measured == 0;

@@ -26,6 +26,10 @@ const struct lks_reading *lks_node_reading(const struct lks_tuple *tuple, const 
 const struct lks_reading *lks_node_measured(const struct lks_tuple *tuple, struct lks_str name);
 const struct lks_reading *lks_node_best(const struct lks_tuple *tuple, struct lks_str name);
 
+/* Whether a package of `component` that has the version `has` holds the version `running`. */
+bool lks_package_is(const struct lks_facts *facts, struct lks_str component, struct lks_str has,
+                    struct lks_str running);
+
 /* Whether one of the packages of `component` holds the version `running`, or none was read. Where
  * packages tell less than the component (CUDA's two numbers) that much has to agree. */
 bool lks_package_agrees(const struct lks_facts *facts, const struct lks_tuple *tuple,

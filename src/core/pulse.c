@@ -107,12 +107,8 @@ bool lks_boot_parse(struct lks_str text, uint8_t out[16])
 /* Whether a digest as text ("sha256:...") is that of the bytes. */
 static bool same_digest(struct lks_str text, const uint8_t bytes[LKS_HASH_BYTES])
 {
-    static const char prefix[] = "sha256:";
     uint8_t read[LKS_HASH_BYTES];
-    size_t skip = sizeof(prefix) - 1;
-    return lks_str_starts(text, prefix) &&
-           lks_hex_read((struct lks_str){text.ptr + skip, text.len - skip}, read, sizeof(read)) &&
-           memcmp(read, bytes, sizeof(read)) == 0;
+    return lks_digest_read(text, read) && memcmp(read, bytes, sizeof(read)) == 0;
 }
 
 static bool is_zero(const uint8_t *bytes, size_t len)

@@ -1,5 +1,7 @@
 #include "core/standing.h"
 
+#include "codec/hostlist.h"
+#include "core/agree.h"
 #include "core/conform.h"
 #include "core/state_room.h"
 #include "core/verdict.h"
@@ -9,7 +11,7 @@
 enum {
     WORD_BITS = 64,
     SHARE_DRIFTS = -1, /* an asset's share in its domain: it does not conform */
-
+    HOSTS_MEMORY_MAX = 512 << 20,
 };
 
 /* Beginning, end and room ------------------------------------------------------------------- */
@@ -114,24 +116,34 @@ static void link_node(struct lks_standing *st, uint32_t n, uint32_t id)
     st->domain[n] = id + 1;
 }
 
-/* Whether those that are there do not all run the same, or an asset is not as it should be. */
-static bool is_differing(const struct lks_standing *st, uint32_t head)
+/* Texts are looked at where numbers differ. They are those of the verdict: a share may be of one
+ * that was replaced just now, until its node is looked at, too. */
+static bool agrees(const struct lks_state *s, struct lks_agreed *agreed, uint32_t n)
 {
-    uint32_t n = head, agreed = 0;
+    struct lks_value one, other;
+    return s->standing->share[n] == 0 ||
+           lks_agreed_add(agreed, s, s->verdicts[s->nodes[n].verdict].values, &one, &other);
+}
+
+/* Whether those that are there do not all run the same, or an asset is not as it should be. */
+static bool is_differing(const struct lks_state *s, uint32_t head)
+{
+    const struct lks_standing *st = s->standing;
+    struct lks_agreed agreed = {0};
+    uint32_t n = head;
     do {
-        uint32_t share = st->share[n];
-        if (share == (uint32_t)SHARE_DRIFTS || (share != 0 && agreed != 0 && share != agreed))
+        if (st->share[n] == (uint32_t)SHARE_DRIFTS || !agrees(s, &agreed, n))
             return true;
-        agreed = share != 0 ? share : agreed;
         n = st->domain_next[n];
     } while (n != head);
     return false;
 }
 
-static void look_at_domain(struct lks_standing *st, uint32_t id)
+static void look_at_domain(const struct lks_state *s, uint32_t id)
 {
+    struct lks_standing *st = s->standing;
     struct lks_standing_domain *ring = &st->rings[id];
-    bool differing = ring->head != 0 && is_differing(st, ring->head - 1);
+    bool differing = ring->head != 0 && is_differing(s, ring->head - 1);
     if (differing == ring->differing)
         return;
     ring->differing = differing;
@@ -140,6 +152,19 @@ static void look_at_domain(struct lks_standing *st, uint32_t id)
         put_bit(&st->bars[LKS_BAR_DOMAIN], n, differing);
         n = st->domain_next[n];
     }
+}
+
+uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_standing *st = s->standing;
+    struct lks_agreed agreed = {0};
+    if (st->share[n] != (uint32_t)SHARE_DRIFTS)
+        (void)agrees(s, &agreed, n);
+    for (uint32_t m = st->domain_next[n]; m != n; m = st->domain_next[m]) {
+        if (st->share[m] == (uint32_t)SHARE_DRIFTS || !agrees(s, &agreed, m))
+            return m;
+    }
+    return LKS_NO_NODE;
 }
 
 lks_text lks_standing_domain_pin(const struct lks_state *s, uint32_t asset)
@@ -237,7 +262,7 @@ static struct judged judge(const struct lks_state *s, uint32_t n)
     if (v->judged != LKS_JUDGED_DRIFT)
         return (struct judged){.unmeasured = v->judged != LKS_JUDGED_CONFORMS};
     uint32_t covered = lks_bitset_test(&s->standing->named, n) ? covered_lines(s, n, v) : 0;
-    bool all = covered >= v->drifted;
+    bool all = v->drifted > 0 && covered >= v->drifted;
     return (struct judged){
         .unmeasured = all && v->unmeasured > 0,
         .differs = !all,
@@ -254,16 +279,23 @@ static uint32_t share_of(const struct lks_state *s, uint32_t n, const struct jud
     return node->liveness == LKS_LIVE && v != NULL ? v->values + 1 : 0;
 }
 
+/* Its heartbeats name readings that it does not send: it runs something else by now. */
+static bool contradicts(const struct lks_node *node)
+{
+    return (node->notes >> LKS_NOTE_CONTRADICTION & 1) != 0;
+}
+
 /* The bits of one that is placed, but for that of its domain. */
 static uint32_t bars_of(const struct lks_state *s, const struct lks_node *node,
                         const struct judged *j)
 {
     bool refuses = node->pool != LKS_NO_POOL && !s->pools[node->pool].deviations;
-    bool stale = !node->enrolled || node->liveness != LKS_LIVE || node->tuple_boot != node->boot;
+    bool stale = !node->enrolled || node->liveness != LKS_LIVE || node->tuple_boot != node->boot ||
+                 contradicts(node);
     return (uint32_t)(node->asset != 0) << LKS_BAR_UNKNOWN | (uint32_t)stale << LKS_BAR_STALE |
            (uint32_t)j->unmeasured << LKS_BAR_UNMEASURED | (uint32_t)j->differs << LKS_BAR_DRIFT |
            (uint32_t)node->unhealthy << LKS_BAR_UNHEALTHY |
-           (uint32_t)(node->changing != 0) << LKS_BAR_CHANGING |
+           (uint32_t)(node->changing != 0 || node->pending > 0) << LKS_BAR_CHANGING |
            (uint32_t)node->held << LKS_BAR_HELD | (uint32_t)node->intake << LKS_BAR_INTAKE |
            (uint32_t)(node->drained_by != 0) << LKS_BAR_DRAINED |
            (uint32_t)(j->deviates && refuses) << LKS_BAR_DEVIATION;
@@ -316,7 +348,7 @@ void lks_standing_update(struct lks_state *s, uint32_t n)
     if (share == st->share[n])
         return;
     st->share[n] = share;
-    look_at_domain(st, st->domain[n] - 1);
+    look_at_domain(s, st->domain[n] - 1);
 }
 
 void lks_standing_update_pool(struct lks_state *s, uint32_t pool)
@@ -363,7 +395,7 @@ enum lks_code lks_standing_place(struct lks_state *s, uint32_t n, struct lks_err
         return err->code;
     if (was != 0 && (!within || was != id + 1)) {
         unlink_node(st, n);
-        look_at_domain(st, was - 1);
+        look_at_domain(s, was - 1);
         update_assets(s, was - 1);
     }
     if (within && st->domain[n] == 0)
@@ -411,7 +443,8 @@ static const char *stale_text(const struct lks_node *node)
         return "it is not enrolled";
     if (node->liveness != LKS_LIVE)
         return liveness[node->liveness];
-    return "what it runs in this boot was not reported yet";
+    return contradicts(node) ? "what it runs by now it does not report"
+                             : "what it runs in this boot was not reported yet";
 }
 
 bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, const char **why)
@@ -446,15 +479,67 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, con
     return false;
 }
 
+static lks_ms later_by(lks_ms time, lks_ms by)
+{
+    return time > UINT64_MAX - by ? UINT64_MAX : time + by;
+}
+
+/* Whether an override names the node; one that cannot be read, for lack of memory, might. */
+static bool overrides_node(const struct lks_state *s, const struct lks_override *o, uint32_t n)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_hostlist list = {0};
+    struct lks_err err = {0};
+    lks_arena_init(&arena, HOSTS_MEMORY_MAX);
+    if (lks_hostlist_parse(lks_state_text(s, o->hosts), &arena, &list, &err) != LKS_OK)
+        return true;
+    for (size_t i = 0; i < list.count; i++) {
+        if (lks_str_eq(list.names[i], lks_state_name(s, n)))
+            return true;
+    }
+    return false;
+}
+
+/* Where there is no room the two oldest become one: what they close counts from the later. */
+void lks_standing_slow(struct lks_state *s, lks_ms from, lks_ms to)
+{
+    struct lks_standing *st = s->standing;
+    struct lks_standing_slow *slow = st->slow;
+    if (st->slow_count > 0 && slow[st->slow_count - 1].from == from) {
+        slow[st->slow_count - 1].to = to;
+        return;
+    }
+    if (st->slow_count == LKS_STANDING_SLOW_MAX) {
+        slow[1].from = slow[0].from;
+        memmove(slow, slow + 1, --st->slow_count * sizeof(slow[0]));
+    }
+    slow[st->slow_count++] = (struct lks_standing_slow){from, to};
+}
+
+/* When a row that was decided then was known to followers. */
+static lks_ms known_at(const struct lks_standing *st, lks_ms decided)
+{
+    for (uint32_t i = st->slow_count; i-- > 0;) {
+        if (st->slow[i].from <= decided)
+            return st->slow[i].to > decided ? st->slow[i].to : decided;
+    }
+    return decided;
+}
+
+/* A change cannot be overridden, a hold can: until the override ends, its job may be admitted. */
 lks_ms lks_standing_quiet(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node *node = &s->nodes[n];
     const struct lks_limits *l = &s->limits;
-    lks_ms since = UINT64_MAX;
+    lks_ms told = later_by(l->staleness, l->skew), changed = UINT64_MAX, held = UINT64_MAX;
     if (node->changing != 0)
-        since = node->changing;
-    if (node->held && node->held_since < since)
-        since = node->held_since;
-    lks_ms wait = l->validity + l->staleness + l->skew;
-    return since > UINT64_MAX - wait ? UINT64_MAX : since + wait;
+        changed = later_by(known_at(s->standing, node->changing), later_by(told, l->validity));
+    if (node->held)
+        held = later_by(known_at(s->standing, node->held_since), later_by(told, l->validity));
+    for (uint32_t i = 0; i < s->override_count && held < changed; i++) {
+        lks_ms ends = later_by(s->overrides[i].until, told);
+        if (ends > held && overrides_node(s, &s->overrides[i], n))
+            held = ends;
+    }
+    return held < changed ? held : changed;
 }

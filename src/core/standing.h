@@ -10,6 +10,12 @@
 
 #include "core/state.h"
 
+/* Rows of the times from `from` on, up to the next, were durable at `to` and not before. */
+#define LKS_STANDING_SLOW_MAX 64
+struct lks_standing_slow {
+    lks_ms from, to;
+};
+
 struct lks_standing {
     /* UNKNOWN: not placed, or an asset. STALE also of a node that is not enrolled: nothing new can
      * be heard of it. */
@@ -24,11 +30,14 @@ struct lks_standing {
     struct lks_bitset named; /* by a deviation that holds */
     uint32_t *domain_next;   /* by node: the next of its domain, in a ring */
     uint32_t *domain;        /* by node: id in `domains` + 1; 0: in none */
-    uint32_t *share;         /* by node: `values` + 1 where its domain asks */
+    uint32_t *share;         /* by node: `values` + 1 where its domain asks; 0: it has none */
     uint32_t room;           /* of these arrays and sets */
     struct lks_intern domains;         /* names */
     struct lks_standing_domain *rings; /* by id */
     uint32_t ring_room;
+    /* Of this moment, as `tried` is: commits that took long, the oldest first. */
+    struct lks_standing_slow slow[LKS_STANDING_SLOW_MAX];
+    uint32_t slow_count;
 };
 
 struct lks_standing_domain {
@@ -57,6 +66,10 @@ enum lks_code lks_standing_place(struct lks_state *s, uint32_t node,
 /* A deviation began or ended: all it names are looked at. */
 void lks_standing_deviation(struct lks_state *s, const struct lks_deviation *d);
 
+/* The next of its domain that contradicts those before it or is not as it should be, from the node
+ * on; LKS_NO_NODE: there is none. The node is in a domain. */
+uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t node);
+
 /* What the pools of an asset's domain pin, where they all pin the same; 0: they do not. */
 lks_text lks_standing_domain_pin(const struct lks_state *s, uint32_t asset);
 
@@ -71,7 +84,12 @@ uint64_t lks_standing_covered(const struct lks_state *s, uint32_t node, struct l
                               struct lks_str value);
 
 /* The earliest time (wall) at which a step may begin on the node: every yes that could name it has
- * expired, of followers too. UINT64_MAX: it may still be admitted. */
+ * expired, of followers and by overrides too. UINT64_MAX: it may still be admitted. */
 lks_ms lks_standing_quiet(const struct lks_state *s, uint32_t node);
+
+/* The rows from `from` on, which says when they were decided, are durable since `to` (wall): before
+ * that followers knew nothing of them, so what they close counts from then. Said again with the
+ * same `from` it is a later `to`. */
+void lks_standing_slow(struct lks_state *s, lks_ms from, lks_ms to);
 
 #endif

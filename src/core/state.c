@@ -229,6 +229,23 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
     return lks_state_token_at(s, id, &at) ? &s->tokens[at] : NULL;
 }
 
+static const uint8_t no_certificate[LKS_DIGEST_BYTES];
+
+const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE])
+{
+    if (memcmp(c->fingerprint, no_certificate, sizeof(no_certificate)) != 0)
+        return lks_digest_write(c->fingerprint, out);
+    out[0] = '\0';
+    return out;
+}
+
+bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint)
+{
+    uint8_t read[LKS_DIGEST_BYTES];
+    return lks_digest_read(fingerprint, read) && memcmp(read, no_certificate, sizeof(read)) != 0 &&
+           memcmp(read, c->fingerprint, sizeof(read)) == 0;
+}
+
 static int compare_binding(const struct lks_state *s, const struct lks_binding *b,
                            const struct lks_rec_granted *want)
 {

@@ -16,6 +16,7 @@
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/passing.h"
+#include "codec/digest.h"
 #include "core/mass.h"
 #include "model/record.h"
 #include "model/row.h"
@@ -48,7 +49,7 @@ typedef uint32_t lks_text; /* see lks_state_text(); 0 is the empty text; equal t
 enum lks_part { LKS_PART_BOARD, LKS_PART_GPUS, LKS_PART_NICS, LKS_PART_COUNT };
 
 struct lks_certificate {
-    char fingerprint[72]; /* "sha256:..."; empty: none */
+    uint8_t fingerprint[LKS_DIGEST_BYTES]; /* all zero: none */
     lks_ms expires;
 };
 
@@ -71,6 +72,7 @@ struct lks_node {
     lks_text tuple;      /* its digest */
     lks_text tuple_boot; /* the boot it was read in */
     lks_text report;
+    lks_text changed; /* what its package manager's log said of what is wrong: model/record.h */
     lks_ms taken, tuple_since;
     uint32_t inband, outband, whole;   /* handles of bases; 0: none. Judged is `whole` */
     uint32_t whole_next, whole_before; /* others with this `whole`: place + 1; 0: none */
@@ -324,6 +326,10 @@ uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name); /* UINT
 const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id);
 const struct lks_state_command *lks_state_command(const struct lks_state *s, uint64_t id);
 const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id);
+
+/* Its fingerprint as "sha256:...", or an empty text where there is none; and whether it is this. */
+const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE]);
+bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint);
 
 /* The bindings of `identity`, one after the other; NULL and 0: none. */
 const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,

@@ -227,19 +227,20 @@ static bool too_many(const struct lks_depot *d)
     return count >= LKS_DEPOT_PARTS_MAX;
 }
 
-static enum lks_code check_room(const struct lks_depot *d, uint64_t room, uint64_t spare,
+/* On the disk of `fd`, for `name`. */
+static enum lks_code check_room(int fd, const char *name, uint64_t room, uint64_t spare,
                                 struct lks_err *err)
 {
     struct statvfs st = {0};
-    if (fstatvfs(d->parts, &st) != 0)
-        return fail(d, "parts", err);
+    if (fstatvfs(fd, &st) != 0)
+        return lks_file_fail(err, name);
     uint64_t left = (uint64_t)st.f_bavail * st.f_frsize;
     if (left >= spare && left - spare >= room)
         return LKS_OK;
     return lks_fail(err, LKS_E_UNAVAILABLE,
                     "%s: there is no room: %llu bytes are wanted, %llu are left and %llu of them "
                     "stay free",
-                    d->path, (unsigned long long)room, (unsigned long long)left,
+                    name, (unsigned long long)room, (unsigned long long)left,
                     (unsigned long long)spare);
 }
 
@@ -256,7 +257,7 @@ enum lks_code lks_depot_part_open(const struct lks_depot *d, const char *digest,
     LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part p = {0};
     struct stat st = {0};
     const char *name = digits_of(digest);
-    if (check_room(d, room, spare, err) != LKS_OK)
+    if (check_room(d->parts, d->path, room, spare, err) != LKS_OK)
         return err->code;
     p.fd = open_plain(d->parts, name, O_RDWR, &st);
     if (p.fd < 0 && errno != ENOENT)
@@ -278,6 +279,7 @@ enum lks_code lks_depot_part_open(const struct lks_depot *d, const char *digest,
     if ((uint64_t)st.st_size > from && ftruncate(p.fd, (off_t)from) != 0)
         return fail(d, name, err);
     p.size = from;
+    p.spare = spare;
     snprintf(p.digest, sizeof(p.digest), "%s", digest);
     if (!sum_begin(&p))
         return lks_fail_nomem(err);
@@ -292,9 +294,12 @@ void lks_depot_part_fini(struct lks_depot_part *p)
     *p = (struct lks_depot_part){0};
 }
 
+/* Room is looked at again: many parts may come at once, and each found it when it began. */
 enum lks_code lks_depot_part_add(struct lks_depot_part *p, struct lks_str bytes,
                                  struct lks_err *err)
 {
+    if (p->spare > 0 && check_room(p->fd, p->digest, bytes.len, p->spare, err) != LKS_OK)
+        return err->code;
     while (bytes.len > 0) {
         ssize_t put = pwrite(p->fd, bytes.ptr, bytes.len, (off_t)p->size);
         if (put < 0 && errno == EINTR)

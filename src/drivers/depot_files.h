@@ -53,6 +53,7 @@ struct lks_depot_part {
     int fd; /* 0: not open */
     uint64_t size;
     uint64_t hashed; /* of the bytes, from the start */
+    uint64_t spare;  /* of the disk, that stays free */
     struct evp_md_ctx_st *sum;
 };
 

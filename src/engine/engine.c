@@ -374,6 +374,19 @@ static enum lks_code carry_out(struct lks_engine *e, lks_ms time, const struct l
     return LKS_OK;
 }
 
+/* Followers know a row when it is durable. Where that took longer than the little that clocks may
+ * be off besides, what the row closed counts from when it was. */
+static void note_slow(struct lks_engine *e, lks_ms wall)
+{
+    lks_ms from = e->under_way_from;
+    if (from == 0 && e->pending.row_count > 0)
+        from = e->pending.rows[0].time;
+    if (from != 0 && wall > from + LKS_ENGINE_SLOW)
+        lks_standing_slow(&e->state, from, wall);
+    if (!e->under_way)
+        e->under_way_from = 0;
+}
+
 enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
                               const struct lks_event *event, const struct lks_store_blob *blob,
                               struct lks_decision *d, uint64_t *needs, struct lks_err *err)
@@ -381,6 +394,7 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
     now = journal_time(e, now);
     if (check_open(e, blob, err) != LKS_OK)
         return err->code;
+    note_slow(e, now.wall);
     if (event->kind == LKS_EVENT_TICK)
         lks_pulse_settle(&e->state, now);
     if (lks_decide(&e->state, &e->book, now, event, d, err) != LKS_OK)
@@ -462,6 +476,7 @@ bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine
 {
     struct lks_pending *p = &e->pending;
     bool sign = sign_due(e, now);
+    note_slow(e, lks_engine_now(e, now).wall);
     if (e->broken || e->following || e->under_way || (p->row_count == 0 && !sign))
         return false;
     *out = (struct lks_engine_batch){
@@ -473,6 +488,8 @@ bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine
         .sign = sign,
         .last = e->seq,
     };
+    if (p->row_count > 0)
+        e->under_way_from = p->rows[0].time;
     pending_init(p);
     point(out);
     if (sign) {

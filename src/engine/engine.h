@@ -40,6 +40,7 @@
 #include "trust/chain.h"
 
 #define LKS_ENGINE_BATCH_ROWS_MAX 8192
+#define LKS_ENGINE_SLOW           LKS_SECOND /* rows are durable within that, or it counts when */
 
 struct lks_engine_options {
     const struct lks_facts *facts;     /* outlive the engine, as does the store */

@@ -3,6 +3,7 @@
 #define LKS_ENGINE_ENGINE_PARTS_H
 
 #include "core/shelf.h"
+#include "core/standing.h"
 #include "engine/engine.h"
 
 /* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and
@@ -29,6 +30,7 @@ struct lks_engine {
     struct lks_now base;          /* when the journal's clock was last the wall's */
     uint64_t epoch;               /* of our lease; 0: there is none */
     bool under_way, stalled;
+    lks_ms under_way_from; /* when the first row of the last batch was decided; 0: that was noted */
     bool following; /* another leads: rows come from the store, and nothing is decided here */
     bool broken;    /* a record was applied in part: nothing may leave any more */
     struct lks_err why;

@@ -348,6 +348,8 @@ enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t
     e->following = false;
     e->epoch = epoch;
     e->signed_at = now.mono;
+    /* How long its rows took, only the last leader knew. */
+    lks_standing_slow(&e->state, 0, lks_engine_now(e, now).wall);
     if (lks_pulse_restart(&e->state, lks_engine_now(e, now), err) != LKS_OK ||
         lks_engine_turn(e, now, &event, NULL, &d, &needs, err) != LKS_OK)
         return err->code;

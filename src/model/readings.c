@@ -19,6 +19,9 @@
         n, LKS_READING_HEALTH, false, about                                                        \
     }
 
+/* Of any component, and no identity as all else that is called after one. */
+#define PACKAGE_CHANGED "COMPONENT.package.changed"
+
 /* clang-format off */
 const struct lks_reading_kind lks_reading_kinds[] = {
     /* The driver's four numbers, and what else is known of a component beside its version. */
@@ -132,6 +135,9 @@ const struct lks_reading_kind lks_reading_kinds[] = {
      "cuda, python, container or process"},
     {"shadow.*", LKS_READING_COPY, false,
      "a driver library in an image that hides the injected one"},
+    {"image.*", LKS_READING_COPY, false,
+     "nccl, rccl, cudnn or cuda of an image on the node, by its name as Docker, Podman or CRI-O "
+     "keeps it; part is its digest"},
     D("search.skipped", "a place the library search did not look into, and why"),
     D("probe.*", "a probe that did not finish, and why"),
 
@@ -139,6 +145,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("firmware/*", "firmware of each device, by its class; part is the device's part number"),
     I("COMPONENT", "a component of components.csv: the version that runs or would be loaded"),
     I("COMPONENT.package", "version of its package"),
+    H(PACKAGE_CHANGED, "what its package manager last did to it, by its log: when, from, to"),
     I("COMPONENT.build.sha256", "SHA-256 of its file"),
     I("COMPONENT.build.build_id", "ELF build-id of its file"),
 };
@@ -156,6 +163,8 @@ static bool fits(const char *pattern, struct lks_str name)
 const struct lks_reading_kind *lks_reading_kind(struct lks_str name)
 {
     const struct lks_reading_kind *best = NULL;
+    if (lks_str_ends(name, strchr(PACKAGE_CHANGED, '.')))
+        name = LKS_STR(PACKAGE_CHANGED);
     for (size_t i = 0; i < LKS_COUNT(lks_reading_kinds); i++) {
         const struct lks_reading_kind *k = &lks_reading_kinds[i];
         if (lks_str_is(name, k->name))

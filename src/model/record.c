@@ -192,6 +192,7 @@ static const struct lks_record_field tuple_fields[] = {
     TEXT(tuple, first, "The first thing that does not conform."),
     SINCE(2, tuple, basis, TEXT, "The digest of its in-band readings, as a basis record has it."),
     SINCE(2, tuple, whole, TEXT, "The same of all readings, which it is judged by."),
+    SINCE(2, tuple, changed, TEXT, "What the log of the package manager says of what differs."),
 };
 static const struct lks_record_field parts_fields[] = {
     NODE(parts),

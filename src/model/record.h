@@ -270,9 +270,10 @@ struct lks_rec_tuple {
     lks_ms taken;                              /* on the node's clock */
     struct lks_str stack;                      /* digest it was judged against, or empty */
     uint64_t judged, drifted, unmeasured;
-    struct lks_str first; /* of what does not conform, as people read it */
-    struct lks_str basis; /* of its in-band readings */
-    struct lks_str whole; /* of these and the out-of-band ones together: what it is judged by */
+    struct lks_str first;   /* of what does not conform, as people read it */
+    struct lks_str basis;   /* of its in-band readings */
+    struct lks_str whole;   /* of these and the out-of-band ones together: what it is judged by */
+    struct lks_str changed; /* lines: a wrong component, a tab, what its package log says of it */
 };
 struct lks_rec_basis {
     struct lks_str digest, readings; /* core/basis.h */

@@ -111,6 +111,7 @@ static void found_driver(struct lks_libsearch *s, const struct lks_libver_kind *
         found(s, kind->stem, path, st, true);
 }
 
+/* A device stands for what a layer removes from those below: one may have many names there. */
 static void look_at(struct lks_libsearch *s, const char *dir, struct lks_str name)
 {
     char path[LKS_ROOT_PATH_MAX];
@@ -134,7 +135,7 @@ static void look_at(struct lks_libsearch *s, const char *dir, struct lks_str nam
     if (lks_library_is_driver(kind))
         found_driver(s, kind, path, &st);
     else
-        found(s, kind->component, path, &st, false);
+        found(s, kind->component, path, S_ISCHR(st.st_mode) ? NULL : &st, false);
 }
 
 /* Places ------------------------------------------------------------------------------------- */

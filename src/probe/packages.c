@@ -1,6 +1,7 @@
 #include "probe/packages.h"
 
 #include "codec/dpkg.h"
+#include "codec/glob.h"
 #include "codec/version.h"
 
 #include <stdio.h>
@@ -124,4 +125,15 @@ bool lks_packages_release(struct lks_str upstream, char out[LKS_PACKAGES_RELEASE
     if (parts[3] != 0)
         snprintf(out + len, LKS_PACKAGES_RELEASE_SIZE - (size_t)len, ".%u", parts[3]);
     return true;
+}
+
+const struct lks_package_kind *lks_packages_kind(const struct lks_facts *facts, const char *manager,
+                                                 struct lks_str name)
+{
+    for (size_t i = 0; i < facts->packages.count; i++) {
+        const struct lks_package_kind *kind = &facts->packages.rows[i];
+        if (lks_glob_match(kind->pattern, name) && lks_str_is(kind->manager, manager))
+            return kind; /* most names fail at their first letter */
+    }
+    return NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef LKS_PROBE_PACKAGES_H
 #define LKS_PROBE_PACKAGES_H
 
+#include "model/facts.h"
 #include "probe/root.h"
 
 #define LKS_PACKAGES_DPKG_MAX ((size_t)64 << 20) /* bytes of its status file */
@@ -26,6 +27,10 @@ typedef enum lks_code lks_packages_read(struct lks_root *root, lks_installed_fn 
                                         struct lks_err *err) LKS_MUST_CHECK;
 lks_packages_read lks_packages_dpkg;
 lks_packages_read lks_packages_rpm;
+
+/* Which component a package tells of, by packages.csv; NULL: none. `manager` is "dpkg" or "rpm". */
+const struct lks_package_kind *lks_packages_kind(const struct lks_facts *facts, const char *manager,
+                                                 struct lks_str name);
 
 /* The release within a version of AMD's: 6.16.6.30200100 is of 30.20.1, and 6.2.4.50702 of 5.7.2.
  * False where there is none. */

@@ -1,7 +1,7 @@
 #include "codec/version.h"
 #include "probe/clock.h"
+#include "probe/libimages.h"
 #include "probe/libread.h"
-#include "probe/libsearch.h"
 #include "probe/loader.h"
 #include "probe/probes.h"
 #include "probe/toolkit.h"
@@ -14,6 +14,7 @@ struct copy {
     struct lks_library library;
     struct lks_str value; /* the version; empty: not measured */
     struct lks_str note;  /* how the version is known, or why it is not */
+    bool hole;            /* it is no file, as what removes one from the layers below */
 };
 
 struct libraries {
@@ -24,7 +25,8 @@ struct libraries {
     struct lks_err loader_failed;
     struct copy *copies; /* of one kind of place after the other */
     size_t count;
-    int64_t until; /* when reading ends; 0: never */
+    struct lks_findings layers; /* what was found in containers; no list: it failed */
+    int64_t until;              /* when reading ends; 0: never */
     bool cut_short;
 };
 
@@ -298,6 +300,14 @@ static struct lks_str name_of(const struct lks_found *found)
     return at < 0 ? found->of : (struct lks_str){found->of.ptr, (size_t)at};
 }
 
+static bool is_hole(struct libraries *l, struct lks_str path)
+{
+    struct lks_str text = TEXT(l, "%" LKS_STR_FMT, S(path));
+    struct stat st;
+    struct lks_err err;
+    return lks_root_stat(l->p->root, terminated(text), &st, &err) == LKS_OK && !S_ISREG(st.st_mode);
+}
+
 static void read_copy(struct libraries *l, struct copy *c)
 {
     struct lks_err err;
@@ -309,6 +319,7 @@ static void read_copy(struct libraries *l, struct copy *c)
         c->value = finest(&c->library);
         c->note = how_known(l, &c->library);
     } else {
+        c->hole = err.code == LKS_E_INVALID && is_hole(l, c->found.path);
         c->note = err.code == LKS_E_NOT_FOUND ? LKS_STR("it was gone when it was read")
                                               : TEXT(l, "%s", err.msg);
     }
@@ -428,10 +439,28 @@ static void search(struct libraries *l)
     }
     bool room = room_for(l, f);
     for (size_t k = 0; room && k < LKS_COUNT(order); k++) {
+        if (order[k] == LKS_PLACE_CONTAINER)
+            l->layers = f[k];
         for (size_t i = 0; i < f[k].count; i++)
             l->copies[l->count++] = (struct copy){.found = f[k].list[i]};
     }
     l->cut_short = l->cut_short || lks_libsearch_cut_short(&s);
+}
+
+/* The same copies once more, by the names of the images they are in. */
+static void give_images(struct libraries *l)
+{
+    struct lks_image_copy *list = lks_arena_array(l->p->arena, l->count + 1, sizeof(*list));
+    size_t count = 0;
+    if (list == NULL || l->layers.list == NULL)
+        return;
+    for (size_t i = 0; i < l->count; i++) {
+        const struct copy *c = &l->copies[i];
+        if (c->found.kind == LKS_PLACE_CONTAINER && !c->found.shadow)
+            list[count++] =
+                (struct lks_image_copy){c->found.name, c->found.path, c->value, c->note, c->hole};
+    }
+    lks_libimages_tell(l->p, list, count, &l->layers);
 }
 
 static void give_copies(struct libraries *l)
@@ -447,6 +476,7 @@ static void give_copies(struct libraries *l)
         give_copy(l, &l->copies[i]);
         give_copy_build(l, &l->copies[i]);
     }
+    give_images(l);
 }
 
 /* All of it ---------------------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  * highest, and every other version is a reading of its own, of "package NAME". A package that dpkg
  * has not finished with makes the component unmeasured: neither the old nor the new version is
  * really there. */
-#include "codec/glob.h"
 #include "probe/packages.h"
+#include "probe/packages_log.h"
 #include "probe/probe.h"
 #include "probe/probes.h"
 
@@ -90,17 +90,6 @@ static struct lks_str value_of(struct lks_arena *arena, const struct lks_package
 
 /* Collecting --------------------------------------------------------------------------------- */
 
-static const struct lks_package_kind *kind_of(const struct collector *c, struct lks_str name)
-{
-    const struct lks_facts *facts = c->p->facts;
-    for (size_t i = 0; i < facts->packages.count; i++) {
-        const struct lks_package_kind *kind = &facts->packages.rows[i];
-        if (lks_glob_match(kind->pattern, name) && lks_str_is(kind->manager, c->manager->name))
-            return kind; /* most names fail at their first letter */
-    }
-    return NULL;
-}
-
 static bool is_gone(const struct lks_installed *i)
 {
     return lks_str_is(i->state, "not-installed") || lks_str_is(i->state, "config-files");
@@ -128,7 +117,7 @@ static void take(void *ctx, const struct lks_installed *i)
                  c->manager->where, i->fault != NULL ? i->fault : "has no name");
         return;
     }
-    const struct lks_package_kind *kind = kind_of(c, i->name);
+    const struct lks_package_kind *kind = lks_packages_kind(c->p->facts, c->manager->name, i->name);
     struct found *f = kind != NULL ? place_for(c, kind, i->name) : NULL;
     if (f == NULL)
         return;
@@ -330,4 +319,5 @@ void lks_probe_packages(struct lks_probe *p)
         *s = (struct subject){.p = p, .component = component};
         say(s, &c, managers, LKS_COUNT(managers));
     }
+    lks_packages_logs(p);
 }

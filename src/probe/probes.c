@@ -27,7 +27,9 @@ const struct lks_probe_kind lks_probes[] = {
      PROMISES("settings.unattended_upgrades"), false},
     {"containers", "container runtimes, the NVIDIA toolkit, CDI, fabric manager, IMEX, DCGM",
      lks_probe_containers, PROMISES(NULL), false},
-    {"libraries", "every copy of NCCL, cuDNN, CUDA, RCCL and MIOpen in a list of places",
+    {"libraries",
+     "every copy of NCCL, cuDNN, CUDA, RCCL and MIOpen in a list of places, and by the names of "
+     "the images in the stores of Docker, Podman and CRI-O (containerd's database is not read)",
      lks_probe_libraries, PROMISES("nccl", "cudnn"), false},
 };
 const size_t lks_probe_count = LKS_COUNT(lks_probes);

@@ -295,8 +295,16 @@ static enum lks_code feed_all(struct lks_root *root, const char *path, int fd, s
     return code;
 }
 
-enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t max,
-                              lks_root_feed *feed, void *ctx, struct lks_err *err)
+/* Go to where the last `max` bytes begin, less what may be added while they are read. */
+static enum lks_code seek_tail(const char *path, int fd, off_t size, size_t max,
+                               struct lks_err *err)
+{
+    off_t room = max > PIECE ? (off_t)(max - PIECE) : (off_t)max;
+    return lseek(fd, size - room, SEEK_SET) < 0 ? fail_read(err, path, errno) : LKS_OK;
+}
+
+static enum lks_code stream(struct lks_root *root, const char *path, size_t max, bool tail,
+                            lks_root_feed *feed, void *ctx, struct lks_err *err)
 {
     struct stat st = {0};
     int fd = -1;
@@ -307,7 +315,8 @@ enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t ma
         return code;
     code = open_kind(root, path, S_IFREG, O_RDONLY, &fd, &st, err);
     if (code == LKS_OK && st.st_size > 0 && (uint64_t)st.st_size > max && st.st_blocks > 0)
-        code = lks_fail(err, LKS_E_LIMIT, "%s: larger than %zu bytes", path, max);
+        code = tail ? seek_tail(path, fd, st.st_size, max, err)
+                    : lks_fail(err, LKS_E_LIMIT, "%s: larger than %zu bytes", path, max);
     if (code == LKS_OK)
         code = feed_all(root, path, fd, max, feed, ctx, err);
     if (fd >= 0)
@@ -317,16 +326,34 @@ enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t ma
     return code;
 }
 
-enum lks_code lks_root_read(struct lks_root *root, const char *path, size_t max,
-                            struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_root_stream(struct lks_root *root, const char *path, size_t max,
+                              lks_root_feed *feed, void *ctx, struct lks_err *err)
+{
+    return stream(root, path, max, false, feed, ctx, err);
+}
+
+static enum lks_code read_part(struct lks_root *root, const char *path, size_t max, bool tail,
+                               struct lks_buf *out, struct lks_err *err)
 {
     size_t before = out->len;
-    enum lks_code code = lks_root_stream(root, path, max, gather, out, err);
+    enum lks_code code = stream(root, path, max, tail, gather, out, err);
     if (code == LKS_OK)
         code = lks_buf_check(out, err);
     if (code != LKS_OK && out->failed == LKS_OK)
         lks_buf_truncate(out, before);
     return code;
+}
+
+enum lks_code lks_root_read(struct lks_root *root, const char *path, size_t max,
+                            struct lks_buf *out, struct lks_err *err)
+{
+    return read_part(root, path, max, false, out, err);
+}
+
+enum lks_code lks_root_tail(struct lks_root *root, const char *path, size_t max,
+                            struct lks_buf *out, struct lks_err *err)
+{
+    return read_part(root, path, max, true, out, err);
 }
 
 enum lks_code lks_root_line(struct lks_root *root, const char *path, char out[LKS_ROOT_LINE_MAX],

@@ -59,6 +59,10 @@ void lks_root_close(struct lks_root *root);
 enum lks_code lks_root_read(struct lks_root *root, const char *path, size_t max,
                             struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same of a file that may be larger: its last bytes, nearly `max`. A capture gets these. */
+enum lks_code lks_root_tail(struct lks_root *root, const char *path, size_t max,
+                            struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* The first line of a short file, without blanks at its ends; NOT_FOUND also when it is empty. */
 enum lks_code lks_root_line(struct lks_root *root, const char *path, char out[LKS_ROOT_LINE_MAX],
                             struct lks_err *err) LKS_MUST_CHECK;

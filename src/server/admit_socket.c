@@ -27,7 +27,7 @@ struct lks_admit_peer {
     bool reading, writing, closing, closed;
     lks_call_work *work; /* that the question still needs, in the thread pool */
     bool last;           /* nothing more is read */
-    uint64_t since;      /* on the loop's clock: when it last did something */
+    uint64_t since;      /* on the loop's clock: when it began a line or took an answer */
 };
 
 struct lks_admit_socket {
@@ -173,7 +173,8 @@ static void on_alloc(uv_handle_t *handle, size_t size, uv_buf_t *out)
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
 {
     struct lks_admit_peer *p = stream->data;
-    p->since = uv_now(stream->loop);
+    if (p->in.len == p->at)
+        p->since = uv_now(stream->loop); /* a line that has begun has its time for all of it */
     if (n > 0)
         lks_buf_add(&p->in, (struct lks_str){bytes->base, (size_t)n});
     if (n < 0)

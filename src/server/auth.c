@@ -54,8 +54,7 @@ bool lks_auth_knows(const struct lks_state *s, uint32_t node, const struct lks_c
 {
     const struct lks_certificate *known = s->nodes[node].certificates;
     for (size_t i = 0; i < LKS_COUNT(s->nodes[node].certificates); i++) {
-        if (known[i].fingerprint[0] != '\0' &&
-            strcmp(known[i].fingerprint, c->certificate.fingerprint) == 0)
+        if (lks_certificate_is(&known[i], lks_str_from(c->certificate.fingerprint)))
             return true;
     }
     return false;

@@ -90,7 +90,7 @@ const struct lks_config_key lks_config_keys[] = {
      "questions a second of one identity, here and at the API"},
     {"admit.log_sample", LKS_CONFIG_NUMBER, "100", 0, 1000000000, NULL, true, AT(decision_sample),
      "one of so many jobs without a reason against them is in the log of admissions; 0: none"},
-    {"admit.log_bytes", LKS_CONFIG_NUMBER, "1048576", 4096, 1073741824, NULL, false,
+    {"admit.log_bytes", LKS_CONFIG_NUMBER, "1048576", 4096, 33554432, NULL, false,
      AT(decision_bytes), "most bytes of one file of that log"},
     {"admit.log_files", LKS_CONFIG_NUMBER, "16", 2, 10000, NULL, false, AT(decision_files),
      "most of its files; the oldest goes"},

@@ -300,6 +300,7 @@ static bool vouch(struct lks_desk *desk, struct lks_call *call)
     const struct lks_x509_about *about = &call->credential.certificate;
     const struct lks_node *node = &desk->state->nodes[call->node];
     struct lks_str hash = lks_str_from(about->fingerprint); /* used up in the next turn */
+    char shown[LKS_DIGEST_SIZE];
     struct lks_event let_in = {
         .kind = node->enrolled ? LKS_EVENT_RENEW : LKS_EVENT_ENROLL,
         .node = call->node,
@@ -307,7 +308,7 @@ static bool vouch(struct lks_desk *desk, struct lks_call *call)
         .certificate = {.token_hash = hash,
                         .fingerprint = lks_str_from(about->fingerprint),
                         .serial = lks_str_from(about->serial),
-                        .shown = lks_str_from(node->certificates[0].fingerprint),
+                        .shown = lks_str_from(lks_certificate_text(&node->certificates[0], shown)),
                         .expires = (lks_ms)about->not_after * LKS_SECOND},
     };
     if (!node->enrolled) {

@@ -20,6 +20,8 @@ static bool make_room(struct lks_desk *desk)
     uint32_t pools = desk->state->pool_count;
     if (pools <= desk->observed_room)
         return true;
+    if (!lks_metrics_pools(&desk->metrics, pools * 2))
+        return false;
     struct lks_desk_observed *grown = calloc((size_t)pools * 2, sizeof(*grown));
     if (grown == NULL)
         return false;
@@ -28,7 +30,7 @@ static bool make_room(struct lks_desk *desk)
     free(desk->observed);
     desk->observed = grown;
     desk->observed_room = pools * 2;
-    return lks_metrics_pools(&desk->metrics, desk->observed_room);
+    return true;
 }
 
 /* The job asked once in each pool of its nodes. */

@@ -13,13 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { COLLECT_SLICE = 64, DAY_S = 86400 };
+enum {
+    COLLECT_SLICE = 64,
+    LOOKS_MAX = 50000, /* at stacks that may need an artifact, before others have their turn */
+    DAY_S = 86400,
+};
 
 void lks_handle_artifacts(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
     struct lks_str after = lks_call_text(call, "after"), next = {0};
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (uint32_t i = 0; i < s->artifact_count && next.len == 0; i++) {
@@ -35,7 +39,8 @@ void lks_handle_artifacts(struct lks_desk *desk, struct lks_call *call)
         lks_view_time(&w, "added", a->added);
         lks_json_bool(&w, "needed", lks_artifact_needed(s, digest));
         lks_json_end(&w, '}');
-        if (--left == 0 && i + 1 < s->artifact_count)
+        looked += s->stack_count;
+        if ((--left == 0 || looked >= LOOKS_MAX) && i + 1 < s->artifact_count)
             next = digest;
     }
     lks_json_end(&w, ']');
@@ -122,17 +127,18 @@ static void tell_stored(struct lks_call *call, uint64_t seq)
     lks_json_end(&w, '}');
 }
 
-/* It is there as a whole, and is what it is called. */
+/* It is there as a whole, and is what it is called. The record it may have had when it began to
+ * come may have ended since. */
 static void record(struct lks_desk *desk, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_depot_ask *ask = call->depot;
+    struct lks_str name = lks_call_text(call, "name"), digest = lks_str_from(ask->digest);
     ask->act = LKS_DEPOT_NOTHING;
-    if (ask->known) {
+    if (lks_state_artifact(desk->state, digest) != NULL) {
         tell_stored(call, 0);
         return;
     }
-    struct lks_str name = lks_call_text(call, "name"), digest = lks_str_from(ask->digest);
     struct lks_event event = {
         .kind = LKS_EVENT_ARTIFACT,
         .artifact = {digest, name.len > 0 ? name : digest, ask->size, {0}},
@@ -211,8 +217,9 @@ static bool let_go(struct lks_desk *desk, struct lks_call *call, struct lks_str 
 }
 
 /* All that have a record now: the rest of the files go. */
-static void list_recorded(const struct lks_state *s, struct lks_call *call)
+static void list_recorded(const struct lks_desk *desk, struct lks_call *call)
 {
+    const struct lks_state *s = desk->state;
     struct lks_depot_ask *ask = call->depot;
     ask->recorded = calloc((size_t)s->artifact_count + 1, sizeof(*ask->recorded));
     if (ask->recorded == NULL) {
@@ -225,6 +232,9 @@ static void list_recorded(const struct lks_state *s, struct lks_call *call)
     ask->recorded_count = s->artifact_count;
     ask->act = LKS_DEPOT_COLLECT;
     call->status = 200;
+    /* A record that somebody else ended a moment ago is over once that is durable: a file whose
+     * record came back would be missed. */
+    call->needs = lks_engine_seq(desk->engine);
 }
 
 /* In slices: the cursor is behind the first artifact that was not looked at. */
@@ -233,11 +243,12 @@ void lks_handle_collect(struct lks_desk *desk, struct lks_call *call)
     const struct lks_state *s = desk->state;
     lks_ms kept = lks_daemon_config(desk->daemon)->depot_keep_days * DAY_S * LKS_SECOND;
     uint32_t at = call->cursor > 0 ? (uint32_t)call->cursor - 1 : 0;
+    uint64_t looked = 0;
     if (desk->following) {
         lks_call_problem(call, LKS_E_REFUSED, "another controller leads, and collects");
         return;
     }
-    for (unsigned i = 0; i < COLLECT_SLICE && at < s->artifact_count; i++) {
+    for (unsigned i = 0; i < COLLECT_SLICE && looked < LOOKS_MAX && at < s->artifact_count; i++) {
         const struct lks_state_artifact *a = &s->artifacts[at];
         struct lks_str digest = lks_state_text(s, a->digest);
         bool gone = a->added + kept <= desk->now.wall && !lks_artifact_needed(s, digest) &&
@@ -246,8 +257,9 @@ void lks_handle_collect(struct lks_desk *desk, struct lks_call *call)
             return;
         call->depot->gone += gone;
         at += !gone; /* the next one took its place */
+        looked += s->stack_count;
     }
     call->cursor = (uint64_t)at + 1;
     if (at >= s->artifact_count)
-        list_recorded(s, call);
+        list_recorded(desk, call);
 }

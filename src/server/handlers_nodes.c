@@ -11,6 +11,7 @@
 
 enum {
     SCAN_MAX = 25000,  /* nodes that one call looks at; the next page goes on */
+    READ_MAX = 256,    /* the same, of bases that it reads for them */
     TOKEN_TTL = 86400, /* seconds */
     COMMAND_TTL = 3600,
 };
@@ -24,7 +25,8 @@ struct filter {
     uint64_t liveness, judged;
     int intake, held; /* -1: either */
     struct lks_str component, version;
-    char *seen; /* owned; by tuple: 0 not looked at, 1 has it, 2 has it not */
+    char *seen;    /* owned; by basis: 0 not looked at, 1 has it, 2 has it not */
+    uint32_t read; /* how many were looked at */
 };
 
 static void filter_fini(struct filter *f)
@@ -92,8 +94,10 @@ static bool node_has(const struct lks_state *s, const struct lks_node *n, struct
 {
     if (n->whole == 0)
         return false;
-    if (f->seen[n->whole] == 0)
+    if (f->seen[n->whole] == 0) {
         f->seen[n->whole] = readings_have(lks_state_readings(s, n->whole), f) ? 1 : 2;
+        f->read++;
+    }
     return f->seen[n->whole] == 1;
 }
 
@@ -145,7 +149,7 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
     uint32_t end = f.impossible ? i : s->node_count, looked = 0;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
-    for (; i < end && left > 0 && looked < SCAN_MAX; i++) {
+    for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {
         if (!lks_desk_sees(&sight, i))
             continue;
         looked++;

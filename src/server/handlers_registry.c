@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+enum { EXPOSURE_SLICE = 10000 }; /* nodes that are copied before others have their turn */
+
 /* Stacks ------------------------------------------------------------------------------------ */
 
 static void put_pools(struct lks_json_writer *w, const struct lks_state *s, lks_text digest)
@@ -316,9 +318,36 @@ static bool sees(void *ctx, uint32_t node)
     return lks_desk_sees(ctx, node);
 }
 
-static lks_day today(const struct lks_desk *desk)
+static void drop_exposure(void *memory)
 {
-    return lks_day_of((int64_t)(desk->now.wall / LKS_SECOND));
+    lks_exposure_free(memory);
+}
+
+/* In slices: the fleet is copied, and `work` looks at the copy where nobody waits for it. */
+static void ask_exposure(struct lks_desk *desk, struct lks_call *call, lks_call_work *work)
+{
+    const struct lks_book *book = lks_engine_book(desk->engine);
+    struct lks_exposure_fleet *e = call->memory;
+    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    struct lks_err err = {0};
+    bool done = false;
+    enum lks_code code = e == NULL ? lks_exposure_new(book->facts, &e, &err) : LKS_OK;
+    call->memory = e;
+    call->drop = drop_exposure;
+    call->cursor = 1;
+    if (code == LKS_OK)
+        code = lks_exposure_read(e, desk->state, book, EXPOSURE_SLICE, sight.all ? NULL : sees,
+                                 &sight, &done, &err);
+    if (code != LKS_OK)
+        lks_call_problem_err(call, &err);
+    else if (done)
+        call->work = work;
+    call->needs = lks_engine_seq(desk->engine); /* what the last slice saw */
+}
+
+static lks_day today(void)
+{
+    return lks_day_of((int64_t)(lks_daemon_now().wall / LKS_SECOND));
 }
 
 /* The object is begun; what is in it, or why not. */
@@ -330,24 +359,29 @@ static void end_exposure(struct lks_call *call, struct lks_json_writer *w, enum 
         lks_call_problem_err(call, err);
 }
 
-void lks_handle_advisories(struct lks_desk *desk, struct lks_call *call)
+static void find_advisories(struct lks_call *call)
 {
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
     struct lks_json_writer w = lks_call_json(call);
     struct lks_err err = {0};
-    enum lks_code code = lks_exposure_advisories(desk->state, lks_engine_book(desk->engine),
-                                                 lks_call_text(call, "cve"), today(desk),
-                                                 sight.all ? NULL : sees, &sight, &w, &err);
+    enum lks_code code =
+        lks_exposure_advisories(call->memory, lks_call_text(call, "cve"), today(), &w, &err);
+    end_exposure(call, &w, code, &err);
+}
+
+void lks_handle_advisories(struct lks_desk *desk, struct lks_call *call)
+{
+    ask_exposure(desk, call, find_advisories);
+}
+
+static void find_lifecycle(struct lks_call *call)
+{
+    struct lks_json_writer w = lks_call_json(call);
+    struct lks_err err = {0};
+    enum lks_code code = lks_exposure_lifecycle(call->memory, today(), &w, &err);
     end_exposure(call, &w, code, &err);
 }
 
 void lks_handle_lifecycle(struct lks_desk *desk, struct lks_call *call)
 {
-    struct lks_desk_view sight = lks_desk_sight(desk, call);
-    struct lks_json_writer w = lks_call_json(call);
-    struct lks_err err = {0};
-    enum lks_code code =
-        lks_exposure_lifecycle(desk->state, lks_engine_book(desk->engine), today(desk),
-                               sight.all ? NULL : sees, &sight, &w, &err);
-    end_exposure(call, &w, code, &err);
+    ask_exposure(desk, call, find_lifecycle);
 }

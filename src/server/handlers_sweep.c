@@ -13,6 +13,8 @@
 #define ENDPOINTS_MEMORY_MAX ((size_t)512 << 20)
 #define DAY_MS               ((lks_ms)86400 * LKS_SECOND)
 
+enum { SCAN_MAX = 20000 }; /* nodes that one page of pools looks at */
+
 struct lks_desk_endpoint {
     struct lks_str name, site, url; /* in the list's arena */
     lks_ms every, due;
@@ -299,11 +301,11 @@ void lks_handle_sweeps(struct lks_desk *desk, struct lks_call *call)
     struct lks_str after = lks_call_text(call, "after"), last = {0};
     uint32_t i =
         after.len > 0 ? lks_state_pool(s, after) + 1 : 0; /* no such pool: from the first */
-    uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
+    uint64_t looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     lks_ms now = lks_engine_now(desk->engine, desk->now).wall;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
-    for (; i < s->pool_count && left > 0; i++) {
+    for (; i < s->pool_count && left > 0 && looked < SCAN_MAX; i++) {
         const struct lks_state_pool *p = &s->pools[i];
         struct lks_scope scope = {.pool = lks_state_text(s, p->name)};
         if (!p->known || p->sweep == 0 || !lks_desk_may(desk, call, LKS_MAY_READ, scope))
@@ -312,6 +314,7 @@ void lks_handle_sweeps(struct lks_desk *desk, struct lks_call *call)
         uint32_t never = 0;
         lks_sweep_age(s, lks_engine_book(desk->engine), i, now, &oldest, &never);
         last = scope.pool;
+        looked += p->nodes;
         left--;
         lks_json_begin(&w, NULL, '{');
         lks_json_text(&w, "pool", scope.pool);

@@ -59,12 +59,12 @@ static void seen_path(const struct lks_daemon *d, char out[PATH_BYTES_MAX])
     snprintf(out, PATH_BYTES_MAX, "%s/seen-head", lks_daemon_config(d)->data.ptr);
 }
 
-/* "SEQ HASH" */
+/* "SEQ HASH" and perhaps the end of a line. */
 static bool parse_seen(struct lks_str text, struct lks_engine_place *out)
 {
-    struct lks_str seq, hash;
-    return lks_str_cut(lks_str_trim(text), ' ', &seq, &hash) &&
-           lks_str_number(seq, INT64_MAX, &out->seq) &&
+    struct lks_str line, rest, seq, hash;
+    lks_str_cut(text, '\n', &line, &rest);
+    return lks_str_cut(line, ' ', &seq, &hash) && lks_str_number(seq, INT64_MAX, &out->seq) &&
            lks_hex_read(hash, out->hash, LKS_HASH_BYTES);
 }
 

@@ -203,7 +203,7 @@ const struct lks_route lks_routes[] = {
      "A sealed copy of everything, for `lockstep restore`"},
     {"GET", "/v1/artifacts", "artifacts", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE,
      &lks_query_page, NO_BODY, FORM(lks_form_artifacts), 0, NULL, lks_handle_artifacts,
-     "What the depot holds"},
+     "What the depot holds. A page may be short and still have a next one"},
     {"GET", "/v1/artifacts/{digest}", "artifact", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE,
      &lks_query_part, NO_BODY, TYPE("application/octet-stream"), DEPOT, NULL, lks_handle_artifact,
      "An artifact, or one range of it; with `part=1` how much of it is there"},

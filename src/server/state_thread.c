@@ -386,6 +386,7 @@ static void answer_rest(struct lks_state_thread *t, struct lks_call *call)
         next = next_of(call);
         lks_call_problem(call, LKS_E_UNAVAILABLE,
                          "lockstepd ends; whether this took effect shows when it runs again");
+        call->at_store = NULL; /* it would not come back from there */
         finish(t, call);
     }
 }
@@ -489,6 +490,11 @@ static void take_question(void *ctx, struct lks_call *call)
 {
     struct lks_state_thread *t = ctx;
     look_at_clocks(t);
+    if (t->stopping) { /* else those who go on asking would keep us */
+        lks_call_problem(call, LKS_E_UNAVAILABLE, "lockstepd is about to end");
+        finish(t, call);
+        return;
+    }
     take_call(t, call);
     after(t);
 }

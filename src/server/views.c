@@ -123,10 +123,11 @@ void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_
 
 static void put_certificate(struct lks_json_writer *w, const struct lks_certificate *c)
 {
-    if (c->fingerprint[0] == '\0')
+    char fingerprint[LKS_DIGEST_SIZE];
+    if (lks_certificate_text(c, fingerprint)[0] == '\0')
         return;
     lks_json_begin(w, "certificate", '{');
-    lks_json_cstr(w, "fingerprint", c->fingerprint);
+    lks_json_cstr(w, "fingerprint", fingerprint);
     lks_view_time(w, "expires", c->expires);
     lks_json_end(w, '}');
 }

@@ -117,8 +117,10 @@ static struct ctl *await_leader(struct site *s, const struct ctl * not )
                 return &s->controllers[i];
         ctl_rest(LOOK_MS);
     }
-    for (size_t i = 0; i < COUNT; i++)
-        printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(ctl_log(&s->controllers[i])));
+    for (size_t i = 0; i < COUNT; i++) {
+        struct lks_str log = ctl_log(&s->controllers[i]);
+        printf("%" LKS_STR_FMT "\n", LKS_STR_ARG(log));
+    }
     CHECK(false);
     return NULL;
 }
@@ -296,7 +298,7 @@ static void kill_leader(struct site *s)
     if (leader == NULL)
         return;
     ctl_kill(leader);
-    (void)await_leader(s, leader);
+    (void)await_leader(s, NULL); /* the other, or the same one again */
 }
 
 static void kill_primary(struct site *s)
@@ -413,6 +415,23 @@ static void check_forwarding(struct site *s, const struct ctl *follower)
     }
 }
 
+/* A database without what was seen in it is not taken. */
+static void check_seen(struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    char path[128];
+    (void)ctl_stop(c, SETTLE_MS);
+    snprintf(path, sizeof(path), "%s/seen-head", c->data);
+    FILE *file = fopen(path, "we");
+    if (CHECK(file != NULL)) {
+        fprintf(file, "999999 %064d\n", 0);
+        CHECK(fclose(file) == 0);
+    }
+    lks_buf_init(&said, SAID_MAX);
+    CHECK_INT(ctl_refused(c, &said), 1);
+    CHECK_HAS(lks_buf_view(&said), "row 999999 was seen in it");
+}
+
 static void test_a_follower_answers_as_long_as_it_knows(void)
 {
     LKS_CLEANUP(site_fini) struct site s;
@@ -420,7 +439,7 @@ static void test_a_follower_answers_as_long_as_it_knows(void)
     if (!site_init(&s))
         return;
     struct ctl *leader = await_leader(&s, NULL);
-    const struct ctl *follower = other_of(&s, leader);
+    struct ctl *follower = other_of(&s, leader);
     await_follower(&s, follower);
     check_forwarding(&s, follower);
     CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &before), 200);
@@ -437,6 +456,7 @@ static void test_a_follower_answers_as_long_as_it_knows(void)
     ctl_rest(STALE_MS);
     CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &again), 200);
     CHECK(!says(&again, "\"behind\""));
+    check_seen(other_of(&s, leader));
 }
 
 int main(void)
