@@ -1,175 +1,17 @@
-#include "core/admit.h"
+#include "tests/admits.h"
 
 #include "codec/hostlist.h"
-#include "tests/jobs.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 
-enum { TOLD_MAX = 1 << 20, MEMORY = 64 << 20 };
-
-/* Stacks ------------------------------------------------------------------------------------- */
-
-#define NVIDIA(name, more)                                                                         \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h200-8]\ncomponents:\n"                                                        \
-    "  kernel: {version: '6.8.0-71-generic'}\n"                                                    \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n"                                                  \
-    "  container-toolkit: {version: '1.19.1'}\n"                                                   \
-    "  dcgm: {version: '4.5.3'}\n"                                                                 \
-    "  doca-ofed: {absent: the drivers of the kernel are used}\n" more
-
-#define ROCM                                                                                       \
-    "---\nlockstep: 1\nkind: Stack\nname: rocm\nversion: '1'\nvendor: amd\n"                       \
-    "hardware: [mi300x-oam-8]\ncomponents:\n"                                                      \
-    "  kernel: {version: '6.8.0-85-generic'}\n"                                                    \
-    "  amdgpu: {version: '30.30.3'}\n"                                                             \
-    "  rocm: {version: '7.2.2', owner: image}\n"                                                   \
-    "  rccl: {version: '2.27.7', owner: image}\n"
-
-/* golden leaves all three to images; lax has tested a window of NCCL and installs the rest; bare
- * pins no collective library; rocm is AMD's. A stack called otherwise is not in the book. */
-static const char stacks[] = NVIDIA("golden", "  cuda: {version: '12.8.1', owner: image}\n"
-                                              "  cudnn: {version: '9.7.0', owner: image}\n"
-                                              "  nccl: {version: '2.28.9', owner: image}\n")
-    NVIDIA("lax", "  cuda: {version: '12.8.1'}\n"
-                  "  cudnn: {version: '9.7.0'}\n"
-                  "  nccl: {version: '2.28.9'}\nwindows: {nccl: '>=2.28.3 <2.29'}\n")
-        NVIDIA("bare", "  cuda: {version: '12.8.1'}\n"
-                       "  nccl: {absent: jobs bring what they like}\n") ROCM;
-
-/* Four nodes that are as they should be, in a pool of one posture. */
-#define POOL(posture, enforce) "pool train " posture " " enforce " golden\n"
-#define GOOD                                                                                       \
-    "nodes g[1-4] train\n"                                                                         \
-    "verdict gold golden driver=580 nccl=\n"                                                       \
-    "run g[1-4] gold\n"
-#define TRAIN POOL("pre-training", "on") GOOD
-
-/* Asking ------------------------------------------------------------------------------------- */
-
-/* "REF RANKS" of each image, with ';' between two. */
-static size_t read_images(const char *text, struct lks_admit_image *out)
-{
-    struct lks_str rest = lks_str_from(text), one;
-    size_t count = 0;
-    while (rest.len > 0) {
-        (void)lks_str_cut(rest, ';', &one, &rest);
-        (void)lks_str_cut(one, ' ', &out[count].ref, &out[count].ranks);
-        count++;
-    }
-    return count;
-}
-
-/* A digest as "sha256:*": what it is is for other tests. */
-static void add_masked(struct lks_buf *out, struct lks_str text)
-{
-    static const char mark[] = "sha256:";
-    ptrdiff_t at = lks_str_find(text, LKS_STR("sha256:"));
-    size_t head = at < 0 ? text.len : (size_t)at + sizeof(mark) - 1;
-    lks_buf_add(out, (struct lks_str){text.ptr, head});
-    if (at >= 0)
-        lks_buf_addf(out, "*%.*s", (int)(text.len - head - 64), text.ptr + head + 64);
-}
-
-static void tell_list(struct lks_buf *out, const char *word, const struct lks_admit_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct lks_admit_no *no = &list->items[i];
-        lks_buf_addf(out, "%s %s", word, lks_bar_words[no->bar]);
-        if (no->node.len > 0)
-            lks_buf_addf(out, " %.*s", LKS_STR_ARG(no->node));
-        if (no->image.len > 0)
-            lks_buf_addf(out, " %.*s", LKS_STR_ARG(no->image));
-        if (no->ranks.len > 0)
-            lks_buf_addf(out, " %.*s", LKS_STR_ARG(no->ranks));
-        if (no->pool.len > 0)
-            lks_buf_addf(out, " in %.*s", LKS_STR_ARG(no->pool));
-        lks_buf_addc(out, ':');
-        lks_buf_addc(out, ' ');
-        add_masked(out, no->text);
-        lks_buf_addc(out, '\n');
-    }
-}
-
-/* The answer: "yes STACK +MS" or "no STACK", then a line for each reason. */
-static void tell(const struct lks_admit *a, struct lks_buf *out)
-{
-    lks_buf_addf(out, "%s %.*s", a->yes ? "yes" : "no", LKS_STR_ARG(a->stack));
-    if (a->yes)
-        lks_buf_addf(out, " +%lld", (long long)(a->valid_until - a->asked));
-    if (a->overridden)
-        lks_buf_addf(out, " by override: %.*s", LKS_STR_ARG(a->override));
-    lks_buf_addc(out, '\n');
-    tell_list(out, "refused", &a->refused);
-    tell_list(out, "warned", &a->warned);
-}
-
-struct question {
-    const char *nodes, *stack, *images, *nccl;
-    lks_ms behind;
-};
-
-static enum lks_code ask(struct lks_jobs *j, const struct question *q, struct lks_buf *out,
-                         struct lks_err *err)
-{
-    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    LKS_CLEANUP(lks_admit_fini) struct lks_admit answer = {0};
-    struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX];
-    struct lks_hostlist list = {0};
-    struct lks_book book = lks_jobs_book(j);
-    lks_arena_init(&arena, MEMORY);
-    LKS_ASSERT(lks_hostlist_parse(lks_str_from(q->nodes), &arena, &list, err) == LKS_OK);
-    const struct lks_admit_ask asked = {
-        .job = LKS_STR("j"),
-        .names = list.names,
-        .count = list.count,
-        .stack = lks_str_from(q->stack != NULL ? q->stack : ""),
-        .images = images,
-        .image_count = read_images(q->images != NULL ? q->images : "", images),
-        .nccl = lks_str_from(q->nccl != NULL ? q->nccl : ""),
-        .behind = q->behind,
-    };
-    enum lks_code code = lks_admit(&j->asked.state, &book, j->asked.now, &asked, &answer, err);
-    if (code == LKS_OK)
-        tell(&answer, out);
-    return code;
-}
+enum { MEMORY = 64 << 20 };
 
 /* Every reason ------------------------------------------------------------------------------- */
 
-struct row {
-    const char *name;
-    const char *fleet; /* as tests/jobs.h has it */
-    struct question q;
-    const char *answer;
-};
-
-static void check_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
-        struct lks_err err = {0};
-        lks_test_case("%s", rows[i].name);
-        lks_buf_init(&told, TOLD_MAX);
-        lks_jobs_init(&j, stacks);
-        lks_jobs_tell(&j, rows[i].fleet);
-        if (CHECK_CODE(ask(&j, &rows[i].q, &told, &err), LKS_OK))
-            CHECK_STR(lks_buf_view(&told), rows[i].answer);
-        else
-            printf("%s\n", err.msg);
-    }
-}
-
-#define ALL                                                                                        \
-    {                                                                                              \
-        .nodes = "g[1-4]"                                                                          \
-    }
 #define START "1970-01-01T00:16:40.000Z"
 
-static const struct row bars[] = {
+static const struct lks_admits_row bars[] = {
     {"nothing is wrong", TRAIN, ALL, "yes golden +60000\n"},
     {"one of several pools' nodes", TRAIN, {.nodes = "g3"}, "yes golden +60000\n"},
     {"no such node",
@@ -276,6 +118,22 @@ static const struct row bars[] = {
      "pool train pre-training on golden deviations\n" GOOD
      "verdict b2 golden driver=575!580\nrun g2 b2\ndeviation g2 *\n",
      ALL, "no golden\nrefused disagrees g2 in train: driver 575, where 3 of 4 have 580\n"},
+    {"also in what is no component",
+     "pool train pre-training on golden deviations\n" GOOD
+     "verdict b2 golden driver=580 settings.ecc=0!1\nrun g2 b2\ndeviation g2 *\n",
+     ALL,
+     "no golden\nrefused disagrees g2 in train: settings.ecc 0 by a deviation that 3 of 4 do not "
+     "run\n"},
+    {"the odd one is without it",
+     "pool train pre-training on golden deviations\n" GOOD
+     "verdict b2 golden driver=580 settings.ecc=0!1\nrun g[2-4] b2\ndeviation g[2-4] *\n",
+     ALL,
+     "no golden\nrefused disagrees g1 in train: not the deviation that 3 of 4 run: settings.ecc "
+     "0\n"},
+    {"all run it",
+     "pool train pre-training on golden deviations\n" GOOD
+     "verdict b2 golden driver=580 settings.ecc=0!1\nrun g[1-4] b2\ndeviation g[1-4] *\n",
+     ALL, "yes golden +60000\n"},
     {"domain: another member runs something else",
      POOL("batch", "on") "nodes g[1-2] train r1\nverdict gold golden driver=580\n"
                          "verdict b2 golden driver=581\nrun g1 gold\nrun g2 b2\n",
@@ -320,7 +178,7 @@ static const struct row bars[] = {
 
 static void test_bars(void)
 {
-    check_rows(bars, LKS_COUNT(bars));
+    lks_admits_check(bars, LKS_COUNT(bars));
 }
 
 /* Agreement ---------------------------------------------------------------------------------- */
@@ -328,14 +186,9 @@ static void test_bars(void)
 /* g1 to g3 alike, g4 with another driver that its stack's window takes. */
 #define ODD "verdict b4 golden driver=581 nccl=\nrun g4 b4\n"
 
-/* A second pool, with a stack that says otherwise. */
-#define SECOND(posture, enforce)                                                                   \
-    "pool second " posture " " enforce " lax\nnodes h[1-2] second\n"                               \
-    "verdict other lax driver=580 nccl=\nrun h[1-2] other\n"
-
 #define DISAGREES(verb) verb " disagrees g4 in train: driver 581, where 3 of 4 have 580\n"
 
-static const struct row gangs[] = {
+static const struct lks_admits_row gangs[] = {
     {"pre-training agrees", POOL("pre-training", "on") GOOD ODD, ALL,
      "no golden\n" DISAGREES("refused")},
     {"post-training agrees: it is the trainer", POOL("post-training", "on") GOOD ODD, ALL,
@@ -440,12 +293,12 @@ static const struct row gangs[] = {
 
 static void test_gangs(void)
 {
-    check_rows(gangs, LKS_COUNT(gangs));
+    lks_admits_check(gangs, LKS_COUNT(gangs));
 }
 
 /* What enforce means ------------------------------------------------------------------------- */
 
-static const struct row enforce[] = {
+static const struct lks_admits_row enforce[] = {
     {"observe: it would have been no", POOL("pre-training", "observe") GOOD "hold g2\n", ALL,
      "yes golden +60000\nwarned held g2 in train: held by kim: fan\n"},
     {"warn: the same", POOL("pre-training", "warn") GOOD "hold g2\n", ALL,
@@ -476,7 +329,7 @@ static const struct row enforce[] = {
 
 static void test_enforce(void)
 {
-    check_rows(enforce, LKS_COUNT(enforce));
+    lks_admits_check(enforce, LKS_COUNT(enforce));
 }
 
 /* Overrides ---------------------------------------------------------------------------------- */
@@ -485,7 +338,7 @@ static void test_enforce(void)
 #define OVER(ms)                                                                                   \
     "yes golden +" ms " by override: deadline\nrefused held g2 in train: held by kim: fan\n"
 
-static const struct row overrides[] = {
+static const struct lks_admits_row overrides[] = {
     {"a person says yes", TRAIN "hold g2\noverride j g[1-4] 600000\n", ALL, OVER("60000")},
     {"a yes lasts no longer than the override", TRAIN "hold g2\noverride j g[1-4] 30000\n", ALL,
      OVER("30000")},
@@ -524,144 +377,14 @@ static const struct row overrides[] = {
 
 static void test_overrides(void)
 {
-    check_rows(overrides, LKS_COUNT(overrides));
-}
-
-/* Images ------------------------------------------------------------------------------------- */
-
-#define IMAGES                                                                                     \
-    "image r.io/good:1 nccl=2.28.9 cudnn=9.7.0 cuda=12.8\n"                                        \
-    "image r.io/good:2 nccl=2.28.9+cuda12.8 cudnn=9.7.0.66 cuda=12.8.1\n"                          \
-    "image r.io/near:1 nccl=2.28.7 cudnn=9.7.0 cuda=12.8\n"                                        \
-    "image r.io/old:1 nccl=2.20.5 cudnn=9.7.0 cuda=12.8\n"                                         \
-    "image r.io/dnn:1 nccl=2.28.9 cudnn=8.9.7 cuda=12.8\n"                                         \
-    "image r.io/half:1 nccl=2.28.9 cuda=12.8\n"                                                    \
-    "image r.io/amd:1 rccl=2.27.7\n"
-#define PINNED(posture, enforce, stack)                                                            \
-    "pool train " posture " " enforce " " stack "\nnodes g[1-4] train\nverdict v " stack           \
-    " driver=580 nccl=2.28.9\nrun g[1-4] v\n" IMAGES
-#define UNRESOLVED(verb)                                                                           \
-    verb " image r.io/x:1 in train: what it brings is not known: it is not in the catalogue "      \
-         "(lockstep image add) nor in NVIDIA's tables\n"
-#define OLD(verb, pin)                                                                             \
-    verb " image r.io/old:1 in train: brings NCCL 2.20.5 (catalogue sbom), pinned " pin "\n"
-
-#define WITH(list)                                                                                 \
-    {                                                                                              \
-        .nodes = "g[1-4]", .images = (list)                                                        \
-    }
-
-static const struct row images[] = {
-    {"the pinned libraries", PINNED("pre-training", "on", "golden"), WITH("r.io/good:1"),
-     "yes golden +60000\n"},
-    {"in two images, each half of the ranks", PINNED("pre-training", "on", "golden"),
-     WITH("r.io/good:1 0-1;r.io/good:2 2,3"), "yes golden +60000\n"},
-    {"another NCCL", PINNED("pre-training", "on", "golden"), WITH("r.io/old:1"),
-     "no golden\n" OLD("refused", "2.28.9")},
-    {"another NCCL on some ranks", PINNED("pre-training", "on", "golden"),
-     WITH("r.io/good:1 0-2;r.io/old:1 3"),
-     "no golden\nrefused image r.io/old:1 3 in train: brings NCCL 2.20.5 (catalogue sbom), pinned "
-     "2.28.9\n"},
-    {"another NCCL, observed", PINNED("pre-training", "observe", "golden"), WITH("r.io/old:1"),
-     "yes golden +60000\n" OLD("warned", "2.28.9")},
-    {"another NCCL in a batch pool that pins it", PINNED("batch", "on", "golden"),
-     WITH("r.io/old:1"), "no golden\n" OLD("refused", "2.28.9")},
-    {"inside the window", PINNED("pre-training", "on", "lax"), WITH("r.io/near:1"),
-     "yes lax +60000\n"},
-    {"two builds inside the window", PINNED("pre-training", "on", "lax"),
-     WITH("r.io/good:1 0-1;r.io/near:1 2-3"),
-     "no lax\nrefused image r.io/near:1 2-3 in train: brings NCCL 2.28.7, where r.io/good:1 brings "
-     "NCCL 2.28.9\n"},
-    {"two builds where nobody has to agree", PINNED("batch", "on", "lax"),
-     WITH("r.io/good:1 0-1;r.io/near:1 2-3"), "yes lax +60000\n"},
-    {"outside the window", PINNED("pre-training", "on", "lax"), WITH("r.io/old:1"),
-     "no lax\n" OLD("refused", "2.28.9, tested >=2.28.3 <2.29")},
-    {"two builds where none is pinned", PINNED("pre-training", "on", "bare"),
-     WITH("r.io/old:1 0;r.io/good:1 1-3"),
-     "no bare\nrefused image r.io/good:1 1-3 in train: brings NCCL 2.28.9, where r.io/old:1 brings "
-     "NCCL 2.20.5\n"},
-    {"one build where none is pinned", PINNED("pre-training", "on", "bare"), WITH("r.io/old:1"),
-     "yes bare +60000\n"},
-    {"another cuDNN, which the stack leaves to images", PINNED("pre-training", "on", "golden"),
-     WITH("r.io/dnn:1"),
-     "no golden\nrefused image r.io/dnn:1 in train: brings cuDNN 8.9.7 (catalogue sbom), pinned "
-     "9.7.0\n"},
-    {"another cuDNN, which the stack installs", PINNED("pre-training", "on", "lax"),
-     WITH("r.io/dnn:1"), "yes lax +60000\n"},
-    {"a cuDNN that is not known", PINNED("pre-training", "on", "golden"), WITH("r.io/half:1"),
-     "no golden\nrefused image r.io/half:1 in train: its cuDNN is not known (catalogue sbom)\n"},
-    {"the same where it is not strict", PINNED("batch", "on", "golden"), WITH("r.io/half:1"),
-     "yes golden +60000\nwarned image r.io/half:1 in train: its cuDNN is not known (catalogue "
-     "sbom)\n"},
-    {"not resolved: pre-training", PINNED("pre-training", "on", "golden"), WITH("r.io/x:1"),
-     "no golden\n" UNRESOLVED("refused")},
-    {"not resolved: post-training", PINNED("post-training", "on", "golden"), WITH("r.io/x:1"),
-     "no golden\n" UNRESOLVED("refused")},
-    {"not resolved: online inference", PINNED("online-inference", "on", "golden"), WITH("r.io/x:1"),
-     "yes golden +60000\n" UNRESOLVED("warned")},
-    {"not resolved: batch", PINNED("batch", "on", "golden"), WITH("r.io/x:1"),
-     "yes golden +60000\n" UNRESOLVED("warned")},
-    {"not resolved: strict, and observed", PINNED("pre-training", "warn", "golden"),
-     WITH("r.io/x:1"), "yes golden +60000\n" UNRESOLVED("warned")},
-    {"seen twice", PINNED("batch", "on", "golden") "image r.io/x:1 by=node:g1\n", WITH("r.io/x:1"),
-     "yes golden +60000\nwarned image r.io/x:1 in train: what it brings is not known: layers, "
-     "nodes "
-     "differ in what they have under this name (lockstep image add)\n"},
-    {"not resolved, and nobody cares", PINNED("batch", "on", "bare"), WITH("r.io/x:1"),
-     "yes bare +60000\n"},
-    {"NVIDIA's own", PINNED("pre-training", "on", "bare"),
-     WITH("nvcr.io#nvidia/pytorch:26.06-py3 0;nvidia/pytorch:26.03-py3 1-3"),
-     "no bare\nrefused image nvidia/pytorch:26.03-py3 1-3 in train: brings NCCL 2.29.7, where "
-     "nvcr.io#nvidia/pytorch:26.06-py3 brings NCCL 2.30.5\n"},
-    {"NVIDIA's, of which less is known", PINNED("pre-training", "on", "bare"),
-     WITH("nvcr.io/nvidia/pytorch:25.01-py3"),
-     "no bare\nrefused image nvcr.io/nvidia/pytorch:25.01-py3 in train: its NCCL is not known (NGC "
-     "25.01)\n"},
-    {"what the job says it loads",
-     PINNED("pre-training", "on", "golden"),
-     {.nodes = "g[1-4]", .nccl = "2.28.9"},
-     "yes golden +60000\n"},
-    {"another one",
-     PINNED("pre-training", "on", "golden"),
-     {.nodes = "g[1-4]", .nccl = "2.27.3"},
-     "no golden\nrefused image in train: the job loads NCCL 2.27.3 (as it says), pinned 2.28.9\n"},
-    {"not what its image brings",
-     PINNED("pre-training", "on", "bare"),
-     {.nodes = "g[1-4]", .images = "r.io/old:1", .nccl = "2.27.3"},
-     "no bare\nrefused image r.io/old:1 in train: brings NCCL 2.20.5, where the job loads NCCL "
-     "2.27.3\n"},
-    {"a stack that is not in the book: what its nodes have counts",
-     PINNED("pre-training", "on", "lost"), WITH("r.io/old:1"),
-     "no lost\n" OLD("refused", "2.28.9")},
-    {"AMD's", PINNED("pre-training", "on", "rocm"), WITH("r.io/amd:1"), "yes rocm +60000\n"},
-    {"NVIDIA's image on AMD's nodes", PINNED("pre-training", "on", "rocm"), WITH("r.io/good:1"),
-     "no rocm\nrefused image r.io/good:1 in train: its RCCL is not known (catalogue sbom)\n"},
-    {"what the job says, on AMD's nodes",
-     PINNED("pre-training", "on", "rocm"),
-     {.nodes = "g[1-4]", .nccl = "2.28.9"},
-     "no rocm\nrefused image in train: the job loads RCCL 2.28.9 (as it says), pinned 2.27.7\n"},
-    {"rollout workers bring their own",
-     PINNED("post-training", "on", "golden") SECOND(
-         "batch", "on") "pool second batch on bare\nverdict w bare driver=580\nrun h[1-2] w\n",
-     {.nodes = "g[1-4],h[1-2]", .images = "r.io/good:1 0-3;r.io/old:1 4-5"},
-     "yes  +60000\n"},
-    {"of two pools the one that enforces answers",
-     PINNED("batch", "observe", "golden") SECOND("batch", "on"),
-     {.nodes = "g1,h1", .images = "r.io/old:1"},
-     "no \nrefused image r.io/old:1 in second: brings NCCL 2.20.5 (catalogue sbom), pinned 2.28.9, "
-     "tested >=2.28.3 <2.29\n"},
-};
-
-static void test_images(void)
-{
-    check_rows(images, LKS_COUNT(images));
+    lks_admits_check(overrides, LKS_COUNT(overrides));
 }
 
 /* What is no question ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
-    struct question q;
+    struct lks_admits_question q;
     enum lks_code code;
     const char *message;
 } refusals[] = {
@@ -682,13 +405,13 @@ static void test_refusals(void)
 {
     LKS_CLEANUP(lks_jobs_fini) struct lks_jobs j = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
-    lks_buf_init(&told, TOLD_MAX);
-    lks_jobs_init(&j, stacks);
+    lks_buf_init(&told, LKS_ADMITS_TOLD_MAX);
+    lks_jobs_init(&j, lks_admits_stacks);
     lks_jobs_tell(&j, TRAIN);
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
         struct lks_err err = {0};
         lks_test_case("%s", refusals[i].name);
-        CHECK_CODE(ask(&j, &refusals[i].q, &told, &err), refusals[i].code);
+        CHECK_CODE(lks_admits_ask(&j, &refusals[i].q, &told, &err), refusals[i].code);
         CHECK_HAS(lks_str_from(err.msg), refusals[i].message);
     }
 }
@@ -769,7 +492,7 @@ static void test_json(void)
     lks_jobs_init(&j, NULL);
     lks_jobs_tell(&j, TRAIN "hold g2\n");
     struct lks_book book = lks_jobs_book(&j);
-    lks_buf_init(&text, TOLD_MAX);
+    lks_buf_init(&text, LKS_ADMITS_TOLD_MAX);
     for (asked.count = 1; asked.count <= 2; asked.count++) {
         LKS_CLEANUP(lks_admit_fini) struct lks_admit answer = {0};
         struct lks_json_writer w = {.out = &text};
@@ -791,11 +514,9 @@ static void test_json(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"bars", test_bars},       {"gangs", test_gangs},
-        {"enforce", test_enforce}, {"overrides", test_overrides},
-        {"images", test_images},   {"refusals", test_refusals},
-        {"limits", test_limits},   {"many", test_many},
-        {"json", test_json},       {0},
+        {"bars", test_bars},           {"gangs", test_gangs},       {"enforce", test_enforce},
+        {"overrides", test_overrides}, {"refusals", test_refusals}, {"limits", test_limits},
+        {"many", test_many},           {"json", test_json},         {0},
     };
     return lks_test_main(tests);
 }

@@ -147,12 +147,19 @@ static void look_at_times(struct lks_admitting *a, const struct lks_state_pool *
         look_at_end(a, n->checked_at == 0 || checked < a->now.wall, checked);
 }
 
-static void look_at_key(struct lks_admitting *a, const struct lks_node *n)
+struct lks_admit_key lks_admitting_key(const struct lks_admitting *a, uint32_t node)
 {
-    const struct lks_state_verdict *v = &a->state->verdicts[n->verdict];
+    const struct lks_state_verdict *v = &a->state->verdicts[a->state->nodes[node].verdict];
+    bool deviates = lks_bitset_test(&a->state->standing->deviates, node);
+    return (struct lks_admit_key){v->stack, v->values, deviates ? v->wrong : 0};
+}
+
+static void look_at_key(struct lks_admitting *a, uint32_t node)
+{
+    struct lks_admit_key key = lks_admitting_key(a, node);
     if (a->key.stack == 0)
-        a->key = (struct lks_admit_key){v->stack, v->values};
-    a->odd |= v->stack != a->key.stack || v->values != a->key.values;
+        a->key = key;
+    a->odd |= key.stack != a->key.stack || key.values != a->key.values || key.wrong != a->key.wrong;
 }
 
 static bool fits(const struct lks_admitting *a, uint32_t node, lks_text intent)
@@ -190,7 +197,7 @@ static void look_at_node(struct lks_admitting *a, uint32_t node)
         look_at_pool(a, part, node);
     a->several |= intent != a->intent;
     if (part->sync && n->verdict != 0)
-        look_at_key(a, n);
+        look_at_key(a, node);
     if (part->pool != NULL && (part->pool->attested || part->pool->check_age > 0))
         look_at_times(a, part->pool, n);
     a->other_stack |= !as_asked(a, node, intent);

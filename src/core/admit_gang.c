@@ -66,14 +66,15 @@ struct groups {
     const struct group *most;
 };
 
-static struct group *group_of(struct groups *g, const struct lks_state_verdict *v)
+static struct group *group_of(struct groups *g, struct lks_admit_key key)
 {
     for (uint32_t i = 0; i < g->count; i++) {
-        if (g->items[i].key.stack == v->stack && g->items[i].key.values == v->values)
+        const struct lks_admit_key *has = &g->items[i].key;
+        if (has->stack == key.stack && has->values == key.values && has->wrong == key.wrong)
             return &g->items[i];
     }
     struct group *made = &g->items[g->count++];
-    made->key = (struct lks_admit_key){v->stack, v->values};
+    made->key = key;
     return made;
 }
 
@@ -103,7 +104,8 @@ static bool make_groups(struct lks_admitting *a, struct groups *g)
         if (verdict == 0)
             continue;
         if (g->of_verdict[verdict] == 0)
-            g->of_verdict[verdict] = (uint32_t)(group_of(g, &s->verdicts[verdict]) - g->items) + 1;
+            g->of_verdict[verdict] =
+                (uint32_t)(group_of(g, lks_admitting_key(a, a->nodes[i])) - g->items) + 1;
         struct group *group = &g->items[g->of_verdict[verdict] - 1];
         if (group->count++ == 0)
             group->node = a->nodes[i];
@@ -133,6 +135,23 @@ static void compare_others(struct lks_admitting *a, const struct groups *g, stru
                   S(one.subject), S(one.value), g->nodes, S(other.value));
 }
 
+/* Only one of the two runs a deviation, or they run different ones: what it is about. */
+static struct lks_str deviates_text(struct lks_admitting *a, const struct groups *g,
+                                    const struct group *group)
+{
+    struct lks_wrong wrong = {0};
+    struct lks_str own = lks_state_text(a->state, group->key.wrong);
+    struct lks_str others = lks_state_text(a->state, g->most->key.wrong);
+    if (lks_wrong_next(&own, &wrong))
+        return lks_admitting_text(
+            a, "%" LKS_STR_FMT " %" LKS_STR_FMT " by a deviation that %u of %u do not run",
+            S(wrong.subject), S(wrong.actual), g->most->count, g->nodes);
+    (void)lks_wrong_next(&others, &wrong);
+    return lks_admitting_text(a,
+                              "not the deviation that %u of %u run: %" LKS_STR_FMT " %" LKS_STR_FMT,
+                              g->most->count, g->nodes, S(wrong.subject), S(wrong.actual));
+}
+
 static void compare_group(struct lks_admitting *a, const struct groups *g, struct group *group)
 {
     const struct lks_state *s = a->state;
@@ -141,7 +160,8 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
     bool values = lks_values_contradict(lks_state_text(s, group->key.values),
                                         lks_state_text(s, most->key.values), &one, &other);
     bool stacks = group->key.stack != most->key.stack;
-    group->differs = values || stacks;
+    bool apart = group->key.wrong != most->key.wrong;
+    group->differs = values || stacks || apart;
     if (values)
         group->text = lks_admitting_text(
             a, "%" LKS_STR_FMT " %" LKS_STR_FMT ", where %u of %u have %" LKS_STR_FMT "%s",
@@ -152,6 +172,8 @@ static void compare_group(struct lks_admitting *a, const struct groups *g, struc
             a, "stack '%" LKS_STR_FMT "', where %u of %u have '%" LKS_STR_FMT "'",
             S(lks_admitting_stack(a, group->node, group->key.stack)), most->count, g->nodes,
             S(lks_admitting_stack(a, most->node, most->key.stack)));
+    else if (apart)
+        group->text = deviates_text(a, g, group);
 }
 
 void lks_admitting_odd(struct lks_admitting *a)

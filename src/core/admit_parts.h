@@ -30,6 +30,7 @@ struct lks_admit_part {
 /* What a node agrees in: its stack and the values of its components. */
 struct lks_admit_key {
     lks_text stack, values;
+    lks_text wrong; /* what differs by a deviation; 0: nothing does */
 };
 
 struct lks_admitting {
@@ -86,6 +87,9 @@ struct lks_str lks_admitting_why(struct lks_admitting *a, uint32_t node, enum lk
  * differ. */
 void lks_admitting_postures(struct lks_admitting *a);
 void lks_admitting_odd(struct lks_admitting *a);
+
+/* What a node that was judged is to be compared by with others of its gang. */
+struct lks_admit_key lks_admitting_key(const struct lks_admitting *a, uint32_t node);
 
 /* admit_images.c: ranks that are there, and the libraries that images bring. */
 enum lks_code lks_admitting_ranks(const struct lks_admit_ask *ask,
