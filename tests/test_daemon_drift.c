@@ -116,10 +116,8 @@ static void check_filters(struct scene *s)
         {"?judged=deviation", 0},
         {"?pool=train", 3},
         {"?pool=serve", 0},
-        {"?pool=nope", 0},
         {"?node=gpu[1-2]", 1},
         {"?node=gpu[2-4]&judged=drift", 2},
-        {"?node=nope", 0},
     };
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
@@ -130,6 +128,12 @@ static void check_filters(struct scene *s)
     }
     crew_refused(s->crew.root, "drift", "/v1/drift?node=gpu[1", NULL, 400, "node");
     crew_refused(s->crew.root, "drift", "/v1/drift?after=nope", NULL, 400, "after");
+    crew_refused(s->crew.root, "drift", "/v1/drift?pool=nope", NULL, 404,
+                 "there is no pool 'nope'");
+    crew_refused(s->crew.root, "drift", "/v1/drift?node=gpu[1-9]", NULL, 404,
+                 "there is no node 'gpu5'");
+    crew_refused(s->crew.root, "deviations", "/v1/deviations?pool=nope", NULL, 404,
+                 "there is no pool 'nope'");
 }
 
 /* Page by page there is each of them once, and the counts are of all. */
@@ -219,13 +223,28 @@ static int64_t deviate(struct scene *s, struct lks_client *client, const char *h
                : -1;
 }
 
-static void check_deviates(struct scene *s, int64_t id)
+/* The journal says that its drift ended. */
+static void await_ended(struct scene *s, const char *node)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0};
+    char off[96];
+    bool ended = false;
+    snprintf(off, sizeof(off), "\"kind\":\"drift\",\"node\":\"%s\",\"on\":false", node);
+    for (int i = 0; i < PATIENCE && !ended; i++, ctl_rest(REST_MS))
+        ended = ctl_ask(s->crew.root, "GET", "/v1/journal?limit=10000", NULL, &rows) == 200 &&
+                lks_str_find(lks_buf_view(&rows), lks_str_from(off)) >= 0;
+    CHECK(ended);
+}
+
+static void check_deviates(struct scene *s, int64_t id, const char *cause)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     crew_fine(s->crew.root, "drift", "/v1/drift?node=gpu2", NULL, &t);
     check_counts(&t, 0, 0, 0, 0, 1);
     const struct lks_doc *item = drifter(&t, "gpu2"), *rows = lks_doc_member(item, "rows");
     CHECK_STR(lks_doc_text(item, "judged"), "deviation");
+    CHECK_STR(lks_doc_text(item, "cause"), cause);
+    CHECK(lks_doc_text(item, "since").len > 0);
     const struct lks_doc *covered = lks_doc_member(rows != NULL ? rows->first : NULL, "deviation");
     CHECK_INT(covered != NULL ? covered->number : -1, id);
     crew_fine(s->crew.root, "deviations", "/v1/deviations?open=true&pool=train", NULL, &t);
@@ -248,8 +267,13 @@ static void test_deviations(void)
         struct lks_client *other = crew_person(&s.crew, "operator", "serve");
         static const char close[] = "{\"reason\":\"it is fixed\"}";
         char path[96];
+        char cause[32];
+        CHECK(await_cause(&s, "gpu2", true, &t));
+        snprintf(cause, sizeof(cause), "%" LKS_STR_FMT,
+                 LKS_STR_ARG(lks_doc_text(drifter(&t, "gpu2"), "cause")));
         int64_t id = deviate(&s, NULL, "gpu2", "*", 3600);
-        check_deviates(&s, id);
+        await_ended(&s, "gpu2");
+        check_deviates(&s, id, cause);
         snprintf(path, sizeof(path), "/v1/deviations/%lld/close", (long long)id);
         crew_refused(other, "closeDeviation", path, close, 403, "may not operate");
         crew_refused(other, "deviate", "/v1/deviations",
@@ -363,15 +387,34 @@ static size_t lease(struct scene *s, const char *holder, unsigned most, struct c
     return crew_count(t, "items");
 }
 
+static int64_t number_of(const struct lks_doc *item, const char *key)
+{
+    const struct lks_doc *n = lks_doc_member(item, key);
+    return n != NULL ? n->number : -1;
+}
+
+/* Of "train" all four have an endpoint, of "serve" none. */
 static void check_sweeps(struct scene *s, int64_t never)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    char line[64];
     crew_fine(s->crew.root, "sweeps", "/v1/sweeps", NULL, &t);
-    const struct lks_doc *item = crew_item(&t, "items", 0);
-    const struct lks_doc *n = lks_doc_member(item, "never"), *e = lks_doc_member(item, "every");
+    const struct lks_doc *item = crew_item(&t, "items", 0), *other = crew_item(&t, "items", 1);
     CHECK_STR(lks_doc_text(item, "pool"), "train");
-    CHECK_INT(n != NULL ? n->number : -1, never);
-    CHECK_INT(e != NULL ? e->number : -1, 6 * 3600 * 1000);
+    CHECK_INT(number_of(item, "endpoints"), NODES);
+    CHECK_INT(number_of(item, "never"), never);
+    CHECK(number_of(item, "oldest_ms") == 0 || never < NODES);
+    CHECK_INT(number_of(item, "every"), 6 * 3600 * 1000);
+    CHECK_STR(lks_doc_text(other, "pool"), "serve");
+    CHECK_INT(number_of(other, "endpoints"), 0);
+    CHECK_INT(ctl_ask(s->crew.root, "GET", "/metrics", NULL, &text), 200);
+    snprintf(line, sizeof(line), "lockstep_sweep_never{pool=\"train\"} %lld\n", (long long)never);
+    CHECK_HAS(lks_buf_view(&text), line);
+    CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("lockstep_sweep_never{pool=\"serve\"}")) < 0);
+    bool aged = lks_str_find(lks_buf_view(&text),
+                             LKS_STR("lockstep_sweep_age_seconds{pool=\"train\"}")) >= 0;
+    CHECK(aged == (never < NODES)); /* the age of nothing is not 0 */
 }
 
 static void test_sweeps(void)
@@ -396,6 +439,9 @@ static void test_sweeps(void)
         crew_fine(s.crew.root, "failSweep", path, "{\"holder\":\"a\",\"text\":\"no answer\"}", &t);
         CHECK(!crew_truth(&t, "done")); /* the reading ended the lease */
         CHECK_INT(lease(&s, "b", 3, &t), 0);
+        CHECK(crew_again(&s.crew)); /* what was read and leased is known after a restart */
+        check_sweeps(&s, 3);
+        CHECK_INT(lease(&s, "c", 3, &t), 0);
         crew_refused(s.crew.root, "failSweep", "/v1/sweeps/nope/failed",
                      "{\"holder\":\"a\",\"text\":\"x\"}", 404, "nope");
         crew_refused(s.crew.root, "leaseSweeps", "/v1/sweeps/lease",

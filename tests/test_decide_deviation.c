@@ -92,6 +92,10 @@ static const struct {
      "refused: approver: these nodes are in production and their pool enforces"},
     {"approved by oneself", "on", "n1", "driver", "", "kim", "x", "jo", DAY,
      "refused: approver: nobody approves a deviation of their own"},
+    {"approved by its owner", "on", "n1", "driver", "", "kim", "x", "kim", DAY,
+     "refused: approver: 'kim' is the owner, and somebody else has to approve"},
+    {"in other letters", "warn", "n1", "driver", "", "kim", "x", " Kim ", DAY,
+     "refused: approver: ' Kim ' is the owner"},
     {"approved by oneself where nobody asks", "warn", "n1", "driver", "", "kim", "x", "jo", DAY,
      "refused: approver: nobody approves a deviation of their own"},
 };

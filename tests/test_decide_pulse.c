@@ -500,6 +500,27 @@ static void test_limits_at_once(void)
     CHECK_INT(lks_decide_next(&a.state), a.now.mono + 15 * LKS_SECOND);
 }
 
+/* A yes that was given for longer stands although new ones are shorter. */
+static void test_limits_yeses(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = lks_limits_default};
+    const struct lks_limits *d = &lks_limits_default;
+    lks_asked_init(&a);
+    lks_ms last = a.now.wall + d->validity + d->staleness + d->skew;
+    event.limits.validity = d->validity / 2;
+    CHECK(lks_asked(&a, &event).len > 0);
+    CHECK_INT(a.state.yeses_until, last);
+    lks_test_case("shorter still: the first ones stand longest");
+    event.limits.validity = d->validity / 4;
+    CHECK(lks_asked(&a, &event).len > 0);
+    CHECK_INT(a.state.yeses_until, last);
+    lks_test_case("longer: nothing stands longer than it would");
+    event.limits.validity = d->validity * 2;
+    CHECK(lks_asked(&a, &event).len > 0);
+    CHECK_INT(a.state.yeses_until, last);
+}
+
 static const struct {
     const char *name;
     uint64_t forward, back;
@@ -578,6 +599,7 @@ int main(void)
         {"decide pulse: contradiction", test_contradiction},
         {"decide pulse: limits", test_limits},
         {"decide pulse: limits count at once", test_limits_at_once},
+        {"decide pulse: limits count at once, yeses", test_limits_yeses},
         {"decide pulse: clock", test_clock},
         {"decide pulse: started", test_started},
         {"decide pulse: too many alarms", test_alarm_flood},

@@ -98,6 +98,8 @@ static int grant(const struct ctl *c, unsigned number, struct lks_buf *answer)
 /* Nothing is acknowledged while the disk is full; when it is not any more all goes on. */
 static void test_stalled(void)
 {
+    static const char waits[] =
+        "what is asked rests on records that are not durable yet; try again";
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     struct ctl c = {0};
     ctl_init(&c, "");
@@ -107,7 +109,13 @@ static void test_stalled(void)
         CHECK_INT(grant(&c, written++, &answer), 200);
         limit_files(&c, 1);
         CHECK_INT(grant(&c, written, &answer), 503);
-        CHECK_HAS(lks_buf_view(&answer), "the journal cannot be written");
+        CHECK_HAS(lks_buf_view(&answer), "the journal cannot be written: ");
+        CHECK_HAS(lks_buf_view(&answer), "whether this takes effect shows when it can");
+        CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 503);
+        CHECK_HAS(lks_buf_view(&answer), waits);
+        CHECK_INT(ctl_once(&c, "POST", "/v1/admit", "{\"job\":\"j\",\"nodes\":\"n1\"}", &answer),
+                  503);
+        CHECK_HAS(lks_buf_view(&answer), waits);
         CHECK_INT(ctl_once(&c, "GET", "/v1/ready", NULL, &answer), 503);
         CHECK_HAS(lks_buf_view(&answer), "the journal cannot be written");
         CHECK_INT(ctl_once(&c, "GET", "/v1/health", NULL, &answer), 200);

@@ -110,29 +110,27 @@ static void test_retry(void)
     }
 }
 
+static void check_age(const struct lks_asked *a, const char *pool, uint32_t endpoints,
+                      uint32_t never, lks_ms oldest)
+{
+    struct lks_book book = book_of(a);
+    struct lks_sweep_age age =
+        lks_sweep_age(&a->state, &book, lks_state_pool(&a->state, lks_str_from(pool)), 30 * HOUR);
+    CHECK_INT(age.endpoints, endpoints);
+    CHECK_INT(age.never, never);
+    CHECK_INT(age.oldest, oldest);
+}
+
 static void test_age(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
-    struct lks_book book = book_of(&a);
-    lks_ms oldest = 1;
-    uint32_t never = 9;
-    uint32_t train = lks_state_pool(&a.state, LKS_STR("train"));
-    uint32_t dev = lks_state_pool(&a.state, LKS_STR("dev"));
-    lks_sweep_age(&a.state, &book, train, 30 * HOUR, &oldest, &never);
-    CHECK_INT(oldest, 0);
-    CHECK_INT(never, 2);
+    check_age(&a, "train", 2, 2, 0);
     read_at(&a, "g1", 20 * HOUR);
-    lks_sweep_age(&a.state, &book, train, 30 * HOUR, &oldest, &never);
-    CHECK_INT(oldest, 10 * HOUR);
-    CHECK_INT(never, 1);
+    check_age(&a, "train", 2, 1, 10 * HOUR);
     read_at(&a, "g2", 40 * HOUR); /* by a clock that is ahead */
-    lks_sweep_age(&a.state, &book, train, 30 * HOUR, &oldest, &never);
-    CHECK_INT(oldest, 10 * HOUR);
-    CHECK_INT(never, 0);
-    lks_sweep_age(&a.state, &book, dev, 30 * HOUR, &oldest, &never);
-    CHECK_INT(oldest, 0);
-    CHECK_INT(never, 0);
+    check_age(&a, "train", 2, 0, 10 * HOUR);
+    check_age(&a, "dev", 0, 0, 0); /* nodes, and no endpoint */
 }
 
 int main(void)

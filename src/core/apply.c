@@ -146,6 +146,7 @@ static enum lks_code apply_limits(const struct lks_applying *a)
         .staleness = or_default(l->staleness, lks_limits_default.staleness),
         .outband_age = or_default(l->outband_age, lks_limits_default.outband_age),
     };
+    s->yeses_until = l->yeses_until;
     s->commands_due = 0;
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (arm(a, n) != LKS_OK || lks_apply_age(a, n, false) != LKS_OK)

@@ -97,6 +97,11 @@ static bool needs_approver(const struct lks_deciding *d, const struct lks_hostli
     return false;
 }
 
+static bool is_owner(const struct lks_deciding *d, struct lks_str approver)
+{
+    return lks_str_eq_nocase(lks_str_trim(approver), lks_str_trim(d->event->deviate.owner));
+}
+
 static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *hosts)
 {
     struct lks_str approver = d->event->deviate.approver;
@@ -104,6 +109,11 @@ static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *ho
         return false;
     if (approver.len > 0 && lks_str_eq(approver, d->event->by))
         lks_deciding_refuse(d, LKS_E_REFUSED, "approver: nobody approves a deviation of their own");
+    else if (approver.len > 0 && is_owner(d, approver))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "approver: '%" LKS_STR_FMT "' is the owner, and somebody else has to "
+                            "approve",
+                            LKS_STR_ARG(approver));
     else if (approver.len == 0 && needs_approver(d, hosts))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "approver: these nodes are in production and their pool enforces, so "

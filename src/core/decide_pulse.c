@@ -89,6 +89,12 @@ static const char *limits_wrong(const struct lks_limits *l)
     return NULL;
 }
 
+/* How long a yes may stand after a node was closed. */
+static lks_ms yes_lasts(const struct lks_limits *l)
+{
+    return l->validity + l->staleness + l->skew;
+}
+
 void lks_decide_limits(struct lks_deciding *d)
 {
     const struct lks_limits *l = &d->event->limits;
@@ -100,6 +106,10 @@ void lks_decide_limits(struct lks_deciding *d)
     }
     if (memcmp(l, &d->state->limits, sizeof(*l)) == 0)
         return;
+    const struct lks_limits *old = &d->state->limits;
+    lks_ms until = d->state->yeses_until, last = d->now.wall + yes_lasts(old);
+    if (yes_lasts(old) > yes_lasts(l) && last > until)
+        until = last;
     lks_deciding_add(d, LKS_RECORD_LIMITS)->limits = (struct lks_rec_limits){
         .heartbeat = l->heartbeat,
         .late = l->late,
@@ -112,6 +122,7 @@ void lks_decide_limits(struct lks_deciding *d)
         .validity = l->validity,
         .staleness = l->staleness,
         .outband_age = l->outband_age,
+        .yeses_until = until,
     };
 }
 

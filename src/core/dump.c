@@ -35,6 +35,7 @@ static void dump_journal(struct lks_dump *d)
                                          .validity = l->validity,
                                          .staleness = l->staleness,
                                          .outband_age = l->outband_age,
+                                         .yeses_until = d->s->yeses_until,
                                      }});
     if (d->s->fleet_name != 0 || d->s->fleet_manifest != 0)
         lks_dump_say(

@@ -541,5 +541,6 @@ lks_ms lks_standing_quiet(const struct lks_state *s, uint32_t n)
         if (ends > held && overrides_node(s, &s->overrides[i], n))
             held = ends;
     }
-    return held < changed ? held : changed;
+    lks_ms quiet = held < changed ? held : changed;
+    return quiet > s->yeses_until ? quiet : s->yeses_until;
 }

@@ -241,8 +241,9 @@ struct lks_published {
 struct lks_state {
     char journal[LKS_JOURNAL_ID_SIZE];
     struct lks_limits limits;
-    lks_ms clock; /* time of the last record */
-    uint64_t seq; /* of the last record that was applied */
+    lks_ms clock;       /* time of the last record */
+    lks_ms yeses_until; /* a yes that was given under longer limits may stand so long */
+    uint64_t seq;       /* of the last record that was applied */
     struct lks_intern texts;
     struct lks_passing passing; /* texts that are forgotten with their last use */
     struct lks_intern names;    /* of nodes and assets; the id is the place in `nodes` */

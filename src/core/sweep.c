@@ -161,22 +161,29 @@ lks_ms lks_sweep_retry(lks_ms wall, lks_ms every, uint32_t failures)
     return wall + (wait < every ? wait : every);
 }
 
-void lks_sweep_age(const struct lks_state *s, const struct lks_book *book, uint32_t pool,
-                   lks_ms wall, lks_ms *oldest, uint32_t *never)
+static void add_age(const struct lks_state *s, const struct lks_group *group, lks_ms wall,
+                    struct lks_sweep_age *out)
+{
+    for (size_t i = 0; i < group->hosts.count; i++) {
+        uint32_t node = lks_state_node(s, group->hosts.names[i]);
+        lks_ms taken = node != LKS_NO_NODE ? s->nodes[node].outband_taken : 0;
+        lks_ms age = taken > 0 && wall > taken ? wall - taken : 0;
+        out->endpoints++;
+        out->never += taken == 0;
+        out->oldest = age > out->oldest ? age : out->oldest;
+    }
+}
+
+struct lks_sweep_age lks_sweep_age(const struct lks_state *s, const struct lks_book *book,
+                                   uint32_t pool, lks_ms wall)
 {
     const struct lks_fleet *fleet = fleet_of(book);
     struct lks_str name = lks_state_text(s, s->pools[pool].name);
-    *oldest = 0;
-    *never = 0;
+    struct lks_sweep_age age = {0};
     for (size_t i = 0; fleet != NULL && i < fleet->node_groups; i++) {
         const struct lks_group *group = &fleet->nodes[i];
-        for (size_t k = 0;
-             group->bmc && lks_str_eq(group->pool->name, name) && k < group->hosts.count; k++) {
-            uint32_t node = lks_state_node(s, group->hosts.names[k]);
-            lks_ms taken = node != LKS_NO_NODE ? s->nodes[node].outband_taken : 0;
-            lks_ms age = taken > 0 && wall > taken ? wall - taken : 0;
-            *never += taken == 0;
-            *oldest = age > *oldest ? age : *oldest;
-        }
+        if (group->bmc && lks_str_eq(group->pool->name, name))
+            add_age(s, group, wall, &age);
     }
+    return age;
 }

@@ -27,8 +27,12 @@ enum lks_code lks_sweep_list(const struct lks_state *s, const struct lks_book *b
 /* When to try again after the `failures`th failure in a row; never later than the interval. */
 lks_ms lks_sweep_retry(lks_ms wall, lks_ms every, uint32_t failures);
 
-/* Of a pool's endpoints: the age of the oldest reading, and how many were never read. */
-void lks_sweep_age(const struct lks_state *s, const struct lks_book *book, uint32_t pool,
-                   lks_ms wall, lks_ms *oldest, uint32_t *never);
+/* How well a pool's nodes are read. Those without an endpoint do not count. */
+struct lks_sweep_age {
+    uint32_t endpoints, never; /* how many there are, and how many of them were never read */
+    lks_ms oldest;             /* age of the oldest reading; 0: there is none */
+};
+struct lks_sweep_age lks_sweep_age(const struct lks_state *s, const struct lks_book *book,
+                                   uint32_t pool, lks_ms wall);
 
 #endif

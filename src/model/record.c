@@ -80,6 +80,7 @@ static const struct lks_record_field limits_fields[] = {
           "How far behind a controller may be and still admit, in milliseconds."),
     SINCE(2, limits, outband_age, NUMBER,
           "How long an out-of-band reading is good, in milliseconds."),
+    SINCE(3, limits, yeses_until, TIME, "When the last yes given under longer limits has ended."),
 };
 static const struct lks_record_field clock_fields[] = {
     TIME(clock, wall, "What the machine's clock said."),

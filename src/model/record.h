@@ -197,6 +197,7 @@ struct lks_rec_limits {
     uint64_t call_nodes;                            /* most nodes in one call outside a change */
     uint64_t validity, staleness;                   /* ms; of an admission, of a follower */
     uint64_t outband_age;                           /* ms that an out-of-band reading is good */
+    lks_ms yeses_until; /* when the last yes that was given under longer limits has ended */
 };
 struct lks_rec_clock {
     lks_ms wall;
@@ -395,8 +396,8 @@ struct lks_rec_deviation_ended {
 };
 struct lks_rec_published {
     struct lks_str digest, name, manifest; /* the last is a blob */
-    struct lks_str envelope; /* itself: DSSE, by the journal's key */
-    struct lks_str artifacts;                        /* digests it names, separated by blanks */
+    struct lks_str envelope;               /* itself: DSSE, by the journal's key */
+    struct lks_str artifacts;              /* digests it names, separated by blanks */
     struct lks_str by, reason;
 };
 struct lks_rec_stepped {

@@ -84,6 +84,7 @@ struct lks_call {
     struct lks_buf out;
     char headers[384];
     uint64_t needs;      /* the row that must be durable before it leaves */
+    bool wrote;          /* records came of it, and may become durable later */
     lks_ms since;        /* when it began to wait for that */
     lks_call_work *work; /* then, in the thread pool */
     bool stream;         /* then, on the server thread: it becomes a stream of events */

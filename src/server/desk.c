@@ -330,7 +330,8 @@ static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
 {
     const char *why = "";
     call->node = lks_auth_node(desk->state, &call->credential, &why);
-    call->epoch = desk->epoch;
+    /* Nobody hears heartbeats here while another leads: the connection is not remembered. */
+    call->epoch = desk->following ? UINT64_MAX : desk->epoch;
     if (call->node == LKS_NO_NODE) {
         lks_call_problem(call, LKS_E_DENIED, "%s", why);
         return false;
@@ -498,6 +499,7 @@ bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_even
         return false;
     }
     note_records(desk, d);
+    call->wrote |= d->count > 0;
     if (d->refused.code == LKS_OK)
         return true;
     lks_call_problem_err(call, &d->refused);
@@ -541,5 +543,21 @@ bool lks_desk_time(struct lks_call *call, const char *key, lks_ms *out)
         return true;
     lks_call_problem(call, LKS_E_INVALID, "body: %s: not a moment such as 2026-11-15T03:37:00Z",
                      key);
+    return false;
+}
+
+bool lks_desk_end(const struct lks_desk *desk, struct lks_call *call, const char *key, lks_ms *out)
+{
+    lks_ms now = lks_engine_now(desk->engine, desk->now).wall;
+    char text[LKS_TIME_TEXT_SIZE];
+    if (!lks_desk_time(call, key, out))
+        return false;
+    if (*out <= desk->wall || *out > now)
+        return true;
+    lks_call_problem(call, LKS_E_INVALID,
+                     "%s: the journal's clock says %s: it is ahead by %llu s, as this machine's "
+                     "was, and does not go back; say a later time",
+                     key, lks_time_text(now, text),
+                     (unsigned long long)((now - desk->wall) / LKS_SECOND));
     return false;
 }

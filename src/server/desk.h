@@ -42,7 +42,8 @@ struct lks_desk {
     struct lks_daemon *daemon;
     struct lks_engine *engine;
     const struct lks_state *state;
-    struct lks_now now;
+    struct lks_now now;      /* its wall never goes back, */
+    lks_ms wall;             /* and this is what the clock says */
     struct lks_rate rate;    /* of people, by identity */
     struct lks_rate reports; /* of what a node makes us write, by its name */
     struct lks_rate admits;  /* of questions whether jobs may start, by identity */
@@ -119,6 +120,10 @@ bool lks_desk_after(struct lks_call *call, uint64_t *out);
 /* A moment that a member of the body says; absent: 0. False, and the answer written, where it is
  * none. */
 bool lks_desk_time(struct lks_call *call, const char *key, lks_ms *out);
+
+/* The same for what is to end in the future: false too where it is over by the journal's clock
+ * alone, which is ahead of the true one after that was ahead. */
+bool lks_desk_end(const struct lks_desk *desk, struct lks_call *call, const char *key, lks_ms *out);
 
 /* The one node that {name} names; LKS_NO_NODE, and the answer written, where it is a list. */
 uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call);

@@ -183,6 +183,17 @@ static bool begin_job(struct lks_desk *desk, struct lks_call *call, const struct
     return lks_desk_turn(desk, call, &event, NULL, &d);
 }
 
+/* The journal's clock runs ahead after this machine's was ahead. Whoever reads the answer goes by
+ * the true time, and a yes is good for no longer in that. */
+static void tell_true_time(const struct lks_desk *desk, struct lks_admit *a)
+{
+    lks_ms until = desk->wall + desk->state->limits.validity;
+    if (a->asked > desk->wall)
+        a->asked = desk->wall;
+    if (a->yes && a->valid_until > until)
+        a->valid_until = until;
+}
+
 static void write_answer(struct lks_desk *desk, struct lks_call *call,
                          const struct lks_admit_ask *ask, const struct lks_admit *a)
 {
@@ -226,6 +237,7 @@ void lks_handle_admit(struct lks_desk *desk, struct lks_call *call)
         lks_call_problem_err(call, &err);
         return;
     }
+    tell_true_time(desk, &a);
     count_answer(desk, call, &a);
     if (!a.yes || !start || begin_job(desk, call, &ask, &a))
         write_answer(desk, call, &ask, &a);
@@ -243,7 +255,7 @@ void lks_handle_override(struct lks_desk *desk, struct lks_call *call)
                      .hosts = lks_doc_text(call->body, "nodes"),
                      .reason = lks_doc_text(call->body, "reason")},
     };
-    if (lks_desk_time(call, "until", &event.override.until))
+    if (lks_desk_end(desk, call, "until", &event.override.until))
         lks_desk_record(desk, call, &event);
 }
 

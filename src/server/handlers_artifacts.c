@@ -213,6 +213,7 @@ static bool let_go(struct lks_desk *desk, struct lks_call *call, struct lks_str 
         lks_daemon_die(desk->daemon, "the journal is in an unknown state", &err);
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);
+    call->wrote |= code == LKS_OK && d.count > 0;
     return code == LKS_OK && d.refused.code == LKS_OK;
 }
 

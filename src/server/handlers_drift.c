@@ -37,6 +37,20 @@ static void walk_free(void *memory)
     free(walk);
 }
 
+/* Who asks for one that is not there must not read that all is well. */
+static bool want_pool(const struct lks_state *s, struct lks_call *call, bool *by_pool,
+                      uint32_t *out)
+{
+    struct lks_str pool = lks_call_text(call, "pool");
+    *by_pool = pool.len > 0;
+    *out = *by_pool ? lks_state_pool(s, pool) : 0;
+    if (!*by_pool || (*out < s->pool_count && s->pools[*out].known))
+        return true;
+    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no pool '%" LKS_STR_FMT "'",
+                     LKS_STR_ARG(pool));
+    return false;
+}
+
 static bool want_hosts(const struct lks_state *s, struct lks_call *call, struct walk *walk)
 {
     struct lks_str text = lks_call_text(call, "node");
@@ -58,8 +72,12 @@ static bool want_hosts(const struct lks_state *s, struct lks_call *call, struct 
     }
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(s, hosts.names[i]);
-        if (node != LKS_NO_NODE)
-            lks_bitset_set(&walk->hosts, node);
+        if (node == LKS_NO_NODE || !s->nodes[node].placed || s->nodes[node].asset != 0) {
+            lks_call_problem(call, LKS_E_NOT_FOUND, "there is no node '%" LKS_STR_FMT "'",
+                             LKS_STR_ARG(hosts.names[i]));
+            return false;
+        }
+        lks_bitset_set(&walk->hosts, node);
     }
     return true;
 }
@@ -68,15 +86,12 @@ static bool walk_begin(const struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
     struct walk *walk = calloc(1, sizeof(*walk));
-    struct lks_str pool = lks_call_text(call, "pool");
     if (walk == NULL) {
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return false;
     }
     call->memory = walk;
     call->drop = walk_free;
-    walk->by_pool = pool.len > 0;
-    walk->pool = walk->by_pool ? lks_state_pool(s, pool) : 0;
     walk->by_cause = lks_word_find(lks_drift_words, lks_call_text(call, "cause"), &walk->cause);
     walk->judged = lks_call_text(call, "judged");
     walk->left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
@@ -86,7 +101,7 @@ static bool walk_begin(const struct lks_desk *desk, struct lks_call *call)
         return false;
     }
     walk->from += after.len > 0;
-    return want_hosts(s, call, walk);
+    return want_pool(s, call, &walk->by_pool, &walk->pool) && want_hosts(s, call, walk);
 }
 
 static void put_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
@@ -231,10 +246,10 @@ void lks_handle_deviations(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
     uint64_t below, looked = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    struct lks_str pool = lks_call_text(call, "pool");
-    uint32_t of = pool.len > 0 ? lks_state_pool(s, pool) : 0;
+    uint32_t of;
+    bool by_pool;
     int open = lks_call_truth(call, "open");
-    if (!lks_desk_after(call, &below))
+    if (!lks_desk_after(call, &below) || !want_pool(s, call, &by_pool, &of))
         return;
     struct lks_desk_view sight = lks_desk_sight(desk, call);
     char next[24] = "";
@@ -245,7 +260,7 @@ void lks_handle_deviations(struct lks_desk *desk, struct lks_call *call)
         if (d->id >= below || (open >= 0 && (d->ended == 0) != open))
             continue;
         looked += d->count;
-        if (is_seen(&sight, d, of, pool.len > 0)) {
+        if (is_seen(&sight, d, of, by_pool)) {
             put_deviation(&w, s, d);
             left--;
         }
@@ -269,7 +284,7 @@ void lks_handle_deviate(struct lks_desk *desk, struct lks_call *call)
                     .owner = lks_doc_text(call->body, "owner"),
                     .approver = lks_doc_text(call->body, "approver")},
     };
-    if (!lks_desk_time(call, "expires", &event.deviate.expires) ||
+    if (!lks_desk_end(desk, call, "expires", &event.deviate.expires) ||
         !lks_desk_turn(desk, call, &event, NULL, &d))
         return;
     uint64_t id = 0;
@@ -309,7 +324,10 @@ void lks_handle_condition(struct lks_desk *desk, struct lks_call *call)
                       .stack = lks_doc_text(call->body, "stack"),
                       .text = lks_doc_text(call->body, "text")},
     };
-    if (!lks_desk_time(call, "until", &event.condition.until))
+    bool read = condition == LKS_CONDITION_ATTESTED
+                    ? lks_desk_end(desk, call, "until", &event.condition.until)
+                    : lks_desk_time(call, "until", &event.condition.until);
+    if (!read)
         return;
     if (condition == LKS_CONDITION_CHECKED && event.condition.until == 0)
         event.condition.until = lks_engine_now(desk->engine, desk->now).wall;

@@ -310,17 +310,15 @@ void lks_handle_sweeps(struct lks_desk *desk, struct lks_call *call)
         struct lks_scope scope = {.pool = lks_state_text(s, p->name)};
         if (!p->known || p->sweep == 0 || !lks_desk_may(desk, call, LKS_MAY_READ, scope))
             continue;
-        lks_ms oldest = 0;
-        uint32_t never = 0;
-        lks_sweep_age(s, lks_engine_book(desk->engine), i, now, &oldest, &never);
+        struct lks_sweep_age age = lks_sweep_age(s, lks_engine_book(desk->engine), i, now);
         last = scope.pool;
         looked += p->nodes;
         left--;
         lks_json_begin(&w, NULL, '{');
         lks_json_text(&w, "pool", scope.pool);
-        lks_json_int(&w, "endpoints", p->nodes);
-        lks_json_int(&w, "never", never);
-        lks_json_int(&w, "oldest_ms", (int64_t)oldest);
+        lks_json_int(&w, "endpoints", age.endpoints);
+        lks_json_int(&w, "never", age.never);
+        lks_json_int(&w, "oldest_ms", (int64_t)age.oldest);
         lks_json_int(&w, "every", (int64_t)p->sweep);
         lks_json_end(&w, '}');
     }

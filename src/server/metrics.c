@@ -15,8 +15,7 @@ struct lks_metrics_counts {
     uint32_t causes[LKS_DRIFT_COUNT];
     uint32_t deviating;
     lks_ms inband, outband; /* ages of the oldest */
-    lks_ms swept;           /* the same, of management endpoints, */
-    uint32_t never;         /* and how many were not read once */
+    struct lks_sweep_age swept;
 };
 
 static const uint64_t bounds_us[LKS_METRICS_BUCKETS] = {
@@ -354,20 +353,22 @@ static void put_ages(struct lks_buf *out, const char *name, struct lks_str pool,
 static void put_sweep_age(struct lks_buf *out, const char *name, struct lks_str pool,
                           const struct lks_state_pool *p, const struct lks_metrics_counts *c)
 {
-    if (p->sweep == 0)
+    (void)p;
+    if (c->swept.endpoints == c->swept.never) /* the age of nothing is not 0 */
         return;
     put_labels(out, name, pool, NULL, NULL);
-    put_seconds(out, c->swept * 1000);
+    put_seconds(out, c->swept.oldest * 1000);
     lks_buf_addc(out, '\n');
 }
 
 static void put_never(struct lks_buf *out, const char *name, struct lks_str pool,
                       const struct lks_state_pool *p, const struct lks_metrics_counts *c)
 {
-    if (p->sweep == 0)
+    (void)p;
+    if (c->swept.endpoints == 0)
         return;
     put_labels(out, name, pool, NULL, NULL);
-    lks_buf_addf(out, "%" PRIu32 "\n", c->never);
+    lks_buf_addf(out, "%" PRIu32 "\n", c->swept.never);
 }
 
 static void put_tally(const struct lks_state *s, const struct lks_metrics_tally *t,
@@ -398,8 +399,8 @@ static bool count_slice(const struct lks_state *s, const struct lks_book *book, 
     uint32_t end =
         s->node_count - t->node > LKS_METRICS_SLICE ? t->node + LKS_METRICS_SLICE : s->node_count;
     if (t->node == end && t->pool < t->count) {
-        struct lks_metrics_counts *c = &t->pools[t->pool];
-        lks_sweep_age(s, book, t->pool++, now.wall, &c->swept, &c->never);
+        t->pools[t->pool].swept = lks_sweep_age(s, book, t->pool, now.wall);
+        t->pool++;
     }
     for (; t->node < end; t->node++) {
         if (!s->nodes[t->node].placed)

@@ -363,7 +363,8 @@ void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
 
 static void log_call(const struct lks_call *call)
 {
-    if (call->route == NULL || (call->route->flags & LKS_ROUTE_WRITE) == 0)
+    unsigned flags = call->route != NULL ? call->route->flags : 0;
+    if ((flags & LKS_ROUTE_WRITE) == 0 || (flags & LKS_ROUTE_OFTEN) != 0)
         return;
     char status[16];
     snprintf(status, sizeof(status), "%d", call->status);

@@ -43,11 +43,11 @@ static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
 static void look_at_clocks(struct lks_state_thread *t)
 {
     struct lks_now now = lks_daemon_now();
-    lks_ms expected = t->wall + (now.mono - t->mono);
+    lks_ms expected = t->desk.wall + (now.mono - t->mono);
     uint64_t forward = now.wall > expected ? now.wall - expected : 0;
     uint64_t back = now.wall < expected ? expected - now.wall : 0;
     bool first = t->mono == 0;
-    t->wall = now.wall;
+    t->desk.wall = now.wall;
     t->mono = now.mono;
     t->desk.now.mono = now.mono;
     lks_lead_check(t->daemon);
@@ -126,9 +126,12 @@ static void give_up_waiting(struct lks_state_thread *t)
         struct lks_call *call = t->waiting;
         t->waiting = next_of(call);
         lks_call_problem(call, LKS_E_UNAVAILABLE,
-                         "the journal cannot be written: %s; whether this takes effect shows when "
-                         "it can",
+                         call->wrote ? "the journal cannot be written: %s; whether this takes "
+                                       "effect shows when it can"
+                                     : "the journal cannot be written (%s): what is asked rests on "
+                                       "records that are not durable yet; try again",
                          why.msg);
+        call->at_store = NULL;
         finish(t, call);
     }
 }
@@ -384,8 +387,9 @@ static void answer_rest(struct lks_state_thread *t, struct lks_call *call)
 {
     for (struct lks_call *next; call != NULL; call = next) {
         next = next_of(call);
-        lks_call_problem(call, LKS_E_UNAVAILABLE,
-                         "lockstepd ends; whether this took effect shows when it runs again");
+        lks_call_problem(call, LKS_E_UNAVAILABLE, "lockstepd ends; %s",
+                         call->wrote ? "whether this took effect shows when it runs again"
+                                     : "try again when it runs again");
         call->at_store = NULL; /* it would not come back from there */
         finish(t, call);
     }

@@ -129,7 +129,7 @@ struct lks_state_thread {
     struct lks_decision_writer decisions;
     struct lks_call *waiting, **waiting_end; /* for rows to become durable, in order */
     struct lks_call *sliced, **sliced_end;   /* to be called again */
-    lks_ms wall, mono;                       /* when the clocks were last compared */
+    lks_ms mono;                             /* when the clocks were last compared */
     uint8_t *told;                           /* by node: whether the server thread knows of mail */
     uint32_t told_room;
     struct lks_post *post; /* being filled */

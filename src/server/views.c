@@ -72,22 +72,41 @@ static void put_rows(struct lks_json_writer *w, const struct lks_state *s, uint3
     lks_json_end(w, ']');
 }
 
+/* Since when a deviation allows it, and the cause of the drift that this ended. */
+static void put_allowed(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                        struct lks_str lines)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_deviation *allows = NULL;
+    struct lks_wrong row;
+    while (allows == NULL && lks_wrong_next(&lines, &row))
+        allows = lks_state_deviation(s, lks_standing_covered(s, node, row.subject, row.actual));
+    if (allows == NULL)
+        return;
+    if (n->drift_since >= allows->added)
+        lks_json_cstr(w, "cause", lks_drift_words[n->drift_cause]);
+    lks_view_time(w, "since", allows->added);
+}
+
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most)
 {
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_verdict *v = lks_state_verdict(s, node);
     struct lks_str first = v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
+    struct lks_str wrong = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
     if (n->drifting) {
         lks_json_cstr(w, "cause", lks_drift_words[n->drift_cause]);
         lks_view_time(w, "since", n->drift_since);
         lks_view_text(w, "evidence", lks_state_text(s, n->drift_evidence));
+    } else if (lks_view_differs(s, node) == LKS_DIFFERS_DEVIATION) {
+        put_allowed(w, s, node, wrong);
     }
     lks_view_text(w, "text",
                   n->drifting && n->drift_text != 0 ? lks_state_text(s, n->drift_text) : first);
     lks_json_int(w, "drifted", v != NULL ? v->drifted : 0);
     lks_json_int(w, "unmeasured", v != NULL ? v->unmeasured : 0);
-    put_rows(w, s, node, v != NULL ? lks_state_text(s, v->wrong) : LKS_STR(""), most);
+    put_rows(w, s, node, wrong, most);
     if (n->drained_by != 0) {
         lks_json_begin(w, "drained", '{');
         lks_json_text(w, "by", lks_state_text(s, n->drained_by));
