@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { AHEAD_S = 7200, VALID_S = 60, STOP_MS = 15000 };
+enum { AHEAD_S = 7200, LATER_S = 14400, VALID_S = 60, STOP_MS = 15000 };
 
 static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
                             "pools: {train: {posture: pre-training}}\n"
@@ -107,7 +107,7 @@ static const struct {
      "until: that time is over"},
     {"a deviation that is", "deviate", "/v1/deviations", DEVIATE, -60,
      "expires: that time is over"},
-    {"what is not over by either", "override", "/v1/overrides", OVERRIDE, 2 * AHEAD_S, NULL},
+    {"what is not over by either", "override", "/v1/overrides", OVERRIDE, LATER_S, NULL},
 };
 
 /* The end that a person gives is refused with the clock that it is over by. */

