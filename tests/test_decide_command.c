@@ -261,6 +261,7 @@ static void test_quiet(void)
         {"held long enough", "on", LKS_RECORD_HELD, 70000, "command id=1 node=g1"},
         {"changing just now", "on", LKS_RECORD_CONDITION, 0, "try again in 70 s"},
         {"changing long enough", "on", LKS_RECORD_CONDITION, 70000, "command id=1 node=g1"},
+        {"yeses were given for longer", "on", LKS_RECORD_LIMITS, 70000, "try again in 30 s"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
@@ -272,6 +273,10 @@ static void test_quiet(void)
                                            .enforce = lks_str_from(rows[i].enforce)}};
         lks_asked_apply(&a, &pool);
         struct lks_record closed = {.kind = rows[i].kind};
+        if (closed.kind == LKS_RECORD_LIMITS) {
+            a.state.yeses_until = a.now.wall + 100000;
+            closed.kind = LKS_RECORD_HELD;
+        }
         if (closed.kind == LKS_RECORD_HELD)
             closed.held.node = LKS_STR("g1");
         else if (closed.kind == LKS_RECORD_CONDITION)

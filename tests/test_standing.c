@@ -698,10 +698,6 @@ static void test_quiet(void)
     CHECK_INT(lks_standing_quiet(&a.state, n1), first + wait);
     lks_asked_apply(&a, &(struct lks_record)CONDITION_OF(CHANGING, .on = false));
     CHECK_INT(lks_standing_quiet(&a.state, n1), first + 10 + wait);
-    lks_test_case("yeses that were given for longer");
-    a.state.yeses_until = first + 2 * wait;
-    CHECK_INT(lks_standing_quiet(&a.state, n1), first + 2 * wait);
-    a.state.yeses_until = 0;
     lks_fleet_wait(&a, 10);
     lks_asked_apply(&a, &held);
     CHECK_INT(lks_standing_quiet(&a.state, n1), first + 10 + wait);

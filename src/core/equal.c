@@ -435,8 +435,7 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
 {
     const struct pair p = {a, b, why}, turned = {b, a, why};
     if (strcmp(a->journal, b->journal) != 0 || a->clock != b->clock || a->seq != b->seq ||
-        memcmp(&a->limits, &b->limits, sizeof(a->limits)) != 0 ||
-        a->yeses_until != b->yeses_until)
+        memcmp(&a->limits, &b->limits, sizeof(a->limits)) != 0 || a->yeses_until != b->yeses_until)
         return differs(&p, "head or limits", lks_str_from(a->journal));
     if (!same_text(&p, a->fleet_name, b->fleet_name) ||
         !same_text(&p, a->fleet_manifest, b->fleet_manifest) ||
