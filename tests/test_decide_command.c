@@ -242,6 +242,21 @@ static void test_late_answer(void)
     CHECK_INT(a.state.commands_open, 0);
 }
 
+/* HELD or CONDITION; LIMITS: held, and yeses that were given before last longer; else not. */
+static void close_node(struct lks_asked *a, enum lks_record_kind kind)
+{
+    struct lks_record closed = {.kind = kind == LKS_RECORD_LIMITS ? LKS_RECORD_HELD : kind};
+    if (kind == LKS_RECORD_LIMITS)
+        a->state.yeses_until = a->now.wall + 100000;
+    if (closed.kind == LKS_RECORD_HELD)
+        closed.held.node = LKS_STR("g1");
+    else if (closed.kind == LKS_RECORD_CONDITION)
+        closed.condition = (struct lks_rec_condition){
+            .node = LKS_STR("g1"), .condition = LKS_CONDITION_CHANGING, .on = true};
+    if (closed.kind != LKS_RECORD_BEGUN)
+        lks_asked_apply(a, &closed);
+}
+
 /* Where a pool enforces, no step begins before every yes that could name the node has expired. */
 static void test_quiet(void)
 {
@@ -272,18 +287,7 @@ static void test_quiet(void)
                                            .posture = LKS_STR("pre-training"),
                                            .enforce = lks_str_from(rows[i].enforce)}};
         lks_asked_apply(&a, &pool);
-        struct lks_record closed = {.kind = rows[i].kind};
-        if (closed.kind == LKS_RECORD_LIMITS) {
-            a.state.yeses_until = a.now.wall + 100000;
-            closed.kind = LKS_RECORD_HELD;
-        }
-        if (closed.kind == LKS_RECORD_HELD)
-            closed.held.node = LKS_STR("g1");
-        else if (closed.kind == LKS_RECORD_CONDITION)
-            closed.condition = (struct lks_rec_condition){
-                .node = LKS_STR("g1"), .condition = LKS_CONDITION_CHANGING, .on = true};
-        if (closed.kind != LKS_RECORD_BEGUN)
-            lks_asked_apply(&a, &closed);
+        close_node(&a, rows[i].kind);
         a.now.wall += rows[i].after;
         struct lks_event e = order("g1", "reboot", "", a.now.wall + 1);
         CHECK_HAS(lks_asked(&a, &e), rows[i].told);
