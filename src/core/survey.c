@@ -11,6 +11,8 @@ enum {
     FIRST_ROWS = 64,
 };
 
+#define UNWANTED UINT32_MAX
+
 struct work {
     const struct lks_state *s;
     const struct lks_facts *facts;
@@ -18,6 +20,7 @@ struct work {
     struct lks_survey *out;
     struct lks_intern ways; /* "subject, tab, actual": the id is the place in `rows` */
     uint32_t row_room;
+    uint32_t *whole;  /* by node: its basis, or UNWANTED. Nodes are far apart in memory */
     uint32_t *nodes;  /* by basis: how many have it */
     uint8_t *verdict; /* by basis: enum lks_judged */
     struct lks_buf key;
@@ -30,6 +33,7 @@ static void work_fini(struct work *w)
     lks_intern_fini(&w->ways);
     lks_buf_fini(&w->key);
     lks_arena_fini(&w->scratch);
+    free(w->whole);
     free(w->nodes);
     free(w->verdict);
 }
@@ -45,9 +49,10 @@ static enum lks_code work_init(struct work *w)
     lks_buf_init(&w->key, KEY_MAX);
     lks_arena_init(&w->scratch, SCRATCH_MAX);
     lks_arena_init(&w->out->arena, MEMORY_MAX);
+    w->whole = calloc((size_t)w->s->node_count + 1, sizeof(w->whole[0]));
     w->nodes = calloc((size_t)bases + 1, sizeof(w->nodes[0]));
     w->verdict = calloc((size_t)bases + 1, sizeof(w->verdict[0]));
-    if (w->nodes == NULL || w->verdict == NULL)
+    if (w->whole == NULL || w->nodes == NULL || w->verdict == NULL)
         return no_memory(w);
     lks_intern_init(&w->ways, MEMORY_MAX);
     return lks_bitset_init(&w->out->differs, w->s->node_count, w->err);
@@ -120,17 +125,18 @@ static bool is_wanted(const struct lks_state *s, uint32_t n, uint32_t pool)
 static void count_nodes(struct work *w, uint32_t pool)
 {
     for (uint32_t n = 0; n < w->s->node_count; n++) {
-        if (is_wanted(w->s, n, pool))
-            w->nodes[w->s->nodes[n].whole]++;
+        w->whole[n] = is_wanted(w->s, n, pool) ? w->s->nodes[n].whole : UNWANTED;
+        if (w->whole[n] != UNWANTED)
+            w->nodes[w->whole[n]]++;
     }
 }
 
-static void judge_nodes(struct work *w, uint32_t pool)
+static void judge_nodes(struct work *w)
 {
     for (uint32_t n = 0; n < w->s->node_count; n++) {
-        if (!is_wanted(w->s, n, pool))
+        if (w->whole[n] == UNWANTED)
             continue;
-        enum lks_judged judged = (enum lks_judged)w->verdict[w->s->nodes[n].whole];
+        enum lks_judged judged = (enum lks_judged)w->verdict[w->whole[n]];
         w->out->judged[judged]++;
         if (judged == LKS_JUDGED_DRIFT || judged == LKS_JUDGED_UNMEASURED)
             lks_bitset_set(&w->out->differs, n);
@@ -155,7 +161,7 @@ static enum lks_code survey(struct work *w, uint32_t pool)
         if (w->nodes[b] > 0 && judge(w, b) != LKS_OK)
             return w->err->code;
     }
-    judge_nodes(w, pool);
+    judge_nodes(w);
     if (w->out->row_count > 1)
         qsort(w->out->rows, w->out->row_count, sizeof(w->out->rows[0]), by_nodes);
     return LKS_OK;
