@@ -20,7 +20,7 @@ static struct {
     struct lks_httpd *httpd;
     struct lks_httpd_exchange *x;
     struct lks_httpd_stream *stream;
-    enum { FETCH, HOLD, REFUSE, REFUSE_LATER, REFUSE_MIDDLE, SIZED } way;
+    enum way { FETCH, HOLD, REFUSE, REFUSE_LATER, REFUSE_MIDDLE, SIZED } way;
     uv_check_t check; /* asks for the next piece, a round later */
     bool wants;
     uint64_t length, got, sum, most;
@@ -101,7 +101,7 @@ static void on_gone(void *ctx, struct lks_httpd_exchange *x)
     site.x = NULL;
 }
 
-static void begin(int way)
+static void begin(enum way way)
 {
     struct lks_err err = {0};
     memset(&site, 0, sizeof(site));
