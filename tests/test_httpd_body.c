@@ -217,7 +217,7 @@ static void asked_before_it_is_sent(void)
 
 static const struct {
     const char *name;
-    int way;
+    enum way way;
     size_t length, sent;
     const char *answer;
 } refusals[] = {
