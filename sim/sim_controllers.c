@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #define SEEDS        500
-#define BROKEN_SEEDS 50 /* in so many of them a broken rule shows */
+#define BROKEN_SEEDS 250 /* in so many of them a broken rule shows */
 #define STORM        (5 * 60 * LKS_SECOND)
 #define CALM         (150 * LKS_SECOND)
 #define REST         (40 * LKS_SECOND) /* the end of the calm, without jobs */

@@ -35,7 +35,7 @@ void lks_agent_mortal(bool on)
 /* The controller whose turn it is, of `text`, where blanks stand between them. */
 static size_t choose(const char *text, unsigned turn, char out[LKS_ANSWER_URL_MAX])
 {
-    struct lks_str items[LKS_AGENT_CONTROLLERS_MAX], rest = lks_str_from(text), item;
+    struct lks_str items[LKS_AGENT_CONTROLLERS_MAX] = {0}, rest = lks_str_from(text), item;
     size_t count = 0;
     for (bool more = true; more && count < LKS_COUNT(items);) {
         more = lks_str_cut(rest, ' ', &item, &rest);
