@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SEEDS        500
 #define BROKEN_SEEDS 250 /* in so many of them a broken rule shows */
 #define STORM        (5 * 60 * LKS_SECOND)
 #define CALM         (150 * LKS_SECOND)

@@ -287,7 +287,7 @@ static void check_journal(struct site *s, struct load *loads)
     CHECK_INT(lost, 0);
     CHECK_INT(twice, 0);
     CHECK(r.rising);
-    CHECK(r.leaders >= 5);
+    CHECK(r.leaders >= 4); /* one that is killed and started again may win its own succession */
 }
 
 /* What happens -------------------------------------------------------------------------------- */
