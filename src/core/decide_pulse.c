@@ -110,20 +110,7 @@ void lks_decide_limits(struct lks_deciding *d)
     lks_ms until = d->state->yeses_until, last = d->now.wall + yes_lasts(old);
     if (yes_lasts(old) > yes_lasts(l) && last > until)
         until = last;
-    lks_deciding_add(d, LKS_RECORD_LIMITS)->limits = (struct lks_rec_limits){
-        .heartbeat = l->heartbeat,
-        .late = l->late,
-        .lost = l->lost,
-        .mass_floor = l->mass_floor,
-        .mass_percent = l->mass_percent,
-        .mass_window = l->mass_window,
-        .skew = l->skew,
-        .call_nodes = l->call_nodes,
-        .validity = l->validity,
-        .staleness = l->staleness,
-        .outband_age = l->outband_age,
-        .yeses_until = until,
-    };
+    lks_deciding_add(d, LKS_RECORD_LIMITS)->limits = lks_limits_record(l, until);
 }
 
 /* A jump within what we forgive a node is nothing. */

@@ -23,20 +23,7 @@ static void dump_journal(struct lks_dump *d)
                             .begun = {.journal = lks_str_from(d->s->journal), .version = {"", 0}}});
     lks_dump_say(d, d->s->clock,
                  (struct lks_record){.kind = LKS_RECORD_LIMITS,
-                                     .limits = {
-                                         .heartbeat = l->heartbeat,
-                                         .late = l->late,
-                                         .lost = l->lost,
-                                         .mass_floor = l->mass_floor,
-                                         .mass_percent = l->mass_percent,
-                                         .mass_window = l->mass_window,
-                                         .skew = l->skew,
-                                         .call_nodes = l->call_nodes,
-                                         .validity = l->validity,
-                                         .staleness = l->staleness,
-                                         .outband_age = l->outband_age,
-                                         .yeses_until = d->s->yeses_until,
-                                     }});
+                                     .limits = lks_limits_record(l, d->s->yeses_until)});
     if (d->s->fleet_name != 0 || d->s->fleet_manifest != 0)
         lks_dump_say(
             d, d->s->clock,

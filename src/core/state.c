@@ -23,6 +23,24 @@ const struct lks_limits lks_limits_default = {
     .outband_age = (lks_ms)7 * 24 * 3600 * LKS_SECOND,
 };
 
+struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until)
+{
+    return (struct lks_rec_limits){
+        .heartbeat = l->heartbeat,
+        .late = l->late,
+        .lost = l->lost,
+        .mass_floor = l->mass_floor,
+        .mass_percent = l->mass_percent,
+        .mass_window = l->mass_window,
+        .skew = l->skew,
+        .call_nodes = l->call_nodes,
+        .validity = l->validity,
+        .staleness = l->staleness,
+        .outband_age = l->outband_age,
+        .yeses_until = yeses_until,
+    };
+}
+
 /* Making room ------------------------------------------------------------------------------- */
 
 void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,

@@ -232,6 +232,9 @@ struct lks_limits {
 };
 extern const struct lks_limits lks_limits_default;
 
+/* The record that sets them. */
+struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until);
+
 /* A head that agents were told. */
 struct lks_published {
     uint64_t seq;
