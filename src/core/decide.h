@@ -54,6 +54,15 @@ enum lks_event_kind {
     LKS_EVENT_OVERRIDE,
     LKS_EVENT_OBSERVED,
     LKS_EVENT_LEAD, /* this controller leads now */
+    LKS_EVENT_KEY_PIN,
+    LKS_EVENT_KEY_GONE,
+    LKS_EVENT_BUNDLE, /* its signature was found good */
+    LKS_EVENT_BUNDLE_REVOKE,
+    LKS_EVENT_ENDPOINT,    /* the certificate of a management endpoint */
+    LKS_EVENT_FLASH,       /* begin an update by a management endpoint */
+    LKS_EVENT_FLASH_SAVED, /* how far it is, before it goes on */
+    LKS_EVENT_FLASH_ENDED,
+    LKS_EVENT_FLASH_RESOLVE, /* a person looked at an unknown one */
     LKS_EVENT_COUNT
 };
 
@@ -149,6 +158,15 @@ struct lks_event {
             uint64_t epoch;
             struct lks_str name, url;
         } lead;
+        struct {
+            struct lks_str name, key;
+        } key;
+        struct lks_rec_bundle bundle; /* without `by`; KEY_GONE, BUNDLE_REVOKE: event.name */
+        struct lks_str fingerprint;   /* ENDPOINT: of the node event.name; empty: forget */
+        struct lks_rec_flash flash;   /* without `id`, `node`, `by`, `reason` */
+        struct lks_rec_flash_saved flash_saved;
+        struct lks_rec_flash_ended flash_ended; /* without `node` */
+        uint64_t flash_id;                      /* FLASH_RESOLVE */
     };
 };
 

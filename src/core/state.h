@@ -33,7 +33,10 @@
 #define LKS_STATE_IMAGES_MAX     100000
 #define LKS_STATE_ARTIFACTS_MAX  100000
 #define LKS_STATE_OVERRIDES_MAX  10000 /* at this many, the older ended ones make room */
-#define LKS_STATE_DAYS           8     /* of what was observed: today and a week */
+#define LKS_STATE_KEYS_MAX       1000
+#define LKS_STATE_BUNDLES_MAX    10000
+#define LKS_STATE_FLASHES_MAX    100000 /* at this many, the older ended ones make room */
+#define LKS_STATE_DAYS           8      /* of what was observed: today and a week */
 #define LKS_STATE_TEXT_MAX       ((size_t)2 << 30)
 #define LKS_NO_NODE              UINT32_MAX
 
@@ -93,6 +96,9 @@ struct lks_node {
     lks_text intake_why, held_by, held_reason;
     uint32_t notes;      /* bits by enum lks_note */
     uint32_t pending;    /* commands to it that have not ended */
+    uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and no
+                            person looked yet */
+    lks_text endpoint;   /* fingerprint of its endpoint's certificate; 0: none recorded */
     lks_text token_hash; /* of the enrolment token that waits to be used; 0: none */
     lks_ms token_expires;
     struct lks_certificate certificates[2]; /* the newest first; the one before stays good */
@@ -170,6 +176,39 @@ struct lks_state_artifact {
     lks_text digest, name, by;
     uint64_t size;
     lks_ms added;
+};
+
+struct lks_state_key {
+    lks_text name, key, by, reason;
+    lks_ms pinned;
+};
+
+struct lks_state_bundle {
+    lks_text digest, name, version, manifest, signer, key, artifacts, by;
+    bool site;
+    lks_ms added;
+    lks_ms revoked; /* 0: it is good */
+    lks_text revoked_by, revoked_reason;
+};
+
+struct lks_state_flash {
+    uint64_t id;
+    uint32_t node;
+    enum lks_bmc_act act;
+    lks_text component, version, bundle, image, image_name, apply_time, by, reason;
+    uint64_t size;
+    bool force, one_way;
+    lks_ms begun, deadline;
+    char *saved; /* owned; NULL: nothing was sent yet, or it ended */
+    uint32_t saved_len;
+    lks_text phase;
+    uint32_t percent;
+    enum lks_bmc_outcome outcome; /* OPEN: it has not ended */
+    lks_ms ended;
+    lks_text found, text;
+    uint64_t uploads;
+    lks_ms resolved; /* UNKNOWN: when a person looked; 0: not yet */
+    lks_text resolved_by, resolved_reason;
 };
 
 struct lks_override {
@@ -271,6 +310,13 @@ struct lks_state {
     uint32_t image_count, image_room;
     struct lks_state_artifact *artifacts; /* sorted by digest */
     uint32_t artifact_count, artifact_room;
+    struct lks_state_key *keys; /* sorted by name */
+    uint32_t key_count, key_room;
+    struct lks_state_bundle *bundles; /* in the order they were found good */
+    uint32_t bundle_count, bundle_room;
+    struct lks_state_flash *flashes; /* by rising id; ended ones leave after a while */
+    uint32_t flash_count, flash_room, flashes_open;
+    uint64_t next_flash;
     struct lks_override *overrides; /* in the order they were given */
     uint32_t override_count, override_room;
     uint64_t jobs;  /* that started */
@@ -322,6 +368,11 @@ enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, vo
 bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why);
 
 /* Looking things up. */
+const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);
+const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest);
+const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id);
+/* Whether a bundle that is good names the artifact: only such bits are staged. */
+bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact);
 struct lks_str lks_state_text(const struct lks_state *s, lks_text text);
 uint32_t lks_state_node(const struct lks_state *s,
                         struct lks_str name); /* LKS_NO_NODE; placed only */

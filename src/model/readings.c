@@ -143,6 +143,11 @@ const struct lks_reading_kind lks_reading_kinds[] = {
 
     /* Components by name. */
     I("firmware/*", "firmware of each device, by its class; part is the device's part number"),
+    H("staged/*", "out of band: firmware that runs after the next activation, by its class"),
+    D("backup/*", "out of band: firmware in the other bank, by its class"),
+    D("golden/*", "out of band: firmware of last resort, by its class"),
+    S("endpoint.serial", "serial number that the management endpoint tells"),
+    D("endpoint.*", "what the management endpoint says of itself: vendor, product, model"),
     I("COMPONENT", "a component of components.csv: the version that runs or would be loaded"),
     I("COMPONENT.package", "version of its package"),
     H(PACKAGE_CHANGED, "what its package manager last did to it, by its log: when, from, to"),

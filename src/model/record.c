@@ -14,7 +14,7 @@ const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
 const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
 const char *const lks_alarm_words[] = {"mass",  "clock",    "witness",   "replay", "parts",
-                                       "drift", "proposal", "deviation", NULL};
+                                       "drift", "proposal", "deviation", "flash",  NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
 const char *const lks_drift_words[] = {"unknown",         "bands disagree",  "replaced part",
@@ -27,7 +27,12 @@ const char *const lks_bar_words[] = {
     "unknown",   "stale", "unmeasured", "drift",   "unhealthy", "changing", "unattested",
     "unchecked", "held",  "intake",     "drained", "deviation", "domain",   "disagrees",
     "posture",   "stack", "image",      "behind",  NULL};
+const char *const lks_bmc_act_words[] = {"update", "stage", "activate", "abort", "switch", NULL};
+const char *const lks_bmc_outcome_words[] = {"open",    "done",   "staged",  "same",
+                                             "refused", "failed", "unknown", NULL};
 
+static_assert(LKS_COUNT(lks_bmc_act_words) == LKS_BMC_ACT_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_bmc_outcome_words) == LKS_BMC_OUTCOME_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_drift_words) == LKS_DRIFT_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_condition_words) == LKS_CONDITION_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_step_words) == LKS_STEP_COUNT + 1, "a word for each");
@@ -427,6 +432,76 @@ static const struct lks_record_field observed_fields[] = {
     NUMBER(observed, asked, "Jobs that asked since the last such record."),
     NUMBER(observed, refused, "Of them, those that were refused, or would have been."),
 };
+static const struct lks_record_field key_pinned_fields[] = {
+    TEXT(key_pinned, name, "What people call the key."),
+    TEXT(key_pinned, key, "The public key."),
+    BY(key_pinned),
+    REASON(key_pinned),
+};
+static const struct lks_record_field key_gone_fields[] = {
+    TEXT(key_gone, name, "What people called the key."),
+    BY(key_gone),
+    REASON(key_gone),
+};
+static const struct lks_record_field bundle_fields[] = {
+    TEXT(bundle, digest, "The bundle's digest."),
+    TEXT(bundle, name, "Its name."),
+    TEXT(bundle, version, "Its version."),
+    TEXT(bundle, manifest, "The digest of its manifest, which is kept."),
+    TEXT(bundle, signer, "The pinned key its signature is good for."),
+    TEXT(bundle, key, "That key's fingerprint."),
+    TEXT(bundle, artifacts, "The artifacts it names, separated by blanks."),
+    TRUTH(bundle, site, "The site signed it itself."),
+    BY(bundle),
+};
+static const struct lks_record_field bundle_revoked_fields[] = {
+    TEXT(bundle_revoked, digest, "The bundle's digest."),
+    BY(bundle_revoked),
+    REASON(bundle_revoked),
+};
+static const struct lks_record_field endpoint_fields[] = {
+    NODE(endpoint),
+    TEXT(endpoint, fingerprint, "Of its certificate; missing: it is no longer taken for good."),
+    BY(endpoint),
+    REASON(endpoint),
+};
+static const struct lks_record_field flash_fields[] = {
+    NUMBER(flash, id, "Its number."),
+    NODE(flash),
+    WORD(flash, act, lks_bmc_act_words, "What is to be done."),
+    TEXT(flash, component, "The class of firmware, or the entry of the endpoint's inventory."),
+    TEXT(flash, version, "What it is to run."),
+    TEXT(flash, bundle, "The bundle the image is from."),
+    TEXT(flash, image, "The image."),
+    NUMBER(flash, size, "How many bytes that has."),
+    TEXT(flash, image_name, "The file it came from."),
+    TEXT(flash, apply_time, "When the endpoint is to apply it; missing: by what it offers."),
+    TRUTH(flash, force, "An older version is meant."),
+    TRUTH(flash, one_way, "That there is no way back was acknowledged."),
+    TIME(flash, deadline, "When it is given up."),
+    BY(flash),
+    REASON(flash),
+};
+static const struct lks_record_field flash_saved_fields[] = {
+    NUMBER(flash_saved, id, "Of which update."),
+    TEXT(flash_saved, saved, "What the driver needs to go on after a restart."),
+    TEXT(flash_saved, phase, "How far it is, in words."),
+    NUMBER(flash_saved, percent, "The same in percent."),
+};
+static const struct lks_record_field flash_ended_fields[] = {
+    NUMBER(flash_ended, id, "Of which update."),
+    NODE(flash_ended),
+    WORD(flash_ended, outcome, lks_bmc_outcome_words, "How it ended."),
+    TEXT(flash_ended, found, "The version that was read last."),
+    TEXT(flash_ended, text, "Why it ended so."),
+    NUMBER(flash_ended, uploads, "How often the image was sent."),
+};
+static const struct lks_record_field flash_resolved_fields[] = {
+    NUMBER(flash_resolved, id, "Of which update."),
+    NODE(flash_resolved),
+    BY(flash_resolved),
+    REASON(flash_resolved),
+};
 
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
@@ -484,6 +559,15 @@ static const struct lks_record_field observed_fields[] = {
 #define ABOUT_job             "A job was admitted and starts."
 #define ABOUT_override        "A person lets a job start although it would be refused."
 #define ABOUT_observed        "How many jobs were refused, or would have been."
+#define ABOUT_key_pinned      "A key is trusted to sign bundles."
+#define ABOUT_key_gone        "A key is no longer trusted; what it was good for before stays."
+#define ABOUT_bundle          "A bundle was found good: its artifacts may be staged."
+#define ABOUT_bundle_revoked  "A bundle is no longer good."
+#define ABOUT_endpoint        "A certificate by which a management endpoint is known."
+#define ABOUT_flash           "An update by a management endpoint begins."
+#define ABOUT_flash_saved     "How far it is; what comes next was not begun before this was kept."
+#define ABOUT_flash_ended     "It ended."
+#define ABOUT_flash_resolved  "A person looked at one of which nobody could tell how it ended."
 
 enum { /* the place of each kind in the tables */
 #define X(number, NAME, member, word) PLACE_##NAME,

@@ -76,7 +76,16 @@
     X(95, ARTIFACT_GONE,  artifact_gone,  "artifact-gone")  \
     X(100, JOB,           job,            "job")            \
     X(101, OVERRIDE,      override,       "override")       \
-    X(102, OBSERVED,      observed,       "observed")
+    X(102, OBSERVED,      observed,       "observed")       \
+    X(110, KEY_PINNED,    key_pinned,     "key-pinned")     \
+    X(111, KEY_GONE,      key_gone,       "key-gone")       \
+    X(112, BUNDLE,        bundle,         "bundle")         \
+    X(113, BUNDLE_REVOKED, bundle_revoked, "bundle-revoked") \
+    X(114, ENDPOINT,      endpoint,       "endpoint")       \
+    X(120, FLASH,         flash,          "flash")          \
+    X(121, FLASH_SAVED,   flash_saved,    "flash-saved")    \
+    X(122, FLASH_ENDED,   flash_ended,    "flash-ended")    \
+    X(123, FLASH_RESOLVED, flash_resolved, "flash-resolved")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -110,6 +119,7 @@ enum lks_alarm_kind {
     LKS_ALARM_DRIFT,     /* a node differs from its intent, in a pool that says so */
     LKS_ALARM_PROPOSAL,  /* nodes of a pool should be brought back by a change */
     LKS_ALARM_DEVIATION, /* an exception is about to end, or ended while it was still needed */
+    LKS_ALARM_FLASH,     /* an update ended so that a person has to look */
     LKS_ALARM_COUNT
 };
 enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */
@@ -171,6 +181,24 @@ enum lks_role {
     LKS_ROLE_ADMIN,
     LKS_ROLE_AGENT,
     LKS_ROLE_COUNT
+};
+enum lks_bmc_act {                   /* what is asked of a management endpoint */
+                   LKS_BMC_UPDATE,   /* stage and activate */
+                   LKS_BMC_STAGE,    /* put it where the next activation finds it */
+                   LKS_BMC_ACTIVATE, /* what was staged before */
+                   LKS_BMC_ABORT,    /* give up what is staged and not active yet */
+                   LKS_BMC_SWITCH,   /* back to the other bank */
+                   LKS_BMC_ACT_COUNT
+};
+enum lks_bmc_outcome {
+    LKS_BMC_OPEN,    /* not ended */
+    LKS_BMC_DONE,    /* the inventory agrees, three times */
+    LKS_BMC_STAGED,  /* it is where the next activation finds it */
+    LKS_BMC_SAME,    /* nothing had to be done, and nothing was */
+    LKS_BMC_REFUSED, /* nothing was begun */
+    LKS_BMC_FAILED,  /* the service gave it up */
+    LKS_BMC_UNKNOWN, /* nobody can tell: a person has to look */
+    LKS_BMC_OUTCOME_COUNT
 };
 enum lks_outcome { /* of a command */
                    LKS_OUTCOME_DONE,
@@ -433,6 +461,58 @@ struct lks_rec_observed {
     uint64_t bar, asked, refused; /* jobs since the last such record */
 };
 
+struct lks_rec_key_pinned {
+    struct lks_str name, key; /* the key as text: trust/signature.h */
+    struct lks_str by, reason;
+};
+struct lks_rec_key_gone {
+    struct lks_str name, by, reason;
+};
+struct lks_rec_bundle {
+    struct lks_str digest, name, version;
+    struct lks_str manifest;  /* the digest of its bytes, which are a blob */
+    struct lks_str signer;    /* name of the pinned key that is good for it */
+    struct lks_str key;       /* and that key's fingerprint */
+    struct lks_str artifacts; /* digests, separated by blanks */
+    bool site;                /* signed by the site, for a vendor that does not sign */
+    struct lks_str by;
+};
+struct lks_rec_bundle_revoked {
+    struct lks_str digest, by, reason;
+};
+struct lks_rec_endpoint {
+    struct lks_str node, fingerprint; /* "sha256:..." of its certificate; empty: forgotten */
+    struct lks_str by, reason;
+};
+struct lks_rec_flash {
+    uint64_t id;
+    struct lks_str node;
+    uint64_t act;
+    struct lks_str component, version, bundle, image;
+    uint64_t size;
+    struct lks_str image_name, apply_time;
+    bool force, one_way;
+    lks_ms deadline;
+    struct lks_str by, reason;
+};
+struct lks_rec_flash_saved {
+    uint64_t id;
+    struct lks_str saved; /* what the driver needs to go on; never a secret */
+    struct lks_str phase;
+    uint64_t percent;
+};
+struct lks_rec_flash_ended {
+    uint64_t id;
+    struct lks_str node;
+    uint64_t outcome;
+    struct lks_str found, text;
+    uint64_t uploads;
+};
+struct lks_rec_flash_resolved {
+    uint64_t id;
+    struct lks_str node, by, reason;
+};
+
 /* Texts are views of bytes that live elsewhere: a row, a decision. */
 struct lks_record {
     enum lks_record_kind kind;
@@ -489,6 +569,8 @@ extern const char *const lks_drift_words[];
 extern const char *const lks_condition_words[];
 extern const char *const lks_step_words[];
 extern const char *const lks_bar_words[];
+extern const char *const lks_bmc_act_words[];
+extern const char *const lks_bmc_outcome_words[];
 
 /* The number of `word` in a list that ends with NULL; false, and nothing written, if it has none.
  */

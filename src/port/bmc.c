@@ -1,0 +1,126 @@
+#include "port/bmc.h"
+
+#include "codec/json.h"
+#include "model/tuple.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+const char *const lks_bank_words[] = {"active", "staged", "backup", "golden", NULL};
+static_assert(LKS_COUNT(lks_bank_words) == LKS_BANK_COUNT + 1, "a word for each");
+
+void lks_bmc_inventory_init(struct lks_bmc_inventory *i)
+{
+    *i = (struct lks_bmc_inventory){0};
+    lks_arena_init(&i->arena, LKS_BMC_MEMORY_MAX);
+}
+
+void lks_bmc_inventory_fini(struct lks_bmc_inventory *i)
+{
+    lks_arena_fini(&i->arena);
+    *i = (struct lks_bmc_inventory){0};
+}
+
+/* As a tuple -------------------------------------------------------------------------------- */
+
+/* What runs is identity; what lies in the other banks is told beside it. */
+static const char *const prefixes[] = {
+    [LKS_BANK_ACTIVE] = "firmware/",
+    [LKS_BANK_STAGED] = "staged/",
+    [LKS_BANK_BACKUP] = "backup/",
+    [LKS_BANK_GOLDEN] = "golden/",
+};
+
+static void add_item(const struct lks_bmc_item *item, struct lks_tuple *out)
+{
+    char name[LKS_READING_NAME_MAX + 1];
+    bool known = item->class.len > 0;
+    snprintf(name, sizeof(name), "%s%.*s", prefixes[item->bank], known ? (int)item->class.len : 7,
+             known ? item->class.ptr : "unknown");
+    bool measured = item->version.len > 0;
+    lks_tuple_add(out, &(struct lks_reading){
+                           .name = lks_str_from(name),
+                           .of = known && item->of.len > 0 ? item->of : item->id,
+                           .part = item->software_id,
+                           .state = measured ? LKS_MEASURED : LKS_UNMEASURED,
+                           .value = measured ? item->version : LKS_STR("it names no version"),
+                           .evidence = item->uri,
+                       });
+}
+
+static void add_text(struct lks_tuple *out, const char *name, struct lks_str value)
+{
+    if (value.len > 0)
+        lks_tuple_add(out, &(struct lks_reading){.name = lks_str_from(name),
+                                                 .value = value,
+                                                 .evidence = LKS_STR("/redfish/v1")});
+}
+
+void lks_bmc_inventory_tuple(const struct lks_bmc_inventory *i, struct lks_str node, int64_t taken,
+                             struct lks_tuple *out)
+{
+    out->node = lks_arena_copy(&out->arena, node);
+    out->taken = taken;
+    for (size_t k = 0; k < i->count; k++)
+        add_item(&i->items[k], out);
+    add_text(out, "endpoint.vendor", i->vendor);
+    add_text(out, "endpoint.product", i->product);
+    add_text(out, "endpoint.model", i->model);
+    add_text(out, "endpoint.serial", i->serial);
+}
+
+/* As JSON ----------------------------------------------------------------------------------- */
+
+static void text(struct lks_json_writer *w, const char *key, struct lks_str value)
+{
+    if (value.len > 0)
+        lks_json_text(w, key, value);
+}
+
+static void told(struct lks_json_writer *w, const char *key, enum lks_bmc_told value)
+{
+    if (value != LKS_TOLD_NOT)
+        lks_json_bool(w, key, value == LKS_TOLD_YES);
+}
+
+static void put_item(const struct lks_bmc_item *item, struct lks_json_writer *w)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "id", item->id);
+    lks_json_text(w, "uri", item->uri);
+    text(w, "name", item->name);
+    lks_json_text(w, "class", item->class.len > 0 ? item->class : LKS_STR("unknown"));
+    text(w, "of", item->of);
+    lks_json_cstr(w, "bank", lks_bank_words[item->bank]);
+    text(w, "version", item->version);
+    told(w, "updateable", item->updateable);
+    told(w, "write_protected", item->write_protected);
+    text(w, "lowest", item->lowest);
+    text(w, "software_id", item->software_id);
+    text(w, "manufacturer", item->manufacturer);
+    text(w, "released", item->released);
+    text(w, "related", item->related);
+    text(w, "health", item->health);
+    lks_json_end(w, '}');
+}
+
+void lks_bmc_inventory_json(const struct lks_bmc_inventory *i, struct lks_json_writer *w)
+{
+    text(w, "vendor", i->vendor);
+    text(w, "product", i->product);
+    text(w, "model", i->model);
+    text(w, "serial", i->serial);
+    text(w, "power", i->power);
+    lks_json_int(w, "requests", i->requests);
+    lks_json_int(w, "missing", i->missing);
+    lks_json_begin(w, "notes", '[');
+    for (struct lks_str rest = i->notes, line; rest.len > 0;) {
+        lks_str_cut(rest, '\n', &line, &rest);
+        lks_json_text(w, NULL, line);
+    }
+    lks_json_end(w, ']');
+    lks_json_begin(w, "components", '[');
+    for (size_t k = 0; k < i->count; k++)
+        put_item(&i->items[k], w);
+    lks_json_end(w, ']');
+}
