@@ -53,7 +53,8 @@ static struct lks_str any_text(struct lks_rng *rng, const char *key)
 static uint64_t largest_id(const struct lks_state *s)
 {
     uint64_t id = s->next_alarm > s->next_command ? s->next_alarm : s->next_command;
-    return s->next_deviation > id ? s->next_deviation : id;
+    id = s->next_deviation > id ? s->next_deviation : id;
+    return s->next_flash > id ? s->next_flash : id;
 }
 
 /* Mostly of a size that means something, now and then out of all bounds. */

@@ -127,7 +127,7 @@ static void test_names(void)
         for (size_t i = 0; i < count; i++)
             CHECK(strcmp(lks_facts_file_name(i), name) != 0);
     }
-    CHECK_INT(count, 26);
+    CHECK_INT(count, 28);
 }
 
 /* Without any one of them there is no answer. */

@@ -299,10 +299,55 @@ static void test_property(void)
     }
 }
 
+/* Firmware is flashed from the reversible to the irreversible, and what a stack itself calls
+ * one-way goes behind everything else. */
+static const struct {
+    const char *name, *from, *to, *order;
+} works[] = {
+    {"the BMC before what it flashes, power last",
+     L40S("firmware: [{class: psu, version: '1'}, {class: vbios, version: '1'}, {class: bios, "
+          "version: '1'}, {class: bmc, version: '1'}]\n"),
+     L40S("firmware: [{class: psu, version: '2'}, {class: vbios, version: '2'}, {class: bios, "
+          "version: '2'}, {class: bmc, version: '2'}]\n"),
+     "firmware/bmc firmware/bios firmware/vbios firmware/psu "},
+    {"one-way by its own word",
+     L40S("firmware: [{class: bmc, version: '1', revert: one-way}, {class: psu, version: '1', "
+          "revert: revertible}]\n"),
+     L40S("firmware: [{class: bmc, version: '2', revert: one-way}, {class: psu, version: '2', "
+          "revert: revertible}]\n"),
+     "firmware/psu firmware/bmc "},
+    {"what goes is not flashed", L40S("firmware: [{class: bmc, version: '1'}]\n"), L40S(""), ""},
+    {"what nobody knows is not in the order", L40S("firmware: [{class: widget, version: '1'}]\n"),
+     L40S("firmware: [{class: widget, version: '2'}]\n"), ""},
+    {"software is not flashed", L40S(""), ON("l40s-pcie-8", "580.105.08", ""), ""},
+};
+
+static void test_order_of_work(void)
+{
+    const struct lks_facts *facts = lks_test_facts();
+    for (size_t i = 0; i < LKS_COUNT(works); i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+        LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf order = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", works[i].name);
+        lks_buf_init(&order, TEXT_MAX);
+        if (!CHECK_CODE(parse(works[i].from, facts, &from, &err), LKS_OK) ||
+            !CHECK_CODE(parse(works[i].to, facts, &to, &err), LKS_OK) ||
+            !CHECK_CODE(lks_stackdiff_make(facts, from.stacks, to.stacks, &diff, &err), LKS_OK))
+            continue;
+        for (size_t k = 0; k < diff.flash_count; k++)
+            lks_buf_addf(&order, "%.*s ", LKS_STR_ARG(diff.flashes[k]->subject));
+        CHECK_STR(lks_buf_view(&order), works[i].order);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"stackdiff: rows", test_rows},
+        {"stackdiff: the order of work", test_order_of_work},
         {"stackdiff: emergency", test_emergency},
         {"stackdiff: a flaw of two components", test_flaws_once},
         {"stackdiff: a large stack", test_large},

@@ -18,6 +18,7 @@ struct lks_cli {
     int64_t now;                          /* seconds since 1970 */
     const char *data_dir;                 /* tables that replace built-in ones, or NULL */
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
+    const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
     bool no;             /* the command worked and its answer is no: exit status 1 */
 };

@@ -29,6 +29,53 @@ static enum lks_code print_differences(struct lks_cli *cli, const struct lks_sta
     return lks_output_table(cli, &t, err);
 }
 
+/* What flashing takes, from the reversible to the irreversible. */
+static enum lks_code print_flashes(struct lks_cli *cli, const struct lks_stackdiff *diff,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "firmware, in this order", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "by", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "banks", 0);
+    lks_table_column(&t, "minutes", 0);
+    lks_table_column(&t, "reset", 0);
+    lks_table_column(&t, "back by", 0);
+    lks_table_column(&t, "at risk", 0);
+    lks_table_column(&t, "meanwhile", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < diff->flash_count; i++) {
+        const struct lks_difference *d = diff->flashes[i];
+        const struct lks_firmware_update *u = d->update;
+        char minutes[48];
+        snprintf(minutes, sizeof(minutes), "%lld+%lld", (long long)u->stage_min,
+                 (long long)u->activate_min);
+        lks_output_cell(&t, LKS_BOLD, d->subject);
+        lks_output_cell(&t, LKS_PLAIN, u->transport);
+        lks_table_cell(&t, LKS_PLAIN, u->banks);
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(minutes));
+        lks_table_cell(&t, LKS_PLAIN, u->reset);
+        lks_table_cell(&t, d->one_way ? LKS_RED : LKS_PLAIN,
+                       d->one_way ? LKS_STR("one-way") : u->revert);
+        lks_table_cell(&t, LKS_PLAIN, u->blast);
+        lks_output_cell(&t, LKS_PLAIN, u->loses);
+    }
+    fprintf(cli->out, "\n");
+    return lks_output_table(cli, &t, err);
+}
+
+/* What a platform or a redundant pair demands beside the order. */
+static void print_rules(struct lks_cli *cli, const struct lks_stackdiff *diff)
+{
+    for (size_t i = 0; i < diff->flash_count; i++) {
+        const struct lks_firmware_update *u = diff->flashes[i]->update;
+        if (u->pair)
+            fprintf(cli->out, "%.*s: one redundant side at a time\n", LKS_STR_ARG(u->component));
+        if (u->exception.len > 0)
+            fprintf(cli->out, "%.*s: exception: %.*s\n", LKS_STR_ARG(u->component),
+                    LKS_STR_ARG(u->exception));
+    }
+}
+
 static void print_flaws(struct lks_cli *cli, const char *label, const struct lks_flaws *flaws)
 {
     fprintf(cli->out, "%s: ", label);
@@ -78,6 +125,28 @@ static void difference_json(struct lks_json_writer *w, const struct lks_differen
     lks_json_end(w, '}');
 }
 
+static void flash_json(struct lks_json_writer *w, const struct lks_difference *d)
+{
+    const struct lks_firmware_update *u = d->update;
+    lks_json_begin(w, NULL, '{');
+    lks_output_text(w, "what", d->subject);
+    lks_output_text(w, "transport", u->transport);
+    lks_output_text(w, "banks", u->banks);
+    lks_json_int(w, "stage_minutes", u->stage_min);
+    lks_json_int(w, "activate_minutes", u->activate_min);
+    lks_output_text(w, "staging", u->staging);
+    lks_output_text(w, "reset", u->reset);
+    lks_output_text(w, "loses", u->loses);
+    lks_output_text(w, "revert", u->revert);
+    lks_json_bool(w, "one_way", d->one_way);
+    lks_output_text(w, "blast", u->blast);
+    lks_json_bool(w, "pair", u->pair);
+    lks_json_int(w, "order", u->order);
+    lks_output_text(w, "after", u->after);
+    lks_output_text(w, "exception", u->exception);
+    lks_json_end(w, '}');
+}
+
 static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from,
                                const struct lks_stack *to, const struct lks_stackdiff *diff,
                                struct lks_err *err)
@@ -92,6 +161,10 @@ static enum lks_code diff_json(struct lks_cli *cli, const struct lks_stack *from
     lks_json_begin(&w, "differences", '[');
     for (size_t i = 0; i < diff->count; i++)
         difference_json(&w, &diff->differences[i]);
+    lks_json_end(&w, ']');
+    lks_json_begin(&w, "firmware", '[');
+    for (size_t i = 0; i < diff->flash_count; i++)
+        flash_json(&w, diff->flashes[i]);
     lks_json_end(&w, ']');
     flaws_json(&w, "flaws_closed", &diff->closed);
     flaws_json(&w, "flaws_opened", &diff->opened);
@@ -130,8 +203,10 @@ enum lks_code lks_cmd_stack_diff(struct lks_cli *cli, const struct lks_args *arg
     cli->no = !diff.same;
     if (lks_args_has(args, "--json"))
         return diff_json(cli, from, to, &diff, err);
-    if (print_differences(cli, &diff, err) != LKS_OK)
+    if (print_differences(cli, &diff, err) != LKS_OK ||
+        (diff.flash_count > 0 && print_flashes(cli, &diff, err) != LKS_OK))
         return err->code;
+    print_rules(cli, &diff);
     print_summary(cli, &diff);
     return LKS_OK;
 }

@@ -43,6 +43,8 @@ int main(int argc, char **argv)
         .server = environment("LOCKSTEP_SERVER"),
         .ca = environment("LOCKSTEP_CA"),
         .token_file = environment("LOCKSTEP_TOKEN_FILE"),
+        .state_home = environment("XDG_STATE_HOME"),
+        .home = environment("HOME"),
         .program = argc > 0 ? argv[0] : NULL,
     };
     lks_term_of(stdout, &cli.term);

@@ -1,8 +1,11 @@
 #include "cli/path.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum lks_code lks_path_join(char out[PATH_MAX], const char *dir, const char *name,
@@ -24,4 +27,37 @@ enum lks_code lks_path_absolute(char out[PATH_MAX], const char *path, struct lks
     if (getcwd(here, sizeof(here)) == NULL)
         return lks_fail(err, LKS_E_IO, "the current directory: %s", strerror(errno));
     return lks_path_join(out, here, path, err);
+}
+
+enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    char base[PATH_MAX], ours[PATH_MAX];
+    /* A path from wherever one stands is no state folder: the standard says to ignore it. */
+    bool set = cli->state_home != NULL && cli->state_home[0] == '/';
+    if (!set && cli->home == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "neither $XDG_STATE_HOME nor $HOME is set; say where with --state DIR");
+    if (lks_path_join(base, set ? cli->state_home : cli->home, set ? "" : ".local/state", err) !=
+            LKS_OK ||
+        lks_path_join(ours, base, "lockstep", err) != LKS_OK)
+        return err->code;
+    return lks_path_join(out, ours, name, err);
+}
+
+enum lks_code lks_path_make(const char *path, struct lks_err *err)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+    if (len == 0 || len >= sizeof(part))
+        return lks_fail(err, LKS_E_INVALID, "%.100s: not a path for a folder", path);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return lks_file_fail(err, part);
+    }
+    return LKS_OK;
 }

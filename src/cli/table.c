@@ -380,11 +380,14 @@ const struct lks_command lks_commands[] = {
     {"stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what it means to go from one stack to another",
      "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then the flaws closed and opened, and the class of change. Where NEW holds one "
+     "taken back; then what flashing its firmware takes, in the order of work, the flaws closed and "
+     "opened, and the class of change. Where NEW holds one "
      "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
      "1 when they differ.",
      "{from, to, same, differences: [{what, old?, new?, change, class, reboot, way_back, one_way, "
-     "tolerated}], flaws_closed: [ID], flaws_opened: [ID], reboot, one_way_steps, change_class?}",
+     "tolerated}], firmware: [{what, transport, banks, stage_minutes, activate_minutes, staging, "
+     "reset, loses, revert, one_way, blast, pair, order, after?, exception?}], flaws_closed: [ID], "
+     "flaws_opened: [ID], reboot, one_way_steps, change_class?}",
      lks_cmd_stack_diff},
     {"stack check", "FILE", 1, 1, check_options,
      "Judge whether a stack can work on its hardware, and for how long",

@@ -83,6 +83,8 @@ static struct lks_str why_unhealthy(const struct asked *q)
 static struct lks_str why_changing(const struct asked *q)
 {
     char since[LKS_TIME_TEXT_SIZE];
+    if (q->n->changing == 0 && q->n->flashing > 0)
+        return LKS_STR("an update of its firmware is open, or ended so that a person has to look");
     if (q->n->changing == 0)
         return LKS_STR("it was sent a command and has not answered yet");
     return lks_admitting_text(

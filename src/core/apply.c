@@ -322,7 +322,7 @@ static enum lks_code forget_machine(const struct lks_applying *a, struct lks_nod
     if (node->changing == 0)
         lks_apply_drop(a->s, &node->condition_text);
     node->attested_until = node->checked_at = 0;
-    node->token_hash = 0;
+    node->token_hash = node->endpoint = 0;
     node->token_expires = 0;
     memset(node->certificates, 0, sizeof(node->certificates));
     a->s->pulses[lks_apply_number(a, node)] = (struct lks_pulse){0};
@@ -340,7 +340,8 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
         return a->err->code;
     leave_pool(a, node);
     lks_apply_drop(a->s, &node->condition_text);
-    *node = (struct lks_node){.pool = LKS_NO_POOL, .pending = node->pending};
+    *node = (struct lks_node){
+        .pool = LKS_NO_POOL, .pending = node->pending, .flashing = node->flashing};
     return lks_standing_place(a->s, lks_apply_number(a, node), a->err);
 }
 
@@ -585,6 +586,15 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_OVERRIDE] = lks_apply_override,
     [LKS_RECORD_OBSERVED] = lks_apply_observed,
     [LKS_RECORD_LED] = lks_apply_led,
+    [LKS_RECORD_KEY_PINNED] = lks_apply_key_pinned,
+    [LKS_RECORD_KEY_GONE] = lks_apply_key_gone,
+    [LKS_RECORD_BUNDLE] = lks_apply_bundle,
+    [LKS_RECORD_BUNDLE_REVOKED] = lks_apply_bundle_revoked,
+    [LKS_RECORD_ENDPOINT] = lks_apply_endpoint,
+    [LKS_RECORD_FLASH] = lks_apply_flash,
+    [LKS_RECORD_FLASH_SAVED] = lks_apply_flash_saved,
+    [LKS_RECORD_FLASH_ENDED] = lks_apply_flash_ended,
+    [LKS_RECORD_FLASH_RESOLVED] = lks_apply_flash_resolved,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,

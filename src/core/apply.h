@@ -70,4 +70,9 @@ lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_i
     lks_apply_artifact, lks_apply_artifact_gone, lks_apply_job, lks_apply_override,
     lks_apply_observed, lks_apply_led;
 
+/* apply_flash.c: keys and bundles, endpoints, and updates by them */
+lks_applier lks_apply_key_pinned, lks_apply_key_gone, lks_apply_bundle, lks_apply_bundle_revoked,
+    lks_apply_endpoint, lks_apply_flash, lks_apply_flash_saved, lks_apply_flash_ended,
+    lks_apply_flash_resolved;
+
 #endif

@@ -195,6 +195,16 @@ static void dump_seen(struct lks_dump *d, const struct lks_node *node, struct lk
     }
 }
 
+static void dump_endpoint(struct lks_dump *d, const struct lks_node *node, struct lks_str name)
+{
+    if (node->endpoint != 0)
+        lks_dump_say(
+            d, d->s->clock,
+            (struct lks_record){
+                .kind = LKS_RECORD_ENDPOINT,
+                .endpoint = {.node = name, .fingerprint = lks_dump_text(d, node->endpoint)}});
+}
+
 static void dump_said(struct lks_dump *d, const struct lks_node *node, struct lks_str name)
 {
     if (node->intake)
@@ -269,6 +279,7 @@ static void dump_nodes(struct lks_dump *d)
         if (!node->placed)
             continue;
         dump_certificates(d, node, name);
+        dump_endpoint(d, node, name);
         dump_conditions(d, node, name);
         dump_seen(d, node, name);
         dump_said(d, node, name);

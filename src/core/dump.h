@@ -21,4 +21,7 @@ void lks_dump_bases(struct lks_dump *d);
 void lks_dump_verdicts(struct lks_dump *d, bool known);
 void lks_dump_lists(struct lks_dump *d);
 
+/* dump_flash.c: keys, bundles and updates. */
+void lks_dump_flashes(struct lks_dump *d);
+
 #endif

@@ -303,4 +303,5 @@ void lks_dump_lists(struct lks_dump *d)
     for (uint32_t p = 0; p < d->s->pool_count; p++)
         dump_observed(d, &d->s->pools[p]);
     dump_jobs(d);
+    lks_dump_flashes(d);
 }

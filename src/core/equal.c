@@ -78,6 +78,7 @@ static const struct member node_texts[] = {
     TEXT(lks_node, held_by),
     TEXT(lks_node, held_reason),
     TEXT(lks_node, token_hash),
+    TEXT(lks_node, endpoint),
 };
 
 static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
@@ -86,7 +87,7 @@ static bool same_numbers(const struct lks_node *a, const struct lks_node *b)
            a->held == b->held && a->liveness == b->liveness &&
            a->liveness_since == b->liveness_since && a->taken == b->taken &&
            a->tuple_since == b->tuple_since && a->notes == b->notes && a->pending == b->pending &&
-           a->token_expires == b->token_expires &&
+           a->flashing == b->flashing && a->token_expires == b->token_expires &&
            a->certificates[0].expires == b->certificates[0].expires &&
            a->certificates[1].expires == b->certificates[1].expires &&
            memcmp(a->certificates[0].fingerprint, b->certificates[0].fingerprint,
@@ -431,6 +432,75 @@ static bool same_jobs(const struct pair *p)
     return true;
 }
 
+static const struct member key_texts[] = {TEXT(lks_state_key, name), TEXT(lks_state_key, key),
+                                          TEXT(lks_state_key, by), TEXT(lks_state_key, reason)};
+static const struct member bundle_texts[] = {
+    TEXT(lks_state_bundle, digest),     TEXT(lks_state_bundle, name),
+    TEXT(lks_state_bundle, version),    TEXT(lks_state_bundle, manifest),
+    TEXT(lks_state_bundle, signer),     TEXT(lks_state_bundle, key),
+    TEXT(lks_state_bundle, artifacts),  TEXT(lks_state_bundle, by),
+    TEXT(lks_state_bundle, revoked_by), TEXT(lks_state_bundle, revoked_reason),
+};
+static const struct member flash_texts[] = {
+    TEXT(lks_state_flash, component),
+    TEXT(lks_state_flash, version),
+    TEXT(lks_state_flash, bundle),
+    TEXT(lks_state_flash, image),
+    TEXT(lks_state_flash, image_name),
+    TEXT(lks_state_flash, apply_time),
+    TEXT(lks_state_flash, by),
+    TEXT(lks_state_flash, reason),
+    TEXT(lks_state_flash, phase),
+    TEXT(lks_state_flash, found),
+    TEXT(lks_state_flash, text),
+    TEXT(lks_state_flash, resolved_by),
+    TEXT(lks_state_flash, resolved_reason),
+};
+
+static bool same_bundles(const struct pair *p)
+{
+    if (p->a->key_count != p->b->key_count || p->a->bundle_count != p->b->bundle_count)
+        return differs(p, "count", LKS_STR("keys and bundles"));
+    for (uint32_t i = 0; i < p->a->key_count; i++) {
+        const struct lks_state_key *x = &p->a->keys[i], *y = &p->b->keys[i];
+        if (x->pinned != y->pinned ||
+            text_differs(p, x, y, key_texts, LKS_COUNT(key_texts)) != NULL)
+            return differs(p, "key", lks_state_text(p->a, x->name));
+    }
+    for (uint32_t i = 0; i < p->a->bundle_count; i++) {
+        const struct lks_state_bundle *x = &p->a->bundles[i], *y = &p->b->bundles[i];
+        if (x->site != y->site || x->added != y->added || x->revoked != y->revoked ||
+            text_differs(p, x, y, bundle_texts, LKS_COUNT(bundle_texts)) != NULL)
+            return differs(p, "bundle", lks_state_text(p->a, x->digest));
+    }
+    return true;
+}
+
+static bool same_flash(const struct pair *p, const struct lks_state_flash *x,
+                       const struct lks_state_flash *y)
+{
+    return x->id == y->id && x->act == y->act && x->size == y->size && x->force == y->force &&
+           x->one_way == y->one_way && x->begun == y->begun && x->deadline == y->deadline &&
+           x->percent == y->percent && x->outcome == y->outcome && x->ended == y->ended &&
+           x->uploads == y->uploads && x->resolved == y->resolved &&
+           lks_str_eq((struct lks_str){x->saved, x->saved_len},
+                      (struct lks_str){y->saved, y->saved_len}) &&
+           lks_str_eq(lks_state_name(p->a, x->node), lks_state_name(p->b, y->node)) &&
+           text_differs(p, x, y, flash_texts, LKS_COUNT(flash_texts)) == NULL;
+}
+
+static bool same_flashes(const struct pair *p)
+{
+    if (p->a->flash_count != p->b->flash_count || p->a->flashes_open != p->b->flashes_open ||
+        p->a->next_flash != p->b->next_flash)
+        return differs(p, "count", LKS_STR("updates"));
+    for (uint32_t i = 0; i < p->a->flash_count; i++) {
+        if (!same_flash(p, &p->a->flashes[i], &p->b->flashes[i]))
+            return differs(p, "update", lks_state_name(p->a, p->a->flashes[i].node));
+    }
+    return true;
+}
+
 bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
 {
     const struct pair p = {a, b, why}, turned = {b, a, why};
@@ -444,5 +514,6 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
     return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
-           same_jobs(&p) && bases_within(&p) && bases_within(&turned);
+           same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && bases_within(&p) &&
+           bases_within(&turned);
 }

@@ -187,6 +187,16 @@ static void settle_commands(struct lks_state *s)
     }
 }
 
+static void settle_flashes(struct lks_state *s)
+{
+    s->flashes_due = UINT64_MAX;
+    for (uint32_t i = 0; i < s->flash_count && s->flashes_open > 0; i++) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (f->outcome == LKS_BMC_OPEN && lks_state_flash_due(f) < s->flashes_due)
+            s->flashes_due = lks_state_flash_due(f);
+    }
+}
+
 /* Deadlines up to `until` that were outlived are moved on, `most` of them. The first that is really
  * due stays in front and hides those behind it: the tick turns it, and the next call goes on. */
 static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsigned most)
@@ -207,6 +217,8 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
     }
     if (s->commands_due <= now.wall)
         settle_commands(s);
+    if (s->flashes_due <= now.wall)
+        settle_flashes(s);
 }
 
 void lks_pulse_settle(struct lks_state *s, struct lks_now now)

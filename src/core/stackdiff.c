@@ -243,6 +243,8 @@ static enum lks_code diff_version(struct differ *d, const struct lks_component *
         difference.tolerated = is_tolerated(d, a, to);
     }
     describe(d, c, &difference);
+    if (to.len > 0 && lks_component_is_firmware(c->name))
+        difference.update = lks_facts_firmware(d->facts, c->name);
     return add(d, difference);
 }
 
@@ -442,6 +444,34 @@ static const struct lks_change_class *change_class(const struct differ *d)
     return NULL;
 }
 
+/* The order of work ------------------------------------------------------------------------- */
+
+/* What cannot be taken back goes last, whatever is usual for its class. */
+static int by_order(const void *left, const void *right)
+{
+    const struct lks_difference *const *a = left, *const *b = right;
+    if ((*a)->one_way != (*b)->one_way)
+        return (*a)->one_way ? 1 : -1;
+    if ((*a)->update->order != (*b)->update->order)
+        return (*a)->update->order < (*b)->update->order ? -1 : 1;
+    return lks_str_cmp((*a)->subject, (*b)->subject);
+}
+
+static enum lks_code order_flashes(struct differ *d)
+{
+    struct lks_stackdiff *out = d->out;
+    out->flashes = lks_arena_array(&out->memory, out->count + 1, sizeof(*out->flashes));
+    if (out->flashes == NULL)
+        return lks_arena_fail(&out->memory, d->err);
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->differences[i].update != NULL)
+            out->flashes[out->flash_count++] = &out->differences[i];
+    }
+    if (out->flash_count > 1)
+        qsort(out->flashes, out->flash_count, sizeof(*out->flashes), by_order);
+    return LKS_OK;
+}
+
 enum lks_code lks_stackdiff_make(const struct lks_facts *facts, const struct lks_stack *from,
                                  const struct lks_stack *to, struct lks_stackdiff *out,
                                  struct lks_err *err)
@@ -452,7 +482,8 @@ enum lks_code lks_stackdiff_make(const struct lks_facts *facts, const struct lks
     struct differ d = {facts, from, to, &diff, err};
     if (diff_hardware(&d) != LKS_OK || diff_components(&d) != LKS_OK ||
         diff_settings(&d, "settings", from->settings, to->settings) != LKS_OK ||
-        diff_settings(&d, "tuning", from->tuning, to->tuning) != LKS_OK || diff_flaws(&d) != LKS_OK)
+        diff_settings(&d, "tuning", from->tuning, to->tuning) != LKS_OK ||
+        diff_flaws(&d) != LKS_OK || order_flashes(&d) != LKS_OK)
         return err->code;
     diff.class = diff.count > 0 ? change_class(&d) : NULL;
     *out = LKS_MOVE(diff);

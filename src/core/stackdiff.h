@@ -18,6 +18,7 @@ struct lks_difference {
     struct lks_str revert;  /* how it is taken back */
     bool one_way;
     bool tolerated; /* a version inside the tested window of the stack before */
+    const struct lks_firmware_update *update; /* how it is flashed; NULL: it is not, or unknown */
 };
 
 /* Published flaws, the worst first, each once. */
@@ -36,6 +37,8 @@ struct lks_stackdiff {
     const char *reboot;      /* the strongest among the differences */
     const struct lks_change_class *class; /* the class of change, NULL when nothing differs */
     size_t one_way;
+    const struct lks_difference **flashes; /* those with an update, in the order of work */
+    size_t flash_count;
     bool same; /* the digests are equal */
 };
 

@@ -295,7 +295,8 @@ static uint32_t bars_of(const struct lks_state *s, const struct lks_node *node,
     return (uint32_t)(node->asset != 0) << LKS_BAR_UNKNOWN | (uint32_t)stale << LKS_BAR_STALE |
            (uint32_t)j->unmeasured << LKS_BAR_UNMEASURED | (uint32_t)j->differs << LKS_BAR_DRIFT |
            (uint32_t)node->unhealthy << LKS_BAR_UNHEALTHY |
-           (uint32_t)(node->changing != 0 || node->pending > 0) << LKS_BAR_CHANGING |
+           (uint32_t)(node->changing != 0 || node->pending > 0 || node->flashing > 0)
+               << LKS_BAR_CHANGING |
            (uint32_t)node->held << LKS_BAR_HELD | (uint32_t)node->intake << LKS_BAR_INTAKE |
            (uint32_t)(node->drained_by != 0) << LKS_BAR_DRAINED |
            (uint32_t)(j->deviates && refuses) << LKS_BAR_DEVIATION;

@@ -135,7 +135,9 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
         .next_alarm = 1,
         .next_command = 1,
         .next_deviation = 1,
+        .next_flash = 1,
         .commands_due = UINT64_MAX,
+        .flashes_due = UINT64_MAX,
         .deviations_due = UINT64_MAX,
     };
     struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};
@@ -158,6 +160,8 @@ void lks_state_fini(struct lks_state *s)
         free(s->bases[i].readings);
     for (uint32_t i = 0; i < s->deviation_count; i++)
         free(s->deviations[i].nodes);
+    for (uint32_t i = 0; i < s->flash_count; i++)
+        free(s->flashes[i].saved);
     lks_standing_fini(s);
     lks_intern_fini(&s->texts);
     lks_passing_fini(&s->passing);
@@ -166,10 +170,10 @@ void lks_state_fini(struct lks_state *s)
     lks_intern_fini(&s->basis_digests);
     lks_heap_fini(&s->deadlines);
     lks_heap_fini(&s->outband_ends);
-    void *const arrays[] = {s->nodes,  s->pulses,    s->pools,      s->mass,
-                            s->bases,  s->verdicts,  s->deviations, s->stacks,
-                            s->images, s->artifacts, s->overrides,  s->bindings,
-                            s->tokens, s->alarms,    s->commands,   s->turns};
+    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,   s->mass,   s->bases,
+                            s->verdicts,  s->deviations, s->stacks,  s->images, s->artifacts,
+                            s->overrides, s->bindings,   s->tokens,  s->alarms, s->commands,
+                            s->turns,     s->keys,       s->bundles, s->flashes};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};
@@ -404,6 +408,91 @@ const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
 {
     uint32_t at = 0;
     return lks_state_artifact_at(s, digest, &at) ? &s->artifacts[at] : NULL;
+}
+
+bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at)
+{
+    uint32_t low = 0, high = s->key_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->keys[middle].name), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->key_count && lks_str_eq(lks_state_text(s, s->keys[low].name), name);
+}
+
+const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name)
+{
+    uint32_t at = 0;
+    return lks_state_key_at(s, name, &at) ? &s->keys[at] : NULL;
+}
+
+const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest)
+{
+    lks_text text = 0;
+    if (!lks_intern_find(&s->texts, digest, &text))
+        return NULL;
+    for (uint32_t i = 0; i < s->bundle_count; i++) {
+        if (s->bundles[i].digest == text)
+            return &s->bundles[i];
+    }
+    return NULL;
+}
+
+bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
+                      struct lks_str artifact)
+{
+    struct lks_str rest = lks_state_text(s, bundle->artifacts), word;
+    while (lks_str_word(&rest, &word)) {
+        if (lks_str_eq(word, artifact))
+            return true;
+    }
+    return false;
+}
+
+bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact)
+{
+    for (uint32_t i = 0; i < s->bundle_count; i++) {
+        if (s->bundles[i].revoked == 0 && lks_bundle_names(s, &s->bundles[i], artifact))
+            return true;
+    }
+    return false;
+}
+
+const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->flash_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->flashes[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->flash_count && s->flashes[low].id == id ? &s->flashes[low] : NULL;
+}
+
+bool lks_flash_over(const struct lks_state_flash *f)
+{
+    return f->outcome != LKS_BMC_OPEN && (f->outcome != LKS_BMC_UNKNOWN || f->resolved != 0);
+}
+
+const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node)
+{
+    for (uint32_t i = s->nodes[node].flashing > 0 ? s->flash_count : 0; i-- > 0;) {
+        if (s->flashes[i].node == node && !lks_flash_over(&s->flashes[i]))
+            return &s->flashes[i];
+    }
+    return NULL;
+}
+
+lks_ms lks_state_flash_due(const struct lks_state_flash *f)
+{
+    static const lks_ms grace = 120 * LKS_SECOND;
+    return f->deadline > UINT64_MAX - grace ? UINT64_MAX : f->deadline + grace;
 }
 
 lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_command *command)

@@ -341,6 +341,7 @@ struct lks_state {
     /* Of this moment, beside `pulses`. */
     struct lks_now seen;                         /* the last time we were told */
     lks_ms commands_due;                         /* wall: no open command is over before this */
+    lks_ms flashes_due;                          /* wall: no open update is given up before this */
     struct lks_published heads[LKS_STATE_HEADS]; /* a ring */
     uint32_t head_count;                         /* published since the start */
 };
@@ -371,7 +372,16 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
 const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name);
 const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest);
 const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id);
-/* Whether a bundle that is good names the artifact: only such bits are staged. */
+/* The one that keeps `node` from another: open, or unknown and not looked at; NULL: none. */
+const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node);
+/* Whether it ended, and nobody has to look at it any more. */
+bool lks_flash_over(const struct lks_state_flash *f);
+/* When one that nobody ends is given up (wall): its deadline, and time for its driver to say so. */
+lks_ms lks_state_flash_due(const struct lks_state_flash *f);
+/* Whether a bundle names the artifact, and whether one that is good does: only such bits are
+ * staged. */
+bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
+                      struct lks_str artifact);
 bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact);
 struct lks_str lks_state_text(const struct lks_state *s, lks_text text);
 uint32_t lks_state_node(const struct lks_state *s,

@@ -41,5 +41,6 @@ bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_grante
                           uint32_t *at);
 bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at);
 bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at);
+bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at);
 
 #endif

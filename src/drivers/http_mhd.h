@@ -78,6 +78,10 @@ const char *lks_httpd_query(const struct lks_httpd_exchange *x, const char *name
 void lks_httpd_queries(const struct lks_httpd_exchange *x,
                        void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
 
+/* The same for the headers, their names as they were sent. */
+void lks_httpd_headers(const struct lks_httpd_exchange *x,
+                       void (*fn)(void *ctx, const char *name, const char *value), void *ctx);
+
 struct lks_httpd_reply {
     int status;
     const char *type;    /* content type; NULL: no body */
@@ -126,6 +130,9 @@ void lks_httpd_remember(struct lks_httpd_exchange *x, void *memory);
 
 /* Answer; the exchange is gone after it. */
 void lks_httpd_reply(struct lks_httpd_exchange *x, const struct lks_httpd_reply *reply);
+
+/* Close the connection without an answer; the exchange is gone after it, which is not told. */
+void lks_httpd_drop(struct lks_httpd_exchange *x);
 
 /* Fetch the body of a large request. `take` is given a piece of at most LKS_HTTPD_PIECE_MAX bytes
  * and no further one before lks_httpd_more(); the last says so, and may be empty. It may be moved

@@ -50,7 +50,7 @@ struct visit {
     void *ctx;
 };
 
-static enum MHD_Result visit_query(void *cls, enum MHD_ValueKind kind, const char *name,
+static enum MHD_Result visit_value(void *cls, enum MHD_ValueKind kind, const char *name,
                                    const char *value)
 {
     const struct visit *v = cls;
@@ -63,7 +63,14 @@ void lks_httpd_queries(const struct lks_httpd_exchange *x,
                        void (*fn)(void *ctx, const char *name, const char *value), void *ctx)
 {
     struct visit v = {fn, ctx};
-    MHD_get_connection_values(x->connection, MHD_GET_ARGUMENT_KIND, visit_query, &v);
+    MHD_get_connection_values(x->connection, MHD_GET_ARGUMENT_KIND, visit_value, &v);
+}
+
+void lks_httpd_headers(const struct lks_httpd_exchange *x,
+                       void (*fn)(void *ctx, const char *name, const char *value), void *ctx)
+{
+    struct visit v = {fn, ctx};
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, visit_value, &v);
 }
 
 void *lks_httpd_memory(const struct lks_httpd_exchange *x)
@@ -547,6 +554,15 @@ void lks_httpd_leave(struct lks_httpd_exchange *x)
     if (h->gone != NULL)
         h->gone(h->ctx, x);
     lks_httpd_resume(h, x->connection);
+}
+
+void lks_httpd_drop(struct lks_httpd_exchange *x)
+{
+    bool waited = x->stage == LKS_STAGE_WAITING;
+    LKS_ASSERT(waited || x->stage == LKS_STAGE_HANDLER);
+    x->stage = LKS_STAGE_GONE;
+    if (waited)
+        lks_httpd_resume(lks_httpd_peer_with(x)->httpd, x->connection);
 }
 
 void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **context,

@@ -212,6 +212,33 @@ struct lks_update_class {
     int64_t risk;
 };
 
+/* How the firmware of a class is updated, and what that costs. */
+struct lks_firmware_update {
+    struct lks_fact fact;
+    struct lks_str component;
+    struct lks_str transport; /* words: redfish pldm in-band nvos controller */
+    struct lks_str banks;     /* two, one, none */
+    int64_t stage_min, activate_min;
+    struct lks_str staging; /* drained, running */
+    struct lks_str reset;   /* what makes it run: none, bmc, device, reboot, dc, ac, domain */
+    struct lks_str loses;   /* who loses what meanwhile */
+    struct lks_str revert;  /* switch, reflash, vendor, spare */
+    bool one_way;
+    struct lks_str blast; /* what a failure takes along: device, node, chassis, domain, rack */
+    bool pair;            /* one redundant side at a time */
+    int64_t order;        /* from the reversible to the irreversible */
+    struct lks_str after; /* components that go first */
+    struct lks_str exception;
+};
+
+/* What a management service calls some firmware. */
+struct lks_firmware_alias {
+    struct lks_fact fact;
+    struct lks_str vendor, field, pattern; /* pattern: codec/glob.h, and '|' before the key */
+    struct lks_str component;              /* empty: known, and none of ours */
+    struct lks_str of, bank;
+};
+
 struct lks_change_class {
     struct lks_fact fact;
     struct lks_str name, example, approval, pattern, revert, standby;
@@ -330,6 +357,8 @@ struct lks_facts {
     LKS_ROWS(struct lks_xid_nvlink5) xid_nvlink5;
     LKS_ROWS(struct lks_update_class) update_classes;
     LKS_ROWS(struct lks_change_class) change_classes;
+    LKS_ROWS(struct lks_firmware_update) firmware_updates;
+    LKS_ROWS(struct lks_firmware_alias) firmware_names;
     LKS_ROWS(struct lks_posture) postures;
     LKS_ROWS(struct lks_component_kind) components;
     LKS_ROWS(struct lks_package_kind) packages;
@@ -371,6 +400,8 @@ const struct lks_setting_kind *lks_facts_setting(const struct lks_facts *facts,
                                                  struct lks_str name);
 const struct lks_update_class *lks_facts_update_class(const struct lks_facts *facts,
                                                       struct lks_str name);
+const struct lks_firmware_update *lks_facts_firmware(const struct lks_facts *facts,
+                                                     struct lks_str component);
 const struct lks_class *lks_facts_class(const struct lks_facts *facts, struct lks_str name);
 
 /* How versions of `component` are ordered; unknown ones as firmware, which orders anything. */

@@ -260,6 +260,39 @@ static const struct lks_facts_column update_columns[] = {
     NEED(lks_update_class, "if_wrong", TEXT, if_wrong),
 };
 
+static const struct lks_facts_column firmware_update_columns[] = {
+    FACT(lks_firmware_update),
+    COLUMN(lks_firmware_update, "component", TEXT, component, true, .key = true,
+           .refers = LKS_REF_COMPONENT),
+    COLUMN(lks_firmware_update, "transport", WORDS, transport, true,
+           .values = WORDS("redfish", "pldm", "in-band", "nvos", "controller")),
+    WORD(lks_firmware_update, "banks", banks, "two", "one", "none"),
+    NEED(lks_firmware_update, "stage_min", NUMBER, stage_min),
+    NEED(lks_firmware_update, "activate_min", NUMBER, activate_min),
+    WORD(lks_firmware_update, "staging", staging, "drained", "running"),
+    WORD(lks_firmware_update, "reset", reset, "none", "bmc", "device", "reboot", "dc", "ac",
+         "domain"),
+    NEED(lks_firmware_update, "loses", TEXT, loses),
+    WORD(lks_firmware_update, "revert", revert, "switch", "reflash", "vendor", "spare"),
+    NEED(lks_firmware_update, "one_way", BOOL, one_way),
+    WORD(lks_firmware_update, "blast", blast, "device", "node", "chassis", "domain", "rack"),
+    NEED(lks_firmware_update, "pair", BOOL, pair),
+    NEED(lks_firmware_update, "order", NUMBER, order),
+    MAY_REF(lks_firmware_update, "after", WORDS, after, COMPONENT),
+    MAY(lks_firmware_update, "exception", TEXT, exception),
+};
+
+static const struct lks_facts_column firmware_alias_columns[] = {
+    FACT(lks_firmware_alias),
+    COLUMN(lks_firmware_alias, "vendor", WORD, vendor, true, .key = true,
+           .values = WORDS("any", "supermicro", "dell", "hpe", "lenovo", "nvos")),
+    WORD(lks_firmware_alias, "field", field, "id", "name", "software_id", "related"),
+    KEY(lks_firmware_alias, "pattern", TEXT, pattern),
+    MAY_REF(lks_firmware_alias, "component", TEXT, component, COMPONENT),
+    MAY(lks_firmware_alias, "of", TEXT, of),
+    WORD(lks_firmware_alias, "bank", bank, "active", "staged", "backup", "golden"),
+};
+
 static const struct lks_facts_column change_columns[] = {
     FACT(lks_change_class),
     KEY(lks_change_class, "class", TEXT, name),
@@ -361,6 +394,8 @@ const struct lks_facts_table lks_facts_tables[] = {
     TABLE("settings.csv", settings, lks_setting_kind, setting_columns),
     TABLE("requires.csv", edges, lks_edge, edge_columns),
     TABLE("packages.csv", packages, lks_package_kind, package_columns),
+    TABLE("firmware-updates.csv", firmware_updates, lks_firmware_update, firmware_update_columns),
+    TABLE("firmware-names.csv", firmware_names, lks_firmware_alias, firmware_alias_columns),
 };
 const size_t lks_facts_table_count = LKS_COUNT(lks_facts_tables);
 _Static_assert(LKS_COUNT(lks_facts_tables) <= LKS_FACTS_TABLES_MAX, "a place for each table");
