@@ -108,13 +108,26 @@ static inline void lks_run_check_members(const char *command, const struct lks_d
     }
 }
 
-/* Commands that ask lockstepd or work on its directory; tests/test_cli_daemon.c has those. */
+/* Commands with a test of their own that also reads their JSON: tests/test_cli_bundle.c. */
+static inline bool lks_run_has_own_test(const char *command)
+{
+    static const char *const groups[] = {"bundle ", "trust "};
+    for (size_t i = 0; i < LKS_COUNT(groups); i++) {
+        if (strncmp(command, groups[i], strlen(groups[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Commands that ask lockstepd or work on its directory: tests/test_cli_daemon.c has those; and
+ * those that have a test program of their own. */
 static inline bool lks_run_needs_controller(const char *command)
 {
     static const char *const groups[] = {
-        "fleet ",  "node ",  "access ",       "alarm ",   "journal ",      "backup",
-        "restore", "doctor", "top",           "sim ",     "drift",         "deviation ",
-        "admit",   "image ", "stack publish", "stack ls", "stack promote", "stack retire"};
+        "fleet ",   "node ",         "access ",      "alarm ", "journal ",
+        "backup",   "restore",       "doctor",       "top",    "sim ",
+        "drift",    "deviation ",    "admit",        "image ", "stack publish",
+        "stack ls", "stack promote", "stack retire", "pldm "};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -254,6 +254,66 @@ static const struct {
       R(LED, led, .epoch = 2, .name = T("b"), .url = T("u"))},
      {LKS_RECORD_LED},
      "- led epoch=2 name=b url=u\n"},
+    {"keys, sorted",
+     {R(KEY_PINNED, key_pinned, .name = T("b"), .key = T("k")),
+      R(KEY_PINNED, key_pinned, .name = T("a"), .key = T("k"), .by = KIM, .reason = T("x")),
+      R(KEY_PINNED, key_pinned, .name = T("b"), .key = T("l")),
+      R(KEY_PINNED, key_pinned, .name = T("c")), R(KEY_GONE, key_gone, .name = T("c"))},
+     {LKS_RECORD_KEY_PINNED},
+     "2 key-pinned name=a key=k by=kim reason=x\n3 key-pinned name=b key=l\n"},
+    {"a bundle that is revoked",
+     {R(BUNDLE, bundle, .digest = T("d"), .name = T("n"), .version = T("1"), .manifest = T("m"),
+        .signer = T("s"), .key = T("k"), .artifacts = T("x y"), .site = true, .by = KIM),
+      R(BUNDLE_REVOKED, bundle_revoked, .digest = T("d"), .by = KIM, .reason = T("r")),
+      R(BUNDLE_REVOKED, bundle_revoked, .digest = T("d"), .by = T("ann"))},
+     {LKS_RECORD_BUNDLE, LKS_RECORD_BUNDLE_REVOKED},
+     "1 bundle digest=d name=n version=1 manifest=m signer=s key=k artifacts=x y site=1 by=kim\n"
+     "2 bundle-revoked digest=d by=kim reason=r\n"},
+    {"a bundle that is found good again",
+     {R(BUNDLE, bundle, .digest = T("d")), R(BUNDLE_REVOKED, bundle_revoked, .digest = T("d")),
+      R(BUNDLE, bundle, .digest = T("d"), .name = T("n"))},
+     {LKS_RECORD_BUNDLE, LKS_RECORD_BUNDLE_REVOKED},
+     "3 bundle digest=d name=n\n"},
+    {"an endpoint, of the machine that stands there",
+     {R(ENDPOINT, endpoint, .node = N1, .fingerprint = T("f")),
+      R(ENDPOINT, endpoint, .node = T("w1"), .fingerprint = T("g")),
+      R(REPLACED, replaced, .node = N1)},
+     {LKS_RECORD_ENDPOINT},
+     "- endpoint node=w1 fingerprint=g\n"},
+    {"an update on its way",
+     {R(FLASH, flash, .id = 3, .node = N1, .act = LKS_BMC_STAGE, .component = T("bmc"),
+        .version = T("2"), .bundle = T("b"), .image = T("i"), .size = 4, .image_name = T("f"),
+        .apply_time = T("OnReset"), .force = true, .one_way = true, .deadline = 9, .by = KIM,
+        .reason = T("x")),
+      R(FLASH_SAVED, flash_saved, .id = 3, .saved = T("a"), .phase = T("p"), .percent = 1),
+      R(FLASH_SAVED, flash_saved, .id = 3, .saved = T("b"), .phase = T("q"), .percent = 400)},
+     {LKS_RECORD_FLASH, LKS_RECORD_FLASH_SAVED},
+     "1 flash id=3 node=n1 act=stage component=bmc version=2 bundle=b image=i size=4 image_name=f "
+     "apply_time=OnReset force=1 one_way=1 deadline=9 by=kim reason=x\n"
+     "1 flash-saved id=3 saved=b phase=q percent=100\n"},
+    {"an update that ended, once",
+     {R(FLASH, flash, .id = 3, .node = N1),
+      R(FLASH_SAVED, flash_saved, .id = 3, .saved = T("a"), .phase = T("p")),
+      R(FLASH_ENDED, flash_ended, .id = 3, .outcome = LKS_BMC_DONE, .found = T("2"), .uploads = 1),
+      R(FLASH_ENDED, flash_ended, .id = 3, .outcome = LKS_BMC_FAILED),
+      R(FLASH_SAVED, flash_saved, .id = 3, .saved = T("b"), .phase = T("q"))},
+     {LKS_RECORD_FLASH_SAVED, LKS_RECORD_FLASH_ENDED},
+     "1 flash-saved id=3 phase=p\n3 flash-ended id=3 node=n1 outcome=done found=2 uploads=1\n"},
+    {"an update nobody can tell of, looked at once",
+     {R(FLASH, flash, .id = 3, .node = N1),
+      R(FLASH_ENDED, flash_ended, .id = 3, .outcome = LKS_BMC_UNKNOWN, .text = T("x")),
+      R(FLASH_RESOLVED, flash_resolved, .id = 3, .by = KIM, .reason = T("r")),
+      R(FLASH_RESOLVED, flash_resolved, .id = 3, .by = T("ann"))},
+     {LKS_RECORD_FLASH_ENDED, LKS_RECORD_FLASH_RESOLVED},
+     "2 flash-ended id=3 node=n1 outcome=unknown text=x\n"
+     "3 flash-resolved id=3 node=n1 by=kim reason=r\n"},
+    {"an update that is over needs nobody",
+     {R(FLASH, flash, .id = 3, .node = N1), R(FLASH, flash, .id = 2, .node = N1),
+      R(FLASH_ENDED, flash_ended, .id = 3, .outcome = LKS_BMC_OPEN),
+      R(FLASH_ENDED, flash_ended, .id = 3, .outcome = LKS_BMC_FAILED),
+      R(FLASH_RESOLVED, flash_resolved, .id = 3)},
+     {LKS_RECORD_FLASH_ENDED, LKS_RECORD_FLASH_RESOLVED},
+     "4 flash-ended id=3 node=n1 outcome=failed\n"},
     {"replaced: what is said of the machine is over, what is said of the place stays",
      {R(DRIFT, drift, .node = N1, .on = true), R(DRAINED, drained, .node = N1, .owner = KIM),
       IS_CONDITION(UNHEALTHY, .on = true, .text = T("fan")),
@@ -385,6 +445,31 @@ static void test_override_room(void)
     CHECK_STR(lks_state_text(&s, s.overrides[0].job), "job-2");
 }
 
+/* The same of updates: those that are over go first, and none that a person has to look at. */
+static void test_flash_room(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_state_init(&s, 1, &err), LKS_OK);
+    for (uint64_t id = 1; id <= LKS_STATE_FLASHES_MAX + 1; id++) {
+        const struct lks_record begins = R(FLASH, flash, .id = id, .node = N1);
+        const struct lks_record saved = R(FLASH_SAVED, flash_saved, .id = id, .saved = T("s"));
+        const struct lks_record ends =
+            R(FLASH_ENDED, flash_ended, .id = id,
+              .outcome = id % 10 == 1 ? LKS_BMC_UNKNOWN : LKS_BMC_DONE, .text = T("t"));
+        apply(&s, 1, &begins);
+        apply(&s, 1, &saved);
+        if (id % 10 != 0)
+            apply(&s, 1, &ends);
+    }
+    CHECK(lks_state_flash(&s, 10) != NULL);
+    CHECK(lks_state_flash(&s, 11) != NULL);
+    CHECK(lks_state_flash(&s, 12) == NULL);
+    CHECK(lks_state_flash(&s, LKS_STATE_FLASHES_MAX + 1) != NULL);
+    CHECK_INT(s.flash_count, LKS_STATE_FLASHES_MAX / 2 + LKS_STATE_FLASHES_MAX / 10 + 1);
+    CHECK_INT(s.flashes_open, LKS_STATE_FLASHES_MAX / 10);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -392,6 +477,7 @@ int main(void)
         {"apply: days that were observed", test_days},
         {"apply: deviations make room", test_deviation_room},
         {"apply: overrides make room", test_override_room},
+        {"apply: updates make room", test_flash_room},
         {0},
     });
 }

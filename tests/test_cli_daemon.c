@@ -448,11 +448,11 @@ static const struct {
      "no stack can be drafted", "DIR/sim"},
     {"the same directory again, with a good one",
      ARGS(LKS_CLI_PROGRAM, "sim", "up", "DIR/sim", "--root", "tests/roots/h200", "--nodes", "2"), 0,
-     "2 agents", NULL},
+     "2 agents, 6 BMCs", NULL},
     {"it is in use",
      ARGS(LKS_CLI_PROGRAM, "sim", "up", "DIR/sim", "--root", "tests/roots/h200", "--nodes", "2"), 3,
      "File exists", NULL},
-    {"all of it ends", ARGS(LKS_CLI_PROGRAM, "sim", "down", "DIR/sim"), 0, "3 programs ended",
+    {"all of it ends", ARGS(LKS_CLI_PROGRAM, "sim", "down", "DIR/sim"), 0, "4 programs ended",
      "DIR/sim/pids"},
 };
 

@@ -348,7 +348,7 @@ static void test_artifacts(void)
     CHECK_INT(a.state.artifact_count, 0);
 }
 
-#define STAYS " stays: a stack or an open command refers to it"
+#define STAYS " stays: a stack, a bundle or what is under way refers to it"
 
 /* Each in turn keeps an artifact, and lets go of it. */
 static void test_collecting(void)

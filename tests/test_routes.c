@@ -90,8 +90,10 @@ static int expected(const struct lks_route *r, enum lks_role role, const struct 
     case LKS_SCOPE_ALARM:
     case LKS_SCOPE_COMMAND:
     case LKS_SCOPE_DEVIATION:
+    case LKS_SCOPE_FLASH:
         return 404; /* there is no such thing, and who may look somewhere is told so */
     case LKS_SCOPE_NONE:
+    case LKS_SCOPE_NODE:
     case LKS_SCOPE_ASKED: /* nothing is asked about: that is told to who may ask somewhere */
     case LKS_SCOPE_SELF:
     case LKS_SCOPE_SOMEWHERE:
@@ -199,7 +201,7 @@ static bool put_fleet(const struct ctl *c)
 static void test_walk(void)
 {
     struct ctl c = {0};
-    ctl_init(&c, "");
+    ctl_init(&c, "rate: {people_per_s: 100000, burst: 1000000}\n");
     if (CHECK(ctl_start(&c)) && put_fleet(&c)) {
         walk_as_nobody(&c);
         for (int role = 0; role < LKS_ROLE_COUNT; role++) {

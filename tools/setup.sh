@@ -6,7 +6,7 @@
 # As root, or through sudo. Quick when there is nothing to do.
 set -eu
 
-libraries='libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
+libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
 
 # The daemon's own; it is not part of the portable build.
 daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
@@ -16,8 +16,9 @@ packages_of() {
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
-    real) echo postgresql prometheus slurm-client python3-jsonschema python3-yaml ;;
-    bench) echo postgresql prometheus-node-exporter python3 ;;
+    real) echo curl postgresql prometheus python3-jsonschema python3-sushy python3-yaml redfishtool \
+        slurm-client ;;
+    bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)

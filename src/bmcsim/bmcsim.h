@@ -62,7 +62,6 @@ struct lks_bmcsim_options {
     const char *hardware_revision; /* "A", "B", ... */
     const char *user, *password;
     const char *version; /* that all devices begin with: "1.0.0" */
-    const char *versions; /* of single classes: "vbios=96.00.A5.00.1A,bmc=25.04"; NULL: none */
     uint64_t seed;
     uint64_t speed; /* times are divided by it; 1: as configured, 0: at once */
 };
@@ -107,6 +106,12 @@ void lks_bmcsim_fetched(struct lks_bmcsim *b, lks_ms now, struct lks_str bytes);
 
 void lks_bmcsim_fault(struct lks_bmcsim *b, const struct lks_bmcsim_fault_set *fault);
 
+/* Faults by seed: one that can befall any BMC and leaves it usable, and a mix of several, each
+ * further one with a chance of `percent` (it says how many). No fault that bricks is drawn. */
+struct lks_rng;
+void lks_bmcsim_fault_draw(struct lks_rng *rng, struct lks_bmcsim_fault_set *out);
+unsigned lks_bmcsim_faults_draw(struct lks_bmcsim *b, uint64_t seed, unsigned percent);
+
 /* The truth, which no answer can hide: for checks. */
 struct lks_bmcsim_device {
     struct lks_str id;                     /* of its inventory entry */
@@ -123,8 +128,9 @@ void lks_bmcsim_device(const struct lks_bmcsim *b, size_t i, struct lks_bmcsim_d
 uint32_t lks_bmcsim_updates(const struct lks_bmcsim *b); /* uploads that were accepted */
 bool lks_bmcsim_certificate_changed(const struct lks_bmcsim *b);
 
-/* A PLDM package for devices of this personality: each component with `version` and `size` bytes
- * made from the seed; `hardware_revision` NULL: for all. For tests, demos and lockstep-bmcsim
+/* A PLDM package for devices of this personality: of one class (NULL: of every class that it can
+ * update), each image with `version` and `size` bytes made from the seed, sealed so that devices
+ * accept it. Byte for byte the same for the same arguments. For tests, demos and lockstep-bmcsim
  * --make-package. */
 enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
                                  const char *version, uint64_t seed, size_t size,

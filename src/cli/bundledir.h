@@ -1,44 +1,29 @@
-/*
- * A bundle as a folder, and the keys that are pinned on this machine: a folder with a file NAME.key
- * for each, by default lockstep/trust in the user's state folder.
- */
+/* A bundle as a folder: its manifest, its signature and its files. */
 #ifndef LKS_CLI_BUNDLEDIR_H
 #define LKS_CLI_BUNDLEDIR_H
 
-#include "cli/path.h"
-#include "port/verifier.h"
+#include "cli/trustdir.h"
 
-#define LKS_TRUST_KEYS_MAX 1000
-
-/* The folder of pinned keys: `dir`, or the default where it is NULL or empty. */
-enum lks_code lks_trustdir_path(const struct lks_cli *cli, const char *dir, char out[PATH_MAX],
-                                struct lks_err *err) LKS_MUST_CHECK;
-
-/* All keys there, by name; none where there is no such folder. `*out` is the caller's to free. */
-enum lks_code lks_trustdir_read(const char *dir, struct lks_trusted **out, size_t *count,
-                                struct lks_err *err) LKS_MUST_CHECK;
-
-/* A folder with a bundle. All zero is empty. */
+/* All zero is empty. */
 struct lks_bundledir {
     char path[PATH_MAX];
-    struct lks_buf manifest, signature; /* the bytes of bundle.json and bundle.sig */
+    struct lks_buf manifest, signature; /* the bytes of bundle.json and bundle.sig, or none */
     struct lks_bundle bundle;
     struct lks_evidence_answer verdict; /* of the last lks_bundledir_verify() */
 };
 
-/* Read and check the manifest; nothing is said yet about its signature or its files. The caller
- * owes lks_bundledir_fini(). */
+/* Read and check the manifest; nothing is said yet about its signature or its files. `facts` may be
+ * NULL. The caller owes lks_bundledir_fini(). */
 enum lks_code lks_bundledir_read(const char *path, const struct lks_facts *facts,
                                  struct lks_bundledir *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_bundledir_fini(struct lks_bundledir *b);
 
-/* Look at its evidence. The verdict is in `b`; it fails only where keys cannot be read. */
-enum lks_code lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted,
-                                   size_t count, struct lks_err *err) LKS_MUST_CHECK;
+/* Look at its evidence; the verdict is in `b`. */
+void lks_bundledir_verify(struct lks_bundledir *b, const struct lks_trusted *trusted, size_t count);
 
-/* Both, for whoever is to use it: REFUSED, with the line that says what to do, unless its signature
- * is good against a key in `trust_dir` (NULL: the default). */
-enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, const char *trust_dir,
+/* Both, for whoever is to use it: REFUSED, with a line that says what to do, unless it is good by
+ * the keys that are pinned on this machine. `state` is the folder of --state, or NULL. */
+enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, const char *state,
                                  const struct lks_facts *facts, struct lks_bundledir *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
@@ -47,5 +32,11 @@ enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, co
 enum lks_code lks_bundledir_file(const struct lks_bundledir *b,
                                  const struct lks_bundle_artifact *artifact, int *fd,
                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The digest and size of what is left to read from `fd`; each piece also goes to `to`, unless that
+ * is negative. The paths are for messages. */
+enum lks_code lks_bundledir_digest(int fd, const char *path, int to, const char *to_path,
+                                   char digest[LKS_DIGEST_SIZE], uint64_t *size,
+                                   struct lks_err *err) LKS_MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-/* node enroll, ls, show, history, hold, release, replace, rm; alarm ls, release. */
+/* node enroll, ls, show, history, hold, release, resolve, replace, rm; alarm ls, release. */
 #include "cli/commands.h"
 #include "cli/listing.h"
 
@@ -139,6 +139,13 @@ enum lks_code lks_cmd_node_replace(struct lks_cli *cli, const struct lks_args *a
         &(struct lks_listing_verb){"/v1/nodes", "replace",
                                    "may come back as other hardware, with a new token"},
         err);
+}
+
+enum lks_code lks_cmd_node_resolve(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    return lks_listing_verb(cli, args,
+                            &(struct lks_listing_verb){"/v1/nodes", "resolve", "resolved"}, err);
 }
 
 enum lks_code lks_cmd_alarm_release(struct lks_cli *cli, const struct lks_args *args,

@@ -1,7 +1,7 @@
 /*
- * sim up, sim down: a controller and hundreds of agents on this machine, to look at and to rehearse
- * with. They are the real programs; only the machines they read are captured ones. Everything lies
- * in one directory, and ends with it.
+ * sim up, sim down: a controller and hundreds of agents and BMCs on this machine, to look at and to
+ * rehearse with. The programs are the real ones; only the machines they read are captured ones, and
+ * the BMCs are those of lockstep-bmcsim. Everything lies in one directory, and ends with it.
  */
 #include "base/file.h"
 #include "cli/commands.h"
@@ -19,15 +19,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50 };
+enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50, BMCS_TRIES = 1200 };
 
-#define SOCKET_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
+#define VERSIONS_MAX ((size_t)64 << 10)
+#define SOCKET_MAX   (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 struct sim {
     struct lks_cli *cli;
-    const char *root;
     char dir[PATH_MAX];
-    uint64_t nodes, heartbeat_ms;
+    struct lks_fleetdir_fleet fleet; /* its texts are ours or of the arguments */
+    uint64_t heartbeat_ms, bmc_speed;
+    bool bmcs;
     char server[PATH_MAX]; /* unix:DIR/controller/lockstepd.sock */
     struct lks_remote remote;
     unsigned people, agents; /* ports */
@@ -103,6 +105,75 @@ static enum lks_code start_controller(struct sim *s, struct lks_err *err)
                     s->dir);
 }
 
+static uint64_t bmc_count(const struct sim *s)
+{
+    return s->bmcs ? s->fleet.nodes + 2 * lks_fleetdir_racks(s->fleet.nodes) : 0;
+}
+
+/* Its first line, or the complaint it ended with. */
+static enum lks_code await_bmcs(struct sim *s, const char *log, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    lks_buf_init(&said, VERSIONS_MAX);
+    for (unsigned i = 0; i < BMCS_TRIES && !stopped; i++) {
+        lks_buf_truncate(&said, 0);
+        if (lks_file_read(log, &said, err) != LKS_OK)
+            return err->code;
+        struct lks_str line, rest;
+        if (lks_str_cut(lks_buf_view(&said), '\n', &line, &rest))
+            return lks_str_starts(line, "ready ")
+                       ? LKS_OK
+                       : lks_fail(err, LKS_E_UNAVAILABLE, "%" LKS_STR_FMT, LKS_STR_ARG(line));
+        nanosleep(&(struct timespec){.tv_nsec = READY_MS * 1000000L}, NULL);
+    }
+    s->stays = !stopped;
+    return lks_fail(err, LKS_E_TIMEOUT, "lockstep-bmcsim does not become ready; see %s", log);
+}
+
+/* Where they are and what they write. */
+struct bmc_paths {
+    char dir[PATH_MAX], log[PATH_MAX], control[PATH_MAX], ca[PATH_MAX];
+};
+
+static enum lks_code make_bmc_dir(const struct sim *s, struct bmc_paths *p, struct lks_err *err)
+{
+    if (lks_path_join(p->dir, s->dir, "bmcs", err) != LKS_OK ||
+        lks_path_join(p->log, p->dir, "log", err) != LKS_OK ||
+        lks_path_join(p->control, p->dir, "control.sock", err) != LKS_OK ||
+        lks_path_join(p->ca, s->dir, "controller/ca.crt", err) != LKS_OK)
+        return err->code;
+    if (mkdir(p->dir, 0700) != 0)
+        return lks_fail(err, LKS_E_IO, "%s: %s", p->dir, strerror(errno));
+    return LKS_OK;
+}
+
+/* One for each node, tray and shelf, whose devices run what the captured machine's do. */
+static enum lks_code start_bmcs(struct sim *s, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf versions = {0};
+    char listen[64], nodes[64], speed[32], trays[80] = "switch=", shelves[80] = "shelf=";
+    uint64_t racks = lks_fleetdir_racks(s->fleet.nodes);
+    struct bmc_paths p;
+    lks_buf_init(&versions, VERSIONS_MAX);
+    if (make_bmc_dir(s, &p, err) != LKS_OK ||
+        lks_fleetdir_versions(s->cli, &s->fleet, &versions, err) != LKS_OK ||
+        lks_spawn_free_port(&s->fleet.bmc_port, err) != LKS_OK)
+        return err->code;
+    snprintf(listen, sizeof(listen), LKS_FLEETDIR_BMC_FIRST ":%u", s->fleet.bmc_port);
+    snprintf(speed, sizeof(speed), "%" PRIu64, s->bmc_speed);
+    snprintf(nodes, sizeof(nodes), "hgx=sim[0001-%04" PRIu64 "]", s->fleet.nodes);
+    lks_fleetdir_assets(trays + strlen(trays), "switch", racks);
+    lks_fleetdir_assets(shelves + strlen(shelves), "shelf", racks);
+    const char *option = versions.len > 0 ? "--versions" : NULL;
+    const char *argv[] = {"lockstep-bmcsim", "--dir",   p.dir,   "--listen",   listen,
+                          "--bmc",           nodes,     "--bmc", trays,        "--bmc",
+                          shelves,           "--speed", speed,   "--pull-ca",  p.ca,
+                          "--control",       p.control, option,  versions.ptr, NULL};
+    if (lks_spawn_start(s->cli, argv, p.log, s->dir, "lockstep-bmcsim", err) != LKS_OK)
+        return err->code;
+    return await_bmcs(s, p.log, err);
+}
+
 static enum lks_code promote(struct sim *s, struct lks_str digest, const char *step,
                              struct lks_err *err)
 {
@@ -141,7 +212,7 @@ static enum lks_code apply_fleet(struct sim *s, struct lks_err *err)
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
     lks_buf_init(&manifest, LKS_DOC_BYTES_MAX);
-    if (lks_fleetdir_manifest(s->cli, s->dir, s->root, s->nodes, &manifest, err) != LKS_OK ||
+    if (lks_fleetdir_manifest(s->cli, &s->fleet, &manifest, err) != LKS_OK ||
         release_stack(s, lks_buf_view(&manifest), err) != LKS_OK)
         return err->code;
     lks_remote_path_init(&path, "/v1/fleet?accept=true");
@@ -174,7 +245,7 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
         lks_path_join(token, dir, "token", err) != LKS_OK ||
         lks_path_join(log, dir, "log", err) != LKS_OK ||
         lks_path_join(ca, s->dir, "controller/ca.crt", err) != LKS_OK ||
-        lks_fleetdir_copy(s->root, root, err) != LKS_OK ||
+        lks_fleetdir_copy(s->fleet.root, root, err) != LKS_OK ||
         make_token(s, node, token, err) != LKS_OK)
         return err->code;
     snprintf(controller, sizeof(controller), "https://localhost:%u", s->people);
@@ -186,8 +257,9 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
 
 static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, struct lks_err *err)
 {
-    s->root = lks_args_get(args, "--root");
-    if (s->root == NULL)
+    s->fleet = (struct lks_fleetdir_fleet){.dir = s->dir, .root = lks_args_get(args, "--root")};
+    s->bmcs = !lks_args_has(args, "--no-bmcs");
+    if (s->fleet.root == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "sim up: --root has to name a captured machine ('lockstep inventory "
                         "--capture DIR' makes one)");
@@ -200,11 +272,13 @@ static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, str
                         "would have %zu",
                         s->dir, SOCKET_MAX, (size_t)len - strlen("unix:"));
     s->cli->server = s->server;
-    if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->nodes, err) != LKS_OK)
+    if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->fleet.nodes, err) !=
+        LKS_OK)
         return err->code;
-    if (lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err) != LKS_OK)
+    if (lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err) != LKS_OK ||
+        lks_listing_number(args, "--bmc-speed", 1000000, 1, &s->bmc_speed, err) != LKS_OK)
         return err->code;
-    return lks_fleetdir_check(s->root, err);
+    return lks_fleetdir_check(s->fleet.root, err);
 }
 
 static enum lks_code bring_up(struct sim *s, const struct lks_args *args, struct lks_err *err)
@@ -216,9 +290,11 @@ static enum lks_code bring_up(struct sim *s, const struct lks_args *args, struct
         code = lks_remote_open(s->cli, args, &s->remote, err);
     if (code == LKS_OK)
         code = start_controller(s, err);
+    if (code == LKS_OK && s->bmcs)
+        code = start_bmcs(s, err);
     if (code == LKS_OK)
         code = apply_fleet(s, err);
-    for (uint64_t i = 1; code == LKS_OK && !stopped && i <= s->nodes; i++)
+    for (uint64_t i = 1; code == LKS_OK && !stopped && i <= s->fleet.nodes; i++)
         code = start_agent(s, i, err);
     lks_remote_fini(&s->remote);
     return stopped ? lks_fail(err, LKS_E_REFUSED, "sim up: stopped") : code;
@@ -240,7 +316,8 @@ static enum lks_code print_json(const struct sim *s, struct lks_err *err)
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "server", s->server);
-    lks_json_int(&w, "nodes", (int64_t)s->nodes);
+    lks_json_int(&w, "nodes", (int64_t)s->fleet.nodes);
+    lks_json_int(&w, "bmcs", (int64_t)bmc_count(s));
     lks_json_end(&w, '}');
     return lks_output_json(s->cli, &json, err);
 }
@@ -260,9 +337,9 @@ enum lks_code lks_cmd_sim_up(struct lks_cli *cli, const struct lks_args *args, s
     if (lks_args_has(args, "--json"))
         return print_json(&s, err);
     fprintf(cli->out,
-            "%" PRIu64 " agents and their controller run in %s\n\n"
+            "%" PRIu64 " agents, %" PRIu64 " BMCs and their controller run in %s\n\n"
             "    export LOCKSTEP_SERVER=%s\n    lockstep top\n    lockstep sim down %s\n",
-            s.nodes, s.dir, s.server, s.dir);
+            s.fleet.nodes, bmc_count(&s), s.dir, s.server, s.dir);
     return LKS_OK;
 }
 

@@ -11,6 +11,11 @@ typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args 
 lks_command_fn lks_cmd_help;
 lks_command_fn lks_cmd_version;
 
+/* cmd_bmc.c, cmd_bmc_update.c */
+lks_command_fn lks_cmd_bmc_inventory;
+lks_command_fn lks_cmd_bmc_trust;
+lks_command_fn lks_cmd_bmc_update;
+
 /* cmd_stack.c */
 lks_command_fn lks_cmd_stack_lint;
 lks_command_fn lks_cmd_stack_digest;
@@ -54,6 +59,7 @@ lks_command_fn lks_cmd_node_history;
 lks_command_fn lks_cmd_node_hold;
 lks_command_fn lks_cmd_node_release;
 lks_command_fn lks_cmd_node_replace;
+lks_command_fn lks_cmd_node_resolve;
 lks_command_fn lks_cmd_node_rm;
 lks_command_fn lks_cmd_alarm_ls;
 lks_command_fn lks_cmd_alarm_release;
@@ -80,6 +86,20 @@ lks_command_fn lks_cmd_stack_retire;
 lks_command_fn lks_registry_advisories;
 lks_command_fn lks_registry_lifecycle;
 
+/* cmd_bundle.c, cmd_bundle_build.c, cmd_bundle_push.c */
+lks_command_fn lks_cmd_bundle_build;
+lks_command_fn lks_cmd_bundle_inspect;
+lks_command_fn lks_cmd_bundle_verify;
+lks_command_fn lks_cmd_bundle_push;
+lks_command_fn lks_cmd_bundle_ls;
+lks_command_fn lks_cmd_bundle_revoke;
+
+/* cmd_trust.c */
+lks_command_fn lks_cmd_trust_add;
+lks_command_fn lks_cmd_trust_ls;
+lks_command_fn lks_cmd_trust_rm;
+lks_command_fn lks_cmd_trust_key;
+
 /* cmd_journal.c */
 lks_command_fn lks_cmd_journal_verify;
 lks_command_fn lks_cmd_journal_export;
@@ -99,6 +119,11 @@ lks_command_fn lks_cmd_top;
 /* cmd_sim.c */
 lks_command_fn lks_cmd_sim_up;
 lks_command_fn lks_cmd_sim_down;
+
+/* cmd_pldm.c, cmd_pldm_build.c */
+lks_command_fn lks_cmd_pldm_inspect;
+lks_command_fn lks_cmd_pldm_verify;
+lks_command_fn lks_cmd_pldm_build;
 
 /* cmd_xid.c */
 lks_command_fn lks_cmd_xid;

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "cli/spawn.h"
+#include "codec/json.h"
 #include "codec/yaml.h"
 #include "core/pulse.h"
 
@@ -17,7 +18,8 @@
 
 enum { DIR_MODE = 0700, DEPTH_MAX = 32, COPY_MAX = 64 << 20, RACK = 8, FILES_MAX = 8 };
 
-#define BOOT_ID "proc/sys/kernel/random/boot_id"
+#define BMC_FIRST UINT32_C(0x7f400001) /* LKS_FLEETDIR_BMC_FIRST */
+#define BOOT_ID   "proc/sys/kernel/random/boot_id"
 
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
@@ -177,44 +179,144 @@ static const char pools_text[] =
     "  serve: {posture: online-inference, criticality: 50, stack: golden}\n"
     "nodes:\n";
 
-/* The nodes `from` to `to` of a pool, a rack at a time. */
-static void add_nodes(struct lks_buf *out, struct lks_str class, const char *pool, uint64_t from,
-                      uint64_t to)
+uint64_t lks_fleetdir_racks(uint64_t nodes)
 {
-    for (uint64_t at = from; at <= to; at += RACK) {
-        uint64_t end = at + RACK - 1 < to ? at + RACK - 1 : to;
+    uint64_t train = (nodes + 1) / 2, serve = nodes - train;
+    return (train + RACK - 1) / RACK + (serve + RACK - 1) / RACK;
+}
+
+void lks_fleetdir_assets(char out[64], const char *kind, uint64_t racks)
+{
+    snprintf(out, 64, "sim-%s[001-%03" PRIu64 "]", kind, racks);
+}
+
+/* The `number`th BMC, counted from 0. */
+static void add_bmc(struct lks_buf *out, const struct lks_fleetdir_fleet *f, uint64_t number)
+{
+    uint32_t address = BMC_FIRST + (uint32_t)number;
+    if (f->bmc_port == 0)
+        return;
+    lks_buf_addf(out,
+                 ",\n     bmc: {url: \"https://%u.%u.%u.%u:%u\", trust: \"file:%s/bmcs/ca.pem\", "
+                 "credentials: \"file:%s/bmcs/login\"}",
+                 address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255, f->bmc_port,
+                 f->dir, f->dir);
+}
+
+/* The nodes `from` to `to` of a pool, a rack at a time. An address on loopback tells no name, so
+ * nodes with BMCs are written down one by one. */
+static void add_nodes(struct lks_buf *out, const struct lks_fleetdir_fleet *f, struct lks_str class,
+                      const char *pool, uint64_t from, uint64_t to)
+{
+    uint64_t step = f->bmc_port != 0 ? 1 : RACK;
+    for (uint64_t at = from; at <= to; at += step) {
+        uint64_t end = at + step - 1 < to ? at + step - 1 : to;
         lks_buf_addf(out,
                      "  - {hosts: \"sim[%04" PRIu64 "-%04" PRIu64
-                     "]\", pool: %s, class: %" LKS_STR_FMT ", site: here, rack: %s%03" PRIu64 "}\n",
+                     "]\", pool: %s, class: %" LKS_STR_FMT ", site: here, rack: %s%03" PRIu64,
                      at, end, pool, LKS_STR_ARG(class), pool, (at - from) / RACK + 1);
+        add_bmc(out, f, at - 1);
+        lks_buf_addf(out, "}\n");
     }
 }
 
-enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const char *dir, const char *root,
-                                    uint64_t nodes, struct lks_buf *out, struct lks_err *err)
+static void add_assets(struct lks_buf *out, const struct lks_fleetdir_fleet *f, const char *kind,
+                       const char *class, uint64_t first_bmc)
+{
+    uint64_t train = ((f->nodes + 1) / 2 + RACK - 1) / RACK, racks = lks_fleetdir_racks(f->nodes);
+    for (uint64_t i = 0; i < racks; i++) {
+        lks_buf_addf(
+            out, "  - {hosts: \"sim-%s%03" PRIu64 "\", class: %s, site: here, rack: %s%03" PRIu64,
+            kind, i + 1, class, i < train ? "train" : "serve", i < train ? i + 1 : i - train + 1);
+        add_bmc(out, f, first_bmc + i);
+        lks_buf_addf(out, "}\n");
+    }
+}
+
+static void add_fleet(struct lks_buf *out, const struct lks_fleetdir_fleet *f, struct lks_str class)
+{
+    uint64_t nodes = f->nodes;
+    lks_buf_add(out, lks_str_from(pools_text));
+    add_nodes(out, f, class, "train", 1, (nodes + 1) / 2);
+    add_nodes(out, f, class, "serve", (nodes + 1) / 2 + 1, nodes);
+    lks_buf_addf(out, "assets:\n");
+    add_assets(out, f, "switch", "switch-tray", nodes);
+    add_assets(out, f, "shelf", "power-shelf", nodes + lks_fleetdir_racks(nodes));
+}
+
+enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const struct lks_fleetdir_fleet *f,
+                                    struct lks_buf *out, struct lks_err *err)
 {
     char stack[PATH_MAX], fleet[PATH_MAX];
-    if (lks_path_join(stack, dir, "stack.yaml", err) != LKS_OK ||
-        lks_path_join(fleet, dir, "fleet.yaml", err) != LKS_OK)
+    if (lks_path_join(stack, f->dir, "stack.yaml", err) != LKS_OK ||
+        lks_path_join(fleet, f->dir, "fleet.yaml", err) != LKS_OK)
         return err->code;
     const char *argv[] = {"lockstep", "stack",  "init",   "--quick", "--root",
-                          root,       "--name", "golden", NULL};
+                          f->root,    "--name", "golden", NULL};
     enum lks_code code = lks_spawn_wait(cli, argv, stack, err);
     if (code == LKS_E_REFUSED)
         return lks_fail(err, LKS_E_INVALID,
                         "--root: %s: no stack can be drafted from it; 'lockstep stack init --root "
                         "%s' says why",
-                        root, root);
+                        f->root, f->root);
     if (code != LKS_OK || lks_file_read(stack, out, err) != LKS_OK)
-        return lks_wrap(err, "a stack from %s", root);
+        return lks_wrap(err, "a stack from %s", f->root);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf class = {0};
     lks_buf_init(&class, PATH_MAX);
     if (find_class(lks_buf_view(out), &class, err) != LKS_OK)
         return lks_wrap(err, "%s", stack);
-    lks_buf_add(out, lks_str_from(pools_text));
-    add_nodes(out, lks_buf_view(&class), "train", 1, (nodes + 1) / 2);
-    add_nodes(out, lks_buf_view(&class), "serve", (nodes + 1) / 2 + 1, nodes);
+    add_fleet(out, f, lks_buf_view(&class));
     if (lks_buf_check(out, err) != LKS_OK)
         return err->code;
     return lks_file_replace(fleet, lks_buf_view(out), err);
+}
+
+/* BMCs -------------------------------------------------------------------------------------- */
+
+static bool is_listed(struct lks_str list, struct lks_str class)
+{
+    struct lks_str item, name, ignored;
+    for (bool more = list.len > 0; more;) {
+        more = lks_str_cut(list, ',', &item, &list);
+        lks_str_cut(item, '=', &name, &ignored);
+        if (lks_str_eq(name, class))
+            return true;
+    }
+    return false;
+}
+
+/* One version of each class: what a stack can pin is one as well. */
+static void add_version(struct lks_buf *out, const struct lks_doc *reading)
+{
+    struct lks_str name = lks_doc_text(reading, "name"), value = lks_doc_text(reading, "value");
+    size_t skip = strlen("firmware/");
+    if (!lks_str_starts(name, "firmware/") || value.len == 0 ||
+        memchr(value.ptr, ',', value.len) != NULL || memchr(value.ptr, '=', value.len) != NULL)
+        return;
+    name = (struct lks_str){name.ptr + skip, name.len - skip};
+    if (is_listed(lks_buf_view(out), name))
+        return;
+    lks_buf_addf(out, "%s%" LKS_STR_FMT "=%" LKS_STR_FMT, out->len > 0 ? "," : "",
+                 LKS_STR_ARG(name), LKS_STR_ARG(value));
+}
+
+enum lks_code lks_fleetdir_versions(struct lks_cli *cli, const struct lks_fleetdir_fleet *f,
+                                    struct lks_buf *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    char file[PATH_MAX];
+    if (lks_path_join(file, f->dir, "inventory.json", err) != LKS_OK)
+        return err->code;
+    const char *argv[] = {"lockstep", "inventory", "--quick", "--json", "--root", f->root, NULL};
+    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    enum lks_code code = lks_spawn_wait(cli, argv, file, err);
+    if ((code != LKS_OK && code != LKS_E_REFUSED) || lks_file_read(file, &text, err) != LKS_OK ||
+        lks_docs_init(&docs, file, err) != LKS_OK ||
+        lks_json_parse(lks_buf_view(&text), &docs, err) != LKS_OK)
+        return lks_wrap(err, "an inventory of %s", f->root);
+    const struct lks_doc *readings = lks_doc_member(docs.first, "readings");
+    for (const struct lks_doc *r = readings != NULL ? readings->first : NULL; r; r = r->next)
+        add_version(out, r);
+    return lks_buf_check(out, err);
 }

@@ -169,13 +169,21 @@ enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
                               struct lks_str body, struct lks_remote_answer *out,
                               struct lks_err *err)
 {
+    return lks_remote_send(remote, method, path, type, body, "", out, err);
+}
+
+enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, const char *head, struct lks_remote_answer *out,
+                              struct lks_err *err)
+{
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
     if (lks_buf_check(&path->text, err) != LKS_OK)
         return lks_wrap(err, "the question");
     if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK)
         return err->code;
-    if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, "", &a.http, err) !=
-        LKS_OK)
+    if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, head, &a.http,
+                            err) != LKS_OK)
         return fail_to_reach(err);
     if (is_json(&a.http)) {
         if (lks_json_parse(lks_buf_view(&a.http.body), &a.docs, err) != LKS_OK)

@@ -61,6 +61,12 @@ enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
                               struct lks_str body, struct lks_remote_answer *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same with more header lines, each with CRLF. */
+enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, const char *head, struct lks_remote_answer *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
 /* One question of a command that asks once: where, and what it says, written as JSON into `json`.
  */
 struct lks_question {

@@ -1,5 +1,6 @@
 /* Everything the program can do: dispatch, argument checks, help and the reference page read this.
  */
+#include "cli/cmd_bmc.h"
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/remote.h"
@@ -72,6 +73,40 @@ static const struct lks_option stacks_options[] = {
 static const struct lks_option step_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--evidence", "TEXT", "what it rests on: a report, a ticket; it is recorded"},
+    {0},
+};
+
+#define LOCAL_TRUST "DIR", "state folder of this machine; keys are in DIR/trust"
+
+static const struct lks_option bundle_build_options[] = {
+    {"--output", "DIR", "the bundle, a folder that is made"},
+    {"--sign", "KEYFILE", "sign it for your site with this private key (lockstep trust key)"},
+    {"--name", "NAME", "its name, instead of the file's"},
+    {"--version", "VERSION", "its version, instead of the file's"},
+    {0},
+};
+
+static const struct lks_option bundle_look_options[] = {
+    {"--key", "KEY", "the only key to believe: a file, or the key itself"},
+    {"--state", LOCAL_TRUST},
+    {0},
+};
+
+static const struct lks_option trust_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--state", LOCAL_TRUST},
+    {0},
+};
+
+static const struct lks_option trust_change_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--state", LOCAL_TRUST},
+    {"--reason", "TEXT", "why, for the record"},
+    {0},
+};
+
+static const struct lks_option trust_key_options[] = {
+    {"--output", "FILE", "the private key (mode 0600); FILE.pub is the public one"},
     {0},
 };
 
@@ -180,6 +215,17 @@ static const struct lks_option xid_options[] = {
     {"--intr-info", "HEX", "first register behind an Xid 144-150"},
     {"--error-status", "HEX", "second register behind an Xid 144-150"},
     {"--driver", "V", "driver that printed them; before R575 they read differently"},
+    {0},
+};
+
+static const struct lks_option pldm_verify_options[] = {
+    {"--key", "FILE", "the public key (PEM) that the signature trailer must be made with"},
+    {"--strict", NULL, "no deviation from the standard is accepted"},
+    {0},
+};
+
+static const struct lks_option pldm_build_options[] = {
+    {"--output", "FILE", "the package to write; whole or not at all"},
     {0},
 };
 
@@ -313,10 +359,43 @@ static const struct lks_option top_options[] = {
     {0},
 };
 
+static const struct lks_option bmc_options[] = {
+    LKS_BMC_OPTIONS,
+    {"--timeout", "SECONDS", "give up after so long (120)"},
+    {0},
+};
+
+static const struct lks_option bmc_trust_options[] = {
+    LKS_BMC_STATE_OPTION,
+    {"--accept", "FP", "keep it if its public key has this fingerprint, also in place of another"},
+    {"--yes", NULL, "keep what is there, where none is kept yet, without a question"},
+    {0},
+};
+
+static const struct lks_option bmc_update_options[] = {
+    LKS_BMC_OPTIONS,
+    {"--bundle", "DIR", "what is to be installed: a folder with a bundle, signed by a pinned key"},
+    {"--component", "C", "a class such as bmc or bios, or the id of an inventory's entry"},
+    {"--to", "V", "with --activate, the version that is staged; else it is looked up"},
+    {"--apply-time", "T", "Immediate, OnReset, ... where the service offers it"},
+    {"--stage", NULL, "put it beside what runs, and activate it another time"},
+    {"--activate", NULL, "activate what is staged"},
+    {"--abort", NULL, "give up what is staged"},
+    {"--switch", NULL, "go back to the other bank"},
+    {"--force", NULL, "also to an older version, and from one that the bundle does not name"},
+    {"--one-way", NULL, "it is understood that there is no way back from it"},
+    {"--deadline", "MIN", "minutes in which it has to be done (120)"},
+    {"--speed", "N", "its clock is so much faster, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
+    {"--yes", NULL, "without a question"},
+    {0},
+};
+
 static const struct lks_option sim_options[] = {
     {"--root", "DIR", "the captured machine that every agent reads"},
     {"--nodes", "N", "how many agents (50)"},
     {"--heartbeat-ms", "N", "beat so often; late after 3, lost after 12 (10000)"},
+    {"--no-bmcs", NULL, "nodes have no management endpoints"},
+    {"--bmc-speed", "N", "BMCs and their devices are so much faster than real ones (1)"},
     {0},
 };
 
@@ -336,6 +415,11 @@ static const struct lks_option sim_options[] = {
 
 #define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
 #define ACTION   "{action, meaning?, disruption?}"
+
+#define BUNDLE_JSON                                                                                \
+    "{name, version, vendor?, description?, signed_for?, digest, good, "                           \
+    "signature: {verdict, signer?, key?, site, text}, "                                            \
+    "artifacts: [{name, component, version, kind, size, digest, one_way?, file, text?}]}"
 
 const struct lks_command lks_commands[] = {
     {"inventory", "", 0, 0, inventory_options, "Show what this machine really runs",
@@ -380,7 +464,8 @@ const struct lks_command lks_commands[] = {
     {"stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what it means to go from one stack to another",
      "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then what flashing its firmware takes, in the order of work, the flaws closed and "
+     "taken back; then what flashing its firmware takes, in the order of work, the flaws closed "
+     "and "
      "opened, and the class of change. Where NEW holds one "
      "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
      "1 when they differ.",
@@ -412,6 +497,42 @@ const struct lks_command lks_commands[] = {
      "One step at a time, each with its evidence.", "{seq}", lks_cmd_stack_promote},
     {"stack retire", "DIGEST", 1, 1, step_options, "End a stack's life",
      "Refused while a pool is pinned to it.", "{seq}", lks_cmd_stack_retire},
+    {"bundle build", "FILE|DIR", 1, 1, bundle_build_options,
+     "Make a bundle of files that belong together",
+     "From a manifest of kind Bundle that lists files with what they are (DIR: bundle.yaml in it), "
+     "or from a bundle that nobody signed. "
+     "PLDM packages say their versions themselves. With --sign it says that your site vouches for "
+     "it, which is recorded wherever it is used.",
+     "{name, version, digest, artifacts, key?, folder}", lks_cmd_bundle_build},
+    {"bundle inspect", "DIR", 1, 1, bundle_look_options, "Show what is in a bundle",
+     "Its files, who signed it, and whether each file is what the manifest names.", BUNDLE_JSON,
+     lks_cmd_bundle_inspect},
+    {"bundle verify", "DIR", 1, 1, bundle_look_options, "Check a bundle's signature and files",
+     "Against the keys that are pinned on this machine, or one that is given. Exit status 1 where "
+     "anything is not good: no signature, one by a key that is not pinned, another file.",
+     BUNDLE_JSON, lks_cmd_bundle_verify},
+    {"bundle push", "DIR", 1, 1, remote_options, "Bring a bundle to lockstepd",
+     "Its files go into the depot by digest; an upload that broke off goes on where it was. "
+     "Refused unless a key that is pinned there signed it.",
+     "{digest, name, version, signer, key, site, seq}", lks_cmd_bundle_push},
+    {"bundle ls", "", 0, 0, remote_options, "List the bundles that were found good", "",
+     "{items: [{digest, name, version, signer, key, site, added, by?, revoked?, revoked_by?, "
+     "revoked_reason?}]}",
+     lks_cmd_bundle_ls},
+    {"bundle revoke", "DIGEST", 1, 1, reason_options, "Say that a bundle is not good any more",
+     "That is final: nothing of it is staged from then on.", "{seq}", lks_cmd_bundle_revoke},
+    {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
+     "KEY is a file (PEM, or one line as 'trust ls --json' shows it) or the line itself. At "
+     "lockstepd where one is named or runs here, else, and with --state, on this machine alone.",
+     "{seq?, name?, fingerprint?, place?}", lks_cmd_trust_add},
+    {"trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
+     "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
+    {"trust rm", "NAME", 1, 1, trust_change_options, "Trust a key no more",
+     "Bundles that were found good by it stay so until they are revoked.", "{seq?, name?, place?}",
+     lks_cmd_trust_rm},
+    {"trust key", "NAME", 1, 1, trust_key_options, "Make a key for your site to sign bundles with",
+     "Ed25519, as PEM. The private half is written to a file and shown nowhere.",
+     "{name, fingerprint, place}", lks_cmd_trust_key},
     {"compat", "", 0, 0, compat_options, "Ask whether a driver runs a toolkit on a GPU",
      "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
      "NO_ARCH, NO_MODULE), with the rules that led there and the cheapest way out. A family is "
@@ -436,6 +557,27 @@ const struct lks_command lks_commands[] = {
      "--fleet {support: [{branch, type?, ends?, days_left?, nodes, gpus}], matrix: [{gpu, driver, "
      "cuda, verdict, reason?, nodes, gpus}]}",
      lks_cmd_lifecycle},
+    {"pldm inspect", "FILE", 1, 1, NULL, "Show what is in a PLDM firmware package",
+     "Which devices it is for, its components with versions, sizes and digests, and each way in "
+     "which it deviates from the standard. An image that is itself a package is named.",
+     "{file, revision, version?, released, bytes, header_bytes, digest, payload, signed, devices: "
+     "[{version?, options, descriptors: [{type, name?, value?, hex?}], components, "
+     "package_data_bytes, manifest_bytes}], downstream: [{min_version?, min_stamp?, options, "
+     "descriptors, components, package_data_bytes, manifest_bytes}], components: [{classification, "
+     "class?, id, version?, stamp?, options, activation, offset, bytes, digest, opaque_bytes, "
+     "package?: {revision, version?, components}}], notes, more_notes}",
+     lks_cmd_pldm_inspect},
+    {"pldm verify", "FILE", 1, 1, pldm_verify_options, "Check that a PLDM package is whole",
+     "One pass over the file: checksums of header and images, the standard's rules and, where a "
+     "vendor signed it, the signature. By the key that comes with the file a signature shows "
+     "integrity only; who made it shows --key. Exit status 0 when it verifies, 1 when it does not, "
+     "3 when it is no package.",
+     "{file, verified, digest, bytes, checks: [{check, verdict, text}], notes, more_notes}",
+     lks_cmd_pldm_verify},
+    {"pldm build", "FILE", 1, 1, pldm_build_options, "Build a PLDM package from a YAML file",
+     "FILE says the revision, the devices and the components; the files it names are beside it. "
+     "docs/pldm.md has the keys. What is written follows the standard strictly.",
+     "{file, bytes, digest, components: [{version, bytes, digest}]}", lks_cmd_pldm_build},
     {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
      "Numbers from 10000 on are those of an NVSwitch.",
      "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
@@ -507,6 +649,10 @@ const struct lks_command lks_commands[] = {
      "A node that is first seen, or whose board, GPUs or NICs are others, is not admitted until "
      "it conforms and a person accepts it.",
      "{seq}", lks_cmd_node_release},
+    {"node resolve", "NODE", 1, 1, reason_options,
+     "Say that you looked at what an update left behind whose end nobody could tell",
+     "Until then its node stays out of use, and nothing else is updated there.", "{seq}",
+     lks_cmd_node_resolve},
     {"node replace", "NODES", 1, 1, reason_options,
      "Expect other hardware under the same name: its certificate ends, its parts are forgotten", "",
      "{seq}", lks_cmd_node_replace},
@@ -560,9 +706,39 @@ const struct lks_command lks_commands[] = {
      "when something is wrong.",
      "{checks: [{check, state, text}]}", lks_cmd_doctor},
     {"top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
-    {"sim up", "DIR", 1, 1, sim_options, "Run a controller and many agents on this machine",
-     "They are the real programs over a captured machine, in a new directory.", "{server, nodes}",
-     lks_cmd_sim_up},
+    {"bmc inventory", "URL", 1, 1, bmc_options,
+     "Read every firmware version that a management endpoint knows",
+     "Over Redfish, or a switch tray's own REST (--driver nvos). The endpoint has to be known: see "
+     "'bmc trust'. Entries of unknown class are listed as such. Exit status 4: it cannot be "
+     "reached; 5: it is not who it should be, or does not let us in.",
+     "{url, vendor?, product?, model?, serial?, power?, requests, missing, notes, components: "
+     "[{id, "
+     "uri, name?, class, of?, bank, version?, updateable?, write_protected?, lowest?, "
+     "software_id?, "
+     "manufacturer?, released?, related?, health?}]}",
+     lks_cmd_bmc_inventory},
+    {"bmc trust", "URL", 1, 1, bmc_trust_options,
+     "Look at the certificate of a management endpoint, and keep it",
+     "From then on it is known by its public key, and nothing is sent to another one. Where "
+     "another "
+     "key is shown later, only --accept with that key's fingerprint takes it. With --json and "
+     "neither --yes nor --accept it only looks.",
+     "{url, fingerprint, certificate, subject?, issuer?, not_before, not_after, self_signed, "
+     "recorded}",
+     lks_cmd_bmc_trust},
+    {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
+     "Done is what the inventory says, read three times. It can be interrupted: the same command "
+     "goes on with it, and looks for what it began before it sends anything. An endpoint that "
+     "lockstepd manages ($LOCKSTEP_SERVER, or the one of this machine) is refused outside of a "
+     "change. Exit status 0: done, staged, or nothing to do; 1: refused, failed, or unknown, which "
+     "a person has to look at; 4: it cannot be reached.",
+     "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
+     "resumed}",
+     lks_cmd_bmc_update},
+    {"sim up", "DIR", 1, 1, sim_options, "Run a controller, many agents and BMCs on this machine",
+     "They are the real programs over a captured machine, in a new directory; each node has a "
+     "simulated BMC, and each rack a switch tray and a power shelf with one.",
+     "{server, nodes, bmcs}", lks_cmd_sim_up},
     {"sim down", "DIR", 1, 1, NULL, "End what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
     {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "",
      "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",

@@ -56,5 +56,10 @@ bool lks_artifact_needed(const struct lks_state *s, struct lks_str digest)
         if (!command->ended && lks_words_have(lks_state_text(s, command->digests), digest))
             return true;
     }
-    return false;
+    for (uint32_t i = 0; i < s->flash_count && s->flashes_open > 0; i++) {
+        const struct lks_state_flash *flash = &s->flashes[i];
+        if (flash->outcome == LKS_BMC_OPEN && lks_str_eq(lks_state_text(s, flash->image), digest))
+            return true;
+    }
+    return lks_state_vouched(s, digest);
 }

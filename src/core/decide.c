@@ -44,6 +44,15 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_OVERRIDE] = lks_decide_override,
     [LKS_EVENT_OBSERVED] = lks_decide_observed,
     [LKS_EVENT_LEAD] = lks_decide_lead,
+    [LKS_EVENT_KEY_PIN] = lks_decide_key_pin,
+    [LKS_EVENT_KEY_GONE] = lks_decide_key_gone,
+    [LKS_EVENT_BUNDLE] = lks_decide_bundle,
+    [LKS_EVENT_BUNDLE_REVOKE] = lks_decide_bundle_revoke,
+    [LKS_EVENT_ENDPOINT] = lks_decide_endpoint,
+    [LKS_EVENT_FLASH] = lks_decide_flash,
+    [LKS_EVENT_FLASH_SAVED] = lks_decide_flash_saved,
+    [LKS_EVENT_FLASH_ENDED] = lks_decide_flash_ended,
+    [LKS_EVENT_FLASH_RESOLVE] = lks_decide_flash_resolve,
 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */
@@ -108,6 +117,8 @@ lks_ms lks_decide_next(const struct lks_state *s)
         at = earlier(s, at, ends);
     if (s->commands_open > 0)
         at = earlier(s, at, s->commands_due);
+    if (s->flashes_open > 0)
+        at = earlier(s, at, s->flashes_due);
     if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)
         at = st->tried + s->limits.heartbeat; /* a stack that was not known may be by then */
     return earlier(s, at, s->deviations_due);

@@ -17,6 +17,7 @@
 #define LKS_DECISION_MEMORY_MAX ((size_t)512 << 20)
 #define LKS_DECISION_SLICE      1024 /* a tick lists about so many records, and says `more` */
 #define LKS_REASON_MAX          1024 /* bytes of a reason a person gives */
+#define LKS_FLASH_SAVED_MAX     ((size_t)32 << 10)
 
 enum lks_event_kind {
     LKS_EVENT_TICK,
@@ -73,7 +74,8 @@ struct lks_event {
     struct lks_str reason; /* where a person has to give one */
     size_t observed_count;
     uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
-    struct lks_str name; /* TOKEN, ENROLL: the node; HOLD to REMOVE: a host list */
+    struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
+                            list */
     union {
         struct {
             struct lks_str version, host;
@@ -166,7 +168,6 @@ struct lks_event {
         struct lks_rec_flash flash;   /* without `id`, `node`, `by`, `reason` */
         struct lks_rec_flash_saved flash_saved;
         struct lks_rec_flash_ended flash_ended; /* without `node` */
-        uint64_t flash_id;                      /* FLASH_RESOLVE */
     };
 };
 

@@ -59,7 +59,7 @@ static const struct lks_state_command *pending(const struct lks_state *s, uint32
 
 /* Where jobs are refused by us, a yes that was given stays good for a while: no step begins on a
  * node before every yes that could name it has expired. */
-static bool check_quiet(struct lks_deciding *d, uint32_t node)
+bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state *s = d->state;
     uint32_t pool = s->nodes[node].pool;
@@ -105,7 +105,7 @@ static bool check_target(struct lks_deciding *d, uint32_t node)
                             LKS_STR_ARG(name), (unsigned long long)open->id,
                             LKS_STR_ARG(lks_state_text(d->state, open->executor)));
     else
-        return true;
+        return n->flashing == 0 || lks_deciding_unflashed(d, node);
     return false;
 }
 
@@ -119,7 +119,7 @@ void lks_decide_command(struct lks_deciding *d)
         lks_deciding_no_node(d, e->name);
         return;
     }
-    if (!check_target(d, node) || !check_quiet(d, node))
+    if (!check_target(d, node) || !lks_deciding_quiet(d, node))
         return;
     if (d->state->commands_open >= LKS_STATE_COMMANDS_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",

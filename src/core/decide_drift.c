@@ -226,8 +226,11 @@ void lks_decide_condition(struct lks_deciding *d)
     if (checked && record.on && record.until == 0)
         record.until = d->now.wall;
     for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t node = lks_state_node(d->state, hosts.names[i]);
         record.node = hosts.names[i];
-        if (!is_said(d, &d->state->nodes[lks_state_node(d->state, hosts.names[i])], &record))
+        if (changing && !record.on && !lks_deciding_unflashed(d, node))
+            return;
+        if (!is_said(d, &d->state->nodes[node], &record))
             lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;
     }
 }

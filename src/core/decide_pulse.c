@@ -53,6 +53,7 @@ void lks_decide_tick(struct lks_deciding *d)
     if (!lks_deciding_due(d, &d->state->deadlines, d->now.mono, SIZE_MAX, look_at))
         return;
     lks_decide_command_tick(d);
+    lks_decide_flash_tick(d);
     lks_decide_deviation_tick(d);
     lks_decide_drift_tick(d);
 }

@@ -24,7 +24,7 @@ bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str 
     return false;
 }
 
-static bool check_digest(struct lks_deciding *d, const char *what, struct lks_str digest)
+bool lks_deciding_digest(struct lks_deciding *d, const char *what, struct lks_str digest)
 {
     if (lks_digest_valid(digest))
         return true;
@@ -34,7 +34,7 @@ static bool check_digest(struct lks_deciding *d, const char *what, struct lks_st
     return false;
 }
 
-static bool has_room(struct lks_deciding *d, const char *what, uint32_t count, unsigned max)
+bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count, unsigned max)
 {
     if (count < max)
         return true;
@@ -95,7 +95,7 @@ void lks_decide_publish(struct lks_deciding *d)
         publish_again(d, known);
         return;
     }
-    if (!has_room(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX))
+    if (!lks_deciding_space(d, "stacks", d->state->stack_count, LKS_STATE_STACKS_MAX))
         return;
     lks_deciding_add(d, LKS_RECORD_PUBLISHED)->published = (struct lks_rec_published){
         .digest = digest,
@@ -256,12 +256,13 @@ void lks_decide_image(struct lks_deciding *d)
     const struct lks_rec_image *image = &d->event->image;
     if (!check_ref(d, image->ref) || !check_libraries(d) ||
         !lks_deciding_line(d, "source", image->source, LKS_REASON_MAX) ||
-        (image->digest.len > 0 && !check_digest(d, "image", image->digest)))
+        (image->digest.len > 0 && !lks_deciding_digest(d, "image", image->digest)))
         return;
     const struct lks_state_image *have = lks_state_image(d->state, image->ref);
     if (have != NULL && is_same_image(d, have))
         return;
-    if (have == NULL && !has_room(d, "images", d->state->image_count, LKS_STATE_IMAGES_MAX))
+    if (have == NULL &&
+        !lks_deciding_space(d, "images", d->state->image_count, LKS_STATE_IMAGES_MAX))
         return;
     struct lks_rec_image *record = &lks_deciding_add(d, LKS_RECORD_IMAGE)->image;
     *record = *image;
@@ -288,7 +289,7 @@ void lks_decide_image_gone(struct lks_deciding *d)
 void lks_decide_artifact(struct lks_deciding *d)
 {
     const struct lks_rec_artifact *artifact = &d->event->artifact;
-    if (!check_digest(d, "artifact", artifact->digest) ||
+    if (!lks_deciding_digest(d, "artifact", artifact->digest) ||
         !lks_deciding_line(d, "artifact's name", artifact->name, ARTIFACT_NAME_MAX))
         return;
     const struct lks_state_artifact *have = lks_state_artifact(d->state, artifact->digest);
@@ -303,7 +304,7 @@ void lks_decide_artifact(struct lks_deciding *d)
                             LKS_STR_ARG(artifact->digest), (unsigned long long)have->size,
                             (unsigned long long)artifact->size);
     if (have != NULL ||
-        !has_room(d, "artifacts", d->state->artifact_count, LKS_STATE_ARTIFACTS_MAX))
+        !lks_deciding_space(d, "artifacts", d->state->artifact_count, LKS_STATE_ARTIFACTS_MAX))
         return;
     struct lks_rec_artifact *record = &lks_deciding_add(d, LKS_RECORD_ARTIFACT)->artifact;
     *record = *artifact;
@@ -339,7 +340,7 @@ void lks_decide_artifact_gone(struct lks_deciding *d)
     if (lks_artifact_needed(d->state, digest) || named_in_file(d, digest)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "artifact %" LKS_STR_FMT
-                            " stays: a stack or an open command refers to it",
+                            " stays: a stack, a bundle or what is under way refers to it",
                             LKS_STR_ARG(digest));
         return;
     }

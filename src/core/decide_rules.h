@@ -39,6 +39,11 @@ bool lks_deciding_reason(struct lks_deciding *d);
  * it. In decide_registry.c. */
 bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str text, size_t max);
 
+/* It is a digest as we write them; else it is refused. And: of `count` things, of which `max` are
+ * the most, there may be one more. In decide_registry.c. */
+bool lks_deciding_digest(struct lks_deciding *d, const char *what, struct lks_str digest);
+bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count, unsigned max);
+
 /* There is no node of that name: refused, with the name that may have been meant. */
 void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
 
@@ -114,6 +119,13 @@ void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_s
 /* In decide.c. Whether automatic acts in the pool wait, by the state or by this decision. */
 bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);
 
+/* In decide_command.c. No yes that was given can still bring a job to the node; else it is refused.
+ */
+bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node);
+
+/* In decide_flash.c. No update of it is under way, or waits for a person; else it is refused. */
+bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node);
+
 typedef void lks_rule(struct lks_deciding *d);
 
 /* decide_pulse.c: liveness, MASS, clocks, witnesses */
@@ -144,5 +156,14 @@ lks_rule lks_decide_publish, lks_decide_step, lks_decide_image, lks_decide_image
     lks_decide_artifact, lks_decide_artifact_gone;
 /* decide_job.c */
 lks_rule lks_decide_job, lks_decide_override, lks_decide_observed, lks_decide_lead;
+/* decide_endpoint.c: certificates of management endpoints */
+lks_rule lks_decide_endpoint;
+/* decide_flash.c: updates by them; the last is part of a tick: those that nobody ends are given up
+ */
+lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_decide_flash_resolve,
+    lks_decide_flash_tick;
+
+/* decide_bundle.c: pinned keys, and the bundles that are good by them */
+lks_rule lks_decide_key_pin, lks_decide_key_gone, lks_decide_bundle, lks_decide_bundle_revoke;
 
 #endif

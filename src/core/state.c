@@ -4,6 +4,7 @@
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
+#include "model/facts.h"
 
 #include <stdlib.h>
 
@@ -445,12 +446,7 @@ const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struc
 bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
                       struct lks_str artifact)
 {
-    struct lks_str rest = lks_state_text(s, bundle->artifacts), word;
-    while (lks_str_word(&rest, &word)) {
-        if (lks_str_eq(word, artifact))
-            return true;
-    }
-    return false;
+    return lks_words_have(lks_state_text(s, bundle->artifacts), artifact);
 }
 
 bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact)

@@ -5,16 +5,9 @@
 #define HOUR (3600 * LKS_SECOND)
 #define DAY  (LKS_FLEET_SWEEP_HOURS * HOUR)
 
-enum { URL_BYTES_MAX = 4096, DOUBLINGS_MAX = 20, DOMAIN_BYTES_MAX = 256 << 20 };
+enum { DOUBLINGS_MAX = 20, DOMAIN_BYTES_MAX = 256 << 20 };
 
 static const struct lks_str nothing = {"", 0};
-
-/* The fleet that the endpoints stand in; NULL: none was applied. */
-static const struct lks_fleet *fleet_of(const struct lks_book *book)
-{
-    const struct lks_manifest *m = book->manifest;
-    return m != NULL && m->fleet_count > 0 ? &m->fleets[0] : NULL;
-}
 
 static lks_ms every_of(const struct lks_pool *pool)
 {
@@ -66,22 +59,6 @@ static enum lks_code find_domains(const struct lks_fleet *fleet, struct domains 
     return LKS_OK;
 }
 
-/* The address with the host's name in the place of each {host}. */
-static void put_url(struct lks_buf *out, struct lks_str pattern, struct lks_str host)
-{
-    struct lks_str mark = LKS_STR("{host}"), head;
-    ptrdiff_t at = 0;
-    lks_buf_truncate(out, 0);
-    while ((at = lks_str_find(pattern, mark)) >= 0) {
-        head = (struct lks_str){pattern.ptr, (size_t)at};
-        lks_buf_add(out, head);
-        lks_buf_add(out, host);
-        pattern.ptr += (size_t)at + mark.len;
-        pattern.len -= (size_t)at + mark.len;
-    }
-    lks_buf_add(out, pattern);
-}
-
 struct listing {
     const struct lks_state *state;
     struct domains domains;
@@ -107,9 +84,12 @@ static lks_ms due_of(const struct lks_state *s, struct lks_str name, lks_ms ever
 
 static enum lks_code list_group(struct listing *l, const struct lks_group *group)
 {
-    struct lks_str url = lks_doc_text(lks_doc_member(group->doc, "bmc"), "url");
+    struct lks_endpoint endpoint;
     uint32_t domain = 0;
-    struct lks_sweep_task task = {.site = group->site, .pool = nothing, .every = DAY};
+    if (!lks_endpoint_of(group, &endpoint))
+        return LKS_OK;
+    struct lks_sweep_task task = {
+        .site = group->site, .pool = nothing, .every = DAY, .endpoint = &endpoint};
     if (group->pool != NULL) {
         task.pool = group->pool->name;
         task.every = every_of(group->pool);
@@ -118,7 +98,7 @@ static enum lks_code list_group(struct listing *l, const struct lks_group *group
     }
     for (size_t i = 0; i < group->hosts.count && !l->stopped; i++) {
         task.name = group->hosts.names[i];
-        put_url(&l->url, url, task.name);
+        lks_endpoint_url(endpoint.url, task.name, &l->url);
         if (lks_buf_check(&l->url, l->err) != LKS_OK)
             return lks_wrap(l->err, "address of %" LKS_STR_FMT, LKS_STR_ARG(task.name));
         task.url = lks_buf_view(&l->url);
@@ -131,7 +111,7 @@ static enum lks_code list_group(struct listing *l, const struct lks_group *group
 static enum lks_code list_groups(struct listing *l, const struct lks_group *groups, size_t count)
 {
     for (size_t i = 0; i < count && !l->stopped; i++) {
-        if (groups[i].bmc && list_group(l, &groups[i]) != LKS_OK)
+        if (list_group(l, &groups[i]) != LKS_OK)
             return l->err->code;
     }
     return LKS_OK;
@@ -141,10 +121,10 @@ enum lks_code lks_sweep_list(const struct lks_state *s, const struct lks_book *b
                              lks_sweep_fn *fn, void *ctx, struct lks_err *err)
 {
     LKS_CLEANUP(listing_fini) struct listing l = {.state = s, .fn = fn, .ctx = ctx, .err = err};
-    const struct lks_fleet *fleet = fleet_of(book);
+    const struct lks_fleet *fleet = lks_book_fleet(book);
     if (fleet == NULL)
         return LKS_OK;
-    lks_buf_init(&l.url, URL_BYTES_MAX);
+    lks_buf_init(&l.url, LKS_ENDPOINT_URL_MAX);
     if (find_domains(fleet, &l.domains, err) != LKS_OK ||
         list_groups(&l, fleet->nodes, fleet->node_groups) != LKS_OK ||
         list_groups(&l, fleet->assets, fleet->asset_groups) != LKS_OK)
@@ -177,7 +157,7 @@ static void add_age(const struct lks_state *s, const struct lks_group *group, lk
 struct lks_sweep_age lks_sweep_age(const struct lks_state *s, const struct lks_book *book,
                                    uint32_t pool, lks_ms wall)
 {
-    const struct lks_fleet *fleet = fleet_of(book);
+    const struct lks_fleet *fleet = lks_book_fleet(book);
     struct lks_str name = lks_state_text(s, s->pools[pool].name);
     struct lks_sweep_age age = {0};
     for (size_t i = 0; fleet != NULL && i < fleet->node_groups; i++) {

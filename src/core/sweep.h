@@ -9,12 +9,13 @@
 #ifndef LKS_CORE_SWEEP_H
 #define LKS_CORE_SWEEP_H
 
-#include "core/decide.h"
+#include "core/endpoint.h"
 
 #define LKS_SWEEP_RETRY_MS ((lks_ms)60 * LKS_SECOND) /* doubled with each failure */
 
 struct lks_sweep_task {
     struct lks_str name, site, pool, url; /* `url` has the host's name in it */
+    const struct lks_endpoint *endpoint;
     lks_ms every;
     lks_ms due; /* wall */
 };

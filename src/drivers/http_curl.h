@@ -8,7 +8,10 @@
  * repeat (all but GET, HEAD and DELETE) has a connection of its own, since libcurl would otherwise
  * send it again on its own account where a kept connection turns out to be dead.
  *
- * An answer is whole or there is none. Messages name the endpoint and never what a request holds.
+ * An answer is whole or there is none; only of one that names no length at all the end of the
+ * connection is its end, and JSON that is cut there does not parse. Messages name the endpoint and
+ * never what a request holds. A client belongs to one thread. The program ignores SIGPIPE, as all
+ * of ours do.
  */
 #ifndef LKS_DRIVERS_HTTP_CURL_H
 #define LKS_DRIVERS_HTTP_CURL_H
@@ -20,11 +23,11 @@
 #define LKS_CURL_CONNECT_MAX (30 * LKS_SECOND)  /* until a connection and its TLS stand */
 #define LKS_CURL_NAME_MAX    255
 
-/* Whom to talk to. Texts are borrowed while an exchange is under way. */
+/* Whom to talk to. */
 struct lks_curl_peer {
     const char *url;         /* "https://HOST[:PORT]" and nothing behind it */
     const char *ca;          /* PEM file of the authorities that may vouch for it, or NULL */
-    const char *fingerprint; /* "sha256:HEX" of its public key, or NULL; at least one of the two */
+    const char *fingerprint; /* "sha256:HEX" of its public key, or NULL; one of the two at least */
     bool plain;              /* "http://" will do, on this machine alone */
 };
 
@@ -52,15 +55,15 @@ enum lks_code lks_curl_new(const struct lks_curl_options *options, struct lks_cu
 /* What is under way ends without its function being called. */
 void lks_curl_free(struct lks_curl *c);
 
-/* Begin an exchange, which ends in a later turn. `request` is moved in and empty afterwards,
- * whether or not it could be begun. The SHA-256 of a file that is sent as a whole is checked while
- * it is, before its last byte leaves; of a range, before the first. */
+/* Begin an exchange, which ends in a later turn. Texts of `peer` are copied; `request` is moved in,
+ * and empty afterwards whether or not it could be begun. The SHA-256 of a file that is sent as a
+ * whole is checked while it is, before its last byte leaves; of a range, before the first. */
 enum lks_code lks_curl_begin(struct lks_curl *c, const struct lks_curl_peer *peer,
                              struct lks_http_request *request, lks_ms timeout,
                              lks_curl_done_fn *done, void *ctx, struct lks_curl_exchange **out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
-/* End it now; its function is not called. */
+/* End it now; its function is not called. Not for one whose function was called. */
 void lks_curl_cancel(struct lks_curl *c, struct lks_curl_exchange *x);
 
 /* How much of the request's body has been sent. */
@@ -74,9 +77,6 @@ void lks_curl_wake(struct lks_curl *c);
 
 /* Is `url` an address as a peer's has to be? INVALID says what is wrong with it. */
 enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *err) LKS_MUST_CHECK;
-
-/* "sha256:" and 64 lower-case digits? */
-bool lks_curl_is_fingerprint(struct lks_str s);
 
 /* What an endpoint shows to whoever asks. */
 struct lks_curl_certificate {

@@ -15,13 +15,12 @@
 
 #define LKS_LOGIN_REFERENCE_MAX 1024
 #define LKS_LOGIN_BYTES_MAX     4096
-#define LKS_LOGIN_MS            5000 /* that a program may take */
 
 /* Is it of one of these forms? INVALID says which there are. Nothing is opened. */
 enum lks_code lks_login_check(const char *reference, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Read user and password; the rest of `out` is left as it is. Messages name the reference and
- * never what is behind it. Blocks, for a program up to LKS_LOGIN_MS. */
+ * never what is behind it. Blocks, for a program up to ten seconds. */
 enum lks_code lks_login_get(const char *reference, struct lks_bmc_secret *out,
                             struct lks_err *err) LKS_MUST_CHECK;
 

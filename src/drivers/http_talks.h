@@ -21,9 +21,9 @@
 #include "drivers/http_curl.h"
 #include "port/conversation.h"
 
-#define LKS_TALKS_MAX         65536 /* dialogs at a time */
+#define LKS_TALKS_MAX         65536 /* dialogs at a time; a power of two */
 #define LKS_TALKS_SITES_MAX   4096
-#define LKS_TALKS_BACKOFF_MAX (300 * LKS_SECOND)
+#define LKS_TALKS_BACKOFF_MAX (60 * LKS_SECOND)
 
 struct lks_talks;
 struct lks_dialog;
@@ -47,6 +47,7 @@ struct lks_talks_options {
 struct lks_dialog_options {
     struct lks_curl_peer peer; /* texts are copied */
     uint32_t site;             /* whose limit counts, below LKS_TALKS_SITES_MAX */
+    bool impatient;            /* it ends at once where the peer cannot be reached to begin with */
     const struct lks_conversation_ops *ops;
     void *ctx; /* the owner's own, for lks_talks_ctx() */
 };

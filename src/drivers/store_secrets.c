@@ -1,6 +1,7 @@
 #include "drivers/store_secrets.h"
 
 #include "base/file.h"
+#include "base/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { KEY_TEXT_MAX = 4096, OTHERS = 077, CHANGERS = 022, PROGRAM_MS = 10000 };
@@ -43,24 +45,35 @@ _Noreturn static void become(const char *program, int out)
     _exit(127);
 }
 
-/* What the program prints, until it ends or its time is over. */
-static enum lks_code gather(int fd, struct lks_buf *out)
+static lks_ms now_ms(void)
 {
-    for (;;) {
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        char piece[256];
-        if (poll(&p, 1, PROGRAM_MS) <= 0)
-            return LKS_E_TIMEOUT;
-        ssize_t got = read(fd, piece, sizeof(piece));
-        if (got == 0)
-            return LKS_OK;
-        if (got < 0)
-            return LKS_E_IO;
-        lks_buf_add(out, (struct lks_str){piece, (size_t)got});
-    }
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (lks_ms)t.tv_sec * 1000 + (lks_ms)t.tv_nsec / 1000000;
 }
 
-static enum lks_code run_program(const char *program, struct lks_buf *out, struct lks_err *err)
+/* What the program prints, until it ends, its time is over or it says too much. */
+static enum lks_code gather(int fd, struct lks_buf *out)
+{
+    char piece[256];
+    lks_ms until = now_ms() + PROGRAM_MS;
+    enum lks_code code = LKS_E_TIMEOUT;
+    for (lks_ms now; code == LKS_E_TIMEOUT && (now = now_ms()) < until;) {
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, (int)(until - now)) <= 0)
+            continue;
+        ssize_t got = read(fd, piece, sizeof(piece));
+        if (got > 0)
+            lks_buf_add(out, (struct lks_str){piece, (size_t)got});
+        code = got == 0 ? LKS_OK : got < 0 ? LKS_E_IO : code;
+        code = out->failed != LKS_OK ? out->failed : code;
+    }
+    explicit_bzero(piece, sizeof(piece));
+    return code;
+}
+
+static enum lks_code run_program(const char *program, const char *what, struct lks_buf *out,
+                                 struct lks_err *err)
 {
     int ends[2], status = 0;
     if (check_mode(program, CHANGERS, "others may change this program", err) != LKS_OK)
@@ -78,8 +91,8 @@ static enum lks_code run_program(const char *program, struct lks_buf *out, struc
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     if (code != LKS_OK || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no sealing key", program);
-    return lks_buf_check(out, err);
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s", program, what);
+    return LKS_OK;
 }
 
 static enum lks_code resolve(const char *dir, struct lks_str name, char out[PATH_MAX],
@@ -93,15 +106,15 @@ static enum lks_code resolve(const char *dir, struct lks_str name, char out[PATH
     return LKS_OK;
 }
 
-/* The text that a reference of some kind leads to. */
-static enum lks_code read_key(struct lks_str kind, const char *path, struct lks_buf *out,
-                              struct lks_err *err)
+enum lks_code lks_secrets_text(struct lks_str kind, const char *path, const char *what,
+                               struct lks_buf *out, struct lks_err *err)
 {
     if (lks_str_is(kind, "exec"))
-        return run_program(path, out, err);
+        return run_program(path, what, out, err);
     if (!lks_str_is(kind, "file"))
         return lks_fail(err, LKS_E_INVALID, "it is file:PATH or exec:PROGRAM");
-    if (check_mode(path, OTHERS, "others may read this key", err) != LKS_OK)
+    if (check_mode(path, OTHERS, "others may read this file; chmod 600 would keep them out", err) !=
+        LKS_OK)
         return err->code;
     return lks_file_read_plain(path, out, err);
 }
@@ -116,7 +129,7 @@ enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks
     lks_buf_init(&text, KEY_TEXT_MAX);
     if (resolve(dir, name, path, err) != LKS_OK)
         return err->code;
-    enum lks_code code = read_key(kind, path, &text, err);
+    enum lks_code code = lks_secrets_text(kind, path, "sealing key", &text, err);
     if (code == LKS_OK)
         code = lks_seal_key_parse(lks_buf_view(&text), out, err);
     if (text.ptr != NULL)

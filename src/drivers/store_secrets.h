@@ -16,6 +16,11 @@
 enum lks_code lks_secrets_key(const char *dir, const char *reference, struct lks_seal_key *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* Append what a reference leads to: `kind` is "file" or "exec", `what` is for the message where a
+ * program prints none. Blocks, for a program up to ten seconds; `out` is to be wiped. */
+enum lks_code lks_secrets_text(struct lks_str kind, const char *path, const char *what,
+                               struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
+
 /* Append the secret called `name`, such as "ca.key". */
 enum lks_code lks_secrets_read(const char *dir, const struct lks_seal_key *key, const char *name,
                                struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;

@@ -278,6 +278,8 @@ static enum lks_code note_kept(struct lks_store *store, const struct lks_state *
     bool ok = keep_text(t, lks_state_text(state, state->fleet_manifest));
     for (uint32_t i = 0; i < state->stack_count && ok; i++)
         ok = keep_text(t, lks_state_text(state, state->stacks[i].manifest));
+    for (uint32_t i = 0; i < state->bundle_count && ok; i++)
+        ok = keep_text(t, lks_state_text(state, state->bundles[i].manifest));
     for (uint32_t i = 0; i < state->node_count && ok; i++) {
         const struct lks_node *n = &state->nodes[i];
         ok = keep_text(t, lks_state_text(state, n->report)) &&

@@ -226,5 +226,7 @@ struct lks_str lks_chain_walk_blob(const struct lks_record *r)
         return r->outband.report;
     if (r->kind == LKS_RECORD_PUBLISHED)
         return r->published.manifest;
+    if (r->kind == LKS_RECORD_BUNDLE)
+        return r->bundle.manifest;
     return (struct lks_str){0};
 }

@@ -5,6 +5,7 @@
  * bytes (trust/signature.h); and the files by their names. The manifest names each file by digest
  * and size, so whoever signs it signs them. Its own digest is that of its bytes. We write it as
  * canonical JSON, and read any JSON that says the same: what counts are the bytes that were signed.
+ * A file that holds firmware for several components has an entry for each of them.
  *
  * The source of one (`kind: Bundle`, for people) lists files with what they are; digests and sizes
  * are found when the bundle is built.
@@ -12,6 +13,8 @@
 #ifndef LKS_MODEL_BUNDLE_H
 #define LKS_MODEL_BUNDLE_H
 
+#include "base/near.h"
+#include "codec/digest.h"
 #include "model/facts.h"
 #include "model/schema.h"
 
@@ -41,7 +44,7 @@ struct lks_bundle_artifact {
     bool one_way; /* there is no way back from it */
     /* Lists of texts; NULL: any. */
     const struct lks_doc *hardware_classes, *hardware_revisions;
-    const struct lks_doc *from; /* the versions it may come from */
+    const struct lks_doc *from; /* the versions it may come from; ">=1.4 <2" stands for many */
 };
 
 struct lks_bundle {
@@ -79,7 +82,7 @@ bool lks_bundle_file_name(struct lks_str name);
 /* Whether `component` may stand in a bundle: see lks_bundle_parse(). `hint`, if it is not NULL,
  * gets what may have been meant. */
 bool lks_bundle_component(const struct lks_facts *facts, struct lks_str component,
-                          char *hint /* LKS_NEAR_HINT_SIZE */);
+                          char hint[LKS_NEAR_HINT_SIZE]);
 
 /* What to install for a component: the one artifact for it, or for it and `file` where that is not
  * empty. NOT_FOUND with what the bundle has, or INVALID where it has several. */
@@ -92,6 +95,7 @@ bool lks_bundle_fits(const struct lks_bundle_artifact *artifact, struct lks_str 
                      struct lks_str hardware_revision);
 
 /* Whether it may follow `version`: true where it does not say. */
-bool lks_bundle_follows(const struct lks_bundle_artifact *artifact, struct lks_str version);
+bool lks_bundle_follows(const struct lks_facts *facts, const struct lks_bundle_artifact *artifact,
+                        struct lks_str version);
 
 #endif

@@ -69,6 +69,8 @@ static const struct lks_field bmc_fields[] = {
     {"trust", LKS_OF(TEXT), 0, "fingerprint",
      "file:/CA.pem, or fingerprint (recorded by bmc trust)"},
     {"credentials", LKS_OF(SECRET), LKS_REQUIRED, NULL, "file:/PATH or exec:/PROGRAM"},
+    {"driver", LKS_ONE_OF("redfish", "nvos"), 0, NULL,
+     "how it is spoken to; else nvos for a switch tray, redfish for all others"},
 };
 static const struct lks_form bmc_form = {
     .name = "bmc", .about = "the management endpoint", LKS_FIELDS(bmc_fields)};

@@ -72,8 +72,10 @@ struct lks_fd_ops {
      * (may be NULL). */
     struct lks_fd_activation (*activate)(void *ctx, bool self_contained);
     void (*activated)(void *ctx);
-    /* The update, or the component `u` of it (NULL: all of it), was cancelled or timed out. True
-     * for a component that does not work any more. May be NULL. */
+    /* The component `u` was cancelled, or given up when FD_T1 ran out: true when it does not work
+     * any more. NULL: CancelUpdate for all of the update; what was applied before may be dropped
+     * or kept. When FD_T1 runs out between components nothing is called: those that were applied
+     * stay, which is how an image is staged. May be NULL. */
     bool (*cancel)(void *ctx, const struct lks_fd_update *u);
 };
 

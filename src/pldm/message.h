@@ -19,8 +19,7 @@
 #define LKS_PLDM_BASELINE     32 /* bytes of an image that any two can exchange at a time */
 #define LKS_PLDM_TRANSFER_MAX ((uint32_t)64 << 10)
 #define LKS_PLDM_MESSAGE_MAX  ((size_t)LKS_PLDM_TRANSFER_MAX + 1024)
-#define LKS_PLDM_NO_STAMP     UINT32_MAX /* a comparison stamp that says nothing */
-#define LKS_PLDM_DATE_SIZE    8          /* "YYYYMMDD", not terminated */
+#define LKS_PLDM_DATE_SIZE    8 /* "YYYYMMDD", not terminated */
 
 /* The type is in the high byte. */
 enum lks_pldm_command {
@@ -354,6 +353,12 @@ void lks_pldm_tlv_add(struct lks_buf *out, const struct lks_pldm_descriptor *tlv
 void lks_pldm_entry_add(struct lks_buf *out, const struct lks_pldm_entry *entry);
 void lks_pldm_downstream_add(struct lks_buf *out, const struct lks_pldm_downstream *device);
 void lks_pldm_downstream_parameters_add(struct lks_buf *out, const struct lks_pldm_entry *device);
+
+/* Something long is asked for in parts: fill in the fields of the answer that brings the part asked
+ * for, of `max` bytes at the most. Handles are offsets. SUCCESS, INVALID_HANDLE or
+ * INVALID_OPERATION. */
+uint8_t lks_pldm_part(struct lks_str all, uint32_t max, const union lks_pldm_body *ask,
+                      union lks_pldm_body *out);
 
 /* Words for people: "RequestUpdate", "already in update mode", "download". Never NULL. */
 const char *lks_pldm_command_text(uint16_t command);

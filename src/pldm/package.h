@@ -155,8 +155,8 @@ void lks_pldm_package_fini(struct lks_pldm_package *p);
 bool lks_pldm_package_is(struct lks_str bytes);
 
 /* Read the header of a file of `file_size` bytes that begins with `bytes`: LKS_PLDM_HEADER_MAX of
- * them, or the whole file, are enough. The header's checksum is checked, the payload's is left to
- * the pass. */
+ * them, or the whole file, are enough. INVALID for what is no package; REFUSED when the header's
+ * checksum is wrong. That of the payload is left to the pass. */
 enum lks_code lks_pldm_package_parse(struct lks_str bytes, uint64_t file_size, bool strict,
                                      struct lks_pldm_package *out,
                                      struct lks_err *err) LKS_MUST_CHECK;
@@ -176,6 +176,10 @@ bool lks_pldm_vendor_split(struct lks_str value, struct lks_pldm_vendor *out);
 /* The text as UTF-8 that prints as itself, in `a`; what does not is replaced by '?'. Its pointer is
  * NULL when the arena is full. */
 struct lks_str lks_pldm_string_text(struct lks_pldm_string s, struct lks_arena *a);
+
+/* Append a descriptor's value as people write it: "10de", "5703", a UUID, "SKU=A1"; hexadecimal
+ * digits where nothing else is known. */
+void lks_pldm_descriptor_text(const struct lks_pldm_descriptor *d, struct lks_buf *out);
 
 /* How people call these: "pci-vendor" and "firmware" and "ac-power-cycle"; NULL: no name. And
  * back; false: none of that name. Activation is asked bit by bit. */
@@ -235,7 +239,8 @@ struct lks_pldm_sums {
     uint32_t payload_crc;                              /* to the end of the file */
     uint32_t package_crc;                              /* the same without the trailer */
     uint8_t signed_part[LKS_PLDM_SIGNED_DIGEST_BYTES]; /* SHA-384; zeroes when not asked for */
-    uint64_t loose; /* bytes behind the header that belong to no image and not to the trailer */
+    uint64_t loose; /* bytes behind the header that belong to no image nor to the trailer and are no
+                       padding: they are not zero */
 };
 
 struct lks_pldm_pass_state;

@@ -5,7 +5,8 @@
  *     lks_ua_receive()   a message came
  *     lks_ua_tick()      time went on, at least up to lks_ua_next()
  *     lks_ua_send()      take what is to go out, until there is nothing: after each of the above
- *     lks_ua_outcome()   how it stands; ended once `end` is not RUNNING
+ *     lks_ua_outcome()   how it stands; ended once `end` is not RUNNING. The device still waits for
+ *                        what lks_ua_send() then has: the answer to its last message
  *
  * It looks first (GetStatus, QueryDeviceIdentifiers, GetFirmwareParameters), ends an update that
  * it does not know, and then goes through the whole flow. A request that is not answered is
@@ -51,7 +52,7 @@ struct lks_ua_timers { /* 0: as here */
 struct lks_ua_component {
     uint16_t class;
     uint16_t id;
-    uint32_t stamp; /* LKS_PLDM_NO_STAMP: none */
+    uint32_t stamp; /* LKS_PLDM_STAMP_NONE: none */
     uint32_t size;  /* bytes of the image */
     bool force;     /* also when the device has the same version or a newer one */
     struct lks_pldm_string version;
@@ -105,6 +106,7 @@ struct lks_ua_outcome {
     bool activated;      /* the device has accepted ActivateFirmware */
     bool self_contained; /* and does it by itself */
     uint16_t seconds;    /* that it said activation takes */
+    uint64_t broken;     /* bit n: after a cancel the device's component n does not work */
     enum lks_pldm_state state; /* of the device, as it was heard of last */
 };
 

@@ -51,11 +51,15 @@ void lks_conversation_feed(const struct lks_conversation_ops *ops, void *value, 
     int status = answer != NULL ? answer->status : 0;
     LKS_ASSERT(!c->ended);
     c->checkpoint = false;
-    /* Busy: it did not even begin. Other 5xx leave open whether it did, as silence does. */
-    if (status == 429 || status == 503)
+    /* Busy: it did not even begin. Other 5xx leave open whether it did, as silence does; and a peer
+     * that is busy for too long is as good as silent, which is for the driver to judge. */
+    bool busy = status == 429 || status == 503;
+    if (ops->hears_all)
+        ops->hear(value, now, answer);
+    else if (busy && c->tries + 1 < LKS_CONVERSATION_TRIES_MAX)
         lks_conversation_retry(c, now + lks_http_response_retry(answer, LKS_SECOND << c->tries));
     else
-        ops->hear(value, now, status >= 500 ? NULL : answer);
+        ops->hear(value, now, busy || status >= 500 ? NULL : answer);
 }
 
 void lks_conversation_go(struct lks_conversation *c, uint32_t step, lks_ms wait_until)
@@ -85,11 +89,11 @@ void lks_conversation_end(struct lks_conversation *c)
 
 void lks_conversation_fail(struct lks_conversation *c, enum lks_code code, const char *fmt, ...)
 {
-    LKS_ASSERT(code != LKS_OK);
+    char text[LKS_ERR_MSG_MAX];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(c->err.msg, sizeof(c->err.msg), fmt, ap);
+    vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    c->err.code = code;
+    (void)!lks_fail(&c->err, code, "%s", text); /* printable, whatever the peer said */
     c->ended = true;
 }

@@ -10,11 +10,19 @@ void lks_http_request_init(struct lks_http_request *r)
     lks_buf_init(&r->body, LKS_HTTP_BODY_MAX);
 }
 
+/* Headers and bodies hold tokens and passwords. */
+static void wipe(struct lks_buf *b)
+{
+    if (b->ptr != NULL)
+        explicit_bzero(b->ptr, b->cap);
+    lks_buf_fini(b);
+}
+
 void lks_http_request_fini(struct lks_http_request *r)
 {
     lks_buf_fini(&r->path);
-    lks_buf_fini(&r->head);
-    lks_buf_fini(&r->body);
+    wipe(&r->head);
+    wipe(&r->body);
     *r = (struct lks_http_request){0};
 }
 
@@ -83,7 +91,7 @@ struct lks_str lks_http_response_location(const struct lks_http_response *r)
 {
     struct lks_str at = lks_http_response_header(r, "location"), none = {"", 0};
     ptrdiff_t scheme = lks_str_find(at, LKS_STR("://"));
-    if (scheme >= 0) {
+    if (scheme >= 0 && !lks_str_starts(at, "/")) {
         size_t host = (size_t)scheme + 3;
         at = (struct lks_str){at.ptr + host, at.len - host};
         while (at.len > 0 && at.ptr[0] != '/')
@@ -96,8 +104,7 @@ lks_ms lks_http_response_retry(const struct lks_http_response *r, lks_ms least)
 {
     uint64_t seconds = 0;
     lks_ms asked = 0;
-    if (lks_str_number(lks_http_response_header(r, "retry-after"), LKS_HTTP_RETRY_MAX / LKS_SECOND,
-                       &seconds))
+    if (lks_str_number(lks_http_response_header(r, "retry-after"), UINT32_MAX, &seconds))
         asked = seconds * LKS_SECOND;
     if (asked < least)
         asked = least;

@@ -3,6 +3,7 @@
 #include "model/manifest.h"
 #include "model/tuple.h"
 #include "server/depot.h"
+#include "server/own.h"
 
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ void lks_call_free(struct lks_call *call)
     if (call->drop != NULL)
         call->drop(call->memory);
     lks_depot_ask_free(call->depot);
+    lks_own_free(call->own);
     free(call->manifest);
     free(call->tuple);
     lks_docs_fini(&call->asked);

@@ -23,6 +23,7 @@
 
 struct lks_admit_peer;
 struct lks_depot_ask;
+struct lks_own;
 struct lks_route;
 struct lks_daemon;
 struct lks_desk;
@@ -43,6 +44,9 @@ struct lks_call {
 
     /* The state thread's, for a call that came in on its own socket; NULL: by HTTP. */
     struct lks_admit_peer *asker;
+
+    /* What the client thread asks, and answers go to it; owned. NULL: somebody else asks. */
+    struct lks_own *own;
 
     /* What was asked. */
     struct lks_docs asked;              /* owns the next two */

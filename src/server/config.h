@@ -40,7 +40,10 @@ struct lks_config {
     struct lks_str admit_socket;
     uint64_t admit_connections, admit_per_s;
     uint64_t decision_sample, decision_bytes, decision_files;
+    uint64_t sweep_run; /* 1: yes */
     uint64_t sweep_leases, sweep_site_leases;
+    uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms;
+    struct lks_str bmc_pull; /* empty: images are pushed alone */
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
     uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s;

@@ -55,6 +55,16 @@ void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch)
     atomic_store(&d->epoch, epoch);
 }
 
+struct lks_metrics_bmc lks_daemon_bmc(const struct lks_daemon *d)
+{
+    const struct lks_client_counts *c = &d->client.counts;
+    return (struct lks_metrics_bmc){
+        .requests = atomic_load(&c->requests),
+        .read = atomic_load(&c->read),
+        .failed = atomic_load(&c->failed),
+    };
+}
+
 const char *lks_daemon_name(const struct lks_daemon *d)
 {
     return d->name;
@@ -145,6 +155,7 @@ struct lks_mail *lks_mail_new(enum lks_mail_kind kind)
         [LKS_MAIL_FOLLOW] = sizeof(struct lks_follow),
         [LKS_MAIL_NEWS] = sizeof(struct lks_news),
         [LKS_MAIL_POST] = sizeof(struct lks_post),
+        [LKS_MAIL_FLASH] = sizeof(struct lks_flash_mail),
         [LKS_MAIL_RELOAD] = sizeof(struct lks_mail),
         [LKS_MAIL_STOP] = sizeof(struct lks_mail),
         [LKS_MAIL_STOPPED] = sizeof(struct lks_mail),
@@ -166,6 +177,8 @@ void lks_mail_drop(struct lks_mail *mail)
         lks_engine_batch_fini(&((struct lks_batch *)mail)->batch);
     if (mail->kind == LKS_MAIL_NEWS)
         lks_engine_news_fini(&((struct lks_news *)mail)->news);
+    if (mail->kind == LKS_MAIL_FLASH)
+        lks_arena_fini(&((struct lks_flash_mail *)mail)->arena);
     free(mail);
 }
 
@@ -275,10 +288,13 @@ static enum lks_code start(struct lks_daemon *d, const char *path, struct lks_er
         return err->code;
     name_ourselves(d);
     sweep(config->data.ptr);
-    /* The store thread waits for its first batch, so the engine may still read meanwhile. */
-    if (lks_store_thread_start(&d->store, d, err) != LKS_OK)
+    if (lks_client_thread_init(&d->client, d, err) != LKS_OK)
         return err->code;
-    return lks_state_thread_start(&d->state, d, err);
+    /* The store thread waits for its first batch, so the engine may still read meanwhile. */
+    if (lks_store_thread_start(&d->store, d, err) != LKS_OK ||
+        lks_state_thread_start(&d->state, d, err) != LKS_OK)
+        return err->code;
+    return lks_client_thread_start(&d->client, err);
 }
 
 static void say_listening(const struct lks_daemon *d)
@@ -327,6 +343,7 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     lks_server_run(&d->server);
     uv_thread_join(&d->state.thread);
     uv_thread_join(&d->store.thread);
+    lks_client_thread_join(&d->client);
     lks_server_fini(&d->server);
     lks_daemon_log(d, LKS_LEVEL_INFO, "ended", NULL, 0);
     daemon_fini(d);

@@ -1,9 +1,10 @@
 /*
- * lockstepd: three threads and what they share.
+ * lockstepd: four threads and what they share.
  *
  *     server   two TLS listeners and the Unix socket on one loop; the thread pool works for it
  *     state    the engine: every decision, one after the other
  *     store    commits, one batch at a time
+ *     client   conversations with management endpoints
  *
  * Each has a mailbox, and whoever has a message owns it. What is shared beyond that never changes
  * after the start, is an atomic number, or is the log behind its lock.
@@ -15,6 +16,7 @@
 #include "engine/engine.h"
 #include "server/config.h"
 #include "server/mailbox.h"
+#include "server/metrics.h"
 #include "server/secrets.h"
 
 struct lks_call;
@@ -45,6 +47,9 @@ const char *lks_daemon_agents_url(const struct lks_daemon *d);
 /* Counts up when certificates may have ended; read by the server thread. */
 uint64_t lks_daemon_epoch(const struct lks_daemon *d);
 void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch);
+
+/* What the client thread counted. */
+struct lks_metrics_bmc lks_daemon_bmc(const struct lks_daemon *d);
 
 /* From any thread. */
 void lks_daemon_log(const struct lks_daemon *d, enum lks_level level, const char *msg,

@@ -3,6 +3,7 @@
 #include "server/admit_line.h"
 #include "server/daemon.h"
 #include "server/forward.h"
+#include "server/own.h"
 #include "server/routes.h"
 
 #include <stdio.h>
@@ -190,6 +191,34 @@ static bool may_command(const struct lks_desk *desk, struct lks_call *call)
            deny(call);
 }
 
+static bool may_flash(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str text = lks_call_path(call, "id");
+    uint64_t id;
+    const struct lks_state_flash *flash = NULL;
+    if (lks_str_number(text, UINT64_MAX, &id))
+        flash = lks_state_flash(desk->state, id);
+    if (flash == NULL)
+        return missing(desk, call, "update", text);
+    return lks_desk_may(desk, call, call->route->permission,
+                        lks_scope_of_node(desk->state, flash->node)) ||
+           deny(call);
+}
+
+/* The node that the body names. */
+static bool may_node(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str name = lks_doc_text(call->body, "node");
+    uint32_t node = lks_state_node(desk->state, name);
+    if (call->failed.code != LKS_OK)
+        return may_somewhere(desk, call) || deny(call); /* it is told in a moment */
+    if (node == LKS_NO_NODE)
+        return missing(desk, call, "node", name);
+    return lks_desk_may(desk, call, call->route->permission,
+                        lks_scope_of_node(desk->state, node)) ||
+           deny(call);
+}
+
 bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call,
                         enum lks_permission permission)
 {
@@ -274,8 +303,12 @@ static bool permitted(struct lks_desk *desk, struct lks_call *call)
         return may_alarm(desk, call);
     case LKS_SCOPE_COMMAND:
         return may_command(desk, call);
+    case LKS_SCOPE_FLASH:
+        return may_flash(desk, call);
     case LKS_SCOPE_ASKED:
         return may_asked(desk, call);
+    case LKS_SCOPE_NODE:
+        return may_node(desk, call);
     case LKS_SCOPE_DEVIATION:
         return may_deviation(desk, call);
     }
@@ -381,6 +414,11 @@ static bool in_rate(struct lks_desk *desk, struct lks_call *call)
 /* The second time, after it was prepared, it is not counted again. */
 static bool identify(struct lks_desk *desk, struct lks_call *call)
 {
+    if (call->own != NULL) {
+        lks_own_identity(desk->daemon, call->identity);
+        call->root = true;
+        return true;
+    }
     if (desk->following && lks_forward_elsewhere(desk, call))
         return false;
     if (call->route->listener == LKS_LISTENER_AGENTS)
@@ -446,18 +484,23 @@ static bool admit(struct lks_desk *desk, struct lks_call *call)
     return call->status == 0;
 }
 
+void lks_desk_prepare_again(struct lks_call *call)
+{
+    call->to_prepare = true;
+    call->needs = 0;
+}
+
 static bool decide(struct lks_desk *desk, struct lks_call *call)
 {
     if (call->cursor == 0 && !admit(desk, call))
         return true;
     call->admitted = true;
-    if (call->route->prepare != NULL && !call->prepared) {
-        call->to_prepare = true;
-        call->needs = 0;
-        return true;
-    }
-    call->route->handle(desk, call);
-    return call->status != 0 || call->work != NULL || call->stream || call->at_store != NULL;
+    if (call->route->prepare != NULL && !call->prepared)
+        lks_desk_prepare_again(call);
+    else
+        call->route->handle(desk, call);
+    return call->status != 0 || call->work != NULL || call->stream || call->at_store != NULL ||
+           call->to_prepare;
 }
 
 bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call)

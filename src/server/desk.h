@@ -73,6 +73,10 @@ bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_even
 /* The same where the answer is {"seq"}. */
 void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event);
 
+/* For a handler that needs its route's prepare() once more, now that it has seen the state: it is
+ * handled again afterwards. */
+void lks_desk_prepare_again(struct lks_call *call);
+
 /* Hear a heartbeat of a node. One of a node that is not enrolled any more shows nothing; nor does
  * one of a node whose heartbeats fill the journal. */
 enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,

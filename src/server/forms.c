@@ -433,7 +433,7 @@ static const struct lks_field artifact_fields[] = {
     MUST("size", COUNT, "bytes"),
     MAY("by", TEXT, "who put it there"),
     MAY("added", TIME, "when"),
-    MUST("needed", TRUTH, "a stack or an open command refers to it"),
+    MUST("needed", TRUTH, "a stack, a bundle or what is under way refers to it"),
 };
 static const struct lks_form artifact = {"Artifact", "A file by its digest",
     LKS_FIELDS(artifact_fields)};

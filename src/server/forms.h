@@ -27,6 +27,10 @@ extern const struct lks_form lks_query_apply, lks_query_page, lks_query_nodes, l
 
 extern const struct lks_form lks_query_part, lks_query_artifact;
 
+/* forms_flash.c */
+extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_flash, lks_ask_endpoint,
+    lks_form_flash, lks_form_flashes, lks_form_endpoints;
+
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,
     lks_ask_binding, lks_ask_token, lks_ask_certificate, lks_ask_enroll, lks_ask_result,
@@ -44,5 +48,9 @@ extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, l
     lks_form_sweeps, lks_form_done, lks_form_admit, lks_form_overrides, lks_form_admissions,
     lks_form_observed, lks_form_stacks, lks_form_stack, lks_form_published, lks_form_images,
     lks_form_advisories, lks_form_lifecycle;
+
+/* Bundles and keys. */
+extern const struct lks_form lks_ask_bundle, lks_ask_key;
+extern const struct lks_form lks_form_keys, lks_form_bundles, lks_form_bundle, lks_form_taken;
 
 #endif

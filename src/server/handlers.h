@@ -42,6 +42,14 @@ lks_handler lks_handle_stacks, lks_handle_stack, lks_handle_stack_manifest,
     lks_handle_stack_envelope, lks_handle_publish, lks_handle_promote, lks_handle_retire,
     lks_handle_images, lks_handle_image, lks_handle_image_gone, lks_handle_advisories,
     lks_handle_lifecycle;
+/* handlers_bundles.c */
+lks_preparer lks_prepare_bundle;
+lks_handler lks_handle_keys, lks_handle_key_pin, lks_handle_key_gone, lks_handle_bundles,
+    lks_handle_bundle, lks_handle_bundle_manifest, lks_handle_bundle_put, lks_handle_bundle_revoke;
+/* handlers_flash.c */
+lks_handler lks_handle_flash, lks_handle_flashes, lks_handle_flash_get, lks_handle_resolve;
+/* handlers_endpoints.c */
+lks_handler lks_handle_endpoints, lks_handle_endpoint_put;
 /* handlers_sweep.c */
 lks_handler lks_handle_sweeps, lks_handle_sweep_lease, lks_handle_sweep_failed;
 

@@ -15,7 +15,7 @@
 
 enum {
     COLLECT_SLICE = 64,
-    LOOKS_MAX = 50000, /* at stacks that may need an artifact, before others have their turn */
+    LOOKS_MAX = 50000, /* at what may need an artifact, before others have their turn */
     DAY_S = 86400,
 };
 
@@ -39,7 +39,7 @@ void lks_handle_artifacts(struct lks_desk *desk, struct lks_call *call)
         lks_view_time(&w, "added", a->added);
         lks_json_bool(&w, "needed", lks_artifact_needed(s, digest));
         lks_json_end(&w, '}');
-        looked += s->stack_count;
+        looked += s->stack_count + s->bundle_count;
         if ((--left == 0 || looked >= LOOKS_MAX) && i + 1 < s->artifact_count)
             next = digest;
     }
@@ -258,7 +258,7 @@ void lks_handle_collect(struct lks_desk *desk, struct lks_call *call)
             return;
         call->depot->gone += gone;
         at += !gone; /* the next one took its place */
-        looked += s->stack_count;
+        looked += s->stack_count + s->bundle_count;
     }
     call->cursor = (uint64_t)at + 1;
     if (at >= s->artifact_count)

@@ -85,9 +85,15 @@ void lks_handle_metrics(struct lks_desk *desk, struct lks_call *call)
         call->drop = tally_free;
         call->cursor = 1;
         desk->metrics.decisions_dropped = desk->decisions.dropped;
-        struct lks_metrics_now about = {desk->now,    lks_engine_durable_seq(desk->engine),
-                                        LKS_VERSION,  !desk->following,
-                                        desk->behind, lks_buf_view(&call->aside)};
+        struct lks_metrics_now about = {
+            .now = desk->now,
+            .durable = lks_engine_durable_seq(desk->engine),
+            .version = LKS_VERSION,
+            .leads = !desk->following,
+            .behind = desk->behind,
+            .aside = lks_buf_view(&call->aside),
+            .bmc = lks_daemon_bmc(desk->daemon),
+        };
         lks_metrics_put(&desk->metrics, s, &about, &call->out);
     }
     if (!lks_metrics_put_nodes(s, lks_engine_book(desk->engine), desk->now, call->memory,

@@ -5,6 +5,7 @@
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/own.h"
 #include "server/sweeps.h"
 #include "server/views.h"
 
@@ -16,7 +17,8 @@
 enum { SCAN_MAX = 20000 }; /* nodes that one page of pools looks at */
 
 struct lks_desk_endpoint {
-    struct lks_str name, site, url; /* in the list's arena */
+    struct lks_str name, site, url;            /* in the list's arena */
+    struct lks_str trust, credentials, driver; /* the same */
     lks_ms every, due;
     uint32_t failures; /* in a row, as it was when it was last leased here */
 };
@@ -57,6 +59,12 @@ static struct lease *lease_new(struct lks_call *call)
 
 /* The list ---------------------------------------------------------------------------------- */
 
+/* A copy, or the one that the endpoint before has: most of a fleet say the same. */
+static struct lks_str again(struct lks_desk_sweeps *f, struct lks_str text, struct lks_str before)
+{
+    return f->count > 0 && lks_str_eq(text, before) ? before : lks_arena_copy(&f->arena, text);
+}
+
 static bool add_endpoint(void *ctx, const struct lks_sweep_task *task)
 {
     struct lease *l = ctx;
@@ -72,14 +80,19 @@ static bool add_endpoint(void *ctx, const struct lks_sweep_task *task)
         l->room = room;
     }
     struct lks_desk_endpoint *e = &f->items[f->count];
+    const struct lks_desk_endpoint *before = f->count > 0 ? e - 1 : e;
     *e = (struct lks_desk_endpoint){
         .name = lks_arena_copy(&f->arena, task->name),
-        .site = lks_arena_copy(&f->arena, task->site),
+        .site = again(f, task->site, before->site),
         .url = lks_arena_copy(&f->arena, task->url),
+        .trust = again(f, task->endpoint->trust, before->trust),
+        .credentials = again(f, task->endpoint->credentials, before->credentials),
+        .driver = again(f, task->endpoint->driver, before->driver),
         .every = task->every,
         .due = task->due,
     };
-    if (e->name.ptr == NULL || e->site.ptr == NULL || e->url.ptr == NULL)
+    if (e->name.ptr == NULL || e->site.ptr == NULL || e->url.ptr == NULL || e->trust.ptr == NULL ||
+        e->credentials.ptr == NULL || e->driver.ptr == NULL)
         return false;
     f->count++;
     f->known = true;
@@ -168,7 +181,8 @@ static void take_leases(struct lks_call *call, struct lks_store *store)
         l->err.code = store->ops->tasks_take(store->self, &l->claim, keep_task, l, &l->err);
 }
 
-static void begin_lease(struct lks_desk *desk, struct lks_call *call)
+static void begin_lease(struct lks_desk *desk, struct lks_call *call, struct lks_str holder,
+                        lks_ms lasts, size_t max)
 {
     const struct lks_config *config = lks_daemon_config(desk->daemon);
     struct lease *l = lease_new(call);
@@ -177,10 +191,10 @@ static void begin_lease(struct lks_desk *desk, struct lks_call *call)
         return;
     lks_ms now = lks_engine_now(desk->engine, desk->now).wall;
     l->claim = (struct lks_store_claim){
-        .holder = lks_doc_text(call->body, "holder"),
+        .holder = holder,
         .now = now,
-        .until = now + (lks_ms)lks_doc_member(call->body, "seconds")->number * LKS_SECOND,
-        .max = (size_t)lks_doc_member(call->body, "max")->number,
+        .until = now + lasts,
+        .max = max,
         .site_max = config->sweep_site_leases,
         .all_max = config->sweep_leases,
     };
@@ -190,17 +204,26 @@ static void begin_lease(struct lks_desk *desk, struct lks_call *call)
         call->at_store = take_leases;
 }
 
-static void end_lease(struct lks_desk *desk, struct lks_call *call)
+/* What the store gave, or false and the answer. */
+static bool leased(struct lks_desk *desk, struct lks_call *call)
 {
     struct lease *l = call->memory;
     if (l->err.code != LKS_OK) {
         lks_call_problem_err(call, &l->err);
-        return;
+        return false;
     }
     if (l->fresh.known) {
         lks_arena_fini(&desk->sweeps.arena);
         desk->sweeps = LKS_MOVE(l->fresh);
     }
+    return true;
+}
+
+static void end_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lease *l = call->memory;
+    if (!leased(desk, call))
+        return;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (size_t i = 0; i < l->taken_count; i++) {
@@ -223,9 +246,65 @@ static void end_lease(struct lks_desk *desk, struct lks_call *call)
 void lks_handle_sweep_lease(struct lks_desk *desk, struct lks_call *call)
 {
     if (call->cursor == 0)
-        begin_lease(desk, call);
+        begin_lease(desk, call, lks_doc_text(call->body, "holder"),
+                    (lks_ms)lks_doc_member(call->body, "seconds")->number * LKS_SECOND,
+                    (size_t)lks_doc_member(call->body, "max")->number);
     else
         end_lease(desk, call);
+}
+
+/* One for the client thread. An endpoint that an update is under way with is left alone: its lease
+ * ends by itself, and by then there is something new to read. */
+static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint *e,
+                    struct lks_own *own)
+{
+    struct lks_arena *arena = &own->arena;
+    uint32_t node = lks_state_node(desk->state, e->name);
+    if (node == LKS_NO_NODE || desk->state->nodes[node].flashing > 0)
+        return true;
+    struct lks_own_endpoint *to = &own->endpoints[own->count++];
+    struct lks_str print = lks_state_text(desk->state, desk->state->nodes[node].endpoint);
+    const struct {
+        struct lks_str from, *to;
+    } texts[] = {{e->name, &to->name},     {e->site, &to->site},
+                 {e->url, &to->url},       {e->trust, &to->trust},
+                 {e->driver, &to->driver}, {e->credentials, &to->credentials},
+                 {print, &to->fingerprint}};
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        *texts[i].to = lks_arena_copy(arena, texts[i].from);
+        if (texts[i].to->ptr == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void end_own_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lease *l = call->memory;
+    struct lks_own *own = call->own;
+    if (!leased(desk, call))
+        return;
+    own->endpoints = lks_arena_array(&own->arena, l->taken_count + 1, sizeof(*own->endpoints));
+    bool fits = own->endpoints != NULL;
+    for (size_t i = 0; fits && i < l->taken_count; i++) {
+        struct lks_desk_endpoint *e = find(desk, l->taken[i].name);
+        if (e == NULL)
+            continue;
+        e->failures = l->taken[i].failures;
+        fits = put_own(desk, e, own);
+    }
+    if (fits)
+        call->status = 200;
+    else
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+}
+
+void lks_own_lease(struct lks_desk *desk, struct lks_call *call)
+{
+    if (call->cursor == 0)
+        begin_lease(desk, call, lks_str_from(call->identity), call->own->lasts, call->own->max);
+    else
+        end_own_lease(desk, call);
 }
 
 /* The end of a lease ------------------------------------------------------------------------ */
@@ -239,13 +318,12 @@ static void end_task(struct lks_call *call, struct lks_store *store)
                                             l->taken->due, l->taken->failures, &l->err);
 }
 
-static void send_end(struct lks_desk *desk, struct lks_call *call, struct lks_str holder,
-                     bool failed)
+static void send_end(struct lks_desk *desk, struct lks_call *call, struct lks_str name,
+                     struct lks_str holder, bool failed)
 {
     struct lease *l = lease_new(call);
     if (l == NULL)
         return;
-    struct lks_str name = lks_call_path(call, "name");
     struct lks_desk_endpoint *e = find(desk, name);
     lks_ms now = lks_engine_now(desk->engine, desk->now).wall,
            every = e != NULL ? e->every : DAY_MS;
@@ -267,21 +345,25 @@ static void send_end(struct lks_desk *desk, struct lks_call *call, struct lks_st
 void lks_sweeps_read(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_str holder = lks_call_text(call, "holder");
-    send_end(desk, call, holder.len > 0 ? holder : lks_str_from(call->identity), false);
+    send_end(desk, call, lks_call_path(call, "name"),
+             holder.len > 0 ? holder : lks_str_from(call->identity), false);
+}
+
+static void log_failed(const struct lks_desk *desk, struct lks_str name, struct lks_str holder,
+                       struct lks_str cause)
+{
+    struct lks_log_field fields[] = {{"name", name}, {"holder", holder}, {"cause", cause}};
+    lks_daemon_log(desk->daemon, LKS_LEVEL_WARNING, "an endpoint could not be read", fields,
+                   LKS_COUNT(fields));
 }
 
 void lks_handle_sweep_failed(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lease *l = call->memory;
+    struct lks_str name = lks_call_path(call, "name"), holder = lks_doc_text(call->body, "holder");
     if (call->cursor == 0) {
-        struct lks_log_field fields[] = {
-            {"name", lks_call_path(call, "name")},
-            {"holder", lks_doc_text(call->body, "holder")},
-            {"cause", lks_doc_text(call->body, "text")},
-        };
-        lks_daemon_log(desk->daemon, LKS_LEVEL_WARNING, "an endpoint could not be read", fields,
-                       LKS_COUNT(fields));
-        send_end(desk, call, lks_doc_text(call->body, "holder"), true);
+        log_failed(desk, name, holder, lks_doc_text(call->body, "text"));
+        send_end(desk, call, name, holder, true);
         return;
     }
     if (l->err.code != LKS_OK && l->err.code != LKS_E_REFUSED) {
@@ -291,6 +373,18 @@ void lks_handle_sweep_failed(struct lks_desk *desk, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_bool(&w, "done", l->err.code == LKS_OK);
     lks_json_end(&w, '}');
+}
+
+void lks_own_failed(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_own *own = call->own;
+    struct lks_str holder = lks_str_from(call->identity);
+    if (call->cursor != 0) {
+        call->status = 200;
+        return;
+    }
+    log_failed(desk, own->name, holder, own->text);
+    send_end(desk, call, own->name, holder, true);
 }
 
 /* How well it goes -------------------------------------------------------------------------- */

@@ -206,6 +206,26 @@ static void put_alarms(const struct lks_state *s, struct lks_buf *out)
     }
 }
 
+static void put_endpoints(const struct lks_state *s, const struct lks_metrics_now *about,
+                          struct lks_buf *out)
+{
+    uint64_t by[LKS_BMC_OUTCOME_COUNT] = {0};
+    for (uint32_t i = 0; i < s->flash_count; i++)
+        by[s->flashes[i].outcome]++;
+    put_about(out, "lockstep_flashes", "gauge",
+              "Updates by management endpoints that are remembered, by how they ended.");
+    for (size_t i = 0; i < LKS_BMC_OUTCOME_COUNT; i++)
+        lks_buf_addf(out, "lockstep_flashes{outcome=\"%s\"} %" PRIu64 "\n",
+                     lks_bmc_outcome_words[i], by[i]);
+    put_about(out, "lockstep_sweeps", "counter", "Management endpoints that were read, by result.");
+    lks_buf_addf(out,
+                 "lockstep_sweeps_total{result=\"read\"} %" PRIu64 "\n"
+                 "lockstep_sweeps_total{result=\"failed\"} %" PRIu64 "\n",
+                 about->bmc.read, about->bmc.failed);
+    put_counter(out, "lockstep_bmc_requests", "Requests that management endpoints answered.",
+                about->bmc.requests);
+}
+
 void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                      const struct lks_metrics_now *about, struct lks_buf *out)
 {
@@ -228,6 +248,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                   "From a batch's handing over until it is durable.", &m->commit);
     put_histogram(out, "lockstep_store_seconds", "The store's own part of it.", &m->store);
     put_admissions(m, s, out);
+    put_endpoints(s, about, out);
     put_lead(s, about, out);
     lks_buf_add(out, about->aside);
     put_about(out, "lockstep_node", "info", "What a node is and runs, for joining.");

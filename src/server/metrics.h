@@ -38,6 +38,11 @@ struct lks_metrics {
 bool lks_metrics_pools(struct lks_metrics *m, uint32_t count);
 void lks_metrics_fini(struct lks_metrics *m);
 
+/* What the client thread counts. */
+struct lks_metrics_bmc {
+    uint64_t requests, read, failed;
+};
+
 /* What the numbers are of, beside the state. */
 struct lks_metrics_now {
     struct lks_now now;
@@ -46,6 +51,7 @@ struct lks_metrics_now {
     bool leads;
     lks_ms behind;
     struct lks_str aside; /* text of the server thread's */
+    struct lks_metrics_bmc bmc;
 };
 
 /* Everything but what is counted by node. */

@@ -24,7 +24,9 @@ enum lks_route_scope {
     LKS_SCOPE_NODES,      /* at each node of the host list {name} */
     LKS_SCOPE_ALARM,      /* where the alarm {id} is about */
     LKS_SCOPE_COMMAND,    /* at the node of the command {id} */
+    LKS_SCOPE_FLASH,      /* at the node of the update {id} */
     LKS_SCOPE_ASKED,      /* at each node of the body's host list `nodes` */
+    LKS_SCOPE_NODE,       /* at the node that the body names */
     LKS_SCOPE_DEVIATION,  /* at the nodes of the deviation {id} */
     LKS_SCOPE_SELF,       /* an agent, for its own node */
 };

@@ -493,6 +493,10 @@ static void remember_node(const struct lks_call *call)
 void lks_server_answer(struct lks_server *s, struct lks_call *call)
 {
     lks_lead_check(s->daemon); /* the last look at the clock before it leaves */
+    if (call->own != NULL) {
+        lks_client_post(&s->daemon->client, &call->mail);
+        return;
+    }
     int hundred = call->stream ? 2 : call->status / 100;
     s->statuses[hundred >= 0 && hundred < 6 ? hundred : 5]++;
     log_call(call);

@@ -170,7 +170,7 @@ static void read_next(struct lks_server *s)
 {
     while (s->to_read != NULL && s->reading < READING_MAX) {
         struct lks_call *call = take_read(s);
-        if (call->x == NULL) {
+        if (call->x == NULL && call->own == NULL) {
             lks_server_answer(s, call);
             continue;
         }
@@ -277,6 +277,7 @@ static void on_terminate(uv_signal_t *signal, int number)
     lks_httpd_drain(s->people);
     lks_httpd_drain(s->agents);
     lks_httpd_drain(s->socket);
+    lks_client_post(&s->daemon->client, lks_mail_new(LKS_MAIL_STOP));
     lks_events_close(&s->events);
 }
 

@@ -1,4 +1,5 @@
 #include "server/admit_socket.h"
+#include "server/flashes.h"
 #include "server/lead.h"
 #include "server/routes.h"
 
@@ -73,6 +74,10 @@ static void finish(struct lks_state_thread *t, struct lks_call *call)
     if (call->asker != NULL) {
         lks_lead_check(t->daemon); /* the last look at the clock before it leaves */
         lks_admit_socket_answer(call);
+        return;
+    }
+    if (call->own != NULL && !call->to_prepare && call->work == NULL) {
+        lks_client_post(&t->daemon->client, &call->mail);
         return;
     }
     if (t->desk.following)
@@ -420,6 +425,7 @@ static void after(void *ctx)
     keep_snapshot(t);
     give_up_waiting(t);
     send_post(t);
+    lks_flashes_tell(t);
     if (is_done(t)) {
         end_loop(t);
         return;
@@ -480,6 +486,7 @@ static void deliver(void *ctx, struct lks_mail *mail)
         t->stopping = t->desk.draining = true;
         lks_desk_observe(&t->desk, true);
         break;
+    case LKS_MAIL_FLASH:
     case LKS_MAIL_FOLLOW:
     case LKS_MAIL_SNAPSHOT:
     case LKS_MAIL_POST:

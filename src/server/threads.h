@@ -5,6 +5,7 @@
 #include "drivers/http_mhd.h"
 #include "model/facts.h"
 #include "server/call.h"
+#include "server/client_thread.h"
 #include "server/daemon.h"
 #include "server/decision_writer.h"
 #include "server/desk.h"
@@ -16,7 +17,8 @@
 #define LKS_AGENTS_URL_SIZE 1100
 
 enum lks_mail_kind {
-    LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back */
+    LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back; or client to
+                          state, and back */
     LKS_MAIL_BEATS,    /* struct lks_beats: server to state */
     LKS_MAIL_BATCH,    /* struct lks_batch: state to store, durable back, then to server */
     LKS_MAIL_STALLED,  /* struct lks_stalled: store to state */
@@ -24,8 +26,9 @@ enum lks_mail_kind {
     LKS_MAIL_FOLLOW,   /* struct lks_follow: state to store, once */
     LKS_MAIL_NEWS,     /* struct lks_news: store to state */
     LKS_MAIL_POST,     /* struct lks_post: state to server */
+    LKS_MAIL_FLASH,    /* struct lks_flash_mail: state to client */
     LKS_MAIL_RELOAD,   /* to state: the configuration is another */
-    LKS_MAIL_STOP,     /* to state, to store */
+    LKS_MAIL_STOP,     /* to state, to store, to client */
     LKS_MAIL_STOPPED,  /* state to server */
 };
 
@@ -136,7 +139,10 @@ struct lks_state_thread {
     uint64_t head_told;
     pid_t snapshotting; /* 0: no child works on one */
     uint64_t snapshot_seq, snapshot_ready;
-    lks_ms confirmed; /* following: CLOCK_BOOTTIME when we last knew all there was */
+    lks_ms confirmed;     /* following: CLOCK_BOOTTIME when we last knew all there was */
+    uint64_t flash_told;  /* the client thread knows of open updates below this number */
+    uint64_t flash_noted; /* and of those below this one as soon as */
+    uint64_t flash_seq;   /* this row is durable; 0: there are none */
     bool stopping;
 };
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
@@ -202,6 +208,7 @@ struct lks_daemon {
     char agents_url[LKS_AGENTS_URL_SIZE];
     struct lks_store_thread store;
     struct lks_state_thread state;
+    struct lks_client_thread client;
     struct lks_server server;
 };
 

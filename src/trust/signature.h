@@ -17,7 +17,7 @@
 #include "codec/digest.h"
 #include "trust/key.h"
 
-#define LKS_PIN_TEXT_MAX        ((size_t)4096) /* of a key that is to be read: PEM, perhaps with notes */
+#define LKS_PIN_TEXT_MAX        ((size_t)4096) /* of a key that is read: PEM, say */
 #define LKS_PIN_LINE_SIZE       176            /* as one line, terminator included */
 #define LKS_PIN_BYTES_MAX       120            /* of a SubjectPublicKeyInfo */
 #define LKS_PIN_NAME_MAX        63
@@ -45,6 +45,13 @@ void lks_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE]);
 enum lks_code lks_pin_of(const struct lks_key *key, struct lks_pin *out,
                          struct lks_err *err) LKS_MUST_CHECK;
 
+/* A new Ed25519 key of this chance, as PEM that lks_signature_by() and others read; and the public
+ * half of such a PEM. */
+enum lks_code lks_pin_make(const uint8_t seed[LKS_KEY_BYTES], struct lks_buf *pem,
+                           struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pin_of_pem(struct lks_str key_pem, struct lks_pin *out,
+                             struct lks_err *err) LKS_MUST_CHECK;
+
 /* How a pinned key may be called: as manifests call things. */
 bool lks_pin_name(struct lks_str name);
 
@@ -65,6 +72,10 @@ void lks_signature_write(const struct lks_signature *signature, struct lks_buf *
 
 enum lks_code lks_signature_make(const struct lks_key *key, struct lks_str message, bool site,
                                  struct lks_signature *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same with a private key as others keep it: PEM, of any of the three kinds, not encrypted. */
+enum lks_code lks_signature_by(struct lks_str key_pem, struct lks_str message, bool site,
+                               struct lks_signature *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Whether it is `pin`'s signature of `message`. One that says another key or algorithm is not. */
 bool lks_signature_good(const struct lks_signature *signature, const struct lks_pin *pin,

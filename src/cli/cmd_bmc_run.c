@@ -1,0 +1,429 @@
+/* Carrying an update out, and what is kept of it meanwhile: see cmd_bmc_update.h. */
+#include "base/file.h"
+#include "base/progress.h"
+#include "cli/cmd_bmc_update.h"
+#include "codec/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TURN_MS = 100, QUICK_MS = 5, UPLOAD_SHARE = 10, WHOLE = 100 };
+
+#define FOLDER "updates"
+
+static void put(char *out, size_t size, struct lks_str value)
+{
+    size_t len = value.len < size ? value.len : size - 1;
+    memcpy(out, value.len > 0 ? value.ptr : "", len);
+    out[len] = '\0';
+}
+
+void lks_bmc_update_fini(struct lks_bmc_update *u)
+{
+    if (u->fd > 0)
+        close(u->fd - 1);
+    if (u->lock > 0)
+        close(u->lock - 1);
+    lks_docs_fini(&u->record);
+    *u = (struct lks_bmc_update){0};
+}
+
+/* What is kept ------------------------------------------------------------------------------ */
+
+static enum lks_code make_folder(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    char path[PATH_MAX];
+    if (lks_path_join(path, u->at->state, FOLDER, err) != LKS_OK)
+        return err->code;
+    return lks_path_make(path, err);
+}
+
+enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err)
+{
+    char path[PATH_MAX], unknown[PATH_MAX];
+    if (make_folder(u, err) != LKS_OK ||
+        lks_bmc_at_path(u->at, FOLDER, "lock", path, err) != LKS_OK ||
+        lks_bmc_at_path(u->at, FOLDER, "unknown", unknown, err) != LKS_OK)
+        return err->code;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return lks_file_fail(err, path);
+    u->lock = fd + 1;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK ? lks_fail(err, LKS_E_REFUSED,
+                                               "%s: another update of it runs already", u->at->url)
+                                    : lks_file_fail(err, path);
+    if (access(unknown, F_OK) == 0)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: nobody knows how the last update of it ended: a person has to look at "
+                        "the device, and then remove %s, which says what was sent",
+                        u->at->url, unknown);
+    return LKS_OK;
+}
+
+/* All that is needed to say later what this was, and to go on with it. */
+static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_str saved,
+                         struct lks_buf *json)
+{
+    struct lks_json_writer w = {.out = json};
+    char time[LKS_TIME_TEXT_SIZE];
+    const struct {
+        const char *key, *value;
+    } texts[] = {
+        {"url", u->at->url},
+        {"driver", u->at->driver->name},
+        {"act", lks_bmc_act_words[u->intent.act]},
+        {"component", u->component},
+        {"version", u->version},
+        {"from", u->from},
+        {"digest", u->intent.image.digest},
+        {"file", u->file},
+        {"folder", u->folder},
+        {"bundle", u->bundle},
+        {"began", lks_time_text(u->began, time)},
+    };
+    lks_json_begin(&w, NULL, '{');
+    for (size_t i = 0; i < LKS_COUNT(texts); i++) {
+        if (texts[i].value[0] != '\0')
+            lks_json_cstr(&w, texts[i].key, texts[i].value);
+    }
+    lks_json_int(&w, "deadline", (int64_t)u->intent.deadline);
+    lks_json_int(&w, "now", (int64_t)now);
+    lks_json_text(&w, "saved", saved);
+    lks_json_end(&w, '}');
+    lks_buf_addc(json, '\n');
+}
+
+static enum lks_code save(const struct lks_bmc_update *u, lks_ms now, struct lks_str saved,
+                          struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_BMC_STATE_MAX);
+    write_record(u, now, saved, &json);
+    return lks_bmc_at_write(u->at, FOLDER, "json", &json, err);
+}
+
+/* Is it what is asked for now? */
+static bool is_same(const struct lks_bmc_update *u, const struct lks_doc *record)
+{
+    return lks_str_is(lks_doc_text(record, "act"), lks_bmc_act_words[u->intent.act]) &&
+           lks_str_is(lks_doc_text(record, "component"), u->component) &&
+           lks_str_is(lks_doc_text(record, "driver"), u->at->driver->name) &&
+           lks_str_is(lks_doc_text(record, "digest"), u->intent.image.digest);
+}
+
+/* The later of a time that was kept and `least`. */
+static lks_ms time_of(const struct lks_doc *record, const char *key, lks_ms least)
+{
+    const struct lks_doc *kept = lks_doc_member(record, key);
+    bool later = kept != NULL && kept->kind == LKS_DOC_NUMBER && kept->number > 0 &&
+                 (lks_ms)kept->number > least;
+    return later ? (lks_ms)kept->number : least;
+}
+
+enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
+{
+    enum lks_code code = lks_bmc_at_read(u->at, FOLDER, "json", &u->record, err);
+    if (code == LKS_E_NOT_FOUND)
+        return LKS_OK;
+    if (code != LKS_OK)
+        return code;
+    const struct lks_doc *r = u->record.first;
+    struct lks_str component = lks_doc_text(r, "component"), act = lks_doc_text(r, "act");
+    if (!is_same(u, r))
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: another update has not ended (%" LKS_STR_FMT " of %" LKS_STR_FMT
+                        " with %" LKS_STR_FMT "); finish it with its own arguments first",
+                        u->at->url, LKS_STR_ARG(act), LKS_STR_ARG(component),
+                        LKS_STR_ARG(lks_doc_text(r, "folder")));
+    u->saved = lks_doc_text(r, "saved");
+    put(u->from, sizeof(u->from), lks_doc_text(r, "from"));
+    put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
+    u->intent.version = lks_str_from(u->version);
+    u->intent.deadline = time_of(r, "deadline", 0);
+    u->now = time_of(r, "now", u->now);
+    (void)lks_time_parse(lks_doc_text(r, "began"), &u->began);
+    return LKS_OK;
+}
+
+static enum lks_code forget(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    char path[PATH_MAX];
+    if (lks_bmc_at_path(u->at, FOLDER, "json", path, err) != LKS_OK)
+        return err->code;
+    return unlink(path) == 0 || errno == ENOENT ? LKS_OK : lks_file_fail(err, path);
+}
+
+/* Out of the way of nothing: it stays in the way of the next update until a person removes it. */
+static enum lks_code mark_unknown(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    if (lks_bmc_at_path(u->at, FOLDER, "json", from, err) != LKS_OK ||
+        lks_bmc_at_path(u->at, FOLDER, "unknown", to, err) != LKS_OK)
+        return err->code;
+    return rename(from, to) == 0 || errno == ENOENT ? LKS_OK : lks_file_fail(err, from);
+}
+
+/* What was there before -------------------------------------------------------------------- */
+
+const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struct lks_docs *docs)
+{
+    struct lks_err err;
+    if (lks_bmc_at_read(u->at, FOLDER, "prior", docs, &err) != LKS_OK)
+        return NULL;
+    const struct lks_doc *found = lks_doc_member(docs->first, u->component);
+    return found != NULL && found->kind == LKS_DOC_MAP ? found : NULL;
+}
+
+static void copy_member(struct lks_json_writer *w, const struct lks_doc *from, const char *key)
+{
+    struct lks_str value = lks_doc_text(from, key);
+    if (value.len > 0)
+        lks_json_text(w, key, value);
+}
+
+/* The image that this one took the place of, if we know it: it is what was installed last, and what
+ * ran before this. */
+static void write_before(const struct lks_bmc_update *u, const struct lks_doc *prior,
+                         struct lks_json_writer *w)
+{
+    bool known = u->from[0] != '\0' && lks_str_is(lks_doc_text(prior, "version"), u->from);
+    if (u->from[0] == '\0')
+        return;
+    lks_json_begin(w, "before", '{');
+    lks_json_cstr(w, "version", u->from);
+    if (known) {
+        copy_member(w, prior, "digest");
+        copy_member(w, prior, "folder");
+        copy_member(w, prior, "file");
+    }
+    lks_json_end(w, '}');
+}
+
+static void write_installed(const struct lks_bmc_update *u, const struct lks_doc *prior,
+                            struct lks_json_writer *w)
+{
+    lks_json_begin(w, u->component, '{');
+    lks_json_cstr(w, "version", u->version);
+    if (u->bundle[0] != '\0') {
+        lks_json_cstr(w, "digest", u->intent.image.digest);
+        lks_json_cstr(w, "folder", u->folder);
+        lks_json_cstr(w, "file", u->file);
+    }
+    write_before(u, prior, w);
+    lks_json_end(w, '}');
+}
+
+static enum lks_code keep_prior(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0}, other = {0};
+    struct lks_json_writer w = {.out = &json};
+    const struct lks_doc *prior = lks_bmc_update_prior(u, &docs);
+    lks_buf_init(&json, LKS_BMC_STATE_MAX);
+    lks_buf_init(&other, LKS_BMC_STATE_MAX);
+    lks_json_begin(&w, NULL, '{');
+    for (const struct lks_doc *d = docs.first != NULL ? docs.first->first : NULL; d != NULL;
+         d = d->next) {
+        char key[LKS_BMC_NAME_MAX + 1];
+        put(key, sizeof(key), d->key);
+        if (lks_str_is(d->key, u->component))
+            continue;
+        lks_buf_truncate(&other, 0);
+        if (lks_json_canonical(d, &other, err) != LKS_OK)
+            return err->code;
+        lks_json_raw(&w, key, lks_buf_view(&other));
+    }
+    write_installed(u, prior, &w);
+    lks_json_end(&w, '}');
+    lks_buf_addc(&json, '\n');
+    return lks_bmc_at_write(u->at, FOLDER, "prior", &json, err);
+}
+
+/* Running ----------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+struct run {
+    struct lks_bmc_update *u;
+    struct lks_talks *talks;
+    struct lks_dialog *dialog; /* NULL: it ended */
+    struct lks_bmc_result *result;
+    struct lks_err failed; /* what was to be saved could not be */
+    struct lks_progress bar;
+    lks_ms since; /* on the monotonic clock, when it was u->now */
+};
+
+static lks_ms monotonic(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (lks_ms)t.tv_sec * 1000 + (lks_ms)t.tv_nsec / 1000000;
+}
+
+/* From the last that was written down, or from the wall's time, whichever is later: over restarts
+ * too it never goes back. */
+static lks_ms run_clock(void *ctx)
+{
+    const struct run *r = ctx;
+    return r->u->now + (monotonic() - r->since) * r->u->speed;
+}
+
+static void note_status(struct run *r, struct lks_bmc_status *status)
+{
+    struct lks_bmc_result *out = r->result;
+    r->u->at->driver->update_status(lks_talks_value(r->dialog), status);
+    out->outcome = status->outcome;
+    out->uploads = status->uploads;
+    put(out->found, sizeof(out->found), status->found);
+    put(out->via, sizeof(out->via), status->via);
+    put(out->task, sizeof(out->task), status->task);
+    put(out->text, sizeof(out->text), status->text);
+}
+
+static void on_checkpoint(void *ctx, struct lks_dialog *d, struct lks_str saved)
+{
+    struct run *r = ctx;
+    if (save(r->u, lks_talks_now(r->talks), saved, &r->failed) == LKS_OK)
+        lks_talks_resume(r->talks, d);
+}
+
+static void on_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
+{
+    struct run *r = ctx;
+    struct lks_bmc_status status;
+    (void)d;
+    note_status(r, &status);
+    r->result->why = *why;
+    if (why->code == LKS_OK && status.outcome == LKS_BMC_OPEN)
+        (void)!lks_fail(&r->result->why, LKS_E_IO, "the driver ended without a verdict");
+    r->dialog = NULL;
+}
+
+/* The image, as often as it is asked for. */
+static int open_image(void *ctx, const char *digest, struct lks_err *err)
+{
+    const struct run *r = ctx;
+    int fd = -1;
+    if (r->u->fd > 0 && strcmp(digest, r->u->intent.image.digest) == 0)
+        fd = fcntl(r->u->fd - 1, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        (void)!lks_fail(err, LKS_E_NOT_FOUND, "%s: not in the bundle", digest);
+    return fd;
+}
+
+static void show(struct run *r)
+{
+    struct lks_bmc_status status;
+    uint64_t sent, total;
+    if (r->dialog == NULL)
+        return;
+    note_status(r, &status);
+    lks_talks_sent(r->dialog, &sent, &total);
+    uint64_t at = status.percent;
+    if (total > LKS_HTTP_BODY_MAX)
+        at += sent * UPLOAD_SHARE / total;
+    r->bar.label = status.phase;
+    lks_progress_at(&r->bar, at < WHOLE ? at : WHOLE - 1, monotonic());
+}
+
+static enum lks_code begin(struct run *r, struct lks_err *err)
+{
+    struct lks_bmc_update *u = r->u;
+    const struct lks_bmc_driver *driver = u->at->driver;
+    struct lks_dialog_options options = {
+        .peer = u->at->peer, .ops = driver->update, .impatient = u->saved.len == 0};
+    if (lks_talks_add(r->talks, &options, &r->dialog, err) != LKS_OK)
+        return err->code;
+    void *value = lks_talks_value(r->dialog);
+    if (driver->update_begin(value, u->facts, &u->at->secret, &u->intent, err) != LKS_OK)
+        return err->code;
+    if (u->saved.len > 0 && driver->update->load(value, u->saved, err) != LKS_OK)
+        return lks_wrap(err, "the checkpoint of the update that did not end");
+    lks_talks_start(r->talks, r->dialog, u->saved.len > 0);
+    return LKS_OK;
+}
+
+static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
+{
+    struct sigaction stop = {.sa_handler = on_signal}, before[2];
+    enum lks_code code = LKS_OK;
+    interrupted = 0;
+    sigaction(SIGINT, &stop, &before[0]);
+    sigaction(SIGTERM, &stop, &before[1]);
+    while (code == LKS_OK && r->dialog != NULL && !interrupted && r->failed.code == LKS_OK) {
+        code = lks_talks_turn(r->talks, r->u->speed > 1 ? QUICK_MS : TURN_MS, err);
+        show(r);
+    }
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGTERM, &before[1], NULL);
+    if (code == LKS_OK && r->failed.code != LKS_OK) {
+        *err = r->failed;
+        return lks_wrap(err, "stopped, as what has to be remembered could not be written");
+    }
+    if (code == LKS_OK && r->dialog != NULL)
+        (void)!lks_fail(&r->result->why, LKS_E_REFUSED, "interrupted");
+    return code;
+}
+
+/* What stays of it. One that was not decided can be taken up again for as long as it may take;
+ * after that nobody knows, if something was sent. */
+static enum lks_code settle(struct run *r, struct lks_err *err)
+{
+    struct lks_bmc_result *out = r->result;
+    const struct lks_bmc_update *u = r->u;
+    if (out->outcome == LKS_BMC_OPEN && lks_talks_now(r->talks) >= u->intent.deadline) {
+        out->outcome = out->uploads > 0 ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
+        snprintf(out->text, sizeof(out->text), "%s", out->why.msg);
+    }
+    if (out->outcome == LKS_BMC_UNKNOWN)
+        return mark_unknown(u, err);
+    if (out->outcome == LKS_BMC_OPEN)
+        return LKS_OK;
+    if (out->outcome == LKS_BMC_DONE && keep_prior(u, err) != LKS_OK)
+        return err->code;
+    return forget(u, err);
+}
+
+enum lks_code lks_bmc_update_run(struct lks_cli *cli, struct lks_bmc_update *u,
+                                 struct lks_bmc_result *out, struct lks_err *err)
+{
+    struct run r = {.u = u, .result = out, .since = monotonic()};
+    struct lks_term term;
+    struct lks_talks_options options = {
+        .curl = {.open = open_image, .ctx = &r},
+        .clock = run_clock,
+        .clock_ctx = &r,
+        .ctx = &r,
+        .checkpoint = on_checkpoint,
+        .ended = on_ended,
+    };
+    *out = (struct lks_bmc_result){0};
+    lks_term_of(cli->err, &term);
+    lks_progress_init(&r.bar, cli->err, &term, "updating", WHOLE);
+    if (lks_talks_new(&options, &r.talks, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = begin(&r, err);
+    if (code == LKS_OK) {
+        code = turn_until_end(&r, err);
+        r.bar.label = "updating";
+        if (code == LKS_OK && out->outcome != LKS_BMC_OPEN && out->outcome <= LKS_BMC_SAME)
+            lks_progress_at(&r.bar, WHOLE, monotonic());
+        lks_progress_end(&r.bar, monotonic());
+    }
+    if (code == LKS_OK)
+        code = settle(&r, err);
+    lks_talks_free(r.talks);
+    return code;
+}

@@ -1,0 +1,427 @@
+/* bmc update. */
+#include "cli/cmd_bmc_update.h"
+
+#include "cli/bundledir.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/listing.h"
+#include "cli/output.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    READ_S = 300,
+    DEADLINE_MIN = 120,
+    DEADLINE_MAX = 7 * 24 * 60,
+    LIST_MAX = 4096,
+    SPEED_MAX = 1000000
+};
+
+/* What is asked for ------------------------------------------------------------------------- */
+
+static enum lks_code choose_act(const struct lks_args *args, enum lks_bmc_act *out,
+                                struct lks_err *err)
+{
+    static const struct {
+        const char *option;
+        enum lks_bmc_act act;
+    } acts[] = {
+        {"--stage", LKS_BMC_STAGE},
+        {"--activate", LKS_BMC_ACTIVATE},
+        {"--abort", LKS_BMC_ABORT},
+        {"--switch", LKS_BMC_SWITCH},
+    };
+    unsigned given = 0;
+    *out = LKS_BMC_UPDATE;
+    for (size_t i = 0; i < LKS_COUNT(acts); i++) {
+        if (lks_args_has(args, acts[i].option)) {
+            *out = acts[i].act;
+            given++;
+        }
+    }
+    bool bundle = lks_args_has(args, "--bundle");
+    if (given > 1)
+        return lks_fail(err, LKS_E_USAGE,
+                        "one of --stage, --activate, --abort and --switch at a time");
+    if (*out <= LKS_BMC_STAGE && !bundle)
+        return lks_fail(err, LKS_E_USAGE, "--bundle names the folder with what is to be installed");
+    if (*out > LKS_BMC_STAGE && !lks_args_has(args, "--component"))
+        return lks_fail(err, LKS_E_USAGE, "--component says of what");
+    return LKS_OK;
+}
+
+static bool take_text(char *out, size_t size, struct lks_str value)
+{
+    if (value.len >= size)
+        return false;
+    memcpy(out, value.len > 0 ? value.ptr : "", value.len);
+    out[value.len] = '\0';
+    return true;
+}
+
+/* The artifact for --component, or the only one. */
+static enum lks_code choose_artifact(const struct lks_args *args, const struct lks_bundle *b,
+                                     const struct lks_bundle_artifact **out, struct lks_err *err)
+{
+    struct lks_str component = lks_args_str(args, "--component");
+    if (component.len == 0 && b->count != 1)
+        return lks_fail(err, LKS_E_USAGE,
+                        "the bundle has %zu entries: say which with --component ('lockstep bundle "
+                        "inspect' lists them)",
+                        b->count);
+    if (component.len == 0)
+        *out = &b->artifacts[0];
+    else if (lks_bundle_choose(b, component, LKS_STR(""), out, err) != LKS_OK)
+        return err->code;
+    if ((*out)->kind != LKS_BUNDLE_FIRMWARE)
+        return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT ": is no firmware",
+                        LKS_STR_ARG((*out)->name));
+    return LKS_OK;
+}
+
+/* What the bundle has for it, whole and vouched for. */
+static enum lks_code take_bundle(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_bmc_update *u, struct lks_bundledir *b,
+                                 const struct lks_bundle_artifact **artifact, struct lks_err *err)
+{
+    const char *folder = lks_args_get(args, "--bundle");
+    int fd = -1;
+    if (lks_path_absolute(u->folder, folder, err) != LKS_OK ||
+        lks_bundledir_open(cli, folder, u->at->state, u->facts, b, err) != LKS_OK ||
+        choose_artifact(args, &b->bundle, artifact, err) != LKS_OK ||
+        lks_bundledir_file(b, *artifact, &fd, err) != LKS_OK)
+        return err->code;
+    const struct lks_bundle_artifact *a = *artifact;
+    u->fd = fd + 1;
+    memcpy(u->bundle, b->bundle.digest, sizeof(u->bundle));
+    if (!take_text(u->component, sizeof(u->component), a->component) ||
+        !take_text(u->version, sizeof(u->version), a->version) ||
+        !take_text(u->file, sizeof(u->file), a->name) ||
+        !take_text(u->intent.image.digest, sizeof(u->intent.image.digest), a->digest))
+        return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": its name or version is too long",
+                        LKS_STR_ARG(a->name));
+    u->intent.image.length = a->size;
+    u->intent.image_size = a->size;
+    return LKS_OK;
+}
+
+static enum lks_code take_intent(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_bmc_update *u, struct lks_err *err)
+{
+    uint64_t minutes;
+    if (!take_text(u->apply_time, sizeof(u->apply_time), lks_args_str(args, "--apply-time")))
+        return lks_fail(err, LKS_E_USAGE,
+                        "--apply-time: Immediate, OnReset, ... as Redfish has it");
+    if (u->bundle[0] == '\0' &&
+        (!take_text(u->component, sizeof(u->component), lks_args_str(args, "--component")) ||
+         !take_text(u->version, sizeof(u->version), lks_args_str(args, "--to"))))
+        return lks_fail(err, LKS_E_USAGE, "--component or --to: too long");
+    if (lks_listing_number(args, "--deadline", DEADLINE_MAX, DEADLINE_MIN, &minutes, err) !=
+            LKS_OK ||
+        lks_listing_number(args, "--speed", SPEED_MAX, 1, &u->speed, err) != LKS_OK)
+        return err->code;
+    u->began = (lks_ms)cli->now * 1000;
+    u->now = u->began;
+    u->intent.deadline = u->began + minutes * 60 * LKS_SECOND;
+    u->intent.component = lks_str_from(u->component);
+    u->intent.version = lks_str_from(u->version);
+    u->intent.image_name = lks_str_from(u->file);
+    u->intent.apply_time = lks_str_from(u->apply_time);
+    u->intent.force = lks_args_has(args, "--force");
+    u->intent.one_way = lks_args_has(args, "--one-way");
+    return LKS_OK;
+}
+
+/* What is there ----------------------------------------------------------------------------- */
+
+static bool concerns(const struct lks_bmc_update *u, const struct lks_bmc_item *item)
+{
+    return lks_str_is(item->class, u->component) || lks_str_is(item->id, u->component);
+}
+
+/* The versions in a bank, each once. */
+static void list_versions(const struct lks_bmc_update *u, const struct lks_bmc_inventory *i,
+                          enum lks_bmc_bank bank, struct lks_buf *out)
+{
+    for (size_t k = 0; k < i->count; k++) {
+        const struct lks_bmc_item *item = &i->items[k];
+        if (!concerns(u, item) || item->bank != bank || item->version.len == 0 ||
+            (out->len > 0 && lks_str_find(lks_buf_view(out), item->version) >= 0))
+            continue;
+        lks_buf_add(out, out->len > 0 ? LKS_STR(", ") : LKS_STR(""));
+        lks_term_clean(out, item->version);
+    }
+}
+
+static enum lks_code fail_component(const struct lks_bmc_update *u,
+                                    const struct lks_bmc_inventory *i, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf has = {0};
+    lks_buf_init(&has, LIST_MAX);
+    for (size_t k = 0; k < i->count; k++) {
+        struct lks_str class = i->items[k].class;
+        if (class.len > 0 && (has.len == 0 || lks_str_find(lks_buf_view(&has), class) < 0))
+            lks_buf_addf(&has, "%s%" LKS_STR_FMT, has.len > 0 ? ", " : "", LKS_STR_ARG(class));
+    }
+    return lks_fail(err, LKS_E_NOT_FOUND, "%s has no %s; it has %s", u->at->url, u->component,
+                    has.len > 0 ? has.ptr : "nothing that is known");
+}
+
+/* Where it comes from; and where only the staged bank says it, where it goes. */
+static enum lks_code look(struct lks_bmc_update *u, const struct lks_bundle_artifact *artifact,
+                          struct lks_err *err)
+{
+    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory i = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf active = {0}, staged = {0};
+    lks_bmc_inventory_init(&i);
+    lks_buf_init(&active, LIST_MAX);
+    lks_buf_init(&staged, LIST_MAX);
+    if (lks_bmc_at_inventory(u->at, u->facts, READ_S, &i, err) != LKS_OK)
+        return err->code;
+    list_versions(u, &i, LKS_BANK_ACTIVE, &active);
+    list_versions(u, &i, LKS_BANK_STAGED, &staged);
+    if (active.len == 0 && staged.len == 0)
+        return fail_component(u, &i, err);
+    (void)take_text(u->from, sizeof(u->from), lks_buf_view(&active));
+    if (u->version[0] == '\0' && u->intent.act == LKS_BMC_ACTIVATE) {
+        if (staged.len == 0 || !take_text(u->version, sizeof(u->version), lks_buf_view(&staged)))
+            return lks_fail(err, LKS_E_REFUSED, "%s: nothing is staged for %s", u->at->url,
+                            u->component);
+        u->intent.version = lks_str_from(u->version);
+    }
+    if (artifact != NULL && !u->intent.force && u->from[0] != '\0' &&
+        !lks_bundle_follows(u->facts, artifact, lks_str_from(u->from)))
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: the bundle does not say that %s may follow %s; --force does it all "
+                        "the same",
+                        u->at->url, u->version, u->from);
+    return LKS_OK;
+}
+
+/* An endpoint that lockstepd manages is changed by lockstepd, or within a change of its. */
+static enum lks_code judge_managed(const struct lks_remote_answer *a, const struct lks_bmc_at *at,
+                                   struct lks_err *err)
+{
+    const struct lks_doc *items = lks_doc_member(a->doc, "items");
+    for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL; i = i->next) {
+        const struct lks_doc *managed = lks_doc_member(i, "managed");
+        const struct lks_doc *changing = lks_doc_member(i, "changing");
+        if (managed == NULL || !managed->truth || (changing != NULL && changing->truth))
+            continue;
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s belongs to %" LKS_STR_FMT
+                        ", which lockstepd manages and which is in no "
+                        "change; its firmware is changed through lockstepd",
+                        at->url, LKS_STR_ARG(lks_doc_text(i, "node")));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code ask_manager(struct lks_cli *cli, const struct lks_bmc_at *at,
+                                 const char *suffix, struct lks_err *err)
+{
+    static const struct lks_args none;
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char url[LKS_CURL_URL_MAX + 8];
+    snprintf(url, sizeof(url), "%s%s", at->url, suffix);
+    lks_question_init(&q, "GET", "/v1/endpoints");
+    lks_remote_path_query(&q.path, "url", lks_str_from(url));
+    if (lks_question_ask(cli, &none, &q, &answer, err) == LKS_OK)
+        return judge_managed(&answer, at, err);
+    if (!lks_code_info(err->code)->transient)
+        return lks_wrap(err, "lockstepd does not say whether it manages this endpoint");
+    fprintf(cli->err, "lockstep: lockstepd cannot be asked whether it manages this endpoint: %s\n",
+            err->msg);
+    return LKS_OK;
+}
+
+/* Asked where it is configured: by the environment, since --ca is the endpoint's here; or where it
+ * listens on this machine. */
+static enum lks_code check_managed(struct lks_cli *cli, const struct lks_bmc_at *at,
+                                   struct lks_err *err)
+{
+    const char *socket = LKS_REMOTE_DEFAULT;
+    bool here = access(socket + strlen("unix:"), R_OK | W_OK) == 0;
+    bool has_port = strchr(at->url + strlen("https://"), ':') != NULL;
+    if (cli->server == NULL && !here)
+        return LKS_OK;
+    if (ask_manager(cli, at, "", err) != LKS_OK)
+        return err->code;
+    return has_port ? LKS_OK : ask_manager(cli, at, ":443", err);
+}
+
+/* What it will mean ------------------------------------------------------------------------- */
+
+static void print_way_back(FILE *out, const struct lks_bmc_update *u,
+                           const struct lks_firmware_update *f)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *prior = lks_bmc_update_prior(u, &docs);
+    struct lks_str folder = lks_doc_text(prior, "folder");
+    if (f->one_way)
+        fprintf(out, "  way back   none\n");
+    else if (lks_str_is(f->revert, "switch"))
+        fprintf(out, "  way back   the other bank: --component %s --switch\n", u->component);
+    else if (folder.len > 0 && lks_str_is(lks_doc_text(prior, "version"), u->from))
+        fprintf(out, "  way back   install %s again: --component %s --bundle %" LKS_STR_FMT "\n",
+                u->from, u->component, LKS_STR_ARG(folder));
+    else
+        fprintf(out, "  way back   install %s again; no bundle with it is known here\n",
+                u->from[0] != '\0' ? u->from : "what runs now");
+}
+
+static void print_meaning(FILE *out, const struct lks_bmc_update *u)
+{
+    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
+    if (f == NULL) {
+        fprintf(out, "  meanwhile  nothing is known of how firmware of this class is updated\n");
+        return;
+    }
+    fprintf(out, "  takes      about %d min to stage, %d min to activate\n", (int)f->stage_min,
+            (int)f->activate_min);
+    fprintf(out, "  meanwhile  %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_output_or_dash(f->loses)));
+    fprintf(out, "  reset      %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_output_or_dash(f->reset)));
+    print_way_back(out, u, f);
+}
+
+static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct lks_bundledir *b)
+{
+    fprintf(out, "%s: %s %s\n", u->at->url, lks_bmc_act_words[u->intent.act], u->component);
+    fprintf(out, "  from       %s\n  to         %s\n", u->from[0] != '\0' ? u->from : "unknown",
+            u->version[0] != '\0' ? u->version : "what the service has");
+    if (u->bundle[0] != '\0')
+        fprintf(out,
+                "  image      %s, %llu bytes, %s\n  bundle     %" LKS_STR_FMT " %" LKS_STR_FMT
+                ", signed by %s\n",
+                u->file, (unsigned long long)u->intent.image_size, u->intent.image.digest,
+                LKS_STR_ARG(b->bundle.name), LKS_STR_ARG(b->bundle.version), b->verdict.signer);
+    print_meaning(out, u);
+}
+
+static enum lks_code check_one_way(const struct lks_bmc_update *u,
+                                   const struct lks_bundle_artifact *artifact, struct lks_err *err)
+{
+    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
+    bool one_way = (artifact != NULL && artifact->one_way) || (f != NULL && f->one_way);
+    bool activates = u->intent.act == LKS_BMC_UPDATE || u->intent.act == LKS_BMC_ACTIVATE;
+    if (one_way && activates && !u->intent.one_way)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: there is no way back from this update of %s; --one-way says that this "
+                        "is understood",
+                        u->at->url, u->component);
+    return LKS_OK;
+}
+
+/* How it ended ------------------------------------------------------------------------------ */
+
+static enum lks_code result_json(struct lks_cli *cli, const struct lks_bmc_update *u,
+                                 const struct lks_bmc_result *r, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "url", u->at->url);
+    lks_json_cstr(&w, "act", lks_bmc_act_words[u->intent.act]);
+    lks_json_cstr(&w, "component", u->component);
+    lks_output_text(&w, "from", lks_str_from(u->from));
+    lks_output_text(&w, "version", lks_str_from(u->version));
+    lks_output_text(&w, "found", lks_str_from(r->found));
+    lks_json_cstr(&w, "outcome", lks_bmc_outcome_words[r->outcome]);
+    lks_output_text(&w, "text", lks_str_from(r->text));
+    lks_output_text(&w, "via", lks_str_from(r->via));
+    lks_output_text(&w, "task", lks_str_from(r->task));
+    lks_json_int(&w, "uploads", r->uploads);
+    lks_json_bool(&w, "resumed", u->saved.len > 0);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+/* Not decided: what to do about it stands in the message. */
+static enum lks_code fail_open(const struct lks_bmc_update *u, const struct lks_bmc_result *r,
+                               struct lks_err *err)
+{
+    char path[PATH_MAX];
+    struct lks_err why = r->why;
+    if (lks_bmc_at_path(u->at, "updates", "json", path, err) != LKS_OK)
+        return err->code;
+    if (access(path, F_OK) != 0) /* nothing was begun that would have had to be remembered */
+        return lks_fail(err, why.code, "%s; nothing was begun", why.msg);
+    return lks_fail(err, why.code,
+                    "%s; the update has not ended and stays as it is: the same command goes on "
+                    "with it",
+                    why.msg);
+}
+
+static void print_result(struct lks_cli *cli, const struct lks_bmc_update *u,
+                         const struct lks_bmc_result *r)
+{
+    fprintf(cli->out, "%s: %s%s%s\n", lks_bmc_outcome_words[r->outcome], u->component,
+            r->text[0] != '\0' ? ": " : "", r->text);
+    if (r->outcome == LKS_BMC_UNKNOWN)
+        fprintf(cli->out,
+                "Nobody can tell what became of it, and a person has to look: what %s runs at %s, "
+                "what is staged, and the task %s. It read %s last. Nothing more is sent to it "
+                "until then.\n",
+                u->component, u->at->url, r->task[0] != '\0' ? r->task : "(none is known)",
+                r->found[0] != '\0' ? r->found : "nothing");
+}
+
+static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_bmc_update *u, const struct lks_bmc_result *r,
+                          struct lks_err *err)
+{
+    if (r->outcome == LKS_BMC_OPEN)
+        return fail_open(u, r, err);
+    cli->no = r->outcome > LKS_BMC_SAME;
+    if (lks_args_has(args, "--json"))
+        return result_json(cli, u, r, err);
+    print_result(cli, u, r);
+    return LKS_OK;
+}
+
+/* All of it --------------------------------------------------------------------------------- */
+
+static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
+                             struct lks_bmc_update *u, struct lks_bundledir *b, struct lks_err *err)
+{
+    const struct lks_bundle_artifact *artifact = NULL;
+    FILE *out = lks_args_has(args, "--json") ? cli->err : cli->out;
+    if (choose_act(args, &u->intent.act, err) != LKS_OK ||
+        lks_bmc_at_open(cli, args, u->at, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--bundle") && take_bundle(cli, args, u, b, &artifact, err) != LKS_OK)
+        return err->code;
+    if (take_intent(cli, args, u, err) != LKS_OK || lks_bmc_update_lock(u, err) != LKS_OK ||
+        check_managed(cli, u->at, err) != LKS_OK || lks_bmc_update_load(u, err) != LKS_OK)
+        return err->code;
+    if (u->saved.len > 0) {
+        fprintf(out, "%s: going on with the update of %s from %s to %s\n", u->at->url, u->component,
+                u->from[0] != '\0' ? u->from : "unknown", u->version);
+        return LKS_OK;
+    }
+    if (look(u, artifact, err) != LKS_OK || check_one_way(u, artifact, err) != LKS_OK)
+        return err->code;
+    print_plan(out, u, b);
+    if (lks_args_has(args, "--yes"))
+        return LKS_OK;
+    return lks_bmc_confirm(cli, "Do it?", "--yes does it without a question", err);
+}
+
+enum lks_code lks_cmd_bmc_update(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    LKS_CLEANUP(lks_bundledir_fini) struct lks_bundledir bundle = {0};
+    LKS_CLEANUP(lks_bmc_at_fini) struct lks_bmc_at at = {0};
+    LKS_CLEANUP(lks_bmc_update_fini) struct lks_bmc_update u = {.at = &at, .facts = &facts};
+    struct lks_bmc_result result;
+    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
+        prepare(cli, args, &u, &bundle, err) != LKS_OK ||
+        lks_bmc_update_run(cli, &u, &result, err) != LKS_OK)
+        return err->code;
+    return tell(cli, args, &u, &result, err);
+}

@@ -1,0 +1,372 @@
+/* Updates by management endpoints: which may begin, how far they are, and how they end. */
+#include "core/decide_rules.h"
+#include "core/endpoint.h"
+
+enum { LIFE_MAX_HOURS = 24, WORD_BYTES_MAX = 127, PHASE_BYTES_MAX = 64 };
+#define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
+#define S(s)     LKS_STR_ARG(s)
+
+/* What each act needs beside a component. */
+static const struct {
+    bool version, bundle, image, one_way;
+} needs[LKS_BMC_ACT_COUNT] = {
+    [LKS_BMC_UPDATE] = {.version = true, .bundle = true, .image = true, .one_way = true},
+    [LKS_BMC_STAGE] = {.version = true, .bundle = true, .image = true, .one_way = true},
+    [LKS_BMC_ACTIVATE] = {.version = true, .bundle = true, .one_way = true},
+};
+
+static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
+{
+    return lks_state_text(d->state, text);
+}
+
+/* Beginning --------------------------------------------------------------------------------- */
+
+static bool check_words(struct lks_deciding *d)
+{
+    const struct lks_rec_flash *f = &d->event->flash;
+    if (f->act >= LKS_BMC_ACT_COUNT) {
+        lks_deciding_refuse(d, LKS_E_INVALID, "act: there is no such act");
+        return false;
+    }
+    if (!lks_deciding_line(d, "component", f->component, WORD_BYTES_MAX))
+        return false;
+    if ((needs[f->act].version || f->version.len > 0) &&
+        !lks_deciding_line(d, "version", f->version, WORD_BYTES_MAX))
+        return false;
+    return f->apply_time.len == 0 ||
+           lks_deciding_line(d, "apply_time", f->apply_time, WORD_BYTES_MAX);
+}
+
+static bool check_deadline(struct lks_deciding *d)
+{
+    lks_ms deadline = d->event->flash.deadline;
+    if (deadline <= d->now.wall)
+        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: that time is over");
+    else if (deadline - d->now.wall > LIFE_MAX)
+        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: at most %d hours from now",
+                            LIFE_MAX_HOURS);
+    else
+        return true;
+    return false;
+}
+
+/* That there is no way back is acknowledged before the first byte leaves. */
+static bool check_one_way(struct lks_deciding *d)
+{
+    const struct lks_rec_flash *f = &d->event->flash;
+    const struct lks_firmware_update *known = lks_facts_firmware(d->book->facts, f->component);
+    if (!needs[f->act].one_way || f->one_way || known == NULL || !known->one_way)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " has no way back (%" LKS_STR_FMT
+                        "); acknowledge that with one_way",
+                        S(f->component), S(known->revert));
+    return false;
+}
+
+/* The only one that the bundle names, where none is asked for. */
+static bool find_image(struct lks_deciding *d, const struct lks_state_bundle *bundle,
+                       struct lks_rec_flash *f)
+{
+    struct lks_str rest = text_of(d, bundle->artifacts), word;
+    size_t count = 0;
+    if (f->image.len > 0)
+        return true;
+    while (lks_str_word(&rest, &word)) {
+        f->image = word;
+        count++;
+    }
+    if (count != 1)
+        lks_deciding_refuse(d, LKS_E_INVALID, "image: the bundle names %zu; say which one", count);
+    return count == 1;
+}
+
+/* Promise 9: only bits that a good bundle names, and that are in the depot. */
+static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *bundle,
+                        struct lks_rec_flash *f)
+{
+    if (!find_image(d, bundle, f))
+        return false;
+    const struct lks_state_artifact *artifact = lks_state_artifact(d->state, f->image);
+    if (!lks_bundle_names(d->state, bundle, f->image)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "image: %" LKS_STR_FMT " is not in bundle %" LKS_STR_FMT, S(f->image),
+                            S(f->bundle));
+        return false;
+    }
+    if (artifact == NULL) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "image: %" LKS_STR_FMT
+                            " is not in the depot; put it there with 'lockstep bundle push'",
+                            S(f->image));
+        return false;
+    }
+    f->size = artifact->size;
+    if (f->image_name.len == 0)
+        f->image_name = text_of(d, artifact->name);
+    return true;
+}
+
+static bool check_bundle(struct lks_deciding *d, struct lks_rec_flash *f)
+{
+    if (!needs[f->act].bundle && f->bundle.len == 0)
+        return true;
+    const struct lks_state_bundle *bundle = lks_state_bundle(d->state, f->bundle);
+    if (f->bundle.len == 0)
+        lks_deciding_refuse(d, LKS_E_INVALID, "bundle: say from which one, by its digest");
+    else if (bundle == NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "bundle: no good verdict on %" LKS_STR_FMT
+                            "; put it there with 'lockstep bundle push'",
+                            S(f->bundle));
+    else if (bundle->revoked != 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
+                            S(text_of(d, bundle->name)), S(text_of(d, bundle->revoked_reason)));
+    else
+        return (!needs[f->act].image && f->image.len == 0) || check_image(d, bundle, f);
+    return false;
+}
+
+/* The other side of a redundant pair: of the same domain, or else of the same rack. */
+static bool is_other_side(const struct lks_node *a, const struct lks_node *b)
+{
+    if (a->side == 0 || b->side == 0 || a->side == b->side || !b->placed)
+        return false;
+    if (a->domain != 0 || b->domain != 0)
+        return a->domain == b->domain;
+    return a->rack != 0 && a->rack == b->rack && a->site == b->site;
+}
+
+/* Promise 6: both sides are never down together. */
+static bool check_side(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = s->nodes[node].side != 0 ? s->flash_count : 0; i-- > 0;) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (lks_flash_over(f) || !is_other_side(&s->nodes[node], &s->nodes[f->node]))
+            continue;
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is on the other side of the pair, and its update "
+                            "%llu is not over",
+                            S(lks_state_name(s, f->node)), (unsigned long long)f->id);
+        return false;
+    }
+    return true;
+}
+
+bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state_flash *f = lks_state_flashing(d->state, node);
+    struct lks_str name = lks_state_name(d->state, node);
+    if (f == NULL)
+        return true;
+    if (f->outcome == LKS_BMC_OPEN)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is under way",
+                            S(name), (unsigned long long)f->id, S(text_of(d, f->component)));
+    else
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT ": nobody can tell how update %llu of %" LKS_STR_FMT
+                            " ended; look at it, then: lockstep node resolve %" LKS_STR_FMT,
+                            S(name), (unsigned long long)f->id, S(text_of(d, f->component)),
+                            S(name));
+    return false;
+}
+
+static bool check_node(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_str name = lks_state_name(d->state, node);
+    struct lks_endpoint endpoint;
+    if (!lks_endpoint_find(d->book, name, &endpoint))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
+                            S(name));
+    else if (n->changing == 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT
+                            " is outside a change; nothing is updated there before it is in one",
+                            S(name));
+    else if (n->pending > 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has not answered a command yet",
+                            S(name));
+    else
+        return lks_deciding_unflashed(d, node) && check_side(d, node) &&
+               lks_deciding_quiet(d, node);
+    return false;
+}
+
+/* What was read of it is over: it is about to become something else. */
+void lks_decide_flash(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t node = lks_state_node(d->state, e->name);
+    struct lks_rec_flash flash = e->flash;
+    if (!lks_deciding_reason(d) || !check_words(d) || !check_deadline(d))
+        return;
+    if (node == LKS_NO_NODE) {
+        lks_deciding_no_node(d, e->name);
+        return;
+    }
+    if (!check_node(d, node) || !check_one_way(d) || !check_bundle(d, &flash))
+        return;
+    if (d->state->flashes_open >= LKS_STATE_FLASHES_MAX) {
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",
+                            LKS_STATE_FLASHES_MAX);
+        return;
+    }
+    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware begins"));
+    flash.id = d->state->next_flash;
+    flash.node = lks_state_name(d->state, node);
+    flash.by = e->by;
+    flash.reason = lks_str_trim(e->reason);
+    lks_deciding_add(d, LKS_RECORD_FLASH)->flash = flash;
+}
+
+/* On its way -------------------------------------------------------------------------------- */
+
+/* The update that is spoken of; NULL: there was never such a one, and it is refused. */
+static const struct lks_state_flash *find(struct lks_deciding *d, uint64_t id, bool *known)
+{
+    const struct lks_state_flash *f = lks_state_flash(d->state, id);
+    *known = f != NULL || (id > 0 && id < d->state->next_flash);
+    if (!*known)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never an update %llu",
+                            (unsigned long long)id);
+    return f;
+}
+
+void lks_decide_flash_saved(struct lks_deciding *d)
+{
+    const struct lks_rec_flash_saved *e = &d->event->flash_saved;
+    bool known = false;
+    const struct lks_state_flash *f = find(d, e->id, &known);
+    if (!known)
+        return;
+    if (f == NULL || f->outcome != LKS_BMC_OPEN)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "update %llu has ended", (unsigned long long)e->id);
+    else if (e->saved.len > LKS_FLASH_SAVED_MAX)
+        lks_deciding_refuse(d, LKS_E_LIMIT, "what is saved of an update has at most %zu bytes",
+                            LKS_FLASH_SAVED_MAX);
+    else if (e->phase.len > PHASE_BYTES_MAX || !lks_str_printable(e->phase) || e->percent > 100)
+        lks_deciding_refuse(d, LKS_E_INVALID, "no phase that an update can be in");
+    else
+        lks_deciding_add(d, LKS_RECORD_FLASH_SAVED)->flash_saved = *e;
+}
+
+/* A text that a device chose, as one printable line: nothing a device says keeps its update from
+ * ending. */
+static struct lks_str as_line(struct lks_deciding *d, struct lks_str text, size_t max)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    enum { RUNE_BYTES_MAX = 4 };
+    if (text.len <= max && lks_str_printable(text))
+        return text;
+    lks_buf_init(&line, max);
+    for (size_t i = 0, n = 0; i < text.len && line.len + RUNE_BYTES_MAX <= max; i += n) {
+        uint32_t point = 0;
+        n = lks_str_rune(text, i, &point);
+        bool prints = n > 0 && lks_rune_printable(point);
+        n = n > 0 ? n : 1;
+        lks_buf_add(&line, prints ? (struct lks_str){text.ptr + i, n} : LKS_STR("?"));
+    }
+    return lks_deciding_copy(d, lks_buf_view(&line));
+}
+
+static void end(struct lks_deciding *d, const struct lks_state_flash *f,
+                struct lks_rec_flash_ended ended)
+{
+    struct lks_str name = lks_state_name(d->state, f->node);
+    ended.id = f->id;
+    ended.node = name;
+    ended.found = as_line(d, ended.found, WORD_BYTES_MAX);
+    ended.text = as_line(d, ended.text, LKS_REASON_MAX);
+    lks_deciding_add(d, LKS_RECORD_FLASH_ENDED)->flash_ended = ended;
+    if (ended.outcome == LKS_BMC_UNKNOWN)
+        (void)lks_deciding_alarm(
+            d, LKS_ALARM_FLASH, name,
+            lks_deciding_text(
+                d, "nobody can tell how update %llu of %" LKS_STR_FMT " ended: %" LKS_STR_FMT,
+                (unsigned long long)f->id, S(text_of(d, f->component)), S(ended.text)));
+}
+
+/* An end that is said again is welcome and no news. */
+void lks_decide_flash_ended(struct lks_deciding *d)
+{
+    const struct lks_rec_flash_ended *e = &d->event->flash_ended;
+    bool known = false;
+    const struct lks_state_flash *f = find(d, e->id, &known);
+    if (!known)
+        return;
+    if (e->outcome == LKS_BMC_OPEN || e->outcome >= LKS_BMC_OUTCOME_COUNT)
+        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an update can have");
+    else if (f != NULL && f->outcome == LKS_BMC_OPEN)
+        end(d, f, *e);
+}
+
+/* One that its driver should have ended long ago. Where nothing was kept nothing was sent. */
+void lks_decide_flash_tick(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    if (s->flashes_open == 0 || d->now.wall < s->flashes_due)
+        return;
+    for (uint32_t i = 0; i < s->flash_count; i++) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (f->outcome != LKS_BMC_OPEN || d->now.wall < lks_state_flash_due(f))
+            continue;
+        if (!lks_deciding_room(d))
+            return;
+        bool sent = f->saved != NULL;
+        end(d, f,
+            (struct lks_rec_flash_ended){
+                .outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED,
+                .found = LKS_STR(""),
+                .text = sent ? LKS_STR("its deadline passed and nobody said how it went")
+                             : LKS_STR("its deadline passed before anything was sent")});
+    }
+}
+
+/* A person looked --------------------------------------------------------------------------- */
+
+static void release_alarm(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str name = lks_state_name(s, node);
+    for (uint32_t i = s->alarms_open > 0 ? s->alarm_count : 0; i-- > 0;) {
+        const struct lks_state_alarm *a = &s->alarms[i];
+        if (a->released == 0 && a->kind == LKS_ALARM_FLASH &&
+            lks_str_eq(lks_state_text(s, a->subject), name)) {
+            lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+                (struct lks_rec_alarm_released){
+                    .id = a->id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+            return;
+        }
+    }
+}
+
+/* By the node's name: one that is unknown keeps every other from beginning, so there is one. */
+void lks_decide_flash_resolve(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t node = lks_state_node(d->state, e->name);
+    if (!lks_deciding_reason(d))
+        return;
+    if (node == LKS_NO_NODE) {
+        lks_deciding_no_node(d, e->name);
+        return;
+    }
+    const struct lks_state_flash *f = lks_state_flashing(d->state, node);
+    if (f == NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "no update of %" LKS_STR_FMT " waits for a person",
+                            S(e->name));
+    else if (f->outcome == LKS_BMC_OPEN)
+        (void)lks_deciding_unflashed(d, node);
+    else {
+        lks_deciding_add(d, LKS_RECORD_FLASH_RESOLVED)->flash_resolved =
+            (struct lks_rec_flash_resolved){.id = f->id,
+                                            .node = lks_state_name(d->state, node),
+                                            .by = e->by,
+                                            .reason = lks_str_trim(e->reason)};
+        release_alarm(d, node);
+    }
+}

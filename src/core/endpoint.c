@@ -1,0 +1,91 @@
+#include "core/endpoint.h"
+
+const struct lks_fleet *lks_book_fleet(const struct lks_book *book)
+{
+    const struct lks_manifest *m = book->manifest;
+    return m != NULL && m->fleet_count > 0 ? &m->fleets[0] : NULL;
+}
+
+/* A switch tray is spoken to in its own way, unless the file says otherwise. */
+static struct lks_str driver_of(const struct lks_group *group, const struct lks_doc *bmc)
+{
+    struct lks_str said = lks_doc_text(bmc, "driver");
+    if (said.len > 0)
+        return said;
+    return lks_str_is(group->asset_class, "switch-tray") ? LKS_STR("nvos") : LKS_STR("redfish");
+}
+
+bool lks_endpoint_of(const struct lks_group *group, struct lks_endpoint *out)
+{
+    const struct lks_doc *bmc = group->bmc ? lks_doc_member(group->doc, "bmc") : NULL;
+    if (bmc == NULL)
+        return false;
+    struct lks_str trust = lks_doc_text(bmc, "trust");
+    *out = (struct lks_endpoint){
+        .url = lks_doc_text(bmc, "url"),
+        .trust = trust.len > 0 ? trust : LKS_STR("fingerprint"),
+        .credentials = lks_doc_text(bmc, "credentials"),
+        .driver = driver_of(group, bmc),
+        .site = group->site,
+    };
+    return true;
+}
+
+/* Goes on until `fn` says no; false: it did. */
+static bool each_of(const struct lks_group *groups, size_t count, lks_endpoint_fn *fn, void *ctx)
+{
+    struct lks_endpoint endpoint;
+    for (size_t i = 0; i < count; i++) {
+        if (!lks_endpoint_of(&groups[i], &endpoint))
+            continue;
+        for (size_t h = 0; h < groups[i].hosts.count; h++) {
+            if (!fn(ctx, groups[i].hosts.names[h], &endpoint))
+                return false;
+        }
+    }
+    return true;
+}
+
+void lks_endpoint_each(const struct lks_book *book, lks_endpoint_fn *fn, void *ctx)
+{
+    const struct lks_fleet *fleet = lks_book_fleet(book);
+    if (fleet != NULL && each_of(fleet->nodes, fleet->node_groups, fn, ctx))
+        (void)each_of(fleet->assets, fleet->asset_groups, fn, ctx);
+}
+
+struct search {
+    struct lks_str name;
+    struct lks_endpoint *out;
+    bool found;
+};
+
+static bool is_it(void *ctx, struct lks_str name, const struct lks_endpoint *endpoint)
+{
+    struct search *s = ctx;
+    s->found = lks_str_eq(name, s->name);
+    if (s->found)
+        *s->out = *endpoint;
+    return !s->found;
+}
+
+bool lks_endpoint_find(const struct lks_book *book, struct lks_str name, struct lks_endpoint *out)
+{
+    struct search s = {name, out, false};
+    lks_endpoint_each(book, is_it, &s);
+    return s.found;
+}
+
+void lks_endpoint_url(struct lks_str pattern, struct lks_str host, struct lks_buf *out)
+{
+    struct lks_str mark = LKS_STR("{host}"), head;
+    ptrdiff_t at = 0;
+    lks_buf_truncate(out, 0);
+    while ((at = lks_str_find(pattern, mark)) >= 0) {
+        head = (struct lks_str){pattern.ptr, (size_t)at};
+        lks_buf_add(out, head);
+        lks_buf_add(out, host);
+        pattern.ptr += (size_t)at + mark.len;
+        pattern.len -= (size_t)at + mark.len;
+    }
+    lks_buf_add(out, pattern);
+}

@@ -1,0 +1,777 @@
+/*
+ * Updating a component of a switch tray:
+ *
+ *     LIST      which versions there are
+ *     ACTIONS   which jobs there are already
+ *     FETCH     the tray fetches the image itself, and FETCHING follows that
+ *     INSTALL   and INSTALLING follows that; one component after the other
+ *     REBOOT    where a component wants it
+ *     LIST      until it agrees, three times
+ *
+ * To fetch a file twice is harmless. To install twice is not: an installation whose answer was lost
+ * is looked for among the jobs and in the versions, and never begun again.
+ */
+#include "codec/json.h"
+#include "drivers/bmc_nvos.h"
+#include "drivers/bmc_version.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TARGETS_MAX 16
+#define JOBS_MAX    128
+#define AGREE_TIMES 3
+#define POLL        (5 * LKS_SECOND)
+#define AGAIN       (2 * LKS_SECOND)
+#define MINUTE      (60 * LKS_SECOND)
+#define GRACE       (120 * LKS_SECOND)
+#define LAST_LOOK   (600 * LKS_SECOND)
+#define SETTLE      (30 * LKS_SECOND)
+#define LOOK_MAX    4 /* looks for an installation that was not answered, half a minute apart */
+#define LOOK_EVERY  (30 * LKS_SECOND)
+#define TRIES_MAX   3 /* to fetch */
+
+enum { LIST, ACTIONS, FETCH, FETCHING, INSTALL, INSTALLING, REBOOT, STEP_COUNT };
+enum { SENT_NOTHING, SENT_FETCH, SENT_INSTALL, SENT_REBOOT };
+enum { SURVEY, SEEK, AGREE };
+
+struct target {
+    char id[64];
+    char version[LKS_BMC_VERSION_MAX + 1];
+};
+
+struct update {
+    struct lks_redfish r;
+    const struct lks_facts *facts;
+    enum lks_bmc_act act;
+    char component[LKS_BMC_NAME_MAX + 1];
+    char version[LKS_BMC_VERSION_MAX + 1];
+    char file[LKS_BMC_NAME_MAX + 1];
+    char pull[1024];
+    bool force, one_way;
+    lks_ms deadline;
+
+    /* What survives a restart. */
+    uint32_t sent, installs, reboots;
+    size_t at; /* the target whose turn it is */
+    size_t expected;
+    char job[64];
+    char before[LKS_BMC_VERSION_MAX + 1];
+    char kind[48];
+    uint64_t jobs[JOBS_MAX]; /* hashes of the names of those that were there */
+    size_t job_count;
+    bool jobs_known;
+    lks_ms rebooted;
+    char why[LKS_REDFISH_TEXT_SIZE]; /* what a job said against it */
+    bool lost;                       /* its job was gone, and nothing said how it ended */
+    enum lks_bmc_outcome outcome;
+    char text[2 * LKS_REDFISH_TEXT_SIZE];
+
+    /* The rest is found out anew. */
+    unsigned purpose;
+    struct target targets[TARGETS_MAX];
+    size_t target_count;
+    char fresh[64]; /* a job that was not there before */
+    unsigned percent, agreed, looks, tries;
+    lks_ms since;
+    bool late;
+    lks_ms late_until;
+};
+
+static void end(struct update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
+    LKS_PRINTF(3, 4);
+static void end(struct update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(u->text, sizeof(u->text), fmt, ap);
+    va_end(ap);
+    for (char *c = u->text; *c != '\0'; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    u->outcome = outcome;
+    lks_conversation_end(&u->r.head);
+}
+
+static uint64_t hash_of(struct lks_str name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ (unsigned char)name.ptr[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool is_wanted(const struct update *u, const char *version)
+{
+    return lks_bmc_version_same(lks_str_from(version), lks_str_from(u->version));
+}
+
+static size_t agreeing(const struct update *u)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < u->target_count; i++)
+        count += is_wanted(u, u->targets[i].version);
+    return count;
+}
+
+static const char *found(const struct update *u)
+{
+    for (size_t i = 0; i < u->target_count; i++) {
+        if (!is_wanted(u, u->targets[i].version))
+            return u->targets[i].version[0] != '\0' ? u->targets[i].version : "no version";
+    }
+    return u->target_count > 0 ? u->targets[0].version : "nothing";
+}
+
+static void look(struct update *u, unsigned purpose, lks_ms when)
+{
+    u->purpose = purpose;
+    lks_conversation_go(&u->r.head, LIST, when);
+}
+
+/* Sending ----------------------------------------------------------------------------------- */
+
+static void send_fetch(struct update *u, lks_ms now)
+{
+    u->sent = SENT_FETCH;
+    u->job[0] = '\0';
+    lks_conversation_go_checkpoint(&u->r.head, FETCH, now);
+}
+
+static void send_install(struct update *u, lks_ms now)
+{
+    u->sent = SENT_INSTALL;
+    u->installs++;
+    u->job[0] = '\0';
+    u->percent = 0;
+    lks_conversation_go_checkpoint(&u->r.head, INSTALL, now);
+}
+
+/* The next component that does not have it yet, or what follows the last. */
+static void go_on(struct update *u, lks_ms now)
+{
+    while (u->at < u->target_count && is_wanted(u, u->targets[u->at].version))
+        u->at++;
+    u->looks = u->agreed = 0;
+    u->since = now;
+    if (u->at < u->target_count)
+        send_fetch(u, now);
+    else
+        look(u, AGREE, now);
+}
+
+/* The survey -------------------------------------------------------------------------------- */
+
+static bool refuse(struct update *u)
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    struct lks_str wanted = lks_str_from(u->version);
+    if (u->target_count == 0)
+        end(u, LKS_BMC_REFUSED, "the tray has no component %s", u->component);
+    else if (agreeing(u) == u->target_count)
+        end(u, LKS_BMC_SAME, "%s runs %s already", u->component, u->targets[0].version);
+    else if (!u->force && lks_bmc_version_older(wanted, lks_str_from(found(u)), scheme))
+        end(u, LKS_BMC_REFUSED, "%s is older than %s, which it has; ask for it with force",
+            u->version, found(u));
+    else if (row != NULL && row->one_way && !u->one_way)
+        end(u, LKS_BMC_REFUSED,
+            "there is no way back from a new version of %s; it has to be "
+            "acknowledged that it is one-way",
+            u->component);
+    else if (u->pull[0] == '\0')
+        end(u, LKS_BMC_REFUSED,
+            "a switch tray fetches its image itself, and it was not said from "
+            "where");
+    else
+        return false;
+    return true;
+}
+
+static void hear_survey(struct update *u, lks_ms now)
+{
+    if (refuse(u))
+        return;
+    u->expected = u->target_count;
+    snprintf(u->before, sizeof(u->before), "%s", found(u));
+    lks_conversation_go(&u->r.head, ACTIONS, now);
+}
+
+/* Judging ----------------------------------------------------------------------------------- */
+
+/* What a reset of this component may take. */
+static lks_ms allowed_time(const struct update *u)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    int64_t minutes = row != NULL ? 3 * row->activate_min : 0;
+    return (lks_ms)(minutes > 10 ? minutes : 10) * MINUTE;
+}
+
+static void send_reboot(struct update *u, lks_ms now)
+{
+    u->sent = SENT_REBOOT;
+    u->reboots++;
+    u->rebooted = now;
+    lks_conversation_go_checkpoint(&u->r.head, REBOOT, now);
+}
+
+static void judge(struct update *u, lks_ms now)
+{
+    bool all = u->target_count >= u->expected && u->target_count > 0;
+    if (all && agreeing(u) == u->target_count) {
+        if (++u->agreed >= AGREE_TIMES)
+            end(u, LKS_BMC_DONE, "%zu of %zu entries of %s say %s, %d times in a row",
+                u->target_count, u->target_count, u->component, u->version, AGREE_TIMES);
+        else
+            look(u, AGREE, now + POLL);
+        return;
+    }
+    u->agreed = 0;
+    if (u->late)
+        end(u, LKS_BMC_UNKNOWN, "not finished by its deadline; the tray has %s", found(u));
+    else if (u->why[0] != '\0' && now - u->since >= SETTLE)
+        end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why, agreeing(u),
+            u->target_count, u->version, found(u));
+    else if (u->lost && now - u->since >= allowed_time(u))
+        end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
+    else if (u->why[0] != '\0' || u->lost)
+        look(u, AGREE, now + POLL);
+    else if (u->rebooted == 0 && u->act == LKS_BMC_STAGE)
+        end(u, LKS_BMC_STAGED, "%s waits for a restart of the tray", u->version);
+    else if (u->rebooted == 0 && now - u->since < SETTLE)
+        look(u, AGREE, now + POLL);
+    else if (u->rebooted == 0)
+        send_reboot(u, now);
+    else if (now - u->rebooted < allowed_time(u))
+        look(u, AGREE, now + POLL);
+    else
+        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", found(u),
+            u->version);
+}
+
+/* An installation was begun and its answer lost. */
+static void seek(struct update *u, lks_ms now)
+{
+    if (u->sent == SENT_FETCH) {
+        send_fetch(u, now);
+        return;
+    }
+    if (u->sent == SENT_REBOOT) {
+        look(u, AGREE, now);
+        return;
+    }
+    if (u->job[0] != '\0') {
+        lks_conversation_go(&u->r.head, INSTALLING, now);
+        return;
+    }
+    if (u->at < u->target_count && is_wanted(u, u->targets[u->at].version)) {
+        go_on(u, now);
+        return;
+    }
+    lks_conversation_go(&u->r.head, ACTIONS, now);
+}
+
+static void hear_sought(struct update *u, lks_ms now)
+{
+    if (u->fresh[0] != '\0') {
+        memcpy(u->job, u->fresh, sizeof(u->job));
+        lks_conversation_go_checkpoint(&u->r.head, INSTALLING, now);
+    } else if (++u->looks < LOOK_MAX) {
+        look(u, SEEK, now + LOOK_EVERY);
+    } else {
+        end(u, LKS_BMC_UNKNOWN,
+            "no answer to the installation, and no job of it%s; look at the tray, it has %s",
+            u->jobs_known ? "" : " can be seen", found(u));
+    }
+}
+
+/* Steps ------------------------------------------------------------------------------------- */
+
+static void take_entry(struct update *u, const struct lks_doc *doc)
+{
+    struct lks_nvos_entry e;
+    lks_nvos_entry(u->facts, doc, &e);
+    struct lks_str component = lks_str_from(u->component);
+    if (!lks_str_eq(e.id, component) && (e.class.len == 0 || !lks_str_eq(e.class, component)))
+        return;
+    if (u->target_count == TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
+        return;
+    struct target *t = &u->targets[u->target_count++];
+    lks_redfish_keep(t->id, sizeof(t->id), e.id);
+    lks_redfish_keep(t->version, sizeof(t->version), e.version);
+    lks_redfish_keep(u->kind, sizeof(u->kind), e.class);
+}
+
+static void hear_list(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    char why[LKS_REDFISH_TEXT_SIZE];
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    if (doc == NULL && u->sent != SENT_NOTHING) {
+        lks_conversation_go(&u->r.head, LIST, now + POLL);
+        return;
+    }
+    if (doc == NULL) {
+        lks_redfish_error(answer, why);
+        lks_conversation_fail(&u->r.head, LKS_E_INVALID, "the firmware cannot be listed: %s", why);
+        return;
+    }
+    u->target_count = 0;
+    for (const struct lks_doc *one = doc->first; one != NULL; one = one->next) {
+        if (one->kind == LKS_DOC_MAP)
+            take_entry(u, one);
+    }
+    if (u->late || u->purpose == AGREE)
+        judge(u, now);
+    else if (u->purpose == SURVEY)
+        hear_survey(u, now);
+    else
+        seek(u, now);
+}
+
+static bool is_old_job(const struct update *u, struct lks_str name)
+{
+    for (size_t i = 0; i < u->job_count; i++) {
+        if (u->jobs[i] == hash_of(name))
+            return true;
+    }
+    return false;
+}
+
+static void add_job(struct update *u, struct lks_str name)
+{
+    if (is_old_job(u, name))
+        return;
+    if (u->job_count == JOBS_MAX)
+        u->jobs_known = false;
+    else
+        u->jobs[u->job_count++] = hash_of(name);
+}
+
+/* The jobs there are: before, to know them; afterwards, to find the one that is new. */
+static void hear_actions(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    u->fresh[0] = '\0';
+    if (u->purpose == SURVEY)
+        u->jobs_known = doc != NULL;
+    for (const struct lks_doc *one = doc != NULL ? doc->first : NULL; one != NULL;
+         one = one->next) {
+        if (u->purpose == SURVEY)
+            add_job(u, one->key);
+        else if (u->jobs_known && !is_old_job(u, one->key))
+            lks_redfish_keep(u->fresh, sizeof(u->fresh), one->key);
+    }
+    if (u->purpose == SURVEY)
+        send_fetch(u, now);
+    else
+        hear_sought(u, now);
+}
+
+/* The answer to what begins a job is its name, bare, in quotes, or in an object. */
+static bool keep_job(struct update *u, const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    struct lks_str name = {"", 0};
+    if (answer->status < 200 || answer->status > 299)
+        return false;
+    if (lks_docs_init(&docs, "answer", &err) != LKS_OK ||
+        lks_bmc_json_parse(answer->body, &docs, &err) != LKS_OK)
+        name = lks_str_trim(answer->body);
+    else if (docs.first->kind == LKS_DOC_TEXT)
+        name = docs.first->text;
+    else if (docs.first->kind == LKS_DOC_NUMBER)
+        return snprintf(u->job, sizeof(u->job), "%" PRId64, docs.first->number) > 0;
+    else
+        name = lks_bmc_json_text(docs.first, "id");
+    for (size_t i = 0; i < name.len; i++) {
+        if (!lks_str_printable(name) || name.ptr[i] == '/' || name.ptr[i] == ' ')
+            return false;
+    }
+    return lks_redfish_keep(u->job, sizeof(u->job), name);
+}
+
+static void refused(struct update *u, const struct lks_http_response *answer)
+{
+    char why[LKS_REDFISH_TEXT_SIZE];
+    lks_redfish_error(answer, why);
+    end(u, u->installs > 0 ? LKS_BMC_FAILED : LKS_BMC_REFUSED, "the tray refused it: %s", why);
+}
+
+static void hear_fetch(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    if (!keep_job(u, answer)) {
+        refused(u, answer);
+        return;
+    }
+    add_job(u, lks_str_from(u->job));
+    lks_conversation_go_checkpoint(&u->r.head, FETCHING, now + POLL);
+}
+
+static void hear_install(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    if (answer->status >= 400) {
+        refused(u, answer);
+        return;
+    }
+    if (!keep_job(u, answer)) {
+        look(u, SEEK, now + POLL);
+        return;
+    }
+    lks_conversation_go_checkpoint(&u->r.head, INSTALLING, now + POLL);
+}
+
+enum job_state { JOB_RUNS, JOB_DONE, JOB_FAILED };
+
+static enum job_state job_state(struct update *u, const struct lks_doc *doc, char *why, size_t size)
+{
+    struct lks_str state = lks_bmc_json_text(doc, "state");
+    struct lks_str said = lks_bmc_json_text(doc, "status");
+    uint64_t percent = lks_bmc_json_number(doc, "percentage", u->percent);
+    lks_str_number(lks_bmc_json_text(doc, "percentage"), 100, &percent);
+    u->percent = percent <= 100 ? (unsigned)percent : u->percent;
+    if (said.len == 0)
+        said = lks_bmc_json_text(doc, "detail");
+    snprintf(why, size, "%" LKS_STR_FMT "%s%.*s", LKS_STR_ARG(state), said.len > 0 ? ": " : "",
+             (int)(said.len < 200 ? said.len : 200), said.ptr);
+    if (lks_str_find(state, LKS_STR("success")) >= 0)
+        return JOB_DONE;
+    bool bad =
+        lks_str_find(state, LKS_STR("error")) >= 0 || lks_str_find(state, LKS_STR("fail")) >= 0;
+    return bad ? JOB_FAILED : JOB_RUNS;
+}
+
+/* A job that ends in a restart of the tray may be called an error by it: the versions tell. */
+static void hear_job(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    char why[LKS_REDFISH_TEXT_SIZE] = "";
+    bool fetching = u->r.head.step == FETCHING;
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    enum job_state state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : JOB_DONE;
+    if (state == JOB_RUNS) {
+        lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
+        return;
+    }
+    if (fetching && state == JOB_FAILED) {
+        end(u, LKS_BMC_REFUSED, "the tray could not fetch the image: %s", why);
+        return;
+    }
+    add_job(u, lks_str_from(u->job));
+    if (fetching && doc == NULL && ++u->tries < TRIES_MAX) {
+        send_fetch(u, now);
+        return;
+    }
+    if (!fetching && state == JOB_FAILED) {
+        snprintf(u->why, sizeof(u->why), "%s", why);
+        u->at = u->target_count;
+    }
+    u->at += !fetching && u->at < u->target_count;
+    u->lost = !fetching && doc == NULL;
+    if (fetching)
+        send_install(u, now);
+    else
+        go_on(u, now);
+}
+
+static void hear_reboot(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    char why[LKS_REDFISH_TEXT_SIZE];
+    if (answer->status < 300) {
+        look(u, AGREE, now + 2 * POLL);
+        return;
+    }
+    lks_redfish_error(answer, why);
+    end(u, LKS_BMC_STAGED, "%s is installed and waits for a restart, which was refused: %s",
+        u->version, why);
+}
+
+static const struct {
+    void (*hear)(struct update *u, lks_ms now, const struct lks_http_response *answer);
+    const char *phase;
+    unsigned percent;
+} steps[] = {
+    [LIST] = {hear_list, "reading", 2},
+    [ACTIONS] = {hear_actions, "reading", 3},
+    [FETCH] = {hear_fetch, "uploading", 5},
+    [FETCHING] = {hear_job, "uploading", 10},
+    [INSTALL] = {hear_install, "installing", 20},
+    [INSTALLING] = {hear_job, "waiting for the task", 20},
+    [REBOOT] = {hear_reboot, "activating", 80},
+};
+
+/* Requests ---------------------------------------------------------------------------------- */
+
+static void put_action(struct lks_http_request *out, const char *action, const char *key,
+                       const char *value, bool truth)
+{
+    struct lks_json_writer w = {.out = &out->body};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, action, '{');
+    lks_json_cstr(&w, "state", "start");
+    lks_json_begin(&w, "parameters", '{');
+    if (value != NULL)
+        lks_json_cstr(&w, key, value);
+    else
+        lks_json_bool(&w, key, truth);
+    lks_json_end(&w, '}');
+    lks_json_end(&w, '}');
+    lks_json_end(&w, '}');
+}
+
+static void ask_post(const struct update *u, struct lks_http_request *out)
+{
+    const char *id = u->at < u->target_count ? u->targets[u->at].id : "";
+    uint32_t step = u->r.head.step;
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    bool cold = row != NULL && lks_str_is(row->reset, "ac");
+    lks_redfish_ask_json(&u->r, "POST",
+                         step == REBOOT ? LKS_STR(LKS_NVOS_SYSTEM) : LKS_STR(LKS_NVOS_FIRMWARE "/"),
+                         out);
+    if (step == REBOOT) {
+        put_action(out, cold ? "@power-cycle" : "@reboot", "force", NULL, false);
+    } else if (step == FETCH) {
+        lks_buf_addf(&out->path, "%s", id);
+        put_action(out, "@fetch", "remote-url", u->pull, false);
+    } else {
+        lks_buf_addf(&out->path, "%s/files/%s", id, u->file);
+        /* Staged means that the tray does not restart by itself. */
+        put_action(out, "@install", u->act == LKS_BMC_STAGE ? "skip-reboot" : "force", NULL,
+                   u->act == LKS_BMC_STAGE || u->force);
+    }
+}
+
+static lks_ms ask(const void *value, struct lks_http_request *out)
+{
+    const struct update *u = value;
+    switch (u->r.head.step) {
+    case FETCH:
+    case INSTALL:
+    case REBOOT:
+        ask_post(u, out);
+        break;
+    case FETCHING:
+    case INSTALLING:
+        lks_redfish_ask(&u->r, "GET", LKS_STR(LKS_NVOS_ACTION "/"), out);
+        lks_buf_addf(&out->path, "%s", u->job);
+        break;
+    default:
+        lks_redfish_ask(
+            &u->r, "GET",
+            u->r.head.step == LIST ? LKS_STR(LKS_NVOS_FIRMWARE) : LKS_STR(LKS_NVOS_ACTION), out);
+        break;
+    }
+    return LKS_REDFISH_PATIENCE;
+}
+
+/* Answers ----------------------------------------------------------------------------------- */
+
+static void hear_nothing(struct update *u, lks_ms now)
+{
+    uint32_t step = u->r.head.step;
+    if (step == INSTALL)
+        look(u, SEEK, now + POLL);
+    else if (step == REBOOT)
+        look(u, AGREE, now + 2 * POLL);
+    else if (u->sent == SENT_NOTHING)
+        lks_conversation_retry(&u->r.head, now + (AGAIN << u->r.head.tries));
+    else
+        lks_conversation_go(&u->r.head, step, now + POLL);
+}
+
+static void hear_step(struct update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    int status = answer != NULL ? answer->status : 0;
+    bool busy = status == 429 || status == 503;
+    bool begins = u->r.head.step == INSTALL || u->r.head.step == FETCH;
+    if (busy && !begins && u->sent != SENT_NOTHING)
+        lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
+    else if (lks_redfish_hear_common(&u->r, now, answer))
+        return;
+    else if (answer == NULL || (status >= 500 && status != 501))
+        hear_nothing(u, now);
+    else
+        steps[u->r.head.step].hear(u, now, answer);
+}
+
+/* The deadline is over. */
+static void run_out(struct update *u, lks_ms now)
+{
+    if (u->installs == 0) {
+        end(u, LKS_BMC_REFUSED, "the deadline came before anything was installed");
+        return;
+    }
+    u->late = true;
+    u->late_until = now + LAST_LOOK;
+    u->r.head.deadline = u->late_until + GRACE;
+    look(u, AGREE, now);
+}
+
+static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
+{
+    struct update *u = value;
+    LKS_ASSERT(u->r.head.step < STEP_COUNT);
+    u->r.requests++;
+    if (u->outcome != LKS_BMC_OPEN)
+        lks_conversation_end(&u->r.head); /* it had ended before a restart */
+    else if (!u->late && now >= u->deadline)
+        run_out(u, now);
+    else if (u->late && now >= u->late_until)
+        end(u, LKS_BMC_UNKNOWN, "not finished by its deadline, and the tray does not answer");
+    else
+        hear_step(u, now, answer);
+    if (u->r.head.ended && u->r.head.err.code != LKS_OK && u->installs > 0) {
+        struct lks_err err = u->r.head.err;
+        u->r.head.err = (struct lks_err){0};
+        end(u, LKS_BMC_UNKNOWN, "%s", err.msg);
+    }
+    if (!u->late && u->r.head.wait_until > u->deadline)
+        u->r.head.wait_until = u->deadline;
+}
+
+/* Across a restart -------------------------------------------------------------------------- */
+
+static void save(const void *value, struct lks_buf *out)
+{
+    const struct update *u = value;
+    struct lks_json_writer w = {.out = out};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_int(&w, "sent", u->sent);
+    lks_json_int(&w, "installs", u->installs);
+    lks_json_int(&w, "reboots", u->reboots);
+    lks_json_int(&w, "at", (int64_t)u->at);
+    lks_json_int(&w, "expected", (int64_t)u->expected);
+    lks_json_int(&w, "rebooted", (int64_t)u->rebooted);
+    lks_json_int(&w, "outcome", (int64_t)u->outcome);
+    lks_json_cstr(&w, "job", u->job);
+    lks_json_cstr(&w, "before", u->before);
+    lks_json_cstr(&w, "kind", u->kind);
+    lks_json_cstr(&w, "text", u->text);
+    lks_json_cstr(&w, "why", u->why);
+    lks_json_bool(&w, "lost", u->lost);
+    lks_json_bool(&w, "jobs_known", u->jobs_known);
+    lks_json_begin(&w, "jobs", '[');
+    for (size_t i = 0; i < u->job_count; i++) {
+        char hash[17];
+        snprintf(hash, sizeof(hash), "%016" PRIx64, u->jobs[i]);
+        lks_json_cstr(&w, NULL, hash);
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}
+
+static bool load_jobs(struct update *u, const struct lks_doc *list)
+{
+    u->job_count = 0;
+    if (list == NULL || list->kind != LKS_DOC_LIST || list->count > JOBS_MAX)
+        return false;
+    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
+        if (one->kind != LKS_DOC_TEXT ||
+            !lks_str_hex(one->text, UINT64_MAX, &u->jobs[u->job_count++]))
+            return false;
+    }
+    return true;
+}
+
+static bool load_rest(struct update *u, const struct lks_doc *doc)
+{
+    uint64_t sent = lks_bmc_json_number(doc, "sent", UINT64_MAX);
+    uint64_t outcome = lks_bmc_json_number(doc, "outcome", UINT64_MAX);
+    uint64_t at = lks_bmc_json_number(doc, "at", UINT64_MAX);
+    uint64_t expected = lks_bmc_json_number(doc, "expected", UINT64_MAX);
+    if (sent > SENT_REBOOT || outcome >= LKS_BMC_OUTCOME_COUNT || at > TARGETS_MAX ||
+        expected > TARGETS_MAX)
+        return false;
+    u->sent = (uint32_t)sent;
+    u->outcome = (enum lks_bmc_outcome)outcome;
+    u->at = (size_t)at;
+    u->expected = (size_t)expected;
+    u->installs = (uint32_t)lks_bmc_json_number(doc, "installs", 0);
+    u->reboots = (uint32_t)lks_bmc_json_number(doc, "reboots", 0);
+    u->rebooted = lks_bmc_json_number(doc, "rebooted", 0);
+    u->jobs_known = lks_bmc_json_true(doc, "jobs_known");
+    lks_redfish_keep(u->job, sizeof(u->job), lks_doc_text(doc, "job"));
+    lks_redfish_keep(u->before, sizeof(u->before), lks_doc_text(doc, "before"));
+    lks_redfish_keep(u->kind, sizeof(u->kind), lks_doc_text(doc, "kind"));
+    lks_redfish_keep(u->text, sizeof(u->text), lks_doc_text(doc, "text"));
+    lks_redfish_keep(u->why, sizeof(u->why), lks_doc_text(doc, "why"));
+    u->lost = lks_bmc_json_true(doc, "lost");
+    return load_jobs(u, lks_doc_member(doc, "jobs"));
+}
+
+static enum lks_code load(void *value, struct lks_str saved, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct update *u = value, fresh = *u;
+    if (lks_docs_init(&docs, "saved update", err) != LKS_OK ||
+        lks_json_parse(saved, &docs, err) != LKS_OK)
+        return err->code;
+    if (!load_rest(&fresh, docs.first))
+        return lks_fail(err, LKS_E_INVALID, "a saved update that cannot be read");
+    fresh.r.head.step = LIST;
+    fresh.purpose = fresh.sent == SENT_NOTHING ? SURVEY : SEEK;
+    *u = fresh;
+    return LKS_OK;
+}
+
+/* Beginning --------------------------------------------------------------------------------- */
+
+enum lks_code lks_nvos_update_begin(void *value, const struct lks_facts *facts,
+                                    const struct lks_bmc_secret *secret,
+                                    const struct lks_bmc_intent *intent, struct lks_err *err)
+{
+    struct update *u = value;
+    if (intent->act != LKS_BMC_UPDATE && intent->act != LKS_BMC_STAGE)
+        return lks_fail(err, LKS_E_REFUSED, "a switch tray installs and restarts; it cannot '%s'",
+                        lks_bmc_act_words[intent->act]);
+    if (intent->component.len == 0 || intent->version.len == 0 || intent->image_name.len == 0)
+        return lks_fail(err, LKS_E_INVALID, "an update names component, version and image");
+    if (intent->component.len >= sizeof(u->component) ||
+        intent->version.len >= sizeof(u->version) || intent->image_name.len >= sizeof(u->file) ||
+        intent->pull.len >= sizeof(u->pull))
+        return lks_fail(err, LKS_E_LIMIT, "a name of the update is too long");
+    *u = (struct update){.facts = facts,
+                         .act = intent->act,
+                         .force = intent->force,
+                         .one_way = intent->one_way,
+                         .deadline = intent->deadline};
+    lks_nvos_begin(&u->r, secret, intent->deadline + GRACE);
+    lks_redfish_keep(u->component, sizeof(u->component), intent->component);
+    lks_redfish_keep(u->version, sizeof(u->version), intent->version);
+    lks_redfish_keep(u->file, sizeof(u->file), intent->image_name);
+    lks_redfish_keep(u->pull, sizeof(u->pull), intent->pull);
+    return LKS_OK;
+}
+
+void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
+{
+    const struct update *u = value;
+    bool broke = u->r.head.ended && u->outcome == LKS_BMC_OPEN;
+    unsigned percent = steps[u->r.head.step].percent;
+    if (u->r.head.step == INSTALLING)
+        percent += u->percent / 2;
+    if (u->rebooted > 0)
+        percent = 85 + 4 * u->agreed;
+    *out = (struct lks_bmc_status){
+        .outcome = broke ? LKS_BMC_REFUSED : u->outcome,
+        .phase = steps[u->r.head.step].phase,
+        .percent = u->outcome != LKS_BMC_OPEN ? 100 : percent,
+        .uploads = u->installs,
+        .found = lks_str_from(u->target_count > 0 ? found(u) : u->before),
+        .task = lks_str_from(u->job),
+        .via = lks_str_from(u->sent != SENT_NOTHING ? "fetch and install" : ""),
+        .text = lks_str_from(u->text[0] != '\0' ? u->text : u->r.head.err.msg),
+    };
+}
+
+const struct lks_conversation_ops lks_nvos_update_ops = {
+    .name = "nvos-update",
+    .size = sizeof(struct update),
+    .ask = ask,
+    .hear = hear,
+    .save = save,
+    .load = load,
+    .hears_all = true,
+};

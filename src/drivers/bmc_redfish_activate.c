@@ -1,0 +1,421 @@
+/* Making what is staged run, giving it up, and going back to the other bank. */
+#include "codec/json.h"
+#include "drivers/bmc_redfish_update.h"
+
+#include <stdio.h>
+
+#define OFF_EVERY (10 * LKS_SECOND)
+#define OFF_LOOKS 36 /* half of them after it was asked to, half after it was forced to */
+
+enum { MANAGERS, SYSTEMS, CHASSIS };
+
+/* Ways to reset, the first that the service has. `reset` is the word of firmware-updates.csv, and
+ * what a kinder reset cannot do stands below it. */
+static const struct recipe {
+    const char *reset;
+    int where;
+    const char *action; /* below Actions */
+    const char *types;  /* in order of preference, blanks between */
+    const char *more;   /* what else the action wants, or "" */
+    bool off;           /* only when the host is off */
+} recipes[] = {
+    {"bmc", MANAGERS, "#Manager.Reset", "GracefulRestart ForceRestart", "", false},
+    {"reboot", SYSTEMS, "#ComputerSystem.Reset", "GracefulRestart ForceRestart PowerCycle", "",
+     false},
+    {"reboot", CHASSIS, "#Chassis.Reset", "PowerCycle ForceRestart GracefulRestart", "", false},
+    {"device", SYSTEMS, "#ComputerSystem.Reset", "GracefulRestart ForceRestart PowerCycle", "",
+     false},
+    {"device", MANAGERS, "#Manager.Reset", "GracefulRestart ForceRestart", "", false},
+    {"dc", SYSTEMS, "#ComputerSystem.Reset", "PowerCycle ForceRestart FullPowerCycle", "", false},
+    {"dc", CHASSIS, "#Chassis.Reset", "PowerCycle FullPowerCycle", "", false},
+    {"ac", CHASSIS, "Oem/#NvidiaChassis.AuxPowerReset", "AuxPowerCycle", "", false},
+    {"ac", CHASSIS, "Oem/#DellOemChassis.ExtendedReset", "PowerCycle", "FinalPowerState", true},
+    {"ac", SYSTEMS, "Oem/#OemSystemExtensions.Reset", "ACCycle", "", false},
+    {"ac", SYSTEMS, "Oem/Hpe/#HpeComputerSystemExt.SystemReset", "AuxCycle", "", true},
+    {"ac", SYSTEMS, "Oem/#HpeComputerSystemExt.SystemReset", "AuxCycle", "", true},
+    {"ac", CHASSIS, "#Chassis.Reset", "FullPowerCycle PowerCycle", "", false},
+    {"ac", SYSTEMS, "#ComputerSystem.Reset", "FullPowerCycle PowerCycle", "", false},
+    {"ac", SYSTEMS, "#ComputerSystem.Reset", "ForceRestart GracefulRestart", "", false},
+    {"ac", MANAGERS, "#Manager.Reset", "ForceRestart GracefulRestart", "", false},
+};
+
+/* The word of the component, as the table above spells it; "": there is nothing to reset, or it is
+ * not ours to do. */
+static const char *reset_word(const struct lks_redfish_update *u)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    struct lks_str word = row != NULL ? row->reset : LKS_STR("reboot");
+    for (size_t i = 0; i < LKS_COUNT(recipes); i++) {
+        if (lks_str_is(word, recipes[i].reset))
+            return recipes[i].reset;
+    }
+    return "";
+}
+
+static const char *where_of(const struct lks_redfish_update *u)
+{
+    int where = recipes[u->recipe].where;
+    return where == MANAGERS ? u->r.managers : where == SYSTEMS ? u->r.systems : u->r.chassis;
+}
+
+/* Nothing here can make it run: a person, or a later power cycle, can. */
+static void no_reset(struct lks_redfish_update *u, lks_ms now)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    char why[LKS_REDFISH_TEXT_SIZE + 8] = "";
+    if (u->why[0] != '\0')
+        snprintf(why, sizeof(why), " (%s)", u->why);
+    lks_redfish_end(u, now, LKS_BMC_STAGED,
+                    "%s waits for a reset of kind '%" LKS_STR_FMT
+                    "', which this service does not offer%.200s",
+                    u->version, row != NULL ? (int)row->reset.len : 6,
+                    row != NULL ? row->reset.ptr : "reboot", why);
+}
+
+/* The first recipe from `from` on that is for this component. */
+static void try_recipe(struct lks_redfish_update *u, lks_ms now, size_t from)
+{
+    const char *word = reset_word(u);
+    for (u->recipe = from; u->recipe < LKS_COUNT(recipes); u->recipe++) {
+        if (word[0] != '\0' && strcmp(recipes[u->recipe].reset, word) == 0 &&
+            where_of(u)[0] != '\0') {
+            lks_conversation_go(&u->r.head, LKS_RF_RESET_FIND, now);
+            return;
+        }
+    }
+    no_reset(u, now);
+}
+
+/* It is sent once it is durable that it may have been. */
+static void send_action(struct lks_redfish_update *u, lks_ms now, const char *target)
+{
+    lks_redfish_keep(u->reset_target, sizeof(u->reset_target), lks_str_from(target));
+    u->sent = LKS_RF_SENT_RESET;
+    u->activated = now;
+    u->acted = true;
+    lks_conversation_go_checkpoint(&u->r.head, LKS_RF_ACTION, now);
+}
+
+static void send_reset(struct lks_redfish_update *u, lks_ms now)
+{
+    u->sent = LKS_RF_SENT_RESET;
+    u->activated = now;
+    u->resets++;
+    lks_conversation_go_checkpoint(&u->r.head, LKS_RF_RESET, now);
+}
+
+/* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
+void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    const char *action = u->entry_activate[0] != '\0' ? u->entry_activate : u->activate;
+    if (row != NULL && lks_str_is(row->reset, "none")) {
+        u->activated = now; /* it takes itself over, in its own time */
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
+    } else if (action[0] != '\0' && !u->acted) {
+        send_action(u, now, action);
+    } else if (u->reset_at[0] != '\0' && u->resets == 0) {
+        lks_redfish_keep(u->reset_resource, sizeof(u->reset_resource), lks_str_from(u->reset_at));
+        u->recipe = LKS_COUNT(recipes);
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now);
+    } else {
+        try_recipe(u, now, 0);
+    }
+}
+
+/* Back to the other bank. */
+void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->backup_activate[0] == '\0') {
+        lks_redfish_end(u, now, LKS_BMC_REFUSED,
+                        "the service offers no switch of banks for %s; flash the version "
+                        "before, %s, from its kept image",
+                        u->component, u->backup[0] != '\0' ? u->backup : "which is known");
+        return;
+    }
+    send_action(u, now, u->backup_activate);
+}
+
+/* An action that activates ------------------------------------------------------------------ */
+
+void lks_redfish_ask_action(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->reset_target), out);
+    struct lks_json_writer w = {.out = &out->body};
+    lks_json_begin(&w, NULL, '{');
+    if (strcmp(u->reset_target, u->activate) == 0) {
+        lks_json_begin(&w, "Targets", '[');
+        for (size_t i = 0; i < u->target_count; i++)
+            lks_json_cstr(&w, NULL, u->targets[i].uri);
+        lks_json_end(&w, ']');
+    }
+    lks_json_end(&w, '}');
+}
+
+/* Refused: it did not happen, and something else has to make it run. */
+static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
+                    const struct lks_http_response *answer)
+{
+    lks_redfish_error(answer, u->why);
+    u->activated = 0;
+    if (u->act == LKS_BMC_SWITCH) {
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "the switch of banks was refused: %s", u->why);
+        return;
+    }
+    try_recipe(u, now, next);
+}
+
+void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
+                             const struct lks_http_response *answer)
+{
+    if (answer->status >= 200 && answer->status <= 299)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
+    else
+        refused(u, now, 0, answer);
+}
+
+/* A reset ----------------------------------------------------------------------------------- */
+
+void lks_redfish_ask_reset_find(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    lks_redfish_ask(&u->r, "GET", lks_str_from(where_of(u)), out);
+}
+
+/* Which of several: the manager that the entry belongs to, else the first that is no accelerator
+ * board, which has no power of its own. */
+static struct lks_str choose_member(const struct lks_redfish_update *u,
+                                    const struct lks_doc *members)
+{
+    struct lks_str first = {"", 0};
+    bool manager = u->recipe < LKS_COUNT(recipes) && recipes[u->recipe].where == MANAGERS;
+    const char *related = manager && u->target_count > 0 ? u->targets[0].related : "";
+    for (const struct lks_doc *one = members != NULL ? members->first : NULL; one != NULL;
+         one = one->next) {
+        struct lks_str uri = lks_bmc_json_path(one, "@odata.id");
+        if (uri.len > 0 && lks_str_is(uri, related))
+            return uri;
+        bool board = lks_str_starts(lks_str_last(uri, '/'), "HGX_");
+        if (first.len == 0 && !board)
+            first = uri;
+    }
+    return first;
+}
+
+void lks_redfish_hear_reset_find(struct lks_redfish_update *u, lks_ms now,
+                                 const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *members = lks_bmc_json_at(lks_redfish_read(answer, &docs), "Members");
+    if (lks_redfish_keep(u->reset_resource, sizeof(u->reset_resource), choose_member(u, members)))
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now);
+    else
+        try_recipe(u, now, u->recipe + 1);
+}
+
+void lks_redfish_ask_reset_read(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    lks_redfish_ask(&u->r, "GET", lks_str_from(u->reset_resource), out);
+}
+
+/* The first of our types that is allowed; where nothing is said, the first. */
+static bool choose_type(struct lks_redfish_update *u, const struct lks_doc *allowed)
+{
+    struct lks_str rest, word;
+    bool told = u->recipe == LKS_COUNT(recipes);
+    rest = lks_str_from(told ? u->reset_type : recipes[u->recipe].types);
+    while (lks_str_word(&rest, &word)) {
+        char type[sizeof(u->reset_type)];
+        lks_redfish_keep(type, sizeof(type), word);
+        if (allowed == NULL || lks_bmc_json_has(allowed, type)) {
+            memcpy(u->reset_type, type, sizeof(type));
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct lks_doc *find_action(const struct lks_redfish_update *u,
+                                         const struct lks_doc *doc)
+{
+    static const char *const usual[] = {"#ComputerSystem.Reset", "#Manager.Reset",
+                                        "#Chassis.Reset"};
+    const struct lks_doc *actions = lks_doc_member(doc, "Actions"), *action = NULL;
+    if (u->recipe < LKS_COUNT(recipes))
+        return lks_bmc_json_at(actions, recipes[u->recipe].action);
+    for (size_t i = 0; i < LKS_COUNT(usual) && action == NULL; i++)
+        action = lks_doc_member(actions, usual[i]);
+    return action;
+}
+
+/* Off first where it has to be: by itself, else by force. */
+static bool wants_off(const struct lks_redfish_update *u, const struct lks_doc *doc)
+{
+    if (u->recipe >= LKS_COUNT(recipes) || !recipes[u->recipe].off ||
+        lks_str_is(lks_bmc_json_text(doc, "PowerState"), "Off"))
+        return false;
+    return u->offs < OFF_LOOKS;
+}
+
+/* The system is asked to go off now and then, and looked at in between. */
+static void go_off(struct lks_redfish_update *u, lks_ms now)
+{
+    bool ask = u->offs == 0 || u->offs == OFF_LOOKS / 2;
+    u->offs++;
+    if (ask)
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_OFF, now);
+    else
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now + OFF_EVERY);
+}
+
+static void try_next(struct lks_redfish_update *u, lks_ms now)
+{
+    u->reset_at[0] = '\0';
+    try_recipe(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0);
+}
+
+void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
+                                 const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    const struct lks_doc *action = find_action(u, doc);
+    const struct lks_doc *allowed = lks_doc_member(action, "ResetType@Redfish.AllowableValues");
+    struct lks_str info = lks_bmc_json_path(action, "@Redfish.ActionInfo");
+    if (!lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
+                          lks_bmc_json_path(action, "target")))
+        try_next(u, now);
+    else if (allowed == NULL && lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_INFO, now);
+    else if (!choose_type(u, allowed))
+        try_next(u, now);
+    else if (wants_off(u, doc))
+        go_off(u, now);
+    else
+        send_reset(u, now);
+}
+
+void lks_redfish_ask_reset_info(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    lks_redfish_ask(&u->r, "GET", lks_str_from(u->reset_info), out);
+}
+
+void lks_redfish_hear_reset_info(struct lks_redfish_update *u, lks_ms now,
+                                 const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    const struct lks_doc *list = lks_doc_member(doc, "Parameters"), *allowed = NULL;
+    for (const struct lks_doc *one = list != NULL ? list->first : NULL; one != NULL;
+         one = one->next) {
+        if (lks_str_is(lks_bmc_json_text(one, "Name"), "ResetType"))
+            allowed = lks_doc_member(one, "AllowableValues");
+    }
+    if (choose_type(u, allowed))
+        send_reset(u, now);
+    else
+        try_next(u, now);
+}
+
+/* The host is drained: it is part of what was asked for, and harmless to repeat. */
+void lks_redfish_ask_reset_off(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    if (u->off_target[0] == '\0') {
+        bool read = u->off_resource[0] != '\0';
+        lks_redfish_ask(&u->r, "GET", lks_str_from(read ? u->off_resource : u->r.systems), out);
+        return;
+    }
+    lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->off_target), out);
+    struct lks_json_writer w = {.out = &out->body};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "ResetType", u->offs > OFF_LOOKS / 2 ? "ForceOff" : "GracefulShutdown");
+    lks_json_end(&w, '}');
+}
+
+/* First which system, then where its reset is, then the order itself. */
+void lks_redfish_hear_reset_off(struct lks_redfish_update *u, lks_ms now,
+                                const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    if (u->off_target[0] != '\0') {
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now + OFF_EVERY);
+        return;
+    }
+    const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    bool found;
+    if (u->off_resource[0] == '\0')
+        found = lks_redfish_keep(u->off_resource, sizeof(u->off_resource),
+                                 choose_member(u, lks_doc_member(doc, "Members")));
+    else
+        found = lks_redfish_keep(u->off_target, sizeof(u->off_target),
+                                 lks_bmc_json_path(doc, "Actions/#ComputerSystem.Reset/target"));
+    if (found)
+        lks_conversation_go(&u->r.head, LKS_RF_RESET_OFF, now);
+    else
+        try_next(u, now);
+}
+
+void lks_redfish_ask_reset(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->reset_target), out);
+    if (lks_redfish_manners(u->r.vendor)->match_any)
+        lks_http_request_header(out, "If-Match", "*");
+    struct lks_json_writer w = {.out = &out->body};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "ResetType", u->reset_type);
+    if (u->recipe < LKS_COUNT(recipes) && recipes[u->recipe].more[0] != '\0')
+        lks_json_cstr(&w, recipes[u->recipe].more, "On");
+    lks_json_end(&w, '}');
+}
+
+void lks_redfish_hear_reset(struct lks_redfish_update *u, lks_ms now,
+                            const struct lks_http_response *answer)
+{
+    if (answer->status >= 200 && answer->status <= 299)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + 2 * LKS_REDFISH_POLL);
+    else
+        refused(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0, answer);
+}
+
+/* Giving up --------------------------------------------------------------------------------- */
+
+void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->running[0] == '\0' && u->bank_count == 0) {
+        lks_redfish_end(u, now, LKS_BMC_SAME, "nothing of %s is staged", u->component);
+        return;
+    }
+    if (u->running[0] == '\0' && u->entry_cancel[0] == '\0') {
+        lks_redfish_end(u, now, LKS_BMC_REFUSED,
+                        "the service offers no way to give up what is staged; stage %s, "
+                        "which runs, over it",
+                        u->before);
+        return;
+    }
+    u->sent = LKS_RF_SENT_CANCEL;
+    u->since = now;
+    lks_redfish_keep(u->task, sizeof(u->task), lks_str_from(u->running));
+    lks_redfish_keep(u->reset_target, sizeof(u->reset_target), lks_str_from(u->entry_cancel));
+    lks_conversation_go_checkpoint(&u->r.head, LKS_RF_CANCEL, now);
+}
+
+void lks_redfish_ask_cancel(const struct lks_redfish_update *u, struct lks_http_request *out)
+{
+    if (u->task[0] != '\0') {
+        lks_redfish_ask(&u->r, "DELETE", lks_str_from(u->task), out);
+        return;
+    }
+    lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->reset_target), out);
+    lks_buf_add(&out->body, LKS_STR("{}"));
+}
+
+void lks_redfish_hear_cancel(struct lks_redfish_update *u, lks_ms now,
+                             const struct lks_http_response *answer)
+{
+    char why[LKS_REDFISH_TEXT_SIZE];
+    if (answer->status >= 200 && answer->status <= 299) {
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
+        return;
+    }
+    lks_redfish_error(answer, why);
+    lks_redfish_end(u, now, LKS_BMC_REFUSED, "it cannot be given up: %s", why);
+}

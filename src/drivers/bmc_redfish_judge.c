@@ -1,0 +1,306 @@
+/* What was found, and what follows from it. */
+#include "drivers/bmc_redfish_update.h"
+#include "drivers/bmc_version.h"
+
+#include <stdio.h>
+
+#define AGREE_EVERY  (5 * LKS_SECOND)
+#define SETTLE       (60 * LKS_SECOND) /* time to show what was applied at once */
+#define BOOT_SLACK   (5 * LKS_SECOND)  /* a start time that is computed varies a little */
+#define MINUTE       (60 * LKS_SECOND)
+#define WAIT_LEAST   10 /* minutes, for staging and for a reset */
+#define DISAGREE_MAX 3  /* walks after a failed task */
+
+/* How long to wait before each look for something that was sent and not answered. */
+static const lks_ms look_after[] = {30 * LKS_SECOND, 30 * LKS_SECOND, 60 * LKS_SECOND};
+
+size_t lks_redfish_agreeing(const struct lks_redfish_update *u)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < u->target_count; i++)
+        count +=
+            lks_bmc_version_same(lks_str_from(u->targets[i].version), lks_str_from(u->version));
+    return count;
+}
+
+size_t lks_redfish_staged_count(const struct lks_redfish_update *u)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < u->target_count; i++)
+        count += u->targets[i].staged;
+    return count;
+}
+
+/* All entries that there were, none of them missing. */
+static bool all_there(const struct lks_redfish_update *u)
+{
+    return u->target_count >= u->expected && u->target_count > 0 && u->unreadable == 0;
+}
+
+static const char *found(const struct lks_redfish_update *u)
+{
+    for (size_t i = 0; i < u->target_count; i++) {
+        if (!lks_bmc_version_same(lks_str_from(u->targets[i].version), lks_str_from(u->version)))
+            return u->targets[i].version[0] != '\0' ? u->targets[i].version : "no version";
+    }
+    return u->target_count > 0 ? u->targets[0].version : "nothing";
+}
+
+void lks_redfish_walked(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->late || u->purpose == LKS_RF_AGREE)
+        lks_redfish_judge_agree(u, now);
+    else if (u->purpose == LKS_RF_SURVEY)
+        lks_redfish_plan(u, now);
+    else
+        lks_redfish_walk_tasks(u, now);
+}
+
+void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->purpose == LKS_RF_SURVEY) {
+        u->old_known = u->old_known && u->tasks_read;
+        lks_redfish_begin_act(u, now);
+    } else {
+        lks_redfish_judge_sought(u, now);
+    }
+}
+
+/* Something was sent and not answered ------------------------------------------------------- */
+
+/* The service is asked anew from its root: it may have restarted, and we may have. */
+void lks_redfish_seek(struct lks_redfish_update *u, lks_ms now, lks_ms when)
+{
+    (void)now;
+    u->purpose = LKS_RF_SEEK;
+    u->booted_now[0] = '\0';
+    lks_conversation_go(&u->r.head, LKS_RF_ROOT, when);
+}
+
+/* Did the service start anew since before? Only a service that says when it started, or that still
+ * knows its old tasks, can prove that it did not. */
+static bool stayed_up(const struct lks_redfish_update *u)
+{
+    lks_ms then, since;
+    if (u->booted[0] != '\0' && u->booted_now[0] != '\0') {
+        if (!lks_time_parse(lks_str_from(u->booted), &then) ||
+            !lks_time_parse(lks_str_from(u->booted_now), &since))
+            return strcmp(u->booted, u->booted_now) == 0;
+        return then > since ? then - since <= BOOT_SLACK : since - then <= BOOT_SLACK;
+    }
+    return u->old_count > 0 && u->old_seen == u->old_count;
+}
+
+/* Is it proved that what was sent did not arrive? NULL: yes; else what is missing. */
+static const char *no_proof(const struct lks_redfish_update *u)
+{
+    bool forgets = lks_redfish_manners(u->r.vendor)->forgets_tasks;
+    if (!u->tasks_read || !u->old_known)
+        return "the service does not list its tasks";
+    if (!all_there(u))
+        return "not every entry of the inventory can be read";
+    if (!stayed_up(u))
+        return "the service may have restarted since, and forgotten it";
+    if (forgets && (strcmp(u->oem_state, "Idle") != 0 || strcmp(u->oem_state_now, "Idle") != 0))
+        return "the service does not say whether it took it";
+    return NULL;
+}
+
+static void send_again(struct lks_redfish_update *u, lks_ms now)
+{
+    const char *missing = no_proof(u);
+    if (missing != NULL)
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "no answer to what was sent, and it cannot be told whether it arrived: "
+                        "%s; look at the device, it has %s",
+                        missing, found(u));
+    else if (u->uploads >= LKS_REDFISH_UPLOADS_MAX || u->starts >= LKS_REDFISH_UPLOADS_MAX)
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "it was sent %u times and never arrived",
+                        u->sent == LKS_RF_SENT_START ? u->starts : u->uploads);
+    else if (u->sent == LKS_RF_SENT_START)
+        lks_redfish_send_start(u, now);
+    else
+        lks_redfish_send_upload(u, now);
+}
+
+void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
+{
+    bool begins = u->sent == LKS_RF_SENT_UPLOAD || u->sent == LKS_RF_SENT_START;
+    bool seen = lks_redfish_agreeing(u) > 0 || lks_redfish_staged_count(u) > 0;
+    if (begins && u->fresh[0] != '\0') {
+        char task[LKS_REDFISH_URI_SIZE];
+        memcpy(task, u->fresh, sizeof(task));
+        lks_redfish_follow(u, lks_str_from(task), now);
+    } else if (begins && !u->task_over && u->task[0] != '\0') {
+        lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
+    } else if (!begins || u->task_over || seen) {
+        u->task_over = true;
+        lks_redfish_after_task(u, now);
+    } else if (u->looks < LKS_COUNT(look_after)) {
+        lks_redfish_seek(u, now, now + look_after[u->looks++]);
+    } else {
+        u->looks = 0;
+        send_again(u, now);
+    }
+}
+
+/* Does the inventory agree? ----------------------------------------------------------------- */
+
+void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now)
+{
+    bool verified = u->sent == LKS_RF_SENT_UPLOAD && !u->task_failed &&
+                    strcmp(u->apply, "OnStartUpdateRequest") == 0;
+    lks_redfish_add_old(u, lks_str_from(u->task));
+    u->agreed = u->disagreed = 0;
+    u->since = now;
+    if (verified && u->act == LKS_BMC_UPDATE && lks_redfish_agreeing(u) == 0)
+        lks_redfish_send_start(u, now);
+    else
+        lks_redfish_walk(u, LKS_RF_AGREE, now);
+}
+
+/* What staging and a reset of this component may take, with room for a slow one. */
+static lks_ms allowed_time(const struct lks_redfish_update *u, bool activation)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    int64_t minutes = 0;
+    if (row != NULL)
+        minutes = 3 * (activation ? row->activate_min : row->stage_min);
+    return (lks_ms)(minutes > WAIT_LEAST ? minutes : WAIT_LEAST) * MINUTE;
+}
+
+/* The version before cannot come back where the lowest that is supported has risen above it. */
+static const char *way_back(const struct lks_redfish_update *u, char out[LKS_REDFISH_TEXT_SIZE])
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
+    out[0] = '\0';
+    if (lks_bmc_version_older(lks_str_from(u->before), lks_str_from(u->lowest), scheme))
+        snprintf(out, LKS_REDFISH_TEXT_SIZE,
+                 "; there is no way back to %.64s: the lowest version it takes is now %.64s",
+                 u->before, u->lowest);
+    return out;
+}
+
+static void done(struct lks_redfish_update *u, lks_ms now)
+{
+    char back[LKS_REDFISH_TEXT_SIZE], but[LKS_REDFISH_TEXT_SIZE + 32] = "";
+    if (u->task_failed)
+        snprintf(but, sizeof(but), "; its task had said: %s", u->why);
+    lks_redfish_end(u, now, LKS_BMC_DONE, "%zu of %zu entries of %s say %s, %d times in a row%s%s",
+                    u->target_count, u->target_count, u->component, u->version,
+                    LKS_REDFISH_AGREE_TIMES, way_back(u, back), but);
+}
+
+static void staged(struct lks_redfish_update *u, lks_ms now)
+{
+    bool shown = u->bank_count > 0;
+    lks_redfish_end(u, now, LKS_BMC_STAGED, "%s waits for its activation%s", u->version,
+                    shown ? "" : ", as its task says; the inventory shows no staged bank");
+}
+
+static void failed_task(struct lks_redfish_update *u, lks_ms now)
+{
+    size_t agreeing = lks_redfish_agreeing(u);
+    if (++u->disagreed < DISAGREE_MAX)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s",
+                        u->why, agreeing, u->target_count, u->version, found(u));
+}
+
+/* A reset was sent, and there is still another version. */
+static void judge_activated(struct lks_redfish_update *u, lks_ms now)
+{
+    bool only_acted = u->acted && u->resets == 0 && u->act != LKS_BMC_SWITCH;
+    if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else if (only_acted)
+        lks_redfish_activate(u, now);
+    else if (lks_redfish_staged_count(u) > 0 && u->resets < LKS_REDFISH_RESETS_MAX)
+        lks_redfish_activate(u, now);
+    else if (!all_there(u))
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "after the reset %zu of %zu entries of %s are to be read", u->target_count,
+                        u->expected, u->component);
+    else
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "after the reset it still runs %s and not %s",
+                        found(u), u->version);
+}
+
+/* Nobody said how the task ended. What it did may still show. */
+static void judge_lost(struct lks_redfish_update *u, lks_ms now)
+{
+    if (now - u->since < allowed_time(u, false))
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "its task vanished, %s is not to be seen anywhere, and the device has %s",
+                        u->version, found(u));
+}
+
+/* The task is over, nothing was reset yet, and not all entries agree. What is applied at once gets
+ * its time to show. */
+static void judge_applied(struct lks_redfish_update *u, lks_ms now)
+{
+    bool at_once = strcmp(u->apply, "Immediate") == 0 && u->reset_at[0] == '\0';
+    bool all_staged = u->bank_count == 0 || lks_redfish_staged_count(u) >= u->target_count;
+    if (u->task_failed)
+        failed_task(u, now);
+    else if (u->task_lost && lks_redfish_staged_count(u) == 0)
+        judge_lost(u, now);
+    else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
+        staged(u, now);
+    else if ((at_once || !all_there(u) || !all_staged) && now - u->since < SETTLE)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else if (u->act == LKS_BMC_STAGE)
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "its task is over, and what is staged is %s",
+                        u->bank_count > 0 ? u->banks[0].version : "not to be read");
+    else
+        lks_redfish_activate(u, now);
+}
+
+/* The deadline is over: what is not proved now is not known. */
+static void judge_late(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->task_failed && all_there(u))
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "%s; it has %s", u->why, found(u));
+    else
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "not finished by its deadline (%s%s); the device has %s",
+                        u->task_over ? "the task is over" : "the task is not over",
+                        u->activated > 0 ? ", the reset was sent" : "", found(u));
+}
+
+static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->bank_count == 0 || lks_redfish_staged_count(u) == 0)
+        lks_redfish_end(u, now, LKS_BMC_DONE, "nothing of %s is staged any more; it runs %s",
+                        u->component, found(u));
+    else if (now - u->since < SETTLE)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else
+        lks_redfish_end(u, now, LKS_BMC_FAILED, "%s is still staged", u->version);
+}
+
+void lks_redfish_judge_agree(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->sent == LKS_RF_SENT_CANCEL) {
+        judge_cancelled(u, now);
+        return;
+    }
+    if (all_there(u) && lks_redfish_agreeing(u) == u->target_count) {
+        if (++u->agreed >= LKS_REDFISH_AGREE_TIMES) {
+            done(u, now);
+            return;
+        }
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        return;
+    }
+    u->agreed = 0;
+    if (u->late)
+        judge_late(u, now);
+    else if (u->activated > 0)
+        judge_activated(u, now);
+    else
+        judge_applied(u, now);
+}

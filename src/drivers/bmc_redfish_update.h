@@ -1,0 +1,278 @@
+/*
+ * An update over Redfish, for drivers/bmc_redfish_*.c alone.
+ *
+ *     ROOT SERVICE MANAGER   what the service is, offers, and when it last restarted
+ *     LIST MEMBER            a walk over the inventory
+ *     TASKS TASK_LIST TASK   a walk over the tasks
+ *     PATCH UPLOAD START     what begins an update
+ *     FOLLOW                 the task it became
+ *     RESET...               activation
+ *     CANCEL                 giving up what is staged
+ *     LOGOUT
+ *
+ * Walks serve three ends (`purpose`): to choose and to refuse (SURVEY), to find out what became of
+ * something that was sent and not answered (SEEK), and to see whether the inventory agrees (AGREE).
+ *
+ * A lost answer and a restart are one case: nothing is remembered of the service, so it is asked
+ * anew; `sent` says what may have arrived. It is sent again only with proof that it did not: the
+ * service lists its tasks and none is new, nothing is staged, no version changed, and it did not
+ * restart in between, which would have let it forget. Without the proof it ends as UNKNOWN.
+ */
+#ifndef LKS_DRIVERS_BMC_REDFISH_UPDATE_H
+#define LKS_DRIVERS_BMC_REDFISH_UPDATE_H
+
+#include "drivers/bmc_redfish.h"
+
+#define LKS_REDFISH_TARGETS_MAX  64
+#define LKS_REDFISH_TASKS_MAX    256 /* that were there before; more cannot be told apart */
+#define LKS_REDFISH_UPLOADS_MAX  3
+#define LKS_REDFISH_RESETS_MAX   2
+#define LKS_REDFISH_AGREE_TIMES  3
+#define LKS_REDFISH_LISTED_MAX   ((size_t)24 << 10)
+#define LKS_REDFISH_POLL         (5 * LKS_SECOND)
+#define LKS_REDFISH_KEY_SIZE     96
+#define LKS_REDFISH_VERSION_SIZE (LKS_BMC_VERSION_MAX + 1)
+
+enum lks_redfish_step {
+    LKS_RF_ROOT,
+    LKS_RF_VERSIONS,
+    LKS_RF_SERVICE,
+    LKS_RF_MANAGERS,
+    LKS_RF_MANAGER,
+    LKS_RF_LIST,
+    LKS_RF_MEMBER,
+    LKS_RF_TASKS,
+    LKS_RF_TASK_LIST,
+    LKS_RF_TASK,
+    LKS_RF_PATCH,
+    LKS_RF_UPLOAD,
+    LKS_RF_START,
+    LKS_RF_FOLLOW,
+    LKS_RF_ACTION, /* Activate, of the entry or of the service */
+    LKS_RF_RESET_FIND,
+    LKS_RF_RESET_READ,
+    LKS_RF_RESET_INFO,
+    LKS_RF_RESET_OFF, /* some resets want the host off first */
+    LKS_RF_RESET,
+    LKS_RF_CANCEL,
+    LKS_RF_LOGOUT,
+    LKS_RF_STEP_COUNT
+};
+
+enum lks_redfish_purpose { LKS_RF_SURVEY, LKS_RF_SEEK, LKS_RF_AGREE };
+
+/* What was sent last that changes something, and may have arrived. */
+enum lks_redfish_sent {
+    LKS_RF_NOTHING,
+    LKS_RF_SENT_UPLOAD,
+    LKS_RF_SENT_START,
+    LKS_RF_SENT_RESET,
+    LKS_RF_SENT_CANCEL
+};
+
+/* How an image gets there. */
+enum lks_redfish_way {
+    LKS_RF_NO_WAY,
+    LKS_RF_MULTIPART,
+    LKS_RF_PUSH,
+    LKS_RF_FORM, /* HPE's own upload form */
+    LKS_RF_PULL,
+};
+
+/* Manners of one vendor's services. */
+enum lks_redfish_targets {
+    LKS_RF_TARGETS_LIST,    /* the entries */
+    LKS_RF_TARGETS_ONE,     /* one entry; none where there are more */
+    LKS_RF_TARGETS_RELATED, /* what the entries belong to */
+    LKS_RF_TARGETS_EMPTY,   /* an empty list */
+    LKS_RF_TARGETS_OMIT
+};
+struct lks_redfish_manners {
+    const char *vendor;
+    enum lks_redfish_targets targets;
+    const char *now, *later; /* apply times for an update and for staging */
+    const char *bios;        /* the same for host firmware; NULL: as the others */
+    bool force;              /* understands ForceUpdate */
+    bool empty_oem;          /* wants "Oem":{} */
+    bool stage_option;       /* Oem.Nvidia.UpdateOption */
+    bool preserve;           /* Oem.Supermicro, what is to be kept */
+    bool match_any;          /* wants If-Match on all that changes something */
+    bool forgets_tasks;      /* a task is gone when it is done */
+};
+const struct lks_redfish_manners *lks_redfish_manners(const char *vendor);
+
+/* An entry that is to be updated, as the last walk found it. */
+struct lks_redfish_target {
+    lks_redfish_uri uri, related;
+    char key[LKS_REDFISH_KEY_SIZE];
+    char version[LKS_REDFISH_VERSION_SIZE];
+    bool staged; /* its other bank has what is asked for */
+};
+
+struct lks_redfish_update {
+    struct lks_redfish r;
+    const struct lks_facts *facts;
+
+    /* What is asked for. */
+    enum lks_bmc_act act;
+    char component[LKS_BMC_NAME_MAX + 1];
+    char version[LKS_REDFISH_VERSION_SIZE];
+    struct lks_http_file image;
+    uint64_t image_size;
+    char image_name[LKS_BMC_NAME_MAX + 1];
+    char apply_wish[48];
+    char pull[1024];
+    bool force, one_way;
+    lks_ms deadline;
+
+    /* What survives a restart. */
+    enum lks_redfish_sent sent;
+    enum lks_redfish_way way;
+    char apply[48]; /* the apply time that was asked for */
+    uint32_t uploads, starts, resets;
+    lks_redfish_uri task;                      /* of what was sent last */
+    char before[LKS_REDFISH_VERSION_SIZE];     /* the version it had */
+    char kind[48];                             /* the class of the component; or empty */
+    size_t expected;                           /* entries that have to agree */
+    uint64_t old_tasks[LKS_REDFISH_TASKS_MAX]; /* hashes of the addresses that were listed before */
+    size_t old_count;
+    bool old_known;     /* they were listed, all of them */
+    char booted[48];    /* when the service started, as it says; or empty */
+    char oem_state[32]; /* of HPE's update service, before */
+    bool task_over, task_failed;
+    bool task_lost;                  /* it was gone, and nothing said how it ended */
+    lks_redfish_uri reset_at;        /* what the task says is to be reset; or empty */
+    char reset_type[32];             /* and how */
+    char why[LKS_REDFISH_TEXT_SIZE]; /* what a task said against it */
+    lks_ms activated;                /* when the reset was sent; 0: not yet */
+    bool acted;                      /* the action that activates was sent */
+    enum lks_bmc_outcome outcome;
+    char text[2 * LKS_REDFISH_TEXT_SIZE];
+
+    /* What the service offers. */
+    lks_redfish_uri firmware, software, multipart, push, simple, start, activate, task_list;
+    char etag[128];
+    char oem_state_now[32], booted_now[48];
+    uint64_t size_max; /* 0: it names none */
+    unsigned applies;  /* apply times it offers, a bit each; 0: it does not say */
+    bool enabled, push_targets, push_busy;
+
+    /* The walk that is going on, and what it found. */
+    enum lks_redfish_purpose purpose;
+    lks_redfish_uri page;
+    bool software_too;
+    char listed[LKS_REDFISH_LISTED_MAX]; /* addresses to be read, a line each */
+    size_t listed_len, listed_at, listed_count;
+    bool listed_over; /* there was no room for all */
+    unsigned pages;
+    struct lks_redfish_target targets[LKS_REDFISH_TARGETS_MAX];
+    size_t target_count;
+    uint64_t wanted[LKS_REDFISH_TARGETS_MAX]; /* hashes of the keys of the walk before */
+    size_t wanted_count;
+    struct {
+        char key[LKS_REDFISH_KEY_SIZE];
+        char version[LKS_REDFISH_VERSION_SIZE];
+    } banks[LKS_REDFISH_TARGETS_MAX]; /* what is staged */
+    size_t bank_count;
+    uint32_t refused_entries; /* of the component, and not to be updated */
+    uint32_t unreadable;      /* of the component */
+    char refused_why[LKS_REDFISH_TEXT_SIZE];
+    char lowest[LKS_REDFISH_VERSION_SIZE];
+    char backup[LKS_REDFISH_VERSION_SIZE];
+    lks_redfish_uri entry_activate, entry_cancel, backup_activate;
+
+    lks_redfish_uri running; /* a task that is not over */
+    lks_redfish_uri fresh;   /* a task that was not there before */
+    size_t old_seen;         /* tasks that were there before and still are */
+    bool tasks_read;
+
+    /* Where it stands in between. */
+    size_t recipe; /* of activation */
+    lks_redfish_uri reset_target, reset_info, reset_resource, off_resource, off_target;
+    unsigned offs; /* looks for the host to be off */
+    bool etag_again, patching;
+    unsigned agreed, disagreed, looks, gone;
+    unsigned task_percent;
+    lks_ms since; /* when the present wait began */
+    bool late;    /* the deadline is over; this is the last look */
+    lks_ms late_until;
+};
+
+void lks_redfish_save(const void *value, struct lks_buf *out);
+enum lks_code lks_redfish_load(void *value, struct lks_str saved, struct lks_err *err);
+
+/* Ending ------------------------------------------------------------------------------------ */
+
+void lks_redfish_end(struct lks_redfish_update *u, lks_ms now, enum lks_bmc_outcome outcome,
+                     const char *fmt, ...) LKS_PRINTF(4, 5);
+
+/* Walks ------------------------------------------------------------------------------------- */
+
+/* Walk the inventory, from its beginning, not before `when`. */
+void lks_redfish_walk(struct lks_redfish_update *u, enum lks_redfish_purpose purpose, lks_ms when);
+void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now);
+
+/* What follows a walk. */
+void lks_redfish_walked(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now);
+
+/* Plan: what the survey leads to. */
+void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now);      /* may refuse */
+void lks_redfish_begin_act(struct lks_redfish_update *u, lks_ms now); /* tasks are known */
+extern const char *const lks_redfish_way_words[];   /* by way; NULL behind the last */
+extern const char *const lks_redfish_apply_words[]; /* by bit of `applies`; the same */
+
+/* Send the image: the only way to the step UPLOAD. */
+void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now);
+
+/* Judging what was found. */
+void lks_redfish_seek(struct lks_redfish_update *u, lks_ms now, lks_ms when);
+void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_judge_agree(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now);
+size_t lks_redfish_agreeing(const struct lks_redfish_update *u);
+size_t lks_redfish_staged_count(const struct lks_redfish_update *u);
+
+/* Activation. */
+void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now);
+
+uint64_t lks_redfish_hash(struct lks_str uri);
+bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task);
+void lks_redfish_add_old(struct lks_redfish_update *u, struct lks_str task);
+void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, lks_ms when);
+
+/* What a task's body says; for answers that hold one. */
+enum lks_redfish_task_state {
+    LKS_RF_TASK_NONE,
+    LKS_RF_TASK_RUNS,
+    LKS_RF_TASK_OVER,
+    LKS_RF_TASK_FAILED
+};
+enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
+                                             const struct lks_doc *task);
+/* Whether it runs, without taking anything over from it. */
+bool lks_redfish_task_runs(const struct lks_doc *task);
+
+/* Steps, one pair each: the request, and what to make of the answer, which is never NULL. */
+typedef void lks_redfish_asker(const struct lks_redfish_update *u, struct lks_http_request *out);
+typedef void lks_redfish_hearer(struct lks_redfish_update *u, lks_ms now,
+                                const struct lks_http_response *answer);
+lks_redfish_asker lks_redfish_ask_root, lks_redfish_ask_versions, lks_redfish_ask_service,
+    lks_redfish_ask_managers, lks_redfish_ask_manager, lks_redfish_ask_list, lks_redfish_ask_member,
+    lks_redfish_ask_tasks, lks_redfish_ask_task_list, lks_redfish_ask_task, lks_redfish_ask_patch,
+    lks_redfish_ask_upload, lks_redfish_ask_start, lks_redfish_ask_follow, lks_redfish_ask_action,
+    lks_redfish_ask_reset_find, lks_redfish_ask_reset_read, lks_redfish_ask_reset_info,
+    lks_redfish_ask_reset_off, lks_redfish_ask_reset, lks_redfish_ask_cancel;
+lks_redfish_hearer lks_redfish_hear_service_root, lks_redfish_hear_versions,
+    lks_redfish_hear_service, lks_redfish_hear_managers, lks_redfish_hear_manager,
+    lks_redfish_hear_list, lks_redfish_hear_member, lks_redfish_hear_tasks,
+    lks_redfish_hear_task_list, lks_redfish_hear_task, lks_redfish_hear_patch,
+    lks_redfish_hear_upload, lks_redfish_hear_start, lks_redfish_hear_follow,
+    lks_redfish_hear_action, lks_redfish_hear_reset_find, lks_redfish_hear_reset_read,
+    lks_redfish_hear_reset_info, lks_redfish_hear_reset_off, lks_redfish_hear_reset,
+    lks_redfish_hear_cancel;
+
+#endif

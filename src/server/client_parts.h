@@ -1,0 +1,42 @@
+/* For client_thread.c and sweeper.c: what is under way. */
+#ifndef LKS_SERVER_CLIENT_PARTS_H
+#define LKS_SERVER_CLIENT_PARTS_H
+
+#include "drivers/http_talks.h"
+#include "server/threads.h"
+
+struct lks_client_job {
+    struct lks_client_job *next, *before;
+    struct lks_client_thread *client;
+    uint64_t number; /* by which calls find it again */
+    bool reading;    /* else an update */
+    struct lks_arena arena;
+    struct lks_own_endpoint at;
+    const struct lks_bmc_driver *driver;
+    struct lks_dialog *dialog; /* NULL: over, or not begun */
+    struct lks_call *call;     /* to be asked, or asked again; NULL: it is under way, or none is */
+    lks_ms again;              /* mono: when */
+    unsigned tries;
+    /* Reading. */
+    struct lks_bmc_inventory inventory;
+    bool leased;
+    /* Updating. */
+    uint64_t id;
+    struct lks_bmc_intent intent;
+    struct lks_buf saved; /* empty: nothing was */
+};
+
+/* NULL: no memory. The endpoint's texts are copied. */
+struct lks_client_job *lks_client_job_new(struct lks_client_thread *c,
+                                          const struct lks_own_endpoint *at);
+void lks_client_job_free(struct lks_client_job *job);
+
+/* Add a dialog with its endpoint, and read the secrets it needs. The line of a failure says what a
+ * person can do about it. */
+enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conversation_ops *ops,
+                              struct lks_bmc_secret *secret, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Post a call of the job's: from here on it belongs to whoever answers it. */
+void lks_client_ask(struct lks_client_job *job, struct lks_call *call);
+
+#endif

@@ -1,0 +1,142 @@
+/* Updates by management endpoints: asked for, looked at, and looked after by a person. */
+#include "server/desk.h"
+#include "server/forms.h"
+#include "server/handlers.h"
+#include "server/views.h"
+
+enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
+
+static struct lks_rec_flash wish_of(const struct lks_desk *desk, const struct lks_call *call)
+{
+    const struct lks_doc *b = call->body, *minutes = lks_doc_member(b, "minutes");
+    uint64_t act = LKS_BMC_UPDATE;
+    lks_ms wait = (lks_ms)(minutes != NULL ? minutes->number : MINUTES_DEFAULT) * 60 * LKS_SECOND;
+    if (lks_doc_text(b, "act").len > 0)
+        (void)lks_word_find(lks_bmc_act_words, lks_doc_text(b, "act"), &act);
+    return (struct lks_rec_flash){
+        .act = act,
+        .component = lks_doc_text(b, "component"),
+        .version = lks_doc_text(b, "version"),
+        .bundle = lks_doc_text(b, "bundle"),
+        .image = lks_doc_text(b, "image"),
+        .apply_time = lks_doc_text(b, "apply_time"),
+        .force = lks_schema_truth(b, &lks_ask_flash, "force"),
+        .one_way = lks_schema_truth(b, &lks_ask_flash, "one_way"),
+        .deadline = lks_engine_now(desk->engine, desk->now).wall + wait,
+    };
+}
+
+void lks_handle_flash(struct lks_desk *desk, struct lks_call *call)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLASH,
+        .name = lks_doc_text(call->body, "node"),
+        .reason = lks_doc_text(call->body, "reason"),
+        .flash = wish_of(desk, call),
+    };
+    if (!lks_desk_turn(desk, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "id", (int64_t)desk->state->next_flash - 1);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_json_end(&w, '}');
+}
+
+static void view_end(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_state_flash *f)
+{
+    lks_json_cstr(w, "outcome", lks_bmc_outcome_words[f->outcome]);
+    lks_view_time(w, "ended", f->ended);
+    lks_view_text(w, "found", lks_state_text(s, f->found));
+    lks_view_text(w, "text", lks_state_text(s, f->text));
+    if (f->outcome != LKS_BMC_OPEN)
+        lks_json_int(w, "uploads", (int64_t)f->uploads);
+    lks_view_time(w, "resolved", f->resolved);
+    lks_view_text(w, "resolved_by", lks_state_text(s, f->resolved_by));
+    lks_view_text(w, "resolved_reason", lks_state_text(s, f->resolved_reason));
+}
+
+static void view(struct lks_json_writer *w, const struct lks_state *s,
+                 const struct lks_state_flash *f)
+{
+    lks_json_int(w, "id", (int64_t)f->id);
+    lks_json_text(w, "node", lks_state_name(s, f->node));
+    lks_json_cstr(w, "act", lks_bmc_act_words[f->act]);
+    lks_json_text(w, "component", lks_state_text(s, f->component));
+    lks_view_text(w, "version", lks_state_text(s, f->version));
+    lks_view_text(w, "bundle", lks_state_text(s, f->bundle));
+    lks_view_text(w, "image", lks_state_text(s, f->image));
+    lks_view_text(w, "apply_time", lks_state_text(s, f->apply_time));
+    lks_json_bool(w, "force", f->force);
+    lks_json_bool(w, "one_way", f->one_way);
+    lks_view_time(w, "begun", f->begun);
+    lks_view_time(w, "deadline", f->deadline);
+    lks_view_text(w, "by", lks_state_text(s, f->by));
+    lks_view_text(w, "reason", lks_state_text(s, f->reason));
+    lks_view_text(w, "phase", lks_state_text(s, f->phase));
+    lks_json_int(w, "percent", f->outcome == LKS_BMC_DONE ? 100 : f->percent);
+    view_end(w, s, f);
+}
+
+/* Newest first: `after` is the number of the last one of the page before. */
+void lks_handle_flashes(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state *s = desk->state;
+    uint64_t below = UINT64_MAX, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT), next = 0;
+    int open = lks_call_truth(call, "open");
+    struct lks_str node = lks_call_text(call, "node");
+    struct lks_desk_view sight = lks_desk_sight(desk, call);
+    unsigned looked = 0;
+    if (!lks_desk_after(call, &below))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_begin(&w, "items", '[');
+    for (uint32_t i = s->flash_count; i-- > 0 && next == 0;) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (f->id >= below)
+            continue;
+        bool shown = (open < 0 || (f->outcome == LKS_BMC_OPEN) == open) &&
+                     (node.len == 0 || lks_str_eq(node, lks_state_name(s, f->node))) &&
+                     lks_desk_sees(&sight, f->node);
+        if (shown) {
+            lks_json_begin(&w, NULL, '{');
+            view(&w, s, f);
+            lks_json_end(&w, '}');
+            left--;
+        }
+        if ((left == 0 || ++looked == SCAN_MAX) && i > 0)
+            next = f->id;
+    }
+    lks_json_end(&w, ']');
+    lks_view_next(&w, next);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_flash_get(struct lks_desk *desk, struct lks_call *call)
+{
+    uint64_t id = 0;
+    const struct lks_state_flash *f = NULL;
+    if (lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        f = lks_state_flash(desk->state, id);
+    if (f == NULL) { /* its scope was looked at, so it is there */
+        lks_call_problem(call, LKS_E_NOT_FOUND, "there is no such update");
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    view(&w, desk->state, f);
+    lks_json_end(&w, '}');
+}
+
+void lks_handle_resolve(struct lks_desk *desk, struct lks_call *call)
+{
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLASH_RESOLVE,
+        .name = lks_state_name(desk->state, node),
+        .reason = lks_doc_text(call->body, "reason"),
+    };
+    lks_desk_record(desk, call, &event);
+}

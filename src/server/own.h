@@ -1,0 +1,57 @@
+/*
+ * What the daemon asks of itself: the client thread wants endpoints to read, and says what came of
+ * them and of updates. Such questions travel as calls do, so that they wait for rows to be durable
+ * and are forwarded to the controller that leads; they begin and end at the client thread, and but
+ * for readings no listener has their routes.
+ */
+#ifndef LKS_SERVER_OWN_H
+#define LKS_SERVER_OWN_H
+
+#include "server/call.h"
+
+enum lks_own_kind {
+    LKS_OWN_LEASE,  /* endpoints that are due */
+    LKS_OWN_FAILED, /* one could not be read */
+    LKS_OWN_READ,   /* what was read of one */
+    LKS_OWN_SAVED,  /* how far an update is */
+    LKS_OWN_ENDED,  /* how it ended */
+    LKS_OWN_COUNT
+};
+
+/* An endpoint, with all that is needed to talk to it. */
+struct lks_own_endpoint {
+    struct lks_str name, site, url;
+    struct lks_str trust, credentials, driver; /* as core/endpoint.h has them */
+    struct lks_str fingerprint;                /* as recorded; empty: none is */
+};
+
+struct lks_own {
+    enum lks_own_kind kind;
+    uint64_t job;           /* the client thread's number of whatever asks; 0: the sweeper */
+    struct lks_arena arena; /* owns all texts */
+    /* LEASE: how many and for how long; then which. */
+    size_t max;
+    lks_ms lasts;
+    struct lks_own_endpoint *endpoints;
+    size_t count;
+    struct lks_str name, text; /* FAILED */
+    struct lks_rec_flash_saved saved;
+    struct lks_rec_flash_ended ended;
+};
+
+/* A call of that kind; its texts are filled in by the caller, in `own->arena`. NULL: no memory. */
+struct lks_call *lks_own_call(struct lks_daemon *daemon, enum lks_own_kind kind, uint64_t job);
+void lks_own_free(struct lks_own *own);
+
+/* The readings of a node for LKS_OWN_READ: a tuple as JSON. */
+enum lks_code lks_own_readings(struct lks_call *call, struct lks_str name, struct lks_str json,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* handlers_sweep.c: leases, without a listener. */
+void lks_own_lease(struct lks_desk *desk, struct lks_call *call);
+void lks_own_failed(struct lks_desk *desk, struct lks_call *call);
+
+/* "controller:NAME", as which they ask. */
+void lks_own_identity(const struct lks_daemon *daemon, char out[LKS_CALL_IDENTITY_SIZE]);
+
+#endif
