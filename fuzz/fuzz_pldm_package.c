@@ -1,9 +1,12 @@
 /*
  * A package from a control stream. Its first byte chooses: the bytes behind it are the file, or
  * they are edits of a package that was good; checksums are made right again or left; a signature is
- * looked for at the end. Whatever is read: what parses strictly writes back to the same bytes,
- * strict and lenient differ by notes alone, and everything lies within the file.
+ * looked for at the end; or they are a recipe. Whatever is read: what parses strictly writes back
+ * to the same bytes, strict and lenient differ by notes alone, everything lies within the file, and
+ * what a recipe says is what is in the package it makes.
  */
+#include "codec/yaml.h"
+#include "pldm/package_recipe.h"
 #include "tests/packages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -13,6 +16,7 @@ enum {
     MENDED = 1 << 1,    /* with checksums that are right */
     TRAILED = 1 << 2,   /* the last bytes are a signature trailer */
     REVISION_SHIFT = 3, /* two bits */
+    RECIPE = 1 << 5,    /* the rest is YAML */
     FILE_MAX = 256 << 10,
     EDIT_BYTES = 4, /* kind, place (two bytes), value */
 };
@@ -181,11 +185,53 @@ static void check_trailer(struct lks_buf *file)
     LKS_ASSERT(lks_pldm_trailer_verify(&t, digest, NULL, &err) != LKS_OK);
 }
 
+/* ---- Recipes. ---- */
+
+/* With one byte for each file it names. */
+static void check_recipe(struct lks_pldm_recipe *r)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
+    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
+    struct lks_str images[LKS_TEST_IMAGES_MAX];
+    struct lks_err err = {0};
+    if (r->package.component_count > LKS_COUNT(images))
+        return;
+    for (size_t i = 0; i < r->wanted_count; i++) {
+        LKS_ASSERT(r->wanted[i].path.len > 0 && r->wanted[i].at != NULL);
+        if (r->wanted[i].into != NULL)
+            *r->wanted[i].into = LKS_STR("d");
+    }
+    for (size_t i = 0; i < r->package.component_count; i++)
+        images[i] = LKS_STR("i");
+    lks_buf_init(&file, FILE_MAX);
+    enum lks_code code = lks_pldm_package_build(&r->package, images, &file, &err);
+    LKS_ASSERT(code == LKS_OK || code == LKS_E_LIMIT);
+    if (code != LKS_OK)
+        return;
+    LKS_ASSERT(lks_pldm_package_open(lks_buf_view(&file), true, &p, &err) == LKS_OK);
+    LKS_ASSERT(lks_test_packages_equal(&r->package, &p));
+}
+
+static void try_recipe(struct lks_str text)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_pldm_recipe_fini) struct lks_pldm_recipe recipe = {0};
+    struct lks_err err = {0};
+    if (lks_docs_init(&docs, "recipe", &err) == LKS_OK &&
+        lks_yaml_parse(text, &docs, &err) == LKS_OK &&
+        lks_pldm_recipe_read(&docs, &recipe, &err) == LKS_OK)
+        check_recipe(&recipe);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf file = {0};
     uint8_t control = take(&data, &size);
     lks_buf_init(&file, FILE_MAX);
+    if ((control & RECIPE) != 0) {
+        try_recipe((struct lks_str){(const char *)data, size});
+        return 0;
+    }
     if ((control & FROM_GOOD) != 0)
         edit_good(&file, control, data, size);
     else

@@ -12,7 +12,8 @@
 #define STEPS_MAX     200000
 #define IMAGE_SIZE    3000
 
-void lks_bmcs_init(struct lks_bmcs *m, enum lks_bmcsim_personality personality, uint64_t seed)
+void lks_bmcs_init(struct lks_bmcs *m, enum lks_bmcsim_personality personality, uint64_t seed,
+                   uint64_t speed)
 {
     struct lks_err err = {0};
     *m = (struct lks_bmcs){.now = BEGIN};
@@ -26,7 +27,7 @@ void lks_bmcs_init(struct lks_bmcs *m, enum lks_bmcsim_personality personality, 
         .password = LKS_BMCS_PASSWORD,
         .version = "1.0.0",
         .seed = seed,
-        .speed = 1,
+        .speed = speed,
     };
     enum lks_code code = lks_bmcsim_new(&options, m->now, &m->sim, &err);
     LKS_ASSERT(code == LKS_OK);
@@ -53,7 +54,7 @@ const struct lks_bmc_driver *lks_bmcs_driver(enum lks_bmcsim_personality persona
 /* On the way -------------------------------------------------------------------------------- */
 
 /* "Name: value\r\n" becomes "name: value\n". */
-static void lower_head(struct lks_str head, struct lks_buf *out)
+void lks_bmcs_head(struct lks_str head, struct lks_buf *out)
 {
     bool name = true;
     for (size_t i = 0; i < head.len; i++) {
@@ -88,7 +89,7 @@ static void serve(struct lks_bmcs *m)
 }
 
 /* Let time go by, as far as the next thing that happens by itself, and so on. */
-static void pass(struct lks_bmcs *m, lks_ms until)
+void lks_bmcs_pass(struct lks_bmcs *m, lks_ms until)
 {
     while (m->now < until) {
         lks_ms next = lks_bmcsim_next(m->sim);
@@ -107,14 +108,14 @@ static enum lks_bmcs_mishap mishap_now(const struct lks_bmcs *m)
 }
 
 /* Put the request before the BMC, or a part of it. */
-static void deliver(struct lks_bmcs *m, const struct lks_http_request *r, bool cut,
-                    struct lks_bmcsim_reply *out)
+void lks_bmcs_deliver(struct lks_bmcs *m, const struct lks_http_request *r, bool cut,
+                      struct lks_bmcsim_reply *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf head = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     lks_buf_init(&head, LKS_HTTP_LINES_MAX);
     lks_buf_init(&body, LKS_BMCSIM_IMAGE_MAX + LKS_HTTP_BODY_MAX);
-    lower_head(lks_buf_view(&r->head), &head);
+    lks_bmcs_head(lks_buf_view(&r->head), &head);
     whole_body(m, r, &body);
     struct lks_bmcsim_request request = {
         .method = r->method,
@@ -135,24 +136,25 @@ static bool exchange(struct lks_bmcs *m, const struct lks_conversation_ops *ops,
 {
     LKS_CLEANUP(lks_bmcsim_reply_fini) struct lks_bmcsim_reply reply = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf head = {0};
+    if (talk->request.file.digest[0] != '\0' && m->uploads++ == 0)
+        m->first_upload = m->requests;
     m->requests++;
-    m->uploads += talk->request.file.digest[0] != '\0';
     enum lks_bmcs_mishap mishap = mishap_now(m);
     bool cut = mishap == LKS_BMCS_CUT || mishap == LKS_BMCS_KILL_CUT;
     lks_bmcsim_reply_init(&reply);
     lks_buf_init(&head, LKS_HTTP_LINES_MAX);
-    pass(m, m->now + ON_THE_WAY);
+    lks_bmcs_pass(m, m->now + ON_THE_WAY);
     if (mishap == LKS_BMCS_KILL_BEFORE)
         return false;
     if (mishap != LKS_BMCS_LOSE_REQUEST)
-        deliver(m, &talk->request, cut, &reply);
+        lks_bmcs_deliver(m, &talk->request, cut, &reply);
     if (mishap == LKS_BMCS_KILL_CUT || mishap == LKS_BMCS_KILL_SENT)
         return false;
     bool answered = reply.status != 0 && (mishap == LKS_BMCS_NONE || mishap == LKS_BMCS_KILL_HEARD);
-    pass(m, m->now + (answered ? reply.delay : REFUSED_AFTER));
+    lks_bmcs_pass(m, m->now + (answered ? reply.delay : REFUSED_AFTER));
     if (m->seen != NULL)
         m->seen(m->context, &talk->request, answered ? reply.status : 0);
-    lower_head(lks_buf_view(&reply.head), &head);
+    lks_bmcs_head(lks_buf_view(&reply.head), &head);
     const struct lks_http_response response = {
         .status = reply.status,
         .head = lks_buf_view(&head),
@@ -185,7 +187,7 @@ enum lks_bmcs_end lks_bmcs_run(struct lks_bmcs *m, const struct lks_conversation
             return LKS_BMCS_FAIL;
         }
         if (talk.kind == LKS_TALK_WAIT)
-            pass(m, talk.until);
+            lks_bmcs_pass(m, talk.until);
         else if (!exchange(m, ops, value, &talk))
             return LKS_BMCS_KILLED;
     }
@@ -239,7 +241,7 @@ void lks_bmcs_update(struct lks_bmcs *m, enum lks_bmcsim_personality personality
     begin(m, driver, intent, value);
     enum lks_bmcs_end end = lks_bmcs_run(m, driver->update, value);
     while (end == LKS_BMCS_KILLED) {
-        pass(m, m->now + 3 * LKS_SECOND); /* until it is started again */
+        lks_bmcs_pass(m, m->now + 3 * LKS_SECOND); /* until it is started again */
         begin(m, driver, intent, value);
         end = lks_bmcs_run(m, driver->update, value);
     }

@@ -27,10 +27,11 @@ enum lks_bmcs_mishap {
 struct lks_bmcs {
     struct lks_bmcsim *sim; /* owned */
     lks_ms now;
-    struct lks_buf image; /* what the digest stands for; empty: there is none */
-    struct lks_buf saved; /* what was made durable last */
-    unsigned requests;    /* that were to be sent, from the beginning */
-    unsigned uploads;     /* of them with a file */
+    struct lks_buf image;  /* what the digest stands for; empty: there is none */
+    struct lks_buf saved;  /* what was made durable last */
+    unsigned requests;     /* that were to be sent, from the beginning */
+    unsigned uploads;      /* of them with a file, */
+    unsigned first_upload; /* and the number of the first such */
 
     /* What goes wrong, and when. */
     enum lks_bmcs_mishap mishap;
@@ -47,8 +48,10 @@ struct lks_bmcs {
 
 enum lks_bmcs_end { LKS_BMCS_DONE, LKS_BMCS_FAIL, LKS_BMCS_KILLED, LKS_BMCS_ENDLESS };
 
-/* A BMC of `personality` whose devices have version 1.0.0. Aborts when there is no memory. */
-void lks_bmcs_init(struct lks_bmcs *m, enum lks_bmcsim_personality personality, uint64_t seed);
+/* A BMC of `personality` whose devices have version 1.0.0 and which is `speed` times as fast as one
+ * in the field. Aborts when there is no memory. */
+void lks_bmcs_init(struct lks_bmcs *m, enum lks_bmcsim_personality personality, uint64_t seed,
+                   uint64_t speed);
 void lks_bmcs_fini(struct lks_bmcs *m);
 
 /* The log-in of these BMCs. */
@@ -57,6 +60,14 @@ struct lks_bmc_secret lks_bmcs_secret(void);
 /* Run until it ends, one way or another. */
 enum lks_bmcs_end lks_bmcs_run(struct lks_bmcs *m, const struct lks_conversation_ops *ops,
                                void *value);
+
+/* The pieces of that, for whoever runs several at a time: a request, or the first `amount`
+ * thousandths of its body, before the BMC; the headers of a reply as a response has them; and time
+ * that goes by. */
+void lks_bmcs_deliver(struct lks_bmcs *m, const struct lks_http_request *r, bool cut,
+                      struct lks_bmcsim_reply *out);
+void lks_bmcs_head(struct lks_str head, struct lks_buf *out);
+void lks_bmcs_pass(struct lks_bmcs *m, lks_ms until);
 
 /* A package for `class`, as the image of an intent for it. */
 void lks_bmcs_package(struct lks_bmcs *m, enum lks_bmcsim_personality personality,

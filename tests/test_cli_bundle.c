@@ -161,6 +161,24 @@ static void test_making(void)
     CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("signed_for")) < 0);
 }
 
+/* The shipped example, beside files that pass for a vendor's. */
+static void test_example(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    static const struct row rows[] = {
+        {"built", ARGS("bundle", "build", "DIR/example/bundle.yaml", "--output", "DIR/example/out"),
+         0, "dgx-h100 2026.11 with 3 files", ""},
+        {"its versions", ARGS("bundle", "inspect", "DIR/example/out", HERE), 0, "2.0 (one way)",
+         ""},
+    };
+    read_whole("examples/bundle.yaml", &bytes);
+    lks_tree_bytes(&controller.tree, "/example/bundle.yaml", lks_buf_view(&bytes));
+    read_whole("DIR/in/sub/pack.fwpkg", &bytes);
+    lks_tree_bytes(&controller.tree, "/example/baseboard.fwpkg", lks_buf_view(&bytes));
+    lks_tree_file(&controller.tree, "/example/bios.rom", "a BIOS");
+    check_rows(rows, LKS_COUNT(rows));
+}
+
 /* The private half stands in its file and nowhere else. */
 static void test_secret(void)
 {
@@ -454,6 +472,7 @@ static void make_sources(void)
 
 static const struct lks_test tests[] = {
     {"making", test_making},
+    {"the example", test_example},
     {"the private half is not shown", test_secret},
     {"on this machine", test_local},
     {"others may write", test_others_may_write},

@@ -540,7 +540,7 @@ static bool is_in_rows(struct lks_str name)
         if (lks_str_is(name, good[i].file))
             return true;
     }
-    return false;
+    return lks_str_is(name, "bundle"); /* tests/test_cli_bundle.c builds it */
 }
 
 /* An example that no row speaks of is one that nobody tests. Its first line says what it is. */

@@ -390,6 +390,23 @@ static const struct {
     {"an empty one", "{\"signature\":\"\"}", NO_FORM},
 };
 
+/* Text that is as long as bytes would be, or begins as they do, is text. */
+static void test_looks_like_bytes(void)
+{
+    static const char base64[] =
+        "0VAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==";
+    static const char object[] =
+        "{\"signature\":\"MCACAQECAQEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==\"}";
+    struct lks_signature s = {0};
+    struct lks_err err = {0};
+    CHECK_INT(strlen(base64), 'V' + 2); /* '0' and that length: a sequence in DER */
+    CHECK_CODE(lks_signature_parse(lks_str_from(base64), &s, &err), LKS_OK);
+    CHECK_INT(s.len, LKS_SIGNATURE_BYTES);
+    CHECK_INT(strlen(object), LKS_SIGNATURE_BYTES);
+    CHECK_CODE(lks_signature_parse(lks_str_from(object), &s, &err), LKS_OK);
+    CHECK_INT(s.len, 34);
+}
+
 static void test_unread(void)
 {
     for (size_t i = 0; i < LKS_COUNT(unread); i++) {
@@ -419,6 +436,7 @@ static const struct lks_test tests[] = {
     {"wrong key", test_wrong_key},
     {"signing", test_signing},
     {"confusion", test_confusion},
+    {"looks like bytes", test_looks_like_bytes},
     {"unread", test_unread},
     {NULL, NULL},
 };

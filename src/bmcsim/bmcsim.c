@@ -19,20 +19,34 @@ lks_ms lks_bmcsim_span(const struct lks_bmcsim *b, unsigned seconds)
     return b->speed == 0 ? 0 : seconds * LKS_SECOND / b->speed;
 }
 
-static void add_units(struct lks_bmcsim *b)
+/* What a unit begins with: what was asked for its class, what it always has, or what all have. */
+static struct lks_str version_of(const struct lks_bmcsim *b, const struct lks_bmcsim_row *row,
+                                 const char *versions)
+{
+    struct lks_str rest = lks_str_from(versions != NULL ? versions : ""), item, class, version;
+    for (bool more = rest.len > 0; more;) {
+        more = lks_str_cut(rest, ',', &item, &rest);
+        if (lks_str_cut(item, '=', &class, &version) && lks_str_is(class, row->class))
+            return version;
+    }
+    return lks_str_from(row->fixed != NULL ? row->fixed : b->version);
+}
+
+static void add_units(struct lks_bmcsim *b, const struct lks_bmcsim_options *o)
 {
     for (size_t r = 0; r < b->kind->row_count; r++) {
         const struct lks_bmcsim_row *row = &b->kind->rows[r];
         for (uint8_t n = 0; n < row->count; n++) {
             struct lks_bmcsim_unit *u = &b->units[b->unit_count++];
+            struct lks_str version = version_of(b, row, o->versions);
             *u = (struct lks_bmcsim_unit){.row = row, .number = (uint8_t)(row->first + n)};
             char id[LKS_BMCSIM_ID_SIZE];
             lks_bmcsim_numbered(row->id, u->number, id);
             (void)snprintf(u->id, sizeof(u->id), "%.47s", id);
-            (void)snprintf(u->active, sizeof(u->active), "%s",
-                           row->fixed != NULL ? row->fixed : b->version);
+            (void)snprintf(u->active, sizeof(u->active), "%" LKS_STR_FMT, LKS_STR_ARG(version));
+            memcpy(u->golden, u->active, sizeof(u->golden));
             if ((row->flags & (LKS_ROW_ONE_WAY | LKS_ROW_RAISES)) != 0)
-                (void)snprintf(u->lowest, sizeof(u->lowest), "%s", b->version);
+                (void)snprintf(u->lowest, sizeof(u->lowest), "%s", u->active);
         }
     }
 }
@@ -60,7 +74,7 @@ static bool fill(struct lks_bmcsim *b, const struct lks_bmcsim_options *o, lks_m
     b->units = calloc(units, sizeof(*b->units));
     if (b->user == NULL || b->password == NULL || b->units == NULL)
         return false;
-    add_units(b);
+    add_units(b, o);
     return true;
 }
 

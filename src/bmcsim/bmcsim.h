@@ -61,7 +61,8 @@ struct lks_bmcsim_options {
     const char *name;              /* of the machine; also its serial number's base */
     const char *hardware_revision; /* "A", "B", ... */
     const char *user, *password;
-    const char *version; /* that all devices begin with: "1.0.0" */
+    const char *version;  /* that all devices begin with: "1.0.0" */
+    const char *versions; /* of single classes: "vbios=96.00.A5.00.1A,bmc=25.04"; NULL: none */
     uint64_t seed;
     uint64_t speed; /* times are divided by it; 1: as configured, 0: at once */
 };

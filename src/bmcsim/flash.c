@@ -65,14 +65,13 @@ enum lks_bmcsim_message lks_bmcsim_image_targets(struct lks_bmcsim *b,
 static enum lks_bmcsim_message judge(const struct lks_bmcsim *b, const struct lks_bmcsim_unit *u,
                                      const char *version, bool force)
 {
-    uint32_t have = lks_bmcsim_stamp(lks_str_from(u->active));
-    uint32_t new = lks_bmcsim_stamp(lks_str_from(version));
+    int order = lks_bmcsim_version_cmp(u, version, u->active);
     bool strict = (b->kind->flags & LKS_HAS_NO_DOWNGRADE) != 0 && !force;
-    if (u->lowest[0] != '\0' && new < lks_bmcsim_stamp(lks_str_from(u->lowest)))
+    if (u->lowest[0] != '\0' && lks_bmcsim_version_cmp(u, version, u->lowest) < 0)
         return LKS_MSG_VERIFICATION_FAILED;
-    if (new < have && (strict || (u->row->flags & LKS_ROW_ONE_WAY) != 0))
+    if (order < 0 && (strict || (u->row->flags & LKS_ROW_ONE_WAY) != 0))
         return LKS_MSG_STAMP_LOWER;
-    return new == have &&strict ? LKS_MSG_SKIPPED_SAME : LKS_MSG_SUCCESS;
+    return order == 0 && strict ? LKS_MSG_SKIPPED_SAME : LKS_MSG_SUCCESS;
 }
 
 /* ---- The device, as the update agent meets it ---- */

@@ -1,5 +1,6 @@
 #include "bmcsim/parts.h"
 #include "codec/digest.h"
+#include "codec/version.h"
 #include "pldm/bytes.h"
 #include "pldm/package.h"
 
@@ -107,6 +108,13 @@ uint32_t lks_bmcsim_stamp(struct lks_str version)
         stamp = stamp << 8 | (uint32_t)number;
     }
     return stamp;
+}
+
+int lks_bmcsim_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b)
+{
+    enum lks_version_scheme scheme =
+        strcmp(u->row->class, "vbios") == 0 ? LKS_VERSION_VBIOS : LKS_VERSION_FIRMWARE;
+    return lks_version_cmp(lks_str_from(a), lks_str_from(b), scheme);
 }
 
 /* ---- Packages ---- */

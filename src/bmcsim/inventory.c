@@ -37,7 +37,7 @@ static const char *bank_version(const struct lks_bmcsim *b, const struct lks_bmc
     case LKS_SIM_BACKUP:
         return u->backup[0] != '\0' || !twins ? u->backup : "Not Present";
     case LKS_SIM_GOLDEN:
-        return b->version;
+        return u->golden;
     case LKS_SIM_ACTIVE:
         break;
     }

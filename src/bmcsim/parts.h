@@ -181,8 +181,9 @@ struct lks_bmcsim_unit { /* one device */
     char active[LKS_BMCSIM_VERSION_SIZE];
     char staged[LKS_BMCSIM_VERSION_SIZE];
     char backup[LKS_BMCSIM_VERSION_SIZE];
-    char lowest[LKS_BMCSIM_VERSION_SIZE];
-    lks_ms activated; /* when the activation that goes on ends */
+    char golden[LKS_BMCSIM_VERSION_SIZE]; /* what it began with */
+    char lowest[LKS_BMCSIM_VERSION_SIZE]; /* empty: it does not say */
+    lks_ms activated;                     /* when the activation that goes on ends */
     uint32_t flashes, begun, activations;
 };
 
@@ -460,6 +461,7 @@ enum lks_bmcsim_seal lks_bmcsim_image_check(struct lks_str image, const char *cl
 void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *class,
                          uint8_t out[16]);
 uint16_t lks_bmcsim_row_component(const char *class);
-uint32_t lks_bmcsim_stamp(struct lks_str version); /* versions in their order */
+uint32_t lks_bmcsim_stamp(struct lks_str version); /* for PLDM; plain versions in their order */
+int lks_bmcsim_version_cmp(const struct lks_bmcsim_unit *u, const char *a, const char *b);
 
 #endif

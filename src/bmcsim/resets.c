@@ -1,4 +1,5 @@
 #include "bmcsim/parts.h"
+#include "codec/version.h"
 
 #include <stdio.h>
 
@@ -110,7 +111,7 @@ static void interrupted(struct lks_bmcsim *b, struct lks_bmcsim_unit *u)
     if ((u->row->flags & LKS_ROW_SINGLE) != 0) {
         u->staged[0] = '\0';
         if ((u->row->flags & LKS_ROW_RECOVERS) != 0)
-            copy_version(u->active, b->version);
+            copy_version(u->active, u->golden);
         else
             u->bricked = true;
     } else if (lks_rng_percent(&b->rng, 50)) {
@@ -125,8 +126,8 @@ static void take_over(struct lks_bmcsim_unit *u)
 {
     bool single = (u->row->flags & LKS_ROW_SINGLE) != 0;
     copy_version(u->backup, single ? "" : u->active);
-    uint32_t before = lks_bmcsim_stamp(lks_str_from(u->active)) >> 24;
-    uint32_t after = lks_bmcsim_stamp(lks_str_from(u->staged)) >> 24;
+    int before = lks_version_major(lks_str_from(u->active));
+    int after = lks_version_major(lks_str_from(u->staged));
     copy_version(u->active, u->staged);
     u->staged[0] = '\0';
     u->activations++;

@@ -243,7 +243,7 @@ enum lks_code lks_cmd_bmc_trust(struct lks_cli *cli, const struct lks_args *args
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_bmc_at at;
     struct lks_str accepted = lks_args_str(args, "--accept");
-    if (lks_bmc_at_url(cli, args, &at, err) != LKS_OK)
+    if (lks_bmc_at_url(args, &at, err) != LKS_OK || lks_bmc_at_state(cli, args, &at, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--accept") && !lks_digest_valid(accepted))
         return lks_fail(err, LKS_E_USAGE, "--accept: it is 'sha256:' and 64 hexadecimal digits");

@@ -48,11 +48,16 @@ struct lks_bmc_at {
     struct lks_bmc_secret secret;
 };
 
-/* The address and the state folder, as options say; nothing is read yet. */
-enum lks_code lks_bmc_at_url(struct lks_cli *cli, const struct lks_args *args,
-                             struct lks_bmc_at *out, struct lks_err *err) LKS_MUST_CHECK;
+/* Its address; nothing else. */
+enum lks_code lks_bmc_at_url(const struct lks_args *args, struct lks_bmc_at *out,
+                             struct lks_err *err) LKS_MUST_CHECK;
 
-/* With how it is known, who we are, and the driver. DENIED where nothing says how to know it. */
+/* Where its files are: --state, or the default. */
+enum lks_code lks_bmc_at_state(const struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_bmc_at *at, struct lks_err *err) LKS_MUST_CHECK;
+
+/* With how it is known, who we are, and the driver. The state folder is only looked for where no
+ * option says how it is known. DENIED where nothing says how to know it. */
 enum lks_code lks_bmc_at_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_bmc_at *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_bmc_at_fini(struct lks_bmc_at *at);

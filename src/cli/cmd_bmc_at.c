@@ -36,10 +36,10 @@ static void name_files(const char *url, char out[LKS_CURL_URL_MAX + 1])
     out[n] = '\0';
 }
 
-enum lks_code lks_bmc_at_url(struct lks_cli *cli, const struct lks_args *args,
-                             struct lks_bmc_at *out, struct lks_err *err)
+enum lks_code lks_bmc_at_url(const struct lks_args *args, struct lks_bmc_at *out,
+                             struct lks_err *err)
 {
-    const char *given = args->positional[0], *state = lks_args_get(args, "--state");
+    const char *given = args->positional[0];
     *out = (struct lks_bmc_at){0};
     if (strlen(given) > LKS_CURL_URL_MAX)
         return lks_fail(err, LKS_E_USAGE, "an address of more than %d characters",
@@ -51,9 +51,16 @@ enum lks_code lks_bmc_at_url(struct lks_cli *cli, const struct lks_args *args,
     }
     name_files(out->url, out->name);
     out->peer.url = out->url;
+    return LKS_OK;
+}
+
+enum lks_code lks_bmc_at_state(const struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_bmc_at *at, struct lks_err *err)
+{
+    const char *state = lks_args_get(args, "--state");
     if (state != NULL)
-        return lks_path_absolute(out->state, state, err);
-    return lks_path_state(cli, "", out->state, err);
+        return lks_path_absolute(at->state, state, err);
+    return lks_path_state(cli, "", at->state, err);
 }
 
 enum lks_code lks_bmc_at_path(const struct lks_bmc_at *at, const char *folder, const char *suffix,
@@ -98,8 +105,8 @@ enum lks_code lks_bmc_at_write(const struct lks_bmc_at *at, const char *folder, 
 /* Who --------------------------------------------------------------------------------------- */
 
 /* What 'bmc trust' kept, unless an option says it. */
-static enum lks_code find_trust(const struct lks_args *args, struct lks_bmc_at *at,
-                                struct lks_err *err)
+static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_bmc_at *at, struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     at->peer.ca = lks_args_get(args, "--ca");
@@ -109,6 +116,8 @@ static enum lks_code find_trust(const struct lks_args *args, struct lks_bmc_at *
                         "--fingerprint: it is 'sha256:' and 64 hexadecimal digits");
     if (at->peer.ca != NULL || at->peer.fingerprint != NULL)
         return LKS_OK;
+    if (lks_bmc_at_state(cli, args, at, err) != LKS_OK)
+        return err->code;
     enum lks_code code = lks_bmc_at_read(at, "endpoints", "json", &docs, err);
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_DENIED,
@@ -129,7 +138,7 @@ enum lks_code lks_bmc_at_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_bmc_at *out, struct lks_err *err)
 {
     const char *credentials = lks_args_get(args, "--credentials");
-    if (lks_bmc_at_url(cli, args, out, err) != LKS_OK || find_trust(args, out, err) != LKS_OK)
+    if (lks_bmc_at_url(args, out, err) != LKS_OK || find_trust(cli, args, out, err) != LKS_OK)
         return err->code;
     out->driver = lks_bmc_driver(lks_args_str(args, "--driver"));
     if (out->driver == NULL)

@@ -391,7 +391,8 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
     const struct lks_bundle_artifact *artifact = NULL;
     FILE *out = lks_args_has(args, "--json") ? cli->err : cli->out;
     if (choose_act(args, &u->intent.act, err) != LKS_OK ||
-        lks_bmc_at_open(cli, args, u->at, err) != LKS_OK)
+        lks_bmc_at_open(cli, args, u->at, err) != LKS_OK ||
+        lks_bmc_at_state(cli, args, u->at, err) != LKS_OK)
         return err->code;
     if (lks_args_has(args, "--bundle") && take_bundle(cli, args, u, b, &artifact, err) != LKS_OK)
         return err->code;

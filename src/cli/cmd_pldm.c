@@ -513,7 +513,7 @@ enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *ar
 {
     LKS_CLEANUP(lks_pldm_file_fini) struct lks_pldm_file f = {0};
     struct checks checks = {.verified = true};
-    struct lks_pin pin;
+    struct lks_pin pin = {0};
     const char *key = lks_args_get(args, "--key");
     if (key != NULL && read_pin(key, &pin, err) != LKS_OK)
         return err->code;

@@ -20,9 +20,9 @@ static enum lks_code choose_place(struct lks_cli *cli, const struct lks_args *ar
                                   char dir[PATH_MAX], struct lks_err *err)
 {
     const char *state = lks_args_get(args, "--state");
-    const char *socket = LKS_REMOTE_DEFAULT + strlen("unix:");
-    *local = state != NULL ||
-             (!lks_args_has(args, "--server") && cli->server == NULL && access(socket, F_OK) != 0);
+    static const char address[] = LKS_REMOTE_DEFAULT;
+    *local = state != NULL || (!lks_args_has(args, "--server") && cli->server == NULL &&
+                               access(&address[strlen("unix:")], F_OK) != 0);
     if (!*local)
         return LKS_OK;
     if (lks_remote_unused(args, err) != LKS_OK)

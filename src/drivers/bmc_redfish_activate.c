@@ -101,6 +101,7 @@ static void send_reset(struct lks_redfish_update *u, lks_ms now)
     u->sent = LKS_RF_SENT_RESET;
     u->activated = now;
     u->resets++;
+    u->reset_heard = false;
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_RESET, now);
 }
 
@@ -370,7 +371,8 @@ void lks_redfish_ask_reset(const struct lks_redfish_update *u, struct lks_http_r
 void lks_redfish_hear_reset(struct lks_redfish_update *u, lks_ms now,
                             const struct lks_http_response *answer)
 {
-    if (answer->status >= 200 && answer->status <= 299)
+    u->reset_heard = answer->status >= 200 && answer->status <= 299;
+    if (u->reset_heard)
         lks_redfish_walk(u, LKS_RF_AGREE, now + 2 * LKS_REDFISH_POLL);
     else
         refused(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0, answer);

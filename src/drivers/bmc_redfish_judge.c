@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #define AGREE_EVERY  (5 * LKS_SECOND)
+#define LOOK_EVERY   (10 * LKS_SECOND) /* while it does not agree */
 #define SETTLE       (60 * LKS_SECOND) /* time to show what was applied at once */
 #define BOOT_SLACK   (5 * LKS_SECOND)  /* a start time that is computed varies a little */
 #define MINUTE       (60 * LKS_SECOND)
@@ -202,7 +203,7 @@ static void failed_task(struct lks_redfish_update *u, lks_ms now)
 {
     size_t agreeing = lks_redfish_agreeing(u);
     if (++u->disagreed < DISAGREE_MAX)
-        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else
         lks_redfish_end(u, now, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s",
                         u->why, agreeing, u->target_count, u->version, found(u));
@@ -213,15 +214,19 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 {
     bool only_acted = u->acted && u->resets == 0 && u->act != LKS_BMC_SWITCH;
     if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
-        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (only_acted)
         lks_redfish_activate(u, now);
-    else if (lks_redfish_staged_count(u) > 0 && u->resets < LKS_REDFISH_RESETS_MAX)
-        lks_redfish_activate(u, now);
+    else if ((lks_redfish_staged_count(u) > 0 || !u->reset_heard) && all_there(u) &&
+             u->resets < LKS_REDFISH_RESETS_MAX)
+        lks_redfish_activate(u, now); /* it did not happen, for all we know: no flash is repeated */
     else if (!all_there(u))
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "after the reset %zu of %zu entries of %s are to be read", u->target_count,
                         u->expected, u->component);
+    else if (!u->reset_heard && u->resets > 0)
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "no answer to a reset, and it runs %s and not %s",
+                        found(u), u->version);
     else
         lks_redfish_end(u, now, LKS_BMC_FAILED, "after the reset it still runs %s and not %s",
                         found(u), u->version);
@@ -231,7 +236,7 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 static void judge_lost(struct lks_redfish_update *u, lks_ms now)
 {
     if (now - u->since < allowed_time(u, false))
-        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "its task vanished, %s is not to be seen anywhere, and the device has %s",
@@ -251,7 +256,7 @@ static void judge_applied(struct lks_redfish_update *u, lks_ms now)
     else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
         staged(u, now);
     else if ((at_once || !all_there(u) || !all_staged) && now - u->since < SETTLE)
-        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (u->act == LKS_BMC_STAGE)
         lks_redfish_end(u, now, LKS_BMC_FAILED, "its task is over, and what is staged is %s",
                         u->bank_count > 0 ? u->banks[0].version : "not to be read");
@@ -277,7 +282,7 @@ static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_DONE, "nothing of %s is staged any more; it runs %s",
                         u->component, found(u));
     else if (now - u->since < SETTLE)
-        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else
         lks_redfish_end(u, now, LKS_BMC_FAILED, "%s is still staged", u->version);
 }

@@ -47,6 +47,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_int(&w, "activated", (int64_t)u->activated);
     lks_json_int(&w, "outcome", (int64_t)u->outcome);
     lks_json_bool(&w, "acted", u->acted);
+    lks_json_bool(&w, "reset_heard", u->reset_heard);
     lks_json_bool(&w, "task_over", u->task_over);
     lks_json_bool(&w, "task_failed", u->task_failed);
     lks_json_bool(&w, "task_lost", u->task_lost);
@@ -118,6 +119,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->activated = activated;
     u->outcome = (enum lks_bmc_outcome)outcome;
     u->acted = lks_bmc_json_true(doc, "acted");
+    u->reset_heard = lks_bmc_json_true(doc, "reset_heard");
     u->task_over = lks_bmc_json_true(doc, "task_over");
     u->task_failed = lks_bmc_json_true(doc, "task_failed");
     u->task_lost = lks_bmc_json_true(doc, "task_lost");

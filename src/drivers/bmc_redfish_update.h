@@ -146,6 +146,7 @@ struct lks_redfish_update {
     char why[LKS_REDFISH_TEXT_SIZE]; /* what a task said against it */
     lks_ms activated;                /* when the reset was sent; 0: not yet */
     bool acted;                      /* the action that activates was sent */
+    bool reset_heard;                /* the reset was sent and answered */
     enum lks_bmc_outcome outcome;
     char text[2 * LKS_REDFISH_TEXT_SIZE];
 

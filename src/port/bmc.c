@@ -41,7 +41,6 @@ static void add_item(const struct lks_bmc_item *item, struct lks_tuple *out)
     lks_tuple_add(out, &(struct lks_reading){
                            .name = lks_str_from(name),
                            .of = known && item->of.len > 0 ? item->of : item->id,
-                           .part = item->software_id,
                            .state = measured ? LKS_MEASURED : LKS_UNMEASURED,
                            .value = measured ? item->version : LKS_STR("it names no version"),
                            .evidence = item->uri,

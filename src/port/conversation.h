@@ -61,8 +61,8 @@ struct lks_conversation_ops {
 
     /* Make the best of the answer, or of none (NULL): go, retry, end or fail. */
     void (*hear)(void *value, lks_ms now, const struct lks_http_response *answer);
-    /* It hears of busy peers (429, 503) and of other 5xx too, which otherwise are a retry of the step
-     * and no answer: how long to be patient with a peer that restarts depends on the step. */
+    /* It hears of busy peers (429, 503) and of other 5xx too, which otherwise are a retry of the
+     * step and no answer: how long to be patient with a peer that restarts depends on the step. */
     bool hears_all;
 
     /* What has to survive, as one line of JSON, and back into a value that was begun with the same

@@ -275,6 +275,18 @@ static enum lks_code take_json(struct lks_str text, struct lks_signature *s, str
     return LKS_OK;
 }
 
+/* A signature's bytes are never all text: DER has the bytes of its tags, and 64 bytes of chance are
+ * not text either. Base64 that begins as DER does, on the other hand, is there. */
+static bool is_text(struct lks_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if ((c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t')
+            return false;
+    }
+    return true;
+}
+
 enum lks_code lks_signature_parse(struct lks_str text, struct lks_signature *out,
                                   struct lks_err *err)
 {
@@ -282,12 +294,10 @@ enum lks_code lks_signature_parse(struct lks_str text, struct lks_signature *out
     if (text.len > LKS_SIGNATURE_TEXT_MAX)
         return lks_fail(err, LKS_E_LIMIT, "signature: at most %zu bytes", LKS_SIGNATURE_TEXT_MAX);
     struct lks_str bare = stripped(text);
-    bool raw = text.len == LKS_SIGNATURE_BYTES ||
-               (text.len > 0 && (unsigned char)text.ptr[0] == DER_SEQUENCE &&
-                text.len >= DER_LEAST && (size_t)(unsigned char)text.ptr[1] + 2 == text.len);
-    enum lks_code code = raw                                  ? take_bytes(text, &s, err)
-                         : bare.len > 0 && bare.ptr[0] == '{' ? take_json(bare, &s, err)
-                                                              : take_base64(text, &s, err);
+    bool json = bare.len > 0 && bare.ptr[0] == '{';
+    enum lks_code code = !is_text(text) ? take_bytes(text, &s, err)
+                         : json         ? take_json(bare, &s, err)
+                                        : take_base64(text, &s, err);
     if (code != LKS_OK)
         return code;
     *out = s;

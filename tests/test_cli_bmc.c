@@ -1,0 +1,565 @@
+/* bmc inventory, trust and update, against lockstep-bmcsim. */
+#include "bmcsim/bmcsim.h"
+#include "tests/bmcd.h"
+#include "tests/liar.h"
+#include "tests/run_cli.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORDS = 14, WORD = 256, WAIT_MS = 20000, IMAGE = 512 << 10, BMCS = 2 };
+
+/* The BMCs are as fast as can be; our own clock only so much that a slow machine keeps up. */
+#define SIM_SPEED "20000"
+#define SPEED     "--speed=600"
+#define DEADLINE  "--deadline=10000"
+
+static struct bmcd sim;
+static char urls[BMCS][BMCD_URL_MAX];
+
+/* Words --------------------------------------------------------------------------------------- */
+
+/* A word of a row: DIR, URL, URL2, LOGIN stand for what they are here. */
+static const char *fill(const char *word, char out[WORD])
+{
+    const struct {
+        const char *name, *value;
+    } names[] = {{"URL2", urls[1]}, {"URL", urls[0]}, {"LOGIN", sim.login}, {"DIR", sim.tree.path}};
+    size_t n = 0;
+    out[0] = '\0';
+    for (const char *c = word; *c != '\0' && n + 1 < WORD;) {
+        const char *value = NULL;
+        for (size_t i = 0; value == NULL && i < LKS_COUNT(names); i++) {
+            if (strncmp(c, names[i].name, strlen(names[i].name)) == 0) {
+                value = names[i].value;
+                c += strlen(names[i].name);
+            }
+        }
+        n += (size_t)(value != NULL ? snprintf(out + n, WORD - n, "%s", value)
+                                    : snprintf(out + n, WORD - n, "%c", *c++));
+    }
+    return out;
+}
+
+static struct lks_run run_words(const char *const *words)
+{
+    char storage[WORDS][WORD];
+    const char *args[WORDS + 1] = {0};
+    for (size_t i = 0; i < WORDS && words[i] != NULL; i++)
+        args[i] = fill(words[i], storage[i]);
+    return lks_run(args);
+}
+
+struct row {
+    const char *name;
+    const char *words[WORDS];
+    int exit;
+    const char *out, *err;
+};
+
+static void check_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lks_test_case("%s", rows[i].name);
+        struct lks_run run = run_words(rows[i].words);
+        CHECK_INT(run.exit, rows[i].exit);
+        CHECK_HAS(run.out, rows[i].out);
+        CHECK_HAS(run.err, rows[i].err);
+        CHECK(lks_str_find(run.out, lks_str_from(sim.password)) < 0);
+        CHECK(lks_str_find(run.err, lks_str_from(sim.password)) < 0);
+        lks_run_fini(&run);
+    }
+}
+
+/* A text of the JSON that a command answers with, which has the members that help names. */
+static void answer_text(const char *command, const char *const *words, const char *key,
+                        char out[WORD])
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_run run = run_words(words);
+    const struct lks_doc *doc = lks_run_json(&run, &docs);
+    out[0] = '\0';
+    CHECK_INT(run.exit, 0);
+    if (CHECK(doc != NULL)) {
+        lks_run_check_members(command, doc);
+        snprintf(out, WORD, "%" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(doc, key)));
+    }
+    lks_run_fini(&run);
+}
+
+/* What is so, whatever anybody answers: a device of the first BMC. */
+static bool truth(const char *id, struct lks_str *active, int64_t *flashes, struct lks_docs *docs)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, LKS_DOC_BYTES_MAX);
+    CHECK_INT(bmcd_control(&sim, "GET", "/bmcs/bmc0001", NULL, &text), 200);
+    if (!CHECK(lks_docs_init(docs, "truth", &err) == LKS_OK &&
+               lks_json_parse(lks_buf_view(&text), docs, &err) == LKS_OK))
+        return false;
+    const struct lks_doc *devices = lks_doc_member(docs->first, "devices");
+    for (const struct lks_doc *d = devices != NULL ? devices->first : NULL; d != NULL;
+         d = d->next) {
+        const struct lks_doc *count = lks_doc_member(d, "flashes");
+        if (!lks_str_is(lks_doc_text(d, "id"), id) || count == NULL)
+            continue;
+        *active = lks_doc_text(d, "active");
+        *flashes = count->number;
+        return true;
+    }
+    return CHECK(false);
+}
+
+static void check_truth(const char *active, int64_t flashes)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_str is = {0};
+    int64_t count = 0;
+    if (!truth("bmc_active", &is, &count, &docs))
+        return;
+    CHECK_STR(is, active);
+    CHECK_INT(count, flashes);
+}
+
+/* Trust and inventory ----------------------------------------------------------------------- */
+
+#define STATE "--state=DIR/state"
+#define WHO   "--credentials=file:LOGIN"
+#define OTHER "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+static const struct row before_trust[] = {
+    {"nothing is known",
+     {"bmc", "inventory", "URL", STATE, WHO},
+     5,
+     "",
+     "'lockstep bmc trust https://"},
+    {"nobody to ask", {"bmc", "trust", "URL", STATE}, 2, "fingerprint  sha256:", "--accept FP"},
+    {"another was accepted",
+     {"bmc", "trust", "URL", STATE, "--accept", OTHER},
+     1,
+     "",
+     "which is not"},
+    {"no fingerprint", {"bmc", "trust", "URL", STATE, "--accept", "x"}, 2, "", "--accept"},
+    {"no address", {"bmc", "trust", "127.0.0.1", STATE}, 2, "", "https://HOST"},
+    {"nobody there", {"bmc", "trust", "https://127.0.0.1:1", STATE}, 4, "", "cannot connect"},
+    {"what is there", {"bmc", "trust", "URL", STATE, "--yes"}, 0, "from now on", ""},
+    {"again, by another spelling", {"bmc", "trust", "URL/", STATE}, 0, "that is kept", ""},
+    {"another one", {"bmc", "trust", "URL2", STATE, "--yes"}, 0, "from now on", ""},
+};
+
+static const struct row inventories[] = {
+    {"a table", {"bmc", "inventory", "URL", STATE, WHO}, 0, "bmc_active", ""},
+    {"one of another kind", {"bmc", "inventory", "URL2", STATE, WHO}, 0, "HGX_FW_GPU_SXM_8", ""},
+    {"unknown ones too", {"bmc", "inventory", "URL", STATE, WHO}, 0, "of unknown class", ""},
+    {"by its authority",
+     {"bmc", "inventory", "URL", "--ca=DIR/bmcs/ca.pem", WHO},
+     0,
+     "bmc_active",
+     ""},
+    {"by another key",
+     {"bmc", "inventory", "URL", "--fingerprint", OTHER, WHO},
+     5,
+     "",
+     "another key"},
+    {"by no fingerprint",
+     {"bmc", "inventory", "URL", "--fingerprint=x", WHO},
+     2,
+     "",
+     "--fingerprint"},
+    {"nobody says who we are", {"bmc", "inventory", "URL", STATE}, 5, "", "--credentials"},
+    {"a wrong password",
+     {"bmc", "inventory", "URL", STATE, "--credentials=file:DIR/wrong"},
+     5,
+     "",
+     "401"},
+    {"a password itself",
+     {"bmc", "inventory", "URL", STATE, "--credentials=root:pw"},
+     3,
+     "",
+     "by reference"},
+    {"no such driver", {"bmc", "inventory", "URL", STATE, WHO, "--driver=ipmi"}, 2, "", "redfish"},
+    {"nobody there",
+     {"bmc", "inventory", "https://127.0.0.1:1", "--fingerprint", OTHER},
+     4,
+     "",
+     "cannot connect"},
+};
+
+static void test_trust(void)
+{
+    char shown[WORD];
+    const char *look[WORDS] = {"bmc", "trust", "URL", STATE, "--json"};
+    answer_text("bmc trust", look, "fingerprint", shown);
+    CHECK_HAS(lks_str_from(shown), "sha256:");
+    check_rows(before_trust, LKS_COUNT(before_trust));
+}
+
+static void test_inventory(void)
+{
+    char url[WORD];
+    lks_tree_file(&sim.tree, "/wrong", "admin:wrong\n");
+    CHECK(chmod(fill("DIR/wrong", url), 0600) == 0);
+    check_rows(inventories, LKS_COUNT(inventories));
+    const char *words[WORDS] = {"bmc", "inventory", "URL2", STATE, WHO, "--json"};
+    answer_text("bmc inventory", words, "url", url);
+    CHECK_STR(lks_str_from(url), urls[1]);
+}
+
+/* Updates ------------------------------------------------------------------------------------ */
+
+/* DIR/bundle-VERSION: an image for the BMC itself. */
+static void make_bundle(const char *version)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    struct lks_err err = {0};
+    char text[WORD], output[WORD];
+    lks_buf_init(&package, (size_t)2 * IMAGE);
+    CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &package, &err),
+               LKS_OK);
+    lks_tree_bytes(&sim.tree, "/src/bmc.fwpkg", lks_buf_view(&package));
+    snprintf(text, sizeof(text),
+             "lockstep: 1\nkind: Bundle\nname: fw\nversion: \"%s\"\nfiles:\n"
+             "  - file: bmc.fwpkg\n    component: bmc\n",
+             version);
+    lks_tree_file(&sim.tree, "/src/bundle.yaml", text);
+    snprintf(output, sizeof(output), "--output=DIR/bundle-%s", version);
+    const char *build[WORDS] = {"bundle", "build", "DIR/src", output, "--sign=DIR/site.key"};
+    struct lks_run run = run_words(build);
+    CHECK_STR(run.err, "");
+    lks_run_fini(&run);
+}
+
+static const struct row no_updates[] = {
+    {"nothing to install", {"bmc", "update", "URL", STATE, WHO}, 2, "", "--bundle"},
+    {"two things at once",
+     {"bmc", "update", "URL", STATE, WHO, "--stage", "--switch"},
+     2,
+     "",
+     "one of"},
+    {"of what", {"bmc", "update", "URL", STATE, WHO, "--switch"}, 2, "", "--component"},
+    {"no bundle", {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/nothing"}, 3, "", "nothing"},
+    {"nobody trusts its signer",
+     {"bmc", "update", "URL", "--state=DIR/other", "--fingerprint", OTHER, WHO,
+      "--bundle=DIR/bundle-2.0.0"},
+     1,
+     "",
+     "trust add"},
+    {"not for this",
+     {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0", "--component=bios"},
+     3,
+     "",
+     "bios"},
+    {"nobody to ask",
+     {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0"},
+     2,
+     "from       1.0.0",
+     "--yes"},
+    {"not who it should be",
+     {"bmc", "update", "URL", STATE, "--fingerprint", OTHER, WHO, "--yes",
+      "--bundle=DIR/bundle-2.0.0"},
+     5,
+     "",
+     "another key"},
+    {"nobody there",
+     {"bmc", "update", "https://127.0.0.1:1", STATE, "--fingerprint", OTHER, "--yes",
+      "--bundle=DIR/bundle-2.0.0"},
+     4,
+     "",
+     "cannot connect"},
+    {"nothing staged",
+     {"bmc", "update", "URL", STATE, WHO, "--yes", "--activate", "--component=bmc"},
+     1,
+     "",
+     "nothing is staged"},
+};
+
+#define UPDATE(version)                                                                            \
+    {                                                                                              \
+        "bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-" version, "--yes", SPEED,        \
+            DEADLINE                                                                               \
+    }
+
+static const struct row updates[] = {
+    {"done", UPDATE("2.0.0"), 0, "done: bmc", "100 %"},
+    {"nothing to do", UPDATE("2.0.0"), 0, "same: bmc", ""},
+    {"an older one", UPDATE("1.5.0"), 1, "refused: bmc", ""},
+};
+
+static void test_no_update(void)
+{
+    const struct row prepare[] = {
+        {"a key", {"trust", "key", "site", "--output=DIR/site.key"}, 0, "", ""},
+        {"is pinned",
+         {"trust", "add", "site", "DIR/site.key.pub", STATE, "--reason=test"},
+         0,
+         "",
+         ""},
+    };
+    check_rows(prepare, LKS_COUNT(prepare));
+    make_bundle("1.5.0");
+    make_bundle("2.0.0");
+    check_rows(no_updates, LKS_COUNT(no_updates));
+    check_truth("1.0.0", 0);
+}
+
+static void test_update(void)
+{
+    char outcome[WORD];
+    check_rows(updates, LKS_COUNT(updates));
+    check_truth("2.0.0", 1);
+    const char *again[WORDS] = {
+        "bmc",   "update", "URL",    STATE,   WHO, "--bundle=DIR/bundle-2.0.0",
+        "--yes", SPEED,    DEADLINE, "--json"};
+    answer_text("bmc update", again, "outcome", outcome);
+    CHECK_STR(lks_str_from(outcome), "same");
+}
+
+/* Interrupted -------------------------------------------------------------------------------- */
+
+static void checkpoint_path(const char *suffix, char out[WORD])
+{
+    struct lks_str host, port, rest = lks_str_from(urls[0] + strlen("https://"));
+    CHECK(lks_str_cut(rest, ':', &host, &port));
+    snprintf(out, WORD, "%s/state/updates/%" LKS_STR_FMT "_%" LKS_STR_FMT ".%s", sim.tree.path,
+             LKS_STR_ARG(host), LKS_STR_ARG(port), suffix);
+}
+
+/* The program itself, with what it says in DIR/said. */
+static pid_t spawn(const char *const *words, const char *server)
+{
+    char storage[WORDS][WORD], said[WORD];
+    char *argv[WORDS + 2] = {storage[0]};
+    snprintf(storage[0], WORD, "lockstep");
+    for (size_t i = 0; i + 1 < WORDS && words[i] != NULL; i++)
+        argv[i + 1] = (char *)(uintptr_t)fill(words[i], storage[i + 1]);
+    (void)fill("DIR/said", said);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    int fd = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (server != NULL)
+        setenv("LOCKSTEP_SERVER", server, 1);
+    if (fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0 && dup2(fd, STDERR_FILENO) >= 0)
+        execv(LKS_CLI_PROGRAM, argv);
+    _exit(127);
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+/* Wait for its first checkpoint, and `more` then; and end it. Its status as waitpid() has it. */
+static int interrupt(pid_t pid, long more, int how)
+{
+    char path[WORD];
+    int status = -1;
+    checkpoint_path("json", path);
+    for (int i = 0; access(path, F_OK) != 0 && i < WAIT_MS; i++)
+        pause_ms(1);
+    pause_ms(more);
+    kill(pid, how);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static void said_text(struct lks_buf *out)
+{
+    char path[WORD];
+    struct lks_err err = {0};
+    lks_buf_init(out, LKS_DOC_BYTES_MAX);
+    CHECK_CODE(lks_file_read_plain(fill("DIR/said", path), out, &err), LKS_OK);
+}
+
+/* However far it came, the same command finishes it, and nothing is flashed twice. */
+static const struct {
+    const char *version;
+    long more;
+    int how;
+} ends[] = {
+    {"3.0.0", 0, SIGKILL},
+    {"4.0.0", 40, SIGKILL},
+    {"5.0.0", 5, SIGINT},
+};
+
+static void check_interrupted(size_t i, char bundle[WORD])
+{
+    const char *words[WORDS] = {"bmc",  "update", "URL", STATE,   WHO,
+                                bundle, "--yes",  SPEED, DEADLINE};
+    char path[WORD];
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    lks_test_case("%s after %ld ms", ends[i].version, ends[i].more);
+    int status = interrupt(spawn(words, NULL), ends[i].more, ends[i].how);
+    said_text(&said);
+    checkpoint_path("json", path);
+    bool open = access(path, F_OK) == 0;
+    CHECK(open || ends[i].more > 0);
+    if (open && ends[i].how == SIGINT) {
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        CHECK_HAS(lks_buf_view(&said), "the same command goes on with it");
+    }
+    if (open) { /* nothing else is begun before */
+        const char *other[WORDS] = {"bmc",      "update",          "URL",  STATE, WHO,
+                                    "--switch", "--component=bmc", "--yes"};
+        struct lks_run run = run_words(other);
+        CHECK_INT(run.exit, 1);
+        CHECK_HAS(run.err, "another update has not ended");
+        lks_run_fini(&run);
+    }
+    struct lks_run run = run_words(words);
+    CHECK_INT(run.exit, 0);
+    CHECK_HAS(run.out, open ? "going on with" : "");
+    lks_run_fini(&run);
+    CHECK(access(path, F_OK) != 0);
+    check_truth(ends[i].version, (int64_t)i + 2);
+}
+
+static void test_interrupted(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(ends); i++) {
+        char bundle[WORD];
+        make_bundle(ends[i].version);
+        snprintf(bundle, sizeof(bundle), "--bundle=DIR/bundle-%s", ends[i].version);
+        check_interrupted(i, bundle);
+    }
+}
+
+/* What is in the way --------------------------------------------------------------------------- */
+
+static void test_unknown(void)
+{
+    char path[WORD];
+    struct lks_err err = {0};
+    const struct row row = {"a person has to look first", UPDATE("2.0.0"), 1, "", "has to look"};
+    checkpoint_path("unknown", path);
+    CHECK_CODE(lks_file_replace(path, LKS_STR("{}\n"), &err), LKS_OK);
+    check_rows(&row, 1);
+    CHECK(unlink(path) == 0);
+}
+
+static void test_locked(void)
+{
+    char path[WORD];
+    const struct row row = {"another one runs", UPDATE("2.0.0"), 1, "", "runs already"};
+    checkpoint_path("lock", path);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
+    check_rows(&row, 1);
+    close(fd);
+}
+
+/* lockstepd's answer decides, where there is one. */
+static const struct {
+    const char *name, *items;
+    int exit;
+    const char *says;
+} managers[] = {
+    {"it manages it", "{\"node\":\"n1\",\"managed\":true,\"changing\":false}", 1, "belongs to n1"},
+    {"within a change", "{\"node\":\"n1\",\"managed\":true,\"changing\":true}", 0, "same: bmc"},
+    {"it does not know it", "", 0, "same: bmc"},
+};
+
+static void test_managed(void)
+{
+    const char *words[WORDS] = UPDATE("5.0.0");
+    for (size_t i = 0; i < LKS_COUNT(managers); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, said = {0};
+        char path[WORD], server[WORD + 8];
+        int status = -1;
+        lks_test_case("%s", managers[i].name);
+        lks_buf_init(&answer, WORD * 2);
+        lks_buf_addf(&answer,
+                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+                     "\r\n{\"items\":[%s]}",
+                     strlen(managers[i].items) + strlen("{\"items\":[]}"), managers[i].items);
+        struct lks_liar liar = {.turns = {{LKS_LIAR_CLOSE, lks_buf_view(&answer)}},
+                                .turn_count = 1,
+                                .path = fill("DIR/manager", path)};
+        lks_liar_start(&liar);
+        snprintf(server, sizeof(server), "unix:%s", path);
+        pid_t pid = spawn(words, server);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        said_text(&said);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == managers[i].exit);
+        CHECK_HAS(lks_buf_view(&said), managers[i].says);
+        lks_liar_fini(&liar);
+        unlink(path);
+    }
+}
+
+/* Another certificate: nothing is said to whoever shows it, until a person takes it. */
+static void test_changed(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char shown[WORD];
+    const struct row refused[] = {
+        {"nothing is sent", {"bmc", "inventory", "URL", STATE, WHO}, 5, "", "nothing was sent"},
+        {"nor updated", UPDATE("2.0.0"), 5, "", "another key"},
+        {"a yes is not enough", {"bmc", "trust", "URL", STATE, "--yes"}, 1, "", "--accept sha256:"},
+    };
+    lks_buf_init(&answer, LKS_DOC_BYTES_MAX);
+    CHECK_INT(
+        bmcd_control(&sim, "POST", "/bmcs/bmc0001/fault", "{\"fault\":\"certificate\"}", &answer),
+        200);
+    check_rows(refused, LKS_COUNT(refused));
+    const char *look[WORDS] = {"bmc", "trust", "URL", "--state=DIR/other", "--json"};
+    answer_text("bmc trust", look, "fingerprint", shown);
+    const char *accept[WORDS] = {"bmc", "trust", "URL", STATE, "--accept", shown};
+    struct lks_run run = run_words(accept);
+    CHECK_INT(run.exit, 0);
+    lks_run_fini(&run);
+    const struct row again = {
+        "it is known again", {"bmc", "inventory", "URL", STATE, WHO}, 0, "bmc", ""};
+    check_rows(&again, 1);
+}
+
+static void test_begin(void)
+{
+    static const char *const options[] = {"--count", "2", "--personality", "openbmc,hgx", "--speed",
+                                          SIM_SPEED, NULL};
+    lks_run_now = (int64_t)time(NULL);
+    bmcd_init(&sim);
+    LKS_ASSERT(bmcd_start(&sim, LKS_BMCSIM_PROGRAM, options));
+    for (size_t i = 0; i < BMCS; i++)
+        bmcd_url(&sim, i, urls[i]);
+}
+
+static void test_end(void)
+{
+    CHECK_INT(bmcd_stop(&sim), 0);
+    bmcd_fini(&sim);
+}
+
+static const struct lks_test tests[] = {
+    {"BMCs start", test_begin},
+    {"trust", test_trust},
+    {"inventory", test_inventory},
+    {"updates that are not begun", test_no_update},
+    {"an update", test_update},
+    {"interrupted", test_interrupted},
+    {"an update nobody knows the end of", test_unknown},
+    {"two at once", test_locked},
+    {"an endpoint that is managed", test_managed},
+    {"another certificate", test_changed},
+    {"they end", test_end},
+    {0},
+};
+
+int main(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* nobody is there to be asked */
+    signal(SIGPIPE, SIG_IGN);
+    LKS_ASSERT(null >= 0 && dup2(null, STDIN_FILENO) >= 0);
+    return lks_test_main(tests);
+}
