@@ -54,7 +54,7 @@ docs: build ## write the reference pages anew from the tables
 
 bench: $(RELEASE)/build.ninja ## measure, each figure beside its rival; PARTS="journal agent" for some
 	@tools/setup.sh bench
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent bench/bench)
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim bench/bench)
 	@$(RELEASE)/bench/bench $(PARTS)
 
 fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
@@ -72,7 +72,7 @@ portable: $(PORTABLE)/build.ninja ## build-portable/lockstep and lockstep-agent 
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-helper)
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim lockstep-helper)
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

@@ -29,6 +29,7 @@ static const struct part {
     {"beats", "heartbeats over mutual TLS, the server on one core", bench_beats},
     {"drift", "a million nodes against a stack", bench_drift},
     {"agent", "the agent on a node", bench_agent},
+    {"sweep", "firmware inventories of 1,000 BMCs over TLS, the client alone", bench_sweep},
     {"pldm", "a firmware package, verified", bench_pldm},
 };
 

@@ -15,6 +15,7 @@ void bench_admit(struct lks_table *t);    /* may this job start */
 void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
 void bench_drift(struct lks_table *t);    /* a fleet against a stack */
 void bench_agent(struct lks_table *t);    /* what a node pays */
+void bench_sweep(struct lks_table *t);    /* inventories of many BMCs */
 void bench_pldm(struct lks_table *t);     /* verifying a firmware package */
 
 #endif

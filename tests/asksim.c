@@ -175,7 +175,7 @@ struct lks_bmcsim_device lks_asksim_device(const struct lks_asksim *s, const cha
         if (lks_str_is(d.class, class) && n-- == 0)
             return d;
     }
-    LKS_ASSERT(!"a device of this class");
+    LKS_ASSERT(false); /* there is no such device */
     return d;
 }
 

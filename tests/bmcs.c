@@ -104,7 +104,8 @@ static enum lks_bmcs_mishap mishap_now(const struct lks_bmcs *m)
     unsigned number = m->requests - 1;
     if (m->lose_all && number >= m->at)
         return LKS_BMCS_LOSE_REQUEST;
-    return m->mishap != LKS_BMCS_NONE && number == m->at ? m->mishap : LKS_BMCS_NONE;
+    bool now = m->at_upload ? m->uploads > 0 : number == m->at;
+    return now ? m->mishap : LKS_BMCS_NONE;
 }
 
 /* Put the request before the BMC, or a part of it. */

@@ -35,7 +35,8 @@ struct lks_bmcs {
 
     /* What goes wrong, and when. */
     enum lks_bmcs_mishap mishap;
-    unsigned at;     /* the number of the request */
+    unsigned at;     /* the number of the request, */
+    bool at_upload;  /* or else the first with a file */
     unsigned amount; /* thousandths */
     bool lose_all;   /* from there on nothing arrives */
 

@@ -128,6 +128,24 @@ const struct lks_test_deed lks_test_life[] = {
     {31000, R(JOB, job, T("job-7"), T("n[1-2]"), T(SHA_3), T("team/train:1"), T("slurm"), WHY)},
     {32000, R(OBSERVED, observed, T("train"), LKS_BAR_DRIFT, 5, 2)},
     {32000, R(OBSERVED, observed, T("train"), LKS_BAR_STALE, 0, 1)},
+    {33000, R(KEY_PINNED, key_pinned, T("vendor"), T("ed25519:a"), KIM, WHY)},
+    {33000, R(KEY_PINNED, key_pinned, T("site"), T("ed25519:b"), KIM, WHY)},
+    {33000, R(KEY_GONE, key_gone, T("vendor"), KIM, WHY)},
+    {33500, R(BUNDLE, bundle, T(SHA_1), T("hgx"), T("25.02"), T(SHA_1), T("site"), T(SHA_3),
+              T(SHA_2), true, KIM)},
+    {33500, R(BUNDLE, bundle, T(SHA_2), T("old"), T("24.11"), T(SHA_2), T("vendor"), T(SHA_3),
+              T(SHA_2), false, KIM)},
+    {33600, R(BUNDLE_REVOKED, bundle_revoked, T(SHA_2), T("user:ann"), WHY)},
+    {34000, R(ENDPOINT, endpoint, T("n1"), T(SHA_1), KIM, WHY)},
+    {34000, R(ENDPOINT, endpoint, T("n2"), T(SHA_2), KIM, WHY)},
+    {34100, R(FLASH, flash, 1, T("n1"), LKS_BMC_UPDATE, T("bmc"), T("1.4.2"), T(SHA_1), T(SHA_2),
+              4096, T("bmc.fwpkg"), T("OnReset"), false, true, 90000000, KIM, WHY)},
+    {34100, R(FLASH, flash, 2, T("n2"), LKS_BMC_STAGE, T("bios"), T("2.0"), T(SHA_1), T(SHA_2),
+              4096, T("bios.rom"), T(""), true, false, 90000000, KIM, WHY)},
+    {34200, R(FLASH_SAVED, flash_saved, 1, T("{\"task\":1}"), T("uploading"), 40)},
+    {34300, R(FLASH_SAVED, flash_saved, 2, T("{\"task\":2}"), T("waiting"), 60)},
+    {35000, R(FLASH_ENDED, flash_ended, 2, T("n2"), LKS_BMC_UNKNOWN, T("1.9"), T("no answer"), 1)},
+    {36000, R(FLASH_RESOLVED, flash_resolved, 2, T("n2"), KIM, WHY)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);
@@ -200,6 +218,8 @@ void lks_test_live(struct lks_store *store, size_t count, const struct lks_key *
         const struct lks_store_blob *blob = NULL;
         if (r->kind == LKS_RECORD_FLEET || r->kind == LKS_RECORD_PUBLISHED)
             blob = &lks_test_life_blobs[0];
+        if (r->kind == LKS_RECORD_BUNDLE)
+            blob = &lks_test_life_blobs[lks_str_is(r->bundle.manifest, SHA_2)];
         if (r->kind == LKS_RECORD_TUPLE || r->kind == LKS_RECORD_OUTBAND)
             blob = &lks_test_life_blobs[1];
         bool sign = (i + 1) % LKS_TEST_HEAD_EVERY == 0 || i + 1 == count;

@@ -3,6 +3,7 @@
 #include "tests/asksim.h"
 #include "tests/test.h"
 
+#include <malloc.h>
 #include <stdio.h>
 
 #define NONE ((struct lks_str){0})
@@ -489,6 +490,23 @@ static void test_idle(void)
     }
 }
 
+/* Thousands live in one process: what one takes, with a session. */
+static void test_memory(void)
+{
+    enum { MANY = 50 };
+    static struct lks_asksim sims[MANY];
+    size_t before = mallinfo2().uordblks;
+    for (size_t i = 0; i < MANY; i++) {
+        lks_asksim_open(&sims[i], LKS_BMCSIM_HGX, 1);
+        CHECK_INT(login(&sims[i]), 201);
+        lks_bmcsim_reply_fini(&sims[i].reply);
+        lks_docs_fini(&sims[i].docs);
+    }
+    CHECK((mallinfo2().uordblks - before) / MANY < (size_t)32 << 10);
+    for (size_t i = 0; i < MANY; i++)
+        lks_asksim_close(&sims[i]);
+}
+
 static void test_metadata(void)
 {
     LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
@@ -508,6 +526,7 @@ int main(void)
         {"sessions", test_sessions},
         {"expiry by fault", test_expiry_by_fault},
         {"idle", test_idle},
+        {"memory", test_memory},
         {"metadata", test_metadata},
         {0},
     };

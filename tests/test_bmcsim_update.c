@@ -432,6 +432,36 @@ static void test_openbmc_staged_entry(void)
     CHECK_STR(lks_asksim_text(&s, "FirmwareVersion"), "1.0.0");
 }
 
+/* What is staged can be given up, and what ran before made to run again. */
+static void test_openbmc_banks(void)
+{
+    LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+    lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
+    lks_asksim_package(&s, "bios", "1.1.0", BYTES, &package);
+    const char *restart = V1 "/Systems/system/Actions/ComputerSystem.Reset";
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(lks_asksim_push(&s, "{}", lks_buf_view(&package)), 202);
+        lks_asksim_wait(&s, HOUR);
+        if (i == 0)
+            CHECK_INT(lks_asksim_post(&s, INV "bios_staged/Actions/SoftwareInventory.Cancel", "{}"),
+                      204);
+        CHECK_INT(lks_asksim_post(&s, restart, "{\"ResetType\":\"ForceRestart\"}"), 204);
+        lks_asksim_wait(&s, HOUR);
+        CHECK_STR(lks_asksim_device(&s, "bios", 0).active, i == 0 ? "1.0.0" : "1.1.0");
+    }
+    CHECK_INT(lks_asksim_get(&s, INV "bios_backup"), 200);
+    CHECK_STR(lks_asksim_text(&s, "Version"), "1.0.0");
+    CHECK_STR(lks_asksim_text(&s, "Active"), "false");
+    CHECK_INT(lks_asksim_post(&s, INV "bios_backup/Actions/SoftwareInventory.Cancel", "{}"), 404);
+    CHECK_INT(lks_asksim_post(&s, INV "bios_backup/Actions/SoftwareInventory.Activate", "{}"), 204);
+    CHECK_INT(lks_asksim_post(&s, restart, "{\"ResetType\":\"ForceRestart\"}"), 204);
+    lks_asksim_wait(&s, HOUR);
+    CHECK_STR(lks_asksim_device(&s, "bios", 0).active, "1.0.0");
+    CHECK_STR(lks_asksim_device(&s, "bios", 0).backup, "1.1.0");
+    CHECK_INT(lks_asksim_device(&s, "bios", 0).flashes, 2);
+}
+
 static const struct version_rule {
     const char *name;
     enum lks_bmcsim_personality personality;
@@ -696,6 +726,7 @@ int main(void)
         {"OpenBMC: monitor", test_openbmc_monitor},
         {"OpenBMC: push", test_openbmc_push},
         {"OpenBMC: staged entry", test_openbmc_staged_entry},
+        {"OpenBMC: banks", test_openbmc_banks},
         {"version rules", test_version_rules},
         {"HGX: stage only", test_hgx_stage_only},
         {"HGX: one bad component", test_hgx_one_bad},

@@ -265,6 +265,10 @@ static void test_outband(void)
     CHECK_HAS(lks_asked(&a, &e),
               "out-of-band node=g1 by=kim reason=an update of its firmware begins\nflash id=1");
     CHECK_INT(a.state.nodes[lks_fleet_node(&a, "g1")].outband, 0);
+    struct lks_tuple tuple = {.node = LKS_STR("g1")};
+    e = (struct lks_event){
+        .kind = LKS_EVENT_OUTBAND, .name = LKS_STR("g1"), .outband = {.tuple = &tuple}};
+    CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is under way");
 }
 
 static struct lks_event saved(uint64_t id, struct lks_str text, struct lks_str phase,

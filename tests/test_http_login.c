@@ -33,7 +33,7 @@ static const struct {
     {"a program that fails", "exec:DIR/x", "#!/bin/sh\necho 'root:" SECRET "'\nexit 3\n", 0700,
      LKS_E_UNAVAILABLE, "printed no credentials"},
     {"a program that does not end saying", "exec:DIR/x", "#!/bin/sh\nexec cat /dev/zero\n", 0700,
-     LKS_E_UNAVAILABLE, "printed no credentials"},
+     LKS_E_LIMIT, "printed no credentials"},
     {"no variable", "env:LKS_X", NULL, 0, LKS_E_NOT_FOUND, "LKS_X is not set"},
     {"nothing in it", "file:DIR/x", "", 0600, LKS_E_INVALID, "USER:PASSWORD"},
     {"no password", "file:DIR/x", "root:\n", 0600, LKS_E_INVALID, "USER:PASSWORD"},

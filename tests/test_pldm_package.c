@@ -318,6 +318,35 @@ static void names_lead_back(void)
     CHECK_INT(value, 7);
 }
 
+static const struct {
+    struct lks_pldm_descriptor descriptor;
+    const char *text;
+} descriptor_rows[] = {
+    {{LKS_PLDM_PCI_VENDOR, LKS_STR_C("\xde\x10")}, "10de"},
+    {{LKS_PLDM_PCI_REVISION, LKS_STR_C("\x0a")}, "0a"},
+    {{LKS_PLDM_IANA, LKS_STR_C("\x47\x16\x00\x00")}, "5703"},
+    {{LKS_PLDM_IANA, LKS_STR_C("\x47\x16")}, "4716"}, /* not as long as it should be */
+    {{LKS_PLDM_UUID, LKS_STR_C("0123456789abcdef")}, "30313233-3435-3637-3839-616263646566"},
+    {{LKS_PLDM_ACPI_VENDOR, LKS_STR_C("NVDA")}, "NVDA"},
+    {{LKS_PLDM_ACPI_VENDOR, LKS_STR_C("\x1b[2J")}, "1b5b324a"},
+    {{LKS_PLDM_IEEE_COMPANY, LKS_STR_C("\xa1\xb2\xc3")}, "a1b2c3"},
+    {{LKS_PLDM_VENDOR_DEFINED, LKS_STR_C("\x01\x03SKUA1")}, "SKU=A1"},
+    {{LKS_PLDM_VENDOR_DEFINED, LKS_STR_C("\x01\x03SKU\x12\x00")}, "SKU=0x1200"},
+    {{LKS_PLDM_VENDOR_DEFINED, LKS_STR_C("\x01\x09SKU")}, "0109534b55"},
+    {{0x0200, LKS_STR_C("\x01\xff")}, "01ff"},
+};
+
+static void descriptors_become_text(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(descriptor_rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_test_case("%s", descriptor_rows[i].text);
+        lks_buf_init(&text, FILE_MAX);
+        lks_pldm_descriptor_text(&descriptor_rows[i].descriptor, &text);
+        CHECK_STR(lks_buf_view(&text), descriptor_rows[i].text);
+    }
+}
+
 static void vendor_values_split(void)
 {
     struct lks_pldm_vendor v = {0};
@@ -440,6 +469,7 @@ int main(void)
         {"a record is for devices that have all its descriptors", record_matches_device},
         {"strings become text that prints", strings_become_text},
         {"names lead back to what they name", names_lead_back},
+        {"descriptors become text as people write them", descriptors_become_text},
         {"a vendor's descriptor is a title and data", vendor_values_split},
         {"one pass knows all digests and checksums", pass_sums_up},
         {"an image of two components is hashed for both", pass_knows_shared_images},

@@ -239,6 +239,16 @@ static void test_repeated(void)
     CHECK_INT(ask_from(&s, AGENT, &m), 0);
     CHECK_INT(ask_from(&s, AGENT, &m), 0);
     CHECK_INT(s.d.parts[0].begun, 1);
+    lks_test_case("an echo that comes when it would be carried out");
+    struct lks_pldm_message cancel = request(LKS_PLDM_CANCEL_UPDATE_COMPONENT);
+    cancel.instance = 28;
+    CHECK_INT(ask_from(&s, AGENT, &cancel), 0);
+    CHECK_INT(ask_from(&s, AGENT, &m), -1);
+    CHECK_INT(s.d.parts[0].begun, 1);
+    m.instance = 27;
+    CHECK_INT(ask_from(&s, AGENT, &m), 0);
+    CHECK_INT(s.d.parts[0].begun, 2);
+    m.instance = 30;
     lks_test_case("with another instance it is another command");
     m.instance = 29;
     CHECK_INT(ask_from(&s, AGENT, &m), LKS_PLDM_CC_INVALID_STATE);
@@ -274,7 +284,7 @@ static void test_answers(void)
         struct lks_str bytes = {0};
         struct scene s;
         uint8_t peer;
-        struct lks_pldm_message m;
+        struct lks_pldm_message m = {0};
         lks_test_case("%s", answers[i].name);
         lks_buf_init(&answer, BUFFER_MAX);
         bring_to(&s, LKS_PLDM_DOWNLOAD);

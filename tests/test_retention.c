@@ -412,6 +412,34 @@ static void test_a_trim_leaves_a_chain_that_verifies(void)
     }
 }
 
+/* Its row goes, and with its state its bytes stay. */
+static void test_a_trim_leaves_the_manifest_of_a_bundle(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_lived(false);
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0}, kept = {0};
+    struct lks_store_tail tail = {0};
+    struct lks_store_blob blob = {.bytes = LKS_STR("the manifest of a bundle")};
+    struct lks_err err = {0};
+    uint64_t through = 0;
+    CHECK_CODE(lks_digest_text(blob.bytes, blob.digest, &err), LKS_OK);
+    struct lks_record record = {
+        .kind = LKS_RECORD_BUNDLE,
+        .bundle = {.digest = lks_str_from(blob.digest), .manifest = lks_str_from(blob.digest)}};
+    lks_test_append_record(&w.store, 23000, &record, &blob, &w.key);
+    fold_ok(&w, &state);
+    CHECK_CODE(w.store.ops->tail(w.store.self, &tail, &err), LKS_OK);
+    lks_buf_init(&bytes, BYTES_MAX);
+    lks_buf_init(&kept, BYTES_MAX);
+    CHECK_CODE(lks_journal_pack_signed(&state, tail.hash, &w.key, &bytes, &err), LKS_OK);
+    CHECK_CODE(w.store.ops->snapshot_put(w.store.self, tail.seq, lks_buf_view(&bytes), &err),
+               LKS_OK);
+    CHECK_CODE(lks_journal_trim(&w.store, &w.key, 24000, 90000, BY, &through, &err), LKS_OK);
+    CHECK_INT(through, tail.seq);
+    CHECK_CODE(w.store.ops->blob(w.store.self, blob.digest, &kept, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&kept), "the manifest of a bundle");
+}
+
 static void test_a_trim_does_not_remove_what_shows_a_fault(void)
 {
     static const struct {
@@ -606,7 +634,8 @@ static int write_golden(const char *dir)
 
 /* Journals as programs of their time wrote them. In the first, kinds that have more fields by now
  * are of version 1. */
-static const char *const golden_dirs[] = {"tests/golden/journal-1", "tests/golden/journal-2"};
+static const char *const golden_dirs[] = {"tests/golden/journal-1", "tests/golden/journal-2",
+                                          "tests/golden/journal-3"};
 
 static void read_golden(const char *dir, unsigned file, struct lks_buf *out)
 {
@@ -718,6 +747,8 @@ static const struct lks_test tests[] = {
     {"retention: witnesses from before a repair are explained by it",
      test_witnesses_from_before_a_repair_are_explained_by_it},
     {"retention: a trim leaves a chain that verifies", test_a_trim_leaves_a_chain_that_verifies},
+    {"retention: a trim leaves the manifest of a bundle",
+     test_a_trim_leaves_the_manifest_of_a_bundle},
     {"retention: a trim does not remove what shows a fault",
      test_a_trim_does_not_remove_what_shows_a_fault},
     {"retention: what a trim leaves can still be damaged",

@@ -109,7 +109,8 @@ static void activated(void *ctx)
 
 static bool cancel(void *ctx, const struct lks_fd_update *u)
 {
-    (void)ctx, (void)u;
+    struct lks_test_device *d = ctx;
+    d->cancels += u == NULL;
     return false;
 }
 

@@ -24,7 +24,7 @@ struct lks_test_device {
     struct lks_fd *fd;
     struct lks_fd_activation activation;
     lks_ms verify_takes, apply_takes;
-    unsigned activations, activated;
+    unsigned activations, activated, cancels;
     bool out_of_order; /* a write was not where the last one ended */
     struct lks_buf package_data;
 };

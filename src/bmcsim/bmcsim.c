@@ -58,7 +58,7 @@ static bool fill(struct lks_bmcsim *b, const struct lks_bmcsim_options *o, lks_m
     b->personality = o->personality;
     for (size_t r = 0; r < b->kind->row_count; r++)
         units += b->kind->rows[r].count;
-    LKS_ASSERT(units <= LKS_BMCSIM_DEVICES_MAX);
+    LKS_ASSERT(units > 0 && units <= LKS_BMCSIM_DEVICES_MAX);
     b->now = now;
     b->due = LKS_BMCSIM_NEVER;
     b->speed = o->speed;
@@ -188,6 +188,8 @@ void lks_bmcsim_ask(struct lks_bmcsim *b, lks_ms now, const struct lks_bmcsim_re
         return;
     lks_bmcsim_route(&call);
     lks_bmcsim_plan(b);
+    if (strcmp(request->method, "HEAD") == 0)
+        lks_buf_truncate(&out->body, 0);
     if (lks_bmcsim_dropped(b))
         out->status = 0;
     const struct lks_bmcsim_trouble *slow = lks_bmcsim_trouble(b, LKS_FAULT_SLOW, NULL);

@@ -73,8 +73,9 @@ static void name_entry(const struct lks_bmcsim *b, const struct lks_bmcsim_unit 
     } else if ((b->kind->flags & LKS_HAS_VERSION_IDS) != 0) {
         (void)snprintf(e->id, sizeof(e->id), "%s-%s-%.40s__%.60s",
                        e->current ? "Current" : dell[e->bank], u->row->software_id, e->version, id);
-    } else if (e->bank == LKS_SIM_STAGED && lks_str_ends(lks_str_from(id), "_active")) {
-        (void)snprintf(e->id, sizeof(e->id), "%.*s_staged", (int)(strlen(id) - 7), id);
+    } else if (e->bank != LKS_SIM_ACTIVE && lks_str_ends(lks_str_from(id), "_active")) {
+        (void)snprintf(e->id, sizeof(e->id), "%.*s_%s", (int)(strlen(id) - 7), id,
+                       e->bank == LKS_SIM_STAGED ? "staged" : "backup");
     } else {
         (void)snprintf(e->id, sizeof(e->id), "%s%.100s", twin[e->bank], id);
     }
@@ -190,6 +191,50 @@ static void entry_status(struct lks_bmcsim_call *c, const struct lks_bmcsim_unit
     lks_bmcsim_status(&c->w, state, u->bricked ? "Critical" : "OK");
 }
 
+/* Which bank it is, and what can be done with it: what is staged is given up, what ran before is
+ * made to run again. */
+static void entry_bank(struct lks_bmcsim_call *c, const struct lks_bmcsim_entry *e)
+{
+    lks_json_bool(&c->w, "Active", e->bank == LKS_SIM_ACTIVE);
+    lks_json_bool(&c->w, "Staged", e->bank == LKS_SIM_STAGED);
+    if (e->bank == LKS_SIM_ACTIVE)
+        return;
+    const char *action = e->bank == LKS_SIM_STAGED ? "Cancel" : "Activate";
+    char key[64];
+    (void)snprintf(key, sizeof(key), "#SoftwareInventory.%s", action);
+    lks_json_begin(&c->w, "Actions", '{');
+    lks_json_begin(&c->w, key, '{');
+    lks_bmcsim_textf(&c->w, "target", "%" LKS_STR_FMT "/Actions/SoftwareInventory.%s",
+                     LKS_STR_ARG(c->path), action);
+    lks_json_end(&c->w, '}');
+    lks_json_end(&c->w, '}');
+}
+
+void lks_bmcsim_post_entry(struct lks_bmcsim_call *c)
+{
+    struct lks_bmcsim_entry e;
+    bool found = find(c->b, c->arg[0], &e);
+    struct lks_bmcsim_unit *u = found ? &c->b->units[e.unit] : NULL;
+    bool cancel =
+        found && e.bank == LKS_SIM_STAGED && lks_str_is(c->arg[1], "SoftwareInventory.Cancel");
+    bool back =
+        found && e.bank == LKS_SIM_BACKUP && lks_str_is(c->arg[1], "SoftwareInventory.Activate");
+    if (!cancel && !back) {
+        lks_bmcsim_error(c, 404, LKS_MSG_NOT_FOUND, "Action", "asked for");
+    } else if (u->activating || lks_bmcsim_unit_written(c->b, u)) {
+        lks_bmcsim_error(c, 409, LKS_MSG_IN_USE, NULL, NULL);
+    } else if (cancel) {
+        u->staged[0] = '\0';
+        lks_bmcsim_tasks_activated(c->b, e.unit, false);
+        lks_bmcsim_success(c, 204);
+    } else { /* the other bank is what the next reset starts from */
+        u->held = false;
+        memcpy(u->staged, u->backup, sizeof(u->staged));
+        u->backup[0] = '\0';
+        lks_bmcsim_success(c, 204);
+    }
+}
+
 bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
 {
     struct lks_bmcsim_entry e;
@@ -199,7 +244,7 @@ bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
     uint32_t flags = c->b->kind->flags;
     char name[LKS_BMCSIM_ID_SIZE];
     entry_name(u, &e, (flags & LKS_HAS_NUMBER_IDS) != 0, name);
-    lks_bmcsim_head(c, "SoftwareInventory.v1_10_0.SoftwareInventory", e.id, name);
+    lks_bmcsim_head(c, "SoftwareInventory.v1_14_0.SoftwareInventory", e.id, name);
     lks_json_cstr(&c->w, "Version", e.version);
     bool fixed = (u->row->flags & LKS_ROW_FIXED) != 0;
     lks_json_bool(&c->w, "Updateable", !fixed && !u->bricked);
@@ -214,8 +259,8 @@ bool lks_bmcsim_get_entry(struct lks_bmcsim_call *c)
         lks_json_cstr(&c->w, "LowestSupportedVersion", u->lowest);
     if ((u->row->flags & LKS_ROW_JUNK_DATE) != 0)
         lks_json_cstr(&c->w, "ReleaseDate", "T00:00:00Z");
-    if (e.bank == LKS_SIM_STAGED && (flags & LKS_HAS_TWINS) == 0)
-        lks_json_bool(&c->w, "Staged", true);
+    if ((flags & LKS_HAS_BANKS) != 0)
+        entry_bank(c, &e);
     if (!fixed || (flags & LKS_HAS_NUMBER_IDS) == 0)
         entry_status(c, u, e.bank);
     if ((flags & LKS_HAS_NUMBER_IDS) != 0)

@@ -152,7 +152,7 @@ struct lks_bmcsim_task *lks_bmcsim_job_begin(struct lks_bmcsim_call *c,
     b->job->wish = *wish;
     b->job->task = task->number;
     lks_buf_init(&b->job->image, LKS_BMCSIM_IMAGE_MAX);
-    lks_buf_init(&b->job->uri, LKS_BMCSIM_PATH_SIZE * 8);
+    lks_buf_init(&b->job->uri, (size_t)LKS_BMCSIM_PATH_SIZE * 8);
     lks_buf_add(&b->job->image, image);
     lks_buf_add(&b->job->uri, uri);
     bool fetch = image.len == 0;

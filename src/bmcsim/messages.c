@@ -16,11 +16,11 @@ const struct lks_bmcsim_registry_row lks_bmcsim_registries[LKS_BMCSIM_REGISTRIES
 /* Keys and arguments are those of the standard registries; the sentences are ours. */
 #define ROW(name, reg, sev, n, k, t, r)                                                            \
     [LKS_MSG_##name] = {.registry = LKS_REG_##reg,                                                 \
-                        .key = k,                                                                  \
-                        .text = t,                                                                 \
-                        .severity = sev,                                                           \
-                        .resolution = r,                                                           \
-                        .args = n}
+                        .key = (k),                                                                \
+                        .text = (t),                                                               \
+                        .severity = (sev),                                                         \
+                        .resolution = (r),                                                         \
+                        .args = (n)}
 const struct lks_bmcsim_message_row lks_bmcsim_messages[LKS_MSG_COUNT] = {
     ROW(SUCCESS, BASE, OK, 0, "Success", "The request was carried out.", "None."),
     ROW(GENERAL_ERROR, BASE, CRITICAL, 0, "GeneralError",

@@ -53,6 +53,23 @@ static bool find_unit(const struct lks_bmcsim *b, struct lks_str id, unsigned *o
 
 /* ---- Files ---- */
 
+static struct lks_bmcsim_file *find_file(struct lks_bmcsim *b, unsigned unit, struct lks_str name)
+{
+    for (size_t i = b->file_count; i > 0; i--)
+        if (b->files[i - 1].unit == unit && lks_str_is(name, b->files[i - 1].name))
+            return &b->files[i - 1];
+    return NULL;
+}
+
+static void drop_file(struct lks_bmcsim *b, struct lks_bmcsim_file *file)
+{
+    size_t at = (size_t)(file - b->files);
+    lks_buf_fini(&file->bytes);
+    memmove(file, file + 1, (b->file_count - at - 1) * sizeof(*file));
+    b->file_count--;
+}
+
+/* A file of the same name is replaced; the oldest makes room. */
 void lks_bmcsim_file_keep(struct lks_bmcsim *b)
 {
     struct lks_bmcsim_job *job = b->job;
@@ -60,27 +77,18 @@ void lks_bmcsim_file_keep(struct lks_bmcsim *b)
     if (b->files == NULL)
         b->files = calloc(LKS_BMCSIM_FILES_MAX, sizeof(*b->files));
     bool kept = b->files != NULL;
-    if (kept && b->file_count == LKS_BMCSIM_FILES_MAX) { /* the oldest makes room */
-        lks_buf_fini(&b->files[0].bytes);
-        memmove(b->files, b->files + 1, (LKS_BMCSIM_FILES_MAX - 1) * sizeof(*b->files));
-        b->file_count--;
-    }
     if (kept) {
+        struct lks_bmcsim_file *same = find_file(b, job->now, lks_str_from(job->file));
+        if (same != NULL || b->file_count == LKS_BMCSIM_FILES_MAX)
+            drop_file(b, same != NULL ? same : b->files);
         struct lks_bmcsim_file *f = &b->files[b->file_count++];
-        *f = (struct lks_bmcsim_file){.unit = job->now, .bytes = LKS_MOVE(job->image)};
+        *f = (struct lks_bmcsim_file){.unit = job->now};
+        f->bytes = LKS_MOVE(job->image);
         (void)snprintf(f->name, sizeof(f->name), "%s", job->file);
     }
     if (task != NULL)
         lks_bmcsim_task_end(b, task, kept);
     lks_bmcsim_job_drop(b);
-}
-
-static struct lks_bmcsim_file *find_file(struct lks_bmcsim *b, unsigned unit, struct lks_str name)
-{
-    for (size_t i = b->file_count; i > 0; i--)
-        if (b->files[i - 1].unit == unit && lks_str_is(name, b->files[i - 1].name))
-            return &b->files[i - 1];
-    return NULL;
 }
 
 /* ---- Reading ---- */
@@ -198,15 +206,15 @@ static void get_firmware(struct lks_bmcsim_call *c, struct lks_str component, st
         for (unsigned i = 0; i < c->b->unit_count; i++)
             write_unit(c->b, &c->w, i, c->b->units[i].id);
         lks_json_end(&c->w, '}');
-    } else if (!find_unit(c->b, component, &unit)) {
-        missing(c);
-    } else if (rest.len == 0) {
-        write_unit(c->b, &c->w, unit, NULL);
-    } else if (lks_str_is(rest, "files")) {
-        get_files(c, unit);
-    } else {
-        missing(c);
+        return;
     }
+    bool found = find_unit(c->b, component, &unit);
+    if (found && rest.len == 0)
+        write_unit(c->b, &c->w, unit, NULL);
+    else if (found && lks_str_is(rest, "files"))
+        get_files(c, unit);
+    else
+        missing(c);
 }
 
 /* ---- Acting ---- */
@@ -259,10 +267,7 @@ static void install(struct lks_bmcsim_call *c, unsigned unit, const struct lks_b
 static void remove_file(struct lks_bmcsim_call *c, struct lks_bmcsim_file *file)
 {
     struct lks_bmcsim *b = c->b;
-    size_t at = (size_t)(file - b->files);
-    lks_buf_fini(&file->bytes);
-    memmove(file, file + 1, (b->file_count - at - 1) * sizeof(*file));
-    b->file_count--;
+    drop_file(b, file);
     struct lks_bmcsim_task *task = lks_bmcsim_task_new(b, false);
     if (task == NULL)
         return;
@@ -371,6 +376,4 @@ void lks_bmcsim_nvue(struct lks_bmcsim_call *c)
         lks_bmcsim_with_json(c, post);
     else
         problem(c, 405, "Method Not Allowed", "Only GET and POST are taken.");
-    if (lks_str_is(method, "HEAD"))
-        lks_buf_truncate(&c->reply->body, 0);
 }

@@ -98,6 +98,7 @@ enum {
     LKS_HAS_REBOOTS = 1 << 26,      /* Immediate restarts what has to be restarted */
     LKS_HAS_TWINS = 1 << 27,        /* entries of other banks are listed even when empty */
     LKS_HAS_FORM = 1 << 28,         /* HttpPushUri takes a form with the session's key in it */
+    LKS_HAS_BANKS = 1 << 29,        /* entries say which bank they are, and can switch it */
 };
 
 /* A reset action: where it is posted, which types it takes, what each does. */
@@ -363,7 +364,7 @@ lks_bmcsim_act_fn lks_bmcsim_open_session, lks_bmcsim_close_session;
 lks_bmcsim_act_fn lks_bmcsim_post_reset, lks_bmcsim_post_cold, lks_bmcsim_patch_system,
     lks_bmcsim_patch_update;
 lks_bmcsim_act_fn lks_bmcsim_post_simple, lks_bmcsim_post_start, lks_bmcsim_post_activate,
-    lks_bmcsim_delete_task;
+    lks_bmcsim_delete_task, lks_bmcsim_post_entry;
 /* Answers what is not in the table: push URIs and, of a switch tray, everything. */
 bool lks_bmcsim_other(struct lks_bmcsim_call *c);
 /* Call `fn` with the body read as JSON, or answer why not. */

@@ -77,6 +77,7 @@ void lks_bmcsim_head(struct lks_bmcsim_call *c, const char *type, const char *id
 }
 
 /* A text from a format, of a length that our own ids and paths have. */
+static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap) LKS_PRINTF(2, 0);
 static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap)
 {
     int n = vsnprintf(out, TEXT_MAX, fmt, ap);

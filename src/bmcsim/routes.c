@@ -56,6 +56,8 @@ static const struct route routes[] = {
      .patch = lks_bmcsim_patch_update},
     {.path = ROOT "/UpdateService/FirmwareInventory", .get = lks_bmcsim_get_inventory},
     {.path = ROOT "/UpdateService/FirmwareInventory/*", .get = lks_bmcsim_get_entry},
+    {.path = ROOT "/UpdateService/FirmwareInventory/*/Actions/*", .need = LKS_HAS_BANKS,
+     .post = lks_bmcsim_post_entry},
     {.path = ROOT "/UpdateService/SoftwareInventory", .need = LKS_HAS_SOFTWARE,
      .get = lks_bmcsim_get_software},
     {.path = ROOT "/UpdateService/Actions/UpdateService.SimpleUpdate", .need = LKS_HAS_SIMPLE,

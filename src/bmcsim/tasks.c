@@ -62,8 +62,8 @@ void lks_bmcsim_task_tell(struct lks_bmcsim_task *t, enum lks_bmcsim_message mes
     }
     struct lks_bmcsim_told *told = &t->told[t->told_count++];
     *told = (struct lks_bmcsim_told){.message = message};
-    (void)snprintf(told->args[0], sizeof(told->args[0]), "%s", a1 != NULL ? a1 : "");
-    (void)snprintf(told->args[1], sizeof(told->args[1]), "%s", a2 != NULL ? a2 : "");
+    (void)snprintf(told->args[0], sizeof(told->args[0]), "%.63s", a1 != NULL ? a1 : "");
+    (void)snprintf(told->args[1], sizeof(told->args[1]), "%.63s", a2 != NULL ? a2 : "");
 }
 
 void lks_bmcsim_task_end(struct lks_bmcsim *b, struct lks_bmcsim_task *t, bool good)

@@ -209,7 +209,7 @@ void lks_bmcsim_patch_system(struct lks_bmcsim_call *c)
     }
     const struct lks_doc *tag = lks_doc_member(c->body, "AssetTag");
     const struct lks_doc *first = c->body != NULL ? c->body->first : NULL;
-    if (tag == NULL || tag->kind != LKS_DOC_TEXT || c->body->count != 1) {
+    if (tag == NULL || first == NULL || tag->kind != LKS_DOC_TEXT || first->next != NULL) {
         char name[LKS_BMCSIM_ID_SIZE] = "AssetTag";
         if (first != NULL)
             (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(first->key));

@@ -84,7 +84,7 @@ static const struct schema {
     {"ServiceRoot", "v1_15_0"},
     {"Session", "v1_5_0"},
     {"SessionService", "v1_1_8"},
-    {"SoftwareInventory", "v1_10_0"},
+    {"SoftwareInventory", "v1_14_0"},
     {"Task", "v1_7_2"},
     {"TaskService", "v1_2_0"},
     {"UpdateService", "v1_13_0"},

@@ -92,7 +92,6 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
         if (texts[i].value[0] != '\0')
             lks_json_cstr(&w, texts[i].key, texts[i].value);
     }
-    lks_json_int(&w, "deadline", (int64_t)u->intent.deadline);
     lks_json_int(&w, "now", (int64_t)now);
     lks_json_text(&w, "saved", saved);
     lks_json_end(&w, '}');
@@ -145,8 +144,9 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
     put(u->from, sizeof(u->from), lks_doc_text(r, "from"));
     put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
     u->intent.version = lks_str_from(u->version);
-    u->intent.deadline = time_of(r, "deadline", 0);
+    lks_ms span = u->intent.deadline - u->now; /* it is given its time anew */
     u->now = time_of(r, "now", u->now);
+    u->intent.deadline = u->now + span;
     (void)lks_time_parse(lks_doc_text(r, "began"), &u->began);
     return LKS_OK;
 }
@@ -180,46 +180,78 @@ const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struc
     return found != NULL && found->kind == LKS_DOC_MAP ? found : NULL;
 }
 
-static void copy_member(struct lks_json_writer *w, const struct lks_doc *from, const char *key)
+/* An image, as far as it is known where it came from. Views. */
+struct image {
+    struct lks_str version, digest, folder, file;
+};
+
+static struct image image_of(const struct lks_doc *d)
 {
-    struct lks_str value = lks_doc_text(from, key);
-    if (value.len > 0)
-        lks_json_text(w, key, value);
+    return (struct image){lks_doc_text(d, "version"), lks_doc_text(d, "digest"),
+                          lks_doc_text(d, "folder"), lks_doc_text(d, "file")};
 }
 
-/* The image that this one took the place of, if we know it: it is what was installed last, and what
- * ran before this. */
-static void write_before(const struct lks_bmc_update *u, const struct lks_doc *prior,
-                         struct lks_json_writer *w)
+static void write_image(struct lks_json_writer *w, const struct image *i)
 {
-    bool known = u->from[0] != '\0' && lks_str_is(lks_doc_text(prior, "version"), u->from);
-    if (u->from[0] == '\0')
+    const struct {
+        const char *key;
+        struct lks_str value;
+    } members[] = {
+        {"version", i->version}, {"digest", i->digest}, {"folder", i->folder}, {"file", i->file}};
+    for (size_t k = 0; k < LKS_COUNT(members); k++) {
+        if (members[k].value.len > 0)
+            lks_json_text(w, members[k].key, members[k].value);
+    }
+}
+
+static void write_other(struct lks_json_writer *w, const char *key, const struct image *i)
+{
+    if (i->version.len == 0)
         return;
-    lks_json_begin(w, "before", '{');
-    lks_json_cstr(w, "version", u->from);
-    if (known) {
-        copy_member(w, prior, "digest");
-        copy_member(w, prior, "folder");
-        copy_member(w, prior, "file");
-    }
+    lks_json_begin(w, key, '{');
+    write_image(w, i);
     lks_json_end(w, '}');
 }
 
-static void write_installed(const struct lks_bmc_update *u, const struct lks_doc *prior,
-                            struct lks_json_writer *w)
+/* What was brought now: from the bundle, or what is known to have been staged or to lie beside. */
+static struct image brought(const struct lks_bmc_update *u, const char *found,
+                            const struct lks_doc *prior)
 {
-    lks_json_begin(w, u->component, '{');
-    lks_json_cstr(w, "version", u->version);
-    if (u->bundle[0] != '\0') {
-        lks_json_cstr(w, "digest", u->intent.image.digest);
-        lks_json_cstr(w, "folder", u->folder);
-        lks_json_cstr(w, "file", u->file);
+    struct image i = {.version = lks_str_from(found[0] != '\0' ? found : u->version)};
+    static const char *const known[] = {"staged", "before"};
+    if (u->bundle[0] != '\0')
+        return (struct image){i.version, lks_str_from(u->intent.image.digest),
+                              lks_str_from(u->folder), lks_str_from(u->file)};
+    for (size_t k = 0; k < LKS_COUNT(known); k++) {
+        struct image other = image_of(lks_doc_member(prior, known[k]));
+        if (lks_str_eq(other.version, i.version))
+            return other;
     }
-    write_before(u, prior, w);
+    return i;
+}
+
+/* What runs, what it took the place of, and what waits to be activated. */
+static void write_installed(const struct lks_bmc_update *u, const struct lks_bmc_result *r,
+                            const struct lks_doc *prior, struct lks_json_writer *w)
+{
+    struct image now = image_of(prior), before = image_of(lks_doc_member(prior, "before"));
+    struct image staged = {0};
+    if (r->outcome == LKS_BMC_STAGED) {
+        staged = brought(u, u->version, prior);
+    } else if (u->intent.act != LKS_BMC_ABORT) {
+        bool known = lks_str_is(now.version, u->from);
+        before = known ? now : (struct image){.version = lks_str_from(u->from)};
+        now = brought(u, r->found, prior);
+    }
+    lks_json_begin(w, u->component, '{');
+    write_image(w, &now);
+    write_other(w, "before", &before);
+    write_other(w, "staged", &staged);
     lks_json_end(w, '}');
 }
 
-static enum lks_code keep_prior(const struct lks_bmc_update *u, struct lks_err *err)
+static enum lks_code keep_prior(const struct lks_bmc_update *u, const struct lks_bmc_result *result,
+                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0}, other = {0};
@@ -239,7 +271,7 @@ static enum lks_code keep_prior(const struct lks_bmc_update *u, struct lks_err *
             return err->code;
         lks_json_raw(&w, key, lks_buf_view(&other));
     }
-    write_installed(u, prior, &w);
+    write_installed(u, result, prior, &w);
     lks_json_end(&w, '}');
     lks_buf_addc(&json, '\n');
     return lks_bmc_at_write(u->at, FOLDER, "prior", &json, err);
@@ -391,7 +423,8 @@ static enum lks_code settle(struct run *r, struct lks_err *err)
         return mark_unknown(u, err);
     if (out->outcome == LKS_BMC_OPEN)
         return LKS_OK;
-    if (out->outcome == LKS_BMC_DONE && keep_prior(u, err) != LKS_OK)
+    if ((out->outcome == LKS_BMC_DONE || out->outcome == LKS_BMC_STAGED) &&
+        keep_prior(u, out, err) != LKS_OK)
         return err->code;
     return forget(u, err);
 }

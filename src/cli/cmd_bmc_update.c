@@ -94,6 +94,7 @@ static enum lks_code take_bundle(struct lks_cli *cli, const struct lks_args *arg
         lks_bundledir_file(b, *artifact, &fd, err) != LKS_OK)
         return err->code;
     const struct lks_bundle_artifact *a = *artifact;
+    LKS_ASSERT(a != NULL);
     u->fd = fd + 1;
     memcpy(u->bundle, b->bundle.digest, sizeof(u->bundle));
     if (!take_text(u->component, sizeof(u->component), a->component) ||
@@ -104,6 +105,20 @@ static enum lks_code take_bundle(struct lks_cli *cli, const struct lks_args *arg
                         LKS_STR_ARG(a->name));
     u->intent.image.length = a->size;
     u->intent.image_size = a->size;
+    return LKS_OK;
+}
+
+/* An address is written down in many places, so it holds no password. */
+static enum lks_code take_pull(const struct lks_args *args, struct lks_bmc_update *u,
+                               struct lks_err *err)
+{
+    struct lks_str pull = lks_args_str(args, "--pull");
+    bool known = lks_str_starts(pull, "https://") || lks_str_starts(pull, "http://");
+    if (pull.len > 0 && (!known || !lks_str_printable(pull) || memchr(pull.ptr, '@', pull.len) ||
+                         !take_text(u->pull, sizeof(u->pull), pull)))
+        return lks_fail(err, LKS_E_USAGE,
+                        "--pull: an address such as https://HOST/PATH, without a password in it");
+    u->intent.pull = lks_str_from(u->pull);
     return LKS_OK;
 }
 
@@ -396,8 +411,9 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
         return err->code;
     if (lks_args_has(args, "--bundle") && take_bundle(cli, args, u, b, &artifact, err) != LKS_OK)
         return err->code;
-    if (take_intent(cli, args, u, err) != LKS_OK || lks_bmc_update_lock(u, err) != LKS_OK ||
-        check_managed(cli, u->at, err) != LKS_OK || lks_bmc_update_load(u, err) != LKS_OK)
+    if (take_intent(cli, args, u, err) != LKS_OK || take_pull(args, u, err) != LKS_OK ||
+        lks_bmc_update_lock(u, err) != LKS_OK || check_managed(cli, u->at, err) != LKS_OK ||
+        lks_bmc_update_load(u, err) != LKS_OK)
         return err->code;
     if (u->saved.len > 0) {
         fprintf(out, "%s: going on with the update of %s from %s to %s\n", u->at->url, u->component,

@@ -14,6 +14,7 @@ struct lks_bmc_update {
     struct lks_bmc_intent intent;
     char component[LKS_BMC_NAME_MAX + 1], version[LKS_BMC_VERSION_MAX + 1];
     char file[LKS_BMC_NAME_MAX + 1], apply_time[LKS_BMC_NAME_MAX + 1];
+    char pull[LKS_HTTP_PATH_MAX + 1];   /* where the service can fetch the image; or empty */
     char from[LKS_BMC_VERSION_MAX + 1]; /* what ran before; empty: not known */
     char bundle[LKS_DIGEST_SIZE];       /* empty: nothing is sent */
     char folder[PATH_MAX];
@@ -50,7 +51,9 @@ enum lks_code lks_bmc_update_run(struct lks_cli *cli, struct lks_bmc_update *u,
                                  struct lks_bmc_result *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What was installed last on a component, and what that took the place of: members "version",
- * "digest", "folder", "file", "before"; NULL: nothing is known. */
+ * "digest", "folder", "file", and the same of what is "before" and "staged"; NULL: nothing is
+ * known.
+ */
 const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struct lks_docs *docs);
 
 #endif

@@ -423,7 +423,7 @@ static void check_standard(struct checks *c, const struct lks_pldm_file *f, bool
         add_check(c, "standard", "good", "as DSP0267 has it");
         return;
     }
-    (void)snprintf(text, sizeof(text), "%zu deviations%s", notes,
+    (void)snprintf(text, sizeof(text), "%zu deviation%s%s", notes, notes == 1 ? "" : "s",
                    f->sums.loose > 0 ? "; bytes that belong to nothing" : "");
     add_check(c, "standard", strict ? "bad" : "noted", text);
 }
@@ -480,6 +480,8 @@ static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file
                                  const struct checks *c, struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    LKS_CLEANUP(page_fini) struct page page = {0};
+    page_init(&page);
     char digest[LKS_DIGEST_SIZE];
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "check", 0);
@@ -492,6 +494,7 @@ static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file
     }
     if (lks_output_table(cli, &t, err) != LKS_OK)
         return err->code;
+    show_nested(cli, &page, f);
     show_notes(cli, &f->package);
     fprintf(cli->out, "%s\n%s: %s\n", lks_digest_write(f->sums.whole, digest), f->path,
             c->verified ? "verified" : "does not verify");

@@ -378,6 +378,7 @@ static const struct lks_option bmc_update_options[] = {
     {"--component", "C", "a class such as bmc or bios, or the id of an inventory's entry"},
     {"--to", "V", "with --activate, the version that is staged; else it is looked up"},
     {"--apply-time", "T", "Immediate, OnReset, ... where the service offers it"},
+    {"--pull", "URL", "where the service can fetch the image itself, if it takes none otherwise"},
     {"--stage", NULL, "put it beside what runs, and activate it another time"},
     {"--activate", NULL, "activate what is staged"},
     {"--abort", NULL, "give up what is staged"},

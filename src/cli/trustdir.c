@@ -162,6 +162,7 @@ static enum lks_code find_same(const struct lks_trusted *keys, size_t count, str
                                const struct lks_pin *pin, bool *there, struct lks_err *err)
 {
     *there = false;
+    LKS_ASSERT(keys != NULL || count == 0);
     for (size_t i = 0; i < count; i++) {
         bool same_name = lks_str_is(name, keys[i].name);
         bool same_key = strcmp(keys[i].pin.fingerprint, pin->fingerprint) == 0;

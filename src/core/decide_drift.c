@@ -56,7 +56,10 @@ static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
 {
     const struct lks_tuple *t = d->event->outband.tuple;
     struct lks_str name = name_of(d, node);
-    if (t->node.len > 0 && !lks_str_eq(t->node, name))
+    const struct lks_state_flash *flash = lks_state_flashing(d->state, node);
+    if (flash != NULL && flash->outcome == LKS_BMC_OPEN) /* it is on its way to something else */
+        (void)lks_deciding_unflashed(d, node);
+    else if (t->node.len > 0 && !lks_str_eq(t->node, name))
         lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT, S(t->node));
     else if (taken > d->now.wall + d->state->limits.skew)
         lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; look at the clocks");

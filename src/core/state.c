@@ -487,7 +487,7 @@ const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint
 
 lks_ms lks_state_flash_due(const struct lks_state_flash *f)
 {
-    static const lks_ms grace = 120 * LKS_SECOND;
+    static const lks_ms grace = 900 * LKS_SECOND;
     return f->deadline > UINT64_MAX - grace ? UINT64_MAX : f->deadline + grace;
 }
 

@@ -243,7 +243,10 @@ static struct lks_str path_of(struct lks_str at)
         while (at.len > 0 && at.ptr[0] != '/')
             at = (struct lks_str){at.ptr + 1, at.len - 1};
     }
-    return at.len > 0 && at.ptr[0] == '/' ? at : (struct lks_str){"", 0};
+    bool path = at.len > 0 && at.ptr[0] == '/' && !lks_str_starts(at, "//");
+    for (size_t i = 0; i < at.len; i++)
+        path = path && (unsigned char)at.ptr[i] > ' ' && (unsigned char)at.ptr[i] < 0x7f;
+    return path ? at : (struct lks_str){"", 0};
 }
 
 struct lks_str lks_bmc_json_path(const struct lks_doc *doc, const char *path)

@@ -27,7 +27,7 @@ struct lks_str lks_bmc_json_text(const struct lks_doc *doc, const char *path);
 struct lks_str lks_bmc_json_link(const struct lks_doc *doc, const char *path);
 
 /* A path that a member holds itself, as push addresses are written. Scheme and host are cut off; a
- * value that then is no path gives an empty view. */
+ * value that then is no path, or none that can be asked for, gives an empty view. */
 struct lks_str lks_bmc_json_path(const struct lks_doc *doc, const char *path);
 
 /* True where the member is the truth value `true`. */

@@ -71,6 +71,10 @@ void lks_redfish_hear_logout(struct lks_redfish *r);
 bool lks_redfish_hear_common(struct lks_redfish *r, lks_ms now,
                              const struct lks_http_response *answer);
 
+/* Some services only answer for their root with, or without, a slash at its end. True: it is asked
+ * for at another path from now on. */
+bool lks_redfish_moved(struct lks_redfish *r, const struct lks_http_response *answer);
+
 /* The service root; false: not to be used, and why. */
 bool lks_redfish_hear_root(struct lks_redfish *r, const struct lks_doc *root, struct lks_err *err);
 

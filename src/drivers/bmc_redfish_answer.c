@@ -124,10 +124,17 @@ static struct lks_str id_of(const struct lks_doc *doc, struct lks_str uri)
     return id.len > 0 ? id : lks_str_last(uri, '/');
 }
 
-/* A version is text; now and then a number. */
+/* Some say in words that there is nothing. */
 static struct lks_str version_of(const struct lks_doc *doc)
 {
-    return lks_bmc_json_text(doc, "Version");
+    static const char *const nothing[] = {"Not Present", "Not Available", "N/A",
+                                          "NA",          "None",          "Unknown"};
+    struct lks_str version = lks_bmc_json_text(doc, "Version");
+    for (size_t i = 0; i < LKS_COUNT(nothing); i++) {
+        if (lks_str_eq_nocase(version, lks_str_from(nothing[i])))
+            return (struct lks_str){"", 0};
+    }
+    return version;
 }
 
 void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,

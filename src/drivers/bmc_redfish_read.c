@@ -18,6 +18,7 @@
 #define MEMBER_TRIES 3 /* then it is missing */
 #define NOTES_MAX    16
 #define PAGES_MAX    256
+#define ALIKE_MAX    4096 /* pairs of entries that are compared by their keys */
 
 enum { ROOT, VERSIONS, SYSTEMS, SYSTEM, SERVICE, LIST, MEMBER, LOGOUT };
 
@@ -56,12 +57,6 @@ static void fail(struct reading *g, const char *what, const struct lks_http_resp
     char why[LKS_REDFISH_TEXT_SIZE];
     lks_redfish_error(answer, why);
     lks_conversation_fail(&g->r.head, LKS_E_INVALID, "%s: %s", what, why);
-}
-
-static void finish(struct reading *g, lks_ms now)
-{
-    g->out->requests = g->r.requests;
-    lks_redfish_finish(&g->r, now, LOGOUT);
 }
 
 /* Items ------------------------------------------------------------------------------------- */
@@ -168,31 +163,82 @@ static void miss(struct reading *g, const char *why)
     note(g, "%" LKS_STR_FMT " is listed and cannot be read: %s", LKS_STR_ARG(item->id), why);
 }
 
-/* A member of a list: an entry, or only its address. */
+static bool add_listed(struct reading *g, struct lks_str uri)
+{
+    struct lks_bmc_item *item = add_item(g->out);
+    if (item != NULL)
+        item->uri = lks_arena_copy(&g->out->arena, uri);
+    if (item != NULL && item->uri.ptr != NULL)
+        return true;
+    full(g);
+    return false;
+}
+
+/* A member of a list: an entry, or only its address, which may be none. */
 static void list_member(struct reading *g, const struct lks_doc *member)
 {
+    struct lks_str said = lks_bmc_json_text(member, "@odata.id");
     struct lks_str uri = lks_bmc_json_path(member, "@odata.id");
     g->listed++;
-    if (uri.len == 0) {
+    if (said.len == 0) {
         note(g, "a member of %s has no address", g->page);
-        return;
+    } else if (find_item(g->out, uri.len > 0 ? uri : said) != NULL) {
+        note(g, "%" LKS_STR_FMT " is listed twice", LKS_STR_ARG(said));
+    } else if (add_listed(g, uri.len > 0 ? uri : said)) {
+        size_t at = g->out->count - 1, before = g->at;
+        bool whole =
+            lks_doc_member(member, "Id") != NULL || lks_doc_member(member, "Version") != NULL;
+        g->at = at;
+        if (whole)
+            take_entry(g, at, member);
+        else if (uri.len == 0)
+            miss(g, "its address cannot be asked for");
+        g->at = before;
     }
-    if (find_item(g->out, uri) != NULL) {
-        note(g, "%" LKS_STR_FMT " is listed twice", LKS_STR_ARG(uri));
-        return;
+}
+
+/* Two entries of one class and bank that are called alike although they are two devices: their ids
+ * tell them apart. */
+static bool alike(const struct lks_bmc_item *a, const struct lks_bmc_item *b)
+{
+    return a->class.len > 0 && a->of.len > 0 && a->bank == b->bank &&
+           lks_str_eq(a->class, b->class) && lks_str_eq(a->of, b->of);
+}
+
+static struct lks_str key_of(const struct reading *g, const struct lks_bmc_item *item)
+{
+    return lks_redfish_uri_key(g->facts, lks_str_from(g->r.vendor), item->uri);
+}
+
+static void tell_apart(struct reading *g)
+{
+    struct lks_bmc_item *items = g->out->items;
+    unsigned compared = 0;
+    for (size_t i = 0; i < g->out->count; i++) {
+        struct lks_bmc_item first = items[i];
+        bool several = false;
+        for (size_t k = i + 1; k < g->out->count && compared < ALIKE_MAX; k++) {
+            if (!alike(&first, &items[k]))
+                continue;
+            compared++;
+            if (lks_str_eq(key_of(g, &first), key_of(g, &items[k])))
+                continue;
+            several = true;
+            items[k].of = lks_arena_format(&g->out->arena, "%" LKS_STR_FMT " %" LKS_STR_FMT,
+                                           LKS_STR_ARG(first.of), LKS_STR_ARG(items[k].id));
+        }
+        if (several)
+            items[i].of = lks_arena_format(&g->out->arena, "%" LKS_STR_FMT " %" LKS_STR_FMT,
+                                           LKS_STR_ARG(first.of), LKS_STR_ARG(first.id));
     }
-    struct lks_bmc_item *item = add_item(g->out);
-    if (item == NULL) {
-        full(g);
-        return;
-    }
-    item->uri = lks_arena_copy(&g->out->arena, uri);
-    if (item->uri.ptr == NULL) {
-        full(g);
-        return;
-    }
-    if (lks_doc_member(member, "Id") != NULL || lks_doc_member(member, "Version") != NULL)
-        take_entry(g, g->out->count - 1, member);
+}
+
+static void finish(struct reading *g, lks_ms now)
+{
+    if (g->r.head.err.code == LKS_OK)
+        tell_apart(g);
+    g->out->requests = g->r.requests;
+    lks_redfish_finish(&g->r, now, LOGOUT);
 }
 
 /* Steps ------------------------------------------------------------------------------------- */
@@ -229,6 +275,11 @@ static void hear_root(struct reading *g, lks_ms now, const struct lks_http_respo
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
     const struct lks_doc *root = lks_redfish_read(answer, &docs);
+    if (!g->moved && lks_redfish_moved(&g->r, answer)) {
+        g->moved = true;
+        lks_conversation_go(&g->r.head, ROOT, now);
+        return;
+    }
     if (root == NULL && answer->status == 404 && !g->moved) {
         lks_conversation_go(&g->r.head, VERSIONS, now);
         return;

@@ -165,16 +165,26 @@ bool lks_redfish_hear_common(struct lks_redfish *r, lks_ms now,
     }
     if (status != 401 || !r->has_root)
         return false;
-    if (r->basic || r->secret.user[0] == '\0') {
+    if (r->basic) {
         lks_conversation_fail(&r->head, LKS_E_DENIED,
-                              "the service takes neither the user name "
-                              "and password nor the session of %s",
-                              r->secret.user[0] != '\0' ? r->secret.user : "before");
+                              "the service refuses user %s, or the password", r->secret.user);
+        return true;
+    }
+    if (r->secret.user[0] == '\0') {
+        lks_conversation_fail(&r->head, LKS_E_DENIED,
+                              "the session is over, and there is no user to open another for");
         return true;
     }
     r->secret.token[0] = r->session[0] = '\0';
     lks_conversation_go(&r->head, r->head.step, now);
     return true;
+}
+
+bool lks_redfish_moved(struct lks_redfish *r, const struct lks_http_response *answer)
+{
+    struct lks_str at = lks_http_response_location(answer);
+    return answer->status >= 301 && answer->status <= 308 && at.len > 0 &&
+           lks_redfish_keep(r->root, sizeof(r->root), at);
 }
 
 /* The root ---------------------------------------------------------------------------------- */

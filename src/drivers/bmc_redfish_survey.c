@@ -37,6 +37,11 @@ void lks_redfish_hear_service_root(struct lks_redfish_update *u, lks_ms now,
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
     const struct lks_doc *root = lks_redfish_read(answer, &docs);
+    if (u->gone == 0 && lks_redfish_moved(&u->r, answer)) {
+        u->gone++;
+        lks_conversation_go(&u->r.head, LKS_RF_ROOT, now);
+        return;
+    }
     if (root == NULL && answer->status == 404 && u->gone++ == 0) {
         lks_conversation_go(&u->r.head, LKS_RF_VERSIONS, now);
         return;

@@ -96,6 +96,8 @@ bool lks_bmc_version_older(struct lks_str a, struct lks_str b, enum lks_version_
 {
     char left[LKS_BMC_PLAIN_SIZE], right[LKS_BMC_PLAIN_SIZE];
     struct lks_str x = lks_bmc_version_plain(a, left), y = lks_bmc_version_plain(b, right);
+    if (!lks_version_valid(x, scheme) || !lks_version_valid(y, scheme))
+        scheme = LKS_VERSION_FIRMWARE;
     return lks_version_valid(x, scheme) && lks_version_valid(y, scheme) &&
            lks_version_cmp(x, y, scheme) < 0;
 }

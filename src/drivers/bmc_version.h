@@ -17,7 +17,8 @@ struct lks_str lks_bmc_version_plain(struct lks_str said, char out[LKS_BMC_PLAIN
 /* Do both mean the same version? Nothing is the same as what names no version. */
 bool lks_bmc_version_same(struct lks_str a, struct lks_str b);
 
-/* Is `a` older than `b`? False also where the two cannot be ordered. */
+/* Is `a` older than `b`, by `scheme` or, where one of them is not written so, as firmware? False
+ * also where the two cannot be ordered. */
 bool lks_bmc_version_older(struct lks_str a, struct lks_str b, enum lks_version_scheme scheme);
 
 #endif

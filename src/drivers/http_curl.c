@@ -315,8 +315,8 @@ static enum lks_code set_up(struct lks_curl_exchange *x, const struct lks_curl_p
     if (code == CURLE_OK)
         code = lib->easy_setopt(x->easy, CURLOPT_PRIVATE, x);
     if (code == CURLE_OK)
-        code = lib->easy_setopt(x->easy, CURLOPT_MAXFILESIZE_LARGE,
-                                (curl_off_t)LKS_HTTP_RESPONSE_MAX);
+        code =
+            lib->easy_setopt(x->easy, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)LKS_HTTP_RESPONSE_MAX);
     if (code == CURLE_OK)
         code = lib->easy_setopt(x->easy, CURLOPT_HTTPHEADER, x->lines);
     if (code == CURLE_OK)

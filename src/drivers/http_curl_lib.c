@@ -16,7 +16,7 @@ static const struct {
     const char *name;
     size_t offset;
 } calls[] = {
-#define X(type, name, args) {"curl_" #name, offsetof(struct lks_curl_lib, name)},
+#define X(name) {"curl_" #name, offsetof(struct lks_curl_lib, name)},
     LKS_CURL_CALLS(X)
 #undef X
 };

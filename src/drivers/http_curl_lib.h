@@ -9,34 +9,32 @@
 
 #include <curl/curl.h>
 
-/* clang-format off */
+/* Each by the type that libcurl declares. */
 #define LKS_CURL_CALLS(X)                                                                          \
-    X(CURLcode,     global_init,          (long flags))                                            \
-    X(curl_version_info_data *, version_info, (CURLversion age))                                   \
-    X(CURL *,       easy_init,            (void))                                                  \
-    X(CURLcode,     easy_setopt,          (CURL * easy, CURLoption option, ...))                   \
-    X(CURLcode,     easy_getinfo,         (CURL * easy, CURLINFO info, ...))                       \
-    X(CURLcode,     easy_perform,         (CURL * easy))                                           \
-    X(void,         easy_reset,           (CURL * easy))                                           \
-    X(void,         easy_cleanup,         (CURL * easy))                                           \
-    X(const char *, easy_strerror,        (CURLcode code))                                         \
-    X(struct curl_slist *, slist_append,  (struct curl_slist * list, const char *line))            \
-    X(void,         slist_free_all,       (struct curl_slist * list))                              \
-    X(CURLM *,      multi_init,           (void))                                                  \
-    X(CURLMcode,    multi_cleanup,        (CURLM * multi))                                         \
-    X(CURLMcode,    multi_setopt,         (CURLM * multi, CURLMoption option, ...))                \
-    X(CURLMcode,    multi_add_handle,     (CURLM * multi, CURL * easy))                            \
-    X(CURLMcode,    multi_remove_handle,  (CURLM * multi, CURL * easy))                            \
-    X(CURLMcode,    multi_perform,        (CURLM * multi, int *running))                           \
-    X(CURLMcode,    multi_poll,           (CURLM * multi, struct curl_waitfd *more, unsigned count,\
-                                           int ms, int *ready))                                    \
-    X(CURLMcode,    multi_wakeup,         (CURLM * multi))                                         \
-    X(CURLMsg *,    multi_info_read,      (CURLM * multi, int *left))                              \
-    X(const char *, multi_strerror,       (CURLMcode code))
-/* clang-format on */
+    X(global_init)                                                                                 \
+    X(version_info)                                                                                \
+    X(easy_init)                                                                                   \
+    X(easy_setopt)                                                                                 \
+    X(easy_getinfo)                                                                                \
+    X(easy_perform)                                                                                \
+    X(easy_reset)                                                                                  \
+    X(easy_cleanup)                                                                                \
+    X(easy_strerror)                                                                               \
+    X(slist_append)                                                                                \
+    X(slist_free_all)                                                                              \
+    X(multi_init)                                                                                  \
+    X(multi_cleanup)                                                                               \
+    X(multi_setopt)                                                                                \
+    X(multi_add_handle)                                                                            \
+    X(multi_remove_handle)                                                                         \
+    X(multi_perform)                                                                               \
+    X(multi_poll)                                                                                  \
+    X(multi_wakeup)                                                                                \
+    X(multi_info_read)                                                                             \
+    X(multi_strerror)
 
 struct lks_curl_lib {
-#define X(type, name, args) type(*name) args;
+#define X(name) __typeof__(curl_##name) *(name);
     LKS_CURL_CALLS(X)
 #undef X
 };

@@ -90,6 +90,8 @@ static enum lks_code run_program(const char *program, const char *what, struct l
         kill(pid, SIGKILL);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    if (lks_buf_check(out, err) != LKS_OK)
+        return lks_wrap(err, "%s: printed no %s", program, what);
     if (code != LKS_OK || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s", program, what);
     return LKS_OK;

@@ -315,6 +315,7 @@ enum lks_code lks_bundle_choose(const struct lks_bundle *bundle, struct lks_str 
                                 struct lks_err *err)
 {
     const struct lks_bundle_artifact *found = NULL;
+    LKS_ASSERT(bundle->artifacts != NULL || bundle->count == 0);
     for (size_t i = 0; i < bundle->count; i++) {
         const struct lks_bundle_artifact *a = &bundle->artifacts[i];
         if ((component.len > 0 && !lks_str_eq(a->component, component)) ||

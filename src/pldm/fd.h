@@ -11,6 +11,10 @@
  * matter (struct lks_fd_ops), and so are its versions: `components` belongs to the owner, who
  * changes it in apply() and activate().
  *
+ * Where it differs from libpldm's device: the last piece is padded and not short, unless asked to
+ * (fd_talk.c); an activation cannot be cancelled half-way (fd_commands.c); an update agent that
+ * gives wrong pieces for ever is given up. Codes for commands in the wrong state are the same.
+ *
  * A command that comes twice with the same instance and the same bytes is carried out once: the
  * answer is repeated, for as long as an instance number may be remembered (6 s). Without that a
  * request which the network doubled could flash the same image again.

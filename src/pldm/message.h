@@ -128,7 +128,7 @@ enum lks_pldm_aux {
 /* Results of TransferComplete, VerifyComplete and ApplyComplete that are used here. */
 enum {
     LKS_PLDM_RESULT_OK = 0,
-    LKS_PLDM_TRANSFER_CORRUPT = 1,
+    LKS_PLDM_TRANSFER_CORRUPT = 1, /* libpldm says 2, which is also "of another version" */
     LKS_PLDM_TRANSFER_ABORTED = 3,
     LKS_PLDM_VERIFY_FAILED = 1,
     LKS_PLDM_VERIFY_VERSION = 2,

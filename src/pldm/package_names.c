@@ -298,7 +298,7 @@ static void add_vendor(struct lks_buf *out, struct lks_str value)
         return;
     }
     lks_term_clean(out, v.title.bytes);
-    lks_buf_addc(out, '=');
+    lks_buf_add(out, lks_str_printable(v.data) ? LKS_STR("=") : LKS_STR("=0x"));
     add_text(out, v.data);
 }
 

@@ -14,6 +14,11 @@
  * decides from the answer, and never assumes. A component that was applied is not sent again: where
  * the answer was lost, the pending version tells.
  *
+ * Where it differs from openbmc's agent: it accepts a short last piece (ua_serve.c); takes "no
+ * activation is needed" for success, and leaves a set of images alone of which one failed, unless
+ * the package says otherwise (ua_steps.c); answers echoes of what it has heard with success; and
+ * looks at the device again before it gives up.
+ *
  * It always ends: every wait has a timer and every repetition a number. What it cannot know when it
  * ends (activation was asked for and the device is silent since) ends UNKNOWN.
  */

@@ -73,7 +73,7 @@ void lks_ua_late(struct lks_ua *ua, lks_ms now)
 
 void lks_ua_start_over(struct lks_ua *ua, lks_ms now, bool in_update_mode)
 {
-    ua->resumed = false;
+    ua->resumed = ua->found_ready = false;
     if (++ua->restarts > RESTARTS_MAX) {
         lks_ua_because(ua, "the device left the update %d times", RESTARTS_MAX + 1);
         if (in_update_mode)
@@ -149,19 +149,17 @@ static void resync_update(struct lks_ua *ua, lks_ms now, const struct lks_pldm_m
     uint8_t state = m->body.status.state;
     bool failed = m->body.status.aux == LKS_PLDM_AUX_FAILED;
     bool has_component = state >= LKS_PLDM_DOWNLOAD && state <= LKS_PLDM_APPLY;
-    if (ua->lost == LKS_UA_STEP_DROP && has_component)
+    bool is_ready = state == LKS_PLDM_READY;
+    bool drops = ua->lost == LKS_UA_STEP_DROP, offers = ua->lost == LKS_UA_STEP_OFFER;
+    if (drops && has_component)
         lks_ua_go(ua, now, LKS_UA_STEP_DROP);
-    else if (ua->lost == LKS_UA_STEP_DROP && state == LKS_PLDM_READY)
+    else if (is_ready && (drops || (ua->lost == LKS_UA_STEP_TABLE && !ua->resumed)))
         lks_ua_next_component(ua, now);
-    else if (has_component && (ua->lost > LKS_UA_STEP_OFFER ||
-                               (ua->lost == LKS_UA_STEP_OFFER && state == LKS_PLDM_DOWNLOAD)))
+    else if (has_component && ua->lost >= LKS_UA_STEP_OFFER &&
+             (!offers || state == LKS_PLDM_DOWNLOAD))
         resync_component(ua, now, state, failed);
-    else if (state == LKS_PLDM_READY && ua->lost == LKS_UA_STEP_OFFER && !ua->resumed)
-        lks_ua_go(ua, now, LKS_UA_STEP_OFFER);
-    else if (state == LKS_PLDM_READY && ua->lost >= LKS_UA_STEP_OFFER)
-        lks_ua_go(ua, now, LKS_UA_STEP_REREAD);
-    else if (state == LKS_PLDM_READY && ua->lost == LKS_UA_STEP_TABLE && !ua->resumed)
-        lks_ua_next_component(ua, now);
+    else if (is_ready && ua->lost >= LKS_UA_STEP_OFFER)
+        lks_ua_go(ua, now, offers && !ua->resumed ? LKS_UA_STEP_OFFER : LKS_UA_STEP_REREAD);
     else
         lks_ua_start_over(ua, now, state != LKS_PLDM_IDLE);
 }

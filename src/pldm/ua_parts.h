@@ -44,6 +44,7 @@ struct lks_ua {
     enum lks_ua_step step;
     enum lks_ua_step lost; /* RESYNC, REREAD and a LOOK after a restart: what it was at */
     bool resumed;
+    bool found_ready; /* the device is still in the update that staged its images */
     struct lks_ua_outcome out;
     enum lks_ua_end ending; /* ABORT: how it will end */
     size_t at;

@@ -97,9 +97,12 @@ static void hear_look(struct lks_ua *ua, lks_ms now, const struct lks_pldm_messa
         return;
     }
     ua->out.state = (enum lks_pldm_state)m->body.status.state;
+    ua->found_ready = m->body.status.state == LKS_PLDM_READY &&
+                      ua->o.mode == LKS_UA_ACTIVATE_STAGED && !ua->resumed;
     if (ua->resumed) {
         lks_ua_resync(ua, now, m);
-    } else if (m->body.status.state == LKS_PLDM_IDLE || ua->o.mode == LKS_UA_IDENTIFY) {
+    } else if (m->body.status.state == LKS_PLDM_IDLE || ua->o.mode == LKS_UA_IDENTIFY ||
+               ua->found_ready) {
         lks_ua_go(ua, now, LKS_UA_STEP_IDENTIFY);
     } else if (m->body.status.state == LKS_PLDM_ACTIVATE && now < ua->silent_until) {
         ua->enter_at = now + ua->o.timers.poll;
@@ -240,6 +243,32 @@ static bool all_applied(const struct lks_ua *ua)
     return true;
 }
 
+/*
+ * Those that were applied count; the rest decides whether it is all or a part. openbmc's agent
+ * always goes on after a failure and activates whatever succeeded; here that takes the package's
+ * consent
+ * (`continue_after_failure`), since half a set of images may be worse than the old one.
+ */
+static void finish(struct lks_ua *ua, lks_ms now)
+{
+    size_t applied = 0;
+    ua->out.methods = 0;
+    for (size_t i = 0; i < ua->o.component_count; i++) {
+        if (ua->parts[i].fate != LKS_UA_APPLIED)
+            continue;
+        applied++;
+        ua->out.methods |= ua->parts[i].methods;
+    }
+    ua->ending = applied == ua->o.component_count ? LKS_UA_DONE : LKS_UA_PARTLY;
+    ua->at = ua->o.component_count;
+    if (applied == 0 || (ua->ending == LKS_UA_PARTLY && !ua->o.continue_after_failure))
+        lks_ua_abort(ua, now, LKS_UA_FAILED);
+    else if (ua->o.mode == LKS_UA_STAGE)
+        lks_ua_end(ua, ua->ending);
+    else
+        lks_ua_go(ua, now, LKS_UA_STEP_ACTIVATE);
+}
+
 static void hear_parameters(struct lks_ua *ua, lks_ms now, const struct lks_pldm_message *m)
 {
     if (m->code != LKS_PLDM_CC_SUCCESS) {
@@ -254,6 +283,10 @@ static void hear_parameters(struct lks_ua *ua, lks_ms now, const struct lks_pldm
     settle_fates(ua);
     if (ua->o.mode == LKS_UA_STAGE && all_applied(ua))
         lks_ua_end(ua, LKS_UA_DONE);
+    else if (ua->found_ready && all_applied(ua))
+        finish(ua, now);
+    else if (ua->found_ready)
+        lks_ua_start_over(ua, now, true);
     else
         lks_ua_go(ua, now, LKS_UA_STEP_REQUEST);
 }
@@ -443,27 +476,6 @@ static void hear_dropped(struct lks_ua *ua, lks_ms now, const struct lks_pldm_me
         lks_ua_next_component(ua, now);
     else
         odd_or_refused(ua, now, m);
-}
-
-/* Those that were applied count; the rest decides whether it is all or a part. */
-static void finish(struct lks_ua *ua, lks_ms now)
-{
-    size_t applied = 0;
-    ua->out.methods = 0;
-    for (size_t i = 0; i < ua->o.component_count; i++) {
-        if (ua->parts[i].fate != LKS_UA_APPLIED)
-            continue;
-        applied++;
-        ua->out.methods |= ua->parts[i].methods;
-    }
-    ua->ending = applied == ua->o.component_count ? LKS_UA_DONE : LKS_UA_PARTLY;
-    ua->at = ua->o.component_count;
-    if (applied == 0 || (ua->ending == LKS_UA_PARTLY && !ua->o.continue_after_failure))
-        lks_ua_abort(ua, now, LKS_UA_FAILED);
-    else if (ua->o.mode == LKS_UA_STAGE)
-        lks_ua_end(ua, ua->ending);
-    else
-        lks_ua_go(ua, now, LKS_UA_STEP_ACTIVATE);
 }
 
 void lks_ua_next_component(struct lks_ua *ua, lks_ms now)

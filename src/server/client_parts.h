@@ -22,6 +22,7 @@ struct lks_client_job {
     bool leased;
     /* Updating. */
     uint64_t id;
+    lks_ms deadline; /* wall; the intent's is on the clock of conversations */
     struct lks_bmc_intent intent;
     struct lks_buf saved; /* empty: nothing was */
 };

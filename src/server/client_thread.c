@@ -9,6 +9,7 @@
 
 enum {
     TURN_MS = 500,      /* longest wait for something to happen */
+    QUICK_MS = 5,       /* the same where the clock runs fast */
     AGAIN_MS = 1000,    /* a call that could not be taken is asked again after */
     RESTART_MS = 30000, /* an update that cannot go on is tried again after */
     PATH_BYTES_MAX = 4096,
@@ -19,6 +20,14 @@ _Static_assert(LKS_CONVERSATION_SAVED_MAX <= LKS_FLASH_SAVED_MAX, "what is saved
 static lks_ms mono_now(void)
 {
     return lks_daemon_now().mono;
+}
+
+/* The clock of conversations: the wall's, or one that is fast by a factor and so the same after a
+ * restart, which finds times that were saved. It never goes back. */
+static lks_ms clock_now(void *ctx)
+{
+    const struct lks_client_thread *c = ctx;
+    return (c->since.wall + (mono_now() - c->since.mono)) * c->speed;
 }
 
 /* Messages ---------------------------------------------------------------------------------- */
@@ -187,7 +196,7 @@ static void fail_flash(struct lks_client_job *job, const struct lks_err *err)
         lks_talks_cancel(job->client->talks, job->dialog);
     job->dialog = NULL;
     bool later = err->code == LKS_E_LIMIT || (sent && err->code != LKS_E_INVALID);
-    if (later && now < job->intent.deadline) {
+    if (later && now < job->deadline) {
         job->again = mono_now() + RESTART_MS;
         return;
     }
@@ -256,6 +265,9 @@ static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail 
     if (job == NULL || !copy_intent(job, &m->intent))
         lks_daemon_die(c->daemon, "out of memory", NULL);
     job->id = m->id;
+    lks_ms lasts = m->intent.deadline - m->begun;
+    job->deadline = m->begun + lasts / c->speed;
+    job->intent.deadline = m->begun * c->speed + lasts;
     job->driver = lks_bmc_driver(job->at.driver);
     lks_buf_add(&job->saved, m->saved);
     start_flash(job);
@@ -420,7 +432,7 @@ static void turn(struct lks_client_thread *c)
         if (c->first == NULL)
             (void)uv_cond_timedwait(&c->come, &c->lock, (uint64_t)TURN_MS * 1000000);
         uv_mutex_unlock(&c->lock);
-    } else if (lks_talks_turn(c->talks, TURN_MS, &err) != LKS_OK) {
+    } else if (lks_talks_turn(c->talks, c->speed > 1 ? QUICK_MS : TURN_MS, &err) != LKS_OK) {
         lks_daemon_die(c->daemon, "the client thread cannot go on", &err);
     }
 }
@@ -474,6 +486,8 @@ static void make_talks(struct lks_client_thread *c)
         .curl = {.open = open_image, .ctx = c},
         .all_max = (unsigned)config->bmc_concurrency,
         .site_max = (unsigned)config->bmc_site_concurrency,
+        .clock = clock_now,
+        .clock_ctx = c,
         .ctx = c,
         .checkpoint = on_checkpoint,
         .heard = on_heard,
@@ -494,6 +508,8 @@ enum lks_code lks_client_thread_init(struct lks_client_thread *c, struct lks_dae
     char path[PATH_BYTES_MAX];
     c->daemon = daemon;
     c->last = &c->first;
+    c->since = lks_daemon_now();
+    c->speed = lks_daemon_config(daemon)->bmc_speed;
     uv_mutex_init(&c->lock);
     uv_cond_init(&c->come);
     snprintf(path, sizeof(path), "%s/depot", lks_daemon_config(daemon)->data.ptr);

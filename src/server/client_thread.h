@@ -25,6 +25,7 @@ struct lks_flash_mail {
     struct lks_mail mail;
     struct lks_arena arena;
     uint64_t id;
+    lks_ms begun;
     struct lks_own_endpoint at;
     struct lks_bmc_intent intent;
     struct lks_str saved; /* empty: nothing was sent yet */
@@ -45,6 +46,8 @@ struct lks_client_thread {
     struct lks_talks *talks; /* NULL: there is none, for `broken` */
     struct lks_err broken;
     struct lks_depot depot;
+    struct lks_now since; /* when the clock of conversations was set, */
+    uint64_t speed;       /* and how fast it goes; mostly 1 */
     struct lks_client_job *jobs;
     uint64_t next_job;
     struct lks_sweeper sweeper;

@@ -42,7 +42,7 @@ struct lks_config {
     uint64_t decision_sample, decision_bytes, decision_files;
     uint64_t sweep_run; /* 1: yes */
     uint64_t sweep_leases, sweep_site_leases;
-    uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms;
+    uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms, bmc_speed;
     struct lks_str bmc_pull; /* empty: images are pushed alone */
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;

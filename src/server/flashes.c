@@ -39,6 +39,7 @@ static void put_intent(const struct lks_state_thread *t, const struct lks_state_
     struct lks_str image = lks_state_text(s, f->image);
     struct lks_str pull = lks_daemon_config(t->daemon)->bmc_pull;
     m->id = f->id;
+    m->begun = f->begun;
     m->saved = (struct lks_str){f->saved != NULL ? f->saved : "", f->saved_len};
     m->intent = (struct lks_bmc_intent){
         .act = f->act,

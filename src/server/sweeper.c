@@ -5,7 +5,7 @@
 #include "server/client_parts.h"
 
 enum {
-    LOOK_MS = 2000,        /* how often endpoints that are due are looked for ... */
+    LOOK_MS = 1000,        /* how often endpoints that are due are looked for ... */
     TROUBLE_MS = 10000,    /* ... or after that failed */
     LEASE_MORE_MS = 60000, /* a lease lasts longer than a reading may */
     BATCH_MAX = 256,
@@ -78,7 +78,8 @@ static enum lks_code begin(struct lks_client_job *job, struct lks_err *err)
                         LKS_STR_ARG(job->at.driver));
     enum lks_code code = lks_client_dial(job, job->driver->read, &secret, err);
     if (code == LKS_OK) {
-        lks_ms deadline = lks_talks_now(c->talks) + lks_daemon_config(c->daemon)->bmc_timeout_ms;
+        lks_ms lasts = lks_daemon_config(c->daemon)->bmc_timeout_ms * c->speed;
+        lks_ms deadline = lks_talks_now(c->talks) + lasts;
         job->driver->read_begin(lks_talks_value(job->dialog), lks_daemon_facts(c->daemon), &secret,
                                 deadline, &job->inventory);
         lks_talks_start(c->talks, job->dialog, false);
