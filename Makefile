@@ -29,8 +29,10 @@ setup: ## install the Debian packages that everything below needs
 build: $(BUILD)/build.ninja ## build into build/
 	@$(call ninja,$(BUILD))
 
-demo: build ## a tour of the commands, then a controller with 200 simulated agents
+demo: build ## a tour of the commands, firmware on simulated BMCs, a controller with 200 agents
+	@tools/setup.sh demo
 	@tools/tour.sh $(BUILD)
+	@tools/firmware-demo.sh $(BUILD)
 	@tools/fleet-demo.sh $(BUILD)
 
 test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan

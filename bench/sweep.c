@@ -117,12 +117,24 @@ static void end(struct sweep *s)
     bmcd_fini(&s->bmcd);
 }
 
+/* Microseconds of both rounds, and entries. */
+static bool read_three(struct lks_str text, uint64_t out[3])
+{
+    struct lks_str word, line;
+    (void)lks_str_cut(text, '\n', &line, &text);
+    for (size_t i = 0; i < 3; i++) {
+        if (!lks_str_word(&line, &word) || !lks_str_number(word, UINT32_MAX, &out[i]))
+            return false;
+    }
+    return out[0] > 0 && out[1] > 0;
+}
+
 /* The same by sushy; zeroes where it is not installed. */
 static void ask_sushy(const struct sweep *s, double *fresh, double *kept)
 {
     const struct bmcd *b = &s->bmcd;
     char count[16], address[32], port[16], text[TEXT_MAX] = {0};
-    size_t entries = 0;
+    uint64_t said[3];
     int ends[2], status = 0;
     snprintf(count, sizeof(count), "%d", THEIRS);
     snprintf(address, sizeof(address), "%u.%u.%u.%u", b->first[0], b->first[1], b->first[2],
@@ -140,10 +152,10 @@ static void ask_sushy(const struct sweep *s, double *fresh, double *kept)
     close(ends[0]);
     if (waitpid(pid, &status, 0) != pid || status != 0)
         return;
-    if (sscanf(text, "%lf %lf %zu", fresh, kept, &entries) != 3 || entries != s->entries)
+    if (!read_three((struct lks_str){text, len}, said) || said[2] != s->entries)
         bench_die("sushy", "it does not see the entries that we see");
-    *fresh = THEIRS / *fresh;
-    *kept = THEIRS / *kept;
+    *fresh = THEIRS * 1e6 / (double)said[0];
+    *kept = THEIRS * 1e6 / (double)said[1];
 }
 
 void bench_sweep(struct lks_table *t)

@@ -146,6 +146,7 @@ static void check_saved(const struct lks_bmc_driver *driver, const void *value, 
     driver->update->save(value, &once);
     LKS_ASSERT(once.failed == LKS_OK);
     LKS_ASSERT(lks_str_find(lks_buf_view(&once), LKS_STR(PASSWORD)) < 0);
+    LKS_ASSERT(other != NULL);
     memcpy(other, value, driver->update->size);
     LKS_ASSERT(driver->update->load(other, lks_buf_view(&once), &err) == LKS_OK);
     driver->update->save(other, &twice);

@@ -273,6 +273,7 @@ static void check_truth(const struct bmcd *b, struct lks_buf *answer)
     static const char *const kinds[] = {"openbmc", "hgx", "openbmc"};
     size_t i = 0;
     CHECK_INT(bmcd_control(b, "GET", "/bmcs", NULL, answer), 200);
+    CHECK_HAS(lks_buf_view(answer), "\"class\":\"bios\",\"active\":\"9.9.1\"");
     const struct lks_doc *root = read_json(answer), *list = lks_doc_member(root, "bmcs");
     if (!CHECK(list != NULL) || !CHECK_INT(list->count, LKS_COUNT(names)))
         return;
@@ -374,9 +375,10 @@ static void test_program(void)
     lks_buf_init(&answer, ANSWER_MAX);
     bmcd_init(&b);
     snprintf(fleet, sizeof(fleet), "%s/fleet.yaml", b.tree.path);
-    const char *const options[] = {
-        "--count",      "3",   "--personality", "openbmc,hgx", "--firmware", "7.5.3",
-        "--fleet-file", fleet, "--speed",       "0",           NULL};
+    const char *const options[] = {"--count",    "3",     "--personality", "openbmc,hgx",
+                                   "--firmware", "7.5.3", "--fleet-file",  fleet,
+                                   "--speed",    "0",     "--versions",    "bios=9.9.1",
+                                   NULL};
     if (bmcd_start(&b, LKS_BMCSIM_PROGRAM, options)) {
         check_inventory(&b, &answer);
         check_truth(&b, &answer);

@@ -104,7 +104,7 @@ step "1. A controller on SQLite and $nodes agents." \
     "The agents are the real program, each over a captured H200. The fleet's manifest pins what" \
     "that machine runs, and --accept takes the first fleet in at once."
 echo "\$ lockstep sim up DIR --root tests/roots/h200 --nodes $nodes --heartbeat-ms $heartbeat"
-lockstep sim up "$fleet" --root tests/roots/h200 --nodes "$nodes" --heartbeat-ms "$heartbeat"
+lockstep sim up "$fleet" --no-bmcs --root tests/roots/h200 --nodes "$nodes" --heartbeat-ms "$heartbeat"
 await live "$nodes" 120
 left=120
 while [ "$(lockstep node ls --judged conforms --json | tr '{' '\n' | grep -c '"name"')" -lt "$nodes" ]; do

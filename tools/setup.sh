@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages a target needs, by name, if any is missing:
 #
-#     setup.sh build|test|lint|real|bench|cross...
+#     setup.sh build|demo|test|lint|real|bench|cross...
 #
 # As root, or through sudo. Quick when there is nothing to do.
 set -eu
@@ -14,6 +14,7 @@ daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
+    demo) echo curl ;;
     test) echo clang libclang-rt-14-dev ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo curl postgresql prometheus python3-jsonschema python3-sushy python3-yaml redfishtool \
@@ -22,7 +23,7 @@ packages_of() {
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)
-        echo "setup.sh: no group '$1'; one of: build test lint real bench cross" >&2
+        echo "setup.sh: no group '$1'; one of: build demo test lint real bench cross" >&2
         return 2
         ;;
     esac

@@ -17,7 +17,7 @@
 #define LKS_DECISION_MEMORY_MAX ((size_t)512 << 20)
 #define LKS_DECISION_SLICE      1024 /* a tick lists about so many records, and says `more` */
 #define LKS_REASON_MAX          1024 /* bytes of a reason a person gives */
-#define LKS_FLASH_SAVED_MAX     ((size_t)32 << 10)
+#define LKS_FLASH_SAVED_MAX     ((size_t)32 * 1024)
 
 enum lks_event_kind {
     LKS_EVENT_TICK,

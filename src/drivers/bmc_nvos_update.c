@@ -215,6 +215,21 @@ static void send_reboot(struct update *u, lks_ms now)
     lks_conversation_go_checkpoint(&u->r.head, REBOOT, now);
 }
 
+/* It is installed, for all that is known, and does not run yet. */
+static void judge_installed(struct update *u, lks_ms now)
+{
+    bool waits = u->rebooted == 0 ? now - u->since < SETTLE : now - u->rebooted < allowed_time(u);
+    if (u->rebooted == 0 && u->act == LKS_BMC_STAGE)
+        end(u, LKS_BMC_STAGED, "%s waits for a restart of the tray", u->version);
+    else if (waits)
+        look(u, AGREE, now + POLL);
+    else if (u->rebooted == 0)
+        send_reboot(u, now);
+    else
+        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", found(u),
+            u->version);
+}
+
 static void judge(struct update *u, lks_ms now)
 {
     bool all = u->target_count >= u->expected && u->target_count > 0;
@@ -236,17 +251,8 @@ static void judge(struct update *u, lks_ms now)
         end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
     else if (u->why[0] != '\0' || u->lost)
         look(u, AGREE, now + POLL);
-    else if (u->rebooted == 0 && u->act == LKS_BMC_STAGE)
-        end(u, LKS_BMC_STAGED, "%s waits for a restart of the tray", u->version);
-    else if (u->rebooted == 0 && now - u->since < SETTLE)
-        look(u, AGREE, now + POLL);
-    else if (u->rebooted == 0)
-        send_reboot(u, now);
-    else if (now - u->rebooted < allowed_time(u))
-        look(u, AGREE, now + POLL);
     else
-        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", found(u),
-            u->version);
+        judge_installed(u, now);
 }
 
 /* An installation was begun and its answer lost. */

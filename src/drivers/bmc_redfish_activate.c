@@ -112,6 +112,7 @@ void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
     const char *action = u->entry_activate[0] != '\0' ? u->entry_activate : u->activate;
     if (row != NULL && lks_str_is(row->reset, "none")) {
         u->activated = now; /* it takes itself over, in its own time */
+        u->reset_heard = true;
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
     } else if (action[0] != '\0' && !u->acted) {
         send_action(u, now, action);
@@ -169,7 +170,9 @@ static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
 void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
                              const struct lks_http_response *answer)
 {
-    if (answer->status >= 200 && answer->status <= 299)
+    bool taken = answer->status >= 200 && answer->status <= 299;
+    u->reset_heard = taken && u->act == LKS_BMC_SWITCH;
+    if (taken)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
     else
         refused(u, now, 0, answer);
@@ -282,12 +285,11 @@ void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
     const struct lks_doc *action = find_action(u, doc);
     const struct lks_doc *allowed = lks_doc_member(action, "ResetType@Redfish.AllowableValues");
     struct lks_str info = lks_bmc_json_path(action, "@Redfish.ActionInfo");
-    if (!lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
-                          lks_bmc_json_path(action, "target")))
-        try_next(u, now);
-    else if (allowed == NULL && lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
+    bool there = lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
+                                  lks_bmc_json_path(action, "target"));
+    if (there && allowed == NULL && lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
         lks_conversation_go(&u->r.head, LKS_RF_RESET_INFO, now);
-    else if (!choose_type(u, allowed))
+    else if (!there || !choose_type(u, allowed))
         try_next(u, now);
     else if (wants_off(u, doc))
         go_off(u, now);

@@ -213,13 +213,11 @@ static void failed_task(struct lks_redfish_update *u, lks_ms now)
 static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 {
     bool only_acted = u->acted && u->resets == 0 && u->act != LKS_BMC_SWITCH;
+    bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
     if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
-    else if (only_acted)
-        lks_redfish_activate(u, now);
-    else if ((lks_redfish_staged_count(u) > 0 || !u->reset_heard) && all_there(u) &&
-             u->resets < LKS_REDFISH_RESETS_MAX)
-        lks_redfish_activate(u, now); /* it did not happen, for all we know: no flash is repeated */
+    else if (only_acted || (did_not_happen && u->resets < LKS_REDFISH_RESETS_MAX))
+        lks_redfish_activate(u, now); /* a reset, perhaps a second one; no flash is repeated */
     else if (!all_there(u))
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "after the reset %zu of %zu entries of %s are to be read", u->target_count,
