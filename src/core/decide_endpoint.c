@@ -9,7 +9,7 @@ void lks_decide_endpoint(struct lks_deciding *d)
     const struct lks_event *e = d->event;
     uint32_t node = lks_state_node(d->state, e->name);
     struct lks_str name = e->name, print = e->fingerprint;
-    struct lks_endpoint endpoint;
+    struct lks_endpoint endpoint = {0};
     if (!lks_deciding_reason(d))
         return;
     if (node == LKS_NO_NODE)

@@ -178,7 +178,7 @@ static bool check_node(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_str name = lks_state_name(d->state, node);
-    struct lks_endpoint endpoint;
+    struct lks_endpoint endpoint = {0};
     if (!lks_endpoint_find(d->book, name, &endpoint))
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
                             S(name));

@@ -34,7 +34,7 @@ bool lks_endpoint_of(const struct lks_group *group, struct lks_endpoint *out)
 /* Goes on until `fn` says no; false: it did. */
 static bool each_of(const struct lks_group *groups, size_t count, lks_endpoint_fn *fn, void *ctx)
 {
-    struct lks_endpoint endpoint;
+    struct lks_endpoint endpoint = {0};
     for (size_t i = 0; i < count; i++) {
         if (!lks_endpoint_of(&groups[i], &endpoint))
             continue;

@@ -84,7 +84,7 @@ static lks_ms due_of(const struct lks_state *s, struct lks_str name, lks_ms ever
 
 static enum lks_code list_group(struct listing *l, const struct lks_group *group)
 {
-    struct lks_endpoint endpoint;
+    struct lks_endpoint endpoint = {0};
     uint32_t domain = 0;
     if (!lks_endpoint_of(group, &endpoint))
         return LKS_OK;

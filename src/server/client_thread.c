@@ -172,12 +172,19 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
 
 /* Updates ----------------------------------------------------------------------------------- */
 
+/* As lks_mail_new(): a daemon that cannot tell its threads anything is over. */
+static struct lks_call *new_call(const struct lks_client_job *job, enum lks_own_kind kind)
+{
+    struct lks_call *call = lks_own_call(job->client->daemon, kind, job->number);
+    if (call == NULL)
+        abort();
+    return call;
+}
+
 /* Say how it ended. */
 static void end_flash(struct lks_client_job *job, struct lks_rec_flash_ended ended)
 {
-    struct lks_call *call = lks_own_call(job->client->daemon, LKS_OWN_ENDED, job->number);
-    if (call == NULL)
-        lks_daemon_die(job->client->daemon, "out of memory", NULL);
+    struct lks_call *call = new_call(job, LKS_OWN_ENDED);
     struct lks_arena *arena = &call->own->arena;
     ended.id = job->id;
     ended.found = lks_arena_copy(arena, ended.found);
@@ -263,7 +270,7 @@ static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail 
         return;
     struct lks_client_job *job = lks_client_job_new(c, &m->at);
     if (job == NULL || !copy_intent(job, &m->intent))
-        lks_daemon_die(c->daemon, "out of memory", NULL);
+        abort();
     job->id = m->id;
     lks_ms lasts = m->intent.deadline - m->begun;
     job->deadline = m->begun + lasts / c->speed;
@@ -279,11 +286,11 @@ static void on_checkpoint(void *ctx, struct lks_dialog *dialog, struct lks_str s
     (void)ctx;
     struct lks_client_job *job = lks_talks_ctx(dialog);
     struct lks_bmc_status status = {0};
-    struct lks_call *call = lks_own_call(job->client->daemon, LKS_OWN_SAVED, job->number);
+    struct lks_call *call = new_call(job, LKS_OWN_SAVED);
     lks_buf_truncate(&job->saved, 0);
     lks_buf_add(&job->saved, saved);
-    if (call == NULL || job->saved.failed != LKS_OK)
-        lks_daemon_die(job->client->daemon, "out of memory", NULL);
+    if (job->saved.failed != LKS_OK)
+        abort();
     job->driver->update_status(lks_talks_value(dialog), &status);
     call->own->saved = (struct lks_rec_flash_saved){
         .id = job->id,

@@ -109,7 +109,7 @@ static bool tell(struct lks_state_thread *t, const struct lks_state_flash *f)
 {
     const struct lks_state *s = t->desk.state;
     const struct lks_book *book = lks_engine_book(t->desk.engine);
-    struct lks_endpoint endpoint;
+    struct lks_endpoint endpoint = {0};
     if (!s->nodes[f->node].placed ||
         !lks_endpoint_find(book, lks_state_name(s, f->node), &endpoint))
         return end_here(t, f, LKS_STR("it has no management endpoint any more"));
