@@ -72,8 +72,14 @@ static void check_clock(struct doctor *d)
         say(d, "clock", GOOD, "synchronised, estimated error %ld us", t.esterror);
 }
 
-static void check_probes(struct doctor *d)
+/* Beside probes: what speaks to hardware and was tried on models of it alone. */
+static const char *const unproven[] = {"updates by a BMC over Redfish", "updates by a switch tray",
+                                       "PLDM with a device, MCTP on a serial line"};
+
+static void check_hardware(struct doctor *d)
 {
+    for (size_t i = 0; i < LKS_COUNT(unproven); i++)
+        say(d, "hardware", NOTE, "%s: never tried on the hardware itself", unproven[i]);
     for (size_t i = 0; i < lks_probe_count; i++) {
         if (lks_probes[i].unproven)
             say(d, "hardware", NOTE, "the probe '%s' never ran on the hardware it is for",
@@ -237,7 +243,7 @@ static void check_all(struct doctor *d)
         check_certificate(d, "server.crt");
         check_journal(d);
     }
-    check_probes(d);
+    check_hardware(d);
 }
 
 enum lks_code lks_cmd_doctor(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
