@@ -12,7 +12,7 @@
 
 #define BOARD LKS_BMCSIM_HGX
 #define N     "1.1.0"
-#define SPEED 60
+#define SPEED 200
 
 /* One thing that is done, and what is to be seen then. */
 struct step {
@@ -86,7 +86,7 @@ static void run_good(struct lks_bmcs *m, const char *class, const char *componen
     check_runs(m, component, version);
 }
 
-static const char *const classes[] = {"bmc", "cpld", "hmc", "erot", "fpga", "vbios", "retimer"};
+static const char *const classes[] = {"bmc", "cpld", "erot", "vbios"};
 
 /* F0, F1, F88: the whole bundle, and back, and forth again. */
 static void test_bundle(void)
@@ -128,7 +128,7 @@ static void test_loop(void)
 {
     LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
     lks_bmcs_init(&m, BOARD, 1, SPEED);
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         lks_test_case("F8 F89: round %u", i);
         run_good(&m, "fpga", "fpga", i % 2 == 0 ? N : "1.0.0", i % 2 == 1);
     }

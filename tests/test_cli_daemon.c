@@ -86,6 +86,8 @@ static const struct row rows[] = {
     {"node release", ARGS("n0", "--reason", "again"), 1, "", "n0"},
     {"node history", ARGS("n0"), 0, "a fan is loud", ""},
     {"node history", ARGS("n0", "--limit", "0"), 2, "", "--limit"},
+    {"node resolve", ARGS("n2", "--reason", "looked at"), 1, "", "no update of n2 waits"},
+    {"node resolve", ARGS("n2"), 2, "", "--reason"},
     {"node replace", ARGS("n2", "--reason", "another board"), 0, "other hardware", ""},
     {"node rm", ARGS("n3", "--reason", "sold"), 0, "removed", ""},
     {"access grant", ARGS("kim", "operator"), 0, "kim: operator", ""},
@@ -298,7 +300,7 @@ static const struct row json_offline_rows[] = {
 /* Records have members of their own kinds, which docs/reference/journal.md names. */
 static const char *const open_ended[] = {"node history",   "journal export", "journal at",
                                          "journal repair", "alarm release",  "sim up",
-                                         "sim down"};
+                                         "sim down",       "node resolve"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {
