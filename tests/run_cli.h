@@ -109,10 +109,10 @@ static inline void lks_run_check_members(const char *command, const struct lks_d
 }
 
 /* Commands with a test of their own that also reads their JSON: tests/test_cli_bundle.c,
- * test_cli_bmc.c. */
+ * test_cli_bmc.c, test_pldm_package_cli.c. */
 static inline bool lks_run_has_own_test(const char *command)
 {
-    static const char *const groups[] = {"bmc ", "bundle ", "trust "};
+    static const char *const groups[] = {"bmc ", "bundle ", "trust ", "pldm "};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;
@@ -125,10 +125,9 @@ static inline bool lks_run_has_own_test(const char *command)
 static inline bool lks_run_needs_controller(const char *command)
 {
     static const char *const groups[] = {
-        "fleet ",   "node ",         "access ",      "alarm ", "journal ",
-        "backup",   "restore",       "doctor",       "top",    "sim ",
-        "drift",    "deviation ",    "admit",        "image ", "stack publish",
-        "stack ls", "stack promote", "stack retire", "pldm "};
+        "fleet ",  "node ",  "access ",       "alarm ",   "journal ",      "backup",
+        "restore", "doctor", "top",           "sim ",     "drift",         "deviation ",
+        "admit",   "image ", "stack publish", "stack ls", "stack promote", "stack retire"};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

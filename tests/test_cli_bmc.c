@@ -215,20 +215,21 @@ static void test_inventory(void)
 
 /* Updates ------------------------------------------------------------------------------------ */
 
-/* DIR/bundle-VERSION: an image for the BMC itself. */
-static void make_bundle(const char *version)
+/* DIR/bundle-VERSION: an image for the BMC itself; `more` lines say more of it. */
+static void make_bundle(const char *version, const char *more)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
     struct lks_err err = {0};
-    char text[WORD], output[WORD];
+    char text[WORD * 2], output[WORD];
     lks_buf_init(&package, (size_t)2 * IMAGE);
     CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, "bmc", version, 1, IMAGE, &package, &err),
                LKS_OK);
     lks_tree_bytes(&sim.tree, "/src/bmc.fwpkg", lks_buf_view(&package));
+    lks_tree_file(&sim.tree, "/src/other.img", "other");
     snprintf(text, sizeof(text),
              "lockstep: 1\nkind: Bundle\nname: fw\nversion: \"%s\"\nfiles:\n"
-             "  - file: bmc.fwpkg\n    component: bmc\n",
-             version);
+             "  - file: bmc.fwpkg\n    component: bmc\n%s",
+             version, more);
     lks_tree_file(&sim.tree, "/src/bundle.yaml", text);
     snprintf(output, sizeof(output), "--output=DIR/bundle-%s", version);
     const char *build[WORDS] = {"bundle", "build", "DIR/src", output, "--sign=DIR/site.key"};
@@ -262,6 +263,46 @@ static const struct row no_updates[] = {
      3,
      "",
      "bios"},
+    {"no way back, says the bundle",
+     {"bmc", "update", "URL", STATE, WHO, "--yes", "--bundle=DIR/bundle-2.1.0"},
+     1,
+     "",
+     "there is no way back from this update of bmc; --one-way"},
+    {"no way back, and only staged for now",
+     {"bmc", "update", "URL", STATE, WHO, "--yes", "--stage", "--bundle=DIR/bundle-2.1.0"},
+     1,
+     "",
+     "--one-way"},
+    {"no way back, acknowledged",
+     {"bmc", "update", "URL", STATE, WHO, "--one-way", "--bundle=DIR/bundle-2.1.0"},
+     2,
+     "way back   none",
+     "--yes"},
+    {"for some hardware",
+     {"bmc", "update", "URL", STATE, WHO, "--one-way", "--bundle=DIR/bundle-2.1.0"},
+     2,
+     "only for   hardware class k1, k2; make sure that this is one",
+     "--yes"},
+    {"may not follow what runs",
+     {"bmc", "update", "URL", STATE, WHO, "--yes", "--bundle=DIR/bundle-2.2.0"},
+     1,
+     "",
+     "does not say that 2.2.0 may follow 1.0.0; --force"},
+    {"may not follow, and is to all the same",
+     {"bmc", "update", "URL", STATE, WHO, "--force", "--bundle=DIR/bundle-2.2.0"},
+     2,
+     "to         2.2.0",
+     "--yes"},
+    {"two files for it",
+     {"bmc", "update", "URL", STATE, WHO, "--component=bmc", "--bundle=DIR/bundle-2.3.0"},
+     3,
+     "",
+     "--component and --file: bundle 'fw' has both bmc.fwpkg (bmc) and other.img (bmc); say which"},
+    {"one of two files",
+     {"bmc", "update", "URL", STATE, WHO, "--file=other.img", "--bundle=DIR/bundle-2.3.0"},
+     2,
+     "image      other.img, 5 bytes",
+     "--yes"},
     {"nobody to ask",
      {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0"},
      2,
@@ -279,11 +320,23 @@ static const struct row no_updates[] = {
      4,
      "",
      "cannot connect"},
+    {"nobody there either",
+     {"bmc", "update", "https://[::1]:1", STATE, "--fingerprint", OTHER, "--yes",
+      "--bundle=DIR/bundle-2.0.0"},
+     4,
+     "",
+     "cannot connect"},
     {"nothing staged",
      {"bmc", "update", "URL", STATE, WHO, "--yes", "--activate", "--component=bmc"},
      1,
      "",
      "nothing is staged"},
+    {"a real device is not hurried",
+     {"bmc", "update", "https://192.0.2.1", STATE, "--fingerprint", OTHER, "--yes", SPEED,
+      "--bundle=DIR/bundle-2.0.0"},
+     2,
+     "",
+     "--speed"},
 };
 
 #define UPDATE(version)                                                                            \
@@ -309,10 +362,16 @@ static void test_no_update(void)
          ""},
     };
     check_rows(prepare, LKS_COUNT(prepare));
-    make_bundle("1.5.0");
-    make_bundle("2.0.0");
+    make_bundle("1.5.0", "");
+    make_bundle("2.0.0", "");
+    make_bundle("2.1.0",
+                "    one_way: true\n    from: [\">=1 <2\"]\n    hardware_classes: [k1, k2]\n");
+    make_bundle("2.2.0", "    from: [\">=1.1 <2\", \"0.9\"]\n");
+    make_bundle("2.3.0", "  - {file: other.img, component: bmc, version: \"2.3.0\"}\n");
     check_rows(no_updates, LKS_COUNT(no_updates));
     check_truth("1.0.0", 0);
+    char path[WORD]; /* not that of https://[::1:1] */
+    CHECK(access(fill("DIR/state/updates/++1_1.lock", path), F_OK) == 0);
 }
 
 static void test_update(void)
@@ -335,11 +394,13 @@ static void checkpoint_path(const char *suffix, char out[WORD])
              LKS_STR_ARG(host), LKS_STR_ARG(port), suffix);
 }
 
-/* Two operations in place of one, the way back, and what is remembered of them. */
-#define OF_BMC(act)                                                                                \
+/* Two operations in place of one, the way back, and what is remembered of them. A switch has a
+ * quarter of an hour to be seen before it is helped along. */
+#define OF_BMC(act, ...)                                                                           \
     {                                                                                              \
-        "bmc", "update", "URL", STATE, WHO, act, "--component=bmc", "--yes", SPEED, DEADLINE       \
+        "bmc", "update", "URL", STATE, WHO, act, "--component=bmc", "--yes", __VA_ARGS__           \
     }
+#define HASTE "--speed=6000"
 
 static const struct {
     struct row row;
@@ -352,16 +413,16 @@ static const struct {
       "staged: bmc",
       ""},
      "\"staged\":{\"version\":\"2.5.0\",\"digest\":\"sha256:"},
-    {{"activated", OF_BMC("--activate"), 0, "done: bmc", ""},
+    {{"activated", OF_BMC("--activate", SPEED, DEADLINE), 0, "done: bmc", ""},
      "{\"bmc\":{\"version\":\"2.5.0\",\"digest\":"},
-    {{"back to the other bank", OF_BMC("--switch"), 0, "done: bmc", ""},
+    {{"back to the other bank", OF_BMC("--switch", HASTE, DEADLINE), 0, "done: bmc", ""},
      "{\"bmc\":{\"version\":\"2.0.0\",\"digest\":"},
 };
 
 static void test_steps(void)
 {
     char path[WORD];
-    make_bundle("2.5.0");
+    make_bundle("2.5.0", "");
     checkpoint_path("prior", path);
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf kept = {0};
@@ -472,10 +533,54 @@ static void test_interrupted(void)
     size_t count = getenv("LKS_OFTEN") != NULL ? LKS_COUNT(ends) : 1;
     for (size_t i = 0; i < count; i++) {
         char bundle[WORD];
-        make_bundle(ends[i].version);
+        make_bundle(ends[i].version, "");
         snprintf(bundle, sizeof(bundle), "--bundle=DIR/bundle-%s", ends[i].version);
         check_interrupted(i, bundle);
     }
+}
+
+/* Where a switch was asked for, and its time is over, nobody knows: nothing was uploaded, but that
+ * is not all that can be under way. */
+static void test_deadline(void)
+{
+    const char *words[WORDS] = OF_BMC("--switch", SPEED, DEADLINE);
+    const struct row row = {"too late", OF_BMC("--switch", "--speed=1000000", "--deadline=1"), 1,
+                            "unknown: bmc", ""};
+    char path[WORD];
+    (void)interrupt(spawn(words, NULL), 0, SIGKILL);
+    check_rows(&row, 1);
+    checkpoint_path("json", path);
+    CHECK(access(path, F_OK) != 0);
+    checkpoint_path("unknown", path);
+    CHECK(unlink(path) == 0);
+}
+
+/* What is kept is not what is asked for, or not enough to go on with. */
+static void test_records(void)
+{
+#define KEPT(url, saved)                                                                           \
+    "{\"url\":\"" url "\",\"driver\":\"redfish\",\"act\":\"switch\",\"component\":\"bmc\"" saved   \
+    "}\n"
+    static const struct {
+        const char *kept;
+        struct row row;
+    } rows[] = {
+        {KEPT("https://other", ",\"saved\":\"{}\""),
+         {"of another endpoint", OF_BMC("--switch", SPEED), 1, "", "another update has not ended"}},
+        {KEPT("URL", ""), {"without a checkpoint", OF_BMC("--switch", SPEED), 3, "", "checkpoint"}},
+        {KEPT("URL", ",\"saved\":\"{}\""),
+         {"with another's checkpoint", OF_BMC("--switch", SPEED), 3, "", "checkpoint"}},
+        {"{\"url\":", {"cut off", OF_BMC("--switch", SPEED), 3, "", ".json"}},
+    };
+    char path[WORD], text[WORD];
+    struct lks_err err = {0};
+    checkpoint_path("json", path);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_str kept = lks_str_from(fill(rows[i].kept, text));
+        CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
+        check_rows(&rows[i].row, 1);
+    }
+    CHECK(unlink(path) == 0);
 }
 
 /* What is in the way --------------------------------------------------------------------------- */
@@ -540,6 +645,15 @@ static void test_managed(void)
         lks_liar_fini(&liar);
         unlink(path);
     }
+    lks_test_case("it does not answer");
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    int status = -1;
+    pid_t pid = spawn(words, "unix:/nonexistent/lockstepd.sock");
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    said_text(&said);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+    CHECK_HAS(lks_buf_view(&said), "does not say whether it manages");
 }
 
 /* Another certificate: nothing is said to whoever shows it, until a person takes it. */
@@ -597,6 +711,8 @@ static const struct lks_test tests[] = {
     {"an endpoint that is managed", test_managed},
     {"interrupted", test_interrupted},
     {"another certificate", test_changed},
+    {"what is kept of another one", test_records},
+    {"a switch that takes too long", test_deadline},
     {"they end", test_end},
     {0},
 };

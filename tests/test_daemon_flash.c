@@ -146,6 +146,28 @@ static void check_pinned(struct flashes *f)
     check_done(f, name, flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION));
 }
 
+/* What the bundle's manifest says of its files counts: they are for bmc alone, and of the two of
+ * them nobody says here which is meant. */
+static void check_manifest(struct flashes *f, const char *name)
+{
+    static const struct {
+        const char *component, *version, *detail;
+        int status;
+    } rows[] = {
+        {"bios", VERSION, "rehearsal has no firmware for bios " VERSION, 409},
+        {CLASS, "2.0.1", "rehearsal has no firmware for " CLASS " 2.0.1", 409},
+        {CLASS, VERSION, "the bundle has 2 for " CLASS " " VERSION "; say which one", 400},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        char body[512];
+        snprintf(body, sizeof(body),
+                 "{\"node\":\"%s\",\"component\":\"%s\",\"version\":\"%s\",\"bundle\":\"%s\","
+                 "\"reason\":\"r\"}",
+                 name, rows[i].component, rows[i].version, f->bundle);
+        crew_refused(f->crew.root, "flash", "/v1/flashes", body, rows[i].status, rows[i].detail);
+    }
+}
+
 /* One without a disturbance, and the others while lockstepd is killed at different moments. */
 static void check_updates(struct flashes *f)
 {
@@ -153,6 +175,7 @@ static void check_updates(struct flashes *f)
     char name[16];
     name_of(0, name);
     flashes_change(f, name);
+    check_manifest(f, name);
     check_done(f, name, flashes_ask(f, name, kind_of(0), CLASS, VERSION));
     for (size_t i = 0; i < LKS_COUNT(moments); i++) {
         name_of(i + 1, name);

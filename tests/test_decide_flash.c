@@ -1,7 +1,10 @@
 #include "core/standing.h"
 #include "tests/asked.h"
+#include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
+
+#include <stdio.h>
 
 enum { NOW = 1000000, HOUR = 3600000 };
 
@@ -15,6 +18,7 @@ enum { NOW = 1000000, HOUR = 3600000 };
 #define BUNDLE    DIGEST("a")
 #define PAIR      DIGEST("b")
 #define REVOKED   DIGEST("c")
+#define RULES     DIGEST("d")
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: f\n"
@@ -28,6 +32,50 @@ static const char fleet[] =
     "- {hosts: 'shelf3', class: power-shelf, side: b, domain: rack1, " BMC "}\n"
     "- {hosts: 'far1', class: power-shelf, side: b, " BMC "}\n";
 
+/* What the bundles say of their files. */
+/* clang-format off */
+#define SAID(name, digest, component, version)                                                     \
+    "{\"name\":\"" name "\",\"digest\":\"" digest "\",\"size\":7," \
+    "\"component\":\"" component "\",\"version\":\"" version "\""
+#define MANIFEST(artifacts)                                                                        \
+    "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"fw\",\"version\":\"1\"," \
+    "\"artifacts\":[" artifacts "]}"
+
+static struct {
+    const char *digest, *text;
+    struct lks_bundle said;
+} manifests[] = {
+    {.digest = BUNDLE, .text = MANIFEST(SAID("a", IMAGE, "bmc", "2.0") "},"
+        SAID("a", IMAGE, "psu", "2.0") "},"
+        SAID("a", IMAGE, "HGX_FW_GPU_1", "2.0") "}")},
+    {.digest = PAIR, .text = MANIFEST(SAID("a", IMAGE, "bmc", "2.0") "},"
+        SAID("b", ABSENT, "bmc", "2.0") "}")},
+    {.digest = RULES, .text = MANIFEST(
+        SAID("a", IMAGE, "bmc", "3.0") ",\"one_way\":true},"
+        SAID("b", OTHER, "bios", "3.0") ",\"from\":[\">=1.4 <2\",\"0.9\"]},"
+        SAID("c", OTHER, "nic", "3.0") ",\"kind\":\"package\"},"
+        SAID("d", IMAGE, "cpld", "3.0") ",\"hardware_classes\":[\"hgx-h100-8\"]},"
+        SAID("e", OTHER, "cpld", "3.0") ",\"hardware_classes\":[\"power-shelf\"]},"
+        SAID("f", OTHER, "cpld", "4.0") ",\"hardware_revisions\":[\"A02\"]}")},
+};
+/* clang-format on */
+
+static const struct lks_bundle *said_of(struct lks_str digest)
+{
+    for (size_t i = 0; i < LKS_COUNT(manifests); i++) {
+        struct lks_bundle *said = &manifests[i].said;
+        struct lks_err err = {0};
+        if (!lks_str_is(digest, manifests[i].digest))
+            continue;
+        if (said->count == 0)
+            CHECK_CODE(lks_bundle_parse(lks_str_from(manifests[i].text), "test", lks_test_facts(),
+                                        said, &err),
+                       LKS_OK);
+        return said;
+    }
+    return NULL;
+}
+
 static void change(struct lks_asked *a, const char *node)
 {
     lks_asked_apply(a, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
@@ -36,7 +84,8 @@ static void change(struct lks_asked *a, const char *node)
                                                           .on = true}});
 }
 
-/* g1 and g2 change, g3 does not; a bundle of one image, one of two, and one that was revoked. */
+/* g1 and g2 change, g3 does not; a bundle of one image, one of two, one that says what may go
+ * where, and one that was revoked. */
 static void set_up(struct lks_asked *a)
 {
     lks_asked_init(a);
@@ -52,6 +101,8 @@ static void set_up(struct lks_asked *a)
         {.kind = LKS_RECORD_BUNDLE, .bundle = {.digest = T(BUNDLE), .artifacts = T(IMAGE)}},
         {.kind = LKS_RECORD_BUNDLE,
          .bundle = {.digest = T(PAIR), .artifacts = T(IMAGE " " ABSENT)}},
+        {.kind = LKS_RECORD_BUNDLE,
+         .bundle = {.digest = T(RULES), .artifacts = T(IMAGE " " OTHER)}},
         {.kind = LKS_RECORD_BUNDLE,
          .bundle = {.digest = T(REVOKED), .name = T("old"), .artifacts = T(OTHER)}},
         {.kind = LKS_RECORD_BUNDLE_REVOKED,
@@ -69,6 +120,7 @@ static struct lks_event flash(const char *node, struct lks_rec_flash what)
                               .by = LKS_STR("kim"),
                               .reason = LKS_STR("why"),
                               .name = lks_str_from(node),
+                              .said = said_of(what.bundle),
                               .flash = what};
 }
 
@@ -176,8 +228,8 @@ static const struct {
      "refused: image: " OTHER " is not in bundle " BUNDLE},
     {"which of two",
      "g1",
-     {.component = T("bmc"), .version = T("2"), .bundle = T(PAIR)},
-     "invalid: image: the bundle names 2; say which one"},
+     {.component = T("bmc"), .version = T("2.0"), .bundle = T(PAIR)},
+     "invalid: image: the bundle has 2 for bmc 2.0; say which one, by its digest"},
     {"an image that is not in the depot",
      "g1",
      {.component = T("bmc"), .version = T("2"), .bundle = T(PAIR), .image = T(ABSENT)},
@@ -195,6 +247,111 @@ static const struct {
      {.component = T("psu"), .act = LKS_BMC_ABORT},
      BEGUN "abort component=psu" BY},
 };
+
+/* What the bundle says of its files is kept to. g1 runs bios 1.5 on an hgx-h100-8. */
+#define RULED(name, of) .component = T(name), .version = T(of), .bundle = T(RULES)
+
+static const struct {
+    const char *name;
+    const char *node;
+    const char *bios; /* that was read to run there; NULL: nothing was */
+    struct lks_rec_flash what;
+    const char *told;
+} ruled[] = {
+    {"for another component",
+     "g1",
+     "1.5",
+     {.component = T("bios"), .version = T("2.0"), .bundle = T(BUNDLE)},
+     "refused: bundle: fw has no firmware for bios 2.0"},
+    {"for another component, by its image",
+     "g1",
+     "1.5",
+     {.component = T("bios"), .version = T("2.0"), .bundle = T(BUNDLE), .image = T(IMAGE)},
+     "refused: bundle: fw has no firmware for bios 2.0 in that image"},
+    {"of another version",
+     "g1",
+     "1.5",
+     {.component = T("bmc"), .version = T("2.1"), .bundle = T(BUNDLE)},
+     "refused: bundle: fw has no firmware for bmc 2.1"},
+    {"no firmware", "g1", "1.5", {RULED("nic", "3.0")}, "refused: bundle: fw has no firmware"},
+    {"one way", "g1", "1.5", {RULED("bmc", "3.0")}, "refused: the bundle says that there is no"},
+    {"one way, acknowledged", "g1", "1.5", {RULED("bmc", "3.0"), .one_way = true}, "flash id=1"},
+    {"one way, to be activated",
+     "g1",
+     "1.5",
+     {RULED("bmc", "3.0"), .act = LKS_BMC_ACTIVATE},
+     "refused: the bundle says that there is no way back from bmc 3.0; acknowledge"},
+    {"may follow", "g1", "1.5", {RULED("bios", "3.0")}, "flash id=1"},
+    {"may follow by name", "g1", "0.9", {RULED("bios", "3.0")}, "flash id=1"},
+    {"may not follow",
+     "g1",
+     "1.3",
+     {RULED("bios", "3.0")},
+     "refused: the bundle does not say that"},
+    {"may not follow, forced", "g1", "1.3", {RULED("bios", "3.0"), .force = true}, "flash id=1"},
+    {"nobody knows what it would follow",
+     "g1",
+     NULL,
+     {RULED("bios", "3.0")},
+     "refused: the bundle does not say that bios 3.0 may follow what g1 runs, or that was not "
+     "read yet; force does it all the same"},
+    {"of two the one for this hardware", "g1", "1.5", {RULED("cpld", "3.0")}, "image=" IMAGE},
+    {"and for other hardware", "shelf1", "1.5", {RULED("cpld", "3.0")}, "image=" OTHER},
+    {"the one for other hardware",
+     "g1",
+     "1.5",
+     {RULED("cpld", "3.0"), .image = T(OTHER), .force = true},
+     "refused: bundle: what fw has for cpld 3.0 is for other hardware than g1 is"},
+    {"of another revision",
+     "g1",
+     "1.5",
+     {RULED("cpld", "4.0")},
+     "refused: bundle: what fw has for cpld 4.0 is for other hardware than g1 is"},
+};
+
+static void read_bios(struct lks_asked *a, const char *node, const char *version)
+{
+    char line[64];
+    snprintf(line, sizeof(line), "firmware/bios\t\t\t=\t%s\n", version);
+    lks_asked_apply(
+        a, &(struct lks_record){.kind = LKS_RECORD_BASIS,
+                                .basis = {.digest = T("o"), .readings = lks_str_from(line)}});
+    lks_asked_apply(a, &(struct lks_record){.kind = LKS_RECORD_OUTBAND,
+                                            .outband = {.node = lks_str_from(node),
+                                                        .basis = T("o"),
+                                                        .whole = T("o"),
+                                                        .taken = NOW}});
+}
+
+static void test_ruled(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(ruled); i++) {
+        lks_test_case("%s", ruled[i].name);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        set_up(&a);
+        if (ruled[i].bios != NULL)
+            read_bios(&a, ruled[i].node, ruled[i].bios);
+        struct lks_event e = flash(ruled[i].node, ruled[i].what);
+        CHECK_HAS(lks_asked(&a, &e), ruled[i].told);
+        e.said = NULL;
+        CHECK_HAS(lks_asked(&a, &e), "refused: ");
+    }
+}
+
+/* A reading that is too old says nothing. */
+static void test_ruled_late(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    set_up(&a);
+    read_bios(&a, "g1", "1.5");
+    struct lks_rec_flash what = {RULED("bios", "3.0")};
+    a.now.wall = NOW + a.state.limits.outband_age;
+    what.deadline = a.now.wall + HOUR;
+    struct lks_event e = flash("g1", what);
+    CHECK_HAS(lks_asked_dry(&a, &e), "refused: the bundle does not say that bios 3.0 may follow");
+    a.now.wall--;
+    CHECK_HAS(lks_asked_dry(&a, &e), "flash id=1");
+}
 
 static void test_begun(void)
 {
@@ -488,6 +645,8 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"flash: begun", test_begun},
+        {"flash: what its bundle says", test_ruled},
+        {"flash: what was read long ago", test_ruled_late},
         {"flash: together", test_together},
         {"flash: no yes is open", test_quiet},
         {"flash: what was read is over", test_outband},

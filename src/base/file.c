@@ -102,7 +102,7 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes, struc
 }
 
 /* The directory's own sync is what makes the new name durable. */
-static enum lks_code sync_parent(const char *path, struct lks_err *err)
+enum lks_code lks_file_sync_parent(const char *path, struct lks_err *err)
 {
     char dir[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -138,5 +138,5 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lk
         (void)unlink(temporary);
         return code;
     }
-    return sync_parent(path, err);
+    return lks_file_sync_parent(path, err);
 }

@@ -25,6 +25,9 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* What was made, renamed or removed at `path` stays so when the power goes. */
+enum lks_code lks_file_sync_parent(const char *path, struct lks_err *err) LKS_MUST_CHECK;
+
 /* The failure that errno tells of: NOT_FOUND, DENIED, INVALID for what is no file or is there
  * already, UNAVAILABLE where there is no room, IO for the rest. */
 enum lks_code lks_file_fail(struct lks_err *err, const char *path) LKS_MUST_CHECK;

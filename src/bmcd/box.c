@@ -266,8 +266,9 @@ static void on_piece(void *ctx, struct lks_buf *piece, bool last)
 {
     struct ask *a = ctx;
     struct lks_box_site *site = a->box->site;
+    size_t before = a->body.len;
     lks_buf_add(&a->body, lks_buf_view(piece));
-    site->uploads += piece->len;
+    site->uploads += a->body.len - before; /* what ask_end() takes off again */
     if (a->body.failed != LKS_OK || site->uploads > LKS_BOX_UPLOADS_MAX)
         refuse(a, 503, "InsufficientStorage", "There is no memory for this upload now.");
     else if (last)

@@ -183,3 +183,13 @@ enum lks_code lks_bundledir_file(const struct lks_bundledir *b,
     *fd = file;
     return LKS_OK;
 }
+
+void lks_bundledir_list(struct lks_json_writer *w, const char *key, const struct lks_doc *list)
+{
+    if (list == NULL)
+        return;
+    lks_json_begin(w, key, '[');
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next)
+        lks_json_text(w, NULL, item->text);
+    lks_json_end(w, ']');
+}

@@ -3,6 +3,7 @@
 #define LKS_CLI_BUNDLEDIR_H
 
 #include "cli/trustdir.h"
+#include "codec/json.h"
 
 /* All zero is empty. */
 struct lks_bundledir {
@@ -38,5 +39,9 @@ enum lks_code lks_bundledir_file(const struct lks_bundledir *b,
 enum lks_code lks_bundledir_digest(int fd, const char *path, int to, const char *to_path,
                                    char digest[LKS_DIGEST_SIZE], uint64_t *size,
                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* A list of texts as a manifest has them, such as an artifact's `from`; NULL: nothing is written.
+ */
+void lks_bundledir_list(struct lks_json_writer *w, const char *key, const struct lks_doc *list);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { TURN_MS = 200 };
@@ -25,13 +26,19 @@ static void settle_url(const char *given, char out[LKS_CURL_URL_MAX + 1])
         out[len - 4] = '\0';
 }
 
+/* Colons of an IPv6 address look otherwise than the one before the port: [::1]:2 is not [::1:2]. */
 static void name_files(const char *url, char out[LKS_CURL_URL_MAX + 1])
 {
     const char *from = url + strlen("https://");
+    bool six = false;
     size_t n = 0;
     for (; *from != '\0'; from++) {
-        if (*from != '[' && *from != ']')
-            out[n++] = *from == ':' ? '_' : *from;
+        if (*from == '[' || *from == ']')
+            six = *from == '[';
+        else if (*from == ':')
+            out[n++] = six ? '+' : '_';
+        else
+            out[n++] = *from;
     }
     out[n] = '\0';
 }
@@ -134,6 +141,16 @@ static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args
     return LKS_OK;
 }
 
+/* A password is in memory from here on: it is not left in a file when we crash. */
+static void leave_no_core(void)
+{
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0) {
+        core.rlim_cur = 0;
+        (void)setrlimit(RLIMIT_CORE, &core);
+    }
+}
+
 enum lks_code lks_bmc_at_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_bmc_at *out, struct lks_err *err)
 {
@@ -143,9 +160,10 @@ enum lks_code lks_bmc_at_open(struct lks_cli *cli, const struct lks_args *args,
     out->driver = lks_bmc_driver(lks_args_str(args, "--driver"));
     if (out->driver == NULL)
         return lks_fail(err, LKS_E_USAGE, "--driver: it is redfish or nvos");
-    if (credentials != NULL)
-        return lks_login_get(credentials, &out->secret, err);
-    return LKS_OK;
+    if (credentials == NULL)
+        return LKS_OK;
+    leave_no_core();
+    return lks_login_get(credentials, &out->secret, err);
 }
 
 void lks_bmc_at_fini(struct lks_bmc_at *at)

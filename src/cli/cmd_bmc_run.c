@@ -110,7 +110,8 @@ static enum lks_code save(const struct lks_bmc_update *u, lks_ms now, struct lks
 /* Is it what is asked for now? */
 static bool is_same(const struct lks_bmc_update *u, const struct lks_doc *record)
 {
-    return lks_str_is(lks_doc_text(record, "act"), lks_bmc_act_words[u->intent.act]) &&
+    return lks_str_is(lks_doc_text(record, "url"), u->at->url) &&
+           lks_str_is(lks_doc_text(record, "act"), lks_bmc_act_words[u->intent.act]) &&
            lks_str_is(lks_doc_text(record, "component"), u->component) &&
            lks_str_is(lks_doc_text(record, "driver"), u->at->driver->name) &&
            lks_str_is(lks_doc_text(record, "digest"), u->intent.image.digest);
@@ -141,6 +142,9 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
                         u->at->url, LKS_STR_ARG(act), LKS_STR_ARG(component),
                         LKS_STR_ARG(lks_doc_text(r, "folder")));
     u->saved = lks_doc_text(r, "saved");
+    if (u->saved.len == 0) /* to begin anew could be to send it twice */
+        return lks_doc_fail(&u->record, r, err,
+                            "has no checkpoint, and something may be under way");
     put(u->from, sizeof(u->from), lks_doc_text(r, "from"));
     put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
     u->intent.version = lks_str_from(u->version);
@@ -156,7 +160,9 @@ static enum lks_code forget(const struct lks_bmc_update *u, struct lks_err *err)
     char path[PATH_MAX];
     if (lks_bmc_at_path(u->at, FOLDER, "json", path, err) != LKS_OK)
         return err->code;
-    return unlink(path) == 0 || errno == ENOENT ? LKS_OK : lks_file_fail(err, path);
+    if (unlink(path) == 0)
+        return lks_file_sync_parent(path, err);
+    return errno == ENOENT ? LKS_OK : lks_file_fail(err, path);
 }
 
 /* Out of the way of nothing: it stays in the way of the next update until a person removes it. */
@@ -166,7 +172,9 @@ static enum lks_code mark_unknown(const struct lks_bmc_update *u, struct lks_err
     if (lks_bmc_at_path(u->at, FOLDER, "json", from, err) != LKS_OK ||
         lks_bmc_at_path(u->at, FOLDER, "unknown", to, err) != LKS_OK)
         return err->code;
-    return rename(from, to) == 0 || errno == ENOENT ? LKS_OK : lks_file_fail(err, from);
+    if (rename(from, to) == 0)
+        return lks_file_sync_parent(to, err);
+    return errno == ENOENT ? LKS_OK : lks_file_fail(err, from);
 }
 
 /* What was there before -------------------------------------------------------------------- */
@@ -174,8 +182,10 @@ static enum lks_code mark_unknown(const struct lks_bmc_update *u, struct lks_err
 const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struct lks_docs *docs)
 {
     struct lks_err err;
-    if (lks_bmc_at_read(u->at, FOLDER, "prior", docs, &err) != LKS_OK)
+    if (lks_bmc_at_read(u->at, FOLDER, "prior", docs, &err) != LKS_OK) {
+        lks_docs_fini(docs); /* and not what is there of it */
         return NULL;
+    }
     const struct lks_doc *found = lks_doc_member(docs->first, u->component);
     return found != NULL && found->kind == LKS_DOC_MAP ? found : NULL;
 }
@@ -293,6 +303,7 @@ struct run {
     struct lks_dialog *dialog; /* NULL: it ended */
     struct lks_bmc_result *result;
     struct lks_err failed; /* what was to be saved could not be */
+    bool saved;            /* a checkpoint exists: of this run, or of one before */
     struct lks_progress bar;
     lks_ms since; /* on the monotonic clock, when it was u->now */
 };
@@ -327,8 +338,10 @@ static void note_status(struct run *r, struct lks_bmc_status *status)
 static void on_checkpoint(void *ctx, struct lks_dialog *d, struct lks_str saved)
 {
     struct run *r = ctx;
-    if (save(r->u, lks_talks_now(r->talks), saved, &r->failed) == LKS_OK)
-        lks_talks_resume(r->talks, d);
+    if (save(r->u, lks_talks_now(r->talks), saved, &r->failed) != LKS_OK)
+        return;
+    r->saved = true;
+    lks_talks_resume(r->talks, d);
 }
 
 static void on_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
@@ -362,6 +375,8 @@ static void show(struct run *r)
     if (r->dialog == NULL)
         return;
     note_status(r, &status);
+    if (status.outcome != LKS_BMC_OPEN) /* decided: what is left is to log out */
+        return;
     lks_talks_sent(r->dialog, &sent, &total);
     uint64_t at = status.percent;
     if (total > LKS_HTTP_BODY_MAX)
@@ -387,19 +402,31 @@ static enum lks_code begin(struct run *r, struct lks_err *err)
     return LKS_OK;
 }
 
+/* What ends us, also where the terminal goes; but not what whoever started us chose to ignore. */
+static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void catch_stops(struct sigaction before[LKS_COUNT(stops)])
+{
+    const struct sigaction stop = {.sa_handler = on_signal};
+    interrupted = 0;
+    for (size_t i = 0; i < LKS_COUNT(stops); i++) {
+        sigaction(stops[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(stops[i], &stop, NULL);
+    }
+}
+
 static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
 {
-    struct sigaction stop = {.sa_handler = on_signal}, before[2];
+    struct sigaction before[LKS_COUNT(stops)];
     enum lks_code code = LKS_OK;
-    interrupted = 0;
-    sigaction(SIGINT, &stop, &before[0]);
-    sigaction(SIGTERM, &stop, &before[1]);
+    catch_stops(before);
     while (code == LKS_OK && r->dialog != NULL && !interrupted && r->failed.code == LKS_OK) {
         code = lks_talks_turn(r->talks, r->u->speed > 1 ? QUICK_MS : TURN_MS, err);
         show(r);
     }
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGTERM, &before[1], NULL);
+    for (size_t i = 0; i < LKS_COUNT(stops); i++)
+        sigaction(stops[i], &before[i], NULL);
     if (code == LKS_OK && r->failed.code != LKS_OK) {
         *err = r->failed;
         return lks_wrap(err, "stopped, as what has to be remembered could not be written");
@@ -410,13 +437,14 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
 }
 
 /* What stays of it. One that was not decided can be taken up again for as long as it may take;
- * after that nobody knows, if something was sent. */
+ * after that nobody knows, if something may have been sent: an image, a reset, a switch. Before
+ * each of them there was a checkpoint. */
 static enum lks_code settle(struct run *r, struct lks_err *err)
 {
     struct lks_bmc_result *out = r->result;
     const struct lks_bmc_update *u = r->u;
     if (out->outcome == LKS_BMC_OPEN && lks_talks_now(r->talks) >= u->intent.deadline) {
-        out->outcome = out->uploads > 0 ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
+        out->outcome = r->saved ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
         snprintf(out->text, sizeof(out->text), "%s", out->why.msg);
     }
     if (out->outcome == LKS_BMC_UNKNOWN)
@@ -432,7 +460,7 @@ static enum lks_code settle(struct run *r, struct lks_err *err)
 enum lks_code lks_bmc_update_run(struct lks_cli *cli, struct lks_bmc_update *u,
                                  struct lks_bmc_result *out, struct lks_err *err)
 {
-    struct run r = {.u = u, .result = out, .since = monotonic()};
+    struct run r = {.u = u, .result = out, .since = monotonic(), .saved = u->saved.len > 0};
     struct lks_term term;
     struct lks_talks_options options = {
         .curl = {.open = open_image, .ctx = &r},

@@ -7,6 +7,7 @@
 #include "cli/listing.h"
 #include "cli/output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,20 +62,22 @@ static bool take_text(char *out, size_t size, struct lks_str value)
     return true;
 }
 
-/* The artifact for --component, or the only one. */
+/* The artifact for --component and of --file, or the only one. */
 static enum lks_code choose_artifact(const struct lks_args *args, const struct lks_bundle *b,
                                      const struct lks_bundle_artifact **out, struct lks_err *err)
 {
     struct lks_str component = lks_args_str(args, "--component");
-    if (component.len == 0 && b->count != 1)
+    struct lks_str file = lks_args_str(args, "--file");
+    bool none = component.len == 0 && file.len == 0;
+    if (none && b->count != 1)
         return lks_fail(err, LKS_E_USAGE,
-                        "the bundle has %zu entries: say which with --component ('lockstep bundle "
-                        "inspect' lists them)",
+                        "the bundle has %zu entries: say which with --component or --file "
+                        "('lockstep bundle inspect' lists them)",
                         b->count);
-    if (component.len == 0)
+    if (none)
         *out = &b->artifacts[0];
-    else if (lks_bundle_choose(b, component, LKS_STR(""), out, err) != LKS_OK)
-        return err->code;
+    else if (lks_bundle_choose(b, component, file, out, err) != LKS_OK)
+        return lks_wrap(err, "--component and --file");
     if ((*out)->kind != LKS_BUNDLE_FIRMWARE)
         return lks_fail(err, LKS_E_INVALID, "%" LKS_STR_FMT ": is no firmware",
                         LKS_STR_ARG((*out)->name));
@@ -137,6 +140,10 @@ static enum lks_code take_intent(struct lks_cli *cli, const struct lks_args *arg
             LKS_OK ||
         lks_listing_number(args, "--speed", SPEED_MAX, 1, &u->speed, err) != LKS_OK)
         return err->code;
+    if (u->speed > 1 && !lks_curl_url_local(u->at->url))
+        return lks_fail(err, LKS_E_USAGE,
+                        "--speed: devices take the time they take; it is for simulated ones on "
+                        "this machine");
     u->began = (lks_ms)cli->now * 1000;
     u->now = u->began;
     u->intent.deadline = u->began + minutes * 60 * LKS_SECOND;
@@ -156,17 +163,27 @@ static bool concerns(const struct lks_bmc_update *u, const struct lks_bmc_item *
     return lks_str_is(item->class, u->component) || lks_str_is(item->id, u->component);
 }
 
+/* Append to "1.0, 1.1" what is not in it yet. */
+static void list_once(struct lks_buf *list, struct lks_str text)
+{
+    struct lks_str rest = lks_buf_view(list), item;
+    for (bool more = rest.len > 0; more;) {
+        more = lks_str_cut(rest, ',', &item, &rest);
+        if (lks_str_eq(lks_str_trim(item), text))
+            return;
+    }
+    lks_buf_add(list, list->len > 0 ? LKS_STR(", ") : LKS_STR(""));
+    lks_term_clean(list, text);
+}
+
 /* The versions in a bank, each once. */
 static void list_versions(const struct lks_bmc_update *u, const struct lks_bmc_inventory *i,
                           enum lks_bmc_bank bank, struct lks_buf *out)
 {
     for (size_t k = 0; k < i->count; k++) {
         const struct lks_bmc_item *item = &i->items[k];
-        if (!concerns(u, item) || item->bank != bank || item->version.len == 0 ||
-            (out->len > 0 && lks_str_find(lks_buf_view(out), item->version) >= 0))
-            continue;
-        lks_buf_add(out, out->len > 0 ? LKS_STR(", ") : LKS_STR(""));
-        lks_term_clean(out, item->version);
+        if (concerns(u, item) && item->bank == bank && item->version.len > 0)
+            list_once(out, item->version);
     }
 }
 
@@ -176,12 +193,31 @@ static enum lks_code fail_component(const struct lks_bmc_update *u,
     LKS_CLEANUP(lks_buf_fini) struct lks_buf has = {0};
     lks_buf_init(&has, LIST_MAX);
     for (size_t k = 0; k < i->count; k++) {
-        struct lks_str class = i->items[k].class;
-        if (class.len > 0 && (has.len == 0 || lks_str_find(lks_buf_view(&has), class) < 0))
-            lks_buf_addf(&has, "%s%" LKS_STR_FMT, has.len > 0 ? ", " : "", LKS_STR_ARG(class));
+        if (i->items[k].class.len > 0)
+            list_once(&has, i->items[k].class);
     }
     return lks_fail(err, LKS_E_NOT_FOUND, "%s has no %s; it has %s", u->at->url, u->component,
                     has.len > 0 ? has.ptr : "nothing that is known");
+}
+
+/* Each of those that run may be followed by it; where none is known, none may. */
+static enum lks_code check_from(const struct lks_bmc_update *u, const struct lks_bmc_inventory *i,
+                                const struct lks_bundle_artifact *artifact, struct lks_err *err)
+{
+    size_t known = 0, bad = 0;
+    for (size_t k = 0; k < i->count; k++) {
+        const struct lks_bmc_item *item = &i->items[k];
+        if (!concerns(u, item) || item->bank != LKS_BANK_ACTIVE || item->version.len == 0)
+            continue;
+        known++;
+        bad += !lks_bundle_follows(u->facts, artifact, item->version);
+    }
+    if (u->intent.force || artifact->from == NULL || (known > 0 && bad == 0))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: the bundle does not say that %s may follow %s; --force does it all the "
+                    "same",
+                    u->at->url, u->version, known > 0 ? u->from : "what is not known");
 }
 
 /* Where it comes from; and where only the staged bank says it, where it goes. */
@@ -206,13 +242,7 @@ static enum lks_code look(struct lks_bmc_update *u, const struct lks_bundle_arti
                             u->component);
         u->intent.version = lks_str_from(u->version);
     }
-    if (artifact != NULL && !u->intent.force && u->from[0] != '\0' &&
-        !lks_bundle_follows(u->facts, artifact, lks_str_from(u->from)))
-        return lks_fail(err, LKS_E_REFUSED,
-                        "%s: the bundle does not say that %s may follow %s; --force does it all "
-                        "the same",
-                        u->at->url, u->version, u->from);
-    return LKS_OK;
+    return artifact != NULL ? check_from(u, &i, artifact, err) : LKS_OK;
 }
 
 /* An endpoint that lockstepd manages is changed by lockstepd, or within a change of its. */
@@ -246,20 +276,22 @@ static enum lks_code ask_manager(struct lks_cli *cli, const struct lks_bmc_at *a
     lks_remote_path_query(&q.path, "url", lks_str_from(url));
     if (lks_question_ask(cli, &none, &q, &answer, err) == LKS_OK)
         return judge_managed(&answer, at, err);
-    if (!lks_code_info(err->code)->transient)
-        return lks_wrap(err, "lockstepd does not say whether it manages this endpoint");
-    fprintf(cli->err, "lockstep: lockstepd cannot be asked whether it manages this endpoint: %s\n",
-            err->msg);
-    return LKS_OK;
+    struct lks_err why = *err;
+    return lks_fail(err, why.code,
+                    "%s: lockstepd does not say whether it manages this endpoint (%s); start it, "
+                    "or %s where there is none any more",
+                    at->url, why.msg,
+                    cli->server != NULL ? "unset LOCKSTEP_SERVER" : "remove its socket");
 }
 
 /* Asked where it is configured: by the environment, since --ca is the endpoint's here; or where it
- * listens on this machine. */
+ * listens on this machine. One that is there and does not answer may manage it all the same, and go
+ * on with a flash of its own when it is back. */
 static enum lks_code check_managed(struct lks_cli *cli, const struct lks_bmc_at *at,
                                    struct lks_err *err)
 {
     const char *socket = LKS_REMOTE_DEFAULT;
-    bool here = access(socket + strlen("unix:"), R_OK | W_OK) == 0;
+    bool here = access(socket + strlen("unix:"), F_OK) == 0 || errno == EACCES;
     bool has_port = strchr(at->url + strlen("https://"), ':') != NULL;
     if (cli->server == NULL && !here)
         return LKS_OK;
@@ -270,15 +302,22 @@ static enum lks_code check_managed(struct lks_cli *cli, const struct lks_bmc_at 
 
 /* What it will mean ------------------------------------------------------------------------- */
 
-static void print_way_back(FILE *out, const struct lks_bmc_update *u,
+/* That there is none says the class of firmware, or the bundle of this version. */
+static bool is_one_way(const struct lks_bmc_update *u, const struct lks_bundle_artifact *artifact)
+{
+    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
+    return (artifact != NULL && artifact->one_way) || (f != NULL && f->one_way);
+}
+
+static void print_way_back(FILE *out, const struct lks_bmc_update *u, bool one_way,
                            const struct lks_firmware_update *f)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *prior = lks_bmc_update_prior(u, &docs);
     struct lks_str folder = lks_doc_text(prior, "folder");
-    if (f->one_way)
+    if (one_way)
         fprintf(out, "  way back   none\n");
-    else if (lks_str_is(f->revert, "switch"))
+    else if (f != NULL && lks_str_is(f->revert, "switch"))
         fprintf(out, "  way back   the other bank: --component %s --switch\n", u->component);
     else if (folder.len > 0 && lks_str_is(lks_doc_text(prior, "version"), u->from))
         fprintf(out, "  way back   install %s again: --component %s --bundle %" LKS_STR_FMT "\n",
@@ -288,9 +327,23 @@ static void print_way_back(FILE *out, const struct lks_bmc_update *u,
                 u->from[0] != '\0' ? u->from : "what runs now");
 }
 
-static void print_meaning(FILE *out, const struct lks_bmc_update *u)
+/* Hardware that the bundle names: an endpoint does not say of which class its machine is, so that
+ * is for whoever is asked. */
+static void print_hardware(FILE *out, const char *what, const struct lks_doc *list)
 {
-    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
+    const char *before = "";
+    if (list == NULL)
+        return;
+    fprintf(out, "  only for   hardware %s ", what);
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        fprintf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(item->text));
+        before = ", ";
+    }
+    fprintf(out, "; make sure that this is one\n");
+}
+
+static void print_meanwhile(FILE *out, const struct lks_firmware_update *f)
+{
     if (f == NULL) {
         fprintf(out, "  meanwhile  nothing is known of how firmware of this class is updated\n");
         return;
@@ -299,11 +352,12 @@ static void print_meaning(FILE *out, const struct lks_bmc_update *u)
             (int)f->activate_min);
     fprintf(out, "  meanwhile  %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_output_or_dash(f->loses)));
     fprintf(out, "  reset      %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_output_or_dash(f->reset)));
-    print_way_back(out, u, f);
 }
 
-static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct lks_bundledir *b)
+static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct lks_bundledir *b,
+                       const struct lks_bundle_artifact *artifact)
 {
+    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
     fprintf(out, "%s: %s %s\n", u->at->url, lks_bmc_act_words[u->intent.act], u->component);
     fprintf(out, "  from       %s\n  to         %s\n", u->from[0] != '\0' ? u->from : "unknown",
             u->version[0] != '\0' ? u->version : "what the service has");
@@ -313,16 +367,20 @@ static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct l
                 ", signed by %s\n",
                 u->file, (unsigned long long)u->intent.image_size, u->intent.image.digest,
                 LKS_STR_ARG(b->bundle.name), LKS_STR_ARG(b->bundle.version), b->verdict.signer);
-    print_meaning(out, u);
+    if (artifact != NULL) {
+        print_hardware(out, "class", artifact->hardware_classes);
+        print_hardware(out, "revision", artifact->hardware_revisions);
+    }
+    print_meanwhile(out, f);
+    print_way_back(out, u, is_one_way(u, artifact), f);
 }
 
+/* Asked for before the first byte leaves: what was staged may be activated by others. */
 static enum lks_code check_one_way(const struct lks_bmc_update *u,
                                    const struct lks_bundle_artifact *artifact, struct lks_err *err)
 {
-    const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
-    bool one_way = (artifact != NULL && artifact->one_way) || (f != NULL && f->one_way);
-    bool activates = u->intent.act == LKS_BMC_UPDATE || u->intent.act == LKS_BMC_ACTIVATE;
-    if (one_way && activates && !u->intent.one_way)
+    bool forward = u->intent.act <= LKS_BMC_STAGE || u->intent.act == LKS_BMC_ACTIVATE;
+    if (forward && !u->intent.one_way && is_one_way(u, artifact))
         return lks_fail(err, LKS_E_REFUSED,
                         "%s: there is no way back from this update of %s; --one-way says that this "
                         "is understood",
@@ -422,7 +480,7 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
     }
     if (look(u, artifact, err) != LKS_OK || check_one_way(u, artifact, err) != LKS_OK)
         return err->code;
-    print_plan(out, u, b);
+    print_plan(out, u, b, artifact);
     if (lks_args_has(args, "--yes"))
         return LKS_OK;
     return lks_bmc_confirm(cli, "Do it?", "--yes does it without a question", err);

@@ -119,6 +119,9 @@ static void put_artifact(struct lks_json_writer *w, const struct looked *l, size
     lks_json_text(w, "digest", a->digest);
     if (a->one_way)
         lks_json_bool(w, "one_way", true);
+    lks_bundledir_list(w, "hardware_classes", a->hardware_classes);
+    lks_bundledir_list(w, "hardware_revisions", a->hardware_revisions);
+    lks_bundledir_list(w, "from", a->from);
     lks_json_cstr(w, "file", file_words[l->files[i]]);
     lks_output_text(w, "text", lks_str_from(l->whys[i].msg));
     lks_json_end(w, '}');
@@ -178,6 +181,30 @@ static enum lks_code print_table(struct lks_cli *cli, const struct looked *l, st
     return lks_output_table(cli, &table, err);
 }
 
+/* What a file is only for, on a line of its own: most say nothing of it. */
+static void print_only(FILE *out, struct lks_str name, const char *what, const struct lks_doc *list)
+{
+    const char *before = "";
+    if (list == NULL)
+        return;
+    fprintf(out, "%" LKS_STR_FMT " is only %s ", LKS_STR_ARG(name), what);
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        fprintf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(item->text));
+        before = ", ";
+    }
+    fprintf(out, "\n");
+}
+
+static void print_rules(FILE *out, const struct lks_bundle *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const struct lks_bundle_artifact *a = &b->artifacts[i];
+        print_only(out, a->name, "for hardware class", a->hardware_classes);
+        print_only(out, a->name, "for hardware revision", a->hardware_revisions);
+        print_only(out, a->name, "to follow version", a->from);
+    }
+}
+
 enum lks_code lks_cmd_bundle_inspect(struct lks_cli *cli, const struct lks_args *args,
                                      struct lks_err *err)
 {
@@ -191,7 +218,10 @@ enum lks_code lks_cmd_bundle_inspect(struct lks_cli *cli, const struct lks_args 
             LKS_STR_ARG(b->version), b->vendor.len > 0 ? ", by " : "", LKS_STR_ARG(b->vendor));
     fprintf(cli->out, "%s\n%s: %s\n", b->digest, lks_evidence_words[l.dir.verdict.verdict],
             l.dir.verdict.line);
-    return print_table(cli, &l, err);
+    if (print_table(cli, &l, err) != LKS_OK)
+        return err->code;
+    print_rules(cli->out, b);
+    return LKS_OK;
 }
 
 enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *args,

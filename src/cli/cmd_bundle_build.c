@@ -63,26 +63,15 @@ static void building_fini(struct building *b)
 
 /* The source -------------------------------------------------------------------------------- */
 
-static void put_list(struct lks_json_writer *w, const struct lks_doc *file, const char *key)
-{
-    const struct lks_doc *list = lks_doc_member(file, key);
-    if (list == NULL)
-        return;
-    lks_json_begin(w, key, '[');
-    for (const struct lks_doc *item = list->first; item != NULL; item = item->next)
-        lks_json_text(w, NULL, item->text);
-    lks_json_end(w, ']');
-}
-
 /* What a source and a manifest both say of a file. */
 static void put_said(struct lks_json_writer *w, const struct lks_doc *file)
 {
+    static const char *const lists[] = {"hardware_classes", "hardware_revisions", "from"};
     const struct lks_doc *one_way = lks_doc_member(file, "one_way");
     lks_json_text(w, "component", lks_doc_text(file, "component"));
     lks_output_text(w, "kind", lks_doc_text(file, "kind"));
-    put_list(w, file, "hardware_classes");
-    put_list(w, file, "hardware_revisions");
-    put_list(w, file, "from");
+    for (size_t i = 0; i < LKS_COUNT(lists); i++)
+        lks_bundledir_list(w, lists[i], lks_doc_member(file, lists[i]));
     if (one_way != NULL && one_way->truth)
         lks_json_bool(w, "one_way", true);
 }

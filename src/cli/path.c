@@ -56,8 +56,12 @@ enum lks_code lks_path_make(const char *path, struct lks_err *err)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+        if (mkdir(part, 0700) == 0) {
+            if (lks_file_sync_parent(part, err) != LKS_OK)
+                return err->code;
+        } else if (errno != EEXIST) {
             return lks_file_fail(err, part);
+        }
     }
     return LKS_OK;
 }

@@ -376,6 +376,7 @@ static const struct lks_option bmc_update_options[] = {
     LKS_BMC_OPTIONS,
     {"--bundle", "DIR", "what is to be installed: a folder with a bundle, signed by a pinned key"},
     {"--component", "C", "a class such as bmc or bios, or the id of an inventory's entry"},
+    {"--file", "NAME", "which file of the bundle, where it has several for the component"},
     {"--to", "V", "with --activate, the version that is staged; else it is looked up"},
     {"--apply-time", "T", "Immediate, OnReset, ... where the service offers it"},
     {"--pull", "URL", "where the service can fetch the image itself, if it takes none otherwise"},
@@ -420,7 +421,8 @@ static const struct lks_option sim_options[] = {
 #define BUNDLE_JSON                                                                                \
     "{name, version, vendor?, description?, signed_for?, digest, good, "                           \
     "signature: {verdict, signer?, key?, site, text}, "                                            \
-    "artifacts: [{name, component, version, kind, size, digest, one_way?, file, text?}]}"
+    "artifacts: [{name, component, version, kind, size, digest, one_way?, "                        \
+    "hardware_classes?, hardware_revisions?, from?, file, text?}]}"
 
 const struct lks_command lks_commands[] = {
     {"inventory", "", 0, 0, inventory_options, "Show what this machine really runs",

@@ -11,6 +11,7 @@
 
 #include "core/pulse.h"
 #include "core/state.h"
+#include "model/bundle.h"
 #include "model/manifest.h"
 #include "model/tuple.h"
 
@@ -76,6 +77,7 @@ struct lks_event {
     uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
     struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
                             list */
+    const struct lks_bundle *said; /* FLASH: the manifest of its bundle; NULL: nobody read it */
     union {
         struct {
             struct lks_str version, host;

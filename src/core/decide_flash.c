@@ -1,6 +1,9 @@
 /* Updates by management endpoints: which may begin, how far they are, and how they end. */
+#include "core/basis.h"
 #include "core/decide_rules.h"
 #include "core/endpoint.h"
+
+#include <stdio.h>
 
 enum { LIFE_MAX_HOURS = 24, WORD_BYTES_MAX = 127, PHASE_BYTES_MAX = 64 };
 #define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
@@ -65,29 +68,115 @@ static bool check_one_way(struct lks_deciding *d)
     return false;
 }
 
-/* The only one that the bundle names, where none is asked for. */
-static bool find_image(struct lks_deciding *d, const struct lks_state_bundle *bundle,
-                       struct lks_rec_flash *f)
+/* What the manifest says -------------------------------------------------------------------- */
+
+static bool is_for(const struct lks_bundle_artifact *a, const struct lks_rec_flash *f)
 {
-    struct lks_str rest = text_of(d, bundle->artifacts), word;
-    size_t count = 0;
-    if (f->image.len > 0)
-        return true;
-    while (lks_str_word(&rest, &word)) {
-        f->image = word;
-        count++;
+    return a->kind == LKS_BUNDLE_FIRMWARE && lks_str_eq(a->component, f->component) &&
+           lks_str_eq(a->version, f->version) &&
+           (f->image.len == 0 || lks_str_eq(a->digest, f->image));
+}
+
+static bool fits(const struct lks_deciding *d, uint32_t node, const struct lks_bundle_artifact *a)
+{
+    const struct lks_node *n = &d->state->nodes[node];
+    return lks_bundle_fits(a, text_of(d, n->asset != 0 ? n->asset : n->class),
+                           text_of(d, n->hardware_revision));
+}
+
+/* The bundle has nothing for it; or the `named` ones that it has are for other hardware. */
+static void refuse_none(struct lks_deciding *d, const struct lks_rec_flash *f, size_t named)
+{
+    if (named == 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "bundle: %" LKS_STR_FMT " has no firmware for %" LKS_STR_FMT
+                            " %" LKS_STR_FMT "%s",
+                            S(d->event->said->name), S(f->component), S(f->version),
+                            f->image.len > 0 ? " in that image" : "");
+    else
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT " %" LKS_STR_FMT
+                            " is for other hardware than %" LKS_STR_FMT " is",
+                            S(d->event->said->name), S(f->component), S(f->version),
+                            S(d->event->name));
+}
+
+/* What the bundle has for this component of this node; where several files are, it takes the
+ * image's digest to tell. */
+static const struct lks_bundle_artifact *find_artifact(struct lks_deciding *d, uint32_t node,
+                                                       const struct lks_rec_flash *f)
+{
+    const struct lks_bundle *said = d->event->said;
+    const struct lks_bundle_artifact *found = NULL;
+    size_t named = 0, files = 0;
+    for (size_t i = 0; i < said->count; i++) {
+        const struct lks_bundle_artifact *a = &said->artifacts[i];
+        if (!is_for(a, f))
+            continue;
+        named++;
+        if (!fits(d, node, a))
+            continue;
+        files += found == NULL || !lks_str_eq(found->digest, a->digest);
+        found = a;
     }
-    if (count != 1)
-        lks_deciding_refuse(d, LKS_E_INVALID, "image: the bundle names %zu; say which one", count);
-    return count == 1;
+    if (found == NULL)
+        refuse_none(d, f, named);
+    if (files <= 1 || !needs[f->act].image)
+        return found;
+    lks_deciding_refuse(d, LKS_E_INVALID,
+                        "image: the bundle has %zu for %" LKS_STR_FMT " %" LKS_STR_FMT
+                        "; say which one, by its digest",
+                        files, S(f->component), S(f->version));
+    return NULL;
+}
+
+/* Whether it may follow what was read to run there; where nothing was read it may not. */
+static bool may_follow(const struct lks_deciding *d, uint32_t node,
+                       const struct lks_bundle_artifact *a)
+{
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple read = {0};
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_str basis = lks_state_readings(d->state, n->outband);
+    char name[LKS_READING_NAME_MAX + 1];
+    struct lks_err err = {0};
+    size_t count = 0, known = 0;
+    if (lks_deciding_expired(d, n->outband_taken) || lks_basis_parse(basis, &read, &err) != LKS_OK)
+        return false;
+    snprintf(name, sizeof(name), "firmware/%" LKS_STR_FMT, S(a->component));
+    const struct lks_reading *r = lks_tuple_range(&read, lks_str_from(name), &count);
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].state != LKS_MEASURED)
+            continue;
+        if (!lks_bundle_follows(d->book->facts, a, r[i].value))
+            return false;
+        known++;
+    }
+    return known > 0;
+}
+
+static bool check_said(struct lks_deciding *d, uint32_t node, const struct lks_rec_flash *f,
+                       const struct lks_bundle_artifact *a)
+{
+    if (a->one_way && needs[f->act].one_way && !f->one_way)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "the bundle says that there is no way back from %" LKS_STR_FMT
+                            " %" LKS_STR_FMT "; acknowledge that with one_way",
+                            S(f->component), S(f->version));
+    else if (a->from != NULL && needs[f->act].image && !f->force && !may_follow(d, node, a))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "the bundle does not say that %" LKS_STR_FMT " %" LKS_STR_FMT
+                            " may follow what %" LKS_STR_FMT
+                            " runs, or that was not read yet; force does it all the same",
+                            S(f->component), S(f->version), S(d->event->name));
+    else
+        return true;
+    return false;
 }
 
 /* Promise 9: only bits that a good bundle names, and that are in the depot. */
 static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *bundle,
                         struct lks_rec_flash *f)
 {
-    if (!find_image(d, bundle, f))
-        return false;
     const struct lks_state_artifact *artifact = lks_state_artifact(d->state, f->image);
     if (!lks_bundle_names(d->state, bundle, f->image)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -108,7 +197,26 @@ static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *b
     return true;
 }
 
-static bool check_bundle(struct lks_deciding *d, struct lks_rec_flash *f)
+/* The bundle is good: is what it has for this component right for this node? */
+static bool check_artifact(struct lks_deciding *d, uint32_t node,
+                           const struct lks_state_bundle *bundle, struct lks_rec_flash *f)
+{
+    if (f->image.len > 0 && !check_image(d, bundle, f))
+        return false;
+    if (d->event->said == NULL) {
+        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: nobody could read its manifest");
+        return false;
+    }
+    const struct lks_bundle_artifact *a = find_artifact(d, node, f);
+    if (a == NULL || !check_said(d, node, f, a))
+        return false;
+    if (!needs[f->act].image || f->image.len > 0)
+        return true;
+    f->image = a->digest;
+    return check_image(d, bundle, f);
+}
+
+static bool check_bundle(struct lks_deciding *d, uint32_t node, struct lks_rec_flash *f)
 {
     if (!needs[f->act].bundle && f->bundle.len == 0)
         return true;
@@ -124,7 +232,8 @@ static bool check_bundle(struct lks_deciding *d, struct lks_rec_flash *f)
         lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
                             S(text_of(d, bundle->name)), S(text_of(d, bundle->revoked_reason)));
     else
-        return (!needs[f->act].image && f->image.len == 0) || check_image(d, bundle, f);
+        return needs[f->act].bundle ? check_artifact(d, node, bundle, f)
+                                    : f->image.len == 0 || check_image(d, bundle, f);
     return false;
 }
 
@@ -208,7 +317,7 @@ void lks_decide_flash(struct lks_deciding *d)
         lks_deciding_no_node(d, e->name);
         return;
     }
-    if (!check_node(d, node) || !check_one_way(d) || !check_bundle(d, &flash))
+    if (!check_node(d, node) || !check_one_way(d) || !check_bundle(d, node, &flash))
         return;
     if (d->state->flashes_open >= LKS_STATE_FLASHES_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",

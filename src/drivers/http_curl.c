@@ -84,22 +84,34 @@ static bool is_loopback(struct lks_str host)
     return inet_pton(AF_INET, text, address) == 1 && address[0] == 127;
 }
 
+/* What is behind the scheme. */
+static struct lks_str skip_scheme(struct lks_str url)
+{
+    size_t skip = strlen(lks_str_starts(url, "https://") ? "https://" : "http://");
+    skip = skip < url.len ? skip : url.len;
+    return (struct lks_str){url.ptr + skip, url.len - skip};
+}
+
+bool lks_curl_url_local(const char *url)
+{
+    struct lks_str host, rest;
+    return cut_host(skip_scheme(lks_str_from(url)), &host, &rest) && is_loopback(host);
+}
+
 enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *err)
 {
     struct lks_str all = lks_str_from(url), host, rest;
     bool tls = lks_str_starts(all, "https://"), bare = lks_str_starts(all, "http://");
-    size_t skip = tls ? strlen("https://") : strlen("http://");
     uint64_t port = 0;
     if (all.len > LKS_CURL_URL_MAX)
         return lks_fail(err, LKS_E_INVALID, "an address of more than %d characters",
                         LKS_CURL_URL_MAX);
     if (!tls && !bare)
         return lks_fail(err, LKS_E_INVALID, "%s: an endpoint is named by https://HOST[:PORT]", url);
-    bool good = cut_host((struct lks_str){all.ptr + skip, all.len - skip}, &host, &rest);
+    bool good = cut_host(skip_scheme(all), &host, &rest);
     if (good && rest.len > 0)
-        good = rest.ptr[0] == ':' &&
-               lks_str_number((struct lks_str){rest.ptr + 1, rest.len - 1}, 65535, &port) &&
-               port > 0;
+        good = rest.len > 1 && rest.ptr[0] == ':' && rest.ptr[1] != '0' &&
+               lks_str_number((struct lks_str){rest.ptr + 1, rest.len - 1}, 65535, &port);
     if (!good)
         return lks_fail(err, LKS_E_INVALID,
                         "%s: an endpoint is named by https://HOST[:PORT] and nothing else", url);

@@ -78,6 +78,9 @@ void lks_curl_wake(struct lks_curl *c);
 /* Is `url` an address as a peer's has to be? INVALID says what is wrong with it. */
 enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *err) LKS_MUST_CHECK;
 
+/* Is it by its address on this machine, where what answers is a program and no device? */
+bool lks_curl_url_local(const char *url);
+
 /* What an endpoint shows to whoever asks. */
 struct lks_curl_certificate {
     char fingerprint[LKS_DIGEST_SIZE]; /* of the public key: what a peer is known by */

@@ -88,7 +88,11 @@ static bool from_json(struct lks_str text, struct lks_bmc_secret *out)
     if (lks_docs_init(&docs, "credentials", &err) != LKS_OK ||
         lks_json_parse(text, &docs, &err) != LKS_OK)
         return false;
-    return take(lks_doc_text(docs.first, "user"), lks_doc_text(docs.first, "password"), out);
+    struct lks_str password = lks_doc_text(docs.first, "password");
+    bool good = take(lks_doc_text(docs.first, "user"), password, out);
+    if (password.len > 0)
+        explicit_bzero((char *)(uintptr_t)password.ptr, password.len); /* ours, in `docs` */
+    return good;
 }
 
 enum lks_code lks_login_get(const char *reference, struct lks_bmc_secret *out, struct lks_err *err)

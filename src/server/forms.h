@@ -28,8 +28,8 @@ extern const struct lks_form lks_query_apply, lks_query_page, lks_query_nodes, l
 extern const struct lks_form lks_query_part, lks_query_artifact;
 
 /* forms_flash.c */
-extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_flash, lks_ask_endpoint,
-    lks_form_flash, lks_form_flashes, lks_form_endpoints;
+extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_flash,
+    lks_ask_endpoint, lks_form_flash, lks_form_flashes, lks_form_endpoints;
 
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,

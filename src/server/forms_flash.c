@@ -27,10 +27,12 @@ static const struct lks_field lks_ask_flash_fields[] = {
     MUST("component", TEXT, "a class of firmware, or an entry of the endpoint's inventory"),
     MAY("version", TEXT, "what it is to run"),
     MAY("bundle", DIGEST, "a bundle that was found good"),
-    MAY("image", DIGEST, "which of its artifacts; absent: its only one"),
+    MAY("image", DIGEST, "which of its artifacts; absent: the only one for this component and this "
+        "hardware"),
     MAY("apply_time", TEXT, "when the endpoint applies it, in Redfish's words; absent: by what it "
         "offers"),
-    MAY("force", TRUTH, "an older version is meant"),
+    MAY("force", TRUTH, "an older version is meant, or one that the bundle does not let follow "
+        "what runs"),
     MAY("one_way", TRUTH, "there is no way back, and that is acknowledged"),
     MAY("minutes", LKS_NUMBERS(1, 1440), "until it is given up (120)"),
     REASON,

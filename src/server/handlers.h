@@ -43,7 +43,7 @@ lks_handler lks_handle_stacks, lks_handle_stack, lks_handle_stack_manifest,
     lks_handle_images, lks_handle_image, lks_handle_image_gone, lks_handle_advisories,
     lks_handle_lifecycle;
 /* handlers_bundles.c */
-lks_preparer lks_prepare_bundle;
+lks_preparer lks_prepare_bundle, lks_prepare_flash;
 lks_handler lks_handle_keys, lks_handle_key_pin, lks_handle_key_gone, lks_handle_bundles,
     lks_handle_bundle, lks_handle_bundle_manifest, lks_handle_bundle_put, lks_handle_bundle_revoke;
 /* handlers_flash.c */

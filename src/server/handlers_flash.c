@@ -1,8 +1,13 @@
 /* Updates by management endpoints: asked for, looked at, and looked after by a person. */
+#include "model/bundle.h"
+#include "server/daemon.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
 #include "server/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
 
@@ -26,13 +31,73 @@ static struct lks_rec_flash wish_of(const struct lks_desk *desk, const struct lk
     };
 }
 
+/* What its bundle says, which is read from the store, and so not on the state thread. */
+struct asking {
+    char manifest[LKS_DIGEST_SIZE];
+    struct lks_bundle said;
+};
+
+static void drop_asking(void *memory)
+{
+    struct asking *a = memory;
+    lks_bundle_fini(&a->said);
+    free(a);
+}
+
+static enum lks_code read_manifest(const struct lks_call *call, struct asking *a,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    lks_buf_init(&bytes, LKS_BUNDLE_BYTES_MAX);
+    if (lks_daemon_store(call->daemon, false, &store, err) != LKS_OK ||
+        store.ops->blob(store.self, a->manifest, &bytes, err) != LKS_OK ||
+        lks_bundle_parse(lks_buf_view(&bytes), "the bundle's manifest",
+                         lks_daemon_facts(call->daemon), &a->said, err) != LKS_OK)
+        return err->code;
+    if (strcmp(a->said.digest, a->manifest) != 0)
+        return lks_fail(err, LKS_E_IO, "the bundle's manifest is not the one that was signed");
+    return LKS_OK;
+}
+
+/* Only once the state was asked which manifest it is. */
+void lks_prepare_flash(struct lks_call *call)
+{
+    if (call->memory != NULL)
+        (void)!read_manifest(call, call->memory, &call->failed);
+}
+
+/* Whether the manifest is still to be read; it is then asked for, or the answer written. */
+static bool wants_manifest(const struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state *s = desk->state;
+    const struct lks_state_bundle *bundle = lks_state_bundle(s, lks_doc_text(call->body, "bundle"));
+    if (call->memory != NULL || bundle == NULL)
+        return false;
+    struct asking *a = calloc(1, sizeof(*a));
+    if (a == NULL) {
+        lks_call_problem(call, LKS_E_NOMEM, "out of memory");
+        return true;
+    }
+    snprintf(a->manifest, sizeof(a->manifest), "%" LKS_STR_FMT,
+             LKS_STR_ARG(lks_state_text(s, bundle->manifest)));
+    call->memory = a;
+    call->drop = drop_asking;
+    lks_desk_prepare_again(call);
+    return true;
+}
+
 void lks_handle_flash(struct lks_desk *desk, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    if (wants_manifest(desk, call))
+        return;
+    const struct asking *asking = call->memory;
     struct lks_event event = {
         .kind = LKS_EVENT_FLASH,
         .name = lks_doc_text(call->body, "node"),
         .reason = lks_doc_text(call->body, "reason"),
+        .said = asking != NULL ? &asking->said : NULL,
         .flash = wish_of(desk, call),
     };
     if (!lks_desk_turn(desk, call, &event, NULL, &d))

@@ -206,13 +206,14 @@ static void follow_once(struct lks_store_thread *t)
         take_over(t, lease.epoch, until);
 }
 
-/* Until something may be new. The loop looks at its mail in between. */
+/* Until something may be new. The loop looks at its mail in between: not with a timer of 0, which
+ * libuv runs again and again before it looks at anything else. */
 static void rest(struct lks_store_thread *t)
 {
     struct lks_err err = {0};
     bool waited =
         t->store.ops->wait != NULL && t->store.ops->wait(t->store.self, POLL_MS, &err) == LKS_OK;
-    uv_timer_start(&t->lead.timer, t->lead.on_timer, waited ? 0 : POLL_MS, 0);
+    uv_timer_start(&t->lead.timer, t->lead.on_timer, waited ? 1 : POLL_MS, 0);
 }
 
 static void follow(struct lks_store_thread *t)

@@ -143,7 +143,7 @@ const struct lks_route lks_routes[] = {
      "Updates by management endpoints, newest first. A page may be short and still have a next "
      "one"},
     {"POST", "/v1/flashes", "flash", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_NODE, NO_QUERY,
-     JSON(lks_ask_flash), FORM(lks_form_numbered), WRITE, NULL, lks_handle_flash,
+     JSON(lks_ask_flash), FORM(lks_form_numbered), WRITE, lks_prepare_flash, lks_handle_flash,
      "Begin an update of a node's firmware by its endpoint; it has to be in a change"},
     {"GET", "/v1/flashes/{id}", "flashOne", PEOPLE, LKS_MAY_READ, LKS_SCOPE_FLASH, NO_QUERY,
      NO_BODY, FORM(lks_form_flash), ETAG, NULL, lks_handle_flash_get, "How far an update is"},

@@ -3,8 +3,10 @@
  * and one after the other of them is killed, frozen and brought back. What was acknowledged stays,
  * there is one chain, one leads at any time, and jobs are not admitted by who does not know.
  */
+#include "base/file.h"
 #include "drivers/store_postgres.h"
 #include "engine/journal.h"
+#include "tests/bmcd.h"
 #include "tests/controller.h"
 #include "tests/postgres.h"
 #include "tests/test.h"
@@ -31,7 +33,8 @@ enum {
 };
 
 static const char settings[] = "controller:\n  lease_ms: 2000\n"
-                               "limits:\n  staleness_ms: 1000\n";
+                               "limits:\n  staleness_ms: 1000\n"
+                               "bmc:\n  concurrency: 4\n";
 
 struct site {
     struct pg pg;
@@ -459,11 +462,64 @@ static void test_a_follower_answers_as_long_as_it_knows(void)
     check_seen(other_of(&s, leader));
 }
 
+/* Management endpoints, which each of the two reads a part of. */
+enum { BMCS = 60 };
+
+static unsigned read_by(const struct ctl *c)
+{
+    static const char key[] = "lockstep_sweeps_total{result=\"read\"} ";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    unsigned count = 0;
+    if (ask(c, "GET", "/metrics", NULL, NULL, &answer) != 200)
+        return 0;
+    ptrdiff_t at = lks_str_find(lks_buf_view(&answer), lks_str_from(key));
+    CHECK(says(&answer, "lockstep_sweeps_total{result=\"failed\"} 0\n"));
+    for (const char *p = at < 0 ? "" : answer.ptr + at + strlen(key); *p >= '0' && *p <= '9'; p++)
+        count = count * 10 + (unsigned)(*p - '0');
+    return count;
+}
+
+static bool apply_bmcs(const struct ctl *c, const char *path)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, answer = {0};
+    struct lks_err err = {0};
+    lks_buf_init(&text, SAID_MAX);
+    return CHECK_CODE(lks_file_read_plain(path, &text, &err), LKS_OK) &&
+           CHECK_INT(ask(c, "PUT", "/v1/fleet?accept=true", "application/yaml", text.ptr, &answer),
+                     200);
+}
+
+static void test_endpoints_are_read_by_both(void)
+{
+    LKS_CLEANUP(site_fini) struct site s;
+    LKS_CLEANUP(bmcd_fini) struct bmcd bmcs;
+    char path[128];
+    unsigned leader = 0, follower = 0;
+    bmcd_init(&bmcs);
+    snprintf(path, sizeof(path), "%s/fleet.yaml", bmcs.tree.path);
+    const char *const options[] = {"--count",      "60",           "--speed", "0", "--faults",
+                                   "slow:100=100", "--fleet-file", path,      NULL};
+    if (!site_init(&s) || !bmcd_start(&bmcs, LKS_BMCSIM_PROGRAM, options))
+        return;
+    struct ctl *leads = await_leader(&s, NULL), *follows = other_of(&s, leads);
+    await_follower(&s, follows);
+    if (!apply_bmcs(follows, path))
+        return;
+    for (int waited = 0; waited < SETTLE_MS && leader + follower < BMCS; waited += LOOK_MS) {
+        ctl_rest(LOOK_MS);
+        leader = read_by(leads);
+        follower = read_by(follows);
+    }
+    CHECK_INT(leader + follower, BMCS);
+    CHECK(leader > 0 && follower > 0);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"controllers: a follower answers as long as it knows",
          test_a_follower_answers_as_long_as_it_knows},
+        {"controllers: endpoints are read by both", test_endpoints_are_read_by_both},
         {"controllers: whatever dies, nothing is lost", test_whatever_dies_nothing_is_lost},
         {0},
     });
