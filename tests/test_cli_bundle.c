@@ -98,6 +98,14 @@ static const struct lks_tree_entry sources[] = {
     {"/in/unsaid.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmc}\n")},
     {"/in/slip.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmcs, version: '1'}\n")},
     {"/in/key.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmc, digest: x}\n")},
+    {"/in/other/bmc.bin", LKS_STR_C("another one")},
+    {"/in/same.yaml",
+     LKS_STR_C(HEAD BMC "  - {file: other/bmc.bin, component: bios, version: '1'}\n")},
+    {"/in/nobody.yaml",
+     LKS_STR_C("lockstep: 1\nkind: Bundle\nname: hgx\nversion: '1'\nfiles:\n"
+               "  - {file: bmc.bin, component: bmc, version: '1', hardware_classes: [c1, c2], "
+               "hardware_revisions: [A01], from: ['1', '>=3']}\n")},
+    {"/half.pem.pub", LKS_STR_C("somebody's")},
     {"/in/broken.pem", LKS_STR_C("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n")},
 };
 
@@ -108,6 +116,8 @@ static const struct row making[] = {
      "site: made, in ", ""},
     {"never over another", ARGS("trust", "key", "site", "--output", "DIR/site.pem"), 3, "",
      "site.pem: File exists"},
+    {"never half of one", ARGS("trust", "key", "site", "--output", "DIR/half.pem"), 3, "",
+     "half.pem.pub: File exists"},
     {"a key without a place", ARGS("trust", "key", "site"), 2, "", "--output"},
     {"a key without a name", ARGS("trust", "key", "a/b", "--output", "DIR/x"), 3, "",
      "no name of a key"},
@@ -129,6 +139,12 @@ static const struct row making[] = {
     {"a file that is missing", BUILD("missing.yaml"), 3, "", "/in/none: No such file"},
     {"an empty file", BUILD("nothing.yaml"), 3, "", "nothing.yaml:7:6: files[1].file: the file is"},
     {"a blank in its name", BUILD("blank.yaml"), 3, "", "'a b' cannot be the name of a file in a"},
+    {"two of one name", BUILD("same.yaml"), 3, "",
+     "/in/other/bmc.bin: another file has the same name, and a bundle has no folders"},
+    {"of a vendor that nobody names",
+     ARGS("bundle", "build", "DIR/in/nobody.yaml", "--output", "DIR/nobody", "--sign",
+          "DIR/site.pem"),
+     0, "signed for this site", ""},
     {"twice", BUILD("twice.yaml"), 3, "", "'bmc.bin' stands here twice for bmc"},
     {"several images", BUILD("which.yaml"), 3, "",
      "the package has several such images; say version, or which image of: 1 (1.2.3), 2 (2.0)"},
@@ -149,7 +165,10 @@ static void test_making(void)
     check_rows(making, LKS_COUNT(making));
     lks_test_case("what was made");
     CHECK(stat(filled("DIR/no", path), &st) != 0); /* what failed left nothing */
+    CHECK(stat(filled("DIR/half.pem", path), &st) != 0);
     CHECK(stat(filled("DIR/site.pem", path), &st) == 0 && (st.st_mode & 0777) == 0600);
+    read_whole("DIR/nobody/bundle.json", &text);
+    CHECK_HAS(lks_buf_view(&text), "\"signed_for\":\"unknown\""); /* it is in what is signed */
     read_whole("DIR/ours/bundle.json", &text);
     CHECK_HAS(lks_buf_view(&text), "\"component\":\"erot\"");
     CHECK_HAS(lks_buf_view(&text), "\"version\":\"1.2.3\""); /* as the package says */
@@ -242,6 +261,14 @@ static const struct row local[] = {
     {"both", ARGS("bundle", "verify", "DIR/ours", "--key", "DIR/vendor.pem", HERE), 2, "",
      "do not go together"},
     {"shown", ARGS("bundle", "inspect", "DIR/ours", HERE), 0, "large.rom", ""},
+    {"shown: for what hardware", ARGS("bundle", "inspect", "DIR/nobody", HERE), 0,
+     "bmc.bin is only for hardware class c1, c2\nbmc.bin is only for hardware revision A01\n"
+     "bmc.bin is only to follow version 1, >=3\n",
+     ""},
+    {"shown: as JSON", ARGS("bundle", "inspect", "DIR/nobody", "--json", HERE), 0,
+     "\"hardware_classes\":[\"c1\",\"c2\"],\"hardware_revisions\":[\"A01\"],\"from\":[\"1\",\">="
+     "3\"]",
+     ""},
     {"shown without trust", ARGS("bundle", "inspect", "DIR/plain", HERE), 0, "2.0", ""},
     {"no bundle", ARGS("bundle", "inspect", "DIR/in", HERE), 3, "", "no bundle; it would have a"},
     {"by openssl, DER", ARGS("bundle", "verify", "DIR/vendor", "--key", "DIR/vendor.pem"), 0,
@@ -253,6 +280,8 @@ static const struct row local[] = {
     {"another file", ARGS("bundle", "verify", "DIR/swapped", HERE), 1,
      "it is not what the manifest names: its digest is sha256:", ""},
     {"a longer file", ARGS("bundle", "verify", "DIR/longer", HERE), 1, "and the manifest says", ""},
+    {"a link to the file", ARGS("bundle", "verify", "DIR/linked", HERE), 1, "bmc.bin: ", ""},
+    {"a pipe", ARGS("bundle", "verify", "DIR/piped", HERE), 1, "bmc.bin: not a plain file", ""},
     {"a file less", ARGS("bundle", "verify", "DIR/less", HERE), 1, "missing: ", ""},
     {"removed, why", ARGS("trust", "rm", "site", HERE), 2, "", "--reason"},
     {"removed", ARGS("trust", "rm", "site", "--reason=lost", HERE), 0, "site: removed", ""},
@@ -315,6 +344,7 @@ static void sign_as_vendor(void)
 static void test_local(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0}, history = {0};
+    char path[WORD_MAX];
     sign_as_vendor();
     read_whole("DIR/ours/bundle.json", &manifest);
     char *version = strstr(manifest.ptr, "25.02-1");
@@ -324,6 +354,10 @@ static void test_local(void)
     copy_but("ours", "swapped", "bmc.bin", "the firmware of a BMX");
     copy_but("ours", "longer", "bmc.bin", "the firmware of a BMC!");
     copy_but("ours", "less", "bmc.bin", NULL);
+    copy_but("ours", "linked", "bmc.bin", NULL);
+    copy_but("ours", "piped", "bmc.bin", NULL);
+    CHECK(symlink("../ours/bmc.bin", filled("DIR/linked/bmc.bin", path)) == 0);
+    CHECK(mkfifo(filled("DIR/piped/bmc.bin", path), 0600) == 0);
     check_rows(local, LKS_COUNT(local));
     lks_test_case("history");
     read_whole("DIR/state/trust/history", &history);

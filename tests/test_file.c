@@ -2,8 +2,11 @@
 
 #include "tests/test.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LIMIT = 1000 };
@@ -123,6 +126,40 @@ static void test_closed(void)
     }
 }
 
+/* A new file is whole and never takes another's place; of one that found no room nothing is left.
+ */
+static void test_new(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    struct folder f;
+    struct stat st;
+    struct rlimit before, little;
+    struct lks_err err = {0};
+    char path[128], bytes[LIMIT] = {0};
+    folder_init(&f);
+    path_in(&f, "full", path);
+    CHECK_CODE(lks_file_new(path, 0600, LKS_STR("x"), &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "File exists");
+    CHECK(stat(path, &st) == 0 && st.st_size == LIMIT);
+    path_in(&f, "new", path);
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    little = (struct rlimit){.rlim_cur = LIMIT / 2, .rlim_max = before.rlim_max};
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &little) == 0);
+    enum lks_code code = lks_file_new(path, 0600, (struct lks_str){bytes, LIMIT}, &err);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    signal(SIGXFSZ, handler);
+    CHECK(code != LKS_OK);
+    CHECK(stat(path, &st) != 0);
+    CHECK_CODE(lks_file_new(path, 0600, LKS_STR("all of it"), &err), LKS_OK);
+    lks_buf_init(&out, LIMIT);
+    CHECK_CODE(lks_file_read(path, &out, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&out), "all of it");
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+    unlink(path);
+    folder_fini(&f);
+}
+
 /* "-" reads what is piped in. */
 static void test_standard_input(void)
 {
@@ -152,6 +189,7 @@ int main(void)
         {"file: reads", test_reads},
         {"file: content", test_content},
         {"file: closed again", test_closed},
+        {"file: new", test_new},
         {"file: standard input", test_standard_input},
         {0},
     });

@@ -1,3 +1,4 @@
+#include "pldm/ua_parts.h"
 #include "tests/updates.h"
 
 #include "tests/test.h"
@@ -585,6 +586,19 @@ static void test_bad_save(void)
         lks_test_case("%zu of %zu bytes", len, saved.len);
         struct lks_str cut = {saved.ptr, len};
         CHECK_CODE(lks_ua_load(&s.o, 0, cut, &ua, &err), LKS_E_INVALID);
+    }
+    static const uint8_t steps[] = {LKS_UA_STEP_TABLE, LKS_UA_STEP_APPLY, LKS_UA_STEP_REREAD};
+    enum { STEP_AT = 1, COMPONENT_AT = 7 };
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        lks_test_case("behind the last component, at step %u", steps[i]);
+        saved.ptr[STEP_AT] = (char)steps[i];
+        saved.ptr[COMPONENT_AT] = 1;
+        ua = NULL;
+        CHECK_CODE(lks_ua_load(&s.o, 0, lks_buf_view(&saved), &ua, &err), LKS_OK);
+        lks_ua_free(ua);
+        ua = NULL;
+        saved.ptr[COMPONENT_AT] = 2;
+        CHECK_CODE(lks_ua_load(&s.o, 0, lks_buf_view(&saved), &ua, &err), LKS_E_INVALID);
     }
     lks_test_case("for another number of components");
     s.o.component_count = 1;

@@ -41,6 +41,8 @@ page docs/reference/api.md api
 page docs/schema/stack.json schema Stack
 page docs/schema/hardware-class.json schema HardwareClass
 page docs/schema/fleet.json schema Fleet
+page docs/schema/bundle.json schema Bundle
+page docs/schema/bundle-manifest.json schema BundleManifest
 
 [ "$mode" != --check ] || echo "$current passed, $stale failed"
 [ "$stale" -eq 0 ]

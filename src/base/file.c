@@ -112,26 +112,37 @@ enum lks_code lks_file_sync_parent(const char *path, struct lks_err *err)
     return fd >= 0 && fsync(fd) == 0 ? LKS_OK : lks_file_fail(err, dir);
 }
 
-static enum lks_code write_new(const char *path, struct lks_str bytes, struct lks_err *err)
+/* Whole, or not there. */
+static enum lks_code write_new(const char *path, mode_t mode, struct lks_str bytes,
+                               struct lks_err *err)
 {
-    enum { OWNER_ALONE = 0600 };
     LKS_CLEANUP(close_fd)
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, OWNER_ALONE);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
         return lks_file_fail(err, path);
-    if (lks_file_put(fd, path, bytes, err) != LKS_OK)
-        return err->code;
-    return fsync(fd) == 0 ? LKS_OK : lks_file_fail(err, path);
+    enum lks_code code = lks_file_put(fd, path, bytes, err);
+    if (code == LKS_OK && fsync(fd) != 0)
+        code = lks_file_fail(err, path);
+    if (code != LKS_OK)
+        (void)unlink(path);
+    return code;
+}
+
+enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes, struct lks_err *err)
+{
+    return write_new(path, mode, bytes, err) == LKS_OK ? lks_file_sync_parent(path, err)
+                                                       : err->code;
 }
 
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lks_err *err)
 {
+    enum { OWNER_ALONE = 0600 };
     char temporary[PATH_MAX];
     int len = snprintf(temporary, sizeof(temporary), "%s.new", path);
     if (len < 0 || (size_t)len >= sizeof(temporary))
         return lks_fail(err, LKS_E_INVALID, "%.*s...: too long for a path", PATH_SHOWN_MAX, path);
     (void)unlink(temporary); /* of a writer that was killed */
-    enum lks_code code = write_new(temporary, bytes, err);
+    enum lks_code code = write_new(temporary, OWNER_ALONE, bytes, err);
     if (code == LKS_OK && rename(temporary, path) != 0)
         code = lks_file_fail(err, path);
     if (code != LKS_OK) {

@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 
+#include <sys/types.h>
+
 /* Append the content of `path` to `out`, whose ceiling applies; "-" is standard input. A directory
  * or a disk is refused, pipes and character devices such as /dev/null are read to their end. The
  * message names the path. */
@@ -24,6 +26,11 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
  */
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* Make a file that is not there yet, with exactly `bytes` in it; never in the place of another.
+ * Where that fails nothing is left of it. */
+enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes,
+                           struct lks_err *err) LKS_MUST_CHECK;
 
 /* What was made, renamed or removed at `path` stays so when the power goes. */
 enum lks_code lks_file_sync_parent(const char *path, struct lks_err *err) LKS_MUST_CHECK;

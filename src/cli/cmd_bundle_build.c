@@ -16,7 +16,7 @@
 
 #define SOURCE_FILE "bundle.yaml"
 
-enum { KEY_MAX = 16 << 10, LISTED_MAX = 300 };
+enum { KEY_MAX = 16 << 10, LISTED_MAX = 300, FOR_ALL_TO_READ = 0644 };
 
 struct building {
     struct lks_docs docs; /* of the source */
@@ -239,7 +239,12 @@ static enum lks_code copy_file(int fd, const char *from, const char *to, bool th
 {
     if (there)
         return lks_bundledir_digest(fd, from, -1, "", digest, size, err);
-    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FOR_ALL_TO_READ);
+    if (out < 0 && errno == EEXIST)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%s: another file has the same name, and a bundle has no folders; rename "
+                        "one of them",
+                        from);
     if (out < 0)
         return lks_file_fail(err, to);
     enum lks_code code = lks_bundledir_digest(fd, from, out, to, digest, size, err);
@@ -336,8 +341,9 @@ static void put_top(struct building *b, const struct lks_args *args)
     lks_json_text(&b->w, "version", said(b, args, "--version", "version"));
     lks_output_text(&b->w, "description", lks_doc_text(b->source, "description"));
     lks_output_text(&b->w, "vendor", vendor);
+    /* In what is signed, where nobody can take it away again. */
     if (lks_args_has(args, "--sign") && stead.len == 0)
-        stead = vendor;
+        stead = vendor.len > 0 ? vendor : LKS_STR("unknown");
     lks_output_text(&b->w, "signed_for", stead);
 }
 
@@ -369,14 +375,7 @@ static enum lks_code put_file(const struct building *b, const char *name, struct
     char path[PATH_MAX];
     if (lks_path_join(path, b->to, name, err) != LKS_OK)
         return err->code;
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return lks_file_fail(err, path);
-    enum lks_code code = lks_file_put(fd, path, bytes, err);
-    if (code == LKS_OK && fsync(fd) != 0)
-        code = lks_file_fail(err, path);
-    close(fd);
-    return code;
+    return lks_file_new(path, FOR_ALL_TO_READ, bytes, err);
 }
 
 static enum lks_code sign(struct building *b, const char *key_file, struct lks_err *err)

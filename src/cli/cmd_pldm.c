@@ -1,15 +1,14 @@
 /* pldm inspect and verify: what is in a firmware package, and whether it is what it says. */
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/pldm_file.h"
+#include "cli/trustdir.h"
 #include "codec/base64.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define TEXT_MAX     ((size_t)1 << 20)
-#define KEY_FILE_MAX ((size_t)64 << 10)
+#define TEXT_MAX ((size_t)1 << 20)
 
 /* Words -------------------------------------------------------------------------------------- */
 
@@ -501,16 +500,6 @@ static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file
     return LKS_OK;
 }
 
-static enum lks_code read_pin(const char *path, struct lks_pin *out, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, KEY_FILE_MAX);
-    if (lks_file_read(path, &text, err) != LKS_OK)
-        return err->code;
-    return lks_pin_parse(lks_buf_view(&text), out, err) == LKS_OK ? LKS_OK
-                                                                  : lks_wrap(err, "%.200s", path);
-}
-
 enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *args,
                                   struct lks_err *err)
 {
@@ -518,7 +507,7 @@ enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *ar
     struct checks checks = {.verified = true};
     struct lks_pin pin = {0};
     const char *key = lks_args_get(args, "--key");
-    if (key != NULL && read_pin(key, &pin, err) != LKS_OK)
+    if (key != NULL && lks_trustdir_key(key, &pin, err) != LKS_OK)
         return err->code;
     if (key != NULL && pin.kind != LKS_PIN_P384)
         return lks_fail(err, LKS_E_INVALID,

@@ -5,8 +5,6 @@
 #include "cli/output.h"
 #include "cli/trustdir.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -216,22 +214,6 @@ enum lks_code lks_cmd_trust_rm(struct lks_cli *cli, const struct lks_args *args,
 
 /* trust key --------------------------------------------------------------------------------- */
 
-/* A new file for its owner alone, or for everyone to read; never in the place of another. */
-static enum lks_code put_new(const char *path, mode_t mode, struct lks_str bytes,
-                             struct lks_err *err)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0)
-        return lks_file_fail(err, path);
-    enum lks_code code = lks_file_put(fd, path, bytes, err);
-    if (code == LKS_OK && fsync(fd) != 0)
-        code = lks_file_fail(err, path);
-    close(fd);
-    if (code != LKS_OK)
-        (void)unlink(path);
-    return code;
-}
-
 static enum lks_code make_pair(struct lks_buf *pem, struct lks_pin *pin, struct lks_err *err)
 {
     uint8_t seed[LKS_KEY_BYTES];
@@ -262,7 +244,7 @@ enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args
     lks_buf_init(&pem, PEM_MAX);
     enum lks_code code = make_pair(&pem, &pin, err);
     if (code == LKS_OK)
-        code = put_new(path, 0600, lks_buf_view(&pem), err);
+        code = lks_file_new(path, 0600, lks_buf_view(&pem), err);
     if (pem.ptr != NULL)
         explicit_bzero(pem.ptr, pem.len);
     if (code != LKS_OK)
@@ -270,7 +252,9 @@ enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args
     lks_pin_text(&pin, line);
     size_t end = strlen(line);
     line[end++] = '\n';
-    if (put_new(public_path, 0644, (struct lks_str){line, end}, err) != LKS_OK)
+    if (lks_file_new(public_path, 0644, (struct lks_str){line, end}, err) != LKS_OK) {
+        (void)unlink(path); /* both halves, or none */
         return err->code;
+    }
     return tell(cli, args, "made", name, pin.fingerprint, path, err);
 }

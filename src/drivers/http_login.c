@@ -91,7 +91,7 @@ static bool from_json(struct lks_str text, struct lks_bmc_secret *out)
     struct lks_str password = lks_doc_text(docs.first, "password");
     bool good = take(lks_doc_text(docs.first, "user"), password, out);
     if (password.len > 0)
-        explicit_bzero((char *)(uintptr_t)password.ptr, password.len); /* ours, in `docs` */
+        explicit_bzero((char *)password.ptr, password.len); /* ours, in `docs` */
     return good;
 }
 

@@ -54,6 +54,12 @@ static bool read_parts(struct lks_ua *ua, struct lks_bytes *in)
     return lks_bytes_done(in);
 }
 
+/* Whether what it does there is done to component `at`. */
+static bool at_component(uint8_t step)
+{
+    return (step >= LKS_UA_STEP_TABLE && step <= LKS_UA_STEP_APPLY) || step == LKS_UA_STEP_REREAD;
+}
+
 static bool read_saved(struct lks_ua *ua, struct lks_str saved)
 {
     struct lks_bytes in = lks_bytes_of(saved);
@@ -71,7 +77,7 @@ static bool read_saved(struct lks_ua *ua, struct lks_str saved)
         end > LKS_UA_UNKNOWN || ending > LKS_UA_UNKNOWN || in.failed ||
         reason.len >= sizeof(ua->out.reason) || ua->at > ua->o.component_count ||
         (end == LKS_UA_RUNNING) != (step != LKS_UA_STEP_ENDED) ||
-        (ua->at == ua->o.component_count && step >= LKS_UA_STEP_TABLE && step <= LKS_UA_STEP_APPLY))
+        (ua->at == ua->o.component_count && at_component(step)))
         return false;
     memcpy(ua->out.reason, reason.ptr, reason.len);
     ua->lost = (enum lks_ua_step)step;
