@@ -301,12 +301,13 @@ static const struct {
      "g1",
      "1.5",
      {RULED("cpld", "3.0"), .image = T(OTHER), .force = true},
-     "refused: bundle: what fw has for cpld 3.0 is for other hardware than g1 is"},
+     "refused: bundle: what fw has for cpld 3.0 is for other hardware than g1, which by the "
+     "fleet's file is of class hgx-h100-8, revision unknown"},
     {"of another revision",
      "g1",
      "1.5",
      {RULED("cpld", "4.0")},
-     "refused: bundle: what fw has for cpld 4.0 is for other hardware than g1 is"},
+     "refused: bundle: what fw has for cpld 4.0 is for other hardware than g1, which"},
 };
 
 static void read_bios(struct lks_asked *a, const char *node, const char *version)
@@ -390,6 +391,24 @@ static void test_together(void)
         struct lks_event first = flash(rows[i].first, update), then = flash(rows[i].then, update);
         CHECK_HAS(lks_asked(&a, &first), "flash id=1");
         CHECK_HAS(lks_asked(&a, &then), rows[i].told);
+    }
+}
+
+/* A node whose endpoint is at work is neither taken away nor said to be another one. */
+static void test_stays(void)
+{
+    static const enum lks_event_kind kinds[] = {LKS_EVENT_REMOVE, LKS_EVENT_REPLACE};
+    for (size_t i = 0; i < LKS_COUNT(kinds); i++) {
+        lks_test_case("event %d", (int)kinds[i]);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        set_up(&a);
+        struct lks_event first = flash("g1", update);
+        CHECK_HAS(lks_asked(&a, &first), "flash id=1");
+        struct lks_event then = {.kind = kinds[i],
+                                 .by = LKS_STR("kim"),
+                                 .reason = LKS_STR("why"),
+                                 .name = LKS_STR("g[1-2]")};
+        CHECK_HAS(lks_asked(&a, &then), "refused: g1: update 1 of bmc is under way");
     }
 }
 
@@ -641,6 +660,51 @@ static void test_endpoint(void)
     }
 }
 
+#define REVOKED_TEXT                                                                               \
+    "its bundle was revoked: it bricks (it was uploading; bmc 2.0 may be staged there, or run)"
+
+/* Nothing more is begun with bits that were revoked; what needs none of them goes on. */
+static void test_revoked(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_bmc_act act;
+        bool saved;
+        const char *told;
+    } rows[] = {
+        {"nothing was sent", LKS_BMC_UPDATE, false,
+         "flash-ended id=1 node=g1 outcome=refused text=its bundle was revoked: it bricks\n"},
+        {"something may have been", LKS_BMC_STAGE, true,
+         "flash-ended id=1 node=g1 outcome=unknown text=" REVOKED_TEXT "\n" ALARM REVOKED_TEXT
+         "\n"},
+        {"an activation", LKS_BMC_ACTIVATE, true,
+         "flash-ended id=1 node=g1 outcome=unknown text=" REVOKED_TEXT "\n" ALARM REVOKED_TEXT
+         "\n"},
+        {"what is staged is given up", LKS_BMC_ABORT, true, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        set_up(&a);
+        struct lks_rec_flash what = update;
+        what.act = rows[i].act;
+        struct lks_event e = flash("g1", what),
+                         save = saved(1, LKS_STR("{}"), LKS_STR("uploading"), 5);
+        CHECK_HAS(lks_asked(&a, &e), "flash id=1");
+        if (rows[i].saved)
+            CHECK_HAS(lks_asked(&a, &save), "flash-saved id=1");
+        lks_asked_apply(&a, &(struct lks_record){
+                                .kind = LKS_RECORD_BUNDLE_REVOKED,
+                                .bundle_revoked = {.digest = T(BUNDLE), .reason = T("it bricks")}});
+        CHECK_HAS(lks_asked(&a, &save), rows[i].told[0] == '\0'
+                                            ? "flash-saved id=1"
+                                            : "refused: the bundle of update 1 was revoked");
+        CHECK(rows[i].told[0] == '\0' || lks_decide_next(&a.state) <= a.state.seen.mono);
+        CHECK_STR(lks_fleet_tick(&a), rows[i].told);
+        CHECK_STR(lks_fleet_tick(&a), "");
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -648,12 +712,14 @@ int main(void)
         {"flash: what its bundle says", test_ruled},
         {"flash: what was read long ago", test_ruled_late},
         {"flash: together", test_together},
+        {"flash: its node stays", test_stays},
         {"flash: no yes is open", test_quiet},
         {"flash: what was read is over", test_outband},
         {"flash: saved", test_saved},
         {"flash: ends", test_ends},
         {"flash: unknown", test_unknown},
         {"flash: deadline", test_deadline},
+        {"flash: its bundle is revoked", test_revoked},
         {"endpoint: fingerprints", test_endpoint},
         {0},
     });

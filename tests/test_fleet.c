@@ -104,6 +104,13 @@ static const struct {
     {"one host behind one address", BMC("g1", "url: 'https://10.0.0.7'"), NULL},
     {"two hosts behind one address", BMC("g[1-2]", "url: 'https://10.0.0.7'"),
      "f.yaml:5:65: nodes[1].bmc.url: 2 hosts share this address; put {host} where their names go"},
+    {"two nodes behind one address",
+     HEAD POOLS
+     "nodes: [{hosts: g1, pool: train, class: hgx-h100-8, bmc: {url: 'https://b', credentials: "
+     "file:/x}},\n"
+     "  {hosts: g2, pool: train, class: hgx-h100-8, bmc: {url: 'https://b', credentials: "
+     "file:/x}}]\n",
+     "f.yaml:6:53: nodes[2].bmc.url: another host of this fleet has this address"},
     {"another thing in braces", BMC("g1", "url: 'https://{node}'"), BRACES},
     {"another thing in braces too", BMC("g[1-2]", "url: 'https://{host}/{rack}'"), BRACES},
     {"nothing in braces", BMC("g1", "url: 'https://{}'"), BRACES},

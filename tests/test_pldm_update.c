@@ -607,6 +607,32 @@ static void test_bad_save(void)
     scene_fini(&s);
 }
 
+/* What was saved and then damaged is refused, or leads to an end. */
+static void test_damaged_save(void)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf saved = {0};
+        struct lks_rng rng = {.state = seed};
+        struct lks_err err = {0};
+        struct scene s;
+        lks_test_case("seed %llu", (unsigned long long)seed);
+        scene_init(&s, 1 + seed % LKS_TEST_PARTS, seed);
+        scene_begin(&s);
+        for (uint64_t n = lks_rng_below(&rng, 200); n > 0; n--)
+            (void)lks_test_line_step(&s.line, s.ua, s.d.fd);
+        lks_buf_init(&saved, LKS_UA_SAVED_MAX);
+        lks_ua_save(s.ua, &saved);
+        saved.ptr[lks_rng_below(&rng, saved.len)] = (char)lks_rng_below(&rng, 24);
+        lks_ua_free(s.ua);
+        s.ua = NULL;
+        if (lks_ua_load(&s.o, s.line.now, lks_buf_view(&saved), &s.ua, &err) == LKS_OK)
+            CHECK(lks_test_line_run(&s.line, s.ua, s.d.fd, STEPS));
+        else
+            CHECK_CODE(err.code, LKS_E_INVALID);
+        scene_fini(&s);
+    }
+}
+
 /* Killed in every state of the device, the agent goes on where it was and sends nothing twice. */
 static void test_resume(void)
 {
@@ -676,6 +702,7 @@ int main(void)
         {"progress", test_progress},
         {"data of package and device", test_package_data},
         {"what was saved is checked", test_bad_save},
+        {"what was saved is damaged", test_damaged_save},
         {"a restart in each state", test_resume},
         {"a restart before the answer left", test_unheard},
         {"an update in foul weather", test_foul},

@@ -1,6 +1,7 @@
 /* Reading an inventory: the personalities of bmcsim against the truth behind them, and services
  * that do as they like, written down as the pages they serve. */
 #include "drivers/bmc_version.h"
+#include "model/tuple.h"
 #include "tests/bmcs.h"
 #include "tests/facts.h"
 #include "tests/test.h"
@@ -379,6 +380,53 @@ static void test_services(void)
     }
 }
 
+#define DELL_ROOT                                                                                  \
+    "{\"Vendor\":\"Dell\",\"UpdateService\":{\"@odata.id\":\"/u\"},\"Links\":{\"Sessions\":{"      \
+    "\"@odata.id\":\"/s\"}}}"
+
+/* Ids of iDRAC change with the version, also those of devices of no known class. What a reading is
+ * about must not: else each update would be a device that went and one that came. */
+static void test_stable_names(void)
+{
+    static const char *const versions[] = {"1.0", "2.0"};
+    for (size_t i = 0; i < LKS_COUNT(versions); i++) {
+        LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+        LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0}, list = {0};
+        LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple;
+        struct lks_bmc_secret secret = lks_bmcs_secret();
+        struct lks_err err = {0};
+        void *value = calloc(1, lks_bmc_redfish.read->size);
+        LKS_ASSERT(value != NULL);
+        lks_test_case("version %s", versions[i]);
+        lks_buf_init(&log, (size_t)1 << 16);
+        lks_buf_init(&list, (size_t)1 << 16);
+        lks_buf_addf(&list,
+                     "{\"Members\":[{\"@odata.id\":\"/f/a\",\"Id\":\"Installed-7-%s__Odd.Slot.1\","
+                     "\"Version\":\"%s\"},{\"@odata.id\":\"/f/b\",\"Id\":\"Previous-7-%s.1__Odd."
+                     "Slot.1\",\"Version\":\"0\"}]}",
+                     versions[i], versions[i], versions[i]);
+        struct service s = {.pages = {{"GET", "/redfish/v1/", 200, "", DELL_ROOT},
+                                      LOGIN_PAGE,
+                                      SERVICE_PAGE,
+                                      {"GET", "/f", 200, "", list.ptr},
+                                      LOGOUT_PAGE}};
+        lks_talk_init(&talk);
+        lks_bmc_inventory_init(&inventory);
+        lks_tuple_init(&tuple);
+        lks_bmc_redfish.read_begin(value, lks_test_facts(), &secret, LKS_BMCS_HOUR, &inventory);
+        serve(&s, value, &talk, &log);
+        lks_bmc_inventory_tuple(&inventory, LKS_STR("n1"), 0, &tuple);
+        CHECK_CODE(lks_tuple_finish(&tuple, &err), LKS_OK);
+        const struct lks_reading *active = lks_tuple_find(&tuple, "firmware/unknown");
+        const struct lks_reading *backup = lks_tuple_find(&tuple, "backup/unknown");
+        CHECK_STR(active != NULL ? active->of : LKS_STR("none"), "Odd.Slot.1");
+        CHECK_STR(active != NULL ? active->value : LKS_STR("none"), versions[i]);
+        CHECK_STR(backup != NULL ? backup->of : LKS_STR("none"), "Odd.Slot.1");
+        free(value);
+    }
+}
+
 /* What an entry says ------------------------------------------------------------------------ */
 
 static const struct {
@@ -448,6 +496,7 @@ int main(void)
         {"every personality, against the truth", test_personalities},
         {"services that do as they like", test_services},
         {"what an entry says", test_entries},
+        {"what a reading is about stays", test_stable_names},
         {0},
     };
     return lks_test_main(tests);

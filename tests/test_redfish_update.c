@@ -263,6 +263,52 @@ static void test_staged(void)
     }
 }
 
+/* Given up, and back to the other bank: a bank that is staged is not that of the version before,
+ * and no image is sent a second time. */
+static void test_banks(void)
+{
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    struct lks_bmc_intent intent;
+    const char *class = "bmc";
+    struct row row = {"given up", LKS_BMCSIM_OPENBMC,         class, NULL, LKS_BMC_STAGED,
+                      MULTIPART,  "waits for its activation", 0};
+    begin(&m, &row, &intent);
+    intent.act = LKS_BMC_STAGE;
+    finish(&m, &row, &intent);
+    const struct {
+        const char *name, *via, *says, *version;
+        enum lks_bmc_act act;
+        enum lks_bmc_outcome outcome;
+        unsigned running;
+    } steps[] = {
+        {"what is staged is given up", "", "nothing of bmc is staged any more; it runs 1.0.0", NEW,
+         LKS_BMC_ABORT, LKS_BMC_DONE, 0},
+        {"there is nothing to give up", "", "nothing of bmc is staged", NEW, LKS_BMC_ABORT,
+         LKS_BMC_SAME, 0},
+        {"it is brought once more", MULTIPART, AGREES, NEW, LKS_BMC_UPDATE, LKS_BMC_DONE, 1},
+        {"back to the other bank", "", AGREES, "1.0.0", LKS_BMC_SWITCH, LKS_BMC_DONE, 0},
+        {"and forth, whatever it holds", "", AGREES, "", LKS_BMC_SWITCH, LKS_BMC_DONE, 1},
+    };
+    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
+        struct lks_bmcs_result result;
+        lks_test_case("%s", steps[i].name);
+        lks_buf_truncate(&m.saved, 0);
+        intent.act = steps[i].act;
+        intent.version = lks_str_from(steps[i].version);
+        intent.deadline = m.now + LKS_BMCS_HOUR;
+        lks_bmcs_update(&m, row.personality, &intent, &result);
+        CHECK_INT(result.end, LKS_BMCS_DONE);
+        CHECK_STR(lks_str_from(lks_bmc_outcome_words[result.status.outcome]),
+                  lks_bmc_outcome_words[steps[i].outcome]);
+        CHECK_HAS(result.status.text, steps[i].says);
+        CHECK_STR(result.status.via, steps[i].via);
+        CHECK_INT(lks_bmcs_truth(&m, class, NEW).running, steps[i].running);
+        CHECK_INT(lks_bmcs_truth(&m, class, NEW).staged, 0);
+        free(result.value);
+    }
+    CHECK_INT(m.uploads, 2);
+}
+
 /* What goes wrong behind the BMC ------------------------------------------------------------ */
 
 static const struct trouble {
@@ -382,6 +428,7 @@ int main(void)
         {"refused before anything is sent", test_refusals},
         {"below the lowest version", test_lowest},
         {"staged now, activated later", test_staged},
+        {"given up, and back to the other bank", test_banks},
         {"what goes wrong behind the BMC", test_troubles},
         {"silence", test_silence},
         {"a second update while one runs", test_second},

@@ -40,6 +40,37 @@ static void test_plain(void)
     }
 }
 
+static const struct {
+    const char *said, *version;
+} said_rows[] = {
+    {"1.2.3", "1.2.3"},
+    {" 1.2.3 ", "1.2.3"},
+    {"Not Present", ""},
+    {"NOT PRESENT", ""},
+    {" Not Present ", ""},
+    {"N/A", ""},
+    {"n/a", ""},
+    {"NA", ""},
+    {"Not Available", ""},
+    {"None", ""},
+    {"Unknown", ""},
+    {"null", ""},
+    {"-", ""},
+    {"", ""},
+    {"   ", ""},
+    {"NA-1.0", "NA-1.0"},
+    {"unknown 1.0", "unknown 1.0"},
+};
+
+/* Some say in words that there is no version. */
+static void test_said(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(said_rows); i++) {
+        lks_test_case("'%s'", said_rows[i].said);
+        CHECK_STR(lks_bmc_version_said(lks_str_from(said_rows[i].said)), said_rows[i].version);
+    }
+}
+
 static void test_long(void)
 {
     char said[1000], out[LKS_BMC_PLAIN_SIZE];
@@ -57,6 +88,12 @@ static const struct {
     {"00.02.0134.0000_n00", "00.02.0134.0000_N04", true, false},
     {"BIOS Date: 08/04/2023 Ver 1.4", "1.4", true, false},
     {"BIOS Date: 05/04/2023 Ver 1.3", "1.4", false, true},
+    {"11.2.0 Build 44", "11.2.0 build 44 ", true, false},
+    {"11.2.0 Build 44", "11.2.0 Build 45", false, false},
+    {"11.2.0 Build 44", "11.2.0", true, false},
+    {"2.4.0 (build A)", "2.4.0 (build B)", false, false},
+    {"2.4.0 (build A)", "2.4.0 (BUILD A)", true, false},
+    {"2.4.0 (build A)", "2.4.0", true, false},
     {"1.9", "1.10", false, true},
     {"1.10", "1.9", false, false},
     {"Not Present", "Not Present", false, false},
@@ -94,6 +131,8 @@ static const struct {
      "{\"a\":\"b\x01"
      "c\"}",
      "a", "b?c"},
+    {"line ends", "{\"a\":\"b\\nc\\td\\re\nf\"}", "a", "b c d e f"},
+    {"control characters by escapes", "{\"a\":\"b\\u001b[2J\\u007f\\u009bc\"}", "a", "b?[2J??c"},
     {"broken UTF-8",
      "{\"a\":\"b\xff"
      "c\"}",
@@ -170,13 +209,10 @@ static void test_links(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"the version in a text", test_plain},
-        {"a text without end", test_long},
-        {"pairs of versions", test_pairs},
-        {"JSON as it comes", test_json},
-        {"JSON too deep", test_depth},
-        {"links are paths", test_links},
-        {0},
+        {"the version in a text", test_plain}, {"no version in words", test_said},
+        {"a text without end", test_long},     {"pairs of versions", test_pairs},
+        {"JSON as it comes", test_json},       {"JSON too deep", test_depth},
+        {"links are paths", test_links},       {0},
     };
     return lks_test_main(tests);
 }

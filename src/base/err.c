@@ -19,20 +19,9 @@ const struct lks_code_info *lks_code_info(enum lks_code code)
     return &infos[code];
 }
 
-/* One line, printable: a newline or an escape sequence in the input must not reach a terminal or a
- * log as itself, and a character that was cut in two must not make an answer of ours bad UTF-8. */
-static void make_printable(char *text)
-{
-    struct lks_str s = lks_str_from(text);
-    for (size_t at = 0; at < s.len;) {
-        uint32_t point = 0;
-        size_t len = lks_str_rune(s, at, &point);
-        if (!lks_rune_printable(point))
-            memset(text + at, '?', len > 0 ? len : 1);
-        at += len > 0 ? len : 1;
-    }
-}
-
+/* A message is one printable line: a newline or an escape sequence in the input must not reach a
+ * terminal or a log as itself, and a character that was cut in two must not make an answer of ours
+ * bad UTF-8. */
 enum lks_code lks_fail(struct lks_err *err, enum lks_code code, const char *fmt, ...)
 {
     LKS_ASSERT(code != LKS_OK);
@@ -40,7 +29,7 @@ enum lks_code lks_fail(struct lks_err *err, enum lks_code code, const char *fmt,
     va_start(ap, fmt);
     vsnprintf(err->msg, sizeof(err->msg), fmt, ap);
     va_end(ap);
-    make_printable(err->msg);
+    lks_str_make_printable(err->msg);
     err->code = code;
     return code;
 }
@@ -59,7 +48,7 @@ enum lks_code lks_wrap(struct lks_err *err, const char *fmt, ...)
 
     size_t used = (size_t)len < sizeof(err->msg) ? (size_t)len : sizeof(err->msg) - 1;
     snprintf(err->msg + used, sizeof(err->msg) - used, ": %s", inner);
-    make_printable(err->msg);
+    lks_str_make_printable(err->msg);
     return err->code;
 }
 

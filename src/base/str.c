@@ -250,6 +250,18 @@ bool lks_str_printable(struct lks_str s)
     return true;
 }
 
+void lks_str_make_printable(char *text)
+{
+    struct lks_str s = lks_str_from(text);
+    for (size_t at = 0; at < s.len;) {
+        uint32_t point = 0;
+        size_t len = lks_str_rune(s, at, &point);
+        if (len == 0 || !lks_rune_printable(point))
+            memset(text + at, '?', len > 0 ? len : 1);
+        at += len > 0 ? len : 1;
+    }
+}
+
 static unsigned min3(unsigned a, unsigned b, unsigned c)
 {
     unsigned least = a < b ? a : b;

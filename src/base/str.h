@@ -72,6 +72,9 @@ bool lks_str_utf8(struct lks_str s, size_t *bad);
  * sequences that drive a terminal. */
 bool lks_str_printable(struct lks_str s);
 
+/* A '?' in the place of each byte of `text` that keeps it from being such. */
+void lks_str_make_printable(char *text);
+
 /* How many single-byte edits (insert, delete, replace, swap neighbours) lead from `a` to `b`; any
  * answer above `limit` means "more than limit". Names longer than 64 bytes are never near. */
 unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit);

@@ -15,6 +15,7 @@
  * job and nothing else.
  */
 #include "bmcsim/parts.h"
+#include "codec/http.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +54,19 @@ static bool find_unit(const struct lks_bmcsim *b, struct lks_str id, unsigned *o
 
 /* ---- Files ---- */
 
+/* A name as it stands, or as a path has to spell it. */
+static bool is_called(const struct lks_bmcsim_file *file, struct lks_str said)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf spelled = {0};
+    lks_buf_init(&spelled, 3 * sizeof(file->name));
+    lks_http_escape(&spelled, lks_str_from(file->name));
+    return lks_str_is(said, file->name) || lks_str_eq(said, lks_buf_view(&spelled));
+}
+
 static struct lks_bmcsim_file *find_file(struct lks_bmcsim *b, unsigned unit, struct lks_str name)
 {
     for (size_t i = b->file_count; i > 0; i--)
-        if (b->files[i - 1].unit == unit && lks_str_is(name, b->files[i - 1].name))
+        if (b->files[i - 1].unit == unit && is_called(&b->files[i - 1], name))
             return &b->files[i - 1];
     return NULL;
 }

@@ -21,7 +21,9 @@
 #include "drivers/http_talks.h"
 #include "port/bmc.h"
 
-#define LKS_BMC_STATE_MAX ((size_t)128 << 10) /* bytes of one of these files */
+#define LKS_BMC_STATE_MAX     ((size_t)128 << 10) /* bytes of one of these files */
+#define LKS_BMC_ADDRESSES_MAX 8
+#define LKS_BMC_ADDRESS_SIZE  80 /* "https://[", an IPv6 address, "]:" and a port */
 
 #define LKS_BMC_STATE_OPTION                                                                       \
     {                                                                                              \
@@ -42,6 +44,9 @@ struct lks_bmc_at {
     char url[LKS_CURL_URL_MAX + 1];
     char name[LKS_CURL_URL_MAX + 1]; /* of its files */
     char state[PATH_MAX];
+    /* What its name stands for, written as a URL: one endpoint may go by several names. */
+    char addresses[LKS_BMC_ADDRESSES_MAX][LKS_BMC_ADDRESS_SIZE];
+    size_t address_count;
     struct lks_curl_peer peer; /* points to what is here and to the options */
     char fingerprint[LKS_DIGEST_SIZE];
     const struct lks_bmc_driver *driver;
@@ -51,6 +56,12 @@ struct lks_bmc_at {
 /* Its address; nothing else. */
 enum lks_code lks_bmc_at_url(const struct lks_args *args, struct lks_bmc_at *out,
                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* Find out its addresses. Where that fails there are none, and nothing will reach it. */
+void lks_bmc_at_resolve(struct lks_bmc_at *at);
+
+/* The name of the files of an endpoint at such an address. */
+void lks_bmc_at_name(const char *url, char out[LKS_CURL_URL_MAX + 1]);
 
 /* Where its files are: --state, or the default. */
 enum lks_code lks_bmc_at_state(const struct lks_cli *cli, const struct lks_args *args,

@@ -4,12 +4,15 @@
 #include "codec/json.h"
 #include "drivers/http_login.h"
 
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { TURN_MS = 200 };
+
+#define MAPPED "::ffff:" /* in front of an IPv4 address that is written as IPv6 */
 
 /* Where ------------------------------------------------------------------------------------- */
 
@@ -27,7 +30,7 @@ static void settle_url(const char *given, char out[LKS_CURL_URL_MAX + 1])
 }
 
 /* Colons of an IPv6 address look otherwise than the one before the port: [::1]:2 is not [::1:2]. */
-static void name_files(const char *url, char out[LKS_CURL_URL_MAX + 1])
+void lks_bmc_at_name(const char *url, char out[LKS_CURL_URL_MAX + 1])
 {
     const char *from = url + strlen("https://");
     bool six = false;
@@ -56,9 +59,48 @@ enum lks_code lks_bmc_at_url(const struct lks_args *args, struct lks_bmc_at *out
         err->code = LKS_E_USAGE;
         return err->code;
     }
-    name_files(out->url, out->name);
+    lks_bmc_at_name(out->url, out->name);
     out->peer.url = out->url;
     return LKS_OK;
+}
+
+/* An address as a URL, in the one way that we write it. */
+static void add_address(struct lks_bmc_at *at, const struct addrinfo *a, const char *port)
+{
+    char host[NI_MAXHOST], url[NI_MAXHOST + 32], settled[LKS_CURL_URL_MAX + 1];
+    if (getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof(host), NULL, 0, NI_NUMERICHOST) != 0)
+        return;
+    bool six = strchr(host, ':') != NULL;
+    const char *four = strncmp(host, MAPPED, strlen(MAPPED)) == 0 ? host + strlen(MAPPED) : NULL;
+    if (four != NULL && strchr(four, '.') != NULL)
+        snprintf(url, sizeof(url), "https://%s:%s", four, port);
+    else
+        snprintf(url, sizeof(url), six ? "https://[%s]:%s" : "https://%s:%s", host, port);
+    settle_url(url, settled);
+    for (size_t i = 0; i < at->address_count; i++) {
+        if (strcmp(at->addresses[i], settled) == 0)
+            return;
+    }
+    if (at->address_count < LKS_BMC_ADDRESSES_MAX && strlen(settled) < LKS_BMC_ADDRESS_SIZE)
+        memcpy(at->addresses[at->address_count++], settled, strlen(settled) + 1);
+}
+
+void lks_bmc_at_resolve(struct lks_bmc_at *at)
+{
+    char host[LKS_CURL_URL_MAX + 1];
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    const char *from = at->url + strlen("https://");
+    bool bracket = from[0] == '[';
+    size_t len = strcspn(from, bracket ? "]" : ":");
+    const char *port = strchr(from + len, ':');
+    snprintf(host, sizeof(host), "%.*s", (int)len - bracket, from + bracket);
+    at->address_count = 0;
+    if (getaddrinfo(host, NULL, &hints, &found) != 0)
+        return;
+    for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)
+        add_address(at, a, port != NULL ? port + 1 : "443");
+    freeaddrinfo(found);
 }
 
 enum lks_code lks_bmc_at_state(const struct lks_cli *cli, const struct lks_args *args,

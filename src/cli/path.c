@@ -35,9 +35,10 @@ enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char o
     char base[PATH_MAX], ours[PATH_MAX];
     /* A path from wherever one stands is no state folder: the standard says to ignore it. */
     bool set = cli->state_home != NULL && cli->state_home[0] == '/';
-    if (!set && cli->home == NULL)
+    if (!set && (cli->home == NULL || cli->home[0] != '/'))
         return lks_fail(err, LKS_E_USAGE,
-                        "neither $XDG_STATE_HOME nor $HOME is set; say where with --state DIR");
+                        "neither $XDG_STATE_HOME nor $HOME is set to a path from the root; say "
+                        "where with --state DIR");
     if (lks_path_join(base, set ? cli->state_home : cli->home, set ? "" : ".local/state", err) !=
             LKS_OK ||
         lks_path_join(ours, base, "lockstep", err) != LKS_OK)

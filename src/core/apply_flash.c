@@ -40,7 +40,8 @@ enum lks_code lks_apply_key_gone(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* Found good again it is the same bundle, with what is said of it now. */
+/* Found good again it is the same bundle, with what is said of it now; that it was revoked is final.
+ */
 enum lks_code lks_apply_bundle(const struct lks_applying *a)
 {
     const struct lks_rec_bundle *from = &a->r->bundle;
@@ -60,8 +61,33 @@ enum lks_code lks_apply_bundle(const struct lks_applying *a)
     if (found == NULL && LKS_ROOM(s->bundles, &s->bundle_room, s->bundle_count + 1,
                                   LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
         return lks_wrap(a->err, "bundles");
+    if (found != NULL) {
+        made.revoked = found->revoked;
+        made.revoked_by = found->revoked_by;
+        made.revoked_reason = found->revoked_reason;
+    }
     s->bundles[found == NULL ? s->bundle_count++ : (uint32_t)(found - s->bundles)] = made;
     return LKS_OK;
+}
+
+/* Giving up what is staged and going back need no bits of a bundle. */
+static bool is_revoked(const struct lks_state *s, const struct lks_state_flash *f,
+                       const struct lks_state_bundle *bundle)
+{
+    return bundle != NULL && bundle->revoked != 0 &&
+           (f->act == LKS_BMC_UPDATE || f->act == LKS_BMC_STAGE || f->act == LKS_BMC_ACTIVATE) &&
+           lks_str_eq(lks_state_text(s, f->bundle), lks_state_text(s, bundle->digest));
+}
+
+/* The next tick ends those that are open. */
+static void revoke_flashes(struct lks_state *s, const struct lks_state_bundle *bundle)
+{
+    for (uint32_t i = 0; i < s->flash_count; i++) {
+        struct lks_state_flash *f = &s->flashes[i];
+        f->revoked = f->revoked || is_revoked(s, f, bundle);
+        if (f->revoked && f->outcome == LKS_BMC_OPEN)
+            s->flashes_due = 0;
+    }
 }
 
 enum lks_code lks_apply_bundle_revoked(const struct lks_applying *a)
@@ -72,6 +98,7 @@ enum lks_code lks_apply_bundle_revoked(const struct lks_applying *a)
         return LKS_OK;
     struct lks_state_bundle *bundle = &a->s->bundles[found - a->s->bundles];
     bundle->revoked = a->time > 0 ? a->time : 1;
+    revoke_flashes(a->s, bundle);
     const struct lks_kept list[] = {{from->by, &bundle->revoked_by},
                                     {from->reason, &bundle->revoked_reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
@@ -173,6 +200,7 @@ enum lks_code lks_apply_flash(const struct lks_applying *a)
     if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
         lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
+    made.revoked = is_revoked(s, &made, lks_state_bundle(s, from->bundle));
     return add_flash(a, &made);
 }
 

@@ -77,16 +77,22 @@ static bool is_for(const struct lks_bundle_artifact *a, const struct lks_rec_fla
            (f->image.len == 0 || lks_str_eq(a->digest, f->image));
 }
 
-static bool fits(const struct lks_deciding *d, uint32_t node, const struct lks_bundle_artifact *a)
+static struct lks_str class_of(const struct lks_deciding *d, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];
-    return lks_bundle_fits(a, text_of(d, n->asset != 0 ? n->asset : n->class),
-                           text_of(d, n->hardware_revision));
+    return text_of(d, n->asset != 0 ? n->asset : n->class);
+}
+
+static struct lks_str revision_of(const struct lks_deciding *d, uint32_t node)
+{
+    return text_of(d, d->state->nodes[node].hardware_revision);
 }
 
 /* The bundle has nothing for it; or the `named` ones that it has are for other hardware. */
-static void refuse_none(struct lks_deciding *d, const struct lks_rec_flash *f, size_t named)
+static void refuse_none(struct lks_deciding *d, uint32_t node, const struct lks_rec_flash *f,
+                        size_t named)
 {
+    struct lks_str revision = revision_of(d, node);
     if (named == 0)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "bundle: %" LKS_STR_FMT " has no firmware for %" LKS_STR_FMT
@@ -96,9 +102,11 @@ static void refuse_none(struct lks_deciding *d, const struct lks_rec_flash *f, s
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "bundle: what %" LKS_STR_FMT " has for %" LKS_STR_FMT " %" LKS_STR_FMT
-                            " is for other hardware than %" LKS_STR_FMT " is",
+                            " is for other hardware than %" LKS_STR_FMT ", which by the fleet's "
+                            "file is of class %" LKS_STR_FMT ", revision %" LKS_STR_FMT,
                             S(d->event->said->name), S(f->component), S(f->version),
-                            S(d->event->name));
+                            S(d->event->name), S(class_of(d, node)),
+                            S(revision.len > 0 ? revision : LKS_STR("unknown")));
 }
 
 /* What the bundle has for this component of this node; where several files are, it takes the
@@ -114,13 +122,13 @@ static const struct lks_bundle_artifact *find_artifact(struct lks_deciding *d, u
         if (!is_for(a, f))
             continue;
         named++;
-        if (!fits(d, node, a))
+        if (!lks_bundle_fits(a, class_of(d, node), revision_of(d, node)))
             continue;
         files += found == NULL || !lks_str_eq(found->digest, a->digest);
         found = a;
     }
     if (found == NULL)
-        refuse_none(d, f, named);
+        refuse_none(d, node, f, named);
     if (files <= 1 || !needs[f->act].image)
         return found;
     lks_deciding_refuse(d, LKS_E_INVALID,
@@ -354,6 +362,9 @@ void lks_decide_flash_saved(struct lks_deciding *d)
         return;
     if (f == NULL || f->outcome != LKS_BMC_OPEN)
         lks_deciding_refuse(d, LKS_E_REFUSED, "update %llu has ended", (unsigned long long)e->id);
+    else if (f->revoked)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "the bundle of update %llu was revoked",
+                            (unsigned long long)e->id);
     else if (e->saved.len > LKS_FLASH_SAVED_MAX)
         lks_deciding_refuse(d, LKS_E_LIMIT, "what is saved of an update has at most %zu bytes",
                             LKS_FLASH_SAVED_MAX);
@@ -413,7 +424,38 @@ void lks_decide_flash_ended(struct lks_deciding *d)
         end(d, f, *e);
 }
 
-/* One that its driver should have ended long ago. Where nothing was kept nothing was sent. */
+/* Why, and what may be there. */
+static struct lks_str revoked_text(struct lks_deciding *d, const struct lks_state_flash *f)
+{
+    const struct lks_state_bundle *bundle = lks_state_bundle(d->state, text_of(d, f->bundle));
+    struct lks_str why = bundle != NULL ? text_of(d, bundle->revoked_reason) : LKS_STR("");
+    if (f->saved == NULL)
+        return lks_deciding_text(d, "its bundle was revoked: %" LKS_STR_FMT, S(why));
+    return lks_deciding_text(d,
+                             "its bundle was revoked: %" LKS_STR_FMT " (it was %" LKS_STR_FMT
+                             "; %" LKS_STR_FMT " %" LKS_STR_FMT " may be staged there, or run)",
+                             S(why), S(text_of(d, f->phase)), S(text_of(d, f->component)),
+                             S(text_of(d, f->version)));
+}
+
+/* Where nothing was kept nothing was sent. */
+static void give_up(struct lks_deciding *d, const struct lks_state_flash *f)
+{
+    bool sent = f->saved != NULL;
+    struct lks_rec_flash_ended ended = {.outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED,
+                                        .found = LKS_STR("")};
+    if (f->revoked) {
+        ended.outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_REFUSED;
+        ended.text = revoked_text(d, f);
+    } else if (sent) {
+        ended.text = LKS_STR("its deadline passed and nobody said how it went");
+    } else {
+        ended.text = LKS_STR("its deadline passed before anything was sent");
+    }
+    end(d, f, ended);
+}
+
+/* One that its driver should have ended long ago, or whose bundle was revoked. */
 void lks_decide_flash_tick(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
@@ -425,13 +467,7 @@ void lks_decide_flash_tick(struct lks_deciding *d)
             continue;
         if (!lks_deciding_room(d))
             return;
-        bool sent = f->saved != NULL;
-        end(d, f,
-            (struct lks_rec_flash_ended){
-                .outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED,
-                .found = LKS_STR(""),
-                .text = sent ? LKS_STR("its deadline passed and nobody said how it went")
-                             : LKS_STR("its deadline passed before anything was sent")});
+        give_up(d, f);
     }
 }
 

@@ -474,8 +474,11 @@ static bool decide_removals(struct work *w)
     if (gone.names == NULL || enrolled.names == NULL)
         return false;
     for (uint32_t n = 0; n < s->node_count; n++) {
-        if (s->nodes[n].placed && !lks_bitset_test(&w->named, n))
-            push(s->nodes[n].enrolled ? &enrolled : &gone, lks_state_name(s, n));
+        if (!s->nodes[n].placed || lks_bitset_test(&w->named, n))
+            continue;
+        if (s->nodes[n].flashing > 0 && !lks_deciding_unflashed(w->d, n))
+            return false;
+        push(s->nodes[n].enrolled ? &enrolled : &gone, lks_state_name(s, n));
     }
     if (enrolled.count > 0) {
         lks_deciding_refuse(w->d, LKS_E_REFUSED,

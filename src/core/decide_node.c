@@ -227,6 +227,16 @@ void lks_decide_release(struct lks_deciding *d)
 
 /* Replace and remove ------------------------------------------------------------------------ */
 
+/* What is under way at an endpoint, or ended so that somebody has to look, goes with its node. */
+static bool are_unflashed(struct lks_deciding *d, const struct called *c)
+{
+    for (size_t i = 0; i < c->names.count; i++) {
+        if (!lks_deciding_unflashed(d, c->nodes[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Another machine stands behind the name: nothing that was known of the old one holds, its
  * certificates included, and the new one has to be accepted. */
 void lks_decide_replace(struct lks_deciding *d)
@@ -236,6 +246,8 @@ void lks_decide_replace(struct lks_deciding *d)
         return;
     struct lks_str reason = lks_str_trim(d->event->reason);
     struct lks_str why = lks_deciding_text(d, "replaced: %" LKS_STR_FMT, LKS_STR_ARG(reason));
+    if (!are_unflashed(d, &c))
+        return;
     for (size_t i = 0; i < c.names.count; i++) {
         lks_deciding_add(d, LKS_RECORD_REPLACED)->replaced = (struct lks_rec_replaced){
             .node = c.names.names[i], .by = d->event->by, .reason = reason};
@@ -250,7 +262,7 @@ void lks_decide_replace(struct lks_deciding *d)
 void lks_decide_remove(struct lks_deciding *d)
 {
     struct called c = {0};
-    if (!call(d, &c))
+    if (!call(d, &c) || !are_unflashed(d, &c))
         return;
     for (size_t i = 0; i < c.names.count; i++) {
         const struct lks_node *n = &d->state->nodes[c.nodes[i]];

@@ -480,7 +480,8 @@ static bool same_flash(const struct pair *p, const struct lks_state_flash *x,
                        const struct lks_state_flash *y)
 {
     return x->id == y->id && x->act == y->act && x->size == y->size && x->force == y->force &&
-           x->one_way == y->one_way && x->begun == y->begun && x->deadline == y->deadline &&
+           x->one_way == y->one_way && x->revoked == y->revoked && x->begun == y->begun &&
+           x->deadline == y->deadline &&
            x->percent == y->percent && x->outcome == y->outcome && x->ended == y->ended &&
            x->uploads == y->uploads && x->resolved == y->resolved &&
            lks_str_eq((struct lks_str){x->saved, x->saved_len},

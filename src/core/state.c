@@ -488,6 +488,8 @@ const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint
 lks_ms lks_state_flash_due(const struct lks_state_flash *f)
 {
     static const lks_ms grace = 900 * LKS_SECOND;
+    if (f->revoked)
+        return 0;
     return f->deadline > UINT64_MAX - grace ? UINT64_MAX : f->deadline + grace;
 }
 

@@ -198,6 +198,7 @@ struct lks_state_flash {
     lks_text component, version, bundle, image, image_name, apply_time, by, reason;
     uint64_t size;
     bool force, one_way;
+    bool revoked; /* its bundle was, and it is for bits of it: nothing more of it is begun */
     lks_ms begun, deadline;
     char *saved; /* owned; NULL: nothing was sent yet, or it ended */
     uint32_t saved_len;
@@ -376,7 +377,8 @@ const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node);
 /* Whether it ended, and nobody has to look at it any more. */
 bool lks_flash_over(const struct lks_state_flash *f);
-/* When one that nobody ends is given up (wall): its deadline, and time for its driver to say so. */
+/* When one that nobody ends is given up (wall): its deadline, and time for its driver to say so; at
+ * once where its bundle was revoked. */
 lks_ms lks_state_flash_due(const struct lks_state_flash *f);
 /* Whether a bundle names the artifact, and whether one that is good does: only such bits are
  * staged. */

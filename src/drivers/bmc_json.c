@@ -39,8 +39,9 @@ static bool take_word(struct reader *r, struct lks_str word)
 
 static size_t put_rune(char *out, uint32_t c)
 {
-    if (c < 0x20 || (c >= 0xd800 && c < 0xe000))
-        c = c == '\n' || c == '\t' ? c : '?';
+    /* No text of a peer carries control characters any further, not even those beyond ASCII. */
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0xd800 && c < 0xe000))
+        c = c == '\n' || c == '\r' || c == '\t' ? ' ' : '?';
     if (c < 0x80) {
         out[0] = (char)c;
         return 1;
@@ -84,7 +85,7 @@ static bool take_unicode(struct reader *r, uint32_t *out)
 /* An escape of a letter that has no meaning is that letter. */
 static bool take_escape(struct reader *r, uint32_t *out)
 {
-    static const char letters[] = "bfnrt", meanings[] = "  \n \t";
+    static const char letters[] = "bfnrt", meanings[] = "     ";
     if (r->at == r->end)
         return false;
     char c = *r->at++;

@@ -2,6 +2,7 @@
 #include "drivers/bmc_nvos.h"
 
 #include "core/firmware_names.h"
+#include "drivers/bmc_version.h"
 
 #include <stdio.h>
 
@@ -42,17 +43,13 @@ void lks_nvos_entry(const struct lks_facts *facts, const struct lks_doc *doc,
         facts, &(struct lks_firmware_hint){.vendor = LKS_STR("nvos"), .id = doc->key});
     *out = (struct lks_nvos_entry){
         .id = doc->key,
-        .version = text_of(doc, running),
-        .staged = text_of(doc, next),
+        .version = lks_bmc_version_said(text_of(doc, running)),
+        .staged = lks_bmc_version_said(text_of(doc, next)),
         .class = name.class,
         .of = name.of,
         .index = name.index,
         .part = lks_bmc_json_text(doc, "part-number"),
     };
-    if (lks_str_is(out->version, "N/A"))
-        out->version = LKS_STR("");
-    if (lks_str_is(out->staged, "N/A"))
-        out->staged = LKS_STR("");
 }
 
 /* Reading ----------------------------------------------------------------------------------- */

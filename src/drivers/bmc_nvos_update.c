@@ -2,25 +2,26 @@
  * Updating a component of a switch tray:
  *
  *     LIST      which versions there are
- *     ACTIONS   which jobs there are already
  *     FETCH     the tray fetches the image itself, and FETCHING follows that
+ *     ACTIONS   which jobs there are by now
  *     INSTALL   and INSTALLING follows that; one component after the other
  *     REBOOT    where a component wants it
  *     LIST      until it agrees, three times
  *
  * To fetch a file twice is harmless. To install twice is not: an installation whose answer was lost
- * is looked for among the jobs and in the versions, and never begun again.
+ * is looked for among the jobs and in the versions, and begun again only with proof that it never
+ * arrived: the tray still knows every job that it knew before, ours to fetch among them, none is
+ * new, and nothing changed.
  */
+#include "drivers/bmc_nvos_update.h"
+#include "codec/http.h"
 #include "codec/json.h"
-#include "drivers/bmc_nvos.h"
 #include "drivers/bmc_version.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TARGETS_MAX 16
-#define JOBS_MAX    128
 #define AGREE_TIMES 3
 #define POLL        (5 * LKS_SECOND)
 #define AGAIN       (2 * LKS_SECOND)
@@ -30,65 +31,17 @@
 #define SETTLE      (30 * LKS_SECOND)
 #define LOOK_MAX    4 /* looks for an installation that was not answered, half a minute apart */
 #define LOOK_EVERY  (30 * LKS_SECOND)
-#define TRIES_MAX   3 /* to fetch */
+#define TRIES_MAX   3 /* to fetch, to install what provably never arrived, to restart */
 
-enum { LIST, ACTIONS, FETCH, FETCHING, INSTALL, INSTALLING, REBOOT, STEP_COUNT };
-enum { SENT_NOTHING, SENT_FETCH, SENT_INSTALL, SENT_REBOOT };
-enum { SURVEY, SEEK, AGREE };
-
-struct target {
-    char id[64];
-    char version[LKS_BMC_VERSION_MAX + 1];
-};
-
-struct update {
-    struct lks_redfish r;
-    const struct lks_facts *facts;
-    enum lks_bmc_act act;
-    char component[LKS_BMC_NAME_MAX + 1];
-    char version[LKS_BMC_VERSION_MAX + 1];
-    char file[LKS_BMC_NAME_MAX + 1];
-    char pull[1024];
-    bool force, one_way;
-    lks_ms deadline;
-
-    /* What survives a restart. */
-    uint32_t sent, installs, reboots;
-    size_t at; /* the target whose turn it is */
-    size_t expected;
-    char job[64];
-    char before[LKS_BMC_VERSION_MAX + 1];
-    char kind[48];
-    uint64_t jobs[JOBS_MAX]; /* hashes of the names of those that were there */
-    size_t job_count;
-    bool jobs_known;
-    lks_ms rebooted;
-    char why[LKS_REDFISH_TEXT_SIZE]; /* what a job said against it */
-    bool lost;                       /* its job was gone, and nothing said how it ended */
-    enum lks_bmc_outcome outcome;
-    char text[2 * LKS_REDFISH_TEXT_SIZE];
-
-    /* The rest is found out anew. */
-    unsigned purpose;
-    struct target targets[TARGETS_MAX];
-    size_t target_count;
-    char fresh[64]; /* a job that was not there before */
-    unsigned percent, agreed, looks, tries;
-    lks_ms since;
-    bool late;
-    lks_ms late_until;
-};
-
-static void end(struct update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
+static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
     LKS_PRINTF(3, 4);
-static void end(struct update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
+static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(u->text, sizeof(u->text), fmt, ap);
     va_end(ap);
-    for (char *c = u->text; *c != '\0'; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    lks_str_make_printable(u->text); /* whatever the tray said in it */
     u->outcome = outcome;
     lks_conversation_end(&u->r.head);
 }
@@ -101,12 +54,12 @@ static uint64_t hash_of(struct lks_str name)
     return hash;
 }
 
-static bool is_wanted(const struct update *u, const char *version)
+static bool is_wanted(const struct lks_nvos_update *u, const char *version)
 {
     return lks_bmc_version_same(lks_str_from(version), lks_str_from(u->version));
 }
 
-static size_t agreeing(const struct update *u)
+static size_t agreeing(const struct lks_nvos_update *u)
 {
     size_t count = 0;
     for (size_t i = 0; i < u->target_count; i++)
@@ -114,7 +67,17 @@ static size_t agreeing(const struct update *u)
     return count;
 }
 
-static const char *found(const struct update *u)
+/* Every component runs it, or will after a restart. */
+static bool all_installed(const struct lks_nvos_update *u)
+{
+    for (size_t i = 0; i < u->target_count; i++) {
+        if (!u->targets[i].staged && !is_wanted(u, u->targets[i].version))
+            return false;
+    }
+    return u->target_count >= u->expected && u->target_count > 0;
+}
+
+static const char *found(const struct lks_nvos_update *u)
 {
     for (size_t i = 0; i < u->target_count; i++) {
         if (!is_wanted(u, u->targets[i].version))
@@ -123,46 +86,56 @@ static const char *found(const struct update *u)
     return u->target_count > 0 ? u->targets[0].version : "nothing";
 }
 
-static void look(struct update *u, unsigned purpose, lks_ms when)
+/* The tray calls a file what the address it was fetched from calls it. */
+static struct lks_str file_name(const struct lks_nvos_update *u)
+{
+    struct lks_str path, rest;
+    lks_str_cut(lks_str_from(u->pull), '?', &path, &rest);
+    lks_str_cut(path, '#', &path, &rest);
+    return lks_str_last(path, '/');
+}
+
+static void look(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
 {
     u->purpose = purpose;
-    lks_conversation_go(&u->r.head, LIST, when);
+    lks_conversation_go(&u->r.head, LKS_NVOS_LIST, when);
 }
 
 /* Sending ----------------------------------------------------------------------------------- */
 
-static void send_fetch(struct update *u, lks_ms now)
+static void send_fetch(struct lks_nvos_update *u, lks_ms now)
 {
-    u->sent = SENT_FETCH;
+    u->sent = LKS_NVOS_SENT_FETCH;
     u->job[0] = '\0';
-    lks_conversation_go_checkpoint(&u->r.head, FETCH, now);
+    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_FETCH, now);
 }
 
-static void send_install(struct update *u, lks_ms now)
+static void send_install(struct lks_nvos_update *u, lks_ms now)
 {
-    u->sent = SENT_INSTALL;
+    u->sent = LKS_NVOS_SENT_INSTALL;
     u->installs++;
     u->job[0] = '\0';
     u->percent = 0;
-    lks_conversation_go_checkpoint(&u->r.head, INSTALL, now);
+    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALL, now);
 }
 
 /* The next component that does not have it yet, or what follows the last. */
-static void go_on(struct update *u, lks_ms now)
+static void go_on(struct lks_nvos_update *u, lks_ms now)
 {
-    while (u->at < u->target_count && is_wanted(u, u->targets[u->at].version))
+    while (u->at < u->target_count &&
+           (u->targets[u->at].staged || is_wanted(u, u->targets[u->at].version)))
         u->at++;
     u->looks = u->agreed = 0;
     u->since = now;
     if (u->at < u->target_count)
         send_fetch(u, now);
     else
-        look(u, AGREE, now);
+        look(u, LKS_NVOS_AGREE, now);
 }
 
 /* The survey -------------------------------------------------------------------------------- */
 
-static bool refuse(struct update *u)
+static bool refuse(struct lks_nvos_update *u)
 {
     enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
@@ -179,7 +152,7 @@ static bool refuse(struct update *u)
             "there is no way back from a new version of %s; it has to be "
             "acknowledged that it is one-way",
             u->component);
-    else if (u->pull[0] == '\0')
+    else if (file_name(u).len == 0)
         end(u, LKS_BMC_REFUSED,
             "a switch tray fetches its image itself, and it was not said from "
             "where");
@@ -188,49 +161,53 @@ static bool refuse(struct update *u)
     return true;
 }
 
-static void hear_survey(struct update *u, lks_ms now)
+static void hear_survey(struct lks_nvos_update *u, lks_ms now)
 {
     if (refuse(u))
         return;
     u->expected = u->target_count;
     snprintf(u->before, sizeof(u->before), "%s", found(u));
-    lks_conversation_go(&u->r.head, ACTIONS, now);
+    go_on(u, now);
 }
 
 /* Judging ----------------------------------------------------------------------------------- */
 
 /* What a reset of this component may take. */
-static lks_ms allowed_time(const struct update *u)
+static lks_ms allowed_time(const struct lks_nvos_update *u)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     int64_t minutes = row != NULL ? 3 * row->activate_min : 0;
     return (lks_ms)(minutes > 10 ? minutes : 10) * MINUTE;
 }
 
-static void send_reboot(struct update *u, lks_ms now)
+static void send_reboot(struct lks_nvos_update *u, lks_ms now)
 {
-    u->sent = SENT_REBOOT;
+    u->sent = LKS_NVOS_SENT_REBOOT;
     u->reboots++;
     u->rebooted = now;
-    lks_conversation_go_checkpoint(&u->r.head, REBOOT, now);
+    u->reboot_heard = false;
+    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_REBOOT, now);
 }
 
 /* It is installed, for all that is known, and does not run yet. */
-static void judge_installed(struct update *u, lks_ms now)
+static void judge_installed(struct lks_nvos_update *u, lks_ms now)
 {
     bool waits = u->rebooted == 0 ? now - u->since < SETTLE : now - u->rebooted < allowed_time(u);
     if (u->rebooted == 0 && u->act == LKS_BMC_STAGE)
         end(u, LKS_BMC_STAGED, "%s waits for a restart of the tray", u->version);
     else if (waits)
-        look(u, AGREE, now + POLL);
-    else if (u->rebooted == 0)
+        look(u, LKS_NVOS_AGREE, now + POLL);
+    else if (u->rebooted == 0 || (!u->reboot_heard && u->reboots < TRIES_MAX))
         send_reboot(u, now);
+    else if (!u->reboot_heard)
+        end(u, LKS_BMC_UNKNOWN, "no answer to a restart, and it runs %s and not %s", found(u),
+            u->version);
     else
         end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", found(u),
             u->version);
 }
 
-static void judge(struct update *u, lks_ms now)
+static void judge(struct lks_nvos_update *u, lks_ms now)
 {
     bool all = u->target_count >= u->expected && u->target_count > 0;
     if (all && agreeing(u) == u->target_count) {
@@ -238,7 +215,7 @@ static void judge(struct update *u, lks_ms now)
             end(u, LKS_BMC_DONE, "%zu of %zu entries of %s say %s, %d times in a row",
                 u->target_count, u->target_count, u->component, u->version, AGREE_TIMES);
         else
-            look(u, AGREE, now + POLL);
+            look(u, LKS_NVOS_AGREE, now + POLL);
         return;
     }
     u->agreed = 0;
@@ -247,43 +224,55 @@ static void judge(struct update *u, lks_ms now)
     else if (u->why[0] != '\0' && now - u->since >= SETTLE)
         end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why, agreeing(u),
             u->target_count, u->version, found(u));
-    else if (u->lost && now - u->since >= allowed_time(u))
+    else if (u->lost && !all_installed(u) && now - u->since >= allowed_time(u))
         end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
-    else if (u->why[0] != '\0' || u->lost)
-        look(u, AGREE, now + POLL);
+    else if (u->why[0] != '\0' || (u->lost && !all_installed(u)))
+        look(u, LKS_NVOS_AGREE, now + POLL); /* it may still be writing: nothing is restarted */
     else
         judge_installed(u, now);
 }
 
 /* An installation was begun and its answer lost. */
-static void seek(struct update *u, lks_ms now)
+static void seek(struct lks_nvos_update *u, lks_ms now)
 {
-    if (u->sent == SENT_FETCH) {
+    if (u->sent == LKS_NVOS_SENT_FETCH) {
         send_fetch(u, now);
         return;
     }
-    if (u->sent == SENT_REBOOT) {
-        look(u, AGREE, now);
+    if (u->sent == LKS_NVOS_SENT_REBOOT) {
+        look(u, LKS_NVOS_AGREE, now);
         return;
     }
     if (u->job[0] != '\0') {
-        lks_conversation_go(&u->r.head, INSTALLING, now);
+        lks_conversation_go(&u->r.head, LKS_NVOS_INSTALLING, now);
         return;
     }
-    if (u->at < u->target_count && is_wanted(u, u->targets[u->at].version)) {
+    const struct lks_nvos_target *t = u->at < u->target_count ? &u->targets[u->at] : NULL;
+    if (t != NULL && (t->staged || is_wanted(u, t->version))) {
         go_on(u, now);
         return;
     }
-    lks_conversation_go(&u->r.head, ACTIONS, now);
+    lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
 }
 
-static void hear_sought(struct update *u, lks_ms now)
+/* Is it proved that the installation was not begun? */
+static bool never_arrived(const struct lks_nvos_update *u)
+{
+    return u->jobs_known && u->job_count > 0 && u->old_seen == u->job_count &&
+           u->at < u->target_count && u->target_count >= u->expected;
+}
+
+static void hear_sought(struct lks_nvos_update *u, lks_ms now)
 {
     if (u->fresh[0] != '\0') {
         memcpy(u->job, u->fresh, sizeof(u->job));
-        lks_conversation_go_checkpoint(&u->r.head, INSTALLING, now);
+        lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now);
     } else if (++u->looks < LOOK_MAX) {
-        look(u, SEEK, now + LOOK_EVERY);
+        look(u, LKS_NVOS_SEEK, now + LOOK_EVERY);
+    } else if (never_arrived(u) && u->again < TRIES_MAX) {
+        u->looks = 0;
+        u->again++;
+        send_install(u, now);
     } else {
         end(u, LKS_BMC_UNKNOWN,
             "no answer to the installation, and no job of it%s; look at the tray, it has %s",
@@ -293,28 +282,29 @@ static void hear_sought(struct update *u, lks_ms now)
 
 /* Steps ------------------------------------------------------------------------------------- */
 
-static void take_entry(struct update *u, const struct lks_doc *doc)
+static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
 {
     struct lks_nvos_entry e;
     lks_nvos_entry(u->facts, doc, &e);
     struct lks_str component = lks_str_from(u->component);
     if (!lks_str_eq(e.id, component) && (e.class.len == 0 || !lks_str_eq(e.class, component)))
         return;
-    if (u->target_count == TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
+    if (u->target_count == LKS_NVOS_TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
         return;
-    struct target *t = &u->targets[u->target_count++];
+    struct lks_nvos_target *t = &u->targets[u->target_count++];
     lks_redfish_keep(t->id, sizeof(t->id), e.id);
     lks_redfish_keep(t->version, sizeof(t->version), e.version);
+    t->staged = lks_bmc_version_same(e.staged, lks_str_from(u->version));
     lks_redfish_keep(u->kind, sizeof(u->kind), e.class);
 }
 
-static void hear_list(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     char why[LKS_REDFISH_TEXT_SIZE];
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    if (doc == NULL && u->sent != SENT_NOTHING) {
-        lks_conversation_go(&u->r.head, LIST, now + POLL);
+    if (doc == NULL && u->sent != LKS_NVOS_SENT_NOTHING) {
+        lks_conversation_go(&u->r.head, LKS_NVOS_LIST, now + POLL);
         return;
     }
     if (doc == NULL) {
@@ -327,15 +317,15 @@ static void hear_list(struct update *u, lks_ms now, const struct lks_http_respon
         if (one->kind == LKS_DOC_MAP)
             take_entry(u, one);
     }
-    if (u->late || u->purpose == AGREE)
+    if (u->late || u->purpose == LKS_NVOS_AGREE)
         judge(u, now);
-    else if (u->purpose == SURVEY)
+    else if (u->purpose == LKS_NVOS_SURVEY)
         hear_survey(u, now);
     else
         seek(u, now);
 }
 
-static bool is_old_job(const struct update *u, struct lks_str name)
+static bool is_old_job(const struct lks_nvos_update *u, struct lks_str name)
 {
     for (size_t i = 0; i < u->job_count; i++) {
         if (u->jobs[i] == hash_of(name))
@@ -344,39 +334,47 @@ static bool is_old_job(const struct update *u, struct lks_str name)
     return false;
 }
 
-static void add_job(struct update *u, struct lks_str name)
+static void add_job(struct lks_nvos_update *u, struct lks_str name)
 {
     if (is_old_job(u, name))
         return;
-    if (u->job_count == JOBS_MAX)
+    if (u->job_count == LKS_NVOS_JOBS_MAX)
         u->jobs_known = false;
     else
         u->jobs[u->job_count++] = hash_of(name);
 }
 
-/* The jobs there are: before, to know them; afterwards, to find the one that is new. */
-static void hear_actions(struct update *u, lks_ms now, const struct lks_http_response *answer)
+/* The jobs there are: before an installation, to know them; afterwards, to find the one that is
+ * new. */
+static void hear_actions(struct lks_nvos_update *u, lks_ms now,
+                         const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
+    bool know = u->purpose == LKS_NVOS_KNOW;
     u->fresh[0] = '\0';
-    if (u->purpose == SURVEY)
+    u->old_seen = 0;
+    if (know) {
+        u->job_count = 0;
         u->jobs_known = doc != NULL;
+    }
     for (const struct lks_doc *one = doc != NULL ? doc->first : NULL; one != NULL;
          one = one->next) {
-        if (u->purpose == SURVEY)
+        bool old = is_old_job(u, one->key);
+        u->old_seen += old;
+        if (know)
             add_job(u, one->key);
-        else if (u->jobs_known && !is_old_job(u, one->key))
+        else if (u->jobs_known && !old)
             lks_redfish_keep(u->fresh, sizeof(u->fresh), one->key);
     }
-    if (u->purpose == SURVEY)
-        send_fetch(u, now);
+    if (know)
+        send_install(u, now);
     else
         hear_sought(u, now);
 }
 
 /* The answer to what begins a job is its name, bare, in quotes, or in an object. */
-static bool keep_job(struct update *u, const struct lks_http_response *answer)
+static bool keep_job(struct lks_nvos_update *u, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
@@ -399,39 +397,42 @@ static bool keep_job(struct update *u, const struct lks_http_response *answer)
     return lks_redfish_keep(u->job, sizeof(u->job), name);
 }
 
-static void refused(struct update *u, const struct lks_http_response *answer)
+static void refused(struct lks_nvos_update *u, const struct lks_http_response *answer)
 {
     char why[LKS_REDFISH_TEXT_SIZE];
+    bool first = u->installs == (u->r.head.step == LKS_NVOS_INSTALL) + u->again;
     lks_redfish_error(answer, why);
-    end(u, u->installs > 0 ? LKS_BMC_FAILED : LKS_BMC_REFUSED, "the tray refused it: %s", why);
+    end(u, first ? LKS_BMC_REFUSED : LKS_BMC_FAILED, "the tray refused it: %s", why);
 }
 
-static void hear_fetch(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_fetch(struct lks_nvos_update *u, lks_ms now,
+                       const struct lks_http_response *answer)
 {
     if (!keep_job(u, answer)) {
         refused(u, answer);
         return;
     }
-    add_job(u, lks_str_from(u->job));
-    lks_conversation_go_checkpoint(&u->r.head, FETCHING, now + POLL);
+    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_FETCHING, now + POLL);
 }
 
-static void hear_install(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_install(struct lks_nvos_update *u, lks_ms now,
+                         const struct lks_http_response *answer)
 {
     if (answer->status >= 400) {
         refused(u, answer);
         return;
     }
     if (!keep_job(u, answer)) {
-        look(u, SEEK, now + POLL);
+        look(u, LKS_NVOS_SEEK, now + POLL);
         return;
     }
-    lks_conversation_go_checkpoint(&u->r.head, INSTALLING, now + POLL);
+    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now + POLL);
 }
 
 enum job_state { JOB_RUNS, JOB_DONE, JOB_FAILED };
 
-static enum job_state job_state(struct update *u, const struct lks_doc *doc, char *why, size_t size)
+static enum job_state job_state(struct lks_nvos_update *u, const struct lks_doc *doc, char *why,
+                                size_t size)
 {
     struct lks_str state = lks_bmc_json_text(doc, "state");
     struct lks_str said = lks_bmc_json_text(doc, "status");
@@ -449,12 +450,23 @@ static enum job_state job_state(struct update *u, const struct lks_doc *doc, cha
     return bad ? JOB_FAILED : JOB_RUNS;
 }
 
+/* To fetch again what may not be there is harmless. */
+static void after_fetch(struct lks_nvos_update *u, lks_ms now, bool lost)
+{
+    if (lost && ++u->tries < TRIES_MAX) {
+        send_fetch(u, now);
+        return;
+    }
+    u->purpose = LKS_NVOS_KNOW;
+    lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
+}
+
 /* A job that ends in a restart of the tray may be called an error by it: the versions tell. */
-static void hear_job(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_job(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     char why[LKS_REDFISH_TEXT_SIZE] = "";
-    bool fetching = u->r.head.step == FETCHING;
+    bool fetching = u->r.head.step == LKS_NVOS_FETCHING;
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
     enum job_state state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : JOB_DONE;
     if (state == JOB_RUNS) {
@@ -465,28 +477,28 @@ static void hear_job(struct update *u, lks_ms now, const struct lks_http_respons
         end(u, LKS_BMC_REFUSED, "the tray could not fetch the image: %s", why);
         return;
     }
-    add_job(u, lks_str_from(u->job));
-    if (fetching && doc == NULL && ++u->tries < TRIES_MAX) {
-        send_fetch(u, now);
+    if (fetching) {
+        after_fetch(u, now, doc == NULL);
         return;
     }
-    if (!fetching && state == JOB_FAILED) {
+    add_job(u, lks_str_from(u->job));
+    u->lost = u->lost || doc == NULL;
+    if (state == JOB_FAILED) {
         snprintf(u->why, sizeof(u->why), "%s", why);
         u->at = u->target_count;
     }
-    u->at += !fetching && u->at < u->target_count;
-    u->lost = !fetching && doc == NULL;
-    if (fetching)
-        send_install(u, now);
-    else
-        go_on(u, now);
+    u->at += u->at < u->target_count;
+    go_on(u, now);
 }
 
-static void hear_reboot(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_reboot(struct lks_nvos_update *u, lks_ms now,
+                        const struct lks_http_response *answer)
 {
     char why[LKS_REDFISH_TEXT_SIZE];
     if (answer->status < 300) {
-        look(u, AGREE, now + 2 * POLL);
+        u->reboot_heard = true;
+        look(u, LKS_NVOS_AGREE, now + 2 * POLL);
+        u->r.head.checkpoint = true;
         return;
     }
     lks_redfish_error(answer, why);
@@ -495,17 +507,17 @@ static void hear_reboot(struct update *u, lks_ms now, const struct lks_http_resp
 }
 
 static const struct {
-    void (*hear)(struct update *u, lks_ms now, const struct lks_http_response *answer);
+    void (*hear)(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer);
     const char *phase;
     unsigned percent;
 } steps[] = {
-    [LIST] = {hear_list, "reading", 2},
-    [ACTIONS] = {hear_actions, "reading", 3},
-    [FETCH] = {hear_fetch, "uploading", 5},
-    [FETCHING] = {hear_job, "uploading", 10},
-    [INSTALL] = {hear_install, "installing", 20},
-    [INSTALLING] = {hear_job, "waiting for the task", 20},
-    [REBOOT] = {hear_reboot, "activating", 80},
+    [LKS_NVOS_LIST] = {hear_list, "reading", 2},
+    [LKS_NVOS_ACTIONS] = {hear_actions, "reading", 3},
+    [LKS_NVOS_FETCH] = {hear_fetch, "uploading", 5},
+    [LKS_NVOS_FETCHING] = {hear_job, "uploading", 10},
+    [LKS_NVOS_INSTALL] = {hear_install, "installing", 20},
+    [LKS_NVOS_INSTALLING] = {hear_job, "waiting for the task", 20},
+    [LKS_NVOS_REBOOT] = {hear_reboot, "activating", 80},
 };
 
 /* Requests ---------------------------------------------------------------------------------- */
@@ -527,22 +539,24 @@ static void put_action(struct lks_http_request *out, const char *action, const c
     lks_json_end(&w, '}');
 }
 
-static void ask_post(const struct update *u, struct lks_http_request *out)
+static void ask_post(const struct lks_nvos_update *u, struct lks_http_request *out)
 {
     const char *id = u->at < u->target_count ? u->targets[u->at].id : "";
     uint32_t step = u->r.head.step;
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     bool cold = row != NULL && lks_str_is(row->reset, "ac");
-    lks_redfish_ask_json(&u->r, "POST",
-                         step == REBOOT ? LKS_STR(LKS_NVOS_SYSTEM) : LKS_STR(LKS_NVOS_FIRMWARE "/"),
-                         out);
-    if (step == REBOOT) {
+    lks_redfish_ask_json(
+        &u->r, "POST",
+        step == LKS_NVOS_REBOOT ? LKS_STR(LKS_NVOS_SYSTEM) : LKS_STR(LKS_NVOS_FIRMWARE "/"), out);
+    if (step == LKS_NVOS_REBOOT) {
         put_action(out, cold ? "@power-cycle" : "@reboot", "force", NULL, false);
-    } else if (step == FETCH) {
-        lks_buf_addf(&out->path, "%s", id);
+    } else if (step == LKS_NVOS_FETCH) {
+        lks_http_escape(&out->path, lks_str_from(id));
         put_action(out, "@fetch", "remote-url", u->pull, false);
     } else {
-        lks_buf_addf(&out->path, "%s/files/%s", id, u->file);
+        lks_http_escape(&out->path, lks_str_from(id));
+        lks_buf_add(&out->path, LKS_STR("/files/"));
+        lks_http_escape(&out->path, file_name(u));
         /* Staged means that the tray does not restart by itself. */
         put_action(out, "@install", u->act == LKS_BMC_STAGE ? "skip-reboot" : "force", NULL,
                    u->act == LKS_BMC_STAGE || u->force);
@@ -551,22 +565,23 @@ static void ask_post(const struct update *u, struct lks_http_request *out)
 
 static lks_ms ask(const void *value, struct lks_http_request *out)
 {
-    const struct update *u = value;
+    const struct lks_nvos_update *u = value;
     switch (u->r.head.step) {
-    case FETCH:
-    case INSTALL:
-    case REBOOT:
+    case LKS_NVOS_FETCH:
+    case LKS_NVOS_INSTALL:
+    case LKS_NVOS_REBOOT:
         ask_post(u, out);
         break;
-    case FETCHING:
-    case INSTALLING:
+    case LKS_NVOS_FETCHING:
+    case LKS_NVOS_INSTALLING:
         lks_redfish_ask(&u->r, "GET", LKS_STR(LKS_NVOS_ACTION "/"), out);
-        lks_buf_addf(&out->path, "%s", u->job);
+        lks_http_escape(&out->path, lks_str_from(u->job));
         break;
     default:
-        lks_redfish_ask(
-            &u->r, "GET",
-            u->r.head.step == LIST ? LKS_STR(LKS_NVOS_FIRMWARE) : LKS_STR(LKS_NVOS_ACTION), out);
+        lks_redfish_ask(&u->r, "GET",
+                        u->r.head.step == LKS_NVOS_LIST ? LKS_STR(LKS_NVOS_FIRMWARE)
+                                                        : LKS_STR(LKS_NVOS_ACTION),
+                        out);
         break;
     }
     return LKS_REDFISH_PATIENCE;
@@ -574,26 +589,28 @@ static lks_ms ask(const void *value, struct lks_http_request *out)
 
 /* Answers ----------------------------------------------------------------------------------- */
 
-static void hear_nothing(struct update *u, lks_ms now)
+static void hear_nothing(struct lks_nvos_update *u, lks_ms now)
 {
     uint32_t step = u->r.head.step;
-    if (step == INSTALL)
-        look(u, SEEK, now + POLL);
-    else if (step == REBOOT)
-        look(u, AGREE, now + 2 * POLL);
-    else if (u->sent == SENT_NOTHING)
+    if (step == LKS_NVOS_INSTALL)
+        look(u, LKS_NVOS_SEEK, now + POLL);
+    else if (step == LKS_NVOS_REBOOT)
+        look(u, LKS_NVOS_AGREE, now + 2 * POLL);
+    else if (u->sent == LKS_NVOS_SENT_NOTHING)
         lks_conversation_retry(&u->r.head, now + (AGAIN << u->r.head.tries));
     else
         lks_conversation_go(&u->r.head, step, now + POLL);
 }
 
-static void hear_step(struct update *u, lks_ms now, const struct lks_http_response *answer)
+static void hear_step(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     int status = answer != NULL ? answer->status : 0;
     bool busy = status == 429 || status == 503;
-    bool begins = u->r.head.step == INSTALL || u->r.head.step == FETCH;
-    if (busy && !begins && u->sent != SENT_NOTHING)
+    bool begins = u->r.head.step == LKS_NVOS_INSTALL || u->r.head.step == LKS_NVOS_FETCH;
+    if (busy && !begins && u->sent != LKS_NVOS_SENT_NOTHING)
         lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
+    else if (busy && u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX)
+        refused(u, answer); /* busy all the time: it was not begun */
     else if (lks_redfish_hear_common(&u->r, now, answer))
         return;
     else if (answer == NULL || (status >= 500 && status != 501))
@@ -602,23 +619,29 @@ static void hear_step(struct update *u, lks_ms now, const struct lks_http_respon
         steps[u->r.head.step].hear(u, now, answer);
 }
 
-/* The deadline is over. */
-static void run_out(struct update *u, lks_ms now)
+/* An image that was fetched and lies there changes nothing. */
+static bool may_have_changed(const struct lks_nvos_update *u)
 {
-    if (u->installs == 0) {
+    return u->installs > 0 || u->reboots > 0;
+}
+
+/* The deadline is over. */
+static void run_out(struct lks_nvos_update *u, lks_ms now)
+{
+    if (!may_have_changed(u)) {
         end(u, LKS_BMC_REFUSED, "the deadline came before anything was installed");
         return;
     }
     u->late = true;
     u->late_until = now + LAST_LOOK;
     u->r.head.deadline = u->late_until + GRACE;
-    look(u, AGREE, now);
+    look(u, LKS_NVOS_AGREE, now);
 }
 
 static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
 {
-    struct update *u = value;
-    LKS_ASSERT(u->r.head.step < STEP_COUNT);
+    struct lks_nvos_update *u = value;
+    LKS_ASSERT(u->r.head.step < LKS_NVOS_STEP_COUNT);
     u->r.requests++;
     if (u->outcome != LKS_BMC_OPEN)
         lks_conversation_end(&u->r.head); /* it had ended before a restart */
@@ -628,7 +651,8 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         end(u, LKS_BMC_UNKNOWN, "not finished by its deadline, and the tray does not answer");
     else
         hear_step(u, now, answer);
-    if (u->r.head.ended && u->r.head.err.code != LKS_OK && u->installs > 0) {
+    if (u->r.head.ended && u->r.head.err.code != LKS_OK &&
+        u->r.head.err.code != LKS_E_DENIED && may_have_changed(u)) {
         struct lks_err err = u->r.head.err;
         u->r.head.err = (struct lks_err){0};
         end(u, LKS_BMC_UNKNOWN, "%s", err.msg);
@@ -637,126 +661,40 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         u->r.head.wait_until = u->deadline;
 }
 
-/* Across a restart -------------------------------------------------------------------------- */
-
-static void save(const void *value, struct lks_buf *out)
-{
-    const struct update *u = value;
-    struct lks_json_writer w = {.out = out};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_int(&w, "sent", u->sent);
-    lks_json_int(&w, "installs", u->installs);
-    lks_json_int(&w, "reboots", u->reboots);
-    lks_json_int(&w, "at", (int64_t)u->at);
-    lks_json_int(&w, "expected", (int64_t)u->expected);
-    lks_json_int(&w, "rebooted", (int64_t)u->rebooted);
-    lks_json_int(&w, "outcome", (int64_t)u->outcome);
-    lks_json_cstr(&w, "job", u->job);
-    lks_json_cstr(&w, "before", u->before);
-    lks_json_cstr(&w, "kind", u->kind);
-    lks_json_cstr(&w, "text", u->text);
-    lks_json_cstr(&w, "why", u->why);
-    lks_json_bool(&w, "lost", u->lost);
-    lks_json_bool(&w, "jobs_known", u->jobs_known);
-    lks_json_begin(&w, "jobs", '[');
-    for (size_t i = 0; i < u->job_count; i++) {
-        char hash[17];
-        snprintf(hash, sizeof(hash), "%016" PRIx64, u->jobs[i]);
-        lks_json_cstr(&w, NULL, hash);
-    }
-    lks_json_end(&w, ']');
-    lks_json_end(&w, '}');
-}
-
-static bool load_jobs(struct update *u, const struct lks_doc *list)
-{
-    u->job_count = 0;
-    if (list == NULL || list->kind != LKS_DOC_LIST || list->count > JOBS_MAX)
-        return false;
-    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
-        if (one->kind != LKS_DOC_TEXT ||
-            !lks_str_hex(one->text, UINT64_MAX, &u->jobs[u->job_count++]))
-            return false;
-    }
-    return true;
-}
-
-static bool load_rest(struct update *u, const struct lks_doc *doc)
-{
-    uint64_t sent = lks_bmc_json_number(doc, "sent", UINT64_MAX);
-    uint64_t outcome = lks_bmc_json_number(doc, "outcome", UINT64_MAX);
-    uint64_t at = lks_bmc_json_number(doc, "at", UINT64_MAX);
-    uint64_t expected = lks_bmc_json_number(doc, "expected", UINT64_MAX);
-    if (sent > SENT_REBOOT || outcome >= LKS_BMC_OUTCOME_COUNT || at > TARGETS_MAX ||
-        expected > TARGETS_MAX)
-        return false;
-    u->sent = (uint32_t)sent;
-    u->outcome = (enum lks_bmc_outcome)outcome;
-    u->at = (size_t)at;
-    u->expected = (size_t)expected;
-    u->installs = (uint32_t)lks_bmc_json_number(doc, "installs", 0);
-    u->reboots = (uint32_t)lks_bmc_json_number(doc, "reboots", 0);
-    u->rebooted = lks_bmc_json_number(doc, "rebooted", 0);
-    u->jobs_known = lks_bmc_json_true(doc, "jobs_known");
-    lks_redfish_keep(u->job, sizeof(u->job), lks_doc_text(doc, "job"));
-    lks_redfish_keep(u->before, sizeof(u->before), lks_doc_text(doc, "before"));
-    lks_redfish_keep(u->kind, sizeof(u->kind), lks_doc_text(doc, "kind"));
-    lks_redfish_keep(u->text, sizeof(u->text), lks_doc_text(doc, "text"));
-    lks_redfish_keep(u->why, sizeof(u->why), lks_doc_text(doc, "why"));
-    u->lost = lks_bmc_json_true(doc, "lost");
-    return load_jobs(u, lks_doc_member(doc, "jobs"));
-}
-
-static enum lks_code load(void *value, struct lks_str saved, struct lks_err *err)
-{
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    struct update *u = value, fresh = *u;
-    if (lks_docs_init(&docs, "saved update", err) != LKS_OK ||
-        lks_json_parse(saved, &docs, err) != LKS_OK)
-        return err->code;
-    if (!load_rest(&fresh, docs.first))
-        return lks_fail(err, LKS_E_INVALID, "a saved update that cannot be read");
-    fresh.r.head.step = LIST;
-    fresh.purpose = fresh.sent == SENT_NOTHING ? SURVEY : SEEK;
-    *u = fresh;
-    return LKS_OK;
-}
-
 /* Beginning --------------------------------------------------------------------------------- */
 
 enum lks_code lks_nvos_update_begin(void *value, const struct lks_facts *facts,
                                     const struct lks_bmc_secret *secret,
                                     const struct lks_bmc_intent *intent, struct lks_err *err)
 {
-    struct update *u = value;
+    struct lks_nvos_update *u = value;
     if (intent->act != LKS_BMC_UPDATE && intent->act != LKS_BMC_STAGE)
         return lks_fail(err, LKS_E_REFUSED, "a switch tray installs and restarts; it cannot '%s'",
                         lks_bmc_act_words[intent->act]);
-    if (intent->component.len == 0 || intent->version.len == 0 || intent->image_name.len == 0)
-        return lks_fail(err, LKS_E_INVALID, "an update names component, version and image");
+    if (intent->component.len == 0 || intent->version.len == 0)
+        return lks_fail(err, LKS_E_INVALID, "an update names component and version");
     if (intent->component.len >= sizeof(u->component) ||
-        intent->version.len >= sizeof(u->version) || intent->image_name.len >= sizeof(u->file) ||
-        intent->pull.len >= sizeof(u->pull))
+        intent->version.len >= sizeof(u->version) || intent->pull.len >= sizeof(u->pull))
         return lks_fail(err, LKS_E_LIMIT, "a name of the update is too long");
-    *u = (struct update){.facts = facts,
-                         .act = intent->act,
-                         .force = intent->force,
-                         .one_way = intent->one_way,
-                         .deadline = intent->deadline};
+    *u = (struct lks_nvos_update){.facts = facts,
+                                  .act = intent->act,
+                                  .force = intent->force,
+                                  .one_way = intent->one_way,
+                                  .deadline = intent->deadline};
     lks_nvos_begin(&u->r, secret, intent->deadline + GRACE);
     lks_redfish_keep(u->component, sizeof(u->component), intent->component);
     lks_redfish_keep(u->version, sizeof(u->version), intent->version);
-    lks_redfish_keep(u->file, sizeof(u->file), intent->image_name);
     lks_redfish_keep(u->pull, sizeof(u->pull), intent->pull);
     return LKS_OK;
 }
 
 void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
 {
-    const struct update *u = value;
-    bool broke = u->r.head.ended && u->outcome == LKS_BMC_OPEN;
+    const struct lks_nvos_update *u = value;
+    bool denied = u->r.head.err.code == LKS_E_DENIED && u->sent != LKS_NVOS_SENT_NOTHING;
+    bool broke = u->r.head.ended && u->outcome == LKS_BMC_OPEN && !denied;
     unsigned percent = steps[u->r.head.step].percent;
-    if (u->r.head.step == INSTALLING)
+    if (u->r.head.step == LKS_NVOS_INSTALLING)
         percent += u->percent / 2;
     if (u->rebooted > 0)
         percent = 85 + 4 * u->agreed;
@@ -767,17 +705,17 @@ void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
         .uploads = u->installs,
         .found = lks_str_from(u->target_count > 0 ? found(u) : u->before),
         .task = lks_str_from(u->job),
-        .via = lks_str_from(u->sent != SENT_NOTHING ? "fetch and install" : ""),
+        .via = lks_str_from(u->sent != LKS_NVOS_SENT_NOTHING ? "fetch and install" : ""),
         .text = lks_str_from(u->text[0] != '\0' ? u->text : u->r.head.err.msg),
     };
 }
 
 const struct lks_conversation_ops lks_nvos_update_ops = {
     .name = "nvos-update",
-    .size = sizeof(struct update),
+    .size = sizeof(struct lks_nvos_update),
     .ask = ask,
     .hear = hear,
-    .save = save,
-    .load = load,
+    .save = lks_nvos_save,
+    .load = lks_nvos_load,
     .hears_all = true,
 };

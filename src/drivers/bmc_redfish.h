@@ -8,6 +8,7 @@
 #ifndef LKS_DRIVERS_BMC_REDFISH_H
 #define LKS_DRIVERS_BMC_REDFISH_H
 
+#include "core/firmware_names.h"
 #include "drivers/bmc_json.h"
 #include "port/bmc.h"
 
@@ -108,6 +109,11 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
 /* "gpu 3", "psu 1", or what tells it from its like; empty: there is one. */
 #define LKS_REDFISH_OF_SIZE 128
 void lks_redfish_entry_of(const struct lks_redfish_entry *e, char out[LKS_REDFISH_OF_SIZE]);
+
+/* What data/firmware-names.csv calls an entry; of one it does not know at least what stays of its
+ * id when the version changes. */
+struct lks_firmware_name lks_redfish_name(const struct lks_facts *facts,
+                                          const struct lks_firmware_hint *hint);
 
 /* The key of an entry by what its address says alone. */
 struct lks_str lks_redfish_uri_key(const struct lks_facts *facts, struct lks_str vendor,

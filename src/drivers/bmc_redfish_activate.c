@@ -1,6 +1,7 @@
 /* Making what is staged run, giving it up, and going back to the other bank. */
 #include "codec/json.h"
 #include "drivers/bmc_redfish_update.h"
+#include "drivers/bmc_version.h"
 
 #include <stdio.h>
 
@@ -44,7 +45,7 @@ static const struct recipe {
 static const char *reset_word(const struct lks_redfish_update *u)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
-    struct lks_str word = row != NULL ? row->reset : LKS_STR("reboot");
+    struct lks_str word = row != NULL ? row->reset : LKS_STR("");
     for (size_t i = 0; i < LKS_COUNT(recipes); i++) {
         if (lks_str_is(word, recipes[i].reset))
             return recipes[i].reset;
@@ -58,18 +59,44 @@ static const char *where_of(const struct lks_redfish_update *u)
     return where == MANAGERS ? u->r.managers : where == SYSTEMS ? u->r.systems : u->r.chassis;
 }
 
-/* Nothing here can make it run: a person, or a later power cycle, can. */
+/* Does anything say that it waits there for a reset? Of what was to be applied at once only its
+ * class does, where the reset is of a kind that no service offers. */
+static bool waits_there(const struct lks_redfish_update *u)
+{
+    bool others =
+        lks_facts_firmware(u->facts, lks_str_from(u->kind)) != NULL && reset_word(u)[0] == '\0';
+    return lks_redfish_staged_count(u) > 0 || u->reset_told ||
+           (u->uploads > 0 && (others || strcmp(u->apply, "Immediate") != 0));
+}
+
+/* Nothing here can make it run: a person, or a later power cycle, can, if it is there at all. */
 static void no_reset(struct lks_redfish_update *u, lks_ms now)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    const char *shown = u->bank_count > 0 ? "" : "; the inventory shows no staged bank";
     char why[LKS_REDFISH_TEXT_SIZE + 8] = "";
     if (u->why[0] != '\0')
         snprintf(why, sizeof(why), " (%s)", u->why);
-    lks_redfish_end(u, now, LKS_BMC_STAGED,
-                    "%s waits for a reset of kind '%" LKS_STR_FMT
-                    "', which this service does not offer%.200s",
-                    u->version, row != NULL ? (int)row->reset.len : 6,
-                    row != NULL ? row->reset.ptr : "reboot", why);
+    if (!waits_there(u) && row == NULL && u->sent != LKS_RF_NOTHING)
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "it runs %s and not %s, and it is not known which reset makes %s run%.200s",
+                        u->target_count > 0 ? u->targets[0].version : "nothing", u->version,
+                        u->component, why);
+    else if (!waits_there(u))
+        lks_redfish_end(u, now, u->sent != LKS_RF_NOTHING ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
+                        "%s: it runs %s, shows nothing staged, and offers no reset for %s%.200s",
+                        u->task_over ? "the task says completed and nothing changed"
+                                     : "nothing can be activated",
+                        u->target_count > 0 ? u->targets[0].version : "nothing", u->component, why);
+    else if (row == NULL)
+        lks_redfish_end(u, now, LKS_BMC_STAGED,
+                        "%s waits for a reset, and it is not known which makes %s run%.200s%s",
+                        u->version, u->component, why, shown);
+    else
+        lks_redfish_end(u, now, LKS_BMC_STAGED,
+                        "%s waits for a reset of kind '%" LKS_STR_FMT
+                        "', which this service does not offer%.200s%s",
+                        u->version, LKS_STR_ARG(row->reset), why, shown);
 }
 
 /* The first recipe from `from` on that is for this component. */
@@ -105,6 +132,31 @@ static void send_reset(struct lks_redfish_update *u, lks_ms now)
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_RESET, now);
 }
 
+static bool is_below(const char *at, const char *list)
+{
+    size_t len = strlen(list);
+    return len > 0 && strncmp(at, list, len) == 0 && (at[len] == '/' || list[len - 1] == '/');
+}
+
+/* A task may say what is to be reset, and how. It is taken at its word where that is a restart, and
+ * of a thing that the table resets for this component: never a host for its BMC, and no way to turn
+ * something off. */
+static bool told_reset(const struct lks_redfish_update *u)
+{
+    static const char *const restarts[] = {"GracefulRestart", "ForceRestart", "PowerCycle",
+                                           "FullPowerCycle"};
+    const char *const lists[] = {
+        [MANAGERS] = u->r.managers, [SYSTEMS] = u->r.systems, [CHASSIS] = u->r.chassis};
+    const char *word = reset_word(u);
+    bool restart = false, ours = u->kind[0] == '\0'; /* no table knows better than the service */
+    for (size_t i = 0; i < LKS_COUNT(restarts); i++)
+        restart = restart || strcmp(u->reset_type, restarts[i]) == 0;
+    for (size_t i = 0; i < LKS_COUNT(recipes); i++)
+        ours = ours || (strcmp(recipes[i].reset, word) == 0 &&
+                        is_below(u->reset_at, lists[recipes[i].where]));
+    return u->reset_at[0] != '\0' && restart && ours;
+}
+
 /* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
 {
@@ -116,7 +168,7 @@ void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
     } else if (action[0] != '\0' && !u->acted) {
         send_action(u, now, action);
-    } else if (u->reset_at[0] != '\0' && u->resets == 0) {
+    } else if (told_reset(u) && u->resets == 0) {
         lks_redfish_keep(u->reset_resource, sizeof(u->reset_resource), lks_str_from(u->reset_at));
         u->recipe = LKS_COUNT(recipes);
         lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now);
@@ -125,17 +177,29 @@ void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
     }
 }
 
-/* Back to the other bank. */
+/* Back to the other bank, which has to hold what is asked for, and to be the one that a reset leads
+ * to. */
 void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->backup_activate[0] == '\0') {
+    if (u->backup_activate[0] == '\0')
         lks_redfish_end(u, now, LKS_BMC_REFUSED,
                         "the service offers no switch of banks for %s; flash the version "
                         "before, %s, from its kept image",
                         u->component, u->backup[0] != '\0' ? u->backup : "which is known");
-        return;
-    }
-    send_action(u, now, u->backup_activate);
+    else if (u->backup_count > 1)
+        lks_redfish_end(u, now, LKS_BMC_REFUSED,
+                        "%zu entries of %s have another bank; name one by its id", u->backup_count,
+                        u->component);
+    else if (!lks_bmc_version_same(lks_str_from(u->backup), lks_str_from(u->version)))
+        lks_redfish_end(u, now, LKS_BMC_REFUSED, "the other bank has %s and not %s",
+                        u->backup[0] != '\0' ? u->backup : "no version that could be read",
+                        u->version[0] != '\0' ? u->version : "one that could be told from others");
+    else if (u->bank_count > 0)
+        lks_redfish_end(u, now, LKS_BMC_REFUSED,
+                        "%s is staged, and a reset would make that run; give it up first",
+                        u->banks[0].version);
+    else
+        send_action(u, now, u->backup_activate);
 }
 
 /* An action that activates ------------------------------------------------------------------ */
@@ -160,8 +224,10 @@ static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
 {
     lks_redfish_error(answer, u->why);
     u->activated = 0;
-    if (u->act == LKS_BMC_SWITCH) {
-        lks_redfish_end(u, now, LKS_BMC_FAILED, "the switch of banks was refused: %s", u->why);
+    if (u->act == LKS_BMC_SWITCH && u->resets == 0) {
+        char why[sizeof(u->why)];
+        memcpy(why, u->why, sizeof(why));
+        lks_redfish_end(u, now, LKS_BMC_REFUSED, "the switch of banks was refused: %s", why);
         return;
     }
     try_recipe(u, now, next);
@@ -172,9 +238,10 @@ void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
 {
     bool taken = answer->status >= 200 && answer->status <= 299;
     u->reset_heard = taken && u->act == LKS_BMC_SWITCH;
-    if (taken)
+    if (taken) {
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
-    else
+        u->r.head.checkpoint = true;
+    } else
         refused(u, now, 0, answer);
 }
 
@@ -185,24 +252,36 @@ void lks_redfish_ask_reset_find(const struct lks_redfish_update *u, struct lks_h
     lks_redfish_ask(&u->r, "GET", lks_str_from(where_of(u)), out);
 }
 
-/* Which of several: the manager that the entry belongs to, else the first that is no accelerator
- * board, which has no power of its own. */
+/* Is `related` the resource itself, or a part of it? */
+static bool holds(struct lks_str uri, const char *related)
+{
+    struct lks_str at = lks_str_from(related);
+    return at.len >= uri.len && memcmp(at.ptr, uri.ptr, uri.len) == 0 &&
+           (at.len == uri.len || at.ptr[uri.len] == '/');
+}
+
+/* Which of several: the one that the entry belongs to, else the first that is no accelerator board,
+ * which has no power of its own. Of several hosts none is the first: one of them may not be ours to
+ * reset. */
 static struct lks_str choose_member(const struct lks_redfish_update *u,
-                                    const struct lks_doc *members)
+                                    const struct lks_doc *members, int where)
 {
     struct lks_str first = {"", 0};
-    bool manager = u->recipe < LKS_COUNT(recipes) && recipes[u->recipe].where == MANAGERS;
-    const char *related = manager && u->target_count > 0 ? u->targets[0].related : "";
+    size_t hosts = 0;
+    char related[LKS_REDFISH_URI_SIZE] = "";
+    if (u->target_count > 0)
+        memcpy(related, u->targets[0].related, sizeof(related));
     for (const struct lks_doc *one = members != NULL ? members->first : NULL; one != NULL;
          one = one->next) {
         struct lks_str uri = lks_bmc_json_path(one, "@odata.id");
-        if (uri.len > 0 && lks_str_is(uri, related))
-            return uri;
         bool board = lks_str_starts(lks_str_last(uri, '/'), "HGX_");
+        if (uri.len > 0 && (where == MANAGERS || !board) && holds(uri, related))
+            return uri;
+        hosts += !board && uri.len > 0;
         if (first.len == 0 && !board)
             first = uri;
     }
-    return first;
+    return where == SYSTEMS && hosts > 1 ? (struct lks_str){"", 0} : first;
 }
 
 void lks_redfish_hear_reset_find(struct lks_redfish_update *u, lks_ms now,
@@ -210,7 +289,8 @@ void lks_redfish_hear_reset_find(struct lks_redfish_update *u, lks_ms now,
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *members = lks_bmc_json_at(lks_redfish_read(answer, &docs), "Members");
-    if (lks_redfish_keep(u->reset_resource, sizeof(u->reset_resource), choose_member(u, members)))
+    if (lks_redfish_keep(u->reset_resource, sizeof(u->reset_resource),
+                         choose_member(u, members, recipes[u->recipe].where)))
         lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now);
     else
         try_recipe(u, now, u->recipe + 1);
@@ -221,21 +301,25 @@ void lks_redfish_ask_reset_read(const struct lks_redfish_update *u, struct lks_h
     lks_redfish_ask(&u->r, "GET", lks_str_from(u->reset_resource), out);
 }
 
-/* The first of our types that is allowed; where nothing is said, the first. */
+/* The first of our types that is allowed; where nothing is said, the first. What was asked for
+ * kindly and did not happen is not asked for kindly again, where there is a choice. */
 static bool choose_type(struct lks_redfish_update *u, const struct lks_doc *allowed)
 {
     struct lks_str rest, word;
-    bool told = u->recipe == LKS_COUNT(recipes);
-    rest = lks_str_from(told ? u->reset_type : recipes[u->recipe].types);
-    while (lks_str_word(&rest, &word)) {
+    bool told = u->recipe == LKS_COUNT(recipes), found = false, kind = true;
+    char types[LKS_REDFISH_TEXT_SIZE];
+    snprintf(types, sizeof(types), "%s", told ? u->reset_type : recipes[u->recipe].types);
+    rest = lks_str_from(types);
+    while (lks_str_word(&rest, &word) && (!found || (kind && u->resets > 0))) {
         char type[sizeof(u->reset_type)];
         lks_redfish_keep(type, sizeof(type), word);
-        if (allowed == NULL || lks_bmc_json_has(allowed, type)) {
-            memcpy(u->reset_type, type, sizeof(type));
-            return true;
-        }
+        if (allowed != NULL && !lks_bmc_json_has(allowed, type))
+            continue;
+        memcpy(u->reset_type, type, sizeof(type));
+        found = true;
+        kind = lks_str_starts(word, "Graceful");
     }
-    return false;
+    return found;
 }
 
 static const struct lks_doc *find_action(const struct lks_redfish_update *u,
@@ -249,6 +333,20 @@ static const struct lks_doc *find_action(const struct lks_redfish_update *u,
     for (size_t i = 0; i < LKS_COUNT(usual) && action == NULL; i++)
         action = lks_doc_member(actions, usual[i]);
     return action;
+}
+
+/* A chassis of several hosts is not power cycled for one of them. */
+static bool is_shared(const struct lks_redfish_update *u, const struct lks_doc *doc)
+{
+    bool chassis = u->recipe < LKS_COUNT(recipes) ? recipes[u->recipe].where == CHASSIS
+                                                  : is_below(u->reset_resource, u->r.chassis);
+    const struct lks_doc *hosts = lks_bmc_json_at(doc, "Links/ComputerSystems");
+    size_t count = 0;
+    for (const struct lks_doc *one = hosts != NULL && hosts->kind == LKS_DOC_LIST ? hosts->first
+                                                                                  : NULL;
+         one != NULL; one = one->next)
+        count += !lks_str_starts(lks_str_last(lks_bmc_json_path(one, "@odata.id"), '/'), "HGX_");
+    return chassis && count > 1;
 }
 
 /* Off first where it has to be: by itself, else by force. */
@@ -287,7 +385,10 @@ void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
     struct lks_str info = lks_bmc_json_path(action, "@Redfish.ActionInfo");
     bool there = lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
                                   lks_bmc_json_path(action, "target"));
-    if (there && allowed == NULL && lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
+    if (is_shared(u, doc))
+        try_next(u, now);
+    else if (there && allowed == NULL &&
+             lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
         lks_conversation_go(&u->r.head, LKS_RF_RESET_INFO, now);
     else if (!there || !choose_type(u, allowed))
         try_next(u, now);
@@ -347,7 +448,7 @@ void lks_redfish_hear_reset_off(struct lks_redfish_update *u, lks_ms now,
     bool found;
     if (u->off_resource[0] == '\0')
         found = lks_redfish_keep(u->off_resource, sizeof(u->off_resource),
-                                 choose_member(u, lks_doc_member(doc, "Members")));
+                                 choose_member(u, lks_doc_member(doc, "Members"), SYSTEMS));
     else
         found = lks_redfish_keep(u->off_target, sizeof(u->off_target),
                                  lks_bmc_json_path(doc, "Actions/#ComputerSystem.Reset/target"));
@@ -360,8 +461,6 @@ void lks_redfish_hear_reset_off(struct lks_redfish_update *u, lks_ms now,
 void lks_redfish_ask_reset(const struct lks_redfish_update *u, struct lks_http_request *out)
 {
     lks_redfish_ask_json(&u->r, "POST", lks_str_from(u->reset_target), out);
-    if (lks_redfish_manners(u->r.vendor)->match_any)
-        lks_http_request_header(out, "If-Match", "*");
     struct lks_json_writer w = {.out = &out->body};
     lks_json_begin(&w, NULL, '{');
     lks_json_cstr(&w, "ResetType", u->reset_type);
@@ -374,9 +473,10 @@ void lks_redfish_hear_reset(struct lks_redfish_update *u, lks_ms now,
                             const struct lks_http_response *answer)
 {
     u->reset_heard = answer->status >= 200 && answer->status <= 299;
-    if (u->reset_heard)
+    if (u->reset_heard) { /* after a restart of ours it would be as good as unanswered */
         lks_redfish_walk(u, LKS_RF_AGREE, now + 2 * LKS_REDFISH_POLL);
-    else
+        u->r.head.checkpoint = true;
+    } else
         refused(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0, answer);
 }
 
@@ -395,9 +495,19 @@ void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now)
                         u->before);
         return;
     }
+    /* What is staged is given up by its own action; what is on its way there, by its task. */
+    bool own = u->bank_count > 0 && u->entry_cancel[0] != '\0';
+    lks_redfish_keep(u->task, sizeof(u->task), lks_str_from(own ? "" : u->running));
+    lks_redfish_cancel_again(u, now);
+}
+
+/* To give up what is given up already changes nothing. */
+void lks_redfish_cancel_again(struct lks_redfish_update *u, lks_ms now)
+{
     u->sent = LKS_RF_SENT_CANCEL;
     u->since = now;
-    lks_redfish_keep(u->task, sizeof(u->task), lks_str_from(u->running));
+    u->resets++;
+    u->reset_heard = false;
     lks_redfish_keep(u->reset_target, sizeof(u->reset_target), lks_str_from(u->entry_cancel));
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_CANCEL, now);
 }
@@ -416,7 +526,9 @@ void lks_redfish_hear_cancel(struct lks_redfish_update *u, lks_ms now,
                              const struct lks_http_response *answer)
 {
     char why[LKS_REDFISH_TEXT_SIZE];
-    if (answer->status >= 200 && answer->status <= 299) {
+    bool gone = u->resets > 1 && (answer->status == 404 || answer->status == 410);
+    if (gone || (answer->status >= 200 && answer->status <= 299)) {
+        u->reset_heard = true;
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
         return;
     }

@@ -1,6 +1,7 @@
 /* What an answer says: its document, its error, an entry of an inventory. */
 #include "core/firmware_names.h"
 #include "drivers/bmc_redfish.h"
+#include "drivers/bmc_version.h"
 
 #include <stdio.h>
 
@@ -124,17 +125,35 @@ static struct lks_str id_of(const struct lks_doc *doc, struct lks_str uri)
     return id.len > 0 ? id : lks_str_last(uri, '/');
 }
 
-/* Some say in words that there is nothing. */
-static struct lks_str version_of(const struct lks_doc *doc)
+/* Ids of iDRAC hold the version, also those of devices that we do not know:
+ * "Installed-0-1.2__FQDD". What stays, and which bank it is, can be told all the same. */
+static void name_dell(struct lks_str id, struct lks_firmware_name *name)
 {
-    static const char *const nothing[] = {"Not Present", "Not Available", "N/A",
-                                          "NA",          "None",          "Unknown"};
-    struct lks_str version = lks_bmc_json_text(doc, "Version");
-    for (size_t i = 0; i < LKS_COUNT(nothing); i++) {
-        if (lks_str_eq_nocase(version, lks_str_from(nothing[i])))
-            return (struct lks_str){"", 0};
+    static const struct {
+        const char *front;
+        enum lks_bmc_bank bank;
+    } fronts[] = {
+        {"Installed-", LKS_BANK_ACTIVE},
+        {"Current-", LKS_BANK_ACTIVE},
+        {"Previous-", LKS_BANK_BACKUP},
+        {"Available-", LKS_BANK_STAGED},
+    };
+    ptrdiff_t at = lks_str_find(id, LKS_STR("__"));
+    for (size_t i = 0; i < LKS_COUNT(fronts) && at >= 0; i++) {
+        if (!lks_str_starts(id, fronts[i].front) || (size_t)at + 2 == id.len)
+            continue;
+        name->key = (struct lks_str){id.ptr + at + 2, id.len - (size_t)at - 2};
+        name->bank = lks_str_from(lks_bank_words[fronts[i].bank]);
     }
-    return version;
+}
+
+struct lks_firmware_name lks_redfish_name(const struct lks_facts *facts,
+                                          const struct lks_firmware_hint *hint)
+{
+    struct lks_firmware_name name = lks_firmware_name(facts, hint);
+    if (name.class.len == 0 && lks_str_is(hint->vendor, "dell"))
+        name_dell(hint->id, &name);
+    return name;
 }
 
 void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
@@ -145,22 +164,22 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
         .id = id_of(doc, uri),
         .uri = uri,
         .name = lks_bmc_json_text(doc, "Name"),
-        .version = version_of(doc),
+        .version = lks_bmc_version_said(lks_bmc_json_text(doc, "Version")),
         .software_id = lks_bmc_json_text(doc, "SoftwareId"),
         .manufacturer = lks_bmc_json_text(doc, "Manufacturer"),
         .released = lks_bmc_json_text(doc, "ReleaseDate"),
-        .lowest = lks_bmc_json_text(doc, "LowestSupportedVersion"),
+        .lowest = lks_bmc_version_said(lks_bmc_json_text(doc, "LowestSupportedVersion")),
         .related = first_related(doc),
         .health = lks_bmc_json_text(doc, "Status/Health"),
         .updateable = told(doc, "Updateable"),
         .write_protected = told(doc, "WriteProtected"),
     };
     struct lks_firmware_name name =
-        lks_firmware_name(facts, &(struct lks_firmware_hint){.vendor = vendor,
-                                                             .id = item.id,
-                                                             .name = item.name,
-                                                             .software_id = item.software_id,
-                                                             .related = item.related});
+        lks_redfish_name(facts, &(struct lks_firmware_hint){.vendor = vendor,
+                                                            .id = item.id,
+                                                            .name = item.name,
+                                                            .software_id = item.software_id,
+                                                            .related = item.related});
     item.class = name.class;
     item.bank = bank_of(doc, name.bank);
     const struct lks_doc *actions = lks_doc_member(doc, "Actions");
@@ -169,7 +188,7 @@ void lks_redfish_entry(const struct lks_facts *facts, struct lks_str vendor,
         .of = name.of,
         .index = name.index,
         .key = name.key.len > 0 ? name.key : item.id,
-        .staged = lks_bmc_json_text(doc, "Staged/Version"),
+        .staged = lks_bmc_version_said(lks_bmc_json_text(doc, "Staged/Version")),
         .activate = lks_bmc_json_path(actions, "#SoftwareInventory.Activate/target"),
         .cancel = lks_bmc_json_path(actions, "#SoftwareInventory.Cancel/target"),
     };
@@ -192,6 +211,6 @@ struct lks_str lks_redfish_uri_key(const struct lks_facts *facts, struct lks_str
 {
     struct lks_str id = lks_str_last(uri, '/');
     struct lks_firmware_name name =
-        lks_firmware_name(facts, &(struct lks_firmware_hint){.vendor = vendor, .id = id});
+        lks_redfish_name(facts, &(struct lks_firmware_hint){.vendor = vendor, .id = id});
     return name.key.len > 0 ? name.key : id;
 }

@@ -209,14 +209,25 @@ static void failed_task(struct lks_redfish_update *u, lks_ms now)
                         u->why, agreeing, u->target_count, u->version, found(u));
 }
 
+/* A switch of banks that was not answered, and of which nothing shows. */
+static bool switch_lost(const struct lks_redfish_update *u)
+{
+    return u->act == LKS_BMC_SWITCH && u->resets == 0 && !u->reset_heard && u->bank_count == 0 &&
+           u->backup_activate[0] != '\0' && all_there(u);
+}
+
 /* A reset was sent, and there is still another version. */
 static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 {
-    bool only_acted = u->acted && u->resets == 0 && u->act != LKS_BMC_SWITCH;
+    bool only_acted = u->acted && u->resets == 0;
+    /* Two that were answered and changed nothing are enough. */
+    uint32_t most = u->reset_heard ? 2 : LKS_REDFISH_RESETS_MAX;
     bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
     if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
-    else if (only_acted || (did_not_happen && u->resets < LKS_REDFISH_RESETS_MAX))
+    else if (switch_lost(u))
+        lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
+    else if (only_acted || (did_not_happen && u->resets < most))
         lks_redfish_activate(u, now); /* a reset, perhaps a second one; no flash is repeated */
     else if (!all_there(u))
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
@@ -274,13 +285,28 @@ static void judge_late(struct lks_redfish_update *u, lks_ms now)
                         u->activated > 0 ? ", the reset was sent" : "", found(u));
 }
 
+/* An entry that cannot be read may be the one that is staged. */
 static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->bank_count == 0 || lks_redfish_staged_count(u) == 0)
+    bool read = all_there(u) && u->missed == 0 && !u->listed_over;
+    bool gone = read && u->bank_count == 0;
+    u->agreed = gone ? u->agreed + 1 : 0;
+    if (u->agreed >= LKS_REDFISH_AGREE_TIMES)
         lks_redfish_end(u, now, LKS_BMC_DONE, "nothing of %s is staged any more; it runs %s",
                         u->component, found(u));
-    else if (now - u->since < SETTLE)
+    else if (gone)
+        lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
+    else if (u->late)
+        judge_late(u, now);
+    else if (!all_there(u) || now - u->since < SETTLE)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
+    else if (u->bank_count == 0)
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "it was given up, and whether it is still staged cannot be told: not every "
+                        "entry of the inventory can be read; it runs %s",
+                        found(u));
+    else if (!u->reset_heard && u->resets < LKS_REDFISH_RESETS_MAX)
+        lks_redfish_cancel_again(u, now);
     else
         lks_redfish_end(u, now, LKS_BMC_FAILED, "%s is still staged", u->version);
 }

@@ -172,6 +172,13 @@ static bool offers(const struct lks_redfish_update *u, const char *apply)
     return false;
 }
 
+/* Staging must not activate: "Immediate" does, unless the service is told by another word. */
+static bool would_activate(const struct lks_redfish_update *u, const char *apply)
+{
+    return u->act == LKS_BMC_STAGE && strcmp(apply, "Immediate") == 0 &&
+           !lks_redfish_manners(u->r.vendor)->stage_option;
+}
+
 static const char *usual_apply(const struct lks_redfish_update *u)
 {
     const struct lks_redfish_manners *m = lks_redfish_manners(u->r.vendor);
@@ -182,20 +189,34 @@ static const char *usual_apply(const struct lks_redfish_update *u)
     if (strcmp(apply, "OnStartUpdateRequest") == 0 && u->start[0] == '\0')
         apply = m->now;
     for (unsigned i = 0; !offers(u, apply) && lks_redfish_apply_words[i] != NULL; i++) {
-        if (offers(u, lks_redfish_apply_words[i]))
+        if (offers(u, lks_redfish_apply_words[i]) && !would_activate(u, lks_redfish_apply_words[i]))
             apply = lks_redfish_apply_words[i];
     }
     return apply;
+}
+
+/* A form, and a push without options, have no word for when: what needs no restart of the host is
+ * then applied as soon as it is there. */
+static bool applies_at_once(const struct lks_redfish_update *u)
+{
+    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
+    bool itself = row != NULL && (lks_str_is(row->reset, "bmc") || lks_str_is(row->reset, "none"));
+    return itself && (u->way == LKS_RF_FORM || (u->way == LKS_RF_PUSH && !u->push_targets));
 }
 
 static bool refuse_apply(struct lks_redfish_update *u, lks_ms now)
 {
     const char *apply = u->apply_wish[0] != '\0' ? u->apply_wish : usual_apply(u);
     snprintf(u->apply, sizeof(u->apply), "%s", apply);
-    if (u->apply_wish[0] != '\0' && !offers(u, apply))
+    if (would_activate(u, apply))
+        refuse(u, now, "the apply time %s would activate it, and it is only to be staged", apply);
+    else if (!offers(u, apply))
         refuse(u, now, "the service does not offer the apply time %s", apply);
     else if (strcmp(apply, "OnStartUpdateRequest") == 0 && u->start[0] == '\0')
         refuse(u, now, "the service offers no StartUpdate, which the apply time %s needs", apply);
+    else if (u->act == LKS_BMC_STAGE && applies_at_once(u))
+        refuse(u, now, "the service offers no way to stage %s: it would apply it at once",
+               u->component);
     else
         return false;
     return true;
@@ -229,11 +250,15 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
     if (u->version[0] == '\0' && u->act == LKS_BMC_SWITCH)
         snprintf(u->version, sizeof(u->version), "%s", u->backup);
     bool all = lks_redfish_agreeing(u) == u->target_count;
-    if (all && (brings_image(u) || u->act == LKS_BMC_ACTIVATE)) {
+    if (all && u->act != LKS_BMC_ABORT) {
         lks_redfish_end(u, now, LKS_BMC_SAME, "%s runs %s already", u->component, u->before);
         return;
     }
-    if (brings_image(u) && lks_redfish_staged_count(u) < u->target_count && refuse_update(u, now))
+    bool there = lks_redfish_staged_count(u) == u->target_count;
+    if (brings_image(u) && !there && refuse_update(u, now))
+        return;
+    /* What is staged already, by whomever, is still a way without return. */
+    if ((u->act == LKS_BMC_ACTIVATE || (brings_image(u) && there)) && refuse_one_way(u, now))
         return;
     lks_redfish_walk_tasks(u, now);
 }

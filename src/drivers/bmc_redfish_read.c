@@ -149,8 +149,8 @@ static void miss(struct reading *g, const char *why)
     struct lks_bmc_item *item = &g->out->items[g->at];
     struct lks_redfish_entry e = {.item = {.id = lks_str_last(item->uri, '/')}};
     struct lks_firmware_name name =
-        lks_firmware_name(g->facts, &(struct lks_firmware_hint){.vendor = lks_str_from(g->r.vendor),
-                                                                .id = e.item.id});
+        lks_redfish_name(g->facts, &(struct lks_firmware_hint){.vendor = lks_str_from(g->r.vendor),
+                                                               .id = e.item.id});
     e.item.class = name.class;
     e.of = name.of;
     e.index = name.index;
@@ -395,7 +395,10 @@ static void hear_page(struct reading *g, lks_ms now, const struct lks_doc *doc)
     if (g->r.head.ended)
         return;
     struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
-    if (next.len == 0 || ++g->pages > PAGES_MAX) {
+    bool more = next.len > 0 && ++g->pages <= PAGES_MAX;
+    if (!more && next.len > 0)
+        note(g, "the inventory has more than %d pages; the rest was not read", PAGES_MAX);
+    if (!more) {
         check_count(g, doc);
         go_on(g, now);
         return;

@@ -145,7 +145,7 @@ void lks_redfish_hear_login(struct lks_redfish *r, lks_ms now,
     } else if (no_sessions(status)) {
         r->basic = true;
         lks_conversation_go(&r->head, r->head.step, now);
-    } else if (answer == NULL || status >= 500) {
+    } else if (answer == NULL || status >= 500 || status == 429) {
         lks_conversation_retry(&r->head, now + (LOGIN_AGAIN << r->head.tries));
     } else {
         lks_redfish_error(answer, why);

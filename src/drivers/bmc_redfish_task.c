@@ -114,8 +114,10 @@ static bool read_messages(struct lks_redfish_update *u, const struct lks_doc *li
         return false;
     for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
         failed = failed || weight(one) == 2;
-        if (lks_str_is(lks_redfish_message_key(one), "ResetRequired"))
-            keep_reset(u, one);
+        if (!lks_str_is(lks_redfish_message_key(one), "ResetRequired"))
+            continue;
+        u->reset_told = true;
+        keep_reset(u, one);
     }
     keep_why(u, list, 1, false);
     if (u->why[0] == '\0')
@@ -137,6 +139,7 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
     bool bad = read_messages(u, lks_doc_member(task, "Messages"));
     uint64_t percent = lks_bmc_json_number(task, "PercentComplete", u->task_percent);
     u->task_percent = percent <= 100 ? (unsigned)percent : u->task_percent;
+    u->reset_told = u->reset_told || awaits_reset(task) || only_reset_missing(task);
     if (state == LKS_RF_TASK_FAILED && only_reset_missing(task))
         return LKS_RF_TASK_OVER;
     if (state == LKS_RF_TASK_FAILED && u->why[0] == '\0') {
@@ -218,8 +221,14 @@ void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, next_poll(now, answer));
         return;
     }
-    if ((answer->status == 404 || answer->status == 410) && ++u->gone < GONE_MAX) {
+    if ((answer->status == 403 || answer->status == 404 || answer->status == 410) &&
+        ++u->gone < GONE_MAX) {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now + GONE_WAIT);
+        return;
+    }
+    if (answer->status == 403) { /* it may well go on, and we are not to see it */
+        lks_conversation_fail(&u->r.head, LKS_E_DENIED, "the service does not show its task %s",
+                              u->task);
         return;
     }
     /* Over, says the monitor, or it is gone. The list may have the task that tells the truth. */

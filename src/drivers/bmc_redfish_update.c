@@ -22,17 +22,25 @@ void lks_redfish_end(struct lks_redfish_update *u, lks_ms now, enum lks_bmc_outc
     va_start(ap, fmt);
     vsnprintf(u->text, sizeof(u->text), fmt, ap);
     va_end(ap);
-    for (char *c = u->text; *c != '\0'; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    lks_str_make_printable(u->text); /* whatever the service said in it */
     u->outcome = outcome;
     lks_redfish_finish(&u->r, now, LKS_RF_LOGOUT);
     u->r.head.checkpoint = true;
 }
 
-/* A conversation that cannot go on. Where something may have begun, that is not the end of it. */
+/* A conversation that cannot go on. Where something may have begun, that is not the end of it; and
+ * not to be let in says nothing about it: with the right log-in it goes on from its checkpoint. */
 static void broken(struct lks_redfish_update *u, lks_ms now)
 {
     struct lks_err err = u->r.head.err;
+    if (u->sent != LKS_RF_NOTHING && err.code == LKS_E_DENIED) {
+        lks_conversation_fail(&u->r.head, LKS_E_DENIED,
+                              "the endpoint does not let us in (%.300s); correct the credentials "
+                              "and start again",
+                              err.msg);
+        lks_redfish_finish(&u->r, now, LKS_RF_LOGOUT);
+        return;
+    }
     if (u->sent != LKS_RF_NOTHING) {
         u->r.head.err = (struct lks_err){0};
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "%s", err.msg);
@@ -145,7 +153,8 @@ static void hear_step(struct lks_redfish_update *u, lks_ms now,
 {
     int status = answer != NULL ? answer->status : 0;
     bool silent = answer == NULL || (status >= 500 && status != 501);
-    if (lks_redfish_wants_login(&u->r) && silent && u->sent != LKS_RF_NOTHING)
+    bool crowded = status == 400 || status == 429; /* no room for a session, by several words */
+    if (lks_redfish_wants_login(&u->r) && (silent || crowded) && u->sent != LKS_RF_NOTHING)
         lks_conversation_go(&u->r.head, u->r.head.step, now + LKS_REDFISH_POLL);
     else if (lks_redfish_wants_login(&u->r))
         lks_redfish_hear_login(&u->r, now, answer);
@@ -284,7 +293,8 @@ static const char *phase_of(const struct lks_redfish_update *u)
 void lks_redfish_update_status(const void *value, struct lks_bmc_status *out)
 {
     const struct lks_redfish_update *u = value;
-    bool broke = u->r.head.ended && u->outcome == LKS_BMC_OPEN;
+    bool broke =
+        u->r.head.ended && u->outcome == LKS_BMC_OPEN && u->r.head.err.code != LKS_E_DENIED;
     bool sent = u->sent != LKS_RF_NOTHING;
     *out = (struct lks_bmc_status){
         .outcome = !broke ? u->outcome

@@ -26,7 +26,7 @@
 #define LKS_REDFISH_TARGETS_MAX  64
 #define LKS_REDFISH_TASKS_MAX    256 /* that were there before; more cannot be told apart */
 #define LKS_REDFISH_UPLOADS_MAX  3
-#define LKS_REDFISH_RESETS_MAX   2
+#define LKS_REDFISH_RESETS_MAX   3
 #define LKS_REDFISH_AGREE_TIMES  3
 #define LKS_REDFISH_LISTED_MAX   ((size_t)24 << 10)
 #define LKS_REDFISH_POLL         (5 * LKS_SECOND)
@@ -141,12 +141,13 @@ struct lks_redfish_update {
     char oem_state[32]; /* of HPE's update service, before */
     bool task_over, task_failed;
     bool task_lost;                  /* it was gone, and nothing said how it ended */
+    bool reset_told;                 /* a task said that a reset is missing */
     lks_redfish_uri reset_at;        /* what the task says is to be reset; or empty */
     char reset_type[32];             /* and how */
     char why[LKS_REDFISH_TEXT_SIZE]; /* what a task said against it */
     lks_ms activated;                /* when the reset was sent; 0: not yet */
     bool acted;                      /* the action that activates was sent */
-    bool reset_heard;                /* the reset was sent and answered */
+    bool reset_heard;                /* the reset, or what was sent in its place, was answered */
     enum lks_bmc_outcome outcome;
     char text[2 * LKS_REDFISH_TEXT_SIZE];
 
@@ -177,7 +178,9 @@ struct lks_redfish_update {
     size_t bank_count;
     uint32_t refused_entries; /* of the component, and not to be updated */
     uint32_t unreadable;      /* of the component */
+    uint32_t missed;          /* that cannot be read, of whatever component */
     char refused_why[LKS_REDFISH_TEXT_SIZE];
+    size_t backup_count; /* entries of the bank that ran before */
     char lowest[LKS_REDFISH_VERSION_SIZE];
     char backup[LKS_REDFISH_VERSION_SIZE];
     lks_redfish_uri entry_activate, entry_cancel, backup_activate;
@@ -193,6 +196,7 @@ struct lks_redfish_update {
     unsigned offs; /* looks for the host to be off */
     bool etag_again, patching;
     unsigned agreed, disagreed, looks, gone;
+    unsigned unlisted; /* times in a row that the inventory could not be listed */
     unsigned task_percent;
     lks_ms since; /* when the present wait began */
     bool late;    /* the deadline is over; this is the last look */
@@ -227,6 +231,7 @@ extern const char *const lks_redfish_apply_words[]; /* by bit of `applies`; the 
 void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_cancel_again(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now);
 
 /* Judging what was found. */

@@ -243,6 +243,25 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
     }
 }
 
+/* iLO answers what went well with an "error" that holds only good news. */
+static bool is_good_news(const struct lks_doc *error)
+{
+    static const char *const good[] = {"Success",         "Accepted",      "Created",
+                                       "ResetInProgress", "ResetRequired", "SystemResetRequired"};
+    const struct lks_doc *list = lks_doc_member(error, "@Message.ExtendedInfo");
+    const struct lks_doc *one = list != NULL && list->kind == LKS_DOC_LIST ? list->first : NULL;
+    bool any = one != NULL, bad = false;
+    for (; one != NULL; one = one->next) {
+        struct lks_str key = lks_redfish_message_key(one);
+        bool known = lks_str_is(lks_bmc_json_text(one, "MessageSeverity"), "OK") ||
+                     lks_str_is(lks_bmc_json_text(one, "Severity"), "OK");
+        for (size_t i = 0; i < LKS_COUNT(good); i++)
+            known = known || lks_str_is(key, good[i]);
+        bad = bad || !known;
+    }
+    return any && !bad;
+}
+
 /* An error may come with a status that says otherwise. */
 static bool is_error(const struct lks_http_response *answer)
 {
@@ -253,9 +272,9 @@ static bool is_error(const struct lks_http_response *answer)
     if (lks_docs_init(&docs, "answer", &err) != LKS_OK ||
         lks_bmc_json_parse(answer->body, &docs, &err) != LKS_OK)
         return false;
-    return lks_doc_member(docs.first, "error") != NULL &&
-           lks_doc_member(docs.first, "@odata.id") == NULL &&
-           lks_http_response_location(answer).len == 0;
+    const struct lks_doc *error = lks_doc_member(docs.first, "error");
+    return error != NULL && lks_doc_member(docs.first, "@odata.id") == NULL &&
+           lks_http_response_location(answer).len == 0 && !is_good_news(error);
 }
 
 static void hear_begun(struct lks_redfish_update *u, lks_ms now,

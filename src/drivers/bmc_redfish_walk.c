@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 
-#define PAGES_MAX 256
-#define READ_ALL  24 /* in a list no longer than this, every entry is read each time */
+#define PAGES_MAX     256
+#define READ_ALL      24 /* in a list no longer than this, every entry is read each time */
+#define UNLISTED_WAIT (20 * LKS_SECOND)
+#define UNLISTED_MAX  90 /* times in a row: half an hour, in which the slowest is up again */
 
 /* Lists ------------------------------------------------------------------------------------- */
 
@@ -41,12 +43,25 @@ static void drop_listed(struct lks_redfish_update *u)
     u->listed_at += next_listed(u).len + 1;
 }
 
+/* Is there another page? One that cannot be asked for is missing. */
+static bool turn_page(struct lks_redfish_update *u, const struct lks_doc *doc)
+{
+    if (lks_bmc_json_text(doc, "Members@odata.nextLink").len == 0)
+        return false;
+    struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
+    if (++u->pages < PAGES_MAX && lks_redfish_keep(u->page, sizeof(u->page), next))
+        return true;
+    u->listed_over = true;
+    return false;
+}
+
 /* The inventory ----------------------------------------------------------------------------- */
 
 static void clear_found(struct lks_redfish_update *u)
 {
     u->target_count = u->bank_count = 0;
-    u->refused_entries = u->unreadable = 0;
+    u->refused_entries = u->unreadable = u->missed = 0;
+    u->backup_count = 0;
     u->lowest[0] = u->backup[0] = u->refused_why[0] = '\0';
     u->entry_activate[0] = u->entry_cancel[0] = u->backup_activate[0] = '\0';
 }
@@ -87,8 +102,20 @@ static void refuse_entry(struct lks_redfish_update *u, const struct lks_redfish_
              LKS_STR_ARG(e->item.id), why);
 }
 
+/* A service may list an entry twice; another one that is gone must not be made up for by that. */
+static bool is_known(const struct lks_redfish_update *u, struct lks_str uri)
+{
+    for (size_t i = 0; i < u->target_count; i++) {
+        if (lks_str_is(uri, u->targets[i].uri))
+            return true;
+    }
+    return false;
+}
+
 static void add_target(struct lks_redfish_update *u, const struct lks_redfish_entry *e)
 {
+    if (is_known(u, e->item.uri))
+        return;
     if (u->target_count == LKS_COUNT(u->targets)) {
         u->listed_over = true;
         return;
@@ -117,6 +144,7 @@ static void add_other(struct lks_redfish_update *u, const struct lks_redfish_ent
         lks_redfish_keep(u->entry_activate, sizeof(u->entry_activate), e->activate);
         lks_redfish_keep(u->entry_cancel, sizeof(u->entry_cancel), e->cancel);
     } else if (e->item.bank == LKS_BANK_BACKUP) {
+        u->backup_count++;
         lks_redfish_keep(u->backup, sizeof(u->backup), e->item.version);
         lks_redfish_keep(u->backup_activate, sizeof(u->backup_activate), e->activate);
     }
@@ -143,6 +171,7 @@ static void miss_entry(struct lks_redfish_update *u, struct lks_str uri)
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     struct lks_err err = {0};
     struct lks_redfish_entry e;
+    u->missed++;
     if (lks_docs_init(&docs, "entry", &err) != LKS_OK)
         return;
     struct lks_doc *doc = lks_doc_add(&docs, NULL, LKS_DOC_MAP);
@@ -220,6 +249,17 @@ static void next_member(struct lks_redfish_update *u, lks_ms now)
     lks_redfish_walked(u, now);
 }
 
+/* Not to be let in is no news of what was sent. */
+static void give_up_list(struct lks_redfish_update *u, lks_ms now, int status, const char *why)
+{
+    if (u->sent == LKS_RF_NOTHING || status == 403)
+        lks_conversation_fail(&u->r.head, status == 403 ? LKS_E_DENIED : LKS_E_INVALID,
+                              "the inventory cannot be listed: %s", why);
+    else
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "the inventory cannot be listed any more: %s",
+                        why);
+}
+
 /* A list that cannot be read: before anything was sent that is the end, afterwards the service may
  * be restarting. */
 static void no_list(struct lks_redfish_update *u, lks_ms now,
@@ -231,14 +271,15 @@ static void no_list(struct lks_redfish_update *u, lks_ms now,
         lks_conversation_go(&u->r.head, u->r.head.step, now);
         return;
     }
-    if (u->software_too && u->firmware[0] != '\0') /* it was only tried */
+    if (u->software_too && u->firmware[0] != '\0') { /* it was only tried */
         next_member(u, now);
-    return;
+        return;
+    }
     lks_redfish_error(answer, why);
-    if (u->sent == LKS_RF_NOTHING)
-        lks_conversation_fail(&u->r.head, LKS_E_INVALID, "the inventory cannot be listed: %s", why);
+    if (u->sent == LKS_RF_NOTHING || ++u->unlisted >= UNLISTED_MAX)
+        give_up_list(u, now, answer->status, why);
     else
-        lks_redfish_walk(u, u->purpose, now + LKS_REDFISH_POLL);
+        lks_redfish_walk(u, u->purpose, now + UNLISTED_WAIT);
 }
 
 /* Take over what a page holds; members that are only addresses are listed. */
@@ -265,14 +306,12 @@ void lks_redfish_hear_list(struct lks_redfish_update *u, lks_ms now,
         no_list(u, now, answer);
         return;
     }
+    u->unlisted = 0;
     take_page(u, doc);
-    struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
-    if (next.len > 0 && ++u->pages < PAGES_MAX &&
-        lks_redfish_keep(u->page, sizeof(u->page), next)) {
+    if (turn_page(u, doc))
         lks_conversation_go(&u->r.head, LKS_RF_LIST, now);
-        return;
-    }
-    next_member(u, now);
+    else
+        next_member(u, now);
 }
 
 void lks_redfish_ask_member(const struct lks_redfish_update *u, struct lks_http_request *out)
@@ -401,7 +440,7 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
 
 static void next_task(struct lks_redfish_update *u, lks_ms now)
 {
-    u->tasks_read = true;
+    u->tasks_read = !u->listed_over; /* the one that counts may be among those left out */
     if (next_listed(u).len > 0)
         lks_conversation_go(&u->r.head, LKS_RF_TASK, now);
     else
@@ -426,13 +465,10 @@ void lks_redfish_hear_task_list(struct lks_redfish_update *u, lks_ms now,
     for (const struct lks_doc *one = members != NULL ? members->first : NULL; one != NULL;
          one = one->next)
         list_task(u, one);
-    struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
-    if (next.len > 0 && ++u->pages < PAGES_MAX &&
-        lks_redfish_keep(u->page, sizeof(u->page), next)) {
+    if (turn_page(u, doc))
         lks_conversation_go(&u->r.head, LKS_RF_TASK_LIST, now);
-        return;
-    }
-    next_task(u, now);
+    else
+        next_task(u, now);
 }
 
 void lks_redfish_ask_task(const struct lks_redfish_update *u, struct lks_http_request *out)

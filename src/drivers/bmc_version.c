@@ -4,6 +4,23 @@
 
 #include <ctype.h>
 
+/* Words for a version that is not there. */
+static const char *const nothings[] = {
+    "not present", "not available", "not applicable", "not installed", "n/a",
+    "na",          "none",          "null",           "nil",           "unknown",
+    "-",
+};
+
+struct lks_str lks_bmc_version_said(struct lks_str said)
+{
+    said = lks_str_trim(said);
+    for (size_t i = 0; i < LKS_COUNT(nothings); i++) {
+        if (lks_str_eq_nocase(said, lks_str_from(nothings[i])))
+            return (struct lks_str){"", 0};
+    }
+    return said;
+}
+
 static bool has_digit(struct lks_str s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -85,11 +102,20 @@ struct lks_str lks_bmc_version_plain(struct lks_str said, char out[LKS_BMC_PLAIN
     return has_digit(v) ? v : (struct lks_str){"", 0};
 }
 
+/* Where both are sentences every word of them counts: "2.4.0 (build A)" is not "2.4.0 (build B)".
+ */
+static bool are_sentences(struct lks_str a, struct lks_str b)
+{
+    return lks_str_find(lks_str_trim(a), LKS_STR(" ")) >= 0 &&
+           lks_str_find(lks_str_trim(b), LKS_STR(" ")) >= 0;
+}
+
 bool lks_bmc_version_same(struct lks_str a, struct lks_str b)
 {
     char left[LKS_BMC_PLAIN_SIZE], right[LKS_BMC_PLAIN_SIZE];
     struct lks_str x = lks_bmc_version_plain(a, left), y = lks_bmc_version_plain(b, right);
-    return x.len > 0 && lks_str_eq(x, y);
+    return x.len > 0 && (are_sentences(a, b) ? lks_str_eq_nocase(lks_str_trim(a), lks_str_trim(b))
+                                             : lks_str_eq(x, y));
 }
 
 bool lks_bmc_version_older(struct lks_str a, struct lks_str b, enum lks_version_scheme scheme)

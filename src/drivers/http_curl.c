@@ -106,6 +106,10 @@ enum lks_code lks_curl_url_check(const char *url, bool plain, struct lks_err *er
     if (all.len > LKS_CURL_URL_MAX)
         return lks_fail(err, LKS_E_INVALID, "an address of more than %d characters",
                         LKS_CURL_URL_MAX);
+    if (memchr(all.ptr, '@', all.len) != NULL) /* and is not repeated: it may hold a password */
+        return lks_fail(err, LKS_E_INVALID,
+                        "an endpoint is named by https://HOST[:PORT], without a user or a password "
+                        "in it; credentials are given by reference");
     if (!tls && !bare)
         return lks_fail(err, LKS_E_INVALID, "%s: an endpoint is named by https://HOST[:PORT]", url);
     bool good = cut_host(skip_scheme(all), &host, &rest);

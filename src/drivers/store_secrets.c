@@ -72,6 +72,25 @@ static enum lks_code gather(int fd, struct lks_buf *out)
     return code;
 }
 
+/* How it ended, for whoever wrote it. */
+static enum lks_code judge_program(const char *program, const char *what, enum lks_code code,
+                                   int status, struct lks_err *err)
+{
+    if (code == LKS_E_TIMEOUT)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s: it took longer than %d s",
+                        program, what, PROGRAM_MS / 1000);
+    if (code != LKS_OK)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s", program, what);
+    if (WIFSIGNALED(status))
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s: signal %d ended it", program,
+                        what, WTERMSIG(status));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return lks_fail(err, LKS_E_UNAVAILABLE,
+                        "%s: printed no %s: it failed, with exit status %d%s", program, what,
+                        WEXITSTATUS(status), WEXITSTATUS(status) == 127 ? " (cannot be run?)" : "");
+    return LKS_OK;
+}
+
 static enum lks_code run_program(const char *program, const char *what, struct lks_buf *out,
                                  struct lks_err *err)
 {
@@ -92,9 +111,7 @@ static enum lks_code run_program(const char *program, const char *what, struct l
         ;
     if (lks_buf_check(out, err) != LKS_OK)
         return lks_wrap(err, "%s: printed no %s", program, what);
-    if (code != LKS_OK || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return lks_fail(err, LKS_E_UNAVAILABLE, "%s: printed no %s", program, what);
-    return LKS_OK;
+    return judge_program(program, what, code, status, err);
 }
 
 static enum lks_code resolve(const char *dir, struct lks_str name, char out[PATH_MAX],

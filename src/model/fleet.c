@@ -147,6 +147,7 @@ struct reader {
     const struct lks_class_lookup *lookup;
     struct lks_fleet *fleet;
     struct lks_intern hosts;
+    struct lks_intern addresses;   /* of endpoints that are one host's alone */
     struct lks_intern names[MAPS]; /* of each map, in its order */
     struct domain_sum *domains;    /* by the number of their names */
     struct lks_err *err;
@@ -155,6 +156,7 @@ struct reader {
 static void reader_fini(struct reader *r)
 {
     lks_intern_fini(&r->hosts);
+    lks_intern_fini(&r->addresses);
     for (size_t i = 0; i < MAPS; i++)
         lks_intern_fini(&r->names[i]);
 }
@@ -164,6 +166,7 @@ static void reader_fini(struct reader *r)
 static enum lks_code read_names(struct reader *r)
 {
     lks_intern_init(&r->hosts, NAME_BYTES_MAX);
+    lks_intern_init(&r->addresses, NAME_BYTES_MAX);
     for (size_t i = 0; i < MAPS; i++) {
         lks_intern_init(&r->names[i], NAME_BYTES_MAX);
         const struct lks_doc *map = lks_doc_member(r->doc, map_names[i]);
@@ -297,15 +300,25 @@ static enum lks_code read_hosts(struct reader *r, const struct lks_doc *doc,
 }
 
 /* Several hosts behind one address would be several nodes that are one. */
-static enum lks_code check_bmc(const struct reader *r, const struct lks_doc *bmc, size_t hosts)
+static enum lks_code check_address(struct reader *r, const struct lks_doc *url, size_t hosts)
+{
+    uint32_t id;
+    if (hosts > 1)
+        return FAIL(r, url, "%zu hosts share this address; put {host} where their names go", hosts);
+    if (lks_intern_find(&r->addresses, url->text, &id))
+        return FAIL(r, url, "another host of this fleet has this address");
+    return lks_intern_id(&r->addresses, url->text, &id, r->err);
+}
+
+static enum lks_code check_bmc(struct reader *r, const struct lks_doc *bmc, size_t hosts)
 {
     if (bmc == NULL)
         return LKS_OK;
     const struct lks_doc *url = lks_doc_member(bmc, "url");
     struct lks_str trust = lks_schema_text(bmc, &bmc_form, "trust"), rest = url->text, ignored;
     bool named = lks_str_find(url->text, LKS_STR("{host}")) >= 0;
-    if (hosts > 1 && !named)
-        return FAIL(r, url, "%zu hosts share this address; put {host} where their names go", hosts);
+    if (!named && check_address(r, url, hosts) != LKS_OK)
+        return r->err->code;
     while (lks_str_cut(rest, '{', &ignored, &rest)) {
         if (!lks_str_starts(rest, "host}"))
             return FAIL(r, url, "the only thing that can stand in braces is {host}");

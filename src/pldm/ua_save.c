@@ -60,6 +60,12 @@ static bool at_component(uint8_t step)
     return (step >= LKS_UA_STEP_TABLE && step <= LKS_UA_STEP_APPLY) || step == LKS_UA_STEP_REREAD;
 }
 
+/* Whether it is on its way to an end that is decided. */
+static bool is_ending(uint8_t step)
+{
+    return step >= LKS_UA_STEP_ACTIVATE && step <= LKS_UA_STEP_ABORT;
+}
+
 static bool read_saved(struct lks_ua *ua, struct lks_str saved)
 {
     struct lks_bytes in = lks_bytes_of(saved);
@@ -77,6 +83,7 @@ static bool read_saved(struct lks_ua *ua, struct lks_str saved)
         end > LKS_UA_UNKNOWN || ending > LKS_UA_UNKNOWN || in.failed ||
         reason.len >= sizeof(ua->out.reason) || ua->at > ua->o.component_count ||
         (end == LKS_UA_RUNNING) != (step != LKS_UA_STEP_ENDED) ||
+        (is_ending(step) && ending == LKS_UA_RUNNING) ||
         (ua->at == ua->o.component_count && at_component(step)))
         return false;
     memcpy(ua->out.reason, reason.ptr, reason.len);

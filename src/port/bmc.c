@@ -40,7 +40,8 @@ static void add_item(const struct lks_bmc_item *item, struct lks_tuple *out)
     bool measured = item->version.len > 0;
     lks_tuple_add(out, &(struct lks_reading){
                            .name = lks_str_from(name),
-                           .of = known && item->of.len > 0 ? item->of : item->id,
+                           /* An id may hold the version, and the name of a device may not. */
+                           .of = item->of.len > 0 ? item->of : item->id,
                            .state = measured ? LKS_MEASURED : LKS_UNMEASURED,
                            .value = measured ? item->version : LKS_STR("it names no version"),
                            .evidence = item->uri,

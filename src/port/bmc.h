@@ -122,8 +122,9 @@ extern const struct lks_bmc_driver lks_bmc_nvos;    /* drivers/bmc_nvos.c */
 const struct lks_bmc_driver *lks_bmc_driver(struct lks_str name);
 
 /* An inventory as a tuple of `node`: a reading "firmware/CLASS" of each active entry (class
- * "unknown" with the entry's id as device where the class is not known), beside it the staged and
- * backup banks, and what the service says of itself. Finished by the caller. */
+ * "unknown" where it is not known; its device is what stays of its id when the version changes),
+ * beside it the staged and backup banks, and what the service says of itself. Finished by the
+ * caller. */
 struct lks_tuple;
 void lks_bmc_inventory_tuple(const struct lks_bmc_inventory *i, struct lks_str node, int64_t taken,
                              struct lks_tuple *out);

@@ -11,7 +11,8 @@ enum {
     TURN_MS = 500,      /* longest wait for something to happen */
     QUICK_MS = 5,       /* the same where the clock runs fast */
     AGAIN_MS = 1000,    /* a call that could not be taken is asked again after */
-    RESTART_MS = 30000, /* an update that cannot go on is tried again after */
+    RESTART_MS = 30000, /* an update that cannot go on is tried again after, and then ... */
+    RESTARTS_TWICE = 4, /* ... after twice as long, so often */
     PATH_BYTES_MAX = 4096,
 };
 
@@ -158,7 +159,7 @@ enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conve
                         "%" LKS_STR_FMT,
                         LKS_STR_ARG(at->url), LKS_STR_ARG(at->url));
     if (lks_login_get(at->credentials.ptr, secret, err) != LKS_OK)
-        return err->code;
+        return err->code = LKS_E_DENIED; /* whatever it is, they may be there later */
     const struct lks_dialog_options options = {
         .peer = {.url = at->url.ptr,
                  .ca = ca ? at->trust.ptr + strlen(file) : NULL,
@@ -193,20 +194,31 @@ static void end_flash(struct lks_client_job *job, struct lks_rec_flash_ended end
     lks_client_ask(job, call);
 }
 
+/* Whether there is time to try it once more, with credentials that are read anew: ever more seldom,
+ * since services lock out who keeps asking in vain. */
+static bool try_later(struct lks_client_job *job)
+{
+    lks_ms now = lks_daemon_now().wall;
+    if (now >= job->deadline)
+        return false;
+    lks_ms left = job->deadline - now;
+    lks_ms wait = ((lks_ms)RESTART_MS << job->tries) / job->client->speed;
+    job->tries += job->tries < RESTARTS_TWICE;
+    job->again = mono_now() + (wait < left ? wait : left);
+    return true;
+}
+
 /* It cannot be begun, or not gone on with. Where nothing was sent that is its end; else it is tried
  * again until its deadline, when nobody knows. */
 static void fail_flash(struct lks_client_job *job, const struct lks_err *err)
 {
-    lks_ms now = lks_daemon_now().wall;
     bool sent = job->saved.len > 0;
     if (job->dialog != NULL)
         lks_talks_cancel(job->client->talks, job->dialog);
     job->dialog = NULL;
     bool later = err->code == LKS_E_LIMIT || (sent && err->code != LKS_E_INVALID);
-    if (later && now < job->deadline) {
-        job->again = mono_now() + RESTART_MS;
+    if (later && try_later(job))
         return;
-    }
     end_flash(job, (struct lks_rec_flash_ended){.outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_REFUSED,
                                                 .found = LKS_STR(""),
                                                 .text = lks_str_from(err->msg)});
@@ -240,13 +252,12 @@ static void start_flash(struct lks_client_job *job)
         fail_flash(job, &err);
 }
 
-static bool is_known(const struct lks_client_thread *c, uint64_t id)
+static struct lks_client_job *find_flash(const struct lks_client_thread *c, uint64_t id)
 {
-    for (const struct lks_client_job *job = c->jobs; job != NULL; job = job->next) {
-        if (!job->reading && job->id == id)
-            return true;
-    }
-    return false;
+    struct lks_client_job *job = c->jobs;
+    while (job != NULL && (job->reading || job->id != id))
+        job = job->next;
+    return job;
 }
 
 /* Texts of the intent as the job's own; false: no memory. */
@@ -266,9 +277,12 @@ static bool copy_intent(struct lks_client_job *job, const struct lks_bmc_intent 
 
 static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail *m)
 {
-    if (is_known(c, m->id))
+    struct lks_client_job *job = find_flash(c, m->id);
+    if (job != NULL && m->over)
+        lks_client_job_free(job); /* an answer to it finds nobody */
+    if (job != NULL || m->over)
         return;
-    struct lks_client_job *job = lks_client_job_new(c, &m->at);
+    job = lks_client_job_new(c, &m->at);
     if (job == NULL || !copy_intent(job, &m->intent))
         abort();
     job->id = m->id;
@@ -301,12 +315,16 @@ static void on_checkpoint(void *ctx, struct lks_dialog *dialog, struct lks_str s
     lks_client_ask(job, call);
 }
 
-/* How it ended, by its driver; one that gave up without saying so may have sent something. */
+/* How it ended, by its driver; one that gave up without saying so may have sent something. One that
+ * was not let in has not ended: what was sent before goes on without us. */
 static void update_ended(struct lks_client_job *job, const struct lks_err *why)
 {
     struct lks_bmc_status status = {0};
+    bool sent = job->saved.len > 0;
     job->driver->update_status(lks_talks_value(job->dialog), &status);
     job->dialog = NULL; /* it is gone when this returns */
+    if (status.outcome == LKS_BMC_OPEN && why->code == LKS_E_DENIED && sent && try_later(job))
+        return;
     struct lks_rec_flash_ended ended = {
         .outcome = status.outcome,
         .found = status.found,
@@ -314,7 +332,7 @@ static void update_ended(struct lks_client_job *job, const struct lks_err *why)
         .uploads = status.uploads,
     };
     if (status.outcome == LKS_BMC_OPEN)
-        ended.outcome = status.uploads > 0 ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
+        ended.outcome = sent || status.uploads > 0 ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
     end_flash(job, ended);
 }
 
@@ -391,6 +409,7 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
     if (job == NULL || ask_again(job, call))
         return;
     if (own->kind == LKS_OWN_SAVED && call->status == 200 && job->dialog != NULL) {
+        job->tries = 0;
         lks_talks_resume(c->talks, job->dialog);
         return;
     }

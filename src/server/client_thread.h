@@ -20,11 +20,12 @@
 struct lks_client_job;
 struct lks_talks;
 
-/* An update that is to be run: state to client. Texts live in the arena. */
+/* An update that is to be run, or not any more: state to client. Texts live in the arena. */
 struct lks_flash_mail {
     struct lks_mail mail;
     struct lks_arena arena;
     uint64_t id;
+    bool over; /* it was ended: the rest is empty */
     lks_ms begun;
     struct lks_own_endpoint at;
     struct lks_bmc_intent intent;

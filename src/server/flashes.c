@@ -97,13 +97,6 @@ static struct lks_flash_mail *make_mail(const struct lks_state_thread *t,
     return m;
 }
 
-/* Whether bits that it would send were revoked since it was asked for. */
-static bool is_revoked(const struct lks_state *s, const struct lks_state_flash *f)
-{
-    const struct lks_state_bundle *b = lks_state_bundle(s, lks_state_text(s, f->bundle));
-    return f->image != 0 && f->saved == NULL && (b == NULL || b->revoked != 0);
-}
-
 /* False: later. */
 static bool tell(struct lks_state_thread *t, const struct lks_state_flash *f)
 {
@@ -113,10 +106,22 @@ static bool tell(struct lks_state_thread *t, const struct lks_state_flash *f)
     if (!s->nodes[f->node].placed ||
         !lks_endpoint_find(book, lks_state_name(s, f->node), &endpoint))
         return end_here(t, f, LKS_STR("it has no management endpoint any more"));
-    if (is_revoked(s, f))
-        return end_here(t, f, LKS_STR("its bundle was revoked before anything was sent"));
+    if (f->revoked)
+        return true; /* a tick ends it */
     lks_client_post(&t->daemon->client, &make_mail(t, f, &endpoint)->mail);
     return true;
+}
+
+void lks_flashes_over(struct lks_state_thread *t, const struct lks_decision *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->records[i].kind != LKS_RECORD_FLASH_ENDED)
+            continue;
+        struct lks_flash_mail *m = (struct lks_flash_mail *)lks_mail_new(LKS_MAIL_FLASH);
+        m->id = d->records[i].flash_ended.id;
+        m->over = true;
+        lks_client_post(&t->daemon->client, &m->mail);
+    }
 }
 
 /* Records that came since the last look are durable once the journal is, up to where it was then.

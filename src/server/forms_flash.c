@@ -89,7 +89,10 @@ static const struct lks_field endpoint_fields[] = {
     MUST("trust", TEXT, "how it is known: by a file of authorities, or a fingerprint"),
     MAY("fingerprint", TEXT, "the one that is recorded"),
     MAY("read", TIME, "when it was last read"),
+    MAY("failed", TIME, "when it could not be read; absent: it could, or nobody here tried"),
+    MAY("failure", TEXT, "and why"),
     MUST("changing", TRUTH, "its node is in a change"),
+    MAY("flashing", COUNT, "the update that is under way there, or waits for a person"),
     MUST("managed", TRUTH, "nobody else updates it"),
 };
 static const struct lks_form endpoint = {"Endpoint", "A management endpoint",

@@ -3,6 +3,7 @@
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/sweeps.h"
 #include "server/views.h"
 
 struct listing {
@@ -31,6 +32,22 @@ static bool is_wanted(struct listing *l, struct lks_str name, const struct lks_e
            (l->url.len == 0 || lks_str_eq(l->url, lks_buf_view(&l->address)));
 }
 
+/* What becomes of it here: read, or why not, and updated. */
+static void view_doings(const struct listing *l, uint32_t n, struct lks_str name)
+{
+    const struct lks_state *s = l->desk->state;
+    const struct lks_node *node = &s->nodes[n];
+    const struct lks_state_flash *flash = lks_state_flashing(s, n);
+    lks_ms failed = 0;
+    struct lks_str why = lks_sweeps_failure(l->desk, name, &failed);
+    lks_view_time(l->w, "read", node->outband_taken);
+    lks_view_time(l->w, "failed", failed);
+    lks_view_text(l->w, "failure", why);
+    lks_json_bool(l->w, "changing", node->changing != 0);
+    if (flash != NULL)
+        lks_json_int(l->w, "flashing", (int64_t)flash->id);
+}
+
 static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *endpoint)
 {
     struct listing *l = ctx;
@@ -42,15 +59,14 @@ static bool list_one(void *ctx, struct lks_str name, const struct lks_endpoint *
     l->more = l->left == 0;
     if (l->more)
         return false;
-    const struct lks_node *node = &s->nodes[lks_state_node(s, name)];
+    uint32_t node = lks_state_node(s, name);
     lks_json_begin(l->w, NULL, '{');
     lks_json_text(l->w, "node", name);
     lks_json_text(l->w, "url", lks_buf_view(&l->address));
     lks_json_text(l->w, "driver", endpoint->driver);
     lks_json_text(l->w, "trust", endpoint->trust);
-    lks_view_text(l->w, "fingerprint", lks_state_text(s, node->endpoint));
-    lks_view_time(l->w, "read", node->outband_taken);
-    lks_json_bool(l->w, "changing", node->changing != 0);
+    lks_view_text(l->w, "fingerprint", lks_state_text(s, s->nodes[node].endpoint));
+    view_doings(l, node, name);
     lks_json_bool(l->w, "managed", true);
     lks_json_end(l->w, '}');
     l->last = name;

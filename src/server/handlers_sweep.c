@@ -9,18 +9,24 @@
 #include "server/sweeps.h"
 #include "server/views.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define ENDPOINTS_MEMORY_MAX ((size_t)512 << 20)
 #define DAY_MS               ((lks_ms)86400 * LKS_SECOND)
 
-enum { SCAN_MAX = 20000 }; /* nodes that one page of pools looks at */
+enum {
+    SCAN_MAX = 20000,   /* nodes that one page of pools looks at */
+    FAILURE_SIZE = 256, /* of why an endpoint could not be read */
+};
 
 struct lks_desk_endpoint {
     struct lks_str name, site, url;            /* in the list's arena */
     struct lks_str trust, credentials, driver; /* the same */
     lks_ms every, due;
     uint32_t failures; /* in a row, as it was when it was last leased here */
+    lks_ms failed;     /* when it could not be read; 0: it could, or nobody tried */
+    char *failure;     /* why, of FAILURE_SIZE, in the list's arena; NULL: it never failed */
 };
 
 /* A lease on its way to the store and back. */
@@ -342,9 +348,32 @@ static void send_end(struct lks_desk *desk, struct lks_call *call, struct lks_st
     call->at_store = end_task;
 }
 
+/* For people who ask why an endpoint is not read. */
+static void keep_failure(struct lks_desk *desk, struct lks_str name, struct lks_str why)
+{
+    struct lks_desk_endpoint *e = find(desk, name);
+    if (e == NULL)
+        return;
+    if (e->failure == NULL)
+        e->failure = lks_arena_alloc(&desk->sweeps.arena, FAILURE_SIZE);
+    if (e->failure != NULL)
+        snprintf(e->failure, FAILURE_SIZE, "%" LKS_STR_FMT, LKS_STR_ARG(why));
+    e->failed = lks_engine_now(desk->engine, desk->now).wall;
+}
+
+struct lks_str lks_sweeps_failure(const struct lks_desk *desk, struct lks_str name, lks_ms *at)
+{
+    const struct lks_desk_endpoint *e = find(desk, name);
+    *at = e != NULL ? e->failed : 0;
+    return *at != 0 && e->failure != NULL ? lks_str_from(e->failure) : LKS_STR("");
+}
+
 void lks_sweeps_read(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_str holder = lks_call_text(call, "holder");
+    struct lks_desk_endpoint *e = find(desk, lks_call_path(call, "name"));
+    if (e != NULL)
+        e->failed = 0;
     send_end(desk, call, lks_call_path(call, "name"),
              holder.len > 0 ? holder : lks_str_from(call->identity), false);
 }
@@ -363,6 +392,7 @@ void lks_handle_sweep_failed(struct lks_desk *desk, struct lks_call *call)
     struct lks_str name = lks_call_path(call, "name"), holder = lks_doc_text(call->body, "holder");
     if (call->cursor == 0) {
         log_failed(desk, name, holder, lks_doc_text(call->body, "text"));
+        keep_failure(desk, name, lks_doc_text(call->body, "text"));
         send_end(desk, call, name, holder, true);
         return;
     }
@@ -384,6 +414,7 @@ void lks_own_failed(struct lks_desk *desk, struct lks_call *call)
         return;
     }
     log_failed(desk, own->name, holder, own->text);
+    keep_failure(desk, own->name, own->text);
     send_end(desk, call, own->name, holder, true);
 }
 

@@ -37,6 +37,8 @@ static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
     enum lks_code code =
         lks_engine_turn(t->desk.engine, t->desk.now, event, NULL, &d, &needs, &err);
     fatal(t, code, &err);
+    if (code == LKS_OK)
+        lks_flashes_over(t, &d);
     return code == LKS_OK && d.more;
 }
 

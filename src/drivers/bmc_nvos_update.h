@@ -1,0 +1,72 @@
+/* An update of a switch tray, for drivers/bmc_nvos_*.c alone. */
+#ifndef LKS_DRIVERS_BMC_NVOS_UPDATE_H
+#define LKS_DRIVERS_BMC_NVOS_UPDATE_H
+
+#include "drivers/bmc_nvos.h"
+
+#define LKS_NVOS_TARGETS_MAX 16
+#define LKS_NVOS_JOBS_MAX    128
+
+enum {
+    LKS_NVOS_LIST,
+    LKS_NVOS_ACTIONS,
+    LKS_NVOS_FETCH,
+    LKS_NVOS_FETCHING,
+    LKS_NVOS_INSTALL,
+    LKS_NVOS_INSTALLING,
+    LKS_NVOS_REBOOT,
+    LKS_NVOS_STEP_COUNT
+};
+enum { LKS_NVOS_SENT_NOTHING, LKS_NVOS_SENT_FETCH, LKS_NVOS_SENT_INSTALL, LKS_NVOS_SENT_REBOOT };
+enum { LKS_NVOS_SURVEY, LKS_NVOS_KNOW, LKS_NVOS_SEEK, LKS_NVOS_AGREE };
+
+struct lks_nvos_target {
+    char id[64];
+    char version[LKS_BMC_VERSION_MAX + 1];
+    bool staged; /* what is asked for is installed and waits for a restart */
+};
+
+struct lks_nvos_update {
+    struct lks_redfish r;
+    const struct lks_facts *facts;
+    enum lks_bmc_act act;
+    char component[LKS_BMC_NAME_MAX + 1];
+    char version[LKS_BMC_VERSION_MAX + 1];
+    char pull[1024];
+    bool force, one_way;
+    lks_ms deadline;
+
+    /* What survives a restart. */
+    uint32_t sent, installs, reboots;
+    uint32_t again; /* installations that were begun again */
+    size_t at;      /* the target whose turn it is */
+    size_t expected;
+    char job[64];
+    char before[LKS_BMC_VERSION_MAX + 1];
+    char kind[48];
+    uint64_t jobs[LKS_NVOS_JOBS_MAX]; /* hashes of the names of those that were there */
+    size_t job_count;
+    bool jobs_known;
+    lks_ms rebooted;
+    bool reboot_heard;               /* the restart was asked for and answered */
+    char why[LKS_REDFISH_TEXT_SIZE]; /* what a job said against it */
+    bool lost;                       /* its job was gone, and nothing said how it ended */
+    enum lks_bmc_outcome outcome;
+    char text[2 * LKS_REDFISH_TEXT_SIZE];
+
+    /* The rest is found out anew. */
+    unsigned purpose;
+    struct lks_nvos_target targets[LKS_NVOS_TARGETS_MAX];
+    size_t target_count;
+    char fresh[64];  /* a job that was not there before */
+    size_t old_seen; /* jobs that were there before and still are */
+    unsigned percent, agreed, looks, tries;
+    lks_ms since;
+    bool late;
+    lks_ms late_until;
+};
+
+void lks_nvos_save(const void *value, struct lks_buf *out);
+enum lks_code lks_nvos_load(void *value, struct lks_str saved, struct lks_err *err);
+
+#endif
