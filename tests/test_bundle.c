@@ -229,9 +229,9 @@ static const struct {
     const char *version;
     bool follows;
 } versions[] = {
-    {"1.1", true},  {"1.0", true}, {"1.0.9", true}, {"1.2", false},
+    {"1.1", true},  {"1.0", true}, {"1.0.9", true}, {"1.2.1", false},
     {"0.9", false}, {"", false},   {"1.10", false}, {"U54 v1.40 (05/20/2023)", true},
-    {"U54", false},
+    {"U54", false}, {"1.2", true}, /* which it is itself */
 };
 
 static void test_fitting(void)

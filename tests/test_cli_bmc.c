@@ -75,6 +75,7 @@ static void check_rows(const struct row *rows, size_t count)
         CHECK_HAS(run.err, rows[i].err);
         CHECK(lks_str_find(run.out, lks_str_from(sim.password)) < 0);
         CHECK(lks_str_find(run.err, lks_str_from(sim.password)) < 0);
+        CHECK(lks_str_find(run.err, LKS_STR("hunter2")) < 0);
         lks_run_fini(&run);
     }
 }
@@ -133,14 +134,12 @@ static void check_truth(const char *active, int64_t flashes)
 
 #define STATE "--state=DIR/state"
 #define WHO   "--credentials=file:LOGIN"
+#define AT    "bmc", "update", "URL", STATE, WHO
+#define LOOK  "bmc", "inventory", "URL", STATE, WHO
 #define OTHER "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
 static const struct row before_trust[] = {
-    {"nothing is known",
-     {"bmc", "inventory", "URL", STATE, WHO},
-     5,
-     "",
-     "'lockstep bmc trust https://"},
+    {"nothing is known", {LOOK}, 5, "", "'lockstep bmc trust https://"},
     {"nobody to ask", {"bmc", "trust", "URL", STATE}, 2, "fingerprint  sha256:", "--accept FP"},
     {"another was accepted",
      {"bmc", "trust", "URL", STATE, "--accept", OTHER},
@@ -149,6 +148,8 @@ static const struct row before_trust[] = {
      "which is not"},
     {"no fingerprint", {"bmc", "trust", "URL", STATE, "--accept", "x"}, 2, "", "--accept"},
     {"no address", {"bmc", "trust", "127.0.0.1", STATE}, 2, "", "https://HOST"},
+    {"a password in it", {"bmc", "trust", "https://a:hunter2@h"}, 2, "", "without a user or"},
+    {"a password, no scheme", {"bmc", "trust", "a:hunter2@h"}, 2, "", "without a user or"},
     {"nobody there", {"bmc", "trust", "https://127.0.0.1:1", STATE}, 4, "", "cannot connect"},
     {"what is there", {"bmc", "trust", "URL", STATE, "--yes"}, 0, "from now on", ""},
     {"again, by another spelling", {"bmc", "trust", "URL/", STATE}, 0, "that is kept", ""},
@@ -156,9 +157,9 @@ static const struct row before_trust[] = {
 };
 
 static const struct row inventories[] = {
-    {"a table", {"bmc", "inventory", "URL", STATE, WHO}, 0, "bmc_active", ""},
+    {"a table", {LOOK}, 0, "bmc_active", ""},
     {"one of another kind", {"bmc", "inventory", "URL2", STATE, WHO}, 0, "HGX_FW_GPU_SXM_8", ""},
-    {"unknown ones too", {"bmc", "inventory", "URL", STATE, WHO}, 0, "of unknown class", ""},
+    {"unknown ones too", {LOOK}, 0, "of unknown class", ""},
     {"by its authority",
      {"bmc", "inventory", "URL", "--ca=DIR/bmcs/ca.pem", WHO},
      0,
@@ -185,7 +186,7 @@ static const struct row inventories[] = {
      3,
      "",
      "by reference"},
-    {"no such driver", {"bmc", "inventory", "URL", STATE, WHO, "--driver=ipmi"}, 2, "", "redfish"},
+    {"no such driver", {LOOK, "--driver=ipmi"}, 2, "", "redfish"},
     {"nobody there",
      {"bmc", "inventory", "https://127.0.0.1:1", "--fingerprint", OTHER},
      4,
@@ -239,75 +240,71 @@ static void make_bundle(const char *version, const char *more)
 }
 
 static const struct row no_updates[] = {
-    {"nothing to install", {"bmc", "update", "URL", STATE, WHO}, 2, "", "--bundle"},
-    {"two things at once",
-     {"bmc", "update", "URL", STATE, WHO, "--stage", "--switch"},
-     2,
-     "",
-     "one of"},
-    {"of what", {"bmc", "update", "URL", STATE, WHO, "--switch"}, 2, "", "--component"},
+    {"nothing to install", {AT}, 2, "", "--bundle"},
+    {"two things at once", {AT, "--stage", "--switch"}, 2, "", "one of"},
+    {"of what", {AT, "--switch"}, 2, "", "--component"},
     {"a password in an address",
-     {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0", "--pull=https://a:b@c/d"},
+     {AT, "--bundle=DIR/bundle-2.0.0", "--pull=https://a:b@c/d"},
      2,
      "",
      "--pull"},
-    {"no bundle", {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/nothing"}, 3, "", "nothing"},
+    {"no bundle", {AT, "--bundle=DIR/nothing"}, 3, "", "nothing"},
     {"nobody trusts its signer",
      {"bmc", "update", "URL", "--state=DIR/other", "--fingerprint", OTHER, WHO,
       "--bundle=DIR/bundle-2.0.0"},
      1,
      "",
      "trust add"},
-    {"not for this",
-     {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0", "--component=bios"},
-     3,
-     "",
-     "bios"},
+    {"not for this", {AT, "--bundle=DIR/bundle-2.0.0", "--component=bios"}, 3, "", "bios"},
     {"no way back, says the bundle",
-     {"bmc", "update", "URL", STATE, WHO, "--yes", "--bundle=DIR/bundle-2.1.0"},
+     {AT, "--yes", "--bundle=DIR/bundle-2.1.0"},
      1,
      "",
      "there is no way back from this update of bmc; --one-way"},
     {"no way back, and only staged for now",
-     {"bmc", "update", "URL", STATE, WHO, "--yes", "--stage", "--bundle=DIR/bundle-2.1.0"},
+     {AT, "--yes", "--stage", "--bundle=DIR/bundle-2.1.0"},
      1,
      "",
      "--one-way"},
     {"no way back, acknowledged",
-     {"bmc", "update", "URL", STATE, WHO, "--one-way", "--bundle=DIR/bundle-2.1.0"},
+     {AT, "--one-way", "--bundle=DIR/bundle-2.1.0"},
      2,
      "way back   none",
      "--yes"},
     {"for some hardware",
-     {"bmc", "update", "URL", STATE, WHO, "--one-way", "--bundle=DIR/bundle-2.1.0"},
+     {AT, "--one-way", "--bundle=DIR/bundle-2.1.0"},
      2,
      "only for   hardware class k1, k2; make sure that this is one",
      "--yes"},
+#define FOR_SOME AT, "--one-way", "--bundle=DIR/bundle-2.1.0"
+    {"for some hardware, and nobody is asked",
+     {FOR_SOME, "--yes"},
+     1,
+     "",
+     "only for hardware-class k1, k2, and nobody is asked whether this is one; say which"},
+    {"for other hardware", {FOR_SOME, "--yes", "--hardware-class=k3"}, 1, "", "and this is k3"},
+    {"for this hardware", {FOR_SOME, "--hardware-class=k2"}, 2, "class k1, k2\n", "--yes"},
     {"may not follow what runs",
-     {"bmc", "update", "URL", STATE, WHO, "--yes", "--bundle=DIR/bundle-2.2.0"},
+     {AT, "--yes", "--bundle=DIR/bundle-2.2.0"},
      1,
      "",
      "does not say that 2.2.0 may follow 1.0.0; --force"},
     {"may not follow, and is to all the same",
-     {"bmc", "update", "URL", STATE, WHO, "--force", "--bundle=DIR/bundle-2.2.0"},
+     {AT, "--force", "--bundle=DIR/bundle-2.2.0"},
      2,
      "to         2.2.0",
      "--yes"},
     {"two files for it",
-     {"bmc", "update", "URL", STATE, WHO, "--component=bmc", "--bundle=DIR/bundle-2.3.0"},
+     {AT, "--component=bmc", "--bundle=DIR/bundle-2.3.0"},
      3,
      "",
      "--component and --file: bundle 'fw' has both bmc.fwpkg (bmc) and other.img (bmc); say which"},
     {"one of two files",
-     {"bmc", "update", "URL", STATE, WHO, "--file=other.img", "--bundle=DIR/bundle-2.3.0"},
+     {AT, "--file=other.img", "--bundle=DIR/bundle-2.3.0"},
      2,
      "image      other.img, 5 bytes",
      "--yes"},
-    {"nobody to ask",
-     {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.0.0"},
-     2,
-     "from       1.0.0",
-     "--yes"},
+    {"nobody to ask", {AT, "--bundle=DIR/bundle-2.0.0"}, 2, "from       1.0.0", "--yes"},
     {"not who it should be",
      {"bmc", "update", "URL", STATE, "--fingerprint", OTHER, WHO, "--yes",
       "--bundle=DIR/bundle-2.0.0"},
@@ -326,11 +323,7 @@ static const struct row no_updates[] = {
      4,
      "",
      "cannot connect"},
-    {"nothing staged",
-     {"bmc", "update", "URL", STATE, WHO, "--yes", "--activate", "--component=bmc"},
-     1,
-     "",
-     "nothing is staged"},
+    {"nothing staged", {AT, "--yes", "--activate", "--component=bmc"}, 1, "", "nothing is staged"},
     {"a real device is not hurried",
      {"bmc", "update", "https://192.0.2.1", STATE, "--fingerprint", OTHER, "--yes", SPEED,
       "--bundle=DIR/bundle-2.0.0"},
@@ -341,8 +334,7 @@ static const struct row no_updates[] = {
 
 #define UPDATE(version)                                                                            \
     {                                                                                              \
-        "bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-" version, "--yes", SPEED,        \
-            DEADLINE                                                                               \
+        AT, "--bundle=DIR/bundle-" version, "--yes", SPEED, DEADLINE                               \
     }
 
 static const struct row updates[] = {
@@ -398,7 +390,7 @@ static void checkpoint_path(const char *suffix, char out[WORD])
  * quarter of an hour to be seen before it is helped along. */
 #define OF_BMC(act, ...)                                                                           \
     {                                                                                              \
-        "bmc", "update", "URL", STATE, WHO, act, "--component=bmc", "--yes", __VA_ARGS__           \
+        AT, act, "--component=bmc", "--yes", __VA_ARGS__                                           \
     }
 #define HASTE "--speed=6000"
 
@@ -407,8 +399,7 @@ static const struct {
     const char *kept; /* in what is remembered */
 } steps[] = {
     {{"staged",
-      {"bmc", "update", "URL", STATE, WHO, "--bundle=DIR/bundle-2.5.0", "--yes", SPEED, DEADLINE,
-       "--stage"},
+      {AT, "--bundle=DIR/bundle-2.5.0", "--yes", SPEED, DEADLINE, "--stage"},
       0,
       "staged: bmc",
       ""},
@@ -418,6 +409,28 @@ static const struct {
     {{"back to the other bank", OF_BMC("--switch", HASTE, DEADLINE), 0, "done: bmc", ""},
      "{\"bmc\":{\"version\":\"2.0.0\",\"digest\":"},
 };
+
+/* What the bundle said when it was staged holds when it is activated, under any name. */
+static const struct row one_way[] = {
+    {"staged, and there is no way back",
+     {AT, "--bundle=DIR/bundle-9.0.0", "--yes", SPEED, DEADLINE, "--stage", "--one-way"},
+     0,
+     "staged: bmc",
+     ""},
+    {"not activated", OF_BMC("--activate", SPEED), 1, "", "there is no way back"},
+    {"nor by another name",
+     {AT, "--activate", "--component=bmc_active", "--to=9.0.0", "--yes"},
+     1,
+     "",
+     "there is no way back"},
+    {"activated", OF_BMC("--activate", "--one-way", SPEED, DEADLINE), 0, "way back   none", ""},
+};
+
+static void test_one_way(void)
+{
+    make_bundle("9.0.0", "    one_way: true\n");
+    check_rows(one_way, LKS_COUNT(one_way));
+}
 
 static void test_steps(void)
 {
@@ -496,6 +509,20 @@ static const struct {
     {"6.0.0", 100, SIGKILL}, {"7.0.0", 200, SIGTERM},
 };
 
+/* Without its bundle it goes as far as it can. */
+static void check_gone(const char *const *words, const char *bundle, bool open)
+{
+    char from[WORD], to[WORD + 8];
+    (void)fill(bundle + strlen("--bundle="), from);
+    snprintf(to, sizeof(to), "%s.gone", from);
+    CHECK(rename(from, to) == 0);
+    struct lks_run run = run_words(words);
+    CHECK_HAS(run.err, open ? "going on without it as long as nothing has to be sent" : from);
+    CHECK(run.exit == 0 || !open || lks_str_find(run.err, LKS_STR("has to be sent again")) >= 0);
+    lks_run_fini(&run);
+    CHECK(rename(to, from) == 0);
+}
+
 static void check_interrupted(size_t i, char bundle[WORD])
 {
     const char *words[WORDS] = {"bmc",  "update", "URL", STATE,   WHO,
@@ -520,6 +547,8 @@ static void check_interrupted(size_t i, char bundle[WORD])
         CHECK_HAS(run.err, "another update has not ended");
         lks_run_fini(&run);
     }
+    check_gone(words, bundle, open);
+    open = access(path, F_OK) == 0;
     struct lks_run run = run_words(words);
     CHECK_INT(run.exit, 0);
     CHECK_HAS(run.out, open ? "going on with" : "");
@@ -585,14 +614,39 @@ static void test_records(void)
 
 /* What is in the way --------------------------------------------------------------------------- */
 
+/* The first BMC by another spelling of its address: three numbers for four. */
+static const char *alias_words[] = {"bmc",           "update", NULL, STATE,
+                                    "--fingerprint", OTHER,    WHO,  "--bundle=DIR/bundle-2.0.0",
+                                    "--yes",         NULL};
+
+static void check_alias(const char *says)
+{
+    unsigned n[5];
+    char alias[WORD];
+    CHECK_INT(sscanf(urls[0], "https://%u.%u.%u.%u:%u", &n[0], &n[1], &n[2], &n[3], &n[4]), 5);
+    snprintf(alias, sizeof(alias), "https://%u.%u.%u:%u", n[0], n[1], n[2] * 256 + n[3], n[4]);
+    lks_test_case("%s: %s", alias, says);
+    alias_words[2] = alias;
+    struct lks_run run = run_words(alias_words);
+    CHECK_INT(run.exit, 1);
+    CHECK_HAS(run.err, says);
+    lks_run_fini(&run);
+}
+
 static void test_unknown(void)
 {
-    char path[WORD];
+    char path[WORD], text[WORD];
     struct lks_err err = {0};
     const struct row row = {"a person has to look first", UPDATE("2.0.0"), 1, "", "has to look"};
+    struct lks_str kept = lks_str_from(fill("{\"url\":\"URL\",\"addresses\":\"URL\"}", text));
     checkpoint_path("unknown", path);
-    CHECK_CODE(lks_file_replace(path, LKS_STR("{}\n"), &err), LKS_OK);
+    CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
     check_rows(&row, 1);
+    check_alias("has to look");
+    CHECK(unlink(path) == 0);
+    checkpoint_path("json", path);
+    CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
+    check_alias("finish it by that name first");
     CHECK(unlink(path) == 0);
 }
 
@@ -604,56 +658,73 @@ static void test_locked(void)
     int fd = open(path, O_RDWR | O_CLOEXEC);
     CHECK(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0);
     check_rows(&row, 1);
+    check_alias("runs already");
     close(fd);
 }
 
 /* lockstepd's answer decides, where there is one. */
+#define MANAGED(more) "{\"items\":[{\"node\":\"n1\",\"managed\":true,\"changing\":true" more "}]}"
 static const struct {
-    const char *name, *items;
+    const char *name, *body;
     int exit;
     const char *says;
+    size_t questions;
 } managers[] = {
-    {"it manages it", "{\"node\":\"n1\",\"managed\":true,\"changing\":false}", 1, "belongs to n1"},
-    {"within a change", "{\"node\":\"n1\",\"managed\":true,\"changing\":true}", 0, "same: bmc"},
-    {"it does not know it", "", 0, "same: bmc"},
+    {"it manages it", "{\"items\":[{\"node\":\"n1\",\"managed\":true}]}", 1, "belongs to n1", 1},
+    {"within a change", MANAGED(""), 0, "same: bmc", 2},
+    {"it does it itself", MANAGED(",\"flashing\":7"), 1, "which lockstepd updates itself", 1},
+    {"it does not know it", "{\"items\":[]}", 0, "same: bmc", 2},
+    {"revoked there", "{\"revoked\":\"2026-11-15T00:00:00Z\",\"revoked_reason\":\"bad\"}", 1,
+     "revoked at lockstepd: bad", 2},
 };
+
+static int run_at(const char *const *words, const char *server, struct lks_buf *said)
+{
+    int status = -1;
+    pid_t pid = spawn(words, server);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    said_text(said);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void check_manager(size_t i)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, said = {0};
+    const char *words[WORDS] = UPDATE("2.0.0");
+    char path[WORD], server[WORD + 8];
+    lks_test_case("%s", managers[i].name);
+    lks_buf_init(&answer, WORD * 2);
+    lks_buf_addf(&answer,
+                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+                 "\r\n%s",
+                 strlen(managers[i].body), managers[i].body);
+    const struct lks_liar_turn turn = {LKS_LIAR_CLOSE, lks_buf_view(&answer)};
+    struct lks_liar liar = {.turns = {turn, turn},
+                            .turn_count = managers[i].questions,
+                            .path = fill("DIR/manager", path)};
+    lks_liar_start(&liar);
+    snprintf(server, sizeof(server), "unix:%s", path);
+    CHECK_INT(run_at(words, server, &said), managers[i].exit);
+    CHECK_HAS(lks_buf_view(&said), managers[i].says);
+    lks_liar_fini(&liar);
+    unlink(path);
+}
 
 static void test_managed(void)
 {
+    static const char nobody[] = "unix:/nonexistent/lockstepd.sock";
     const char *words[WORDS] = UPDATE("2.0.0");
-    for (size_t i = 0; i < LKS_COUNT(managers); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, said = {0};
-        char path[WORD], server[WORD + 8];
-        int status = -1;
-        lks_test_case("%s", managers[i].name);
-        lks_buf_init(&answer, WORD * 2);
-        lks_buf_addf(&answer,
-                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
-                     "\r\n{\"items\":[%s]}",
-                     strlen(managers[i].items) + strlen("{\"items\":[]}"), managers[i].items);
-        struct lks_liar liar = {.turns = {{LKS_LIAR_CLOSE, lks_buf_view(&answer)}},
-                                .turn_count = 1,
-                                .path = fill("DIR/manager", path)};
-        lks_liar_start(&liar);
-        snprintf(server, sizeof(server), "unix:%s", path);
-        pid_t pid = spawn(words, server);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
-        said_text(&said);
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == managers[i].exit);
-        CHECK_HAS(lks_buf_view(&said), managers[i].says);
-        lks_liar_fini(&liar);
-        unlink(path);
-    }
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0}, alone = {0};
+    for (size_t i = 0; i < LKS_COUNT(managers); i++)
+        check_manager(i);
     lks_test_case("it does not answer");
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    int status = -1;
-    pid_t pid = spawn(words, "unix:/nonexistent/lockstepd.sock");
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    said_text(&said);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+    CHECK_INT(run_at(words, nobody, &said), 4);
     CHECK_HAS(lks_buf_view(&said), "does not say whether it manages");
+    lks_test_case("it does not answer, and need not");
+    words[9] = "--unmanaged";
+    CHECK_INT(run_at(words, nobody, &alone), 0);
+    CHECK_HAS(lks_buf_view(&alone), "same: bmc");
 }
 
 /* Another certificate: nothing is said to whoever shows it, until a person takes it. */
@@ -662,7 +733,7 @@ static void test_changed(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     char shown[WORD];
     const struct row refused[] = {
-        {"nothing is sent", {"bmc", "inventory", "URL", STATE, WHO}, 5, "", "nothing was sent"},
+        {"nothing is sent", {LOOK}, 5, "", "nothing was sent"},
         {"nor updated", UPDATE("2.0.0"), 5, "", "another key"},
         {"a yes is not enough", {"bmc", "trust", "URL", STATE, "--yes"}, 1, "", "--accept sha256:"},
     };
@@ -677,8 +748,7 @@ static void test_changed(void)
     struct lks_run run = run_words(accept);
     CHECK_INT(run.exit, 0);
     lks_run_fini(&run);
-    const struct row again = {
-        "it is known again", {"bmc", "inventory", "URL", STATE, WHO}, 0, "bmc", ""};
+    const struct row again = {"it is known again", {LOOK}, 0, "bmc", ""};
     check_rows(&again, 1);
 }
 
@@ -712,6 +782,7 @@ static const struct lks_test tests[] = {
     {"interrupted", test_interrupted},
     {"another certificate", test_changed},
     {"what is kept of another one", test_records},
+    {"no way back, in two steps", test_one_way},
     {"a switch that takes too long", test_deadline},
     {"they end", test_end},
     {0},

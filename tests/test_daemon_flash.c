@@ -1,5 +1,6 @@
 /* Management endpoints of the real daemon: they are read by themselves, known by what was recorded
  * of them, and updated in a change, once, however often lockstepd is killed meanwhile. */
+#include "base/file.h"
 #include "drivers/http_curl.h"
 #include "tests/flashes.h"
 #include "tests/test.h"
@@ -188,20 +189,19 @@ static void check_updates(struct flashes *f)
     }
 }
 
-/* Its BMC stops answering in the middle, and then it is no part of the fleet any more: nobody can
- * tell what became of it, until a person looks. */
-static void check_unknown(struct flashes *f)
+/* An update whose task never ends, once something was sent; its number. */
+static uint64_t begin_stuck(struct flashes *f, size_t i, const char *version)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     char name[16], path[64];
-    name_of(LOST, name);
+    name_of(i, name);
+    lks_buf_init(&said, 1 << 16);
     flashes_change(f, name);
     snprintf(path, sizeof(path), "/bmcs/%s/fault", name);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_buf_init(&said, 1 << 16);
     CHECK_INT(bmcd_control(&f->bmcs, "POST", path, "{\"fault\":\"task-stuck\",\"times\":1}", &said),
               200);
-    uint64_t id = flashes_ask(f, name, kind_of(LOST), CLASS, VERSION);
+    uint64_t id = flashes_ask(f, name, kind_of(i), CLASS, version);
     const char *outcome = flashes_outcome(f, id, &t);
     for (unsigned waited = 0;
          waited < LIMIT_MS && strcmp(outcome, "open") == 0 && crew_text(&t, "phase").len == 0;
@@ -210,6 +210,17 @@ static void check_unknown(struct flashes *f)
         outcome = flashes_outcome(f, id, &t);
     }
     CHECK_STR(lks_str_from(outcome), "open");
+    return id;
+}
+
+/* Its BMC stops answering in the middle, and then it is no part of the fleet any more: nobody can
+ * tell what became of it, until a person looks. */
+static void check_unknown(struct flashes *f)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char name[16], path[64];
+    name_of(LOST, name);
+    uint64_t id = begin_stuck(f, LOST, VERSION);
     if (!flashes_fleet(f, name, NULL) || !flashes_kill(f))
         return;
     CHECK_STR(lks_str_from(flashes_wait(f, id, LIMIT_MS, &t)), "unknown");
@@ -241,6 +252,91 @@ static void check_lists(struct flashes *f)
     CHECK_INT(crew_count(&t, "items"), 0);
 }
 
+static bool write_login(struct flashes *f, const char *password)
+{
+    char text[160];
+    struct lks_err err = {0};
+    snprintf(text, sizeof(text), "%s:%s\n", f->bmcs.user, password);
+    return CHECK_CODE(lks_file_replace(f->bmcs.login, lks_str_from(text), &err), LKS_OK);
+}
+
+/* How many requests were answered since the start. */
+static int64_t requests(struct flashes *f)
+{
+    static const char mark[] = "\nlockstep_bmc_requests_total ";
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    CHECK_INT(crew_ask(f->crew.root, "GET", "/metrics", NULL, &t), 200);
+    struct lks_str all = lks_buf_view(&t.answer.body), line = {0}, rest = {0};
+    ptrdiff_t at = lks_str_find(all, lks_str_from(mark));
+    uint64_t count = 0;
+    if (!CHECK(at >= 0))
+        return 0;
+    all.ptr += (size_t)at + strlen(mark);
+    all.len -= (size_t)at + strlen(mark);
+    CHECK(lks_str_cut(all, '\n', &line, &rest) && lks_str_number(line, INT64_MAX, &count));
+    return (int64_t)count;
+}
+
+/* Credentials that are not good any more end nothing that is under way; with good ones again it
+ * goes on by itself. */
+static void check_denied(struct flashes *f, uint64_t id)
+{
+    enum { SOME_MS = 400, MANY = 100 };
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    static const char *const bad[] = {"not-this", ""}; /* the second cannot even be read */
+    for (size_t i = 0; i < LKS_COUNT(bad); i++) {
+        if (!write_login(f, bad[i]) || !flashes_kill(f))
+            return;
+        ctl_rest(SOME_MS);
+        CHECK_STR(lks_str_from(flashes_outcome(f, id, &t)), "open");
+    }
+    if (!write_login(f, f->bmcs.password))
+        return;
+    int64_t before = requests(f), now = before;
+    for (unsigned waited = 0; waited < LIMIT_MS && now < before + MANY; waited += TICK_MS) {
+        ctl_rest(TICK_MS);
+        now = requests(f);
+    }
+    CHECK(now >= before + MANY);
+    CHECK_STR(lks_str_from(flashes_outcome(f, id, &t)), "open");
+}
+
+/* What is known to be bad is not gone on with, whatever was sent of it already. */
+static void check_revoked(struct flashes *f)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[160];
+    if (!flashes_bundle(f, kinds, LKS_COUNT(kinds), CLASS, "3.0.0"))
+        return;
+    uint64_t id = begin_stuck(f, 1, "3.0.0");
+    crew_fine(f->crew.root, "endpoints", "/v1/endpoints?node=bmc0002", NULL, &t);
+    CHECK_INT(lks_doc_member(crew_item(&t, "items", 0), "flashing")->number, (int64_t)id);
+    check_denied(f, id);
+    snprintf(path, sizeof(path), "/v1/bundles/%s/revoke", f->bundle);
+    crew_fine(f->crew.root, "revokeBundle", path, "{\"reason\":\"it bricks\"}", &t);
+    CHECK_STR(lks_str_from(flashes_wait(f, id, LIMIT_MS, &t)), "unknown");
+    CHECK_HAS(crew_text(&t, "text"), "its bundle was revoked: it bricks (it was ");
+    CHECK_HAS(crew_text(&t, "text"), "; " CLASS " 3.0.0 may be staged there, or run)");
+    crew_fine(f->crew.root, "alarms", "/v1/alarms?open=true", NULL, &t);
+    CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "kind"), "flash");
+    int64_t before = requests(f);
+    ctl_rest(10 * TICK_MS);
+    CHECK_INT(requests(f), before); /* nobody talks to it any more */
+}
+
+static void check_failure(struct flashes *f)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_fine(f->crew.root, "endpoints", "/v1/endpoints?node=bmc0003", NULL, &t);
+    CHECK(lks_doc_member(crew_item(&t, "items", 0), "failed") == NULL);
+    CHECK(lks_doc_member(crew_item(&t, "items", 0), "flashing") == NULL);
+    crew_fine(f->crew.root, "failSweep", "/v1/sweeps/bmc0003/failed",
+              "{\"holder\":\"ann\",\"text\":\"no route\"}", &t);
+    crew_fine(f->crew.root, "endpoints", "/v1/endpoints?node=bmc0003", NULL, &t);
+    CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "failure"), "no route");
+    CHECK(lks_doc_text(crew_item(&t, "items", 0), "failed").len > 0);
+}
+
 static void test_endpoints(void)
 {
     static const char *const options[] = {
@@ -255,6 +351,8 @@ static void test_endpoints(void)
             check_unknown(&f);
             check_pinned(&f);
             check_lists(&f);
+            check_failure(&f);
+            check_revoked(&f);
             crew_all_covered("daemon_flash");
         }
     }

@@ -282,6 +282,7 @@ static const struct {
      {RULED("bmc", "3.0"), .act = LKS_BMC_ACTIVATE},
      "refused: the bundle says that there is no way back from bmc 3.0; acknowledge"},
     {"may follow", "g1", "1.5", {RULED("bios", "3.0")}, "flash id=1"},
+    {"it is that one already", "g1", "3.0", {RULED("bios", "3.0")}, "flash id=1"},
     {"may follow by name", "g1", "0.9", {RULED("bios", "3.0")}, "flash id=1"},
     {"may not follow",
      "g1",

@@ -144,18 +144,6 @@ static bool domain_differs(const struct lks_state *s, uint32_t n)
     return false;
 }
 
-/* An update of it is under way, or nobody can tell how one ended and no person looked yet. */
-static bool is_flashing(const struct lks_state *s, uint32_t n)
-{
-    for (uint32_t i = 0; i < s->flash_count; i++) {
-        const struct lks_state_flash *f = &s->flashes[i];
-        if (f->node == n && (f->outcome == LKS_BMC_OPEN ||
-                             (f->outcome == LKS_BMC_UNKNOWN && f->resolved == 0)))
-            return true;
-    }
-    return false;
-}
-
 static uint64_t bars_of(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node *node = &s->nodes[n];
@@ -169,7 +157,7 @@ static uint64_t bars_of(const struct lks_state *s, uint32_t n)
         [LKS_BAR_UNMEASURED] = found.unmeasured,
         [LKS_BAR_DRIFT] = found.differs,
         [LKS_BAR_UNHEALTHY] = node->unhealthy,
-        [LKS_BAR_CHANGING] = node->changing != 0 || node->pending > 0 || is_flashing(s, n),
+        [LKS_BAR_CHANGING] = node->changing != 0 || node->pending > 0 || node->flashing > 0,
         [LKS_BAR_HELD] = node->held,
         [LKS_BAR_INTAKE] = node->intake,
         [LKS_BAR_DRAINED] = node->drained_by != 0,
@@ -319,8 +307,6 @@ static void begin(struct lks_asked *a)
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
-#define FLASHED              ONE(FLASH, .flash = {.id = 1, .node = N1})
-#define FLASH_ENDED(outcome) ONE(FLASH_ENDED, .flash_ended = {1, N1, LKS_BMC_##outcome})
 #define DRIFTED                                                                                    \
     {                                                                                              \
         .kind = LKS_RECORD_TUPLE, .tuple = {                                                       \
@@ -573,17 +559,6 @@ static const struct {
      {ONE(HELD, .held = {.node = N1}), ONE(COMMAND, .command = {.id = 1, .node = N1}),
       ONE(UNHELD, .unheld = {.node = N1})},
      BIT(CHANGING),
-     0},
-    {"an update by its endpoint", {FLASHED}, BIT(CHANGING), 0},
-    {"one that is done", {FLASHED, FLASH_ENDED(DONE)}, 0, 0},
-    {"one that ended as nobody knows", {FLASHED, FLASH_ENDED(UNKNOWN)}, BIT(CHANGING), 0},
-    {"one that a person looked at",
-     {FLASHED, FLASH_ENDED(UNKNOWN), ONE(FLASH_RESOLVED, .flash_resolved = {.id = 1, .node = N1})},
-     0,
-     0},
-    {"one whose node was replaced",
-     {FLASHED, ONE(REPLACED, .replaced = {.node = N1})},
-     BIT(STALE) | BIT(UNMEASURED) | BIT(CHANGING),
      0},
     {"replaced",
      {DRIFTED, ONE(REPLACED, .replaced = {.node = N1})},

@@ -4,10 +4,12 @@
 #include "cli/cmd_bmc_update.h"
 #include "codec/json.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,8 +29,8 @@ void lks_bmc_update_fini(struct lks_bmc_update *u)
 {
     if (u->fd > 0)
         close(u->fd - 1);
-    if (u->lock > 0)
-        close(u->lock - 1);
+    for (size_t i = 0; i < u->lock_count; i++)
+        close(u->locks[i] - 1);
     lks_docs_fini(&u->record);
     *u = (struct lks_bmc_update){0};
 }
@@ -43,27 +45,114 @@ static enum lks_code make_folder(const struct lks_bmc_update *u, struct lks_err 
     return lks_path_make(path, err);
 }
 
-enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err)
+static enum lks_code lock_one(struct lks_bmc_update *u, const char *url, struct lks_err *err)
 {
-    char path[PATH_MAX], unknown[PATH_MAX];
-    if (make_folder(u, err) != LKS_OK ||
-        lks_bmc_at_path(u->at, FOLDER, "lock", path, err) != LKS_OK ||
-        lks_bmc_at_path(u->at, FOLDER, "unknown", unknown, err) != LKS_OK)
+    char path[PATH_MAX], folder[PATH_MAX], name[LKS_CURL_URL_MAX + 1], file[sizeof(name) + 8];
+    lks_bmc_at_name(url, name);
+    snprintf(file, sizeof(file), "%s.lock", name);
+    if (lks_path_join(folder, u->at->state, FOLDER, err) != LKS_OK ||
+        lks_path_join(path, folder, file, err) != LKS_OK)
         return err->code;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return lks_file_fail(err, path);
-    u->lock = fd + 1;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? lks_fail(err, LKS_E_REFUSED,
-                                               "%s: another update of it runs already", u->at->url)
-                                    : lks_file_fail(err, path);
+    u->locks[u->lock_count++] = fd + 1;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return LKS_OK;
+    return errno == EWOULDBLOCK
+               ? lks_fail(err, LKS_E_REFUSED, "%s: another update of it runs already", u->at->url)
+               : lks_file_fail(err, path);
+}
+
+static enum lks_code fail_unknown(const struct lks_bmc_update *u, const char *path,
+                                  struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: nobody knows how the last update of it ended: a person has to look at "
+                    "the device, and then remove %s, which says what was sent",
+                    u->at->url, path);
+}
+
+static int is_left(const struct dirent *entry)
+{
+    struct lks_str name = lks_str_from(entry->d_name);
+    return lks_str_ends(name, ".json") || lks_str_ends(name, ".unknown");
+}
+
+/* Does a record of an update tell of one of our addresses? */
+static bool is_ours(const struct lks_bmc_update *u, const struct lks_doc *record)
+{
+    struct lks_str url = lks_doc_text(record, "url"), all = lks_doc_text(record, "addresses"), one;
+    for (size_t i = 0; i < u->at->address_count; i++) {
+        struct lks_str rest = all;
+        if (lks_str_is(url, u->at->addresses[i]))
+            return true;
+        while (lks_str_word(&rest, &one)) {
+            if (lks_str_is(one, u->at->addresses[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* One that has not ended, or of which nobody knows how: of the same endpoint under another name. */
+static enum lks_code check_left(const struct lks_bmc_update *u, const char *folder,
+                                const char *file, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err ignored;
+    char path[PATH_MAX];
+    size_t len = strlen(u->at->name);
+    lks_buf_init(&text, LKS_BMC_STATE_MAX);
+    if (strncmp(file, u->at->name, len) == 0 && file[len] == '.' &&
+        strrchr(file, '.') == file + len)
+        return LKS_OK; /* its own */
+    if (lks_path_join(path, folder, file, &ignored) != LKS_OK ||
+        lks_file_read_plain(path, &text, &ignored) != LKS_OK ||
+        lks_docs_init(&docs, path, &ignored) != LKS_OK ||
+        lks_json_parse(lks_buf_view(&text), &docs, &ignored) != LKS_OK || !is_ours(u, docs.first))
+        return LKS_OK;
+    if (lks_str_ends(lks_str_from(file), ".unknown"))
+        return fail_unknown(u, path, err);
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: an update of it has not ended that was begun as %" LKS_STR_FMT
+                    "; finish it by that name first",
+                    u->at->url, LKS_STR_ARG(lks_doc_text(docs.first, "url")));
+}
+
+static enum lks_code check_names(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    char folder[PATH_MAX];
+    struct dirent **files = NULL;
+    if (lks_path_join(folder, u->at->state, FOLDER, err) != LKS_OK)
+        return err->code;
+    int count = scandir(folder, &files, is_left, alphasort);
+    enum lks_code code = count < 0 ? lks_file_fail(err, folder) : LKS_OK;
+    for (int i = 0; i < count; i++) {
+        if (code == LKS_OK)
+            code = check_left(u, folder, files[i]->d_name, err);
+        free(files[i]);
+    }
+    free(files);
+    return code;
+}
+
+enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err)
+{
+    char unknown[PATH_MAX];
+    lks_bmc_at_resolve(u->at);
+    if (make_folder(u, err) != LKS_OK || lock_one(u, u->at->url, err) != LKS_OK ||
+        lks_bmc_at_path(u->at, FOLDER, "unknown", unknown, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < u->at->address_count; i++) {
+        if (strcmp(u->at->addresses[i], u->at->url) != 0 &&
+            lock_one(u, u->at->addresses[i], err) != LKS_OK)
+            return err->code;
+    }
     if (access(unknown, F_OK) == 0)
-        return lks_fail(err, LKS_E_REFUSED,
-                        "%s: nobody knows how the last update of it ended: a person has to look at "
-                        "the device, and then remove %s, which says what was sent",
-                        u->at->url, unknown);
-    return LKS_OK;
+        return fail_unknown(u, unknown, err);
+    return check_names(u, err);
 }
 
 /* All that is needed to say later what this was, and to go on with it. */
@@ -71,11 +160,15 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
                          struct lks_buf *json)
 {
     struct lks_json_writer w = {.out = json};
-    char time[LKS_TIME_TEXT_SIZE];
+    char time[LKS_TIME_TEXT_SIZE], addresses[sizeof(u->at->addresses)];
+    for (size_t i = 0, n = 0; i < u->at->address_count; i++)
+        n += (size_t)snprintf(addresses + n, sizeof(addresses) - n, "%s%s", i > 0 ? " " : "",
+                              u->at->addresses[i]);
     const struct {
         const char *key, *value;
     } texts[] = {
         {"url", u->at->url},
+        {"addresses", u->at->address_count > 0 ? addresses : ""},
         {"driver", u->at->driver->name},
         {"act", lks_bmc_act_words[u->intent.act]},
         {"component", u->component},
@@ -92,6 +185,8 @@ static void write_record(const struct lks_bmc_update *u, lks_ms now, struct lks_
         if (texts[i].value[0] != '\0')
             lks_json_cstr(&w, texts[i].key, texts[i].value);
     }
+    lks_json_int(&w, "size", (int64_t)u->intent.image_size);
+    lks_json_bool(&w, "one_way", u->one_way);
     lks_json_int(&w, "now", (int64_t)now);
     lks_json_text(&w, "saved", saved);
     lks_json_end(&w, '}');
@@ -155,6 +250,34 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
     return LKS_OK;
 }
 
+static bool is_one_way(const struct lks_doc *d)
+{
+    const struct lks_doc *told = lks_doc_member(d, "one_way");
+    return told != NULL && told->kind == LKS_DOC_BOOL && told->truth;
+}
+
+bool lks_bmc_update_recall(struct lks_bmc_update *u, struct lks_str component)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err ignored;
+    if (lks_bmc_at_read(u->at, FOLDER, "json", &docs, &ignored) != LKS_OK)
+        return false;
+    const struct lks_doc *r = docs.first, *size = lks_doc_member(r, "size");
+    bool same = lks_str_is(lks_doc_text(r, "folder"), u->folder) &&
+                lks_str_is(lks_doc_text(r, "act"), lks_bmc_act_words[u->intent.act]) &&
+                (component.len == 0 || lks_str_eq(lks_doc_text(r, "component"), component));
+    if (!same || size == NULL || size->kind != LKS_DOC_NUMBER || size->number <= 0)
+        return false;
+    put(u->component, sizeof(u->component), lks_doc_text(r, "component"));
+    put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
+    put(u->file, sizeof(u->file), lks_doc_text(r, "file"));
+    put(u->bundle, sizeof(u->bundle), lks_doc_text(r, "bundle"));
+    put(u->intent.image.digest, sizeof(u->intent.image.digest), lks_doc_text(r, "digest"));
+    u->intent.image.length = u->intent.image_size = (uint64_t)size->number;
+    u->one_way = is_one_way(r);
+    return true;
+}
+
 static enum lks_code forget(const struct lks_bmc_update *u, struct lks_err *err)
 {
     char path[PATH_MAX];
@@ -190,15 +313,29 @@ const struct lks_doc *lks_bmc_update_prior(const struct lks_bmc_update *u, struc
     return found != NULL && found->kind == LKS_DOC_MAP ? found : NULL;
 }
 
+bool lks_bmc_update_staged_one_way(const struct lks_bmc_update *u, struct lks_str name)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err ignored;
+    if (lks_bmc_at_read(u->at, FOLDER, "prior", &docs, &ignored) != LKS_OK)
+        return false;
+    for (const struct lks_doc *d = docs.first->first; d != NULL; d = d->next) {
+        if (lks_str_eq(d->key, name) && is_one_way(lks_doc_member(d, "staged")))
+            return true;
+    }
+    return false;
+}
+
 /* An image, as far as it is known where it came from. Views. */
 struct image {
     struct lks_str version, digest, folder, file;
+    bool one_way;
 };
 
 static struct image image_of(const struct lks_doc *d)
 {
     return (struct image){lks_doc_text(d, "version"), lks_doc_text(d, "digest"),
-                          lks_doc_text(d, "folder"), lks_doc_text(d, "file")};
+                          lks_doc_text(d, "folder"), lks_doc_text(d, "file"), is_one_way(d)};
 }
 
 static void write_image(struct lks_json_writer *w, const struct image *i)
@@ -212,6 +349,8 @@ static void write_image(struct lks_json_writer *w, const struct image *i)
         if (members[k].value.len > 0)
             lks_json_text(w, members[k].key, members[k].value);
     }
+    if (i->one_way)
+        lks_json_bool(w, "one_way", true);
 }
 
 static void write_other(struct lks_json_writer *w, const char *key, const struct image *i)
@@ -231,7 +370,7 @@ static struct image brought(const struct lks_bmc_update *u, const char *found,
     static const char *const known[] = {"staged", "before"};
     if (u->bundle[0] != '\0')
         return (struct image){i.version, lks_str_from(u->intent.image.digest),
-                              lks_str_from(u->folder), lks_str_from(u->file)};
+                              lks_str_from(u->folder), lks_str_from(u->file), u->one_way};
     for (size_t k = 0; k < LKS_COUNT(known); k++) {
         struct image other = image_of(lks_doc_member(prior, known[k]));
         if (lks_str_eq(other.version, i.version))
@@ -302,8 +441,9 @@ struct run {
     struct lks_talks *talks;
     struct lks_dialog *dialog; /* NULL: it ended */
     struct lks_bmc_result *result;
-    struct lks_err failed; /* what was to be saved could not be */
-    bool saved;            /* a checkpoint exists: of this run, or of one before */
+    struct lks_err failed;  /* what was to be saved could not be */
+    struct lks_err missing; /* what has to be sent is not here any more */
+    bool saved;             /* a checkpoint exists: of this run, or of one before */
     struct lks_progress bar;
     lks_ms since; /* on the monotonic clock, when it was u->now */
 };
@@ -333,6 +473,9 @@ static void note_status(struct run *r, struct lks_bmc_status *status)
     put(out->via, sizeof(out->via), status->via);
     put(out->task, sizeof(out->task), status->task);
     put(out->text, sizeof(out->text), status->text);
+    lks_str_make_printable(out->found); /* as the endpoint says it */
+    lks_str_make_printable(out->task);
+    lks_str_make_printable(out->text);
 }
 
 static void on_checkpoint(void *ctx, struct lks_dialog *d, struct lks_str saved)
@@ -359,8 +502,12 @@ static void on_ended(void *ctx, struct lks_dialog *d, const struct lks_err *why)
 /* The image, as often as it is asked for. */
 static int open_image(void *ctx, const char *digest, struct lks_err *err)
 {
-    const struct run *r = ctx;
+    struct run *r = ctx;
     int fd = -1;
+    if (r->u->fd == 0)
+        (void)!lks_fail(&r->missing, LKS_E_NOT_FOUND,
+                        "%s/%s (%s) has to be sent again, and it is not there", r->u->folder,
+                        r->u->file, digest);
     if (r->u->fd > 0 && strcmp(digest, r->u->intent.image.digest) == 0)
         fd = fcntl(r->u->fd - 1, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
@@ -421,7 +568,8 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
     struct sigaction before[LKS_COUNT(stops)];
     enum lks_code code = LKS_OK;
     catch_stops(before);
-    while (code == LKS_OK && r->dialog != NULL && !interrupted && r->failed.code == LKS_OK) {
+    while (code == LKS_OK && r->dialog != NULL && !interrupted && r->failed.code == LKS_OK &&
+           r->missing.code == LKS_OK) {
         code = lks_talks_turn(r->talks, r->u->speed > 1 ? QUICK_MS : TURN_MS, err);
         show(r);
     }
@@ -431,7 +579,9 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
         *err = r->failed;
         return lks_wrap(err, "stopped, as what has to be remembered could not be written");
     }
-    if (code == LKS_OK && r->dialog != NULL)
+    if (code == LKS_OK && r->missing.code != LKS_OK)
+        r->result->why = r->missing;
+    else if (code == LKS_OK && r->dialog != NULL)
         (void)!lks_fail(&r->result->why, LKS_E_REFUSED, "interrupted");
     return code;
 }

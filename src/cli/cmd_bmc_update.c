@@ -108,6 +108,7 @@ static enum lks_code take_bundle(struct lks_cli *cli, const struct lks_args *arg
                         LKS_STR_ARG(a->name));
     u->intent.image.length = a->size;
     u->intent.image_size = a->size;
+    u->one_way = a->one_way;
     return LKS_OK;
 }
 
@@ -220,6 +221,18 @@ static enum lks_code check_from(const struct lks_bmc_update *u, const struct lks
                     u->at->url, u->version, known > 0 ? u->from : "what is not known");
 }
 
+/* What is activated was staged with what its bundle says; the same thing may go by its class and by
+ * the ids of its entries. */
+static void recall_one_way(struct lks_bmc_update *u, const struct lks_bmc_inventory *i)
+{
+    for (size_t k = 0; k < i->count && u->intent.act == LKS_BMC_ACTIVATE; k++) {
+        const struct lks_bmc_item *item = &i->items[k];
+        if (concerns(u, item))
+            u->one_way = u->one_way || lks_bmc_update_staged_one_way(u, item->class) ||
+                         lks_bmc_update_staged_one_way(u, item->id);
+    }
+}
+
 /* Where it comes from; and where only the staged bank says it, where it goes. */
 static enum lks_code look(struct lks_bmc_update *u, const struct lks_bundle_artifact *artifact,
                           struct lks_err *err)
@@ -233,6 +246,7 @@ static enum lks_code look(struct lks_bmc_update *u, const struct lks_bundle_arti
         return err->code;
     list_versions(u, &i, LKS_BANK_ACTIVE, &active);
     list_versions(u, &i, LKS_BANK_STAGED, &staged);
+    recall_one_way(u, &i);
     if (active.len == 0 && staged.len == 0)
         return fail_component(u, &i, err);
     (void)take_text(u->from, sizeof(u->from), lks_buf_view(&active));
@@ -245,68 +259,13 @@ static enum lks_code look(struct lks_bmc_update *u, const struct lks_bundle_arti
     return artifact != NULL ? check_from(u, &i, artifact, err) : LKS_OK;
 }
 
-/* An endpoint that lockstepd manages is changed by lockstepd, or within a change of its. */
-static enum lks_code judge_managed(const struct lks_remote_answer *a, const struct lks_bmc_at *at,
-                                   struct lks_err *err)
-{
-    const struct lks_doc *items = lks_doc_member(a->doc, "items");
-    for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL; i = i->next) {
-        const struct lks_doc *managed = lks_doc_member(i, "managed");
-        const struct lks_doc *changing = lks_doc_member(i, "changing");
-        if (managed == NULL || !managed->truth || (changing != NULL && changing->truth))
-            continue;
-        return lks_fail(err, LKS_E_REFUSED,
-                        "%s belongs to %" LKS_STR_FMT
-                        ", which lockstepd manages and which is in no "
-                        "change; its firmware is changed through lockstepd",
-                        at->url, LKS_STR_ARG(lks_doc_text(i, "node")));
-    }
-    return LKS_OK;
-}
-
-static enum lks_code ask_manager(struct lks_cli *cli, const struct lks_bmc_at *at,
-                                 const char *suffix, struct lks_err *err)
-{
-    static const struct lks_args none;
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    char url[LKS_CURL_URL_MAX + 8];
-    snprintf(url, sizeof(url), "%s%s", at->url, suffix);
-    lks_question_init(&q, "GET", "/v1/endpoints");
-    lks_remote_path_query(&q.path, "url", lks_str_from(url));
-    if (lks_question_ask(cli, &none, &q, &answer, err) == LKS_OK)
-        return judge_managed(&answer, at, err);
-    struct lks_err why = *err;
-    return lks_fail(err, why.code,
-                    "%s: lockstepd does not say whether it manages this endpoint (%s); start it, "
-                    "or %s where there is none any more",
-                    at->url, why.msg,
-                    cli->server != NULL ? "unset LOCKSTEP_SERVER" : "remove its socket");
-}
-
-/* Asked where it is configured: by the environment, since --ca is the endpoint's here; or where it
- * listens on this machine. One that is there and does not answer may manage it all the same, and go
- * on with a flash of its own when it is back. */
-static enum lks_code check_managed(struct lks_cli *cli, const struct lks_bmc_at *at,
-                                   struct lks_err *err)
-{
-    const char *socket = LKS_REMOTE_DEFAULT;
-    bool here = access(socket + strlen("unix:"), F_OK) == 0 || errno == EACCES;
-    bool has_port = strchr(at->url + strlen("https://"), ':') != NULL;
-    if (cli->server == NULL && !here)
-        return LKS_OK;
-    if (ask_manager(cli, at, "", err) != LKS_OK)
-        return err->code;
-    return has_port ? LKS_OK : ask_manager(cli, at, ":443", err);
-}
-
 /* What it will mean ------------------------------------------------------------------------- */
 
 /* That there is none says the class of firmware, or the bundle of this version. */
-static bool is_one_way(const struct lks_bmc_update *u, const struct lks_bundle_artifact *artifact)
+static bool is_one_way(const struct lks_bmc_update *u)
 {
     const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
-    return (artifact != NULL && artifact->one_way) || (f != NULL && f->one_way);
+    return u->one_way || (f != NULL && f->one_way);
 }
 
 static void print_way_back(FILE *out, const struct lks_bmc_update *u, bool one_way,
@@ -327,19 +286,62 @@ static void print_way_back(FILE *out, const struct lks_bmc_update *u, bool one_w
                 u->from[0] != '\0' ? u->from : "what runs now");
 }
 
-/* Hardware that the bundle names: an endpoint does not say of which class its machine is, so that
- * is for whoever is asked. */
-static void print_hardware(FILE *out, const char *what, const struct lks_doc *list)
+static void list_texts(const struct lks_doc *list, struct lks_buf *out)
 {
-    const char *before = "";
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        lks_buf_add(out, item != list->first ? LKS_STR(", ") : LKS_STR(""));
+        lks_term_clean(out, item->text);
+    }
+}
+
+/* Hardware that the bundle names: an endpoint does not say of which class its machine is, so that
+ * is for whoever is asked, unless it was said. */
+static void print_hardware(FILE *out, const char *what, const struct lks_doc *list,
+                           struct lks_str given)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
     if (list == NULL)
         return;
-    fprintf(out, "  only for   hardware %s ", what);
-    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
-        fprintf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(item->text));
-        before = ", ";
-    }
-    fprintf(out, "; make sure that this is one\n");
+    lks_buf_init(&names, LIST_MAX);
+    list_texts(list, &names);
+    fprintf(out, "  only for   hardware %s %s%s\n", what, names.len > 0 ? names.ptr : "",
+            given.len > 0 ? "" : "; make sure that this is one");
+}
+
+/* One of the two that a bundle may demand. */
+static enum lks_code check_demand(const struct lks_bmc_update *u, const struct lks_args *args,
+                                  const char *option, const struct lks_doc *list, bool fits,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
+    struct lks_str given = lks_args_str(args, option);
+    if (list == NULL || (given.len > 0 && fits) || (given.len == 0 && !lks_args_has(args, "--yes")))
+        return LKS_OK;
+    lks_buf_init(&names, LIST_MAX);
+    list_texts(list, &names);
+    if (given.len == 0)
+        return lks_fail(err, LKS_E_REFUSED,
+                        "%s: the bundle is only for %s %s, and nobody is asked whether this is "
+                        "one; say which it is with %s",
+                        u->at->url, option + strlen("--"), names.ptr, option);
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: the bundle is only for %s %s, and this is %" LKS_STR_FMT, u->at->url,
+                    option + strlen("--"), names.ptr, LKS_STR_ARG(given));
+}
+
+/* What is not said is shown in the plan, for whoever is asked. */
+static enum lks_code check_hardware(const struct lks_bmc_update *u, const struct lks_args *args,
+                                    const struct lks_bundle_artifact *artifact, struct lks_err *err)
+{
+    struct lks_bundle_artifact by_class = *artifact, by_revision = *artifact;
+    struct lks_str class = lks_args_str(args, "--hardware-class");
+    struct lks_str revision = lks_args_str(args, "--hardware-revision");
+    by_class.hardware_revisions = by_revision.hardware_classes = NULL;
+    if (check_demand(u, args, "--hardware-class", artifact->hardware_classes,
+                     lks_bundle_fits(&by_class, class, revision), err) != LKS_OK)
+        return err->code;
+    return check_demand(u, args, "--hardware-revision", artifact->hardware_revisions,
+                        lks_bundle_fits(&by_revision, class, revision), err);
 }
 
 static void print_meanwhile(FILE *out, const struct lks_firmware_update *f)
@@ -354,8 +356,8 @@ static void print_meanwhile(FILE *out, const struct lks_firmware_update *f)
     fprintf(out, "  reset      %" LKS_STR_FMT "\n", LKS_STR_ARG(lks_output_or_dash(f->reset)));
 }
 
-static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct lks_bundledir *b,
-                       const struct lks_bundle_artifact *artifact)
+static void print_plan(FILE *out, const struct lks_args *args, const struct lks_bmc_update *u,
+                       const struct lks_bundledir *b, const struct lks_bundle_artifact *artifact)
 {
     const struct lks_firmware_update *f = lks_facts_firmware(u->facts, lks_str_from(u->component));
     fprintf(out, "%s: %s %s\n", u->at->url, lks_bmc_act_words[u->intent.act], u->component);
@@ -368,19 +370,20 @@ static void print_plan(FILE *out, const struct lks_bmc_update *u, const struct l
                 u->file, (unsigned long long)u->intent.image_size, u->intent.image.digest,
                 LKS_STR_ARG(b->bundle.name), LKS_STR_ARG(b->bundle.version), b->verdict.signer);
     if (artifact != NULL) {
-        print_hardware(out, "class", artifact->hardware_classes);
-        print_hardware(out, "revision", artifact->hardware_revisions);
+        print_hardware(out, "class", artifact->hardware_classes,
+                       lks_args_str(args, "--hardware-class"));
+        print_hardware(out, "revision", artifact->hardware_revisions,
+                       lks_args_str(args, "--hardware-revision"));
     }
     print_meanwhile(out, f);
-    print_way_back(out, u, is_one_way(u, artifact), f);
+    print_way_back(out, u, is_one_way(u), f);
 }
 
 /* Asked for before the first byte leaves: what was staged may be activated by others. */
-static enum lks_code check_one_way(const struct lks_bmc_update *u,
-                                   const struct lks_bundle_artifact *artifact, struct lks_err *err)
+static enum lks_code check_one_way(const struct lks_bmc_update *u, struct lks_err *err)
 {
     bool forward = u->intent.act <= LKS_BMC_STAGE || u->intent.act == LKS_BMC_ACTIVATE;
-    if (forward && !u->intent.one_way && is_one_way(u, artifact))
+    if (forward && !u->intent.one_way && is_one_way(u))
         return lks_fail(err, LKS_E_REFUSED,
                         "%s: there is no way back from this update of %s; --one-way says that this "
                         "is understood",
@@ -458,6 +461,38 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
 
 /* All of it --------------------------------------------------------------------------------- */
 
+/* The bundle; or, for an update that has begun and may need it no more, what is known of it. */
+static enum lks_code find_bundle(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_bmc_update *u, struct lks_bundledir *b,
+                                 const struct lks_bundle_artifact **artifact, struct lks_err *err)
+{
+    enum lks_code code = take_bundle(cli, args, u, b, artifact, err);
+    if (code == LKS_OK || !lks_bmc_update_recall(u, lks_args_str(args, "--component")))
+        return code;
+    fprintf(cli->err, "lockstep: %s; going on without it as long as nothing has to be sent\n",
+            err->msg);
+    if (u->fd > 0)
+        close(u->fd - 1);
+    u->fd = 0;
+    *artifact = NULL;
+    return LKS_OK;
+}
+
+/* May it be begun? */
+static enum lks_code plan(struct lks_cli *cli, const struct lks_args *args,
+                          struct lks_bmc_update *u, const struct lks_bundledir *b,
+                          const struct lks_bundle_artifact *artifact, struct lks_err *err)
+{
+    FILE *out = lks_args_has(args, "--json") ? cli->err : cli->out;
+    if (look(u, artifact, err) != LKS_OK || check_one_way(u, err) != LKS_OK ||
+        (artifact != NULL && check_hardware(u, args, artifact, err) != LKS_OK))
+        return err->code;
+    print_plan(out, args, u, b, artifact);
+    if (lks_args_has(args, "--yes"))
+        return LKS_OK;
+    return lks_bmc_confirm(cli, "Do it?", "--yes does it without a question", err);
+}
+
 static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
                              struct lks_bmc_update *u, struct lks_bundledir *b, struct lks_err *err)
 {
@@ -467,10 +502,11 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
         lks_bmc_at_open(cli, args, u->at, err) != LKS_OK ||
         lks_bmc_at_state(cli, args, u->at, err) != LKS_OK)
         return err->code;
-    if (lks_args_has(args, "--bundle") && take_bundle(cli, args, u, b, &artifact, err) != LKS_OK)
+    if (lks_args_has(args, "--bundle") && find_bundle(cli, args, u, b, &artifact, err) != LKS_OK)
         return err->code;
     if (take_intent(cli, args, u, err) != LKS_OK || take_pull(args, u, err) != LKS_OK ||
-        lks_bmc_update_lock(u, err) != LKS_OK || check_managed(cli, u->at, err) != LKS_OK ||
+        lks_bmc_update_lock(u, err) != LKS_OK ||
+        lks_bmc_update_managed(cli, args, u, err) != LKS_OK ||
         lks_bmc_update_load(u, err) != LKS_OK)
         return err->code;
     if (u->saved.len > 0) {
@@ -478,12 +514,9 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
                 u->from[0] != '\0' ? u->from : "unknown", u->version);
         return LKS_OK;
     }
-    if (look(u, artifact, err) != LKS_OK || check_one_way(u, artifact, err) != LKS_OK)
+    if (lks_bmc_update_revoked(cli, args, u, err) != LKS_OK)
         return err->code;
-    print_plan(out, u, b, artifact);
-    if (lks_args_has(args, "--yes"))
-        return LKS_OK;
-    return lks_bmc_confirm(cli, "Do it?", "--yes does it without a question", err);
+    return plan(cli, args, u, b, artifact, err);
 }
 
 enum lks_code lks_cmd_bmc_update(struct lks_cli *cli, const struct lks_args *args,

@@ -18,8 +18,10 @@ struct lks_bmc_update {
     char from[LKS_BMC_VERSION_MAX + 1]; /* what ran before; empty: not known */
     char bundle[LKS_DIGEST_SIZE];       /* empty: nothing is sent */
     char folder[PATH_MAX];
-    int fd;                 /* of the image, + 1; 0: none */
-    int lock;               /* likewise */
+    bool one_way; /* there is no way back from what is brought or activated */
+    int fd;       /* of the image, + 1; 0: none */
+    int locks[LKS_BMC_ADDRESSES_MAX + 1]; /* likewise: of its name and its addresses */
+    size_t lock_count;
     lks_ms began, now;      /* `now`: where its clock goes on from */
     uint64_t speed;         /* of its clock, for rehearsals; 1: that of the world */
     struct lks_docs record; /* of an update that has not ended; or empty */
@@ -27,13 +29,30 @@ struct lks_bmc_update {
 };
 void lks_bmc_update_fini(struct lks_bmc_update *u);
 
-/* Nobody else updates this endpoint from here while `u` lives. REFUSED where somebody does, or
- * where it is not known how the last update ended. */
+/* Is the endpoint lockstepd's to change? REFUSED where it is, or where it is not to be asked and
+ * --unmanaged does not say so. The same for a bundle that is revoked there. */
+enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args *args,
+                                     const struct lks_bmc_update *u,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
+                                     const struct lks_bmc_update *u,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* Nobody else updates this endpoint from here while `u` lives, by whatever name it goes. REFUSED
+ * where somebody does, or where it is not known how the last update ended. */
 enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What was begun before, if it has not ended: `saved` and what goes with it. REFUSED where that is
  * another update than the one that is asked for. */
 enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;
+
+/* For an update that was begun with a bundle that cannot be read any more: what was asked for, from
+ * its record. It goes on as long as nothing has to be sent. False: there is no such update. */
+bool lks_bmc_update_recall(struct lks_bmc_update *u, struct lks_str component);
+
+/* Whether the bundle said, when it was staged, that there is no way back from it: of any of the
+ * names of the component. */
+bool lks_bmc_update_staged_one_way(const struct lks_bmc_update *u, struct lks_str name);
 
 /* How it ended. Texts are copies. */
 struct lks_bmc_result {

@@ -40,8 +40,7 @@ enum lks_code lks_apply_key_gone(const struct lks_applying *a)
     return LKS_OK;
 }
 
-/* Found good again it is the same bundle, with what is said of it now; that it was revoked is final.
- */
+/* Found good again it is the same bundle, with what is said of it now. A revocation is final. */
 enum lks_code lks_apply_bundle(const struct lks_applying *a)
 {
     const struct lks_rec_bundle *from = &a->r->bundle;

@@ -481,9 +481,8 @@ static bool same_flash(const struct pair *p, const struct lks_state_flash *x,
 {
     return x->id == y->id && x->act == y->act && x->size == y->size && x->force == y->force &&
            x->one_way == y->one_way && x->revoked == y->revoked && x->begun == y->begun &&
-           x->deadline == y->deadline &&
-           x->percent == y->percent && x->outcome == y->outcome && x->ended == y->ended &&
-           x->uploads == y->uploads && x->resolved == y->resolved &&
+           x->deadline == y->deadline && x->percent == y->percent && x->outcome == y->outcome &&
+           x->ended == y->ended && x->uploads == y->uploads && x->resolved == y->resolved &&
            lks_str_eq((struct lks_str){x->saved, x->saved_len},
                       (struct lks_str){y->saved, y->saved_len}) &&
            lks_str_eq(lks_state_name(p->a, x->node), lks_state_name(p->b, y->node)) &&

@@ -198,8 +198,10 @@ void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_REFUSED,
                         "%s is staged, and a reset would make that run; give it up first",
                         u->banks[0].version);
-    else
+    else {
+        u->switches++;
         send_action(u, now, u->backup_activate);
+    }
 }
 
 /* An action that activates ------------------------------------------------------------------ */
@@ -383,12 +385,9 @@ void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
     const struct lks_doc *action = find_action(u, doc);
     const struct lks_doc *allowed = lks_doc_member(action, "ResetType@Redfish.AllowableValues");
     struct lks_str info = lks_bmc_json_path(action, "@Redfish.ActionInfo");
-    bool there = lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
-                                  lks_bmc_json_path(action, "target"));
-    if (is_shared(u, doc))
-        try_next(u, now);
-    else if (there && allowed == NULL &&
-             lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
+    bool there = !is_shared(u, doc) && lks_redfish_keep(u->reset_target, sizeof(u->reset_target),
+                                                        lks_bmc_json_path(action, "target"));
+    if (there && allowed == NULL && lks_redfish_keep(u->reset_info, sizeof(u->reset_info), info))
         lks_conversation_go(&u->r.head, LKS_RF_RESET_INFO, now);
     else if (!there || !choose_type(u, allowed))
         try_next(u, now);

@@ -225,8 +225,12 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
     bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
     if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
-    else if (switch_lost(u))
+    else if (switch_lost(u) && u->switches < LKS_REDFISH_RESETS_MAX)
         lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
+    else if (switch_lost(u))
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "no answer to the switch of banks, and it runs %s and not %s", found(u),
+                        u->version);
     else if (only_acted || (did_not_happen && u->resets < most))
         lks_redfish_activate(u, now); /* a reset, perhaps a second one; no flash is repeated */
     else if (!all_there(u))

@@ -290,6 +290,15 @@ static const char *phase_of(const struct lks_redfish_update *u)
     return steps[u->r.head.step].phase;
 }
 
+/* After a restart nothing was read yet; what was done before that was seen to run, three times. */
+static const char *found_of(const struct lks_redfish_update *u)
+{
+    if (u->target_count > 0)
+        return u->targets[0].version;
+    bool runs = u->outcome == LKS_BMC_DONE && u->act != LKS_BMC_ABORT && u->version[0] != '\0';
+    return runs ? u->version : u->before;
+}
+
 void lks_redfish_update_status(const void *value, struct lks_bmc_status *out)
 {
     const struct lks_redfish_update *u = value;
@@ -303,7 +312,7 @@ void lks_redfish_update_status(const void *value, struct lks_bmc_status *out)
         .phase = phase_of(u),
         .percent = percent_of(u),
         .uploads = u->uploads,
-        .found = lks_str_from(u->target_count > 0 ? u->targets[0].version : u->before),
+        .found = lks_str_from(found_of(u)),
         .task = lks_str_from(u->task),
         .via = lks_str_from(u->uploads > 0 ? lks_redfish_way_words[u->way] : ""),
         .text = lks_str_from(u->text[0] != '\0' ? u->text : u->r.head.err.msg),

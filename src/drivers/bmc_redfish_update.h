@@ -193,7 +193,8 @@ struct lks_redfish_update {
     /* Where it stands in between. */
     size_t recipe; /* of activation */
     lks_redfish_uri reset_target, reset_info, reset_resource, off_resource, off_target;
-    unsigned offs; /* looks for the host to be off */
+    unsigned offs;     /* looks for the host to be off */
+    unsigned switches; /* of banks that were asked for */
     bool etag_again, patching;
     unsigned agreed, disagreed, looks, gone;
     unsigned unlisted; /* times in a row that the inventory could not be listed */

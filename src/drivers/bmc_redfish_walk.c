@@ -103,10 +103,11 @@ static void refuse_entry(struct lks_redfish_update *u, const struct lks_redfish_
 }
 
 /* A service may list an entry twice; another one that is gone must not be made up for by that. */
-static bool is_known(const struct lks_redfish_update *u, struct lks_str uri)
+static bool is_known(const struct lks_redfish_update *u, const struct lks_redfish_entry *e)
 {
     for (size_t i = 0; i < u->target_count; i++) {
-        if (lks_str_is(uri, u->targets[i].uri))
+        /* Not all say where they are. */
+        if (lks_str_is(e->item.uri, u->targets[i].uri) && lks_str_is(e->key, u->targets[i].key))
             return true;
     }
     return false;
@@ -114,7 +115,7 @@ static bool is_known(const struct lks_redfish_update *u, struct lks_str uri)
 
 static void add_target(struct lks_redfish_update *u, const struct lks_redfish_entry *e)
 {
-    if (is_known(u, e->item.uri))
+    if (is_known(u, e))
         return;
     if (u->target_count == LKS_COUNT(u->targets)) {
         u->listed_over = true;

@@ -357,7 +357,7 @@ bool lks_bundle_fits(const struct lks_bundle_artifact *artifact, struct lks_str 
 bool lks_bundle_follows(const struct lks_facts *facts, const struct lks_bundle_artifact *artifact,
                         struct lks_str version)
 {
-    if (artifact->from == NULL)
+    if (artifact->from == NULL || lks_str_eq(artifact->version, version))
         return true;
     enum lks_version_scheme scheme = scheme_of(facts, artifact->component);
     for (const struct lks_doc *item = artifact->from->first; item != NULL; item = item->next) {

@@ -94,7 +94,8 @@ enum lks_code lks_bundle_choose(const struct lks_bundle *bundle, struct lks_str 
 bool lks_bundle_fits(const struct lks_bundle_artifact *artifact, struct lks_str hardware_class,
                      struct lks_str hardware_revision);
 
-/* Whether it may follow `version`: true where it does not say. */
+/* Whether it may follow `version`: true where it does not say, and where it is that one already, as
+ * some of several devices may be when an update of all is begun again. */
 bool lks_bundle_follows(const struct lks_facts *facts, const struct lks_bundle_artifact *artifact,
                         struct lks_str version);
 

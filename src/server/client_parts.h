@@ -16,7 +16,7 @@ struct lks_client_job {
     struct lks_dialog *dialog; /* NULL: over, or not begun */
     struct lks_call *call;     /* to be asked, or asked again; NULL: it is under way, or none is */
     lks_ms again;              /* mono: when */
-    unsigned tries; /* in vain, one after the other */
+    unsigned tries;            /* in vain, one after the other */
     /* Reading. */
     struct lks_bmc_inventory inventory;
     bool leased;

@@ -356,8 +356,10 @@ static void keep_failure(struct lks_desk *desk, struct lks_str name, struct lks_
         return;
     if (e->failure == NULL)
         e->failure = lks_arena_alloc(&desk->sweeps.arena, FAILURE_SIZE);
-    if (e->failure != NULL)
+    if (e->failure != NULL) {
         snprintf(e->failure, FAILURE_SIZE, "%" LKS_STR_FMT, LKS_STR_ARG(why));
+        lks_str_make_printable(e->failure);
+    }
     e->failed = lks_engine_now(desk->engine, desk->now).wall;
 }
 
