@@ -343,7 +343,7 @@ static void step(struct world *w, struct node *n)
 static void apply_fleet(struct world *w)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_manifest *manifest = calloc(1, sizeof(*manifest));
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
     struct lks_store_blob blob = {0};
     struct lks_err err = {0};
     lks_buf_init(&text, (size_t)1 << 20);
@@ -353,9 +353,8 @@ static void apply_fleet(struct world *w)
                  "nodes:\n  - {hosts: 'n[1-%zu]', pool: lab, class: hgx-h200-8, "
                  "bmc: {url: 'https://{host}.example', credentials: 'file:/x'}}\n",
                  lks_test_node_stack, w->count);
-    LKS_ASSERT(manifest != NULL);
     enum lks_code code =
-        lks_manifest_parse("sim", lks_buf_view(&text), lks_test_facts(), NULL, manifest, &err);
+        lks_manifest_parse("sim", lks_buf_view(&text), lks_test_facts(), NULL, &manifest, &err);
     require(w, code == LKS_OK, err.msg);
     blob.bytes = lks_buf_view(&text);
     LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
@@ -363,8 +362,8 @@ static void apply_fleet(struct world *w)
                      &(struct lks_event){.kind = LKS_EVENT_FLEET,
                                          .by = LKS_STR("somebody"),
                                          .reason = LKS_STR("the first"),
-                                         .fleet = {.manifest = manifest,
-                                                   .give = manifest,
+                                         .fleet = {.manifest = &manifest,
+                                                   .give = &manifest,
                                                    .digest = lks_str_from(blob.digest),
                                                    .accept = true}},
                      &blob);
@@ -423,7 +422,16 @@ static void ask_for(struct world *w, struct node *n)
                                             .text = LKS_STR("a change")}};
     require(w, turn(w, &event, NULL), "a node that changes");
     n->flash = lks_engine_state(w->engine)->next_flash;
+    struct lks_bundle_artifact artifact = {.name = LKS_STR("image.fwpkg"),
+                                           .digest = lks_str_from(n->digest),
+                                           .size = n->bmcs.image.len,
+                                           .component = lks_str_from(classes[n->personality]),
+                                           .version = LKS_STR(NEW),
+                                           .kind = LKS_BUNDLE_FIRMWARE};
+    const struct lks_bundle said = {
+        .name = LKS_STR("firmware"), .version = LKS_STR(NEW), .artifacts = &artifact, .count = 1};
     event = (struct lks_event){.kind = LKS_EVENT_FLASH,
+                               .said = &said,
                                .by = LKS_STR("somebody"),
                                .reason = LKS_STR("a newer version"),
                                .name = lks_str_from(n->name),

@@ -1,5 +1,7 @@
 /* bundle and trust as a user has them: on this machine alone, and against the real daemon. */
 #include "base/file.h"
+#include "cli/bundledir.h"
+#include "cli/path.h"
 #include "tests/controller.h"
 #include "tests/packages.h"
 #include "tests/run_cli.h"
@@ -365,6 +367,31 @@ static void test_local(void)
     CHECK_HAS(lks_buf_view(&history), "\"reason\":\"lost\"");
 }
 
+/* What depends on where one stands is no state folder. */
+static void test_state_folder(void)
+{
+    static const struct {
+        const char *state_home, *home;
+        enum lks_code code;
+        const char *is;
+    } folders[] = {
+        {NULL, "/home/u", LKS_OK, "/home/u/.local/state/lockstep/trust"},
+        {"/state", "relative", LKS_OK, "/state/lockstep/trust"},
+        {"relative", "/home/u", LKS_OK, "/home/u/.local/state/lockstep/trust"},
+        {NULL, "relative", LKS_E_USAGE, ""},
+        {NULL, "", LKS_E_USAGE, ""},
+        {NULL, NULL, LKS_E_USAGE, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(folders); i++) {
+        const struct lks_cli cli = {.state_home = folders[i].state_home, .home = folders[i].home};
+        struct lks_err err = {0};
+        char path[PATH_MAX] = "";
+        lks_test_case("%zu", i);
+        CHECK_CODE(lks_path_state(&cli, "trust", path, &err), folders[i].code);
+        CHECK_STR(lks_str_from(path), folders[i].is);
+    }
+}
+
 /* Whom one trusts is nobody else's to say. */
 static void test_others_may_write(void)
 {
@@ -372,10 +399,27 @@ static void test_others_may_write(void)
     static const struct row refused[] = {
         {"a folder that others can write", ARGS("bundle", "verify", "DIR/ours", HERE), 1, "",
          "others can write there"},
+        {"in a folder that others can write", ARGS("bundle", "verify", "DIR/ours", HERE), 1, "",
+         "/state: others can write there"},
+        {"a key that others can read",
+         ARGS("bundle", "build", "DIR/plain", "--output", "DIR/open", "--sign", "DIR/site.pem"), 5,
+         "", "site.pem: others may read this key (mode 644)"},
     };
     CHECK(chmod(filled("DIR/state/trust", path), 0777) == 0);
     check_rows(refused, 1);
     CHECK(chmod(filled("DIR/state/trust", path), 0700) == 0);
+    CHECK(chmod(filled("DIR/state", path), 0777) == 0);
+    check_rows(refused + 1, 1);
+    CHECK(chmod(filled("DIR/state", path), 01777) == 0);
+    lks_test_case("in a folder where nobody can move what is ours");
+    struct lks_run run = run_words(refused[0].args, NULL);
+    CHECK(lks_str_find(run.err, LKS_STR("others can write")) < 0);
+    lks_run_fini(&run);
+    CHECK(chmod(filled("DIR/state", path), 0700) == 0);
+    CHECK(chmod(filled("DIR/site.pem", path), 0644) == 0);
+    check_rows(refused + 2, 1);
+    CHECK(chmod(filled("DIR/site.pem", path), 0600) == 0);
+    CHECK(access(filled("DIR/open", path), F_OK) != 0);
 }
 
 /* At lockstepd ------------------------------------------------------------------------------ */
@@ -455,6 +499,21 @@ static void check_member(const char *command, struct lks_run *run)
     lks_run_fini(run);
 }
 
+#define UNHEARD "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+/* Where lockstepd is configured, what is revoked there is good nowhere. */
+static void check_revoked(const char *digest)
+{
+    char server[WORD_MAX];
+    struct lks_cli cli = {.server = filled("SERVER", server)};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, &err), LKS_E_REFUSED);
+    CHECK_STR(lks_str_from(err.msg), "DIR: the bundle is revoked at lockstepd: it bricks");
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", UNHEARD, &err), LKS_OK);
+    cli.server = "unix:/nonexistent/lockstepd.sock";
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, &err), LKS_E_UNAVAILABLE);
+}
+
 static void test_json(void)
 {
     for (size_t i = 0; i < LKS_COUNT(json); i++) {
@@ -477,6 +536,7 @@ static void test_json(void)
             "--json");
         CHECK_INT(run.exit, 0);
         check_member("bundle revoke", &run);
+        check_revoked(digest);
     }
     lks_run_fini(&listed);
     lks_test_case("every command has a row");
@@ -510,6 +570,7 @@ static const struct lks_test tests[] = {
     {"the private half is not shown", test_secret},
     {"on this machine", test_local},
     {"others may write", test_others_may_write},
+    {"the state folder", test_state_folder},
     {"at lockstepd", test_remote},
     {"JSON", test_json},
     {NULL, NULL},

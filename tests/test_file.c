@@ -160,6 +160,29 @@ static void test_new(void)
     folder_fini(&f);
 }
 
+/* What is there and is no file stays what it is, also behind a link; a link to a file does not. */
+static void test_replace_others(void)
+{
+    struct folder f;
+    struct stat st;
+    struct lks_err err = {0};
+    char pipe[128], link[128];
+    folder_init(&f);
+    path_in(&f, "pipe", pipe);
+    path_in(&f, "link", link);
+    CHECK(mkfifo(pipe, 0600) == 0 && symlink("pipe", link) == 0);
+    CHECK_CODE(lks_file_replace(pipe, LKS_STR("x"), &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "is there and is not a plain file");
+    CHECK_CODE(lks_file_replace(link, LKS_STR("x"), &err), LKS_E_INVALID);
+    CHECK(lstat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
+    CHECK(unlink(link) == 0 && symlink("full", link) == 0);
+    CHECK_CODE(lks_file_replace(link, LKS_STR("x"), &err), LKS_OK);
+    CHECK(lstat(link, &st) == 0 && S_ISREG(st.st_mode));
+    unlink(link);
+    unlink(pipe);
+    folder_fini(&f);
+}
+
 /* "-" reads what is piped in. */
 static void test_standard_input(void)
 {
@@ -190,6 +213,7 @@ int main(void)
         {"file: content", test_content},
         {"file: closed again", test_closed},
         {"file: new", test_new},
+        {"file: in the place of what is no file", test_replace_others},
         {"file: standard input", test_standard_input},
         {0},
     });

@@ -244,6 +244,10 @@ static void images_are_not_written_over(void)
     CHECK_INT(run.exit, 3);
     CHECK_HAS(run.err, "components[2].file: the package would be written over this image");
     lks_run_fini(&run);
+    run = lks_run((const char *[])ARGS("pldm", "build", recipe, "--output", recipe));
+    CHECK_INT(run.exit, 3);
+    CHECK_HAS(run.err, "recipe.yaml: the package would be written over its own source");
+    lks_run_fini(&run);
     run = lks_run((const char *[])ARGS("pldm", "build", recipe));
     CHECK_INT(run.exit, 2);
     CHECK_HAS(run.err, "pldm build: --output has to name the file to write");

@@ -134,6 +134,15 @@ enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes, 
                                                        : err->code;
 }
 
+/* Devices, pipes and sockets are not ours to replace, nor is a link to one. What is not there is.
+ */
+static bool may_replace(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+           (S_ISLNK(st.st_mode) && (stat(path, &st) != 0 || S_ISREG(st.st_mode)));
+}
+
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lks_err *err)
 {
     enum { OWNER_ALONE = 0600 };
@@ -141,6 +150,9 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lk
     int len = snprintf(temporary, sizeof(temporary), "%s.new", path);
     if (len < 0 || (size_t)len >= sizeof(temporary))
         return lks_fail(err, LKS_E_INVALID, "%.*s...: too long for a path", PATH_SHOWN_MAX, path);
+    if (!may_replace(path))
+        return lks_fail(err, LKS_E_INVALID, "%.*s: is there and is not a plain file",
+                        PATH_SHOWN_MAX, path);
     (void)unlink(temporary); /* of a writer that was killed */
     enum lks_code code = write_new(temporary, OWNER_ALONE, bytes, err);
     if (code == LKS_OK && rename(temporary, path) != 0)

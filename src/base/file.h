@@ -23,6 +23,7 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
 
 /* Make `path` a file with exactly `bytes` in it, for its owner alone (mode 0600). Whenever the
  * power goes, what is found later is the old content or the new; when this returns it is the new.
+ * INVALID, and nothing is changed, where a device, a pipe or a socket is there.
  */
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;

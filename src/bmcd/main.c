@@ -167,6 +167,18 @@ static enum lks_code check_user(const char *user, struct lks_err *err)
     return LKS_OK;
 }
 
+static enum lks_code check_versions(const char *versions, struct lks_err *err)
+{
+    struct lks_str rest = lks_str_from(versions != NULL ? versions : ""), item, class, version;
+    for (bool more = rest.len > 0; more;) {
+        more = lks_str_cut(rest, ',', &item, &rest);
+        if (!lks_str_cut(item, '=', &class, &version) || class.len == 0 || version.len == 0)
+            return lks_fail(err, LKS_E_USAGE, "--versions: '%" LKS_STR_FMT "' is not CLASS=VERSION",
+                            LKS_STR_ARG(item));
+    }
+    return LKS_OK;
+}
+
 static enum lks_code read_options(const struct lks_args *args, struct lks_serve_options *o,
                                   struct lks_err *err)
 {
@@ -186,7 +198,7 @@ static enum lks_code read_options(const struct lks_args *args, struct lks_serve_
                         "--dir has to say where ca.pem and login are written; see --help");
     if (read_number(args, "--seed", UINT64_MAX, 1, &o->seed, err) != LKS_OK ||
         read_number(args, "--speed", SPEED_MAX, 1, &o->speed, err) != LKS_OK ||
-        check_user(o->user, err) != LKS_OK)
+        check_user(o->user, err) != LKS_OK || check_versions(o->versions, err) != LKS_OK)
         return err->code;
     if (lks_faults_parse(lks_args_str(args, "--faults"), &o->faults, err) != LKS_OK)
         return lks_wrap(err, "--faults");

@@ -17,7 +17,7 @@ enum lks_code lks_recorded_check(const char *dir, struct lks_err *err)
     int len = snprintf(path, sizeof(path), "%s" ROOT "/index.json", dir);
     if (len < 0 || (size_t)len >= sizeof(path) || access(path, R_OK) != 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "--tree: %s: no recorded tree, for it has no" ROOT "/index.json", dir);
+                        "--tree: %s: no recorded tree, for it has no " ROOT "/index.json", dir);
     return LKS_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/bundledir.h"
 
 #include "base/file.h"
+#include "cli/remote.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -90,6 +91,26 @@ enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, co
     return LKS_OK;
 }
 
+/* The options are of other commands: where lockstepd is says the environment. */
+enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const char *digest,
+                                    struct lks_err *err)
+{
+    static const struct lks_args none;
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/bundles");
+    lks_remote_path_add(&q.path, lks_str_from(digest));
+    enum lks_code code = lks_question_ask(cli, &none, &q, &answer, err);
+    if (code == LKS_E_NOT_FOUND) /* nobody brought it there */
+        return LKS_OK;
+    if (code != LKS_OK)
+        return lks_wrap(err, "lockstepd does not say whether the bundle is revoked");
+    if (lks_doc_member(answer.doc, "revoked") == NULL)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_REFUSED, "%s: the bundle is revoked at lockstepd: %" LKS_STR_FMT,
+                    path, LKS_STR_ARG(lks_doc_text(answer.doc, "revoked_reason")));
+}
+
 /* Files ------------------------------------------------------------------------------------- */
 
 static enum lks_code read_all(int fd, const char *path, int to, const char *to_path, char *piece,
@@ -174,6 +195,8 @@ enum lks_code lks_bundledir_file(const struct lks_bundledir *b,
     if (lks_path_join(path, b->path, name, err) != LKS_OK)
         return err->code;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0 && errno == ELOOP)
+        return lks_fail(err, LKS_E_REFUSED, "%s: is a link, and a bundle holds plain files", path);
     if (file < 0)
         return lks_file_fail(err, path);
     if (check_file(file, path, artifact, err) != LKS_OK) {

@@ -153,6 +153,18 @@ enum lks_code lks_bmc_at_write(const struct lks_bmc_at *at, const char *folder, 
 
 /* Who --------------------------------------------------------------------------------------- */
 
+/* Whoever could have written it would be the one to say whom we talk to. */
+static enum lks_code read_kept(const struct lks_bmc_at *at, struct lks_docs *docs,
+                               struct lks_err *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (lks_path_join(folder, at->state, "endpoints", err) != LKS_OK ||
+        lks_bmc_at_path(at, "endpoints", "json", path, err) != LKS_OK ||
+        lks_path_ours(path, err) != LKS_OK || lks_path_ours(folder, err) != LKS_OK)
+        return err->code;
+    return lks_bmc_at_read(at, "endpoints", "json", docs, err);
+}
+
 /* What 'bmc trust' kept, unless an option says it. */
 static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args *args,
                                 struct lks_bmc_at *at, struct lks_err *err)
@@ -167,7 +179,7 @@ static enum lks_code find_trust(const struct lks_cli *cli, const struct lks_args
         return LKS_OK;
     if (lks_bmc_at_state(cli, args, at, err) != LKS_OK)
         return err->code;
-    enum lks_code code = lks_bmc_at_read(at, "endpoints", "json", &docs, err);
+    enum lks_code code = read_kept(at, &docs, err);
     if (code == LKS_E_NOT_FOUND)
         return lks_fail(err, LKS_E_DENIED,
                         "%s: nothing says how to know it; 'lockstep bmc trust %s' shows its "

@@ -1,6 +1,7 @@
 /* What lockstepd has to say about an update by the command line: see cmd_bmc_update.h. */
 #include "cli/cmd_bmc_update.h"
 
+#include "cli/bundledir.h"
 #include "cli/remote.h"
 
 #include <errno.h>
@@ -96,23 +97,8 @@ enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args 
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
                                      const struct lks_bmc_update *u, struct lks_err *err)
 {
-    static const struct lks_args none;
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     if (u->bundle[0] == '\0' || !has_server(cli))
         return LKS_OK;
-    lks_question_init(&q, "GET", "/v1/bundles");
-    lks_remote_path_add(&q.path, lks_str_from(u->bundle));
-    enum lks_code code = lks_question_ask(cli, &none, &q, &answer, err);
-    if (code == LKS_E_NOT_FOUND) /* nobody brought it there */
-        return LKS_OK;
-    if (code != LKS_OK && lks_args_has(args, "--unmanaged"))
-        return LKS_OK;
-    if (code != LKS_OK)
-        return lks_wrap(err, "lockstepd does not say whether the bundle is revoked");
-    struct lks_str why = lks_doc_text(answer.doc, "revoked_reason");
-    if (lks_doc_member(answer.doc, "revoked") == NULL)
-        return LKS_OK;
-    return lks_fail(err, LKS_E_REFUSED, "%s: the bundle is revoked at lockstepd: %" LKS_STR_FMT,
-                    u->folder, LKS_STR_ARG(why));
+    enum lks_code code = lks_bundledir_revoked(cli, u->folder, u->bundle, err);
+    return code == LKS_E_REFUSED || !lks_args_has(args, "--unmanaged") ? code : LKS_OK;
 }

@@ -532,6 +532,19 @@ static void show(struct run *r)
     lks_progress_at(&r->bar, at < WHOLE ? at : WHOLE - 1, monotonic());
 }
 
+/* To begin anew could be to send it twice. */
+static enum lks_code fail_checkpoint(const struct lks_bmc_update *u, struct lks_err *err)
+{
+    struct lks_err why = *err;
+    char path[PATH_MAX];
+    if (lks_bmc_at_path(u->at, FOLDER, "json", path, err) != LKS_OK)
+        return err->code;
+    return lks_fail(err, why.code,
+                    "%s: the checkpoint of the update that did not end cannot be used (%s): a "
+                    "person has to look at the device, and then remove this file",
+                    path, why.msg);
+}
+
 static enum lks_code begin(struct run *r, struct lks_err *err)
 {
     struct lks_bmc_update *u = r->u;
@@ -544,7 +557,7 @@ static enum lks_code begin(struct run *r, struct lks_err *err)
     if (driver->update_begin(value, u->facts, &u->at->secret, &u->intent, err) != LKS_OK)
         return err->code;
     if (u->saved.len > 0 && driver->update->load(value, u->saved, err) != LKS_OK)
-        return lks_wrap(err, "the checkpoint of the update that did not end");
+        return fail_checkpoint(u, err);
     lks_talks_start(r->talks, r->dialog, u->saved.len > 0);
     return LKS_OK;
 }
@@ -577,7 +590,8 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
         sigaction(stops[i], &before[i], NULL);
     if (code == LKS_OK && r->failed.code != LKS_OK) {
         *err = r->failed;
-        return lks_wrap(err, "stopped, as what has to be remembered could not be written");
+        return lks_wrap(err, "stopped, as what has to be remembered could not be written; what was "
+                             "begun goes on there, and the same command follows it");
     }
     if (code == LKS_OK && r->missing.code != LKS_OK)
         r->result->why = r->missing;

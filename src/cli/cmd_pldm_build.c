@@ -47,10 +47,20 @@ static void making_fini(struct making *m)
 
 /* The recipe --------------------------------------------------------------------------------- */
 
+/* Would the package be written over a file that it is made of? */
+static bool is_output(const struct making *m, const struct stat *st)
+{
+    return m->replaces && st->st_dev == m->old.st_dev && st->st_ino == m->old.st_ino;
+}
+
 static enum lks_code read_recipe(struct making *m, const char *path, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     const char *slash = strrchr(path, '/');
+    struct stat st;
+    if (stat(path, &st) == 0 && is_output(m, &st))
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.200s: the package would be written over its own source", path);
     lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     int len = snprintf(m->dir, sizeof(m->dir), "%.*s", slash != NULL ? (int)(slash - path) : 1,
                        slash != NULL ? path : ".");
@@ -84,7 +94,7 @@ static enum lks_code size_image(struct making *m, const struct lks_pldm_wanted *
     if (st.st_size == 0 || st.st_size > UINT32_MAX)
         return lks_doc_fail(&m->docs, w->at, err, "%.200s: has %lld bytes; an image has 1 to %u",
                             path, (long long)st.st_size, UINT32_MAX);
-    if (m->replaces && st.st_dev == m->old.st_dev && st.st_ino == m->old.st_ino)
+    if (is_output(m, &st))
         return lks_doc_fail(&m->docs, w->at, err, "the package would be written over this image");
     m->recipe.package.components[w->component].size = (uint32_t)st.st_size;
     return LKS_OK;

@@ -68,7 +68,7 @@ static enum lks_code add_remote(struct lks_cli *cli, const struct lks_args *args
     lks_json_end(&q.w, '}');
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: pinned at lockstepd\nfingerprint %s",
+    return lks_listing_done(cli, args, &answer, err, "%s: pinned at lockstepd, fingerprint %s",
                             args->positional[0], pin->fingerprint);
 }
 

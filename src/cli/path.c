@@ -46,6 +46,38 @@ enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char o
     return lks_path_join(out, ours, name, err);
 }
 
+static enum lks_code fail_others(const char *path, struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: others can write there, so it says nothing about whom you trust; make it "
+                    "yours alone (chmod go-w)",
+                    path);
+}
+
+/* In a folder with the sticky bit everyone can write, and nobody can move what is another's. */
+static bool is_open(const struct stat *st)
+{
+    return (st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0;
+}
+
+enum lks_code lks_path_ours(const char *path, struct lks_err *err)
+{
+    char above[PATH_MAX];
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return lks_file_fail(err, path);
+    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return fail_others(path, err);
+    if (lks_path_absolute(above, path, err) != LKS_OK)
+        return err->code;
+    for (char *slash; (slash = strrchr(above, '/')) != NULL && slash != above;) {
+        *slash = '\0';
+        if (stat(above, &st) == 0 && is_open(&st))
+            return fail_others(above, err);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_path_make(const char *path, struct lks_err *err)
 {
     char part[PATH_MAX];

@@ -19,6 +19,10 @@ enum lks_code lks_path_absolute(char out[PATH_MAX], const char *path,
 enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* REFUSED where others can write what is at `path`, or put something else in its place: then it is
+ * no choice of the user's. */
+enum lks_code lks_path_ours(const char *path, struct lks_err *err) LKS_MUST_CHECK;
+
 /* Make a folder and those above it that are missing, for the user alone (mode 0700). */
 enum lks_code lks_path_make(const char *path, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -515,7 +515,9 @@ const struct lks_command lks_commands[] = {
      lks_cmd_bundle_inspect},
     {"bundle verify", "DIR", 1, 1, bundle_look_options, "Check a bundle's signature and files",
      "Against the keys that are pinned on this machine, or one that is given. Exit status 1 where "
-     "anything is not good: no signature, one by a key that is not pinned, another file.",
+     "anything is not good: no signature, one by a key that is not pinned, another file, or "
+     "revoked "
+     "at the lockstepd of $LOCKSTEP_SERVER.",
      BUNDLE_JSON, lks_cmd_bundle_verify},
     {"bundle push", "DIR", 1, 1, remote_options, "Bring a bundle to lockstepd",
      "Its files go into the depot by digest; an upload that broke off goes on where it was. "
@@ -737,7 +739,9 @@ const struct lks_command lks_commands[] = {
      "goes on with it, and looks for what it began before it sends anything. An endpoint that "
      "lockstepd manages ($LOCKSTEP_SERVER, or the one of this machine) is refused outside of a "
      "change. Exit status 0: done, staged, or nothing to do; 1: refused, failed, or unknown, which "
-     "a person has to look at; 4: it cannot be reached.",
+     "a person has to look at; 4: it cannot be reached; 5: it does not let us in. With 4 and 5 "
+     "what "
+     "was begun stays open.",
      "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
      "resumed}",
      lks_cmd_bmc_update},

@@ -27,20 +27,6 @@ enum lks_code lks_trustdir_path(const struct lks_cli *cli, const char *state, ch
 
 /* Reading ----------------------------------------------------------------------------------- */
 
-/* What others can write is no choice of ours. */
-static enum lks_code check_ours(const char *path, struct lks_err *err)
-{
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return lks_file_fail(err, path);
-    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return lks_fail(err, LKS_E_REFUSED,
-                        "%s: others can write there, so it says nothing about whom you trust; "
-                        "make it yours alone (chmod go-w)",
-                        path);
-    return LKS_OK;
-}
-
 /* The name of the key in a file called so; false: it is no such file. */
 static bool key_name(const char *file, struct lks_str *out)
 {
@@ -66,7 +52,7 @@ static enum lks_code read_key(const char *dir, const char *file, struct lks_trus
     struct lks_str name = {0};
     (void)key_name(file, &name);
     lks_buf_init(&text, LKS_PIN_TEXT_MAX);
-    if (lks_path_join(path, dir, file, err) != LKS_OK || check_ours(path, err) != LKS_OK ||
+    if (lks_path_join(path, dir, file, err) != LKS_OK || lks_path_ours(path, err) != LKS_OK ||
         lks_file_read_plain(path, &text, err) != LKS_OK)
         return err->code;
     if (lks_pin_parse(lks_buf_view(&text), &out->pin, err) != LKS_OK)
@@ -94,7 +80,7 @@ enum lks_code lks_trustdir_read(const char *dir, struct lks_trusted **out, size_
     }
     if (found < 0)
         return lks_file_fail(err, dir);
-    enum lks_code code = check_ours(dir, err);
+    enum lks_code code = lks_path_ours(dir, err);
     if (code == LKS_OK && found > LKS_TRUSTDIR_KEYS_MAX)
         code = lks_fail(err, LKS_E_LIMIT, "%s: more than %d keys", dir, LKS_TRUSTDIR_KEYS_MAX);
     struct lks_trusted *keys = calloc((size_t)found + 1, sizeof(*keys));

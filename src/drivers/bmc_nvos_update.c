@@ -651,8 +651,8 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         end(u, LKS_BMC_UNKNOWN, "not finished by its deadline, and the tray does not answer");
     else
         hear_step(u, now, answer);
-    if (u->r.head.ended && u->r.head.err.code != LKS_OK &&
-        u->r.head.err.code != LKS_E_DENIED && may_have_changed(u)) {
+    if (u->r.head.ended && u->r.head.err.code != LKS_OK && u->r.head.err.code != LKS_E_DENIED &&
+        may_have_changed(u)) {
         struct lks_err err = u->r.head.err;
         u->r.head.err = (struct lks_err){0};
         end(u, LKS_BMC_UNKNOWN, "%s", err.msg);

@@ -113,8 +113,20 @@ static bool is_known(const struct lks_redfish_update *u, const struct lks_redfis
     return false;
 }
 
+/* Listed twice, it is one all the same. */
+static bool is_target(const struct lks_redfish_update *u, struct lks_str uri)
+{
+    for (size_t i = 0; i < u->target_count && uri.len > 0; i++) {
+        if (lks_str_is(uri, u->targets[i].uri))
+            return true;
+    }
+    return false;
+}
+
 static void add_target(struct lks_redfish_update *u, const struct lks_redfish_entry *e)
 {
+    if (is_target(u, e->item.uri))
+        return;
     if (is_known(u, e))
         return;
     if (u->target_count == LKS_COUNT(u->targets)) {

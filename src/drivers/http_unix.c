@@ -24,8 +24,8 @@ enum lks_code lks_listen_fail(const char *address, const char *what, struct lks_
                                                            : LKS_E_IO;
     if (errno == EADDRINUSE)
         return lks_fail(err, code,
-                        "%s: another program has this address, perhaps another lockstepd; end that "
-                        "one, or choose another address",
+                        "%s: another program has this address, perhaps one started before; end "
+                        "that one, or choose another address",
                         address);
     return lks_fail(err, code, "%s: %s: %s", address, what, strerror(errno));
 }
