@@ -152,6 +152,10 @@ static const struct {
 } refused[] = {
     {"nothing", "", NO_KEY},
     {"another word", "rsa:AAAA", NO_KEY},
+    {"a point that anybody can sign for", "ed25519:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+     "public key: it is no real one, anybody can sign for it"},
+    {"another one, with its sign", "ed25519:xxdqcD1N2E+6PAt2DRBnDyogU/osOczGTsf9d5KsA/o=",
+     "public key: it is no real one, anybody can sign for it"},
     {"no base64", "ed25519:%", NO_KEY},
     {"no key in it", "ed25519:", NO_KEY},
     {"31 bytes", "ed25519:Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZg==",

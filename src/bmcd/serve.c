@@ -56,7 +56,7 @@ static enum lks_code read_password(struct serve *s, struct lks_err *err)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_str line, rest;
     lks_buf_init(&text, FILE_MAX);
-    if (lks_file_read(s->o->password_file, &text, err) != LKS_OK)
+    if (lks_file_read_plain(s->o->password_file, &text, err) != LKS_OK)
         return lks_wrap(err, "--password-file");
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
     line = lks_str_trim(line);

@@ -217,7 +217,8 @@ enum lks_code lks_trustdir_key(const char *text_or_file, struct lks_pin *out, st
             return lks_pin_parse(given, out, err);
     }
     lks_buf_init(&text, LKS_PIN_TEXT_MAX);
-    if (lks_file_read(text_or_file, &text, err) != LKS_OK)
+    bool piped = strcmp(text_or_file, "-") == 0;
+    if ((piped ? lks_file_read : lks_file_read_plain)(text_or_file, &text, err) != LKS_OK)
         return err->code;
     if (lks_pin_parse(lks_buf_view(&text), out, err) != LKS_OK)
         return lks_wrap(err, "%s", text_or_file);

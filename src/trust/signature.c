@@ -131,13 +131,45 @@ static struct lks_str stripped(struct lks_str s)
     return s;
 }
 
+/* Points of small order: for a "key" that is one of them anybody can sign. The sign is left out. */
+static const char *const weak[] = {
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+};
+
+static bool is_weak(const struct lks_pin *pin)
+{
+    uint8_t key[LKS_KEY_BYTES], known[LKS_KEY_BYTES];
+    if (pin->kind != LKS_PIN_ED25519 || pin->len < sizeof(key))
+        return false;
+    memcpy(key, pin->bytes + pin->len - sizeof(key), sizeof(key));
+    key[sizeof(key) - 1] &= 0x7f;
+    for (size_t i = 0; i < LKS_COUNT(weak); i++) {
+        if (lks_hex_read(lks_str_from(weak[i]), known, sizeof(known)) &&
+            memcmp(key, known, sizeof(key)) == 0)
+            return true;
+    }
+    return false;
+}
+
 enum lks_code lks_pin_parse(struct lks_str text, struct lks_pin *out, struct lks_err *err)
 {
+    struct lks_pin pin = {0};
     if (text.len > LKS_PIN_TEXT_MAX)
         return lks_fail(err, LKS_E_LIMIT, "public key: at most %zu bytes", LKS_PIN_TEXT_MAX);
-    if (lks_str_find(text, LKS_STR("-----BEGIN ")) >= 0)
-        return parse_pem(text, out, err);
-    return parse_line(stripped(text), out, err);
+    bool pem = lks_str_find(text, LKS_STR("-----BEGIN ")) >= 0;
+    if ((pem ? parse_pem(text, &pin, err) : parse_line(stripped(text), &pin, err)) != LKS_OK)
+        return err->code;
+    if (is_weak(&pin))
+        return lks_fail(err, LKS_E_INVALID,
+                        "public key: it is no real one, anybody can sign for it");
+    *out = pin;
+    return LKS_OK;
 }
 
 void lks_pin_text(const struct lks_pin *pin, char out[LKS_PIN_LINE_SIZE])
