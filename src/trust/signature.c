@@ -374,7 +374,7 @@ enum lks_code lks_signature_by(struct lks_str key_pem, struct lks_str message, b
 {
     LKS_CLEANUP(lks_pkey_end) EVP_PKEY *pkey = private_key(key_pem, err);
     LKS_CLEANUP(lks_md_end) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    struct lks_pin pin;
+    struct lks_pin pin = {0};
     if (pkey == NULL || pin_from(pkey, &pin, err) != LKS_OK)
         return err->code;
     struct lks_signature s = {.said = true, .kind = pin.kind, .site = site, .len = sizeof(s.bytes)};

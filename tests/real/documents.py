@@ -19,6 +19,7 @@ SCHEMAS = {
     "Stack": "docs/schema/stack.json",
     "HardwareClass": "docs/schema/hardware-class.json",
     "Fleet": "docs/schema/fleet.json",
+    "Bundle": "docs/schema/bundle.json",
 }
 passed = failed = 0
 
