@@ -419,7 +419,8 @@ static void fill(struct lks_buf *bytes)
 static void wait_part(const char *digest)
 {
     for (int waited = 0; waited < PATIENCE_MS; waited += TICK_MS) {
-        if (size_at("parts", digest + strlen("sha256:")) > 0)
+        if (size_at("parts", digest + strlen("sha256:")) >=
+            4 * MIB) /* the whole of the first piece */
             break;
         ctl_rest(TICK_MS);
     }
