@@ -63,8 +63,7 @@ fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 	@$(call ninja,$(FUZZ))
 	@tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 
-soak: build $(SANITIZE)/build.ninja ## long stories, tests over and over, fuzzing for SOAK_SECONDS (900) each
-	@meson test -C $(BUILD) --benchmark --print-errorlogs
+soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECONDS (900) each
 	@$(call ninja,$(SANITIZE))
 	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)

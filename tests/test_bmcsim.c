@@ -460,6 +460,27 @@ static void test_sessions(void)
     CHECK_INT(login(&s), 201);
 }
 
+/* Sessions of fast devices are shorter, and not too short for those who ask them. */
+static void test_fast_sessions(void)
+{
+    static const struct {
+        uint64_t speed;
+        unsigned seconds;
+    } rows[] = {{1, 1800}, {50, 36}, {1000, 30}, {0, 30}};
+    for (size_t r = 0; r < LKS_COUNT(rows); r++) {
+        LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
+        lks_test_case("speed %u", (unsigned)rows[r].speed);
+        lks_asksim_open(&s, LKS_BMCSIM_DELL, rows[r].speed);
+        s.anonymous = true;
+        for (int i = 0; i < 8; i++)
+            CHECK_INT(login(&s), 201);
+        lks_asksim_wait(&s, rows[r].seconds - 1);
+        CHECK_INT(login(&s), 503);
+        lks_asksim_wait(&s, 1);
+        CHECK_INT(login(&s), 201);
+    }
+}
+
 static void test_expiry_by_fault(void)
 {
     LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
@@ -524,6 +545,7 @@ int main(void)
         {"table", test_table},
         {"head and tags", test_head_and_tags},
         {"sessions", test_sessions},
+        {"sessions of fast devices", test_fast_sessions},
         {"expiry by fault", test_expiry_by_fault},
         {"idle", test_idle},
         {"memory", test_memory},

@@ -79,6 +79,8 @@ struct way {
         "POST", "/push", 0, 202, "location: /mon/9\n", ""                                          \
     }
 
+#define FULL "{\"error\":{\"message\":\"all sessions are taken\"}}"
+
 #define RESET_TASK(of, how)                                                                        \
     TASK("Completed", "OK",                                                                        \
          ",\"Messages\":[{\"MessageId\":\"Base.1.18.ResetRequired\",\"MessageArgs\":[\"" of        \
@@ -559,6 +561,26 @@ static const struct way ways[] = {
                {"POST", "/push", 0, 202, "", TASK("New", "OK", "")},
                {"GET", "/t/l/9", 0, 401, "", ""},
                STAYS_OLD}},
+    {.name = "no room for a session for a while, before anything was sent",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = {{"POST", "/s", 60, 503, "", FULL},
+               BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               {"POST", "/push", 0, 204, "", ""},
+               THEN_NEW}},
+    {.name = "no room for a session, ever",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "the deadline came before anything was sent; status 503: all sessions are taken",
+     .asked = "",
+     .pages = {{"POST", "/s", 0, 503, "", FULL}, BEFORE(ROOT, PUSH)}},
+    {.name = "no answer to a log-in, ever",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "no good answer in 6 tries",
+     .asked = "",
+     .pages = {{"POST", "/s", 0, 0, "", ""}, BEFORE(ROOT, PUSH)}},
     {.name = "the task is not for us any more",
      .outcome = LKS_BMC_OPEN,
      .says = "does not show its task /t/l/9",

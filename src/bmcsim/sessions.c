@@ -5,10 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The least where devices are fast: those who ask them are not, and rest between requests. */
+#define LEAST (30 * LKS_SECOND)
+
 static lks_ms lasts(const struct lks_bmcsim *b)
 {
     const struct lks_bmcsim_trouble *t = lks_bmcsim_trouble_on(b, LKS_FAULT_SESSION, NULL);
-    return t != NULL ? t->amount : b->kind->session_seconds * LKS_SECOND;
+    if (t != NULL)
+        return t->amount;
+    lks_ms fast = lks_bmcsim_span(b, b->kind->session_seconds);
+    return fast > LEAST ? fast : LEAST;
 }
 
 /* Sessions end when they were not used for a while; with the fault, whether used or not. */

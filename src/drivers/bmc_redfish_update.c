@@ -12,6 +12,7 @@
 #define AGAIN       (2 * LKS_SECOND)
 #define UPLOAD_TIME (3600 * LKS_SECOND)
 #define BUSY_MAX    (60 * LKS_SECOND)
+#define ROOM_AGAIN  (30 * LKS_SECOND) /* between looks at a service that is full */
 
 /* Ending ------------------------------------------------------------------------------------ */
 
@@ -148,33 +149,58 @@ static void hear_busy(struct lks_redfish_update *u, lks_ms now,
     }
 }
 
+static bool is_silent(const struct lks_http_response *answer)
+{
+    return answer == NULL || (answer->status >= 500 && answer->status != 501);
+}
+
+/* No session yet. A service that is full has room again when sessions run out that nobody closed,
+ * ours among them after a crash. With most that takes half an hour, so it is asked until the
+ * deadline. Silence, and a 400, by which some say that they are full, are borne as long only once
+ * something was sent. */
+static void hear_login(struct lks_redfish_update *u, lks_ms now,
+                       const struct lks_http_response *answer)
+{
+    int status = answer != NULL ? answer->status : 0;
+    bool full = status == 429 || status == 503;
+    if (full)
+        lks_conversation_go(&u->r.head, u->r.head.step, now + ROOM_AGAIN);
+    else if (u->sent != LKS_RF_NOTHING && (is_silent(answer) || status == 400))
+        lks_conversation_go(&u->r.head, u->r.head.step, now + LKS_REDFISH_POLL);
+    else
+        lks_redfish_hear_login(&u->r, now, answer);
+}
+
 static void hear_step(struct lks_redfish_update *u, lks_ms now,
                       const struct lks_http_response *answer)
 {
     int status = answer != NULL ? answer->status : 0;
-    bool silent = answer == NULL || (status >= 500 && status != 501);
-    bool crowded = status == 400 || status == 429; /* no room for a session, by several words */
-    if (lks_redfish_wants_login(&u->r) && (silent || crowded) && u->sent != LKS_RF_NOTHING)
-        lks_conversation_go(&u->r.head, u->r.head.step, now + LKS_REDFISH_POLL);
-    else if (lks_redfish_wants_login(&u->r))
-        lks_redfish_hear_login(&u->r, now, answer);
+    if (lks_redfish_wants_login(&u->r))
+        hear_login(u, now, answer);
     else if (status == 429 || status == 503)
         hear_busy(u, now, answer);
     else if (lks_redfish_hear_common(&u->r, now, answer))
         return;
-    else if (silent)
+    else if (is_silent(answer))
         hear_nothing(u, now);
     else
         steps[u->r.head.step].hear(u, now, answer);
 }
 
+/* The deadline came before anything was sent; `answer` says what it was that kept us. */
+static void refuse_late(struct lks_redfish_update *u, lks_ms now,
+                        const struct lks_http_response *answer)
+{
+    char why[LKS_REDFISH_TEXT_SIZE];
+    bool fine = answer != NULL && answer->status < 400;
+    lks_redfish_error(answer, why);
+    lks_redfish_end(u, now, LKS_BMC_REFUSED, "the deadline came before anything was sent%s%s",
+                    fine ? "" : "; ", fine ? "" : why);
+}
+
 /* The deadline is over. Nothing more is begun; the inventory is read once more. */
 static void run_out(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->sent == LKS_RF_NOTHING) {
-        lks_redfish_end(u, now, LKS_BMC_REFUSED, "the deadline came before anything was sent");
-        return;
-    }
     u->late = true;
     u->late_until = now + LAST_LOOK;
     u->r.head.deadline = u->late_until + GRACE;
@@ -200,7 +226,9 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         lks_redfish_hear_logout(&u->r);
         return;
     }
-    if (!u->late && now >= u->deadline)
+    if (!u->late && now >= u->deadline && u->sent == LKS_RF_NOTHING)
+        refuse_late(u, now, answer);
+    else if (!u->late && now >= u->deadline)
         run_out(u, now);
     else if (u->late && now >= u->late_until)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
