@@ -2,7 +2,7 @@
  * is the business of tests/test_bmcsim*.c. */
 #include "base/file.h"
 #include "bmcd/faults.h"
-#include "bmcd/plan.h"
+#include "bmcd/layout.h"
 #include "bmcd/pull.h"
 #include "codec/json.h"
 #include "model/manifest.h"
@@ -27,63 +27,63 @@ enum { ANSWER_MAX = 16 << 20, WORDS = 8, HEAD_SIZE = 256 };
 
 static const struct {
     const char *name;
-    struct lks_plan_wish wish;
+    struct lks_layout_wish wish;
     size_t count;
     const char *first, *last; /* names */
     const char *last_url;
-} plans[] = {
+} layouts[] = {
     {"one",
-     {"127.64.0.1:7500", "openbmc", NULL, 1, NULL, 0},
+     {"127.64.0.1:7500", "openbmc", NULL, 1, NULL, 0, NULL},
      1,
      "bmc0001",
      "bmc0001",
      "https://127.64.0.1:7500"},
     {"addresses carry",
-     {"127.64.0.250:7500", "hgx,dell", NULL, 300, NULL, 0},
+     {"127.64.0.250:7500", "hgx,dell", NULL, 300, NULL, 0, NULL},
      300,
      "bmc0001",
      "bmc0300",
      "https://127.64.2.37:7500"},
     {"a rack",
-     {"127.64.0.1:1", "", "nvl72", 1, NULL, 0},
+     {"127.64.0.1:1", "", "nvl72", 1, NULL, 0, NULL},
      35,
      "rack1-compute01",
      "rack1-shelf8",
      "https://127.64.0.35:1"},
     {"two racks",
-     {"127.64.0.1:1", "", "nvl72", 2, NULL, 0},
+     {"127.64.0.1:1", "", "nvl72", 2, NULL, 0, NULL},
      70,
      "rack1-compute01",
      "rack2-shelf8",
      "https://127.64.0.70:1"},
     {"by name",
-     {"127.64.0.1:1", "", NULL, 0, (const char *const[]){"hgx=gpu[08-11]", "shelf=s1"}, 2},
+     {"127.64.0.1:1", "", NULL, 0, (const char *const[]){"hgx=gpu[08-11]", "shelf=s1"}, 2, "C,D"},
      5,
      "gpu08",
      "s1",
      "https://127.64.0.5:1"},
     {"up to the last address",
-     {"127.255.255.253:9", "hpe", NULL, 2, NULL, 0},
+     {"127.255.255.253:9", "hpe", NULL, 2, NULL, 0, NULL},
      2,
      "bmc0001",
      "bmc0002",
      "https://127.255.255.254:9"},
 };
 
-static void test_plans(void)
+static void test_layouts(void)
 {
-    for (size_t i = 0; i < LKS_COUNT(plans); i++) {
-        LKS_CLEANUP(lks_plan_fini) struct lks_plan p = {0};
+    for (size_t i = 0; i < LKS_COUNT(layouts); i++) {
+        LKS_CLEANUP(lks_layout_fini) struct lks_layout p = {0};
         struct lks_err err = {0};
-        char url[LKS_PLAN_URL_MAX];
-        lks_test_case("%s", plans[i].name);
-        if (!CHECK_CODE(lks_plan_make(&plans[i].wish, &p, &err), LKS_OK))
+        char url[LKS_LAYOUT_URL_MAX];
+        lks_test_case("%s", layouts[i].name);
+        if (!CHECK_CODE(lks_layout_make(&layouts[i].wish, &p, &err), LKS_OK))
             continue;
-        CHECK_INT(p.count, plans[i].count);
-        CHECK_STR(p.bmcs[0].name, plans[i].first);
-        CHECK_STR(p.bmcs[p.count - 1].name, plans[i].last);
-        lks_plan_url(&p, p.count - 1, url);
-        CHECK_STR(lks_str_from(url), plans[i].last_url);
+        CHECK_INT(p.count, layouts[i].count);
+        CHECK_STR(p.bmcs[0].name, layouts[i].first);
+        CHECK_STR(p.bmcs[p.count - 1].name, layouts[i].last);
+        lks_layout_url(&p, p.count - 1, url);
+        CHECK_STR(lks_str_from(url), layouts[i].last_url);
     }
 }
 
@@ -196,6 +196,8 @@ static const struct {
      "/dev/null: is not a plain file"},
     {"no tree", ARGS("--dir", "/nope", "--tree", "/nope"), 3, "no recorded tree"},
     {"no place", ARGS("--dir", "/nope/deeper"), 3, "--dir: /nope/deeper"},
+    {"no hardware revision", ARGS("--dir", "/nope", "--revisions", "A,,B"), 2,
+     "--revisions: '' is not 1 to 7 characters"},
     {"a package of nothing", ARGS("make-package"), 2, "usage: lockstep-bmcsim make-package"},
     {"of no personality",
      ARGS("make-package", "--personality=ibm", "--version=2", "--output=/nope/x"), 2,
@@ -501,7 +503,7 @@ static void test_package(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"plans", test_plans},     {"mixes", test_mixes},
+        {"layouts", test_layouts}, {"mixes", test_mixes},
         {"pulls", test_pulls},     {"refusals", test_refusals},
         {"help", test_help},       {"program", test_program},
         {"kill", test_kill},       {"recorded", test_recorded},

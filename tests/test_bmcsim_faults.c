@@ -106,6 +106,40 @@ static void test_one_fault(void)
     }
 }
 
+/* An image with a flaw: a device of that hardware revision takes it and cannot start it. */
+static void test_flawed_image(void)
+{
+    static const struct {
+        const char *name, *fails_on, *active;
+        int activations;
+    } flaws[] = {
+        {"on this revision the old one runs on", "A", "1.0.0", 0},
+        {"on another revision it is good", "B", "1.1.0", 1},
+    };
+    for (size_t i = 0; i < LKS_COUNT(flaws); i++) {
+        LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", flaws[i].name);
+        lks_buf_init(&package, (size_t)1 << 20);
+        lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
+        CHECK_CODE(
+            lks_bmcsim_package_make(&(struct lks_bmcsim_make){.personality = LKS_BMCSIM_OPENBMC,
+                                                              .class = "bmc",
+                                                              .version = "1.1.0",
+                                                              .fails_on = flaws[i].fails_on,
+                                                              .size = BYTES},
+                                    &package, &err),
+            LKS_OK);
+        CHECK_INT(lks_asksim_push(&s, now, lks_buf_view(&package)), 202);
+        lks_asksim_wait(&s, HOUR);
+        struct lks_bmcsim_device d = lks_asksim_device(&s, "bmc", 0);
+        CHECK_STR(d.active, flaws[i].active);
+        CHECK_INT(d.flashes, 1);
+        CHECK_INT(d.activations, flaws[i].activations);
+    }
+}
+
 /* Nothing answers while the BMC is away; then it works again, and the same update goes through. */
 static void test_comes_back(void)
 {
@@ -279,6 +313,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"one fault", test_one_fault},
+        {"a flawed image", test_flawed_image},
         {"comes back", test_comes_back},
         {"dropped", test_dropped},
         {"cut", test_cut},

@@ -21,12 +21,12 @@ enum {
     IDLE_MS = 60000,
     METHOD_SIZE = 16,
     PAIRS_MAX = 256, /* keys with certificates that are made */
-    SHARED_MAX = (LKS_PLAN_MAX + PAIRS_MAX - 1) / PAIRS_MAX,
+    SHARED_MAX = (LKS_LAYOUT_MAX + PAIRS_MAX - 1) / PAIRS_MAX,
 };
 
 struct lks_box {
     struct lks_box_site *site;
-    size_t number; /* in the plan */
+    size_t number; /* in the layout */
     struct lks_bmcsim *model;
     struct lks_httpd *httpd;
     uv_timer_t tick;
@@ -49,14 +49,14 @@ lks_ms lks_box_now(const struct lks_box_site *site)
     return site->began_wall + (uv_hrtime() - site->began) / 1000000;
 }
 
-const struct lks_plan_bmc *lks_box_plan(const struct lks_box *b)
+const struct lks_layout_bmc *lks_box_layout(const struct lks_box *b)
 {
-    return &b->site->plan->bmcs[b->number];
+    return &b->site->layout->bmcs[b->number];
 }
 
 static void note(struct lks_box *b, enum lks_level level, const char *msg, const char *why)
 {
-    const struct lks_log_field fields[] = {{"bmc", lks_box_plan(b)->name},
+    const struct lks_log_field fields[] = {{"bmc", lks_box_layout(b)->name},
                                            {"why", lks_str_from(why)}};
     lks_log_event(&b->site->log, level, msg, fields, LKS_COUNT(fields));
 }
@@ -100,12 +100,12 @@ static enum lks_code certify(const struct lks_box_site *site, const struct lks_c
                              size_t first, size_t count, struct lks_certs_pair *out,
                              struct lks_err *err)
 {
-    char addresses[SHARED_MAX][LKS_PLAN_URL_MAX];
+    char addresses[SHARED_MAX][LKS_LAYOUT_URL_MAX];
     struct lks_str names[SHARED_MAX * 2];
     LKS_ASSERT(count <= SHARED_MAX);
     for (size_t i = 0; i < count; i++) {
-        lks_plan_address(site->plan, first + i, addresses[i]);
-        names[2 * i] = site->plan->bmcs[first + i].name;
+        lks_layout_address(site->layout, first + i, addresses[i]);
+        names[2 * i] = site->layout->bmcs[first + i].name;
         names[2 * i + 1] = lks_str_from(addresses[i]);
     }
     return lks_certs_issue(by, names, 2 * count, out, err);
@@ -327,8 +327,8 @@ static void on_gone(void *ctx, struct lks_httpd_exchange *x)
 static enum lks_code next_certificate(const struct lks_box *b, struct lks_err *err)
 {
     struct lks_box_site *site = b->site;
-    size_t shared = (site->plan->count + PAIRS_MAX - 1) / PAIRS_MAX;
-    size_t left = site->plan->count - b->number;
+    size_t shared = (site->layout->count + PAIRS_MAX - 1) / PAIRS_MAX;
+    size_t left = site->layout->count - b->number;
     if (b->number % shared != 0)
         return LKS_OK;
     lks_certs_pair_fini(&site->pair);
@@ -337,10 +337,10 @@ static enum lks_code next_certificate(const struct lks_box *b, struct lks_err *e
 
 static enum lks_code listen_at(struct lks_box *b, struct lks_err *err)
 {
-    struct lks_plan *plan = b->site->plan;
-    char address[LKS_PLAN_URL_MAX], place[LKS_PLAN_URL_MAX + 8];
-    lks_plan_address(plan, b->number, address);
-    snprintf(place, sizeof(place), "%s:%u", address, plan->port);
+    struct lks_layout *layout = b->site->layout;
+    char address[LKS_LAYOUT_URL_MAX], place[LKS_LAYOUT_URL_MAX + 8];
+    lks_layout_address(layout, b->number, address);
+    snprintf(place, sizeof(place), "%s:%u", address, layout->port);
     if (next_certificate(b, err) != LKS_OK)
         return err->code;
     const struct lks_httpd_options options = {
@@ -356,19 +356,19 @@ static enum lks_code listen_at(struct lks_box *b, struct lks_err *err)
     };
     if (lks_httpd_new(b->site->loop, &options, on_request, on_gone, b, &b->httpd, err) != LKS_OK)
         return err->code;
-    plan->port = lks_httpd_port(b->httpd);
+    layout->port = lks_httpd_port(b->httpd);
     return LKS_OK;
 }
 
 static enum lks_code make_model(struct lks_box *b, struct lks_err *err)
 {
-    const struct lks_plan_bmc *plan = lks_box_plan(b);
+    const struct lks_layout_bmc *layout = lks_box_layout(b);
     struct lks_bmcsim_options options = b->site->model;
     if (b->site->tree != NULL)
         return LKS_OK;
-    options.personality = plan->personality;
-    options.name = plan->name.ptr;
-    options.hardware_revision = plan->revision;
+    options.personality = layout->personality;
+    options.name = layout->name.ptr;
+    options.hardware_revision = layout->revision;
     options.seed += b->number;
     if (lks_bmcsim_new(&options, lks_box_now(b->site), &b->model, err) != LKS_OK)
         return err->code;
@@ -446,18 +446,18 @@ static void tell_device(const struct lks_bmcsim_device *d, struct lks_json_write
 
 void lks_box_truth(struct lks_box *b, struct lks_json_writer *w)
 {
-    const struct lks_plan_bmc *plan = lks_box_plan(b);
-    char url[LKS_PLAN_URL_MAX];
-    lks_plan_url(b->site->plan, b->number, url);
+    const struct lks_layout_bmc *layout = lks_box_layout(b);
+    char url[LKS_LAYOUT_URL_MAX];
+    lks_layout_url(b->site->layout, b->number, url);
     lks_json_begin(w, NULL, '{');
-    lks_json_text(w, "name", plan->name);
+    lks_json_text(w, "name", layout->name);
     lks_json_cstr(w, "url", url);
     if (b->model != NULL) {
         struct lks_bmcsim_device device;
         lks_bmcsim_tick(b->model, lks_box_now(b->site));
         look_after(b);
-        lks_json_cstr(w, "personality", lks_bmcsim_words[plan->personality]);
-        lks_json_cstr(w, "revision", plan->revision);
+        lks_json_cstr(w, "personality", lks_bmcsim_words[layout->personality]);
+        lks_json_cstr(w, "revision", layout->revision);
         lks_json_int(w, "updates", lks_bmcsim_updates(b->model));
         lks_json_begin(w, "devices", '[');
         for (size_t i = 0; i < lks_bmcsim_device_count(b->model); i++) {

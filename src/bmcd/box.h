@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "bmcd/certs.h"
 #include "bmcd/faults.h"
-#include "bmcd/plan.h"
+#include "bmcd/layout.h"
 
 #include <uv.h>
 
@@ -19,7 +19,7 @@ struct lks_json_writer;
 /* What all of them share; outlives them. */
 struct lks_box_site {
     uv_loop_t *loop;
-    struct lks_plan *plan;
+    struct lks_layout *layout;
     struct lks_bmcsim_options model; /* user, password, version, versions, seed, speed */
     const struct lks_faults *faults; /* drawn for each model */
     const char *tree;                /* a recorded tree in place of models, or NULL */
@@ -37,7 +37,7 @@ lks_ms lks_box_now(const struct lks_box_site *site);
 
 struct lks_box;
 
-/* The `i`th of the plan. The first to listen finds the port, where none was asked for. */
+/* The `i`th of the layout. The first to listen finds the port, where none was asked for. */
 enum lks_code lks_box_new(struct lks_box_site *site, size_t i, struct lks_box **out,
                           struct lks_err *err) LKS_MUST_CHECK;
 
@@ -45,7 +45,7 @@ enum lks_code lks_box_new(struct lks_box_site *site, size_t i, struct lks_box **
 void lks_box_close(struct lks_box *b);
 void lks_box_free(struct lks_box *b);
 
-const struct lks_plan_bmc *lks_box_plan(const struct lks_box *b);
+const struct lks_layout_bmc *lks_box_layout(const struct lks_box *b);
 
 /* False where there is a recorded tree in the place of a model. */
 bool lks_box_fault(struct lks_box *b, const struct lks_bmcsim_fault_set *fault);

@@ -34,7 +34,7 @@ static void refuse(struct lks_httpd_exchange *x, const struct lks_err *err)
 static struct lks_box *find(const struct lks_control *c, struct lks_str name)
 {
     for (size_t i = 0; i < c->count; i++) {
-        if (lks_str_eq(lks_box_plan(c->boxes[i])->name, name))
+        if (lks_str_eq(lks_box_layout(c->boxes[i])->name, name))
             return c->boxes[i];
     }
     return NULL;

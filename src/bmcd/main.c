@@ -31,6 +31,7 @@ static const struct lks_option serve_options[] = {
     {"--pull-ca", "FILE", "the CA of https servers that SimpleUpdate may fetch from"},
     {"--control", "PATH", "a Unix socket that tells the truth and takes faults"},
     {"--fleet-file", "FILE", "write a manifest of these BMCs for 'lockstep fleet apply'"},
+    {"--revisions", "LIST", "of their hardware, in turn (A,A,A,B)"},
     {"--class", "NAME",
      "hardware class of the nodes in it (hgx-h200-8; of racks "
      "gb200-nvl72-tray)"},
@@ -43,6 +44,8 @@ static const struct lks_option package_options[] = {
     {"--personality", "NAME", "of the BMCs it is for"},
     {"--class", "CLASS", "of the devices it is for, such as bmc or bios; without it all"},
     {"--version", "VERSION", "what its components are"},
+    {"--fails-on", "REVISION",
+     "of hardware: devices of it cannot start it and stay what they were"},
     {"--size", "BYTES", "of each component (65536)"},
     {"--seed", "N", "of its bytes (1)"},
     {"--output", "FILE", "where it goes"},
@@ -115,28 +118,34 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
         return lks_fail(err, LKS_E_USAGE,
                         "usage: lockstep-bmcsim make-package --personality NAME --version VERSION "
                         "--output FILE; see --help");
-    if (lks_plan_personality(lks_args_str(&args, "--personality"), &personality, err) != LKS_OK)
+    if (lks_layout_personality(lks_args_str(&args, "--personality"), &personality, err) != LKS_OK)
         return lks_wrap(err, "--personality");
     if (read_number(&args, "--size", LKS_BMCSIM_IMAGE_MAX, 65536, &size, err) != LKS_OK ||
         read_number(&args, "--seed", UINT64_MAX, 1, &seed, err) != LKS_OK)
         return err->code;
     lks_buf_init(&out, PACKAGE_MAX);
-    if (lks_bmcsim_package(personality, lks_args_get(&args, "--class"), version, seed, size, &out,
-                           err) != LKS_OK)
+    const struct lks_bmcsim_make make = {.personality = personality,
+                                         .class = lks_args_get(&args, "--class"),
+                                         .version = version,
+                                         .fails_on = lks_args_get(&args, "--fails-on"),
+                                         .seed = seed,
+                                         .size = size};
+    if (lks_bmcsim_package_make(&make, &out, err) != LKS_OK)
         return err->code;
     return lks_file_replace(output, lks_buf_view(&out), err);
 }
 
 /* ---- Serving. ---- */
 
-static enum lks_code read_plan(const struct lks_args *args, struct lks_plan *out,
-                               struct lks_err *err)
+static enum lks_code read_layout(const struct lks_args *args, struct lks_layout *out,
+                                 struct lks_err *err)
 {
     const char *sets[SETS_MAX];
-    struct lks_plan_wish wish = {.listen = get_or(args, "--listen", "127.64.0.1:7500"),
-                                 .personalities = get_or(args, "--personality", "openbmc"),
-                                 .rack = lks_args_get(args, "--rack"),
-                                 .sets = sets};
+    struct lks_layout_wish wish = {.listen = get_or(args, "--listen", "127.64.0.1:7500"),
+                                   .personalities = get_or(args, "--personality", "openbmc"),
+                                   .rack = lks_args_get(args, "--rack"),
+                                   .revisions = get_or(args, "--revisions", "A,A,A,B"),
+                                   .sets = sets};
     size_t at = 0;
     const char *set;
     while ((set = lks_args_next(args, "--bmc", &at)) != NULL) {
@@ -153,9 +162,9 @@ static enum lks_code read_plan(const struct lks_args *args, struct lks_plan *out
         return lks_fail(err, LKS_E_USAGE,
                         "--rack says what is in it; --personality does not go "
                         "with it");
-    if (read_number(args, "--count", LKS_PLAN_MAX, 1, &wish.count, err) != LKS_OK)
+    if (read_number(args, "--count", LKS_LAYOUT_MAX, 1, &wish.count, err) != LKS_OK)
         return err->code;
-    return lks_plan_make(&wish, out, err);
+    return lks_layout_make(&wish, out, err);
 }
 
 /* Names stand in a line of the login file, "USER:PASSWORD". */
@@ -208,8 +217,8 @@ static enum lks_code read_options(const struct lks_args *args, struct lks_serve_
 static enum lks_code serve(int argc, char **argv, struct lks_err *err)
 {
     static struct lks_args args;
-    LKS_CLEANUP(lks_plan_fini) struct lks_plan plan = {0};
-    struct lks_serve_options options = {.plan = &plan};
+    LKS_CLEANUP(lks_layout_fini) struct lks_layout layout = {0};
+    struct lks_serve_options options = {.layout = &layout};
     if (lks_args_parse(argc, argv, (const struct lks_option *const[]){serve_options, NULL}, &args,
                        err) != LKS_OK)
         return err->code;
@@ -224,7 +233,7 @@ static enum lks_code serve(int argc, char **argv, struct lks_err *err)
     if (args.positional_count > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'; there is make-package",
                         args.positional[0]);
-    if (read_options(&args, &options, err) != LKS_OK || read_plan(&args, &plan, err) != LKS_OK)
+    if (read_options(&args, &options, err) != LKS_OK || read_layout(&args, &layout, err) != LKS_OK)
         return err->code;
     return lks_serve_run(&options, stdout, err);
 }

@@ -96,7 +96,7 @@ static enum lks_code write_fleet(const struct serve *s, struct lks_err *err)
     lks_buf_init(&text, FLEET_MAX);
     if (s->o->fleet_file == NULL)
         return LKS_OK;
-    if (lks_plan_fleet(s->o->plan, s->o->class, s->ca, s->login, &text, err) != LKS_OK)
+    if (lks_layout_fleet(s->o->layout, s->o->class, s->ca, s->login, &text, err) != LKS_OK)
         return err->code;
     return lks_file_replace(s->o->fleet_file, lks_buf_view(&text), err);
 }
@@ -130,7 +130,7 @@ static enum lks_code prepare(struct serve *s, struct lks_err *err)
 {
     struct lks_box_site *site = &s->site;
     site->loop = &s->loop;
-    site->plan = s->o->plan;
+    site->layout = s->o->layout;
     site->tree = s->o->tree;
     site->faults = &s->o->faults;
     site->pull_ca = s->o->pull_ca;
@@ -148,7 +148,7 @@ static enum lks_code prepare(struct serve *s, struct lks_err *err)
     if (code == LKS_OK && s->o->tree != NULL)
         code = lks_recorded_check(s->o->tree, err);
     if (code == LKS_OK)
-        code = raise_files(s->o->plan->count, err);
+        code = raise_files(s->o->layout->count, err);
     if (code == LKS_OK)
         code = make_dir(s, err);
     if (code == LKS_OK)
@@ -160,10 +160,10 @@ static enum lks_code prepare(struct serve *s, struct lks_err *err)
 
 static enum lks_code start(struct serve *s, struct lks_err *err)
 {
-    s->boxes = calloc(s->o->plan->count, sizeof(struct lks_box *));
+    s->boxes = calloc(s->o->layout->count, sizeof(struct lks_box *));
     if (s->boxes == NULL)
         return lks_fail_nomem(err);
-    for (size_t i = 0; i < s->o->plan->count; i++) {
+    for (size_t i = 0; i < s->o->layout->count; i++) {
         if (lks_box_new(&s->site, i, &s->boxes[i], err) != LKS_OK)
             return err->code;
         s->count = i + 1;
@@ -227,7 +227,7 @@ static void clean_up(struct serve *s)
 enum lks_code lks_serve_run(const struct lks_serve_options *options, FILE *out, struct lks_err *err)
 {
     struct serve s = {.o = options};
-    char first[LKS_PLAN_URL_MAX], last[LKS_PLAN_URL_MAX];
+    char first[LKS_LAYOUT_URL_MAX], last[LKS_LAYOUT_URL_MAX];
     if (uv_loop_init(&s.loop) != 0)
         return lks_fail_nomem(err);
     watch_signals(&s);
@@ -235,8 +235,8 @@ enum lks_code lks_serve_run(const struct lks_serve_options *options, FILE *out, 
     if (code == LKS_OK)
         code = start(&s, err);
     if (code == LKS_OK) {
-        lks_plan_url(options->plan, 0, first);
-        lks_plan_url(options->plan, options->plan->count - 1, last);
+        lks_layout_url(options->layout, 0, first);
+        lks_layout_url(options->layout, options->layout->count - 1, last);
         fprintf(out, "ready %s %s\n", first, last);
         fflush(out);
     } else {

@@ -3,12 +3,12 @@
 #define LKS_BMCD_SERVE_H
 
 #include "bmcd/faults.h"
-#include "bmcd/plan.h"
+#include "bmcd/layout.h"
 
 #include <stdio.h>
 
 struct lks_serve_options {
-    struct lks_plan *plan;
+    struct lks_layout *layout;
     struct lks_faults faults;
     const char *user, *password_file; /* the file, or NULL: a password is made */
     const char *version, *versions;

@@ -56,6 +56,8 @@ struct lks_bmcsim_fault_set {
     uint32_t times;
 };
 
+#define LKS_BMCSIM_REVISION_SIZE 8 /* a hardware revision with its terminator */
+
 struct lks_bmcsim_options {
     enum lks_bmcsim_personality personality;
     const char *name;              /* of the machine; also its serial number's base */
@@ -129,10 +131,23 @@ void lks_bmcsim_device(const struct lks_bmcsim *b, size_t i, struct lks_bmcsim_d
 uint32_t lks_bmcsim_updates(const struct lks_bmcsim *b); /* uploads that were accepted */
 bool lks_bmcsim_certificate_changed(const struct lks_bmcsim *b);
 
-/* A PLDM package for devices of this personality: of one class (NULL: of every class that it can
- * update), each image with `version` and `size` bytes made from the seed, sealed so that devices
- * accept it. Byte for byte the same for the same arguments. For tests, demos and lockstep-bmcsim
- * --make-package. */
+/* What a PLDM package for devices of a personality is made of. */
+struct lks_bmcsim_make {
+    enum lks_bmcsim_personality personality;
+    const char *class; /* NULL: every class that can be updated */
+    const char *version;
+    const char *fails_on; /* a hardware revision on which it does not start; NULL: on none */
+    uint64_t seed;        /* of the bytes of each image */
+    size_t size;          /* and their number */
+};
+
+/* The package, its images sealed so that devices accept them. Byte for byte the same for the same
+ * arguments. For tests, demos and lockstep-bmcsim make-package. A device of the revision that it
+ * fails on takes it, cannot start it, and goes on with what it ran before. */
+enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+
+/* One without a flaw. */
 enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
                                  const char *version, uint64_t seed, size_t size,
                                  struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;

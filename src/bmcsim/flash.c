@@ -259,6 +259,8 @@ enum lks_bmcsim_message lks_bmcsim_flash(struct lks_bmcsim *b, struct lks_bmcsim
     memcpy(version, d.version, LKS_BMCSIM_VERSION_SIZE);
     lks_buf_init(&d.written, c->size);
     enum lks_bmcsim_message why = update(&d, &job->wish);
+    if (why == LKS_MSG_SUCCESS)
+        lks_bmcsim_image_flaw(lks_buf_view(&d.written), b->units[unit].staged_fails_on);
     lks_buf_fini(&d.written);
     return why;
 }

@@ -16,6 +16,8 @@
 #define SEAL_AT    (VER_AT + LKS_BMCSIM_VERSION_SIZE)
 #define HEAD_SIZE  (SEAL_AT + LKS_DIGEST_SIZE)
 #define SEAL_KEY   "a key that only makers of simulated firmware have"
+#define FLAW       "fails on" /* a payload that begins so names a revision behind it */
+#define FLAW_SIZE  (sizeof(FLAW) - 1 + LKS_BMCSIM_REVISION_SIZE)
 #define IANA_ID    5703 /* of the samples that everyone uses */
 
 /* The seal of an image whose head up to the seal and whose payload are given. */
@@ -49,17 +51,34 @@ enum lks_bmcsim_seal lks_bmcsim_image_check(struct lks_str image, const char *cl
     return LKS_SEAL_GOOD;
 }
 
-static bool make_image(const char *class, const char *version, uint64_t seed, size_t size,
-                       struct lks_buf *out)
+void lks_bmcsim_image_flaw(struct lks_str image, char out[LKS_BMCSIM_REVISION_SIZE])
+{
+    const char *payload = image.ptr + HEAD_SIZE;
+    out[0] = '\0';
+    if (image.len >= HEAD_SIZE + FLAW_SIZE && memcmp(payload, FLAW, strlen(FLAW)) == 0)
+        (void)snprintf(out, LKS_BMCSIM_REVISION_SIZE, "%.*s", LKS_BMCSIM_REVISION_SIZE - 1,
+                       payload + strlen(FLAW));
+}
+
+static void add_flaw(const char *revision, struct lks_buf *out)
+{
+    char flaw[FLAW_SIZE] = FLAW;
+    (void)snprintf(flaw + strlen(FLAW), LKS_BMCSIM_REVISION_SIZE, "%s", revision);
+    lks_buf_add(out, (struct lks_str){flaw, sizeof(flaw)});
+}
+
+static bool make_image(const struct lks_bmcsim_make *make, const char *class, struct lks_buf *out)
 {
     char head[HEAD_SIZE] = MAGIC;
     (void)snprintf(head + CLASS_AT, CLASS_SIZE, "%s", class);
-    (void)snprintf(head + VER_AT, LKS_BMCSIM_VERSION_SIZE, "%s", version);
-    size_t payload = size > HEAD_SIZE ? size - HEAD_SIZE : 1;
+    (void)snprintf(head + VER_AT, LKS_BMCSIM_VERSION_SIZE, "%s", make->version);
+    size_t payload = make->size > HEAD_SIZE + FLAW_SIZE ? make->size - HEAD_SIZE : FLAW_SIZE;
     lks_buf_init(out, HEAD_SIZE + payload + 8);
     lks_buf_add(out, (struct lks_str){head, HEAD_SIZE});
-    struct lks_rng rng = {.state = seed ^ lks_bmcsim_row_component(class)};
-    for (size_t left = payload; left > 0;) {
+    if (make->fails_on != NULL)
+        add_flaw(make->fails_on, out);
+    struct lks_rng rng = {.state = make->seed ^ lks_bmcsim_row_component(class)};
+    for (size_t left = HEAD_SIZE + payload - out->len; left > 0;) {
         uint64_t word = lks_rng_next(&rng);
         char bytes[8];
         size_t n = left < sizeof(bytes) ? left : sizeof(bytes);
@@ -157,13 +176,13 @@ static void choose(enum lks_bmcsim_personality personality, const char *class,
 }
 
 /* One record with one component for a class. */
-static bool add_class(struct made *m, enum lks_bmcsim_personality personality, const char *class,
-                      struct lks_str version, uint64_t seed, size_t size)
+static bool add_class(struct made *m, const struct lks_bmcsim_make *make, const char *class)
 {
+    struct lks_str version = lks_str_from(make->version);
     static const char iana[4] = {IANA_ID & 0xff, IANA_ID >> 8, 0, 0};
     size_t i = m->count++;
     struct lks_pldm_string text = {.type = LKS_PLDM_STRING_ASCII, .bytes = version};
-    lks_bmcsim_row_uuid(personality, class, m->uuids[i]);
+    lks_bmcsim_row_uuid(make->personality, class, m->uuids[i]);
     m->descriptors[i][0] = (struct lks_pldm_descriptor){.type = LKS_PLDM_UUID,
                                                         .value = {(const char *)m->uuids[i], 16}};
     m->descriptors[i][1] =
@@ -175,7 +194,7 @@ static bool add_class(struct made *m, enum lks_bmcsim_personality personality, c
                                              .descriptor_count = 2,
                                              .components = &m->indices[i],
                                              .component_count = 1};
-    if (!make_image(class, version.ptr, seed, size, &m->images[i]))
+    if (!make_image(make, class, &m->images[i]))
         return false;
     m->views[i] = lks_buf_view(&m->images[i]);
     m->components[i] = (struct lks_pldm_component){.classification = 0xa,
@@ -187,22 +206,25 @@ static bool add_class(struct made *m, enum lks_bmcsim_personality personality, c
     return true;
 }
 
-enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
-                                 const char *version, uint64_t seed, size_t size,
-                                 struct lks_buf *out, struct lks_err *err)
+enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct lks_buf *out,
+                                      struct lks_err *err)
 {
     LKS_CLEANUP(made_fini) struct made made = {0};
-    const char *classes[CLASSES_MAX];
+    const char *classes[CLASSES_MAX], *version = make->version;
     size_t count;
     if (strlen(version) >= LKS_BMCSIM_VERSION_SIZE || version[0] == '\0')
         return lks_fail(err, LKS_E_INVALID, "a version has 1 to %d characters",
                         LKS_BMCSIM_VERSION_SIZE - 1);
-    choose(personality, class, classes, &count);
+    if (make->fails_on != NULL && strlen(make->fails_on) >= LKS_BMCSIM_REVISION_SIZE)
+        return lks_fail(err, LKS_E_INVALID, "a hardware revision has at most %d characters",
+                        LKS_BMCSIM_REVISION_SIZE - 1);
+    choose(make->personality, make->class, classes, &count);
     if (count == 0)
         return lks_fail(err, LKS_E_NOT_FOUND, "%s has no device of class %s that can be updated",
-                        lks_bmcsim_words[personality], class != NULL ? class : "?");
+                        lks_bmcsim_words[make->personality],
+                        make->class != NULL ? make->class : "?");
     for (size_t i = 0; i < count; i++)
-        if (!add_class(&made, personality, classes[i], lks_str_from(version), seed, size))
+        if (!add_class(&made, make, classes[i]))
             return lks_fail_nomem(err);
     struct lks_pldm_package package = {
         .revision = 2,
@@ -214,4 +236,16 @@ enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const 
         .component_count = made.count,
     };
     return lks_pldm_package_build(&package, made.views, out, err);
+}
+
+enum lks_code lks_bmcsim_package(enum lks_bmcsim_personality personality, const char *class,
+                                 const char *version, uint64_t seed, size_t size,
+                                 struct lks_buf *out, struct lks_err *err)
+{
+    return lks_bmcsim_package_make(&(struct lks_bmcsim_make){.personality = personality,
+                                                             .class = class,
+                                                             .version = version,
+                                                             .seed = seed,
+                                                             .size = size},
+                                   out, err);
 }

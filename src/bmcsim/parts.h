@@ -181,6 +181,7 @@ struct lks_bmcsim_unit { /* one device */
     bool held; /* staged only: no reset activates it */
     char active[LKS_BMCSIM_VERSION_SIZE];
     char staged[LKS_BMCSIM_VERSION_SIZE];
+    char staged_fails_on[LKS_BMCSIM_REVISION_SIZE]; /* hardware revision; empty: it is good */
     char backup[LKS_BMCSIM_VERSION_SIZE];
     char golden[LKS_BMCSIM_VERSION_SIZE]; /* what it began with */
     char lowest[LKS_BMCSIM_VERSION_SIZE]; /* empty: it does not say */
@@ -272,7 +273,7 @@ struct lks_bmcsim {
     uint64_t speed;
     struct lks_rng rng;
     char name[LKS_BMCSIM_VERSION_SIZE];
-    char revision[8];
+    char revision[LKS_BMCSIM_REVISION_SIZE];
     char *user, *password; /* owned */
     char version[LKS_BMCSIM_VERSION_SIZE];
     char asset[LKS_BMCSIM_VERSION_SIZE];
@@ -458,6 +459,8 @@ int lks_bmcsim_multipart(struct lks_str content_type, struct lks_str body,
 enum lks_bmcsim_seal { LKS_SEAL_GOOD, LKS_SEAL_NONE, LKS_SEAL_BAD, LKS_SEAL_OTHER };
 enum lks_bmcsim_seal lks_bmcsim_image_check(struct lks_str image, const char *class,
                                             const char *version);
+/* The hardware revision on which a good image does not start; empty: none. */
+void lks_bmcsim_image_flaw(struct lks_str image, char out[LKS_BMCSIM_REVISION_SIZE]);
 /* What identifies the devices of a row: a UUID. */
 void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *class,
                          uint8_t out[16]);

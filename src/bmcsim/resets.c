@@ -151,7 +151,8 @@ void lks_bmcsim_activated(struct lks_bmcsim *b, unsigned unit)
         (void)lks_bmcsim_trouble(b, LKS_FAULT_BRICK, b->revision);
         u->bricked = true;
         u->staged[0] = '\0';
-    } else if (lks_bmcsim_trouble(b, LKS_FAULT_REVERT, NULL) != NULL) {
+    } else if (strcmp(u->staged_fails_on, b->revision) == 0 ||
+               lks_bmcsim_trouble(b, LKS_FAULT_REVERT, NULL) != NULL) {
         u->staged[0] = '\0';
     } else {
         take_over(u);

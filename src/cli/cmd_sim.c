@@ -20,6 +20,10 @@
 #include <unistd.h>
 
 enum { NODES_MAX = 5000, NODES_DEFAULT = 50, READY_TRIES = 200, READY_MS = 50, BMCS_TRIES = 1200 };
+enum {
+    ASKED_SPEED_MAX = 1000, /* of lockstepd; BMCs may be faster */
+    LEAST_BEAT_MS = 1000,   /* late and lost count in no shorter ones: machines are busy */
+};
 
 #define VERSIONS_MAX ((size_t)64 << 10)
 #define SOCKET_MAX   (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
@@ -61,20 +65,26 @@ static enum lks_code make_controller(struct sim *s, struct lks_err *err)
     return lks_spawn_wait(s->cli, argv, NULL, err);
 }
 
-/* A heartbeat of its own, so that a demonstration need not wait two minutes for a lost node. */
+/* A heartbeat of its own, so that a demonstration need not wait two minutes for a lost node; and
+ * BMCs that are fast are asked fast. */
 static enum lks_code quicken(const struct sim *s, struct lks_err *err)
 {
     char path[PATH_MAX];
-    if (s->heartbeat_ms == 0)
-        return LKS_OK;
     if (lks_path_join(path, s->dir, "controller/lockstepd.yaml", err) != LKS_OK)
         return err->code;
     FILE *f = fopen(path, "ae");
     if (f == NULL)
         return lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
-    fprintf(
-        f, "limits:\n  heartbeat_ms: %" PRIu64 "\n  late_ms: %" PRIu64 "\n  lost_ms: %" PRIu64 "\n",
-        s->heartbeat_ms, 3 * s->heartbeat_ms, 12 * s->heartbeat_ms);
+    if (s->heartbeat_ms > 0) {
+        uint64_t beat = s->heartbeat_ms > LEAST_BEAT_MS ? s->heartbeat_ms : LEAST_BEAT_MS;
+        fprintf(f,
+                "limits:\n  heartbeat_ms: %" PRIu64 "\n  late_ms: %" PRIu64 "\n  lost_ms: %" PRIu64
+                "\n",
+                s->heartbeat_ms, 3 * beat, 12 * beat);
+    }
+    if (s->bmcs && s->bmc_speed > 1)
+        fprintf(f, "bmc:\n  speed: %" PRIu64 "\n",
+                s->bmc_speed < ASKED_SPEED_MAX ? s->bmc_speed : ASKED_SPEED_MAX);
     return fclose(f) == 0 ? LKS_OK : lks_fail(err, LKS_E_IO, "%s: %s", path, strerror(errno));
 }
 
@@ -107,7 +117,9 @@ static enum lks_code start_controller(struct sim *s, struct lks_err *err)
 
 static uint64_t bmc_count(const struct sim *s)
 {
-    return s->bmcs ? s->fleet.nodes + 2 * lks_fleetdir_racks(s->fleet.nodes) : 0;
+    return s->bmcs
+               ? s->fleet.nodes + lks_fleetdir_trays(&s->fleet) + lks_fleetdir_shelves(&s->fleet)
+               : 0;
 }
 
 /* Its first line, or the complaint it ended with. */
@@ -152,7 +164,7 @@ static enum lks_code start_bmcs(struct sim *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf versions = {0};
     char listen[64], nodes[64], speed[32], trays[80] = "switch=", shelves[80] = "shelf=";
-    uint64_t racks = lks_fleetdir_racks(s->fleet.nodes);
+    const char *revisions = s->fleet.revisions != NULL ? s->fleet.revisions : "A";
     struct bmc_paths p;
     lks_buf_init(&versions, VERSIONS_MAX);
     if (make_bmc_dir(s, &p, err) != LKS_OK ||
@@ -162,13 +174,14 @@ static enum lks_code start_bmcs(struct sim *s, struct lks_err *err)
     snprintf(listen, sizeof(listen), LKS_FLEETDIR_BMC_FIRST ":%u", s->fleet.bmc_port);
     snprintf(speed, sizeof(speed), "%" PRIu64, s->bmc_speed);
     snprintf(nodes, sizeof(nodes), "hgx=sim[0001-%04" PRIu64 "]", s->fleet.nodes);
-    lks_fleetdir_assets(trays + strlen(trays), "switch", racks);
-    lks_fleetdir_assets(shelves + strlen(shelves), "shelf", racks);
+    lks_fleetdir_assets(trays + strlen(trays), "switch", lks_fleetdir_trays(&s->fleet));
+    lks_fleetdir_assets(shelves + strlen(shelves), "shelf", lks_fleetdir_shelves(&s->fleet));
     const char *option = versions.len > 0 ? "--versions" : NULL;
-    const char *argv[] = {"lockstep-bmcsim", "--dir",   p.dir,   "--listen",   listen,
-                          "--bmc",           nodes,     "--bmc", trays,        "--bmc",
-                          shelves,           "--speed", speed,   "--pull-ca",  p.ca,
-                          "--control",       p.control, option,  versions.ptr, NULL};
+    const char *argv[] = {"lockstep-bmcsim", "--dir",   p.dir,         "--listen",  listen,
+                          "--bmc",           nodes,     "--bmc",       trays,       "--bmc",
+                          shelves,           "--speed", speed,         "--pull-ca", p.ca,
+                          "--control",       p.control, "--revisions", revisions,   option,
+                          versions.ptr,      NULL};
     if (lks_spawn_start(s->cli, argv, p.log, s->dir, "lockstep-bmcsim", err) != LKS_OK)
         return err->code;
     return await_bmcs(s, p.log, err);
@@ -255,6 +268,25 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
     return lks_spawn_start(s->cli, argv, log, s->dir, node, err);
 }
 
+/* Domains and the lab are parts of all nodes, and leave some. */
+static enum lks_code read_parts(struct sim *s, const struct lks_args *args, struct lks_err *err)
+{
+    struct lks_fleetdir_fleet *f = &s->fleet;
+    f->revisions = lks_args_get(args, "--revisions");
+    f->flash = lks_args_get(args, "--flash");
+    if (lks_listing_number(args, "--domains", NODES_MAX / LKS_FLEETDIR_DOMAIN, 0, &f->domains,
+                           err) != LKS_OK ||
+        lks_listing_number(args, "--lab", NODES_MAX, 0, &f->lab, err) != LKS_OK)
+        return err->code;
+    uint64_t taken = f->domains * LKS_FLEETDIR_DOMAIN + f->lab;
+    if (taken > 0 && taken + 2 > f->nodes)
+        return lks_fail(err, LKS_E_USAGE,
+                        "sim up: %" PRIu64 " nodes in domains (%d each) and lab, of %" PRIu64
+                        "; two at least are in pools besides",
+                        taken, LKS_FLEETDIR_DOMAIN, f->nodes);
+    return LKS_OK;
+}
+
 static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, struct lks_err *err)
 {
     s->fleet = (struct lks_fleetdir_fleet){.dir = s->dir, .root = lks_args_get(args, "--root")};
@@ -273,7 +305,8 @@ static enum lks_code read_wishes(struct sim *s, const struct lks_args *args, str
                         s->dir, SOCKET_MAX, (size_t)len - strlen("unix:"));
     s->cli->server = s->server;
     if (lks_listing_number(args, "--nodes", NODES_MAX, NODES_DEFAULT, &s->fleet.nodes, err) !=
-        LKS_OK)
+            LKS_OK ||
+        read_parts(s, args, err) != LKS_OK)
         return err->code;
     if (lks_listing_number(args, "--heartbeat-ms", 600000, 0, &s->heartbeat_ms, err) != LKS_OK ||
         lks_listing_number(args, "--bmc-speed", 1000000, 1, &s->bmc_speed, err) != LKS_OK)

@@ -173,21 +173,67 @@ static enum lks_code find_class(struct lks_str manifest, struct lks_buf *out, st
     return lks_fail(err, LKS_E_INVALID, "the drafted stack names no hardware class");
 }
 
-static const char pools_text[] =
-    "---\nlockstep: 1\nkind: Fleet\nname: sim\nsites:\n  here: {}\npools:\n"
-    "  train: {posture: pre-training, criticality: 90, stack: golden}\n"
-    "  serve: {posture: online-inference, criticality: 50, stack: golden}\n"
-    "nodes:\n";
+/* A part of the fleet: racks of one size, one after the other. */
+struct part {
+    const char *pool, *posture;
+    unsigned criticality;
+    const char *rack; /* the beginning of the names of its racks */
+    uint64_t first, nodes, size;
+    bool domains; /* a rack is one */
+};
+enum {
+    PARTS = 4,
+    TRAYS_OF_DOMAIN = 9,
+    SHELVES_OF_DOMAIN = 2,
+    SPARED = 4, /* one in so many nodes may be out of use: nobody waits for these */
+};
 
-uint64_t lks_fleetdir_racks(uint64_t nodes)
+static void divide(const struct lks_fleetdir_fleet *f, struct part out[PARTS])
 {
-    uint64_t train = (nodes + 1) / 2, serve = nodes - train;
-    return (train + RACK - 1) / RACK + (serve + RACK - 1) / RACK;
+    uint64_t domains = f->domains * LKS_FLEETDIR_DOMAIN, rest = f->nodes - domains - f->lab;
+    uint64_t train = (rest + 1) / 2;
+    const struct part parts[PARTS] = {
+        {"train", "pre-training", 90, "nvl", 0, domains, LKS_FLEETDIR_DOMAIN, true},
+        {"train", "pre-training", 90, "train", 0, train, RACK, false},
+        {"serve", "online-inference", 50, "serve", 0, rest - train, RACK, false},
+        {"lab", "dev", 0, "lab", 0, f->lab, RACK, false},
+    };
+    uint64_t first = 1;
+    for (size_t i = 0; i < PARTS; i++) {
+        out[i] = parts[i];
+        out[i].first = first;
+        first += parts[i].nodes;
+    }
 }
 
-void lks_fleetdir_assets(char out[64], const char *kind, uint64_t racks)
+static uint64_t racks_of(const struct part *p)
 {
-    snprintf(out, 64, "sim-%s[001-%03" PRIu64 "]", kind, racks);
+    return (p->nodes + p->size - 1) / p->size;
+}
+
+static uint64_t count_assets(const struct lks_fleetdir_fleet *f, uint64_t of_domain)
+{
+    struct part parts[PARTS];
+    uint64_t count = 0;
+    divide(f, parts);
+    for (size_t i = 0; i < PARTS; i++)
+        count += racks_of(&parts[i]) * (parts[i].domains ? of_domain : 1);
+    return count;
+}
+
+uint64_t lks_fleetdir_trays(const struct lks_fleetdir_fleet *f)
+{
+    return count_assets(f, TRAYS_OF_DOMAIN);
+}
+
+uint64_t lks_fleetdir_shelves(const struct lks_fleetdir_fleet *f)
+{
+    return count_assets(f, SHELVES_OF_DOMAIN);
+}
+
+void lks_fleetdir_assets(char out[64], const char *kind, uint64_t count)
+{
+    snprintf(out, 64, "sim-%s[001-%03" PRIu64 "]", kind, count);
 }
 
 /* The `number`th BMC, counted from 0. */
@@ -203,45 +249,141 @@ static void add_bmc(struct lks_buf *out, const struct lks_fleetdir_fleet *f, uin
                  f->dir, f->dir);
 }
 
-/* The nodes `from` to `to` of a pool, a rack at a time. An address on loopback tells no name, so
- * nodes with BMCs are written down one by one. */
-static void add_nodes(struct lks_buf *out, const struct lks_fleetdir_fleet *f, struct lks_str class,
-                      const char *pool, uint64_t from, uint64_t to)
+/* The hardware revision of the node of this number, as the BMCs have it, too. */
+static void add_revision(struct lks_buf *out, const struct lks_fleetdir_fleet *f, uint64_t number)
 {
-    uint64_t step = f->bmc_port != 0 ? 1 : RACK;
-    for (uint64_t at = from; at <= to; at += step) {
-        uint64_t end = at + step - 1 < to ? at + step - 1 : to;
-        lks_buf_addf(out,
-                     "  - {hosts: \"sim[%04" PRIu64 "-%04" PRIu64
-                     "]\", pool: %s, class: %" LKS_STR_FMT ", site: here, rack: %s%03" PRIu64,
-                     at, end, pool, LKS_STR_ARG(class), pool, (at - from) / RACK + 1);
-        add_bmc(out, f, at - 1);
+    struct lks_str rest = lks_str_from(f->revisions != NULL ? f->revisions : ""), word;
+    uint64_t count = 1;
+    for (size_t i = 0; i < rest.len; i++)
+        count += rest.ptr[i] == ',';
+    for (uint64_t i = 0; i <= (number - 1) % count; i++)
+        lks_str_cut(rest, ',', &word, &rest);
+    if (word.len > 0)
+        lks_buf_addf(out, ", hardware_revision: \"%" LKS_STR_FMT "\"", LKS_STR_ARG(word));
+}
+
+static void add_rack(struct lks_buf *out, const struct part *p, uint64_t rack)
+{
+    lks_buf_addf(out, ", site: here, rack: %s%03" PRIu64, p->rack, rack);
+    if (p->domains)
+        lks_buf_addf(out, ", domain: %s%03" PRIu64, p->rack, rack);
+}
+
+/* A rack at a time. An address on loopback tells no name, so nodes with BMCs are written down one
+ * by one, as are those of several hardware revisions. */
+static void add_nodes(struct lks_buf *out, const struct lks_fleetdir_fleet *f, struct lks_str class,
+                      const struct part *p)
+{
+    bool single = f->bmc_port != 0 || f->revisions != NULL;
+    uint64_t step = single ? 1 : p->size;
+    for (uint64_t at = 0; at < p->nodes; at += step) {
+        uint64_t end = at + step < p->nodes ? at + step : p->nodes;
+        lks_buf_addf(
+            out, "  - {hosts: \"sim[%04" PRIu64 "-%04" PRIu64 "]\", pool: %s, class: %" LKS_STR_FMT,
+            p->first + at, p->first + end - 1, p->pool, LKS_STR_ARG(class));
+        add_rack(out, p, at / p->size + 1);
+        add_revision(out, f, p->first + at);
+        add_bmc(out, f, p->first + at - 1);
         lks_buf_addf(out, "}\n");
     }
 }
 
-static void add_assets(struct lks_buf *out, const struct lks_fleetdir_fleet *f, const char *kind,
-                       const char *class, uint64_t first_bmc)
+/* So many of them in each domain, on both sides of it where there are two. */
+struct asset_kind {
+    const char *kind, *class;
+    uint64_t of_domain;
+    bool sides;
+};
+
+static void add_assets(struct lks_buf *out, const struct lks_fleetdir_fleet *f,
+                       const struct asset_kind *k, uint64_t first_bmc)
 {
-    uint64_t train = ((f->nodes + 1) / 2 + RACK - 1) / RACK, racks = lks_fleetdir_racks(f->nodes);
-    for (uint64_t i = 0; i < racks; i++) {
-        lks_buf_addf(
-            out, "  - {hosts: \"sim-%s%03" PRIu64 "\", class: %s, site: here, rack: %s%03" PRIu64,
-            kind, i + 1, class, i < train ? "train" : "serve", i < train ? i + 1 : i - train + 1);
-        add_bmc(out, f, first_bmc + i);
-        lks_buf_addf(out, "}\n");
+    struct part parts[PARTS];
+    uint64_t number = 0;
+    divide(f, parts);
+    for (size_t i = 0; i < PARTS; i++) {
+        uint64_t each = parts[i].domains ? k->of_domain : 1;
+        for (uint64_t at = 0; at < racks_of(&parts[i]) * each; at++, number++) {
+            lks_buf_addf(out, "  - {hosts: \"sim-%s%03" PRIu64 "\", class: %s", k->kind, number + 1,
+                         k->class);
+            add_rack(out, &parts[i], at / each + 1);
+            if (k->sides && each > 1)
+                lks_buf_addf(out, ", side: %s", at % each == 0 ? "a" : "b");
+            add_bmc(out, f, first_bmc + number);
+            lks_buf_addf(out, "}\n");
+        }
+    }
+}
+
+static void add_pools(struct lks_buf *out, const struct lks_fleetdir_fleet *f,
+                      const struct part parts[PARTS])
+{
+    lks_buf_addf(out, "---\nlockstep: 1\nkind: Fleet\nname: sim\nsites:\n  here: {}\n");
+    if (f->domains > 0)
+        lks_buf_addf(out, "domains:\n");
+    for (uint64_t i = 1; i <= f->domains; i++)
+        lks_buf_addf(out, "  nvl%03" PRIu64 ": {site: here, spares: 1}\n", i);
+    lks_buf_addf(out, "pools:\n");
+    for (size_t i = 1; i < PARTS; i++) { /* those of domains are in the pool of the next */
+        uint64_t nodes = parts[i].nodes + (parts[i - 1].domains ? parts[i - 1].nodes : 0);
+        uint64_t spared = nodes / SPARED > 0 ? nodes / SPARED : 1;
+        if (parts[i - 1].domains && f->domains > 0 && spared < LKS_FLEETDIR_DOMAIN)
+            spared = LKS_FLEETDIR_DOMAIN;
+        if (parts[i].nodes > 0)
+            lks_buf_addf(
+                out, "  %s: {posture: %s, criticality: %u, stack: golden, headroom: %" PRIu64 "}\n",
+                parts[i].pool, parts[i].posture, parts[i].criticality, spared);
     }
 }
 
 static void add_fleet(struct lks_buf *out, const struct lks_fleetdir_fleet *f, struct lks_str class)
 {
-    uint64_t nodes = f->nodes;
-    lks_buf_add(out, lks_str_from(pools_text));
-    add_nodes(out, f, class, "train", 1, (nodes + 1) / 2);
-    add_nodes(out, f, class, "serve", (nodes + 1) / 2 + 1, nodes);
+    static const struct asset_kind trays = {"switch", "switch-tray", TRAYS_OF_DOMAIN, false};
+    static const struct asset_kind shelves = {"shelf", "power-shelf", SHELVES_OF_DOMAIN, true};
+    struct part parts[PARTS];
+    divide(f, parts);
+    add_pools(out, f, parts);
+    lks_buf_addf(out, "nodes:\n");
+    for (size_t i = 0; i < PARTS; i++)
+        add_nodes(out, f, class, &parts[i]);
     lks_buf_addf(out, "assets:\n");
-    add_assets(out, f, "switch", "switch-tray", nodes);
-    add_assets(out, f, "shelf", "power-shelf", nodes + lks_fleetdir_racks(nodes));
+    add_assets(out, f, &trays, f->nodes);
+    add_assets(out, f, &shelves, f->nodes + lks_fleetdir_trays(f));
+}
+
+/* What the captured machine does not show in-band, and its BMC does: pinned, and ours to flash. */
+static enum lks_code pin(const struct lks_fleetdir_fleet *f, struct lks_buf *stack,
+                         struct lks_err *err)
+{
+    static const char section[] = "\nfirmware:";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0};
+    struct lks_str rest = lks_str_from(f->flash != NULL ? f->flash : ""), item, class, version;
+    ptrdiff_t at = lks_str_find(lks_buf_view(stack), lks_str_from(section));
+    if (rest.len == 0)
+        return LKS_OK;
+    if (at < 0)
+        return lks_fail(err, LKS_E_INVALID, "it has no firmware, so none can be pinned beside");
+    lks_buf_init(&before, LKS_DOC_BYTES_MAX);
+    lks_buf_add(&before, (struct lks_str){stack->ptr, (size_t)at + strlen(section)});
+    for (bool more = true; more;) {
+        more = lks_str_cut(rest, ',', &item, &rest);
+        if (!lks_str_cut(item, '=', &class, &version))
+            return lks_fail(err, LKS_E_USAGE, "--flash: '%" LKS_STR_FMT "' is not CLASS=VERSION",
+                            LKS_STR_ARG(item));
+        lks_buf_addf(&before,
+                     "\n  - {class: %" LKS_STR_FMT ", version: \"%" LKS_STR_FMT
+                     "\", owner: bundle}",
+                     LKS_STR_ARG(class), LKS_STR_ARG(version));
+    }
+    struct lks_str tail = {stack->ptr + at + strlen(section),
+                           stack->len - (size_t)at - strlen(section)};
+    struct lks_str ignored;
+    lks_str_cut(tail, '\n', &ignored, &tail); /* the remark behind the word */
+    lks_buf_addf(&before, "\n");
+    lks_buf_add(&before, tail);
+    lks_buf_truncate(stack, 0);
+    lks_buf_add(stack, lks_buf_view(&before));
+    return lks_buf_check(stack, err);
 }
 
 enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const struct lks_fleetdir_fleet *f,
@@ -259,7 +401,7 @@ enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const struct lks_fleetd
                         "--root: %s: no stack can be drafted from it; 'lockstep stack init --root "
                         "%s' says why",
                         f->root, f->root);
-    if (code != LKS_OK || lks_file_read(stack, out, err) != LKS_OK)
+    if (code != LKS_OK || lks_file_read(stack, out, err) != LKS_OK || pin(f, out, err) != LKS_OK)
         return lks_wrap(err, "a stack from %s", f->root);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf class = {0};
     lks_buf_init(&class, PATH_MAX);
@@ -315,6 +457,7 @@ enum lks_code lks_fleetdir_versions(struct lks_cli *cli, const struct lks_fleetd
         lks_docs_init(&docs, file, err) != LKS_OK ||
         lks_json_parse(lks_buf_view(&text), &docs, err) != LKS_OK)
         return lks_wrap(err, "an inventory of %s", f->root);
+    lks_buf_add(out, lks_str_from(f->flash != NULL ? f->flash : ""));
     const struct lks_doc *readings = lks_doc_member(docs.first, "readings");
     for (const struct lks_doc *r = readings != NULL ? readings->first : NULL; r; r = r->next)
         add_version(out, r);

@@ -19,19 +19,27 @@ enum lks_code lks_fleetdir_agent(char out[PATH_MAX], const char *dir, const char
 enum lks_code lks_fleetdir_copy(const char *from, const char *to,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
-/* The fleet's size. Each rack has a switch tray and a power shelf of its own. With a `bmc_port` all
- * of them have a BMC, on loopback addresses that follow each other: nodes, trays, shelves. */
+/* The fleet's size. The first nodes are in domains: racks of 18 with nine switch trays and two
+ * power shelves that change with them. The last ones are for trying things out. Those between are
+ * in two pools, eight to a rack with a switch tray and a power shelf. With a `bmc_port` all of them
+ * have a BMC, on loopback addresses that follow each other: nodes, trays, shelves. */
 struct lks_fleetdir_fleet {
     const char *dir, *root; /* absolute; the captured machine */
-    uint64_t nodes;
-    unsigned bmc_port; /* 0: there are no BMCs */
+    uint64_t nodes, domains, lab;
+    const char *flash;     /* "hmc=25.04": firmware that the stack pins and we flash; NULL: none */
+    const char *revisions; /* "A,B,C": hardware revisions of nodes, in turn; NULL: nobody knows */
+    unsigned bmc_port;     /* 0: there are no BMCs */
 };
+
+#define LKS_FLEETDIR_DOMAIN 18 /* nodes of a domain */
 
 #define LKS_FLEETDIR_BMC_FIRST "127.64.0.1"
 
-/* How many racks there are; and "sim-switch[001-004]" for the assets whose names begin so. */
-uint64_t lks_fleetdir_racks(uint64_t nodes);
-void lks_fleetdir_assets(char out[64], const char *kind, uint64_t racks);
+/* How many switch trays and power shelves there are; and "sim-switch[001-004]" for so many assets
+ * whose names begin so. */
+uint64_t lks_fleetdir_trays(const struct lks_fleetdir_fleet *f);
+uint64_t lks_fleetdir_shelves(const struct lks_fleetdir_fleet *f);
+void lks_fleetdir_assets(char out[64], const char *kind, uint64_t count);
 
 /* What the captured machine's firmware is, as lockstep-bmcsim takes it: "vbios=96.00,nic=28.39". In
  * both bands a device says the same. */
@@ -39,7 +47,7 @@ enum lks_code lks_fleetdir_versions(struct lks_cli *cli, const struct lks_fleetd
                                     struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The manifest: the stack that the machine `root` runs, its hardware class, and a fleet of nodes in
- * two pools that are pinned to it. Kept as DIR/fleet.yaml too. */
+ * two or three pools that are pinned to it. Kept as DIR/fleet.yaml too. */
 enum lks_code lks_fleetdir_manifest(struct lks_cli *cli, const struct lks_fleetdir_fleet *f,
                                     struct lks_buf *out, struct lks_err *err) LKS_MUST_CHECK;
 

@@ -1,0 +1,167 @@
+#!/bin/sh
+# A fleet goes from one golden stack to the next: the first candidate is bad on one hardware revision,
+# the canary meets it, the change is halted and taken back; the fixed one goes through to the end.
+#
+#     campaign-demo.sh BUILD_DIR [NODES]
+#
+# Run from the root of the checkout. Ends with failure when something is not as it says.
+set -eu
+
+if [ $# -lt 1 ] || [ ! -x "$1/lockstepd" ]; then
+    echo "usage: tools/campaign-demo.sh BUILD_DIR [NODES] (the directory that holds lockstepd)" >&2
+    exit 2
+fi
+bin=$(cd "$1" && pwd)
+nodes=${2:-128}
+scratch=$(mktemp -d)
+fleet=$scratch/fleet
+files=$scratch/files
+export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
+
+finish() {
+    "$bin/lockstep" sim down "$fleet" >/dev/null 2>&1 || true
+    rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+step() {
+    printf '\n%s\n' "$1"
+    shift
+    [ $# -eq 0 ] || printf '   %s\n' "$@"
+    echo
+}
+
+die() {
+    echo "campaign-demo.sh: $1" >&2
+    exit 1
+}
+
+lockstep() {
+    "$bin/lockstep" "$@"
+}
+
+show() {
+    echo "\$ lockstep $*" | sed "s|$scratch|DIR|g"
+    lockstep "$@"
+}
+
+# How many nodes and assets are judged so.
+judged() {
+    lockstep node ls --judged "$1" --limit 1000 --json | tr '{' '\n' | grep -c '"name":"sim[0-9]' || true
+}
+
+# A package of the simulated machines: the texts it changes. package FILE FROM TO
+package() {
+    cat >"$1" <<JSON
+{"files": {
+  "/lockstep/command.csv": {"from": "Version : $2 Build", "to": "Version : $3 Build"},
+  "/var/lib/dpkg/status": {"from": "Version: 1:$2-1", "to": "Version: 1:$3-1"}}}
+JSON
+}
+
+# Firmware and packages that belong together, signed and in the depot:
+# bundle NAME HMC DCGM DCGM_BEFORE [OPTION...]
+bundle() {
+    name=$1 hmc=$2 dcgm=$3 before=$4
+    shift 4
+    rm -rf "$files"
+    mkdir "$files"
+    "$bin/lockstep-bmcsim" make-package --personality hgx --class hmc --version "$hmc" "$@" \
+        --output "$files/hmc-$hmc.fwpkg"
+    printf 'lockstep: 1\nkind: Bundle\nname: %s\nversion: "1"\nfiles:\n' "$name" >"$files/bundle.yaml"
+    printf '  - {file: hmc-%s.fwpkg, component: hmc}\n' "$hmc" >>"$files/bundle.yaml"
+    if [ -n "$dcgm" ]; then
+        package "$files/dcgm-$dcgm.deb" "$before" "$dcgm"
+        printf '  - {file: dcgm-%s.deb, component: dcgm, version: "%s", kind: package}\n' \
+            "$dcgm" "$dcgm" >>"$files/bundle.yaml"
+    fi
+    lockstep bundle build "$files" --output "$scratch/$name" --sign "$scratch/site.pem" >/dev/null
+    lockstep bundle push "$scratch/$name" 2>/dev/null
+}
+
+# The next stack: what runs now with another firmware and another DCGM. publish NAME HMC REASON
+publish() {
+    sed '/^kind: Fleet/,$d' "$fleet/fleet.yaml" | sed '$d' | sed '$d' |
+        sed "s/name: \"golden\"/name: \"$1\"/; s/version: \"25.04\"/version: \"$2\"/
+             s/dcgm\(.*\)4\.5\.3/dcgm\14.5.4/" >"$scratch/$1.yaml"
+    lockstep stack publish "$scratch/$1.yaml" --stack "$1" --reason "$3"
+}
+
+# As somebody else, with a token: kim COMMAND...
+kim() {
+    echo "\$ lockstep $*   # by kim"
+    lockstep "$@" --server "https://localhost:$port" --ca "$fleet/controller/ca.crt" \
+        --token-file "$scratch/kim"
+}
+
+step "1. A controller on SQLite, $nodes agents and their BMCs." \
+    "Trays like those of a GB200: an NVL72 rack that changes as one, two pools and a lab, three hardware" \
+    "revisions. The programs are the real ones; machines are described, BMCs simulated, 250 times as fast."
+"$bin/tests/plant" tests/roots/synthetic-gb200.tree "$scratch/gb200"
+begun=$(date +%s)
+lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --domains 1 --lab 2 --revisions A,B,C \
+    --flash hmc=25.04 --heartbeat-ms 250 --bmc-speed 250 | head -n 1
+port=$(sed -n '/^people:/{n;s/.*:\([0-9]*\)"/\1/p;}' "$fleet/controller/lockstepd.yaml")
+lockstep access grant kim approver >/dev/null
+lockstep access token demo kim --json | sed 's/.*"token":"\([^"]*\)".*/\1/' >"$scratch/kim"
+chmod 600 "$scratch/kim"
+left=60
+while [ "$(judged conforms)" -lt "$nodes" ]; do
+    left=$((left - 1))
+    [ "$left" -gt 0 ] || die "$(judged conforms) of $nodes nodes conform"
+    sleep 1
+done
+echo "   all $nodes nodes conform to the stack 'golden'"
+
+step "2. What there is to install, signed by the site and in the depot by digest." \
+    "The bundle of today, for the way back, and a candidate whose firmware does not start on revision C."
+lockstep trust key site --output "$scratch/site.pem" >/dev/null
+lockstep trust add site "$scratch/site.pem.pub" --reason "we sign for vendors that do not" >/dev/null
+bundle november 25.04 4.5.3 4.5.4
+bundle december-rc1 25.06 4.5.4 4.5.3 --fails-on C
+publish december-rc1 25.06 "the December bundle"
+
+step "3. The change is planned, proposed, approved by somebody else, and begun." \
+    "Lab first, then a canary that has every combination, then rings; each node out of use before it is" \
+    "touched, read again after each layer, and the way back gone once before others follow."
+lockstep change propose --to december-rc1 --nodes "sim[0001-$(printf %04d "$nodes")]" \
+    --reason "the December bundle" --soak 1s --roll-back >"$scratch/plan"
+sed -n '/^wave /,/^$/p' "$scratch/plan"
+sed -n '/^steps of/,/^$/{p;/^$/q;}' "$scratch/plan"
+if lockstep change approve 1 --reason "it is mine" 2>"$scratch/refused"; then
+    die "somebody approved their own change"
+fi
+cat "$scratch/refused"
+kim change approve 1 --reason "read the plan"
+echo "\$ lockstep change start 1 --nodes $nodes --follow"
+if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --follow; then
+    die "a bad candidate went through"
+fi
+[ "$(lockstep change show 1 --json | sed 's/.*"state":"\(rolled back\)".*/\1/')" = "rolled back" ] ||
+    die "the change was not taken back"
+left=60
+while [ "$(judged conforms)" -lt "$nodes" ]; do
+    left=$((left - 1))
+    [ "$left" -gt 0 ] || die "$(judged conforms) of $nodes nodes conform after the rollback"
+    sleep 1
+done
+echo "   taken back: all $nodes nodes conform to 'golden' again"
+
+step "4. The fixed candidate." "Canary, rings, 100 %: the pools are pinned to it when their last node is there."
+bundle december-rc2 25.07 "" ""
+publish december-rc2 25.07 "the December bundle, fixed"
+lockstep change propose --to december-rc2 --nodes "sim[0001-$(printf %04d "$nodes")]" \
+    --reason "the December bundle, fixed" --soak 1s --roll-back >/dev/null
+kim change approve 2 --reason "the fix was tried in the lab"
+echo "\$ lockstep change start 2 --nodes $nodes --follow"
+lockstep change start 2 --reason "the window is open" --nodes "$nodes" --follow ||
+    die "the fixed candidate did not go through"
+[ "$(judged conforms)" -ge "$nodes" ] || die "$(judged conforms) of $nodes nodes conform at the end"
+
+step "5. What happened, and why."
+show change ls --all
+lockstep change show 1 | sed -n '1,8p'
+show drift
+show fleet show | head -n 12
+echo "   from nothing to the new stack in $(($(date +%s) - begun)) seconds"
