@@ -119,6 +119,7 @@ static enum lks_code open_agent(struct lks_agent *a, struct lks_err *err)
 {
     char path[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
     bool known = false;
+    lks_program_find(&a->program);
     if (getrandom(&a->rng.state, sizeof(a->rng.state), 0) != sizeof(a->rng.state))
         return lks_fail(err, LKS_E_IO, "no random numbers: %s", strerror(errno));
     if (lks_statedir_open(a->options->state, true, &a->dir, err) != LKS_OK ||
@@ -168,11 +169,26 @@ static void hear_signals(struct lks_agent *a)
 
 static void errand_over(struct lks_agent *a)
 {
-    if (a->errand_reads)
+    if (a->errand_kind == LKS_ERRAND_READS)
         lks_agent_reading_over(a);
     else
         lks_agent_command_over(a);
     (void)malloc_trim(0);
+}
+
+/* A package with another version of ours was installed: go on as that one. What is under way comes
+ * to its end first; everything that matters is in files. */
+static void renew(struct lks_agent *a)
+{
+    bool busy = a->errand.active || a->fetch.errand.active || a->command != 0;
+    if (a->options->argv == NULL || busy || !lks_program_replaced(&a->program))
+        return;
+    lks_agent_note(a, LKS_LEVEL_INFO, "our program was replaced: starting anew", "program",
+                   a->program.path);
+    lks_program_run(&a->program, a->options->argv);
+    lks_agent_note(a, LKS_LEVEL_ERROR, "the new program does not start", "program",
+                   a->program.path);
+    lks_program_find(&a->program); /* another one may */
 }
 
 /* A step of the wall clock since we last looked stays said until a heartbeat was heard. */
@@ -252,6 +268,7 @@ static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
     while (!a->ended) {
         lks_ms at = 0, now = lks_agent_now();
         watch_clock(a);
+        renew(a);
         if (a->link.enrolled && !a->errand.active && a->inventory_at <= now)
             lks_agent_read(a);
         enum lks_link_act what = lks_link_next(&a->link, now, &at);

@@ -17,6 +17,7 @@
 #include "agent/heads.h"
 #include "agent/identity.h"
 #include "agent/ledger.h"
+#include "agent/program.h"
 #include "agent/spool.h"
 #include "core/link.h"
 #include "core/pulse.h"
@@ -30,6 +31,13 @@
 #define LKS_AGENT_CONTROLLERS_MAX 16
 #define LKS_AGENT_CONTROLLER_FILE "controller.json"
 
+/* What the errand under way is. */
+enum lks_agent_errand {
+    LKS_ERRAND_READS,  /* a reading of the machine */
+    LKS_ERRAND_HELPER, /* a command, by the helper */
+    LKS_ERRAND_IDLE,   /* the look whether anything runs on the GPUs */
+};
+
 struct lks_agent_options {
     const char *state;
     const char *controller, *ca, *token_file; /* for the first start */
@@ -41,6 +49,7 @@ struct lks_agent_options {
     unsigned inventory_seconds;
     bool quick;
     enum lks_level level;
+    char *const *argv; /* how we were started; NULL: we never start ourselves anew */
 };
 
 struct lks_agent {
@@ -63,12 +72,13 @@ struct lks_agent {
     char steady[LKS_DIGEST_SIZE]; /* of the reading that was spooled last */
     struct lks_errand errand;
     struct lks_fetch fetch;
-    bool errand_reads;   /* it is a reading of the machine, else a command */
+    enum lks_agent_errand errand_kind;
     bool push_anyway;    /* the next reading is sent though nothing changed */
     lks_ms inventory_at; /* when to read the machine again */
     uint64_t command;    /* the one under way; 0: none */
     uint64_t health;     /* bits of core/pulse.h that stand */
     int64_t clock_gap;   /* wall clock less monotonic clock */
+    struct lks_program program;
     int signals;
     bool ended;
 };

@@ -33,7 +33,7 @@ _Noreturn static void become(const struct lks_errand_program *p, int said, pid_t
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)umask(022);
-    char *environment[] = {fixed_path, NULL};
+    char *environment[] = {fixed_path, p->variable, NULL};
     (void)execve(p->path, p->argv, environment);
     _exit(127);
 }

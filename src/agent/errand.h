@@ -24,6 +24,7 @@ struct lks_errand {
 struct lks_errand_program {
     const char *path;
     char *const *argv; /* ends with NULL */
+    char *variable;    /* "NAME=VALUE" beside PATH, or NULL: none */
     bool errors;       /* what it prints as errors is part of what it says */
     bool cut;
     bool orphan; /* goes on if we die: to be killed half-way would be worse */
@@ -31,8 +32,8 @@ struct lks_errand_program {
     int ms;
 };
 
-/* Start a program: no shell, no input, nothing of ours open, no environment but a fixed PATH, a
- * process group of its own. */
+/* Start a program: no shell, no input, nothing of ours open, no environment but a fixed PATH
+ * and `variable`, a process group of its own. */
 enum lks_code lks_errand_start(struct lks_errand *e, const struct lks_errand_program *program,
                                struct lks_err *err) LKS_MUST_CHECK;
 

@@ -1,13 +1,21 @@
 /* Commands: whether they run, how, and that their end is told. */
 #include "agent/agent.h"
+#include "agent/simulated.h"
 #include "agent/wire.h"
 #include "codec/json.h"
 #include "trust/envelope.h"
 
 #include <stdio.h>
 
-#define HELPER_MS (900 * 1000) /* longer than the helper gives an executor */
-#define TEXT_MAX  256
+#define LOOKER   "/proc/self/exe"
+#define TEXT_MAX 256
+
+enum {
+    HELPER_MIN_MS = 60 * 1000,    /* the helper refuses what expired, and says so */
+    HELPER_MAX_MS = 25 * 3600000, /* longer than any command lives */
+    IDLE_MS = 30 * 1000,
+    SAID_MAX = 1024,
+};
 
 enum lks_code lks_agent_result(struct lks_agent *a, const struct lks_once_entry *entry,
                                struct lks_err *err)
@@ -84,8 +92,12 @@ enum lks_code lks_agent_booted(struct lks_agent *a, struct lks_err *err)
 
 /* Executors of our own ----------------------------------------------------------------------- */
 
-static void run_inventory(struct lks_agent *a, struct lks_str envelope)
+typedef void run_fn(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope);
+
+static void run_inventory(struct lks_agent *a, const struct lks_envelope *e,
+                          struct lks_str envelope)
 {
+    (void)e;
     (void)envelope;
     a->push_anyway = true;
     a->inventory_at = lks_agent_now();
@@ -94,9 +106,10 @@ static void run_inventory(struct lks_agent *a, struct lks_str envelope)
     lks_agent_read(a);
 }
 
-static void run_reboot(struct lks_agent *a, struct lks_str envelope)
+static void run_reboot(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
     struct lks_err err = {0};
+    (void)e;
     (void)envelope;
     if (lks_boot_renew(a->options->root, &err) != LKS_OK) {
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
@@ -108,30 +121,93 @@ static void run_reboot(struct lks_agent *a, struct lks_str envelope)
         lks_agent_note(a, LKS_LEVEL_ERROR, "the boot id cannot be read", "why", err.msg);
 }
 
-static void run_helper(struct lks_agent *a, struct lks_str envelope)
+/* A reading that is under way starts again afterwards. */
+static void make_way(struct lks_agent *a)
+{
+    if (!a->errand.active)
+        return;
+    lks_errand_fini(&a->errand);
+    a->inventory_at = lks_agent_now();
+}
+
+/* The helper stops an executor when its command expires, and then answers. */
+static int helper_patience(const struct lks_envelope *e)
+{
+    lks_ms wall = (lks_ms)lks_agent_wall();
+    lks_ms left = (e->expires > wall ? e->expires - wall : 0) + HELPER_MIN_MS;
+    return left < HELPER_MAX_MS ? (int)left : HELPER_MAX_MS;
+}
+
+static void run_helper(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
     struct lks_err err = {0};
-    if (a->errand.active) { /* a reading; it starts again afterwards */
-        lks_errand_fini(&a->errand);
-        a->inventory_at = lks_agent_now();
-    }
-    a->errand_reads = false;
-    enum lks_code code =
-        lks_errand_ask(&a->errand, a->options->helper, LKS_WIRE_COMMAND, envelope, HELPER_MS, &err);
+    make_way(a);
+    a->errand_kind = LKS_ERRAND_HELPER;
+    enum lks_code code = lks_errand_ask(&a->errand, a->options->helper, LKS_WIRE_COMMAND, envelope,
+                                        helper_patience(e), &err);
     lks_agent_health(a, LKS_HEALTH_HELPER_AWAY, code != LKS_OK);
     if (code != LKS_OK)
         lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
 }
 
+/* Ourselves with --idle, in a process of its own: vendors' libraries are no part of this one. */
+static void run_idle(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+{
+    const char *words[] = {LOOKER, "--idle", a->options->root != NULL ? "--root" : NULL,
+                           a->options->root, NULL};
+    char *argv[LKS_COUNT(words)];
+    struct lks_err err = {0};
+    (void)e;
+    (void)envelope;
+    memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
+    const struct lks_errand_program program = {
+        .path = LOOKER, .argv = argv, .errors = true, .cut = true, .max = SAID_MAX, .ms = IDLE_MS};
+    make_way(a);
+    a->errand_kind = LKS_ERRAND_IDLE;
+    if (lks_errand_start(&a->errand, &program, &err) != LKS_OK)
+        lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
+}
+
+static void run_accept(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    (void)e;
+    (void)envelope;
+    lks_buf_init(&text, SAID_MAX);
+    enum lks_outcome outcome = lks_simulated_accept(a->options->root, &text);
+    lks_agent_command_end(a, outcome, lks_buf_view(&text));
+}
+
+static void run_order(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    char depot[LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX];
+    (void)envelope;
+    lks_buf_init(&text, SAID_MAX);
+    make_way(a); /* what it read may be gone */
+    a->inventory_at = lks_agent_now();
+    enum lks_outcome outcome = lks_simulated_order(
+        a->options->root, lks_statedir_path(&a->dir, LKS_FETCH_FOLDER, depot), e, &text);
+    lks_agent_command_end(a, outcome, lks_buf_view(&text));
+}
+
 struct executor {
     const char *name;
     bool on_root; /* needs a captured tree; this machine's is the helper's business */
-    void (*run)(struct lks_agent *a, struct lks_str envelope);
+    run_fn *run;
 };
 
 static const struct executor executors[] = {
     {"inventory", false, run_inventory},
+    {"idle", false, run_idle},
     {"reboot", true, run_reboot},
+    {"accept", true, run_accept},
+    {"apt", true, run_order},
+    {"dnf", true, run_order},
+    {"image", true, run_order},
+    {"settings", true, run_order},
+    {"firmware", true, run_order},
+    {"hook", true, run_order},
 };
 
 static const struct executor *find_executor(const struct lks_agent *a, const char *name)
@@ -164,7 +240,7 @@ static void begin(struct lks_agent *a, const struct lks_envelope *e, struct lks_
         return;
     }
     lks_agent_note(a, LKS_LEVEL_INFO, "a command begins", "executor", e->executor);
-    executor->run(a, envelope);
+    executor->run(a, e, envelope);
 }
 
 void lks_agent_command(struct lks_agent *a, struct lks_str envelope)
@@ -198,6 +274,25 @@ void lks_agent_command(struct lks_agent *a, struct lks_str envelope)
     }
 }
 
+/* What ourselves found: yes, or no with a line. */
+static void idle_over(struct lks_agent *a)
+{
+    struct lks_str text = {0};
+    struct lks_err err = {0};
+    char said[TEXT_MAX];
+    enum lks_code code = lks_errand_end(&a->errand, &text, &err);
+    text = lks_str_trim(text);
+    while (text.len > 0 && text.ptr[text.len - 1] == '\n')
+        text.len--;
+    if (code == LKS_OK || (code == LKS_E_REFUSED && text.len > 0))
+        snprintf(said, sizeof(said), "%" LKS_STR_FMT, LKS_STR_ARG(text));
+    else
+        snprintf(said, sizeof(said), "%.*s", TEXT_MAX - 1, err.msg);
+    lks_errand_fini(&a->errand);
+    lks_agent_command_end(a, code == LKS_OK ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
+                          lks_str_from(said));
+}
+
 /* The helper's last word. One that broke off may have begun. */
 void lks_agent_command_over(struct lks_agent *a)
 {
@@ -205,6 +300,10 @@ void lks_agent_command_over(struct lks_agent *a)
     struct lks_str text;
     struct lks_err err = {0};
     char said[TEXT_MAX];
+    if (a->errand_kind == LKS_ERRAND_IDLE) {
+        idle_over(a);
+        return;
+    }
     if (lks_errand_end(&a->errand, &text, &err) == LKS_OK &&
         lks_wire_answer(text, &outcome, &text, &err) == LKS_OK)
         snprintf(said, sizeof(said), "%" LKS_STR_FMT, LKS_STR_ARG(text));

@@ -26,6 +26,7 @@ enum {
     LOOK_MS = 200,  /* how often to see whether a program that is silent has ended */
     SAID_MAX = 200, /* of what an executor says */
     PATH_SIZE = 4096,
+    EXECUTOR_MAX_MS = 24 * 3600000, /* no command lives longer */
 };
 
 static void note(struct lks_helper *h, enum lks_level level, const char *msg, const char *key,
@@ -104,6 +105,7 @@ enum lks_code lks_helper_open(const struct lks_helper_options *options, struct l
                               struct lks_helper *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_helper_close) struct lks_helper h = {.options = options, .log = log};
+    lks_program_find(&h.program);
     if (read_key(options->command_key, &h.key, err) != LKS_OK ||
         lks_statedir_open(options->state, true, &h.dir, err) != LKS_OK ||
         lks_ledger_load(&h.dir, NULL, NULL, &h.once, err) != LKS_OK)
@@ -194,25 +196,45 @@ static enum lks_outcome outcome_of(enum lks_code code)
     return code == LKS_E_TIMEOUT ? LKS_OUTCOME_UNKNOWN : LKS_OUTCOME_FAILED;
 }
 
+static lks_ms wall_ms(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
+}
+
+/* A command that expires is not wanted any more; what it began was stopped half-way. */
+static int executor_ms(const struct lks_helper *h, const struct lks_envelope *e)
+{
+    lks_ms wall = wall_ms(), left = e->expires > wall ? e->expires - wall : 0;
+    lks_ms most = h->options->timeout_s > 0 ? (lks_ms)h->options->timeout_s * LKS_SECOND
+                                            : (lks_ms)EXECUTOR_MAX_MS;
+    return (int)(left < most ? left : most);
+}
+
 static enum lks_outcome run_executor(const struct lks_helper *h, const char *path,
                                      const struct lks_envelope *e, struct lks_buf *text)
 {
     char copy[PATH_SIZE], digests[LKS_ENVELOPE_DIGESTS_MAX][LKS_DIGEST_SIZE];
     char *argv[LKS_ENVELOPE_DIGESTS_MAX + 2] = {copy};
+    char depot[PATH_SIZE + sizeof(LKS_HELPER_DEPOT) + 1];
     struct lks_errand errand = {0};
     struct lks_str said = {0};
     struct lks_err err = {0};
     snprintf(copy, sizeof(copy), "%s", path);
+    snprintf(depot, sizeof(depot), LKS_HELPER_DEPOT "=%.*s", PATH_SIZE - 1,
+             h->options->depot != NULL ? h->options->depot : "");
     memcpy(digests, e->digests, sizeof(digests));
     for (size_t i = 0; i < e->digest_count; i++)
         argv[i + 1] = digests[i];
     const struct lks_errand_program program = {.path = path,
                                                .argv = argv,
+                                               .variable = h->options->depot != NULL ? depot : NULL,
                                                .errors = true,
                                                .cut = true,
                                                .orphan = true,
                                                .max = SAID_MAX,
-                                               .ms = h->options->timeout_s * 1000};
+                                               .ms = executor_ms(h, e)};
     enum lks_code code = lks_errand_start(&errand, &program, &err);
     if (code == LKS_OK) {
         wait_errand(&errand);
@@ -248,13 +270,6 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
     if (lks_ledger_save(&h->dir, &h->once, &err) != LKS_OK)
         note(h, LKS_LEVEL_ERROR, "the ledger cannot be written", "why", err.msg);
     return outcome;
-}
-
-static lks_ms wall_ms(void)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_REALTIME, &t);
-    return (lks_ms)t.tv_sec * LKS_SECOND + (lks_ms)t.tv_nsec / 1000000;
 }
 
 enum lks_outcome lks_helper_command(struct lks_helper *h, struct lks_str envelope,
@@ -364,5 +379,7 @@ enum lks_code lks_helper_serve(struct lks_helper *h, int stop, struct lks_err *e
             continue;
         converse(h, fd);
         (void)close(fd);
+        if (h->options->socket == NULL && lks_program_replaced(&h->program))
+            return LKS_OK; /* systemd has the socket, and starts the new one */
     }
 }

@@ -9,13 +9,14 @@
 #ifndef LKS_AGENT_HELPER_H
 #define LKS_AGENT_HELPER_H
 
+#include "agent/program.h"
 #include "agent/statedir.h"
 #include "base/log.h"
 #include "core/once.h"
 
 #include <sys/types.h>
 
-#define LKS_HELPER_TIMEOUT_S   600
+#define LKS_HELPER_DEPOT       "LOCKSTEP_DEPOT" /* the variable that executors find it in */
 #define LKS_HELPER_ENABLED_MAX ((size_t)64 << 10)
 
 struct lks_helper_options {
@@ -26,8 +27,9 @@ struct lks_helper_options {
     const char *state;       /* directory of the ledger */
     const char *node;        /* how the controller calls this node */
     const char *reader;      /* program that reads the machine with --read */
+    const char *depot;       /* the agent's folder of artifacts, or NULL */
     uid_t user;              /* who may ask */
-    int timeout_s;           /* for an executor */
+    int timeout_s;           /* for an executor; 0: until its command expires */
 };
 
 struct lks_helper {
@@ -36,6 +38,7 @@ struct lks_helper {
     struct lks_public_key key;
     struct lks_statedir dir;
     struct lks_once once;
+    struct lks_program program;
     int listener;
 };
 

@@ -25,7 +25,8 @@ static const struct lks_option options[] = {
     {"--state", "DIR", "where the ledger is kept (/var/lib/lockstep-helper)"},
     {"--node", "NAME", "how the controller calls this node (the host name)"},
     {"--reader", "PROGRAM", "what reads the machine (/usr/bin/lockstep-agent)"},
-    {"--timeout", "SECONDS", "how long an executor may take (600)"},
+    {"--depot", "DIR", "where the agent keeps artifacts: the folder depot of its state"},
+    {"--timeout", "SECONDS", "how long an executor may take at most (until its command expires)"},
     {"--version", NULL, "print the version and end"},
     {"--help", NULL, "print this and end"},
     {NULL, NULL, NULL},
@@ -71,7 +72,7 @@ static enum lks_code read_user(const char *text, uid_t *out, struct lks_err *err
 static enum lks_code read_options(const struct lks_args *args, char node[NODE_SIZE],
                                   struct lks_helper_options *out, struct lks_err *err)
 {
-    uint64_t seconds = LKS_HELPER_TIMEOUT_S;
+    uint64_t seconds = 0;
     const char *timeout = lks_args_get(args, "--timeout");
     struct lks_helper_options o = {.socket = lks_args_get(args, "--socket"),
                                    .executors = lks_args_get(args, "--executors"),
@@ -79,6 +80,7 @@ static enum lks_code read_options(const struct lks_args *args, char node[NODE_SI
                                    .command_key = lks_args_get(args, "--command-key"),
                                    .state = lks_args_get(args, "--state"),
                                    .reader = lks_args_get(args, "--reader"),
+                                   .depot = lks_args_get(args, "--depot"),
                                    .node = lks_args_get(args, "--node")};
     if (was_handed())
         o.socket = NULL;

@@ -1,4 +1,5 @@
 #include "agent/agent.h"
+#include "agent/idle.h"
 #include "agent/inventory.h"
 #include "base/args.h"
 #include "base/file.h"
@@ -13,7 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { INVENTORY_MIN_S = 1, INVENTORY_MAX_S = 7 * 24 * 3600, LARGE = 64 * 1024 };
+enum {
+    INVENTORY_MIN_S = 1,
+    INVENTORY_MAX_S = 7 * 24 * 3600,
+    LARGE = 64 * 1024,
+    IDLE_LINE_MAX = 256
+};
 
 static const struct lks_option options[] = {
     {"--state", "DIR", "where this node's key, spool and ledger are kept"},
@@ -29,6 +35,7 @@ static const struct lks_option options[] = {
     {"--quick", NULL, "read without the search for copies of libraries, and without hashing"},
     {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
     {"--read", NULL, "read the machine, print what was found, and end"},
+    {"--idle", NULL, "look whether anything runs on the GPUs, and end: yes is a failure"},
     {"--cache", "FILE", "with --read: keep what was found inside libraries there"},
     {"--depot-bytes", "N", "artifacts of commands may take so much of the disk (34359738368)"},
     {"--fetch", "DIGESTS", "fetch artifacts into the state, with blanks between, and end"},
@@ -93,6 +100,17 @@ static enum lks_code print_reading(const struct lks_args *args, struct lks_err *
     return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
 }
 
+static enum lks_code print_idle(const char *root, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+    lks_buf_init(&out, IDLE_LINE_MAX);
+    if (lks_idle_look(root, &out, err) == LKS_OK)
+        return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
+    if (err->code == LKS_E_REFUSED)
+        printf("%s\n", err->msg);
+    return err->code;
+}
+
 /* What --fetch does, in a process of its own as well. */
 static enum lks_code fetch(const struct lks_args *args, const struct lks_agent_options *o,
                            struct lks_err *err)
@@ -141,6 +159,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
         return err->code;
     if (lks_args_has(&args, "--read"))
         return print_reading(&args, err);
+    if (lks_args_has(&args, "--idle"))
+        return print_idle(lks_args_get(&args, "--root"), err);
     struct lks_agent_options o = {.state = lks_args_get(&args, "--state"),
                                   .controller = lks_args_get(&args, "--controller"),
                                   .ca = lks_args_get(&args, "--ca"),
@@ -149,7 +169,8 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
                                   .node = lks_args_get(&args, "--node"),
                                   .root = lks_args_get(&args, "--root"),
                                   .helper = lks_args_get(&args, "--helper"),
-                                  .quick = lks_args_has(&args, "--quick")};
+                                  .quick = lks_args_has(&args, "--quick"),
+                                  .argv = argv};
     if (o.state == NULL)
         return lks_fail(err, LKS_E_USAGE, "--state DIR is needed; --help lists the options");
     if (read_numbers(&args, &o, err) != LKS_OK)

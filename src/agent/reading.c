@@ -84,7 +84,7 @@ void lks_agent_read(struct lks_agent *a)
 {
     struct lks_err err = {0};
     plan_next(a, false);
-    a->errand_reads = true;
+    a->errand_kind = LKS_ERRAND_READS;
     if (start_reading(a, &err) != LKS_OK)
         reading_failed(a, &err);
 }
