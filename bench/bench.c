@@ -28,6 +28,8 @@ static const struct part {
      bench_admit},
     {"beats", "heartbeats over mutual TLS, the server on one core", bench_beats},
     {"drift", "a million nodes against a stack", bench_drift},
+    {"plan", "a change of 100,000 nodes, planned", bench_plan},
+    {"campaign", "a change of 100,000 nodes, simulated with faults", bench_campaign},
     {"agent", "the agent on a node", bench_agent},
     {"sweep", "firmware inventories of 1,000 BMCs over TLS, the client alone", bench_sweep},
     {"pldm", "a firmware package, verified", bench_pldm},

@@ -14,6 +14,8 @@ void bench_restart(struct lks_table *t);  /* opening, folding and verifying a jo
 void bench_admit(struct lks_table *t);    /* may this job start */
 void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
 void bench_drift(struct lks_table *t);    /* a fleet against a stack */
+void bench_plan(struct lks_table *t);     /* a change of many nodes, planned */
+void bench_campaign(struct lks_table *t); /* one that is carried out, simulated */
 void bench_agent(struct lks_table *t);    /* what a node pays */
 void bench_sweep(struct lks_table *t);    /* inventories of many BMCs */
 void bench_pldm(struct lks_table *t);     /* verifying a firmware package */
