@@ -29,11 +29,12 @@ setup: ## install the Debian packages that everything below needs
 build: $(BUILD)/build.ninja ## build into build/
 	@$(call ninja,$(BUILD))
 
-demo: build ## a tour of the commands, firmware on simulated BMCs, a controller with 200 agents
+demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, a change across 128 nodes
 	@tools/setup.sh demo
 	@tools/tour.sh $(BUILD)
 	@tools/firmware-demo.sh $(BUILD)
 	@tools/fleet-demo.sh $(BUILD)
+	@tools/campaign-demo.sh $(BUILD)
 
 test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
 	@$(call ninja,$(SANITIZE))
@@ -69,12 +70,13 @@ soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECO
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
 portable: $(PORTABLE)/build.ninja ## build-portable/lockstep and lockstep-agent for x86_64: need glibc and nothing else
-	@$(call ninja,$(PORTABLE),lockstep lockstep-agent)
-	@tools/portable.sh $(PORTABLE)/lockstep $(PORTABLE)/lockstep-agent
+	@$(call ninja,$(PORTABLE),lockstep lockstep-agent executors/settings)
+	@tools/portable.sh $(PORTABLE)/lockstep $(PORTABLE)/lockstep-agent $(PORTABLE)/executors/settings
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim lockstep-helper)
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim lockstep-helper \
+		$(addprefix executors/,accept apt dnf firmware hook image settings))
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

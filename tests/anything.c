@@ -1,5 +1,7 @@
 #include "tests/anything.h"
 
+enum { CHANGE_KINDS = LKS_RECORD_FROZEN - LKS_RECORD_CHANGE + 1, NEWEST = 3 };
+
 /* A line of what does not conform. */
 #define WRONG(subject, value) subject "\tother version\t0\t" value "\t\n"
 
@@ -54,6 +56,7 @@ static uint64_t largest_id(const struct lks_state *s)
 {
     uint64_t id = s->next_alarm > s->next_command ? s->next_alarm : s->next_command;
     id = s->next_deviation > id ? s->next_deviation : id;
+    id = s->next_change > id ? s->next_change : id;
     return s->next_flash > id ? s->next_flash : id;
 }
 
@@ -61,10 +64,19 @@ static uint64_t largest_id(const struct lks_state *s)
 static uint64_t any_number(struct lks_rng *rng, const struct lks_state *s, const char *key)
 {
     static const uint64_t wild[] = {UINT64_MAX, UINT32_MAX, 0, 1000};
+    static const char *const few[] = {"recipe", "index", "wave", "step"};
     if (lks_rng_percent(rng, 2) && strcmp(key, "count") != 0)
         return wild[lks_rng_below(rng, LKS_COUNT(wild))];
     if (strcmp(key, "id") == 0)
         return lks_rng_below(rng, largest_id(s) + 2);
+    for (size_t i = 0; i < LKS_COUNT(few); i++) {
+        if (strcmp(key, few[i]) == 0)
+            return lks_rng_below(rng, 3);
+    }
+    if (strcmp(key, "change") == 0) /* one of the last that there are, or one that is not */
+        return s->change_count < NEWEST
+                   ? lks_rng_below(rng, s->next_change + 1)
+                   : s->changes[s->change_count - 1 - (uint32_t)lks_rng_below(rng, NEWEST)].id;
     return lks_rng_below(rng, strcmp(key, "mass_window") == 0 ? 200000 : 12);
 }
 
@@ -76,10 +88,18 @@ static uint64_t words(const char *const *list)
     return count;
 }
 
-struct lks_record lks_test_any_record(struct lks_rng *rng, const struct lks_state *s)
+/* Those of changes mean little one by one: every third is of them. */
+static const struct lks_record_info *any_kind(struct lks_rng *rng)
 {
     const struct lks_record_info *info =
         &lks_record_infos[lks_rng_below(rng, lks_record_info_count)];
+    uint64_t kind = LKS_RECORD_CHANGE + lks_rng_below(rng, CHANGE_KINDS);
+    return lks_rng_percent(rng, 33) ? lks_record_info((unsigned)kind) : info;
+}
+
+struct lks_record lks_test_any_record(struct lks_rng *rng, const struct lks_state *s)
+{
+    const struct lks_record_info *info = any_kind(rng);
     struct lks_record r = {.kind = info->kind};
     for (size_t i = 0; i < info->count; i++) {
         const struct lks_record_field *f = &info->fields[i];

@@ -86,13 +86,14 @@ bool flashes_change(struct flashes *f, const char *node)
 
 /* The bundle ---------------------------------------------------------------------------------- */
 
-static bool store(struct flashes *f, struct lks_str bytes, char digest[LKS_DIGEST_SIZE])
+bool flashes_store(struct flashes *f, const char *name, struct lks_str bytes,
+                   char digest[LKS_DIGEST_SIZE])
 {
     struct lks_http_answer answer = {0};
     struct lks_err err = {0};
     char path[PATH_SIZE];
     CHECK_CODE(lks_digest_text(bytes, digest, &err), LKS_OK);
-    snprintf(path, sizeof(path), "/v1/artifacts/%s?name=firmware.fwpkg", digest);
+    snprintf(path, sizeof(path), "/v1/artifacts/%s?name=%s", digest, name);
     CHECK_CODE(lks_client_exchange(f->crew.root, "PUT", path, "application/octet-stream", bytes, "",
                                    &answer, &err),
                LKS_OK);
@@ -124,8 +125,7 @@ static bool pin(struct flashes *f, const struct lks_key *key)
     return crew_fine(f->crew.root, "pinKey", "/v1/trust", body, &t);
 }
 
-/* Signed by a key that was pinned just now. */
-static bool bring(struct flashes *f, struct lks_str manifest)
+bool flashes_bring(struct flashes *f, struct lks_str manifest)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -168,12 +168,12 @@ bool flashes_bundle(struct flashes *f, const enum lks_bmcsim_personality *kinds,
         if (!CHECK_CODE(
                 lks_bmcsim_package(kinds[i], class, version, 1, PACKAGE_BYTES, &package, &err),
                 LKS_OK) ||
-            !store(f, lks_buf_view(&package), f->images[kinds[i]]))
+            !flashes_store(f, "firmware.fwpkg", lks_buf_view(&package), f->images[kinds[i]]))
             return false;
         add_artifact(&manifest, kinds[i], f->images[kinds[i]], package.len, class, version);
     }
     lks_buf_add(&manifest, LKS_STR("]}"));
-    return bring(f, lks_buf_view(&manifest));
+    return flashes_bring(f, lks_buf_view(&manifest));
 }
 
 /* Updates ------------------------------------------------------------------------------------- */

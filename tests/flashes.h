@@ -32,6 +32,12 @@ bool flashes_fleet(struct flashes *f, const char *without, const char *pinned);
 bool flashes_bundle(struct flashes *f, const enum lks_bmcsim_personality *kinds, size_t count,
                     const char *class, const char *version);
 
+/* The pieces of that: bytes into the depot, and a manifest that a key signed which is pinned now;
+ * its digest is f->bundle. */
+bool flashes_store(struct flashes *f, const char *name, struct lks_str bytes,
+                   char digest[LKS_DIGEST_SIZE]);
+bool flashes_bring(struct flashes *f, struct lks_str manifest);
+
 /* The node is in a change from here on. */
 bool flashes_change(struct flashes *f, const char *node);
 

@@ -69,6 +69,8 @@ static pid_t start_helper(struct fake *f, const char *user)
                           LKS_AGENT_PROGRAM,
                           "--timeout",
                           "2",
+                          "--depot",
+                          "/the/depot",
                           "--user",
                           user != NULL ? user : mine,
                           NULL};
@@ -139,7 +141,9 @@ static void test_executors(void)
         {"fail", "failed: status 3: no luck"},
         {"hang", "unknown: it was stopped after 2 seconds"},
         {"talk", "done: y\ny\ny\n"},
-        {"env", "done: PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"},
+        {"env", "done: "
+                "LOCKSTEP_DEPOT=/the/depot\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/"
+                "bin:/sbin:/bin\n"},
         {"daemon", "done: left one"},
         {"disabled", "refused: executor 'disabled' is not enabled on this node"},
         {"missing", "refused: "},
@@ -182,6 +186,8 @@ static void test_envelopes(void)
         {"another boot", FAKE_NODE, "00000000-0000-4000-8000-000000000000", "count", 60, false,
          "another boot"},
         {"expired", FAKE_NODE, NULL, "count", -60, false, "expired"},
+        {"one that expires while it runs", FAKE_NODE, NULL, "hang", 2, false,
+         "unknown: it was stopped after"},
     };
     struct fake f;
     fake_start(&f);
@@ -199,7 +205,10 @@ static void test_envelopes(void)
         lks_buf_init(&text, LKS_DSSE_MAX);
         CHECK_CODE(lks_envelope_sign(rows[i].forged ? &f.journal : &f.command, &e, &text, &err),
                    LKS_OK);
-        CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, lks_buf_view(&text)), rows[i].answer);
+        struct lks_str said = ask(&f, LKS_WIRE_COMMAND, lks_buf_view(&text));
+        CHECK_HAS(said, rows[i].answer);
+        /* Before the two seconds that an executor has at most. */
+        CHECK(lks_str_find(said, LKS_STR("after 2 seconds")) < 0);
     }
     CHECK_STR(fake_text(&f, "count"), "");
     stop_helper(&f, pid);

@@ -1,5 +1,6 @@
 /* The agent's program against a small controller on loopback: what it says, in what order, and that
  * nothing of it is lost whatever the controller, the network or a kill does. */
+#include "base/file.h"
 #include "base/rng.h"
 #include "tests/fake_controller.h"
 #include "tests/test.h"
@@ -313,6 +314,9 @@ static void test_commands(void)
         {"another boot", "reboot", "00000000-0000-4000-8000-000000000001", "refused", 0},
         {"a boot", "reboot", NULL, "done", 1},
         {"a reading after it", "inventory", NULL, "done", 0},
+        {"a look at the GPUs", "idle", NULL, "done", 0},
+        {"acceptance", "accept", NULL, "done", 0},
+        {"packages without an order", "apt", NULL, "failed", 0},
     };
     struct fake f;
     fake_start(&f);
@@ -331,6 +335,54 @@ static void test_commands(void)
     }
     CHECK_INT(f.results, LKS_COUNT(rows));
     CHECK_INT(f.contradictions, 0);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
+/* A copy of the program in the tree, whole or not there. */
+static void plant_agent(struct fake *f, const char *name)
+{
+    char temporary[64];
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    snprintf(temporary, sizeof(temporary), "%s.new", name);
+    lks_buf_init(&bytes, (size_t)256 << 20);
+    CHECK_CODE(lks_file_read(LKS_AGENT_PROGRAM, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_file_new(fake_path(f, temporary), 0755, lks_buf_view(&bytes), &err), LKS_OK);
+    CHECK(rename(fake_path(f, temporary), fake_path(f, name)) == 0);
+}
+
+/* Another version of it is installed under its feet: it goes on as that one, as the same process,
+ * with its ledger, and a command that was answered is not run again. */
+static void test_replaced(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_agent(&f, "agent");
+    const char *argv[] = {
+        fake_path(&f, "agent"), "--state", fake_path(&f, "state"),  "--controller",
+        people_address(&f),     "--ca",    fake_path(&f, "ca.crt"), "--token-file",
+        fake_path(&f, "token"), "--root",  fake_path(&f, "root"),   NULL};
+    pid_t pid = fake_spawn(&f, "log", argv);
+    CHECK(fake_until(&f, settled));
+    (void)fake_command(&f, "reboot", NULL);
+    CHECK(fake_until(&f, all_ended));
+    f.beats = 0;
+    CHECK(fake_until(&f, three_beats));
+    unsigned boots = f.boots;
+    plant_agent(&f, "agent");
+    f.beats = 0;
+    if (!CHECK(fake_until(&f, three_beats)))
+        show_log(&f);
+    CHECK_HAS(fake_text(&f, "log"), "our program was replaced: starting anew");
+    f.ended[0] = false; /* asked again: the ledger knows */
+    uint64_t id = fake_command(&f, "idle", NULL);
+    CHECK(fake_until(&f, all_ended));
+    CHECK_STR(lks_str_from(f.outcome[id - 1]), "done");
+    CHECK_INT(f.boots, boots);
+    CHECK_INT(f.enrolled, 1);
+    CHECK_INT(f.contradictions, 0);
+    CHECK(f.numbers_rise);
     end_agent(&f, pid);
     fake_stop(&f);
 }
@@ -643,6 +695,7 @@ int main(void)
         {"another interval of heartbeats", test_pace},
         {"told to end while it waits", test_end_while_waiting},
         {"commands", test_commands},
+        {"its program is replaced", test_replaced},
         {"no room on the disk", test_no_room},
         {"commands of strangers", test_strange_commands},
         {"kill -9 at any point", test_kills},

@@ -342,18 +342,25 @@ static void test_replaced_part(void)
 static void test_wave(void)
 {
     LKS_CLEANUP(world_fini) struct world w;
-    make(&w, "observe", "");
+    make(&w, "warn", "alarm");
     report(&w, "n1", "");
     report(&w, "n2", "kernel=6.8.0-72-generic");
     report(&w, "n3", "kernel=6.8.0-70-generic");
     CHECK_HAS(ticks(&w), "drift node=n2 on=1");
-    pin(&w, w.silver, "observe", "");
+    lks_ms since = node(&w, "n3")->drift_since;
+    lks_fleet_wait(&w.asked, LKS_SECOND);
+    pin(&w, w.silver, "warn", "alarm");
     CHECK_INT(lks_state_judged(&w.asked.state, 0), LKS_JUDGED_NOT);
     struct lks_str told = ticks(&w);
     CHECK_HAS(told, "drift node=n1 on=1 stack=* cause=partial wave text=kernel: 6.8.0-71-generic");
     CHECK_HAS(told, "drift node=n2 stack=* cause=unknown text=it conforms again evidence=r\n");
-    CHECK(lks_str_find(told, LKS_STR("node=n3")) < 0); /* it differed, and still does */
-    CHECK(node(&w, "n3")->drifting);
+    lks_test_case("it differed, and still does: from the other stack, and that is told once");
+    CHECK_HAS(told, "drift node=n3 on=1 stack=* cause=unknown text=kernel: 6.8.0-70-generic, "
+                    "pinned 6.8.0-72-generic");
+    CHECK_HAS(told, "alarm-released id=2 reason=it should run another stack by now\n");
+    CHECK_INT(w.asked.state.alarms_open, 2);
+    CHECK_INT(node(&w, "n3")->drift_since, since);
+    CHECK_INT(ticks(&w).len, 0);
 }
 
 /* Many readings are judged in slices, and what cannot be judged does not keep us busy. */

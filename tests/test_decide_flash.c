@@ -446,6 +446,17 @@ static void test_outband(void)
     e = (struct lks_event){
         .kind = LKS_EVENT_OUTBAND, .name = LKS_STR("g1"), .outband = {.tuple = &tuple}};
     CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is under way");
+    /* What was read before it ended may come later. */
+    a.now.wall += 60000;
+    lks_asked_apply(
+        &a,
+        &(struct lks_record){
+            .kind = LKS_RECORD_FLASH_ENDED,
+            .flash_ended = {.id = 1, .node = T("g1"), .outcome = LKS_BMC_DONE, .found = T("2.0")}});
+    tuple.taken = (int64_t)(a.state.flashes[0].ended / LKS_SECOND) - 2;
+    CHECK_STR(lks_asked(&a, &e), "refused: g1 was updated after these were taken");
+    tuple.taken += 2;
+    CHECK_HAS(lks_asked(&a, &e), "out-of-band node=g1 ");
 }
 
 static struct lks_event saved(uint64_t id, struct lks_str text, struct lks_str phase,

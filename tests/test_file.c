@@ -183,6 +183,25 @@ static void test_replace_others(void)
     folder_fini(&f);
 }
 
+/* A file that others read has its mode from the first moment. */
+static void test_replace_as(void)
+{
+    struct folder f;
+    struct stat st;
+    struct lks_err err = {0};
+    char path[128];
+    folder_init(&f);
+    path_in(&f, "everybody", path);
+    mode_t mask = umask(022);
+    CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK_CODE(lks_file_replace_as(path, 0644, LKS_STR("y"), &err), LKS_OK);
+    CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0644);
+    (void)umask(mask);
+    unlink(path);
+    folder_fini(&f);
+}
+
 /* "-" reads what is piped in. */
 static void test_standard_input(void)
 {
@@ -214,6 +233,7 @@ int main(void)
         {"file: closed again", test_closed},
         {"file: new", test_new},
         {"file: in the place of what is no file", test_replace_others},
+        {"file: in its place, for others to read", test_replace_as},
         {"file: standard input", test_standard_input},
         {0},
     });

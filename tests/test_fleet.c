@@ -23,6 +23,9 @@ static enum lks_code parse(const char *text, struct lks_manifest *out, struct lk
     return lks_manifest_parse("f.yaml", lks_str_from(text), lks_test_facts(), NULL, out, err);
 }
 
+#define OUTAGE(hosts, from, until)                                                                 \
+    "outages: [{hosts: '" hosts "', from: '" from "', until: '" until "'}]\n"
+
 static const struct {
     const char *name;
     const char *text;
@@ -160,6 +163,36 @@ static const struct {
      HEAD POOLS "domains: {r1: {}}\n"
                 "nodes: [{hosts: 'g[1-3]', pool: train, class: hgx-h100-8, domain: r1}]\n",
      NULL},
+    {"a zone that nothing is written in", FLEET "sites: {mordor: {timezone: Middle-earth}}\n",
+     NULL},
+    {"a zone that windows are written in",
+     HEAD "pools: {train: {posture: dev, windows: 'Sat 00:00-24:00'}}\n" NODES
+          "sites: {fra: {timezone: Europe/Berlim}}\n",
+     "f.yaml:6:15: sites.fra.timezone: 'Europe/Berlim' is neither a time zone (\"Europe/Berlin\") "
+     "nor a rule of one (\"CET-1CEST,M3.5.0,M10.5.0/3\"); did you mean 'Europe/Berlin'?"},
+    {"a zone as a rule",
+     HEAD "pools: {train: {posture: dev, windows: 'Sat 00:00-24:00'}}\n" NODES
+          "sites: {fra: {timezone: 'CET-1CEST,M3.5.0,M10.5.0/3'}}\n",
+     NULL},
+    {"windows that nobody understands",
+     HEAD "pools: {train: {posture: dev, windows: 'at night'}}\n" NODES,
+     "f.yaml:4:31: pools.train.windows: windows: 'at night' is no window; one is written like "
+     "'Mon-Fri 22:00-04:00', a whole day as 'Sat 00:00-24:00'"},
+    {"no headroom at all", HEAD "pools: {train: {posture: dev, headroom: 0}}\n" NODES,
+     "f.yaml:4:31: pools.train.headroom: 0 is not between 1 and 1000000"},
+    {"more than all of it",
+     HEAD "pools: {train: {posture: dev, min_capacity_percent: 101}}\n" NODES,
+     "f.yaml:4:31: pools.train.min_capacity_percent: 101 is not between 1 and 100"},
+    {"an outage", FLEET OUTAGE("g1", "2026-11-15T22:00:00+01:00", "2026-11-16T22:00:00Z"), NULL},
+    {"an outage of what is gone",
+     FLEET OUTAGE("old[1-9]", "2026-11-15T22:00:00Z", "2026-11-16T22:00:00Z"), NULL},
+    {"an outage that ends first",
+     FLEET OUTAGE("g1", "2026-11-16T22:00:00Z", "2026-11-15T22:00:00Z"),
+     "f.yaml:6:11: outages[1]: it ends before it begins"},
+    {"an outage of some day", FLEET OUTAGE("g1", "tomorrow", "2026-11-15T22:00:00Z"),
+     "outages[1].from: 'tomorrow' is no moment; one is '2026-11-15T22:00:00+01:00'"},
+    {"an outage of nobody", FLEET OUTAGE("g[1", "2026-11-15T22:00:00Z", "2026-11-16T22:00:00Z"),
+     "outages[1].hosts: character 2: this bracket is never closed"},
     {"too many types of branch",
      HEAD "pools: {p: {posture: dev, version_policy: {branches: [PB, PB, PB, PB, PB]}}}\n" NODES,
      "f.yaml:4:44: pools.p.version_policy.branches: at most 4 allowed, found 5"},
@@ -212,6 +245,48 @@ static void test_pools(void)
     CHECK_INT(dev->policy.branch_count, 0);
     CHECK(dev->policy.minor && !dev->policy.forward);
     CHECK(m.fleets[0].nodes[0].pool == dev);
+}
+
+/* How pools are changed; what is not said is nothing. */
+static void test_changes(void)
+{
+    static const char text[] = HEAD
+        "sites: {fra: {timezone: Europe/Berlin}, osl: {}}\n"
+        "power_zones: {z: {site: fra, budget_kw: 900, ramp_kw: 50}, w: {site: osl}}\n"
+        "domains: {d: {spares: 2}, e: {}}\nspares: {psu: 4}\n"
+        "pools:\n  train: {posture: pre-training, headroom: 5, min_capacity_percent: 90, min_gang: "
+        "64, windows: 'Sat 00:00-24:00', drain_minutes: 30, node_power_w: 10200}\n"
+        "  dev: {posture: dev}\nnodes: [{hosts: g1, pool: dev, class: hgx-h100-8}]\n" OUTAGE(
+            "g[1-2]", "1970-01-01T00:00:01Z", "1970-01-01T00:00:02Z");
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(parse(text, &m, &err), LKS_OK))
+        return;
+    const struct lks_fleet *f = &m.fleets[0];
+    const struct lks_pool *train = lks_fleet_find_pool(f, LKS_STR("train"));
+    const struct lks_pool *dev = lks_fleet_find_pool(f, LKS_STR("dev"));
+    CHECK(lks_fleet_find_pool(f, LKS_STR("other")) == NULL);
+    if (!CHECK(train != NULL && dev != NULL) || !CHECK_INT(f->outage_count, 1))
+        return;
+    CHECK_INT(train->headroom, 5);
+    CHECK_INT(train->min_capacity_percent, 90);
+    CHECK_INT(train->min_gang, 64);
+    CHECK_INT(train->drain_minutes, 30);
+    CHECK_INT(train->node_power_w, 10200);
+    CHECK_STR(train->windows, "Sat 00:00-24:00");
+    CHECK_INT(dev->headroom + dev->min_capacity_percent + dev->min_gang + dev->drain_minutes, 0);
+    CHECK_STR(dev->windows, "");
+    CHECK_STR(lks_fleet_timezone(f, LKS_STR("fra")), "Europe/Berlin");
+    CHECK_STR(lks_fleet_timezone(f, LKS_STR("osl")), "UTC");
+    CHECK_STR(lks_fleet_timezone(f, LKS_STR("")), "UTC");
+    CHECK_INT(lks_fleet_power(f, LKS_STR("z")).budget_kw, 900);
+    CHECK_INT(lks_fleet_power(f, LKS_STR("z")).ramp_kw, 50);
+    CHECK_INT(lks_fleet_power(f, LKS_STR("w")).ramp_kw, 0);
+    CHECK_INT(lks_fleet_spares(f, LKS_STR("psu")), 4);
+    CHECK_INT(lks_fleet_spares(f, LKS_STR("bbu")), 0);
+    CHECK_INT(f->outages[0].from, 1000);
+    CHECK_INT(f->outages[0].until, 2000);
+    CHECK_INT(f->outages[0].hosts.count, 2);
 }
 
 static void test_groups(void)
@@ -303,6 +378,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"fleet: texts", test_texts},
         {"fleet: pools", test_pools},
+        {"fleet: changes", test_changes},
         {"fleet: groups", test_groups},
         {"fleet: as many domains as there can be", test_many_domains},
         {"fleet: one domain more", test_too_many_domains},

@@ -240,6 +240,44 @@ static void test_wish(void)
     CHECK(lks_state_mail(&a.state, 0));
 }
 
+/* What a heartbeat found to be nothing new is not read again by the next one: whatever heartbeats
+ * and records come, the answers are those of somebody who remembers nothing. */
+static void test_remembered(void)
+{
+    enum { STEPS = 3000 };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    static const char *const digests[] = {"sha256:ab00" ZEROES, "sha256:ac00" ZEROES};
+    struct lks_rng rng = {17};
+    unsigned differed = 0, booted = 0, kept = 0;
+    make_quiet(&a);
+    for (uint64_t seq = 2; seq < STEPS; seq++) {
+        char text[LKS_BOOT_TEXT_SIZE];
+        struct lks_beat beat = lks_fleet_beat(&a, 7 + (unsigned)(seq / 100) % 5, seq);
+        unsigned boot = 7 + (unsigned)lks_rng_below(&rng, 5);
+        const struct lks_record up = {
+            .kind = LKS_RECORD_BOOTED,
+            .booted = {.node = LKS_STR("n1"), .boot = lks_str_from(lks_fleet_boot(boot, text))}};
+        beat.tuple[0] = (uint8_t)(0xab + seq / 10 % 2);
+        if (lks_rng_percent(&rng, 10))
+            lks_asked_apply(&a, &up);
+        if (lks_rng_percent(&rng, 10))
+            tuple_record(&a, digests[lks_rng_below(&rng, 2)], boot, "");
+        if (lks_rng_percent(&rng, 80))
+            (void)hear(&a, &beat);
+        struct lks_pulse *p = &a.state.pulses[0], before = *p;
+        bool differs = lks_pulse_tuple_differs(&a.state, 0), woke = lks_pulse_booted(&a.state, 0);
+        p->boot_text = p->tuple_text = 0;
+        if (!CHECK(differs == lks_pulse_tuple_differs(&a.state, 0)) ||
+            !CHECK(woke == lks_pulse_booted(&a.state, 0)))
+            return;
+        *p = before;
+        differed += differs;
+        booted += woke;
+        kept += before.boot_text != 0 && before.tuple_text != 0;
+    }
+    CHECK(differed > 100 && booted > 100 && kept > 100);
+}
+
 static void test_mail(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
@@ -358,6 +396,7 @@ int main(void)
         {"pulse: what needs a turn", test_singles},
         {"pulse: a node that was removed", test_removed},
         {"pulse: the wish for a tuple", test_wish},
+        {"pulse: what is remembered", test_remembered},
         {"pulse: mail", test_mail},
         {"pulse: deadlines move on with heartbeats", test_settling},
         {"pulse: deadlines are settled", test_settle},

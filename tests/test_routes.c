@@ -91,9 +91,12 @@ static int expected(const struct lks_route *r, enum lks_role role, const struct 
     case LKS_SCOPE_COMMAND:
     case LKS_SCOPE_DEVIATION:
     case LKS_SCOPE_FLASH:
+    case LKS_SCOPE_CHANGE:
         return 404; /* there is no such thing, and who may look somewhere is told so */
     case LKS_SCOPE_NONE:
     case LKS_SCOPE_NODE:
+    case LKS_SCOPE_WISH:
+    case LKS_SCOPE_POOL:
     case LKS_SCOPE_ASKED: /* nothing is asked about: that is told to who may ask somewhere */
     case LKS_SCOPE_SELF:
     case LKS_SCOPE_SOMEWHERE:
@@ -232,6 +235,11 @@ static const struct {
     {"a digest", LKS_LISTENER_PEOPLE, "GET", "/v1/stacks/sha256:00", "stack", ""},
     {"a word where a name may be", LKS_LISTENER_PEOPLE, "POST", "/v1/sweeps/lease", "leaseSweeps",
      ""},
+    {"a change's verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/rollback", "rollBackChange",
+     ""},
+    {"a change's nodes", LKS_LISTENER_PEOPLE, "GET", "/v1/changes/7/members", "changeMembers", ""},
+    {"no such verb", LKS_LISTENER_PEOPLE, "POST", "/v1/changes/7/stop", NULL, ""},
+    {"a freeze is not deleted", LKS_LISTENER_PEOPLE, "DELETE", "/v1/freeze", NULL, "GET, POST"},
     {"unknown", LKS_LISTENER_PEOPLE, "GET", "/v1/nope", NULL, ""},
     {"too deep", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/gpu1/tuple/x", NULL, ""},
     {"empty parameter", LKS_LISTENER_PEOPLE, "GET", "/v1/nodes/", NULL, ""},

@@ -61,10 +61,9 @@ static lks_text pin_around(const struct lks_state *s, uint32_t asset)
 static lks_text intent_of(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node *node = &s->nodes[n];
-    if (node->changing != 0 && node->target != 0)
-        return node->target;
-    if (node->asset != 0)
-        return pin_around(s, n);
+    lks_text from_change = node->changing != 0 && node->target != 0 ? node->target : node->pin;
+    if (from_change != 0 || node->asset != 0)
+        return from_change != 0 ? from_change : pin_around(s, n);
     return node->pool == UINT32_MAX ? 0 : s->pools[node->pool].stack_digest;
 }
 
@@ -87,10 +86,11 @@ struct found {
 static struct found look(const struct lks_state *s, uint32_t n)
 {
     const struct lks_state_verdict *v = verdict_of(s, n);
-    struct found found = {.unmeasured = v == NULL || v->judged == LKS_JUDGED_UNMEASURED};
+    bool silent = s->nodes[n].asset == 0 && s->nodes[n].inband == 0;
+    struct found found = {.unmeasured = silent || v == NULL || v->judged == LKS_JUDGED_UNMEASURED};
     uint32_t covered = 0;
     struct lks_wrong wrong;
-    if (v == NULL || v->judged != LKS_JUDGED_DRIFT)
+    if (silent || v == NULL || v->judged != LKS_JUDGED_DRIFT)
         return found;
     struct lks_str lines = lks_state_text(s, v->wrong);
     while (lks_wrong_next(&lines, &wrong))

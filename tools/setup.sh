@@ -15,10 +15,10 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     demo) echo curl ;;
-    test) echo clang libclang-rt-14-dev ;;
+    test) echo clang libclang-rt-14-dev patch ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo curl postgresql prometheus python3-jsonschema python3-sushy python3-yaml redfishtool \
-        slurm-client ;;
+        rpm slurm-client ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;

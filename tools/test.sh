@@ -8,8 +8,9 @@
 # and so does a skip, unless it names the hardware it misses ("missing hardware: ...").
 set -u
 
+# Many of them wait more than they work, so there are twice as many at a time as processors.
 case $1 in
-all) suite='--no-suite real' ;;
+all) suite="--no-suite real --num-processes $((2 * $(nproc)))" ;;
 real) suite='--suite real' ;;
 *)
     echo "test.sh: no tests '$1'; all or real" >&2

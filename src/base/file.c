@@ -146,6 +146,12 @@ static bool may_replace(const char *path)
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lks_err *err)
 {
     enum { OWNER_ALONE = 0600 };
+    return lks_file_replace_as(path, OWNER_ALONE, bytes, err);
+}
+
+enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
+                                  struct lks_err *err)
+{
     char temporary[PATH_MAX];
     int len = snprintf(temporary, sizeof(temporary), "%s.new", path);
     if (len < 0 || (size_t)len >= sizeof(temporary))
@@ -154,7 +160,7 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lk
         return lks_fail(err, LKS_E_INVALID, "%.*s: is there and is not a plain file",
                         PATH_SHOWN_MAX, path);
     (void)unlink(temporary); /* of a writer that was killed */
-    enum lks_code code = write_new(temporary, OWNER_ALONE, bytes, err);
+    enum lks_code code = write_new(temporary, mode, bytes, err);
     if (code == LKS_OK && rename(temporary, path) != 0)
         code = lks_file_fail(err, path);
     if (code != LKS_OK) {

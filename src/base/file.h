@@ -28,6 +28,10 @@ enum lks_code lks_file_put(int fd, const char *path, struct lks_str bytes,
 enum lks_code lks_file_replace(const char *path, struct lks_str bytes,
                                struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same for those whom `mode` lets read it, less the umask: it never has another one. */
+enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
+                                  struct lks_err *err) LKS_MUST_CHECK;
+
 /* Make a file that is not there yet, with exactly `bytes` in it; never in the place of another.
  * Where that fails nothing is left of it. */
 enum lks_code lks_file_new(const char *path, mode_t mode, struct lks_str bytes,

@@ -70,6 +70,22 @@ lks_command_fn lks_cmd_deviation_add;
 lks_command_fn lks_cmd_deviation_ls;
 lks_command_fn lks_cmd_deviation_close;
 
+/* cmd_change.c, cmd_change_show.c */
+lks_command_fn lks_cmd_change_propose;
+lks_command_fn lks_cmd_change_show;
+lks_command_fn lks_cmd_change_ls;
+lks_command_fn lks_cmd_change_approve;
+lks_command_fn lks_cmd_change_reject;
+lks_command_fn lks_cmd_change_start;
+lks_command_fn lks_cmd_change_pause;
+lks_command_fn lks_cmd_change_resume;
+lks_command_fn lks_cmd_change_abort;
+lks_command_fn lks_cmd_change_rollback;
+
+/* cmd_freeze.c */
+lks_command_fn lks_cmd_freeze;
+lks_command_fn lks_cmd_unfreeze;
+
 /* cmd_survey.c: conform with --fleet. */
 lks_command_fn lks_survey_fleet;
 

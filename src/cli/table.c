@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/machine.h"
 #include "cli/remote.h"
+#include "cli/table_change.h"
 
 #define STACK_OPTIONS                                                                              \
     {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
@@ -398,6 +399,10 @@ static const struct lks_option bmc_update_options[] = {
 static const struct lks_option sim_options[] = {
     {"--root", "DIR", "the captured machine that every agent reads"},
     {"--nodes", "N", "how many agents (50)"},
+    {"--domains", "N", "so many racks of 18 of them change together, with their switch trays (0)"},
+    {"--lab", "N", "so many of them are in a pool for trying things out (0)"},
+    {"--revisions", "LIST", "hardware revisions of nodes, in turn, such as A,B,C"},
+    {"--flash", "LIST", "firmware that their BMCs have and the stack pins, such as hmc=25.04"},
     {"--heartbeat-ms", "N", "beat so often; late after 3, lost after 12 (10000)"},
     {"--no-bmcs", NULL, "nodes have no management endpoints"},
     {"--bmc-speed", "N", "BMCs and their devices are so much faster than real ones (1)"},
@@ -408,7 +413,7 @@ static const struct lks_option sim_options[] = {
 #define FLEET_JSON                                                                                 \
     "{name?, manifest?, seq, clock?, nodes, " LIVENESS_JSON ", pools: [{name, posture, "           \
     "criticality, enforce, sched, stack?, stack_digest?, nodes, enrolled, " LIVENESS_JSON          \
-    ", acts_wait}], alarms_open}"
+    ", acts_wait, frozen?}], alarms_open}"
 #define NODE_JSON                                                                                  \
     "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
     "intake, held, enrolled, admissible, why?}"
@@ -643,7 +648,8 @@ const struct lks_command lks_commands[] = {
      " and {boot?, stack?, stack_digest?, drifted, unmeasured, first?, cause?, since?, text?, "
      "evidence?, rows: [{subject, cause, pinned, actual, of?, deviation?}], drained?: {by, "
      "reason}, "
-     "deviations: [ID], unhealthy, changing?, target?, condition_text?, attested_until?, checked?, "
+     "deviations: [ID], unhealthy, changing?, target?, change?, condition_text?, attested_until?, "
+     "checked?, "
      "inband_age_ms?, outband_age_ms?, certificate?, notes, health?, skew_ms?, heard_ms_ago?, "
      "witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, commands: [{id, node, executor, "
      "ended, outcome?, text?, sent, expires}]}; with --tuple what 'inventory' prints",
@@ -682,6 +688,7 @@ const struct lks_command lks_commands[] = {
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
     {"alarm release", "ID", 1, 1, reason_options, "Say that an alarm was dealt with", "", "{seq}",
      lks_cmd_alarm_release},
+    LKS_CHANGE_COMMANDS,
     {"journal verify", "DIR", 1, 1, verify_options,
      "Check every record of a journal, without its daemon",
      "DIR is lockstepd's data directory, or a copy of journal.db. Finds what was edited, dropped, "

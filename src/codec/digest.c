@@ -3,7 +3,6 @@
 #include "codec/base64.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
 
 enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE], struct lks_err *err)
 {
@@ -27,9 +26,14 @@ bool lks_digest_read(struct lks_str s, uint8_t out[LKS_DIGEST_BYTES])
 
 const char *lks_digest_write(const uint8_t bytes[LKS_DIGEST_BYTES], char out[LKS_DIGEST_SIZE])
 {
-    int at = snprintf(out, LKS_DIGEST_SIZE, "sha256:");
-    for (size_t i = 0; i < LKS_DIGEST_BYTES; i++)
-        at += snprintf(out + at, LKS_DIGEST_SIZE - (size_t)at, "%02x", bytes[i]);
+    static const char digits[] = "0123456789abcdef", before[] = "sha256:";
+    char *at = out + sizeof(before) - 1;
+    memcpy(out, before, sizeof(before) - 1);
+    for (size_t i = 0; i < LKS_DIGEST_BYTES; i++) {
+        *at++ = digits[bytes[i] >> 4];
+        *at++ = digits[bytes[i] & 15];
+    }
+    *at = '\0';
     return out;
 }
 

@@ -298,7 +298,10 @@ static enum lks_code place(const struct lks_applying *a, struct lks_str name, vo
         node->pool = pool;
     }
     count(s, node, 1);
-    return lks_standing_place(s, n, a->err);
+    lks_apply_joined(a);
+    if (lks_standing_place(s, n, a->err) != LKS_OK)
+        return a->err->code;
+    return lks_apply_touched(a, n);
 }
 
 static enum lks_code apply_placed(const struct lks_applying *a)
@@ -341,8 +344,16 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
     leave_pool(a, node);
     lks_apply_drop(a->s, &node->condition_text);
     *node = (struct lks_node){
-        .pool = LKS_NO_POOL, .pending = node->pending, .flashing = node->flashing};
-    return lks_standing_place(a->s, lks_apply_number(a, node), a->err);
+        .pool = LKS_NO_POOL,
+        .pending = node->pending,
+        .flashing = node->flashing,
+        .pin = node->pin,
+        .change = node->change,
+    };
+    uint32_t n = lks_apply_number(a, node);
+    if (lks_standing_place(a->s, n, a->err) != LKS_OK)
+        return a->err->code;
+    return lks_apply_touched(a, n);
 }
 
 static enum lks_code apply_removed(const struct lks_applying *a)
@@ -430,7 +441,8 @@ static enum lks_code apply_revoked(const struct lks_applying *a)
 
 /* What is seen of nodes --------------------------------------------------------------------- */
 
-/* A node that was live and is not any more has turned for the worse. */
+/* A node that was live and is not any more has turned for the worse, unless a change has it: that
+ * it is away for a while belongs to it. */
 static enum lks_code apply_liveness(const struct lks_applying *a)
 {
     const struct lks_rec_liveness *l = &a->r->liveness;
@@ -443,7 +455,7 @@ static enum lks_code apply_liveness(const struct lks_applying *a)
     node->liveness_since = a->time;
     count(a->s, node, 1);
     lks_standing_update(a->s, lks_apply_number(a, node));
-    if (worse)
+    if (worse && node->change == 0)
         lks_apply_turned(a, lks_apply_number(a, node));
     return arm(a, lks_apply_number(a, node));
 }
@@ -516,7 +528,7 @@ static enum lks_code accept_node(const struct lks_applying *a, struct lks_str na
     node->accepted = true;
     node->intake_why = 0;
     lks_standing_update(a->s, lks_apply_number(a, node));
-    return LKS_OK;
+    return lks_apply_touched(a, lks_apply_number(a, node));
 }
 
 static enum lks_code apply_accepted(const struct lks_applying *a)
@@ -595,6 +607,18 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_FLASH_SAVED] = lks_apply_flash_saved,
     [LKS_RECORD_FLASH_ENDED] = lks_apply_flash_ended,
     [LKS_RECORD_FLASH_RESOLVED] = lks_apply_flash_resolved,
+    [LKS_RECORD_CHANGE] = lks_apply_change,
+    [LKS_RECORD_PLAN_STEP] = lks_apply_plan_step,
+    [LKS_RECORD_PLAN_WAVE] = lks_apply_plan_wave,
+    [LKS_RECORD_PLAN_PART] = lks_apply_plan_part,
+    [LKS_RECORD_PLAN_ORDER] = lks_apply_plan_order,
+    [LKS_RECORD_PLAN_NOTE] = lks_apply_plan_note,
+    [LKS_RECORD_CHANGE_VOTED] = lks_apply_change_voted,
+    [LKS_RECORD_CHANGE_MOVED] = lks_apply_change_moved,
+    [LKS_RECORD_WAVE] = lks_apply_wave,
+    [LKS_RECORD_MEMBER] = lks_apply_member,
+    [LKS_RECORD_REVERT_PROVEN] = lks_apply_revert_proven,
+    [LKS_RECORD_FROZEN] = lks_apply_frozen,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,
@@ -622,5 +646,7 @@ enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
         s->clock = time;
     size_t kind = (size_t)record->kind;
     lks_applier *fn = kind < LKS_COUNT(appliers) ? appliers[kind] : NULL;
-    return fn == NULL ? LKS_OK : fn(&a);
+    if (fn == NULL)
+        return LKS_OK;
+    return fn(&a) != LKS_OK ? err->code : lks_apply_campaign(&a);
 }

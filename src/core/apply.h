@@ -75,4 +75,18 @@ lks_applier lks_apply_key_pinned, lks_apply_key_gone, lks_apply_bundle, lks_appl
     lks_apply_endpoint, lks_apply_flash, lks_apply_flash_saved, lks_apply_flash_ended,
     lks_apply_flash_resolved;
 
+/* apply_change.c: changes and their plans, members, waves */
+lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_apply_plan_part,
+    lks_apply_plan_order, lks_apply_plan_note, lks_apply_change_voted, lks_apply_change_moved,
+    lks_apply_wave, lks_apply_member, lks_apply_revert_proven, lks_apply_frozen;
+
+/* Behind any record: who waited for it in a change is looked at again. */
+lks_applier lks_apply_campaign;
+
+/* The same for one node, of which a record said something. */
+enum lks_code lks_apply_touched(const struct lks_applying *a, uint32_t node) LKS_MUST_CHECK;
+
+/* A node came to the fleet, or to another pool: changes may take it in. */
+void lks_apply_joined(const struct lks_applying *a);
+
 #endif

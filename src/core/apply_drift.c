@@ -150,7 +150,7 @@ void lks_apply_forget_readings(const struct lks_applying *a, struct lks_node *no
                                  &node->drift_text, &node->drift_evidence};
     for (size_t i = 0; i < LKS_COUNT(passing); i++)
         lks_apply_drop(s, passing[i]);
-    node->tuple = node->tuple_boot = node->right = 0;
+    node->tuple = node->tuple_boot = node->right = node->drift_stack = 0;
     node->taken = node->tuple_since = node->outband_taken = 0;
     node->outband_over = node->drifting = false;
     node->drift_cause = LKS_DRIFT_UNKNOWN;
@@ -233,13 +233,18 @@ enum lks_code lks_apply_drift(const struct lks_applying *a)
         return LKS_OK;
     const struct lks_kept list[] = {{d->text, &node->drift_text},
                                     {d->evidence, &node->drift_evidence}};
+    lks_text stack = 0;
+    if (lks_apply_keep(a, d->stack, &stack) != LKS_OK)
+        return a->err->code;
     if (lks_apply_pass_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (d->on && !node->drifting)
+    if (d->on && !node->drifting && node->change == 0)
         lks_apply_turned(a, lks_apply_number(a, node));
+    if (!d->on || !node->drifting) /* from what it is now told about it is no other drift */
+        node->drift_since = a->time;
     node->drifting = d->on;
+    node->drift_stack = stack;
     node->drift_cause = (enum lks_drift_cause)d->cause;
-    node->drift_since = a->time;
     lks_standing_update(a->s, lks_apply_number(a, node));
     return LKS_OK;
 }

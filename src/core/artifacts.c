@@ -27,8 +27,23 @@ void lks_artifacts_of(const struct lks_stack *stack, struct lks_buf *out)
         add_once(out, from, lks_doc_text(table, "digest"));
 }
 
+/* Whether a change that is not over leads there, or back there. */
+static bool is_ahead(const struct lks_state *s, lks_text digest)
+{
+    for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        for (uint32_t k = 0; k < c->member_count && !lks_change_over(c); k++) {
+            if (c->stack == digest || c->members[k].from == digest)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool lks_stack_in_use(const struct lks_state *s, lks_text digest)
 {
+    if (is_ahead(s, digest))
+        return true;
     for (uint32_t p = 0; p < s->pool_count; p++) {
         const struct lks_state_pool *pool = &s->pools[p];
         if (pool->known && (pool->stack_digest == digest || pool->stack_before == digest))

@@ -9,11 +9,12 @@
 void lks_artifacts_of(const struct lks_stack *stack, struct lks_buf *out);
 
 /* Whether any of these refers to it: a published stack that is not retired, or that is retired and
- * still the stack of a pool, the one before it, or what a node is changing to; a bundle that is
- * good; a command or an update by a management endpoint that has not ended. */
+ * still the stack of a pool, the one before it, or what a change leads to or back to; a bundle that
+ * is good; a command or an update by a management endpoint that has not ended. */
 bool lks_artifact_needed(const struct lks_state *s, struct lks_str digest);
 
-/* Whether a pool is pinned to the stack or was before, or a node is changing to it. */
+/* Whether a pool is pinned to the stack or was before, a node is changing to it, or a change that
+ * is not over leads there or back there. */
 bool lks_stack_in_use(const struct lks_state *s, lks_text digest);
 
 #endif

@@ -83,6 +83,19 @@ struct lks_judgement *lks_judge_row(struct lks_judge *j, const struct lks_judgem
     return added;
 }
 
+/* An asset answers for the firmware that it has and that one version of holds for all of the domain
+ * or site; whatever else the stack pins is of nodes. */
+static void judge_asset(struct lks_judge *j)
+{
+    for (size_t i = 0; i < j->stack->component_count; i++) {
+        const struct lks_component *c = &j->stack->components[i];
+        bool other_side = c->side.len > 0 && j->side.len > 0 && !lks_str_eq(c->side, j->side);
+        if (lks_component_is_firmware(c->name) && lks_judge_elsewhere(j, c) && !other_side &&
+            lks_judge_called(j, c->name).count > 0)
+            lks_judge_firmware(j, c);
+    }
+}
+
 /* Software first, then firmware: each is sorted by name. */
 static void judge_components(struct lks_judge *j)
 {
@@ -104,13 +117,20 @@ enum lks_code lks_conform(const struct lks_facts *facts, const struct lks_stack 
                           struct lks_err *err)
 {
     LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
-    struct lks_judge j = {facts, stack, tuple, &c};
+    struct lks_judge j = {.facts = facts, .stack = stack, .tuple = tuple, .out = &c};
     lks_arena_init(&c.arena, CONFORM_BYTES_MAX);
+    j.asset = lks_judge_called(&j, LKS_STR("asset")).count > 0;
+    struct lks_readings side = lks_judge_called(&j, LKS_STR("asset.side"));
+    j.side = side.count > 0 ? side.list[0]->value : LKS_STR("");
     c.class = lks_judge_class(&j);
-    judge_components(&j);
-    lks_judge_settings(&j);
-    lks_judge_tuning(&j);
-    lks_judge_devices(&j);
+    if (j.asset) {
+        judge_asset(&j);
+    } else {
+        judge_components(&j);
+        lks_judge_settings(&j);
+        lks_judge_tuning(&j);
+        lks_judge_devices(&j);
+    }
     if (c.failed != LKS_OK)
         return lks_arena_fail(&c.arena, err);
     *out = LKS_MOVE(c);

@@ -6,35 +6,38 @@ enum { TEXT_MAX = 64 * 1024, PARTS_SHOWN_MAX = 4 };
 
 /* Which pin is whose ------------------------------------------------------------------------ */
 
-/* The side of a redundant pair that a device is on: "psu 1 side a" is on side a. */
-static struct lks_str side_of(const struct lks_reading *r)
+/* The side of a redundant pair that a device is on: "psu 1 side a" is on side a, and all of an
+ * asset are on its own. */
+static struct lks_str side_of(const struct lks_judge *j, const struct lks_reading *r)
 {
     static const char mark[] = " side ";
     size_t len = sizeof(mark) - 1;
     if (r->of.len <= len || memcmp(r->of.ptr + r->of.len - len - 1, mark, len) != 0)
-        return (struct lks_str){"", 0};
+        return j->side;
     return (struct lks_str){r->of.ptr + r->of.len - 1, 1};
 }
 
 /* How much a pin says about a device: more is more specific. -1 where it is about others. What
  * could not be read does not always tell its part, and may be any. */
-static int closeness(const struct lks_component *c, const struct lks_reading *r)
+static int closeness(const struct lks_judge *j, const struct lks_component *c,
+                     const struct lks_reading *r)
 {
     bool unknown = r->state == LKS_UNMEASURED && r->part.len == 0;
     if (c->part.len > 0 && !unknown && !lks_str_eq(c->part, r->part))
         return -1;
-    if (c->side.len > 0 && !unknown && !lks_str_eq(c->side, side_of(r)))
+    if (c->side.len > 0 && !unknown && !lks_str_eq(c->side, side_of(j, r)))
         return -1;
     return unknown ? 0 : 2 * (c->part.len > 0) + (c->side.len > 0);
 }
 
 /* The closest that any pin of the class comes to `r`. */
-static int closest(const struct lks_stack *stack, struct lks_str name, const struct lks_reading *r)
+static int closest(const struct lks_judge *j, struct lks_str name, const struct lks_reading *r)
 {
+    const struct lks_stack *stack = j->stack;
     int best = -1;
     for (size_t i = 0; i < stack->component_count; i++) {
         const struct lks_component *c = &stack->components[i];
-        int now = lks_str_eq(c->name, name) ? closeness(c, r) : -1;
+        int now = lks_str_eq(c->name, name) ? closeness(j, c, r) : -1;
         best = now > best ? now : best;
     }
     return best;
@@ -58,8 +61,8 @@ static struct lks_readings own(struct lks_judge *j, const struct lks_component *
     }
     for (size_t i = 0; i < all->count; i++) {
         const struct lks_reading *r = all->list[i];
-        int now = closeness(c, r);
-        if (!is_none(r) && now >= 0 && now == closest(j->stack, c->name, r))
+        int now = closeness(j, c, r);
+        if (!is_none(r) && now >= 0 && now == closest(j, c->name, r))
             mine.list[mine.count++] = r;
     }
     return mine;
@@ -218,10 +221,11 @@ static void judge_none(struct lks_judge *j, const struct lks_pin *pin,
 }
 
 /* No reading of the class tells sides, so none can be told to be of the pin's. */
-static bool is_sideless(const struct lks_component *c, const struct lks_readings *all)
+static bool is_sideless(const struct lks_judge *j, const struct lks_component *c,
+                        const struct lks_readings *all)
 {
     for (size_t i = 0; i < all->count; i++) {
-        if (side_of(all->list[i]).len > 0 || is_none(all->list[i]))
+        if (side_of(j, all->list[i]).len > 0 || is_none(all->list[i]))
             return false;
     }
     return c->side.len > 0;
@@ -265,7 +269,7 @@ static void judge_pin(struct lks_judge *j, const struct lks_component *c,
         .scheme = lks_facts_scheme(j->facts, c->name),
     };
     struct lks_readings mine = own(j, c, all);
-    if (all->count > 0 && mine.count == 0 && !is_sideless(c, all)) {
+    if (all->count > 0 && mine.count == 0 && !is_sideless(j, c, all)) {
         judge_none(j, &pin, all);
         return;
     }

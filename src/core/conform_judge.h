@@ -10,6 +10,8 @@ struct lks_judge {
     const struct lks_stack *stack;
     const struct lks_tuple *tuple;
     struct lks_conformance *out;
+    bool asset;          /* it is of an asset, */
+    struct lks_str side; /* on this side of a pair; or empty */
 };
 
 /* Readings that one pin is about, in the order of the tuple. */

@@ -1,5 +1,6 @@
 #include "core/decide.h"
 
+#include "core/campaign.h"
 #include "core/decide_rules.h"
 #include "core/standing.h"
 
@@ -53,6 +54,12 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FLASH_SAVED] = lks_decide_flash_saved,
     [LKS_EVENT_FLASH_ENDED] = lks_decide_flash_ended,
     [LKS_EVENT_FLASH_RESOLVE] = lks_decide_flash_resolve,
+    [LKS_EVENT_PROPOSE] = lks_decide_propose,
+    [LKS_EVENT_VOTE] = lks_decide_vote,
+    [LKS_EVENT_CHANGE_MOVE] = lks_decide_change_move,
+    [LKS_EVENT_MEMBER_MOVE] = lks_decide_member_move,
+    [LKS_EVENT_FREEZE] = lks_decide_freeze,
+    [LKS_EVENT_SCHED] = lks_decide_sched,
 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */
@@ -89,6 +96,8 @@ enum lks_code lks_decide(const struct lks_state *s, const struct lks_book *book,
         .event = event,
         .out = out,
         .next_alarm = s->next_alarm,
+        .next_command = s->next_command,
+        .next_flash = s->next_flash,
     };
     rules[event->kind](&d);
     if (out->failed != LKS_OK)
@@ -119,6 +128,10 @@ lks_ms lks_decide_next(const struct lks_state *s)
         at = earlier(s, at, s->commands_due);
     if (s->flashes_open > 0)
         at = earlier(s, at, s->flashes_due);
+    if (lks_heap_peek(&s->members_due, &ends, &node))
+        at = earlier(s, at, ends);
+    lks_ms look = lks_campaign_next_look(s);
+    at = look < at ? look : at;
     if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)
         at = st->tried + s->limits.heartbeat; /* a stack that was not known may be by then */
     return earlier(s, at, s->deviations_due);
@@ -180,6 +193,17 @@ void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char 
     (void)refused;
 }
 
+struct lks_str lks_deciding_unrefuse(struct lks_deciding *d, size_t count)
+{
+    struct lks_err *refused = &d->out->refused;
+    if (refused->code == LKS_OK)
+        return LKS_STR("");
+    struct lks_str why = lks_deciding_copy(d, lks_str_from(refused->msg));
+    *refused = (struct lks_err){0};
+    d->out->count = count;
+    return why;
+}
+
 /* Alarms and MASS --------------------------------------------------------------------------- */
 
 /* The open alarm of that kind and subject, of the state or of this decision; 0: none. */
@@ -223,6 +247,15 @@ uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
     return d->next_alarm++;
 }
 
+void lks_deciding_alarm_over(struct lks_deciding *d, enum lks_alarm_kind kind,
+                             struct lks_str subject, struct lks_str reason)
+{
+    uint64_t open = open_alarm(d, kind, subject);
+    if (open != 0)
+        lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
+            (struct lks_rec_alarm_released){.id = open, .by = d->event->by, .reason = reason};
+}
+
 static struct lks_deciding_turns *turns_of(struct lks_deciding *d, uint32_t pool)
 {
     if (d->turns == NULL)
@@ -244,8 +277,8 @@ void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what)
     const struct lks_state *s = d->state;
     const struct lks_limits *l = &s->limits;
     uint32_t p = s->nodes[node].pool;
-    if (p >= s->pool_count || !s->pools[p].known)
-        return;
+    if (p >= s->pool_count || !s->pools[p].known || s->nodes[node].change != 0)
+        return; /* what a change has is away on purpose */
     const struct lks_state_pool *pool = &s->pools[p];
     struct lks_deciding_turns *turns = turns_of(d, p);
     if (turns == NULL)

@@ -9,6 +9,7 @@
 #ifndef LKS_CORE_DECIDE_H
 #define LKS_CORE_DECIDE_H
 
+#include "core/plan.h"
 #include "core/pulse.h"
 #include "core/state.h"
 #include "model/bundle.h"
@@ -65,6 +66,12 @@ enum lks_event_kind {
     LKS_EVENT_FLASH_SAVED, /* how far it is, before it goes on */
     LKS_EVENT_FLASH_ENDED,
     LKS_EVENT_FLASH_RESOLVE, /* a person looked at an unknown one */
+    LKS_EVENT_PROPOSE,       /* a change: it is planned, and the plan recorded */
+    LKS_EVENT_VOTE,
+    LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
+    LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
+    LKS_EVENT_FREEZE,
+    LKS_EVENT_SCHED, /* what a scheduler says of a node */
     LKS_EVENT_COUNT
 };
 
@@ -170,6 +177,31 @@ struct lks_event {
         struct lks_rec_flash flash;   /* without `id`, `node`, `by`, `reason` */
         struct lks_rec_flash_saved flash_saved;
         struct lks_rec_flash_ended flash_ended; /* without `node` */
+        struct {
+            struct lks_plan_wish wish;          /* core/plan.h */
+            const struct lks_bundle_set *known; /* manifests of the bundles there are */
+        } propose;
+        struct {
+            uint64_t change;
+            bool yes;
+        } vote;
+        struct {
+            uint64_t change;
+            enum lks_change_order_word order; /* core/plan.h */
+        } move;
+        struct {
+            uint64_t change;
+            bool again; /* try it again; else it goes back into use as it is */
+        } member;       /* event.name: host list */
+        struct {
+            struct lks_str pool; /* empty: all */
+            bool on;
+        } freeze;
+        struct {
+            bool drained; /* it takes no new work, and nothing runs on it */
+            uint32_t jobs;
+            struct lks_str owner, text;
+        } sched; /* event.node */
     };
 };
 

@@ -6,9 +6,9 @@
 enum { LIFE_MAX_HOURS = 24 };
 #define LIFE_MAX (3600 * LKS_SECOND * LIFE_MAX_HOURS)
 
-static bool check_digests(struct lks_deciding *d)
+static bool check_digests(struct lks_deciding *d, struct lks_str digests)
 {
-    struct lks_str rest = d->event->command.digests, word;
+    struct lks_str rest = digests, word;
     size_t count = 0;
     while (lks_str_word(&rest, &word)) {
         if (!lks_digest_valid(word)) {
@@ -26,10 +26,10 @@ static bool check_digests(struct lks_deciding *d)
     return true;
 }
 
-static bool check_order(struct lks_deciding *d)
+static bool check_order(struct lks_deciding *d, const struct lks_rec_command *command)
 {
-    struct lks_str executor = d->event->command.executor;
-    lks_ms expires = d->event->command.expires;
+    struct lks_str executor = command->executor;
+    lks_ms expires = command->expires;
     if (!lks_executor_name(executor))
         lks_deciding_refuse(d, LKS_E_INVALID,
                             "'%" LKS_STR_FMT
@@ -41,7 +41,7 @@ static bool check_order(struct lks_deciding *d)
     else if (expires - d->now.wall > LIFE_MAX)
         lks_deciding_refuse(d, LKS_E_INVALID, "a command lives at most %d hours", LIFE_MAX_HOURS);
     else
-        return check_digests(d);
+        return check_digests(d, command->digests);
     return false;
 }
 
@@ -109,27 +109,31 @@ static bool check_target(struct lks_deciding *d, uint32_t node)
     return false;
 }
 
+/* All that follows from the node and the order; the checks of a person's word are done. */
+bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
+                          bool disrupts)
+{
+    const struct lks_state *s = d->state;
+    if (!check_order(d, &command) || !check_target(d, node) ||
+        (disrupts && !lks_deciding_quiet(d, node)))
+        return false;
+    if (s->commands_open + (d->next_command - s->next_command) >= LKS_STATE_COMMANDS_MAX) {
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",
+                            LKS_STATE_COMMANDS_MAX);
+        return false;
+    }
+    command.id = d->next_command++;
+    command.node = lks_state_name(s, node);
+    command.boot = lks_state_text(s, s->nodes[node].boot);
+    lks_deciding_add(d, LKS_RECORD_COMMAND)->command = command;
+    return true;
+}
+
 void lks_decide_command(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t node = lks_state_node(d->state, e->name);
-    if (!lks_deciding_reason(d) || !check_order(d))
-        return;
-    if (node == LKS_NO_NODE) {
-        lks_deciding_no_node(d, e->name);
-        return;
-    }
-    if (!check_target(d, node) || !lks_deciding_quiet(d, node))
-        return;
-    if (d->state->commands_open >= LKS_STATE_COMMANDS_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%d commands wait for answers, which is the most",
-                            LKS_STATE_COMMANDS_MAX);
-        return;
-    }
-    lks_deciding_add(d, LKS_RECORD_COMMAND)->command = (struct lks_rec_command){
-        .id = d->state->next_command,
-        .node = lks_state_name(d->state, node),
-        .boot = lks_state_text(d->state, d->state->nodes[node].boot),
+    const struct lks_rec_command command = {
         .executor = e->command.executor,
         .digests = e->command.digests,
         .attempt = 1,
@@ -137,6 +141,12 @@ void lks_decide_command(struct lks_deciding *d)
         .by = e->by,
         .reason = lks_str_trim(e->reason),
     };
+    if (!lks_deciding_reason(d) || !check_order(d, &command))
+        return;
+    if (node == LKS_NO_NODE)
+        lks_deciding_no_node(d, e->name);
+    else
+        (void)lks_deciding_command(d, node, command, true);
 }
 
 /* Results ----------------------------------------------------------------------------------- */

@@ -27,12 +27,29 @@ static bool is_text(const struct lks_deciding *d, lks_text have, const char *tex
 
 /* Out of band ------------------------------------------------------------------------------- */
 
+/* What the fleet says of an asset takes the place of what a node says of itself: a judgement has to
+ * know that it is one, and of which side. */
+static struct lks_deciding_basis as_asset(struct lks_deciding *d, const struct lks_node *n)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str side = lks_state_text(s, n->side);
+    const char *line = side.len > 0 ? "asset.side\t\t\t=\t" : "";
+    return (struct lks_deciding_basis){
+        .text = lks_deciding_text(d, "asset\t\t\t=\t%" LKS_STR_FMT "\n%s%" LKS_STR_FMT "%s",
+                                  S(lks_state_text(s, n->asset)), line, S(side),
+                                  side.len > 0 ? "\n" : ""),
+        .digest = {"", 0}};
+}
+
 /* Record what stands for the node from here on, and how it compares. */
 static void record_outband(struct lks_deciding *d, uint32_t node, struct lks_rec_outband record,
                            const struct lks_deciding_basis *outband, bool expired)
 {
     struct lks_deciding_basis whole;
-    struct lks_deciding_basis inband = lks_deciding_known(d, d->state->nodes[node].inband);
+    const struct lks_node *n = &d->state->nodes[node];
+    struct lks_deciding_basis inband = n->asset != 0 && outband->digest.len > 0
+                                           ? as_asset(d, n)
+                                           : lks_deciding_known(d, n->inband);
     if (!lks_deciding_whole(d, &inband, outband, expired, &whole))
         return;
     lks_deciding_basis(d, outband);
@@ -52,6 +69,18 @@ void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks
                        &none, false);
 }
 
+/* An update of it ended since, and what was read before is over. Readings tell whole seconds. */
+static bool is_before_update(const struct lks_state *s, uint32_t node, lks_ms taken)
+{
+    for (uint32_t i = s->flash_count; i-- > 0;) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        if (f->node == node && f->outcome != LKS_BMC_OPEN && f->ended > taken &&
+            f->ended - taken >= LKS_SECOND)
+            return true;
+    }
+    return false;
+}
+
 static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
 {
     const struct lks_tuple *t = d->event->outband.tuple;
@@ -66,6 +95,9 @@ static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
     else if (taken < d->state->nodes[node].outband_taken)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " was read out of band after these were taken",
+                            S(name));
+    else if (is_before_update(d->state, node, taken))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " was updated after these were taken",
                             S(name));
     else
         return true;
@@ -209,6 +241,18 @@ static bool is_said(const struct lks_deciding *d, const struct lks_node *n,
     return n->checked_at == c->until;
 }
 
+/* What a change has is out of use, and on the way to what it says, by its word alone. */
+static bool check_no_change(struct lks_deciding *d, uint32_t node)
+{
+    uint64_t change = d->state->nodes[node].change;
+    if (change == 0)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "change %llu has %" LKS_STR_FMT "; pause, abort or release it there",
+                        (unsigned long long)change, S(name_of(d, node)));
+    return false;
+}
+
 void lks_decide_condition(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -231,7 +275,8 @@ void lks_decide_condition(struct lks_deciding *d)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(d->state, hosts.names[i]);
         record.node = hosts.names[i];
-        if (changing && !record.on && !lks_deciding_unflashed(d, node))
+        if (changing &&
+            ((!record.on && !lks_deciding_unflashed(d, node)) || !check_no_change(d, node)))
             return;
         if (!is_said(d, &d->state->nodes[node], &record))
             lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;
@@ -361,10 +406,40 @@ static struct lks_str evidence_of(const struct lks_deciding *d, const struct lks
     return lks_state_text(d->state, n->report != 0 ? n->report : n->outband_report);
 }
 
+/* A change that ended before its time brought it to what it runs. */
+static bool is_partial(const struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_member *m = lks_change_member(&s->changes[i], node);
+        if (m != NULL && m->state == LKS_MEMBER_DONE && s->changes[i].stack != 0 &&
+            s->changes[i].stack == s->nodes[node].right)
+            return true;
+    }
+    return false;
+}
+
+/* It drifts as before, from another stack: only what is told of it changes, in its alarm, too. */
+static void tell_again(struct lks_deciding *d, uint32_t node, struct lks_str text)
+{
+    lks_text subject = 0;
+    const struct lks_state_alarm *open =
+        lks_intern_find(&d->state->texts, name_of(d, node), &subject)
+            ? open_alarm(d, LKS_ALARM_DRIFT, subject)
+            : NULL;
+    if (open == NULL)
+        return;
+    release_alarm(d, open, LKS_STR("it should run another stack by now"));
+    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+        .id = d->next_alarm++, .kind = LKS_ALARM_DRIFT, .subject = name_of(d, node), .text = text};
+}
+
 static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t node)
 {
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_cause_told told = lks_cause_tell(causes, node);
+    if (n->change != 0 || is_partial(d, node)) /* on its way from one to the other it is neither */
+        told.cause = LKS_DRIFT_WAVE;
     lks_deciding_add(d, LKS_RECORD_DRIFT)->drift = (struct lks_rec_drift){
         .node = name_of(d, node),
         .on = true,
@@ -373,6 +448,10 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
         .text = told.text,
         .evidence = evidence_of(d, n),
     };
+    if (n->drifting)
+        tell_again(d, node, told.text);
+    if (n->change != 0 || n->drifting)
+        return;
     lks_deciding_turn(d, node, "drift");
     if (!lks_deciding_waits(d, n->pool))
         begin_acts(d, node, told.text, acts_of(d, pool_of(d, node)));

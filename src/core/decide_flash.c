@@ -25,9 +25,8 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 
 /* Beginning --------------------------------------------------------------------------------- */
 
-static bool check_words(struct lks_deciding *d)
+static bool check_words(struct lks_deciding *d, const struct lks_rec_flash *f)
 {
-    const struct lks_rec_flash *f = &d->event->flash;
     if (f->act >= LKS_BMC_ACT_COUNT) {
         lks_deciding_refuse(d, LKS_E_INVALID, "act: there is no such act");
         return false;
@@ -41,9 +40,8 @@ static bool check_words(struct lks_deciding *d)
            lks_deciding_line(d, "apply_time", f->apply_time, WORD_BYTES_MAX);
 }
 
-static bool check_deadline(struct lks_deciding *d)
+static bool check_deadline(struct lks_deciding *d, lks_ms deadline)
 {
-    lks_ms deadline = d->event->flash.deadline;
     if (deadline <= d->now.wall)
         lks_deciding_refuse(d, LKS_E_INVALID, "deadline: that time is over");
     else if (deadline - d->now.wall > LIFE_MAX)
@@ -55,9 +53,8 @@ static bool check_deadline(struct lks_deciding *d)
 }
 
 /* That there is no way back is acknowledged before the first byte leaves. */
-static bool check_one_way(struct lks_deciding *d)
+static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
 {
-    const struct lks_rec_flash *f = &d->event->flash;
     const struct lks_firmware_update *known = lks_facts_firmware(d->book->facts, f->component);
     if (!needs[f->act].one_way || f->one_way || known == NULL || !known->one_way)
         return true;
@@ -206,11 +203,13 @@ static bool check_image(struct lks_deciding *d, const struct lks_state_bundle *b
 }
 
 /* The bundle is good: is what it has for this component right for this node? */
-static bool check_artifact(struct lks_deciding *d, uint32_t node,
+static bool check_artifact(struct lks_deciding *d, uint32_t node, bool planned,
                            const struct lks_state_bundle *bundle, struct lks_rec_flash *f)
 {
     if (f->image.len > 0 && !check_image(d, bundle, f))
         return false;
+    if (planned) /* whoever made the plan held its manifest against the node */
+        return true;
     if (d->event->said == NULL) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: nobody could read its manifest");
         return false;
@@ -224,7 +223,8 @@ static bool check_artifact(struct lks_deciding *d, uint32_t node,
     return check_image(d, bundle, f);
 }
 
-static bool check_bundle(struct lks_deciding *d, uint32_t node, struct lks_rec_flash *f)
+static bool check_bundle(struct lks_deciding *d, uint32_t node, bool planned,
+                         struct lks_rec_flash *f)
 {
     if (!needs[f->act].bundle && f->bundle.len == 0)
         return true;
@@ -240,13 +240,12 @@ static bool check_bundle(struct lks_deciding *d, uint32_t node, struct lks_rec_f
         lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: %" LKS_STR_FMT " was revoked: %" LKS_STR_FMT,
                             S(text_of(d, bundle->name)), S(text_of(d, bundle->revoked_reason)));
     else
-        return needs[f->act].bundle ? check_artifact(d, node, bundle, f)
+        return needs[f->act].bundle ? check_artifact(d, node, planned, bundle, f)
                                     : f->image.len == 0 || check_image(d, bundle, f);
     return false;
 }
 
-/* The other side of a redundant pair: of the same domain, or else of the same rack. */
-static bool is_other_side(const struct lks_node *a, const struct lks_node *b)
+bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
 {
     if (a->side == 0 || b->side == 0 || a->side == b->side || !b->placed)
         return false;
@@ -255,19 +254,31 @@ static bool is_other_side(const struct lks_node *a, const struct lks_node *b)
     return a->rack != 0 && a->rack == b->rack && a->site == b->site;
 }
 
-/* Promise 6: both sides are never down together. */
+static bool refuse_side(struct lks_deciding *d, uint32_t other, uint64_t id)
+{
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " is on the other side of the pair, and its update "
+                        "%llu is not over",
+                        S(lks_state_name(d->state, other)), (unsigned long long)id);
+    return false;
+}
+
+/* Promise 6: both sides are never down together, by what this decision began either. */
 static bool check_side(struct lks_deciding *d, uint32_t node)
 {
     const struct lks_state *s = d->state;
-    for (uint32_t i = s->nodes[node].side != 0 ? s->flash_count : 0; i-- > 0;) {
+    const struct lks_node *n = &s->nodes[node];
+    for (uint32_t i = n->side != 0 ? s->flash_count : 0; i-- > 0;) {
         const struct lks_state_flash *f = &s->flashes[i];
-        if (lks_flash_over(f) || !is_other_side(&s->nodes[node], &s->nodes[f->node]))
-            continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " is on the other side of the pair, and its update "
-                            "%llu is not over",
-                            S(lks_state_name(s, f->node)), (unsigned long long)f->id);
-        return false;
+        if (!lks_flash_over(f) && lks_deciding_other_side(n, &s->nodes[f->node]))
+            return refuse_side(d, f->node, f->id);
+    }
+    for (size_t i = n->side != 0 && d->next_flash > s->next_flash ? d->out->count : 0; i-- > 0;) {
+        const struct lks_record *r = &d->out->records[i];
+        uint32_t other =
+            r->kind == LKS_RECORD_FLASH ? lks_state_node(s, r->flash.node) : LKS_NO_NODE;
+        if (other != LKS_NO_NODE && lks_deciding_other_side(n, &s->nodes[other]))
+            return refuse_side(d, other, r->flash.id);
     }
     return true;
 }
@@ -291,7 +302,8 @@ bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
     return false;
 }
 
-static bool check_node(struct lks_deciding *d, uint32_t node)
+/* What is staged beside what runs disturbs nobody: a plan does that while the node is in use. */
+static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
 {
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_str name = lks_state_name(d->state, node);
@@ -299,7 +311,7 @@ static bool check_node(struct lks_deciding *d, uint32_t node)
     if (!lks_endpoint_find(d->book, name, &endpoint))
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " has no management endpoint",
                             S(name));
-    else if (n->changing == 0)
+    else if (n->changing == 0 && !beside)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
                             " is outside a change; nothing is updated there before it is in one",
@@ -309,35 +321,46 @@ static bool check_node(struct lks_deciding *d, uint32_t node)
                             S(name));
     else
         return lks_deciding_unflashed(d, node) && check_side(d, node) &&
-               lks_deciding_quiet(d, node);
+               (beside || lks_deciding_quiet(d, node));
     return false;
 }
 
 /* What was read of it is over: it is about to become something else. */
+bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
+                        bool planned)
+{
+    const struct lks_state *s = d->state;
+    bool beside = planned && (flash.act == LKS_BMC_STAGE || flash.act == LKS_BMC_ABORT);
+    if (!check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
+        !check_node(d, node, beside) || !check_one_way(d, &flash) ||
+        !check_bundle(d, node, planned, &flash))
+        return false;
+    if (s->flashes_open + (d->next_flash - s->next_flash) >= LKS_STATE_FLASHES_MAX) {
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",
+                            LKS_STATE_FLASHES_MAX);
+        return false;
+    }
+    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware begins"));
+    flash.id = d->next_flash++;
+    flash.node = lks_state_name(s, node);
+    lks_deciding_add(d, LKS_RECORD_FLASH)->flash = flash;
+    return true;
+}
+
 void lks_decide_flash(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     uint32_t node = lks_state_node(d->state, e->name);
     struct lks_rec_flash flash = e->flash;
-    if (!lks_deciding_reason(d) || !check_words(d) || !check_deadline(d))
+    if (!lks_deciding_reason(d) || !check_words(d, &flash) || !check_deadline(d, flash.deadline))
         return;
     if (node == LKS_NO_NODE) {
         lks_deciding_no_node(d, e->name);
         return;
     }
-    if (!check_node(d, node) || !check_one_way(d) || !check_bundle(d, node, &flash))
-        return;
-    if (d->state->flashes_open >= LKS_STATE_FLASHES_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",
-                            LKS_STATE_FLASHES_MAX);
-        return;
-    }
-    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware begins"));
-    flash.id = d->state->next_flash;
-    flash.node = lks_state_name(d->state, node);
     flash.by = e->by;
     flash.reason = lks_str_trim(e->reason);
-    lks_deciding_add(d, LKS_RECORD_FLASH)->flash = flash;
+    (void)lks_deciding_flash(d, node, flash, false);
 }
 
 /* On its way -------------------------------------------------------------------------------- */
@@ -473,22 +496,6 @@ void lks_decide_flash_tick(struct lks_deciding *d)
 
 /* A person looked --------------------------------------------------------------------------- */
 
-static void release_alarm(struct lks_deciding *d, uint32_t node)
-{
-    const struct lks_state *s = d->state;
-    struct lks_str name = lks_state_name(s, node);
-    for (uint32_t i = s->alarms_open > 0 ? s->alarm_count : 0; i-- > 0;) {
-        const struct lks_state_alarm *a = &s->alarms[i];
-        if (a->released == 0 && a->kind == LKS_ALARM_FLASH &&
-            lks_str_eq(lks_state_text(s, a->subject), name)) {
-            lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
-                (struct lks_rec_alarm_released){
-                    .id = a->id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
-            return;
-        }
-    }
-}
-
 /* By the node's name: one that is unknown keeps every other from beginning, so there is one. */
 void lks_decide_flash_resolve(struct lks_deciding *d)
 {
@@ -512,6 +519,6 @@ void lks_decide_flash_resolve(struct lks_deciding *d)
                                             .node = lks_state_name(d->state, node),
                                             .by = e->by,
                                             .reason = lks_str_trim(e->reason)};
-        release_alarm(d, node);
+        lks_deciding_alarm_over(d, LKS_ALARM_FLASH, e->name, lks_str_trim(e->reason));
     }
 }

@@ -1,4 +1,5 @@
 /* Liveness by deadline, and what heartbeats show besides. */
+#include "core/campaign.h"
 #include "core/decide_rules.h"
 
 static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
@@ -22,7 +23,7 @@ static void look_at(struct lks_deciding *d, uint32_t node)
         return;
     bool live = n->liveness == LKS_LIVE;
     turn(d, node, live ? LKS_LATE : LKS_LOST);
-    if (live)
+    if (live && n->change == 0) /* a change reboots nodes */
         lks_deciding_turn(d, node, "late");
 }
 
@@ -56,6 +57,7 @@ void lks_decide_tick(struct lks_deciding *d)
     lks_decide_flash_tick(d);
     lks_decide_deviation_tick(d);
     lks_decide_drift_tick(d);
+    lks_decide_campaign_tick(d);
 }
 
 /* What lockstepd says of itself ------------------------------------------------------------- */

@@ -119,6 +119,11 @@ static struct lks_str user_of(struct lks_deciding *d, lks_text digest)
             return lks_deciding_text(d, "pool '%" LKS_STR_FMT "' is pinned to it",
                                      LKS_STR_ARG(lks_state_text(s, s->pools[p].name)));
     }
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        if (s->changes[i].stack == digest && !lks_change_over(&s->changes[i]))
+            return lks_deciding_text(d, "change %llu leads to it",
+                                     (unsigned long long)s->changes[i].id);
+    }
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (s->nodes[n].placed && lks_state_intent(s, n) == digest)
             return lks_deciding_text(d, "node %" LKS_STR_FMT " is to run it",

@@ -11,7 +11,7 @@ struct lks_deciding {
     struct lks_now now;
     const struct lks_event *event;
     struct lks_decision *out;
-    uint64_t next_alarm;
+    uint64_t next_alarm, next_command, next_flash;
     struct lks_deciding_turns *turns; /* by pool, made when the first node turns */
     struct lks_record scratch;        /* filled in where there is no memory for another */
 };
@@ -30,6 +30,11 @@ void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char 
 /* Raise an alarm, unless one of its kind and subject is open; the id of whichever it is. */
 uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
                             struct lks_str subject, struct lks_str text);
+
+/* What it says is no longer so: the open alarm of that kind and subject is released, if there is
+ * one. */
+void lks_deciding_alarm_over(struct lks_deciding *d, enum lks_alarm_kind kind,
+                             struct lks_str subject, struct lks_str reason);
 
 /* For what a person asks for, in decide_node.c. The reason is there, is one line and not too long;
  * else it is refused. */
@@ -116,6 +121,9 @@ void lks_deciding_acts(struct lks_deciding *d, uint32_t pool);
 void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
                              unsigned on_drift);
 
+/* In decide_fleet.c. A change brought the pool there: that is its pin from now on. */
+void lks_deciding_pin(struct lks_deciding *d, uint32_t pool, lks_text name, lks_text digest);
+
 /* In decide.c. Whether automatic acts in the pool wait, by the state or by this decision. */
 bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);
 
@@ -123,8 +131,27 @@ bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);
  */
 bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node);
 
+/* A command for the node, without its number, node and boot, with all the checks of one that a
+ * person asks for; false: it was refused. What disrupts nobody does not wait for a yes to
+ * expire. */
+bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_command command,
+                          bool disrupts);
+
 /* In decide_flash.c. No update of it is under way, or waits for a person; else it is refused. */
 bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node);
+
+/* Whether `b` is the other side of a redundant pair: of the same domain, or else of the same rack.
+ */
+bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b);
+
+/* An update of the node, without its number and node, in the same way. Of one that was planned
+ * nobody reads the manifest again. */
+bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
+                        bool planned);
+
+/* A part of a tick may be refused without the rest: what was listed before, `count` records, stands
+ * again. The reason; empty: nothing was refused. In decide.c. */
+struct lks_str lks_deciding_unrefuse(struct lks_deciding *d, size_t count);
 
 typedef void lks_rule(struct lks_deciding *d);
 
@@ -162,6 +189,13 @@ lks_rule lks_decide_endpoint;
  */
 lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_decide_flash_resolve,
     lks_decide_flash_tick;
+
+/* decide_change.c: what people say of changes */
+lks_rule lks_decide_propose, lks_decide_vote, lks_decide_change_move, lks_decide_member_move,
+    lks_decide_freeze;
+
+/* campaign.c; the first is part of a tick: what members, waves and changes do next */
+lks_rule lks_decide_campaign_tick, lks_decide_sched;
 
 /* decide_bundle.c: pinned keys, and the bundles that are good by them */
 lks_rule lks_decide_key_pin, lks_decide_key_gone, lks_decide_bundle, lks_decide_bundle_revoke;

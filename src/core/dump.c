@@ -259,6 +259,7 @@ static void dump_drift(struct lks_dump *d, const struct lks_node *node, struct l
             (struct lks_record){.kind = LKS_RECORD_DRIFT,
                                 .drift = {.node = name,
                                           .on = node->drifting,
+                                          .stack = lks_dump_text(d, node->drift_stack),
                                           .cause = node->drift_cause,
                                           .text = lks_dump_text(d, node->drift_text),
                                           .evidence = lks_dump_text(d, node->drift_evidence)}});
@@ -287,9 +288,9 @@ static void dump_nodes(struct lks_dump *d)
     }
 }
 
-/* Pools before nodes, and bases with their verdicts before both: nothing is then judged by what it
- * is not judged by in the end. Nodes before MASS, since drift counts for it; alarms before it too,
- * since their release ends it. */
+/* Pools before nodes, bases with their verdicts before both, and changes before what nodes run:
+ * nothing is then judged by what it is not judged by in the end. Nodes before MASS, since drift
+ * counts for it; alarms before it too, since their release ends it. */
 enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, void *ctx,
                              struct lks_err *err)
 {
@@ -305,6 +306,7 @@ enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, vo
     }
     lks_dump_bases(&d);
     lks_dump_verdicts(&d, true);
+    lks_dump_changes(&d);
     dump_nodes(&d);
     lks_dump_verdicts(&d, false);
     lks_dump_lists(&d);

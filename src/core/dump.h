@@ -24,4 +24,7 @@ void lks_dump_lists(struct lks_dump *d);
 /* dump_flash.c: keys, bundles and updates. */
 void lks_dump_flashes(struct lks_dump *d);
 
+/* dump_change.c: changes, ways back that were proven, what is frozen. */
+void lks_dump_changes(struct lks_dump *d);
+
 #endif

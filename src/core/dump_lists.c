@@ -288,7 +288,8 @@ static void dump_jobs(struct lks_dump *d)
 
 void lks_dump_lists(struct lks_dump *d)
 {
-    bool drift = lks_bitset_any(&d->s->standing->recorded);
+    const struct lks_standing *st = d->s->standing; /* drift that is to be told anew is in one */
+    bool drift = lks_bitset_any(&st->recorded) || lks_bitset_any(&st->differs);
     dump_deviations(d);
     dump_alarms(d);
     for (uint32_t p = 0; p < d->s->pool_count && drift; p++)

@@ -66,8 +66,10 @@ static const struct member node_texts[] = {
     TEXT(lks_node, outband_report),
     TEXT(lks_node, drift_text),
     TEXT(lks_node, drift_evidence),
+    TEXT(lks_node, drift_stack),
     TEXT(lks_node, right),
     TEXT(lks_node, target),
+    TEXT(lks_node, pin),
     TEXT(lks_node, condition_text),
     TEXT(lks_node, drained_by),
     TEXT(lks_node, drained_reason),
@@ -104,7 +106,7 @@ static bool same_care(const struct lks_node *a, const struct lks_node *b)
            a->drift_cause == b->drift_cause && a->drift_since == b->drift_since &&
            a->parts_since == b->parts_since && a->changing == b->changing &&
            a->attested_until == b->attested_until && a->checked_at == b->checked_at &&
-           a->held_since == b->held_since;
+           a->held_since == b->held_since && a->change == b->change;
 }
 
 static bool same_basis(const struct pair *p, uint32_t a, uint32_t b)
@@ -195,10 +197,11 @@ static bool same_nodes(const struct pair *p)
 }
 
 static const struct member pool_texts[] = {
-    TEXT(lks_state_pool, name),         TEXT(lks_state_pool, posture),
-    TEXT(lks_state_pool, enforce),      TEXT(lks_state_pool, sched),
-    TEXT(lks_state_pool, stack),        TEXT(lks_state_pool, stack_digest),
-    TEXT(lks_state_pool, stack_before),
+    TEXT(lks_state_pool, name),          TEXT(lks_state_pool, posture),
+    TEXT(lks_state_pool, enforce),       TEXT(lks_state_pool, sched),
+    TEXT(lks_state_pool, stack),         TEXT(lks_state_pool, stack_digest),
+    TEXT(lks_state_pool, stack_before),  TEXT(lks_state_pool, frozen_by),
+    TEXT(lks_state_pool, frozen_reason),
 };
 
 /* Only what the window still holds counts: the newest ones. */
@@ -225,7 +228,7 @@ static bool same_pool(const struct pair *p, uint32_t a, uint32_t b)
     if (what != NULL)
         return differs(p, what, name);
     if (x->criticality != y->criticality || x->mass_alarm != y->mass_alarm ||
-        x->nodes != y->nodes || x->enrolled != y->enrolled ||
+        x->nodes != y->nodes || x->enrolled != y->enrolled || x->frozen != y->frozen ||
         memcmp(x->liveness, y->liveness, sizeof(x->liveness)) != 0)
         return differs(p, "numbers of the pool", name);
     if (x->on_drift != y->on_drift || x->deviations != y->deviations ||
@@ -501,6 +504,155 @@ static bool same_flashes(const struct pair *p)
     return true;
 }
 
+static const struct member change_texts[] = {
+    TEXT(lks_state_change, hosts),    TEXT(lks_state_change, stack),
+    TEXT(lks_state_change, name),     TEXT(lks_state_change, windows),
+    TEXT(lks_state_change, by),       TEXT(lks_state_change, reason),
+    TEXT(lks_state_change, moved_by), TEXT(lks_state_change, moved_reason),
+};
+static const struct member step_texts[] = {
+    TEXT(lks_step, component),   TEXT(lks_step, version), TEXT(lks_step, before),
+    TEXT(lks_step, executor),    TEXT(lks_step, order),   TEXT(lks_step, order_back),
+    TEXT(lks_step, artifacts),   TEXT(lks_step, bundle),  TEXT(lks_step, artifacts_back),
+    TEXT(lks_step, bundle_back), TEXT(lks_step, image),   TEXT(lks_step, image_back),
+};
+static const struct member wave_texts[] = {TEXT(lks_wave, pool), TEXT(lks_wave, controls),
+                                           TEXT(lks_wave, text)};
+static const struct member member_texts[] = {TEXT(lks_member, from), TEXT(lks_member, text)};
+static const struct member vote_texts[] = {TEXT(lks_vote, by), TEXT(lks_vote, reason)};
+static const struct member order_texts[] = {TEXT(lks_change_order, digest),
+                                            TEXT(lks_change_order, text)};
+static const struct member proven_texts[] = {TEXT(lks_proven, class), TEXT(lks_proven, from),
+                                             TEXT(lks_proven, to), TEXT(lks_proven, node)};
+
+static bool same_recipe(const struct pair *p, const struct lks_recipe *x,
+                        const struct lks_recipe *y)
+{
+    if (x->count != y->count)
+        return false;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const struct lks_step *s = &x->steps[i], *t = &y->steps[i];
+        if (s->kind != t->kind || s->rank != t->rank || s->layer != t->layer ||
+            s->retries != t->retries || s->revert != t->revert || s->one_way != t->one_way ||
+            s->limit != t->limit || text_differs(p, s, t, step_texts, LKS_COUNT(step_texts)))
+            return false;
+    }
+    return true;
+}
+
+static bool same_wave(const struct pair *p, const struct lks_wave *x, const struct lks_wave *y)
+{
+    return x->kind == y->kind && x->state == y->state && x->width == y->width &&
+           x->failures_max == y->failures_max && x->soak == y->soak && x->until == y->until &&
+           x->since == y->since && x->first_unit == y->first_unit && x->last_unit == y->last_unit &&
+           x->next == y->next && memcmp(x->members, y->members, sizeof(x->members)) == 0 &&
+           x->busy == y->busy && x->failed == y->failed && x->hard == y->hard &&
+           text_differs(p, x, y, wave_texts, LKS_COUNT(wave_texts)) == NULL;
+}
+
+static bool same_unit(const struct pair *p, const struct lks_unit *x, const struct lks_unit *y)
+{
+    return same_text(p, x->domain, y->domain) && x->wave == y->wave && x->first == y->first &&
+           x->count == y->count && x->next == y->next && x->over == y->over &&
+           x->begun == y->begun && x->active == y->active;
+}
+
+static bool same_member(const struct pair *p, const struct lks_member *x,
+                        const struct lks_member *y)
+{
+    return lks_str_eq(lks_state_name(p->a, x->node), lks_state_name(p->b, y->node)) &&
+           x->unit == y->unit && x->recipe == y->recipe && x->proves == y->proves &&
+           x->state == y->state && x->step == y->step && x->pass == y->pass &&
+           x->attempt == y->attempt && x->back == y->back && x->until == y->until &&
+           x->since == y->since && x->begun == y->begun && x->turned == y->turned &&
+           x->work == y->work && x->failure == y->failure &&
+           text_differs(p, x, y, member_texts, LKS_COUNT(member_texts)) == NULL;
+}
+
+/* Whom it has, and how far each of them is. */
+static const char *parts_differ(const struct pair *p, const struct lks_state_change *x,
+                                const struct lks_state_change *y)
+{
+    if (x->recipe_count != y->recipe_count || x->wave_count != y->wave_count ||
+        x->unit_count != y->unit_count || x->member_count != y->member_count)
+        return "size of change";
+    for (uint32_t i = 0; i < x->recipe_count; i++) {
+        if (!same_recipe(p, &x->recipes[i], &y->recipes[i]))
+            return "recipes of change";
+    }
+    for (uint32_t i = 0; i < x->wave_count; i++) {
+        if (!same_wave(p, &x->waves[i], &y->waves[i]))
+            return "waves of change";
+    }
+    for (uint32_t i = 0; i < x->unit_count; i++) {
+        if (!same_unit(p, &x->units[i], &y->units[i]))
+            return "units of change";
+    }
+    for (uint32_t i = 0; i < x->member_count; i++) {
+        if (!same_member(p, &x->members[i], &y->members[i]))
+            return "members of change";
+    }
+    return NULL;
+}
+
+/* What is beside the plan: votes, orders, notes. */
+static bool same_papers(const struct pair *p, const struct lks_state_change *x,
+                        const struct lks_state_change *y)
+{
+    bool same = x->vote_count == y->vote_count && x->order_count == y->order_count &&
+                x->note_count == y->note_count;
+    for (uint32_t i = 0; same && i < x->vote_count; i++)
+        same = x->votes[i].yes == y->votes[i].yes && x->votes[i].at == y->votes[i].at &&
+               !text_differs(p, &x->votes[i], &y->votes[i], vote_texts, LKS_COUNT(vote_texts));
+    for (uint32_t i = 0; same && i < x->order_count; i++)
+        same = !text_differs(p, &x->orders[i], &y->orders[i], order_texts, LKS_COUNT(order_texts));
+    for (uint32_t i = 0; same && i < x->note_count; i++)
+        same = x->notes[i].kind == y->notes[i].kind &&
+               same_text(p, x->notes[i].text, y->notes[i].text);
+    return same;
+}
+
+static bool same_change(const struct pair *p, const struct lks_state_change *x,
+                        const struct lks_state_change *y)
+{
+    struct lks_str name = lks_state_text(p->a, x->name);
+    const char *what = parts_differ(p, x, y);
+    if (what != NULL)
+        return differs(p, what, name);
+    if (!same_papers(p, x, y))
+        return differs(p, "papers of change", name);
+    return (x->id == y->id && x->kind == y->kind && x->state == y->state &&
+            x->failures_max == y->failures_max && x->rolls_back == y->rolls_back &&
+            x->one_way == y->one_way && x->not_before == y->not_before &&
+            x->not_after == y->not_after && x->proposed == y->proposed &&
+            x->started == y->started && x->moved == y->moved && x->failed == y->failed &&
+            memcmp(x->states, y->states, sizeof(x->states)) == 0 &&
+            text_differs(p, x, y, change_texts, LKS_COUNT(change_texts)) == NULL) ||
+           differs(p, "change", name);
+}
+
+static bool same_changes(const struct pair *p)
+{
+    const struct lks_state *a = p->a, *b = p->b;
+    if (a->change_count != b->change_count || a->changes_open != b->changes_open ||
+        a->next_change != b->next_change || a->proven_count != b->proven_count)
+        return differs(p, "count", LKS_STR("changes"));
+    if (a->frozen != b->frozen || !same_text(p, a->frozen_by, b->frozen_by) ||
+        !same_text(p, a->frozen_reason, b->frozen_reason))
+        return differs(p, "freeze", LKS_STR("fleet"));
+    for (uint32_t i = 0; i < a->change_count; i++) {
+        if (!same_change(p, &a->changes[i], &b->changes[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < a->proven_count; i++) {
+        const struct lks_proven *x = &a->proven[i], *y = &b->proven[i];
+        if (x->change != y->change || x->took != y->took || x->at != y->at ||
+            text_differs(p, x, y, proven_texts, LKS_COUNT(proven_texts)))
+            return differs(p, "way back", lks_state_text(a, x->class));
+    }
+    return true;
+}
+
 bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struct lks_err *why)
 {
     const struct pair p = {a, b, why}, turned = {b, a, why};
@@ -514,6 +666,6 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
     return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
-           same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && bases_within(&p) &&
-           bases_within(&turned);
+           same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && same_changes(&p) &&
+           bases_within(&p) && bases_within(&turned);
 }

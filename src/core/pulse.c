@@ -1,6 +1,7 @@
 #include "core/pulse.h"
 
 #include "codec/base64.h"
+#include "core/campaign.h"
 #include "core/standing.h"
 
 #include <stdio.h>
@@ -125,7 +126,7 @@ bool lks_pulse_booted(const struct lks_state *s, uint32_t node)
 {
     char boot[LKS_BOOT_TEXT_SIZE]; /* as all records have it */
     const struct lks_pulse *p = &s->pulses[node];
-    if (!p->heard || is_zero(p->boot, sizeof(p->boot)))
+    if (!p->heard || p->boot_text == s->nodes[node].boot + 1 || is_zero(p->boot, sizeof(p->boot)))
         return false;
     lks_boot_text(p->boot, boot);
     return !lks_str_is(lks_state_text(s, s->nodes[node].boot), boot);
@@ -134,7 +135,8 @@ bool lks_pulse_booted(const struct lks_state *s, uint32_t node)
 bool lks_pulse_tuple_differs(const struct lks_state *s, uint32_t node)
 {
     const struct lks_pulse *p = &s->pulses[node];
-    return p->heard && !is_zero(p->tuple, sizeof(p->tuple)) &&
+    return p->heard && p->tuple_text != s->nodes[node].tuple + 1 &&
+           !is_zero(p->tuple, sizeof(p->tuple)) &&
            !same_digest(lks_state_text(s, s->nodes[node].tuple), p->tuple);
 }
 
@@ -224,6 +226,7 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
 void lks_pulse_settle(struct lks_state *s, struct lks_now now)
 {
     settle(s, now, now.mono, UINT32_MAX);
+    lks_campaign_settle(s, now);
     s->standing->tried = now.mono > 0 ? now.mono : 1;
 }
 
@@ -245,6 +248,25 @@ static int64_t skew_of(lks_ms theirs, lks_ms ours)
 static void count_up(uint32_t *counter)
 {
     *counter += *counter < UINT32_MAX;
+}
+
+/* Most heartbeats say what the one before said, of the same text. */
+static void take_texts(struct lks_state *s, uint32_t node, const struct lks_beat *beat)
+{
+    struct lks_pulse *p = &s->pulses[node];
+    const struct lks_node *n = &s->nodes[node];
+    if (memcmp(p->boot, beat->boot, sizeof(p->boot)) != 0) {
+        memcpy(p->boot, beat->boot, sizeof(p->boot));
+        p->boot_text = 0;
+    }
+    if (memcmp(p->tuple, beat->tuple, sizeof(p->tuple)) != 0) {
+        memcpy(p->tuple, beat->tuple, sizeof(p->tuple));
+        p->tuple_text = 0;
+    }
+    if (p->boot_text != n->boot + 1)
+        p->boot_text = lks_pulse_booted(s, node) ? 0 : n->boot + 1;
+    if (p->tuple_text != n->tuple + 1)
+        p->tuple_text = lks_pulse_tuple_differs(s, node) ? 0 : n->tuple + 1;
 }
 
 enum order { ORDER_NEXT, ORDER_AGAIN, ORDER_OLD };
@@ -280,14 +302,13 @@ static void take(struct lks_state *s, struct lks_now now, uint32_t node,
     p->skew = skew_of(beat->sent, now.wall);
     p->head_seq = beat->head_seq;
     memcpy(p->head_hash, beat->head_hash, sizeof(p->head_hash));
-    memcpy(p->boot, beat->boot, sizeof(p->boot));
-    memcpy(p->tuple, beat->tuple, sizeof(p->tuple));
+    take_texts(s, node, beat);
     count_up(&p->clean);
     if (p->clean >= LKS_PULSE_CLEAN)
         p->replays = 0;
     uint64_t off = p->skew < 0 ? (uint64_t)-p->skew : (uint64_t)p->skew;
     p->skewed = off > s->limits.skew ? p->skewed + (p->skewed < UINT32_MAX) : 0;
-    p->unsent = lks_pulse_tuple_differs(s, node) ? p->unsent + (p->unsent < UINT32_MAX) : 0;
+    p->unsent = p->tuple_text == 0 ? p->unsent + (p->unsent < UINT32_MAX) : 0;
 }
 
 bool lks_pulse_skew_over(const struct lks_state *s, uint32_t node)

@@ -254,10 +254,11 @@ struct judged {
     bool unmeasured, differs, deviates;
 };
 
+/* A node that has not said anything of itself yet is not measured, whatever its endpoint shows. */
 static struct judged judge(const struct lks_state *s, uint32_t n)
 {
     const struct lks_state_verdict *v = lks_state_verdict(s, n);
-    if (v == NULL)
+    if (v == NULL || (s->nodes[n].asset == 0 && s->nodes[n].inband == 0))
         return (struct judged){.unmeasured = true};
     if (v->judged != LKS_JUDGED_DRIFT)
         return (struct judged){.unmeasured = v->judged != LKS_JUDGED_CONFORMS};
@@ -302,18 +303,29 @@ static uint32_t bars_of(const struct lks_state *s, const struct lks_node *node,
            (uint32_t)(j->deviates && refuses) << LKS_BAR_DEVIATION;
 }
 
+/* Whether drift is recorded as it is now. Against another stack it is told anew, once it is known
+ * which that is: while a change is at it, it is on its way. */
+static bool is_recorded(const struct lks_state *s, uint32_t n, const struct judged *j)
+{
+    const struct lks_node *node = &s->nodes[n];
+    bool other = j->differs && node->change == 0 && node->drift_stack != 0 &&
+                 node->drift_stack != lks_state_intent(s, n);
+    return node->drifting && !other;
+}
+
 static void put_bits(struct lks_state *s, uint32_t n, uint32_t bars, const struct judged *j)
 {
     struct lks_standing *st = s->standing;
+    bool recorded = is_recorded(s, n, j);
     bool was_news = lks_bitset_test(&st->differs, n) != lks_bitset_test(&st->recorded, n);
     for (uint32_t b = 0; b < LKS_BAR_NODE_COUNT; b++) {
         if (b != LKS_BAR_DOMAIN)
             put_bit(&st->bars[b], n, (bars >> b & 1) != 0);
     }
     put_bit(&st->differs, n, j->differs);
-    put_bit(&st->recorded, n, s->nodes[n].drifting);
+    put_bit(&st->recorded, n, recorded);
     put_bit(&st->deviates, n, j->deviates);
-    st->news += (uint32_t)(j->differs != s->nodes[n].drifting) - (uint32_t)was_news;
+    st->news += (uint32_t)(j->differs != recorded) - (uint32_t)was_news;
 }
 
 /* One more that lacks a verdict is looked for at once. */

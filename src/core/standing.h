@@ -21,7 +21,7 @@ struct lks_standing {
      * be heard of it. */
     struct lks_bitset bars[LKS_BAR_NODE_COUNT];
     struct lks_bitset differs;  /* judged to drift and not covered by a deviation */
-    struct lks_bitset recorded; /* node->drifting; a tick makes the two the same */
+    struct lks_bitset recorded; /* node->drifting, from this stack; a tick makes the two the same */
     struct lks_bitset deviates; /* runs a deviation that holds */
     uint32_t news;              /* nodes whose two bits differ: a tick is due */
     struct lks_bitset lacks;    /* has readings and an intent, and no verdict of the two */

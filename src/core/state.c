@@ -1,6 +1,7 @@
 #include "core/state.h"
 
 #include "codec/base64.h"
+#include "core/change_room.h"
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -137,6 +138,7 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
         .next_command = 1,
         .next_deviation = 1,
         .next_flash = 1,
+        .next_change = 1,
         .commands_due = UINT64_MAX,
         .flashes_due = UINT64_MAX,
         .deviations_due = UINT64_MAX,
@@ -149,6 +151,7 @@ enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err 
     lks_passing_init(&s->passing, seed);
     lks_heap_init(&s->deadlines, LKS_STATE_NODES_MAX);
     lks_heap_init(&s->outband_ends, LKS_STATE_NODES_MAX);
+    lks_heap_init(&s->members_due, LKS_STATE_NODES_MAX);
     lks_text empty = 0;
     if (lks_intern_id(&s->texts, LKS_STR(""), &empty, err) != LKS_OK)
         return err->code;
@@ -163,6 +166,8 @@ void lks_state_fini(struct lks_state *s)
         free(s->deviations[i].nodes);
     for (uint32_t i = 0; i < s->flash_count; i++)
         free(s->flashes[i].saved);
+    for (uint32_t i = 0; i < s->change_count; i++)
+        lks_change_fini(&s->changes[i]);
     lks_standing_fini(s);
     lks_intern_fini(&s->texts);
     lks_passing_fini(&s->passing);
@@ -171,10 +176,11 @@ void lks_state_fini(struct lks_state *s)
     lks_intern_fini(&s->basis_digests);
     lks_heap_fini(&s->deadlines);
     lks_heap_fini(&s->outband_ends);
-    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,   s->mass,   s->bases,
-                            s->verdicts,  s->deviations, s->stacks,  s->images, s->artifacts,
-                            s->overrides, s->bindings,   s->tokens,  s->alarms, s->commands,
-                            s->turns,     s->keys,       s->bundles, s->flashes};
+    lks_heap_fini(&s->members_due);
+    void *const arrays[] = {
+        s->nodes,    s->pulses, s->pools,     s->mass,      s->bases,    s->verdicts, s->deviations,
+        s->stacks,   s->images, s->artifacts, s->overrides, s->bindings, s->tokens,   s->alarms,
+        s->commands, s->turns,  s->keys,      s->bundles,   s->flashes,  s->changes,  s->proven};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};
@@ -506,6 +512,8 @@ lks_text lks_state_intent(const struct lks_state *s, uint32_t n)
     const struct lks_node *node = &s->nodes[n];
     if (node->changing != 0 && node->target != 0)
         return node->target;
+    if (node->pin != 0)
+        return node->pin;
     if (node->asset != 0)
         return lks_standing_domain_pin(s, n);
     return node->pool == LKS_NO_POOL ? 0 : s->pools[node->pool].stack_digest;

@@ -17,6 +17,7 @@
 #include "base/intern.h"
 #include "base/passing.h"
 #include "codec/digest.h"
+#include "core/change.h"
 #include "core/mass.h"
 #include "model/record.h"
 #include "model/row.h"
@@ -46,9 +47,6 @@ struct lks_now {
     lks_ms mono;
 };
 
-typedef uint32_t lks_text; /* see lks_state_text(); 0 is the empty text; equal texts of one member
-                             are equal numbers */
-
 enum lks_part { LKS_PART_BOARD, LKS_PART_GPUS, LKS_PART_NICS, LKS_PART_COUNT };
 
 struct lks_certificate {
@@ -65,37 +63,41 @@ struct lks_node {
     bool drifting;     /* as recorded; the bits of core/standing.h may be ahead until a tick */
     bool unhealthy;    /* somebody says so */
     bool outband_over; /* its out-of-band reading was past its age when it was recorded */
-    lks_text asset;    /* class of an asset; 0: a node */
+    /* What a heartbeat looks at lies together: most of them look at nothing else. */
+    lks_text asset; /* class of an asset; 0: a node */
+    enum lks_liveness liveness;
+    lks_text boot;
+    lks_text tuple;                  /* its digest */
+    lks_text tuple_boot;             /* the boot it was read in */
+    uint32_t notes;                  /* bits by enum lks_note */
+    uint32_t pending;                /* commands to it that have not ended */
+    uint32_t inband, outband, whole; /* handles of bases; 0: none. Judged is `whole` */
     lks_text class, site, rack, domain, power_zone, cooling_loop, hardware_revision, supplier, side;
     uint32_t pool; /* place in `pools`, or UINT32_MAX */
-    enum lks_liveness liveness;
     enum lks_drift_cause drift_cause;
     lks_ms liveness_since;
-    lks_text boot;
-    lks_text tuple;      /* its digest */
-    lks_text tuple_boot; /* the boot it was read in */
     lks_text report;
     lks_text changed; /* what its package manager's log said of what is wrong: model/record.h */
     lks_ms taken, tuple_since;
-    uint32_t inband, outband, whole;   /* handles of bases; 0: none. Judged is `whole` */
     uint32_t whole_next, whole_before; /* others with this `whole`: place + 1; 0: none */
     lks_text outband_report;
     lks_ms outband_taken;
     uint32_t verdict; /* of `whole` against its intent: place in `verdicts`; 0: none */
     lks_text right;   /* digest of the stack it last conformed to */
     lks_text drift_text, drift_evidence;
+    lks_text drift_stack;    /* what drift was last recorded against */
     lks_ms drift_since;      /* since it drifts, or since it no longer does */
     lks_ms parts_since;      /* when its parts were last others */
     lks_ms changing;         /* since when; 0: it does not change */
     lks_text target;         /* changing: its intent */
     lks_text condition_text; /* of unhealthy or changing, the last that was said */
+    lks_text pin;            /* a change brought it there: its intent, until that change is over */
+    uint64_t change;         /* that is under way on it, or keeps it out of use; 0: none */
     lks_ms attested_until, checked_at;
     lks_text drained_by, drained_reason; /* 0: not drained */
     lks_ms held_since;                   /* however often it was said since */
     lks_text parts[LKS_PART_COUNT];
     lks_text intake_why, held_by, held_reason;
-    uint32_t notes;      /* bits by enum lks_note */
-    uint32_t pending;    /* commands to it that have not ended */
     uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and no
                             person looked yet */
     lks_text endpoint;   /* fingerprint of its endpoint's certificate; 0: none recorded */
@@ -128,6 +130,8 @@ struct lks_state_pool {
     lks_ms sweep;                                 /* between out-of-band readings */
     struct lks_observed observed[LKS_STATE_DAYS]; /* by day modulo their number */
     uint64_t mass_alarm; /* open: automatic acts in this pool wait; 0: none */
+    bool frozen;         /* nothing begins in it */
+    lks_text frozen_by, frozen_reason;
 };
 
 /* What a judgement can rest on: core/basis.h. Kept while a node has it. */
@@ -263,6 +267,9 @@ struct lks_pulse {
     uint32_t clean;   /* good ones since the last replay */
     uint32_t skewed;  /* with a clock that was off, one after the other */
     uint32_t unsent;  /* naming a tuple that was not sent, one after the other */
+    /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
+     * need not read them: ids of texts that stay, + 1; 0: not so. */
+    uint32_t boot_text, tuple_text;
 };
 
 struct lks_limits {
@@ -318,6 +325,14 @@ struct lks_state {
     struct lks_state_flash *flashes; /* by rising id; ended ones leave after a while */
     uint32_t flash_count, flash_room, flashes_open;
     uint64_t next_flash;
+    struct lks_state_change *changes; /* by rising id */
+    uint32_t change_count, change_room, changes_open;
+    uint64_t next_change;
+    struct lks_proven *proven; /* sorted: class, from, to */
+    uint32_t proven_count, proven_room;
+    bool frozen; /* all of it */
+    lks_text frozen_by, frozen_reason;
+    struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
     struct lks_override *overrides; /* in the order they were given */
     uint32_t override_count, override_room;
     uint64_t jobs;  /* that started */
@@ -402,7 +417,8 @@ bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerpr
 const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,
                                              uint32_t *count);
 
-/* The digest of the stack a node should run now: a change's target, or its pool's pin; 0: none. */
+/* The digest of the stack a node should run now: a change's target, where a change brought it, or
+ * its pool's pin; 0: none. */
 lks_text lks_state_intent(const struct lks_state *s, uint32_t node);
 
 /* How its readings compare with its intent; NULL: not judged. */

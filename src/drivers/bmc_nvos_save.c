@@ -61,7 +61,7 @@ static bool load_numbers(struct lks_nvos_update *u, const struct lks_doc *doc)
     uint64_t rebooted = lks_bmc_json_number(doc, "rebooted", UINT64_MAX);
     if (sent > LKS_NVOS_SENT_REBOOT || outcome >= LKS_BMC_OUTCOME_COUNT ||
         at > LKS_NVOS_TARGETS_MAX || expected > LKS_NVOS_TARGETS_MAX || installs > UINT16_MAX ||
-        reboots > UINT16_MAX || again > UINT16_MAX || rebooted > LKS_TIME_MAX)
+        reboots > UINT16_MAX || again > UINT16_MAX || rebooted > LKS_DOC_NUMBER_MAX)
         return false;
     u->sent = (uint32_t)sent;
     u->outcome = (enum lks_bmc_outcome)outcome;

@@ -107,7 +107,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
                 load_number(doc, "starts", UINT16_MAX, &starts) &&
                 load_number(doc, "resets", UINT16_MAX, &resets) &&
                 load_number(doc, "expected", LKS_REDFISH_TARGETS_MAX, &expected) &&
-                load_number(doc, "activated", LKS_TIME_MAX, &activated) &&
+                load_number(doc, "activated", LKS_DOC_NUMBER_MAX, &activated) &&
                 load_number(doc, "outcome", LKS_BMC_OUTCOME_COUNT - 1, &outcome);
     if (!good)
         return false;

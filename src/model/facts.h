@@ -244,11 +244,30 @@ struct lks_change_class {
     struct lks_str name, example, approval, pattern, revert, standby;
 };
 
+/* How a node leaves use before something is done to it: what is waited for, */
+enum lks_leave_way {
+    LKS_LEAVE_JOB,      /* the job's end, or its next checkpoint */
+    LKS_LEAVE_ROTATION, /* requests go elsewhere, those that were begun are answered */
+    LKS_LEAVE_CHANCE,   /* a moment at which it happens to be idle */
+    LKS_LEAVE_EACH,     /* the end of each job; none is asked to stop */
+};
+extern const char *const lks_leave_way_words[]; /* "wait-job" ... "per-job", NULL */
+
+/* and what becomes of it when that did not come in time, for the last time. */
+enum lks_leave_then {
+    LKS_LEAVE_HOLD, /* it stays out of use, and a person is asked */
+    LKS_LEAVE_SKIP, /* it goes back into use as it is, and is named */
+};
+extern const char *const lks_leave_then_words[]; /* "hold", "skip", NULL */
+
 struct lks_posture {
     struct lks_fact fact;
     struct lks_str name, sync, pinning, injection, cadence, mixed_in_job;
     bool production;
     bool strict_unresolved;
+    enum lks_leave_way leave;
+    int64_t leave_minutes, leave_tries; /* of one try; how many */
+    enum lks_leave_then leave_then;
 };
 
 enum lks_component_sort { LKS_SOFTWARE, LKS_FIRMWARE };

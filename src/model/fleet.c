@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/near.h"
+#include "codec/window.h"
 #include "model/tables.h"
 
 /* The table of a fleet ---------------------------------------------------------------------- */
@@ -18,6 +19,8 @@ static const struct lks_form site_form = {
 static const struct lks_field zone_fields[] = {
     {"site", LKS_OF(NAME), LKS_REQUIRED, NULL, "site it belongs to"},
     {"budget_kw", LKS_NUMBERS(1, 10000000), 0, NULL, "power that may be drawn in it"},
+    {"ramp_kw", LKS_NUMBERS(1, 10000000), 0, NULL,
+     "power that may come back at once, after nodes in it restart; absent: any"},
 };
 static const struct lks_form zone_form = {
     .name = "power zone", .about = "what one feed supplies", LKS_FIELDS(zone_fields)};
@@ -51,6 +54,19 @@ static const struct lks_field pool_fields[] = {
      "how old the last active check of a node may be; absent: it is not asked"},
     {"sweep_hours", LKS_NUMBERS(1, 8760), 0, NULL,
      "how often management endpoints are read; absent: every 24 hours"},
+    {"headroom", LKS_NUMBERS(1, LKS_FLEET_HOSTS_MAX), 0, NULL,
+     "nodes that a change may take out of use at once; absent: a tenth of the pool"},
+    {"min_capacity_percent", LKS_NUMBERS(1, 100), 0, NULL,
+     "share of its nodes that stays in use whatever changes; absent: what headroom leaves"},
+    {"min_gang", LKS_NUMBERS(1, LKS_FLEET_HOSTS_MAX), 0, NULL,
+     "nodes of the largest job that should be able to start on one stack while a change goes on"},
+    {"windows", LKS_OF(TEXT), 0, NULL,
+     "when changes may begin on its nodes, in the time of their site: 'Mon-Fri 22:00-04:00, Sat "
+     "00:00-24:00'; absent: always"},
+    {"drain_minutes", LKS_NUMBERS(1, 43200), 0, NULL,
+     "how long a node may take to come out of use; absent: as its posture does"},
+    {"node_power_w", LKS_NUMBERS(1, 1000000), 0, NULL,
+     "what one of its nodes draws under load; needed where a power zone has limits"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
 static const struct lks_form pool_form = {
@@ -107,6 +123,15 @@ static const struct lks_field asset_fields[] = {
 static const struct lks_form asset_form = {
     .name = "asset group", .about = "assets written down together", LKS_FIELDS(asset_fields)};
 
+static const struct lks_field outage_fields[] = {
+    {"hosts", LKS_OF(HOSTS), LKS_REQUIRED, NULL, "nodes that will be out of use"},
+    {"from", LKS_OF(TEXT), LKS_REQUIRED, NULL, "when it begins: '2026-11-15T22:00:00+01:00'"},
+    {"until", LKS_OF(TEXT), LKS_REQUIRED, NULL, "when it ends"},
+    {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
+};
+static const struct lks_form outage_form = {
+    .name = "outage", .about = "a stop that is planned anyway", LKS_FIELDS(outage_fields)};
+
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
     {"sites", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(site_form)), 0, NULL,
@@ -121,6 +146,11 @@ static const struct lks_field fleet_fields[] = {
      "nodes by host list"},
     {"assets", LKS_LIST_FROM_TO(0, LKS_FLEET_GROUPS_MAX, LKS_FORM(asset_form)), 0, NULL,
      "what has firmware and is no node"},
+    {"spares", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_NUMBERS(0, 1000000)), 0, NULL,
+     "parts on the shelf, by class of firmware (psu) or of hardware (a whole node): the way back "
+     "from a step that has no other"},
+    {"outages", LKS_LIST_FROM_TO(0, LKS_FLEET_OUTAGES_MAX, LKS_FORM(outage_form)), 0, NULL,
+     "stops that are planned anyway: changes take these nodes first"},
 };
 const struct lks_form lks_fleet_form = {
     .name = "Fleet",
@@ -233,6 +263,21 @@ static enum lks_code check_posture(const struct reader *r, const struct lks_doc 
                 LKS_STR_ARG(at->text), LKS_STR_ARG(shown));
 }
 
+/* A zone that nothing is written in may be called as one likes. */
+static enum lks_code check_timezones(const struct reader *r)
+{
+    const struct lks_doc *sites = lks_doc_member(r->doc, map_names[SITES]);
+    const struct lks_doc *first = sites != NULL ? sites->first : NULL;
+    for (const struct lks_doc *site = first; site != NULL; site = site->next) {
+        const struct lks_doc *zone = lks_doc_member(site, "timezone");
+        struct lks_tz ignored;
+        struct lks_err inner = {0};
+        if (zone != NULL && lks_tz_parse(zone->text, &ignored, &inner) != LKS_OK)
+            return FAIL(r, zone, "%s", inner.msg);
+    }
+    return LKS_OK;
+}
+
 /* What is asked of its nodes, and what is done about those that differ. */
 static void read_care(const struct lks_doc *item, struct lks_pool *pool)
 {
@@ -249,6 +294,24 @@ static void read_care(const struct lks_doc *item, struct lks_pool *pool)
     pool->attested = attested != NULL && attested->truth;
     pool->check_hours = number_or_zero(item, "check_hours");
     pool->sweep_hours = sweep == 0 ? LKS_FLEET_SWEEP_HOURS : sweep;
+}
+
+/* How it is changed. Times are of the sites its nodes stand in, so these have to be known. */
+static enum lks_code read_change(const struct reader *r, const struct lks_doc *item,
+                                 struct lks_pool *pool)
+{
+    const struct lks_doc *windows = lks_doc_member(item, "windows");
+    struct lks_windows ignored;
+    struct lks_err inner = {0};
+    pool->headroom = number_or_zero(item, "headroom");
+    pool->min_capacity_percent = number_or_zero(item, "min_capacity_percent");
+    pool->min_gang = number_or_zero(item, "min_gang");
+    pool->drain_minutes = number_or_zero(item, "drain_minutes");
+    pool->node_power_w = number_or_zero(item, "node_power_w");
+    pool->windows = lks_doc_text(item, "windows");
+    if (windows != NULL && lks_windows_parse(windows->text, &ignored, &inner) != LKS_OK)
+        return FAIL(r, windows, "%s", inner.msg);
+    return windows != NULL ? check_timezones(r) : LKS_OK;
 }
 
 static enum lks_code read_pools(struct reader *r)
@@ -272,6 +335,8 @@ static enum lks_code read_pools(struct reader *r)
         };
         read_policy(lks_doc_member(item, "version_policy"), &pool->policy);
         read_care(item, pool);
+        if (read_change(r, item, pool) != LKS_OK)
+            return r->err->code;
     }
     return LKS_OK;
 }
@@ -435,6 +500,43 @@ static enum lks_code check_zones(const struct reader *r)
     return LKS_OK;
 }
 
+/* Outages ----------------------------------------------------------------------------------- */
+
+static enum lks_code read_moment(const struct reader *r, const struct lks_doc *item,
+                                 const char *key, lks_ms *out)
+{
+    const struct lks_doc *at = lks_doc_member(item, key);
+    if (lks_time_parse(at->text, out))
+        return LKS_OK;
+    return FAIL(r, at, "'%" LKS_STR_FMT "' is no moment; one is '2026-11-15T22:00:00+01:00'",
+                LKS_STR_ARG(at->text));
+}
+
+/* Hosts that the fleet does not have any more do no harm. */
+static enum lks_code read_outages(struct reader *r)
+{
+    const struct lks_doc *outages = lks_doc_member(r->doc, "outages");
+    if (outages == NULL)
+        return LKS_OK;
+    r->fleet->outages =
+        lks_arena_array(&r->docs->arena, outages->count + 1, sizeof(*r->fleet->outages));
+    if (r->fleet->outages == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+    for (const struct lks_doc *item = outages->first; item != NULL; item = item->next) {
+        struct lks_outage *out = &r->fleet->outages[r->fleet->outage_count++];
+        const struct lks_doc *hosts = lks_doc_member(item, "hosts");
+        struct lks_err inner = {0};
+        if (read_moment(r, item, "from", &out->from) != LKS_OK ||
+            read_moment(r, item, "until", &out->until) != LKS_OK)
+            return r->err->code;
+        if (out->until <= out->from)
+            return FAIL(r, item, "it ends before it begins");
+        if (lks_hostlist_parse(hosts->text, &r->docs->arena, &out->hosts, &inner) != LKS_OK)
+            return FAIL(r, hosts, "%s", inner.msg);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err)
@@ -445,8 +547,44 @@ enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
     if (read_names(&r) != LKS_OK || read_pools(&r) != LKS_OK ||
         read_groups(&r, "nodes", &fleet.nodes, read_node_group) != LKS_OK ||
         read_groups(&r, "assets", &fleet.assets, read_asset_group) != LKS_OK ||
-        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK)
+        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_outages(&r) != LKS_OK)
         return err->code;
     *out = fleet;
     return LKS_OK;
+}
+
+/* Looking things up ------------------------------------------------------------------------- */
+
+const struct lks_pool *lks_fleet_find_pool(const struct lks_fleet *fleet, struct lks_str name)
+{
+    for (size_t i = 0; i < fleet->pool_count; i++) {
+        if (lks_str_eq(fleet->pools[i].name, name))
+            return &fleet->pools[i];
+    }
+    return NULL;
+}
+
+static const struct lks_doc *entry(const struct lks_fleet *fleet, const char *map,
+                                   struct lks_str name)
+{
+    const struct lks_doc *doc = lks_doc_member(fleet->doc, map);
+    return doc != NULL ? lks_doc_find(doc, name) : NULL;
+}
+
+struct lks_str lks_fleet_timezone(const struct lks_fleet *fleet, struct lks_str site)
+{
+    const struct lks_doc *doc = entry(fleet, "sites", site);
+    return doc != NULL ? lks_schema_text(doc, &site_form, "timezone") : LKS_STR("UTC");
+}
+
+struct lks_power lks_fleet_power(const struct lks_fleet *fleet, struct lks_str zone)
+{
+    const struct lks_doc *doc = entry(fleet, "power_zones", zone);
+    return (struct lks_power){number_or_zero(doc, "budget_kw"), number_or_zero(doc, "ramp_kw")};
+}
+
+int64_t lks_fleet_spares(const struct lks_fleet *fleet, struct lks_str class)
+{
+    const struct lks_doc *count = entry(fleet, "spares", class);
+    return count != NULL ? count->number : 0;
 }

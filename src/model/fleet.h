@@ -8,12 +8,14 @@
 #ifndef LKS_MODEL_FLEET_H
 #define LKS_MODEL_FLEET_H
 
+#include "base/time.h"
 #include "codec/hostlist.h"
 #include "model/stack.h"
 
 #define LKS_FLEET_NAMES_MAX   20000 /* sites, pools, domains and zones, of each */
 #define LKS_FLEET_GROUPS_MAX  100000
 #define LKS_FLEET_HOSTS_MAX   1000000
+#define LKS_FLEET_OUTAGES_MAX 10000
 #define LKS_FLEET_SWEEP_HOURS 24 /* between out-of-band readings, where a pool does not say */
 
 struct lks_version_policy {
@@ -31,6 +33,9 @@ struct lks_pool {
     bool deviations, attested;
     int64_t check_hours; /* 0: not asked */
     int64_t sweep_hours;
+    /* How it is changed; 0 and empty: not said. */
+    int64_t headroom, min_capacity_percent, min_gang, drain_minutes, node_power_w;
+    struct lks_str windows; /* codec/window.h */
     const struct lks_doc *doc;
 };
 
@@ -45,6 +50,12 @@ struct lks_group {
     const struct lks_doc *doc;
 };
 
+/* A stop that is planned anyway. */
+struct lks_outage {
+    struct lks_hostlist hosts;
+    lks_ms from, until;
+};
+
 struct lks_fleet {
     struct lks_str name;
     struct lks_pool *pools; /* arrays live in the documents' arena */
@@ -53,6 +64,8 @@ struct lks_fleet {
     size_t node_groups;
     struct lks_group *assets;
     size_t asset_groups;
+    struct lks_outage *outages;
+    size_t outage_count;
     size_t node_count, asset_count;
     const struct lks_doc *doc;
 };
@@ -63,5 +76,20 @@ extern const struct lks_form lks_fleet_form;
 enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* NULL: it has no such pool. */
+const struct lks_pool *lks_fleet_find_pool(const struct lks_fleet *fleet, struct lks_str name);
+
+/* The zone in which the times of a site are written: codec/tz.h; UTC where it does not say. */
+struct lks_str lks_fleet_timezone(const struct lks_fleet *fleet, struct lks_str site);
+
+/* What a power zone can take; 0: not said. */
+struct lks_power {
+    int64_t budget_kw, ramp_kw;
+};
+struct lks_power lks_fleet_power(const struct lks_fleet *fleet, struct lks_str zone);
+
+/* Parts on the shelf for a class of firmware or hardware. */
+int64_t lks_fleet_spares(const struct lks_fleet *fleet, struct lks_str class);
 
 #endif

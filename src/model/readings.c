@@ -43,6 +43,10 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("cuda.runtime", "version of the CUDA run time, where nothing beside it names its release"),
     I("kernel", "release of the running kernel"),
 
+    /* Of an asset, from the fleet's file. */
+    I("asset", "what the asset is: switch-tray, power-shelf ..."),
+    I("asset.side", "the side of the redundant pair it is on: a or b"),
+
     /* Settings, by their path in a stack. */
     I("settings.mig.mode", "disabled or enabled, of each GPU"),
     I("settings.mig.profiles", "profiles of the GPU's instances, as a list in order of placement"),
@@ -87,6 +91,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("platform.event_log", "present or missing: the firmware's measurement log"),
     I("platform.next_kernel", "release the next boot takes"),
     I("platform.dkms", "of each DKMS module: whether it is built for the next kernel"),
+    D("platform.agent", "version of lockstep-agent that read the machine"),
     D("platform.upgrades", "what arms unattended upgrades, and for which packages"),
     S("platform.serial", "serial number of the machine"),
     S("platform.uuid", "UUID of the machine"),
@@ -168,10 +173,13 @@ static bool fits(const char *pattern, struct lks_str name)
 const struct lks_reading_kind *lks_reading_kind(struct lks_str name)
 {
     const struct lks_reading_kind *best = NULL;
+    const char any = 'C'; /* as COMPONENT begins: it stands for all names */
     if (lks_str_ends(name, strchr(PACKAGE_CHANGED, '.')))
         name = LKS_STR(PACKAGE_CHANGED);
     for (size_t i = 0; i < LKS_COUNT(lks_reading_kinds); i++) {
         const struct lks_reading_kind *k = &lks_reading_kinds[i];
+        if (name.len > 0 && k->name[0] != name.ptr[0] && k->name[0] != any)
+            continue; /* asked of every reading of every report: most are told by one letter */
         if (lks_str_is(name, k->name))
             return k;
         if (fits(k->name, name) && (best == NULL || strlen(k->name) > strlen(best->name)))

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/time.h"
 #include "codec/json.h"
+#include "model/record_words.h"
 
 #define LKS_RECORD_BODY_MAX ((size_t)4 << 20)
 
@@ -85,7 +86,19 @@
     X(120, FLASH,         flash,          "flash")          \
     X(121, FLASH_SAVED,   flash_saved,    "flash-saved")    \
     X(122, FLASH_ENDED,   flash_ended,    "flash-ended")    \
-    X(123, FLASH_RESOLVED, flash_resolved, "flash-resolved")
+    X(123, FLASH_RESOLVED, flash_resolved, "flash-resolved") \
+    X(130, CHANGE,         change,         "change")         \
+    X(131, PLAN_STEP,      plan_step,      "plan-step")      \
+    X(132, PLAN_WAVE,      plan_wave,      "plan-wave")      \
+    X(133, PLAN_PART,      plan_part,      "plan-part")      \
+    X(134, PLAN_ORDER,     plan_order,     "plan-order")     \
+    X(135, PLAN_NOTE,      plan_note,      "plan-note")      \
+    X(136, CHANGE_VOTED,   change_voted,   "change-voted")   \
+    X(137, CHANGE_MOVED,   change_moved,   "change-moved")   \
+    X(138, WAVE,           wave,           "wave")           \
+    X(139, MEMBER,         member,         "member")         \
+    X(140, REVERT_PROVEN,  revert_proven,  "revert-proven")  \
+    X(141, FROZEN,         frozen,         "frozen")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -93,122 +106,6 @@ enum lks_record_kind {
 #undef X
 };
 /* clang-format on */
-
-/* Words are stored as their number; the words are in record.c. */
-enum lks_liveness { LKS_NEVER_SEEN, LKS_LIVE, LKS_LATE, LKS_LOST, LKS_LIVENESS_COUNT };
-enum lks_judged {                 /* a node's tuple against its pool's stack */
-                  LKS_JUDGED_NOT, /* no tuple, no stack, or another stack since */
-                  LKS_JUDGED_CONFORMS,
-                  LKS_JUDGED_DRIFT,
-                  LKS_JUDGED_UNMEASURED,
-                  LKS_JUDGED_COUNT
-};
-enum lks_note {                   /* conditions of a node that are on or off */
-                LKS_NOTE_SKEW,    /* its clock is off by more than the limit */
-                LKS_NOTE_REPLAY,  /* an old heartbeat came again, or two agents share one name */
-                LKS_NOTE_WITNESS, /* it witnessed a head that is not in this journal */
-                LKS_NOTE_CONTRADICTION, /* its heartbeats name a tuple it does not send */
-                LKS_NOTE_COUNT
-};
-enum lks_alarm_kind {
-    LKS_ALARM_MASS,
-    LKS_ALARM_CLOCK,
-    LKS_ALARM_WITNESS,
-    LKS_ALARM_REPLAY,
-    LKS_ALARM_PARTS,
-    LKS_ALARM_DRIFT,     /* a node differs from its intent, in a pool that says so */
-    LKS_ALARM_PROPOSAL,  /* nodes of a pool should be brought back by a change */
-    LKS_ALARM_DEVIATION, /* an exception is about to end, or ended while it was still needed */
-    LKS_ALARM_FLASH,     /* an update ended so that a person has to look */
-    LKS_ALARM_COUNT
-};
-enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */
-                       LKS_DRIFT_UNKNOWN,
-                       LKS_DRIFT_BANDS,    /* in-band and out-of-band readings disagree */
-                       LKS_DRIFT_PART,     /* a replaced part, with the firmware it came with */
-                       LKS_DRIFT_REVERTED, /* it was right, and went back: a silent revert */
-                       LKS_DRIFT_PACKAGES, /* the package manager changed it */
-                       LKS_DRIFT_BUILD,    /* another build of the same version */
-                       LKS_DRIFT_EXPIRED,  /* a deviation that ended */
-                       LKS_DRIFT_WAVE,     /* still what was pinned before: a partial wave */
-                       LKS_DRIFT_DEVICE,   /* an expected device is missing */
-                       LKS_DRIFT_HALF,     /* half upgraded: its parts disagree with each other */
-                       LKS_DRIFT_SETTING,  /* a setting was changed */
-                       LKS_DRIFT_COUNT
-};
-enum lks_condition { /* what others say of a node, which admission asks about */
-                     LKS_CONDITION_UNHEALTHY,
-                     LKS_CONDITION_CHANGING, /* a step of a change is about to begin, or runs */
-                     LKS_CONDITION_ATTESTED, /* until a time */
-                     LKS_CONDITION_CHECKED,  /* an active check passed, at a time */
-                     LKS_CONDITION_COUNT
-};
-enum lks_stack_step {
-    LKS_STEP_CANDIDATE,
-    LKS_STEP_LAB,
-    LKS_STEP_CANARY,
-    LKS_STEP_RELEASED,
-    LKS_STEP_RETIRED,
-    LKS_STEP_COUNT
-};
-/* Why a job may not start, of a node, an image or the whole; the words are part of the API. */
-enum lks_bar {
-    LKS_BAR_UNKNOWN,    /* no such node in the fleet */
-    LKS_BAR_STALE,      /* not heard of in time, or its readings are of another boot */
-    LKS_BAR_UNMEASURED, /* not read, not all of it, or nothing to hold it against */
-    LKS_BAR_DRIFT,
-    LKS_BAR_UNHEALTHY,
-    LKS_BAR_CHANGING,
-    LKS_BAR_UNATTESTED,
-    LKS_BAR_UNCHECKED, /* the last active check is too old */
-    LKS_BAR_HELD,
-    LKS_BAR_INTAKE,
-    LKS_BAR_DRAINED,
-    LKS_BAR_DEVIATION,  /* it runs an exception that this pool does not take */
-    LKS_BAR_DOMAIN,     /* its domain serves mixed, or an asset of it does not conform */
-    LKS_BAR_NODE_COUNT, /* those before have a bit for each node; those behind are of the job */
-    LKS_BAR_DISAGREES = LKS_BAR_NODE_COUNT, /* other values than the rest of the gang */
-    LKS_BAR_POSTURE,                        /* pools that do not share a gang */
-    LKS_BAR_STACK,                          /* another stack than the one that was asked for */
-    LKS_BAR_IMAGE,                          /* libraries of the job's image */
-    LKS_BAR_BEHIND,                         /* this controller is not up to date */
-    LKS_BAR_COUNT
-};
-enum lks_role {
-    LKS_ROLE_VIEWER,
-    LKS_ROLE_OPERATOR,
-    LKS_ROLE_APPROVER,
-    LKS_ROLE_ADMIN,
-    LKS_ROLE_AGENT,
-    LKS_ROLE_COUNT
-};
-enum lks_bmc_act {                   /* what is asked of a management endpoint */
-                   LKS_BMC_UPDATE,   /* stage and activate */
-                   LKS_BMC_STAGE,    /* put it where the next activation finds it */
-                   LKS_BMC_ACTIVATE, /* what was staged before */
-                   LKS_BMC_ABORT,    /* give up what is staged and not active yet */
-                   LKS_BMC_SWITCH,   /* back to the other bank */
-                   LKS_BMC_ACT_COUNT
-};
-enum lks_bmc_outcome {
-    LKS_BMC_OPEN,    /* not ended */
-    LKS_BMC_DONE,    /* the inventory agrees, three times */
-    LKS_BMC_STAGED,  /* it is where the next activation finds it */
-    LKS_BMC_SAME,    /* nothing had to be done, and nothing was */
-    LKS_BMC_REFUSED, /* nothing was begun */
-    LKS_BMC_FAILED,  /* the service gave it up */
-    LKS_BMC_UNKNOWN, /* nobody can tell: a person has to look */
-    LKS_BMC_OUTCOME_COUNT
-};
-enum lks_outcome { /* of a command */
-                   LKS_OUTCOME_DONE,
-                   LKS_OUTCOME_FAILED,
-                   LKS_OUTCOME_REFUSED, /* by the agent: not for it, expired, executor not enabled
-                                         */
-                   LKS_OUTCOME_EXPIRED, /* no answer until its expiry */
-                   LKS_OUTCOME_UNKNOWN, /* begun, and the node does not know how it ended */
-                   LKS_OUTCOME_COUNT
-};
 
 /* `by` is an identity such as "token:admin", "unix:0" or "user:kim"; empty: lockstepd itself. Times
  * are milliseconds since 1970 on the journal's clock. Digests are "sha256:...". */
@@ -513,6 +410,98 @@ struct lks_rec_flash_resolved {
     struct lks_str node, by, reason;
 };
 
+/* A change and its plan: one CHANGE, and in the same batch its steps, waves, parts, orders and
+ * notes. `recipe` is the number of a list of steps; `wave` and `index` count from 0. */
+struct lks_rec_change {
+    uint64_t id, kind;
+    struct lks_str hosts;         /* whom it was asked for: a host list, or @POOL */
+    struct lks_str stack, name;   /* digest and name of the stack; AGENT: the version, as name */
+    uint64_t failures_max;        /* nodes that may fail before it is halted */
+    bool rolls_back;              /* a halt is followed by a rollback, nobody is asked */
+    bool one_way;                 /* that there are steps without a way back was acknowledged */
+    lks_ms not_before, not_after; /* 0: any time. Nobody begins outside */
+    struct lks_str windows;       /* of the week, in site time: codec/window.h; empty: always */
+    struct lks_str by, reason;
+};
+struct lks_rec_plan_step {
+    uint64_t change, recipe, index, kind;
+    uint64_t rank;            /* members of a unit do steps of one rank together */
+    uint64_t layer;           /* of what it changes, from 1; 0: nothing */
+    struct lks_str component; /* that it changes: "driver nccl" for an order, a class for a flash */
+    struct lks_str version;   /* FLASH, STAGE, ACTIVATE: what it is to run, */
+    struct lks_str before;    /* and what it ran */
+    struct lks_str executor;  /* APPLY, REBOOT, ACCEPT */
+    struct lks_str order;     /* APPLY: digest of the order, */
+    struct lks_str order_back; /* and of the one that takes it back; empty: there is none */
+    struct lks_str artifacts;  /* digests that the order needs, with blanks between */
+    struct lks_str artifacts_back;
+    struct lks_str bundle, image; /* FLASH, STAGE, ACTIVATE */
+    struct lks_str bundle_back, image_back;
+    uint64_t revert; /* FLASH: what takes it back: SWITCH, or UPDATE with the image before */
+    bool one_way;
+    uint64_t limit;   /* ms that it may take */
+    uint64_t retries; /* how often it may be tried again */
+};
+struct lks_rec_plan_wave {
+    uint64_t change, index, kind;
+    struct lks_str pool;     /* whose nodes it has; empty: of several */
+    uint64_t width;          /* units that may be changed and not yet proven, at most */
+    uint64_t soak;           /* ms behind its last node until the gate may pass it */
+    uint64_t failures_max;   /* of its nodes */
+    struct lks_str controls; /* host list: matched nodes that do not change meanwhile */
+};
+struct lks_rec_plan_part {
+    uint64_t change, wave, recipe;
+    struct lks_str domain; /* its hosts, and those of other parts with it, change together */
+    struct lks_str from;   /* digest of the stack they come from */
+    bool proves;           /* it goes there, back and there again: the way back is tried */
+    struct lks_str hosts;
+};
+struct lks_rec_plan_order {
+    uint64_t change;
+    struct lks_str digest, text; /* model/order.h */
+};
+struct lks_rec_plan_note {
+    uint64_t change, kind;
+    struct lks_str text;
+};
+struct lks_rec_change_voted {
+    uint64_t change;
+    bool yes;
+    struct lks_str by, reason;
+};
+struct lks_rec_change_moved {
+    uint64_t change, state;
+    struct lks_str by, reason; /* by nobody: a gate, or it is over */
+};
+struct lks_rec_wave {
+    uint64_t change, index, state;
+    lks_ms until; /* SOAKS: the gate looks no earlier */
+    struct lks_str text;
+};
+struct lks_rec_member {
+    uint64_t change;
+    struct lks_str node;
+    uint64_t state, step;
+    bool back;        /* on its way back */
+    uint64_t pass;    /* 0; who proves the way back: 1 on the way back, 2 there again */
+    uint64_t attempt; /* of this step, from 1 */
+    lks_ms until;     /* its deadline, or when the next attempt may begin */
+    uint64_t work;    /* ASKED: the number of the command or of the update */
+    uint64_t failure; /* the last one */
+    struct lks_str text;
+};
+struct lks_rec_revert_proven {
+    struct lks_str class, from, to; /* hardware class; digests of the two stacks */
+    uint64_t change, took;          /* ms of the way back */
+    struct lks_str node;
+};
+struct lks_rec_frozen {
+    struct lks_str pool; /* empty: all */
+    bool on;
+    struct lks_str by, reason;
+};
+
 /* Texts are views of bytes that live elsewhere: a row, a decision. */
 struct lks_record {
     enum lks_record_kind kind;
@@ -558,19 +547,6 @@ static inline unsigned lks_record_version(const struct lks_record_info *info)
 
 /* NULL for a number that is no kind. */
 const struct lks_record_info *lks_record_info(unsigned kind);
-
-extern const char *const lks_liveness_words[];
-extern const char *const lks_judged_words[];
-extern const char *const lks_note_words[];
-extern const char *const lks_alarm_words[];
-extern const char *const lks_role_words[];
-extern const char *const lks_outcome_words[];
-extern const char *const lks_drift_words[];
-extern const char *const lks_condition_words[];
-extern const char *const lks_step_words[];
-extern const char *const lks_bar_words[];
-extern const char *const lks_bmc_act_words[];
-extern const char *const lks_bmc_outcome_words[];
 
 /* The number of `word` in a list that ends with NULL; false, and nothing written, if it has none.
  */

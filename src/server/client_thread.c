@@ -392,11 +392,11 @@ static bool ask_again(struct lks_client_job *job, struct lks_call *call)
     return job->call != NULL;
 }
 
-/* What an update left behind is read at once, rather than when its turn comes. */
-static void read_after(struct lks_client_job *job, const struct lks_own *own)
+/* What an update left behind is read at once, rather than when its turn comes: also where it left
+ * all as it was, for what had been read ended when it began. */
+static void read_after(struct lks_client_job *job)
 {
-    if (own->ended.outcome != LKS_BMC_REFUSED && own->ended.outcome != LKS_BMC_SAME &&
-        job->client->talks != NULL)
+    if (job->client->talks != NULL)
         lks_sweeper_read(job->client, &job->at, false);
 }
 
@@ -416,7 +416,7 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
     if (own->kind == LKS_OWN_READ)
         atomic_fetch_add(call->status == 200 ? &c->counts.read : &c->counts.failed, 1);
     if (own->kind == LKS_OWN_ENDED && call->status == 200)
-        read_after(job, own);
+        read_after(job);
     lks_client_job_free(job); /* it ended, or somebody ended it */
 }
 

@@ -96,13 +96,32 @@ static bool may_somewhere(const struct lks_desk *desk, const struct lks_call *ca
            lks_access_somewhere(desk->state, lks_str_from(call->identity), call->route->permission);
 }
 
-struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a)
+/* The change that an alarm is about; NULL: none. */
+static const struct lks_state_change *alarmed_change(const struct lks_state *s,
+                                                     const struct lks_state_alarm *a)
 {
-    struct lks_str subject = lks_state_text(s, a->subject);
-    if (a->kind == LKS_ALARM_MASS)
-        return (struct lks_scope){.pool = subject};
-    uint32_t node = lks_state_node(s, subject);
-    return node != LKS_NO_NODE ? lks_scope_of_node(s, node) : (struct lks_scope){0};
+    struct lks_str owner, number;
+    uint64_t id = 0;
+    if (a->kind != LKS_ALARM_CHANGE ||
+        !lks_str_cut(lks_state_text(s, a->subject), ':', &owner, &number) ||
+        !lks_str_number(number, UINT64_MAX, &id))
+        return NULL;
+    return lks_state_change(s, id);
+}
+
+bool lks_desk_may_alarm(const struct lks_desk *desk, const struct lks_call *call,
+                        const struct lks_state_alarm *a)
+{
+    const struct lks_state *s = desk->state;
+    const struct lks_state_change *change = alarmed_change(s, a);
+    struct lks_scope scope = {.pool = lks_state_text(s, a->subject)};
+    if (change != NULL)
+        return lks_desk_may_change(desk, call, change);
+    if (a->kind != LKS_ALARM_MASS) {
+        uint32_t node = lks_state_node(s, lks_state_text(s, a->subject));
+        scope = node != LKS_NO_NODE ? lks_scope_of_node(s, node) : (struct lks_scope){0};
+    }
+    return lks_desk_may(desk, call, call->route->permission, scope);
 }
 
 static bool deny(struct lks_call *call)
@@ -172,9 +191,7 @@ static bool may_alarm(const struct lks_desk *desk, struct lks_call *call)
         alarm = lks_state_alarm(desk->state, id);
     if (alarm == NULL)
         return missing(desk, call, "alarm", text);
-    return lks_desk_may(desk, call, call->route->permission,
-                        lks_desk_alarm_scope(desk->state, alarm)) ||
-           deny(call);
+    return lks_desk_may_alarm(desk, call, alarm) || deny(call);
 }
 
 static bool may_command(const struct lks_desk *desk, struct lks_call *call)
@@ -286,6 +303,123 @@ static bool may_deviation(const struct lks_desk *desk, struct lks_call *call)
     return may_somewhere(desk, call) || deny(call);
 }
 
+const struct lks_state_change *lks_desk_change(const struct lks_desk *desk,
+                                               const struct lks_call *call)
+{
+    uint64_t id;
+    if (!lks_str_number(lks_call_path(call, "id"), UINT64_MAX, &id))
+        return NULL;
+    return lks_state_change(desk->state, id);
+}
+
+/* A change touches pools: it is for those who may in all of them. Nodes that left the fleet are
+ * nowhere. */
+bool lks_desk_may_change(const struct lks_desk *desk, const struct lks_call *call,
+                         const struct lks_state_change *c)
+{
+    const struct lks_state *s = desk->state;
+    enum lks_permission permission = call->route->permission;
+    if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
+        return true;
+    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        uint32_t node = c->members[i].node;
+        if (s->nodes[node].placed && !lks_access_sees(s, &sight, node))
+            return false;
+    }
+    return may_somewhere(desk, call);
+}
+
+static bool may_change(const struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state_change *c = lks_desk_change(desk, call);
+    if (c == NULL)
+        return missing(desk, call, "change", lks_call_path(call, "id"));
+    return lks_desk_may_change(desk, call, c) || deny(call);
+}
+
+/* The pool that the body names; UINT32_MAX, and the answer written, where there is none. */
+static uint32_t named_pool(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str name = lks_doc_text(call->body, "pool");
+    uint32_t pool = lks_state_pool(desk->state, name);
+    if (pool < desk->state->pool_count && desk->state->pools[pool].known)
+        return pool;
+    (void)missing(desk, call, "pool", name);
+    return UINT32_MAX;
+}
+
+static bool may_pool(const struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_scope scope = {.pool = lks_doc_text(call->body, "pool")};
+    if (call->failed.code != LKS_OK)
+        return may_somewhere(desk, call) || deny(call); /* it is told in a moment */
+    if (scope.pool.len > 0 && named_pool(desk, call) == UINT32_MAX)
+        return false;
+    return lks_desk_may(desk, call, call->route->permission, scope) || deny(call);
+}
+
+/* What is meant with those that are asked for: their domains change as a whole. `domains` has room
+ * for all texts. */
+static void mark_domains(const struct lks_state *s, const struct lks_call *call, uint32_t pool,
+                         struct lks_bitset *domains)
+{
+    for (size_t i = 0; i < call->hosts.count; i++) {
+        uint32_t node = lks_state_node(s, call->hosts.names[i]);
+        if (node != LKS_NO_NODE)
+            lks_bitset_set(domains, s->nodes[node].domain);
+    }
+    for (uint32_t i = 0; pool != UINT32_MAX && i < s->node_count; i++) {
+        if (s->nodes[i].placed && s->nodes[i].pool == pool)
+            lks_bitset_set(domains, s->nodes[i].domain);
+    }
+    lks_bitset_clear(domains, 0);
+}
+
+static bool may_domains(const struct lks_desk *desk, struct lks_call *call, uint32_t pool)
+{
+    const struct lks_state *s = desk->state;
+    enum lks_permission permission = call->route->permission;
+    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    LKS_CLEANUP(lks_bitset_fini) struct lks_bitset domains = {0};
+    struct lks_err err = {0};
+    bool may = true;
+    if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
+        return true;
+    if (lks_bitset_init(&domains, (size_t)lks_intern_count(&s->texts) + 1, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return false;
+    }
+    mark_domains(s, call, pool, &domains);
+    for (uint32_t i = 0; may && i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        bool meant = n->placed && (n->pool == pool || lks_bitset_test(&domains, n->domain));
+        may = !meant || lks_access_sees(s, &sight, i);
+    }
+    return may || deny(call);
+}
+
+/* Who is to change: a list, or a pool. */
+static bool may_wish(struct lks_desk *desk, struct lks_call *call)
+{
+    bool list = lks_doc_text(call->body, "nodes").len > 0;
+    bool by_pool = lks_doc_text(call->body, "pool").len > 0;
+    uint32_t pool = UINT32_MAX;
+    if (!may_somewhere(desk, call))
+        return deny(call);
+    if (call->failed.code != LKS_OK)
+        return true; /* it is told in a moment */
+    if (list == by_pool) {
+        lks_call_problem(call, LKS_E_INVALID,
+                         "body: who is to change: `nodes` or `pool`, one of them");
+        return false;
+    }
+    if (list)
+        return may_asked(desk, call) && may_domains(desk, call, pool);
+    pool = named_pool(desk, call);
+    return pool != UINT32_MAX && may_domains(desk, call, pool);
+}
+
 static bool permitted(struct lks_desk *desk, struct lks_call *call)
 {
     switch (call->route->scope) {
@@ -311,6 +445,12 @@ static bool permitted(struct lks_desk *desk, struct lks_call *call)
         return may_node(desk, call);
     case LKS_SCOPE_DEVIATION:
         return may_deviation(desk, call);
+    case LKS_SCOPE_CHANGE:
+        return may_change(desk, call);
+    case LKS_SCOPE_WISH:
+        return may_wish(desk, call);
+    case LKS_SCOPE_POOL:
+        return may_pool(desk, call);
     }
     return false;
 }

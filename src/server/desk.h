@@ -110,12 +110,21 @@ struct lks_desk_view {
 struct lks_desk_view lks_desk_sight(const struct lks_desk *desk, const struct lks_call *call);
 bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node);
 
-/* Where an alarm is about. */
-struct lks_scope lks_desk_alarm_scope(const struct lks_state *s, const struct lks_state_alarm *a);
+/* Whether the caller may do what the route asks for where an alarm is about. */
+bool lks_desk_may_alarm(const struct lks_desk *desk, const struct lks_call *call,
+                        const struct lks_state_alarm *a);
 
 /* The deviation {id}; its scope was looked at, so it is there. */
 const struct lks_deviation *lks_desk_deviation(const struct lks_desk *desk,
                                                const struct lks_call *call);
+
+/* The change {id}; NULL: there is none. */
+const struct lks_state_change *lks_desk_change(const struct lks_desk *desk,
+                                               const struct lks_call *call);
+
+/* Whether the caller may do what the route asks for at all nodes of a change. */
+bool lks_desk_may_change(const struct lks_desk *desk, const struct lks_call *call,
+                         const struct lks_state_change *c);
 
 /* The number of the page before's last item, from `after`; false, and the answer written, where it
  * is no number. */

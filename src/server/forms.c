@@ -197,6 +197,7 @@ static const struct lks_field pool_fields[] = {
     MUST("enrolled", COUNT, "of those"),
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("acts_wait", TRUTH, "automatic acts wait for a person to release an alarm"),
+    MAY("frozen", TRUTH, "nothing begins in it"),
 };
 static const struct lks_form pool = {"Pool", "A pool",
     LKS_FIELDS(pool_fields)};
@@ -277,6 +278,7 @@ static const struct lks_field lks_form_node_fields[] = {
     MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"),
     MUST("unhealthy", TRUTH, "somebody said so"),
     MAY("changing", TIME, "since when a step of a change is about to begin, or runs"),
+    MAY("change", COUNT, "the change that is under way on it, or keeps it out of use"),
     MAY("condition_text", TEXT, "what was said of either"),
     MAY("attested_until", TIME, "when its attestation ends"),
     MAY("checked", TIME, "when its last active check passed"),

@@ -3,12 +3,14 @@
 #include "drivers/http_tls.h"
 #include "server/daemon.h"
 #include "server/forms.h"
+#include "server/handlers.h"
 #include "server/routes.h"
 
 #include <stdio.h>
 
 enum {
-    EXCHANGE_MS = 5000, /* of the whole of one */
+    EXCHANGE_MS = 5000, /* of the whole of one, */
+    PLAN_MS = 60000,    /* but for a plan, which takes its time in a large fleet */
     IDENTITY_SECONDS =
         3600, /* a certificate is made for each, and this covers clocks that differ */
     TARGET_MAX = 64 * 1024,
@@ -162,7 +164,7 @@ static enum lks_code exchange(const struct lks_call *call, const char *target,
         .certificate = certificate.ptr,
         .key = key.ptr,
         .pem = true,
-        .timeout_ms = EXCHANGE_MS,
+        .timeout_ms = call->route->handle == lks_handle_propose ? PLAN_MS : EXCHANGE_MS,
         .body_max = LKS_CALL_ANSWER_MAX,
     };
     if (lks_client_new(&options, &client, err) != LKS_OK)

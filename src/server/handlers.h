@@ -48,6 +48,11 @@ lks_handler lks_handle_keys, lks_handle_key_pin, lks_handle_key_gone, lks_handle
     lks_handle_bundle, lks_handle_bundle_manifest, lks_handle_bundle_put, lks_handle_bundle_revoke;
 /* handlers_flash.c */
 lks_handler lks_handle_flash, lks_handle_flashes, lks_handle_flash_get, lks_handle_resolve;
+/* handlers_change.c, handlers_propose.c */
+lks_preparer lks_prepare_propose;
+lks_handler lks_handle_changes, lks_handle_change, lks_handle_change_members,
+    lks_handle_change_vote, lks_handle_change_move, lks_handle_member_move, lks_handle_freeze,
+    lks_handle_frozen, lks_handle_proven, lks_handle_propose;
 /* handlers_endpoints.c */
 lks_handler lks_handle_endpoints, lks_handle_endpoint_put;
 /* handlers_sweep.c */

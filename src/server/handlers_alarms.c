@@ -20,7 +20,7 @@ void lks_handle_alarms(struct lks_desk *desk, struct lks_call *call)
     for (uint32_t i = s->alarm_count; i-- > 0 && next[0] == '\0';) {
         const struct lks_state_alarm *a = &s->alarms[i];
         if (a->id >= below || (open >= 0 && (a->released == 0) != open) ||
-            !lks_desk_may(desk, call, LKS_MAY_READ, lks_desk_alarm_scope(s, a)))
+            !lks_desk_may_alarm(desk, call, a))
             continue;
         lks_json_begin(&w, NULL, '{');
         lks_view_alarm(&w, s, a);

@@ -82,12 +82,49 @@ static void choose_range(struct lks_call *call, const char *etag)
     }
 }
 
+static void put_etag(struct lks_call *call, char etag[LKS_DIGEST_SIZE + 2])
+{
+    struct lks_depot_ask *ask = call->depot;
+    snprintf(etag, LKS_DIGEST_SIZE + 2, "\"%s\"", ask->digest);
+    lks_call_header(call, "ETag: %s", etag);
+    lks_call_header(call, "Accept-Ranges: bytes");
+    if (strcmp(ask->if_none_match, etag) == 0)
+        call->status = 304;
+    else
+        choose_range(call, etag);
+}
+
+/* What executors of a change are told is in the journal, and is asked for as a file is. */
+static void answer_order(struct lks_call *call, struct lks_str text)
+{
+    struct lks_depot_ask *ask = call->depot;
+    char etag[LKS_DIGEST_SIZE + 2];
+    ask->size = text.len;
+    if (lks_call_number(call, "part", 0) == 1) {
+        struct lks_json_writer w = lks_call_json(call);
+        lks_json_cstr(&w, "digest", ask->digest);
+        lks_json_int(&w, "have", (int64_t)text.len);
+        lks_json_bool(&w, "whole", true);
+        lks_json_end(&w, '}');
+        return;
+    }
+    put_etag(call, etag);
+    if (call->status == 200 || call->status == 206)
+        lks_buf_add(&call->out,
+                    (struct lks_str){text.ptr + ask->range.from, (size_t)ask->range.len});
+}
+
 void lks_handle_artifact(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_depot_ask *ask = call->depot;
     char etag[LKS_DIGEST_SIZE + 2];
     if (!read_digest(call))
         return;
+    struct lks_str order = lks_state_order(desk->state, lks_str_from(ask->digest));
+    if (order.len > 0) {
+        answer_order(call, order);
+        return;
+    }
     const struct lks_state_artifact *have =
         lks_state_artifact(desk->state, lks_str_from(ask->digest));
     ask->known = have != NULL;
@@ -100,16 +137,9 @@ void lks_handle_artifact(struct lks_desk *desk, struct lks_call *call)
         lks_call_problem(call, LKS_E_NOT_FOUND, "there is no artifact %s", ask->digest);
         return;
     }
-    snprintf(etag, sizeof(etag), "\"%s\"", ask->digest);
     ask->size = have->size;
-    lks_call_header(call, "ETag: %s", etag);
-    lks_call_header(call, "Accept-Ranges: bytes");
-    if (strcmp(ask->if_none_match, etag) == 0) {
-        call->status = 304;
-        return;
-    }
-    choose_range(call, etag);
-    if (call->status < 400)
+    put_etag(call, etag);
+    if (call->status == 200 || call->status == 206)
         ask->act = LKS_DEPOT_GET;
 }
 

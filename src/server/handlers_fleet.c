@@ -175,8 +175,7 @@ static uint64_t open_alarms(const struct lks_desk *desk, const struct lks_call *
     uint64_t open = 0;
     for (uint32_t i = 0; i < desk->state->alarm_count; i++) {
         const struct lks_state_alarm *a = &desk->state->alarms[i];
-        open += a->released == 0 &&
-                lks_desk_may(desk, call, LKS_MAY_READ, lks_desk_alarm_scope(desk->state, a));
+        open += a->released == 0 && lks_desk_may_alarm(desk, call, a);
     }
     return open;
 }

@@ -261,7 +261,7 @@ void lks_handle_sweep_lease(struct lks_desk *desk, struct lks_call *call)
 
 /* One for the client thread. An endpoint that an update is under way with is left alone: its lease
  * ends by itself, and by then there is something new to read. */
-static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint *e,
+static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint *e, bool unleased,
                     struct lks_own *own)
 {
     struct lks_arena *arena = &own->arena;
@@ -269,6 +269,7 @@ static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint 
     if (node == LKS_NO_NODE || desk->state->nodes[node].flashing > 0)
         return true;
     struct lks_own_endpoint *to = &own->endpoints[own->count++];
+    to->unleased = unleased;
     struct lks_str print = lks_state_text(desk->state, desk->state->nodes[node].endpoint);
     const struct {
         struct lks_str from, *to;
@@ -284,22 +285,61 @@ static bool put_own(const struct lks_desk *desk, const struct lks_desk_endpoint 
     return true;
 }
 
+/* A member of a change that waits to be read again, or to return, and whose endpoint was not read
+ * since its last update. Whoever did the update reads it behind it; one that died of something in
+ * between did not, and its turn may be a day away. */
+static bool is_unread(const struct lks_state *s, const struct lks_state_change *c,
+                      const struct lks_member *m)
+{
+    const struct lks_node *n = &s->nodes[m->node];
+    const struct lks_step *step = lks_member_step(c, m);
+    bool returns = m->state == LKS_MEMBER_WAITING && step != NULL && step->kind == LKS_DO_RETURN;
+    return (m->state == LKS_MEMBER_READING || returns) && n->outband == 0 && n->flashing == 0;
+}
+
+static bool put_unread(const struct lks_desk *desk, const struct lks_state_change *c,
+                       struct lks_own *own, size_t room)
+{
+    for (uint32_t i = 0; i < c->member_count && own->count < room; i++) {
+        const struct lks_member *m = &c->members[i];
+        const struct lks_desk_endpoint *e =
+            is_unread(desk->state, c, m) ? find(desk, lks_state_name(desk->state, m->node)) : NULL;
+        if (e != NULL && !put_own(desk, e, true, own))
+            return false;
+    }
+    return true;
+}
+
+static bool put_all_unread(const struct lks_desk *desk, struct lks_own *own, size_t room)
+{
+    const struct lks_state *s = desk->state;
+    bool fits = true;
+    for (uint32_t i = 0; i < s->change_count && fits; i++) {
+        const uint32_t *states = s->changes[i].states;
+        if (states[LKS_MEMBER_READING] + states[LKS_MEMBER_WAITING] > 0)
+            fits = put_unread(desk, &s->changes[i], own, room);
+    }
+    return fits;
+}
+
 static void end_own_lease(struct lks_desk *desk, struct lks_call *call)
 {
     struct lease *l = call->memory;
     struct lks_own *own = call->own;
+    size_t room = l->taken_count + own->max;
     if (!leased(desk, call))
         return;
-    own->endpoints = lks_arena_array(&own->arena, l->taken_count + 1, sizeof(*own->endpoints));
+    own->endpoints = lks_arena_array(&own->arena, room, sizeof(*own->endpoints));
     bool fits = own->endpoints != NULL;
     for (size_t i = 0; fits && i < l->taken_count; i++) {
         struct lks_desk_endpoint *e = find(desk, l->taken[i].name);
         if (e == NULL)
             continue;
         e->failures = l->taken[i].failures;
-        fits = put_own(desk, e, own);
+        fits = put_own(desk, e, false, own);
     }
-    if (fits)
+    own->full = own->count == own->max;
+    if (fits && put_all_unread(desk, own, room))
         call->status = 200;
     else
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");

@@ -226,6 +226,50 @@ static void put_endpoints(const struct lks_state *s, const struct lks_metrics_no
                 about->bmc.requests);
 }
 
+/* NAME{change="...",state="..."}, for changes that are not over; what none is in is left out. */
+static void put_by_change(const struct lks_state *s, bool waves, struct lks_buf *out)
+{
+    const char *name = waves ? "lockstep_change_waves" : "lockstep_change_members";
+    put_about(out, name, "gauge",
+              waves ? "Waves of changes that are not over, by how they stand."
+                    : "Nodes and assets of changes that are not over, by how they stand.");
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        uint32_t by[LKS_WAVE_STATE_COUNT] = {0};
+        for (uint32_t k = 0; k < c->wave_count; k++)
+            by[c->waves[k].state]++;
+        size_t states = waves ? LKS_WAVE_STATE_COUNT : LKS_MEMBER_STATE_COUNT;
+        for (size_t k = 0; !lks_change_over(c) && k < states; k++) {
+            uint32_t count = waves ? by[k] : c->states[k];
+            if (count > 0)
+                lks_buf_addf(out, "%s{change=\"%" PRIu64 "\",state=\"%s\"} %" PRIu32 "\n", name,
+                             c->id, waves ? lks_wave_state_words[k] : lks_member_state_words[k],
+                             count);
+        }
+    }
+}
+
+static void put_changes(const struct lks_state *s, struct lks_buf *out)
+{
+    uint64_t by[LKS_CHANGE_STATE_COUNT] = {0};
+    for (uint32_t i = 0; i < s->change_count; i++)
+        by[s->changes[i].state]++;
+    put_about(out, "lockstep_changes", "gauge", "Changes that are remembered, by how they stand.");
+    for (size_t i = 0; i < LKS_CHANGE_STATE_COUNT; i++)
+        lks_buf_addf(out, "lockstep_changes{state=\"%s\"} %" PRIu64 "\n", lks_change_state_words[i],
+                     by[i]);
+    put_by_change(s, false, out);
+    put_by_change(s, true, out);
+    put_gauge(out, "lockstep_frozen", "1 where the whole fleet is frozen.", s->frozen);
+    put_about(out, "lockstep_pool_frozen", "gauge", "1 where the pool is frozen.");
+    for (uint32_t i = 0; i < s->pool_count; i++) {
+        if (!s->pools[i].known)
+            continue;
+        put_labels(out, "lockstep_pool_frozen", lks_state_text(s, s->pools[i].name), NULL, NULL);
+        lks_buf_addf(out, "%d\n", s->pools[i].frozen);
+    }
+}
+
 void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                      const struct lks_metrics_now *about, struct lks_buf *out)
 {
@@ -249,6 +293,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_histogram(out, "lockstep_store_seconds", "The store's own part of it.", &m->store);
     put_admissions(m, s, out);
     put_endpoints(s, about, out);
+    put_changes(s, out);
     put_lead(s, about, out);
     lks_buf_add(out, about->aside);
     put_about(out, "lockstep_node", "info", "What a node is and runs, for joining.");

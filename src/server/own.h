@@ -23,6 +23,7 @@ struct lks_own_endpoint {
     struct lks_str name, site, url;
     struct lks_str trust, credentials, driver; /* as core/endpoint.h has them */
     struct lks_str fingerprint;                /* as recorded; empty: none is */
+    bool unleased;                             /* it is read out of its turn */
 };
 
 struct lks_own {
@@ -34,6 +35,7 @@ struct lks_own {
     lks_ms lasts;
     struct lks_own_endpoint *endpoints;
     size_t count;
+    bool full;                 /* there may be more that are due */
     struct lks_str name, text; /* FAILED */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;

@@ -39,6 +39,16 @@ void lks_sweeper_tick(struct lks_client_thread *c, lks_ms mono)
     lks_mailbox_post(&c->daemon->state.box, &call->mail);
 }
 
+/* Somebody talks to it already. */
+static bool is_busy(const struct lks_client_thread *c, struct lks_str name)
+{
+    for (const struct lks_client_job *job = c->jobs; job != NULL; job = job->next) {
+        if (lks_str_eq(job->at.name, name))
+            return true;
+    }
+    return false;
+}
+
 void lks_sweeper_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono)
 {
     const struct lks_own *own = call->own;
@@ -47,9 +57,12 @@ void lks_sweeper_take(struct lks_client_thread *c, const struct lks_call *call, 
     c->sweeper.asked = false;
     if (call->status != 200)
         return;
-    c->sweeper.due = own->count == own->max ? mono : mono + LOOK_MS;
-    for (size_t i = 0; i < own->count; i++)
-        lks_sweeper_read(c, &own->endpoints[i], true);
+    c->sweeper.due = own->full ? mono : mono + LOOK_MS;
+    for (size_t i = 0; i < own->count; i++) {
+        const struct lks_own_endpoint *at = &own->endpoints[i];
+        if (!at->unleased || !is_busy(c, at->name))
+            lks_sweeper_read(c, at, !at->unleased);
+    }
 }
 
 /* Readings ---------------------------------------------------------------------------------- */

@@ -198,6 +198,8 @@ static void put_conditions(struct lks_json_writer *w, const struct lks_state *s,
     const struct lks_pulse *p = &s->pulses[node];
     lks_json_bool(w, "unhealthy", n->unhealthy);
     lks_view_time(w, "changing", n->changing);
+    if (n->change != 0)
+        lks_json_int(w, "change", (int64_t)n->change);
     if (n->unhealthy || n->changing != 0)
         lks_view_text(w, "condition_text", lks_state_text(s, n->condition_text));
     lks_view_time(w, "attested_until", n->attested_until);
@@ -270,6 +272,8 @@ void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_
     lks_json_int(w, "enrolled", counts->enrolled);
     lks_view_liveness(w, counts->liveness);
     lks_json_bool(w, "acts_wait", lks_state_acts_wait(s, pool));
+    if (p->frozen || s->frozen)
+        lks_json_bool(w, "frozen", true);
 }
 
 void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,

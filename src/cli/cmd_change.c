@@ -1,0 +1,316 @@
+/* change propose, ls, approve, reject, start, pause, resume, abort, rollback. */
+#include "cli/cmd_change.h"
+
+#include "cli/commands.h"
+#include "cli/output.h"
+
+#include <inttypes.h>
+
+enum { NODES_MAX = 1000000, MILLION = 1000000, PERCENT = 10000, STRENGTH_MAX = 3 };
+
+/* propose ----------------------------------------------------------------------------------- */
+
+/* "1%", "0.05%" or "0.01" as millionths of the whole. */
+static enum lks_code read_share(const struct lks_args *args, const char *option, uint64_t *out,
+                                struct lks_err *err)
+{
+    struct lks_str text = lks_args_str(args, option), number = text, whole, part;
+    uint64_t high = 0, low = 0, unit = MILLION;
+    bool good = text.len > 0;
+    *out = 0;
+    if (text.len == 0)
+        return LKS_OK;
+    if (text.ptr[text.len - 1] == '%') {
+        number.len--;
+        unit = PERCENT;
+    }
+    bool point = lks_str_cut(number, '.', &whole, &part);
+    good = lks_str_number(whole, 100, &high) && (!point || lks_str_number(part, MILLION, &low));
+    uint64_t value = high * unit;
+    for (size_t i = 0; i < part.len; i++)
+        unit /= 10;
+    value += low * unit;
+    if (!good || (low > 0 && unit == 0) || value == 0 || value > MILLION)
+        return lks_fail(err, LKS_E_USAGE,
+                        "%s: '%" LKS_STR_FMT "' is not a share such as 1%% or 0.5%%", option,
+                        LKS_STR_ARG(text));
+    *out = value;
+    return LKS_OK;
+}
+
+static enum lks_code add_numbers(struct lks_question *q, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    static const struct {
+        const char *option, *key;
+        uint64_t most;
+    } numbers[] = {
+        {"--strength", "strength", STRENGTH_MAX},
+        {"--canary-max", "canary_max", NODES_MAX},
+        {"--failures", "failures_max", NODES_MAX},
+    };
+    static const struct {
+        const char *option, *key;
+    } shares[] = {{"--catch", "failure_share"}, {"--confidence", "confidence_share"}};
+    uint64_t value = 0, soak = 0;
+    for (size_t i = 0; i < LKS_COUNT(numbers); i++) {
+        if (lks_listing_number(args, numbers[i].option, numbers[i].most, 0, &value, err) != LKS_OK)
+            return err->code;
+        if (value > 0)
+            lks_json_int(&q->w, numbers[i].key, (int64_t)value);
+    }
+    if (lks_args_has(args, "--catch") != lks_args_has(args, "--confidence"))
+        return lks_fail(err, LKS_E_USAGE, "--catch and --confidence go together");
+    for (size_t i = 0; i < LKS_COUNT(shares); i++) {
+        if (read_share(args, shares[i].option, &value, err) != LKS_OK)
+            return err->code;
+        if (value > 0)
+            lks_json_int(&q->w, shares[i].key, (int64_t)value);
+    }
+    if (lks_listing_span(args, "--soak", &soak, err) != LKS_OK)
+        return err->code;
+    if (soak > 0)
+        lks_json_int(&q->w, "soak_seconds", (int64_t)soak);
+    return LKS_OK;
+}
+
+static enum lks_code add_times(const struct lks_cli *cli, struct lks_question *q,
+                               const struct lks_args *args, struct lks_err *err)
+{
+    static const struct {
+        const char *option, *key;
+    } times[] = {{"--not-before", "not_before"}, {"--not-after", "not_after"}};
+    for (size_t i = 0; i < LKS_COUNT(times); i++) {
+        char text[LKS_TIME_TEXT_SIZE];
+        if (lks_listing_until(cli, args, times[i].option, text, err) != LKS_OK)
+            return err->code;
+        lks_output_text(&q->w, times[i].key, lks_str_from(text));
+    }
+    return LKS_OK;
+}
+
+static void add_texts(struct lks_question *q, const struct lks_args *args)
+{
+    static const struct {
+        const char *option, *key;
+    } texts[] = {{"--nodes", "nodes"},
+                 {"--pool", "pool"},
+                 {"--hook", "hook"},
+                 {"--window", "windows"},
+                 {"--to", "stack"}},
+      truths[] = {
+          {"--roll-back", "rolls_back"}, {"--one-way", "one_way"}, {"--dry-run", "dry_run"}};
+    for (size_t i = 0; i < LKS_COUNT(texts); i++)
+        lks_output_text(&q->w, texts[i].key, lks_args_str(args, texts[i].option));
+    if (lks_args_has(args, "--agent")) {
+        lks_json_cstr(&q->w, "kind", "agent");
+        lks_json_text(&q->w, "stack", lks_args_str(args, "--agent"));
+    }
+    for (size_t i = 0; i < LKS_COUNT(truths); i++) {
+        if (lks_args_has(args, truths[i].option))
+            lks_json_bool(&q->w, truths[i].key, true);
+    }
+}
+
+/* What goes together, said here so that it is said in words of the command line. */
+static enum lks_code check_wish(const struct lks_args *args, struct lks_err *err)
+{
+    bool stack = lks_args_str(args, "--to").len > 0, agent = lks_args_str(args, "--agent").len > 0;
+    bool nodes = lks_args_str(args, "--nodes").len > 0;
+    bool pool = lks_args_str(args, "--pool").len > 0;
+    if (stack == agent)
+        return lks_fail(err, LKS_E_USAGE,
+                        "--to has to say which stack nodes are to run, or --agent which agent");
+    if (nodes == pool)
+        return lks_fail(err, LKS_E_USAGE, "--nodes or --pool has to say who changes, one of them");
+    if (lks_args_has(args, "--dry-run"))
+        return LKS_OK;
+    return lks_listing_need(args, "--reason", LKS_LISTING_REASON, err);
+}
+
+static enum lks_code print_proposed(struct lks_cli *cli, const struct lks_doc *plan,
+                                    struct lks_err *err)
+{
+    char size[LKS_CHANGE_SIZE_TEXT];
+    uint64_t id = lks_change_number(plan, "id");
+    if (lks_change_print_plan(cli, plan, err) != LKS_OK)
+        return err->code;
+    (void)lks_change_size_text(plan, size);
+    if (id == 0)
+        fprintf(cli->out, "\n%s would change\nnothing was proposed\n", size);
+    else
+        fprintf(cli->out,
+                "\nchange %" PRIu64 " is proposed: %s\n"
+                "somebody else approves it:\n  lockstep change approve %" PRIu64 " --reason ...\n",
+                id, size, id);
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_change_propose(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    struct lks_str reason = lks_args_str(args, "--reason");
+    if (check_wish(args, err) != LKS_OK)
+        return err->code;
+    lks_question_init(&q, "POST", "/v1/changes");
+    lks_json_begin(&q.w, NULL, '{');
+    add_texts(&q, args);
+    if (add_numbers(&q, args, err) != LKS_OK || add_times(cli, &q, args, err) != LKS_OK)
+        return err->code;
+    lks_json_text(&q.w, "reason", reason.len > 0 ? reason : LKS_STR("to see the plan"));
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    return print_proposed(cli, answer.doc, err);
+}
+
+/* ls ---------------------------------------------------------------------------------------- */
+
+static const struct lks_listing_column change_columns[] = {
+    {"id", "id", LKS_COLUMN_RIGHT},
+    {"state", "state", 0},
+    {"to", "name", LKS_COLUMN_WRAP},
+    {"nodes", "total", LKS_COLUMN_RIGHT},
+    {"done", "members.done", LKS_COLUMN_RIGHT},
+    {"failed", "failed", LKS_COLUMN_RIGHT},
+    {"by", "by", LKS_COLUMN_WRAP},
+    {"reason", "reason", LKS_COLUMN_WRAP},
+};
+
+enum lks_code lks_cmd_change_ls(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = change_columns,
+        .column_count = LKS_COUNT(change_columns),
+        .empty = "no changes",
+    };
+    lks_remote_path_init(&listing.path, "/v1/changes");
+    if (!lks_args_has(args, "--all"))
+        lks_remote_path_query(&listing.path, "open", LKS_STR("true"));
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}
+
+/* Verbs ------------------------------------------------------------------------------------- */
+
+static void begin_verb(struct lks_question *q, const struct lks_args *args, const char *verb)
+{
+    lks_question_init(q, "POST", "/v1/changes");
+    lks_remote_path_add(&q->path, lks_str_from(args->positional[0]));
+    lks_remote_path_add(&q->path, lks_str_from(verb));
+    lks_json_begin(&q->w, NULL, '{');
+    lks_json_text(&q->w, "reason", lks_args_str(args, "--reason"));
+}
+
+/* Ask, and say how the change stands now. */
+static enum lks_code end_verb(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_question *q, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char size[LKS_CHANGE_SIZE_TEXT];
+    lks_json_end(&q->w, '}');
+    if (lks_question_ask(cli, args, q, &answer, err) != LKS_OK)
+        return err->code;
+    struct lks_str state = lks_doc_text(answer.doc, "state");
+    return lks_listing_done(cli, args, &answer, err, "change %s is %" LKS_STR_FMT ": %s",
+                            args->positional[0], LKS_STR_ARG(state),
+                            lks_change_size_text(answer.doc, size));
+}
+
+static enum lks_code say(struct lks_cli *cli, const struct lks_args *args, const char *verb,
+                         struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
+        return err->code;
+    begin_verb(&q, args, verb);
+    return end_verb(cli, args, &q, err);
+}
+
+enum lks_code lks_cmd_change_approve(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_err *err)
+{
+    return say(cli, args, "approve", err);
+}
+
+enum lks_code lks_cmd_change_reject(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    return say(cli, args, "reject", err);
+}
+
+enum lks_code lks_cmd_change_pause(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    return say(cli, args, "pause", err);
+}
+
+enum lks_code lks_cmd_change_abort(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    return say(cli, args, "abort", err);
+}
+
+enum lks_code lks_cmd_change_rollback(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_err *err)
+{
+    return say(cli, args, "rollback", err);
+}
+
+/* Without the number it is told, and nothing begins. */
+static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char size[LKS_CHANGE_SIZE_TEXT];
+    lks_question_init(&q, "GET", "/v1/changes");
+    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_fail(err, LKS_E_USAGE, "change %s is for %s; to begin it, say --nodes %" PRIu64,
+                    args->positional[0], lks_change_size_text(answer.doc, size),
+                    lks_change_number(answer.doc, "nodes"));
+}
+
+enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    uint64_t nodes = 0;
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
+        lks_listing_number(args, "--nodes", NODES_MAX, 0, &nodes, err) != LKS_OK)
+        return err->code;
+    if (nodes == 0)
+        return tell_size(cli, args, err);
+    begin_verb(&q, args, "start");
+    lks_json_int(&q.w, "nodes", (int64_t)nodes);
+    if (end_verb(cli, args, &q, err) != LKS_OK || !lks_args_has(args, "--follow"))
+        return err->code;
+    fflush(cli->out);
+    return lks_change_follow(cli, args, args->positional[0], err);
+}
+
+enum lks_code lks_cmd_change_resume(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    struct lks_str nodes = lks_args_str(args, "--nodes");
+    if (nodes.len == 0 && lks_args_has(args, "--as-is"))
+        return lks_fail(err, LKS_E_USAGE, "--as-is goes with --nodes");
+    if (nodes.len == 0)
+        return say(cli, args, "resume", err);
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
+        return err->code;
+    begin_verb(&q, args, "members");
+    lks_json_text(&q.w, "nodes", nodes);
+    lks_json_cstr(&q.w, "act", lks_args_has(args, "--as-is") ? "release" : "again");
+    return end_verb(cli, args, &q, err);
+}

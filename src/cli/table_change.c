@@ -1,0 +1,78 @@
+#include "cli/table_change.h"
+
+#include "cli/remote.h"
+
+#define WHY                                                                                        \
+    {                                                                                              \
+        "--reason", "TEXT", "why; it is recorded"                                                  \
+    }
+#define POOL                                                                                       \
+    {                                                                                              \
+        "--pool", "NAME", "only this pool; without it, the whole fleet"                            \
+    }
+
+const struct lks_option lks_change_propose_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--to", "STACK", "a published stack, by name or digest"},
+    {"--agent", "VERSION", "instead of a stack: our own agent in this version"},
+    {"--nodes", "NODES", "who changes, such as gpu[001-512]; or"},
+    {"--pool", "NAME", "all nodes of this pool"},
+    WHY,
+    {"--hook", "NAME", "a program of the site that installs what no bundle has a package for"},
+    {"--window", "TEXT", "when nodes may begin, in site time, such as 'Mon-Fri 22:00-04:00'"},
+    {"--soak", "SPAN", "how long the canary is watched, such as 4h; rings a part of it"},
+    {"--canary-max", "N", "most nodes of the canary; what is left uncovered is named"},
+    {"--strength", "T", "the canary has all combinations of so many attributes (2)"},
+    {"--catch", "SHARE", "a fault that hits this share of nodes is to be met by the canary: 1%"},
+    {"--confidence", "SHARE", "with this confidence: 95%"},
+    {"--failures", "N", "nodes that may fail before it is halted (none)"},
+    {"--roll-back", NULL, "when it is halted it goes back at once"},
+    {"--one-way", NULL, "acknowledge that some steps have no way back"},
+    {"--not-before", "TIME", "nobody begins earlier: a time, or a span from now"},
+    {"--not-after", "TIME", "nobody begins later: a time, or a span from now"},
+    {"--dry-run", NULL, "show the plan, and propose nothing"},
+    {0},
+};
+
+const struct lks_option lks_change_show_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--follow", NULL, "go on until it is over or halted"},
+    {"--nodes", "STATE",
+     "its nodes that stand so (pending, asked, done, fenced, needs-hands ...), or 'all'"},
+    {"--wave", "N", "with --nodes, only those of this wave"},
+    {0},
+};
+
+const struct lks_option lks_change_ls_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "those that are over too"},
+    {0},
+};
+
+const struct lks_option lks_change_vote_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
+
+const struct lks_option lks_change_start_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--nodes", "N", "how many nodes it is for, as 'change show' says"},
+    {"--follow", NULL, "and follow it, as 'change show' does"},
+    {0},
+};
+
+const struct lks_option lks_change_resume_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--nodes", "NODES", "of these that failed: they are tried again"},
+    {"--as-is", NULL, "with --nodes, they go back into use as they are"},
+    {0},
+};
+
+const struct lks_option lks_freeze_options[] = {
+    LKS_REMOTE_OPTIONS,
+    POOL,
+    WHY,
+    {"--list", NULL, "show where nothing begins, and freeze nothing"},
+    {0},
+};
+
+const struct lks_option lks_unfreeze_options[] = {LKS_REMOTE_OPTIONS, POOL, WHY, {0}};

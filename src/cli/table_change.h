@@ -1,0 +1,77 @@
+/* Commands of changes: their rows and options, for table.c and nobody else. */
+#ifndef LKS_CLI_TABLE_CHANGE_H
+#define LKS_CLI_TABLE_CHANGE_H
+
+#include "cli/commands.h"
+
+extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
+    lks_change_ls_options[], lks_change_vote_options[], lks_change_start_options[],
+    lks_change_resume_options[], lks_freeze_options[], lks_unfreeze_options[];
+
+#define LKS_CHANGE_COUNTS                                                                          \
+    "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \
+    "skipped}"
+#define LKS_CHANGE_WISH                                                                            \
+    "kind, stack?, name?, hosts?, failures_max, rolls_back, one_way, not_before?, not_after?, "    \
+    "windows?"
+#define LKS_CHANGE_STANDS                                                                          \
+    "state, by?, reason?, proposed, started?, moved?, moved_by?, moved_reason?, total, failed, "   \
+    "" LKS_CHANGE_COUNTS
+#define LKS_CHANGE_PLAN                                                                            \
+    "nodes, gpus, assets, units, canaries, waves: [{wave, kind, pool?, units, nodes, assets, "     \
+    "width, soak_ms, failures_max, controls?, state?, since?, until?, text?, busy?, failed?, "     \
+    "members?}], recipes: [{recipe, members, steps: [{kind, rank, layer?, component?, version?, "  \
+    "before?, executor?, order?, order_back?, bundle?, image?, bundle_back?, image_back?, "        \
+    "revert?, one_way, limit_ms, retries}]}], notes: [{kind, text}], orders: [{digest, size}]"
+#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus}"
+
+/* clang-format off */
+#define LKS_CHANGE_COMMANDS                                                                        \
+    {"change propose", "", 0, 0, lks_change_propose_options,                                       \
+     "Plan a change to another stack, and propose it",                                             \
+     "Shows what whoever approves has to know, the waves, and the steps there and back. Nothing "  \
+     "begins before somebody else approved it. Exit status 1 where no plan can be made.",          \
+     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN "}", lks_cmd_change_propose},    \
+    {"change show", "ID", 1, 1, lks_change_show_options, "Show a change, or follow it",            \
+     "With --follow a line for each wave until the change is over or halted, through restarts of " \
+     "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
+     "rejected.",                                                                                  \
+     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, votes: "      \
+     "[{yes, by?, reason?, at?}]}; with --follow such a line whenever it is another, without the " \
+     "plan; with --nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, "    \
+     "state, step, steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, "\
+     "failure?, text?}]}",                                                                         \
+     lks_cmd_change_show},                                                                         \
+    {"change ls", "", 0, 0, lks_change_ls_options, "List changes that are not over", "",           \
+     "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \
+     lks_cmd_change_ls},                                                                           \
+    {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
+     "Approve a change that somebody else proposed", "", LKS_CHANGE_MOVED,                         \
+     lks_cmd_change_approve},                                                                      \
+    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change for good", "",         \
+     LKS_CHANGE_MOVED, lks_cmd_change_reject},                                                     \
+    {"change start", "ID", 1, 1, lks_change_start_options, "Begin an approved change",             \
+     "--nodes repeats how many nodes it is for: whoever starts it has looked.", LKS_CHANGE_MOVED,  \
+     lks_cmd_change_start},                                                                        \
+    {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
+     "Let nobody else begin; who is under way goes on to its end", "", LKS_CHANGE_MOVED,           \
+     lks_cmd_change_pause},                                                                        \
+    {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
+     "Go on with a change, or with nodes of it that failed",                                       \
+     "Without --nodes a change that was paused or halted goes on. With it, these nodes are tried " \
+     "again, or with --as-is go back into use as they are; the change stays as it is.",            \
+     LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
+    {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
+     "End a change: who is under way goes back, who is done stays", "", LKS_CHANGE_MOVED,          \
+     lks_cmd_change_abort},                                                                        \
+    {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
+     "Take a change back on every node that it reached", "", LKS_CHANGE_MOVED,                     \
+     lks_cmd_change_rollback},                                                                     \
+    {"freeze", "", 0, 0, lks_freeze_options, "Let nobody begin, in a pool or the whole fleet",     \
+     "Who is under way goes on to its safe end. Any operator may; an approver ends it.",           \
+     "{seq}; with --list {frozen, by?, reason?, pools: [{pool, by?, reason?}]}", lks_cmd_freeze},  \
+    {"unfreeze", "", 0, 0, lks_unfreeze_options, "Let changes go on", "", "{seq}",                 \
+     lks_cmd_unfreeze}
+/* clang-format on */
+
+#endif

@@ -1,0 +1,201 @@
+/* What core/campaign*.c share: a member with everything around it, its way through the steps there
+ * and back, and what is to be done about it. For them and nobody else. */
+#ifndef LKS_CORE_CAMPAIGN_PARTS_H
+#define LKS_CORE_CAMPAIGN_PARTS_H
+
+#include "core/campaign.h"
+#include "core/decide_rules.h"
+
+/* A member, and what it stands in. */
+struct lks_look {
+    const struct lks_state *s;
+    const struct lks_state_change *c;
+    const struct lks_member *m;
+    const struct lks_node *n;
+    const struct lks_unit *u;
+    const struct lks_recipe *r;
+    const struct lks_step *step; /* NULL: behind the last */
+};
+struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_change *c,
+                            const struct lks_member *m);
+
+/* What is to be done about a member, once its time has come. */
+enum lks_next_act {
+    LKS_NEXT_NOTHING,
+    LKS_NEXT_SKIP,   /* it is gone from the fleet */
+    LKS_NEXT_LOOKED, /* a person looked at what nobody could tell */
+    LKS_NEXT_TURN,   /* from here on it goes back */
+    LKS_NEXT_STAYS,  /* out of use, as it is: nothing may be done to its unit */
+    LKS_NEXT_KEEP,   /* it is to be out of use, and is not any more */
+    LKS_NEXT_BEGIN,  /* its step, or the next part of it, begins */
+    LKS_NEXT_ENDED,  /* what was asked for ended */
+    LKS_NEXT_READ,   /* what was read is judged */
+    LKS_NEXT_LATE,   /* its deadline */
+    LKS_NEXT_COUNT
+};
+struct lks_next {
+    lks_ms at; /* UINT64_MAX: not before something else happens */
+    enum lks_next_act act;
+};
+
+static inline struct lks_next lks_next_at(lks_ms at, enum lks_next_act act)
+{
+    return (struct lks_next){at, act};
+}
+
+/* The earlier of the two; of equal ones the first. */
+static inline struct lks_next lks_next_of(struct lks_next a, struct lks_next b)
+{
+    return b.at < a.at ? b : a;
+}
+
+/* campaign_path.c: the way ------------------------------------------------------------------ */
+
+/* The place of the first step of that kind, or the number of steps. */
+uint32_t lks_path_find(const struct lks_recipe *r, enum lks_step_kind kind);
+
+/* What was done by it cannot be undone. */
+bool lks_step_one_way(const struct lks_step *step);
+
+/* Whether steps of the recipe change something that can be taken back. */
+bool lks_path_reversible(const struct lks_recipe *r);
+
+/* It goes there only to show the way back, and will turn before it is accepted. */
+bool lks_look_proves(const struct lks_look *k);
+
+/* From this step on there, the next one it has to do; behind the last: the number of steps. */
+uint32_t lks_path_there(const struct lks_look *k, uint32_t from);
+
+/* Whether the last that was done about the step's component is that it was staged. */
+bool lks_path_staged(const struct lks_look *k, const struct lks_step *step);
+
+/* From this step on back, the step itself included: what is to be undone, then a reboot, then it is
+ * accepted and returns. `touched`: something was done to it. */
+uint32_t lks_path_back(const struct lks_look *k, uint32_t from, bool touched);
+/* The step behind the one it is at, on the way back. */
+uint32_t lks_path_back_next(const struct lks_look *k);
+
+/* Something was done to it on its way: it goes back through all checks. Of one that goes back. */
+bool lks_look_touched(const struct lks_look *k);
+
+/* It was kept out of use and is tried again, and nobody knows yet that nothing runs on it. What was
+ * done to it before may be half of a step: it neither returns as it is nor is anything undone. */
+bool lks_look_retried(const struct lks_look *k);
+
+/* It left use by our hand, or is about to return: nothing may start on it. */
+bool lks_look_out(const struct lks_look *k);
+
+/* No other of its unit has a step of lower rank left. */
+bool lks_look_open(const struct lks_look *k);
+
+/* Another of its unit is kept of which nobody knows whether something runs on it. */
+bool lks_unit_unsure(const struct lks_look *k);
+
+/* Its unit goes back, and can. */
+bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u);
+bool lks_unit_can_return(const struct lks_look *k);
+
+/* Members that are out of use and will not come with the rest. */
+uint32_t lks_unit_missing(const struct lks_look *k);
+
+/* Nodes on one side of a redundant pair that are down, or about to be by this decision: looked for
+ * once, when the first that has a side is asked for. */
+struct lks_downs {
+    bool known;
+    uint32_t *nodes; /* in the decision's arena, with room for all that have a side */
+    uint32_t count, room;
+};
+
+/* Whether the other side of the node is. */
+bool lks_downs_beside(struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
+
+/* From here on the node is. */
+void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
+
+/* campaign_steps.c: each kind of step ------------------------------------------------------- */
+
+/* When its step, as it stands, needs something. */
+struct lks_next lks_step_next(const struct lks_look *k);
+
+/* Do that. */
+void lks_step_begin(struct lks_deciding *d, const struct lks_look *k);
+void lks_step_ended(struct lks_deciding *d, const struct lks_look *k);
+void lks_step_read(struct lks_deciding *d, const struct lks_look *k);
+void lks_step_late(struct lks_deciding *d, const struct lks_look *k);
+
+/* campaign_read.c: what it is ----------------------------------------------------------------- */
+
+enum lks_read { LKS_READ_NOT_YET, LKS_READ_RIGHT, LKS_READ_WRONG };
+
+/* Whether what is known of it now is what it should be: at CHECK all layers so far, else all of it.
+ * And what is wrong, for people. */
+enum lks_read lks_look_read(const struct lks_look *k);
+struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k);
+
+/* An update of it since it began ended its readings, and they were not taken again. */
+bool lks_look_unread(const struct lks_look *k);
+
+/* campaign_member.c: how a member moves ----------------------------------------------------- */
+
+struct lks_next lks_member_next(const struct lks_look *k);
+
+/* A record of it as it stands, to be changed and listed. */
+struct lks_rec_member lks_member_record(const struct lks_look *k);
+void lks_member_list(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r);
+
+/* On to its next step, or to its end. */
+void lks_member_advance(struct lks_deciding *d, const struct lks_look *k);
+
+/* It turns; `done`: its step may have been done, or part of it. */
+void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
+                     enum lks_failure failure, struct lks_str text);
+
+/* It is out of use, on its way to where it goes now: what is not recorded yet is. */
+void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target);
+
+/* The stack that it is on the way to; 0: none, as our own agent is none. */
+lks_text lks_member_target(const struct lks_look *k, bool back);
+
+/* Part of a tick: what is due about a node in any change. */
+void lks_member_tick(struct lks_deciding *d, uint32_t node);
+
+/* campaign_fail.c: what becomes of a failure ------------------------------------------------ */
+
+void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_failure failure,
+                     bool done, struct lks_str text);
+
+/* It ends so, and a person is told. */
+void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks_member_state state,
+                      enum lks_failure failure, bool unit_returns, struct lks_str text);
+
+/* Members that a domain can do without, by the fleet's file. */
+uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain);
+
+/* campaign_pools.c -------------------------------------------------------------------------- */
+
+/* Whether the pools of the unit can do without it, too, beside those that other changes have now;
+ * `begun`: members that begin by the same decision. */
+bool lks_unit_fits(const struct lks_deciding *d, const struct lks_state_change *c,
+                   const struct lks_unit *u, uint32_t begun);
+
+/* The change is done: pools that it was for are pinned to its stack. */
+void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c);
+
+/* campaign_gate.c ---------------------------------------------------------------------------- */
+
+/* The strictest of all gates; with `begun`, only whether it is to be halted. */
+struct lks_gate_said lks_gate_judge(struct lks_deciding *d, const struct lks_state_change *c,
+                                    uint32_t wave);
+
+/* A text of the state. */
+static inline struct lks_str lks_look_text(const struct lks_look *k, lks_text text)
+{
+    return lks_state_text(k->s, text);
+}
+
+static inline struct lks_str lks_look_name(const struct lks_look *k)
+{
+    return lks_state_name(k->s, k->m->node);
+}
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * A change as the state keeps it: its plan, and how far it is.
+ *
+ * A plan has waves, one after the other. A wave has units: a domain whose members change together,
+ * or one node alone. A member goes by a recipe, the list of steps for nodes of its kind. All of it
+ * is the fold of records (CHANGE, PLAN_*, WAVE, MEMBER ...); core/apply_change.c makes them true
+ * and keeps the counts, core/decide_change.c answers people, core/campaign.h moves members and
+ * waves.
+ *
+ * What a step does in the world is a record, too: a COMMAND to the node's agent, a FLASH by its
+ * endpoint, DRAINED for its scheduler. So a restart finds everything where it was.
+ */
+#ifndef LKS_CORE_CHANGE_H
+#define LKS_CORE_CHANGE_H
+
+#include "core/text.h"
+#include "model/record.h"
+
+#define LKS_STATE_CHANGES_MAX 256     /* at this many, the oldest ones that are over make room */
+#define LKS_STATE_MEMBERS_MAX 1000000 /* of all that are over, together: the same */
+#define LKS_CHANGE_RECIPES    4096
+#define LKS_CHANGE_STEPS      256 /* of a recipe */
+#define LKS_CHANGE_WAVES      4096
+#define LKS_CHANGE_NOTES      1000
+#define LKS_CHANGE_ORDERS     10000
+#define LKS_CHANGE_ORDER_MAX  ((size_t)256 * 1024) /* bytes of one */
+#define LKS_CHANGE_VOTES      32
+#define LKS_STATE_PROVEN_MAX  10000
+#define LKS_NO_MEMBER         UINT32_MAX
+
+struct lks_step {
+    enum lks_step_kind kind;
+    uint32_t rank, layer, retries;
+    lks_text component, version, before, executor, order, order_back, artifacts, artifacts_back,
+        bundle, image, bundle_back, image_back;
+    enum lks_bmc_act revert;
+    bool one_way;
+    lks_ms limit;
+};
+
+struct lks_recipe {
+    struct lks_step *steps; /* owned, as are all arrays here */
+    uint32_t count, room;
+};
+
+struct lks_wave {
+    enum lks_wave_kind kind;
+    enum lks_wave_state state;
+    lks_text pool, controls, text;
+    uint32_t width, failures_max;
+    lks_ms soak, until;
+    lks_ms since;                   /* of `state` */
+    uint32_t first_unit, last_unit; /* place + 1; 0: none. Chained by lks_unit.next */
+    uint32_t next; /* the same: no unit before it has a member that is PENDING; 0: none has */
+    uint32_t members[LKS_MEMBER_STATE_COUNT]; /* how many are in each state */
+    uint32_t busy;                            /* units that are begun and not yet over */
+    uint32_t failed; /* members that ended other than DONE or SKIPPED, by a failure */
+    uint32_t hard;   /* of these, by one of which one is enough to halt it */
+};
+
+struct lks_unit {
+    lks_text domain; /* 0: one node alone */
+    uint32_t wave;
+    uint32_t first, count; /* its members are next to each other */
+    uint32_t next;         /* of its wave: place + 1; 0: the last */
+    uint32_t over;         /* members that are */
+    uint32_t active;       /* members that are neither over nor PENDING */
+    bool begun;
+};
+
+struct lks_member {
+    uint32_t node, unit;
+    uint32_t recipe;
+    lks_text from; /* digest of the stack it comes from */
+    bool proves;
+    enum lks_member_state state;
+    uint32_t step, pass, attempt;
+    bool back;
+    lks_ms until, since; /* since it is in this state at this step */
+    lks_ms begun;        /* 0: not yet */
+    lks_ms turned;       /* when `back` last began to be true; 0: never since it began */
+    uint64_t work;
+    enum lks_failure failure;
+    lks_text text;
+};
+
+struct lks_vote {
+    bool yes;
+    lks_text by, reason;
+    lks_ms at;
+};
+
+struct lks_change_note {
+    enum lks_plan_note kind;
+    lks_text text;
+};
+
+struct lks_change_order {
+    lks_text digest, text;
+};
+
+struct lks_state_change {
+    uint64_t id;
+    enum lks_change_kind kind;
+    enum lks_change_state state;
+    lks_text hosts, stack, name, windows, by, reason;
+    uint32_t failures_max;
+    bool rolls_back, one_way;
+    lks_ms not_before, not_after;
+    lks_ms proposed, started, moved; /* `moved`: when `state` began */
+    lks_text moved_by, moved_reason;
+    struct lks_vote votes[LKS_CHANGE_VOTES];
+    uint32_t vote_count;
+    struct lks_recipe *recipes;
+    uint32_t recipe_count, recipe_room;
+    struct lks_wave *waves;
+    uint32_t wave_count, wave_room;
+    struct lks_unit *units;
+    uint32_t unit_count, unit_room;
+    struct lks_member *members;
+    uint32_t member_count, member_room;
+    uint32_t *places; /* by node: its member + 1; 0: it is not in it */
+    uint32_t place_room;
+    struct lks_change_note *notes;
+    uint32_t note_count, note_room;
+    struct lks_change_order *orders; /* sorted by digest */
+    uint32_t order_count, order_room;
+    uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
+    uint32_t failed;
+    /* Of this moment: when it was last looked at and nothing was to do (mono); 0: look now. */
+    lks_ms looked;
+};
+
+struct lks_proven {
+    lks_text class, from, to, node;
+    uint64_t change;
+    lks_ms took, at;
+};
+
+struct lks_state;
+
+const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id);
+
+/* How the node stands in the change; NULL: it is not in it. */
+const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node);
+
+/* The change that is under way on the node: it began there, and neither of the two is over; NULL:
+ * none. */
+const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node);
+
+static inline bool lks_change_over(const struct lks_state_change *c)
+{
+    return c->state >= LKS_CHANGE_OVER;
+}
+
+/* Nobody of it begins any more. */
+static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall)
+{
+    return c->not_after != 0 && wall >= c->not_after;
+}
+
+/* How many are left then, and what can be done about them: nobody is dropped unseen. */
+#define LKS_CHANGE_LATE_TEXT                                                                       \
+    "%u nodes did not begin: propose a change for them, then abort this one, which keeps what is " \
+    "done"
+
+static inline bool lks_member_over(const struct lks_member *m)
+{
+    return m->state >= LKS_MEMBER_OVER;
+}
+
+/* On its way back for good, not to show that there is one; or it was. */
+static inline bool lks_member_returns(const struct lks_member *m)
+{
+    return m->back && m->pass != 1;
+}
+
+static inline const struct lks_step *lks_member_step(const struct lks_state_change *c,
+                                                     const struct lks_member *m)
+{
+    const struct lks_recipe *r = &c->recipes[m->recipe];
+    return m->step < r->count ? &r->steps[m->step] : NULL;
+}
+
+/* The text of an order by its digest, of any change that is kept; an empty view: none. */
+struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);
+
+/* The way back between these stacks was gone on this hardware; NULL: never. */
+const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
+                                          lks_text to);
+
+/* Whether nothing may begin on the node: its pool or the whole fleet is frozen. */
+bool lks_state_frozen(const struct lks_state *s, uint32_t node);
+
+#endif

@@ -1,0 +1,15 @@
+/* For core/state*.c and core/apply_change.c: how a change is kept. */
+#ifndef LKS_CORE_CHANGE_ROOM_H
+#define LKS_CORE_CHANGE_ROOM_H
+
+#include "core/state.h"
+
+void lks_change_fini(struct lks_state_change *c);
+
+/* Where a list in order of its keys has, or would have, this one; true if it has. */
+bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
+                         struct lks_str digest, uint32_t *at);
+bool lks_state_proven_at(const struct lks_state *s, struct lks_str class, struct lks_str from,
+                         struct lks_str to, uint32_t *at);
+
+#endif

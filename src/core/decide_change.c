@@ -1,0 +1,534 @@
+/* What people say of changes. What becomes of one that runs is in campaign.c. */
+#include "core/campaign.h"
+#include "core/decide_rules.h"
+
+#include "base/near.h"
+
+#define S(s) LKS_STR_ARG(s)
+
+static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
+{
+    return lks_state_text(d->state, text);
+}
+
+static const struct lks_state_change *find_change(struct lks_deciding *d, uint64_t id)
+{
+    const struct lks_state_change *c = lks_state_change(d->state, id);
+    if (c == NULL)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there is no change %llu", (unsigned long long)id);
+    return c;
+}
+
+/* Where one is not asked for, it is at least one line if it is given. */
+static bool check_reason(struct lks_deciding *d, bool needed)
+{
+    return (!needed && lks_str_trim(d->event->reason).len == 0) || lks_deciding_reason(d);
+}
+
+static void add_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                      enum lks_change_state to)
+{
+    lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+        .change = c->id,
+        .state = to,
+        .by = d->event->by,
+        .reason = lks_str_trim(d->event->reason),
+    };
+}
+
+/* A person has seen to it. */
+static void end_alarm(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, owner, lks_str_trim(d->event->reason));
+}
+
+/* Proposing --------------------------------------------------------------------------------- */
+
+/* A plan's record in this decision: the change's number is filled in, and its texts live as long as
+ * the decision does. */
+static void add_planned(struct lks_deciding *d, const struct lks_record *planned)
+{
+    const struct lks_record_info *info = lks_record_info((unsigned)planned->kind);
+    struct lks_record made = *planned;
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        char *at = (char *)&made.begun + f->offset;
+        struct lks_str text;
+        if (f->type != LKS_RECORD_TEXT)
+            continue;
+        memcpy(&text, at, sizeof(text));
+        if (text.len == 0)
+            continue;
+        text = lks_deciding_copy(d, text);
+        memcpy(at, &text, sizeof(text));
+    }
+    *lks_deciding_add(d, planned->kind) = made;
+}
+
+static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
+{
+    uint64_t id = d->state->next_change;
+    plan->change.id = id;
+    plan->change.by = d->event->by;
+    plan->change.reason = lks_str_trim(d->event->reason);
+    add_planned(d, &(struct lks_record){.kind = LKS_RECORD_CHANGE, .change = plan->change});
+#define ADD_ALL(KIND, member, list, many)                                                          \
+    for (size_t i = 0; i < (many); i++) {                                                          \
+        struct lks_record r = {.kind = LKS_RECORD_##KIND, .member = (list)[i]};                    \
+        r.member.change = id;                                                                      \
+        add_planned(d, &r);                                                                        \
+    }
+    ADD_ALL(PLAN_STEP, plan_step, plan->steps, plan->step_count)
+    ADD_ALL(PLAN_WAVE, plan_wave, plan->waves, plan->wave_count)
+    ADD_ALL(PLAN_PART, plan_part, plan->parts, plan->part_count)
+    ADD_ALL(PLAN_ORDER, plan_order, plan->orders, plan->order_count)
+    ADD_ALL(PLAN_NOTE, plan_note, plan->notes, plan->note_count)
+#undef ADD_ALL
+}
+
+/* One person does not keep all others from proposing. */
+static bool has_proposed_enough(struct lks_deciding *d)
+{
+    enum { MOST = LKS_STATE_CHANGES_MAX / 8 };
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < d->state->change_count; i++) {
+        const struct lks_state_change *c = &d->state->changes[i];
+        own += !lks_change_over(c) && lks_str_eq(text_of(d, c->by), d->event->by);
+    }
+    if (own < MOST)
+        return false;
+    lks_deciding_refuse(d, LKS_E_LIMIT,
+                        "%" LKS_STR_FMT " proposed %u changes that are not over, which is the most "
+                        "for one person: abort some of them first",
+                        S(d->event->by), own);
+    return true;
+}
+
+/* What is asked for is judged by the planner, in one place: that the stack is published, too, and
+ * that what comes of it fits into a change. */
+void lks_decide_propose(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    static const struct lks_bundle_set none = {0};
+    struct lks_plan plan;
+    struct lks_err err = {0};
+    if (!lks_deciding_reason(d) ||
+        !lks_deciding_space(d, "changes that are not over", d->state->changes_open,
+                            LKS_STATE_CHANGES_MAX / 2) ||
+        has_proposed_enough(d))
+        return;
+    enum lks_code code =
+        lks_plan_make(d->state, d->book, e->propose.known == NULL ? &none : e->propose.known,
+                      d->now.wall, &e->propose.wish, &plan, &err);
+    if (code == LKS_E_NOMEM) {
+        d->out->failed = code;
+        return;
+    }
+    if (code != LKS_OK) {
+        lks_deciding_refuse(d, code, "%s", err.msg);
+        return;
+    }
+    add_plan(d, &plan);
+    lks_plan_fini(&plan);
+}
+
+/* Approving --------------------------------------------------------------------------------- */
+
+/* Who may approve at all is said by roles; that it is somebody else than whoever proposed it, here.
+ */
+void lks_decide_vote(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = find_change(d, e->vote.change);
+    if (c == NULL || !check_reason(d, !e->vote.yes))
+        return;
+    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed change %llu: somebody else has to %s",
+                            S(text_of(d, c->by)), (unsigned long long)c->id,
+                            e->vote.yes ? "approve it" : "reject it; abort takes it back");
+        return;
+    }
+    enum lks_change_state to = e->vote.yes ? LKS_CHANGE_APPROVED : LKS_CHANGE_REJECTED;
+    if (c->state == to && c->vote_count > 0 &&
+        lks_str_eq(text_of(d, c->votes[c->vote_count - 1].by), e->by))
+        return; /* said again */
+    if (c->state != LKS_CHANGE_PROPOSED) {
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
+                            (unsigned long long)c->id, lks_change_state_words[c->state]);
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
+        .change = c->id,
+        .yes = e->vote.yes,
+        .by = e->by,
+        .reason = lks_str_trim(e->reason),
+    };
+    add_moved(d, c, to);
+}
+
+/* Moving ------------------------------------------------------------------------------------ */
+
+/* One row each order that means something in a state. To where it is already: said again. */
+static const struct {
+    enum lks_change_order_word order;
+    enum lks_change_state from, to;
+} moves[] = {
+    {LKS_ORDERED_START, LKS_CHANGE_APPROVED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_START, LKS_CHANGE_RUNNING, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_PAUSE, LKS_CHANGE_RUNNING, LKS_CHANGE_PAUSED},
+    {LKS_ORDERED_PAUSE, LKS_CHANGE_PAUSED, LKS_CHANGE_PAUSED},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_PAUSED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_HALTED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_RUNNING, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_PROPOSED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_APPROVED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_RUNNING, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_PAUSED, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_HALTED, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ROLLING_BACK, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ABORTING, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ABORTED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_RUNNING, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_PAUSED, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_HALTED, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ABORTING, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ROLLING_BACK, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ROLLED_BACK, LKS_CHANGE_ROLLED_BACK},
+};
+
+/* Why it means nothing in this state, and what would. */
+static const char *instead(enum lks_change_order_word order, const struct lks_state_change *c)
+{
+    if (order == LKS_ORDERED_ROLLBACK && c->state == LKS_CHANGE_DONE)
+        return "; propose a change of its nodes to the stack before";
+    if (lks_change_over(c))
+        return ", and that is its end";
+    if (c->state == LKS_CHANGE_PROPOSED)
+        return "; somebody has to approve it first";
+    if (c->state == LKS_CHANGE_APPROVED)
+        return "; it was not started";
+    return "";
+}
+
+/* Nobody would begin: to let it run would end where it is now. */
+static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    char end[LKS_TIME_TEXT_SIZE];
+    if (!lks_change_late(c, d->now.wall) || c->states[LKS_MEMBER_PENDING] == 0)
+        return true;
+    const char *word = lks_change_order_words[d->event->move.order];
+    (void)lks_time_text(c->not_after, end);
+    if (c->state == LKS_CHANGE_APPROVED)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time is over (%s); propose it again", word,
+                            end);
+    else
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%s: its time is over (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
+                            c->states[LKS_MEMBER_PENDING]);
+    return false;
+}
+
+void lks_decide_change_move(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    enum lks_change_order_word order = e->move.order;
+    const struct lks_state_change *c = find_change(d, e->move.change);
+    if (c == NULL || !check_reason(d, order != LKS_ORDERED_START))
+        return;
+    for (size_t i = 0; i < LKS_COUNT(moves); i++) {
+        if (moves[i].order != order || moves[i].from != c->state)
+            continue;
+        if (moves[i].to == c->state)
+            return;
+        if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
+            return;
+        add_moved(d, c, moves[i].to);
+        if (moves[i].to != LKS_CHANGE_PAUSED)
+            end_alarm(d, c);
+        return;
+    }
+    lks_deciding_refuse(d, LKS_E_REFUSED, "%s: change %llu is %s%s",
+                        order < LKS_ORDERED_COUNT ? lks_change_order_words[order] : "order",
+                        (unsigned long long)c->id, lks_change_state_words[c->state],
+                        instead(order, c));
+}
+
+/* Members ----------------------------------------------------------------------------------- */
+
+/* It is not kept out of use any more by this: what was told of that is over. */
+static void end_member_alarms(struct lks_deciding *d, const struct lks_member *m)
+{
+    struct lks_str name = lks_state_name(d->state, m->node);
+    struct lks_str reason = lks_str_trim(d->event->reason);
+    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
+    lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
+}
+
+/* It goes back into use as it is; whether jobs may start on it is up to what it runs. */
+static void release_member(struct lks_deciding *d, const struct lks_state_change *c,
+                           const struct lks_member *m)
+{
+    const struct lks_node *node = &d->state->nodes[m->node];
+    struct lks_str name = lks_state_name(d->state, m->node);
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    struct lks_str reason = lks_str_trim(d->event->reason);
+    if (node->changing != 0 && node->change == c->id)
+        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
+            .node = name, .condition = LKS_CONDITION_CHANGING, .text = reason};
+    if (lks_str_eq(text_of(d, node->drained_by), owner))
+        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
+            (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
+    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
+        .change = c->id,
+        .node = name,
+        .state = LKS_MEMBER_SKIPPED,
+        .step = m->step,
+        .back = m->back,
+        .pass = m->pass,
+        .attempt = m->attempt,
+        .failure = m->failure,
+        .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                  S(d->event->by), S(reason)),
+    };
+}
+
+/* A change that is over, and of whose nodes none is kept once these are let go. */
+static bool is_settled(const struct lks_state_change *c, size_t released)
+{
+    return lks_change_over(c) && released >= (size_t)c->states[LKS_MEMBER_FENCED] +
+                                                 c->states[LKS_MEMBER_HANDS] +
+                                                 c->states[LKS_MEMBER_UNKNOWN];
+}
+
+static uint32_t leave_step(const struct lks_state_change *c, const struct lks_member *m)
+{
+    const struct lks_recipe *recipe = &c->recipes[m->recipe];
+    for (uint32_t i = 0; i < recipe->count; i++) {
+        if (recipe->steps[i].kind == LKS_DO_LEAVE)
+            return i;
+    }
+    return 0;
+}
+
+/* From where it leaves use, however far it came before: each step finds out what is left to do. Why
+ * it was kept out of use stays until nothing is known to run on it. */
+static void try_member(struct lks_deciding *d, const struct lks_state_change *c,
+                       const struct lks_member *m)
+{
+    bool back = m->state == LKS_MEMBER_REVERTED; /* it is what it was */
+    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
+        .change = c->id,
+        .node = lks_state_name(d->state, m->node),
+        .state = LKS_MEMBER_WAITING,
+        .step = leave_step(c, m),
+        .attempt = 1,
+        .failure = back ? LKS_FAILURE_NONE : m->failure,
+        .text = lks_deciding_text(d, "tried again by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                  S(d->event->by), S(lks_str_trim(d->event->reason))),
+    };
+}
+
+/* Units that begin anew by one word of a person. */
+struct trying {
+    uint32_t units, last; /* last: place + 1; 0: none */
+    const struct lks_hostlist *hosts;
+};
+
+/* Its wave is as wide for those that are tried again as for all others, and so is their time. */
+static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
+                      const struct lks_member *m, struct trying *t)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    const struct lks_wave *w = &c->waves[u->wave];
+    uint32_t width = w->width > 0 ? w->width : 1;
+    struct lks_str name = lks_state_name(d->state, m->node);
+    lks_ms next = 0;
+    if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
+        char at[LKS_TIME_TEXT_SIZE];
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s", S(name),
+                            next == UINT64_MAX ? "the time of the change is over"
+                                               : "its window opens at ",
+                            next == UINT64_MAX ? "" : lks_time_text(next, at));
+        return false;
+    }
+    if (u->active > 0 || t->last == m->unit + 1)
+        return true;
+    if (w->busy + t->units >= width) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "wave %u changes %u at a time, and %u are under way: try %" LKS_STR_FMT
+                            " again when one of them is at its end",
+                            u->wave, width, w->busy + t->units, S(name));
+        return false;
+    }
+    t->units++;
+    t->last = m->unit + 1;
+    return true;
+}
+
+static bool is_named(const struct lks_hostlist *hosts, struct lks_str name)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        if (lks_str_eq(hosts->names[i], name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_kept(const struct lks_member *m)
+{
+    return m->state == LKS_MEMBER_FENCED || m->state == LKS_MEMBER_HANDS ||
+           m->state == LKS_MEMBER_UNKNOWN;
+}
+
+/* A domain never serves mixed, and nothing is done to an asset around nodes that are in use. */
+static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change *c,
+                           const struct lks_member *m, const struct lks_hostlist *hosts)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    bool asset = d->state->nodes[m->node].asset != 0;
+    for (uint32_t i = 0; i < u->count; i++) {
+        const struct lks_member *o = &c->members[u->first + i];
+        const struct lks_node *node = &d->state->nodes[o->node];
+        struct lks_str name = lks_state_name(d->state, o->node);
+        bool under_way = !lks_member_over(o) && o->state != LKS_MEMBER_PENDING;
+        bool in_use = node->placed && node->asset == 0 && !under_way && !is_kept(o);
+        bool back =
+            lks_member_returns(o) && o->state != LKS_MEMBER_SKIPPED && o->state != LKS_MEMBER_DONE;
+        if (o == m || (!back && !(asset && in_use)) || is_named(hosts, name))
+            continue;
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is of one domain with %" LKS_STR_FMT
+                            ", which %s: try all of it again, or propose another change",
+                            S(lks_state_name(d->state, m->node)), S(name),
+                            back ? "goes back, or went" : "is in use");
+        return false;
+    }
+    return true;
+}
+
+/* Nobody begins anew while nobody may begin. */
+static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
+                    const struct lks_member *m, struct trying *t)
+{
+    struct lks_str name = lks_state_name(d->state, m->node);
+    uint64_t other = d->state->nodes[m->node].change;
+    if (c->state != LKS_CHANGE_RUNNING)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
+                            lks_change_state_words[c->state],
+                            lks_change_over(c) ? "release them as they are (--as-is), and propose "
+                                                 "another change for them"
+                                               : "nodes are tried again while it is running");
+    else if (lks_state_frozen(d->state, m->node))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: nothing begins there",
+                            S(name));
+    else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "so many nodes of the pool of %" LKS_STR_FMT
+                            " turned at once that acts wait: release that alarm first",
+                            S(name));
+    else if (other != 0 && other != c->id)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is under way on %" LKS_STR_FMT,
+                            (unsigned long long)other, S(name));
+    else
+        return may_try_beside(d, c, m, t->hosts) && has_place(d, c, m, t);
+    return false;
+}
+
+/* One that is under way ends by itself; of one that ended nobody can tell how. */
+static void refuse_flashed(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state_flash *f = lks_state_flashing(d->state, node);
+    bool open = f != NULL && f->outcome == LKS_BMC_OPEN;
+    lks_deciding_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
+                        open ? "an update is under way on"
+                             : "nobody can tell what an update left on",
+                        S(lks_state_name(d->state, node)),
+                        open ? ": wait for its end" : ": look at it, and resolve that first");
+}
+
+static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
+                     const struct lks_member *m, struct lks_str name, struct trying *t)
+{
+    if (m == NULL)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu", S(name),
+                            (unsigned long long)c->id);
+    else if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
+                            S(name), lks_member_state_words[m->state], (unsigned long long)c->id);
+    else if (!d->event->member.again && c->units[m->unit].active > 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
+                            ", or not before the others of it are at their end: %u are under way",
+                            S(name), S(text_of(d, c->units[m->unit].domain)),
+                            c->units[m->unit].active);
+    else if (d->state->nodes[m->node].flashing > 0)
+        refuse_flashed(d, m->node);
+    else
+        return !d->event->member.again || may_try(d, c, m, t);
+    return false;
+}
+
+void lks_decide_member_move(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = find_change(d, e->member.change);
+    struct lks_hostlist hosts = {0};
+    struct trying trying = {.hosts = &hosts};
+    size_t kept = 0;
+    if (c == NULL || !lks_deciding_reason(d) || !lks_deciding_hosts(d, &hosts))
+        return;
+    for (size_t i = 0; i < hosts.count; i++) {
+        const struct lks_member *m = lks_change_member(c, lks_state_node(d->state, hosts.names[i]));
+        if (!may_move(d, c, m, hosts.names[i], &trying))
+            return;
+        if (e->member.again)
+            try_member(d, c, m);
+        else
+            release_member(d, c, m);
+        end_member_alarms(d, m);
+        kept += m->state != LKS_MEMBER_REVERTED;
+    }
+    if (!e->member.again && is_settled(c, kept))
+        end_alarm(d, c);
+}
+
+/* Freezing ---------------------------------------------------------------------------------- */
+
+static bool find_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out)
+{
+    const struct lks_state *s = d->state;
+    *out = lks_state_pool(s, name);
+    if (*out != UINT32_MAX)
+        return true;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        if (s->pools[p].known)
+            lks_near_try(&near, text_of(d, s->pools[p].name));
+    }
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", S(name),
+                        lks_near_hint(&near, hint));
+    return false;
+}
+
+void lks_decide_freeze(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t pool = UINT32_MAX;
+    if (!lks_deciding_reason(d) || (e->freeze.pool.len > 0 && !find_pool(d, e->freeze.pool, &pool)))
+        return;
+    bool frozen = pool == UINT32_MAX ? d->state->frozen : d->state->pools[pool].frozen;
+    if (frozen == e->freeze.on)
+        return; /* said again */
+    lks_deciding_add(d, LKS_RECORD_FROZEN)->frozen = (struct lks_rec_frozen){
+        .pool = e->freeze.pool,
+        .on = e->freeze.on,
+        .by = e->by,
+        .reason = lks_str_trim(e->reason),
+    };
+}

@@ -1,0 +1,113 @@
+/* Looking up changes, and what follows from them for a node. */
+#include "core/change_room.h"
+#include "core/standing.h"
+#include "core/state_room.h"
+
+const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->change_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->changes[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->change_count && s->changes[low].id == id ? &s->changes[low] : NULL;
+}
+
+const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node)
+{
+    uint32_t place = node < c->place_room ? c->places[node] : 0;
+    return place == 0 ? NULL : &c->members[place - 1];
+}
+
+const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node)
+{
+    uint64_t id = s->nodes[node].change;
+    const struct lks_state_change *c = id == 0 ? NULL : lks_state_change(s, id);
+    if (c == NULL || lks_change_over(c))
+        return NULL;
+    const struct lks_member *m = lks_change_member(c, node);
+    return m == NULL || lks_member_over(m) ? NULL : c;
+}
+
+bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
+                         struct lks_str digest, uint32_t *at)
+{
+    uint32_t low = 0, high = c->order_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, c->orders[middle].digest), digest) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < c->order_count && lks_str_eq(lks_state_text(s, c->orders[low].digest), digest);
+}
+
+struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)
+{
+    for (uint32_t i = s->change_count; i-- > 0;) {
+        uint32_t at = 0;
+        if (lks_change_order_at(s, &s->changes[i], digest, &at))
+            return lks_state_text(s, s->changes[i].orders[at].text);
+    }
+    return LKS_STR("");
+}
+
+static int compare_proven(const struct lks_state *s, const struct lks_proven *p,
+                          struct lks_str class, struct lks_str from, struct lks_str to)
+{
+    int order = lks_str_cmp(lks_state_text(s, p->class), class);
+    if (order == 0)
+        order = lks_str_cmp(lks_state_text(s, p->from), from);
+    return order != 0 ? order : lks_str_cmp(lks_state_text(s, p->to), to);
+}
+
+bool lks_state_proven_at(const struct lks_state *s, struct lks_str class, struct lks_str from,
+                         struct lks_str to, uint32_t *at)
+{
+    uint32_t low = 0, high = s->proven_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (compare_proven(s, &s->proven[middle], class, from, to) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->proven_count && compare_proven(s, &s->proven[low], class, from, to) == 0;
+}
+
+const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
+                                          lks_text to)
+{
+    uint32_t at = 0;
+    return lks_state_proven_at(s, lks_state_text(s, class), lks_state_text(s, from),
+                               lks_state_text(s, to), &at)
+               ? &s->proven[at]
+               : NULL;
+}
+
+static bool pool_frozen(const struct lks_state *s, uint32_t node)
+{
+    uint32_t pool = s->nodes[node].pool;
+    return pool != LKS_NO_POOL && s->pools[pool].frozen;
+}
+
+/* An asset has no pool: those of its domain count. */
+bool lks_state_frozen(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_standing *st = s->standing;
+    if (s->frozen || pool_frozen(s, node))
+        return true;
+    if (s->nodes[node].asset == 0 || st->domain[node] == 0)
+        return false;
+    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
+        if (pool_frozen(s, n))
+            return true;
+    }
+    return false;
+}

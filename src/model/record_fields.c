@@ -1,0 +1,681 @@
+/* The fields of each kind of record, in the order of their bytes. */
+#include "model/record.h"
+
+/* Each table is in the order of the bytes. The order never changes; what a later version adds
+ * stands at the end with its `since`. */
+#define FIELD(rec, member, key, type, words, about)                                                \
+    {                                                                                              \
+        key, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), words, 1, about            \
+    }
+#define SINCE(version, rec, member, type, about)                                                   \
+    {                                                                                              \
+#member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about   \
+    }
+#define TEXT(rec, member, about)        FIELD(rec, member, #member, TEXT, NULL, about)
+#define NUMBER(rec, member, about)      FIELD(rec, member, #member, NUMBER, NULL, about)
+#define TIME(rec, member, about)        FIELD(rec, member, #member, TIME, NULL, about)
+#define TRUTH(rec, member, about)       FIELD(rec, member, #member, TRUTH, NULL, about)
+#define WORD(rec, member, words, about) FIELD(rec, member, #member, WORD, words, about)
+#define BY(rec)                         TEXT(rec, by, "Who did it; lockstepd itself where missing.")
+#define REASON(rec)                     TEXT(rec, reason, "Why, in their words.")
+#define NODE(rec)                       TEXT(rec, node, "The node.")
+
+static const struct lks_record_field begun_fields[] = {
+    TEXT(begun, journal, "The journal's name for ever: 32 hexadecimal digits."),
+    TEXT(begun, version, "The lockstep version that began it."),
+};
+static const struct lks_record_field started_fields[] = {
+    TEXT(started, version, "The lockstep version that started."),
+    TEXT(started, host, "The machine it runs on."),
+};
+static const struct lks_record_field limits_fields[] = {
+    NUMBER(limits, heartbeat, "How often agents report, in milliseconds."),
+    NUMBER(limits, late, "Silence after which a node is late, in milliseconds."),
+    NUMBER(limits, lost, "Silence after which a node is lost, in milliseconds."),
+    NUMBER(limits, mass_floor, "Nodes of a pool that may turn at once, however small it is."),
+    NUMBER(limits, mass_percent, "Nodes of a pool that may turn at once, in percent."),
+    NUMBER(limits, mass_window, "What at once means, in milliseconds."),
+    NUMBER(limits, skew, "How far a node's clock may be off, in milliseconds."),
+    NUMBER(limits, call_nodes, "The most nodes in one call outside a change."),
+    SINCE(2, limits, validity, NUMBER, "How long a yes of admission is good, in milliseconds."),
+    SINCE(2, limits, staleness, NUMBER,
+          "How far behind a controller may be and still admit, in milliseconds."),
+    SINCE(2, limits, outband_age, NUMBER,
+          "How long an out-of-band reading is good, in milliseconds."),
+    SINCE(3, limits, yeses_until, TIME, "When the last yes given under longer limits has ended."),
+};
+static const struct lks_record_field clock_fields[] = {
+    TIME(clock, wall, "What the machine's clock said."),
+    NUMBER(clock, forward, "How far it had jumped ahead of the journal, in milliseconds."),
+    NUMBER(clock, back, "How far it had fallen behind the journal, in milliseconds."),
+    TEXT(clock, text, "What that means, in a line."),
+};
+static const struct lks_record_field repaired_fields[] = {
+    NUMBER(repaired, from, "The first row that was set aside."),
+    NUMBER(repaired, count, "How many rows were set aside."),
+    BY(repaired),
+    REASON(repaired),
+    TEXT(repaired, digest, "The digest of the bytes that were set aside."),
+};
+static const struct lks_record_field trimmed_fields[] = {
+    NUMBER(trimmed, through, "The last row that went."),
+    TEXT(trimmed, hash, "Its hash, behind which the chain goes on."),
+    TEXT(trimmed, snapshot, "The digest of the snapshot that stands for what went."),
+    BY(trimmed),
+};
+static const struct lks_record_field fleet_fields[] = {
+    TEXT(fleet, name, "The fleet."),
+    TEXT(fleet, manifest, "The digest of the manifest that was applied."),
+    BY(fleet),
+};
+static const struct lks_record_field pool_fields[] = {
+    TEXT(pool, name, "The pool."),
+    TEXT(pool, posture, "Its workload class."),
+    NUMBER(pool, criticality, "How much depends on it."),
+    TEXT(pool, enforce, "observe, warn or on."),
+    TEXT(pool, sched, "The scheduler its jobs come from."),
+    TEXT(pool, stack, "The stack it is pinned to, by name and version."),
+    TEXT(pool, stack_digest, "The digest of that stack."),
+    BY(pool),
+    SINCE(2, pool, on_drift, TEXT, "What is done about drift: alarm, drain, propose."),
+    SINCE(2, pool, deviations, TRUTH, "Whether nodes that run a deviation are admitted."),
+    SINCE(2, pool, attested, TRUTH, "Whether nodes must be attested."),
+    SINCE(2, pool, check_age, NUMBER, "How old the last active check may be, in milliseconds."),
+    SINCE(2, pool, sweep, NUMBER, "How often it is read out of band, in milliseconds."),
+};
+static const struct lks_record_field pool_removed_fields[] = {
+    TEXT(pool_removed, name, "The pool."),
+    BY(pool_removed),
+};
+static const struct lks_record_field placed_fields[] = {
+    TEXT(placed, hosts, "The nodes or assets, as a host list."),
+    TEXT(placed, pool, "Their pool."),
+    TEXT(placed, class, "Their hardware class."),
+    TEXT(placed, asset, "Their asset class; missing for nodes."),
+    TEXT(placed, site, "Their site."),
+    TEXT(placed, rack, "Their rack."),
+    TEXT(placed, domain, "What changes together with them."),
+    TEXT(placed, power_zone, "What they lose power with."),
+    TEXT(placed, cooling_loop, "What they lose cooling with."),
+    TEXT(placed, hardware_revision, "The revision of their board."),
+    TEXT(placed, supplier, "Who built them."),
+    TEXT(placed, side, "Their side of a redundant pair."),
+    BY(placed),
+};
+static const struct lks_record_field removed_fields[] = {
+    TEXT(removed, hosts, "The nodes or assets, as a host list."),
+    BY(removed),
+    REASON(removed),
+};
+static const struct lks_record_field token_fields[] = {
+    TEXT(token, node, "The only node it enrols."),
+    TEXT(token, hash, "The digest of the token's secret."),
+    TIME(token, expires, "Until when it is good."),
+    BY(token),
+};
+static const struct lks_record_field enrolled_fields[] = {
+    NODE(enrolled),
+    TEXT(enrolled, fingerprint, "The digest of its certificate."),
+    TEXT(enrolled, serial, "The serial number of its certificate."),
+    TIME(enrolled, expires, "Until when the certificate is good."),
+};
+static const struct lks_record_field certified_fields[] = {
+    NODE(certified),
+    TEXT(certified, fingerprint, "The digest of its new certificate."),
+    TEXT(certified, serial, "The serial number of its new certificate."),
+    TIME(certified, expires, "Until when the certificate is good."),
+};
+static const struct lks_record_field revoked_fields[] = {
+    TEXT(revoked, node, "The node whose certificates are no longer taken."),
+    BY(revoked),
+    REASON(revoked),
+};
+static const struct lks_record_field liveness_fields[] = {
+    NODE(liveness),
+    WORD(liveness, state, lks_liveness_words, "Whether it is heard from."),
+};
+static const struct lks_record_field booted_fields[] = {
+    NODE(booted),
+    TEXT(booted, boot, "The id of the boot it runs now."),
+};
+static const struct lks_record_field tuple_known_fields[] = {
+    TEXT(tuple_known, digest, "The digest that stands for these readings."),
+    TEXT(tuple_known, readings, "A list of [name, part, value], as JSON."),
+};
+static const struct lks_record_field tuple_fields[] = {
+    NODE(tuple),
+    TEXT(tuple, digest, "The digest of what it runs, as a tuple-known record has it."),
+    TEXT(tuple, report, "The digest of the whole report."),
+    TEXT(tuple, boot, "The boot it was read in."),
+    TIME(tuple, taken, "When it was read, on the node's clock."),
+    TEXT(tuple, stack, "The digest of the stack it was judged against."),
+    WORD(tuple, judged, lks_judged_words, "How it compares with that stack."),
+    NUMBER(tuple, drifted, "How many parts drifted."),
+    NUMBER(tuple, unmeasured, "How many parts were not measured."),
+    TEXT(tuple, first, "The first thing that does not conform."),
+    SINCE(2, tuple, basis, TEXT, "The digest of its in-band readings, as a basis record has it."),
+    SINCE(2, tuple, whole, TEXT, "The same of all readings, which it is judged by."),
+    SINCE(2, tuple, changed, TEXT, "What the log of the package manager says of what differs."),
+};
+static const struct lks_record_field parts_fields[] = {
+    NODE(parts),
+    TEXT(parts, board, "The digest of its board's serial number."),
+    TEXT(parts, gpus, "The digest of its GPUs' serial numbers."),
+    TEXT(parts, nics, "The digest of its network adapters' serial numbers."),
+    TEXT(parts, list, "The serial numbers as people read them."),
+};
+static const struct lks_record_field noted_fields[] = {
+    NODE(noted),
+    WORD(noted, note, lks_note_words, "The condition."),
+    TRUTH(noted, on, "Whether it holds from now on, or no longer."),
+    TEXT(noted, text, "What was seen, in a line."),
+};
+static const struct lks_record_field intake_fields[] = {
+    TEXT(intake, node, "The node that is not admissible until a person accepts it."),
+    TEXT(intake, why, "What brought it here."),
+};
+static const struct lks_record_field accepted_fields[] = {
+    TEXT(accepted, hosts, "The nodes that leave intake, as a host list."),
+    BY(accepted),
+    REASON(accepted),
+};
+static const struct lks_record_field held_fields[] = {
+    TEXT(held, node, "The node that is kept out of use."),
+    BY(held),
+    REASON(held),
+};
+static const struct lks_record_field unheld_fields[] = {
+    TEXT(unheld, node, "The node that is no longer held."),
+    BY(unheld),
+    REASON(unheld),
+};
+static const struct lks_record_field replaced_fields[] = {
+    TEXT(replaced, node, "The name that other hardware carries from now on."),
+    BY(replaced),
+    REASON(replaced),
+};
+static const struct lks_record_field alarm_fields[] = {
+    NUMBER(alarm, id, "The alarm's number."),
+    /* In JSON `kind` is the kind of the record. */
+    FIELD(alarm, kind, "alarm", WORD, lks_alarm_words, "What it is about."),
+    TEXT(alarm, subject, "The node or pool it is about."),
+    TEXT(alarm, text, "What happened, in a line."),
+};
+static const struct lks_record_field alarm_released_fields[] = {
+    NUMBER(alarm_released, id, "The alarm's number."),
+    BY(alarm_released),
+    REASON(alarm_released),
+};
+static const struct lks_record_field mass_fields[] = {
+    TEXT(mass, pool, "The pool in which acts wait from now on."),
+    TEXT(mass, what, "What so many nodes turned; without an alarm, a node that did."),
+    NUMBER(mass, count, "How many turned, each counted once."),
+    NUMBER(mass, of, "How many there are."),
+    NUMBER(mass, alarm, "The alarm whose release ends the wait."),
+};
+static const struct lks_record_field granted_fields[] = {
+    TEXT(granted, identity, "Who may."),
+    WORD(granted, role, lks_role_words, "What they may."),
+    TEXT(granted, site, "At this site only."),
+    TEXT(granted, pool, "In this pool only."),
+    BY(granted),
+};
+static const struct lks_record_field ungranted_fields[] = {
+    TEXT(ungranted, identity, "Who may no longer."),
+    WORD(ungranted, role, lks_role_words, "What they might."),
+    TEXT(ungranted, site, "At this site only."),
+    TEXT(ungranted, pool, "In this pool only."),
+    BY(ungranted),
+};
+static const struct lks_record_field api_token_fields[] = {
+    TEXT(api_token, id, "The token's name."),
+    TEXT(api_token, identity, "Who shows it."),
+    TEXT(api_token, hash, "The digest of the token's secret."),
+    TIME(api_token, expires, "Until when it is good; for ever where missing."),
+    BY(api_token),
+};
+static const struct lks_record_field api_token_gone_fields[] = {
+    TEXT(api_token_gone, id, "The token that is no longer taken."),
+    BY(api_token_gone),
+};
+static const struct lks_record_field command_fields[] = {
+    NUMBER(command, id, "The command's number."),
+    NODE(command),
+    TEXT(command, boot, "The only boot in which it may begin."),
+    TEXT(command, executor, "The executor that is to run."),
+    TEXT(command, digests, "The artifacts it is given, separated by blanks."),
+    NUMBER(command, attempt, "Which try this is."),
+    TIME(command, expires, "Until when it may begin."),
+    BY(command),
+    REASON(command),
+};
+static const struct lks_record_field command_ended_fields[] = {
+    NUMBER(command_ended, id, "The command's number."),
+    NODE(command_ended),
+    WORD(command_ended, outcome, lks_outcome_words, "How it ended."),
+    TEXT(command_ended, text, "What the node said, in a line."),
+};
+
+static const struct lks_record_field led_fields[] = {
+    NUMBER(led, epoch, "Counts up with each that leads; what an older one appends is refused."),
+    TEXT(led, name, "The controller that leads from here on."),
+    TEXT(led, url, "Where it is asked."),
+};
+static const struct lks_record_field basis_fields[] = {
+    TEXT(basis, digest, "The digest that stands for these readings."),
+    TEXT(basis, readings, "A line for each: name, part, state and value, with tabs between."),
+};
+static const struct lks_record_field verdict_fields[] = {
+    TEXT(verdict, basis, "The readings that were judged."),
+    TEXT(verdict, stack, "The digest of the stack they were held against."),
+    WORD(verdict, judged, lks_judged_words, "How they compare."),
+    NUMBER(verdict, drifted, "How many parts drifted."),
+    NUMBER(verdict, unmeasured, "How many parts were not measured."),
+    TEXT(verdict, first, "The first thing that does not conform."),
+    TEXT(verdict, wrong, "A line for each that does not: subject, cause, pinned, actual."),
+    TEXT(verdict, values, "A line for each component: subject and value. A gang agrees in these."),
+};
+static const struct lks_record_field outband_fields[] = {
+    TEXT(outband, node, "The node or asset."),
+    TEXT(outband, basis, "The digest of what was read; missing: that is over."),
+    TEXT(outband, whole, "The same of all readings, which it is judged by."),
+    TEXT(outband, report, "The digest of the whole report."),
+    TIME(outband, taken, "When it was read."),
+    BY(outband),
+    REASON(outband),
+};
+static const struct lks_record_field drift_fields[] = {
+    NODE(drift),
+    TRUTH(drift, on, "Whether it drifts from now on, or no longer."),
+    TEXT(drift, stack, "The digest of the stack it should run."),
+    WORD(drift, cause, lks_drift_words, "Why, where it can be told."),
+    TEXT(drift, text, "What differs, or how it came right again."),
+    TEXT(drift, evidence, "The digest of the report that shows it."),
+};
+static const struct lks_record_field condition_fields[] = {
+    NODE(condition),
+    WORD(condition, condition, lks_condition_words, "What is said of it."),
+    TRUTH(condition, on, "Whether it holds from now on, or no longer."),
+    TIME(condition, until, "Attested: until when. Checked: when the check passed."),
+    TEXT(condition, stack, "Changing: the stack it is going to."),
+    BY(condition),
+    TEXT(condition, text, "In a line."),
+};
+static const struct lks_record_field drained_fields[] = {
+    NODE(drained),
+    TEXT(drained, owner, "Who alone may end it."),
+    REASON(drained),
+};
+static const struct lks_record_field undrained_fields[] = {
+    NODE(undrained),
+    TEXT(undrained, owner, "Who had drained it."),
+    REASON(undrained),
+};
+static const struct lks_record_field deviation_fields[] = {
+    NUMBER(deviation, id, "The deviation's number."),
+    TEXT(deviation, hosts, "The nodes, as a host list."),
+    TEXT(deviation, subject, "What may differ: a component or a setting, or * for anything."),
+    TEXT(deviation, value, "The value it may have; any where missing."),
+    TEXT(deviation, owner, "Who answers for it."),
+    REASON(deviation),
+    TEXT(deviation, approver, "Who approved it, where that is asked."),
+    TIME(deviation, expires, "When it is drift again."),
+    BY(deviation),
+};
+static const struct lks_record_field deviation_ended_fields[] = {
+    NUMBER(deviation_ended, id, "The deviation's number."),
+    BY(deviation_ended),
+    REASON(deviation_ended),
+};
+static const struct lks_record_field published_fields[] = {
+    TEXT(published, digest, "The stack's digest."),
+    TEXT(published, name, "Its name."),
+    TEXT(published, manifest, "The digest of the file it came in."),
+    TEXT(published, envelope, "Our signature over it (DSSE)."),
+    TEXT(published, artifacts, "The artifacts it names, separated by blanks."),
+    BY(published),
+    REASON(published),
+};
+static const struct lks_record_field stepped_fields[] = {
+    TEXT(stepped, digest, "The stack's digest."),
+    WORD(stepped, step, lks_step_words, "How far it is now."),
+    TEXT(stepped, evidence, "What that rests on."),
+    BY(stepped),
+};
+static const struct lks_record_field image_fields[] = {
+    TEXT(image, ref, "What jobs call it."),
+    TEXT(image, digest, "Its digest, where it is known."),
+    TEXT(image, nccl, "The NCCL in it."),
+    TEXT(image, rccl, "The RCCL in it."),
+    TEXT(image, cudnn, "The cuDNN in it."),
+    TEXT(image, cuda, "The CUDA in it."),
+    TEXT(image, source, "How that is known."),
+    BY(image),
+};
+static const struct lks_record_field image_gone_fields[] = {
+    TEXT(image_gone, ref, "What jobs called it."),
+    BY(image_gone),
+    REASON(image_gone),
+};
+static const struct lks_record_field artifact_fields[] = {
+    TEXT(artifact, digest, "The digest of its bytes."),
+    TEXT(artifact, name, "The file it came from."),
+    NUMBER(artifact, size, "How many bytes."),
+    BY(artifact),
+};
+static const struct lks_record_field artifact_gone_fields[] = {
+    TEXT(artifact_gone, digest, "The digest of its bytes."),
+    BY(artifact_gone),
+    REASON(artifact_gone),
+};
+static const struct lks_record_field job_fields[] = {
+    TEXT(job, job, "The job."),
+    TEXT(job, hosts, "The nodes, as a host list."),
+    TEXT(job, digest, "The stack it starts on."),
+    TEXT(job, images, "The images it brings, separated by blanks."),
+    BY(job),
+    TEXT(job, override, "Why it may start all the same, where it starts by an override."),
+};
+static const struct lks_record_field override_fields[] = {
+    TEXT(override, job, "The job."),
+    TEXT(override, hosts, "The nodes, as a host list."),
+    REASON(override),
+    BY(override),
+    TIME(override, until, "Until when it may start all the same."),
+};
+static const struct lks_record_field observed_fields[] = {
+    TEXT(observed, pool, "The pool; missing: `asked` counts jobs that started, in a snapshot."),
+    WORD(observed, bar, lks_bar_words, "For what reason."),
+    NUMBER(observed, asked, "Jobs that asked since the last such record."),
+    NUMBER(observed, refused, "Of them, those that were refused, or would have been."),
+};
+static const struct lks_record_field key_pinned_fields[] = {
+    TEXT(key_pinned, name, "What people call the key."),
+    TEXT(key_pinned, key, "The public key."),
+    BY(key_pinned),
+    REASON(key_pinned),
+};
+static const struct lks_record_field key_gone_fields[] = {
+    TEXT(key_gone, name, "What people called the key."),
+    BY(key_gone),
+    REASON(key_gone),
+};
+static const struct lks_record_field bundle_fields[] = {
+    TEXT(bundle, digest, "The bundle's digest."),
+    TEXT(bundle, name, "Its name."),
+    TEXT(bundle, version, "Its version."),
+    TEXT(bundle, manifest, "The digest of its manifest, which is kept."),
+    TEXT(bundle, signer, "The pinned key its signature is good for."),
+    TEXT(bundle, key, "That key's fingerprint."),
+    TEXT(bundle, artifacts, "The artifacts it names, separated by blanks."),
+    TRUTH(bundle, site, "The site signed it itself."),
+    BY(bundle),
+};
+static const struct lks_record_field bundle_revoked_fields[] = {
+    TEXT(bundle_revoked, digest, "The bundle's digest."),
+    BY(bundle_revoked),
+    REASON(bundle_revoked),
+};
+static const struct lks_record_field endpoint_fields[] = {
+    NODE(endpoint),
+    TEXT(endpoint, fingerprint, "Of its certificate; missing: it is no longer taken for good."),
+    BY(endpoint),
+    REASON(endpoint),
+};
+static const struct lks_record_field flash_fields[] = {
+    NUMBER(flash, id, "Its number."),
+    NODE(flash),
+    WORD(flash, act, lks_bmc_act_words, "What is to be done."),
+    TEXT(flash, component, "The class of firmware, or the entry of the endpoint's inventory."),
+    TEXT(flash, version, "What it is to run."),
+    TEXT(flash, bundle, "The bundle the image is from."),
+    TEXT(flash, image, "The image."),
+    NUMBER(flash, size, "How many bytes that has."),
+    TEXT(flash, image_name, "The file it came from."),
+    TEXT(flash, apply_time, "When the endpoint is to apply it; missing: by what it offers."),
+    TRUTH(flash, force, "An older version is meant."),
+    TRUTH(flash, one_way, "That there is no way back was acknowledged."),
+    TIME(flash, deadline, "When it is given up."),
+    BY(flash),
+    REASON(flash),
+};
+static const struct lks_record_field flash_saved_fields[] = {
+    NUMBER(flash_saved, id, "Of which update."),
+    TEXT(flash_saved, saved, "What the driver needs to go on after a restart."),
+    TEXT(flash_saved, phase, "How far it is, in words."),
+    NUMBER(flash_saved, percent, "The same in percent."),
+};
+static const struct lks_record_field flash_ended_fields[] = {
+    NUMBER(flash_ended, id, "Of which update."),
+    NODE(flash_ended),
+    WORD(flash_ended, outcome, lks_bmc_outcome_words, "How it ended."),
+    TEXT(flash_ended, found, "The version that was read last."),
+    TEXT(flash_ended, text, "Why it ended so."),
+    NUMBER(flash_ended, uploads, "How often the image was sent."),
+};
+static const struct lks_record_field flash_resolved_fields[] = {
+    NUMBER(flash_resolved, id, "Of which update."),
+    NODE(flash_resolved),
+    BY(flash_resolved),
+    REASON(flash_resolved),
+};
+
+static const struct lks_record_field change_fields[] = {
+    NUMBER(change, id, "Its number."),
+    FIELD(change, kind, "what", WORD, lks_change_kind_words, "What is changed."),
+    TEXT(change, hosts, "The nodes it was asked for."),
+    TEXT(change, stack, "The stack they are to run."),
+    TEXT(change, name, "Its name; or the version of the agent they are to run."),
+    NUMBER(change, failures_max, "Nodes that may fail before it is halted."),
+    TRUTH(change, rolls_back, "It is rolled back as soon as it is halted."),
+    TRUTH(change, one_way, "That some steps have no way back was acknowledged."),
+    TIME(change, not_before, "Nobody begins earlier."),
+    TIME(change, not_after, "Nobody begins later."),
+    TEXT(change, windows, "Hours of the week in which nodes may begin, by the site's clock."),
+    BY(change),
+    REASON(change),
+};
+static const struct lks_record_field plan_step_fields[] = {
+    NUMBER(plan_step, change, "Of which change."),
+    NUMBER(plan_step, recipe, "Of which list of steps."),
+    NUMBER(plan_step, index, "Its place there."),
+    FIELD(plan_step, kind, "does", WORD, lks_step_kind_words, "What is done."),
+    NUMBER(plan_step, rank, "Nodes of a domain do steps of one rank together."),
+    NUMBER(plan_step, layer, "The layer it changes."),
+    TEXT(plan_step, component, "What it changes."),
+    TEXT(plan_step, version, "What that is to run."),
+    TEXT(plan_step, before, "What it ran."),
+    TEXT(plan_step, executor, "The executor of the node that does it."),
+    TEXT(plan_step, order, "What that is to do."),
+    TEXT(plan_step, order_back, "The same, to take it back."),
+    TEXT(plan_step, artifacts, "What that needs from the depot."),
+    TEXT(plan_step, artifacts_back, "The same, to take it back."),
+    TEXT(plan_step, bundle, "The bundle the image is from."),
+    TEXT(plan_step, image, "The image."),
+    TEXT(plan_step, bundle_back, "The bundle of the image before."),
+    TEXT(plan_step, image_back, "The image before."),
+    WORD(plan_step, revert, lks_bmc_act_words, "What takes an update back."),
+    TRUTH(plan_step, one_way, "There is no way back."),
+    NUMBER(plan_step, limit, "How long it may take, in milliseconds."),
+    NUMBER(plan_step, retries, "How often it may be tried again."),
+};
+static const struct lks_record_field plan_wave_fields[] = {
+    NUMBER(plan_wave, change, "Of which change."),
+    NUMBER(plan_wave, index, "Its place."),
+    FIELD(plan_wave, kind, "for", WORD, lks_wave_kind_words, "What it is for."),
+    TEXT(plan_wave, pool, "Whose nodes it has; those of several pools where missing."),
+    NUMBER(plan_wave, width, "Nodes and domains that may be changed and not yet proven."),
+    NUMBER(plan_wave, soak, "How long it is watched, in milliseconds."),
+    NUMBER(plan_wave, failures_max, "Nodes of it that may fail."),
+    TEXT(plan_wave, controls, "Nodes like those that do not change meanwhile."),
+};
+static const struct lks_record_field plan_part_fields[] = {
+    NUMBER(plan_part, change, "Of which change."),
+    NUMBER(plan_part, wave, "In which wave."),
+    NUMBER(plan_part, recipe, "By which list of steps."),
+    TEXT(plan_part, domain, "The domain that changes together."),
+    TEXT(plan_part, from, "The stack they come from."),
+    TRUTH(plan_part, proves, "They go back once in between: the way back is tried."),
+    TEXT(plan_part, hosts, "The nodes or assets."),
+};
+static const struct lks_record_field plan_order_fields[] = {
+    NUMBER(plan_order, change, "Of which change."),
+    TEXT(plan_order, digest, "Its digest."),
+    TEXT(plan_order, text, "What an executor is to do."),
+};
+static const struct lks_record_field plan_note_fields[] = {
+    NUMBER(plan_note, change, "Of which change."),
+    FIELD(plan_note, kind, "about", WORD, lks_plan_note_words, "What it is about."),
+    TEXT(plan_note, text, "What whoever approves has to know."),
+};
+static const struct lks_record_field change_voted_fields[] = {
+    NUMBER(change_voted, change, "Which change."),
+    TRUTH(change_voted, yes, "Whether it was approved."),
+    BY(change_voted),
+    REASON(change_voted),
+};
+static const struct lks_record_field change_moved_fields[] = {
+    NUMBER(change_moved, change, "Which change."),
+    WORD(change_moved, state, lks_change_state_words, "What it is from here on."),
+    BY(change_moved),
+    REASON(change_moved),
+};
+static const struct lks_record_field wave_fields[] = {
+    NUMBER(wave, change, "Of which change."),
+    NUMBER(wave, index, "Which wave."),
+    WORD(wave, state, lks_wave_state_words, "How it stands."),
+    TIME(wave, until, "The gate looks no earlier."),
+    TEXT(wave, text, "Why."),
+};
+static const struct lks_record_field member_fields[] = {
+    NUMBER(member, change, "In which change."),
+    NODE(member),
+    WORD(member, state, lks_member_state_words, "How it stands there."),
+    NUMBER(member, step, "At which step."),
+    TRUTH(member, back, "On its way back."),
+    NUMBER(member, pass, "1: it tries the way back, 2: it goes there again."),
+    NUMBER(member, attempt, "How often the step was tried."),
+    TIME(member, until, "Its deadline, or when it is tried again."),
+    NUMBER(member, work, "The command or update that is under way."),
+    WORD(member, failure, lks_failure_words, "What went wrong last."),
+    TEXT(member, text, "The same in words."),
+};
+static const struct lks_record_field revert_proven_fields[] = {
+    TEXT(revert_proven, class, "The hardware class."),
+    TEXT(revert_proven, from, "The stack it went back to."),
+    TEXT(revert_proven, to, "The stack it went back from."),
+    NUMBER(revert_proven, change, "In which change."),
+    NUMBER(revert_proven, took, "How long the way back took, in milliseconds."),
+    NODE(revert_proven),
+};
+static const struct lks_record_field frozen_fields[] = {
+    TEXT(frozen, pool, "The pool; the whole fleet where missing."),
+    TRUTH(frozen, on, "Nothing begins there; or it may again."),
+    BY(frozen),
+    REASON(frozen),
+};
+
+/* What each kind says, for the reference page. */
+#define ABOUT_begun        "The first record of a journal."
+#define ABOUT_started      "A daemon took the journal up."
+#define ABOUT_limits       "The limits that hold from here on."
+#define ABOUT_clock        "The machine's clock jumped; the journal's never goes back."
+#define ABOUT_repaired     "Damaged rows were set aside."
+#define ABOUT_trimmed      "Old rows were removed; the chain goes on behind the last of them."
+#define ABOUT_fleet        "A fleet manifest was applied; its changes are the records beside."
+#define ABOUT_pool         "A pool is as said here."
+#define ABOUT_pool_removed "A pool is gone."
+#define ABOUT_placed       "Nodes or assets are where said here."
+#define ABOUT_removed      "Nodes or assets are gone."
+#define ABOUT_token        "A token for enrolling one node was made."
+#define ABOUT_enrolled     "A node used its token and has a certificate."
+#define ABOUT_certified    "A node renewed its certificate."
+#define ABOUT_revoked      "The certificates of a node are no longer taken."
+#define ABOUT_liveness     "A node turned live, late or lost."
+#define ABOUT_booted       "A node runs another boot."
+#define ABOUT_tuple_known                                                                          \
+    "Readings that no node had before; later records name them by their digest."
+#define ABOUT_tuple           "What a node runs, and how it was judged."
+#define ABOUT_parts           "The serial numbers of a node's parts, kept as digests."
+#define ABOUT_noted           "A condition of a node began or ended."
+#define ABOUT_intake          "A node entered intake."
+#define ABOUT_accepted        "Nodes were accepted out of intake."
+#define ABOUT_held            "A node is held."
+#define ABOUT_unheld          "A node is no longer held."
+#define ABOUT_replaced        "A node's hardware was replaced on purpose."
+#define ABOUT_alarm           "An alarm was raised."
+#define ABOUT_alarm_released  "An alarm was released."
+#define ABOUT_mass            "So many nodes turned at once that acts wait for a person."
+#define ABOUT_granted         "A role was granted."
+#define ABOUT_ungranted       "A role was taken back."
+#define ABOUT_api_token       "An API token was made."
+#define ABOUT_api_token_gone  "An API token is gone."
+#define ABOUT_command         "A command for an agent was issued."
+#define ABOUT_command_ended   "A command ended."
+#define ABOUT_led             "A controller leads from here on."
+#define ABOUT_basis           "Readings that no node had before; later records name them by digest."
+#define ABOUT_verdict         "How readings compare with a stack, for all nodes that have them."
+#define ABOUT_outband         "What was read of a node or asset out of band, or that it is over."
+#define ABOUT_drift           "A node began to differ from its intent, or came right again."
+#define ABOUT_condition       "What is said of a node that admission asks about."
+#define ABOUT_drained         "A node is to take no new work."
+#define ABOUT_undrained       "Its owner ended a drain."
+#define ABOUT_deviation       "An exception with an owner and an end: a hot-fix, a waiver."
+#define ABOUT_deviation_ended "An exception was closed, or expired."
+#define ABOUT_published       "A stack is in the registry."
+#define ABOUT_stepped         "A stack went a step further in its life."
+#define ABOUT_image           "What an image of jobs holds."
+#define ABOUT_image_gone      "An image is no longer known."
+#define ABOUT_artifact        "An artifact is in the depot."
+#define ABOUT_artifact_gone   "An artifact was collected."
+#define ABOUT_job             "A job was admitted and starts."
+#define ABOUT_override        "A person lets a job start although it would be refused."
+#define ABOUT_observed        "How many jobs were refused, or would have been."
+#define ABOUT_key_pinned      "A key is trusted to sign bundles."
+#define ABOUT_key_gone        "A key is no longer trusted; what it was good for before stays."
+#define ABOUT_bundle          "A bundle was found good: its artifacts may be staged."
+#define ABOUT_bundle_revoked  "A bundle is no longer good."
+#define ABOUT_endpoint        "A certificate by which a management endpoint is known."
+#define ABOUT_flash           "An update by a management endpoint begins."
+#define ABOUT_flash_saved     "How far it is; what comes next was not begun before this was kept."
+#define ABOUT_flash_ended     "It ended."
+#define ABOUT_flash_resolved  "A person looked at one of which nobody could tell how it ended."
+#define ABOUT_change          "A change was proposed; the records beside are its plan."
+#define ABOUT_plan_step       "A step of a plan, for all nodes of one kind."
+#define ABOUT_plan_wave       "A wave of a plan."
+#define ABOUT_plan_part       "Who is in it."
+#define ABOUT_plan_order      "What an executor is to do, word for word."
+#define ABOUT_plan_note       "What whoever approves a plan has to know."
+#define ABOUT_change_voted    "Somebody approved a change, or rejected it."
+#define ABOUT_change_moved    "A change went on, was stopped, or is over."
+#define ABOUT_wave            "A wave began, is watched, passed or was stopped."
+#define ABOUT_member          "How a node stands in a change."
+#define ABOUT_revert_proven   "The way back was gone once, on this hardware."
+#define ABOUT_frozen          "Nothing begins, by anybody's word; or it may again."
+
+enum { /* the place of each kind in the tables */
+#define X(number, NAME, member, word) PLACE_##NAME,
+       LKS_RECORDS(X)
+#undef X
+           PLACE_COUNT
+};
+
+const struct lks_record_info lks_record_infos[] = {
+#define X(number, NAME, member, word)                                                              \
+    {LKS_RECORD_##NAME, word, member##_fields, LKS_COUNT(member##_fields), ABOUT_##member},
+    LKS_RECORDS(X)
+#undef X
+};
+const size_t lks_record_info_count = PLACE_COUNT;
+
+const struct lks_record_info *lks_record_info(unsigned kind)
+{
+    static const unsigned char places[] = {
+#define X(number, NAME, member, word) [number] = PLACE_##NAME + 1,
+        LKS_RECORDS(X)
+#undef X
+    };
+    if (kind >= LKS_COUNT(places) || places[kind] == 0)
+        return NULL;
+    return &lks_record_infos[places[kind] - 1];
+}

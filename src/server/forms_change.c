@@ -1,0 +1,311 @@
+/* Changes: what is asked for, the plan that was made of it, and how far it is. */
+#include "server/forms_words.h"
+
+#define SOAK_MAX_S INT64_C(2592000) /* 30 days */
+
+/* clang-format off */
+/* Query parameters -------------------------------------------------------------------------- */
+
+static const struct lks_field lks_query_changes_fields[] = {
+    PAGE,
+    MAY("open", TRUTH, "only those that are not over, or only those that are"),
+    MAY("state", WORDS(lks_change_state_words), "only those that stand so"),
+};
+const struct lks_form lks_query_changes = {"ChangesQuery", "Which changes",
+    LKS_FIELDS(lks_query_changes_fields)};
+static const struct lks_field lks_query_change_fields[] = {
+    MAY("plan", TRUTH, "false: without recipes, notes and orders, for those who look often"),
+};
+const struct lks_form lks_query_change = {"ChangeQuery", "How much of a change",
+    LKS_FIELDS(lks_query_change_fields)};
+static const struct lks_field lks_query_members_fields[] = {
+    PAGE,
+    MAY("state", WORDS(lks_member_state_words), "only those that stand so"),
+    MAY("wave", COUNT, "only those of this wave, from 0"),
+};
+const struct lks_form lks_query_members = {"MembersQuery", "Which nodes of a change",
+    LKS_FIELDS(lks_query_members_fields)};
+
+/* Requests ---------------------------------------------------------------------------------- */
+
+static const struct lks_field lks_ask_change_fields[] = {
+    MAY("kind", WORDS(lks_change_kind_words), "what is changed (stack)"),
+    MAY("nodes", HOSTS, "host list: who changes; or"),
+    MAY("pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
+    MUST("stack", TEXT, "digest or name of a published stack; of an agent change, the version"),
+    MAY("hook", TEXT, "a program of the site that installs what no bundle has a package for"),
+    MAY("strength", LKS_NUMBERS(1, LKS_PLAN_STRENGTH_MAX),
+        "the canary has every combination of so many attributes (2)"),
+    MAY("failure_share", LKS_NUMBERS(1, LKS_PLAN_MILLION),
+        "a fault that hits so many nodes is to be met by the canary, in millionths"),
+    MAY("confidence_share", LKS_NUMBERS(1, LKS_PLAN_MILLION - 1),
+        "and with this confidence, in millionths"),
+    MAY("canary_max", LKS_NUMBERS(1, LKS_STATE_NODES_MAX),
+        "most nodes of the canary; what is left uncovered is named"),
+    MAY("failures_max", LKS_NUMBERS(0, LKS_STATE_NODES_MAX), "nodes that may fail (none)"),
+    MAY("soak_seconds", LKS_NUMBERS(1, SOAK_MAX_S),
+        "how long the canary is watched; rings a part of it. Absent: by the plan"),
+    MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
+    MAY("one_way", TRUTH, "some steps have no way back, and that is acknowledged"),
+    MAY("not_before", TIME, "nobody begins earlier"),
+    MAY("not_after", TIME, "nobody begins later"),
+    MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
+    MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
+    REASON,
+};
+const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
+    LKS_FIELDS(lks_ask_change_fields)};
+static const struct lks_field lks_ask_start_fields[] = {
+    MUST("nodes", COUNT, "how many nodes it is for: whoever starts it repeats the plan's number"),
+    REASON,
+};
+const struct lks_form lks_ask_start = {"ChangeStart", "That a change may begin",
+    LKS_FIELDS(lks_ask_start_fields)};
+static const char *const act_words[] = {"release", "again", NULL};
+static const struct lks_field lks_ask_members_fields[] = {
+    MUST("nodes", HOSTS, "host list: who"),
+    MUST("act", WORDS(act_words),
+         "release: it goes back into use as it is; again: it is tried once more"),
+    REASON,
+};
+const struct lks_form lks_ask_members = {"MembersWish", "What becomes of nodes that failed",
+    LKS_FIELDS(lks_ask_members_fields)};
+static const struct lks_field lks_ask_freeze_fields[] = {
+    MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
+    REASON,
+};
+const struct lks_form lks_ask_freeze = {"FreezeWish", "What is frozen, or no longer",
+    LKS_FIELDS(lks_ask_freeze_fields)};
+
+/* Answers ----------------------------------------------------------------------------------- */
+
+static const struct lks_field members_fields[] = {
+    MUST("pending", COUNT, "untouched"),
+    MUST("waiting", COUNT, "the next step cannot begin yet"),
+    MUST("asked", COUNT, "a step is under way"),
+    MUST("reading", COUNT, "a step ended, and what it did is read again"),
+    MUST("done", COUNT, "in use, with what they should have"),
+    MUST("reverted", COUNT, "in use, with what they had"),
+    MUST("fenced", COUNT, "out of use, until a person releases them"),
+    MUST("needs_hands", COUNT, "the same, and somebody has to go there"),
+    MUST("unknown", COUNT, "nobody can tell what was done to them"),
+    MUST("skipped", COUNT, "left alone: gone, or they had it already"),
+};
+static const struct lks_form members = {"ChangeCounts", "Nodes and assets by how they stand",
+    LKS_FIELDS(members_fields)};
+static const struct lks_field step_fields[] = {
+    MUST("kind", WORDS(lks_step_kind_words), "what is done"),
+    MUST("rank", COUNT, "nodes of a domain do steps of one rank together"),
+    MAY("layer", COUNT, "of what it changes"),
+    MAY("component", TEXT, "what it changes"),
+    MAY("version", TEXT, "what that is to run"),
+    MAY("before", TEXT, "what it ran"),
+    MAY("executor", TEXT, "of the node, that does it"),
+    MAY("order", DIGEST, "what that is told, at /v1/artifacts/{digest}"),
+    MAY("order_back", DIGEST, "the same, to take it back"),
+    MAY("bundle", DIGEST, "where an image is from"),
+    MAY("image", DIGEST, "the image"),
+    MAY("bundle_back", DIGEST, "where the image before is from"),
+    MAY("image_back", DIGEST, "the image before"),
+    MAY("revert", WORDS(lks_bmc_act_words), "how an update is taken back"),
+    MUST("one_way", TRUTH, "there is no way back"),
+    MUST("limit_ms", COUNT, "how long it may take"),
+    MUST("retries", COUNT, "how often it may be tried again"),
+};
+static const struct lks_form step = {"ChangeStep", "A step of a node",
+    LKS_FIELDS(step_fields)};
+static const struct lks_field recipe_fields[] = {
+    MUST("recipe", COUNT, "its number, from 0"),
+    MUST("members", COUNT, "nodes and assets that go by it"),
+    MUST("steps", LKS_LIST(LKS_FORM(step)), "in their order"),
+};
+static const struct lks_form recipe = {"ChangeRecipe", "The steps of nodes of one kind",
+    LKS_FIELDS(recipe_fields)};
+static const struct lks_field wave_fields[] = {
+    MUST("wave", COUNT, "its number, from 0"),
+    MUST("kind", WORDS(lks_wave_kind_words), "what it is for"),
+    MAY("pool", TEXT, "whose nodes it has; absent: of several pools"),
+    MUST("units", COUNT, "domains and single nodes"),
+    MUST("nodes", COUNT, "nodes in them"),
+    MUST("assets", COUNT, "assets in them"),
+    MUST("width", COUNT, "units that may be changed and not yet proven, at most"),
+    MUST("soak_ms", COUNT, "how long it is watched"),
+    MUST("failures_max", COUNT, "nodes of it that may fail"),
+    MAY("controls", HOSTS, "nodes like those that do not change meanwhile"),
+    MAY("state", WORDS(lks_wave_state_words), "how it stands"),
+    MAY("since", TIME, "since when"),
+    MAY("until", TIME, "when its gate looks, at the earliest"),
+    MAY("text", TEXT, "what its gate said"),
+    MAY("busy", COUNT, "units that are begun and not yet over"),
+    MAY("failed", COUNT, "nodes that ended other than they should"),
+    MAY("members", LKS_FORM(members), "its nodes and assets"),
+};
+static const struct lks_form wave = {"ChangeWave", "Nodes that change one after the other",
+    LKS_FIELDS(wave_fields)};
+static const struct lks_field note_fields[] = {
+    MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
+    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what whoever approves has to know"),
+};
+static const struct lks_form note = {"ChangeNote", "What whoever approves has to know",
+    LKS_FIELDS(note_fields)};
+static const struct lks_field order_fields[] = {
+    MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
+    MUST("size", COUNT, "bytes"),
+};
+static const struct lks_form order = {"ChangeOrder", "What executors of nodes are told",
+    LKS_FIELDS(order_fields)};
+static const struct lks_field vote_fields[] = {
+    MUST("yes", TRUTH, "approved, or rejected"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MAY("at", TIME, "when"),
+};
+static const struct lks_form vote = {"ChangeVote", "What an approver said",
+    LKS_FIELDS(vote_fields)};
+
+#define WISH_FIELDS                                                                                \
+    MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
+    MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
+    MAY("name", TEXT, "its name; of an agent change, the version"),                                \
+    MAY("hosts", LINES(LKS_HOSTLIST_BYTES_MAX), "whom it was asked for"),                          \
+    MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
+    MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
+    MUST("one_way", TRUTH, "that some steps have no way back was acknowledged"),                   \
+    MAY("not_before", TIME, "nobody begins earlier"),                                              \
+    MAY("not_after", TIME, "nobody begins later"),                                                 \
+    MAY("windows", TEXT, "of the week, in site time")
+#define SIZE_FIELDS                                                                                \
+    MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
+    MUST("gpus", LKS_NUMBERS(0, SEQ_MAX), "how many GPUs they have, as read or by their class"),   \
+    MUST("assets", LKS_NUMBERS(0, SEQ_MAX), "switch trays and the like that change too"),          \
+    MUST("units", LKS_NUMBERS(0, SEQ_MAX), "domains and single nodes"),                            \
+    MUST("canaries", LKS_NUMBERS(0, SEQ_MAX), "nodes of the canary")
+#define STANDS_FIELDS                                                                              \
+    MUST("state", WORDS(lks_change_state_words), "how it stands"),                                 \
+    MAY("by", TEXT, "who proposed it"),                                                            \
+    MAY("reason", TEXT, "and why"),                                                                \
+    MUST("proposed", TIME, "when"),                                                                \
+    MAY("started", TIME, "when it began"),                                                         \
+    MAY("moved", TIME, "since when it stands so"),                                                 \
+    MAY("moved_by", TEXT, "by whom; absent: a gate, or it is over"),                               \
+    MAY("moved_reason", TEXT, "and why"),                                                          \
+    MUST("total", LKS_NUMBERS(0, SEQ_MAX), "nodes and assets in it"),                              \
+    MUST("failed", LKS_NUMBERS(0, SEQ_MAX), "of these, those that ended other than they should"),  \
+    MUST("members", LKS_FORM(members), "all of its nodes and assets")
+
+static const struct lks_field change_row_fields[] = {
+    MUST("id", COUNT, "its number"),
+    WISH_FIELDS,
+    STANDS_FIELDS,
+    MUST("waves", COUNT, "how many there are"),
+    MUST("passed", COUNT, "how many of them the gate let pass"),
+};
+static const struct lks_form change_row = {"ChangeRow", "A change in a list",
+    LKS_FIELDS(change_row_fields)};
+static const struct lks_field lks_form_changes_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(change_row)), "changes"),
+    NEXT,
+};
+const struct lks_form lks_form_changes = {"Changes", "A list of changes",
+    LKS_FIELDS(lks_form_changes_fields)};
+static const struct lks_field lks_form_change_fields[] = {
+    MUST("id", COUNT, "its number"),
+    WISH_FIELDS,
+    STANDS_FIELDS,
+    SIZE_FIELDS,
+    MAY("frozen", TRUTH, "nodes of it may not begin: their pool or the fleet is frozen"),
+    MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
+    MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
+    MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
+    MAY("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
+};
+const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
+    LKS_FIELDS(lks_form_change_fields)};
+static const struct lks_field lks_form_proposed_fields[] = {
+    MAY("id", COUNT, "its number; absent: nothing was recorded"),
+    MAY("seq", COUNT, "the row up to which the journal is durable"),
+    MUST("dry_run", TRUTH, "nothing was recorded"),
+    WISH_FIELDS,
+    SIZE_FIELDS,
+    MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
+    MUST("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
+    MUST("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
+};
+const struct lks_form lks_form_proposed = {"Proposed", "The plan of a change",
+    LKS_FIELDS(lks_form_proposed_fields)};
+static const struct lks_field lks_form_moved_fields[] = {
+    MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MUST("id", COUNT, "the change"),
+    MUST("state", WORDS(lks_change_state_words), "how it stands now"),
+    MUST("nodes", COUNT, "how many nodes it is for"),
+    MUST("gpus", COUNT, "how many GPUs they have"),
+};
+const struct lks_form lks_form_moved = {"ChangeMoved", "How a change stands now",
+    LKS_FIELDS(lks_form_moved_fields)};
+static const struct lks_field member_fields[] = {
+    MUST("node", TEXT, "the node or asset"),
+    MAY("asset", TEXT, "class of an asset; absent for a node"),
+    MAY("pool", TEXT, "its pool"),
+    MAY("domain", TEXT, "what changes together with it"),
+    MUST("wave", COUNT, "its wave, from 0"),
+    MUST("recipe", COUNT, "by which it goes"),
+    MAY("from", DIGEST, "the stack it comes from"),
+    MUST("proves", TRUTH, "it goes there, back and there again: the way back is tried"),
+    MUST("state", WORDS(lks_member_state_words), "how it stands"),
+    MUST("step", COUNT, "at which step, from 0"),
+    MUST("steps", COUNT, "of how many"),
+    MAY("doing", WORDS(lks_step_kind_words), "what that step is"),
+    MAY("component", TEXT, "and what it changes"),
+    MUST("back", TRUTH, "on its way back"),
+    MUST("pass", COUNT, "of who tries the way back: 1 on the way back, 2 there again"),
+    MUST("attempt", COUNT, "of this step"),
+    MAY("begun", TIME, "when it began"),
+    MAY("since", TIME, "since when it stands so"),
+    MAY("until", TIME, "its deadline, or when it is tried again"),
+    MAY("work", COUNT, "the command or update that is under way"),
+    MAY("failure", WORDS(lks_failure_words), "what went wrong last"),
+    MAY("text", TEXT, "the same in words, or what is waited for"),
+};
+static const struct lks_form member = {"ChangeMember", "A node in a change",
+    LKS_FIELDS(member_fields)};
+static const struct lks_field lks_form_members_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(member)), "nodes and assets, by wave"),
+    NEXT,
+};
+const struct lks_form lks_form_members = {"ChangeMembers", "Nodes of a change",
+    LKS_FIELDS(lks_form_members_fields)};
+static const struct lks_field frozen_pool_fields[] = {
+    MUST("pool", TEXT, "which"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+};
+static const struct lks_form frozen_pool = {"FrozenPool", "A pool in which nothing begins",
+    LKS_FIELDS(frozen_pool_fields)};
+static const struct lks_field lks_form_frozen_fields[] = {
+    MUST("frozen", TRUTH, "nothing begins in the whole fleet"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which nothing begins"),
+};
+const struct lks_form lks_form_frozen = {"Frozen", "Where nothing begins",
+    LKS_FIELDS(lks_form_frozen_fields)};
+static const struct lks_field proven_fields[] = {
+    MUST("class", TEXT, "the hardware class"),
+    MUST("from", TEXT, "the stack it went back to"),
+    MUST("to", TEXT, "the stack it went back from"),
+    MUST("node", TEXT, "by which node"),
+    MUST("change", COUNT, "in which change"),
+    MUST("took_ms", COUNT, "how long the way back took"),
+    MUST("at", TIME, "when"),
+};
+static const struct lks_form proven = {"ProvenRevert", "A way back that was gone",
+    LKS_FIELDS(proven_fields)};
+static const struct lks_field lks_form_proven_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(proven)), "ways back"),
+    NEXT,
+};
+const struct lks_form lks_form_proven = {"ProvenReverts", "Ways back that were gone",
+    LKS_FIELDS(lks_form_proven_fields)};
+/* clang-format on */

@@ -1,0 +1,9 @@
+/* Changes of a state, counted anew: whether all that apply keeps along is so. */
+#ifndef LKS_TESTS_COUNTED_H
+#define LKS_TESTS_COUNTED_H
+
+#include "core/state.h"
+
+bool lks_counted_changes(const struct lks_state *s);
+
+#endif

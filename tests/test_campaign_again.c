@@ -1,0 +1,182 @@
+/* Who was kept out of use and is tried again: from where it leaves use, with all that was done to
+ * it before. */
+#include "core/campaign.h"
+#include "tests/campaigns.h"
+#include "tests/test.h"
+
+#define MINUTE CAMPAIGN_MINUTE
+#define HOUR   CAMPAIGN_HOUR
+
+static void check_change(const struct campaign *w, enum lks_change_state want)
+{
+    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
+              lks_change_state_words[want]);
+}
+
+static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
+{
+    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
+              lks_member_state_words[want]);
+}
+
+static struct lks_str try_again(struct campaign *w, const char *nodes)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_MEMBER_MOVE,
+                                    .by = LKS_STR("lee"),
+                                    .reason = LKS_STR("it is repaired"),
+                                    .name = lks_str_from(nodes),
+                                    .member = {.change = 1, .again = true}};
+    campaign_event(w, &event);
+    return lks_str_from(w->a.decision.refused.msg);
+}
+
+/* It is lost while an order is carried out: nobody knows what is left of that. */
+static void lose(struct campaign *w, const char *node)
+{
+    CHECK(campaign_run_until(w, node, CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    campaign_node(w, node)->up = false;
+    for (int i = 0; i < 600 && !lks_member_over(campaign_member(w, node)); i++) {
+        campaign_pass(w, MINUTE);
+        campaign_settle(w);
+    }
+    check_member(w, node, LKS_MEMBER_FENCED);
+    campaign_node(w, node)->up = true;
+    campaign_pass(w, MINUTE);
+    campaign_settle(w);
+}
+
+/* What was begun on it may be half done: it does not return as it is, whatever is said meanwhile.
+ */
+static void not_out_of_use(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_change_state then;
+    } rows[] = {
+        {"something runs on it until its time is over", LKS_CHANGE_RUNNING},
+        {"the change is aborted", LKS_CHANGE_ABORTING},
+        {"the change is rolled back", LKS_CHANGE_ROLLING_BACK},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w,
+                       &(struct campaign_plan){
+                           .nodes = 1, .failures_max = 9, .soak = 10 * HOUR, .posture = "batch"});
+        lose(&w, "n1");
+        campaign_node(&w, "n1")->busy = true;
+        CHECK_STR(try_again(&w, "n1"), "");
+        check_member(&w, "n1", LKS_MEMBER_WAITING);
+        if (rows[i].then != LKS_CHANGE_RUNNING)
+            campaign_move(&w, rows[i].then);
+        CHECK(campaign_run(&w, 100 * HOUR));
+        check_member(&w, "n1", LKS_MEMBER_FENCED);
+        const struct lks_node *n = &w.a.state.nodes[campaign_member(&w, "n1")->node];
+        CHECK(n->changing != 0 && n->drained_by != 0);
+        campaign_end(&w);
+    }
+}
+
+/* And goes there once nothing runs on it. */
+static void goes_there(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .failures_max = 9, .soak = 10 * HOUR});
+    lose(&w, "n1");
+    CHECK_STR(try_again(&w, "n1"), "");
+    CHECK(campaign_run(&w, 20 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    check_member(&w, "n1", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* Its wave passed its gate long ago: the change is not over before it is. */
+static void of_an_earlier_wave(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 2, .waves = {1, 1}, .failures_max = 9, .soak = 10 * MINUTE});
+    lose(&w, "n1");
+    CHECK(campaign_run_until(&w, "n2", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
+    campaign_node(&w, "n1")->busy = true;
+    CHECK_STR(try_again(&w, "n1"), "");
+    CHECK(!campaign_run(&w, 40 * MINUTE));
+    check_member(&w, "n2", LKS_MEMBER_DONE);
+    check_change(&w, LKS_CHANGE_RUNNING);
+    campaign_node(&w, "n1")->busy = false;
+    CHECK(campaign_run(&w, 4 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    check_member(&w, "n1", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* A domain that went back as a whole goes there as a whole, or not at all. */
+static void of_a_domain(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 2, .domain = 2, .failures_max = 9, .soak = 10 * HOUR});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    for (int i = 0; i < 600 && campaign_member(&w, "n1")->state != LKS_MEMBER_REVERTED; i++) {
+        campaign_pass(&w, MINUTE);
+        campaign_settle(&w);
+    }
+    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    check_member(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_STR(try_again(&w, "n1"), "n1 is of one domain with n2, which goes back, or went: try all "
+                                   "of it again, or propose another change");
+    CHECK_STR(try_again(&w, "n[1-2],shelf1"), "");
+    CHECK(campaign_run(&w, 20 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    check_member(&w, "n1", LKS_MEMBER_DONE);
+    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* Nothing is done to an asset around nodes that are in use. */
+static void of_an_asset(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 3, .domain = 2, .spares = 1, .width = 1, .failures_max = 9});
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_FAILED, 1);
+    CHECK(campaign_run_until(&w, "n3", CAMPAIGN_LEAVE, LKS_MEMBER_READING, 8 * HOUR));
+    check_member(&w, "shelf1", LKS_MEMBER_FENCED);
+    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_STR(try_again(&w, "shelf1"), "shelf1 is of one domain with n1, which is in use: try all "
+                                       "of it again, or propose another change");
+    campaign_end(&w);
+}
+
+/* Only the change says of its nodes whether they are being changed, and to what. */
+static void not_by_hand(void)
+{
+    struct campaign w;
+    struct lks_event event = {.kind = LKS_EVENT_CONDITION,
+                              .by = LKS_STR("lee"),
+                              .name = LKS_STR("n1"),
+                              .condition = {.condition = LKS_CONDITION_CHANGING}};
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    for (int on = 0; on < 2; on++) {
+        event.condition.on = on != 0;
+        event.condition.text = on != 0 ? LKS_STR("mine") : LKS_STR("");
+        CHECK_STR(lks_asked(&w.a, &event),
+                  "refused: change 1 has n1; pause, abort or release it there");
+    }
+    campaign_end(&w);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"not out of use", not_out_of_use},
+        {"goes there", goes_there},
+        {"of an earlier wave", of_an_earlier_wave},
+        {"of a domain", of_a_domain},
+        {"of an asset", of_an_asset},
+        {"not by hand", not_by_hand},
+        {0},
+    };
+    return lks_test_main(tests);
+}

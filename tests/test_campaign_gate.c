@@ -1,0 +1,350 @@
+/* The gates behind a wave: what each says, that the strictest counts, and what follows. */
+#include "core/campaign.h"
+#include "tests/campaigns.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MINUTE CAMPAIGN_MINUTE
+#define HOUR   CAMPAIGN_HOUR
+
+static const char *const verdicts[] = {"pass", "extend", "hold", "halt"};
+
+static void show(const struct campaign *w)
+{
+    if (getenv("SHOW") != NULL)
+        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
+}
+
+static void check_change(const struct campaign *w, enum lks_change_state want)
+{
+    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
+              lks_change_state_words[want]);
+}
+
+static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
+{
+    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
+              lks_member_state_words[want]);
+}
+
+static void check_wave(const struct campaign *w, uint32_t wave, enum lks_wave_state want)
+{
+    CHECK_STR(lks_str_from(lks_wave_state_words[campaign_change(w)->waves[wave].state]),
+              lks_wave_state_words[want]);
+}
+
+/* What one gate says of the first wave. */
+static void check_gate(const struct campaign *w, const char *name, const char *verdict,
+                       const char *text)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    lks_arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < lks_gate_count; i++) {
+        if (strcmp(lks_gates[i].name, name) != 0)
+            continue;
+        struct lks_gate_said said =
+            lks_gates[i].look(&w->a.state, campaign_change(w), 0, w->a.now.wall, &arena);
+        CHECK_STR(lks_str_from(verdicts[said.verdict]), verdict);
+        CHECK_HAS(said.text, text);
+        return;
+    }
+    CHECK(false);
+}
+
+/* A canary of two, of which both are done, that soaks for an hour. */
+static void soaking(struct campaign *w, struct campaign_plan plan)
+{
+    plan.nodes = 3;
+    plan.waves[0] = 2;
+    plan.waves[1] = 1;
+    plan.soak = HOUR;
+    campaign_begin(w, &plan);
+    CHECK(!campaign_run(w, 10 * MINUTE));
+    check_wave(w, 0, LKS_WAVE_SOAKS);
+}
+
+static void all_is_well(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    check_gate(&w, "hard failures", "pass", "");
+    check_gate(&w, "failure count", "pass", "");
+    check_gate(&w, "soak", "extend", "it soaks for another");
+    check_gate(&w, "acceptance", "pass", "");
+    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    campaign_pass(&w, HOUR);
+    check_gate(&w, "soak", "pass", "");
+    CHECK(campaign_run(&w, 3 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
+/* Nobody of the next wave begins before the soak is over, to the second. */
+static void the_soak_is_kept(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    lks_ms until = campaign_change(&w)->waves[0].until;
+    while (w.a.now.wall + 1000 < until) {
+        campaign_pass(&w, 1000);
+        (void)campaign_tick(&w);
+        check_wave(&w, 0, LKS_WAVE_SOAKS);
+    }
+    campaign_end(&w);
+}
+
+static void not_healthy(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
+                                             .condition = {.node = LKS_STR("n2"),
+                                                           .condition = LKS_CONDITION_UNHEALTHY,
+                                                           .on = true,
+                                                           .text = LKS_STR("Xid 79")}});
+    check_gate(&w, "acceptance", "halt", "n2: it is not healthy since it was accepted");
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_wave(&w, 0, LKS_WAVE_HALTED);
+    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_INT(campaign_count(&w, "alarm ", "n2: it is not healthy"), 1);
+    campaign_end(&w);
+}
+
+static void drifted_since(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){.rolls_back = true});
+    campaign_put(&w, "n1", false);
+    campaign_node(&w, "n1")->installed = true;
+    check_gate(&w, "acceptance", "halt", "n1: it does not conform any more");
+    CHECK(campaign_run(&w, 3 * HOUR));
+    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    check_member(&w, "n2", LKS_MEMBER_REVERTED);
+    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    show(&w);
+    campaign_end(&w);
+}
+
+/* A node that is not heard of extends the soak, for a while; then a person decides. */
+static void not_heard_of(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    campaign_node(&w, "n2")->up = false;
+    CHECK(!campaign_run(&w, 90 * MINUTE));
+    check_gate(&w, "acceptance", "extend", "n2: it is not heard of");
+    check_wave(&w, 0, LKS_WAVE_SOAKS);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_wave(&w, 0, LKS_WAVE_HELD);
+    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_INT(campaign_count(&w, "alarm ", "subject=change:1"), 1);
+    const struct lks_event resume = {.kind = LKS_EVENT_CHANGE_MOVE,
+                                     .by = LKS_STR("lee"),
+                                     .reason = LKS_STR("it is a known bad node"),
+                                     .move = {.change = 1, .order = LKS_ORDERED_RESUME}};
+    campaign_event(&w, &resume);
+    CHECK(campaign_run(&w, 3 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    show(&w);
+    campaign_end(&w);
+}
+
+/* It is back in time. */
+static void heard_of_again(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    campaign_node(&w, "n2")->up = false;
+    CHECK(!campaign_run(&w, 90 * MINUTE));
+    campaign_node(&w, "n2")->up = true;
+    CHECK(campaign_run(&w, 3 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
+/* Failures ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned max, fail; /* n1 ... fail */
+    bool hard;
+    enum lks_change_state ends;
+} counts[] = {
+    {"none may fail, none does", 0, 0, false, LKS_CHANGE_DONE},
+    {"none may fail, one does", 0, 1, false, LKS_CHANGE_HALTED},
+    {"one may fail, one does", 1, 1, false, LKS_CHANGE_DONE},
+    {"one may fail, two do", 1, 2, false, LKS_CHANGE_HALTED},
+    {"two may fail, one does so that a person has to go there", 2, 1, true, LKS_CHANGE_HALTED},
+};
+
+static void count_of_failures(void)
+{
+    static const char *const names[] = {"n1", "n2"};
+    for (size_t i = 0; i < LKS_COUNT(counts); i++) {
+        struct campaign w;
+        lks_test_case("%s", counts[i].name);
+        campaign_begin(
+            &w, &(struct campaign_plan){.nodes = 4, .width = 1, .failures_max = counts[i].max});
+        for (unsigned f = 0; f < counts[i].fail && f < LKS_COUNT(names); f++)
+            campaign_fail(&w, names[f], counts[i].hard ? "silence" : "apt",
+                          counts[i].hard ? LKS_BMC_UNKNOWN : LKS_OUTCOME_FAILED, 1);
+        CHECK(campaign_run(&w, 4 * HOUR));
+        check_change(&w, counts[i].ends);
+        bool halted = counts[i].ends == LKS_CHANGE_HALTED;
+        check_wave(&w, 0, halted ? LKS_WAVE_HALTED : LKS_WAVE_PASSED);
+        /* After a halt nobody else began. */
+        check_member(&w, "n4", halted ? LKS_MEMBER_PENDING : LKS_MEMBER_DONE);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* What a person has seen counts no more once they let it go on; what fails after that does. */
+static void resumed(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 4, .width = 1});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    campaign_fail(&w, "n3", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    campaign_pass(&w, MINUTE);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    campaign_pass(&w, MINUTE);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n2", LKS_MEMBER_DONE);
+    check_member(&w, "n3", LKS_MEMBER_REVERTED);
+    check_member(&w, "n4", LKS_MEMBER_PENDING);
+    campaign_pass(&w, MINUTE);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    campaign_pass(&w, MINUTE);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
+/* Promise 5 ---------------------------------------------------------------------------------- */
+
+/* Nobody else of that hardware begins before the way back was shown; its duration is kept. */
+static void shown_first(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .proves = true});
+    for (unsigned i = 0; i < 400 && w.a.state.proven_count == 0; i++) {
+        (void)campaign_tick(&w);
+        if (w.a.state.proven_count == 0) {
+            check_member(&w, "n2", LKS_MEMBER_PENDING);
+            check_member(&w, "n3", LKS_MEMBER_PENDING);
+        }
+        campaign_pass(&w, MINUTE / 2);
+        (void)campaign_answer(&w);
+    }
+    if (CHECK_INT(w.a.state.proven_count, 1)) {
+        const struct lks_proven *p = &w.a.state.proven[0];
+        CHECK_STR(lks_state_text(&w.a.state, p->class), "hgx-h200-8");
+        CHECK_STR(lks_state_text(&w.a.state, p->from), w.stack_a);
+        CHECK_STR(lks_state_text(&w.a.state, p->to), w.stack_b);
+        CHECK_STR(lks_state_text(&w.a.state, p->node), "n1");
+        CHECK(p->took >= MINUTE && p->took < HOUR);
+    }
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_INT(campaign_count(&w, "revert-proven", ""), 1);
+    campaign_end(&w);
+}
+
+/* Who should have shown it failed: nobody follows, and that is told, though one may fail. */
+static void never_shown(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 3, .proves = true, .failures_max = 1, .rolls_back = true});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_INT(campaign_count(&w, "alarm ", "nobody showed the way back on hgx-h200-8"), 1);
+    /* A person lets it try again. */
+    const struct lks_event events[] = {
+        {.kind = LKS_EVENT_CHANGE_MOVE,
+         .by = LKS_STR("lee"),
+         .reason = LKS_STR("the mirror was away"),
+         .move = {.change = 1, .order = LKS_ORDERED_RESUME}},
+        {.kind = LKS_EVENT_MEMBER_MOVE,
+         .by = LKS_STR("lee"),
+         .reason = LKS_STR("the mirror is back"),
+         .name = LKS_STR("n1"),
+         .member = {.change = 1, .again = true}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(events); i++) {
+        campaign_pass(&w, 5 * MINUTE); /* that long a person may take */
+        campaign_event(&w, &events[i]);
+        (void)campaign_tick(&w);
+    }
+    CHECK_INT(w.a.state.alarms_open, 0);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_INT(w.a.state.proven_count, 1);
+    show(&w);
+    campaign_end(&w);
+}
+
+/* Whoever resumes it and then does nothing finds it halted again, and nobody went back for it. */
+static void still_not_shown(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .proves = true, .failures_max = 1});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, HOUR));
+    campaign_pass(&w, MINUTE);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(!campaign_run(&w, 9 * MINUTE));
+    check_change(&w, LKS_CHANGE_RUNNING);
+    CHECK(campaign_run(&w, 5 * MINUTE));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    campaign_end(&w);
+}
+
+/* Where the way back does not work, that is found on the first, and it stays there. */
+static void no_way_back(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .proves = true});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_CHECK_BMC, LKS_MEMBER_READING, HOUR));
+    campaign_fail(&w, "n1", "flash", LKS_BMC_FAILED, 9);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_REVERT);
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_INT(w.a.state.proven_count, 0);
+    campaign_end(&w);
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"all is well", all_is_well},
+        {"the soak is kept", the_soak_is_kept},
+        {"not healthy", not_healthy},
+        {"drifted since", drifted_since},
+        {"not heard of", not_heard_of},
+        {"heard of again", heard_of_again},
+        {"the count of failures", count_of_failures},
+        {"what a person has seen", resumed},
+        {"the way back is shown first", shown_first},
+        {"the way back is never shown", never_shown},
+        {"the way back is still not shown", still_not_shown},
+        {"there is no way back", no_way_back},
+        {0},
+    };
+    return lks_test_main(tests);
+}

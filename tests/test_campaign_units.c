@@ -1,0 +1,438 @@
+/* Domains, ranks, sides and spares: who changes together, and who may serve beside whom; and what
+ * holds whatever goes wrong. */
+#include "base/rng.h"
+#include "core/campaign.h"
+#include "tests/campaigns.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MINUTE CAMPAIGN_MINUTE
+#define HOUR   CAMPAIGN_HOUR
+
+static void show(const struct campaign *w)
+{
+    if (getenv("SHOW") != NULL)
+        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
+}
+
+static void check_change(const struct campaign *w, enum lks_change_state want)
+{
+    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
+              lks_change_state_words[want]);
+}
+
+static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
+{
+    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
+              lks_member_state_words[want]);
+}
+
+/* What holds after every decision ------------------------------------------------------------ */
+
+static const struct lks_node *state_of(const struct campaign *w, const struct campaign_node *n)
+{
+    uint32_t at = 0;
+    LKS_ASSERT(lks_intern_find(&w->a.state.names, lks_str_from(n->name), &at));
+    return &w->a.state.nodes[at];
+}
+
+static bool is_out(const struct lks_node *n)
+{
+    return n->changing != 0 && (n->asset != 0 || n->drained_by != 0);
+}
+
+static bool is_of_domain(const struct campaign *w, struct lks_str name)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        if (lks_str_is(name, w->nodes[i].name))
+            return w->nodes[i].asset || i < w->plan.domain;
+    }
+    return false;
+}
+
+/* Promise 1: nothing is done to a node, or to an asset of its domain, before it is out of use. */
+static void check_out(struct campaign *w, struct lks_str name)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        const struct campaign_node *n = &w->nodes[i];
+        bool same = lks_str_is(name, n->name);
+        bool beside =
+            w->plan.domain > 0 && (n->asset || i < w->plan.domain) && is_of_domain(w, name);
+        const struct lks_member *m = n->gone ? NULL : campaign_member(w, n->name);
+        if (m == NULL || (!same && !beside) || m->state == LKS_MEMBER_SKIPPED)
+            continue;
+        if (!CHECK(is_out(state_of(w, n))) || !CHECK(n->asset || !n->busy))
+            printf("   %s while %.*s is touched\n", n->name, LKS_STR_ARG(name));
+    }
+}
+
+static bool disrupts(const struct lks_record *r)
+{
+    if (r->kind == LKS_RECORD_FLASH)
+        return r->flash.act != LKS_BMC_STAGE && r->flash.act != LKS_BMC_ABORT;
+    return r->kind == LKS_RECORD_COMMAND &&
+           (lks_str_is(r->command.executor, "apt") || lks_str_is(r->command.executor, "reboot"));
+}
+
+/* Promise 6: those of a domain that serve have all of them the same. */
+static void check_mixed(struct campaign *w)
+{
+    int serves = -1;
+    for (unsigned i = 0; i < w->count && w->plan.domain > 0; i++) {
+        const struct campaign_node *n = &w->nodes[i];
+        const struct lks_node *s = state_of(w, n);
+        if (i >= w->plan.domain || is_out(s) || !s->placed || !n->up)
+            continue;
+        int has = n->loaded * 2 + n->flashed;
+        CHECK(serves < 0 || serves == has);
+        serves = has;
+    }
+}
+
+/* Promise 4: who returns by a change is all of A or all of B. */
+static void check_return(struct campaign *w, struct lks_str name)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        const struct campaign_node *n = &w->nodes[i];
+        if (lks_str_is(name, n->name) && !n->asset)
+            CHECK(n->loaded == n->flashed);
+    }
+}
+
+/* Of two that are units of their own only one is taken out of use at a time. */
+static void check_sides(const struct campaign *w)
+{
+    unsigned open = 0, out = 0;
+    for (uint32_t i = 0; i < w->a.state.node_count; i++)
+        out += w->a.state.nodes[i].side != 0 && w->a.state.nodes[i].changing != 0;
+    CHECK(out <= 1 || w->plan.domain > 0);
+    for (uint32_t i = 0; i < w->a.state.flash_count; i++) {
+        const struct lks_state_flash *f = &w->a.state.flashes[i];
+        open += !lks_flash_over(f) && w->a.state.nodes[f->node].side != 0;
+    }
+    CHECK(open <= 1 || w->plan.shelves < 2);
+}
+
+static void check_promises(struct campaign *w, const struct lks_decision *d)
+{
+    const struct lks_state_change *c = campaign_change(w);
+    for (size_t i = 0; i < d->count; i++) {
+        const struct lks_record *r = &d->records[i];
+        if (disrupts(r))
+            check_out(w, r->kind == LKS_RECORD_FLASH ? r->flash.node : r->command.node);
+        if (r->kind == LKS_RECORD_UNDRAINED)
+            check_return(w, r->undrained.node);
+    }
+    for (uint32_t i = 0; i < c->wave_count; i++)
+        CHECK(c->waves[i].busy <= c->waves[i].width);
+    check_mixed(w);
+    check_sides(w);
+}
+
+/* Domains ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    unsigned spares;
+    struct campaign_fault faults[2];
+    enum lks_change_state change;
+    enum lks_member_state n1, n2, shelf1;
+} domains[] = {
+    {"all goes well", 0, {{0}}, LKS_CHANGE_DONE, LKS_MEMBER_DONE, LKS_MEMBER_DONE, LKS_MEMBER_DONE},
+    {"one fails, and it goes back whole",
+     0,
+     {{"n1", "apt", LKS_OUTCOME_FAILED, 1}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED},
+    {"one fails late, and it goes back whole",
+     0,
+     {{"n1", "accept", LKS_OUTCOME_FAILED, 1}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED},
+    {"one fails, and there is a spare",
+     1,
+     {{"n1", "apt", LKS_OUTCOME_FAILED, 1}},
+     LKS_CHANGE_DONE,
+     LKS_MEMBER_FENCED,
+     LKS_MEMBER_DONE,
+     LKS_MEMBER_DONE},
+    {"two fail, and there is one spare",
+     1,
+     {{"n1", "apt", LKS_OUTCOME_FAILED, 1}, {"n2", "accept", LKS_OUTCOME_FAILED, 1}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_FENCED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED},
+    {"one cannot go back: it stays out as a whole",
+     0,
+     {{"n1", "apt", LKS_OUTCOME_FAILED, 9}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_FENCED,
+     LKS_MEMBER_FENCED,
+     LKS_MEMBER_FENCED},
+    {"of one nobody can tell: the others go back and stay out",
+     0,
+     {{"n1", "flash", LKS_BMC_UNKNOWN, 1}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_UNKNOWN,
+     LKS_MEMBER_FENCED,
+     LKS_MEMBER_FENCED},
+    {"an asset fails, and it goes back whole",
+     0,
+     {{"shelf1", "flash", LKS_BMC_FAILED, 1}},
+     LKS_CHANGE_HALTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED,
+     LKS_MEMBER_REVERTED},
+};
+
+static void each_domain(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(domains); i++) {
+        struct campaign w;
+        lks_test_case("%s", domains[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 3,
+                                                   .domain = 3,
+                                                   .spares = domains[i].spares,
+                                                   .failures_max = domains[i].spares});
+        w.after = check_promises;
+        for (size_t f = 0; f < 2; f++) {
+            const struct campaign_fault *fault = &domains[i].faults[f];
+            if (fault->node != NULL)
+                campaign_fail(&w, fault->node, fault->what, fault->outcome, fault->times);
+        }
+        CHECK(campaign_run(&w, 4 * HOUR));
+        check_change(&w, domains[i].change);
+        check_member(&w, "n1", domains[i].n1);
+        check_member(&w, "n2", domains[i].n2);
+        check_member(&w, "shelf1", domains[i].shelf1);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* A member that is away when it is the domain's turn. */
+static void away(void)
+{
+    for (unsigned spares = 0; spares < 2; spares++) {
+        struct campaign w;
+        lks_test_case("%u spares", spares);
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = 3, .domain = 3, .spares = spares, .unapproved = true});
+        w.after = check_promises;
+        campaign_node(&w, "n2")->up = false;
+        (void)campaign_run(&w, 10 * MINUTE);
+        campaign_move(&w, LKS_CHANGE_APPROVED);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        CHECK(campaign_run(&w, 4 * HOUR));
+        check_change(&w, LKS_CHANGE_DONE);
+        check_member(&w, "n1", spares > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
+        check_member(&w, "n2", spares > 0 ? LKS_MEMBER_FENCED : LKS_MEMBER_SKIPPED);
+        /* When it comes back as it was, it is kept from serving beside the others. */
+        campaign_node(&w, "n2")->up = true;
+        (void)campaign_run(&w, 10 * MINUTE);
+        const struct lks_node *n2 = &w.a.state.nodes[campaign_member(&w, "n2")->node];
+        CHECK_INT(n2->changing != 0, spares > 0);
+        CHECK_INT(n2->drained_by != 0, spares > 0);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* Nothing is done to the shelf while one of the nodes is still busy; and what is not begun in time
+ * goes back into use as it was. */
+static void busy_member(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .domain = 3, .posture = "batch"});
+    w.after = check_promises;
+    campaign_node(&w, "n2")->busy = true;
+    CHECK(!campaign_run(&w, 50 * MINUTE));
+    check_member(&w, "n2", LKS_MEMBER_READING);
+    CHECK_INT(w.flash_count, 0);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    check_member(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_INT(campaign_member(&w, "n2")->failure, LKS_FAILURE_BUSY);
+    CHECK_INT(w.flash_count, 0);
+    CHECK_INT(campaign_count(&w, "executor=apt", ""), 0);
+    CHECK_INT(campaign_count(&w, "undrained", "node=n2"), 1);
+    show(&w);
+    campaign_end(&w);
+}
+
+/* Two sides ---------------------------------------------------------------------------------- */
+
+static void two_sides(void)
+{
+    static const struct campaign_plan plans[] = {
+        {.nodes = 1, .shelves = 2},
+        {.nodes = 2, .domain = 2, .shelves = 2},
+        {.nodes = 2, .domain = 2, .shelves = 2, .proves = true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(plans); i++) {
+        struct campaign w;
+        lks_test_case("plan %zu", i);
+        campaign_begin(&w, &plans[i]);
+        w.after = check_promises;
+        CHECK(campaign_run(&w, 4 * HOUR));
+        check_change(&w, LKS_CHANGE_DONE);
+        check_member(&w, "shelf1", LKS_MEMBER_DONE);
+        check_member(&w, "shelf2", LKS_MEMBER_DONE);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* Whatever goes wrong ------------------------------------------------------------------------ */
+
+static const char *const whats[] = {"apt",   "reboot", "accept",  "inventory", "idle",
+                                    "flash", "stage",  "silence", "switch",    "abort"};
+
+static void random_faults(struct campaign *w, struct lks_rng *rng)
+{
+    for (uint64_t i = lks_rng_below(rng, 6); i > 0; i--) {
+        const char *what = whats[lks_rng_below(rng, LKS_COUNT(whats))];
+        const char *node = w->nodes[lks_rng_below(rng, w->count)].name;
+        bool bmc = strcmp(what, "flash") == 0 || strcmp(what, "stage") == 0 ||
+                   strcmp(what, "silence") == 0 || strcmp(what, "switch") == 0 ||
+                   strcmp(what, "abort") == 0;
+        unsigned outcome = bmc ? LKS_BMC_REFUSED + (unsigned)lks_rng_below(rng, 3)
+                               : LKS_OUTCOME_FAILED + (unsigned)lks_rng_below(rng, 2);
+        campaign_fail(w, node, what, outcome, 1 + (unsigned)lks_rng_below(rng, 3));
+    }
+}
+
+static void random_word(struct campaign *w, struct lks_rng *rng)
+{
+    static const enum lks_change_state words[] = {LKS_CHANGE_PAUSED, LKS_CHANGE_RUNNING,
+                                                  LKS_CHANGE_ABORTING, LKS_CHANGE_ROLLING_BACK};
+    const struct lks_state_change *c = campaign_change(w);
+    struct campaign_node *n = &w->nodes[lks_rng_below(rng, w->count)];
+    bool open = c->state >= LKS_CHANGE_RUNNING && c->state <= LKS_CHANGE_HALTED;
+    switch (lks_rng_below(rng, 12)) {
+    case 0:
+        if (open)
+            campaign_move(w, words[lks_rng_below(rng, LKS_COUNT(words))]);
+        break;
+    case 1:
+        campaign_freeze(w, !w->a.state.frozen);
+        break;
+    case 2:
+        n->up = !n->up || n->asset;
+        break;
+    case 3:
+        if (!is_out(state_of(w, n)))
+            n->busy = !n->busy && !n->asset;
+        break;
+    case 4:
+        n->mute_bmc = !n->mute_bmc;
+        break;
+    default:
+        break;
+    }
+}
+
+/* In the end everything is well, nobody says anything any more, and it settles. */
+static void be_well(struct campaign *w)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        w->nodes[i].up = true;
+        w->nodes[i].busy = w->nodes[i].mute_bmc = false;
+    }
+    w->fault_count = 0;
+    if (w->a.state.frozen)
+        campaign_freeze(w, false);
+    if (campaign_change(w)->state == LKS_CHANGE_PAUSED)
+        campaign_move(w, LKS_CHANGE_RUNNING);
+}
+
+static void check_settled(struct campaign *w)
+{
+    const struct lks_state_change *c = campaign_change(w);
+    CHECK(lks_change_over(c) || c->state == LKS_CHANGE_HALTED);
+    for (unsigned i = 0; i < w->count; i++) {
+        const struct lks_member *m = campaign_member(w, w->nodes[i].name);
+        const struct lks_node *n = &w->a.state.nodes[m->node];
+        CHECK(lks_member_over(m) || m->state == LKS_MEMBER_PENDING);
+        bool kept = m->state == LKS_MEMBER_FENCED || m->state == LKS_MEMBER_HANDS ||
+                    m->state == LKS_MEMBER_UNKNOWN;
+        CHECK_INT(n->change != 0, kept);
+        CHECK_INT(is_out(n), kept);
+        CHECK(kept || m->state != LKS_MEMBER_REVERTED || !w->nodes[i].loaded);
+    }
+}
+
+static void random_plan(struct lks_rng *rng, struct campaign_plan *p)
+{
+    *p = (struct campaign_plan){
+        .nodes = 2 + (unsigned)lks_rng_below(rng, 4),
+        .width = 1 + (unsigned)lks_rng_below(rng, 3),
+        .retries = (unsigned)lks_rng_below(rng, 3),
+        .failures_max = (unsigned)lks_rng_below(rng, 3),
+        .proves = lks_rng_percent(rng, 40),
+        .one_way = lks_rng_percent(rng, 20),
+        .stages = lks_rng_percent(rng, 30),
+        .rolls_back = lks_rng_percent(rng, 40),
+        .enforce = lks_rng_percent(rng, 30) ? "on" : NULL,
+        .sched = lks_rng_percent(rng, 30) ? "simulated" : NULL,
+        .posture = lks_rng_percent(rng, 50) ? "batch" : NULL,
+        .waves = {1, 2, 9},
+    };
+    if (lks_rng_percent(rng, 50)) {
+        p->domain = 2;
+        p->spares = (unsigned)lks_rng_below(rng, 2);
+    }
+}
+
+static void whatever_goes_wrong(void)
+{
+    enum { SEEDS = 100, TURNS = 60 };
+    const char *only = getenv("SEED");
+    const char *more = getenv("SEEDS");
+    uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 0;
+    uint64_t count = more != NULL ? strtoull(more, NULL, 10) : only != NULL ? 1 : SEEDS;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct campaign w;
+        struct campaign_plan plan;
+        struct lks_rng rng = {seed + 1};
+        lks_test_case("seed %llu", (unsigned long long)seed);
+        random_plan(&rng, &plan);
+        campaign_begin(&w, &plan);
+        w.after = check_promises;
+        random_faults(&w, &rng);
+        for (unsigned i = 0; i < TURNS; i++) {
+            (void)campaign_tick(&w);
+            random_word(&w, &rng);
+            if (lks_rng_percent(&rng, 80))
+                (void)campaign_answer(&w);
+            if (lks_rng_percent(&rng, 50))
+                campaign_pass(&w, (1 + lks_rng_below(&rng, 10)) * MINUTE);
+        }
+        be_well(&w);
+        CHECK(campaign_run(&w, 100 * HOUR));
+        check_settled(&w);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"each domain", each_domain},
+        {"a member that is away", away},
+        {"a member that is busy", busy_member},
+        {"two sides", two_sides},
+        {"whatever goes wrong", whatever_goes_wrong},
+        {0},
+    };
+    return lks_test_main(tests);
+}

@@ -1,0 +1,487 @@
+/* The commands of changes as a user has them. lockstepd's answers are written down here, so that
+ * every state a change can be in is shown, at any width. */
+#include "base/file.h"
+#include "tests/liar.h"
+#include "tests/run_cli.h"
+#include "tests/tree.h"
+
+#include <unistd.h>
+
+enum { WORDS_MAX = 14, FILE_MAX = 1 << 20 };
+
+#define GOLDEN "tests/golden/change/"
+
+static struct lks_tree tree;
+
+/* What lockstepd says, once: a status and a body. */
+static struct lks_str answer(int status, const char *body)
+{
+    static struct lks_buf texts[LKS_LIAR_TURNS];
+    static size_t at;
+    struct lks_buf *text = &texts[at++ % LKS_LIAR_TURNS];
+    lks_buf_fini(text);
+    lks_buf_init(text, FILE_MAX);
+    lks_buf_addf(text,
+                 "HTTP/1.1 %d x\r\nContent-Type: application/%sjson\r\nContent-Length: %zu\r\n"
+                 "Connection: close\r\n\r\n%s",
+                 status, status < 400 ? "" : "problem+", strlen(body), body);
+    return lks_buf_view(text);
+}
+
+/* The program on a terminal, with the answers of `l`, one for each time it asks. */
+struct asked {
+    struct lks_liar liar;
+    struct lks_run run;
+};
+
+static void asked_fini(struct asked *a)
+{
+    lks_run_fini(&a->run);
+    lks_liar_fini(&a->liar);
+}
+
+static struct lks_run run_on(const char *const *words, const struct lks_term *term)
+{
+    char *argv[LKS_RUN_ARGS_MAX + 4] = {(char *)(uintptr_t) "lockstep"};
+    char server[128];
+    char *out = NULL, *err = NULL;
+    size_t out_len = 0, err_len = 0;
+    int argc = 1;
+    snprintf(server, sizeof(server), "unix:%s/sock", tree.path);
+    for (; words[argc - 1] != NULL; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc - 1];
+    struct lks_cli cli = {
+        .out = open_memstream(&out, &out_len),
+        .err = open_memstream(&err, &err_len),
+        .term = *term,
+        .server = server,
+        .now = 1794700800, /* 2026-11-15 */
+    };
+    struct lks_run run = {.exit = lks_cli_run(&cli, argc, argv)};
+    fclose(cli.out);
+    fclose(cli.err);
+    run.out = (struct lks_str){out, out_len};
+    run.err = (struct lks_str){err, err_len};
+    return run;
+}
+
+/* Answers of the rows of a script, up to NULL; "" is a connection that ends without one. */
+static void ask(struct asked *a, const char *const *words, const char *const *script,
+                const struct lks_term *term)
+{
+    char path[128];
+    *a = (struct asked){0};
+    snprintf(path, sizeof(path), "%s/sock", tree.path);
+    (void)unlink(path);
+    a->liar.path = path;
+    for (size_t i = 0; i < LKS_LIAR_TURNS && script[i] != NULL; i++) {
+        bool no = strncmp(script[i], "{\"type\"", 7) == 0;
+        a->liar.turns[a->liar.turn_count++] =
+            script[i][0] == '\0'
+                ? (struct lks_liar_turn){LKS_LIAR_CUT, LKS_STR("")}
+                : (struct lks_liar_turn){LKS_LIAR_CLOSE, answer(no ? 409 : 200, script[i])};
+    }
+    if (a->liar.turn_count > 0)
+        lks_liar_start(&a->liar);
+    a->run = run_on(words, term);
+    if (a->liar.turn_count > 0)
+        lks_liar_join(&a->liar);
+}
+
+static void read_file(const char *name, struct lks_buf *out)
+{
+    struct lks_err err = {0};
+    char path[256];
+    snprintf(path, sizeof(path), GOLDEN "%s", name);
+    lks_buf_init(out, FILE_MAX);
+    CHECK_CODE(lks_file_read(path, out, &err), LKS_OK);
+    lks_buf_addc(out, '\0');
+    out->len--;
+}
+
+/* What is asked ------------------------------------------------------------------------------ */
+
+#define ARGS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+#define MOVED(state) "{\"seq\":9,\"id\":7,\"state\":\"" state "\",\"nodes\":58,\"gpus\":392}"
+#define SIZE                                                                                       \
+    "{\"id\":7,\"state\":\"approved\",\"nodes\":58,\"gpus\":392,\"assets\":9,"                     \
+    "\"waves\":[]}"
+#define PROBLEM(text)                                                                              \
+    "{\"type\":\"urn:lockstep:problem:refused\",\"title\":\"refused\",\"status\":409,"             \
+    "\"detail\":\"" text "\"}"
+
+static const struct {
+    const char *name;
+    const char *words[WORDS_MAX];
+    const char *says;  /* what lockstepd answers; NULL: it is not asked */
+    const char *heard; /* what it was asked */
+    int exit;
+    const char *out, *err;
+} rows[] = {
+    {"no target", ARGS("change", "propose", "--pool", "p"), NULL, "", 2, "", "--to has to say"},
+    {"two targets", ARGS("change", "propose", "--pool", "p", "--to", "a", "--agent", "2"), NULL, "",
+     2, "", "--to has to say"},
+    {"nobody", ARGS("change", "propose", "--to", "a"), NULL, "", 2, "", "--nodes or --pool"},
+    {"nodes and pool", ARGS("change", "propose", "--to=a", "--nodes=n1", "--pool=p"), NULL, "", 2,
+     "", "--nodes or --pool"},
+    {"no reason", ARGS("change", "propose", "--to=a", "--pool=p"), NULL, "", 2, "", "--reason"},
+    {"half a confidence",
+     ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--catch=1%"), NULL, "", 2, "",
+     "go together"},
+    {"a share of nothing",
+     ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--catch=0%", "--confidence=95%"),
+     NULL, "", 2, "", "--catch: '0%' is not a share"},
+    {"more than all",
+     ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--catch=101%",
+          "--confidence=95%"),
+     NULL, "", 2, "", "is not a share"},
+    {"strength", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--strength=4"), NULL,
+     "", 2, "", "--strength"},
+    {"soak", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--soak=long"), NULL, "",
+     2, "", "--soak"},
+    {"a time", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--not-before=noon"),
+     NULL, "", 2, "", "--not-before"},
+    {"all of a wish",
+     ARGS("change", "propose", "--to=a", "--nodes=n[1-2]", "--reason=r", "--soak=2h",
+          "--catch=0.5%", "--confidence=95%", "--failures=2", "--roll-back", "--not-after=1h"),
+     PROBLEM("there is no stack 'a'"),
+     "{\"nodes\":\"n[1-2]\",\"stack\":\"a\",\"rolls_back\":true,\"failures_max\":2,"
+     "\"failure_share\":5000,\"confidence_share\":950000,\"soak_seconds\":7200,"
+     "\"not_after\":\"2026-11-15T01:00:00.000Z\",\"reason\":\"r\"}",
+     1, "", "there is no stack 'a'"},
+    {"an agent",
+     ARGS("change", "propose", "--agent=2.0.1", "--pool=p", "--reason=r", "--hook=h", "--one-way",
+          "--window=Sa 0-6", "--canary-max=4"),
+     PROBLEM("no"),
+     "{\"pool\":\"p\",\"hook\":\"h\",\"windows\":\"Sa 0-6\",\"kind\":\"agent\",\"stack\":\"2.0.1\","
+     "\"one_way\":true,\"canary_max\":4,\"reason\":\"r\"}",
+     1, "", "no"},
+    {"approve", ARGS("change", "approve", "7", "--reason=fine"), MOVED("approved"),
+     "POST /v1/changes/7/approve", 0, "change 7 is approved: 58 nodes, 392 GPUs\n", ""},
+    {"approve without a reason", ARGS("change", "approve", "7"), NULL, "", 2, "", "--reason"},
+    {"reject", ARGS("change", "reject", "7", "--reason=no"), MOVED("rejected"),
+     "POST /v1/changes/7/reject", 0, "change 7 is rejected: ", ""},
+    {"the proposer approves", ARGS("change", "approve", "7", "--reason=fine"),
+     PROBLEM("kim proposed change 7: somebody else has to approve it"), "{\"reason\":\"fine\"}", 1,
+     "", "lockstep: kim proposed change 7: somebody else has to approve it\n"},
+    {"start without the number", ARGS("change", "start", "7", "--reason=go"), SIZE,
+     "GET /v1/changes/7?plan=false", 2, "",
+     "change 7 is for 58 nodes, 392 GPUs, 9 assets; to begin it, say --nodes 58"},
+    {"start with no number", ARGS("change", "start", "7", "--reason=go", "--nodes=x"), NULL, "", 2,
+     "", "--nodes"},
+    {"start", ARGS("change", "start", "7", "--reason=go", "--nodes=58"), MOVED("running"),
+     "{\"reason\":\"go\",\"nodes\":58}", 0, "change 7 is running: 58 nodes, 392 GPUs\n", ""},
+    {"pause", ARGS("change", "pause", "7", "--reason=w"), MOVED("paused"),
+     "POST /v1/changes/7/pause", 0, "paused", ""},
+    {"resume", ARGS("change", "resume", "7", "--reason=w"), MOVED("running"),
+     "POST /v1/changes/7/resume", 0, "running", ""},
+    {"abort", ARGS("change", "abort", "7", "--reason=w"), MOVED("aborting"),
+     "POST /v1/changes/7/abort", 0, "aborting", ""},
+    {"rollback", ARGS("change", "rollback", "7", "--reason=w"), MOVED("rolling back"),
+     "POST /v1/changes/7/rollback", 0, "change 7 is rolling back: ", ""},
+    {"nodes again", ARGS("change", "resume", "7", "--reason=w", "--nodes=n[1-2]"), MOVED("running"),
+     "{\"reason\":\"w\",\"nodes\":\"n[1-2]\",\"act\":\"again\"}", 0, "running", ""},
+    {"nodes as they are", ARGS("change", "resume", "7", "--reason=w", "--nodes=n1", "--as-is"),
+     MOVED("running"), "\"act\":\"release\"}", 0, "running", ""},
+    {"as it is, but what", ARGS("change", "resume", "7", "--reason=w", "--as-is"), NULL, "", 2, "",
+     "--as-is goes with --nodes"},
+    {"freeze", ARGS("freeze", "--reason=w"), "{\"seq\":9}", "POST /v1/freeze", 0,
+     "the fleet is frozen\n", ""},
+    {"freeze a pool", ARGS("freeze", "--pool=p", "--reason=w"), "{\"seq\":9}",
+     "{\"pool\":\"p\",\"reason\":\"w\"}", 0, "pool p is frozen\n", ""},
+    {"freeze without a reason", ARGS("freeze"), NULL, "", 2, "", "--reason"},
+    {"unfreeze", ARGS("unfreeze", "--pool=p", "--reason=w"), "{\"seq\":9}", "POST /v1/unfreeze", 0,
+     "pool p is no longer frozen\n", ""},
+    {"nothing is frozen", ARGS("freeze", "--list"), "{\"frozen\":false,\"pools\":[]}",
+     "GET /v1/freeze", 0, "nothing is frozen\n", ""},
+    {"what is frozen", ARGS("freeze", "--list"),
+     "{\"frozen\":true,\"by\":\"kim\",\"reason\":\"storm\",\"pools\":[{\"pool\":\"p\",\"by\":"
+     "\"lee\","
+     "\"reason\":\"heat\"}]}",
+     "GET /v1/freeze", 0, "the fleet is frozen by kim: storm\n", ""},
+    {"no changes", ARGS("change", "ls"), "{\"items\":[]}", "GET /v1/changes?open=true", 0,
+     "no changes\n", ""},
+    {"nodes by state", ARGS("change", "show", "7", "--nodes", "needs-hands", "--wave", "0"),
+     "{\"items\":[]}", "GET /v1/changes/7/members?state=needs%20hands&wave=0", 0, "no such nodes\n",
+     ""},
+    {"all nodes", ARGS("change", "show", "7", "--nodes", "all"), "{\"items\":[]}",
+     "GET /v1/changes/7/members?limit=", 0, "no such nodes\n", ""},
+    {"nodes by a host list", ARGS("change", "show", "7", "--nodes", "sim[0001-0002],x"), NULL, "",
+     2, "", "--nodes: 'sim[0001-0002],x' is no state of nodes in a change: pending, waiting"},
+    {"a wave of what", ARGS("change", "show", "7", "--wave", "0"), NULL, "", 2, "", "--wave"},
+    {"follow nodes", ARGS("change", "show", "7", "--follow", "--nodes", "all"), NULL, "", 2, "",
+     "--nodes does not go with --follow"},
+    {"nobody is there", ARGS("change", "show", "7"), NULL, "", 4, "", "does lockstepd run there?"},
+    {"nobody is there to follow", ARGS("change", "show", "7", "--follow"), NULL, "", 4, "",
+     "does lockstepd run there?"},
+};
+
+static void test_asked(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        lks_test_case("%s", rows[i].name);
+        ask(&a, rows[i].words, (const char *const[]){rows[i].says, NULL},
+            &(struct lks_term){.width = 100});
+        CHECK_INT(a.run.exit, rows[i].exit);
+        CHECK_HAS(a.run.out, rows[i].out);
+        CHECK_HAS(a.run.err, rows[i].err);
+        if (rows[i].says != NULL)
+            CHECK_HAS(lks_buf_view(&a.liar.heard), rows[i].heard);
+    }
+}
+
+/* What is shown ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    const char *words[WORDS_MAX];
+    const char *says;  /* a file */
+    unsigned width;    /* 0: no terminal */
+    const char *shows; /* a file */
+} views[] = {
+    {"a plan", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run"), "plan.json", 100,
+     "plan-100.txt"},
+    {"a plan on a narrow terminal", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run"),
+     "plan.json", 60, "plan-60.txt"},
+    {"a plan for a program", ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run"),
+     "plan.json", 0, "plan-0.txt"},
+    {"a change", ARGS("change", "show", "7"), "change.json", 100, "change-100.txt"},
+    {"a change on a narrow terminal", ARGS("change", "show", "7"), "change.json", 60,
+     "change-60.txt"},
+    {"changes", ARGS("change", "ls", "--all"), "changes.json", 100, "changes-100.txt"},
+    {"changes on a narrow terminal", ARGS("change", "ls", "--all"), "changes.json", 60,
+     "changes-60.txt"},
+    {"nodes", ARGS("change", "show", "7", "--nodes=all"), "members.json", 100, "members-100.txt"},
+};
+
+/* No line is wider than the terminal. */
+static void check_width(struct lks_str text, unsigned width)
+{
+    struct lks_str line;
+    while (width > 0 && lks_str_cut(text, '\n', &line, &text))
+        CHECK(lks_term_columns(line) <= width);
+}
+
+static void test_shown(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(views); i++) {
+        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf says = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf shows = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf waiting = {0};
+        lks_test_case("%s", views[i].name);
+        read_file(views[i].says, &says);
+        read_file(views[i].shows, &shows);
+        read_file("waiting.json", &waiting);
+        bool waits = strcmp(views[i].says, "change.json") == 0;
+        ask(&a, views[i].words, (const char *const[]){says.ptr, waits ? waiting.ptr : NULL, NULL},
+            &(struct lks_term){.width = views[i].width});
+        CHECK_INT(a.run.exit, 0);
+        CHECK_STR(a.run.err, "");
+        if (!CHECK(lks_str_eq(a.run.out, lks_buf_view(&shows))))
+            printf("%.*s", LKS_STR_ARG(a.run.out));
+        check_width(a.run.out, views[i].width);
+    }
+}
+
+/* With --json what lockstepd says is passed on, and help names all of it. */
+static void test_json(void)
+{
+    static const struct {
+        const char *command, *says;
+        const char *words[WORDS_MAX];
+    } commands[] = {
+        {"change propose", "plan.json",
+         ARGS("change", "propose", "--to=a", "--pool=p", "--dry-run", "--json")},
+        {"change show", "change.json", ARGS("change", "show", "7", "--json")},
+        {"change show", "members.json", ARGS("change", "show", "7", "--nodes=all", "--json")},
+        {"change ls", "changes.json", ARGS("change", "ls", "--json")},
+        {"change approve", NULL, ARGS("change", "approve", "7", "--reason=r", "--json")},
+        {"freeze", NULL, ARGS("freeze", "--reason=r", "--json")},
+    };
+    for (size_t i = 0; i < LKS_COUNT(commands); i++) {
+        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf says = {0};
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        lks_test_case("%s", commands[i].command);
+        if (commands[i].says != NULL)
+            read_file(commands[i].says, &says);
+        const char *plain =
+            strcmp(commands[i].command, "freeze") == 0 ? "{\"seq\":9}" : MOVED("approved");
+        ask(&a, commands[i].words,
+            (const char *const[]){commands[i].says != NULL ? says.ptr : plain, NULL},
+            &(struct lks_term){0});
+        CHECK_INT(a.run.exit, 0);
+        const struct lks_doc *doc = lks_run_json(&a.run, &docs);
+        if (CHECK(doc != NULL))
+            lks_run_check_members(commands[i].command, doc);
+    }
+}
+
+/* Following ---------------------------------------------------------------------------------- */
+
+#define COUNTS(pending, asked, done, fenced, reverted)                                             \
+    "\"members\":{\"pending\":" pending ",\"waiting\":0,\"asked\":" asked                          \
+    ",\"reading\":0,\"done\":" done ",\"reverted\":" reverted ",\"fenced\":" fenced                \
+    ",\"needs_hands\":0,\"unknown\":0,\"skipped\":0}"
+#define STANDS(state, back, why, counts, first, first_counts, second, second_counts)               \
+    "{\"id\":7,\"state\":\"" state "\",\"rolls_back\":" back ",\"moved_reason\":\"" why            \
+    "\"," counts ",\"waves\":[{\"wave\":0,\"kind\":\"canary\",\"state\":\"" first                  \
+    "\",\"failed\":0," first_counts                                                                \
+    "},{\"wave\":1,\"kind\":\"ring\",\"pool\":\"p\",\"state\":\"" second                           \
+    "\",\"failed\":0," second_counts "}]}"
+
+#define BEGINS                                                                                     \
+    STANDS("running", "true", "go", COUNTS("3", "1", "0", "0", "0"), "begun",                      \
+           COUNTS("1", "1", "0", "0", "0"), "planned", COUNTS("2", "0", "0", "0", "0"))
+#define PASSES                                                                                     \
+    STANDS("running", "true", "go", COUNTS("1", "1", "2", "0", "0"), "passed",                     \
+           COUNTS("0", "0", "2", "0", "0"), "begun", COUNTS("1", "1", "0", "0", "0"))
+#define IS_DONE                                                                                    \
+    STANDS("done", "true", "all waves passed", COUNTS("0", "0", "4", "0", "0"), "passed",          \
+           COUNTS("0", "0", "2", "0", "0"), "passed", COUNTS("0", "0", "2", "0", "0"))
+#define HALTS(back)                                                                                \
+    STANDS("halted", back, "1 node failed", COUNTS("3", "0", "0", "1", "0"), "halted",             \
+           COUNTS("1", "0", "0", "1", "0"), "planned", COUNTS("2", "0", "0", "0", "0"))
+#define IS_BACK                                                                                    \
+    STANDS("rolled back", "true", "1 node failed", COUNTS("3", "0", "0", "0", "1"), "halted",      \
+           COUNTS("1", "0", "0", "0", "1"), "planned", COUNTS("2", "0", "0", "0", "0"))
+
+static const struct {
+    const char *name;
+    const char *script[LKS_LIAR_TURNS + 1];
+    struct lks_term term;
+    int exit;
+    const char *out, *err;
+} follows[] = {
+    {"to its end, in plain lines",
+     ARGS(BEGINS, PASSES, IS_DONE),
+     {0},
+     0,
+     "change 7 running: 0/4 done, 1 under way\n"
+     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: begun, 0/2 done, 1 under way\n"
+     "change 7 done: 4/4 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     ""},
+    {"what is the same is not said again",
+     ARGS(BEGINS, BEGINS, IS_DONE),
+     {0},
+     0,
+     "change 7 running: 0/4 done, 1 under way\n"
+     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 done: 4/4 done\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     ""},
+    {"until it is halted",
+     ARGS(BEGINS, HALTS("false")),
+     {0},
+     1,
+     "change 7 running: 0/4 done, 1 under way\n"
+     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 halted: 0/4 done, 1 fenced\n"
+     "wave 0 canary: halted, 0/2 done, 1 fenced\n"
+     "why: 1 node failed\n"
+     "look at it: lockstep change show 7\n",
+     ""},
+    {"through the rollback that follows a halt",
+     ARGS(HALTS("true"), IS_BACK),
+     {0},
+     1,
+     "change 7 halted: 0/4 done, 1 fenced\n"
+     "wave 0 canary: halted, 0/2 done, 1 fenced\n"
+     "change 7 rolled back: 0/4 done, 1 reverted\n"
+     "why: 1 node failed\n"
+     "look at it: lockstep change show 7\n",
+     ""},
+    {"while lockstepd starts anew",
+     ARGS(BEGINS, "", IS_DONE),
+     {0},
+     0,
+     "change 7 running: 0/4 done, 1 under way\n"
+     "wave 0 canary: begun, 0/2 done, 1 under way\n"
+     "change 7 done: 4/4 done\n"
+     "wave 0 canary: passed, 2/2 done\n"
+     "wave 1 ring p: passed, 2/2 done\n",
+     "trying again\n"},
+    {"a terminal is drawn over",
+     ARGS(BEGINS, PASSES, IS_DONE),
+     {.cursor = true, .width = 100},
+     0,
+     "change 7 running: 0/4 done, 1 under way\n"
+     "wave 0 canary [....................] begun, 0/2 done, 1 under way\n"
+     "wave 1 ring p [....................] planned, 0/2 done\n"
+     "\033[3A\033[J"
+     "wave 0 canary: passed, 2/2 done\n"
+     "change 7 running: 2/4 done, 1 under way\n"
+     "wave 1 ring p [....................] begun, 0/2 done, 1 under way\n"
+     "\033[2A\033[J"
+     "wave 1 ring p: passed, 2/2 done\n"
+     "change 7 done: 4/4 done\n",
+     ""},
+    {"a narrow terminal has no line that goes on below",
+     ARGS(IS_DONE),
+     {.cursor = true, .width = 20},
+     0,
+     "wave 0 canary: passe\n"
+     "wave 1 ring p: passe\n"
+     "change 7 done: 4/4 d\n",
+     ""},
+};
+
+static void test_follow(void)
+{
+    static const char *const words[] = {"change", "show", "7", "--follow", NULL};
+    for (size_t i = 0; i < LKS_COUNT(follows); i++) {
+        LKS_CLEANUP(asked_fini) struct asked a = {0};
+        lks_test_case("%s", follows[i].name);
+        ask(&a, words, follows[i].script, &follows[i].term);
+        CHECK_INT(a.run.exit, follows[i].exit);
+        CHECK_STR(a.run.out, follows[i].out);
+        CHECK_HAS(a.run.err, follows[i].err);
+    }
+}
+
+static void test_follow_json(void)
+{
+    static const char *const words[] = {"change", "show", "7", "--follow", "--json", NULL};
+    LKS_CLEANUP(asked_fini) struct asked a = {0};
+    ask(&a, words, (const char *const[]){BEGINS, BEGINS, HALTS("false"), NULL},
+        &(struct lks_term){0});
+    CHECK_INT(a.run.exit, 1);
+    CHECK_STR(a.run.out, BEGINS "\n" HALTS("false") "\n");
+}
+
+static void test_start_follow(void)
+{
+    static const char *const words[] = {"change",     "start",    "7", "--reason=go",
+                                        "--nodes=58", "--follow", NULL};
+    LKS_CLEANUP(asked_fini) struct asked a = {0};
+    ask(&a, words, (const char *const[]){MOVED("running"), IS_DONE, NULL}, &(struct lks_term){0});
+    CHECK_INT(a.run.exit, 0);
+    CHECK_HAS(a.run.out, "change 7 is running: 58 nodes, 392 GPUs\nchange 7 done: 4/4 done\n");
+}
+
+int main(void)
+{
+    static const struct lks_test tests[] = {
+        {"what is asked of lockstepd, and what it answers", test_asked},
+        {"plans and changes for people", test_shown},
+        {"and for programs", test_json},
+        {"following a change", test_follow},
+        {"following it as a program", test_follow_json},
+        {"starting and following it", test_start_follow},
+        {0},
+    };
+    tree = lks_tree_new();
+    int status = lks_test_main(tests);
+    lks_tree_free(&tree);
+    return status;
+}

@@ -1,0 +1,104 @@
+#include "core/leave.h"
+
+#include "model/fleet.h"
+#include "model/manifest.h"
+#include "tests/facts.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define MINUTE (60 * LKS_SECOND)
+
+static const struct {
+    const char *posture;
+    enum lks_leave_way way;
+    lks_ms limit;
+    uint32_t retries;
+    enum lks_leave_then then;
+} rules[] = {
+    {"pre-training", LKS_LEAVE_JOB, 1440 * MINUTE, 1, LKS_LEAVE_HOLD},
+    {"post-training", LKS_LEAVE_JOB, 720 * MINUTE, 1, LKS_LEAVE_HOLD},
+    {"online-inference", LKS_LEAVE_ROTATION, 30 * MINUTE, 3, LKS_LEAVE_HOLD},
+    {"batch", LKS_LEAVE_CHANCE, 240 * MINUTE, 5, LKS_LEAVE_SKIP},
+    {"dev", LKS_LEAVE_EACH, 480 * MINUTE, 2, LKS_LEAVE_SKIP},
+    {"one that nobody knows", LKS_LEAVE_JOB, 1440 * MINUTE, 0, LKS_LEAVE_HOLD},
+    {"", LKS_LEAVE_JOB, 1440 * MINUTE, 0, LKS_LEAVE_HOLD},
+};
+
+static void test_rules(void)
+{
+    const struct lks_facts *facts = lks_test_facts();
+    for (size_t i = 0; i < LKS_COUNT(rules); i++) {
+        lks_test_case("%s", rules[i].posture);
+        struct lks_leave_rule rule = lks_leave_rule(facts, lks_str_from(rules[i].posture));
+        CHECK_INT(rule.way, rules[i].way);
+        CHECK_INT(rule.limit, rules[i].limit);
+        CHECK_INT(rule.retries, rules[i].retries);
+        CHECK_INT(rule.then, rules[i].then);
+    }
+    CHECK_INT(facts->postures.count, LKS_COUNT(rules) - 2); /* each of them is in the table above */
+}
+
+/* Numbers that make no sense wait a little, or very long; they never wait for nothing. */
+static void test_numbers(void)
+{
+    static const struct {
+        int64_t minutes, tries;
+        lks_ms limit;
+        uint32_t retries;
+    } rows[] = {
+        {0, 0, MINUTE, 0},
+        {-5, -1, MINUTE, 0},
+        {7, 3, 7 * MINUTE, 2},
+        {INT64_MAX, INT64_MAX, LKS_TIME_MAX / MINUTE * MINUTE, 999},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_posture posture = {
+            .name = LKS_STR("x"), .leave_minutes = rows[i].minutes, .leave_tries = rows[i].tries};
+        struct lks_facts facts = {.postures = {.rows = &posture, .count = 1}};
+        lks_test_case("row %zu", i);
+        struct lks_leave_rule rule = lks_leave_rule(&facts, LKS_STR("x"));
+        CHECK_INT(rule.limit, rows[i].limit);
+        CHECK_INT(rule.retries, rows[i].retries);
+    }
+}
+
+/* What a fleet's file may say, and whether its nodes can be changed. */
+static const struct {
+    const char *sched;
+    bool in_file;
+    enum lks_leave_sched leave;
+} scheds[] = {
+    {"none", true, LKS_LEAVE_AGENT},         {"slurm", true, LKS_LEAVE_NOT_YET},
+    {"kubernetes", true, LKS_LEAVE_NOT_YET}, {"simulated", false, LKS_LEAVE_DRIVEN},
+    {"Slurm", false, LKS_LEAVE_NOT_YET},     {"lsf", false, LKS_LEAVE_NOT_YET},
+};
+
+static void test_scheds(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(scheds); i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+        struct lks_err err = {0};
+        char text[256];
+        lks_test_case("%s", scheds[i].sched);
+        snprintf(text, sizeof(text),
+                 "lockstep: 1\nkind: Fleet\nname: f\npools: {p: {posture: dev, sched: %s}}\n"
+                 "nodes: [{hosts: g1, pool: p, class: hgx-h100-8}]\n",
+                 scheds[i].sched);
+        enum lks_code code = lks_manifest_parse("fleet.yaml", lks_str_from(text), lks_test_facts(),
+                                                NULL, &manifest, &err);
+        CHECK_CODE(code, scheds[i].in_file ? LKS_OK : LKS_E_INVALID);
+        CHECK_INT(lks_leave_sched(lks_str_from(scheds[i].sched)), scheds[i].leave);
+    }
+    CHECK_INT(lks_leave_sched(LKS_STR("")), LKS_LEAVE_AGENT);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"how each posture leaves", test_rules},
+        {"numbers of the table", test_numbers},
+        {"schedulers", test_scheds},
+        {NULL, NULL},
+    });
+}

@@ -1,0 +1,316 @@
+#include "tests/plans.h"
+
+#include "tests/facts.h"
+#include "tests/test.h"
+
+#define SHA(c)                                                                                     \
+    "sha256:" c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c  \
+        c c c c c c c c c c c c c c c c c c c c c c
+
+#define STACK(name, driver, more)                                                                  \
+    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
+    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
+    "  driver: {version: '" driver "', modules: open}\n"                                           \
+    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
+    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n" more
+#define OLD "580.126.20"
+#define NEW "580.130.01"
+
+#define BMC ", bmc: {url: 'https://bmc-{host}.example', credentials: 'file:/c'}"
+#define FLEET(node, more)                                                                          \
+    "lockstep: 1\nkind: Fleet\nname: f\n" more                                                     \
+    "pools: {train: {posture: pre-training, stack: a}}\nnodes: [{hosts: g1, pool: train, class: "  \
+    "hgx-h100-8" node "}]\n"
+
+#define IMAGE(digest, component, version, rest)                                                    \
+    "{\"name\":\"" component "-" version                                                           \
+    ".bin\",\"digest\":\"" SHA(digest) "\",\"size\":5,"                                            \
+                                       "\"component\":\"" component "\",\"version\":\"" version    \
+                                       "\",\"kind\":\"firmware\"" rest "}"
+#define BUNDLE(files)                                                                              \
+    "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"b\",\"version\":\"1\",\"artifacts\":[" files   \
+    "]}"
+
+#define FW(list)          "firmware: [" list "]\n"
+#define OF(class, ver)    "{class: " class ", version: '" ver "'}"
+#define OF_IN(class, ver) "{class: " class ", version: '" ver "', transport: in-band}"
+
+#define LEAVE  "recipe 0: leave@10"
+#define DRIVER " apply@100(hook driver fabric-manager) reboot@100 check@100"
+#define END    " accept@10000 return@20000\n"
+
+static const struct row {
+    const char *name;
+    const char *fleet;
+    const char *from, *to; /* stacks a and b */
+    const char *bundle;
+    bool hook, one_way;
+    const char *told; /* steps, then notes other than capacity; or why not */
+} rows[] = {
+    {"software: installed, restarted, looked at", FLEET("", ""), STACK("a", OLD, ""),
+     STACK("b", NEW, ""), NULL, true, false, LEAVE DRIVER END},
+    {"a setting that needs no restart", FLEET("", ""),
+     STACK("a", OLD, "settings: {power_limit_w: 600}\n"),
+     STACK("b", OLD, "settings: {power_limit_w: 700}\n"), NULL, false, false,
+     LEAVE " apply@100(settings settings.power_limit_w) check@100" END},
+    {"a setting that needs one", FLEET("", ""), STACK("a", OLD, ""),
+     STACK("b", OLD, "settings: {kernel_cmdline: ['iommu=pt']}\n"), NULL, true, false,
+     LEAVE " apply@100(settings settings.kernel_cmdline) reboot@100 check@100" END},
+    {"software and settings are one layer", FLEET("", ""),
+     STACK("a", OLD, "settings: {power_limit_w: 600}\n"),
+     STACK("b", NEW, "settings: {power_limit_w: 700}\n"), NULL, true, false,
+     LEAVE " apply@100(hook driver fabric-manager) apply@100(settings settings.power_limit_w) "
+           "reboot@100 check@100" END},
+    {"nothing that a node would notice", FLEET("", ""), STACK("a", OLD, ""),
+     STACK("b", OLD, "windows: {driver: '>=580 <581'}\n"), NULL, false, false, LEAVE END},
+    {"no bundle and no hook", FLEET("", ""), STACK("a", OLD, ""), STACK("b", NEW, ""), NULL, false,
+     false,
+     "refused: driver 580.130.01: no good bundle has it for hgx-h100-8; push one, or name a hook "
+     "that installs it\n"},
+
+    /* Firmware by an endpoint. */
+    {"staged while it is in use, activated when it is not", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("hmc", "1"))), STACK("b", OLD, FW(OF("hmc", "2"))),
+     BUNDLE(IMAGE("a", "hmc", "2", "")), false, false,
+     "recipe 0: stage@0(hmc 2) leave@10 activate@154(hmc 2) check@154" END},
+    {"not where the endpoint would apply it at once", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("bmc", "1"))), STACK("b", OLD, FW(OF("bmc", "2"))),
+     BUNDLE(IMAGE("a", "bmc", "2", "")), false, false, LEAVE " flash@150(bmc 2) check@150" END},
+    {"one bank: flashed, and the image before is the way back", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
+     BUNDLE(IMAGE("a", "cpld", "2", "") "," IMAGE("b", "cpld", "1", "")), false, false,
+     LEAVE " flash@190(cpld 2) check@190" END},
+    {"without that image there is no way back", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
+     BUNDLE(IMAGE("a", "cpld", "2", "")), false, false,
+     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 has no way back; acknowledge that with "
+     "one_way\n"},
+    {"and where that is meant there are spares", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
+     BUNDLE(IMAGE("a", "cpld", "2", "")), false, true,
+     "refused: firmware/cpld has no way back but a spare, and the fleet's file counts no spares of "
+     "cpld or hgx-h100-8\n"},
+    {"what cannot be taken back is the last, and told", FLEET(BMC, "spares: {hgx-h100-8: 2}\n"),
+     STACK("a", OLD, FW(OF("cpld", "1") ", " OF("nic", "1"))),
+     STACK("b", NEW, FW(OF("cpld", "2") ", " OF("nic", "2"))),
+     BUNDLE(
+         IMAGE("a", "cpld", "2", "") "," IMAGE("c", "nic", "1", "") "," IMAGE("d", "nic", "2", "")),
+     true, true,
+     LEAVE DRIVER
+     " flash@182(nic 2) check@182 flash@1190(cpld 2)! check@1190" END
+     "one way: firmware/cpld from 1 to 2 on hgx-h100-8 has no way back but a spare, of "
+     "which there are 2\n"},
+    {"an image that says so has no way back", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
+     STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", ",\"one_way\":true")),
+     false, false,
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back; acknowledge that with "
+     "one_way\n"},
+    {"layers by the table: what others wait for goes first", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("bios", "1") ", " OF("bmc", "1") ", " OF("hmc", "1"))),
+     STACK("b", NEW, FW(OF("bios", "2") ", " OF("bmc", "2") ", " OF("hmc", "2"))),
+     BUNDLE(
+         IMAGE("a", "bmc", "2", "") "," IMAGE("b", "bios", "2", "") "," IMAGE("c", "hmc", "2", "")),
+     true, false,
+     "recipe 0: stage@0(hmc 2) leave@10" DRIVER
+     " flash@150(bmc 2) check@150 activate@154(hmc 2) check@154 flash@170(bios 2) "
+     "check@170" END},
+    {"no image", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
+     STACK("b", OLD, FW(OF("bmc", "2"))), NULL, false, false,
+     "refused: firmware/bmc 2: no good bundle in the depot has it for hgx-h100-8; put it there "
+     "with 'lockstep bundle push'\n"},
+    {"an image for other hardware", FLEET(BMC ", hardware_revision: A", ""),
+     STACK("a", OLD, FW(OF("bmc", "1"))), STACK("b", OLD, FW(OF("bmc", "2"))),
+     BUNDLE(IMAGE("a", "bmc", "2", ",\"hardware_revisions\":[\"B\"]")), false, false,
+     "refused: firmware/bmc 2: no good bundle"},
+    {"an image that may not follow", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
+     STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", ",\"from\":[\"1.5\"]")),
+     false, false, "refused: firmware/bmc 2: no good bundle"},
+    {"two images", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
+     STACK("b", OLD, FW(OF("bmc", "2"))),
+     BUNDLE(IMAGE("a", "bmc", "2", "") ","
+                                       "{\"name\":\"other.bin\",\"digest\":\"" SHA(
+                                           "b") "\",\"size\":5,\"component\":\"bmc\","
+                                                "\"version\":\"2\",\"kind\":\"firmware\"}"),
+     false, false,
+     "refused: firmware/bmc 2: several bundles have it; let the stack name its artifacts\n"},
+    {"no endpoint", FLEET("", ""), STACK("a", OLD, FW(OF("bmc", "1"))),
+     STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", "")), false, false,
+     "refused: g1: firmware/bmc goes by redfish, and it has no management endpoint for that\n"},
+
+    /* By a tool of the node. */
+    {"in-band, where there is no endpoint", FLEET("", ""), STACK("a", OLD, FW(OF("nic", "1"))),
+     STACK("b", OLD, FW(OF("nic", "2"))),
+     BUNDLE(IMAGE("a", "nic", "2", "") "," IMAGE("b", "nic", "1", "")), false, false,
+     LEAVE " apply@182(firmware firmware/nic) check@182" END},
+    {"in-band, because the stack says so", FLEET(BMC, ""), STACK("a", OLD, FW(OF_IN("nvme", "1"))),
+     STACK("b", OLD, FW(OF_IN("nvme", "2"))),
+     BUNDLE(IMAGE("a", "nvme", "2", "") "," IMAGE("b", "nvme", "1", "")), false, false,
+     LEAVE " apply@176(firmware firmware/nvme) reboot@176 check@176" END},
+    {"what comes with the driver has no step", FLEET(BMC, ""),
+     STACK("a", OLD, FW(OF("gsp", "580.126.20"))), STACK("b", NEW, FW(OF("gsp", "580.130.01"))),
+     NULL, true, false, LEAVE DRIVER END},
+
+    /* Not ours. */
+    {"what is external is told and left", FLEET("", ""),
+     STACK("a", OLD, "  slurmd: {version: '24.05.1', owner: external}\n"),
+     STACK("b", NEW, "  slurmd: {version: '24.05.2', owner: external}\n"), NULL, true, false,
+     LEAVE DRIVER END
+     "external: slurmd differs (24.05.1 to 24.05.2) and is external: it is not changed by this\n"},
+};
+
+static struct lks_plan_wish wish_of(const struct row *row)
+{
+    return (struct lks_plan_wish){.hosts = LKS_STR("g1"),
+                                  .stack = LKS_STR("b"),
+                                  .hook = row->hook ? LKS_STR("site") : LKS_STR(""),
+                                  .one_way = row->one_way};
+}
+
+/* Steps and notes, without what is said about capacity. */
+static struct lks_str tell(struct plans *p)
+{
+    struct lks_str all = plans_tell(p, PLANS_STEPS | PLANS_NOTES);
+    ptrdiff_t at = lks_str_find(all, LKS_STR("capacity: "));
+    return at < 0 ? all : (struct lks_str){all.ptr, (size_t)at};
+}
+
+static void test_rows(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct plans p;
+        lks_test_case("%s", rows[i].name);
+        lks_buf_init(&text, 64 << 10);
+        lks_buf_addf(&text, "%s%s%s", rows[i].fleet, rows[i].from, rows[i].to);
+        plans_begin(&p, text.ptr);
+        if (rows[i].bundle != NULL)
+            plans_bundle(&p, rows[i].bundle);
+        struct lks_plan_wish wish = wish_of(&rows[i]);
+        (void)plans_make(&p, &wish);
+        (void)CHECK_HAS(tell(&p), rows[i].told);
+        plans_end(&p);
+    }
+}
+
+/* A domain: each member by its own recipe, and ranks that fit together. */
+static void test_domain(void)
+{
+    struct plans p;
+    plans_begin(
+        &p,
+        "lockstep: 1\nkind: Fleet\nname: f\ndomains: {d1: {}}\n"
+        "pools: {train: {posture: pre-training, stack: a}}\n"
+        "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8, domain: d1" BMC "}]\n"
+        "assets:\n  - {hosts: sw1, class: switch-tray, domain: d1" BMC "}\n"
+        "  - {hosts: pa, class: power-shelf, domain: d1, side: a" BMC "}\n"
+        "  - {hosts: pb, class: power-shelf, domain: d1, side: b" BMC "}\n"
+        "  - {hosts: cdu1, class: cdu, domain: d1}\n" STACK(
+            "a", OLD, FW(OF("bmc", "1") ", " OF("nvos", "1") ", " OF("power-shelf", "1")))
+            STACK("b", NEW, FW(OF("bmc", "2") ", " OF("nvos", "2") ", " OF("power-shelf", "2"))));
+    plans_bundle(&p, BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "nvos", "2", "") "," IMAGE(
+                         "c", "power-shelf", "2", "")));
+    const struct lks_plan_wish wish = {
+        .hosts = LKS_STR("g[1-2]"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+    (void)CHECK(plans_make(&p, &wish));
+    (void)CHECK_STR(plans_tell(&p, PLANS_STEPS | PLANS_PARTS),
+                    "recipe 0: leave@10" DRIVER " flash@150(bmc 2) check@150" END
+                    "recipe 1: leave@10 flash@160(power-shelf 2) check@160" END
+                    "recipe 2: leave@10 flash@161(power-shelf 2) check@161" END
+                    "recipe 3: leave@10 flash@20(nvos 2) check@20" END
+                    "part of wave 0: g[1-2] by recipe 0, proves, domain d1\n"
+                    "part of wave 0: pa by recipe 1, proves, domain d1\n"
+                    "part of wave 0: pb by recipe 2, proves, domain d1\n"
+                    "part of wave 0: sw1 by recipe 3, proves, domain d1\n");
+    plans_end(&p);
+}
+
+/* Layers are put in an order in which the facts have nothing against any state in between. */
+#define COLUMNS        "id,kind,component,range,other,other_range,gpus,condition,note"
+#define EDGES          COLUMNS ",status,source\n"
+#define EDGE(id, a, b) id ",requires," a "," b ",,,,confirmed,a test\n"
+static const struct {
+    const char *name, *edges, *told;
+} orders[] = {
+    {"nobody minds", EDGES, LEAVE DRIVER " flash@170(bios 2) check@170" END},
+    {"the driver wants the firmware", EDGES EDGE("e1", "driver,>=580.130", "bios,>=2"),
+     LEAVE " flash@170(bios 2) check@170 apply@172(hook driver fabric-manager) reboot@172 "
+           "check@172" END},
+    {"the firmware wants the driver", EDGES EDGE("e1", "bios,>=2", "driver,>=580.130"),
+     LEAVE DRIVER " flash@170(bios 2) check@170" END},
+    {"both want each other first",
+     EDGES EDGE("e1", "driver,>=580.130", "bios,>=2") EDGE("e2", "bios,>=2", "driver,>=580.130"),
+     "refused: no order of its layers works on hgx-h100-8 (driver 580.130.01, still firmware/bios "
+     "1): "},
+    {"the new stack itself cannot work", EDGES EDGE("e1", "driver,>=580.130", "bios,>=3"),
+     "refused: b cannot work on hgx-h100-8: "},
+    {"what the old one has already is not our fault", EDGES EDGE("e1", "driver,>=580", "bios,>=3"),
+     LEAVE DRIVER " flash@170(bios 2) check@170" END},
+};
+
+static void test_orders(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(orders); i++) {
+        LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+        const struct lks_facts_file file = {"requires.csv", "requires.csv",
+                                            lks_str_from(orders[i].edges)};
+        struct lks_err err = {0};
+        struct plans p;
+        lks_test_case("%s", orders[i].name);
+        if (!CHECK_CODE(lks_facts_load(lks_embedded_data, &file, 1, &facts, &err), LKS_OK))
+            continue;
+        plans_begin(&p, FLEET(BMC, "") STACK("a", OLD, FW(OF("bios", "1")))
+                            STACK("b", NEW, FW(OF("bios", "2"))));
+        plans_bundle(&p, BUNDLE(IMAGE("a", "bios", "2", "")));
+        p.book.facts = &facts;
+        const struct lks_plan_wish wish = {
+            .hosts = LKS_STR("g1"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+        (void)plans_make(&p, &wish);
+        (void)CHECK_HAS(plans_tell(&p, PLANS_STEPS), orders[i].told);
+        plans_end(&p);
+    }
+}
+
+/* What a step may take, and how it is taken back. */
+static void test_care(void)
+{
+    enum { MINUTE = 60000 };
+    struct plans p;
+    plans_begin(&p, "lockstep: 1\nkind: Fleet\nname: f\n"
+                    "pools: {train: {posture: pre-training, stack: a, drain_minutes: 90}}\n"
+                    "nodes: [{hosts: g1, pool: train, class: hgx-h100-8" BMC
+                    "}]\n" STACK("a", OLD, FW(OF("bios", "1") ", " OF("cpld", "1")))
+                        STACK("b", OLD, FW(OF("bios", "2") ", " OF("cpld", "2"))));
+    plans_bundle(&p, BUNDLE(IMAGE("a", "bios", "2", "") "," IMAGE("b", "cpld", "2", "") "," IMAGE(
+                         "c", "cpld", "1", "")));
+    const struct lks_plan_wish wish = {.hosts = LKS_STR("g1"), .stack = LKS_STR("b")};
+    if (!CHECK(plans_make(&p, &wish)) || !CHECK_INT(p.plan.step_count, 7))
+        return;
+    const struct lks_rec_plan_step *s = p.plan.steps;
+    (void)CHECK_INT(s[0].limit, 90 * MINUTE);
+    (void)CHECK_STR(s[1].component, "bios");
+    (void)CHECK_INT(s[1].limit, (10 + 2 * 20) * MINUTE);
+    (void)CHECK_INT(s[1].revert, LKS_BMC_SWITCH);
+    (void)CHECK_STR(s[1].image, SHA("a"));
+    (void)CHECK_STR(s[1].image_back, "");
+    (void)CHECK_INT(s[1].layer, 1);
+    (void)CHECK_INT(s[2].layer, 1);
+    (void)CHECK_INT(s[3].revert, LKS_BMC_UPDATE);
+    (void)CHECK_STR(s[3].image_back, SHA("c"));
+    (void)CHECK_STR(s[3].before, "1");
+    (void)CHECK_INT(s[3].layer, 2);
+    (void)CHECK_STR(s[5].executor, "accept");
+    for (size_t i = 0; i < p.plan.step_count; i++)
+        (void)CHECK(s[i].limit > 0);
+    plans_end(&p);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"plan steps: rows", test_rows},
+        {"plan steps: domain", test_domain},
+        {"plan steps: orders", test_orders},
+        {"plan steps: care", test_care},
+        {0},
+    });
+}
