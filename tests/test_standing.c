@@ -61,10 +61,9 @@ static lks_text pin_around(const struct lks_state *s, uint32_t asset)
 static lks_text intent_of(const struct lks_state *s, uint32_t n)
 {
     const struct lks_node *node = &s->nodes[n];
-    lks_text from_change = node->changing != 0 && node->target != 0 ? node->target : node->pin;
-    if (from_change != 0 || node->asset != 0)
-        return from_change != 0 ? from_change : pin_around(s, n);
-    return node->pool == UINT32_MAX ? 0 : s->pools[node->pool].stack_digest;
+    lks_text changed = node->changing != 0 && node->target != 0 ? node->target : node->pin;
+    lks_text pool = node->pool == UINT32_MAX ? 0 : s->pools[node->pool].stack_digest;
+    return changed != 0 ? changed : node->asset != 0 ? pin_around(s, n) : pool;
 }
 
 static const struct lks_state_verdict *verdict_of(const struct lks_state *s, uint32_t n)
@@ -187,20 +186,21 @@ static bool is_lacking(const struct lks_state *s, uint32_t n)
 static bool check_standing(const struct lks_state *s)
 {
     const struct lks_standing *st = s->standing;
-    uint32_t news = 0, lacking = 0;
-    bool ok = true;
+    uint32_t news = 0, lacking = 0, ok = 1;
     for (uint32_t n = 0; n < s->node_count && ok; n++) {
         struct found found = look(s, n);
-        lks_text intent = lks_state_intent(s, n);
+        lks_text intent = lks_state_intent(s, n), told = s->nodes[n].drift_stack;
+        bool now = !found.differs || s->nodes[n].change != 0 || told == 0 || told == intent;
+        bool recorded = s->nodes[n].drifting && now;
         ok = CHECK_INT(kept_bars(s, n), bars_of(s, n)) &&
              CHECK(lks_state_verdict(s, n) == verdict_of(s, n)) &&
              CHECK_INT(intent, intent_of(s, n)) &&
              CHECK(lks_bitset_test(&st->differs, n) == found.differs) &&
              CHECK(lks_bitset_test(&st->deviates, n) == found.deviates) &&
-             CHECK(lks_bitset_test(&st->recorded, n) == s->nodes[n].drifting) &&
+             CHECK(lks_bitset_test(&st->recorded, n) == recorded) &&
              CHECK(lks_bitset_test(&st->lacks, n) == is_lacking(s, n)) &&
              CHECK(lks_state_judged(s, n) != LKS_JUDGED_CONFORMS || s->nodes[n].right == intent);
-        news += found.differs != s->nodes[n].drifting;
+        news += found.differs != recorded;
         lacking += is_lacking(s, n);
     }
     return ok && CHECK_INT(st->news, news) && CHECK_INT(st->lacking, lacking);
