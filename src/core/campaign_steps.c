@@ -357,6 +357,20 @@ static bool goes_down(const struct lks_deciding *d, const struct lks_look *k)
             lks_version_cmp(version, before, lks_facts_scheme(d->book->facts, component)) < 0);
 }
 
+/* An activation that brings the image along takes the time of both. */
+static lks_ms flash_limit(const struct lks_look *k, enum lks_bmc_act act)
+{
+    lks_ms limit = limit_of(k->step);
+    if (act != LKS_BMC_UPDATE || k->step->kind != LKS_DO_ACTIVATE)
+        return limit;
+    for (uint32_t i = 0; i < k->r->count; i++) {
+        const struct lks_step *other = &k->r->steps[i];
+        if (other->kind == LKS_DO_STAGE && other->component == k->step->component)
+            return later(limit, limit_of(other));
+    }
+    return limit;
+}
+
 static struct lks_rec_flash flash_of(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_step *step = k->step;
@@ -373,7 +387,7 @@ static struct lks_rec_flash flash_of(struct lks_deciding *d, const struct lks_lo
                                     : lks_look_text(k, back ? step->image_back : step->image),
         .force = goes_down(d, k),
         .one_way = step->one_way && k->c->one_way,
-        .deadline = later(d->now.wall, limit_of(step)),
+        .deadline = later(d->now.wall, flash_limit(k, act)),
         .by = owner_of(d, k),
         .reason = step_text(d, k, LKS_STR("firmware")),
     };
