@@ -1,5 +1,4 @@
 /* Sessions, and the answers that mean the same at every step. */
-#include "codec/base64.h"
 #include "codec/json.h"
 #include "core/firmware_names.h"
 #include "drivers/bmc_redfish.h"
@@ -23,16 +22,6 @@ void lks_redfish_begin(struct lks_redfish *r, const struct lks_bmc_secret *secre
 
 /* Requests ---------------------------------------------------------------------------------- */
 
-static void add_basic(const struct lks_redfish *r, struct lks_http_request *out)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
-    lks_buf_init(&plain, sizeof(r->secret.user) + sizeof(r->secret.password));
-    lks_buf_addf(&plain, "%s:%s", r->secret.user, r->secret.password);
-    lks_buf_add(&out->head, LKS_STR("Authorization: Basic "));
-    lks_base64_add(&out->head, lks_buf_view(&plain));
-    lks_buf_add(&out->head, LKS_STR("\r\n"));
-}
-
 void lks_redfish_ask(const struct lks_redfish *r, const char *method, struct lks_str path,
                      struct lks_http_request *out)
 {
@@ -43,7 +32,7 @@ void lks_redfish_ask(const struct lks_redfish *r, const char *method, struct lks
     if (r->secret.token[0] != '\0')
         lks_http_request_header(out, "X-Auth-Token", "%s", r->secret.token);
     else if (r->basic)
-        add_basic(r, out);
+        lks_http_request_basic(out, r->secret.user, r->secret.password);
 }
 
 void lks_redfish_ask_json(const struct lks_redfish *r, const char *method, struct lks_str path,

@@ -1,5 +1,7 @@
 #include "port/http.h"
 
+#include "codec/base64.h"
+
 #include <stdarg.h>
 
 void lks_http_request_init(struct lks_http_request *r)
@@ -56,6 +58,16 @@ static bool is_path(struct lks_str path)
             return false;
     }
     return path.len > 0 && path.ptr[0] == '/' && !lks_str_starts(path, "//");
+}
+
+void lks_http_request_basic(struct lks_http_request *r, const char *user, const char *password)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf plain = {0};
+    lks_buf_init(&plain, LKS_HTTP_LINES_MAX);
+    lks_buf_addf(&plain, "%s:%s", user, password);
+    lks_buf_add(&r->head, LKS_STR("Authorization: Basic "));
+    lks_base64_add(&r->head, lks_buf_view(&plain));
+    lks_buf_add(&r->head, LKS_STR("\r\n"));
 }
 
 enum lks_code lks_http_request_check(const struct lks_http_request *r, struct lks_err *err)

@@ -48,6 +48,9 @@ void lks_http_request_fini(struct lks_http_request *r);
 void lks_http_request_header(struct lks_http_request *r, const char *name, const char *fmt, ...)
     LKS_PRINTF(3, 4);
 
+/* Add who asks, as RFC 7617 has it. */
+void lks_http_request_basic(struct lks_http_request *r, const char *user, const char *password);
+
 /* Is it whole, within its limits, and one request rather than two? */
 enum lks_code lks_http_request_check(const struct lks_http_request *r,
                                      struct lks_err *err) LKS_MUST_CHECK;
