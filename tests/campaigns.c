@@ -25,7 +25,7 @@ enum {
 
 /* A and B differ in these; all else is what such a node has. */
 static void add_stack(struct lks_buf *out, const char *name, const char *driver, const char *bmc,
-                      const char *shelf)
+                      const char *shelf, const char *limit)
 {
     lks_buf_addf(out,
                  "lockstep: 1\nkind: Stack\nname: %s\nversion: '1'\nvendor: nvidia\n"
@@ -38,8 +38,8 @@ static void add_stack(struct lks_buf *out, const char *name, const char *driver,
                  "  dcgm: {version: '4.5.3'}\n  doca-ofed: {absent: not used}\n"
                  "firmware:\n  - {class: bmc, version: '%s'}\n"
                  "  - {class: power-shelf, version: '%s', scope: domain}\n"
-                 "settings: {other: {fabric-manager.package: '%s'}}\n",
-                 name, driver, driver, bmc, shelf, driver);
+                 "settings: {%sother: {fabric-manager.package: '%s'}}\n",
+                 name, driver, driver, bmc, shelf, limit, driver);
 }
 
 #define DRIVER(v)                                                                                  \
@@ -135,20 +135,27 @@ static void write_fleet(const struct campaign_plan *p, struct lks_buf *out)
 {
     unsigned nodes = p->nodes > 0 ? p->nodes : 1;
     lks_buf_init(out, MANIFEST_MAX);
-    add_stack(out, "golden", "580.126.20", "25.02.11", "1.0");
+    add_stack(out, "golden", "580.126.20", "25.02.11", "1.0",
+              p->rises ? "power_limit_w: 500, " : "");
     lks_buf_addf(out, "---\n");
-    add_stack(out, "silver", "580.130.01", "25.03.01", "2.0");
-    lks_buf_addf(out, "---\nlockstep: 1\nkind: Fleet\nname: f\nsites: {s1: {}}\n"
-                      "pools: {train: {posture: pre-training, stack: golden}}\n");
+    add_stack(out, "silver", "580.130.01", "25.03.01", "2.0",
+              p->rises ? "power_limit_w: 700, " : "");
+    lks_buf_addf(out,
+                 "---\nlockstep: 1\nkind: Fleet\nname: f\nsites: {s1: {}}\n"
+                 "power_zones: {z1: {site: s1, %s}}\n"
+                 "pools: {train: {posture: pre-training, stack: golden, %s}}\n",
+                 p->zone_says != NULL ? p->zone_says : "",
+                 p->pool_says != NULL ? p->pool_says : "");
     if (p->spares > 0)
         lks_buf_addf(out, "domains: {rack1: {spares: %u}}\n", p->spares);
     else
         lks_buf_addf(out, "domains: {rack1: {}}\n");
     lks_buf_addf(out, "nodes:\n");
     for (unsigned i = 1; i <= nodes; i++)
-        lks_buf_addf(
-            out, "- {hosts: n%u, pool: train, class: hgx-h200-8, site: s1, rack: r%u, %s" BMC "}\n",
-            i, i, i <= p->domain ? "domain: rack1, " : "");
+        lks_buf_addf(out,
+                     "- {hosts: n%u, pool: train, class: hgx-h200-8, site: s1, rack: r%u, "
+                     "power_zone: z1, %s" BMC "}\n",
+                     i, i, i <= p->domain ? "domain: rack1, " : "");
     if (shelves_of(p) > 0)
         lks_buf_addf(out, "assets:\n");
     for (unsigned i = 1; i <= shelves_of(p); i++)

@@ -64,6 +64,9 @@ struct campaign_plan {
     bool rolls_back;
     bool agent; /* our own agent goes from 1.0 to 2.0, and nothing else */
     const char *posture, *sched, *enforce; /* of the pool; NULL: pre-training, none, observe */
+    const char *pool_says;                 /* more of the pool in the fleet's file: "headroom: 2" */
+    const char *zone_says;                 /* of power zone z1, in which all are: "ramp_kw: 10" */
+    bool rises;                            /* A has a power limit of 500 W, B of 700 */
     const char *windows;
     lks_ms not_before, not_after;
     bool pool;       /* it was asked for all of pool "train" */

@@ -375,31 +375,76 @@ static void back_by_another(void)
 }
 
 /* Each was planned to take one of two nodes out of use; together they do not take both. */
+static const struct {
+    const char *name, *pool_says, *zone_says;
+} pairs[] = {
+    {"headroom", NULL, NULL},
+    {"a gang", "headroom: 2, min_gang: 1", NULL},
+    {"power that returns", "headroom: 2, node_power_w: 10000", "ramp_kw: 15"},
+};
+
 static void two_at_once(void)
 {
-    struct campaign w;
-    bool first = false, second = false;
-    campaign_begin(&w, &two);
-    campaign_propose(&w, 2);
-    w.change = 2;
-    campaign_move(&w, LKS_CHANGE_APPROVED);
-    campaign_move(&w, LKS_CHANGE_RUNNING);
-    for (unsigned i = 0; i < 800 && !(lks_change_over(campaign_change(&w)) && w.change == 1); i++) {
-        const struct lks_node *n1 = &w.a.state.nodes[campaign_member(&w, "n1")->node];
-        const struct lks_node *n2 = &w.a.state.nodes[campaign_member(&w, "n2")->node];
-        (void)campaign_tick(&w);
-        CHECK(n1->change == 0 || n2->change == 0);
-        first |= n1->change != 0;
-        second |= n2->change != 0;
-        if (campaign_answer(&w) == 0)
-            campaign_pass(&w, MINUTE / 2);
-        w.change = i % 2 + 1;
+    for (size_t p = 0; p < LKS_COUNT(pairs); p++) {
+        struct campaign w;
+        bool first = false, second = false;
+        lks_test_case("%s", pairs[p].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 2,
+                                                   .width = 1,
+                                                   .pool_says = pairs[p].pool_says,
+                                                   .zone_says = pairs[p].zone_says});
+        campaign_propose(&w, 2);
+        w.change = 2;
+        campaign_move(&w, LKS_CHANGE_APPROVED);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        for (unsigned i = 0; i < 800 && !(lks_change_over(campaign_change(&w)) && w.change == 1);
+             i++) {
+            const struct lks_node *n1 = &w.a.state.nodes[campaign_member(&w, "n1")->node];
+            const struct lks_node *n2 = &w.a.state.nodes[campaign_member(&w, "n2")->node];
+            (void)campaign_tick(&w);
+            CHECK(n1->change == 0 || n2->change == 0);
+            first |= n1->change != 0;
+            second |= n2->change != 0;
+            if (campaign_answer(&w) == 0)
+                campaign_pass(&w, MINUTE / 2);
+            w.change = i % 2 + 1;
+        }
+        CHECK(first && second);
+        for (w.change = 1; w.change <= 2; w.change++)
+            check_change(&w, LKS_CHANGE_DONE);
+        show(&w);
+        campaign_end(&w);
     }
-    CHECK(first && second);
-    for (w.change = 1; w.change <= 2; w.change++)
-        check_change(&w, LKS_CHANGE_DONE);
-    show(&w);
-    campaign_end(&w);
+}
+
+/* Each would stay within what the zone has; both together would not. */
+static void two_limits_at_once(void)
+{
+    static const struct {
+        const char *name, *zone_says;
+        bool waits;
+    } rows[] = {
+        {"enough for both", "budget_kw: 24", false},
+        {"for one", "budget_kw: 22", true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 2,
+                                                   .width = 1,
+                                                   .rises = true,
+                                                   .pool_says = "headroom: 2, node_power_w: 10000",
+                                                   .zone_says = rows[i].zone_says});
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+        campaign_propose(&w, 2);
+        campaign_move(&w, LKS_CHANGE_APPROVED);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        (void)campaign_tick(&w);
+        (void)campaign_tick(&w);
+        CHECK_INT(campaign_member(&w, "n2")->state == LKS_MEMBER_PENDING, rows[i].waits);
+        show(&w);
+        campaign_end(&w);
+    }
 }
 
 /* Many services hold what was staged and do not show it: "nothing is staged" is then no news, and
@@ -569,6 +614,7 @@ int main(void)
         {"nobody arrived", nobody_arrived},
         {"what was left behind comes back", back_by_another},
         {"two changes at once", two_at_once},
+        {"two power limits at once", two_limits_at_once},
         {"staged, and not shown", staged_and_not_shown},
         {"staged, and not read again", staged_and_unread},
         {"activated again", activated_again},

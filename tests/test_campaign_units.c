@@ -2,6 +2,7 @@
  * holds whatever goes wrong. */
 #include "base/rng.h"
 #include "core/campaign.h"
+#include "core/standing.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
@@ -245,6 +246,55 @@ static void away(void)
     }
 }
 
+static const char *release(struct campaign *w, const char *node)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_MEMBER_MOVE,
+                                    .by = LKS_STR("lee"),
+                                    .reason = LKS_STR("as it is"),
+                                    .name = lks_str_from(node),
+                                    .member = {.change = 1}};
+    campaign_event(w, &event);
+    return w->a.decision.refused.msg;
+}
+
+/* Whether the domain of n2, which has what it should, may serve. */
+static bool serves(const struct campaign *w)
+{
+    uint64_t bars = lks_standing_bars(&w->a.state, lks_state_node(&w->a.state, LKS_STR("n2")), 0);
+    return (bars >> LKS_BAR_DOMAIN & 1) == 0;
+}
+
+/* A domain serves without the one that a change or a person keeps out of use; in use, it would keep
+ * the others from jobs, and whoever asks for that is told. */
+static void without_one(void)
+{
+    struct campaign w;
+    const struct lks_record held = {.kind = LKS_RECORD_HELD, .held = {.node = LKS_STR("n1")}};
+    const struct lks_record unheld = {.kind = LKS_RECORD_UNHELD, .unheld = {.node = LKS_STR("n1")}};
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .domain = 3, .spares = 1, .failures_max = 1});
+    campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run(&w, 4 * HOUR));
+    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    check_member(&w, "n2", LKS_MEMBER_DONE);
+    CHECK(serves(&w));
+    CHECK_STR(lks_str_from(release(&w, "n1")),
+              "n1 does not run the same as n3: in use as it is, it keeps all of domain rack1 from "
+              "jobs; hold it first (node hold), and the domain does without it");
+    campaign_record(&w, &held);
+    CHECK_STR(lks_str_from(release(&w, "n1")), "");
+    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
+    campaign_settle(&w);
+    CHECK(serves(&w));
+    campaign_record(&w, &unheld);
+    campaign_settle(&w);
+    CHECK(!serves(&w));
+    campaign_put(&w, "n1", true);
+    campaign_settle(&w);
+    CHECK(serves(&w));
+    campaign_end(&w);
+}
+
 /* Nothing is done to the shelf while one of the nodes is still busy; and what is not begun in time
  * goes back into use as it was. */
 static void busy_member(void)
@@ -429,6 +479,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"each domain", each_domain},
         {"a member that is away", away},
+        {"without one", without_one},
         {"a member that is busy", busy_member},
         {"two sides", two_sides},
         {"whatever goes wrong", whatever_goes_wrong},

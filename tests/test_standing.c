@@ -20,11 +20,10 @@ static bool is_named(const struct lks_state *s, const struct lks_deviation *d, u
     lks_arena_init(&arena, HOSTS_MEMORY);
     if (lks_hostlist_parse(lks_state_text(s, d->hosts), &arena, &list, &err) != LKS_OK)
         return false;
-    for (size_t i = 0; i < list.count; i++) {
-        if (lks_str_eq(list.names[i], lks_state_name(s, node)))
-            return true;
-    }
-    return false;
+    size_t at = 0;
+    while (at < list.count && !lks_str_eq(list.names[at], lks_state_name(s, node)))
+        at++;
+    return at < list.count;
 }
 
 static bool is_covered(const struct lks_state *s, uint32_t node, const struct lks_wrong *w)
@@ -123,7 +122,9 @@ static bool is_within(const struct lks_state *s, uint32_t m, lks_text domain)
 
 static bool serves(const struct lks_state *s, uint32_t m, lks_text domain)
 {
-    return is_within(s, m, domain) && s->nodes[m].asset == 0 && s->nodes[m].liveness == LKS_LIVE;
+    const struct lks_node *n = &s->nodes[m];
+    bool kept = n->changing != 0 && n->change != 0 && lks_state_changing(s, m) == NULL;
+    return is_within(s, m, domain) && n->asset == 0 && n->liveness == LKS_LIVE && !n->held && !kept;
 }
 
 /* Each is held against each. */
@@ -427,7 +428,7 @@ static const struct {
       CONDITION_OF(CHANGING, .on = false)},
      0,
      0},
-    {"held", {ONE(HELD, .held = {.node = N1})}, BIT(HELD), 0},
+    {"held with drift", {DRIFTED, ONE(HELD, .held = {.node = N1})}, BIT(DRIFT) | BIT(HELD), 0},
     {"intake", {ONE(INTAKE, .intake = {.node = N1})}, BIT(INTAKE), 0},
     {"drained",
      {ONE(DRAINED, .drained = {.node = N1, .owner = LKS_STR_C("kim")})},
@@ -685,9 +686,8 @@ static void test_quiet(void)
     begin(&a);
     uint32_t n1 = lks_fleet_node(&a, "n1");
     const struct lks_limits *l = &a.state.limits;
-    lks_ms wait = l->validity + l->staleness + l->skew;
+    lks_ms wait = l->validity + l->staleness + l->skew, first = a.now.wall;
     CHECK(lks_standing_quiet(&a.state, n1) == UINT64_MAX);
-    lks_ms first = a.now.wall;
     const struct lks_record changing = CONDITION_OF(CHANGING, .on = true);
     const struct lks_record held = ONE(HELD, .held = {.node = N1});
     lks_asked_apply(&a, &changing);

@@ -51,8 +51,9 @@ static void bind_node(struct lks_state *s, uint32_t n)
             pin = c->stack;
         }
     }
-    /* What drift is told against waits until no change is at it. */
-    if (pin == node->pin && (had == node->change || !node->drifting))
+    /* What drift is told against waits until no change is at it; who is kept out of use by one is
+     * left out of its domain. */
+    if (pin == node->pin && (had == node->change || !node->drifting) && node->domain == 0)
         return;
     node->pin = pin;
     lks_standing_update(s, n);

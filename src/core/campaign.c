@@ -254,7 +254,9 @@ static enum bar unit_bar(const struct unit_look *l)
 static enum bar bar_beside(const struct unit_look *l, uint32_t begun)
 {
     enum bar bar = unit_bar(l);
-    return bar == BAR_NONE && !lks_unit_fits(l->d, l->c, l->u, begun) ? BAR_WAITS : bar;
+    if (bar != BAR_NONE)
+        return bar;
+    return lks_unit_crowds(l->d, l->c, l->u, begun) != NULL ? BAR_WAITS : BAR_NONE;
 }
 
 /* Beginning --------------------------------------------------------------------------------- */
@@ -418,7 +420,8 @@ static struct lks_str why_waits(const struct unit_look *l)
                                  open || next == UINT64_MAX ? "" : ", which open at ",
                                  open || next == UINT64_MAX ? "" : lks_time_text(next, at));
     }
-    return LKS_STR(WAITS "its pool cannot do without more nodes beside what another change has");
+    const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0);
+    return lks_deciding_text(l->d, WAITS "%s", crowds != NULL ? crowds : "for others of its wave");
 }
 
 /* A wave of which nobody is under way says what for it waits; `waits`: the first that does. */

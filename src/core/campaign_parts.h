@@ -173,10 +173,10 @@ uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain);
 
 /* campaign_pools.c -------------------------------------------------------------------------- */
 
-/* Whether the pools of the unit can do without it, too, beside those that other changes have now;
- * `begun`: members that begin by the same decision. */
-bool lks_unit_fits(const struct lks_deciding *d, const struct lks_state_change *c,
-                   const struct lks_unit *u, uint32_t begun);
+/* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
+ * have now; NULL: they can. `begun`: members that begin by the same decision. */
+const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
+                            const struct lks_unit *u, uint32_t begun);
 
 /* The change is done: pools that it was for are pinned to its stack. */
 void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c);

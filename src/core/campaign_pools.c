@@ -1,5 +1,6 @@
 /* What changes mean for whole pools: what they can do without now, and what they pin at the end. */
 #include "core/campaign_parts.h"
+#include "core/endpoint.h"
 #include "core/plan.h"
 
 /* What a pool can do without -------------------------------------------------------------- */
@@ -9,48 +10,195 @@ static bool is_alone(const struct lks_state *s, const struct lks_state_change *c
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *o = &s->changes[i];
-        if (o != c && o->states[LKS_MEMBER_WAITING] + o->states[LKS_MEMBER_ASKED] +
-                              o->states[LKS_MEMBER_READING] >
-                          0)
+        bool has = o->states[LKS_MEMBER_WAITING] + o->states[LKS_MEMBER_ASKED] +
+                       o->states[LKS_MEMBER_READING] + o->states[LKS_MEMBER_DONE] >
+                   0;
+        if (o != c && has && !lks_change_over(o))
             return false;
     }
     return true;
 }
 
-/* Of those that it counts, whoever another change has returns by itself: so nobody waits for ever.
+/* What a unit would be taken from: its change, the unit, and nodes that begin by the same decision.
  */
-static bool has_room(const struct lks_deciding *d, const struct lks_state_change *c, uint32_t pool,
-                     uint64_t more)
+struct taking {
+    const struct lks_deciding *d;
+    const struct lks_state_change *c;
+    const struct lks_unit *u;
+    uint32_t begun;
+};
+
+static bool is_of_unit(const struct taking *t, uint32_t node)
 {
-    const struct lks_state *s = d->state;
-    uint64_t out = 0;
+    const struct lks_member *m = lks_change_member(t->c, node);
+    return m != NULL && &t->c->units[m->unit] == t->u;
+}
+
+/* Another change has it, and lets go of it by itself: so nobody waits for ever. */
+static bool is_of_other(const struct taking *t, uint32_t node)
+{
+    uint64_t change = t->d->state->nodes[node].change;
+    return change != 0 && change != t->c->id && lks_state_changing(t->d->state, node) != NULL;
+}
+
+static const struct lks_pool *pool_said(const struct taking *t, uint32_t pool)
+{
+    const struct lks_state *s = t->d->state;
+    const struct lks_fleet *fleet = lks_book_fleet(t->d->book);
+    return fleet == NULL || pool >= s->pool_count
+               ? NULL
+               : lks_fleet_find_pool(fleet, lks_state_text(s, s->pools[pool].name));
+}
+
+/* Nodes of a pool that are in use, by the stack they should run: how large a job could start. */
+enum { KINDS_MAX = 8 }; /* of stacks; who has another is of no gang */
+struct gangs {
+    lks_text stacks[KINDS_MAX];
+    uint64_t now[KINDS_MAX], left[KINDS_MAX]; /* without the unit */
+};
+
+static void add_to_gang(struct gangs *g, lks_text stack, bool stays)
+{
+    size_t i = 0;
+    while (i < KINDS_MAX && g->now[i] > 0 && g->stacks[i] != stack)
+        i++;
+    if (i == KINDS_MAX)
+        return;
+    g->stacks[i] = stack;
+    g->now[i]++;
+    g->left[i] += stays;
+}
+
+static uint64_t largest(const uint64_t sizes[KINDS_MAX])
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < KINDS_MAX; i++)
+        most = sizes[i] > most ? sizes[i] : most;
+    return most;
+}
+
+/* What cannot be kept by one change alone is said in its plan; two wait for each other. */
+static const char *pool_lacks(const struct taking *t, uint32_t pool)
+{
+    const struct lks_state *s = t->d->state;
+    const struct lks_pool *said = pool_said(t, pool);
+    uint64_t out = 0, gang = said != NULL ? (uint64_t)said->min_gang : 0;
+    struct gangs gangs = {0};
     bool others = false;
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_node *n = &s->nodes[i];
         if (!n->placed || n->asset != 0 || n->pool != pool)
             continue;
-        out += n->change != 0 || lks_plan_out(n);
-        others |= n->change != 0 && n->change != c->id && lks_state_changing(s, i) != NULL;
+        if (n->change != 0 || lks_plan_out(n))
+            out++;
+        else if (gang > 0)
+            add_to_gang(&gangs, lks_state_intent(s, i), !is_of_unit(t, i));
+        others |= is_of_other(t, i);
     }
-    return !others || out + more <= lks_plan_spared(s, d->book, pool);
+    if (!others)
+        return NULL;
+    if (out + t->begun + t->u->count > lks_plan_spared(s, t->d->book, pool))
+        return "its pool cannot do without more nodes beside what another change has";
+    if (largest(gangs.now) >= gang && largest(gangs.left) < gang + t->begun)
+        return "beside what another change has, its pool would not keep its min_gang on one stack";
+    return NULL;
 }
 
-bool lks_unit_fits(const struct lks_deciding *d, const struct lks_state_change *c,
-                   const struct lks_unit *u, uint32_t begun)
+/* Power: the same for a zone, in watts. */
+struct draws {
+    uint64_t returning, unit; /* of who is under way; of the unit's nodes */
+    int64_t draw, rise;       /* of all; by how much that of the unit's nodes rises */
+    bool others, other_rises;
+};
+
+/* By how much the draw of a node rises from one stack to another. */
+static int64_t rise_of(const struct taking *t, const struct lks_node *n, lks_text from, lks_text to)
+{
+    const struct lks_state *s = t->d->state;
+    if (from == 0 || to == 0 || from == to || n->whole == 0)
+        return 0;
+    int64_t before = lks_plan_power_limit(lks_book_stack(t->d->book, lks_state_text(s, from)));
+    int64_t after = lks_plan_power_limit(lks_book_stack(t->d->book, lks_state_text(s, to)));
+    return before == 0 || after == 0 ? 0 : (after - before) * s->bases[n->whole - 1].gpus;
+}
+
+/* One that is on its way, or there before its pool is pinned to it, will draw what that asks for.
+ */
+static void add_draw(const struct taking *t, uint32_t node, uint64_t watts, struct draws *sum)
+{
+    const struct lks_state *s = t->d->state;
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_state_change *c = lks_state_changing(s, node);
+    const struct lks_member *m = lks_change_member(t->c, node);
+    lks_text to = c != NULL ? c->stack : n->pin;
+    lks_text from = n->pool < s->pool_count ? s->pools[n->pool].stack_digest : 0;
+    bool ours = c != NULL ? c == t->c : m != NULL && m->state == LKS_MEMBER_DONE;
+    int64_t rise = rise_of(t, n, from, to);
+    sum->draw += (int64_t)watts + rise;
+    sum->returning += c != NULL ? watts : 0;
+    sum->others |= is_of_other(t, node);
+    sum->other_rises |= rise > 0 && !ours;
+    if (!is_of_unit(t, node))
+        return;
+    sum->unit += watts;
+    sum->rise += rise_of(t, n, m->from, t->c->stack);
+}
+
+/* What restarts together comes back together, whichever change it is of. */
+static const char *zone_lacks(const struct taking *t, lks_text zone)
+{
+    enum { WATTS = 1000 };
+    const struct lks_state *s = t->d->state;
+    const struct lks_fleet *fleet = lks_book_fleet(t->d->book);
+    struct lks_power power =
+        fleet == NULL ? (struct lks_power){0} : lks_fleet_power(fleet, lks_state_text(s, zone));
+    struct draws sum = {0};
+    uint32_t pool = UINT32_MAX;
+    uint64_t watts = 0;
+    if (zone == 0 || (power.budget_kw == 0 && power.ramp_kw == 0))
+        return NULL;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (!n->placed || n->asset != 0 || n->power_zone != zone)
+            continue;
+        if (n->pool != pool) {
+            const struct lks_pool *said = pool_said(t, n->pool);
+            watts = said != NULL ? (uint64_t)said->node_power_w : 0;
+            pool = n->pool;
+        }
+        add_draw(t, i, watts, &sum);
+    }
+    sum.returning += sum.unit + sum.unit * t->begun / t->u->count;
+    if (sum.others && power.ramp_kw > 0 && sum.returning > (uint64_t)power.ramp_kw * WATTS)
+        return "its power zone does not bear its return beside what another change has";
+    if (sum.other_rises && sum.rise > 0 && power.budget_kw > 0 &&
+        sum.draw + sum.rise > power.budget_kw * WATTS)
+        return "its power zone has no budget for its new limit beside what another change asks for";
+    return NULL;
+}
+
+const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
+                            const struct lks_unit *u, uint32_t begun)
 {
     const struct lks_state *s = d->state;
+    const struct taking t = {d, c, u, begun};
     uint32_t pool = UINT32_MAX;
+    lks_text zone = 0;
+    const char *lacks = NULL;
     if (is_alone(s, c))
-        return true;
-    for (uint32_t i = 0; i < u->count; i++) {
+        return NULL;
+    for (uint32_t i = 0; i < u->count && lacks == NULL; i++) {
         const struct lks_node *n = &s->nodes[c->members[u->first + i].node];
-        if (n->asset != 0 || n->pool >= s->pool_count || n->pool == pool)
+        if (n->asset != 0 || n->pool >= s->pool_count)
             continue;
+        if (n->pool != pool)
+            lacks = pool_lacks(&t, n->pool);
+        if (n->power_zone != zone && lacks == NULL)
+            lacks = zone_lacks(&t, n->power_zone);
         pool = n->pool;
-        if (!has_room(d, c, pool, (uint64_t)begun + u->count))
-            return false;
+        zone = n->power_zone;
     }
-    return true;
+    return lacks;
 }
 
 /* What it pins ------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
 #include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/standing.h"
 
 #include "base/near.h"
 
@@ -450,6 +451,30 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
                         open ? ": wait for its end" : ": look at it, and resolve that first");
 }
 
+/* In use as it is it would keep all of its domain from jobs: that is said, and how to go without
+ * it. */
+static bool may_release(struct lks_deciding *d, const struct lks_state_change *c,
+                        const struct lks_member *m)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
+    uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_standing_mixes(d->state, m->node);
+    if (u->active > 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
+                            ", or not before the others of it are at their end: %u are under way",
+                            S(name), S(domain), u->active);
+    else if (other != LKS_NO_NODE)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
+                            ": in use as it is, it keeps all of domain %" LKS_STR_FMT
+                            " from jobs; hold it first (node hold), and the domain does without it",
+                            S(name), S(lks_state_name(d->state, other)), S(domain));
+    else
+        return true;
+    return false;
+}
+
 static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_member *m, struct lks_str name, struct trying *t)
 {
@@ -460,16 +485,10 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
                             S(name), lks_member_state_words[m->state], (unsigned long long)c->id);
-    else if (!d->event->member.again && c->units[m->unit].active > 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
-                            ", or not before the others of it are at their end: %u are under way",
-                            S(name), S(text_of(d, c->units[m->unit].domain)),
-                            c->units[m->unit].active);
     else if (d->state->nodes[m->node].flashing > 0)
         refuse_flashed(d, m->node);
     else
-        return !d->event->member.again || may_try(d, c, m, t);
+        return d->event->member.again ? may_try(d, c, m, t) : may_release(d, c, m);
     return false;
 }
 

@@ -30,6 +30,7 @@
 #define LKS_PLAN_POOL         "@"     /* a change of a whole pool has "@train" as its hosts */
 
 struct lks_book;
+struct lks_stack;
 
 /* The manifests of the bundles that are good. */
 struct lks_bundle_set {
@@ -109,6 +110,9 @@ bool lks_plan_out(const struct lks_node *n);
 
 /* Nodes that a pool can do without at a time: its headroom and minimum capacity, else a tenth. */
 uint64_t lks_plan_spared(const struct lks_state *s, const struct lks_book *book, uint32_t pool);
+
+/* Watts that a GPU may draw by the stack; 0: it does not say, or NULL. */
+int64_t lks_plan_power_limit(const struct lks_stack *stack);
 
 /* Whether the node may begin at `wall`: the change's times, its windows and those of the node's
  * pool, in the time of its site. `next` gets when to ask again; UINT64_MAX: never more. */

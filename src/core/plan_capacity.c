@@ -495,7 +495,7 @@ static enum lks_code bucket(struct forecast *f)
 
 /* Power ------------------------------------------------------------------------------------- */
 
-static int64_t limit_of(const struct lks_stack *stack)
+int64_t lks_plan_power_limit(const struct lks_stack *stack)
 {
     const struct lks_doc *doc = stack != NULL ? lks_stack_setting(stack, "power_limit_w") : NULL;
     return doc != NULL && doc->kind == LKS_DOC_NUMBER ? doc->number : 0;
@@ -506,7 +506,7 @@ static int64_t rise_of(const struct lks_planning *p, const struct lks_plan_membe
 {
     const struct lks_stack *from = lks_book_stack(p->book, p->recipes[m->recipe].kind.before);
     const struct lks_group *group = p->groups[m->node];
-    int64_t before = limit_of(from), after = limit_of(p->to);
+    int64_t before = lks_plan_power_limit(from), after = lks_plan_power_limit(p->to);
     if (group == NULL || group->class == NULL || before == 0 || after == 0)
         return 0;
     return (after - before) * group->class->gpus;
@@ -539,7 +539,7 @@ static enum lks_code check_zone(struct lks_planning *p, const struct draw *sum)
 /* A higher power limit is paid by the zone. */
 static enum lks_code check_power(struct lks_planning *p)
 {
-    if (p->fleet == NULL || limit_of(p->to) == 0)
+    if (p->fleet == NULL || lks_plan_power_limit(p->to) == 0)
         return LKS_OK;
     const struct lks_state *s = p->state;
     struct draw *draws = lks_planning_array(p, s->node_count, sizeof(*draws));

@@ -167,6 +167,24 @@ uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t n)
     return LKS_NO_NODE;
 }
 
+uint32_t lks_standing_mixes(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_standing *st = s->standing;
+    if (st->domain[n] == 0 || s->nodes[n].held || s->nodes[n].asset != 0)
+        return LKS_NO_NODE;
+    for (uint32_t m = st->domain_next[n]; m != n; m = st->domain_next[m]) {
+        struct lks_value one, other;
+        if (st->share[m] == 0 || s->nodes[m].asset != 0)
+            continue;
+        uint32_t v = lks_state_verdict_find(s, s->nodes[n].whole, lks_state_intent(s, m));
+        lks_text its = s->verdicts[s->nodes[m].verdict].values;
+        if (v == 0 || lks_values_contradict(lks_state_text(s, s->verdicts[v].values),
+                                            lks_state_text(s, its), &one, &other))
+            return m;
+    }
+    return LKS_NO_NODE;
+}
+
 lks_text lks_standing_domain_pin(const struct lks_state *s, uint32_t asset)
 {
     const struct lks_standing *st = s->standing;
@@ -271,13 +289,22 @@ static struct judged judge(const struct lks_state *s, uint32_t n)
     };
 }
 
+/* A person holds it, or a change keeps it out of use: its domain serves without it, as without one
+ * that is lost. Who is under way will be beside the others, and counts. */
+static bool is_left_out(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_node *node = &s->nodes[n];
+    return node->held ||
+           (node->changing != 0 && node->change != 0 && lks_state_changing(s, n) == NULL);
+}
+
 static uint32_t share_of(const struct lks_state *s, uint32_t n, const struct judged *j)
 {
     const struct lks_node *node = &s->nodes[n];
     const struct lks_state_verdict *v = lks_state_verdict(s, n);
     if (node->asset != 0)
         return node->outband != 0 && j->differs ? (uint32_t)SHARE_DRIFTS : 0;
-    return node->liveness == LKS_LIVE && v != NULL ? v->values + 1 : 0;
+    return node->liveness == LKS_LIVE && v != NULL && !is_left_out(s, n) ? v->values + 1 : 0;
 }
 
 /* Its heartbeats name readings that it does not send: it runs something else by now. */

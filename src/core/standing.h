@@ -70,6 +70,11 @@ void lks_standing_deviation(struct lks_state *s, const struct lks_deviation *d);
  * on; LKS_NO_NODE: there is none. The node is in a domain. */
 uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t node);
 
+/* A node in use of its domain that does not run the same as this one, or may not: with both in use
+ * the domain would serve mixed, and none of it be admitted. LKS_NO_NODE: there is none, or this one
+ * is held, which leaves it out. */
+uint32_t lks_standing_mixes(const struct lks_state *s, uint32_t node);
+
 /* What the pools of an asset's domain pin, where they all pin the same; 0: they do not. */
 lks_text lks_standing_domain_pin(const struct lks_state *s, uint32_t asset);
 
