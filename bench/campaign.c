@@ -22,17 +22,17 @@ static double rate_of(uint64_t messages, double took_us)
 
 static double measure_queue(void)
 {
-    struct cam_message m;
+    struct lks_message m;
     world = (struct cam){.rng = {SEED}, .weather = {.delay_max = 200}};
     for (uint32_t i = 0; i < NODES; i++)
-        cam_post(&world, (struct cam_message){.node = i}, cam_between(&world, 1, CAM_MINUTE));
+        cam_post(&world, (struct lks_message){.node = i}, cam_between(&world, 1, CAM_MINUTE));
     double begun = bench_cpu_us(getpid());
     for (uint64_t i = 0; i < TIMERS_MESSAGES && cam_next(&world, UINT64_MAX, &m); i++) {
         world.now = m.due;
         cam_post(&world, m, cam_between(&world, 1, CAM_MINUTE));
     }
     double rate = rate_of(TIMERS_MESSAGES, bench_cpu_us(getpid()) - begun);
-    cam_queue_fini(&world.queue);
+    lks_queue_fini(&world.queue);
     return rate;
 }
 

@@ -30,6 +30,7 @@
 #include "engine/engine.h"
 #include "model/bundle.h"
 #include "port/sched.h"
+#include "rehearse/queue.h"
 
 #define CAM_WALL        UINT64_C(1794700000000)
 #define CAM_MINUTE      (60 * LKS_SECOND)
@@ -106,32 +107,6 @@ enum cam_kind {
     CAM_JOB_ENDS,
     CAM_SCHED_ACTS,
     CAM_KINDS
-};
-
-struct cam_message {
-    lks_ms due;
-    uint64_t number;
-    uint32_t node, life;
-    uint32_t next; /* in its slot, or of the free ones: place + 1 */
-    uint32_t value;
-    enum cam_kind kind;
-};
-
-/* A wheel of milliseconds for what is due soon, and a heap for the rest. */
-#define CAM_WHEEL 65536U
-struct cam_queue {
-    struct cam_message *messages; /* owned, as are all arrays here */
-    uint32_t count, room, free;
-    uint32_t first[CAM_WHEEL], last[CAM_WHEEL]; /* place + 1 */
-    uint64_t busy[CAM_WHEEL / 64], busier[CAM_WHEEL / 64 / 64];
-    struct cam_far {
-        lks_ms due;
-        uint64_t order;
-        uint32_t place;
-    } * far;
-    size_t far_count, far_room;
-    uint64_t order, waiting; /* posted; in the wheel */
-    lks_ms base;             /* the wheel begins here */
 };
 
 /* What a seed has of each evil, drawn at its start: 0 is none of it. */
@@ -344,7 +319,7 @@ struct cam_flash {
 
 struct cam_held {
     uint64_t needs;
-    struct cam_message message;
+    struct lks_message message;
 };
 
 /* The journal as it became durable. */
@@ -368,7 +343,7 @@ struct cam {
     uint64_t still;  /* messages since time last went on */
     uint64_t enough; /* messages after which a run is over; 0: when its time is */
     uint64_t delivered, history, crashes, commits, stalls, rows, turns, flashes_begun, jobs_begun;
-    struct cam_queue queue;
+    struct lks_queue queue;
 
     struct cam_machine *machines;
     uint32_t count, nodes; /* assets come behind the nodes */
@@ -434,10 +409,9 @@ bool cam_chance(struct cam *w, unsigned percent); /* of an evil; never in calm w
 lks_ms cam_takes(struct cam *w, lks_ms usual);
 struct lks_now cam_now(const struct cam *w);
 void cam_digest(char out[LKS_DIGEST_SIZE], const char *what, uint64_t number);
-void cam_post(struct cam *w, struct cam_message m, lks_ms delay);
-bool cam_next(struct cam *w, lks_ms until, struct cam_message *out); /* false: none by then */
-void cam_send(struct cam *w, struct cam_message m);
-void cam_queue_fini(struct cam_queue *q);
+void cam_post(struct cam *w, struct lks_message m, lks_ms delay);
+bool cam_next(struct cam *w, lks_ms until, struct lks_message *out); /* false: none by then */
+void cam_send(struct cam *w, struct lks_message m);
 
 /* campaign_truth.c */
 unsigned cam_version(cam_truth truth, enum cam_axis axis);
@@ -470,9 +444,9 @@ void cam_control_tick(struct cam *w, lks_ms due);
 void cam_control_take(struct cam *w);
 void cam_control_commit(struct cam *w);
 void cam_control_snapshot(struct cam *w);
-void cam_control_hear(struct cam *w, const struct cam_message *msg);
-void cam_control_fetch(struct cam *w, const struct cam_message *msg);
-void cam_control_push(struct cam *w, const struct cam_message *msg);
+void cam_control_hear(struct cam *w, const struct lks_message *msg);
+void cam_control_fetch(struct cam *w, const struct lks_message *msg);
+void cam_control_push(struct cam *w, const struct lks_message *msg);
 void cam_control_fini(struct cam *w);
 void cam_boot_bytes(uint32_t node, uint32_t boot, uint8_t out[16]);
 
@@ -481,7 +455,7 @@ const struct cam_report *cam_report(const struct cam_machine *m, uint64_t number
 void cam_agent_begin(struct cam *w, uint32_t i);
 void cam_agent_beat(struct cam *w, uint32_t i);
 void cam_agent_reads(struct cam *w, uint32_t i);
-void cam_agent_fetched(struct cam *w, uint32_t i, const struct cam_message *msg);
+void cam_agent_fetched(struct cam *w, uint32_t i, const struct lks_message *msg);
 void cam_agent_pushed(struct cam *w, uint32_t i, uint64_t number);
 void cam_agent_again(struct cam *w, uint32_t i, uint64_t number);
 void cam_agent_executed(struct cam *w, uint32_t i, uint64_t command);
@@ -500,13 +474,13 @@ enum lks_outcome cam_work_end(struct cam *w, uint32_t i, struct cam_command *c);
 void cam_work_cut(struct cam *w, uint32_t i, struct cam_command *c);
 
 /* campaign_bmcs.c */
-void cam_bmc_asked(struct cam *w, const struct cam_message *msg);
-void cam_bmc_ended(struct cam *w, const struct cam_message *msg);
+void cam_bmc_asked(struct cam *w, const struct lks_message *msg);
+void cam_bmc_ended(struct cam *w, const struct lks_message *msg);
 void cam_talk_begin(struct cam *w, uint64_t flash);
 void cam_talk_end(struct cam *w, uint32_t i, enum lks_bmc_outcome outcome, struct lks_str text);
 void cam_talk_forget(struct cam_machine *m);
-void cam_talk_go(struct cam *w, const struct cam_message *msg);
-void cam_talk_said(struct cam *w, const struct cam_message *msg);
+void cam_talk_go(struct cam *w, const struct lks_message *msg);
+void cam_talk_said(struct cam *w, const struct lks_message *msg);
 void cam_sweep_later(struct cam *w, uint32_t i);
 void cam_sweep(struct cam *w, uint32_t i);
 
@@ -525,8 +499,8 @@ void cam_sched_later(struct cam *w, uint32_t i);
 void cam_sched_acts(struct cam *w, uint32_t i);
 void cam_sched_other(struct cam *w, uint32_t i, bool on);
 void cam_job_asks(struct cam *w);
-void cam_job_begins(struct cam *w, const struct cam_message *msg);
-void cam_job_ends(struct cam *w, const struct cam_message *msg);
+void cam_job_begins(struct cam *w, const struct lks_message *msg);
+void cam_job_ends(struct cam *w, const struct lks_message *msg);
 void cam_job_killed(struct cam *w, uint32_t i);
 void cam_jobs_calm(struct cam *w);
 

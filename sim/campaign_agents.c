@@ -25,7 +25,7 @@ static void push(struct cam *w, uint32_t i)
     if (m->report_count == 0 || !m->agent_up)
         return;
     uint64_t number = m->reports[m->first_report].number;
-    struct cam_message msg = {.kind = CAM_PUSH, .node = i, .life = m->life, .number = number};
+    struct lks_message msg = {.kind = CAM_PUSH, .node = i, .life = m->life, .number = number};
     m->pushing = true;
     cam_send(w, msg);
     msg.kind = CAM_AGAIN;
@@ -83,7 +83,7 @@ void cam_agent_again(struct cam *w, uint32_t i, uint64_t number)
 
 static void beat_later(struct cam *w, uint32_t i, lks_ms after)
 {
-    cam_post(w, (struct cam_message){.kind = CAM_BEAT, .node = i, .life = w->machines[i].life},
+    cam_post(w, (struct lks_message){.kind = CAM_BEAT, .node = i, .life = w->machines[i].life},
              after);
 }
 
@@ -102,7 +102,7 @@ void cam_agent_beat(struct cam *w, uint32_t i)
     if (m->seq % READ_EVERY == 0 && m->read != m->truth && m->running == 0)
         cam_agent_reads(w, i);
     cam_send(
-        w, (struct cam_message){
+        w, (struct lks_message){
                .kind = CAM_HEARD, .node = i, .life = m->life, .number = m->seq, .value = m->boot});
     beat_later(w, i, w->heartbeat - w->heartbeat / 16 + lks_rng_below(&w->rng, w->heartbeat / 8));
 }
@@ -163,7 +163,7 @@ static void run(struct cam *w, uint32_t i, struct cam_command *c)
     if (!m->up || !m->agent_up)
         return;
     cam_post(
-        w, (struct cam_message){.kind = CAM_EXECUTED, .node = i, .life = m->life, .number = c->id},
+        w, (struct lks_message){.kind = CAM_EXECUTED, .node = i, .life = m->life, .number = c->id},
         takes);
 }
 
@@ -187,7 +187,7 @@ static void obey(struct cam *w, uint32_t i, uint64_t id)
         add_result(w, i, id, entry.outcome);
 }
 
-void cam_agent_fetched(struct cam *w, uint32_t i, const struct cam_message *msg)
+void cam_agent_fetched(struct cam *w, uint32_t i, const struct lks_message *msg)
 {
     if (msg->value != 0)
         cam_agent_reads(w, i);
@@ -252,7 +252,7 @@ void cam_agent_turn(struct cam *w, uint32_t i)
     if (m->agent_up) {
         interrupt(w, i);
         lks_ms away = cam_takes(w, 4 * CAM_MINUTE);
-        cam_post(w, (struct cam_message){.kind = CAM_AGENT, .node = i, .life = m->life}, away + 1);
+        cam_post(w, (struct lks_message){.kind = CAM_AGENT, .node = i, .life = m->life}, away + 1);
         return;
     }
     m->life++;
@@ -271,7 +271,7 @@ void cam_machine_down(struct cam *w, uint32_t i, const char *why)
     cam_job_killed(w, i);
     m->up = m->measured = m->busy = false;
     if (!m->broken)
-        cam_post(w, (struct cam_message){.kind = CAM_BOOT, .node = i, .life = m->life},
+        cam_post(w, (struct lks_message){.kind = CAM_BOOT, .node = i, .life = m->life},
                  cam_takes(w, 4 * CAM_MINUTE) + LKS_SECOND);
 }
 

@@ -23,7 +23,7 @@ static void say(struct cam *w, uint32_t i, const struct cam_flash *f)
                      : b->worked        ? WELL
                                         : BADLY;
     cam_send(
-        w, (struct cam_message){.kind = CAM_BMC_SAID,
+        w, (struct lks_message){.kind = CAM_BMC_SAID,
                                 .node = i,
                                 .life = w->life,
                                 .number = f->id,
@@ -49,11 +49,11 @@ static void begin(struct cam *w, uint32_t i, const struct cam_flash *f)
         m->busy = true;
     }
     cam_say(w, "%s: endpoint begins update %" PRIu64, m->name, f->id);
-    cam_post(w, (struct cam_message){.kind = CAM_BMC_ENDED, .node = i, .number = f->id},
+    cam_post(w, (struct lks_message){.kind = CAM_BMC_ENDED, .node = i, .number = f->id},
              cam_takes(w, f->act == LKS_BMC_ABORT ? LKS_SECOND : 5 * CAM_MINUTE) + 1);
 }
 
-void cam_bmc_asked(struct cam *w, const struct cam_message *msg)
+void cam_bmc_asked(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     const struct cam_flash *f = &w->flashes[msg->number];
@@ -126,7 +126,7 @@ static void restart_after(struct cam *w, uint32_t i, const struct cam_flash *f)
         m->busy = false;
 }
 
-void cam_bmc_ended(struct cam *w, const struct cam_message *msg)
+void cam_bmc_ended(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     struct cam_bmc *b = &m->bmc;
@@ -164,7 +164,7 @@ void cam_talk_forget(struct cam_machine *m)
 static void go_later(struct cam *w, uint32_t i, lks_ms after)
 {
     cam_post(w,
-             (struct cam_message){
+             (struct lks_message){
                  .kind = CAM_TALK, .node = i, .life = w->life, .number = w->machines[i].talk.flash},
              after);
 }
@@ -217,7 +217,7 @@ static void ask(struct cam *w, uint32_t i, uint32_t what)
 {
     struct cam_machine *m = &w->machines[i];
     m->talk.silent++;
-    cam_send(w, (struct cam_message){.kind = CAM_BMC_ASKED,
+    cam_send(w, (struct lks_message){.kind = CAM_BMC_ASKED,
                                      .node = i,
                                      .life = w->life,
                                      .number = m->talk.flash,
@@ -257,7 +257,7 @@ static bool is_open(struct cam *w, const struct cam_machine *m, uint64_t flash)
     return m->talk.flash == flash && f != NULL && f->outcome == LKS_BMC_OPEN;
 }
 
-void cam_talk_go(struct cam *w, const struct cam_message *msg)
+void cam_talk_go(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     struct cam_talk *t = &m->talk;
@@ -289,7 +289,7 @@ static enum lks_bmc_outcome outcome_of(const struct cam_flash *f, enum said said
                                                                         : LKS_BMC_FAILED;
 }
 
-void cam_talk_said(struct cam *w, const struct cam_message *msg)
+void cam_talk_said(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     const struct cam_flash *f = &w->flashes[msg->number];
@@ -321,7 +321,7 @@ void cam_sweep_later(struct cam *w, uint32_t i)
     if (m->sweep_posted)
         return;
     m->sweep_posted = true;
-    cam_post(w, (struct cam_message){.kind = CAM_SWEEP_READ, .node = i, .life = w->life},
+    cam_post(w, (struct lks_message){.kind = CAM_SWEEP_READ, .node = i, .life = w->life},
              cam_between(w, LKS_SECOND, CAM_MINUTE));
 }
 

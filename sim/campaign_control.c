@@ -22,13 +22,13 @@ static void follow_up(struct cam *w)
     lks_ms next = lks_engine_next(w->engine);
     if (next < w->tick_at) {
         w->tick_at = next > w->now ? next : w->now;
-        cam_post(w, (struct cam_message){.kind = CAM_TICK, .life = w->life, .number = w->tick_at},
+        cam_post(w, (struct lks_message){.kind = CAM_TICK, .life = w->life, .number = w->tick_at},
                  w->tick_at - w->now);
     }
     bool pending = lks_engine_seq(w->engine) > lks_engine_durable_seq(w->engine);
     if (pending && !w->writing && !w->take_posted && !w->setting_up) {
         w->take_posted = true;
-        cam_post(w, (struct cam_message){.kind = CAM_TAKE, .life = w->life},
+        cam_post(w, (struct lks_message){.kind = CAM_TAKE, .life = w->life},
                  1 + lks_rng_below(&w->rng, 20));
     }
 }
@@ -110,7 +110,7 @@ void cam_control_take(struct cam *w)
     w->writing = true;
     draw_crash(w);
     lks_ms latency = cam_chance(w, 2) ? 3 * LKS_SECOND : lks_rng_below(&w->rng, 20);
-    cam_post(w, (struct cam_message){.kind = CAM_COMMIT, .life = w->life}, latency);
+    cam_post(w, (struct lks_message){.kind = CAM_COMMIT, .life = w->life}, latency);
     follow_up(w);
 }
 
@@ -143,7 +143,7 @@ void cam_control_commit(struct cam *w)
     if (code == LKS_E_UNAVAILABLE) {
         w->stalls++;
         lks_engine_stall(w->engine, &err);
-        cam_post(w, (struct cam_message){.kind = CAM_COMMIT, .life = w->life}, LKS_SECOND);
+        cam_post(w, (struct lks_message){.kind = CAM_COMMIT, .life = w->life}, LKS_SECOND);
         return;
     }
     if (code != LKS_OK) {
@@ -223,7 +223,7 @@ void cam_control_crash(struct cam *w)
     w->crashes++;
     stop(w);
     lks_memory_disk_fail(w->disk, w->disk_full ? LKS_MEMORY_FULL : LKS_MEMORY_NO_CRASH, 0);
-    cam_post(w, (struct cam_message){.kind = CAM_RESTART},
+    cam_post(w, (struct lks_message){.kind = CAM_RESTART},
              w->calm ? LKS_SECOND : cam_takes(w, 2 * CAM_MINUTE) + 1);
 }
 
@@ -295,7 +295,7 @@ void cam_boot_bytes(uint32_t node, uint32_t boot, uint8_t out[16])
     memcpy(out, words, sizeof(words));
 }
 
-void cam_control_hear(struct cam *w, const struct cam_message *msg)
+void cam_control_hear(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     uint32_t place = cam_place(w, m);
@@ -321,12 +321,12 @@ void cam_control_hear(struct cam *w, const struct cam_message *msg)
         memcpy(m->head_hash, head->hash, sizeof(m->head_hash));
     }
     bool mail = lks_state_mail(lks_engine_state(w->engine), place);
-    cam_send(w, (struct cam_message){
+    cam_send(w, (struct lks_message){
                     .kind = CAM_BEAT_ANSWER, .node = msg->node, .life = msg->life, .value = mail});
 }
 
 /* What waits for the node: the command that rows gave it, and whether its tuple is wanted. */
-void cam_control_fetch(struct cam *w, const struct cam_message *msg)
+void cam_control_fetch(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     uint32_t place = cam_place(w, m);
@@ -335,7 +335,7 @@ void cam_control_fetch(struct cam *w, const struct cam_message *msg)
     const struct lks_state *s = lks_engine_state(w->engine);
     uint64_t id = m->command;
     const struct lks_state_command *c = id != 0 ? lks_state_command(s, id) : NULL;
-    cam_send(w, (struct cam_message){.kind = CAM_FETCHED,
+    cam_send(w, (struct lks_message){.kind = CAM_FETCHED,
                                      .node = msg->node,
                                      .life = msg->life,
                                      .number = c != NULL && !c->ended ? id : 0,
@@ -377,7 +377,7 @@ static enum lks_code take_result(struct cam *w, uint32_t place, const struct cam
 }
 
 /* A report. What is refused will be refused again, so that is an answer, too. */
-void cam_control_push(struct cam *w, const struct cam_message *msg)
+void cam_control_push(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];
     const struct cam_report *r = cam_report(m, msg->number);
@@ -391,7 +391,7 @@ void cam_control_push(struct cam *w, const struct cam_message *msg)
         return;
     if (code != LKS_OK)
         cam_say(w, "%s: refused: %s", m->name, err.msg);
-    struct cam_message answer = {
+    struct lks_message answer = {
         .kind = CAM_PUSHED, .node = msg->node, .life = msg->life, .number = msg->number};
     uint64_t needs = lks_engine_seq(w->engine);
     if (needs <= lks_engine_durable_seq(w->engine)) {

@@ -16,7 +16,7 @@ void cam_sched_later(struct cam *w, uint32_t i)
     if (m->sched_posted || m->type != CAM_NODE || !w->scheduled[m->pool])
         return;
     m->sched_posted = true;
-    cam_post(w, (struct cam_message){.kind = CAM_SCHED_ACTS, .node = i, .life = w->life},
+    cam_post(w, (struct lks_message){.kind = CAM_SCHED_ACTS, .node = i, .life = w->life},
              cam_between(w, LKS_SECOND, 20 * LKS_SECOND));
 }
 
@@ -166,7 +166,7 @@ static void start(struct cam *w, const uint32_t *nodes, unsigned count, lks_ms u
             m->reserved = until + 1;
             m->yes_until = until;
         }
-        cam_post(w, (struct cam_message){.kind = CAM_JOB_BEGINS, .number = job->serial, .value = j},
+        cam_post(w, (struct lks_message){.kind = CAM_JOB_BEGINS, .number = job->serial, .value = j},
                  until > w->now ? lks_rng_below(&w->rng, until - w->now) : 0);
         return;
     }
@@ -183,11 +183,11 @@ void cam_job_asks(struct cam *w)
         start(w, nodes, count, until);
     }
     if (w->weather.jobs > 0)
-        cam_post(w, (struct cam_message){.kind = CAM_JOB_ASKS},
+        cam_post(w, (struct lks_message){.kind = CAM_JOB_ASKS},
                  cam_between(w, 1, 2 * CAM_HOUR / w->weather.jobs));
 }
 
-void cam_job_begins(struct cam *w, const struct cam_message *msg)
+void cam_job_begins(struct cam *w, const struct lks_message *msg)
 {
     uint32_t j = msg->value;
     struct cam_job *job = &w->jobs[j];
@@ -209,7 +209,7 @@ void cam_job_begins(struct cam *w, const struct cam_message *msg)
         w->machines[job->nodes[k]].job = j + 1;
     job->endless = cam_chance(w, w->weather.endless);
     if (!job->endless)
-        cam_post(w, (struct cam_message){.kind = CAM_JOB_ENDS, .number = job->serial, .value = j},
+        cam_post(w, (struct lks_message){.kind = CAM_JOB_ENDS, .number = job->serial, .value = j},
                  cam_takes(w, JOB_TAKES) + 1);
 }
 
@@ -221,7 +221,7 @@ static void end(struct cam *w, uint32_t j)
     job->there = false;
 }
 
-void cam_job_ends(struct cam *w, const struct cam_message *msg)
+void cam_job_ends(struct cam *w, const struct lks_message *msg)
 {
     if (w->jobs[msg->value].serial == msg->number)
         end(w, msg->value);
@@ -240,6 +240,6 @@ void cam_jobs_calm(struct cam *w)
         if (w->jobs[j].there && w->jobs[j].endless)
             cam_post(
                 w,
-                (struct cam_message){.kind = CAM_JOB_ENDS, .number = w->jobs[j].serial, .value = j},
+                (struct lks_message){.kind = CAM_JOB_ENDS, .number = w->jobs[j].serial, .value = j},
                 cam_between(w, CAM_MINUTE, 10 * CAM_MINUTE));
 }

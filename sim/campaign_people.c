@@ -157,7 +157,7 @@ static void calm_work(struct cam *w)
 
 void cam_person_manages(struct cam *w)
 {
-    cam_post(w, (struct cam_message){.kind = CAM_PERSON, .number = 1}, MANAGES_EVERY);
+    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = 1}, MANAGES_EVERY);
     if (w->engine == NULL)
         return;
     const struct lks_state *s = lks_engine_state(w->engine);

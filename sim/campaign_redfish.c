@@ -155,7 +155,7 @@ void cam_redfish_begin(struct cam *w, uint32_t i, const struct lks_state_flash *
 static void go_later(struct cam *w, uint32_t i, lks_ms after)
 {
     cam_post(w,
-             (struct cam_message){
+             (struct lks_message){
                  .kind = CAM_TALK, .node = i, .life = w->life, .number = w->machines[i].talk.flash},
              after);
 }
@@ -178,7 +178,7 @@ static bool save(struct cam *w, uint32_t i, const struct lks_bmc_status *status)
     if (w->engine != NULL) { /* it is begun again from what is durable */
         cam_talk_forget(m);
         cam_post(
-            w, (struct cam_message){.kind = CAM_TALK, .node = i, .life = w->life, .number = flash},
+            w, (struct lks_message){.kind = CAM_TALK, .node = i, .life = w->life, .number = flash},
             30 * LKS_SECOND);
     }
     return false;

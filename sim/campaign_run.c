@@ -101,7 +101,7 @@ void cam_fini(struct cam *w)
     }
     cam_control_fini(w);
     cam_rows_fini(w);
-    cam_queue_fini(&w->queue);
+    lks_queue_fini(&w->queue);
     free(w->machines);
     free(w->commands);
     free(w->orders);
@@ -124,18 +124,18 @@ static void plan_evil(struct cam *w, lks_ms storm)
     };
     for (size_t i = 0; i < LKS_COUNT(evils); i++)
         for (unsigned n = 0; n < evils[i].count; n++)
-            cam_post(w, (struct cam_message){.kind = evils[i].kind}, cam_between(w, 1, storm));
+            cam_post(w, (struct lks_message){.kind = evils[i].kind}, cam_between(w, 1, storm));
     for (uint32_t i = 0; i < w->nodes; i++) {
         if (lks_rng_percent(&w->rng, w->weather.reboots))
-            cam_post(w, (struct cam_message){.kind = CAM_FAULT, .node = i},
+            cam_post(w, (struct lks_message){.kind = CAM_FAULT, .node = i},
                      cam_between(w, 1, storm));
         if (lks_rng_percent(&w->rng, w->weather.agent_stops))
-            cam_post(w, (struct cam_message){.kind = CAM_AGENT, .node = i, .life = UINT32_MAX},
+            cam_post(w, (struct lks_message){.kind = CAM_AGENT, .node = i, .life = UINT32_MAX},
                      cam_between(w, 1, storm));
     }
-    cam_post(w, (struct cam_message){.kind = CAM_PERSON, .number = 1}, 2 * CAM_MINUTE);
+    cam_post(w, (struct lks_message){.kind = CAM_PERSON, .number = 1}, 2 * CAM_MINUTE);
     if (w->weather.jobs > 0)
-        cam_post(w, (struct cam_message){.kind = CAM_JOB_ASKS}, LKS_SECOND);
+        cam_post(w, (struct lks_message){.kind = CAM_JOB_ASKS}, LKS_SECOND);
 }
 
 static void fill_disk(struct cam *w, bool full)
@@ -144,12 +144,12 @@ static void fill_disk(struct cam *w, bool full)
     lks_memory_disk_fail(w->disk, full ? LKS_MEMORY_FULL : LKS_MEMORY_NO_CRASH, 0);
     cam_say(w, "the disk %s", full ? "is full" : "has room");
     if (full)
-        cam_post(w, (struct cam_message){.kind = CAM_DISK, .number = 1},
+        cam_post(w, (struct lks_message){.kind = CAM_DISK, .number = 1},
                  cam_between(w, LKS_SECOND, 5 * CAM_MINUTE));
 }
 
 /* For machines, and for the world. */
-static void deliver_world(struct cam *w, const struct cam_message *m)
+static void deliver_world(struct cam *w, const struct lks_message *m)
 {
     if (m->kind == CAM_POWER_CUT)
         cam_control_crash(w);
@@ -177,7 +177,7 @@ static void deliver_world(struct cam *w, const struct cam_message *m)
         cam_machine_down(w, m->node, "restarts by itself");
 }
 
-static void deliver_agent(struct cam *w, const struct cam_message *m)
+static void deliver_agent(struct cam *w, const struct lks_message *m)
 {
     const struct cam_machine *to = &w->machines[m->node];
     if (m->kind == CAM_BEAT_ANSWER && m->value == 0)
@@ -193,7 +193,7 @@ static void deliver_agent(struct cam *w, const struct cam_message *m)
     else if (m->kind == CAM_BEAT)
         cam_agent_beat(w, m->node);
     else if (m->kind == CAM_BEAT_ANSWER)
-        cam_send(w, (struct cam_message){.kind = CAM_FETCH, .node = m->node, .life = m->life});
+        cam_send(w, (struct lks_message){.kind = CAM_FETCH, .node = m->node, .life = m->life});
     else if (m->kind == CAM_FETCHED)
         cam_agent_fetched(w, m->node, m);
     else if (m->kind == CAM_PUSHED)
@@ -205,7 +205,7 @@ static void deliver_agent(struct cam *w, const struct cam_message *m)
 }
 
 /* What travels to lockstepd, whichever life it is in. */
-static void deliver_request(struct cam *w, const struct cam_message *m)
+static void deliver_request(struct cam *w, const struct lks_message *m)
 {
     if (w->engine == NULL)
         return;
@@ -218,7 +218,7 @@ static void deliver_request(struct cam *w, const struct cam_message *m)
 }
 
 /* Timers and answers of one of its lives. */
-static void deliver_control(struct cam *w, const struct cam_message *m)
+static void deliver_control(struct cam *w, const struct lks_message *m)
 {
     if (w->engine == NULL || m->life != w->life)
         return;
@@ -248,9 +248,9 @@ static const enum who recipients[CAM_KINDS] = {
     [CAM_BMC_SAID] = CONTROL, [CAM_SWEEP_READ] = CONTROL, [CAM_SCHED_ACTS] = CONTROL,
 };
 
-static void step(struct cam *w, const struct cam_message *m)
+static void step(struct cam *w, const struct lks_message *m)
 {
-    static void (*const deliver[])(struct cam *, const struct cam_message *) = {
+    static void (*const deliver[])(struct cam *, const struct lks_message *) = {
         [WORLD] = deliver_world,
         [AGENT] = deliver_agent,
         [REQUEST] = deliver_request,
@@ -268,7 +268,7 @@ static void step(struct cam *w, const struct cam_message *m)
 
 static void run_until(struct cam *w, lks_ms end)
 {
-    struct cam_message m;
+    struct lks_message m;
     while (!w->broken && (w->enough == 0 || w->delivered < w->enough) && cam_next(w, end, &m)) {
         step(w, &m);
         cam_require(w, w->delivered < STEPS_MAX, "promise 11", "a run comes to its end");

@@ -102,6 +102,8 @@ void cam_fleet_draw(struct cam *w, uint32_t nodes)
     w->spares = (unsigned)lks_rng_below(&w->rng, 2);
     w->machines = calloc(w->count, sizeof(w->machines[0]));
     LKS_ASSERT(w->machines != NULL);
+    w->queue.about = (const char *)w->machines;
+    w->queue.about_size = sizeof(w->machines[0]);
     w->drains_drift = lks_rng_percent(&w->rng, 60);
     draw_stacks(w);
     draw_badness(w);

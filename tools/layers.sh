@@ -16,11 +16,12 @@ bmcsim
 drivers
 probe
 engine
+rehearse
 server agent cli bmcd executors
 '
 
 # Folders whose code takes the world as arguments, and the files in them that own a piece of it.
-pure='codec model trust core port pldm bmcsim drivers'
+pure='codec model trust core port pldm bmcsim drivers rehearse'
 owners='^src/drivers/(http|store|depot)_[a-z0-9_]+\.[ch]$'
 
 # Standing above is not enough for these pairs: the engine reaches the world through port alone.

@@ -128,6 +128,11 @@ struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
         handle != 0 && intent != 0 ? lks_state_verdict_find(d->state, handle, intent) : 0;
     if (known != 0)
         return recorded(d, &d->state->verdicts[known], v);
+    const struct lks_judge *judge = d->book->judge;
+    if (judge != NULL && intent != 0 && judge->say(judge->ctx, basis->text, &d->out->arena, &v)) {
+        lks_deciding_add(d, LKS_RECORD_VERDICT)->verdict = v;
+        return v;
+    }
     const struct lks_stack *stack = intent != 0 ? lks_book_stack(d->book, v.stack) : NULL;
     if (stack == NULL || basis->text.len == 0)
         return v;

@@ -356,3 +356,14 @@ enum lks_code lks_pulse_restart(struct lks_state *s, struct lks_now now, struct 
     }
     return LKS_OK;
 }
+
+void lks_pulse_vouch(struct lks_state *s, uint32_t node, lks_ms until)
+{
+    struct lks_err err = {0};
+    s->pulses[node].at = until;
+    lks_ms at = lks_pulse_deadline(s, node);
+    if (at == UINT64_MAX)
+        (void)lks_heap_remove(&s->deadlines, node);
+    else if (lks_heap_set(&s->deadlines, node, at, &err) != LKS_OK)
+        s->pulses[node].at = s->seen.mono; /* no memory: it has to be heard as any other */
+}

@@ -53,6 +53,10 @@ bool lks_pulse_hear(struct lks_state *s, struct lks_now now, uint32_t node,
  * lks_decide_next() may say a time at which nothing is to be done. */
 void lks_pulse_settle(struct lks_state *s, struct lks_now now);
 
+/* Somebody who knows says that the node lives until `until` (mono); its deadline counts from there.
+ */
+void lks_pulse_vouch(struct lks_state *s, uint32_t node, lks_ms until);
+
 /* Agents are told this head from now on; what they witnessed is held against it. */
 void lks_pulse_publish(struct lks_state *s, const struct lks_head *head);
 

@@ -250,20 +250,37 @@ static enum lks_code fold_store(struct lks_engine *e, struct lks_store *store, s
     return LKS_OK;
 }
 
-enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_options *options,
-                              struct lks_now now, struct lks_engine **out, struct lks_err *err)
+static struct lks_engine *engine_new(const struct lks_engine_options *options, struct lks_now now)
 {
     LKS_ASSERT(options->facts != NULL && options->key != NULL);
     struct lks_engine *e = calloc(1, sizeof(*e));
     if (e == NULL)
-        return lks_fail_nomem(err);
+        return NULL;
     e->options = *options;
     e->following = options->follow;
     e->book.facts = options->facts;
+    e->book.judge = options->judge;
     e->base = now;
     e->signed_at = now.mono;
     pending_init(&e->pending);
     e->chain = lks_chain_new();
+    return e;
+}
+
+/* The clock goes on from where the state is, and every deadline counts anew. */
+static enum lks_code begin_here(struct lks_engine *e, struct lks_now now, struct lks_err *err)
+{
+    if (e->base.wall < e->state.clock)
+        e->base.wall = e->state.clock;
+    return lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
+}
+
+enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_options *options,
+                              struct lks_now now, struct lks_engine **out, struct lks_err *err)
+{
+    struct lks_engine *e = engine_new(options, now);
+    if (e == NULL)
+        return lks_fail_nomem(err);
     enum lks_code code = e->chain == NULL ? lks_fail_nomem(err) : fold_store(e, store, err);
     if (code == LKS_OK && e->base.wall < e->state.clock)
         e->base.wall = e->state.clock;
@@ -273,13 +290,40 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
                                        "one")
                             : begin_journal(e, now, err);
     if (code == LKS_OK)
-        code = lks_pulse_restart(&e->state, lks_engine_now(e, now), err);
+        code = begin_here(e, now, err);
     if (code != LKS_OK) {
         lks_engine_free(e);
         return code;
     }
     *out = e;
     return LKS_OK;
+}
+
+enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
+                               const struct lks_engine_options *options, struct lks_now now,
+                               struct lks_engine **out, struct lks_err *err)
+{
+    struct lks_engine *e = engine_new(options, now);
+    if (e == NULL)
+        return lks_fail_nomem(err);
+    e->state = LKS_MOVE(*state);
+    e->seq = e->durable = e->state.seq;
+    enum lks_code code = e->chain == NULL ? lks_fail_nomem(err) : load_manifest(e, store, err);
+    if (code == LKS_OK)
+        code = lks_engine_shelve_all(e, store, err);
+    if (code == LKS_OK)
+        code = begin_here(e, now, err);
+    if (code != LKS_OK) {
+        lks_engine_free(e);
+        return code;
+    }
+    *out = e;
+    return LKS_OK;
+}
+
+void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until)
+{
+    lks_pulse_vouch(&e->state, node, until);
 }
 
 void lks_engine_free(struct lks_engine *e)

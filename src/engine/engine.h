@@ -51,6 +51,7 @@ struct lks_engine_options {
     uint64_t sign_rows;                /* sign a head after so many rows ... */
     lks_ms sign_after;                 /* ... or when the last one is so old; 0: each batch */
     bool follow;                       /* open it as one who follows; lks_engine_lead() ends that */
+    const struct lks_judge *judge;     /* of a rehearsal, which outlives the engine; NULL: none */
 };
 
 /* One commit. It owns its bytes. */
@@ -70,6 +71,16 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
                               struct lks_now now, struct lks_engine **out,
                               struct lks_err *err) LKS_MUST_CHECK;
 void lks_engine_free(struct lks_engine *e);
+
+/* For rehearsals: go on from a state that was folded elsewhere. It becomes the engine's, also where
+ * this fails. Of `store` the manifests are read that the state refers to; rows go nowhere. */
+enum lks_code lks_engine_adopt(struct lks_state *state, struct lks_store *store,
+                               const struct lks_engine_options *options, struct lks_now now,
+                               struct lks_engine **out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same: whoever invents the node knows that it lives until `until` (mono), and need not send
+ * the heartbeats that would say so. From then on it is as silent as it is. */
+void lks_engine_vouch(struct lks_engine *e, uint32_t node, lks_ms until);
 
 const struct lks_state *lks_engine_state(const struct lks_engine *e);
 const struct lks_book *lks_engine_book(const struct lks_engine *e);

@@ -1,0 +1,57 @@
+/*
+ * What is on its way in an invented world: messages, each due at a moment of virtual time, given
+ * out in the order of their moments and, within one, in the order they were posted. So the same
+ * seed has the same story. Both the simulator (sim/) and rehearsals run on it.
+ *
+ * A wheel of milliseconds holds what is due soon, and a heap the rest.
+ */
+#ifndef LKS_REHEARSE_QUEUE_H
+#define LKS_REHEARSE_QUEUE_H
+
+#include "base/time.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LKS_QUEUE_WHEEL 65536U
+
+/* What its members mean but for `due` is up to whoever posts it. */
+struct lks_message {
+    lks_ms due;
+    uint64_t number;
+    uint32_t node, life;
+    uint32_t next; /* in its slot, or of the free ones: place + 1 */
+    uint32_t value;
+    unsigned kind;
+};
+
+struct lks_queue {
+    struct lks_message *messages; /* owned, as is `far` */
+    uint32_t count, room, free;
+    uint32_t first[LKS_QUEUE_WHEEL], last[LKS_QUEUE_WHEEL]; /* place + 1 */
+    uint64_t busy[LKS_QUEUE_WHEEL / 64], busier[LKS_QUEUE_WHEEL / 64 / 64];
+    struct lks_queue_far {
+        lks_ms due;
+        uint64_t order;
+        uint32_t place;
+    } * far;
+    size_t far_count, far_room;
+    uint64_t order, waiting; /* posted; in the wheel */
+    lks_ms base;             /* the wheel begins here */
+    /* What messages are about, so that it is near when its turn comes: `about_size` bytes for each
+     * node. NULL: nothing. */
+    const char *about;
+    size_t about_size;
+};
+
+/* All zero is an empty one. Memory that runs out ends the program: worlds are for tools. */
+void lks_queue_post(struct lks_queue *q, lks_ms due, struct lks_message m);
+
+/* The next that is due by `until`; false: there is none. */
+bool lks_queue_next(struct lks_queue *q, lks_ms until, struct lks_message *out);
+
+/* Empty again; the wheel is kept. */
+void lks_queue_fini(struct lks_queue *q);
+
+#endif
