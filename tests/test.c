@@ -45,6 +45,18 @@ bool lks_check_int(int64_t got, int64_t want, const char *what, const char *file
     return got == want;
 }
 
+bool lks_check_near(double got, double want, double tolerance, const char *what, const char *file,
+                    int line)
+{
+    double size = want < 0 ? -want : want, apart = got < want ? want - got : got - want;
+    bool ok = got == want || apart <= tolerance * (size > 0 ? size : 1);
+    if (!ok) {
+        place(file, line);
+        printf("%s is %.17g, expected %.17g within %g\n", what, got, want, tolerance);
+    }
+    return ok;
+}
+
 bool lks_check_code(int got, int want, const char *what, const char *file, int line)
 {
     if (got != want) {

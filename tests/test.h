@@ -27,12 +27,18 @@ void lks_test_case(const char *fmt, ...) LKS_PRINTF(1, 2);
     lks_check_int((int64_t)(got), (int64_t)(want), #got, __FILE__, __LINE__)
 #define CHECK_CODE(got, want) lks_check_code((int)(got), (int)(want), #got, __FILE__, __LINE__)
 
+/* Apart by at most `tolerance` times the wanted size; for a wanted 0, by at most `tolerance`. */
+#define CHECK_NEAR(got, want, tolerance)                                                           \
+    lks_check_near((got), (want), (tolerance), #got, __FILE__, __LINE__)
+
 /* The text contains `want` somewhere. */
 #define CHECK_HAS(got, want) lks_check_has((got), (want), #got, __FILE__, __LINE__)
 
 bool lks_check(bool ok, const char *what, const char *file, int line);
 bool lks_check_int(int64_t got, int64_t want, const char *what, const char *file, int line);
 bool lks_check_code(int got, int want, const char *what, const char *file, int line);
+bool lks_check_near(double got, double want, double tolerance, const char *what, const char *file,
+                    int line);
 bool lks_check_str(struct lks_str got, const char *want, const char *what, const char *file,
                    int line);
 bool lks_check_has(struct lks_str got, const char *want, const char *what, const char *file,
