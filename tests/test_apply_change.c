@@ -21,6 +21,13 @@ enum { TEXT_MAX = 1 << 20, THEN_MAX = 8 };
 #define PART_OF(...) R(PLAN_PART, plan_part, .change = 7, __VA_ARGS__)
 #define MOVED_TO(is, ...)                                                                          \
     R(CHANGE_MOVED, change_moved, .change = 7, .state = LKS_CHANGE_##is, __VA_ARGS__)
+#define METRIC_OF(...) R(PLAN_METRIC, plan_metric, .change = 7, __VA_ARGS__)
+#define MEASURED_OF(name, of, was, is)                                                             \
+    R(MEASURED, measured, .change = 7, .wave = (of), .node = T(name), .metric = T("a"),            \
+      .before = was, .after = is)
+#define LOOKED_OF(of, number, says, why)                                                           \
+    R(GATE_LOOKED, gate_looked, .change = 7, .metric = of, .look = (number),                       \
+      .verdict = LKS_GATE_##says, .text = why)
 #define STEP_OF(...) R(PLAN_STEP, plan_step, .change = 7, __VA_ARGS__)
 
 /* Where every row begins, at time 0: n1 and n2 in pool "train", n3 in "lab", shelf an asset; change
@@ -173,6 +180,38 @@ static const struct {
      {LKS_RECORD_REVERT_PROVEN},
      "2 revert-proven class=g from=a to=b change=7 took=5 node=n1\n"
      "3 revert-proven class=h from=a to=b took=2\n"},
+    {"metrics and gates, of numbers that are some",
+     {METRIC_OF(.name = T("a"), .pools = T("train"), .margin = T("1.50"), .alpha = T("0.05")),
+      METRIC_OF(.name = T("b"), .kind = LKS_METRIC_RATE, .unit = LKS_UNIT_DOMAIN),
+      METRIC_OF(.name = T("")), METRIC_OF(.name = T("c"), .margin = T("x")),
+      METRIC_OF(.name = T("c"), .kind = 9), METRIC_OF(.name = T("c"), .sigma = T("1e999")),
+      R(PLAN_GATE, plan_gate, .change = 7, .pool = T("train"), .min_load = 5, .min_soak = 6,
+        .max_soak = 7, .loss_budget = 8, .reference_load = T("burn"))},
+     {LKS_RECORD_PLAN_METRIC, LKS_RECORD_PLAN_GATE},
+     "0 plan-metric change=7 name=a pools=train what=mean better=higher unit=node margin=1.5 "
+     "source=prometheus alpha=0.05\n"
+     "0 plan-metric change=7 name=b what=rate better=higher unit=domain source=prometheus\n"
+     "0 plan-gate change=7 pool=train min_load=5 min_soak=6 max_soak=7 loss_budget=8 "
+     "reference_load=burn\n"},
+    {"of what was measured the newest counts, by wave, node and metric",
+     {METRIC_OF(.name = T("a")), MEASURED_OF("n1", 0, T("2"), T("3")),
+      MEASURED_OF("n1", 1, T("4"), T("")), MEASURED_OF("n2", 0, T("x"), T("5e1")),
+      MEASURED_OF("n1", 0, T("2"), T("3.5")), MEASURED_OF("n1", 2, T("1"), T("1")),
+      R(MEASURED, measured, .change = 7, .node = T("n1"), .metric = T("none"), .after = T("1"))},
+     {LKS_RECORD_MEASURED},
+     "5 measured change=7 node=n1 metric=a before=2 after=3.5\n"
+     "3 measured change=7 wave=1 node=n1 metric=a before=4\n"
+     "4 measured change=7 node=n2 metric=a after=50\n"},
+    {"what gates said last, and how many may begin",
+     {METRIC_OF(.name = T("a")), LOOKED_OF(T("a"), 1, EXTEND, T("not yet")),
+      LOOKED_OF(T(""), 1, HOLD, T("h")), LOOKED_OF(T("a"), 2, HALT, T("worse")),
+      LOOKED_OF(T("none"), 1, PASS, T("")),
+      R(WAVE_LIMIT, wave_limit, .change = 7, .wave = 1, .limit = 3, .text = T("l")),
+      R(WAVE_LIMIT, wave_limit, .change = 7, .wave = 9, .limit = 3)},
+     {LKS_RECORD_GATE_LOOKED, LKS_RECORD_WAVE_LIMIT},
+     "4 gate-looked change=7 metric=a look=2 verdict=halt text=worse\n"
+     "3 gate-looked change=7 look=1 verdict=hold text=h\n"
+     "0 wave-limit change=7 wave=1 limit=3 text=l\n"},
     {"frozen, and what it was thawed of",
      {R(FROZEN, frozen, .pool = T("train"), .on = true, .by = T("kim"), .reason = T("r")),
       R(FROZEN, frozen, .on = true, .by = T("kim")), R(FROZEN, frozen, .by = T("ann")),

@@ -80,6 +80,10 @@ lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_appl
     lks_apply_plan_order, lks_apply_plan_note, lks_apply_change_voted, lks_apply_change_moved,
     lks_apply_wave, lks_apply_member, lks_apply_revert_proven, lks_apply_frozen;
 
+/* apply_gate.c: what gates ask for, what was measured for them, and what they said */
+lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_apply_gate_looked,
+    lks_apply_wave_limit;
+
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;
 

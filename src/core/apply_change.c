@@ -184,11 +184,14 @@ static void drop_texts(struct lks_state *s, struct lks_state_change *c)
     for (uint32_t i = 0; i < c->wave_count; i++) {
         lks_apply_drop(s, &c->waves[i].controls);
         lks_apply_drop(s, &c->waves[i].text);
+        lks_apply_drop(s, &c->waves[i].limit_text);
     }
     for (uint32_t i = 0; i < c->member_count; i++)
         lks_apply_drop(s, &c->members[i].text);
     for (uint32_t i = 0; i < c->note_count; i++)
         lks_apply_drop(s, &c->notes[i].text);
+    for (uint32_t i = 0; i < c->look_count; i++)
+        lks_apply_drop(s, &c->looks[i].text);
     for (uint32_t i = 0; i < c->order_count; i++) {
         lks_apply_drop(s, &c->orders[i].digest);
         lks_apply_drop(s, &c->orders[i].text);
@@ -199,8 +202,8 @@ void lks_change_fini(struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->recipe_count; i++)
         free(c->recipes[i].steps);
-    void *const arrays[] = {c->recipes, c->waves, c->units, c->members,
-                            c->places,  c->notes, c->orders};
+    void *const arrays[] = {c->recipes, c->waves,   c->units, c->members,  c->places,   c->notes,
+                            c->orders,  c->metrics, c->gates, c->measures, c->measured, c->looks};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *c = (struct lks_state_change){0};

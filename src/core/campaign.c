@@ -598,6 +598,7 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
                   lks_deciding_text(d, "%u done", w->members[LKS_MEMBER_DONE]));
         break;
     case LKS_GATE_EXTEND:
+    case LKS_GATE_COUNT:
         break;
     case LKS_GATE_HOLD:
         stop(d, c, wave, LKS_WAVE_HELD, said.text);

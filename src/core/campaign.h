@@ -54,7 +54,6 @@ lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change
 struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
 
 /* What a gate says of a wave, and why. */
-enum lks_gate_verdict { LKS_GATE_PASS, LKS_GATE_EXTEND, LKS_GATE_HOLD, LKS_GATE_HALT };
 struct lks_gate_said {
     enum lks_gate_verdict verdict;
     struct lks_str text; /* lives in the arena it was asked with */

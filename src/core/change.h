@@ -26,6 +26,10 @@
 #define LKS_CHANGE_ORDER_MAX  ((size_t)256 * 1024) /* bytes of one */
 #define LKS_CHANGE_VOTES      32
 #define LKS_STATE_PROVEN_MAX  10000
+#define LKS_CHANGE_METRICS    256
+#define LKS_CHANGE_GATES      20000   /* one a pool */
+#define LKS_CHANGE_MEASURES   1000000 /* behind these nothing else is kept */
+#define LKS_CHANGE_LOOKS      100000
 #define LKS_NO_MEMBER         UINT32_MAX
 
 struct lks_step {
@@ -56,6 +60,8 @@ struct lks_wave {
     uint32_t busy;                            /* units that are begun and not yet over */
     uint32_t failed; /* members that ended other than DONE or SKIPPED, by a failure */
     uint32_t hard;   /* of these, by one of which one is enough to halt it */
+    uint32_t limit;  /* units that may have begun, by the evidence so far; 0: all */
+    lks_text limit_text;
 };
 
 struct lks_unit {
@@ -99,6 +105,47 @@ struct lks_change_order {
     lks_text digest, text;
 };
 
+/* What a gate measures, as it was planned; core/gate.h. */
+struct lks_metric {
+    lks_text name, pools, query;
+    enum lks_metric_kind kind;
+    enum lks_metric_better better;
+    enum lks_metric_unit unit;
+    enum lks_metric_source source;
+    bool critical;
+    double margin, alpha, sigma; /* percent, chance, percent; 0: not said */
+};
+
+/* What else the gates ask of nodes of one pool. */
+struct lks_pool_gate {
+    lks_text pool, reference_load;
+    uint64_t min_load; /* GPU-seconds of each changed node */
+    lks_ms min_soak, max_soak;
+    uint32_t loss_budget; /* 0: rings are as planned */
+};
+
+/* What was last measured of a node by one metric, for the gate behind one wave. */
+struct lks_measure {
+    uint32_t node, wave;
+    lks_text metric;
+    uint32_t next; /* of the node: place + 1; 0: the last */
+    bool has_before, has_after;
+    double before, after;
+    uint64_t samples, load, events, exposure;
+    lks_ms from, until;
+    lks_ms at; /* when it was recorded */
+};
+
+/* What a gate last said of a wave by one metric. */
+struct lks_gate_look {
+    uint32_t wave;
+    lks_text metric; /* 0: by all */
+    uint32_t look;
+    enum lks_gate_verdict verdict;
+    lks_text text;
+    lks_ms at;
+};
+
 struct lks_state_change {
     uint64_t id;
     enum lks_change_kind kind;
@@ -125,6 +172,16 @@ struct lks_state_change {
     uint32_t note_count, note_room;
     struct lks_change_order *orders; /* sorted by digest */
     uint32_t order_count, order_room;
+    struct lks_metric *metrics;
+    uint32_t metric_count, metric_room;
+    struct lks_pool_gate *gates;
+    uint32_t gate_count, gate_room;
+    struct lks_measure *measures; /* in the order they first came */
+    uint32_t measure_count, measure_room;
+    uint32_t *measured; /* by node: the first of its measures: place + 1; 0: none */
+    uint32_t measured_room;
+    struct lks_gate_look *looks; /* in the order they first came */
+    uint32_t look_count, look_room;
     uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
     uint32_t failed;
     /* Of this moment: when it was last looked at and nothing was to do (mono); 0: look now. */
@@ -181,6 +238,14 @@ static inline const struct lks_step *lks_member_step(const struct lks_state_chan
     const struct lks_recipe *r = &c->recipes[m->recipe];
     return m->step < r->count ? &r->steps[m->step] : NULL;
 }
+
+/* What was last measured of the node for the wave by the metric of that name; NULL: nothing. */
+const struct lks_measure *lks_change_measure(const struct lks_state_change *c, uint32_t wave,
+                                             uint32_t node, lks_text metric);
+
+/* What was last said of the wave by the metric of that name, 0: by all; NULL: nothing. */
+const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, uint32_t wave,
+                                            lks_text metric);
 
 /* The text of an order by its digest, of any change that is kept; an empty view: none. */
 struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest);

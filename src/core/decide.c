@@ -60,6 +60,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_MEMBER_MOVE] = lks_decide_member_move,
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
     [LKS_EVENT_SCHED] = lks_decide_sched,
+    [LKS_EVENT_MEASURED] = lks_decide_measured,
 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */

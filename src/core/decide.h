@@ -71,8 +71,24 @@ enum lks_event_kind {
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
     LKS_EVENT_FREEZE,
-    LKS_EVENT_SCHED, /* what a scheduler says of a node */
+    LKS_EVENT_SCHED,    /* what a scheduler says of a node */
+    LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */
     LKS_EVENT_COUNT
+};
+
+/* What was measured of one node by one metric of a gate (core/gate.h says what is wanted). All of
+ * it is since the node returned, or for a control since the wave is watched; each measurement takes
+ * the place of the one before. */
+struct lks_measured {
+    uint64_t change;
+    uint32_t wave, node;
+    struct lks_str metric;
+    bool has_before, has_after; /* whether there was data in each window */
+    double before, after;       /* MEAN: finite; medians over windows of one length */
+    uint64_t samples;           /* behind `after` */
+    lks_ms from, until;         /* of the window of `after`, wall */
+    uint64_t load;              /* GPU-seconds under load; 0: not known, or none */
+    uint64_t events, exposure;  /* RATE, HARD: in so many ms */
 };
 
 /* Views and pointers are borrowed until the turn is over. */
@@ -202,6 +218,10 @@ struct lks_event {
             uint32_t jobs;
             struct lks_str owner, text;
         } sched; /* event.node */
+        struct {
+            const struct lks_measured *list;
+            size_t count;
+        } measured; /* what nobody asked for is passed over; nothing is refused for it */
     };
 };
 

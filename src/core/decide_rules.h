@@ -197,6 +197,9 @@ lks_rule lks_decide_propose, lks_decide_vote, lks_decide_change_move, lks_decide
 /* campaign.c; the first is part of a tick: what members, waves and changes do next */
 lks_rule lks_decide_campaign_tick, lks_decide_sched;
 
+/* decide_measure.c: what was measured for gates */
+lks_rule lks_decide_measured;
+
 /* decide_bundle.c: pinned keys, and the bundles that are good by them */
 lks_rule lks_decide_key_pin, lks_decide_key_gone, lks_decide_bundle, lks_decide_bundle_revoke;
 

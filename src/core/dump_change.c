@@ -256,7 +256,9 @@ void lks_dump_changes(struct lks_dump *d)
         const struct lks_state_change *c = &d->s->changes[i];
         dump_head(d, c);
         dump_plan(d, c);
+        lks_dump_gates(d, c);
         dump_progress(d, c);
+        lks_dump_evidence(d, c);
         dump_moves(d, c);
     }
     for (uint32_t i = 0; i < d->s->proven_count; i++) {

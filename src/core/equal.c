@@ -517,7 +517,7 @@ static const struct member step_texts[] = {
     TEXT(lks_step, bundle_back), TEXT(lks_step, image),   TEXT(lks_step, image_back),
 };
 static const struct member wave_texts[] = {TEXT(lks_wave, pool), TEXT(lks_wave, controls),
-                                           TEXT(lks_wave, text)};
+                                           TEXT(lks_wave, text), TEXT(lks_wave, limit_text)};
 static const struct member member_texts[] = {TEXT(lks_member, from), TEXT(lks_member, text)};
 static const struct member vote_texts[] = {TEXT(lks_vote, by), TEXT(lks_vote, reason)};
 static const struct member order_texts[] = {TEXT(lks_change_order, digest),
@@ -547,7 +547,7 @@ static bool same_wave(const struct pair *p, const struct lks_wave *x, const stru
            x->since == y->since && x->first_unit == y->first_unit && x->last_unit == y->last_unit &&
            x->next == y->next && memcmp(x->members, y->members, sizeof(x->members)) == 0 &&
            x->busy == y->busy && x->failed == y->failed && x->hard == y->hard &&
-           text_differs(p, x, y, wave_texts, LKS_COUNT(wave_texts)) == NULL;
+           x->limit == y->limit && text_differs(p, x, y, wave_texts, LKS_COUNT(wave_texts)) == NULL;
 }
 
 static bool same_unit(const struct pair *p, const struct lks_unit *x, const struct lks_unit *y)
@@ -612,6 +612,56 @@ static bool same_papers(const struct pair *p, const struct lks_state_change *x,
     return same;
 }
 
+static const struct member metric_texts[] = {TEXT(lks_metric, name), TEXT(lks_metric, pools),
+                                             TEXT(lks_metric, query)};
+static const struct member gate_texts[] = {TEXT(lks_pool_gate, pool),
+                                           TEXT(lks_pool_gate, reference_load)};
+static const struct member look_texts[] = {TEXT(lks_gate_look, metric), TEXT(lks_gate_look, text)};
+
+static bool same_metric(const struct pair *p, const struct lks_metric *x,
+                        const struct lks_metric *y)
+{
+    return x->kind == y->kind && x->better == y->better && x->unit == y->unit &&
+           x->source == y->source && x->critical == y->critical && x->margin == y->margin &&
+           x->alpha == y->alpha && x->sigma == y->sigma &&
+           text_differs(p, x, y, metric_texts, LKS_COUNT(metric_texts)) == NULL;
+}
+
+static bool same_measure(const struct pair *p, const struct lks_measure *x,
+                         const struct lks_measure *y)
+{
+    return lks_str_eq(lks_state_name(p->a, x->node), lks_state_name(p->b, y->node)) &&
+           same_text(p, x->metric, y->metric) && x->wave == y->wave && x->next == y->next &&
+           x->has_before == y->has_before && x->has_after == y->has_after &&
+           x->before == y->before && x->after == y->after && x->samples == y->samples &&
+           x->load == y->load && x->events == y->events && x->exposure == y->exposure &&
+           x->from == y->from && x->until == y->until && x->at == y->at;
+}
+
+/* What gates ask for, and what they found. */
+static bool same_evidence(const struct pair *p, const struct lks_state_change *x,
+                          const struct lks_state_change *y)
+{
+    bool same = x->metric_count == y->metric_count && x->gate_count == y->gate_count &&
+                x->measure_count == y->measure_count && x->look_count == y->look_count;
+    for (uint32_t i = 0; same && i < x->metric_count; i++)
+        same = same_metric(p, &x->metrics[i], &y->metrics[i]);
+    for (uint32_t i = 0; same && i < x->gate_count; i++) {
+        const struct lks_pool_gate *g = &x->gates[i], *h = &y->gates[i];
+        same = g->min_load == h->min_load && g->min_soak == h->min_soak &&
+               g->max_soak == h->max_soak && g->loss_budget == h->loss_budget &&
+               text_differs(p, g, h, gate_texts, LKS_COUNT(gate_texts)) == NULL;
+    }
+    for (uint32_t i = 0; same && i < x->measure_count; i++)
+        same = same_measure(p, &x->measures[i], &y->measures[i]);
+    for (uint32_t i = 0; same && i < x->look_count; i++) {
+        const struct lks_gate_look *l = &x->looks[i], *m = &y->looks[i];
+        same = l->wave == m->wave && l->look == m->look && l->verdict == m->verdict &&
+               l->at == m->at && text_differs(p, l, m, look_texts, LKS_COUNT(look_texts)) == NULL;
+    }
+    return same;
+}
+
 static bool same_change(const struct pair *p, const struct lks_state_change *x,
                         const struct lks_state_change *y)
 {
@@ -621,6 +671,8 @@ static bool same_change(const struct pair *p, const struct lks_state_change *x,
         return differs(p, what, name);
     if (!same_papers(p, x, y))
         return differs(p, "papers of change", name);
+    if (!same_evidence(p, x, y))
+        return differs(p, "evidence of change", name);
     return (x->id == y->id && x->kind == y->kind && x->state == y->state &&
             x->failures_max == y->failures_max && x->rolls_back == y->rolls_back &&
             x->one_way == y->one_way && x->not_before == y->not_before &&

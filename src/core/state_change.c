@@ -32,6 +32,25 @@ const struct lks_state_change *lks_state_changing(const struct lks_state *s, uin
     return m == NULL || lks_member_over(m) ? NULL : c;
 }
 
+const struct lks_measure *lks_change_measure(const struct lks_state_change *c, uint32_t wave,
+                                             uint32_t node, lks_text metric)
+{
+    uint32_t at = node < c->measured_room ? c->measured[node] : 0;
+    while (at != 0 && (c->measures[at - 1].wave != wave || c->measures[at - 1].metric != metric))
+        at = c->measures[at - 1].next;
+    return at != 0 ? &c->measures[at - 1] : NULL;
+}
+
+const struct lks_gate_look *lks_change_look(const struct lks_state_change *c, uint32_t wave,
+                                            lks_text metric)
+{
+    for (uint32_t i = c->look_count; i-- > 0;) {
+        if (c->looks[i].wave == wave && c->looks[i].metric == metric)
+            return &c->looks[i];
+    }
+    return NULL;
+}
+
 bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str digest, uint32_t *at)
 {

@@ -98,7 +98,12 @@
     X(138, WAVE,           wave,           "wave")           \
     X(139, MEMBER,         member,         "member")         \
     X(140, REVERT_PROVEN,  revert_proven,  "revert-proven")  \
-    X(141, FROZEN,         frozen,         "frozen")
+    X(141, FROZEN,         frozen,         "frozen")         \
+    X(150, PLAN_METRIC,    plan_metric,    "plan-metric")    \
+    X(151, PLAN_GATE,      plan_gate,      "plan-gate")      \
+    X(152, MEASURED,       measured,       "measured")       \
+    X(153, GATE_LOOKED,    gate_looked,    "gate-looked")    \
+    X(154, WAVE_LIMIT,     wave_limit,     "wave-limit")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -500,6 +505,50 @@ struct lks_rec_frozen {
     struct lks_str pool; /* empty: all */
     bool on;
     struct lks_str by, reason;
+};
+
+/* What the gates of a change ask for, as it was when it was planned: who edits the fleet's file
+ * later does not lower a gate that runs. Numbers with fractions are texts: base/real.h. */
+struct lks_rec_plan_metric {
+    uint64_t change;
+    struct lks_str name, pools; /* names of pools, with blanks between: whose nodes it is of */
+    uint64_t kind, better, unit;
+    struct lks_str margin; /* percent that a MEAN may be worse by */
+    bool critical;
+    struct lks_str query; /* PromQL, where that is the source */
+    uint64_t source;
+    struct lks_str alpha; /* the chance of being wrong that one verdict may have */
+    struct lks_str
+        sigma; /* percent: how far units differ in what they changed by; empty: unknown */
+};
+struct lks_rec_plan_gate {
+    uint64_t change;
+    struct lks_str pool;
+    uint64_t min_load;             /* GPU-seconds under load that each changed node needs */
+    uint64_t min_soak, max_soak;   /* ms: no verdict before, a person decides behind */
+    uint64_t loss_budget;          /* nodes that the next units may cost; 0: rings are as planned */
+    struct lks_str reference_load; /* site hook that puts nodes under load; empty: none */
+};
+struct lks_rec_measured {
+    uint64_t change, wave;
+    struct lks_str node, metric;
+    struct lks_str before, after; /* medians over windows of one length; empty: no data */
+    uint64_t samples;             /* behind `after` */
+    lks_ms from, until;           /* of the window of `after` */
+    uint64_t load;                /* GPU-seconds under load since it returned */
+    uint64_t events, exposure;    /* RATE and HARD: since it returned, in so many ms */
+};
+struct lks_rec_gate_looked {
+    uint64_t change, wave;
+    struct lks_str metric; /* empty: the wave as a whole */
+    uint64_t look;         /* how many times it was looked at by now */
+    uint64_t verdict;
+    struct lks_str text;
+};
+struct lks_rec_wave_limit {
+    uint64_t change, wave;
+    uint64_t limit; /* units of it that may have begun; 0: all */
+    struct lks_str text;
 };
 
 /* Texts are views of bytes that live elsewhere: a row, a decision. */

@@ -575,6 +575,58 @@ static const struct lks_record_field frozen_fields[] = {
     REASON(frozen),
 };
 
+static const struct lks_record_field plan_metric_fields[] = {
+    NUMBER(plan_metric, change, "Of which change."),
+    TEXT(plan_metric, name, "What it is called."),
+    TEXT(plan_metric, pools, "The pools whose nodes it is of, separated by blanks."),
+    FIELD(plan_metric, kind, "what", WORD, lks_metric_kind_words, "What sort of number it is."),
+    WORD(plan_metric, better, lks_metric_better_words, "Which way is better."),
+    WORD(plan_metric, unit, lks_metric_unit_words, "What counts as one sample."),
+    TEXT(plan_metric, margin, "How much worse it may be, in percent."),
+    TRUTH(plan_metric, critical, "No data is no pass."),
+    TEXT(plan_metric, query, "The PromQL it comes from."),
+    WORD(plan_metric, source, lks_metric_source_words, "Who measures it."),
+    TEXT(plan_metric, alpha, "The chance of being wrong that a verdict may have."),
+    TEXT(plan_metric, sigma, "How far nodes differ in what they changed by, in percent."),
+};
+static const struct lks_record_field plan_gate_fields[] = {
+    NUMBER(plan_gate, change, "Of which change."),
+    TEXT(plan_gate, pool, "The pool whose nodes it is for."),
+    NUMBER(plan_gate, min_load, "GPU-seconds under load that each changed node needs."),
+    NUMBER(plan_gate, min_soak, "How long a wave is watched at least, in milliseconds."),
+    NUMBER(plan_gate, max_soak, "After how long a person decides, in milliseconds."),
+    NUMBER(plan_gate, loss_budget, "Nodes that the next ones to begin may cost."),
+    TEXT(plan_gate, reference_load, "The site hook that puts nodes under load."),
+};
+static const struct lks_record_field measured_fields[] = {
+    NUMBER(measured, change, "Of which change."),
+    NUMBER(measured, wave, "For the gate behind which wave."),
+    NODE(measured),
+    TEXT(measured, metric, "What was measured."),
+    TEXT(measured, before, "What it was before; no data where missing."),
+    TEXT(measured, after, "What it is since; no data where missing."),
+    NUMBER(measured, samples, "Samples behind what it is since."),
+    TIME(measured, from, "The first of them."),
+    TIME(measured, until, "The last of them."),
+    NUMBER(measured, load, "GPU-seconds under load since it returned."),
+    NUMBER(measured, events, "Events since it returned."),
+    NUMBER(measured, exposure, "The time in which these were counted, in milliseconds."),
+};
+static const struct lks_record_field gate_looked_fields[] = {
+    NUMBER(gate_looked, change, "Of which change."),
+    NUMBER(gate_looked, wave, "At which wave."),
+    TEXT(gate_looked, metric, "By which metric; by all where missing."),
+    NUMBER(gate_looked, look, "How many times by now."),
+    WORD(gate_looked, verdict, lks_gate_verdict_words, "What it says."),
+    TEXT(gate_looked, text, "Why."),
+};
+static const struct lks_record_field wave_limit_fields[] = {
+    NUMBER(wave_limit, change, "Of which change."),
+    NUMBER(wave_limit, wave, "Which wave."),
+    NUMBER(wave_limit, limit, "Nodes and domains of it that may have begun; all where missing."),
+    TEXT(wave_limit, text, "Why so many."),
+};
+
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
 #define ABOUT_started      "A daemon took the journal up."
@@ -652,6 +704,11 @@ static const struct lks_record_field frozen_fields[] = {
 #define ABOUT_member          "How a node stands in a change."
 #define ABOUT_revert_proven   "The way back was gone once, on this hardware."
 #define ABOUT_frozen          "Nothing begins, by anybody's word; or it may again."
+#define ABOUT_plan_metric     "What a gate of a plan measures, and how much worse it may be."
+#define ABOUT_plan_gate       "What else the gates of a plan ask for."
+#define ABOUT_measured        "What was measured of a node, for the gate behind a wave."
+#define ABOUT_gate_looked     "A gate looked at a wave, and what it found."
+#define ABOUT_wave_limit      "How many of a wave may begin, by the evidence so far."
 
 enum { /* the place of each kind in the tables */
 #define X(number, NAME, member, word) PLACE_##NAME,

@@ -41,6 +41,11 @@ const char *const lks_failure_words[] = {"none", "busy",     "refused", "step", 
                                          "lost", "endpoint", "unknown", "revert", NULL};
 const char *const lks_plan_note_words[] = {"uncovered", "one-way", "external",
                                            "capacity",  "warning", NULL};
+const char *const lks_metric_kind_words[] = {"mean", "rate", "hard", NULL};
+const char *const lks_metric_better_words[] = {"higher", "lower", NULL};
+const char *const lks_metric_unit_words[] = {"node", "domain", NULL};
+const char *const lks_metric_source_words[] = {"prometheus", "agent", "accept", NULL};
+const char *const lks_gate_verdict_words[] = {"pass", "extend", "hold", "halt", NULL};
 
 static_assert(LKS_COUNT(lks_change_kind_words) == LKS_CHANGE_KIND_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_change_state_words) == LKS_CHANGE_STATE_COUNT + 1, "a word for each");
@@ -62,3 +67,8 @@ static_assert(LKS_COUNT(lks_note_words) == LKS_NOTE_COUNT + 1, "a word for each"
 static_assert(LKS_COUNT(lks_alarm_words) == LKS_ALARM_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_role_words) == LKS_ROLE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_outcome_words) == LKS_OUTCOME_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_metric_kind_words) == LKS_METRIC_KIND_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_metric_better_words) == LKS_BETTER_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_metric_unit_words) == LKS_UNIT_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_metric_source_words) == LKS_SOURCE_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_gate_verdict_words) == LKS_GATE_COUNT + 1, "a word for each");

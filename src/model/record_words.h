@@ -187,6 +187,27 @@ enum lks_plan_note {                     /* what whoever approves has to know */
                      LKS_PLAN_WARNING,
                      LKS_PLAN_NOTE_COUNT
 };
+enum lks_metric_kind {                  /* what is measured of nodes for a gate */
+                       LKS_METRIC_MEAN, /* a value, before and after */
+                       LKS_METRIC_RATE, /* events in a time */
+                       LKS_METRIC_HARD, /* events of which one is enough */
+                       LKS_METRIC_KIND_COUNT
+};
+enum lks_metric_better { LKS_BETTER_HIGHER, LKS_BETTER_LOWER, LKS_BETTER_COUNT };
+enum lks_metric_unit { LKS_UNIT_NODE, LKS_UNIT_DOMAIN, LKS_UNIT_COUNT };
+enum lks_metric_source {
+    LKS_SOURCE_PROMETHEUS,
+    LKS_SOURCE_AGENT,
+    LKS_SOURCE_ACCEPT, /* the node's acceptance checks */
+    LKS_SOURCE_COUNT
+};
+enum lks_gate_verdict { /* from the mildest to the strictest */
+                        LKS_GATE_PASS,
+                        LKS_GATE_EXTEND, /* not yet */
+                        LKS_GATE_HOLD,   /* a person decides */
+                        LKS_GATE_HALT,
+                        LKS_GATE_COUNT
+};
 enum lks_outcome { /* of a command */
                    LKS_OUTCOME_DONE,
                    LKS_OUTCOME_FAILED,
@@ -217,5 +238,10 @@ extern const char *const lks_wave_state_words[];
 extern const char *const lks_member_state_words[];
 extern const char *const lks_failure_words[];
 extern const char *const lks_plan_note_words[];
+extern const char *const lks_metric_kind_words[];
+extern const char *const lks_metric_better_words[];
+extern const char *const lks_metric_unit_words[];
+extern const char *const lks_metric_source_words[];
+extern const char *const lks_gate_verdict_words[];
 
 #endif

@@ -1,0 +1,68 @@
+/*
+ * What gates with evidence want measured, and of whom.
+ *
+ * A pool's `gate:` in the fleet's file names metrics; a plan freezes them (PLAN_METRIC, PLAN_GATE),
+ * so that a gate that runs is never lowered by an edit. While a wave is under way, its members that
+ * are done and the controls that were chosen for it are measured alike: whoever measures asks
+ * lks_gate_wants() now and then, and says what it found by the event MEASURED. What a verdict is
+ * made of then is in core/campaign_evidence.c.
+ */
+#ifndef LKS_CORE_GATE_H
+#define LKS_CORE_GATE_H
+
+#include "core/state.h"
+
+#define LKS_GATE_NODES_MAX    512 /* of a wave that are measured: more would tell no more */
+#define LKS_GATE_WINDOW_MIN   (300 * LKS_SECOND) /* before, at least so long is looked at */
+#define LKS_GATE_WINDOW_MAX   ((lks_ms)7 * 86400 * LKS_SECOND)
+#define LKS_GATE_ALPHA        0.05
+#define LKS_GATE_SOAK_DEFAULT (3600 * LKS_SECOND) /* where a gate does not say */
+
+/* One number that is wanted. Both windows are by the wall clock, and of nearly one length. */
+struct lks_gate_want {
+    uint64_t change;
+    uint32_t wave, node;
+    bool control;
+    const struct lks_metric *metric;
+    lks_ms before_from, before_until; /* before anything of the wave was changed */
+    lks_ms from, until;               /* since it returned */
+};
+
+/* Called for each; false: stop. `arena` is for what is needed meanwhile. */
+typedef bool lks_gate_want_fn(void *ctx, const struct lks_gate_want *want);
+enum lks_code lks_gate_wants(const struct lks_state *s, lks_ms wall, struct lks_arena *arena,
+                             lks_gate_want_fn *fn, void *ctx, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The metric of that name for nodes of the node's pool; NULL: the change has none. */
+const struct lks_metric *lks_gate_metric(const struct lks_state *s,
+                                         const struct lks_state_change *c, uint32_t node,
+                                         struct lks_str name);
+
+/* Whether it is of nodes of that pool. */
+bool lks_metric_is_of(const struct lks_state *s, const struct lks_metric *m, uint32_t pool);
+
+/* What else is asked of nodes of the pool; NULL: nothing. */
+const struct lks_pool_gate *lks_gate_of(const struct lks_state *s, const struct lks_state_change *c,
+                                        uint32_t pool);
+
+/* The controls of a wave that are as they were: in the fleet, and no change is or was at them since
+ * the wave began. */
+struct lks_gate_controls {
+    uint32_t *nodes; /* in the arena */
+    uint32_t count;
+};
+enum lks_code lks_gate_controls(const struct lks_state *s, const struct lks_state_change *c,
+                                uint32_t wave, struct lks_arena *arena,
+                                struct lks_gate_controls *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Since when a wave is compared: the first of it that began, and the last that is done. Both 0:
+ * nobody is done. */
+struct lks_gate_times {
+    lks_ms begun, done;
+};
+struct lks_gate_times lks_gate_times(const struct lks_state_change *c, uint32_t wave);
+
+/* Whether the member is one of those that are measured. */
+bool lks_gate_samples(const struct lks_state_change *c, const struct lks_member *m);
+
+#endif
