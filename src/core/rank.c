@@ -40,7 +40,7 @@ static struct lks_rank normal_sides(double statistic, double mean, double sd, bo
     return both_sides(r);
 }
 
-/* Sums of `counts` up to and from the statistic; `step` of them make 1 of it. */
+/* Shares of `counts`, which has them for 0 to `last`, up to and from what was seen. */
 static struct lks_rank exact_sides(const double *counts, size_t last, size_t at, double statistic)
 {
     double below = 0, total = 0;
@@ -55,8 +55,8 @@ static struct lks_rank exact_sides(const double *counts, size_t last, size_t at,
 
 /* Mann and Whitney ---------------------------------------------------------------------------- */
 
-/* The coefficients of the product of (1 - q^(others+i)) / (1 - q^i) for i up to count. The upper half
- * mirrors the lower one, and would lose its digits: its small numbers are differences of large. */
+/* The coefficients of the product of (1 - q^(others+i)) / (1 - q^i) for i up to count. The upper
+ * half mirrors the lower one, and would lose its digits: small numbers as differences of large. */
 void lks_rank_counts(size_t count, size_t others, double *counts)
 {
     size_t all = count * others, last = all / 2;
@@ -218,9 +218,8 @@ static size_t moses_cut(size_t m, size_t n, double alpha, double *chance)
     lks_rank_counts(m, n, counts);
     for (size_t u = 0; u <= m * n; u++)
         total += counts[u];
-    while ((below + counts[cut]) / total <= alpha) {
+    while (cut < m * n && (below + counts[cut]) / total <= alpha)
         below += counts[cut++];
-    }
     *chance = below / total;
     return cut;
 }
