@@ -56,6 +56,7 @@ struct campaign_plan {
                                            of all */
     unsigned width;                     /* of each; 0: as many as there are units */
     lks_ms soak;
+    const char *controls; /* of the first wave; NULL: none */
     unsigned failures_max, retries;
     bool proves;  /* the first unit shows the way back; else it was shown before */
     bool one_way; /* the flash of the node's bmc is */

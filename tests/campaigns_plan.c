@@ -136,17 +136,17 @@ static void add_waves(struct campaign *w)
     const struct campaign_plan *p = &w->plan;
     unsigned next = 0;
     for (unsigned i = 0; i == 0 || (i < CAMPAIGN_WAVES_MAX && p->waves[i] > 0); i++) {
-        campaign_record(w,
-                        &(struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
-                                             .plan_wave = {
-                                                 .change = w->change,
-                                                 .index = i,
-                                                 .kind = i == 0 ? LKS_WAVE_CANARY : LKS_WAVE_RING,
-                                                 .pool = LKS_STR("train"),
-                                                 .width = p->width > 0 ? p->width : w->count,
-                                                 .soak = p->soak,
-                                                 .failures_max = p->failures_max,
-                                             }});
+        const struct lks_rec_plan_wave wave = {
+            .change = w->change,
+            .index = i,
+            .kind = i == 0 ? LKS_WAVE_CANARY : LKS_WAVE_RING,
+            .pool = LKS_STR("train"),
+            .width = p->width > 0 ? p->width : w->count,
+            .soak = p->soak,
+            .failures_max = p->failures_max,
+            .controls = lks_str_from(i == 0 && p->controls != NULL ? p->controls : ""),
+        };
+        campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = wave});
         unsigned units = p->waves[i] > 0 ? p->waves[i] : w->count;
         for (unsigned u = 0; u < units && next < w->count; u++)
             add_unit(w, i, &next);

@@ -12,19 +12,25 @@
 
 static const struct {
     const char *name, *query;
+    bool counts;
     lks_ms window;
     const char *asked;
 } queries[] = {
-    {"a gauge becomes its median over the window", "tokens_per_s", 3600 * LKS_SECOND,
+    {"a gauge becomes its median over the window", "tokens_per_s", false, 3600 * LKS_SECOND,
      "quantile_over_time(0.5, (tokens_per_s)[3600s:60s])"},
-    {"a short window has samples, too", "x", 60 * LKS_SECOND,
+    {"a short window has samples, too", "x", false, 60 * LKS_SECOND,
      "quantile_over_time(0.5, (x)[60s:15s])"},
-    {"a window shorter than a step is one step", "x", 5 * LKS_SECOND,
+    {"a window shorter than a step is one step", "x", false, 5 * LKS_SECOND,
      "quantile_over_time(0.5, (x)[5s:5s])"},
-    {"who says where the window belongs is taken at their word", "increase(xids[$window])",
+    {"who says where the window belongs is taken at their word", "increase(xids[$window])", false,
      600 * LKS_SECOND, "increase(xids[600s])"},
-    {"as often as they say it", "a[$window] / b[$window]", 90 * LKS_SECOND, "a[90s] / b[90s]"},
-    {"no window is shorter than a second", "a[$window]", 3, "a[1s]"},
+    {"as often as they say it", "a[$window] / b[$window]", false, 90 * LKS_SECOND,
+     "a[90s] / b[90s]"},
+    {"no window is shorter than a second", "a[$window]", false, 3, "a[1s]"},
+    {"what is counted rose by so much", "xids", true, 600 * LKS_SECOND,
+     "increase((xids)[600s:15s])"},
+    {"unless they say how", "increase(xids[$window])", true, 600 * LKS_SECOND,
+     "increase(xids[600s])"},
 };
 
 static void test_queries(void)
@@ -33,7 +39,8 @@ static void test_queries(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         lks_test_case("%s", queries[i].name);
         lks_buf_init(&out, LKS_MEASURE_QUERY_MAX);
-        lks_measure_query(lks_str_from(queries[i].query), queries[i].window, &out);
+        lks_measure_query(lks_str_from(queries[i].query), queries[i].counts, queries[i].window,
+                          &out);
         CHECK_STR(lks_buf_view(&out), queries[i].asked);
     }
 }

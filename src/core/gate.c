@@ -9,11 +9,7 @@ bool lks_metric_is_of(const struct lks_state *s, const struct lks_metric *m, uin
     if (pool >= s->pool_count)
         return false;
     struct lks_str wanted = lks_state_text(s, s->pools[pool].name);
-    while (rest.len > 0) {
-        if (!lks_str_cut(rest, ' ', &name, &rest)) {
-            name = rest;
-            rest = LKS_STR("");
-        }
+    while (lks_str_word(&rest, &name)) {
         if (lks_str_eq(name, wanted))
             return true;
     }

@@ -82,13 +82,13 @@ static void add_window(lks_ms window, struct lks_buf *out)
     lks_buf_addf(out, "%" PRIu64 "s", seconds > 0 ? seconds : 1);
 }
 
-void lks_measure_query(struct lks_str query, lks_ms window, struct lks_buf *out)
+void lks_measure_query(struct lks_str query, bool counts, lks_ms window, struct lks_buf *out)
 {
     static const struct lks_str mark = LKS_STR_C("$window");
     bool marked = lks_str_find(query, mark) >= 0;
     lks_ms step = window / STEPS < STEP ? STEP : window / STEPS;
     if (!marked)
-        lks_buf_add(out, LKS_STR("quantile_over_time(0.5, ("));
+        lks_buf_add(out, counts ? LKS_STR("increase((") : LKS_STR("quantile_over_time(0.5, ("));
     for (ptrdiff_t at = lks_str_find(query, mark); at >= 0; at = lks_str_find(query, mark)) {
         lks_buf_add(out, (struct lks_str){query.ptr, (size_t)at});
         add_window(window, out);

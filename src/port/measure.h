@@ -61,8 +61,9 @@ struct lks_measure_driver {
 extern const struct lks_measure_driver lks_measure_prometheus; /* drivers/measure_prometheus.c */
 
 /* The question for a window of time that ends at the moment it is asked about: "$window" in the
- * query becomes that window ("3600s"), and a query without it is reduced to its median over the
- * window, so that each node is one number however often it was sampled. */
-void lks_measure_query(struct lks_str query, lks_ms window, struct lks_buf *out);
+ * query becomes that window ("3600s"). A query without it is reduced over the window: to its
+ * median, so that each node is one number however often it was sampled; or, where something is
+ * counted, to by how much it rose. */
+void lks_measure_query(struct lks_str query, bool counts, lks_ms window, struct lks_buf *out);
 
 #endif

@@ -1,11 +1,18 @@
-/* For client_thread.c and sweeper.c: what is under way. */
+/* For client_thread.c, sweeper.c and watcher.c: what is under way. */
 #ifndef LKS_SERVER_CLIENT_PARTS_H
 #define LKS_SERVER_CLIENT_PARTS_H
 
 #include "drivers/http_talks.h"
 #include "server/threads.h"
 
+/* Whose dialog it is: the first member of what lks_talks_ctx() is. */
+struct lks_client_dialog {
+    /* The value can be looked at once more; then the dialog is gone. */
+    void (*ended)(struct lks_client_dialog *d, const struct lks_err *why);
+};
+
 struct lks_client_job {
+    struct lks_client_dialog talk;
     struct lks_client_job *next, *before;
     struct lks_client_thread *client;
     uint64_t number; /* by which calls find it again */

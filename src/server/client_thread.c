@@ -82,12 +82,15 @@ static bool copy_endpoint(struct lks_arena *arena, const struct lks_own_endpoint
     return true;
 }
 
+static void job_ended(struct lks_client_dialog *talk, const struct lks_err *why);
+
 struct lks_client_job *lks_client_job_new(struct lks_client_thread *c,
                                           const struct lks_own_endpoint *at)
 {
     struct lks_client_job *job = calloc(1, sizeof(*job));
     if (job == NULL)
         return NULL;
+    job->talk.ended = job_ended;
     job->client = c;
     job->number = ++c->next_job;
     lks_arena_init(&job->arena, LKS_BMC_MEMORY_MAX);
@@ -336,14 +339,20 @@ static void update_ended(struct lks_client_job *job, const struct lks_err *why)
     end_flash(job, ended);
 }
 
-static void on_ended(void *ctx, struct lks_dialog *dialog, const struct lks_err *why)
+static void job_ended(struct lks_client_dialog *talk, const struct lks_err *why)
 {
-    (void)ctx;
-    struct lks_client_job *job = lks_talks_ctx(dialog);
+    struct lks_client_job *job = (struct lks_client_job *)talk;
     if (job->reading)
         lks_sweeper_ended(job, why);
     else
         update_ended(job, why);
+}
+
+static void on_ended(void *ctx, struct lks_dialog *dialog, const struct lks_err *why)
+{
+    (void)ctx;
+    struct lks_client_dialog *talk = lks_talks_ctx(dialog);
+    talk->ended(talk, why);
 }
 
 static void on_heard(void *ctx, struct lks_dialog *dialog)
@@ -404,8 +413,10 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
 {
     const struct lks_own *own = call->own;
     struct lks_client_job *job = find_job(c, own->job);
-    if (own->job == 0)
+    if (own->job == 0) {
         lks_sweeper_take(c, call, mono_now());
+        lks_watcher_take(c, call, mono_now());
+    }
     if (job == NULL || ask_again(job, call))
         return;
     if (own->kind == LKS_OWN_SAVED && call->status == 200 && job->dialog != NULL) {
@@ -486,12 +497,14 @@ static void run(void *arg)
         lks_lead_check(c->daemon); /* what leaves, leaves from the controller that leads */
         go_on(c, mono_now());
         lks_sweeper_tick(c, mono_now());
+        lks_watcher_tick(c, mono_now());
         if (!c->stopping)
             turn(c);
     }
     close_box(c);
     while (c->jobs != NULL)
         lks_client_job_free(c->jobs);
+    lks_watcher_fini(c);
     lks_talks_free(c->talks);
     lks_depot_close(&c->depot);
 }

@@ -1,7 +1,8 @@
 /*
  * The client thread: conversations with management endpoints (drivers/http_talks.h), thousands at a
  * time. Updates come from the state thread once their records are durable, and what has to survive
- * goes back there before anything else is sent; readings are its own to begin (sweeper.h). What it
+ * goes back there before anything else is sent; readings are its own to begin (sweeper.h),
+ * and so is measuring (watcher.h). What it
  * wants of the state it asks by calls (own.h).
  *
  * After a start, or when this controller leads, every open update is told to it anew with what was
@@ -14,6 +15,7 @@
 #include "port/bmc.h"
 #include "server/own.h"
 #include "server/sweeper.h"
+#include "server/watcher.h"
 
 #include <stdatomic.h>
 
@@ -52,6 +54,7 @@ struct lks_client_thread {
     struct lks_client_job *jobs;
     uint64_t next_job;
     struct lks_sweeper sweeper;
+    struct lks_watcher watcher;
     struct lks_client_counts counts;
     bool stopping;
 };

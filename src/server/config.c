@@ -4,6 +4,7 @@
 #include "base/near.h"
 #include "codec/hostlist.h"
 #include "codec/yaml.h"
+#include "port/measure.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -110,6 +111,23 @@ const struct lks_config_key lks_config_keys[] = {
      "waits between requests are so much shorter: for rehearsals with lockstep-bmcsim --speed"},
     {"bmc.pull", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(bmc_pull),
      "URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
+    {"metrics.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_url),
+     "Prometheus, or what speaks its API, that gates ask for measurements; empty: none"},
+    {"metrics.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(metrics_ca),
+     "CA certificates (PEM) it is known by; http:// is taken on this machine alone"},
+    {"metrics.login", LKS_CONFIG_WORD, "none", 0, 0, lks_measure_login_words, true,
+     AT(metrics_login), "how it is told who asks"},
+    {"metrics.credentials", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_credentials),
+     "file:/PATH, exec:/PROGRAM or env:NAME with USER:PASSWORD; of a bearer the password counts"},
+    {"metrics.label", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_label),
+     "label that names the node; empty: node, Hostname, hostname, nodename, kubernetes_node, "
+     "instance, the first there is"},
+    {"metrics.load", LKS_CONFIG_TEXT,
+     "15 * sum by (Hostname) (sum_over_time((DCGM_FI_DEV_GPU_UTIL > bool 10)[$window:15s]))", 0, 0,
+     NULL, true, AT(metrics_load),
+     "query for GPU-seconds under load; empty: load is not asked for"},
+    {"metrics.every_ms", LKS_CONFIG_NUMBER, "60000", 100, DAY_MS, NULL, true, AT(metrics_every_ms),
+     "how often it is asked while a gate looks"},
     {"http.connections", LKS_CONFIG_NUMBER, "16384", 8, 1000000, NULL, false, AT(connections),
      "most connections of each listener"},
     {"http.per_address", LKS_CONFIG_NUMBER, "0", 0, 1000000, NULL, false, AT(per_address),
@@ -482,6 +500,24 @@ static enum lks_code check_controller(struct reader *r, const struct lks_doc *to
     return LKS_OK;
 }
 
+/* Whether the other end can be known, and we to it. */
+static enum lks_code check_metrics(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    const struct lks_doc *at = lks_doc_member(top, "metrics");
+    bool secure = lks_str_starts(c->metrics_url, "https://");
+    if (c->metrics_url.len == 0)
+        return LKS_OK;
+    if (!secure && !lks_str_starts(c->metrics_url, "http://"))
+        return FAIL(r, at, "url: expected https://HOST:PORT, or http:// on this machine");
+    if (secure && c->metrics_ca.len == 0)
+        return FAIL(r, at, "ca: needed for an https:// url: the file of whoever vouches for it");
+    if (c->metrics_login != LKS_MEASURE_OPEN && c->metrics_credentials.len == 0)
+        return FAIL(r, at,
+                    "credentials: needed for this login: file:/PATH, exec:/PROGRAM or env:NAME");
+    return LKS_OK;
+}
+
 static enum lks_code check_sockets(struct reader *r, const struct lks_doc *top)
 {
     const struct {
@@ -512,7 +548,7 @@ static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
     if (c->lost_ms <= c->late_ms)
         return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
                     (unsigned long long)c->late_ms);
-    if (check_controller(r, top) != LKS_OK)
+    if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK)
         return r->err->code;
     if (same_place(c->people_listen, c->agents_listen))
         return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");

@@ -43,7 +43,10 @@ struct lks_config {
     uint64_t sweep_run; /* 1: yes */
     uint64_t sweep_leases, sweep_site_leases;
     uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms, bmc_speed;
-    struct lks_str bmc_pull; /* empty: images are pushed alone */
+    struct lks_str bmc_pull;    /* empty: images are pushed alone */
+    struct lks_str metrics_url; /* empty: there is none */
+    struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
+    uint64_t metrics_login, metrics_every_ms;
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
     uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s;

@@ -3,6 +3,7 @@
 #include "server/desk.h"
 #include "server/routes.h"
 #include "server/threads.h"
+#include "server/watcher.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ static const struct lks_route routes[LKS_OWN_COUNT] = {
     [LKS_OWN_FAILED] = {.method = "POST", .path = "/own/failed", .handle = lks_own_failed},
     [LKS_OWN_SAVED] = {.method = "POST", .path = "/own/saved", .handle = flash_saved},
     [LKS_OWN_ENDED] = {.method = "POST", .path = "/own/ended", .handle = flash_ended},
+    [LKS_OWN_WATCH] = {.method = "POST", .path = "/own/watch", .handle = lks_own_watch},
+    [LKS_OWN_MEASURED] = {.method = "POST", .path = "/own/measured", .handle = lks_own_measured},
 };
 
 struct lks_call *lks_own_call(struct lks_daemon *daemon, enum lks_own_kind kind, uint64_t job)
@@ -71,6 +74,9 @@ void lks_own_free(struct lks_own *own)
     if (own == NULL)
         return;
     lks_arena_fini(&own->arena);
+    if (own->round != NULL)
+        lks_gate_round_fini(own->round);
+    free(own->round);
     free(own);
 }
 

@@ -1,20 +1,24 @@
 /*
  * What the daemon asks of itself: the client thread wants endpoints to read, and says what came of
- * them and of updates. Such questions travel as calls do, so that they wait for rows to be durable
- * and are forwarded to the controller that leads; they begin and end at the client thread, and but
- * for readings no listener has their routes.
+ * them and of updates; it asks what gates want measured, and says what was. Such questions travel
+ * as calls do, so that they wait for rows to be durable and are forwarded to the controller that
+ * leads; they begin and end at the client thread, and but for readings no listener has their
+ * routes.
  */
 #ifndef LKS_SERVER_OWN_H
 #define LKS_SERVER_OWN_H
 
+#include "core/gate_round.h"
 #include "server/call.h"
 
 enum lks_own_kind {
-    LKS_OWN_LEASE,  /* endpoints that are due */
-    LKS_OWN_FAILED, /* one could not be read */
-    LKS_OWN_READ,   /* what was read of one */
-    LKS_OWN_SAVED,  /* how far an update is */
-    LKS_OWN_ENDED,  /* how it ended */
+    LKS_OWN_LEASE,    /* endpoints that are due */
+    LKS_OWN_FAILED,   /* one could not be read */
+    LKS_OWN_READ,     /* what was read of one */
+    LKS_OWN_SAVED,    /* how far an update is */
+    LKS_OWN_ENDED,    /* how it ended */
+    LKS_OWN_WATCH,    /* what gates want measured */
+    LKS_OWN_MEASURED, /* what was */
     LKS_OWN_COUNT
 };
 
@@ -39,6 +43,9 @@ struct lks_own {
     struct lks_str name, text; /* FAILED */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
+    struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */
+    struct lks_measured *measured; /* MEASURED: lives in the round */
+    size_t measured_count;
 };
 
 /* A call of that kind; its texts are filled in by the caller, in `own->arena`. NULL: no memory. */
