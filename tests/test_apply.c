@@ -34,11 +34,13 @@ static const struct {
     {"limits of version 1",
      {R(LIMITS, limits, .heartbeat = 1, .late = 2, .lost = 3)},
      {LKS_RECORD_LIMITS},
-     "- limits heartbeat=1 late=2 lost=3 validity=60000 staleness=5000 outband_age=604800000\n"},
+     "- limits heartbeat=1 late=2 lost=3 validity=60000 staleness=5000 outband_age=604800000 "
+     "proposal_age=1209600000\n"},
     {"limits",
      {R(LIMITS, limits, .heartbeat = 1, .validity = 4, .staleness = 5, .outband_age = 6)},
      {LKS_RECORD_LIMITS},
-     "- limits heartbeat=1 validity=4 staleness=5 outband_age=6\n"},
+     "- limits heartbeat=1 validity=4 staleness=5 outband_age=6 "
+     "proposal_age=1209600000\n"},
     {"a pool of version 1",
      {POOL_OF(.enforce = T("on"))},
      {LKS_RECORD_POOL},

@@ -329,6 +329,41 @@ static void no_way_back(void)
     campaign_end(&w);
 }
 
+/* What nobody approves or starts does not wait for ever; what runs is not meant. */
+static void expires(void)
+{
+    static const struct {
+        const char *name;
+        enum lks_change_state is, ends;
+        const char *text;
+    } rows[] = {
+        {"proposed", LKS_CHANGE_PROPOSED, LKS_CHANGE_ABORTED, "nobody approved it within 2 h"},
+        {"approved", LKS_CHANGE_APPROVED, LKS_CHANGE_ABORTED, "nobody started it within 2 h"},
+        {"paused", LKS_CHANGE_PAUSED, LKS_CHANGE_PAUSED, ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        struct lks_limits limits = lks_limits_default;
+        lks_test_case("%s", rows[i].name);
+        limits.proposal_age = 2 * HOUR;
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .unapproved = true});
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_LIMITS,
+                                                 .limits = lks_limits_record(&limits, 0)});
+        for (unsigned to = LKS_CHANGE_APPROVED; to <= (unsigned)rows[i].is; to++)
+            campaign_move(&w, (enum lks_change_state)to);
+        campaign_pass(&w, 2 * HOUR - MINUTE);
+        campaign_settle(&w);
+        check_change(&w, rows[i].is);
+        campaign_pass(&w, MINUTE);
+        campaign_settle(&w);
+        check_change(&w, rows[i].ends);
+        CHECK_INT(campaign_count(&w, "change-moved", "state=aborted"),
+                  rows[i].ends == LKS_CHANGE_ABORTED);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason), rows[i].text);
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -344,6 +379,7 @@ int main(void)
         {"the way back is never shown", never_shown},
         {"the way back is still not shown", still_not_shown},
         {"there is no way back", no_way_back},
+        {"a proposal that nobody approves", expires},
         {0},
     };
     return lks_test_main(tests);

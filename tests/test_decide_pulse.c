@@ -474,7 +474,8 @@ static const struct {
     {"another", offsetof(struct lks_limits, lost), 60000,
      "limits heartbeat=10000 late=30000 lost=60000 mass_floor=10 mass_percent=2 "
      "mass_window=300000 skew=5000 call_nodes=10 validity=60000 staleness=5000 "
-     "outband_age=604800000\n"},
+     "outband_age=604800000 "
+     "proposal_age=1209600000\n"},
 };
 
 static void test_limits(void)

@@ -145,6 +145,7 @@ static enum lks_code apply_limits(const struct lks_applying *a)
         .validity = or_default(l->validity, lks_limits_default.validity),
         .staleness = or_default(l->staleness, lks_limits_default.staleness),
         .outband_age = or_default(l->outband_age, lks_limits_default.outband_age),
+        .proposal_age = or_default(l->proposal_age, lks_limits_default.proposal_age),
     };
     s->yeses_until = l->yeses_until;
     s->commands_due = 0;

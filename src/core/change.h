@@ -210,6 +210,10 @@ static inline bool lks_change_over(const struct lks_state_change *c)
     return c->state >= LKS_CHANGE_OVER;
 }
 
+/* When (wall) it is over since nobody approved it, or nobody started it; UINT64_MAX: it is beyond
+ * that. */
+lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c);
+
 /* Nobody of it begins any more. */
 static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall)
 {

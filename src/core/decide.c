@@ -131,6 +131,8 @@ lks_ms lks_decide_next(const struct lks_state *s)
         at = earlier(s, at, s->flashes_due);
     if (lks_heap_peek(&s->members_due, &ends, &node))
         at = earlier(s, at, ends);
+    for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++)
+        at = earlier(s, at, lks_change_expires(s, &s->changes[i]));
     lks_ms look = lks_campaign_next_look(s);
     at = look < at ? look : at;
     if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)

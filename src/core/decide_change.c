@@ -170,6 +170,26 @@ void lks_decide_vote(struct lks_deciding *d)
     add_moved(d, c, to);
 }
 
+/* A plan is of the day it was made, and nobody waits for ever: what is not approved and started in
+ * time is over, and can be proposed again. */
+void lks_decide_proposals_tick(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    enum { HOUR_MS = 3600 * 1000 };
+    for (uint32_t i = 0; i < s->change_count && s->changes_open > 0 && lks_deciding_room(d); i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        if (d->now.wall < lks_change_expires(s, c))
+            continue;
+        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+            .change = c->id,
+            .state = LKS_CHANGE_ABORTED,
+            .reason = lks_deciding_text(d, "nobody %s it within %llu h: propose it again",
+                                        c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
+                                        (unsigned long long)(s->limits.proposal_age / HOUR_MS)),
+        };
+    }
+}
+
 /* Moving ------------------------------------------------------------------------------------ */
 
 /* One row each order that means something in a state. To where it is already: said again. */

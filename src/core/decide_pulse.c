@@ -57,6 +57,7 @@ void lks_decide_tick(struct lks_deciding *d)
     lks_decide_flash_tick(d);
     lks_decide_deviation_tick(d);
     lks_decide_drift_tick(d);
+    lks_decide_proposals_tick(d);
     lks_decide_campaign_tick(d);
 }
 
@@ -89,6 +90,8 @@ static const char *limits_wrong(const struct lks_limits *l)
         return "limits.call_nodes is at least 1";
     if (l->validity == 0 || l->staleness == 0 || l->outband_age == 0)
         return "limits.validity_ms, limits.staleness_ms and limits.outband_age_ms are at least 1";
+    if (l->proposal_age == 0)
+        return "limits.proposal_age_ms is at least 1";
     return NULL;
 }
 
@@ -102,7 +105,7 @@ void lks_decide_limits(struct lks_deciding *d)
 {
     const struct lks_limits *l = &d->event->limits;
     const char *wrong = limits_wrong(l);
-    _Static_assert(sizeof(*l) == 11 * sizeof(uint64_t), "no padding: limits compare as bytes");
+    _Static_assert(sizeof(*l) == 12 * sizeof(uint64_t), "no padding: limits compare as bytes");
     if (wrong != NULL) {
         lks_deciding_refuse(d, LKS_E_INVALID, "%s", wrong);
         return;

@@ -195,7 +195,7 @@ lks_rule lks_decide_propose, lks_decide_vote, lks_decide_change_move, lks_decide
     lks_decide_freeze;
 
 /* campaign.c; the first is part of a tick: what members, waves and changes do next */
-lks_rule lks_decide_campaign_tick, lks_decide_sched;
+lks_rule lks_decide_proposals_tick, lks_decide_campaign_tick, lks_decide_sched;
 
 /* decide_measure.c: what was measured for gates */
 lks_rule lks_decide_measured;

@@ -23,6 +23,7 @@ const struct lks_limits lks_limits_default = {
     .validity = 60 * LKS_SECOND,
     .staleness = 5 * LKS_SECOND,
     .outband_age = (lks_ms)7 * 24 * 3600 * LKS_SECOND,
+    .proposal_age = (lks_ms)14 * 24 * 3600 * LKS_SECOND,
 };
 
 struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until)
@@ -40,6 +41,7 @@ struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses
         .staleness = l->staleness,
         .outband_age = l->outband_age,
         .yeses_until = yeses_until,
+        .proposal_age = l->proposal_age,
     };
 }
 

@@ -275,7 +275,7 @@ struct lks_pulse {
 struct lks_limits {
     lks_ms heartbeat, late, lost, mass_window, skew;
     uint64_t mass_floor, mass_percent, call_nodes;
-    lks_ms validity, staleness, outband_age;
+    lks_ms validity, staleness, outband_age, proposal_age;
 };
 extern const struct lks_limits lks_limits_default;
 

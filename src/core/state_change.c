@@ -16,6 +16,13 @@ const struct lks_state_change *lks_state_change(const struct lks_state *s, uint6
     return low < s->change_count && s->changes[low].id == id ? &s->changes[low] : NULL;
 }
 
+lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c)
+{
+    lks_ms since = c->moved != 0 ? c->moved : c->proposed, age = s->limits.proposal_age;
+    bool waits = c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED;
+    return !waits || since > UINT64_MAX - age ? UINT64_MAX : since + age;
+}
+
 const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node)
 {
     uint32_t place = node < c->place_room ? c->places[node] : 0;

@@ -127,7 +127,8 @@ struct lks_rec_limits {
     uint64_t call_nodes;                            /* most nodes in one call outside a change */
     uint64_t validity, staleness;                   /* ms; of an admission, of a follower */
     uint64_t outband_age;                           /* ms that an out-of-band reading is good */
-    lks_ms yeses_until; /* when the last yes that was given under longer limits has ended */
+    lks_ms yeses_until;    /* when the last yes that was given under longer limits has ended */
+    uint64_t proposal_age; /* ms that a change waits for its approval, and then for its start */
 };
 struct lks_rec_clock {
     lks_ms wall;

@@ -43,6 +43,8 @@ static const struct lks_record_field limits_fields[] = {
     SINCE(2, limits, outband_age, NUMBER,
           "How long an out-of-band reading is good, in milliseconds."),
     SINCE(3, limits, yeses_until, TIME, "When the last yes given under longer limits has ended."),
+    SINCE(4, limits, proposal_age, NUMBER,
+          "How long a change waits for its approval, and then for its start, in milliseconds."),
 };
 static const struct lks_record_field clock_fields[] = {
     TIME(clock, wall, "What the machine's clock said."),

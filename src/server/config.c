@@ -66,6 +66,9 @@ const struct lks_config_key lks_config_keys[] = {
      "a controller that follows admits no job when what it knows may be older than this"},
     {"limits.outband_age_ms", LKS_CONFIG_NUMBER, "604800000", 60000, YEAR_MS, NULL, true,
      AT(outband_age_ms), "what was read out of band is good for so long"},
+    {"limits.proposal_age_ms", LKS_CONFIG_NUMBER, "1209600000", 1000, YEAR_MS, NULL, true,
+     AT(proposal_age_ms),
+     "a change that nobody approves within this time, or starts when it is approved, is over"},
     {"store.postgres", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(postgres),
      "connection of a PostgreSQL database that several controllers share; a password belongs in a "
      "passfile; empty: SQLite in the data directory"},

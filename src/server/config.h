@@ -31,7 +31,7 @@ struct lks_config {
     uint64_t node_days, user_days;
     uint64_t heartbeat_ms, late_ms, lost_ms, mass_floor, mass_percent, mass_window_ms, skew_ms,
         call_nodes;
-    uint64_t validity_ms, staleness_ms, outband_age_ms;
+    uint64_t validity_ms, staleness_ms, outband_age_ms, proposal_age_ms;
     struct lks_str postgres;                                           /* empty: SQLite */
     uint64_t require_sync;                                             /* 1: yes */
     struct lks_str controller_name, controller_url, controller_agents; /* empty: from `names` */

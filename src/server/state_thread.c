@@ -368,6 +368,7 @@ static struct lks_limits limits_of(const struct lks_config *c)
         .validity = c->validity_ms,
         .staleness = c->staleness_ms,
         .outband_age = c->outband_age_ms,
+        .proposal_age = c->proposal_age_ms,
     };
 }
 
