@@ -570,7 +570,7 @@ static void says_why(void)
         const char *name, *text;
         bool frozen, away;
     } rows[] = {
-        {"frozen", "waits: n1: frozen, or so many", true, false},
+        {"frozen", "waits: n1: frozen", true, false},
         {"away", "waits: n1: not heard of", false, true},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {

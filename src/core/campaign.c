@@ -200,7 +200,7 @@ static const struct {
     enum bar bar;
     const char *why;
 } bars[] = {
-    {is_stopped, BAR_WAITS, "frozen, or so many of its pool turned at once that acts wait"},
+    {is_stopped, BAR_WAITS, "so many of its pool turned at once that acts wait"},
     {is_taken, BAR_ABSENT, "another change has it"},
     {is_elsewhere, BAR_OTHER, "it is elsewhere by now"},
     {is_unproven, BAR_WAITS, "nobody showed the way back on its hardware yet"},
@@ -360,28 +360,6 @@ static bool has_meant(const struct unit_look *l)
     return false;
 }
 
-/* Who of it is held, and by whom, is told once; and that it is not so any more. */
-static void tell_held(const struct unit_look *l)
-{
-    for (uint32_t i = 0; i < l->u->count; i++) {
-        const struct lks_member *m = &l->c->members[l->u->first + i];
-        const struct lks_node *n = node_of(l, m);
-        struct lks_look k = lks_look_at(l->d->state, l->c, m);
-        struct lks_rec_member r = lks_member_record(&k);
-        if (!is_meant(l, m))
-            continue;
-        struct lks_str text = LKS_STR("");
-        if (is_held(l, m))
-            text = lks_deciding_text(l->d, "held by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                     S(lks_look_text(&k, n->held_by)),
-                                     S(lks_look_text(&k, n->held_reason)));
-        if (lks_str_eq(text, r.text))
-            continue;
-        r.text = text;
-        lks_member_list(l->d, &k, r);
-    }
-}
-
 /* Nobody begins outside its time. */
 static bool is_its_time(const struct lks_deciding *d, const struct lks_state_change *c)
 {
@@ -399,27 +377,54 @@ static bool waits_for_proof(const struct unit_look *l)
     return false;
 }
 
+/* Why a member that is meant does not begin; an empty text: nothing about it keeps it. */
+static struct lks_str why_not(const struct unit_look *l, const struct lks_member *m)
+{
+    char at[LKS_TIME_TEXT_SIZE];
+    const struct lks_state *s = l->d->state;
+    const struct lks_node *n = node_of(l, m);
+    lks_ms next = UINT64_MAX;
+    size_t b = 0;
+    while (b < LKS_COUNT(bars) && !bars[b].asks(l, m))
+        b++;
+    if (b == LKS_COUNT(bars))
+        return is_here(n) ? LKS_STR("") : LKS_STR("not heard of");
+    if (bars[b].asks == is_held)
+        return lks_deciding_text(l->d, "held by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                 S(lks_state_text(s, n->held_by)),
+                                 S(lks_state_text(s, n->held_reason)));
+    if (bars[b].asks == is_stopped && lks_state_frozen(s, m->node))
+        return LKS_STR("frozen");
+    if (bars[b].asks != is_untimely ||
+        lks_plan_may_begin(s, l->d->book, l->c, m->node, l->d->now.wall, &next) ||
+        next == UINT64_MAX)
+        return lks_str_from(bars[b].why);
+    return lks_deciding_text(l->d, "%s, which open at %s", bars[b].why, lks_time_text(next, at));
+}
+
+/* Of the first of its unit that has a reason: "n1: frozen". */
+struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
+                               const struct lks_unit *u, bool back)
+{
+    struct lks_downs downs = {0};
+    const struct unit_look l = {.d = d, .c = c, .u = u, .downs = &downs, .back = back};
+    for (uint32_t i = 0; i < u->count; i++) {
+        const struct lks_member *m = &c->members[u->first + i];
+        bool meant = is_meant(&l, m) && node_of(&l, m)->placed;
+        struct lks_str why = meant ? why_not(&l, m) : LKS_STR("");
+        if (why.len > 0)
+            return lks_deciding_text(d, "%" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                     S(lks_state_name(d->state, m->node)), S(why));
+    }
+    return LKS_STR("");
+}
+
 /* Why a unit that is meant did not begin, by the first of it that says so. */
 static struct lks_str why_waits(const struct unit_look *l)
 {
-    char at[LKS_TIME_TEXT_SIZE];
-    for (uint32_t i = 0; i < l->u->count; i++) {
-        const struct lks_member *m = &l->c->members[l->u->first + i];
-        const char *why = is_here(node_of(l, m)) ? NULL : "not heard of";
-        lks_ms next = UINT64_MAX;
-        if (!is_meant(l, m) || !node_of(l, m)->placed)
-            continue;
-        for (size_t b = LKS_COUNT(bars); b-- > 0;)
-            why = bars[b].asks(l, m) ? bars[b].why : why;
-        if (why == NULL)
-            continue;
-        bool open =
-            lks_plan_may_begin(l->d->state, l->d->book, l->c, m->node, l->d->now.wall, &next);
-        return lks_deciding_text(l->d, WAITS "%" LKS_STR_FMT ": %s%s%s",
-                                 S(lks_state_name(l->d->state, m->node)), why,
-                                 open || next == UINT64_MAX ? "" : ", which open at ",
-                                 open || next == UINT64_MAX ? "" : lks_time_text(next, at));
-    }
+    struct lks_str barred = lks_unit_barred(l->d, l->c, l->u, l->back);
+    if (barred.len > 0)
+        return lks_deciding_text(l->d, WAITS "%" LKS_STR_FMT, S(barred));
     const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0);
     return lks_deciding_text(l->d, WAITS "%s", crowds != NULL ? crowds : "for others of its wave");
 }
@@ -467,8 +472,6 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
             begin_unit(&l);
             busy++;
             begun += l.u->count;
-        } else if (bar != BAR_OTHER) {
-            tell_held(&l);
         }
     }
     tell_waiting(&l, wave, busy == 0 ? waits : NULL);
@@ -505,18 +508,34 @@ static uint32_t moving(const struct lks_wave *w)
     return count_of(w, LKS_MEMBER_WAITING, LKS_MEMBER_READING);
 }
 
+/* Whether this one is to show the way back for the other. */
+static bool shows_for(const struct lks_state *s, const struct lks_member *m,
+                      const struct lks_member *of)
+{
+    const struct lks_node *a = &s->nodes[m->node], *b = &s->nodes[of->node];
+    return m->proves && m->from == of->from && a->class == b->class && a->asset == b->asset;
+}
+
 /* Whether somebody of this class, from this stack, is on the way to show that there is one back. */
 static bool is_being_shown(const struct lks_state *s, const struct lks_state_change *c,
                            const struct lks_member *of, uint32_t wave)
 {
     for (uint32_t i = 0; i < c->member_count; i++) {
         const struct lks_member *m = &c->members[i];
-        const struct lks_node *a = &s->nodes[m->node], *b = &s->nodes[of->node];
-        if (m->proves && !lks_member_over(m) && c->units[m->unit].wave <= wave &&
-            m->from == of->from && a->class == b->class && a->asset == b->asset)
+        if (!lks_member_over(m) && c->units[m->unit].wave <= wave && shows_for(s, m, of))
             return true;
     }
     return false;
+}
+
+static struct lks_str prover_of(const struct lks_state *s, const struct lks_state_change *c,
+                                const struct lks_member *of)
+{
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        if (shows_for(s, &c->members[i], of))
+            return lks_state_name(s, c->members[i].node);
+    }
+    return LKS_STR("who was to show it");
 }
 
 /* Nobody is left who could show the way back on the hardware of the one that waits for it: promise
@@ -556,10 +575,10 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
     const struct lks_node *n = &d->state->nodes[m->node];
     return lks_deciding_text(d,
                              "nobody showed the way back on %" LKS_STR_FMT ": %" LKS_STR_FMT
-                             " does not begin before somebody did; resume it and try again who "
-                             "was to show it, or abort it: what is done stays",
+                             " does not begin before somebody did; resume it and try %" LKS_STR_FMT
+                             " again, or abort it: what is done stays",
                              S(lks_state_text(d->state, n->asset != 0 ? n->asset : n->class)),
-                             S(lks_state_name(d->state, m->node)));
+                             S(lks_state_name(d->state, m->node)), S(prover_of(d->state, c, m)));
 }
 
 static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
@@ -611,28 +630,9 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
 
 /* The end ----------------------------------------------------------------------------------- */
 
-/* Nodes that came to a pool since the plan was made are taken along. */
-static bool absorb(struct lks_deciding *d, const struct lks_state_change *c)
-{
-    const struct lks_state *s = d->state;
-    bool any = false;
-    for (uint32_t n = 0; n < s->node_count && lks_deciding_room(d); n++) {
-        struct lks_rec_plan_part part = {0};
-        if (!s->nodes[n].placed || s->nodes[n].asset != 0 || lks_change_member(c, n) != NULL ||
-            !lks_plan_joins(s, d->book, c, n, &part) || part.wave >= c->wave_count)
-            continue;
-        part.change = c->id;
-        lks_deciding_add(d, LKS_RECORD_PLAN_PART)->plan_part = part;
-        if (!any)
-            move_wave(d, c, (uint32_t)part.wave, LKS_WAVE_BEGUN, 0, LKS_STR("nodes joined"));
-        any = true;
-    }
-    return any;
-}
-
 static void complete(struct lks_deciding *d, const struct lks_state_change *c)
 {
-    if (absorb(d, c))
+    if (lks_campaign_absorb(d, c))
         return;
     uint32_t kept =
         c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] + c->states[LKS_MEMBER_UNKNOWN];
@@ -647,11 +647,16 @@ static void complete(struct lks_deciding *d, const struct lks_state_change *c)
 
 static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
 {
+    char at[LKS_TIME_TEXT_SIZE];
     struct lks_str stuck = stuck_text(d, c, wave);
     if (stuck.len > 0)
         stop(d, c, wave, LKS_WAVE_HALTED, stuck);
     else if (is_its_time(d, c))
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR(""));
+    else if (c->waves[wave].text == 0)
+        move_wave(d, c, wave, LKS_WAVE_PLANNED, 0,
+                  lks_deciding_text(d, WAITS "nobody begins before %s",
+                                    lks_time_text(c->not_before, at)));
 }
 
 static void run(struct lks_deciding *d, const struct lks_state_change *c)

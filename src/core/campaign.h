@@ -10,6 +10,7 @@
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
  *     campaign_path.c    the way of a member through its steps, there and back, beside its unit
  *     campaign_pools.c   what pools can do without now, and what they pin at the end
+ *     campaign_waits.c   what a member waits for, in words
  *     campaign_read.c    what is read of it, held against what it should be by now
  *
  * What it promises, whatever is lost, doubled, delayed or restarted around it (DESIGN's numbers):
@@ -77,6 +78,12 @@ struct lks_failure_rule {
     enum lks_member_state ends;
 };
 extern const struct lks_failure_rule lks_failure_rules[LKS_FAILURE_COUNT];
+
+/* What a member waits for at this moment, for people; an empty text: it does not wait. `space` has
+ * been initialised, and the text lives as long as it does. */
+struct lks_str lks_campaign_waits(const struct lks_state *s, const struct lks_book *book,
+                                  struct lks_now now, const struct lks_state_change *c,
+                                  const struct lks_member *m, struct lks_decision *space);
 
 /* Before a tick: members that are not due after all are moved on, and changes count as looked at
  * until a record about one of them says otherwise. */

@@ -171,12 +171,22 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
 /* Members that a domain can do without, by the fleet's file. */
 uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain);
 
+/* campaign.c: who may begin ----------------------------------------------------------------- */
+
+/* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:
+ * "n1: frozen"; an empty text: nothing about its members keeps it. */
+struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
+                               const struct lks_unit *u, bool back);
+
 /* campaign_pools.c -------------------------------------------------------------------------- */
 
 /* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
  * have now; NULL: they can. `begun`: members that begin by the same decision. */
 const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
                             const struct lks_unit *u, uint32_t begun);
+
+/* Nodes that came to a pool since the plan was made are taken along; false: there were none. */
+bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* The change is done: pools that it was for are pinned to its stack. */
 void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c);

@@ -1,4 +1,5 @@
-/* What changes mean for whole pools: what they can do without now, and what they pin at the end. */
+/* What changes mean for whole pools: what they can do without now, who joins them, and what they
+ * pin at the end. */
 #include "core/campaign_parts.h"
 #include "core/endpoint.h"
 #include "core/plan.h"
@@ -199,6 +200,30 @@ const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state
         zone = n->power_zone;
     }
     return lacks;
+}
+
+/* Who joins --------------------------------------------------------------------------------- */
+
+bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_state *s = d->state;
+    bool any = false;
+    for (uint32_t n = 0; n < s->node_count && lks_deciding_room(d); n++) {
+        struct lks_rec_plan_part part = {0};
+        if (!s->nodes[n].placed || s->nodes[n].asset != 0 || lks_change_member(c, n) != NULL ||
+            !lks_plan_joins(s, d->book, c, n, &part) || part.wave >= c->wave_count)
+            continue;
+        part.change = c->id;
+        lks_deciding_add(d, LKS_RECORD_PLAN_PART)->plan_part = part;
+        if (!any)
+            lks_deciding_add(d, LKS_RECORD_WAVE)->wave =
+                (struct lks_rec_wave){.change = c->id,
+                                      .index = part.wave,
+                                      .state = LKS_WAVE_BEGUN,
+                                      .text = LKS_STR("nodes joined")};
+        any = true;
+    }
+    return any;
 }
 
 /* What it pins ------------------------------------------------------------------------------ */

@@ -626,8 +626,8 @@ static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
     r.attempt = k->m->attempt + 1;
     r.work = 0;
     r.text = c == NULL || lks_look_text(k, c->text).len == 0
-                 ? LKS_STR("something runs on it")
-                 : lks_deciding_text(d, "something runs on it: %" LKS_STR_FMT,
+                 ? LKS_STR("its agent did not find it empty")
+                 : lks_deciding_text(d, "its agent did not find it empty: %" LKS_STR_FMT,
                                      S(lks_look_text(k, c->text)));
     lks_member_list(d, k, r);
 }
@@ -663,7 +663,7 @@ static void late_leave(struct lks_deciding *d, const struct lks_look *k)
         lks_member_fail(d, k, LKS_FAILURE_BUSY, false,
                         sched_of(k) == LKS_LEAVE_DRIVEN && k->m->state == LKS_MEMBER_ASKED
                             ? LKS_STR("its scheduler did not drain it in time")
-                            : LKS_STR("something ran on it until its time was over"));
+                            : LKS_STR("it was not found empty before its time was over"));
 }
 
 static void late_check(struct lks_deciding *d, const struct lks_look *k)

@@ -1,4 +1,5 @@
 /* Changes as people follow and steer them; what is frozen; ways back that were gone. */
+#include "core/campaign.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
@@ -95,6 +96,12 @@ void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
+static struct lks_str waits_of(const struct lks_desk *desk, const struct lks_state_change *c,
+                               const struct lks_member *m, struct lks_decision *space)
+{
+    return lks_campaign_waits(desk->state, lks_engine_book(desk->engine), desk->now, c, m, space);
+}
+
 /* By their places: who joins later stands behind those that are there. */
 void lks_handle_change_members(struct lks_desk *desk, struct lks_call *call)
 {
@@ -107,6 +114,8 @@ void lks_handle_change_members(struct lks_desk *desk, struct lks_call *call)
     uint32_t at = from < c->member_count ? (uint32_t)from
                   : from == UINT64_MAX   ? 0
                                          : c->member_count;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
+    lks_decision_init(&space);
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (uint32_t looked = 0; at < c->member_count && next == 0; at++) {
@@ -114,7 +123,7 @@ void lks_handle_change_members(struct lks_desk *desk, struct lks_call *call)
         if ((!by_state || m->state == state) &&
             (wave == UINT64_MAX || c->units[m->unit].wave == wave)) {
             lks_json_begin(&w, NULL, '{');
-            lks_view_change_member(&w, desk->state, c, at);
+            lks_view_change_member(&w, desk->state, c, at, waits_of(desk, c, m, &space));
             lks_json_end(&w, '}');
             left--;
         }

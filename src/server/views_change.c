@@ -455,7 +455,7 @@ static void put_step_of(struct lks_json_writer *w, const struct lks_state *s,
 }
 
 void lks_view_change_member(struct lks_json_writer *w, const struct lks_state *s,
-                            const struct lks_state_change *c, uint32_t place)
+                            const struct lks_state_change *c, uint32_t place, struct lks_str waits)
 {
     const struct lks_member *m = &c->members[place];
     const struct lks_unit *unit = &c->units[m->unit];
@@ -478,5 +478,5 @@ void lks_view_change_member(struct lks_json_writer *w, const struct lks_state *s
         lks_json_int(w, "work", (int64_t)m->work);
     if (m->failure != LKS_FAILURE_NONE)
         lks_json_cstr(w, "failure", lks_failure_words[m->failure]);
-    lks_view_text(w, "text", lks_state_text(s, m->text));
+    lks_view_text(w, "text", m->text != 0 ? lks_state_text(s, m->text) : waits);
 }

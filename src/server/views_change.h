@@ -57,8 +57,8 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
 void lks_view_change_row(struct lks_json_writer *w, const struct lks_state *s,
                          const struct lks_state_change *c);
 
-/* A node in it. */
+/* A node in it; `waits`: what for, where its own text does not say. */
 void lks_view_change_member(struct lks_json_writer *w, const struct lks_state *s,
-                            const struct lks_state_change *c, uint32_t place);
+                            const struct lks_state_change *c, uint32_t place, struct lks_str waits);
 
 #endif

@@ -1,0 +1,113 @@
+/* What a member waits for, for people who look: it is found when they ask, and kept nowhere. */
+#include "core/campaign_parts.h"
+
+#define S(s) LKS_STR_ARG(s)
+
+/* One that has not begun, or is done and is to go back ---------------------------------------- */
+
+/* The wave that is on: of those before it, or of those behind it where the change goes back. */
+static bool is_its_wave(const struct lks_state_change *c, uint32_t wave, bool back)
+{
+    const struct lks_wave *w = &c->waves[wave];
+    if (!back)
+        return w->state == LKS_WAVE_BEGUN;
+    for (uint32_t i = wave + 1; i < c->wave_count; i++) {
+        if (c->waves[i].members[LKS_MEMBER_DONE] + c->waves[i].busy > 0)
+            return false;
+    }
+    return true;
+}
+
+static struct lks_str turn_of(struct lks_deciding *d, const struct lks_look *k, bool back)
+{
+    const struct lks_wave *w = &k->c->waves[k->u->wave];
+    if (!back && k->c->state != LKS_CHANGE_RUNNING)
+        return lks_deciding_text(d, "the change is %s", lks_change_state_words[k->c->state]);
+    if (!is_its_wave(k->c, k->u->wave, back))
+        return lks_deciding_text(d, "for its wave, number %u", k->u->wave);
+    struct lks_str barred = lks_unit_barred(d, k->c, k->u, back);
+    if (barred.len > 0)
+        return barred;
+    return lks_deciding_text(d, "for its turn: wave %u changes %u at a time, beside other changes",
+                             k->u->wave, w->width > 0 ? w->width : 1);
+}
+
+/* One that is at a step ----------------------------------------------------------------------- */
+
+static bool by_agent(const struct lks_look *k)
+{
+    enum lks_step_kind kind = k->step->kind;
+    return k->n->asset == 0 && (kind == LKS_DO_APPLY || kind == LKS_DO_REBOOT ||
+                                kind == LKS_DO_CHECK || kind == LKS_DO_ACCEPT);
+}
+
+static bool is_behind_others(const struct lks_look *k)
+{
+    return !lks_look_open(k);
+}
+
+static bool is_away(const struct lks_look *k)
+{
+    return by_agent(k) && (k->n->liveness != LKS_LIVE || k->n->boot == 0 || !k->n->enrolled);
+}
+
+static bool is_answering(const struct lks_look *k)
+{
+    return k->n->pending > 0;
+}
+
+static bool is_flashing(const struct lks_look *k)
+{
+    return k->n->flashing > 0;
+}
+
+static bool is_returning(const struct lks_look *k)
+{
+    return k->step->kind == LKS_DO_RETURN;
+}
+
+/* One row a reason; the first that is so. */
+static const struct {
+    bool (*asks)(const struct lks_look *k);
+    const char *why;
+} reasons[] = {
+    {is_behind_others, "for others of its domain, which are not as far"},
+    {is_away, "for its agent, which is not heard of"},
+    {is_answering, "for a command that its agent has not answered"},
+    {is_flashing, "for an update of it that is not over, or that somebody has to look at"},
+    {is_returning, "to be read as it should be, with all that return together"},
+};
+
+static struct lks_str step_of(struct lks_deciding *d, const struct lks_look *k)
+{
+    char at[LKS_TIME_TEXT_SIZE];
+    struct lks_next next = lks_member_next(k);
+    if (next.at <= d->now.wall || k->step == NULL)
+        return LKS_STR(""); /* it goes on with the next tick */
+    if (next.at != UINT64_MAX && next.act == LKS_NEXT_BEGIN)
+        return lks_deciding_text(d,
+                                 k->m->attempt > 1
+                                     ? "until it is tried again, at %s"
+                                     : "until no job that was admitted can start on it, at %s",
+                                 lks_time_text(next.at, at));
+    for (size_t i = 0; i < LKS_COUNT(reasons); i++) {
+        if (reasons[i].asks(k))
+            return lks_str_from(reasons[i].why);
+    }
+    return LKS_STR("");
+}
+
+struct lks_str lks_campaign_waits(const struct lks_state *s, const struct lks_book *book,
+                                  struct lks_now now, const struct lks_state_change *c,
+                                  const struct lks_member *m, struct lks_decision *space)
+{
+    static const struct lks_event look = {.kind = LKS_EVENT_TICK};
+    struct lks_deciding d = {.state = s, .book = book, .now = now, .event = &look, .out = space};
+    struct lks_look k = lks_look_at(s, c, m);
+    bool back = c->state == LKS_CHANGE_ROLLING_BACK && m->state == LKS_MEMBER_DONE;
+    if (lks_change_over(c) || !k.n->placed)
+        return LKS_STR("");
+    if (back || m->state == LKS_MEMBER_PENDING)
+        return turn_of(&d, &k, back);
+    return m->state == LKS_MEMBER_WAITING ? step_of(&d, &k) : LKS_STR("");
+}
