@@ -110,11 +110,15 @@ static void test_one_fault(void)
 static void test_flawed_image(void)
 {
     static const struct {
-        const char *name, *fails_on, *active;
+        const char *name, *fails_on;
+        unsigned slower;
+        const char *active;
         int activations;
     } flaws[] = {
-        {"on this revision the old one runs on", "A", "1.0.0", 0},
-        {"on another revision it is good", "B", "1.1.0", 1},
+        {"on this revision the old one runs on", "A", 0, "1.0.0", 0},
+        {"on another revision it is good", "B", 0, "1.1.0", 1},
+        {"good everywhere, and slow", NULL, 20, "1.1.0", 1},
+        {"slow where it runs", "A", 20, "1.0.0", 0},
     };
     for (size_t i = 0; i < LKS_COUNT(flaws); i++) {
         LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
@@ -123,11 +127,13 @@ static void test_flawed_image(void)
         lks_test_case("%s", flaws[i].name);
         lks_buf_init(&package, (size_t)1 << 20);
         lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
+        double tokens = lks_bmcsim_tokens(s.b, HOUR);
         CHECK_CODE(
             lks_bmcsim_package_make(&(struct lks_bmcsim_make){.personality = LKS_BMCSIM_OPENBMC,
                                                               .class = "bmc",
                                                               .version = "1.1.0",
                                                               .fails_on = flaws[i].fails_on,
+                                                              .slower = flaws[i].slower,
                                                               .size = BYTES},
                                     &package, &err),
             LKS_OK);
@@ -137,7 +143,23 @@ static void test_flawed_image(void)
         CHECK_STR(d.active, flaws[i].active);
         CHECK_INT(d.flashes, 1);
         CHECK_INT(d.activations, flaws[i].activations);
+        double share = d.activations > 0 ? 1 - flaws[i].slower / 1000.0 : 1;
+        CHECK(lks_bmcsim_tokens(s.b, HOUR) == tokens * share);
     }
+}
+
+/* Machines differ, and so do readings of one; whoever reads a moment again reads the same. */
+static void test_metrics(void)
+{
+    LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
+    lks_asksim_open(&s, LKS_BMCSIM_OPENBMC, 1);
+    CHECK_INT(lks_asksim_get(&s, "/metrics"), 200);
+    CHECK_HAS(lks_buf_view(&s.reply.body), "\nsim_tokens_per_second ");
+    CHECK_HAS(lks_buf_view(&s.reply.body), "\nsim_gpu_busy_seconds_total ");
+    double now_and_later[] = {lks_bmcsim_tokens(s.b, 5000), lks_bmcsim_tokens(s.b, 6000)};
+    CHECK(now_and_later[0] != now_and_later[1]);
+    CHECK(now_and_later[0] == lks_bmcsim_tokens(s.b, 5999));
+    CHECK(now_and_later[0] > 900 && now_and_later[0] < 1100);
 }
 
 /* Nothing answers while the BMC is away; then it works again, and the same update goes through. */
@@ -314,6 +336,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"one fault", test_one_fault},
         {"a flawed image", test_flawed_image},
+        {"what machines do", test_metrics},
         {"comes back", test_comes_back},
         {"dropped", test_dropped},
         {"cut", test_cut},

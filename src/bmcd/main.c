@@ -46,6 +46,7 @@ static const struct lks_option package_options[] = {
     {"--version", "VERSION", "what its components are"},
     {"--fails-on", "REVISION",
      "of hardware: devices of it cannot start it and stay what they were"},
+    {"--slower", "THOUSANDTHS", "it starts everywhere, and machines are so much slower with it"},
     {"--size", "BYTES", "of each component (65536)"},
     {"--seed", "N", "of its bytes (1)"},
     {"--output", "FILE", "where it goes"},
@@ -103,7 +104,7 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
     static struct lks_args args;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     enum lks_bmcsim_personality personality;
-    uint64_t size, seed;
+    uint64_t size, seed, slower;
     if (lks_args_parse(argc, argv, (const struct lks_option *const[]){package_options, NULL}, &args,
                        err) != LKS_OK)
         return err->code;
@@ -121,13 +122,15 @@ static enum lks_code make_package(int argc, char **argv, struct lks_err *err)
     if (lks_layout_personality(lks_args_str(&args, "--personality"), &personality, err) != LKS_OK)
         return lks_wrap(err, "--personality");
     if (read_number(&args, "--size", LKS_BMCSIM_IMAGE_MAX, 65536, &size, err) != LKS_OK ||
-        read_number(&args, "--seed", UINT64_MAX, 1, &seed, err) != LKS_OK)
+        read_number(&args, "--seed", UINT64_MAX, 1, &seed, err) != LKS_OK ||
+        read_number(&args, "--slower", LKS_BMCSIM_SLOWER_MAX, 0, &slower, err) != LKS_OK)
         return err->code;
     lks_buf_init(&out, PACKAGE_MAX);
     const struct lks_bmcsim_make make = {.personality = personality,
                                          .class = lks_args_get(&args, "--class"),
                                          .version = version,
                                          .fails_on = lks_args_get(&args, "--fails-on"),
+                                         .slower = (unsigned)slower,
                                          .seed = seed,
                                          .size = size};
     if (lks_bmcsim_package_make(&make, &out, err) != LKS_OK)

@@ -14,6 +14,7 @@
 #include "base/time.h"
 
 #define LKS_BMCSIM_DEVICES_MAX 64
+#define LKS_BMCSIM_SLOWER_MAX  999
 #define LKS_BMCSIM_IMAGE_MAX   ((size_t)64 << 20) /* an upload it keeps while it is applied */
 
 enum lks_bmcsim_personality {
@@ -128,6 +129,9 @@ struct lks_bmcsim_device {
 };
 size_t lks_bmcsim_device_count(const struct lks_bmcsim *b);
 void lks_bmcsim_device(const struct lks_bmcsim *b, size_t i, struct lks_bmcsim_device *out);
+/* What the machine does for a living: tokens a second, as read at that moment. Also told, as
+ * Prometheus reads it, to whoever asks for /metrics. */
+double lks_bmcsim_tokens(const struct lks_bmcsim *b, lks_ms now);
 uint32_t lks_bmcsim_updates(const struct lks_bmcsim *b); /* uploads that were accepted */
 bool lks_bmcsim_certificate_changed(const struct lks_bmcsim *b);
 
@@ -137,6 +141,7 @@ struct lks_bmcsim_make {
     const char *class; /* NULL: every class that can be updated */
     const char *version;
     const char *fails_on; /* a hardware revision on which it does not start; NULL: on none */
+    unsigned slower;      /* thousandths by which machines are slower with it */
     uint64_t seed;        /* of the bytes of each image */
     size_t size;          /* and their number */
 };

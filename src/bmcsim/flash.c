@@ -239,6 +239,16 @@ static enum lks_bmcsim_message update(struct device *d, const struct lks_bmcsim_
     return exchange(d, &there, &here);
 }
 
+/* It is found out when it runs, or when somebody measures what the machine does with it. */
+static void note_flaw(struct lks_bmcsim_unit *u, const char *version, struct lks_bmcsim_flaw flaw)
+{
+    memcpy(u->staged_fails_on, flaw.fails_on, sizeof(u->staged_fails_on));
+    if (flaw.slower == 0)
+        return;
+    (void)snprintf(u->slow_version, sizeof(u->slow_version), "%s", version);
+    u->slower = flaw.slower;
+}
+
 enum lks_bmcsim_message lks_bmcsim_flash(struct lks_bmcsim *b, struct lks_bmcsim_job *job,
                                          unsigned unit, char version[LKS_BMCSIM_VERSION_SIZE])
 {
@@ -260,7 +270,7 @@ enum lks_bmcsim_message lks_bmcsim_flash(struct lks_bmcsim *b, struct lks_bmcsim
     lks_buf_init(&d.written, c->size);
     enum lks_bmcsim_message why = update(&d, &job->wish);
     if (why == LKS_MSG_SUCCESS)
-        lks_bmcsim_image_flaw(lks_buf_view(&d.written), b->units[unit].staged_fails_on);
+        note_flaw(&b->units[unit], d.version, lks_bmcsim_image_flaw(lks_buf_view(&d.written)));
     lks_buf_fini(&d.written);
     return why;
 }

@@ -16,8 +16,9 @@
 #define SEAL_AT    (VER_AT + LKS_BMCSIM_VERSION_SIZE)
 #define HEAD_SIZE  (SEAL_AT + LKS_DIGEST_SIZE)
 #define SEAL_KEY   "a key that only makers of simulated firmware have"
-#define FLAW       "fails on" /* a payload that begins so names a revision behind it */
-#define FLAW_SIZE  (sizeof(FLAW) - 1 + LKS_BMCSIM_REVISION_SIZE)
+#define FLAW       "flaws:" /* a payload that begins so has behind it a revision that it fails on */
+#define SLOW_AT    (sizeof(FLAW) - 1 + LKS_BMCSIM_REVISION_SIZE) /* and how much slower it makes */
+#define FLAW_SIZE  (SLOW_AT + 5)
 #define IANA_ID    5703 /* of the samples that everyone uses */
 
 /* The seal of an image whose head up to the seal and whose payload are given. */
@@ -51,19 +52,26 @@ enum lks_bmcsim_seal lks_bmcsim_image_check(struct lks_str image, const char *cl
     return LKS_SEAL_GOOD;
 }
 
-void lks_bmcsim_image_flaw(struct lks_str image, char out[LKS_BMCSIM_REVISION_SIZE])
+struct lks_bmcsim_flaw lks_bmcsim_image_flaw(struct lks_str image)
 {
+    struct lks_bmcsim_flaw flaw = {0};
     const char *payload = image.ptr + HEAD_SIZE;
-    out[0] = '\0';
-    if (image.len >= HEAD_SIZE + FLAW_SIZE && memcmp(payload, FLAW, strlen(FLAW)) == 0)
-        (void)snprintf(out, LKS_BMCSIM_REVISION_SIZE, "%.*s", LKS_BMCSIM_REVISION_SIZE - 1,
-                       payload + strlen(FLAW));
+    uint64_t slower = 0;
+    if (image.len < HEAD_SIZE + FLAW_SIZE || memcmp(payload, FLAW, strlen(FLAW)) != 0)
+        return flaw;
+    (void)snprintf(flaw.fails_on, sizeof(flaw.fails_on), "%.*s", LKS_BMCSIM_REVISION_SIZE - 1,
+                   payload + strlen(FLAW));
+    if (lks_str_number((struct lks_str){payload + SLOW_AT, 4}, LKS_BMCSIM_SLOWER_MAX, &slower))
+        flaw.slower = (unsigned)slower;
+    return flaw;
 }
 
-static void add_flaw(const char *revision, struct lks_buf *out)
+static void add_flaw(const struct lks_bmcsim_make *make, struct lks_buf *out)
 {
     char flaw[FLAW_SIZE] = FLAW;
-    (void)snprintf(flaw + strlen(FLAW), LKS_BMCSIM_REVISION_SIZE, "%s", revision);
+    if (make->fails_on != NULL)
+        (void)snprintf(flaw + strlen(FLAW), LKS_BMCSIM_REVISION_SIZE, "%s", make->fails_on);
+    (void)snprintf(flaw + SLOW_AT, FLAW_SIZE - SLOW_AT, "%04u", make->slower % 10000);
     lks_buf_add(out, (struct lks_str){flaw, sizeof(flaw)});
 }
 
@@ -75,8 +83,8 @@ static bool make_image(const struct lks_bmcsim_make *make, const char *class, st
     size_t payload = make->size > HEAD_SIZE + FLAW_SIZE ? make->size - HEAD_SIZE : FLAW_SIZE;
     lks_buf_init(out, HEAD_SIZE + payload + 8);
     lks_buf_add(out, (struct lks_str){head, HEAD_SIZE});
-    if (make->fails_on != NULL)
-        add_flaw(make->fails_on, out);
+    if (make->fails_on != NULL || make->slower > 0)
+        add_flaw(make, out);
     struct lks_rng rng = {.state = make->seed ^ lks_bmcsim_row_component(class)};
     for (size_t left = HEAD_SIZE + payload - out->len; left > 0;) {
         uint64_t word = lks_rng_next(&rng);
@@ -218,6 +226,9 @@ enum lks_code lks_bmcsim_package_make(const struct lks_bmcsim_make *make, struct
     if (make->fails_on != NULL && strlen(make->fails_on) >= LKS_BMCSIM_REVISION_SIZE)
         return lks_fail(err, LKS_E_INVALID, "a hardware revision has at most %d characters",
                         LKS_BMCSIM_REVISION_SIZE - 1);
+    if (make->slower > LKS_BMCSIM_SLOWER_MAX)
+        return lks_fail(err, LKS_E_INVALID, "slower by at most %d thousandths",
+                        LKS_BMCSIM_SLOWER_MAX);
     choose(make->personality, make->class, classes, &count);
     if (count == 0)
         return lks_fail(err, LKS_E_NOT_FOUND, "%s has no device of class %s that can be updated",

@@ -182,6 +182,8 @@ struct lks_bmcsim_unit { /* one device */
     char active[LKS_BMCSIM_VERSION_SIZE];
     char staged[LKS_BMCSIM_VERSION_SIZE];
     char staged_fails_on[LKS_BMCSIM_REVISION_SIZE]; /* hardware revision; empty: it is good */
+    char slow_version[LKS_BMCSIM_VERSION_SIZE];     /* with which the machine is slower, ... */
+    unsigned slower;                                /* ... by so many thousandths; 0: by none */
     char backup[LKS_BMCSIM_VERSION_SIZE];
     char golden[LKS_BMCSIM_VERSION_SIZE]; /* what it began with */
     char lowest[LKS_BMCSIM_VERSION_SIZE]; /* empty: it does not say */
@@ -454,13 +456,21 @@ struct lks_bmcsim_part {
 int lks_bmcsim_multipart(struct lks_str content_type, struct lks_str body,
                          struct lks_bmcsim_part out[LKS_BMCSIM_PARTS_MAX]);
 
+/* metrics.c */
+void lks_bmcsim_metrics(struct lks_bmcsim_call *c);
+
 /* image.c */
 /* Whether the bytes are an image that we sealed, for `class` and this hardware revision. */
 enum lks_bmcsim_seal { LKS_SEAL_GOOD, LKS_SEAL_NONE, LKS_SEAL_BAD, LKS_SEAL_OTHER };
 enum lks_bmcsim_seal lks_bmcsim_image_check(struct lks_str image, const char *class,
                                             const char *version);
-/* The hardware revision on which a good image does not start; empty: none. */
-void lks_bmcsim_image_flaw(struct lks_str image, char out[LKS_BMCSIM_REVISION_SIZE]);
+/* What is wrong with a good image. */
+struct lks_bmcsim_flaw {
+    char fails_on[LKS_BMCSIM_REVISION_SIZE]; /* hardware revision on which it does not start; empty:
+                                                none */
+    unsigned slower;                         /* by so many thousandths the machine is, with it */
+};
+struct lks_bmcsim_flaw lks_bmcsim_image_flaw(struct lks_str image);
 /* What identifies the devices of a row: a UUID. */
 void lks_bmcsim_row_uuid(enum lks_bmcsim_personality personality, const char *class,
                          uint8_t out[16]);

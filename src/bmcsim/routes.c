@@ -269,6 +269,10 @@ void lks_bmcsim_route(struct lks_bmcsim_call *c)
     lks_str_cut(c->request->path, '?', &c->path, &c->query);
     while (c->path.len > 1 && c->path.ptr[c->path.len - 1] == '/')
         c->path.len--;
+    if (lks_str_is(c->path, "/metrics") && strcmp(c->request->method, "GET") == 0) {
+        lks_bmcsim_metrics(c); /* of the machine, and for anybody, as exporters have it */
+        return;
+    }
     if ((c->b->kind->flags & LKS_HAS_NVUE) != 0) {
         lks_bmcsim_nvue(c);
         return;

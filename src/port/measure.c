@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-#define STEPS 60 /* samples of a window, at most one in ... */
-#define STEP  (15 * LKS_SECOND)
+#define STEPS 60 /* samples of a window; where there are fewer, some count more than once */
 
 const char *const lks_measure_login_words[] = {"none", "basic", "bearer", NULL};
 
@@ -86,7 +85,6 @@ void lks_measure_query(struct lks_str query, bool counts, lks_ms window, struct 
 {
     static const struct lks_str mark = LKS_STR_C("$window");
     bool marked = lks_str_find(query, mark) >= 0;
-    lks_ms step = window / STEPS < STEP ? STEP : window / STEPS;
     if (!marked)
         lks_buf_add(out, counts ? LKS_STR("increase((") : LKS_STR("quantile_over_time(0.5, ("));
     for (ptrdiff_t at = lks_str_find(query, mark); at >= 0; at = lks_str_find(query, mark)) {
@@ -101,6 +99,6 @@ void lks_measure_query(struct lks_str query, bool counts, lks_ms window, struct 
     lks_buf_add(out, LKS_STR(")["));
     add_window(window, out);
     lks_buf_add(out, LKS_STR(":"));
-    add_window(step < window ? step : window, out);
+    add_window(window / STEPS, out);
     lks_buf_add(out, LKS_STR("])"));
 }
