@@ -77,7 +77,7 @@ static void test_paired(void)
     (void)CHECK_NEAR(w.less, 0.00390625, TIGHT);
 }
 
-/* Relabelling -------------------------------------------------------------------------------- */
+/* Relabelling ---------------------------------------------------------------------------------- */
 
 static void test_relabel(void)
 {
@@ -135,7 +135,7 @@ static void test_relabel_least(void)
     }
 }
 
-/* Ranks -------------------------------------------------------------------------------------- */
+/* Ranks ---------------------------------------------------------------------------------------- */
 
 struct ranks {
     double x[5], y[6];
@@ -270,7 +270,7 @@ static void test_signed(void)
     (void)CHECK(!w.exact && w.both > 0.5);
 }
 
-/* Power -------------------------------------------------------------------------------------- */
+/* Power ---------------------------------------------------------------------------------------- */
 
 /* The published simulation: units vary by 0.4 % in each of two windows, alpha 5 %. */
 static void test_power(void)
@@ -287,11 +287,11 @@ static void test_power(void)
         {"-.5 %, 4 against 8", 4, 8, -0.5, 0.354, 0.01},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        struct lks_power p = {rows[i].canaries, rows[i].controls, 0.4 * sqrt(2), 0.05};
+        struct lks_power_plan p = {rows[i].canaries, rows[i].controls, 0.4 * sqrt(2), 0.05};
         lks_test_case("%s", rows[i].name);
         (void)CHECK(fabs(lks_power_of(&p, rows[i].effect) - rows[i].power) <= rows[i].within);
     }
-    struct lks_power p = {8, 8, 0.5, 0.01};
+    struct lks_power_plan p = {8, 8, 0.5, 0.01};
     lks_test_case("back again");
     (void)CHECK_NEAR(lks_power_of(&p, lks_power_effect(&p, 0.8)), 0.8, 1e-9);
     p.canaries = 1;
@@ -307,7 +307,7 @@ static void test_sizes(void)
     (void)CHECK_NEAR((1.0 / 8 + 1.0 / 32) / (1.0 / 8 + 1.0 / 8), 1 - 0.375, TIGHT);
 }
 
-/* Many tests --------------------------------------------------------------------------------- */
+/* Many tests ----------------------------------------------------------------------------------- */
 
 static size_t at_most(const double *p, size_t count, double limit)
 {

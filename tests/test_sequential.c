@@ -8,7 +8,7 @@
 
 #define TIGHT 1e-9
 
-/* Wald ---------------------------------------------------------------------------------------- */
+/* Wald ----------------------------------------------------------------------------------------- */
 
 static void test_sprt_shares(void)
 {
@@ -93,21 +93,21 @@ static void test_rate(void)
         {8, 1000, 3677.60344, 4722.104599},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        struct lks_rate above = {.rate = 0.001, .shape = 1, .inverse = 250}, both = above;
+        struct lks_event_rate above = {.rate = 0.001, .shape = 1, .inverse = 250}, both = above;
         both.both = true;
         lks_test_case("%g in %g", rows[i].events, rows[i].exposure);
-        lks_rate_feed(&above, rows[i].events, rows[i].exposure);
-        lks_rate_feed(&both, 0, rows[i].exposure / 2);
-        lks_rate_feed(&both, rows[i].events, rows[i].exposure / 2);
+        lks_event_rate_feed(&above, rows[i].events, rows[i].exposure);
+        lks_event_rate_feed(&both, 0, rows[i].exposure / 2);
+        lks_event_rate_feed(&both, rows[i].events, rows[i].exposure / 2);
         (void)CHECK_NEAR(exp(above.ln_e), rows[i].above, TIGHT);
         (void)CHECK_NEAR(exp(both.ln_e), rows[i].both, TIGHT);
     }
     lks_test_case("no overflow");
-    struct lks_rate r = {.rate = 1e-6, .shape = 1, .inverse = 250};
-    lks_rate_feed(&r, 100000, 10);
+    struct lks_event_rate r = {.rate = 1e-6, .shape = 1, .inverse = 250};
+    lks_event_rate_feed(&r, 100000, 10);
     (void)CHECK(isfinite(r.ln_e) && r.ln_e > 1e5);
     double most = r.ln_most;
-    lks_rate_feed(&r, 0, 1e12);
+    lks_event_rate_feed(&r, 0, 1e12);
     (void)CHECK(isfinite(r.ln_e) && r.ln_e < most && r.ln_most == most);
 }
 
@@ -121,12 +121,12 @@ static void test_split(void)
         {8, 10, 1233.03346, 1541.262626},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        struct lks_split above = {.prior_canary = 1, .prior_control = 1}, both = above;
+        struct lks_event_split above = {.prior_canary = 1, .prior_control = 1}, both = above;
         both.both = true;
         lks_test_case("%g of %g", rows[i].canary, rows[i].all);
-        lks_split_feed(&both, rows[i].canary, rows[i].all - rows[i].canary, 0.2);
+        lks_event_split_feed(&both, rows[i].canary, rows[i].all - rows[i].canary, 0.2);
         for (int k = 0; k < (int)rows[i].all; k++) /* one by one comes to the same */
-            lks_split_feed(&above, k < (int)rows[i].canary, k >= (int)rows[i].canary, 0.2);
+            lks_event_split_feed(&above, k < (int)rows[i].canary, k >= (int)rows[i].canary, 0.2);
         (void)CHECK(fabs(exp(both.ln_e) / rows[i].both - 1) < 1e-7);
         (void)CHECK(fabs(exp(above.ln_e) / rows[i].above - 1) < 1e-7);
     }

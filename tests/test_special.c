@@ -286,7 +286,7 @@ static void test_fisher(void)
     }
 }
 
-/* Properties at random places ---------------------------------------------------------------- */
+/* Properties at random places ------------------------------------------------------------------ */
 
 /* From 10^-3 to 10^5, each order of magnitude as often. */
 static double draw(struct lks_rng *rng)

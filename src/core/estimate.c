@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Means and Welch's t ------------------------------------------------------------------------ */
+/* Means and Welch's t -------------------------------------------------------------------------- */
 
 struct moments {
     double mean, variance; /* the variance of the mean is this over the count */
@@ -72,7 +72,7 @@ double lks_welch_less(const struct lks_welch *w, double theta)
     return lks_t_lower((w->estimate - theta) / w->se, w->nu);
 }
 
-/* Exact randomisation ------------------------------------------------------------------------- */
+/* Exact randomisation -------------------------------------------------------------------------- */
 
 enum { CHOSEN_MAX = 11 }; /* of twice as many there are 705,432 ways, of one more too many */
 
@@ -188,7 +188,7 @@ struct lks_relabel lks_relabel(const struct lks_arms *arms, uint64_t rounds, str
                                 .exact = exact};
 }
 
-/* Power -------------------------------------------------------------------------------------- */
+/* Power ---------------------------------------------------------------------------------------- */
 
 #define POWER_STEPS 2000 /* of Simpson's rule; even */
 
@@ -199,7 +199,7 @@ static double spread_density(double s, double nu)
     return s <= 0 ? 0 : exp(ln - nu * s * s / 2);
 }
 
-double lks_power_of(const struct lks_power *p, double effect)
+double lks_power_of(const struct lks_power_plan *p, double effect)
 {
     double n1 = (double)p->canaries, n2 = (double)p->controls;
     if (p->canaries < 2 || p->controls < 2)
@@ -217,7 +217,7 @@ double lks_power_of(const struct lks_power *p, double effect)
     return fmin(1, sum * h / 3);
 }
 
-double lks_power_effect(const struct lks_power *p, double power)
+double lks_power_effect(const struct lks_power_plan *p, double power)
 {
     double low = 0, high = p->sigma;
     LKS_ASSERT(power > 0 && power < 1);
@@ -238,7 +238,7 @@ double lks_power_units(double sigma, double effect, double alpha, double power)
     return 2 * r * r * z * z;
 }
 
-/* Many tests at once -------------------------------------------------------------------------- */
+/* Many tests at once --------------------------------------------------------------------------- */
 
 /* Indices of `p`, the smallest first; equal ones in their order. */
 static void order_of(const double *p, size_t count, size_t order[LKS_TESTS_MAX])

@@ -18,7 +18,7 @@ struct lks_arms {
     size_t canary_count, control_count;
 };
 
-/* Welch's t ----------------------------------------------------------------------------------- */
+/* Welch's t ------------------------------------------------------------------------------------ */
 
 struct lks_welch {
     double estimate; /* mean of the canaries less mean of the controls */
@@ -55,7 +55,7 @@ double lks_relabel_least(size_t canaries, size_t controls);
 /* Power ---------------------------------------------------------------------------------------- */
 
 /* What is asked of a test before it is made. */
-struct lks_power {
+struct lks_power_plan {
     size_t canaries, controls;
     double sigma; /* standard deviation of what units gain */
     double alpha; /* one-sided */
@@ -65,10 +65,10 @@ struct lks_power {
  * Welch's degrees of freedom for equal spreads. Those of a test vary with its data, so against
  * simulation it is up to 0.03 too hopeful with four units in an arm, 0.07 with three, and within
  * 0.005 with eight. */
-double lks_power_of(const struct lks_power *p, double effect);
+double lks_power_of(const struct lks_power_plan *p, double effect);
 
 /* The smallest effect that is found with this chance. */
-double lks_power_effect(const struct lks_power *p, double power);
+double lks_power_effect(const struct lks_power_plan *p, double power);
 
 /* Units for each arm by the normal formula, not rounded: 2 (sigma/effect)² (z(1-alpha) +
  * z(power))². */

@@ -53,7 +53,7 @@ static struct lks_rank exact_sides(const double *counts, size_t last, size_t at,
     return both_sides(r);
 }
 
-/* Mann and Whitney ---------------------------------------------------------------------------- */
+/* Mann and Whitney ----------------------------------------------------------------------------- */
 
 /* The coefficients of the product of (1 - q^(others+i)) / (1 - q^i) for i up to count. The upper
  * half mirrors the lower one, and would lose its digits: small numbers as differences of large. */
@@ -119,7 +119,7 @@ struct lks_rank lks_rank_sum(double *x, size_t count, double *y, size_t others,
     return normal_sides(both.u, m * n / 2, sqrt(fmax(0, variance)), way != LKS_RANK_NORMAL);
 }
 
-/* Wilcoxon ------------------------------------------------------------------------------------ */
+/* Wilcoxon ------------------------------------------------------------------------------------- */
 
 /* In how many ways of choosing signs the double ranks with a positive one come to each sum. */
 static struct lks_rank signed_exact(const double *ranks, size_t count, double positive)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Wald ---------------------------------------------------------------------------------------- */
+/* Wald ----------------------------------------------------------------------------------------- */
 
 static struct lks_sprt sprt(double alpha, double beta, double event, double quiet)
 {
@@ -41,7 +41,7 @@ void lks_sprt_feed(struct lks_sprt *s, double events, double quiet)
 
 /* Mixtures ------------------------------------------------------------------------------------- */
 
-void lks_rate_feed(struct lks_rate *r, double events, double exposure)
+void lks_event_rate_feed(struct lks_event_rate *r, double events, double exposure)
 {
     LKS_ASSERT(r->rate > 0 && r->shape > 0 && r->inverse > 0 && events >= 0 && exposure >= 0);
     r->events += events;
@@ -58,7 +58,7 @@ void lks_rate_feed(struct lks_rate *r, double events, double exposure)
 
 /* What is known so far is the prior of the next events, cut off below their share. Where the share
  * stays the same the product is that of all events at once. */
-void lks_split_feed(struct lks_split *s, double canary, double control, double share)
+void lks_event_split_feed(struct lks_event_split *s, double canary, double control, double share)
 {
     LKS_ASSERT(share > 0 && share < 1 && canary >= 0 && control >= 0);
     double a = s->prior_canary + s->canary, b = s->prior_control + s->control;
@@ -84,8 +84,7 @@ double lks_msprt_half(double variance, double tau, double alpha)
     return sqrt(variance * sum / (tau * tau) * (log(sum / variance) - 2 * log(alpha)));
 }
 
-/* Lan and DeMets --------------------------------------------------------------------------------
- */
+/* Lan and DeMets ------------------------------------------------------------------------------- */
 
 #define PAIRS_MAX 1000 /* of steps: Simpson's rule goes by two */
 #define GRID_MAX  (2 * PAIRS_MAX + 1)

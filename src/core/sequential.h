@@ -7,8 +7,8 @@
  * are not named by a caller are its beginning. Likelihoods are kept as logarithms.
  *
  *     lks_sprt         one rate or share against another, both known (Wald)
- *     lks_rate         a rate against a known one: gamma-Poisson mixture
- *     lks_split        events of canaries against those of controls, no rate known: beta-binomial
+ *     lks_event_rate   a rate against a known one: gamma-Poisson mixture
+ *     lks_event_split  events of canaries against those of controls, no rate known: beta-binomial
  *     lks_msprt_...    a mean with a normal error against 0: mixture SPRT and confidence sequence
  *     lks_spend_...    a few planned looks that share the error: Lan and DeMets
  */
@@ -18,8 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Wald's sequential probability ratio test ------------------------------------------------------
- */
+/* Wald's sequential probability ratio test ----------------------------------------------------- */
 
 enum lks_sprt_end { LKS_SPRT_OPEN, LKS_SPRT_ACCEPT, LKS_SPRT_HALT };
 
@@ -38,11 +37,10 @@ struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double ba
 /* The first limit that is reached decides, and stays. */
 void lks_sprt_feed(struct lks_sprt *s, double events, double quiet);
 
-/* Gamma-Poisson ---------------------------------------------------------------------------------
- */
+/* Gamma-Poisson -------------------------------------------------------------------------------- */
 
 /* Halt once `ln_most` is at least ln(1/alpha). */
-struct lks_rate {
+struct lks_event_rate {
     double rate;           /* what is normal, for a unit of exposure */
     double shape, inverse; /* prior of the rate: gamma with this shape and inverse scale */
     bool both;             /* also of lower rates; otherwise only of higher ones */
@@ -50,24 +48,23 @@ struct lks_rate {
     double ln_e, ln_most; /* now, and the most there was */
 };
 
-void lks_rate_feed(struct lks_rate *r, double events, double exposure);
+void lks_event_rate_feed(struct lks_event_rate *r, double events, double exposure);
 
 /* Beta-binomial
  * ----------------------------------------------------------------------------------*/
 
 /* Under no difference an event is a canary's with the chance `share`: the canaries' part of the
  * exposure, which may change from one feeding to the next. */
-struct lks_split {
+struct lks_event_split {
     double prior_canary, prior_control; /* of the beta prior; 1 and 1 is flat */
     bool both;
     double canary, control;
     double ln_e, ln_most;
 };
 
-void lks_split_feed(struct lks_split *s, double canary, double control, double share);
+void lks_event_split_feed(struct lks_event_split *s, double canary, double control, double share);
 
-/* Normal mixture --------------------------------------------------------------------------------
- */
+/* Normal mixture ------------------------------------------------------------------------------- */
 
 /* ln of the evidence against a mean of 0, from an estimate with this variance; effects of about
  * `tau` are looked for. */
@@ -77,8 +74,7 @@ double lks_msprt_ln(double estimate, double variance, double tau);
  * `alpha`. */
 double lks_msprt_half(double variance, double tau, double alpha);
 
-/* Planned looks ---------------------------------------------------------------------------------
- */
+/* Planned looks -------------------------------------------------------------------------------- */
 
 #define LKS_LOOKS_MAX 24
 

@@ -37,7 +37,7 @@ static double ln_rest(double l)
     return l > -M_LN2 ? log(-expm1(l)) : log1p(-exp(l));
 }
 
-/* What multiplies the fractions ------------------------------------------------------------- */
+/* What multiplies the fractions ---------------------------------------------------------------- */
 
 /* ln Γ(n+1) less Stirling's formula (n+½) ln n - n + ½ ln 2π. */
 static double stirling_error(double n)
@@ -82,7 +82,7 @@ static double beta_front(double a, double b, double x, double y)
            deviance(b, n * y);
 }
 
-/* Incomplete gamma -------------------------------------------------------------------------- */
+/* Incomplete gamma ----------------------------------------------------------------------------- */
 
 static double gamma_series(double a, double x)
 {
@@ -148,7 +148,7 @@ double lks_gamma_upper_ln(double a, double x)
     return gamma_tails(a, x).upper;
 }
 
-/* Incomplete beta --------------------------------------------------------------------------- */
+/* Incomplete beta ------------------------------------------------------------------------------ */
 
 /* The fraction of Didonato and Morris: its terms keep their digits near x = 1, too. The lower tail
  * is what stands in front, divided by it. */
@@ -235,7 +235,7 @@ double lks_beta_quantile(double a, double b, double p)
     return 1 / (1 + exp(-beta_solve(a, b, (struct tails){log(p), log1p(-p)})));
 }
 
-/* Normal and t ------------------------------------------------------------------------------ */
+/* Normal and t --------------------------------------------------------------------------------- */
 
 double lks_normal_density(double z)
 {
@@ -296,7 +296,7 @@ double lks_t_quantile(double p, double nu)
     return p < 0.5 ? -t : t;
 }
 
-/* Counts ------------------------------------------------------------------------------------ */
+/* Counts --------------------------------------------------------------------------------------- */
 
 double lks_binomial_upper(uint64_t k, uint64_t n, double p)
 {
