@@ -68,6 +68,7 @@ static void test_counts(void)
         {"NVLink 5 rows", f->xid_nvlink5.count, 90},
         {"update classes", f->update_classes.count, 7},
         {"change classes", f->change_classes.count, 4},
+        {"gate metrics", f->gate_presets.count, 40},
         {"postures", f->postures.count, 5},
         {"components", f->components.count, 60},
         {"settings", f->settings.count, 14},
@@ -127,7 +128,7 @@ static void test_names(void)
         for (size_t i = 0; i < count; i++)
             CHECK(strcmp(lks_facts_file_name(i), name) != 0);
     }
-    CHECK_INT(count, 28);
+    CHECK_INT(count, 29);
 }
 
 /* Without any one of them there is no answer. */
@@ -463,6 +464,10 @@ static const struct {
      "vendor, one-way"},
     {"change classes: one twice", "change-classes.csv", "\nroutine,", "\nstandard,",
      "site/change-classes.csv: line 7: class: the same as in line 6"},
+    {"gate metrics: a margin", "gate-metrics.csv", ",node,1,0.57,yes,", ",node,1%,0.57,yes,",
+     "site/gate-metrics.csv: line 10: margin: '1%' is not a number such as 0.5"},
+    {"gate metrics: below zero", "gate-metrics.csv", ",node,1,0.57,yes,", ",node,1,-1,yes,",
+     "site/gate-metrics.csv: line 10: sigma: '-1' is not a number such as 0.5"},
     {"postures: one twice", "postures.csv", "\nbatch,", "\ndev,",
      "site/postures.csv: line 16: posture: the same as in line 15"},
     {"postures: pinning", "postures.csv", ",loose,", ",lose,",

@@ -26,6 +26,9 @@ static enum lks_code parse(const char *text, struct lks_manifest *out, struct lk
 #define OUTAGE(hosts, from, until)                                                                 \
     "outages: [{hosts: '" hosts "', from: '" from "', until: '" until "'}]\n"
 
+#define GATE(rest) HEAD "pools: {train: {posture: pre-training, gate: {" rest "}}}\n" NODES
+#define OWN(rest)  GATE("metrics: {own: {" rest "}}")
+
 static const struct {
     const char *name;
     const char *text;
@@ -101,6 +104,32 @@ static const struct {
     {"a supplier of blanks",
      HEAD POOLS "nodes: [{hosts: g1, supplier: ' ', pool: train, class: hgx-h100-8}]\n",
      "f.yaml:5:21: nodes[1].supplier: expected text, found an empty text"},
+
+    {"a gate by presets", GATE("metrics: {sm-clock: {}, xid: {}}"), NULL},
+    {"a gate with all of it",
+     GATE(
+         "metrics: {step-time: {query: x, margin: '0.5', critical: false}}, min_load_gpu_hours: 8, "
+         "min_soak: 4h, max_soak: 1d, loss_budget: 2, controls: 4, reference_load: burn"),
+     NULL},
+    {"a gate of nothing", GATE("metrics: {}"), "name at least one metric"},
+    {"no such preset", GATE("metrics: {sm-clok: {}}"),
+     "no preset 'sm-clok'; did you mean 'sm-clock'?; a metric of your own needs a query"},
+    {"a preset that has no query", GATE("metrics: {step-time: {}}"),
+     "this preset has no query of its own: say the one of your exporter"},
+    {"a metric of one's own", OWN("query: x, better: lower, margin: 1"), NULL},
+    {"events of one's own", OWN("query: x, kind: rate"), NULL},
+    {"one way or the other", OWN("query: x, margin: 1"), "which way is better: higher or lower"},
+    {"no margin", OWN("query: x, better: lower"), "it may be worse: margin"},
+    {"a margin of nothing", OWN("query: x, better: lower, margin: 0"),
+     "a margin is more than 0 and at most 100 percent"},
+    {"a margin that is none", OWN("query: x, better: lower, margin: '1 %'"),
+     "a margin is a number of percent, such as 1 or '0.5'"},
+    {"more events are better", OWN("query: x, kind: rate, better: higher"),
+     "events are better when they are fewer: better: lower"},
+    {"a soak that is no span", GATE("metrics: {sm-clock: {}}, min_soak: '4'"),
+     "'4' is not a span such as 30m, 24h or 7d"},
+    {"a soak that ends too early", GATE("metrics: {sm-clock: {}}, min_soak: 4h, max_soak: 3h"),
+     "it is shorter than min_soak"},
 
     {"a BMC of each host", BMC("g[1-2]", "url: 'https://bmc-{host}/x'"), NULL},
     {"a BMC with the name twice", BMC("g[1-2]", "url: 'https://{host}.x/{host}'"), NULL},

@@ -205,6 +205,26 @@ static void test_moments_round_trip(void)
     }
 }
 
+/* 0: no span. */
+static const struct {
+    const char *text;
+    lks_ms span;
+} spans[] = {
+    {"1s", 1000},   {"15m", 900000}, {"24h", 86400000}, {"7d", 604800000}, {"100000s", 100000000},
+    {"100001s", 0}, {"0s", 0},       {"", 0},           {"s", 0},          {"5", 0},
+    {"1.5h", 0},    {"-1h", 0},      {"1w", 0},         {"1 h", 0},
+};
+
+static void test_spans(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(spans); i++) {
+        lks_test_case("'%s'", spans[i].text);
+        lks_ms span = 0;
+        CHECK(lks_span_parse(lks_str_from(spans[i].text), &span) == (spans[i].span != 0));
+        CHECK_INT(span, spans[i].span);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -218,6 +238,7 @@ int main(void)
         {"time: one moment, many texts", test_same_moment},
         {"time: no moment", test_no_moment},
         {"time: moments round trip", test_moments_round_trip},
+        {"time: spans", test_spans},
         {0},
     });
 }

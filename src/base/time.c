@@ -152,3 +152,23 @@ bool lks_time_parse(struct lks_str s, lks_ms *out)
     *out = (lks_ms)seconds * LKS_SECOND + (lks_ms)ms;
     return true;
 }
+
+bool lks_span_parse(struct lks_str s, lks_ms *out)
+{
+    static const struct {
+        char unit;
+        uint64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+    enum { SPAN_MAX = 100000 };
+    struct lks_str number = {s.ptr, s.len > 0 ? s.len - 1 : 0};
+    uint64_t count = 0;
+    if (!lks_str_number(number, SPAN_MAX, &count) || count == 0)
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (s.ptr[s.len - 1] == units[i].unit) {
+            *out = count * units[i].seconds * LKS_SECOND;
+            return true;
+        }
+    }
+    return false;
+}

@@ -27,6 +27,9 @@ const char *lks_time_text(lks_ms since_1970, char out[LKS_TIME_TEXT_SIZE]);
  * with its distance from it ("+01:00"). False for anything else, and for what was before 1970. */
 bool lks_time_parse(struct lks_str s, lks_ms *out);
 
+/* "30s", "15m", "24h", "7d": more than nothing, and at most 100000 of a unit. */
+bool lks_span_parse(struct lks_str s, lks_ms *out);
+
 /* The day a wall clock (seconds since the epoch) is in, in UTC. */
 lks_day lks_day_of(int64_t unix_seconds);
 

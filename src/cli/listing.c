@@ -297,22 +297,13 @@ enum lks_code lks_listing_number(const struct lks_args *args, const char *option
 enum lks_code lks_listing_span(const struct lks_args *args, const char *option, uint64_t *seconds,
                                struct lks_err *err)
 {
-    static const struct {
-        char unit;
-        uint64_t seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-    enum { SPAN_MAX = 100000 };
     struct lks_str text = lks_args_str(args, option);
-    uint64_t count;
+    lks_ms span = 0;
     if (text.len == 0)
         return LKS_OK;
-    struct lks_str number = {text.ptr, text.len - 1};
-    for (size_t i = 0; i < LKS_COUNT(units); i++) {
-        if (text.ptr[text.len - 1] == units[i].unit && lks_str_number(number, SPAN_MAX, &count) &&
-            count > 0) {
-            *seconds = count * units[i].seconds;
-            return LKS_OK;
-        }
+    if (lks_span_parse(text, &span)) {
+        *seconds = span / LKS_SECOND;
+        return LKS_OK;
     }
     return lks_fail(err, LKS_E_USAGE, "%s: '%" LKS_STR_FMT "' is not a span such as 30m, 24h or 7d",
                     option, LKS_STR_ARG(text));

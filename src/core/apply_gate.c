@@ -28,7 +28,7 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
 {
     const struct lks_rec_plan_metric *from = &a->r->plan_metric;
     struct lks_state_change *c = find_change(a, from->change);
-    struct lks_metric made = {0};
+    struct lks_plan_metric made = {0};
     if (c == NULL || c->metric_count == LKS_CHANGE_METRICS || from->name.len == 0 ||
         from->kind >= LKS_METRIC_KIND_COUNT || from->better >= LKS_BETTER_COUNT ||
         from->unit >= LKS_UNIT_COUNT || from->source >= LKS_SOURCE_COUNT ||

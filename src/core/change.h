@@ -106,7 +106,7 @@ struct lks_change_order {
 };
 
 /* What a gate measures, as it was planned; core/gate.h. */
-struct lks_metric {
+struct lks_plan_metric {
     lks_text name, pools, query;
     enum lks_metric_kind kind;
     enum lks_metric_better better;
@@ -172,7 +172,7 @@ struct lks_state_change {
     uint32_t note_count, note_room;
     struct lks_change_order *orders; /* sorted by digest */
     uint32_t order_count, order_room;
-    struct lks_metric *metrics;
+    struct lks_plan_metric *metrics;
     uint32_t metric_count, metric_room;
     struct lks_pool_gate *gates;
     uint32_t gate_count, gate_room;

@@ -46,7 +46,7 @@ static bool is_control(struct lks_deciding *d, const struct lks_state_change *c,
 /* A member that is done, of those that are measured; one event of which one is enough is heard of
  * anybody. Or a control. */
 static bool is_asked(struct lks_deciding *d, const struct lks_state_change *c,
-                     const struct lks_measured *m, const struct lks_metric *metric,
+                     const struct lks_measured *m, const struct lks_plan_metric *metric,
                      struct controls *of)
 {
     const struct lks_member *member = lks_change_member(c, m->node);
@@ -69,7 +69,7 @@ static bool has_value(bool has, double value)
 
 /* Whether it says more than what is known. */
 static bool is_news(const struct lks_deciding *d, const struct lks_state_change *c,
-                    const struct lks_measured *m, const struct lks_metric *metric)
+                    const struct lks_measured *m, const struct lks_plan_metric *metric)
 {
     const struct lks_measure *had = lks_change_measure(c, m->wave, m->node, metric->name);
     if (had == NULL || had->has_before != has_value(m->has_before, m->before) ||
@@ -117,7 +117,7 @@ void lks_decide_measured(struct lks_deciding *d)
         const struct lks_state_change *c = lks_state_change(d->state, m->change);
         if (c == NULL || m->node >= d->state->node_count || !is_watched(c, m->wave))
             continue;
-        const struct lks_metric *metric = lks_gate_metric(d->state, c, m->node, m->metric);
+        const struct lks_plan_metric *metric = lks_gate_metric(d->state, c, m->node, m->metric);
         if (metric != NULL && is_asked(d, c, m, metric, &of) && is_news(d, c, m, metric))
             record(d, m);
     }

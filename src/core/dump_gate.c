@@ -9,7 +9,7 @@ static struct lks_str real_text(bool said, double value, char out[LKS_REAL_SIZE]
 }
 
 static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
-                        const struct lks_metric *m)
+                        const struct lks_plan_metric *m)
 {
     char margin[LKS_REAL_SIZE], alpha[LKS_REAL_SIZE], sigma[LKS_REAL_SIZE];
     lks_dump_say(d, c->proposed,

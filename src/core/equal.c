@@ -612,14 +612,14 @@ static bool same_papers(const struct pair *p, const struct lks_state_change *x,
     return same;
 }
 
-static const struct member metric_texts[] = {TEXT(lks_metric, name), TEXT(lks_metric, pools),
-                                             TEXT(lks_metric, query)};
+static const struct member metric_texts[] = {
+    TEXT(lks_plan_metric, name), TEXT(lks_plan_metric, pools), TEXT(lks_plan_metric, query)};
 static const struct member gate_texts[] = {TEXT(lks_pool_gate, pool),
                                            TEXT(lks_pool_gate, reference_load)};
 static const struct member look_texts[] = {TEXT(lks_gate_look, metric), TEXT(lks_gate_look, text)};
 
-static bool same_metric(const struct pair *p, const struct lks_metric *x,
-                        const struct lks_metric *y)
+static bool same_metric(const struct pair *p, const struct lks_plan_metric *x,
+                        const struct lks_plan_metric *y)
 {
     return x->kind == y->kind && x->better == y->better && x->unit == y->unit &&
            x->source == y->source && x->critical == y->critical && x->margin == y->margin &&

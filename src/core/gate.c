@@ -3,7 +3,8 @@
 #include "codec/hostlist.h"
 #include "core/state_room.h"
 
-bool lks_metric_is_of(const struct lks_state *s, const struct lks_metric *m, uint32_t pool)
+bool lks_gate_metric_is_of(const struct lks_state *s, const struct lks_plan_metric *m,
+                           uint32_t pool)
 {
     struct lks_str rest = lks_state_text(s, m->pools), name = {0};
     if (pool >= s->pool_count)
@@ -16,13 +17,13 @@ bool lks_metric_is_of(const struct lks_state *s, const struct lks_metric *m, uin
     return false;
 }
 
-const struct lks_metric *lks_gate_metric(const struct lks_state *s,
-                                         const struct lks_state_change *c, uint32_t node,
-                                         struct lks_str name)
+const struct lks_plan_metric *lks_gate_metric(const struct lks_state *s,
+                                              const struct lks_state_change *c, uint32_t node,
+                                              struct lks_str name)
 {
     for (uint32_t i = 0; i < c->metric_count; i++) {
         if (lks_str_eq(lks_state_text(s, c->metrics[i].name), name) &&
-            lks_metric_is_of(s, &c->metrics[i], s->nodes[node].pool))
+            lks_gate_metric_is_of(s, &c->metrics[i], s->nodes[node].pool))
             return &c->metrics[i];
     }
     return NULL;
@@ -125,7 +126,7 @@ static void want_node(struct wanting *w, uint32_t node, bool control, lks_ms beg
     };
     for (uint32_t i = 0; i < w->c->metric_count && !w->over; i++) {
         want.metric = &w->c->metrics[i];
-        if (lks_metric_is_of(w->s, want.metric, w->s->nodes[node].pool))
+        if (lks_gate_metric_is_of(w->s, want.metric, w->s->nodes[node].pool))
             w->over = !w->fn(w->ctx, &want);
     }
 }

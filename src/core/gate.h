@@ -23,7 +23,7 @@ struct lks_gate_want {
     uint64_t change;
     uint32_t wave, node;
     bool control;
-    const struct lks_metric *metric;
+    const struct lks_plan_metric *metric;
     lks_ms before_from, before_until; /* before anything of the wave was changed */
     lks_ms from, until;               /* since it returned */
 };
@@ -34,12 +34,13 @@ enum lks_code lks_gate_wants(const struct lks_state *s, lks_ms wall, struct lks_
                              lks_gate_want_fn *fn, void *ctx, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The metric of that name for nodes of the node's pool; NULL: the change has none. */
-const struct lks_metric *lks_gate_metric(const struct lks_state *s,
-                                         const struct lks_state_change *c, uint32_t node,
-                                         struct lks_str name);
+const struct lks_plan_metric *lks_gate_metric(const struct lks_state *s,
+                                              const struct lks_state_change *c, uint32_t node,
+                                              struct lks_str name);
 
 /* Whether it is of nodes of that pool. */
-bool lks_metric_is_of(const struct lks_state *s, const struct lks_metric *m, uint32_t pool);
+bool lks_gate_metric_is_of(const struct lks_state *s, const struct lks_plan_metric *m,
+                           uint32_t pool);
 
 /* What else is asked of nodes of the pool; NULL: nothing. */
 const struct lks_pool_gate *lks_gate_of(const struct lks_state *s, const struct lks_state_change *c,

@@ -1,5 +1,6 @@
 #include "model/facts.h"
 
+#include "base/real.h"
 #include "codec/csv.h"
 #include "codec/yaml.h"
 #include "model/class.h"
@@ -97,6 +98,16 @@ static bool read_number(const struct lks_facts_column *column, struct lks_str ce
     if (!lks_str_number(cell, INT32_MAX, &number))
         return false;
     *(int64_t *)field = (int64_t)number;
+    return true;
+}
+
+static bool read_real(const struct lks_facts_column *column, struct lks_str cell, void *field)
+{
+    (void)column;
+    double real = 0;
+    if (!lks_real_parse(cell, &real) || real < 0)
+        return false;
+    *(double *)field = real;
     return true;
 }
 
@@ -206,6 +217,7 @@ static const struct {
     [LKS_CELL_BRANCH] = {read_branch, "a branch such as R580"},
     [LKS_CELL_DAY] = {read_day, "a date such as 2026-11-15 or 2026-11"},
     [LKS_CELL_NUMBER] = {read_number, "a whole number"},
+    [LKS_CELL_REAL] = {read_real, "a number such as 0.5"},
     [LKS_CELL_CHOICE] = {read_choice, "one of"},
     [LKS_CELL_WORD] = {read_word, "one of"},
     [LKS_CELL_BOOL] = {read_bool, "yes or no"},

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "codec/doc.h"
 #include "codec/version.h"
+#include "model/record_words.h"
 
 #define LKS_DAY_NONE INT32_MIN
 
@@ -244,6 +245,18 @@ struct lks_change_class {
     struct lks_str name, example, approval, pattern, revert, standby;
 };
 
+/* What a gate may measure, by a name that sites use. */
+struct lks_gate_preset {
+    struct lks_fact fact;
+    struct lks_str name, query, about;
+    enum lks_metric_kind kind;
+    enum lks_metric_better better;
+    enum lks_metric_unit unit;
+    enum lks_metric_source from;
+    double margin, sigma; /* percent; 0: none, not known */
+    bool critical;
+};
+
 /* How a node leaves use before something is done to it: what is waited for, */
 enum lks_leave_way {
     LKS_LEAVE_JOB,      /* the job's end, or its next checkpoint */
@@ -376,6 +389,7 @@ struct lks_facts {
     LKS_ROWS(struct lks_xid_nvlink5) xid_nvlink5;
     LKS_ROWS(struct lks_update_class) update_classes;
     LKS_ROWS(struct lks_change_class) change_classes;
+    LKS_ROWS(struct lks_gate_preset) gate_presets;
     LKS_ROWS(struct lks_firmware_update) firmware_updates;
     LKS_ROWS(struct lks_firmware_alias) firmware_names;
     LKS_ROWS(struct lks_posture) postures;
@@ -421,6 +435,8 @@ const struct lks_update_class *lks_facts_update_class(const struct lks_facts *fa
                                                       struct lks_str name);
 const struct lks_firmware_update *lks_facts_firmware(const struct lks_facts *facts,
                                                      struct lks_str component);
+const struct lks_gate_preset *lks_facts_gate_preset(const struct lks_facts *facts,
+                                                    struct lks_str name);
 const struct lks_class *lks_facts_class(const struct lks_facts *facts, struct lks_str name);
 
 /* How versions of `component` are ordered; unknown ones as firmware, which orders anything. */

@@ -81,6 +81,16 @@ const struct lks_firmware_update *lks_facts_firmware(const struct lks_facts *fac
     return NULL;
 }
 
+const struct lks_gate_preset *lks_facts_gate_preset(const struct lks_facts *facts,
+                                                    struct lks_str name)
+{
+    for (size_t i = 0; i < facts->gate_presets.count; i++) {
+        if (lks_str_eq(facts->gate_presets.rows[i].name, name))
+            return &facts->gate_presets.rows[i];
+    }
+    return NULL;
+}
+
 const struct lks_class *lks_facts_class(const struct lks_facts *facts, struct lks_str name)
 {
     for (size_t i = 0; i < facts->classes.count; i++) {

@@ -307,6 +307,20 @@ static const struct lks_facts_column change_columns[] = {
     WORD(lks_change_class, "standby", standby, "yes", "no"),
 };
 
+static const struct lks_facts_column gate_columns[] = {
+    FACT(lks_gate_preset),
+    KEY(lks_gate_preset, "metric", TEXT, name),
+    CHOICE(lks_gate_preset, "kind", kind, lks_metric_kind_words),
+    CHOICE(lks_gate_preset, "better", better, lks_metric_better_words),
+    CHOICE(lks_gate_preset, "unit", unit, lks_metric_unit_words),
+    MAY(lks_gate_preset, "margin", REAL, margin),
+    MAY(lks_gate_preset, "sigma", REAL, sigma),
+    NEED(lks_gate_preset, "critical", BOOL, critical),
+    CHOICE(lks_gate_preset, "from", from, lks_metric_source_words),
+    MAY(lks_gate_preset, "query", TEXT, query),
+    NEED(lks_gate_preset, "about", TEXT, about),
+};
+
 static const struct lks_facts_column posture_columns[] = {
     FACT_NOTE(lks_posture),
     KEY(lks_posture, "posture", TEXT, name),
@@ -396,6 +410,7 @@ const struct lks_facts_table lks_facts_tables[] = {
     TABLE("xid-nvlink5.csv", xid_nvlink5, lks_xid_nvlink5, nvlink5_columns),
     TABLE("update-classes.csv", update_classes, lks_update_class, update_columns),
     TABLE("change-classes.csv", change_classes, lks_change_class, change_columns),
+    TABLE("gate-metrics.csv", gate_presets, lks_gate_preset, gate_columns),
     TABLE("postures.csv", postures, lks_posture, posture_columns),
     TABLE("components.csv", components, lks_component_kind, component_columns),
     TABLE("settings.csv", settings, lks_setting_kind, setting_columns),

@@ -12,6 +12,7 @@ enum lks_cell {
     LKS_CELL_BRANCH,   /* R580 or 580, into an int */
     LKS_CELL_DAY,
     LKS_CELL_NUMBER,
+    LKS_CELL_REAL,   /* with a fraction, into a double */
     LKS_CELL_CHOICE, /* into an enum (or int): the position in `values` */
     LKS_CELL_WORD,   /* one of `values`, kept as text */
     LKS_CELL_BOOL,   /* yes or no */

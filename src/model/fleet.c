@@ -67,6 +67,9 @@ static const struct lks_field pool_fields[] = {
      "how long a node may take to come out of use; absent: as its posture does"},
     {"node_power_w", LKS_NUMBERS(1, 1000000), 0, NULL,
      "what one of its nodes draws under load; needed where a power zone has limits"},
+    {"gate", LKS_FORM(lks_gate_form), 0, NULL,
+     "what is measured of nodes that a change brought further, before others follow; absent: "
+     "nothing is"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
 static const struct lks_form pool_form = {
@@ -314,6 +317,21 @@ static enum lks_code read_change(const struct reader *r, const struct lks_doc *i
     return windows != NULL ? check_timezones(r) : LKS_OK;
 }
 
+static enum lks_code read_gate(const struct reader *r, const struct lks_doc *item,
+                               struct lks_pool *pool)
+{
+    const struct lks_doc *doc = lks_doc_member(item, "gate");
+    if (doc == NULL)
+        return LKS_OK;
+    struct lks_pool_gate_wish *gate = lks_arena_array(&r->docs->arena, 1, sizeof(*gate));
+    if (gate == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+    if (lks_gate_parse(r->docs, doc, r->lookup->facts, gate, r->err) != LKS_OK)
+        return r->err->code;
+    pool->gate = gate;
+    return LKS_OK;
+}
+
 static enum lks_code read_pools(struct reader *r)
 {
     const struct lks_doc *pools = lks_doc_member(r->doc, "pools");
@@ -335,7 +353,7 @@ static enum lks_code read_pools(struct reader *r)
         };
         read_policy(lks_doc_member(item, "version_policy"), &pool->policy);
         read_care(item, pool);
-        if (read_change(r, item, pool) != LKS_OK)
+        if (read_change(r, item, pool) != LKS_OK || read_gate(r, item, pool) != LKS_OK)
             return r->err->code;
     }
     return LKS_OK;

@@ -10,6 +10,7 @@
 
 #include "base/time.h"
 #include "codec/hostlist.h"
+#include "model/fleet_gate.h"
 #include "model/stack.h"
 
 #define LKS_FLEET_NAMES_MAX   20000 /* sites, pools, domains and zones, of each */
@@ -35,7 +36,8 @@ struct lks_pool {
     int64_t sweep_hours;
     /* How it is changed; 0 and empty: not said. */
     int64_t headroom, min_capacity_percent, min_gang, drain_minutes, node_power_w;
-    struct lks_str windows; /* codec/window.h */
+    struct lks_str windows;                /* codec/window.h */
+    const struct lks_pool_gate_wish *gate; /* NULL: nothing is measured */
     const struct lks_doc *doc;
 };
 
