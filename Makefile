@@ -64,9 +64,10 @@ fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 	@$(call ninja,$(FUZZ))
 	@tools/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 
-soak: $(SANITIZE)/build.ninja ## tests over and over, then fuzzing for SOAK_SECONDS (900) each
+soak: build $(SANITIZE)/build.ninja ## tests over and over, kills everywhere, planted bugs, then fuzzing for SOAK_SECONDS (900) each
 	@$(call ninja,$(SANITIZE))
 	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
+	@meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
 portable: $(PORTABLE)/build.ninja ## build-portable/lockstep and lockstep-agent for x86_64: need glibc and nothing else

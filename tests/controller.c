@@ -285,6 +285,20 @@ struct lks_public_key ctl_key(const struct ctl *c)
     return key;
 }
 
+uint64_t ctl_whole(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_verify v = {0};
+    struct lks_err err = {0};
+    struct lks_public_key key = ctl_key(c);
+    if (!ctl_store(c, &store))
+        return 0;
+    CHECK_CODE(lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, &v, &err),
+               LKS_OK);
+    CHECK_STR(lks_str_from(v.text), "");
+    return v.last;
+}
+
 /* Asking ------------------------------------------------------------------------------------ */
 
 struct lks_client *ctl_client(const struct ctl *c, enum ctl_way way)
@@ -443,17 +457,12 @@ void ctl_load_kept(const struct ctl *c, const struct ctl_load *l)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct search s = {.loader = l};
-    struct lks_verify v = {0};
     struct lks_err err = {0};
-    struct lks_public_key key = ctl_key(c);
     if (!ctl_store(c, &store))
         return;
     lks_buf_init(&s.json, TEXT_BYTES_MAX);
     CHECK_CODE(store.ops->rows(store.self, 1, search_row, &s, &err), LKS_OK);
     lks_buf_fini(&s.json);
     CHECK_INT(s.found, l->yes_count);
-    CHECK_CODE(lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, &v, &err),
-               LKS_OK);
-    CHECK_STR(lks_str_from(v.text), "");
-    CHECK(v.last >= l->last_seq);
+    CHECK(ctl_whole(c) >= l->last_seq);
 }

@@ -90,6 +90,9 @@ bool ctl_store(const struct ctl *c, struct lks_store *out);
 /* The key its journal's heads are signed with. */
 struct lks_public_key ctl_key(const struct ctl *c);
 
+/* Its journal is whole; the number of the last row. */
+uint64_t ctl_whole(const struct ctl *c);
+
 /* Copy a directory with all there is to its files; what was at `to` goes. */
 void ctl_copy(const char *from, const char *to);
 

@@ -156,26 +156,42 @@ const struct lks_doc *crew_item(const struct crew_told *t, const char *key, size
     return item;
 }
 
+/* Without an answer 0, and why. */
+static int try_exchange(struct lks_client *client, const char *method, const char *path,
+                        struct lks_str body, const char *head, struct crew_told *out,
+                        struct lks_err *err)
+{
+    crew_told_fini(out);
+    if (!CHECK(client != NULL) ||
+        lks_client_exchange(client, method, path, body.len > 0 ? "application/json" : NULL, body,
+                            head, &out->answer, err) != LKS_OK)
+        return 0;
+    struct lks_str type = lks_http_answer_header(&out->answer, "content-type");
+    if (lks_str_starts(type, "application/json") ||
+        lks_str_starts(type, "application/problem+json")) {
+        CHECK_CODE(lks_docs_init(&out->docs, "answer", err), LKS_OK);
+        CHECK_CODE(lks_json_parse(lks_buf_view(&out->answer.body), &out->docs, err), LKS_OK);
+        out->doc = out->docs.first;
+    }
+    return out->answer.status;
+}
+
 static int exchange(struct lks_client *client, const char *method, const char *path,
                     struct lks_str body, const char *head, struct crew_told *out)
 {
     struct lks_err err = {0};
-    crew_told_fini(out);
-    if (!CHECK(client != NULL))
-        return 0;
-    if (lks_client_exchange(client, method, path, body.len > 0 ? "application/json" : NULL, body,
-                            head, &out->answer, &err) != LKS_OK) {
+    int status = try_exchange(client, method, path, body, head, out, &err);
+    if (status == 0)
         CHECK_STR(lks_str_from(err.msg), "");
-        return 0;
-    }
-    struct lks_str type = lks_http_answer_header(&out->answer, "content-type");
-    if (lks_str_starts(type, "application/json") ||
-        lks_str_starts(type, "application/problem+json")) {
-        CHECK_CODE(lks_docs_init(&out->docs, "answer", &err), LKS_OK);
-        CHECK_CODE(lks_json_parse(lks_buf_view(&out->answer.body), &out->docs, &err), LKS_OK);
-        out->doc = out->docs.first;
-    }
-    return out->answer.status;
+    return status;
+}
+
+int crew_try(struct lks_client *client, const char *method, const char *path, const char *body,
+             struct crew_told *out)
+{
+    struct lks_err err = {0};
+    return try_exchange(client, method, path, lks_str_from(body != NULL ? body : ""), "", out,
+                        &err);
 }
 
 int crew_ask(struct lks_client *client, const char *method, const char *path, const char *body,

@@ -35,6 +35,9 @@ bool crew_again(struct crew *crew);
 /* One exchange; the status, 0 when there was no answer. `body` may be NULL. */
 int crew_ask(struct lks_client *client, const char *method, const char *path, const char *body,
              struct crew_told *out);
+/* The same with a daemon that may be gone: no answer is no failed check. */
+int crew_try(struct lks_client *client, const char *method, const char *path, const char *body,
+             struct crew_told *out);
 /* A valid call of the route called `id`: answered with 200 and with what it documents. */
 bool crew_fine(struct lks_client *client, const char *id, const char *path, const char *body,
                struct crew_told *out);

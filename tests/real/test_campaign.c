@@ -10,60 +10,21 @@
  * Not at every single record: an update counts its resets before it sends them and gives up behind
  * the third, so one that is killed before each of them rightly ends as unknown.
  */
-#include "base/file.h"
-#include "drivers/store_sqlite.h"
 #include "model/record.h"
-#include "tests/flashes.h"
+#include "tests/real/small.h"
 #include "tests/test.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     NODES = 6,
     TICK_MS = 5,
-    READY_MS = 20000, /* all nodes are read within */
-    END_MS = 300000,  /* and all is over within */
+    END_MS = 300000, /* all is over within */
     SORTS_MAX = 4096,
-    SORT_SIZE = 96,
-    TEXT_MAX = 1 << 20,
-    PATH_SIZE = 512,
-    PACKAGE_BYTES = 4096,
 };
-
-#define ROOT     "tests/roots/h200"
-#define BOOT_ID  "proc/sys/kernel/random/boot_id"
-#define PACKAGE  "ucx"
-#define OLD_UCX  "1.16.0"
-#define NEW_UCX  "1.17.0"
-#define FIRMWARE "cpld" /* that nobody can read in-band */
-#define OLD_CPLD "1.0.0"
-#define NEW_CPLD "2.0.0"
-#define CLASS                                                                                      \
-    "lockstep: 1\nkind: HardwareClass\nname: small\nvendor: nvidia\n"                              \
-    "gpu: {product: \"H200 SXM 141GB\", count: 1}\nmemory_gib: 128\n"
-#define STACK(name, ucx, watts, cpld)                                                              \
-    CLASS "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: \"1\"\nvendor: nvidia\n"        \
-          "hardware: [small]\ncomponents:\n"                                                       \
-          "  container-toolkit: {absent: none}\n"                                                  \
-          "  cuda: {version: \"13.0.2\"}\n  cudnn: {version: \"9.14.0\"}\n"                        \
-          "  driver: {version: \"580.159.04\", modules: open}\n"                                   \
-          "  kernel: {version: \"6.18.44-gpu\"}\n  nccl: {version: \"2.28.3\"}\n"                  \
-          "  " PACKAGE ": {version: \"" ucx "\"}\n"                                                \
-          "firmware:\n  - {class: " FIRMWARE ", version: \"" cpld "\", owner: bundle}\n"           \
-          "settings:\n  power_limit_w: " watts "\n"
-
-static const char stack_a[] = STACK("a", OLD_UCX, "700", OLD_CPLD);
-static const char stack_b[] = STACK("b", NEW_UCX, "650", NEW_CPLD);
 
 /* The clock of conversations with BMCs is fast, and so are their deadlines: it must not be so fast
  * that an update is given up while lockstepd is being killed. */
@@ -74,314 +35,17 @@ static const char config[] =
     "bmc: {speed: 50}\n";
 
 struct story {
-    struct flashes f;
-    struct lks_client *approver;
-    char roots[NODES][PATH_SIZE / 2 + 8];
-    pid_t agents[NODES];
+    struct small small;
     uint64_t change;
     /* Sorts of records that were seen. */
-    char (*sorts)[SORT_SIZE]; /* owned */
+    char (*sorts)[SMALL_SORT_SIZE]; /* owned */
     size_t sort_count;
     uint64_t seen; /* the last row that was looked at */
     bool fresh;    /* a sort that was not seen before was */
     unsigned kills;
 };
 
-static const char *name_of(size_t i)
-{
-    static char names[NODES][8];
-    snprintf(names[i], sizeof(names[i]), "g%zu", i + 1);
-    return names[i];
-}
-
-/* The fleet ----------------------------------------------------------------------------------- */
-
-/* A port of loopback that nobody listens on now: agents come back to the same one. */
-static unsigned free_port(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, size) == 0 &&
-          getsockname(fd, (struct sockaddr *)&address, &size) == 0);
-    close(fd);
-    return ntohs(address.sin_port);
-}
-
-static bool fix_ports(const struct ctl *c)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
-    struct lks_err err = {0};
-    lks_buf_init(&text, TEXT_MAX);
-    lks_buf_init(&out, TEXT_MAX);
-    if (!CHECK_CODE(lks_file_read_plain(c->config, &text, &err), LKS_OK))
-        return false;
-    struct lks_str rest = lks_buf_view(&text), mark = LKS_STR("127.0.0.1:0");
-    for (ptrdiff_t at; (at = lks_str_find(rest, mark)) >= 0;) {
-        lks_buf_add(&out, (struct lks_str){rest.ptr, (size_t)at});
-        lks_buf_addf(&out, "127.0.0.1:%u", free_port());
-        rest = (struct lks_str){rest.ptr + at + mark.len, rest.len - (size_t)at - mark.len};
-    }
-    lks_buf_add(&out, rest);
-    return CHECK_CODE(lks_file_replace(c->config, lks_buf_view(&out), &err), LKS_OK);
-}
-
-static bool start_daemon(struct story *s)
-{
-    struct crew *crew = &s->f.crew;
-    *crew = (struct crew){0};
-    ctl_init(&crew->c, config);
-    if (!fix_ports(&crew->c) || !CHECK(ctl_start(&crew->c)))
-        return false;
-    crew->root = ctl_client(&crew->c, CTL_UNIX);
-    return CHECK(crew->root != NULL);
-}
-
-static bool start_bmcs(struct story *s)
-{
-    static const char *const options[] = {"--bmc", "openbmc=g[1-6]", "--speed", "1000", NULL};
-    bmcd_init(&s->f.bmcs);
-    return bmcd_start(&s->f.bmcs, LKS_BMCSIM_PROGRAM, options);
-}
-
-static bool release(struct story *s, const char *stack)
-{
-    static const char *const steps[] = {"lab", "canary", "released"};
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    char path[PATH_SIZE], body[96];
-    if (!crew_fine(s->f.crew.root, "publish", "/v1/stacks?reason=first", stack, &t))
-        return false;
-    snprintf(path, sizeof(path), "/v1/stacks/%" LKS_STR_FMT "/promote",
-             LKS_STR_ARG(crew_text(&t, "digest")));
-    for (size_t i = 0; i < LKS_COUNT(steps); i++) {
-        snprintf(body, sizeof(body), "{\"to\":\"%s\",\"evidence\":\"ran a week\"}", steps[i]);
-        if (!crew_fine(s->f.crew.root, "promote", path, body, &t))
-            return false;
-    }
-    return true;
-}
-
-static bool apply_fleet(struct story *s)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    char url[BMCD_URL_MAX];
-    lks_buf_init(&text, TEXT_MAX);
-    lks_buf_addf(&text,
-                 "%s---\nlockstep: 1\nkind: Fleet\nname: small\nsites: {here: {}}\n"
-                 "domains: {pair: {site: here}}\n"
-                 "pools:\n  dev: {posture: dev, criticality: 0, stack: a}\n"
-                 "  train: {posture: pre-training, criticality: 50, stack: a}\nnodes:\n",
-                 CLASS);
-    for (size_t i = 0; i < NODES; i++) {
-        bmcd_url(&s->f.bmcs, i, url);
-        lks_buf_addf(&text,
-                     "  - {hosts: %s, pool: %s, class: small, site: here, %s"
-                     "bmc: {url: \"%s\", trust: \"file:%s\", credentials: \"file:%s\"}}\n",
-                     name_of(i), i == 0 ? "dev" : "train", i == 1 || i == 2 ? "domain: pair, " : "",
-                     url, s->f.bmcs.ca, s->f.bmcs.login);
-    }
-    return CHECK(text.failed == LKS_OK) && crew_fleet(&s->f.crew, text.ptr);
-}
-
-/* The bundle ---------------------------------------------------------------------------------- */
-
-static void add_artifact(struct lks_buf *out, const char *file, const char *digest, size_t size,
-                         const char *component, const char *version)
-{
-    lks_buf_addf(out,
-                 "%s{\"name\":\"%s\",\"kind\":\"%s\",\"digest\":\"%s\",\"size\":%zu,"
-                 "\"component\":\"%s\",\"version\":\"%s\"}",
-                 out->ptr[out->len - 1] == '[' ? "" : ",", file,
-                 strcmp(component, PACKAGE) == 0 ? "package" : "firmware", digest, size, component,
-                 version);
-}
-
-static bool add_package(struct story *s, struct lks_buf *manifest, const char *version,
-                        const char *other)
-{
-    char text[256], file[64], digest[LKS_DIGEST_SIZE];
-    snprintf(file, sizeof(file), PACKAGE "_%s.deb", version);
-    snprintf(text, sizeof(text),
-             "{\"files\":{\"/var/lib/dpkg/status\":{\"from\":\"Version: %s+ds-5ubuntu1\","
-             "\"to\":\"Version: %s+ds-5ubuntu1\"}}}",
-             other, version);
-    if (!flashes_store(&s->f, file, lks_str_from(text), digest))
-        return false;
-    add_artifact(manifest, file, digest, strlen(text), PACKAGE, version);
-    return true;
-}
-
-static bool add_firmware(struct story *s, struct lks_buf *manifest, const char *version)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
-    struct lks_err err = {0};
-    char file[64], digest[LKS_DIGEST_SIZE];
-    lks_buf_init(&package, TEXT_MAX);
-    snprintf(file, sizeof(file), FIRMWARE "_%s.fwpkg", version);
-    if (!CHECK_CODE(lks_bmcsim_package(LKS_BMCSIM_OPENBMC, FIRMWARE, version, 1, PACKAGE_BYTES,
-                                       &package, &err),
-                    LKS_OK) ||
-        !flashes_store(&s->f, file, lks_buf_view(&package), digest))
-        return false;
-    add_artifact(manifest, file, digest, package.len, FIRMWARE, version);
-    return true;
-}
-
-static bool bring_bundle(struct story *s)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
-    lks_buf_init(&manifest, TEXT_MAX);
-    lks_buf_add(&manifest, LKS_STR("{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"all\","
-                                   "\"version\":\"1\",\"artifacts\":["));
-    if (!add_package(s, &manifest, OLD_UCX, NEW_UCX) ||
-        !add_package(s, &manifest, NEW_UCX, OLD_UCX) || !add_firmware(s, &manifest, OLD_CPLD) ||
-        !add_firmware(s, &manifest, NEW_CPLD))
-        return false;
-    lks_buf_add(&manifest, LKS_STR("]}"));
-    return flashes_bring(&s->f, lks_buf_view(&manifest));
-}
-
-/* Agents -------------------------------------------------------------------------------------- */
-
-/* In the child. It ends with us, however we end. */
-static _Noreturn void become_agent(const struct story *s, size_t i, const char *dir)
-{
-    char state[PATH_SIZE + 8], token[PATH_SIZE + 8], log[PATH_SIZE + 8], server[64],
-        root[PATH_SIZE];
-    char ca[160], name[8];
-    snprintf(state, sizeof(state), "%s/state", dir);
-    snprintf(token, sizeof(token), "%s/token", dir);
-    snprintf(log, sizeof(log), "%s/log", dir);
-    snprintf(server, sizeof(server), "https://localhost:%u", s->f.crew.c.people);
-    snprintf(ca, sizeof(ca), "%s/ca.crt", s->f.crew.c.data);
-    snprintf(root, sizeof(root), "%s", s->roots[i]);
-    snprintf(name, sizeof(name), "%s", name_of(i));
-    char *argv[] = {(char[]){LKS_AGENT_PROGRAM},
-                    (char[]){"--state"},
-                    state,
-                    (char[]){"--controller"},
-                    server,
-                    (char[]){"--ca"},
-                    ca,
-                    (char[]){"--node"},
-                    name,
-                    (char[]){"--root"},
-                    root,
-                    (char[]){"--token-file"},
-                    token,
-                    (char[]){"--quick"},
-                    NULL};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (freopen("/dev/null", "r", stdin) != NULL && freopen(log, "w", stdout) != NULL &&
-        dup2(1, 2) == 2)
-        execv(argv[0], argv);
-    _exit(127);
-}
-
-static bool start_agent(struct story *s, size_t i)
-{
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    struct lks_err err = {0};
-    char dir[PATH_SIZE / 2], path[PATH_SIZE], boot[64];
-    snprintf(dir, sizeof(dir), "%s/%s", s->f.crew.c.tree.path, name_of(i));
-    snprintf(s->roots[i], sizeof(s->roots[i]), "%s/root", dir);
-    CHECK(mkdir(dir, 0700) == 0);
-    ctl_copy(ROOT, s->roots[i]);
-    snprintf(path, sizeof(path), "%s/" BOOT_ID, s->roots[i]);
-    snprintf(boot, sizeof(boot), "0000000%zu-0000-4000-8000-000000000000\n", i + 1);
-    CHECK_CODE(lks_file_replace(path, lks_str_from(boot), &err), LKS_OK);
-    snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", name_of(i));
-    if (!crew_fine(s->f.crew.root, "enrollNode", path, "{}", &t))
-        return false;
-    snprintf(path, sizeof(path), "%s/token", dir);
-    if (!CHECK_CODE(lks_file_replace(path, crew_text(&t, "token"), &err), LKS_OK))
-        return false;
-    fflush(stdout);
-    s->agents[i] = fork();
-    if (s->agents[i] == 0)
-        become_agent(s, i, dir);
-    return CHECK(s->agents[i] > 0);
-}
-
-static void stop_agents(struct story *s)
-{
-    for (size_t i = 0; i < NODES; i++) {
-        if (s->agents[i] <= 0)
-            continue;
-        (void)kill(s->agents[i], SIGKILL);
-        (void)waitpid(s->agents[i], NULL, 0);
-    }
-}
-
-/* How a node stands, as a word: "conforms", "drifted" ... */
-static struct lks_str judged(struct story *s, size_t i, struct crew_told *t)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "/v1/nodes/%s", name_of(i));
-    return crew_fine(s->f.crew.root, "node", path, NULL, t) ? crew_text(t, "judged") : LKS_STR("");
-}
-
-static bool all_conform(struct story *s)
-{
-    size_t good = 0;
-    for (unsigned waited = 0; waited < READY_MS && good < NODES; waited += 50) {
-        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        ctl_rest(50);
-        good = 0;
-        for (size_t i = 0; i < NODES; i++)
-            good += lks_str_is(judged(s, i, &t), "conforms");
-    }
-    if (CHECK_INT(good, NODES))
-        return true;
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    (void)judged(s, 0, &t);
-    printf("%s\n", t.answer.body.ptr);
-    return false;
-}
-
-static bool begin(struct story *s)
-{
-    if (!start_bmcs(s) || !start_daemon(s) || !release(s, stack_a) || !release(s, stack_b) ||
-        !apply_fleet(s) || !bring_bundle(s))
-        return false;
-    for (size_t i = 0; i < NODES; i++) {
-        if (!start_agent(s, i))
-            return false;
-    }
-    s->approver = crew_person(&s->f.crew, "approver", "");
-    return s->approver != NULL && all_conform(s);
-}
-
-static void end(struct story *s)
-{
-    stop_agents(s);
-    lks_client_free(s->approver);
-    flashes_end(&s->f);
-    free(s->sorts);
-    free(s);
-}
-
 /* The journal --------------------------------------------------------------------------------- */
-
-/* What tells a record from others of its kind: where in the campaign it is. */
-static void sort_of(const struct lks_record *r, char out[SORT_SIZE])
-{
-    const char *word = lks_record_info(r->kind)->word;
-    if (r->kind == LKS_RECORD_MEMBER)
-        snprintf(out, SORT_SIZE, "%s %s step %" PRIu64 " pass %" PRIu64 "%s", word,
-                 lks_member_state_words[r->member.state], r->member.step, r->member.pass,
-                 r->member.back ? " back" : "");
-    else if (r->kind == LKS_RECORD_COMMAND)
-        snprintf(out, SORT_SIZE, "%s %" LKS_STR_FMT, word, LKS_STR_ARG(r->command.executor));
-    else if (r->kind == LKS_RECORD_FLASH_SAVED)
-        snprintf(out, SORT_SIZE, "%s %" LKS_STR_FMT, word, LKS_STR_ARG(r->flash_saved.phase));
-    else if (r->kind == LKS_RECORD_WAVE)
-        snprintf(out, SORT_SIZE, "%s %" PRIu64 " %s", word, r->wave.index,
-                 lks_wave_state_words[r->wave.state]);
-    else
-        snprintf(out, SORT_SIZE, "%s", word);
-}
 
 /* Each start makes these, and liveness follows from time alone. */
 static bool is_of_starts(unsigned kind)
@@ -395,18 +59,18 @@ static bool look_at_row(void *ctx, const struct lks_row *row)
     struct story *s = ctx;
     struct lks_record record;
     struct lks_err err = {0};
-    char sort[SORT_SIZE];
+    char sort[SMALL_SORT_SIZE];
     s->seen = row->seq;
     if (is_of_starts(row->kind) ||
         !CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &record, &err), LKS_OK))
         return true;
-    sort_of(&record, sort);
+    small_sort(&record, sort);
     for (size_t i = 0; i < s->sort_count; i++) {
         if (strcmp(s->sorts[i], sort) == 0)
             return true;
     }
     if (CHECK(s->sort_count < SORTS_MAX))
-        snprintf(s->sorts[s->sort_count++], SORT_SIZE, "%s", sort);
+        snprintf(s->sorts[s->sort_count++], SMALL_SORT_SIZE, "%s", sort);
     s->fresh = true;
     return true;
 }
@@ -417,7 +81,7 @@ static bool look(struct story *s)
     struct lks_store store = {0};
     struct lks_err err = {0};
     s->fresh = false;
-    if (!ctl_store(&s->f.crew.c, &store))
+    if (!ctl_store(&s->small.f.crew.c, &store))
         return false;
     CHECK_CODE(store.ops->rows(store.self, s->seen + 1, look_at_row, s, &err), LKS_OK);
     lks_store_close(&store);
@@ -429,7 +93,7 @@ static bool look(struct story *s)
 static bool kill_it(struct story *s)
 {
     s->kills++;
-    return flashes_kill(&s->f);
+    return flashes_kill(&s->small.f);
 }
 
 /* A word to the change, by somebody. */
@@ -437,7 +101,7 @@ static bool tell(struct story *s, struct lks_client *who, const char *id, const 
                  const char *body)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    char path[PATH_SIZE];
+    char path[SMALL_PATH];
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/%s", s->change, order);
     return crew_fine(who, id, path, body, &t);
 }
@@ -446,33 +110,34 @@ static bool propose(struct story *s, bool kills)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char body[96];
-    if (!crew_fine(s->f.crew.root, "propose", "/v1/changes",
+    if (!crew_fine(s->small.f.crew.root, "propose", "/v1/changes",
                    "{\"nodes\":\"g[1-6]\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}",
                    &t))
         return false;
     s->change = (uint64_t)crew_number(&t, "id");
     if (!CHECK(s->change > 0) || (kills && !kill_it(s)) ||
-        !tell(s, s->approver, "approveChange", "approve", "{\"reason\":\"read\"}") ||
+        !tell(s, s->small.approver, "approveChange", "approve", "{\"reason\":\"read\"}") ||
         (kills && !kill_it(s)))
         return false;
     snprintf(body, sizeof(body), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
-    return tell(s, s->f.crew.root, "startChange", "start", body);
+    return tell(s, s->small.f.crew.root, "startChange", "start", body);
 }
 
 /* Its state; and the members that are not done, where it does not end. */
 static struct lks_str state_of(struct story *s, struct crew_told *t)
 {
-    char path[PATH_SIZE];
+    char path[SMALL_PATH];
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "?plan=false", s->change);
-    return crew_fine(s->f.crew.root, "change", path, NULL, t) ? crew_text(t, "state") : LKS_STR("");
+    return crew_fine(s->small.f.crew.root, "change", path, NULL, t) ? crew_text(t, "state")
+                                                                    : LKS_STR("");
 }
 
 static void print_members(struct story *s)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    char path[PATH_SIZE];
+    char path[SMALL_PATH];
     snprintf(path, sizeof(path), "/v1/changes/%" PRIu64 "/members?limit=100", s->change);
-    crew_fine(s->f.crew.root, "changeMembers", path, NULL, &t);
+    crew_fine(s->small.f.crew.root, "changeMembers", path, NULL, &t);
     printf("%s\n", t.answer.body.ptr);
 }
 
@@ -503,101 +168,23 @@ static bool run_change(struct story *s, bool kills)
     return false;
 }
 
-/* The end ------------------------------------------------------------------------------------- */
-
-/* Commands that were begun by the agent, as it wrote down itself. */
-static unsigned count_begun(const struct story *s, size_t i, const char *what)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
-    struct lks_err err = {0};
-    char path[PATH_SIZE];
-    unsigned count = 0;
-    lks_buf_init(&log, (size_t)16 << 20);
-    snprintf(path, sizeof(path), "%s/%s/log", s->f.crew.c.tree.path, name_of(i));
-    CHECK_CODE(lks_file_read_plain(path, &log, &err), LKS_OK);
-    struct lks_str rest = lks_buf_view(&log), mark = lks_str_from(what);
-    for (ptrdiff_t at; (at = lks_str_find(rest, mark)) >= 0; count++)
-        rest = (struct lks_str){rest.ptr + at + mark.len, rest.len - (size_t)at - mark.len};
-    return count;
-}
-
-/* Commands of each node, as the journal has them. */
-struct commands {
-    unsigned sent[NODES];
-};
-
-static bool count_command(void *ctx, const struct lks_row *row)
-{
-    struct commands *c = ctx;
-    struct lks_record r;
-    struct lks_err err = {0};
-    if (row->kind != LKS_RECORD_COMMAND ||
-        !CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &r, &err), LKS_OK))
-        return true;
-    for (size_t i = 0; i < NODES; i++)
-        c->sent[i] += lks_str_is(r.command.node, name_of(i));
-    return true;
-}
-
-static void check_commands(struct story *s)
-{
-    struct commands c = {0};
-    struct lks_store store = {0};
-    struct lks_err err = {0};
-    if (!ctl_store(&s->f.crew.c, &store))
-        return;
-    CHECK_CODE(store.ops->rows(store.self, 1, count_command, &c, &err), LKS_OK);
-    lks_store_close(&store);
-    for (size_t i = 0; i < NODES; i++) {
-        lks_test_case("commands of %s", name_of(i));
-        CHECK(c.sent[i] > 0);
-        CHECK(count_begun(s, i, "a command begins") <= c.sent[i]);
-    }
-}
-
-static void tell_node(struct story *s, size_t i, struct lks_buf *out)
-{
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    struct lks_str word = judged(s, i, &t);
-    lks_buf_addf(out, "%s %" LKS_STR_FMT " %" LKS_STR_FMT "%s%s", name_of(i), LKS_STR_ARG(word),
-                 LKS_STR_ARG(crew_text(&t, "stack")),
-                 lks_doc_member(t.doc, "drained") != NULL ? " drained" : "",
-                 lks_doc_member(t.doc, "changing") != NULL ? " changing" : "");
-    const struct lks_doc *device = flashes_truth(&s->f, name_of(i), FIRMWARE, &t);
-    if (CHECK(device != NULL))
-        lks_buf_addf(out, " " FIRMWARE " %" LKS_STR_FMT " flashes %" PRId64 "\n",
-                     LKS_STR_ARG(lks_doc_text(device, "active")),
-                     lks_doc_member(device, "flashes")->number);
-}
-
-/* How everything stands, by the truth. */
-static void tell_end(struct story *s, struct lks_buf *out)
-{
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    lks_buf_init(out, TEXT_MAX);
-    CHECK(all_conform(s));
-    for (size_t i = 0; i < NODES; i++)
-        tell_node(s, i, out);
-    crew_fine(s->f.crew.root, "alarms", "/v1/alarms?open=true", NULL, &t);
-    lks_buf_addf(out, "alarms %zu\n", crew_count(&t, "items"));
-    check_commands(s);
-}
-
 static void run(bool kills, struct lks_buf *out)
 {
     struct story *s = calloc(1, sizeof(*s));
     LKS_ASSERT(s != NULL);
     s->sorts = calloc(SORTS_MAX, sizeof(*s->sorts));
     LKS_ASSERT(s->sorts != NULL);
-    bool begun = begin(s);
+    bool begun = small_begin(&s->small, NODES, config);
     if (begun)
         look(s);
     s->sort_count = 0; /* what it took to begin */
     if (begun && propose(s, kills) && run_change(s, kills))
-        tell_end(s, out);
+        small_tell_end(&s->small, out);
     printf("     %s: %zu sorts of records, lockstepd was killed %u times\n",
            kills ? "with kills" : "in peace", s->sort_count, s->kills);
-    end(s);
+    small_end(&s->small);
+    free(s->sorts);
+    free(s);
 }
 
 static void test_story(void)
