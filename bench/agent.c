@@ -21,7 +21,7 @@ enum { TICK_MS = 20, PAUSE_MS = 70, TEXT_MAX = 64 * 1024 };
 
 #define EXPORTER "prometheus-node-exporter"
 /* Long enough between two that the agent rests as it would for ten seconds. */
-#define SETTINGS "limits: {heartbeat_ms: 200}\n"
+#define SETTINGS "limits: {heartbeat_ms: 400}\n"
 
 /* Of /proc/PID/stat, counted from 1 as proc(5) does. */
 enum { STAT_CHILD_FAULTS = 11, STAT_CHILD_USER = 16, STAT_CHILD_SYSTEM = 17 };

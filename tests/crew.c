@@ -399,9 +399,9 @@ void crew_tuple(const char *node, const char *base, const char *changes, struct 
     write_tuple(node, base, changes, out, digest);
 }
 
-static bool beat(struct lks_client *agent, const uint8_t digest[LKS_HASH_BYTES], uint64_t seq)
+static bool beat(struct lks_client *agent, const uint8_t digest[LKS_HASH_BYTES], uint64_t seq,
+                 struct crew_told *out)
 {
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_beat b = {.protocol = 1, .boot = {7}, .seq = seq};
     struct timespec now;
@@ -411,7 +411,13 @@ static bool beat(struct lks_client *agent, const uint8_t digest[LKS_HASH_BYTES],
     lks_buf_init(&bytes, LKS_BEAT_BYTES_MAX);
     lks_beat_pack(&b, &bytes);
     return CHECK_INT(
-        exchange(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, &t), 200);
+        exchange(agent, "POST", "/v1/agent/beat", lks_buf_view(&bytes), AGENT_HEAD, out), 200);
+}
+
+bool crew_beat(struct lks_client *agent, uint64_t *beats, struct crew_told *out)
+{
+    static const uint8_t nothing[LKS_HASH_BYTES];
+    return beat(agent, nothing, ++*beats, out);
 }
 
 bool crew_report(struct lks_client *agent, const char *node, const char *changes, uint64_t *beats)
@@ -421,10 +427,10 @@ bool crew_report(struct lks_client *agent, const char *node, const char *changes
     uint8_t digest[LKS_HASH_BYTES];
     write_tuple(node, lks_test_node, changes, &report, digest);
     lks_test_case("%s reports: %s", node, changes);
-    if (!beat(agent, digest, ++*beats))
+    if (!beat(agent, digest, ++*beats, &t))
         return false;
     int status = exchange(agent, "PUT", "/v1/agent/tuple", lks_buf_view(&report), AGENT_HEAD, &t);
     if (!CHECK_INT(status, 200))
         CHECK_STR(crew_text(&t, "detail"), "");
-    return status == 200 && beat(agent, digest, ++*beats);
+    return status == 200 && beat(agent, digest, ++*beats, &t);
 }

@@ -58,6 +58,9 @@ struct lks_client *crew_enroll(struct crew *crew, const char *node);
 /* It beats, and reports the tuple of tests/tuples.h with `changes`, by lines. `beats` counts its
  * heartbeats. */
 bool crew_report(struct lks_client *agent, const char *node, const char *changes, uint64_t *beats);
+
+/* A heartbeat alone, of an agent that read nothing yet; false is a failed check. */
+bool crew_beat(struct lks_client *agent, uint64_t *beats, struct crew_told *out);
 /* The same tuple as JSON, as if read out of band. */
 void crew_tuple(const char *node, const char *base, const char *changes, struct lks_buf *out);
 

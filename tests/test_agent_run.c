@@ -339,6 +339,27 @@ static void test_commands(void)
     fake_stop(&f);
 }
 
+static bool asked_for_more(const struct fake *f)
+{
+    return f->mails >= 2;
+}
+
+/* Behind each result it asks what comes next, though no heartbeat says that there is something. */
+static void test_next_command(void)
+{
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = start_agent(&f);
+    CHECK(fake_until(&f, settled));
+    f.mails = 0;
+    (void)fake_command(&f, "idle", NULL);
+    if (!CHECK(fake_until(&f, asked_for_more)))
+        show_log(&f);
+    CHECK_INT(f.results, 1);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
 /* A copy of the program in the tree, whole or not there. */
 static void plant_agent(struct fake *f, const char *name)
 {
@@ -695,6 +716,7 @@ int main(void)
         {"another interval of heartbeats", test_pace},
         {"told to end while it waits", test_end_while_waiting},
         {"commands", test_commands},
+        {"the next command", test_next_command},
         {"its program is replaced", test_replaced},
         {"no room on the disk", test_no_room},
         {"commands of strangers", test_strange_commands},

@@ -549,6 +549,26 @@ static void our_own_agents(void)
     }
 }
 
+/* It is read behind each layer. What was read behind the last one is what is accepted; whoever was
+ * not is read again before the next try. */
+static void read_as_often(void)
+{
+    static const struct {
+        const char *name;
+        unsigned refused, readings;
+    } rows[] = {{"accepted", 0, 2}, {"accepted on a later try", 1, 3}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.retries = 1});
+        campaign_fail(&w, "n1", "accept", LKS_OUTCOME_FAILED, rows[i].refused);
+        finish(&w, LKS_CHANGE_DONE);
+        CHECK_INT(campaign_count(&w, "command id", "executor=inventory"), rows[i].readings);
+        CHECK_INT(campaign_count(&w, "command id", "executor=accept"), 1 + rows[i].refused);
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
@@ -571,6 +591,7 @@ int main(void)
         {"one joins", one_joins},
         {"with a deviation", with_a_deviation},
         {"our own agents", our_own_agents},
+        {"read as often as it takes", read_as_often},
         {0},
     };
     return lks_test_main(tests);

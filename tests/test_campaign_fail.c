@@ -319,10 +319,42 @@ static void found_behind_its_layer(void)
     campaign_end(&w);
 }
 
+/* What may pass by itself is waited for before it is tried again; what a device came to is not. */
+static const struct {
+    const char *name;
+    unsigned retries;
+    struct campaign_fault fault; /* of n1 */
+    bool waits;
+} pauses[] = {
+    {"an order failed", 1, {"n1", "apt", LKS_OUTCOME_FAILED, 1}, true},
+    {"an update failed, and what runs is known", 1, {"n1", "flash", LKS_BMC_FAILED, 1}, false},
+    {"it did so twice", 2, {"n1", "flash", LKS_BMC_FAILED, 2}, true},
+    {"an update was refused", 1, {"n1", "flash", LKS_BMC_REFUSED, 1}, true},
+    {"the endpoint does not answer", 1, {"n1", "silence", LKS_BMC_FAILED, 1}, true},
+};
+
+static void each_pause(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(pauses); i++) {
+        struct campaign w;
+        lks_test_case("%s", pauses[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.retries = pauses[i].retries});
+        campaign_fail(&w, pauses[i].fault.node, pauses[i].fault.what, pauses[i].fault.outcome,
+                      pauses[i].fault.times);
+        campaign_settle(&w);
+        CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(&w, "n1")->state]),
+                  pauses[i].waits ? "waiting" : "done");
+        CHECK(campaign_run(&w, 4 * HOUR));
+        CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(&w, "n1")->state]), "done");
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"each failure", each_failure},
+        {"each pause", each_pause},
         {"what a layer left wrong", found_behind_its_layer},
         {0},
     };

@@ -363,6 +363,26 @@ static void play(struct scene *s)
     }
 }
 
+/* Whoever has a command by the change's own turn is told so with its very next heartbeat. */
+static void check_told(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char name[16];
+    for (int i = 0; i < PATIENCE && crew_count(&t, "items") == 0; i++) {
+        crew_fine(s->maker, "changeMembers", path_of(id, "members?state=reading"), NULL, &t);
+        ctl_rest(REST_MS);
+    }
+    if (!CHECK(crew_count(&t, "items") > 0))
+        return;
+    struct lks_str first = lks_doc_text(crew_item(&t, "items", 0), "node");
+    size_t at = NODES;
+    do
+        name_of(--at, name);
+    while (at > 0 && !lks_str_is(first, name));
+    crew_beat(s->agents[at], &s->beats[at], &t);
+    CHECK(crew_truth(&t, "mail"));
+}
+
 /* Until the change stands so; false is a failed check. */
 static bool play_until(struct scene *s, uint64_t id, const char *state, struct crew_told *t)
 {
@@ -488,6 +508,7 @@ static void check_whole(struct scene *s)
     move(s, s->maker, id, "pauseChange", "pause", "paused");
     check_unfreeze(s);
     move(s, s->maker, id, "resumeChange", "resume", "running");
+    check_told(s, id);
     play(s);
     CHECK_INT(crew_ask(s->crew.root, "GET", "/metrics", NULL, &t), 200);
     CHECK_HAS(lks_buf_view(&t.answer.body), "lockstep_changes{state=\"running\"} 1\n");

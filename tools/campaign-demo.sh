@@ -97,11 +97,11 @@ kim() {
 
 step "1. A controller on SQLite, $nodes agents and their BMCs." \
     "Trays like those of a GB200: an NVL72 rack that changes as one, two pools and a lab, three hardware" \
-    "revisions. The programs are the real ones; machines are described, BMCs simulated, 250 times as fast."
+    "revisions. The programs are the real ones; machines are described, BMCs simulated, 1000 times as fast."
 "$bin/tests/plant" tests/roots/synthetic-gb200.tree "$scratch/gb200"
 begun=$(date +%s)
 lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --domains 1 --lab 2 --revisions A,B,C \
-    --flash hmc=25.04 --heartbeat-ms 250 --bmc-speed 250 | head -n 1
+    --flash hmc=25.04 --heartbeat-ms 250 --bmc-speed 1000 | head -n 1
 port=$(sed -n '/^people:/{n;s/.*:\([0-9]*\)"/\1/p;}' "$fleet/controller/lockstepd.yaml")
 lockstep access grant kim approver >/dev/null
 lockstep access token demo kim --json | sed 's/.*"token":"\([^"]*\)".*/\1/' >"$scratch/kim"

@@ -17,7 +17,7 @@
 enum {
     POLL_MAX_MS = 60 * 1000,
     STEP_MS = 1000,  /* a clock that jumped farther was set */
-    THRIFT_MS = 100, /* a rest that is worth giving memory back for */
+    THRIFT_MS = 300, /* a rest that is worth giving memory back for: to get it again takes time */
 };
 
 lks_ms lks_agent_now(void)

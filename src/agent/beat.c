@@ -208,6 +208,12 @@ static void adopt(struct lks_agent *a, lks_ms heartbeat)
                        err.msg);
 }
 
+/* While a command runs there is no sense in asking for more of them. */
+static bool is_free(const struct lks_agent *a)
+{
+    return a->command == 0 && !a->fetch.errand.active;
+}
+
 static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
@@ -225,8 +231,7 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     lks_agent_health(a, LKS_HEALTH_CLOCK_STEPPED, false);
     see_head(a, said.head);
     adopt(a, said.heartbeat);
-    /* While a command runs there is no sense in asking for more of them. */
-    a->link.mail = said.mail && a->command == 0 && !a->fetch.errand.active;
+    a->link.mail = said.mail && is_free(a);
     return judge_trial(a, err);
 }
 
@@ -256,6 +261,9 @@ static enum lks_code push(struct lks_agent *a, struct lks_err *err)
     }
     if (code == LKS_OK)
         code = lks_spool_done(&a->spool, err);
+    /* What was done is seldom the last step: the next one is asked for rather than waited for. */
+    if (code == LKS_OK && kind == LKS_SPOOL_RESULT)
+        a->link.mail = is_free(a);
     lks_buf_fini(&body);
     (void)malloc_trim(0);
     return code;
@@ -276,7 +284,7 @@ static enum lks_code fetch(struct lks_agent *a, struct lks_err *err)
         a->inventory_at = lks_agent_now();
     }
     snprintf(a->mirrors, sizeof(a->mirrors), "%s", mail.mirrors);
-    for (size_t i = 0; i < mail.count && a->command == 0 && !a->fetch.errand.active; i++)
+    for (size_t i = 0; i < mail.count && is_free(a); i++)
         lks_agent_command(a, mail.commands[i]);
     return LKS_OK;
 }

@@ -326,7 +326,7 @@ static void add_pools(struct lks_buf *out, const struct lks_fleetdir_fleet *f,
     lks_buf_addf(out, "pools:\n");
     for (size_t i = 1; i < PARTS; i++) { /* those of domains are in the pool of the next */
         uint64_t nodes = parts[i].nodes + (parts[i - 1].domains ? parts[i - 1].nodes : 0);
-        uint64_t spared = nodes / SPARED > 0 ? nodes / SPARED : 1;
+        uint64_t spared = (nodes + SPARED - 1) / SPARED;
         if (parts[i - 1].domains && f->domains > 0 && spared < LKS_FLEETDIR_DOMAIN)
             spared = LKS_FLEETDIR_DOMAIN;
         if (parts[i].nodes > 0)

@@ -121,6 +121,17 @@ static bool is_retried(const struct lks_look *k, enum lks_failure failure)
            (k->m->back || !goes_back(k));
 }
 
+/* A device that was watched until it was clear what it runs, which took as long as it may take: to
+ * wait some more would change nothing. */
+static bool is_settled(const struct lks_look *k, enum lks_failure failure)
+{
+    static const bool by_endpoint[LKS_DO_COUNT] = {
+        [LKS_DO_STAGE] = true, [LKS_DO_FLASH] = true, [LKS_DO_ACTIVATE] = true};
+    bool watched = k->step != NULL && by_endpoint[k->step->kind] && failure == LKS_FAILURE_STEP;
+    const struct lks_state_flash *f = watched ? lks_state_flash(k->s, k->m->work) : NULL;
+    return f != NULL && f->outcome == LKS_BMC_FAILED;
+}
+
 static void try_again(struct lks_deciding *d, const struct lks_look *k, enum lks_failure failure,
                       struct lks_str text)
 {
@@ -129,7 +140,7 @@ static void try_again(struct lks_deciding *d, const struct lks_look *k, enum lks
     r.state = LKS_MEMBER_WAITING;
     r.attempt = (uint64_t)k->m->attempt + 1;
     r.until = d->now.wall;
-    if (!has_two_ways(k) || times > 0)
+    if (times > 0 || (!has_two_ways(k) && !is_settled(k, failure)))
         r.until += PAUSE << (times < PAUSE_SHIFT_MAX ? times : PAUSE_SHIFT_MAX);
     r.work = 0;
     if (!k->m->back || k->m->failure == LKS_FAILURE_NONE) {

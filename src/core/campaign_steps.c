@@ -12,6 +12,7 @@ enum { DAY_HOURS = 24, PAUSE_SHIFT_MAX = 5 };
 #define LIMIT_MAX     (DAY_HOURS * HOUR)
 #define IDLE_PAUSE    (30 * LKS_SECOND)  /* until a busy node is asked again; then twice as long */
 #define IDLE_LIMIT    (600 * LKS_SECOND) /* for an answer to that */
+#define JUST_READ     (60 * LKS_SECOND)  /* who was read so lately is not read again at once */
 #define SIDE_PAUSE    (60 * LKS_SECOND)  /* until it is looked again whether the other side is up */
 #define S(s)          LKS_STR_ARG(s)
 
@@ -305,17 +306,28 @@ static void begin_reboot(struct lks_deciding *d, const struct lks_look *k)
     command(d, k, executor.len > 0 ? executor.ptr : "reboot", LKS_STR(""), LKS_MEMBER_ASKED);
 }
 
+/* The step before was to read it, and nothing was done to it since. */
+static bool is_just_read(const struct lks_deciding *d, const struct lks_look *k)
+{
+    const struct lks_member *m = k->m;
+    return k->step->kind == LKS_DO_ACCEPT && !m->back && m->attempt <= 1 && m->step > 0 &&
+           k->r->steps[m->step - 1].kind == LKS_DO_CHECK &&
+           d->now.wall < later(m->since, JUST_READ);
+}
+
 /* An asset has no agent that could be asked to look. */
 static void begin_check(struct lks_deciding *d, const struct lks_look *k)
 {
-    if (k->n->asset == 0) {
+    bool by_endpoint = k->n->asset != 0;
+    if (!by_endpoint && !is_just_read(d, k)) {
         command(d, k, "inventory", LKS_STR(""), LKS_MEMBER_ASKED);
         return;
     }
     struct lks_rec_member r = lks_member_record(k);
     r.state = LKS_MEMBER_READING;
     r.until = later(d->now.wall, limit_of(k->step));
-    r.text = LKS_STR("read again by its endpoint");
+    r.text = by_endpoint ? LKS_STR("read again by its endpoint")
+                         : LKS_STR("it was just read, and all of that is judged");
     lks_member_list(d, k, r);
 }
 

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 
 enum {
-    TURN_MS = 500,      /* longest wait for something to happen */
-    QUICK_MS = 5,       /* the same where the clock runs fast */
-    AGAIN_MS = 1000,    /* a call that could not be taken is asked again after */
-    RESTART_MS = 30000, /* an update that cannot go on is tried again after, and then ... */
-    RESTARTS_TWICE = 4, /* ... after twice as long, so often */
+    TURN_MS = 500,        /* longest wait for something to happen */
+    QUICK_MS = 5,         /* the same where the clock runs fast */
+    AGAIN_MS = 1000,      /* a call that could not be taken is asked again after */
+    RESTART_MS = 30000,   /* an update that cannot go on is tried again after, and then ... */
+    RESTARTS_TWICE = 4,   /* ... after twice as long, so often */
+    LASTS_MIN_MS = 20000, /* devices may be fast, but to ask them takes as long as ever */
     PATH_BYTES_MAX = 4096,
 };
 
@@ -289,9 +290,11 @@ static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail 
     if (job == NULL || !copy_intent(job, &m->intent))
         abort();
     job->id = m->id;
-    lks_ms lasts = m->intent.deadline - m->begun;
-    job->deadline = m->begun + lasts / c->speed;
-    job->intent.deadline = m->begun * c->speed + lasts;
+    lks_ms lasts = (m->intent.deadline - m->begun) / c->speed;
+    if (c->speed > 1 && lasts < LASTS_MIN_MS)
+        lasts = LASTS_MIN_MS;
+    job->deadline = m->begun + lasts;
+    job->intent.deadline = job->deadline * c->speed;
     job->driver = lks_bmc_driver(job->at.driver);
     lks_buf_add(&job->saved, m->saved);
     start_flash(job);

@@ -171,6 +171,16 @@ static void touch(struct lks_state_thread *t, uint32_t node)
         send_post(t);
 }
 
+/* Whoever has a command that came by no word of its own is told so with its next heartbeat, and not
+ * with the one after. */
+static void touch_commanded(struct lks_state_thread *t)
+{
+    const struct lks_state *s = t->desk.state;
+    for (uint32_t i = s->command_count; i > 0 && s->commands[i - 1].id >= t->command_told; i--)
+        touch(t, s->commands[i - 1].node);
+    t->command_told = s->next_command;
+}
+
 /* Calls and heartbeats ------------------------------------------------------------------------ */
 
 static void hear(struct lks_state_thread *t, const struct lks_beats *beats)
@@ -427,6 +437,7 @@ static void after(void *ctx)
     begin_snapshot(t);
     keep_snapshot(t);
     give_up_waiting(t);
+    touch_commanded(t);
     send_post(t);
     lks_flashes_tell(t);
     if (is_done(t)) {

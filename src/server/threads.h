@@ -139,10 +139,11 @@ struct lks_state_thread {
     uint64_t head_told;
     pid_t snapshotting; /* 0: no child works on one */
     uint64_t snapshot_seq, snapshot_ready;
-    lks_ms confirmed;     /* following: CLOCK_BOOTTIME when we last knew all there was */
-    uint64_t flash_told;  /* the client thread knows of open updates below this number */
-    uint64_t flash_noted; /* and of those below this one as soon as */
-    uint64_t flash_seq;   /* this row is durable; 0: there are none */
+    lks_ms confirmed;      /* following: CLOCK_BOOTTIME when we last knew all there was */
+    uint64_t command_told; /* nodes of commands below this number were looked at for mail */
+    uint64_t flash_told;   /* the client thread knows of open updates below this number */
+    uint64_t flash_noted;  /* and of those below this one as soon as */
+    uint64_t flash_seq;    /* this row is durable; 0: there are none */
     bool stopping;
 };
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
