@@ -220,7 +220,7 @@ static void test_outlier(void)
     (void)CHECK_INT(judge(&q, &arena).verdict, LKS_GATE_HOLD);
 }
 
-/* What each unit loses, so that relabelling disagrees with t: it is not halted by t alone. */
+/* Would others, had they been the canaries, have looked as bad? */
 static void test_relabelled(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
@@ -236,6 +236,43 @@ static void test_relabelled(void)
     m.canary_count = m.control_count = m.expected = 3;
     said = judge(&q, &arena);
     (void)CHECK(said.metrics[0].relabelled < 0);
+}
+
+/* Three canaries that happen to agree, among controls that do not: t alone would halt. */
+static void test_relabelled_disagrees(void)
+{
+    static const double gains[] = {-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3};
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_evidence_plan plan = once(1);
+    struct arms a;
+    struct lks_compared m = metric("tokens", &a, -1.5, 0.01);
+    struct lks_evidence q = {.plan = &plan, .metrics = &m, .metric_count = 1};
+    lks_arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < LKS_COUNT(gains); i++)
+        fill(&a.control[i], 100 + (uint32_t)i, 1, gains[i], 0);
+    m.canary_count = m.expected = 3;
+    m.control_count = LKS_COUNT(gains);
+    struct lks_evidence_said said = judge(&q, &arena);
+    (void)CHECK(said.metrics[0].p < plan.halt_level[0] && said.metrics[0].best < 0);
+    (void)CHECK(said.metrics[0].relabelled > plan.halt_level[0]);
+    (void)CHECK_INT(said.verdict, LKS_GATE_HOLD);
+}
+
+/* One that halts leaves its part of the error to the others, which are named as well then. */
+static void test_holm(void)
+{
+    struct lks_evidence_plan plan = once(2);
+    for (int bad = 0; bad < 2; bad++) {
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+        struct arms a, b;
+        struct lks_compared m[] = {metric("first", &a, bad ? -4 : 0, 0.3),
+                                   metric("second", &b, -1.25, 1.01)};
+        struct lks_evidence q = {.plan = &plan, .metrics = m, .metric_count = 2};
+        lks_arena_init(&arena, 1 << 20);
+        lks_test_case("the first is %s", bad ? "bad" : "good");
+        struct lks_evidence_said said = judge(&q, &arena);
+        (void)CHECK_INT(said.metrics[1].verdict, bad ? LKS_GATE_HALT : LKS_GATE_HOLD);
+    }
 }
 
 /* Waves -------------------------------------------------------------------------------------- */
@@ -465,6 +502,15 @@ static void test_time_and_cost(void)
     (void)CHECK_NEAR(lks_ramp_gpu_hours(&killed), 85.3333333333, 1e-9);
 }
 
+/* A change that breaks one node in fifty: in growing waves, and everywhere at once. */
+static void test_losses(void)
+{
+    static const struct lks_ramp_wave waves[] = {{16, 0}, {64, 0}, {256, 0}, {1024, 0}, {688, 0}};
+    static const struct lks_ramp_wave all[] = {{2048, 0}};
+    (void)CHECK_NEAR(lks_ramp_losses(waves, LKS_COUNT(waves), 0.02), 2.29, 2e-3);
+    (void)CHECK_NEAR(lks_ramp_losses(all, 1, 0.02), 40.96, 1e-9);
+}
+
 static void test_checkpoints(void)
 {
     static const struct {
@@ -496,6 +542,8 @@ int main(void)
         {"evidence: domains", test_domains},
         {"evidence: an outlier", test_outlier},
         {"evidence: relabelled", test_relabelled},
+        {"evidence: relabelling disagrees", test_relabelled_disagrees},
+        {"evidence: Holm", test_holm},
         {"evidence: waves", test_waves},
         {"evidence: nothing", test_nothing},
         {"evidence: memory", test_memory},
@@ -503,6 +551,7 @@ int main(void)
         {"evidence: power", test_power},
         {"evidence: ramp", test_ramp},
         {"evidence: time and cost", test_time_and_cost},
+        {"evidence: losses", test_losses},
         {"evidence: checkpoints", test_checkpoints},
         {0},
     });

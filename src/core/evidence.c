@@ -190,12 +190,11 @@ static bool halts(const struct lks_evidence *q, const struct lks_compared *m,
     double best = w->se == 0 ? w->estimate : HUGE_VAL;
     if (level > 0 && w->se > 0)
         best = lks_welch_upper(w, fmin(level, 0.5));
+    bool beyond = best < -m->margin;
+    if (!beyond && !(m->critical && best < 0 && w->estimate < -m->margin))
+        return false;
     out->best = best;
-    if (best < -m->margin)
-        return w->se == 0 || relabelling_agrees(q, g, m->margin, level, out);
-    if (m->critical && best < 0 && w->estimate < -m->margin)
-        return w->se == 0 || relabelling_agrees(q, g, 0, level, out);
-    return false;
+    return w->se == 0 || relabelling_agrees(q, g, beyond ? m->margin : 0, level, out);
 }
 
 /* The verdict ---------------------------------------------------------------------------------- */
@@ -251,27 +250,40 @@ static bool lacks(const struct lks_compared *m, const struct lks_gains *g, bool 
     return true;
 }
 
+/* The bound of the planned look decides. What is shown where it does not pass is that of the last
+ * look: early ones are so wide that they tell nobody anything. */
+static bool passes(const struct lks_evidence *q, const struct lks_compared *m,
+                   const struct lks_welch *w, struct lks_compared_said *out)
+{
+    if (w->nu == 0 || q->look >= q->plan->looks)
+        return false;
+    double worst = lks_welch_lower(w, q->plan->pass_level[q->look]);
+    if (worst <= -m->margin)
+        return false;
+    out->worst = worst;
+    return true;
+}
+
 void lks_evidence_metric(const struct lks_evidence *q, const struct lks_compared *m,
                          const struct lks_gains *g, double share, struct lks_arena *arena,
                          struct lks_compared_said *out)
 {
     struct lks_arms arms = lks_gains_arms(g);
     struct lks_welch w = lks_welch(&arms);
-    bool planned = q->look < q->plan->looks, last = q->look + 1 == q->plan->looks;
-    double level = planned ? q->plan->pass_level[q->look] : q->plan->pass_level[0];
+    size_t end = q->plan->looks - 1;
     *out = (struct lks_compared_said){.estimate = w.estimate,
-                                      .worst = lks_welch_lower(&w, fmin(level, 0.5)),
-                                      .best = HUGE_VAL,
+                                      .worst = lks_welch_lower(&w, q->plan->pass_level[end]),
+                                      .best = lks_welch_upper(&w, q->plan->halt_level[end]),
                                       .p = lks_welch_less(&w, 0),
                                       .relabelled = -1,
                                       .canaries = g->canaries,
                                       .controls = g->controls};
     bool halted = w.nu > 0 && halts(q, m, g, &w, share, out);
-    bool passed = w.nu > 0 && planned && out->worst > -m->margin;
-    out->verdict = last ? LKS_GATE_HOLD : LKS_GATE_EXTEND;
+    bool passed = passes(q, m, &w, out);
+    out->verdict = q->look == end ? LKS_GATE_HOLD : LKS_GATE_EXTEND;
     if (halted || passed)
         out->verdict = halted ? LKS_GATE_HALT : LKS_GATE_PASS;
     turn(m, out);
-    if (halted || !lacks(m, g, last, out, arena))
+    if (halted || !lacks(m, g, q->look == end, out, arena))
         out->why = sentence(m, out, arena);
 }

@@ -126,7 +126,7 @@ struct lks_compared_said {
     enum lks_gate_verdict verdict;
     struct lks_str why; /* one sentence, with the name */
     double estimate;    /* as the metric counts: more step time is positive */
-    double worst, best; /* bounds of it that PASS and HALT look at */
+    double worst, best; /* bounds of it, by what decided or by the last look; perhaps infinite */
     double p;           /* the chance of this, or worse, had nothing changed */
     double relabelled;  /* the same by relabelling; negative: it was not needed */
     size_t canaries, controls;

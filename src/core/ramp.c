@@ -26,6 +26,17 @@ double lks_ramp_hours(const struct lks_ramp_wave *waves, size_t count, uint64_t 
     return hours;
 }
 
+double lks_ramp_losses(const struct lks_ramp_wave *waves, size_t count, double share)
+{
+    double lost = 0, reached = 1; /* the chance that this wave begins */
+    for (size_t i = 0; i < count; i++) {
+        double nodes = (double)waves[i].nodes;
+        lost += reached * nodes * share;
+        reached *= pow(1 - share, nodes);
+    }
+    return lost;
+}
+
 double lks_ramp_gpu_hours(const struct lks_ramp_cost *c)
 {
     double once = c->nodes * c->gpus * c->out;

@@ -20,6 +20,10 @@ struct lks_ramp_wave {
 /* Hours, `width` nodes at a time taking `unit` hours each. `width` is at least 1. */
 double lks_ramp_hours(const struct lks_ramp_wave *waves, size_t count, uint64_t width, double unit);
 
+/* Nodes that are lost on average, when the change loses each with this chance and the first loss
+ * ends the campaign behind its wave. */
+double lks_ramp_losses(const struct lks_ramp_wave *waves, size_t count, double share);
+
 /* GPU-hours that a campaign takes from its users. */
 struct lks_ramp_cost {
     double nodes, gpus;             /* changed, and of each */
