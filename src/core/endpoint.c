@@ -53,26 +53,11 @@ void lks_endpoint_each(const struct lks_book *book, lks_endpoint_fn *fn, void *c
         (void)each_of(fleet->assets, fleet->asset_groups, fn, ctx);
 }
 
-struct search {
-    struct lks_str name;
-    struct lks_endpoint *out;
-    bool found;
-};
-
-static bool is_it(void *ctx, struct lks_str name, const struct lks_endpoint *endpoint)
-{
-    struct search *s = ctx;
-    s->found = lks_str_eq(name, s->name);
-    if (s->found)
-        *s->out = *endpoint;
-    return !s->found;
-}
-
 bool lks_endpoint_find(const struct lks_book *book, struct lks_str name, struct lks_endpoint *out)
 {
-    struct search s = {name, out, false};
-    lks_endpoint_each(book, is_it, &s);
-    return s.found;
+    const struct lks_fleet *fleet = lks_book_fleet(book);
+    const struct lks_group *group = fleet != NULL ? lks_fleet_group(fleet, name) : NULL;
+    return group != NULL && lks_endpoint_of(group, out);
 }
 
 void lks_endpoint_url(struct lks_str pattern, struct lks_str host, struct lks_buf *out)

@@ -62,7 +62,7 @@ static enum lks_code pend_row(struct lks_engine *e, const struct lks_record *rec
         .version = (uint8_t)lks_record_version(info),
         .body = {p->bodies.ptr + start, len},
     };
-    if (lks_chain_hash(e->chain, e->hash, &row, row.hash, err) != LKS_OK)
+    if (!e->options.unchained && lks_chain_hash(e->chain, e->hash, &row, row.hash, err) != LKS_OK)
         return lks_wrap(err, "journal");
     p->rows[p->row_count++] = row;
     memcpy(e->hash, row.hash, sizeof(e->hash));

@@ -52,6 +52,7 @@ struct lks_engine_options {
     lks_ms sign_after;                 /* ... or when the last one is so old; 0: each batch */
     bool follow;                       /* open it as one who follows; lks_engine_lead() ends that */
     const struct lks_judge *judge;     /* of a rehearsal, which outlives the engine; NULL: none */
+    bool unchained;                    /* of one, too: rows go nowhere, so nobody checks hashes */
 };
 
 /* One commit. It owns its bytes. */

@@ -6,6 +6,8 @@
 #include "codec/window.h"
 #include "model/tables.h"
 
+#include <stdlib.h>
+
 /* The table of a fleet ---------------------------------------------------------------------- */
 
 static const struct lks_field site_fields[] = {
@@ -555,6 +557,45 @@ static enum lks_code read_outages(struct reader *r)
     return LKS_OK;
 }
 
+/* Hosts by name ------------------------------------------------------------------------------ */
+
+static int by_name(const void *left, const void *right)
+{
+    const struct lks_fleet_host *a = left, *b = right;
+    return lks_str_cmp(a->name, b->name);
+}
+
+static size_t list_hosts(const struct lks_group *groups, size_t count, struct lks_fleet_host *out)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t h = 0; h < groups[i].hosts.count; h++)
+            out[listed++] = (struct lks_fleet_host){groups[i].hosts.names[h], &groups[i]};
+    return listed;
+}
+
+static enum lks_code sort_hosts(struct reader *r)
+{
+    struct lks_fleet *f = r->fleet;
+    f->hosts =
+        lks_arena_array(&r->docs->arena, f->node_count + f->asset_count + 1, sizeof(f->hosts[0]));
+    if (f->hosts == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+    size_t nodes = list_hosts(f->nodes, f->node_groups, f->hosts);
+    size_t assets = list_hosts(f->assets, f->asset_groups, f->hosts + nodes);
+    qsort(f->hosts, nodes + assets, sizeof(f->hosts[0]), by_name);
+    return LKS_OK;
+}
+
+const struct lks_group *lks_fleet_group(const struct lks_fleet *fleet, struct lks_str host)
+{
+    size_t count = fleet->node_count + fleet->asset_count;
+    struct lks_fleet_host wanted = {.name = host};
+    const struct lks_fleet_host *found =
+        count > 0 ? bsearch(&wanted, fleet->hosts, count, sizeof(wanted), by_name) : NULL;
+    return found != NULL ? found->group : NULL;
+}
+
 enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err)
@@ -565,7 +606,8 @@ enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
     if (read_names(&r) != LKS_OK || read_pools(&r) != LKS_OK ||
         read_groups(&r, "nodes", &fleet.nodes, read_node_group) != LKS_OK ||
         read_groups(&r, "assets", &fleet.assets, read_asset_group) != LKS_OK ||
-        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_outages(&r) != LKS_OK)
+        check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_outages(&r) != LKS_OK ||
+        sort_hosts(&r) != LKS_OK)
         return err->code;
     *out = fleet;
     return LKS_OK;

@@ -69,6 +69,10 @@ struct lks_fleet {
     struct lks_outage *outages;
     size_t outage_count;
     size_t node_count, asset_count;
+    struct lks_fleet_host { /* all of both, sorted */
+        struct lks_str name;
+        const struct lks_group *group;
+    } * hosts;
     const struct lks_doc *doc;
 };
 
@@ -78,6 +82,9 @@ extern const struct lks_form lks_fleet_form;
 enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
                               const struct lks_class_lookup *lookup, struct lks_fleet *out,
                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The group that names this host; NULL: none does. */
+const struct lks_group *lks_fleet_group(const struct lks_fleet *fleet, struct lks_str host);
 
 /* NULL: it has no such pool. */
 const struct lks_pool *lks_fleet_find_pool(const struct lks_fleet *fleet, struct lks_str name);

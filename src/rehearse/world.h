@@ -1,0 +1,121 @@
+/* What the files of a world share. For them and nobody else. */
+#ifndef LKS_REHEARSE_WORLD_H
+#define LKS_REHEARSE_WORLD_H
+
+#include "base/rng.h"
+#include "drivers/store_memory.h"
+#include "engine/engine.h"
+#include "model/bundle.h"
+#include "rehearse/queue.h"
+#include "rehearse/rehearse.h"
+
+#define WORLD_MINUTE (60 * LKS_SECOND)
+#define WORLD_HOUR   (60 * WORLD_MINUTE)
+#define WORLD_DAY    (24 * WORLD_HOUR)
+
+/* What readings of an invented machine are called. */
+#define WORLD_READING "rehearsal"
+
+enum world_kind { WORLD_EXECUTED, WORLD_BOOTS, WORLD_FLASHED, WORLD_SWEPT, WORLD_PERSON };
+
+struct world_machine {
+    uint32_t boot; /* how often it was rebooted here */
+    uint32_t pool; /* place in `told`, or UINT32_MAX */
+    uint32_t gpus;
+    uint16_t stage;  /* steps of its recipe that are done, from the first on */
+    bool reached;    /* an image came to it */
+    bool bad, down;  /* the image is bad on it; it does not answer */
+    bool out, fresh; /* out of use; in use with the new stack */
+    bool before;     /* it was out of use when all began, and does not count */
+    lks_ms busy;     /* a job runs on it until then; 0: not drawn */
+    lks_ms since;    /* of `out` */
+};
+
+struct world_pool {
+    uint32_t place;     /* in the state */
+    uint32_t used[2];   /* in use, with the old and the new stack */
+    lks_ms short_since; /* no gang that is wanted can start; UINT64_MAX: one can */
+};
+
+/* Readings, by (stack it comes from, recipe, stage): made when they are first needed. */
+struct world_tuple {
+    lks_text from;
+    uint32_t recipe, stage;
+    struct lks_tuple tuple;
+};
+
+struct lks_world {
+    struct lks_world_options options;
+    struct lks_memory_disk *disk; /* of a file's copy; NULL: a journal's */
+    struct lks_store store;       /* the same */
+    struct lks_engine_options engine_options;
+    struct lks_key key;
+    struct lks_judge judge;
+    struct lks_engine *engine;
+    struct lks_bundle *bundles; /* owned */
+    size_t bundle_count, bundle_room;
+    uint64_t change;
+
+    struct lks_rng rng;
+    struct lks_rehearse_faults faults;
+    const struct lks_world_say *say;
+    struct lks_queue *queue; /* owned */
+    lks_ms now;              /* since the beginning: mono */
+    lks_ms begun, ticked;
+    struct world_machine *machines; /* by node; owned, as all arrays */
+    uint32_t machine_count;
+    struct world_pool pools[LKS_REHEARSE_POOLS];
+    struct world_tuple **tuples;
+    size_t tuple_count, tuple_room;
+    struct lks_rehearsed *out;
+    struct lks_err *err;
+    bool broken; /* `err` says why */
+};
+
+/* world.c */
+struct lks_now world_now(const struct lks_world *w);
+bool world_turn(struct lks_world *w, const struct lks_event *event,
+                const struct lks_store_blob *blob); /* false: refused, or broken */
+void world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
+                lks_ms delay);
+bool world_chance(struct lks_world *w, uint32_t share);
+void world_tell(const struct lks_world *w, const char *fmt, ...) LKS_PRINTF(2, 3);
+void world_break(struct lks_world *w, enum lks_code code, const char *why);
+
+/* Whether something in the world follows from rows of this kind. */
+bool world_row_counts(unsigned kind);
+
+/* A positive number around `median`: most are near it, and a few are far above. */
+lks_ms world_takes(struct lks_world *w, lks_ms median);
+
+/* world_work.c */
+void world_command(struct lks_world *w, const struct lks_rec_command *c);
+void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
+void world_deliver(struct lks_world *w, const struct lks_message *m);
+
+/* world_judge.c */
+bool world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
+                 struct lks_rec_verdict *v);
+const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
+                                    uint32_t stage);
+void world_tuples_fini(struct lks_world *w);
+
+/* world_count.c */
+uint32_t world_gpus(const struct lks_world *w, uint32_t node);
+bool world_count_begin(struct lks_world *w);
+void world_count_node(struct lks_world *w, uint32_t node);
+void world_count_time(struct lks_world *w); /* the curves, up to now */
+void world_count_end(struct lks_world *w);
+
+/* copy.c */
+enum lks_code world_new(const struct lks_world_options *options, struct lks_world **out,
+                        struct lks_err *err) LKS_MUST_CHECK;
+bool world_flush(struct lks_world *w, void (*row)(struct lks_world *, const struct lks_record *));
+
+/* copy_stacks.c */
+enum lks_code world_publish(struct lks_world *w, const struct lks_manifest *manifest,
+                            struct lks_str text, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code world_vouch_all(struct lks_world *w, const struct lks_manifest *manifest,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

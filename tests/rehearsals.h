@@ -1,0 +1,10 @@
+/* A fleet's file for rehearsals: two stacks, pools `train` and `serve`, revisions a and b. */
+#ifndef LKS_TESTS_REHEARSALS_H
+#define LKS_TESTS_REHEARSALS_H
+
+#include "base/buf.h"
+
+/* Four of five nodes are in `train`; all run stack s0 and s1 is there to go to. */
+void rehearsals_fleet(unsigned nodes, struct lks_buf *out);
+
+#endif

@@ -1,0 +1,163 @@
+/* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
+ * says adds up. */
+#include "rehearse/rehearse.h"
+#include "tests/facts.h"
+#include "tests/rehearsals.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WALL UINT64_C(1794700000000)
+#define HOUR (3600 * LKS_SECOND)
+enum { NODES = 100, TRAIN = 80, STORY_MAX = 1 << 20 };
+
+static void hear(void *ctx, lks_ms after, const char *text)
+{
+    lks_buf_addf(ctx, "%llu %s\n", (unsigned long long)after, text);
+}
+
+/* One run of the pool `train` to s1; false: it could not be made. */
+static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, struct lks_buf *story)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0};
+    struct lks_world_options options = {.facts = lks_test_facts(), .wall = WALL};
+    struct lks_rehearse_faults f = lks_rehearse_faults_usual;
+    struct lks_plan_wish wish = {.kind = LKS_CHANGE_STACK,
+                                 .stack = LKS_STR("s1"),
+                                 .hosts = LKS_STR(""),
+                                 .pool = LKS_STR("train"),
+                                 .hook = LKS_STR("site"),
+                                 .windows = LKS_STR(""),
+                                 .soak = 4 * HOUR,
+                                 .one_way = true};
+    struct lks_world_say say = {story, hear};
+    struct lks_world *w = NULL;
+    struct lks_err err = {0};
+    rehearsals_fleet(NODES, &fleet);
+    bool ok =
+        CHECK_CODE(lks_rehearse_faults_parse(lks_str_from(faults), &f, &err), LKS_OK) &&
+        CHECK_CODE(lks_world_of_manifest("fleet", lks_buf_view(&fleet), &options, &w, &err),
+                   LKS_OK) &&
+        CHECK_CODE(lks_world_propose(w, &wish, &err), LKS_OK) &&
+        CHECK_CODE(lks_world_run(w, seed, &f, story != NULL ? &say : NULL, out, &err), LKS_OK);
+    if (!ok)
+        printf("%s\n", err.msg);
+    lks_world_free(w);
+    return ok;
+}
+
+static struct lks_rehearsed one, two; /* too large for a stack */
+
+static void test_same_seed_same_story(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = {0}, second = {0}, other = {0};
+    lks_buf_init(&first, STORY_MAX);
+    lks_buf_init(&second, STORY_MAX);
+    lks_buf_init(&other, STORY_MAX);
+    if (!run(7, "step=5%", &one, &first) || !run(7, "step=5%", &two, &second))
+        return;
+    CHECK(first.len > 0);
+    CHECK(lks_str_eq(lks_buf_view(&first), lks_buf_view(&second)));
+    CHECK(memcmp(&one, &two, sizeof(one)) == 0);
+    if (run(8, "step=5%", &two, &other))
+        CHECK(!lks_str_eq(lks_buf_view(&first), lks_buf_view(&other)));
+}
+
+static void test_fair_weather(void)
+{
+    if (!run(1, "none", &one, NULL))
+        return;
+    CHECK_INT(one.end, LKS_REHEARSED_DONE);
+    CHECK_INT(one.members[LKS_MEMBER_DONE], TRAIN);
+    CHECK_INT(one.reached, TRAIN);
+    CHECK_INT(one.halts, 0);
+    CHECK(!one.stopped && !one.bad);
+    CHECK(one.took > 4 * HOUR && one.took < 100 * HOUR); /* the canary's soak at the least */
+    CHECK(one.gpu_hours > 8 * TRAIN / 4 && one.gpu_hours < 8.0 * TRAIN * 24);
+    CHECK_INT(one.pool_count, 1);
+    CHECK_STR(lks_str_from(one.pools[0].name), "train");
+    CHECK_INT(one.pools[0].in_use, TRAIN);
+    CHECK_INT(one.pools[0].wanted, NODES / 4);
+    CHECK_INT(one.pools[0].starved, 0);
+    /* Width is a tenth of the pool; half way the largest gang is half of what is in use. */
+    CHECK(one.pools[0].least >= TRAIN - TRAIN / 10 && one.pools[0].least < TRAIN);
+    CHECK(one.pools[0].gang >= TRAIN / 2 - TRAIN / 10 && one.pools[0].gang < TRAIN);
+    CHECK(one.points > 1 && one.point * one.points >= one.took);
+    CHECK_INT(one.in_use[0][one.points - 1], TRAIN);
+}
+
+/* A bad image on one revision is met by the canary, which has both, and reaches nobody else. */
+static void test_bad_image_is_met_by_the_canary(void)
+{
+    static const struct {
+        const char *name, *faults;
+        enum lks_rehearse_bad way;
+    } rows[] = {
+        {"acceptance fails", "none,bad=revision:b,way=accept", LKS_BAD_ACCEPT},
+        {"it does not install", "none,bad=revision:b,way=step", LKS_BAD_STEP},
+        {"nodes do not come back", "none,bad=revision:b,way=dies", LKS_BAD_DIES},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        if (!run(3, rows[i].faults, &one, NULL))
+            continue;
+        CHECK(one.bad && one.stopped);
+        CHECK_INT(one.way, rows[i].way);
+        CHECK_INT(one.stopped_wave, 0);
+        CHECK_INT(one.wave_kind, LKS_WAVE_CANARY);
+        CHECK(one.hurt > 0 && one.hurt <= one.reached);
+        CHECK(one.reached <= 16); /* racks of the pool: one of each is in the canary */
+        CHECK_INT(one.end, LKS_REHEARSED_ROLLED_BACK);
+        CHECK(one.gate[0] != '\0' && one.why[0] != '\0');
+        CHECK_INT(one.members[LKS_MEMBER_DONE], 0);
+    }
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *text;
+        bool good;
+        uint32_t step, bad;
+    } rows[] = {
+        {"step=1%", true, 10000, 0},    {"step=0.25%,bad=100%", true, 2500, 1000000},
+        {"none", true, 0, 0},           {"none,bad=revision:B", true, 0, 0},
+        {"bad=5", false, 0, 0},         {"bad=101%", false, 0, 0},
+        {"bad=100.0001%", false, 0, 0}, {"bad=revision:", false, 0, 0},
+        {"way=slowly", false, 0, 0},    {"steps=1%", false, 0, 0},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct lks_rehearse_faults f = lks_rehearse_faults_usual;
+        struct lks_err err = {0};
+        lks_test_case("%s", rows[i].text);
+        enum lks_code code = lks_rehearse_faults_parse(lks_str_from(rows[i].text), &f, &err);
+        CHECK_CODE(code, rows[i].good ? LKS_OK : LKS_E_USAGE);
+        CHECK_INT(f.step, rows[i].good ? rows[i].step : lks_rehearse_faults_usual.step);
+        CHECK_INT(f.bad, rows[i].bad);
+    }
+}
+
+static void test_no_fleet(void)
+{
+    struct lks_world_options options = {.facts = lks_test_facts(), .wall = WALL};
+    struct lks_world *w = NULL;
+    struct lks_err err = {0};
+    struct lks_str text = LKS_STR("lockstep: 1\nkind: HardwareClass\nname: tray\nvendor: nvidia\n"
+                                  "gpu: {product: 'H200', count: 8}\n");
+    CHECK_CODE(lks_world_of_manifest("f.yaml", text, &options, &w, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "f.yaml: there is no fleet in it");
+    CHECK(w == NULL);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"rehearse: the same seed has the same story", test_same_seed_same_story},
+        {"rehearse: fair weather", test_fair_weather},
+        {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
+        {"rehearse: what goes wrong, as people write it", test_faults},
+        {"rehearse: a file without a fleet", test_no_fleet},
+        {0},
+    });
+}
