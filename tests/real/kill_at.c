@@ -92,19 +92,19 @@ static bool is_answer(const void *bytes, ssize_t size)
 
 /* The store --------------------------------------------------------------------------------- */
 
-ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
+ssize_t pwrite64(int fd, const void *buf, size_t n, off64_t offset)
 {
     if (!in_commit && is_journal(fd)) {
         pass(KILL_COMMIT);
         in_commit = true;
     }
-    return real_pwrite(fd, bytes, size, at);
+    return real_pwrite(fd, buf, n, offset);
 }
 
-int fdatasync(int fd)
+int fdatasync(int fildes)
 {
-    int result = real_fdatasync(fd);
-    if (in_commit && result == 0 && is_journal(fd)) {
+    int result = real_fdatasync(fildes);
+    if (in_commit && result == 0 && is_journal(fildes)) {
         in_commit = false;
         pass(KILL_DURABLE);
     }
