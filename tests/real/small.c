@@ -425,6 +425,8 @@ static void check_commands(struct small *s)
 static void tell_node(struct small *s, size_t i, struct lks_buf *out)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    unsigned packages = count_begun(s, i, "a command begins\" executor=apt"),
+             settings = count_begun(s, i, "a command begins\" executor=settings");
     struct lks_str word = judged(s, i, &t);
     lks_buf_addf(out, "%s %" LKS_STR_FMT " %" LKS_STR_FMT "%s%s", small_name(i), LKS_STR_ARG(word),
                  LKS_STR_ARG(crew_text(&t, "stack")),
@@ -432,9 +434,10 @@ static void tell_node(struct small *s, size_t i, struct lks_buf *out)
                  lks_doc_member(t.doc, "changing") != NULL ? " changing" : "");
     const struct lks_doc *device = flashes_truth(&s->f, small_name(i), FIRMWARE, &t);
     if (CHECK(device != NULL))
-        lks_buf_addf(out, " " FIRMWARE " %" LKS_STR_FMT " flashes %" PRId64 "\n",
+        lks_buf_addf(out,
+                     " " FIRMWARE " %" LKS_STR_FMT " flashes %" PRId64 ", apt %u, settings %u\n",
                      LKS_STR_ARG(lks_doc_text(device, "active")),
-                     lks_doc_member(device, "flashes")->number);
+                     lks_doc_member(device, "flashes")->number, packages, settings);
 }
 
 /* How everything stands, by the truth. */

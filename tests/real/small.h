@@ -37,7 +37,8 @@ bool small_conform(struct small *s);
 /* What tells a record from others of its kind: where in the campaign it is. */
 void small_sort(const struct lks_record *r, char out[SMALL_SORT_SIZE]);
 
-/* How everything stands, by the truth, in lines; and no command was begun that was not sent. */
+/* How everything stands, by the truth, in lines: what nodes and devices run, how often a device was
+ * flashed and an agent began to change its node. No command was begun that was not sent. */
 void small_tell_end(struct small *s, struct lks_buf *out);
 
 #endif
