@@ -301,7 +301,7 @@ static void not_after(void)
         check_member(&w, "n1", LKS_MEMBER_DONE);
         check_member(&w, "n2", LKS_MEMBER_PENDING);
         check_in_use(&w, "n1", true);
-        CHECK_INT(campaign_count(&w, "alarm ", "its time is over, and 1 nodes did not begin: "), 1);
+        CHECK_INT(campaign_count(&w, "alarm ", "its time is over, and 1 node did not begin: "), 1);
         /* However it came to run again: nobody is dropped. */
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(campaign_run(&w, HOUR));

@@ -634,7 +634,7 @@ static void test_domain_member(void)
     } rows[] = {
         {"beside one that is under way", "n7",
          "refused: n6 returns with domain rack1, or not before the others of it are at their end: "
-         "1 are under way",
+         "1 member of it is under way",
          LKS_MEMBER_ASKED},
         {"beside one that went back", "n7", "member change=2 node=n6 state=skipped",
          LKS_MEMBER_REVERTED},

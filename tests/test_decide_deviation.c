@@ -160,13 +160,13 @@ static void test_expiry(void)
         {"not in use", "", "", "deviation-ended id=1 reason=it expired\n", 2 * DAY},
         {"in use", "driver=1",
          "alarm id=1 alarm=deviation subject=deviation 1 text=* of kim ends "
-         "within a day, and 1 nodes still need it\n",
-         "alarm id=2 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 nodes "
-         "still need it\ndeviation-ended id=1 reason=it expired\n",
+         "within a day, and 1 node still needs it\n",
+         "alarm id=2 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 node "
+         "still needs it\ndeviation-ended id=1 reason=it expired\n",
          2 * DAY},
         {"in use, for an hour", "driver=1", "",
-         "alarm id=1 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 nodes "
-         "still need it\ndeviation-ended id=1 reason=it expired\n",
+         "alarm id=1 alarm=deviation subject=deviation 1, ended text=* of kim ended, and 1 node "
+         "still needs it\ndeviation-ended id=1 reason=it expired\n",
          60 * MINUTE},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {

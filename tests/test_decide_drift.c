@@ -407,7 +407,7 @@ static void test_ends(void)
     lks_test_case("the deviation ends");
     lks_fleet_wait(&w.asked, LKS_SECOND);
     CHECK_STR(ticks(&w), "alarm id=1 alarm=deviation subject=deviation 1, ended text=kernel of kim "
-                         "ended, and 1 nodes still need it\n"
+                         "ended, and 1 node still needs it\n"
                          "deviation-ended id=1 reason=it expired\n"
                          "drift node=n1 on=1 stack=* cause=deviation ended text=deviation 1 ended; "
                          "kernel: 1, pinned 6.8.0-71-generic evidence=r\n");
@@ -435,8 +435,8 @@ static const struct {
     {"on", "", ON},
     {"on", "alarm", ON ALARM},
     {"on", "drain", ON DRAIN},
-    {"on", "propose", ON PROPOSE("1", "1 nodes") "n1\n"},
-    {"on", "alarm drain propose", ON ALARM DRAIN PROPOSE("2", "1 nodes") "n1\n"},
+    {"on", "propose", ON PROPOSE("1", "1 node") "n1\n"},
+    {"on", "alarm drain propose", ON ALARM DRAIN PROPOSE("2", "1 node") "n1\n"},
 };
 
 static void test_acts(void)

@@ -29,7 +29,7 @@ static const struct {
      "train",
      "wave 0: canary of train, 1 at a time\n"
      "part of wave 0: g1 by recipe 0, proves\n"
-     "capacity: pool train: at least 0 of 1 nodes stay in use; the largest gang on one stack is 0 "
+     "capacity: pool train: at least 0 of 1 node stay in use; the largest gang on one stack is 0 "
      "at the least, after about 0 h\n"},
     {"ten of a kind: one canary, then three rings", HEAD TEN, NULL, "train",
      "wave 0: canary of train, 1 at a time, beside g[1-2]\n"
@@ -47,7 +47,7 @@ static const struct {
      "wave 1: ring of train, 1 at a time\n"
      "part of wave 0: g3 by recipe 0, proves\n"
      "part of wave 1: g5 by recipe 0\n"
-     "warning: pool train stays pinned to a, for 8 of its nodes are not among these: when this is "
+     "warning: pool train stays pinned to a, for 8 nodes of it are not among these: when this is "
      "over, drift from that pin is g[3,5]\n"
      "capacity: pool train: at least 9 of 10 nodes stay in use; the largest gang on one stack is 8 "
      "at the least, after about 2 h\n"},

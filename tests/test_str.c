@@ -237,6 +237,14 @@ static const struct {
     {"1:", 100, false, 0},
 };
 
+static void test_counts(void)
+{
+    char out[LKS_COUNT_TEXT_SIZE];
+    CHECK_STR(lks_str_from(lks_count_text(0, "node", out)), "0 nodes");
+    CHECK_STR(lks_str_from(lks_count_text(1, "node", out)), "1 node");
+    CHECK_STR(lks_str_from(lks_count_text(UINT64_MAX, "GPU", out)), "18446744073709551615 GPUs");
+}
+
 static void test_numbers(void)
 {
     for (size_t i = 0; i < LKS_COUNT(numbers); i++) {
@@ -418,6 +426,7 @@ int main(void)
         {"str: pairs", test_pairs},
         {"str: both ends", test_ends},
         {"str: walk", test_walk},
+        {"counts", test_counts},
         {0},
     });
 }

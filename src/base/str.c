@@ -2,6 +2,8 @@
 
 #include "base/compiler.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DISTANCE_LEN_MAX = 64 };
@@ -296,4 +298,10 @@ unsigned lks_str_distance(struct lks_str a, struct lks_str b, unsigned limit)
         row = spare;
     }
     return above[b.len];
+}
+
+const char *lks_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE])
+{
+    (void)snprintf(out, LKS_COUNT_TEXT_SIZE, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
+    return out;
 }

@@ -56,6 +56,10 @@ bool lks_str_number(struct lks_str s, uint64_t max, uint64_t *out);
 /* The same for hexadecimal digits of either case, without a prefix. */
 bool lks_str_hex(struct lks_str s, uint64_t max, uint64_t *out);
 
+/* How many of something, for people: "1 node", "2 nodes". `out` is returned. */
+#define LKS_COUNT_TEXT_SIZE 64
+const char *lks_count_text(uint64_t count, const char *one, char out[LKS_COUNT_TEXT_SIZE]);
+
 /* The character (code point) that starts at byte `at`, which `s` must have, and the answer is its
  * length in bytes; 0, and nothing written, where the bytes are not well-formed UTF-8. */
 size_t lks_str_rune(struct lks_str s, size_t at, uint32_t *point);

@@ -36,11 +36,12 @@ const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHAN
 {
     uint64_t nodes = lks_change_number(change, "nodes"), gpus = lks_change_number(change, "gpus");
     uint64_t assets = lks_change_number(change, "assets");
-    int len = snprintf(out, LKS_CHANGE_SIZE_TEXT, "%" PRIu64 " node%s, %" PRIu64 " GPU%s", nodes,
-                       nodes == 1 ? "" : "s", gpus, gpus == 1 ? "" : "s");
+    char one[LKS_COUNT_TEXT_SIZE], other[LKS_COUNT_TEXT_SIZE];
+    int len = snprintf(out, LKS_CHANGE_SIZE_TEXT, "%s, %s", lks_count_text(nodes, "node", one),
+                       lks_count_text(gpus, "GPU", other));
     if (assets > 0 && len > 0 && len < LKS_CHANGE_SIZE_TEXT)
-        snprintf(out + len, LKS_CHANGE_SIZE_TEXT - (size_t)len, ", %" PRIu64 " asset%s", assets,
-                 assets == 1 ? "" : "s");
+        snprintf(out + len, LKS_CHANGE_SIZE_TEXT - (size_t)len, ", %s",
+                 lks_count_text(assets, "asset", one));
     return out;
 }
 
@@ -288,12 +289,13 @@ static void add_terms(struct lks_table *t, const struct lks_doc *change, struct 
         const char *key, *name;
     } times[] = {{"windows", "windows"}, {"not_before", "not before"}, {"not_after", "not after"}};
     uint64_t most = lks_change_number(change, "failures_max");
+    char count[LKS_COUNT_TEXT_SIZE];
     lks_buf_truncate(text, 0);
     if (most == 0)
         lks_buf_add(text, LKS_STR("when a node fails"));
     else
-        lks_buf_addf(text, "when more than %" PRIu64 " node%s", most,
-                     most == 1 ? " fails" : "s fail");
+        lks_buf_addf(text, "when more than %s fail%s, in lab and canary when one does",
+                     lks_count_text(most, "node", count), most == 1 ? "s" : "");
     if (truth(change, "rolls_back"))
         lks_buf_add(text, LKS_STR(", and rolls back at once"));
     add_fact(t, "halts", text);

@@ -565,9 +565,10 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
                                  uint32_t wave)
 {
     const struct lks_wave *w = &c->waves[wave];
+    char left[LKS_COUNT_TEXT_SIZE];
     if (w->members[LKS_MEMBER_PENDING] > 0 && w->busy == 0 && lks_change_late(c, d->now.wall))
         return lks_deciding_text(d, "its time is over, and " LKS_CHANGE_LATE_TEXT,
-                                 c->states[LKS_MEMBER_PENDING]);
+                                 lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     bool just = c->moved > c->started && d->now.wall < c->moved + TRY_AGAIN_MAX;
     const struct lks_member *m = just ? NULL : never_shown(d, c, wave);
     if (m == NULL)

@@ -103,11 +103,12 @@ static struct lks_gate_said failure_count(const struct lks_state *s,
     if (f.count <= w->failures_max && all <= c->failures_max)
         return pass();
     bool here = f.count > w->failures_max;
+    char count[LKS_COUNT_TEXT_SIZE];
     return say(
         arena, LKS_GATE_HALT,
-        "%u nodes failed %s, and at most %u may; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
-        here ? f.count : all, here ? "in this wave" : "in this change",
-        here ? w->failures_max : c->failures_max,
+        "%s failed %s, and at most %u may; the first is %" LKS_STR_FMT ": %" LKS_STR_FMT,
+        lks_count_text(here ? f.count : all, "node", count),
+        here ? "in this wave" : "in this change", here ? w->failures_max : c->failures_max,
         S(f.first != NULL ? lks_state_name(s, f.first->node) : LKS_STR("of an earlier wave")),
         S(f.first != NULL ? lks_state_text(s, f.first->text) : LKS_STR("see there")));
 }

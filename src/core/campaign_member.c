@@ -281,10 +281,10 @@ static void return_unit(struct lks_deciding *d, const struct lks_look *k)
 static void keep_unit(struct lks_deciding *d, const struct lks_look *k, uint32_t missing,
                       uint32_t spares)
 {
+    char count[LKS_COUNT_TEXT_SIZE];
     struct lks_str text = lks_deciding_text(
-        d,
-        "%" LKS_STR_FMT " stays out of use: %u of its members cannot return, and it has %u spare",
-        S(lks_look_text(k, k->u->domain)), missing, spares);
+        d, "%" LKS_STR_FMT " stays out of use: %s of it cannot return, and it has %u spare",
+        S(lks_look_text(k, k->u->domain)), lks_count_text(missing, "member", count), spares);
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
         struct lks_look o = lks_look_at(k->s, k->c, m);
@@ -308,6 +308,7 @@ static bool is_listed(const struct lks_deciding *d, const struct lks_look *k)
 /* At RETURN, for all of the unit. */
 static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
 {
+    char count[LKS_COUNT_TEXT_SIZE];
     if (is_listed(d, k))
         return;
     bool as_it_was = k->m->back && !lks_look_touched(k);
@@ -316,10 +317,10 @@ static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
     if (missing <= spares)
         return_unit(d, k);
     else if (!k->m->back && lks_unit_can_return(k))
-        lks_member_turn(
-            d, k, false, LKS_FAILURE_NONE,
-            lks_deciding_text(d, "%u members of %" LKS_STR_FMT " are missing, and it has %u spare",
-                              missing, S(lks_look_text(k, k->u->domain)), spares));
+        lks_member_turn(d, k, false, LKS_FAILURE_NONE,
+                        lks_deciding_text(d, "without %s of %" LKS_STR_FMT ", which has %u spare",
+                                          lks_count_text(missing, "member", count),
+                                          S(lks_look_text(k, k->u->domain)), spares));
     else
         keep_unit(d, k, missing, spares);
 }

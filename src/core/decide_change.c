@@ -237,7 +237,7 @@ static const char *instead(enum lks_change_order_word order, const struct lks_st
 /* Nobody would begin: to let it run would end where it is now. */
 static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
 {
-    char end[LKS_TIME_TEXT_SIZE];
+    char end[LKS_TIME_TEXT_SIZE], left[LKS_COUNT_TEXT_SIZE];
     if (!lks_change_late(c, d->now.wall) || c->states[LKS_MEMBER_PENDING] == 0)
         return true;
     const char *word = lks_change_order_words[d->event->move.order];
@@ -248,7 +248,7 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%s: its time is over (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
-                            c->states[LKS_MEMBER_PENDING]);
+                            lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     return false;
 }
 
@@ -478,12 +478,15 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
 {
     const struct lks_unit *u = &c->units[m->unit];
     struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
+    char active[LKS_COUNT_TEXT_SIZE];
     uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_standing_mixes(d->state, m->node);
     if (u->active > 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
-                            ", or not before the others of it are at their end: %u are under way",
-                            S(name), S(domain), u->active);
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED,
+            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
+            ", or not before the others of it are at their end: %s of it %s under way",
+            S(name), S(domain), lks_count_text(u->active, "member", active),
+            u->active == 1 ? "is" : "are");
     else if (other != LKS_NO_NODE)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT

@@ -225,13 +225,15 @@ static void tell(struct lks_deciding *d, const struct lks_deviation *dev, struct
                  const char *how)
 {
     uint32_t nodes = in_use(d, dev);
+    char many[LKS_COUNT_TEXT_SIZE];
     if (nodes == 0 || was_told(d, subject))
         return;
     (void)lks_deciding_alarm(
         d, LKS_ALARM_DEVIATION, subject,
-        lks_deciding_text(d, "%" LKS_STR_FMT " of %" LKS_STR_FMT " %s, and %u nodes still need it",
+        lks_deciding_text(d, "%" LKS_STR_FMT " of %" LKS_STR_FMT " %s, and %s still need%s it",
                           LKS_STR_ARG(lks_state_text(d->state, dev->subject)),
-                          LKS_STR_ARG(lks_state_text(d->state, dev->owner)), how, nodes));
+                          LKS_STR_ARG(lks_state_text(d->state, dev->owner)), how,
+                          lks_count_text(nodes, "node", many), nodes == 1 ? "s" : ""));
 }
 
 /* Those that expired end; those with less than a day to go are told of, once, unless they were

@@ -372,9 +372,9 @@ static struct lks_str proposal_text(struct lks_deciding *d, uint32_t pool)
     if (!lks_deciding_fold(d, names, count, &hosts) || hosts.len > PROPOSAL_BYTES_MAX)
         hosts = LKS_STR("more than can be listed");
     struct lks_str stack = lks_state_text(d->state, d->state->pools[pool].stack);
-    return lks_deciding_text(d,
-                             "%zu nodes should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                             count, S(stack), S(hosts));
+    char many[LKS_COUNT_TEXT_SIZE];
+    return lks_deciding_text(d, "%s should be brought back to %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                             lks_count_text(count, "node", many), S(stack), S(hosts));
 }
 
 /* One proposal a pool, which names all that drift: an older one that names others makes room. */

@@ -93,10 +93,12 @@ enum lks_code lks_planning_fold(struct lks_planning *p, const struct lks_str *na
 enum lks_code lks_planning_hosts(struct lks_planning *p, const struct lks_str *names, size_t count,
                                  struct lks_str *out)
 {
+    char many[LKS_COUNT_TEXT_SIZE];
     if (lks_planning_fold(p, names, count, out) != LKS_OK)
         return p->err->code;
     if (out->len > HOSTS_MAX)
-        *out = lks_planning_text(p, "%zu nodes, %" LKS_STR_FMT " the first", count, S(names[0]));
+        *out = lks_planning_text(p, "%s, %" LKS_STR_FMT " the first",
+                                 lks_count_text(count, "node", many), S(names[0]));
     return out->ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 

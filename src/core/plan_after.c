@@ -59,6 +59,7 @@ static enum lks_code note_pool(struct lks_planning *p, const struct shares *all,
 {
     const struct lks_state *s = p->state;
     struct lks_str hosts;
+    char rest[LKS_COUNT_TEXT_SIZE];
     size_t count = 0;
     for (uint32_t i = 0; i < p->member_count; i++) {
         if (s->nodes[p->members[i].node].pool == pool)
@@ -69,10 +70,11 @@ static enum lks_code note_pool(struct lks_planning *p, const struct shares *all,
     return lks_planning_note(
         p, LKS_PLAN_WARNING,
         "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
-        ", for %u of its nodes are not among these: when this is over, drift from that pin is "
+        ", for %s of it %s not among these: when this is over, drift from that pin is "
         "%" LKS_STR_FMT,
         S(lks_state_text(s, s->pools[pool].name)), S(lks_state_text(s, s->pools[pool].stack)),
-        all->rest[pool], S(hosts));
+        lks_count_text(all->rest[pool], "node", rest), all->rest[pool] == 1 ? "is" : "are",
+        S(hosts));
 }
 
 enum lks_code lks_planning_after(struct lks_planning *p)

@@ -433,12 +433,12 @@ static enum lks_code note_pool(struct forecast *f, uint32_t pool)
     const struct lks_pool *said = lks_planning_pool(p, pool);
     struct lks_str name = lks_state_text(p->state, p->state->pools[pool].name);
     unsigned long long hours = c->least_at / (60 * LKS_PLAN_MINUTE);
+    char all[LKS_COUNT_TEXT_SIZE];
     if (lks_planning_note(
             p, LKS_PLAN_CAPACITY,
-            "pool %" LKS_STR_FMT
-            ": at least %llu of %llu nodes stay in use; the largest gang on one stack "
+            "pool %" LKS_STR_FMT ": at least %llu of %s stay in use; the largest gang on one stack "
             "is %llu at the least, after about %llu h",
-            S(name), (unsigned long long)c->least_in_use, (unsigned long long)c->nodes,
+            S(name), (unsigned long long)c->least_in_use, lks_count_text(c->nodes, "node", all),
             (unsigned long long)c->least_gang, hours) != LKS_OK)
         return p->err->code;
     if (said == NULL || said->min_gang == 0 || c->least_gang >= (uint64_t)said->min_gang)

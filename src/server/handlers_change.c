@@ -180,13 +180,14 @@ static bool is_confirmed(const struct lks_desk *desk, struct lks_call *call,
 {
     const struct lks_doc *said = lks_doc_member(call->body, "nodes");
     struct lks_change_size size = lks_change_size(desk->state, lks_engine_book(desk->engine), c);
+    char nodes[LKS_COUNT_TEXT_SIZE], gpus[LKS_COUNT_TEXT_SIZE];
     if (said == NULL || said->number == (int64_t)size.nodes)
         return true;
-    lks_call_problem(
-        call, LKS_E_REFUSED,
-        "change %llu is for %u nodes with %u GPUs, and %lld nodes were confirmed; look "
-        "at it again",
-        (unsigned long long)c->id, size.nodes, size.gpus, (long long)said->number);
+    lks_call_problem(call, LKS_E_REFUSED,
+                     "change %llu is for %s with %s, and %lld %s confirmed; look at it again",
+                     (unsigned long long)c->id, lks_count_text(size.nodes, "node", nodes),
+                     lks_count_text(size.gpus, "GPU", gpus), (long long)said->number,
+                     said->number == 1 ? "was" : "were");
     return false;
 }
 
