@@ -261,6 +261,30 @@ static void servers(void)
     }
 }
 
+/* What is there under its name is looked at, too: another file in its place is fetched anew. */
+static void replaced(void)
+{
+    static const struct {
+        const char *name, *bytes;
+        bool asks;
+    } rows[] = {{"as it should be", HELLO, false}, {"another", "HELLO ARTIFACT", true}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(told_fini) struct told t = {0};
+        char path[PATH_SIZE];
+        lks_test_case("%s", rows[i].name);
+        begin();
+        snprintf(path, sizeof(path), "/depot/sha256/%.2s/%s", at.digest + 7, at.digest + 9);
+        lks_tree_file(&at.tree, path, rows[i].bytes);
+        if (rows[i].asks)
+            turns_of((const struct lks_liar_turn[3]){TRUE_ANSWER}, &t.liars[0]);
+        CHECK_CODE(fetch(&t, MIB), LKS_OK);
+        CHECK(is_there());
+        lks_liar_join(&t.liars[0]);
+        CHECK_INT(t.liars[0].heard.len > 0, rows[i].asks);
+        end();
+    }
+}
+
 /* What was used longest ago makes room; what is wanted now does not, and nothing does where that
  * would not help. */
 static void room(void)
@@ -469,6 +493,7 @@ int main(void)
     (void)signal(SIGPIPE, SIG_IGN);
     static const struct lks_test tests[] = {
         {"servers, true or not", servers},
+        {"what is there already", replaced},
         {"room", room},
         {"the real agent", real_agent},
         {NULL, NULL},

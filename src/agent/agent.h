@@ -72,6 +72,7 @@ struct lks_agent {
     char steady[LKS_DIGEST_SIZE]; /* of the reading that was spooled last */
     struct lks_errand errand;
     struct lks_fetch fetch;
+    uint64_t fetched; /* the command whose artifacts were last found to be whole */
     enum lks_agent_errand errand_kind;
     bool push_anyway;    /* the next reading is sent though nothing changed */
     lks_ms inventory_at; /* when to read the machine again */

@@ -240,7 +240,9 @@ static enum lks_code get_from(struct fetching *f, size_t server, const char *dig
 static enum lks_code get(struct fetching *f, const char *digest, struct lks_err *err)
 {
     int rest = AGAIN_MS;
-    if (has(&f->depot, digest)) {
+    struct lks_err ignored = {0};
+    /* What was fetched before may have been put into its place by somebody else, or fallen ill. */
+    if (has(&f->depot, digest) && lks_depot_check(&f->depot, digest, &ignored) == LKS_OK) {
         lks_depot_touch(&f->depot, digest);
         return LKS_OK;
     }
@@ -309,6 +311,8 @@ bool lks_agent_fetched(const struct lks_agent *a, const struct lks_envelope *e)
     struct lks_err ignored = {0};
     if (e->digest_count == 0)
         return true;
+    if (a->fetched != e->id)
+        return false;
     if (lks_depot_open(lks_statedir_path(&a->dir, LKS_FETCH_FOLDER, path), &depot, &ignored) !=
         LKS_OK)
         return false;
@@ -405,6 +409,7 @@ void lks_agent_fetch_over(struct lks_agent *a)
     enum lks_code code = lks_errand_end(&f.errand, &said, &err);
     hear(a, said, why);
     if (code == LKS_OK) {
+        a->fetched = f.id;
         lks_agent_command(a, lks_buf_view(&f.envelope));
         return;
     }

@@ -43,7 +43,7 @@ struct lks_fetch {
 
 struct lks_agent;
 
-/* Whether all artifacts of the command are there. */
+/* Whether all artifacts of the command are there, and were looked at for it. */
 bool lks_agent_fetched(const struct lks_agent *a, const struct lks_envelope *e);
 /* Have them fetched, unless something is being fetched already; the command is then looked at
  * again. */

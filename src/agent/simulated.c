@@ -100,7 +100,13 @@ static enum lks_code read_artifact(const struct lks_depot *depot, struct lks_str
                               err);
     }
     (void)close(fd);
-    return code;
+    if (code != LKS_OK)
+        return code;
+    char is[LKS_DIGEST_SIZE];
+    if (lks_digest_text(lks_buf_view(out), is, err) != LKS_OK)
+        return err->code;
+    return lks_str_is(digest, is) ? LKS_OK
+                                  : lks_fail(err, LKS_E_INVALID, "%s: has another digest", name);
 }
 
 static bool has_word(const struct lks_doc *list, struct lks_str word)

@@ -358,8 +358,8 @@ static enum lks_code move_part(const struct lks_depot *d, const char *digest, st
     return LKS_OK;
 }
 
-enum lks_code lks_depot_part_finish(const struct lks_depot *d, struct lks_depot_part *p,
-                                    struct lks_err *err)
+/* All of it was hashed: INVALID where that is not its name. */
+static enum lks_code compare(struct lks_depot_part *p, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     uint8_t raw[SUM_BYTES];
@@ -371,13 +371,44 @@ enum lks_code lks_depot_part_finish(const struct lks_depot *d, struct lks_depot_
     lks_hex_add(&text, raw, sizeof(raw));
     if (lks_buf_check(&text, err) != LKS_OK)
         return err->code;
-    if (!lks_str_is(lks_buf_view(&text), digits_of(p->digest))) {
-        drop_part(d, p);
-        return lks_fail(err, LKS_E_INVALID,
-                        "what came has the digest sha256:%" LKS_STR_FMT "; it is thrown away",
-                        LKS_STR_ARG(lks_buf_view(&text)));
+    if (lks_str_is(lks_buf_view(&text), digits_of(p->digest)))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_INVALID,
+                    "what came has the digest sha256:%" LKS_STR_FMT "; it is thrown away",
+                    LKS_STR_ARG(lks_buf_view(&text)));
+}
+
+enum lks_code lks_depot_check(const struct lks_depot *d, const char *digest, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part p = {0};
+    bool done = false;
+    snprintf(p.digest, sizeof(p.digest), "%s", digest);
+    if (lks_depot_find(d, digest, &p.fd, &p.size, err) != LKS_OK)
+        return err->code;
+    if (!sum_begin(&p))
+        return lks_fail_nomem(err);
+    while (!done) {
+        if (lks_depot_part_look(&p, &done, err) != LKS_OK)
+            return err->code;
     }
-    enum lks_code code = lks_depot_part_keep(d, p, err);
+    struct lks_err removed = {0};
+    if (compare(&p, err) == LKS_OK)
+        return LKS_OK;
+    return err->code != LKS_E_INVALID || lks_depot_remove(d, digest, &removed) == LKS_OK
+               ? err->code
+               : removed.code;
+}
+
+enum lks_code lks_depot_part_finish(const struct lks_depot *d, struct lks_depot_part *p,
+                                    struct lks_err *err)
+{
+    enum lks_code code = compare(p, err);
+    if (code != LKS_OK) {
+        if (code == LKS_E_INVALID)
+            drop_part(d, p);
+        return code;
+    }
+    code = lks_depot_part_keep(d, p, err);
     if (code == LKS_OK)
         code = move_part(d, p->digest, err);
     lks_depot_part_fini(p);

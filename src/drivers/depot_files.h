@@ -41,6 +41,11 @@ enum lks_code lks_depot_find(const struct lks_depot *d, const char *digest, int 
 enum lks_code lks_depot_read(int fd, uint64_t at, size_t len, struct lks_buf *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* Hash all of an artifact that is there. INVALID where it is not what its name says: it is removed
+ * then. */
+enum lks_code lks_depot_check(const struct lks_depot *d, const char *digest,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
 /* What is not there is as good as removed. Durable. */
 enum lks_code lks_depot_remove(const struct lks_depot *d, const char *digest,
                                struct lks_err *err) LKS_MUST_CHECK;
