@@ -295,6 +295,26 @@ static void another_digest(void)
     end();
 }
 
+/* What is in its place is looked at again where that is asked for: another file does not stay. */
+static void in_its_place(void)
+{
+    char path[LKS_DEPOT_PATH_MAX + LKS_DIGEST_SIZE + 16];
+    begin();
+    CHECK_CODE(put(), LKS_OK);
+    CHECK_CODE(lks_depot_check(&at.depot, at.digest, &at.err), LKS_OK);
+    CHECK(is_there());
+    const char *hex = at.digest + strlen("sha256:");
+    snprintf(path, sizeof(path), "%s/sha256/%.2s/%s", at.depot.path, hex, hex + 2);
+    int fd = open(path, O_RDWR | O_TRUNC | O_CLOEXEC);
+    CHECK(fd >= 0 && write(fd, "lie", 3) == 3);
+    CHECK_CODE(lks_depot_sum(fd, 3, at.digest, &at.err), LKS_E_INVALID);
+    (void)close(fd);
+    CHECK_CODE(lks_depot_check(&at.depot, at.digest, &at.err), LKS_E_INVALID);
+    CHECK(!is_there());
+    CHECK_CODE(lks_depot_check(&at.depot, at.digest, &at.err), LKS_E_NOT_FOUND);
+    end();
+}
+
 /* A part that was continued is looked at as a whole: what was there before counts. */
 static void places(void)
 {
@@ -469,6 +489,7 @@ int main(void)
         {"the disk fails", disk_fails},
         {"no room", no_room},
         {"another digest", another_digest},
+        {"another file in its place", in_its_place},
         {"places in a part", places},
         {"something else in its place", strangers},
         {"linked folders", linked_folders},

@@ -378,25 +378,32 @@ static enum lks_code compare(struct lks_depot_part *p, struct lks_err *err)
                     LKS_STR_ARG(lks_buf_view(&text)));
 }
 
-enum lks_code lks_depot_check(const struct lks_depot *d, const char *digest, struct lks_err *err)
+enum lks_code lks_depot_sum(int fd, uint64_t size, const char *digest, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part p = {0};
+    struct lks_depot_part p = {.fd = fd, .size = size};
     bool done = false;
     snprintf(p.digest, sizeof(p.digest), "%s", digest);
-    if (lks_depot_find(d, digest, &p.fd, &p.size, err) != LKS_OK)
-        return err->code;
-    if (!sum_begin(&p))
-        return lks_fail_nomem(err);
-    while (!done) {
-        if (lks_depot_part_look(&p, &done, err) != LKS_OK)
-            return err->code;
-    }
+    enum lks_code code = sum_begin(&p) ? LKS_OK : lks_fail_nomem(err);
+    while (code == LKS_OK && !done)
+        code = lks_depot_part_look(&p, &done, err);
+    if (code == LKS_OK)
+        code = compare(&p, err);
+    EVP_MD_CTX_free(p.sum); /* the file is the caller's */
+    return code;
+}
+
+enum lks_code lks_depot_check(const struct lks_depot *d, const char *digest, struct lks_err *err)
+{
     struct lks_err removed = {0};
-    if (compare(&p, err) == LKS_OK)
-        return LKS_OK;
-    return err->code != LKS_E_INVALID || lks_depot_remove(d, digest, &removed) == LKS_OK
-               ? err->code
-               : removed.code;
+    uint64_t size = 0;
+    int fd = -1;
+    if (lks_depot_find(d, digest, &fd, &size, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = lks_depot_sum(fd, size, digest, err);
+    (void)close(fd);
+    if (code == LKS_E_INVALID && lks_depot_remove(d, digest, &removed) != LKS_OK)
+        return removed.code;
+    return code;
 }
 
 enum lks_code lks_depot_part_finish(const struct lks_depot *d, struct lks_depot_part *p,

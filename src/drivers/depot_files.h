@@ -41,6 +41,10 @@ enum lks_code lks_depot_find(const struct lks_depot *d, const char *digest, int 
 enum lks_code lks_depot_read(int fd, uint64_t at, size_t len, struct lks_buf *out,
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* Hash the first `size` bytes of a file: INVALID where that is not the digest. */
+enum lks_code lks_depot_sum(int fd, uint64_t size, const char *digest,
+                            struct lks_err *err) LKS_MUST_CHECK;
+
 /* Hash all of an artifact that is there. INVALID where it is not what its name says: it is removed
  * then. */
 enum lks_code lks_depot_check(const struct lks_depot *d, const char *digest,

@@ -119,11 +119,13 @@ static enum lks_code open_source(const char *digest, int *out, uint64_t *size, s
     return LKS_OK;
 }
 
-static enum lks_code feed(struct lks_depot_part *part, int fd, struct lks_err *err)
+/* No more than was looked at: the file may grow meanwhile. */
+static enum lks_code feed(struct lks_depot_part *part, int fd, uint64_t size, struct lks_err *err)
 {
     for (;;) {
         char piece[1 << 16];
-        ssize_t n = read(fd, piece, sizeof(piece));
+        uint64_t left = size - part->size;
+        ssize_t n = read(fd, piece, left < sizeof(piece) ? (size_t)left : sizeof(piece));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -135,7 +137,8 @@ static enum lks_code feed(struct lks_depot_part *part, int fd, struct lks_err *e
     }
 }
 
-/* The digest is taken of the copy. */
+/* The digest is taken of the copy. It is taken of the agent's file before, so that what is not
+ * wanted takes no room of root's, however large it is. */
 static enum lks_code copy(struct lks_job *job, const char *digest, struct lks_err *err)
 {
     LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part part = {0};
@@ -150,7 +153,9 @@ static enum lks_code copy(struct lks_job *job, const char *digest, struct lks_er
         return err->code;
     enum lks_code code = lks_depot_part_open(&job->own, digest, 0, size, 0, &part, err);
     if (code == LKS_OK)
-        code = feed(&part, fd, err);
+        code = lks_depot_sum(fd, size, digest, err);
+    if (code == LKS_OK)
+        code = feed(&part, fd, size, err);
     (void)close(fd);
     if (code == LKS_OK)
         code = lks_depot_part_keep(&job->own, &part, err);
