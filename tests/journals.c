@@ -31,7 +31,7 @@ const struct lks_store_blob lks_test_life_blobs[2] = {
 const struct lks_test_deed lks_test_life[] = {
     {1000, R(BEGUN, begun, T("0123456789abcdef0123456789abcdef"), T("0.1.0"))},
     {1000, R(STARTED, started, T("0.1.0"), T("control"))},
-    {1000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 0, 0, 0, 0)},
+    {1000, R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 0, 0, 0, 0, 0)},
     {2000, R(GRANTED, granted, KIM, LKS_ROLE_ADMIN, T(""), T(""), T(""))},
     {2000, R(API_TOKEN, api_token, T("ci"), T("user:ci"), T(SHA_3), 90000000, KIM)},
     {2500, R(GRANTED, granted, T("user:ci"), LKS_ROLE_VIEWER, T("fra"), T("train"), KIM)},
@@ -87,7 +87,7 @@ const struct lks_test_deed lks_test_life[] = {
     {22000, R(LIVENESS, liveness, T("n1"), LKS_LIVE)},
     {23000, R(LED, led, 3, T("control-1"), T("https://control-1:8443"))},
     {23000,
-     R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 30000, 2000, 86400000, 0)},
+     R(LIMITS, limits, 10000, 30000, 120000, 1, 2, 300000, 5000, 10, 30000, 2000, 86400000, 0, 0)},
     {23000, R(POOL, pool, T("train"), T("pre-training"), 90, T("on"), T("slurm"), T("h200"),
               T(SHA_3), KIM, T("alarm drain"), true, true, 3600000, 43200000)},
     {24000, R(BASIS, basis, T(SHA_3), T("driver\t\t\t=\t570.1\n"))},

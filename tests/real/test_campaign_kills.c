@@ -35,6 +35,7 @@ enum {
     POINTS_MAX = 8192,
     SAMPLE = 31, /* of how many moments one is in the sample */
     TEXT_SIZE = 4096,
+    LINES_MAX = 50, /* of what a failed one said */
 };
 
 /* Nobody is late or lost while the beginning lies on the disk. */
@@ -261,18 +262,26 @@ static void print_members(struct slot *slot)
     printf("%s\n", t.answer.body.ptr);
 }
 
-static bool run_change(struct slot *slot)
+/* Whether it goes on, or nobody can tell now. */
+static bool is_open(struct slot *slot)
 {
-    bool open = true;
-    for (unsigned waited = 0; open && waited < END_MS; waited += TICK_MS) {
-        LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        int64_t id;
-        ctl_rest(TICK_MS);
-        struct lks_str state = state_of(slot, &id, &t);
-        open = state.len == 0 || lks_str_is(state, "running");
-    }
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     int64_t id;
+    struct lks_str state = state_of(slot, &id, &t);
+    return state.len == 0 || lks_str_is(state, "running");
+}
+
+static bool run_change(struct slot *slot)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    int64_t id;
+    for (unsigned waited = 0; waited < END_MS && is_open(slot); waited += TICK_MS)
+        ctl_rest(TICK_MS);
+    /* From here on it lives: a moment that was not met is not met any more. */
+    slot->plan->at = 0;
+    for (size_t i = 0; i < KILL_MOMENTS && slot->point == &common->peace; i++)
+        common->counts[i] = slot->plan->counts[i];
+    ctl_rest(TICK_MS);
     if (CHECK_STR(state_of(slot, &id, &t), "done"))
         return true;
     print_members(slot);
@@ -305,8 +314,6 @@ static void check_end(struct slot *slot)
         CHECK(text.len < sizeof(common->end));
         snprintf(common->end, sizeof(common->end), "%s", text.ptr);
         common->rows = rows;
-        for (size_t i = 0; i < KILL_MOMENTS; i++)
-            common->counts[i] = slot->plan->counts[i];
     } else {
         CHECK_STR(lks_buf_view(&text), common->end);
     }
@@ -328,7 +335,7 @@ static void run_point(void)
     slot->plan->at = slot->point->at;
     if (begin_change(slot) && run_change(slot))
         check_end(slot);
-    slot->plan->at = 0;
+    slot->plan->at = 0; /* whatever became of it */
 }
 
 static void keep(struct slot *slot, const char *moment)
@@ -374,7 +381,8 @@ static void print_file(const char *path)
 {
     char line[1024];
     FILE *file = fopen(path, "r");
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+    for (unsigned i = 0; i < LINES_MAX && file != NULL && fgets(line, sizeof(line), file) != NULL;
+         i++)
         printf("    %s", line);
     if (file != NULL)
         fclose(file);
