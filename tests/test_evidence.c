@@ -104,7 +104,7 @@ static struct lks_compared metric(const char *name, struct arms *a, double gain,
                                  .expected = 8};
 }
 
-enum spoil { NOTHING, NO_DATA, ONE_MISSING, ONE_CANARY, NO_CONTROLS, ZERO };
+enum spoil { NOTHING, NO_DATA, ONE_MISSING, ONE_CANARY, NO_CONTROLS, ZERO, STOPPED };
 
 static const struct {
     const char *name;
@@ -144,6 +144,7 @@ static const struct {
      "at best"},
     {"one canary alone", 0, 0.3, false, false, ONE_CANARY, 3, LKS_GATE_HOLD, "there are 1 and 8"},
     {"no controls", 0, 0.3, false, false, NO_CONTROLS, 3, LKS_GATE_HOLD, "there are 8 and 0"},
+    {"they came to a stop", 0, 0.3, false, false, STOPPED, 3, LKS_GATE_HALT, "-690.78 %"},
     {"a zero has no ratio", 0, 0.3, false, false, ZERO, 3, LKS_GATE_HOLD, "1 of 8 canaries"},
 };
 
@@ -155,6 +156,8 @@ static void spoil(struct lks_compared *m, struct arms *a, enum spoil what)
         a->canary[3].after = NAN;
     if (what == ZERO)
         a->canary[3].before = 0;
+    for (size_t i = 0; what == STOPPED && i < 8; i++)
+        a->canary[i].after = 0;
     if (what == ONE_CANARY)
         m->canary_count = m->expected = 1;
     if (what == NO_CONTROLS)

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PLANNED     0.8   /* of the error of HALT, for planned looks; the rest for between them */
-#define NU_BETWEEN  10.0  /* fewer degrees of freedom are judged at planned looks alone */
-#define RELABELLING 20000 /* rounds, where there are too many ways to look at all */
+#define PLANNED     0.8     /* of the error of HALT, for planned looks; the rest for between them */
+#define NU_BETWEEN  10.0    /* fewer degrees of freedom are judged at planned looks alone */
+#define RELABELLING 20000   /* rounds at most, where there are too many ways to look at all */
+#define DRAWS_MAX   2000000 /* of units, for all rounds together: large waves get fewer rounds */
+#define RATIO_LEAST 0.001   /* a unit that came to a stop lost everything, which has no logarithm */
 
 const double lks_evidence_at[4] = {1.0 / 24, 4.0 / 24, 12.0 / 24, 1};
 
@@ -75,7 +77,7 @@ static bool is_there(const struct lks_compared *m, const struct lks_unit_value *
 {
     if (!isfinite(r->before) || !isfinite(r->after))
         return false;
-    return m->scale != LKS_SCALE_RATIO || (r->before > 0 && r->after > 0);
+    return m->scale != LKS_SCALE_RATIO || (r->before > 0 && r->after >= 0);
 }
 
 /* One reading for each unit, in `out`, which has room for all of them twice and once more. */
@@ -106,7 +108,7 @@ static double gain(const struct lks_compared *m, const struct lks_unit_value *r,
 {
     double d = r->after - r->before;
     if (m->scale == LKS_SCALE_RATIO)
-        d = 100 * log(r->after / r->before);
+        d = 100 * log(fmax(r->after / r->before, RATIO_LEAST));
     if (m->scale == LKS_SCALE_BASELINE)
         d *= 100 / base;
     return m->lower_is_better ? -d : d;
@@ -172,11 +174,13 @@ static bool relabelling_agrees(const struct lks_evidence *q, const struct lks_ga
 {
     struct lks_rng rng = {q->seed};
     struct lks_arms arms = lks_gains_arms(g);
-    if (level < 2 * lks_relabel_least(g->canaries, g->controls) || level < 2.0 / RELABELLING)
+    uint64_t most = DRAWS_MAX / (g->canaries + g->controls);
+    uint64_t rounds = most < RELABELLING ? most + 1 : RELABELLING;
+    if (level < 2 * lks_relabel_least(g->canaries, g->controls) || level < 2 / (double)rounds)
         return true;
     for (size_t i = 0; i < g->canaries; i++)
         g->gains[i] += shift;
-    out->relabelled = lks_relabel(&arms, RELABELLING, &rng).less;
+    out->relabelled = lks_relabel(&arms, rounds, &rng).less;
     for (size_t i = 0; i < g->canaries; i++)
         g->gains[i] -= shift;
     return out->relabelled <= level;
