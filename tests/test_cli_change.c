@@ -352,6 +352,13 @@ static void test_json(void)
     STANDS("rolled back", "true", "1 node failed", COUNTS("3", "0", "0", "0", "1"), "halted",      \
            COUNTS("1", "0", "0", "0", "1"), "planned", COUNTS("2", "0", "0", "0", "0"))
 
+#define STOPPED                                                                                    \
+    "{\"id\":7,\"state\":\"rolled back\",\"rolls_back\":true,\"moved_reason\":\"1 back, 0 could "  \
+    "not go back\"," COUNTS("0", "0", "0", "0",                                                    \
+                            "1") ",\"waves\":[{\"wave\":0,\"kind\":\"canary\","                    \
+                                 "\"state\":\"halted\",\"text\":\"1 node failed: n1 still runs "   \
+                                 "25.04\",\"failed\":1," COUNTS("0", "0", "0", "0", "1") "}]}"
+
 static const struct {
     const char *name;
     const char *script[LKS_LIAR_TURNS + 1];
@@ -430,6 +437,28 @@ static const struct {
      ARGS(IS_DONE),
      {.cursor = true, .width = 20},
      0,
+     "wave 0 canary: passe\n"
+     "wave 1 ring p: passe\n"
+     "change 7 done: 4/4 d\n",
+     ""},
+    {"but says in the end, whole, why: of the wave that was halted, and how that ended",
+     ARGS(STOPPED),
+     {.cursor = true, .width = 20},
+     1,
+     "change 7 rolled back\n"
+     "wave 0 canary: halte\n"
+     "why: 1 node failed: n1 still runs 25.04\n"
+     "end: 1 back, 0 could not go back\n"
+     "look at it: lockstep change show 7\n",
+     ""},
+    {"what is the same is not drawn again",
+     ARGS(BEGINS, BEGINS, IS_DONE),
+     {.cursor = true, .width = 20},
+     0,
+     "change 7 running: 0/\n"
+     "wave 0 canary: begun\n"
+     "wave 1 ring p: plann\n"
+     "\033[3A\033[J"
      "wave 0 canary: passe\n"
      "wave 1 ring p: passe\n"
      "change 7 done: 4/4 d\n",

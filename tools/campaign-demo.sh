@@ -25,12 +25,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
-step() {
-    printf '\n%s\n' "$1"
-    shift
-    [ $# -eq 0 ] || printf '   %s\n' "$@"
-    echo
-}
+. tools/story.sh
 
 die() {
     echo "campaign-demo.sh: $1" >&2
@@ -60,6 +55,11 @@ package() {
 JSON
 }
 
+# What was said, with digests as short as people read them.
+said() {
+    sed 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../' "$scratch/said" | folded "$columns" ""
+}
+
 # Firmware and packages that belong together, signed and in the depot:
 # bundle NAME HMC DCGM DCGM_BEFORE [OPTION...]
 bundle() {
@@ -77,7 +77,8 @@ bundle() {
             "$dcgm" "$dcgm" >>"$files/bundle.yaml"
     fi
     lockstep bundle build "$files" --output "$scratch/$name" --sign "$scratch/site.pem" >/dev/null
-    lockstep bundle push "$scratch/$name" 2>/dev/null
+    lockstep bundle push "$scratch/$name" >"$scratch/said" 2>/dev/null
+    said
 }
 
 # The next stack: what runs now with another firmware and another DCGM. publish NAME HMC REASON
@@ -85,7 +86,8 @@ publish() {
     sed '/^kind: Fleet/,$d' "$fleet/fleet.yaml" | sed '$d' | sed '$d' |
         sed "s/name: \"golden\"/name: \"$1\"/; s/version: \"25.04\"/version: \"$2\"/
              s/dcgm\(.*\)4\.5\.3/dcgm\14.5.4/" >"$scratch/$1.yaml"
-    lockstep stack publish "$scratch/$1.yaml" --stack "$1" --reason "$3"
+    lockstep stack publish "$scratch/$1.yaml" --stack "$1" --reason "$3" >"$scratch/said"
+    said
 }
 
 # As somebody else, with a token: kim COMMAND...
@@ -161,7 +163,10 @@ lockstep change start 2 --reason "the window is open" --nodes "$nodes" --follow 
 
 step "5. What happened, and why."
 show change ls --all
-lockstep change show 1 | sed -n '1,8p'
+echo "\$ lockstep change show 1"
+lockstep change show 1 >"$scratch/shown"
+sed -n '1,/^$/p' "$scratch/shown" >"$scratch/said"
+said
 show drift
-show fleet show | head -n 12
+show fleet show
 echo "   from nothing to the new stack in $(($(date +%s) - begun)) seconds"

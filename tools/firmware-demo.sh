@@ -25,12 +25,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
-step() {
-    printf '\n%s\n' "$1"
-    shift
-    [ $# -eq 0 ] || printf '   %s\n' "$@"
-    echo
-}
+. tools/story.sh
 
 die() {
     echo "firmware-demo.sh: $1" >&2
@@ -39,7 +34,7 @@ die() {
 
 show() {
     echo "\$ lockstep $*" | sed "s|$scratch|DIR|g"
-    "$bin/lockstep" "$@" | sed "s|$scratch|DIR|g"
+    "$bin/lockstep" "$@"
 }
 
 # What the devices behind a BMC really have, which no answer of it can hide: truth NAME

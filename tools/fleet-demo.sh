@@ -31,12 +31,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
-step() {
-    printf '\n%s\n' "$1"
-    shift
-    [ $# -eq 0 ] || printf '   %s\n' "$@"
-    echo
-}
+. tools/story.sh
 
 die() {
     echo "fleet-demo.sh: $1" >&2

@@ -17,13 +17,14 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
+. tools/story.sh
+
 number=0
-step() { # TITLE, then lines of explanation
+part() { # TITLE, then lines of explanation
     number=$((number + 1))
-    printf '\n%d. %s\n' "$number" "$1"
+    title=$1
     shift
-    [ $# -eq 0 ] || printf '   %s\n' "$@"
-    echo
+    step "$number. $title" "$@"
 }
 
 expect() { # WANTED GOT
@@ -71,14 +72,14 @@ echo "lockstep keeps every node of a GPU fleet on one golden stack: driver, tool
 echo "settings and firmware, pinned together and known by one digest."
 echo "Exit status: 0 yes, 1 no, 2 usage, 3 bad input. The day of this tour is 2026-11-15."
 
-step "What does a machine really run?" \
+part "What does a machine really run?" \
     "Here a captured machine, a real H200; without --root it is the one you are on. Every value comes" \
     "with its evidence. The driver, and where the machine does not agree with itself:"
 try_matching '^what|^driver|^settings\.(mig|power|clocks)|^nccl ' 0 inventory --root tests/roots/h200
 echo
 try_matching '^severity|^warning' 0 inventory --root tests/roots/h200
 
-step "A first golden stack, from a machine that is as it should be." \
+part "A first golden stack, from a machine that is as it should be." \
     "stack init pins all that was measured. Its beginning, and whether the machine conforms to it:"
 "$lockstep" stack init --root tests/roots/h200 --name h200 >"$scratch/h200.yaml" 2>/dev/null
 printf '$ lockstep stack init --root tests/roots/h200 --name h200 >h200.yaml\n'
@@ -86,19 +87,19 @@ sed -n '/^components/,/^  driver/p' "$scratch/h200.yaml" | cut -c 1-100
 echo
 (root=$PWD && cd "$scratch" && try 0 conform --root "$root/tests/roots/h200" --stack h200.yaml)
 
-step "Somebody lowered the power limit." "The machine of step 1 with another answer of its GPU:"
+part "Somebody lowered the power limit." "The machine of step 1 with another answer of its GPU:"
 cp -r tests/roots/h200 "$scratch/changed"
 sed 's/\(nvmlDeviceGetEnforcedPowerLimit.*\)700000/\1300000/' tests/roots/h200/lockstep/nvml.csv \
     >"$scratch/changed/lockstep/nvml.csv"
 (cd "$scratch" && try 1 conform --root changed --stack h200.yaml)
 
-step "A stack is a file." "lint says whether it is well formed and complete. A file may hold more."
+part "A stack is a file." "lint says whether it is well formed and complete. A file may hold more."
 try 0 stack lint examples/h100-train.yaml examples/gb200-nvl72.yaml
 
-step "What a stack pins." "Each component with its tested window and what a change of it takes."
+part "What a stack pins." "Each component with its tested window and what a change of it takes."
 try 0 stack show examples/v100-inference.yaml
 
-step "A stack has one digest, however it is spelled." \
+part "A stack has one digest, however it is spelled." \
     "Here is the digest of an example with comments, and then that of a copy which the tool itself" \
     "wrote: JSON, other order, no comments, another name. What they pin is the same."
 try 0 stack digest examples/v100-inference.yaml
@@ -114,20 +115,20 @@ if [ "$("$lockstep" stack digest "$scratch/copy.json")" != \
     exit 1
 fi
 
-step "Can it work? A good one." \
+part "Can it work? A good one." \
     "check asks the built-in tables. Errors mean no, warnings hurt, infos are worth knowing." \
     "V100 works, and the warning says for how long."
 try 0 stack check --date 2026-11-15 examples/v100-inference.yaml
 
-step "Can it work? A broken one." "examples/broken/ has one file for each rule. The heart of one:"
+part "Can it work? A broken one." "examples/broken/ has one file for each rule. The heart of one:"
 sed -n '1p;/driver:/p;/fabric-manager:/p' examples/broken/driver-family.yaml
 try 1 stack check --date 2026-11-15 examples/broken/driver-family.yaml
 
-step "From one stack to the next." \
+part "From one stack to the next." \
     "What changes, what it interrupts, whether it can be taken back, which flaws it closes."
 try 1 stack diff examples/h200-train.yaml examples/h200-train-next.yaml
 
-step "A question without a file: does this driver run this toolkit on this GPU?" \
+part "A question without a file: does this driver run this toolkit on this GPU?" \
     "On old hardware, with the reasons and a way out:"
 try 1 compat --driver 580.159.04 --cuda 13.0 --gpu V100
 echo
@@ -144,25 +145,25 @@ echo "   AMD has the same question with other names. The first lines:"
 echo
 try_lines 2 1 compat --amdgpu 6.2.4 --rocm 7.2.2 --gpu MI300X
 
-step "Which known flaws does a stack carry, and what closes them?" "The worst of them, cut at 100 columns:"
+part "Which known flaws does a stack carry, and what closes them?" "The worst of them, cut at 100 columns:"
 try_lines 5 1 advisories examples/h200-train.yaml
 
-step "How long will it be supported?"
+part "How long will it be supported?"
 try 0 lifecycle --date 2026-11-15 examples/v100-inference.yaml
 
-step "A GPU reports an error. What now?" "Small numbers are Xids of a GPU, large ones of a switch."
+part "A GPU reports an error. What now?" "Small numbers are Xids of a GPU, large ones of a switch."
 try 0 xid 79
 echo
 try 0 xid 10001
 
-step "For programs." "Every command answers in JSON too. What has no value is left out."
+part "For programs." "Every command answers in JSON too. What has no value is left out."
 try 0 xid 10001 --json
 
-step "A version without quotes is refused." "13.0 is a number to YAML, and 12.10 would become 12.1."
+part "A version without quotes is refused." "13.0 is a number to YAML, and 12.10 would become 12.1."
 sed -n '11p' examples/broken/lint-unquoted-version.yaml | sed 's/^/line 11 | /'
 try 3 stack lint examples/broken/lint-unquoted-version.yaml
 
-step "What only your site knows." \
+part "What only your site knows." \
     "A folder given with --data adds edges of your own (the last line here), or replaces a table." \
     "The stack of step 9 is now refused, with the reason of the site:"
 tail -n 1 examples/site-data/requires.site.csv

@@ -35,7 +35,7 @@ struct follow {
     size_t drawn;        /* lines that are to be drawn over */
     uint64_t passed;     /* waves that were said to be passed, for good */
     struct said *said;   /* owned; by wave */
-    struct lks_buf last; /* JSON: what was printed last */
+    struct lks_buf last; /* the answer that was shown last */
     unsigned halted;     /* how often in a row */
     bool away;           /* it was said that lockstepd does not answer */
 };
@@ -54,14 +54,16 @@ static void rest(int ms)
 
 /* Lines ------------------------------------------------------------------------------------- */
 
-/* Print a line that no data can drive the terminal with, and that takes one line there. */
-static void print_line(const struct lks_cli *cli, enum lks_colour colour, struct lks_str text)
+/* Print a line that no data can drive the terminal with, and that takes one line there, or what of
+ * it has room in one. */
+static void print_line(const struct lks_cli *cli, enum lks_colour colour, bool cut,
+                       struct lks_str text)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
     lks_buf_init(&clean, (size_t)2 * TEXT_BYTES);
     lks_term_clean(&clean, text);
     struct lks_str line = lks_buf_view(&clean);
-    if (cli->term.cursor && cli->term.width > 0)
+    if (cut && cli->term.cursor && cli->term.width > 0)
         line.len = lks_term_fit(line, cli->term.width);
     fprintf(cli->out, "%s%.*s%s\n", lks_term_on(&cli->term, colour), LKS_STR_ARG(line),
             lks_term_off(&cli->term, colour));
@@ -122,7 +124,7 @@ static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bo
         put_bar(wave, &text);
     lks_buf_addf(&text, "%" LKS_STR_FMT ", ", LKS_STR_ARG(state));
     lks_change_put_progress(wave, &text);
-    print_line(cli, colour_of(state), lks_buf_view(&text));
+    print_line(cli, colour_of(state), true, lks_buf_view(&text));
 }
 
 static void print_change(const struct follow *f, const struct lks_doc *change)
@@ -134,7 +136,7 @@ static void print_change(const struct follow *f, const struct lks_doc *change)
     lks_buf_addf(&text, "change %s %" LKS_STR_FMT "%s: ", f->id, LKS_STR_ARG(state),
                  frozen != NULL && frozen->truth ? " (frozen)" : "");
     lks_change_put_progress(change, &text);
-    print_line(f->cli, colour_of(state), lks_buf_view(&text));
+    print_line(f->cli, colour_of(state), true, lks_buf_view(&text));
 }
 
 /* On a terminal ----------------------------------------------------------------------------- */
@@ -210,22 +212,25 @@ static void tell(struct follow *f, const struct lks_doc *change)
     }
 }
 
-static void print_json(struct follow *f, const struct lks_remote_answer *answer)
+/* Whether it is another answer than the last time. */
+static bool is_other(struct follow *f, const struct lks_remote_answer *answer)
 {
     struct lks_str body = lks_buf_view(&answer->http.body);
     if (lks_str_eq(body, lks_buf_view(&f->last)))
-        return;
+        return false;
     lks_buf_truncate(&f->last, 0);
     lks_buf_add(&f->last, body);
-    fprintf(f->cli->out, "%.*s\n", LKS_STR_ARG(body));
+    return true;
 }
 
 /* The whole --------------------------------------------------------------------------------- */
 
 static void show(struct follow *f, const struct lks_remote_answer *answer)
 {
+    if (!is_other(f, answer))
+        return;
     if (f->json)
-        print_json(f, answer);
+        fprintf(f->cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&answer->http.body)));
     else if (f->cli->term.cursor)
         draw(f, answer->doc);
     else
@@ -248,18 +253,35 @@ static bool is_over(struct follow *f, const struct lks_doc *change)
     return over || lks_str_is(state, "done");
 }
 
-/* Why it ended so, and what to look at. */
+/* The text of the wave that was halted; empty where none was. */
+static struct lks_str halted_text(const struct lks_doc *change)
+{
+    for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next) {
+        if (lks_str_is(lks_doc_text(w, "state"), "halted"))
+            return lks_doc_text(w, "text");
+    }
+    return LKS_STR("");
+}
+
+static void print_part(const struct follow *f, const char *word, struct lks_str text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    lks_buf_init(&line, TEXT_BYTES);
+    lks_buf_addf(&line, "%s: %" LKS_STR_FMT, word, LKS_STR_ARG(text));
+    print_line(f->cli, LKS_PLAIN, false, lks_buf_view(&line));
+}
+
+/* Why it ended so, whole, and what to look at. */
 static void print_end(const struct follow *f, const struct lks_doc *change)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_str why = lks_doc_text(change, "moved_reason");
+    struct lks_str end = lks_doc_text(change, "moved_reason"), halted = halted_text(change);
     if (f->json || !f->cli->no)
         return;
-    lks_buf_init(&text, TEXT_BYTES);
-    if (why.len > 0) {
-        lks_buf_addf(&text, "why: %" LKS_STR_FMT, LKS_STR_ARG(why));
-        print_line(f->cli, LKS_PLAIN, lks_buf_view(&text));
-    }
+    bool told = halted.len > 0 && lks_str_find(end, halted) >= 0;
+    if (halted.len > 0)
+        print_part(f, "why", halted);
+    if (end.len > 0 && !told)
+        print_part(f, halted.len > 0 ? "end" : "why", end);
     fprintf(f->cli->out, "look at it: lockstep change show %s\n", f->id);
 }
 
@@ -280,6 +302,7 @@ static void wait_for(struct follow *f, const struct lks_err *why)
         fprintf(f->cli->err, "%s; trying again\n", why->msg);
     if (!f->away)
         f->drawn = 0; /* that line stands in between */
+    lks_buf_truncate(&f->last, 0);
     f->away = true;
     fflush(f->cli->err);
     rest(AWAY_MS);
