@@ -165,7 +165,9 @@ step "5. What happened, and why."
 show change ls --all
 echo "\$ lockstep change show 1"
 lockstep change show 1 >"$scratch/shown"
-sed -n '1,/^$/p' "$scratch/shown" >"$scratch/said"
+sed -n '1,/^$/p' "$scratch/shown" | sed '$d' >"$scratch/said"
+lockstep change show 1 --json |
+    sed 's/.*"state":"halted"[^}]*"text":"\([^"]*\)".*/why          \1/' >>"$scratch/said"
 said
 show drift
 show fleet show

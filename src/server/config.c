@@ -111,7 +111,8 @@ const struct lks_config_key lks_config_keys[] = {
     {"bmc.timeout_ms", LKS_CONFIG_NUMBER, "300000", 1000, DAY_MS, NULL, true, AT(bmc_timeout_ms),
      "reading one endpoint may take so long"},
     {"bmc.speed", LKS_CONFIG_NUMBER, "1", 1, 1000, NULL, false, AT(bmc_speed),
-     "waits between requests are so much shorter: for rehearsals with lockstep-bmcsim --speed"},
+     "waits between requests are so much shorter: for rehearsals with lockstep-bmcsim --speed; an "
+     "update keeps 20 seconds at least"},
     {"bmc.pull", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(bmc_pull),
      "URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
     {"metrics.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_url),
