@@ -390,6 +390,26 @@ static void test_waves(void)
     }
 }
 
+/* From totals: either evidence may be missing, and then the other one counts in full. */
+static void test_counted(void)
+{
+    struct lks_counted both = lks_counted_totals(LKS_STR("x"), 3, 100, 1, 100, 0.001);
+    struct lks_counted alone = lks_counted_totals(LKS_STR("x"), 3, 200, 0, 0, 0.001);
+    struct lks_counted none = lks_counted_totals(LKS_STR("x"), 3, 0, 0, 0, 0);
+    (void)CHECK(both.split.canary == 3 && both.split.control == 1 && both.rate.events == 3);
+    (void)CHECK(alone.split.prior_canary == 0);
+    (void)CHECK_NEAR(exp(alone.rate.ln_e), 57.29995428, 1e-9);
+    (void)CHECK(none.split.ln_most == 0 && none.rate.ln_most == 0);
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_evidence_plan plan = once(1);
+    struct lks_evidence q = {.plan = &plan, .counted = &alone, .counted_count = 1};
+    lks_arena_init(&arena, 1 << 20);
+    plan.count_limit = log(57);
+    (void)CHECK_INT(judge(&q, &arena).verdict, LKS_GATE_HALT);
+    plan.count_limit = log(58);
+    (void)CHECK_INT(judge(&q, &arena).verdict, LKS_GATE_PASS);
+}
+
 static void test_nothing(void)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
@@ -548,6 +568,7 @@ int main(void)
         {"evidence: relabelling disagrees", test_relabelled_disagrees},
         {"evidence: Holm", test_holm},
         {"evidence: waves", test_waves},
+        {"evidence: counted", test_counted},
         {"evidence: nothing", test_nothing},
         {"evidence: memory", test_memory},
         {"evidence: plan", test_plan},

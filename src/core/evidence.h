@@ -83,8 +83,8 @@ struct lks_compared {
  * flaps a thousand times is one node. */
 struct lks_counted {
     struct lks_str name;
-    struct lks_event_split split; /* canaries against controls; no control: fed nothing */
-    struct lks_event_rate rate;   /* canaries against what is normal; `rate.rate` 0: not known */
+    struct lks_event_split split; /* canaries against controls; all 0: there are none */
+    struct lks_event_rate rate;   /* canaries against what is normal; all 0: it is not known */
 };
 
 /* From totals of a wave: units that had an event, and exposure (hours of units until their first).

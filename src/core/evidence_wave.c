@@ -31,10 +31,12 @@ static void judge_hard(const struct lks_evidence *q, struct lks_arena *arena,
 struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
                                       uint64_t control, double control_exposure, double normal)
 {
-    struct lks_counted c = {.name = name, .split = {.prior_canary = 1, .prior_control = 1}};
+    struct lks_counted c = {.name = name};
     double share = canary_exposure / (canary_exposure + control_exposure);
-    if (share > 0 && share < 1)
+    if (share > 0 && share < 1) {
+        c.split = (struct lks_event_split){.prior_canary = 1, .prior_control = 1};
         lks_event_split_feed(&c.split, (double)canary, (double)control, share);
+    }
     if (normal > 0) {
         c.rate = (struct lks_event_rate){
             .rate = normal, .shape = 1, .inverse = 1 / (RATE_PRIOR * normal)};
@@ -43,12 +45,12 @@ struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, doub
     return c;
 }
 
-/* The mean of two evidences is evidence, too. Of one that was never fed it is 1. */
+/* The mean of two evidences is evidence, too. */
 static double evidence_of(const struct lks_counted *c)
 {
-    if (c->rate.rate <= 0)
-        return c->split.ln_most;
     double a = c->split.ln_most, b = c->rate.ln_most, most = fmax(a, b);
+    if (c->rate.rate <= 0 || c->split.prior_canary <= 0)
+        return most; /* of the one that there is, and the other one is 0 */
     return most + log((exp(a - most) + exp(b - most)) / 2);
 }
 
