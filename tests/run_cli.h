@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LKS_RUN_ARGS_MAX 16
+#define LKS_RUN_ARGS_MAX 20
 #define LKS_RUN_TODAY    "2026-11-15"
 
 /* The time it is, for tests beside real programs; 0: the beginning of that day. */
@@ -112,8 +112,8 @@ static inline void lks_run_check_members(const char *command, const struct lks_d
  * test_cli_bmc.c, test_cli_change.c, test_pldm_package_cli.c. */
 static inline bool lks_run_has_own_test(const char *command)
 {
-    static const char *const groups[] = {"bmc ",    "bundle ", "trust ",  "pldm ",
-                                         "change ", "freeze",  "unfreeze"};
+    static const char *const groups[] = {"bmc ",    "bundle ", "trust ",   "pldm ",
+                                         "change ", "freeze",  "unfreeze", "rehearse"};
     for (size_t i = 0; i < LKS_COUNT(groups); i++) {
         if (strncmp(command, groups[i], strlen(groups[i])) == 0)
             return true;

@@ -124,6 +124,30 @@ static void test_runs(void)
     }
 }
 
+/* How long it will still take, once a tenth is done: seconds, or minutes where they are many. */
+static void test_left(void)
+{
+    static const struct report reports[] = {{0, 0},        {99, 10000},    {100, 20000},
+                                            {500, 100000}, {900, 6900000}, {1000, 7000000}};
+    const struct lks_term term = {0};
+    LKS_CLEANUP(free_text) char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    LKS_ASSERT(out != NULL);
+    struct lks_progress p = {0};
+    lks_progress_init(&p, out, &term, "flash", 1000);
+    p.left = true;
+    for (size_t i = 0; i < LKS_COUNT(reports); i++)
+        lks_progress_at(&p, reports[i].done, reports[i].now);
+    lks_progress_end(&p, reports[LKS_COUNT(reports) - 1].now);
+    fclose(out);
+    CHECK_STR(lks_str_from(text), "flash: 9 %, 99/1,000\n"
+                                  "flash: 10 %, 100/1,000, 180 s left\n"
+                                  "flash: 50 %, 500/1,000, 100 s left\n"
+                                  "flash: 90 %, 900/1,000, 13 min left\n"
+                                  "flash: 100 %, 1,000/1,000, 7,000.0 s\n");
+}
+
 /* On any terminal wide enough for a percentage, with any label: no drawing is too wide, and each
  * covers the one before it. */
 static void run_seed(uint64_t seed, FILE *out)
@@ -178,6 +202,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"progress: runs", test_runs},
+        {"progress: how long it will still take", test_left},
         {"progress: property", test_property},
         {0},
     });

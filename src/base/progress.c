@@ -51,6 +51,20 @@ static void add_elapsed(struct lks_buf *b, const struct lks_progress *p, lks_ms 
     lks_buf_addf(b, ".%u s", (unsigned)(ms / 100 % 10));
 }
 
+/* As long for each that is left as for each so far: of like things a tenth tells that well. */
+static void add_left(struct lks_buf *b, const struct lks_progress *p, lks_ms now)
+{
+    if (!p->left || !p->started || p->done >= p->total || p->done < p->total / 10 || p->done == 0)
+        return;
+    double so_far = now > p->began ? (double)(now - p->began) : 0;
+    uint64_t s = (uint64_t)(so_far / (double)p->done * (double)(p->total - p->done) / 1000 + 0.5);
+    lks_buf_addf(b, ", ");
+    if (s >= 600)
+        lks_buf_addf(b, "%llu min left", (unsigned long long)(s + 30) / 60);
+    else
+        lks_buf_addf(b, "%llu s left", (unsigned long long)s);
+}
+
 static void add_bar(struct lks_buf *b, const struct lks_progress *p, size_t width)
 {
     size_t full = width * percent(p) / 100;
@@ -95,6 +109,7 @@ static void draw(struct lks_progress *p, lks_ms now, bool last)
     lks_buf_init(&counts, TEXT_MAX);
     lks_term_clean(&label, lks_str_from(p->label));
     add_counts(&counts, p);
+    add_left(&counts, p, now);
     if (last) {
         lks_buf_addf(&counts, "  ");
         add_elapsed(&counts, p, now);
@@ -116,6 +131,7 @@ static void print_line(const struct lks_progress *p, lks_ms now, bool last)
     lks_term_clean(&line, lks_str_from(p->label));
     lks_buf_addf(&line, ": %u %%, ", percent(p));
     add_counts(&line, p);
+    add_left(&line, p, now);
     if (last) {
         lks_buf_addf(&line, ", ");
         add_elapsed(&line, p, now);

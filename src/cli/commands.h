@@ -124,6 +124,7 @@ lks_command_fn lks_cmd_journal_at;
 /* cmd_backup.c */
 lks_command_fn lks_cmd_journal_repair;
 lks_command_fn lks_cmd_backup;
+lks_command_fn lks_cmd_rehearse;
 lks_command_fn lks_cmd_restore;
 
 /* cmd_doctor.c */

@@ -76,3 +76,26 @@ const struct lks_option lks_freeze_options[] = {
 };
 
 const struct lks_option lks_unfreeze_options[] = {LKS_REMOTE_OPTIONS, POOL, WHY, {0}};
+
+const struct lks_option lks_rehearse_options[] = {
+    {"--fleet", "PLACE", "a controller's data directory, its journal, or a fleet's file"},
+    {"--seeds", "N", "how many runs (1000)"},
+    {"--seed", "N", "one run, and its story"},
+    {"--faults", "LIST",
+     "what goes wrong: step=1%,lost=0.1%,bmc=1%,brick=0.01%,slow=1%,bad=5%, "
+     "bad=revision:B, way=accept|step|dies, or none"},
+    {"--to", "STACK", "a published stack, by name or digest"},
+    {"--nodes", "NODES", "who would change, such as gpu[001-512]; or"},
+    {"--pool", "NAME", "all nodes of this pool"},
+    {"--hook", "NAME", "a program of the site that installs what no bundle has a package for"},
+    {"--window", "TEXT", "when nodes may begin, in site time, such as 'Mon-Fri 22:00-04:00'"},
+    {"--soak", "SPAN", "how long the canary is watched, such as 4h; rings a part of it"},
+    {"--canary-max", "N", "most nodes of the canary"},
+    {"--failures", "N", "nodes that may fail before it is halted (none)"},
+    {"--roll-back", NULL, "when it is halted it goes back at once"},
+    {"--one-way", NULL, "acknowledge that some steps have no way back"},
+    {"--gpu-hour", "PRICE", "what a GPU costs an hour, such as '2.5 EUR'"},
+    {"--svg", "FILE", "the forecast as a picture"},
+    {"--jobs", "N", "runs at a time (as many as there are processors)"},
+    {0},
+};

@@ -6,7 +6,8 @@
 
 extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
     lks_change_ls_options[], lks_change_vote_options[], lks_change_start_options[],
-    lks_change_resume_options[], lks_freeze_options[], lks_unfreeze_options[];
+    lks_change_resume_options[], lks_freeze_options[], lks_unfreeze_options[],
+    lks_rehearse_options[];
 
 #define LKS_CHANGE_COUNTS                                                                          \
     "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \
@@ -67,6 +68,18 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
      "Take a change back on every node that it reached", "", LKS_CHANGE_MOVED,                     \
      lks_cmd_change_rollback},                                                                     \
+    {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
+     "Try a change out on a copy of the fleet, many times, in virtual time",                       \
+     "The copy is --fleet: a controller's data directory or journal, or a fleet's file whose "     \
+     "nodes run what their pools pin. Nothing of the fleet is touched. Without CHANGE, --to and "  \
+     "--pool or --nodes say what would be proposed. --seed N tells one story; the same seed has "  \
+     "the same one.",                                                                              \
+     "{title, runs, plain_runs, ends: [{end, runs}], seconds: {low, middle, high, most}, "         \
+     "gpu_hours, money?, currency?, calls, nodes_lost, bad_image?: {runs, stopped, reached, hurt, "\
+     "stopped_seconds, gates: [{gate, wave, runs}]}, point_seconds, pools: [{pool, nodes, in_use, "\
+     "least_in_use, largest_gang, gang, starves, starved_seconds, in_use_curve: [[low, middle, "   \
+     "high]], gang_curve}]}",                                                                      \
+     lks_cmd_rehearse},                                                                            \
     {"freeze", "", 0, 0, lks_freeze_options, "Let nobody begin, in a pool or the whole fleet",     \
      "Who is under way goes on to its safe end. Any operator may; an approver ends it.",           \
      "{seq}; with --list {frozen, by?, reason?, pools: [{pool, by?, reason?}]}", lks_cmd_freeze},  \

@@ -1,0 +1,156 @@
+/* `lockstep rehearse` as a user has it: a fleet's file, many runs, one story, and what is said of
+ * places that are no fleet. */
+#include "base/file.h"
+#include "tests/rehearsals.h"
+#include "tests/run_cli.h"
+
+#include <unistd.h>
+
+enum { NODES = 100, NARROW = 40 };
+static char dir[64], fleet[96], picture[96], junk[96], empty[96];
+
+static void write_file(const char *path, struct lks_str bytes)
+{
+    struct lks_err err = {0};
+    CHECK_CODE(lks_file_replace(path, bytes, &err), LKS_OK);
+}
+
+static bool begin(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    (void)snprintf(dir, sizeof(dir), "/tmp/lks-rehearse-XXXXXX");
+    if (!CHECK(mkdtemp(dir) != NULL))
+        return false;
+    (void)snprintf(fleet, sizeof(fleet), "%s/fleet.yaml", dir);
+    (void)snprintf(picture, sizeof(picture), "%s/forecast.svg", dir);
+    (void)snprintf(junk, sizeof(junk), "%s/journal.db", dir);
+    (void)snprintf(empty, sizeof(empty), "%s/classes.yaml", dir);
+    rehearsals_fleet(NODES, &text);
+    write_file(fleet, lks_buf_view(&text));
+    write_file(junk, (struct lks_str){"\xff\xfe\0junk", 7});
+    write_file(empty, LKS_STR("lockstep: 1\nkind: HardwareClass\nname: tray\nvendor: nvidia\n"
+                              "gpu: {product: 'H200', count: 8}\n"));
+    return true;
+}
+
+/* What is refused, and with which words. */
+static void test_refusals(void)
+{
+    static const struct {
+        const char *name;
+        const char *args[10];
+        int exit;
+        const char *has;
+    } rows[] = {
+        {"no fleet", {"rehearse", "7"}, 2, "--fleet has to say where the fleet is"},
+        {"nothing to do", {"rehearse", "--fleet", fleet}, 2, "say which change by its number"},
+        {"nobody", {"rehearse", "--fleet", fleet, "--to", "s1"}, 2, "--nodes or --pool"},
+        {"no number", {"rehearse", "seven", "--fleet", fleet}, 2, "is not the number of a change"},
+        {"no such change", {"rehearse", "7", "--fleet", fleet}, 3, "there is no change 7"},
+        {"no journal", {"rehearse", "7", "--fleet", junk}, 3, "neither a journal, nor"},
+        {"no fleet in it", {"rehearse", "7", "--fleet", empty}, 3, "there is no fleet in it"},
+        {"not there", {"rehearse", "7", "--fleet", "/nonexistent"}, 3, "/nonexistent"},
+        {"a fault that nobody knows",
+         {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--faults", "rain=1%"},
+         2,
+         "--faults 'rain=1%': it can be"},
+        {"no price",
+         {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--gpu-hour", "dear"},
+         2,
+         "is not a price"},
+        {"no such stack", {"rehearse", "--fleet", fleet, "--to", "s9", "--pool", "train"}, 3, "s9"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        struct lks_run run = lks_run(rows[i].args);
+        CHECK_INT(run.exit, rows[i].exit);
+        CHECK_HAS(run.err, rows[i].has);
+        CHECK_INT(run.out.len, 0);
+        lks_run_fini(&run);
+    }
+}
+
+/* Where a table does not fit each row is a list. */
+static void test_narrow(void)
+{
+    const char *const args[] = {"rehearse", "--fleet",    fleet, "--to",   "s1", "--pool",
+                                "train",    "--seeds",    "8",   "--soak", "1h", "--faults",
+                                "bad=100%", "--gpu-hour", "2.5", NULL};
+    struct lks_run run = lks_run_wide(args, NARROW);
+    CHECK_INT(run.exit, 0);
+    CHECK_HAS(run.out, "80 nodes, 640 GPUs to s1");
+    CHECK_HAS(run.out, "with a bad image, 8 runs: stopped in 8");
+    CHECK_HAS(run.out, "of all runs, at most: GPU-hours out of\n  use\n1 in 20: ");
+    CHECK_HAS(run.out, "of a canary wave in 8");
+    lks_run_fini(&run);
+}
+
+static struct lks_run story(const char *seed)
+{
+    const char *const args[] = {"rehearse", "--fleet", fleet, "--to",   "s1", "--pool",
+                                "train",    "--soak",  "1h",  "--seed", seed, NULL};
+    return lks_run(args);
+}
+
+static void test_story(void)
+{
+    struct lks_run first = story("5"), again = story("5"), other = story("6");
+    CHECK_INT(first.exit, 0);
+    CHECK_HAS(first.out, "    0:00  wave 0 is begun");
+    CHECK(lks_str_eq(first.out, again.out));
+    CHECK(!lks_str_eq(first.out, other.out));
+    lks_run_fini(&first);
+    lks_run_fini(&again);
+    lks_run_fini(&other);
+}
+
+static struct lks_run many(const char *jobs)
+{
+    const char *const args[] = {"rehearse", "--fleet", fleet,     "--to",   "s1",
+                                "--pool",   "train",   "--seeds", "6",      "--jobs",
+                                jobs,       "--svg",   picture,   "--json", NULL};
+    return lks_run(args);
+}
+
+/* However many run at a time, the forecast is the same. */
+static void test_json_and_picture(void)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf svg = {0};
+    struct lks_run one = many("1"), three = many("3");
+    struct lks_err err = {0};
+    CHECK_INT(one.exit, 0);
+    CHECK(lks_str_eq(one.out, three.out));
+    if (CHECK_CODE(lks_docs_init(&docs, "forecast", &err), LKS_OK) &&
+        CHECK_CODE(lks_json_parse(one.out, &docs, &err), LKS_OK)) {
+        lks_run_check_members("rehearse", docs.first);
+        CHECK_STR(lks_doc_text(docs.first, "title"), "80 nodes, 640 GPUs to s1");
+        CHECK(lks_doc_member(docs.first, "bad_image") != NULL); /* every fourth seed has one */
+        CHECK(lks_doc_member(docs.first, "pools") != NULL);
+    }
+    lks_buf_init(&svg, (size_t)1 << 20);
+    CHECK_CODE(lks_file_read(picture, &svg, &err), LKS_OK);
+    CHECK(lks_str_starts(lks_buf_view(&svg), "<svg xmlns="));
+    CHECK(lks_str_ends(lks_buf_view(&svg), "</svg>\n"));
+    CHECK_HAS(lks_buf_view(&svg), "Pool train: nodes");
+    lks_run_fini(&one);
+    lks_run_fini(&three);
+}
+
+int main(void)
+{
+    if (!begin())
+        return 1;
+    int failed = lks_test_main((const struct lks_test[]){
+        {"rehearse: what is refused", test_refusals},
+        {"rehearse: a narrow terminal", test_narrow},
+        {"rehearse: one story", test_story},
+        {"rehearse: JSON and a picture", test_json_and_picture},
+        {0},
+    });
+    const char *const files[] = {fleet, picture, junk, empty};
+    for (size_t i = 0; i < LKS_COUNT(files); i++)
+        (void)unlink(files[i]);
+    (void)rmdir(dir);
+    return failed;
+}
