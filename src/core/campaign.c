@@ -15,59 +15,10 @@ enum {
 #define WAITS         "waits: "           /* what the text of a wave begins with that does */
 #define S(s)          LKS_STR_ARG(s)
 
-/* This moment ------------------------------------------------------------------------------- */
-
-/* The first that is really due stays in front: the tick moves it, and the next call goes on. */
-void lks_campaign_settle(struct lks_state *s, struct lks_now now)
-{
-    lks_ms at = 0;
-    uint32_t node = 0;
-    while (lks_heap_peek(&s->members_due, &at, &node) && at <= now.wall) {
-        lks_ms due = UINT64_MAX;
-        struct lks_err err;
-        for (uint32_t i = 0; i < s->change_count; i++) {
-            const struct lks_member *m = lks_change_member(&s->changes[i], node);
-            lks_ms its = m != NULL ? lks_campaign_due(s, &s->changes[i], m) : UINT64_MAX;
-            due = its < due ? its : due;
-        }
-        if (due <= now.wall)
-            break;
-        /* It has a place already, so no memory is needed. */
-        if (due == UINT64_MAX)
-            (void)lks_heap_remove(&s->members_due, node);
-        else if (lks_heap_set(&s->members_due, node, due, &err) != LKS_OK)
-            break;
-    }
-    for (uint32_t i = 0; i < s->change_count; i++) {
-        struct lks_state_change *c = &s->changes[i];
-        if (c->looked == 0 || now.mono >= c->looked + s->limits.heartbeat)
-            c->looked = now.mono > 0 ? now.mono : 1;
-    }
-}
-
 /* Whether this tick is to look at it: one just before may have done so, and nothing happened. */
 static bool is_to_look(const struct lks_deciding *d, const struct lks_state_change *c)
 {
     return c->looked == 0 || c->looked >= d->now.mono;
-}
-
-/* Only these do something by themselves. */
-static bool is_under_way(const struct lks_state_change *c)
-{
-    return c->state == LKS_CHANGE_RUNNING || c->state == LKS_CHANGE_ABORTING ||
-           c->state == LKS_CHANGE_ROLLING_BACK;
-}
-
-lks_ms lks_campaign_next_look(const struct lks_state *s)
-{
-    lks_ms at = UINT64_MAX;
-    for (uint32_t i = s->changes_open > 0 ? s->change_count : 0; i-- > 0;) {
-        const struct lks_state_change *c = &s->changes[i];
-        lks_ms next = c->looked == 0 ? s->seen.mono : c->looked + s->limits.heartbeat;
-        if (is_under_way(c) && next < at)
-            at = next;
-    }
-    return at;
 }
 
 /* Records ----------------------------------------------------------------------------------- */
@@ -451,7 +402,7 @@ static uint32_t begin_units(struct lks_deciding *d, const struct lks_state_chang
     struct lks_downs downs = {0};
     struct unit_look l = {.d = d, .c = c, .downs = &downs};
     const struct lks_unit *waits = NULL;
-    uint32_t busy = w->busy, width = w->width > 0 ? w->width : 1;
+    uint32_t busy = w->busy, width = lks_ramp_room(c, wave);
     uint32_t seen = 0, absent = 0, shown = 0, meant = 0, barred = 0, begun = 0;
     for (uint32_t u = w->next != 0 ? w->next : w->first_unit;
          u != 0 && busy < width && seen < UNITS_SLICE && barred < BARRED_MAX &&
@@ -588,6 +539,11 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
     struct lks_gate_said said = lks_gate_judge(d, c, wave);
     if (said.verdict == LKS_GATE_HALT) {
         halt(d, c, wave, said.text);
+        return;
+    }
+    struct lks_str held = lks_ramp_grow(d, c, wave);
+    if (held.len > 0) {
+        stop(d, c, wave, LKS_WAVE_HALTED, held);
         return;
     }
     if (w->members[LKS_MEMBER_PENDING] == 0 && moving(w) == 0) {

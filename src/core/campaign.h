@@ -8,6 +8,9 @@
  *     campaign_steps.c   each kind of step: the table of what it asks for and when it is done
  *     campaign_fail.c    each kind of failure: tried again, taken back, fenced, hands
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
+ *     campaign_evidence.c  of these, the one with statistics
+ *     campaign_ramp.c    rings that grow with the evidence
+ *     campaign_moment.c  what is due now
  *     campaign_path.c    the way of a member through its steps, there and back, beside its unit
  *     campaign_pools.c   what pools can do without now, and what they pin at the end
  *     campaign_waits.c   what a member waits for, in words

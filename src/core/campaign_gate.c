@@ -1,5 +1,6 @@
 /* The gates behind a wave. Each looks at the same wave and says PASS, EXTEND (not yet), HOLD (a
  * person decides) or HALT; the strictest counts. */
+#include "core/campaign_evidence.h"
 #include "core/campaign_parts.h"
 #include "core/standing.h"
 
@@ -179,6 +180,8 @@ const struct lks_gate lks_gates[] = {
     {"failure count", "no more nodes fail than the change, or the wave, says", failure_count},
     {"soak", "so much time passed since the last node of the wave", soak},
     {"acceptance", "nodes that were accepted conform and are healthy when it is over", acceptance},
+    {"evidence", "what is measured of them is within its margins, beside controls",
+     lks_gate_evidence},
 };
 const size_t lks_gate_count = LKS_COUNT(lks_gates);
 
@@ -188,7 +191,9 @@ struct lks_gate_said lks_gate_judge(struct lks_deciding *d, const struct lks_sta
     struct lks_gate_said worst = pass();
     for (size_t i = 0; i < lks_gate_count; i++) {
         struct lks_gate_said said =
-            lks_gates[i].look(d->state, c, wave, d->now.wall, &d->out->arena);
+            lks_gates[i].look == lks_gate_evidence
+                ? lks_evidence_look(d, c, wave)
+                : lks_gates[i].look(d->state, c, wave, d->now.wall, &d->out->arena);
         if (said.verdict > worst.verdict)
             worst = said;
     }

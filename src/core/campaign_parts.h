@@ -191,6 +191,22 @@ bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *
 /* The change is done: pools that it was for are pinned to its stack. */
 void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c);
 
+/* campaign_evidence.c ------------------------------------------------------------------------- */
+
+/* What the gate says, written down where it is a planned look or halts the wave. */
+struct lks_gate_said lks_evidence_look(struct lks_deciding *d, const struct lks_state_change *c,
+                                       uint32_t wave);
+
+/* campaign_ramp.c ----------------------------------------------------------------------------- */
+
+/* Units of the wave that may be under way now: as many as it is wide, and where it grows with the
+ * evidence no more than that allows. */
+uint32_t lks_ramp_room(const struct lks_state_change *c, uint32_t wave);
+
+/* Let it grow where it may. A text: a person has to decide, and why. */
+struct lks_str lks_ramp_grow(struct lks_deciding *d, const struct lks_state_change *c,
+                             uint32_t wave);
+
 /* campaign_gate.c ---------------------------------------------------------------------------- */
 
 /* The strictest of all gates; with `begun`, only whether it is to be halted. */

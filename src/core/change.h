@@ -26,7 +26,7 @@
 #define LKS_CHANGE_ORDER_MAX  ((size_t)256 * 1024) /* bytes of one */
 #define LKS_CHANGE_VOTES      32
 #define LKS_STATE_PROVEN_MAX  10000
-#define LKS_CHANGE_METRICS    256
+#define LKS_CHANGE_METRICS    64
 #define LKS_CHANGE_GATES      20000   /* one a pool */
 #define LKS_CHANGE_MEASURES   1000000 /* behind these nothing else is kept */
 #define LKS_CHANGE_LOOKS      100000

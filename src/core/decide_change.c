@@ -86,6 +86,8 @@ static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
     ADD_ALL(PLAN_PART, plan_part, plan->parts, plan->part_count)
     ADD_ALL(PLAN_ORDER, plan_order, plan->orders, plan->order_count)
     ADD_ALL(PLAN_NOTE, plan_note, plan->notes, plan->note_count)
+    ADD_ALL(PLAN_METRIC, plan_metric, plan->metrics, plan->metric_count)
+    ADD_ALL(PLAN_GATE, plan_gate, plan->gates, plan->gate_count)
 #undef ADD_ALL
 }
 

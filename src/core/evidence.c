@@ -38,6 +38,15 @@ struct lks_evidence_plan lks_evidence_plan(const double *at, size_t looks, size_
     return p;
 }
 
+struct lks_evidence_plan lks_evidence_plan_between(size_t tests, double halt)
+{
+    LKS_ASSERT(tests > 0 && tests <= LKS_TESTS_MAX);
+    return (struct lks_evidence_plan){.tests = tests,
+                                      .pass_level = {LKS_EVIDENCE_PASS},
+                                      .between_level = (1 - PLANNED) * halt / (double)tests,
+                                      .count_limit = log((double)tests / halt)};
+}
+
 struct lks_evidence_power lks_evidence_power(const struct lks_evidence_plan *plan, size_t canaries,
                                              size_t controls, double sigma, double margin,
                                              double chance)

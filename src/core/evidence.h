@@ -43,6 +43,9 @@ extern const double lks_evidence_at[4];
 struct lks_evidence_plan lks_evidence_plan(const double *at, size_t looks, size_t tests,
                                            double pass, double halt);
 
+/* The same without its planned looks, which take a while to compute: for LKS_LOOK_BETWEEN alone. */
+struct lks_evidence_plan lks_evidence_plan_between(size_t tests, double halt);
+
 /* The smallest loss, in the margin's unit, that is not passed with this chance at the last look,
  * and the one that is halted with it, for a critical metric whose units gain with a spread of
  * `sigma`. */

@@ -248,8 +248,9 @@ enum lks_code lks_plan_make(const struct lks_state *s, const struct lks_book *bo
                             struct lks_err *err)
 {
     static enum lks_code (*const parts[])(struct lks_planning *) = {
-        check_wish,         find_target,        lks_planning_who, check_clocks,
-        lks_planning_waves, lks_planning_after, describe,         lks_planning_forecast,
+        check_wish,         find_target,        lks_planning_who,
+        check_clocks,       lks_planning_waves, lks_planning_gates,
+        lks_planning_after, describe,           lks_planning_forecast,
     };
     static const struct lks_bundle_set none = {0};
     LKS_CLEANUP(lks_plan_fini) struct lks_plan plan = {0};

@@ -13,6 +13,7 @@
  *     plan_orders.c    what executors are told, there and back
  *     plan_waves.c     lab, canary, rings; who proves the way back
  *     plan_canary.c    which nodes cover what is there (core/cover.h), and how many; controls
+ *     plan_gate.c      what gates will ask for, and how small a loss each wave can find
  *     plan_after.c     notes of who is held, and of pools of which only a part changes
  *     plan_capacity.c  width by headroom, gangs, power and racks; what stays in use over time
  *     plan_join.c      what a change that is under way asks: who joins, who may begin
@@ -85,7 +86,10 @@ struct lks_plan {
     struct lks_rec_plan_part *parts; /* by wave; those of one domain next to each other */
     struct lks_rec_plan_order *orders;
     struct lks_rec_plan_note *notes;
+    struct lks_rec_plan_metric *metrics;
+    struct lks_rec_plan_gate *gates;
     struct lks_plan_moment *moments;
+    size_t metric_count, gate_count;
     size_t step_count, wave_count, part_count, order_count, note_count, moment_count;
     size_t recipe_count;
     uint32_t nodes, assets, units, canaries;

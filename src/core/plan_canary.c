@@ -416,8 +416,11 @@ struct match {
 static struct match match_of(const struct lks_planning *p, uint32_t node)
 {
     const struct lks_node *n = &p->state->nodes[node];
+    const struct lks_pool *pool = lks_planning_pool(p, n->pool);
+    uint32_t wanted =
+        pool != NULL && pool->gate != NULL ? (uint32_t)pool->gate->controls : CONTROLS_A_NODE;
     return (struct match){n->class, n->hardware_revision,
-                          n->power_zone != 0 ? n->power_zone : n->rack, n->pool, CONTROLS_A_NODE};
+                          n->power_zone != 0 ? n->power_zone : n->rack, n->pool, wanted};
 }
 
 static int by_match(const void *left, const void *right)
@@ -446,7 +449,7 @@ static size_t list_matches(const struct lks_planning *p, const uint32_t *units, 
         qsort(out, listed, sizeof(*out), by_match);
     for (size_t i = 0; i < listed; i++) {
         if (kept > 0 && by_match(&out[kept - 1], &out[i]) == 0)
-            out[kept - 1].wanted += CONTROLS_A_NODE;
+            out[kept - 1].wanted += out[i].wanted;
         else
             out[kept++] = out[i];
     }

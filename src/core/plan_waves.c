@@ -264,7 +264,10 @@ static enum lks_code plan_lab(struct waving *w)
 static enum lks_code plan_pool(struct waving *w, const struct place *places, size_t count)
 {
     size_t done = 0;
-    for (size_t i = 0; i < LKS_COUNT(ring_percents); i++) {
+    const struct lks_pool *pool = lks_planning_pool(w->p, places[0].pool);
+    /* With a budget for losses it is one ring, which the evidence lets grow. */
+    bool grows = pool != NULL && pool->gate != NULL && pool->gate->loss_budget > 0;
+    for (size_t i = grows ? LKS_COUNT(ring_percents) - 1 : 0; i < LKS_COUNT(ring_percents); i++) {
         size_t end = (count * ring_percents[i] + 99) / 100;
         if (end > done && plan_ring(w, LKS_WAVE_RING, places, done, end, count) != LKS_OK)
             return w->p->err->code;

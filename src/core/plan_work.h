@@ -177,6 +177,9 @@ enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *unit
 /* In plan_waves.c: waves and parts. */
 enum lks_code lks_planning_waves(struct lks_planning *p) LKS_MUST_CHECK;
 
+/* In plan_gate.c: what is measured of them, and what that can find. */
+enum lks_code lks_planning_gates(struct lks_planning *p) LKS_MUST_CHECK;
+
 /* In plan_after.c: what is left open, and what follows for pools that it does not cover whole. */
 enum lks_code lks_planning_after(struct lks_planning *p) LKS_MUST_CHECK;
 

@@ -1,0 +1,382 @@
+/* Gates with evidence: what is measured decides whether a change goes on, and nothing else than it
+ * does is recorded. */
+#include "core/campaign_evidence.h"
+#include "core/gate.h"
+#include "tests/campaigns.h"
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define MINUTE CAMPAIGN_MINUTE
+#define HOUR   CAMPAIGN_HOUR
+
+enum { CANARIES = 8, CONTROLS = 16, REST = 2, NODES = CANARIES + CONTROLS + REST };
+
+/* What the world is like. Percent; counts are of nodes, the first so many. */
+struct world {
+    double change;   /* what the change does to who has it */
+    double drift;    /* of everybody, meanwhile */
+    double spread;   /* of each by itself */
+    unsigned silent; /* canaries that nothing is known of */
+    unsigned canary_events, control_events;
+    uint64_t load; /* GPU-seconds of each in an hour */
+};
+
+struct row {
+    const char *name;
+    struct world world;
+    struct lks_rec_plan_metric metric;
+    uint64_t min_load;
+    bool rolls_back;
+    enum lks_change_state ends;
+    enum lks_wave_state wave;
+    const char *says; /* the first wave, or the change that was halted */
+};
+
+#define METRIC(...)                                                                                \
+    {                                                                                              \
+        .margin = LKS_STR_C("1"), __VA_ARGS__                                                      \
+    }
+#define LOWER       .better = LKS_BETTER_LOWER
+#define SPEED       METRIC(.critical = true)
+#define OTHER       METRIC(.critical = false)
+#define TIME        METRIC(.critical = true, LOWER)
+#define RATE        METRIC(.critical = true, .kind = LKS_METRIC_RATE, LOWER)
+#define HARD        METRIC(.critical = true, .kind = LKS_METRIC_HARD, LOWER)
+#define PASSES      .ends = LKS_CHANGE_DONE, .wave = LKS_WAVE_PASSED, .says = "8 done"
+#define HALTS(text) .ends = LKS_CHANGE_HALTED, .wave = LKS_WAVE_HALTED, .says = (text)
+#define HOLDS(text) .ends = LKS_CHANGE_HALTED, .wave = LKS_WAVE_HELD, .says = (text)
+
+static const struct row rows[] = {
+    {"nothing changed", {.spread = 0.4}, SPEED, PASSES},
+    {"a little slower, within the margin", {.change = -0.2, .spread = 0.2}, SPEED, PASSES},
+    {"the whole fleet drifts", {.drift = -5, .spread = 0.4}, SPEED, PASSES},
+    {"nothing varies", {.spread = 0}, SPEED, PASSES},
+    {"three percent slower",
+     {.change = -3, .spread = 0.4},
+     SPEED,
+     HALTS("worse than its margin of 1 %")},
+    {"three percent slower, and it is to go back",
+     {.change = -3, .spread = 0.4},
+     SPEED,
+     .rolls_back = true,
+     .ends = LKS_CHANGE_ROLLED_BACK,
+     .wave = LKS_WAVE_HALTED,
+     .says = "worse than its margin of 1 %"},
+    {"three percent more time",
+     {.change = 3, .spread = 0.4},
+     TIME,
+     HALTS("worse than its margin of 1 %")},
+    {"three percent less time", {.change = -3, .spread = 0.4}, TIME, PASSES},
+    {"too noisy to tell", {.spread = 8}, SPEED, HOLDS("still not sure at the last look")},
+    {"no data of one, on a critical metric",
+     {.spread = 0.4, .silent = 1},
+     SPEED,
+     HOLDS("7 of 8 have data")},
+    {"no data of one, on another", {.spread = 0.4, .silent = 1}, OTHER, PASSES},
+    {"no data at all, on another", {.spread = 0.4, .silent = 8}, OTHER, PASSES},
+    {"idle canaries",
+     {.spread = 0.4, .load = 10},
+     SPEED,
+     .min_load = 3600,
+     HOLDS("the canaries were idle")},
+    {"canaries at work", {.spread = 0.4, .load = 7200}, SPEED, .min_load = 3600, PASSES},
+    {"one event of which one is enough",
+     {.canary_events = 1},
+     HARD,
+     HALTS("on 1 of the canaries and on no control")},
+    {"one that controls have, too", {.canary_events = 1, .control_events = 1}, HARD, PASSES},
+    {"events on all canaries",
+     {.canary_events = 8},
+     RATE,
+     HALTS("times likelier if the change did it")},
+    {"events as often as elsewhere", {.canary_events = 3, .control_events = 6}, RATE, PASSES},
+    {"nobody counts events", {.silent = 8}, RATE, HOLDS("0 of 8 have data")},
+};
+
+/* Measuring --------------------------------------------------------------------------------- */
+
+struct measuring {
+    struct campaign *w;
+    const struct world *world;
+    struct lks_measured list[256];
+    size_t count;
+};
+
+static unsigned number_of(const struct campaign *w, uint32_t node)
+{
+    uint64_t number = 0;
+    struct lks_str name = lks_state_name(&w->a.state, node);
+    CHECK(lks_str_number((struct lks_str){name.ptr + 1, name.len - 1}, 1000, &number));
+    return (unsigned)number;
+}
+
+/* Between -1 and 1, the same at every look. */
+static double own_noise(unsigned number)
+{
+    struct lks_rng rng = {number * 7919};
+    return (double)lks_rng_below(&rng, 2001) / 1000 - 1;
+}
+
+static bool measure(void *ctx, const struct lks_gate_want *want)
+{
+    struct measuring *m = ctx;
+    unsigned number = number_of(m->w, want->node);
+    bool silent = !want->control && number <= m->world->silent;
+    double gain = m->world->drift + m->world->spread * own_noise(number) +
+                  (want->control ? 0 : m->world->change);
+    unsigned with = want->control ? CANARIES + m->world->control_events : m->world->canary_events;
+    bool event = want->metric->kind != LKS_METRIC_MEAN && number <= with;
+    CHECK(want->from <= want->until && want->before_until <= want->from);
+    CHECK(m->count < LKS_COUNT(m->list));
+    m->list[m->count++] = (struct lks_measured){
+        .change = want->change,
+        .wave = want->wave,
+        .node = want->node,
+        .metric = lks_state_text(&m->w->a.state, want->metric->name),
+        .has_before = !silent,
+        .has_after = !silent,
+        .before = 100 + number,
+        .after = (100 + number) * exp(gain / 100),
+        .from = want->from,
+        .until = want->until,
+        .load = m->world->load * (want->until - want->from) / HOUR,
+        .events = event,
+        .exposure = want->until - want->from,
+    };
+    return m->count < LKS_COUNT(m->list);
+}
+
+static void measure_all(struct campaign *w, const struct world *world)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct measuring m = {.w = w, .world = world};
+    struct lks_err err = {0};
+    lks_arena_init(&arena, 1 << 20);
+    CHECK_CODE(lks_gate_wants(&w->a.state, w->a.now.wall, &arena, measure, &m, &err), LKS_OK);
+    if (m.count > 0)
+        campaign_event(w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
+                                              .measured = {.list = m.list, .count = m.count}});
+}
+
+/* Every two minutes, until it is over or waits for a person. */
+static bool run_measured(struct campaign *w, const struct world *world, lks_ms limit)
+{
+    for (lks_ms end = w->a.now.wall + limit; w->a.now.wall < end;) {
+        if (campaign_run(w, 2 * MINUTE))
+            return true;
+        measure_all(w, world);
+    }
+    return false;
+}
+
+static void add_gate(struct campaign *w, struct lks_rec_plan_metric metric,
+                     struct lks_rec_plan_gate gate)
+{
+    metric.change = gate.change = w->change;
+    metric.name = LKS_STR("speed");
+    metric.pools = gate.pool = LKS_STR("train");
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC, .plan_metric = metric});
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_GATE, .plan_gate = gate});
+}
+
+static void begin(struct campaign *w, struct campaign_plan plan)
+{
+    plan.nodes = NODES;
+    plan.waves[0] = CANARIES;
+    plan.waves[1] = CONTROLS + REST;
+    plan.soak = HOUR;
+    plan.controls = "n[9-24]";
+    campaign_begin(w, &plan);
+}
+
+/* What follows ------------------------------------------------------------------------------ */
+
+static void check_row(const struct row *r)
+{
+    struct campaign w;
+    begin(&w, (struct campaign_plan){.rolls_back = r->rolls_back});
+    add_gate(&w, r->metric, (struct lks_rec_plan_gate){.min_load = r->min_load});
+    CHECK(run_measured(&w, &r->world, 60 * HOUR));
+    const struct lks_state_change *c = campaign_change(&w);
+    CHECK_STR(lks_str_from(lks_change_state_words[c->state]), lks_change_state_words[r->ends]);
+    CHECK_STR(lks_str_from(lks_wave_state_words[c->waves[0].state]), lks_wave_state_words[r->wave]);
+    CHECK_HAS(lks_state_text(&w.a.state, c->waves[0].text), r->says);
+    if (r->ends != LKS_CHANGE_DONE)
+        CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(&w, "n9")->state]),
+                  "pending");
+    campaign_end(&w);
+}
+
+static void what_is_measured_decides(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        check_row(&rows[i]);
+    }
+}
+
+/* The looks of a soak of an hour are after 2.5, 10, 30 and 60 minutes; each is recorded once,
+ * and the last one waits for data until its patience ends. */
+static void looks_are_planned(void)
+{
+    static const struct world quiet = {.spread = 0.4}, silent = {.spread = 0.4, .silent = 1};
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+    CHECK(run_measured(&w, &quiet, 20 * HOUR));
+    for (unsigned i = 1; i <= 4; i++) {
+        char look[32];
+        snprintf(look, sizeof(look), "look=%u verdict", i);
+        lks_test_case("%s", look);
+        CHECK_INT(campaign_count(&w, "gate-looked change=1 metric=speed ", look), 1);
+        CHECK_INT(campaign_count(&w, "gate-looked change=1 look", look), 1);
+    }
+    CHECK_INT(campaign_count(&w, "verdict=pass", "change=1 metric=speed look=4"), 1);
+    campaign_end(&w);
+
+    begin(&w, (struct campaign_plan){0});
+    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.max_soak = 5 * HOUR});
+    CHECK(!run_measured(&w, &silent, 4 * HOUR));
+    CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "look=3"), 1);
+    CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "look=4"), 0);
+    CHECK(run_measured(&w, &silent, 3 * HOUR));
+    CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "verdict=hold"), 1);
+    campaign_end(&w);
+}
+
+/* The turn that hears of it is the one that stops: nobody else begins in between. */
+static void a_halt_is_at_once(void)
+{
+    static const struct world bad = {.canary_events = 1};
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    add_gate(&w, (struct lks_rec_plan_metric)HARD, (struct lks_rec_plan_gate){0});
+    CHECK(!campaign_run(&w, HOUR));
+    measure_all(&w, &bad);
+    (void)campaign_tick(&w);
+    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
+    CHECK_INT(campaign_count(&w, "alarm ", "on 1 of the canaries"), 1);
+    /* Whoever resumes it has seen that. */
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(run_measured(&w, &bad, 60 * HOUR));
+    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
+/* Rings ------------------------------------------------------------------------------------- */
+
+static uint32_t begun_of(const struct lks_state_change *c, uint32_t wave)
+{
+    uint32_t begun = 0;
+    for (uint32_t u = c->waves[wave].first_unit; u != 0; u = c->units[u - 1].next)
+        begun += c->units[u - 1].begun;
+    return begun;
+}
+
+static void within_the_limit(struct campaign *w, const struct lks_decision *d)
+{
+    (void)d;
+    const struct lks_state_change *c = campaign_change(w);
+    CHECK(begun_of(c, 1) <= c->waves[1].limit);
+}
+
+/* Three canaries without a failure say that at most 63 % fail, so one node follows; and so on. */
+static void rings_grow_with_the_evidence(void)
+{
+    static const struct world quiet = {.spread = 0.4};
+    struct campaign w;
+    struct campaign_plan plan = {.nodes = NODES, .waves = {3, NODES - 3}, .soak = HOUR};
+    plan.controls = "n[9-24]";
+    campaign_begin(&w, &plan);
+    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.loss_budget = 1, .min_soak = HOUR});
+    w.after = within_the_limit;
+    CHECK(run_measured(&w, &quiet, 100 * HOUR));
+    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+    CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=1 ", "0 of 3 failed"), 1);
+    CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=2 ", "0 of 4 failed"), 1);
+    CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=4 ", "0 of 5 failed"), 1);
+    campaign_end(&w);
+}
+
+/* What is heard ----------------------------------------------------------------------------- */
+
+static const struct lks_measured heard = {.change = 1,
+                                          .wave = 0,
+                                          .metric = LKS_STR_C("speed"),
+                                          .has_before = true,
+                                          .has_after = true,
+                                          .before = 100,
+                                          .after = 99.5,
+                                          .from = 1,
+                                          .until = 2};
+
+/* How many records a measurement makes, when the canaries are done. */
+static const struct {
+    const char *name, *node;
+    struct lks_measured what; /* beside `heard`, where it is not 0 */
+    size_t records;
+} events[] = {
+    {"of a canary", "n1", {.change = 1}, 1},
+    {"of a control", "n9", {.change = 1}, 1},
+    {"of one that is neither", "n25", {.change = 1}, 0},
+    {"of a wave that did not begin", "n9", {.change = 1, .wave = 1}, 0},
+    {"of no wave", "n1", {.change = 1, .wave = 9}, 0},
+    {"of no change", "n1", {.change = 2}, 0},
+    {"of what nobody asked for", "n1", {.change = 1, .metric = LKS_STR_C("height")}, 0},
+    {"of what is no number", "n1", {.change = 1, .after = INFINITY}, 1},
+};
+
+static void only_what_is_asked_for_is_heard(void)
+{
+    struct campaign w;
+    for (size_t i = 0; i < LKS_COUNT(events); i++) {
+        lks_test_case("%s", events[i].name);
+        struct lks_measured m = heard;
+        begin(&w, (struct campaign_plan){0});
+        add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+        CHECK(!campaign_run(&w, 30 * MINUTE));
+        m.change = events[i].what.change;
+        m.wave = events[i].what.wave;
+        m.metric = events[i].what.metric.len > 0 ? events[i].what.metric : m.metric;
+        m.after = events[i].what.after != 0 ? events[i].what.after : m.after;
+        m.node = lks_state_node(&w.a.state, lks_str_from(events[i].node));
+        const struct lks_event e = {.kind = LKS_EVENT_MEASURED,
+                                    .measured = {.list = &m, .count = 1}};
+        campaign_event(&w, &e);
+        CHECK_INT(campaign_count(&w, "measured change", "metric="), events[i].records);
+        campaign_event(&w, &e); /* said again, it is no news; a while later it is */
+        CHECK_INT(campaign_count(&w, "measured change", "metric="), events[i].records);
+        campaign_pass(&w, 20 * MINUTE);
+        campaign_event(&w, &e);
+        CHECK_INT(campaign_count(&w, "measured change", "metric="), 2 * events[i].records);
+        campaign_end(&w);
+    }
+}
+
+/* Without a gate nobody is asked anything. */
+static void no_gate_no_question(void)
+{
+    static const struct world bad = {.change = -50};
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    CHECK(run_measured(&w, &bad, 20 * HOUR));
+    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+    CHECK_INT(campaign_count(&w, "measured", ""), 0);
+    CHECK_INT(campaign_count(&w, "gate-looked", ""), 0);
+    campaign_end(&w);
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"evidence in a campaign: what is measured decides", what_is_measured_decides},
+        {"evidence in a campaign: looks are planned", looks_are_planned},
+        {"evidence in a campaign: a halt is at once", a_halt_is_at_once},
+        {"evidence in a campaign: rings grow with it", rings_grow_with_the_evidence},
+        {"evidence in a campaign: only what is asked for", only_what_is_asked_for_is_heard},
+        {"evidence in a campaign: no gate, no question", no_gate_no_question},
+        {0},
+    });
+}
