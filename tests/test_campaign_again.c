@@ -110,6 +110,38 @@ static void of_an_earlier_wave(void)
     campaign_end(&w);
 }
 
+/* Where its wave is as wide as it may be, it waits for its turn, is not begun twice, and the change
+ * is not over before. */
+static void beyond_the_width(void)
+{
+    static const struct {
+        const char *name;
+        bool frozen;
+    } rows[] = {{"when there is room", false}, {"and nothing is frozen", true}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .width = 1, .failures_max = 9});
+        campaign_node(&w, "n2")->busy = true;
+        lose(&w, "n1");
+        check_member(&w, "n2", LKS_MEMBER_READING);
+        CHECK_STR(try_again(&w, "n1"), "");
+        campaign_node(&w, "n2")->busy = false;
+        check_member(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "n1")->text),
+                  "is tried again when there is room in its wave: by lee: it is repaired");
+        campaign_freeze(&w, rows[i].frozen);
+        CHECK(campaign_run(&w, 2 * HOUR) == !rows[i].frozen);
+        campaign_freeze(&w, false);
+        CHECK(campaign_run(&w, 20 * HOUR));
+        check_change(&w, LKS_CHANGE_DONE);
+        check_member(&w, "n1", LKS_MEMBER_DONE);
+        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_INT(campaign_count(&w, "node=n1 state=waiting", "text=tried again"), 1);
+        campaign_end(&w);
+    }
+}
+
 /* A domain that went back as a whole goes there as a whole, or not at all. */
 static void of_a_domain(void)
 {
@@ -173,6 +205,7 @@ int main(void)
         {"not out of use", not_out_of_use},
         {"goes there", goes_there},
         {"of an earlier wave", of_an_earlier_wave},
+        {"beyond the width of its wave", beyond_the_width},
         {"of a domain", of_a_domain},
         {"of an asset", of_an_asset},
         {"not by hand", not_by_hand},

@@ -516,20 +516,19 @@ static const struct {
      {MEMBER_IS("n1", FENCED)},
      N1(.again = true),
      "refused: change 1 is halted: nodes are tried again while it is running"},
-    {"not again while as many are under way as its wave is wide",
+    {"later, while as many are under way as its wave is wide",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n2", FENCED), MEMBER_IS("n3", ASKED)},
      {.name = T("n2"), BY("user:ann"), .member = {.change = 1, .again = true}},
-     "refused: wave 1 changes 1 at a time, and 1 are under way: try n2 again when one of them is "
-     "at "
-     "its end"},
-    {"not more of them at once than that",
+     "member change=1 node=n2 state=fenced step=2 until=1000000 failure=none text=is tried again "
+     "when there is room in its wave: by user:ann: so it is\n"},
+    {"others later than that",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n2", FENCED), MEMBER_IS("n3", FENCED)},
      {.name = T("n[2-3]"), BY("user:ann"), .member = {.change = 1, .again = true}},
-     "refused: wave 1 changes 1 at a time, and 1 are under way: try n3 again when one of them is "
-     "at "
-     "its end"},
+     "member change=1 node=n2 state=waiting step=1 attempt=1 failure=none text=tried again by "
+     "user:ann: so it is\nmember change=1 node=n3 state=fenced step=2 until=1000000 failure=none "
+     "text=is tried again when there is room in its wave: by user:ann: so it is\n"},
     {"not again while all is frozen",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(FROZEN, frozen, .on = true)},

@@ -619,11 +619,15 @@ static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c,
 static void run(struct lks_deciding *d, const struct lks_state_change *c)
 {
     uint32_t wave = 0;
+    enum lks_queue queue = lks_campaign_queue(d, c);
+    if (queue == LKS_QUEUE_BEGUN)
+        return;
     while (wave < c->wave_count && c->waves[wave].state == LKS_WAVE_PASSED &&
            moving(&c->waves[wave]) == 0)
         wave++;
     if (wave == c->wave_count) {
-        complete(d, c);
+        if (queue == LKS_QUEUE_EMPTY)
+            complete(d, c);
         return;
     }
     switch (c->waves[wave].state) {

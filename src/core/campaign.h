@@ -13,6 +13,7 @@
  *     campaign_moment.c  what is due now
  *     campaign_path.c    the way of a member through its steps, there and back, beside its unit
  *     campaign_pools.c   what pools can do without now, and what they pin at the end
+ *     campaign_queue.c   who is tried again by a person's word, at once or when there is room
  *     campaign_waits.c   what a member waits for, in words
  *     campaign_read.c    what is read of it, held against what it should be by now
  *

@@ -171,6 +171,16 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
 /* Members that a domain can do without, by the fleet's file. */
 uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain);
 
+/* campaign_queue.c: who is tried again ------------------------------------------------------- */
+
+/* It is tried again, or when there is room in its wave; `asked`: "by lee: it is repaired". */
+void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked);
+void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked);
+
+/* Part of a tick: who waits for that begins, where there is room. */
+enum lks_queue { LKS_QUEUE_EMPTY, LKS_QUEUE_WAITS, LKS_QUEUE_BEGUN };
+enum lks_queue lks_campaign_queue(struct lks_deciding *d, const struct lks_state_change *c);
+
 /* campaign.c: who may begin ----------------------------------------------------------------- */
 
 /* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:

@@ -1,6 +1,5 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
-#include "core/campaign.h"
-#include "core/decide_rules.h"
+#include "core/campaign_parts.h"
 #include "core/standing.h"
 
 #include "base/near.h"
@@ -281,15 +280,6 @@ void lks_decide_change_move(struct lks_deciding *d)
 
 /* Members ----------------------------------------------------------------------------------- */
 
-/* It is not kept out of use any more by this: what was told of that is over. */
-static void end_member_alarms(struct lks_deciding *d, const struct lks_member *m)
-{
-    struct lks_str name = lks_state_name(d->state, m->node);
-    struct lks_str reason = lks_str_trim(d->event->reason);
-    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
-    lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
-}
-
 /* It goes back into use as it is; whether jobs may start on it is up to what it runs. */
 static void release_member(struct lks_deciding *d, const struct lks_state_change *c,
                            const struct lks_member *m)
@@ -317,6 +307,8 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
         .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                   S(d->event->by), S(reason)),
     };
+    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
+    lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
 }
 
 /* A change that is over, and of whose nodes none is kept once these are let go. */
@@ -327,52 +319,27 @@ static bool is_settled(const struct lks_state_change *c, size_t released)
                                                  c->states[LKS_MEMBER_UNKNOWN];
 }
 
-static uint32_t leave_step(const struct lks_state_change *c, const struct lks_member *m)
-{
-    const struct lks_recipe *recipe = &c->recipes[m->recipe];
-    for (uint32_t i = 0; i < recipe->count; i++) {
-        if (recipe->steps[i].kind == LKS_DO_LEAVE)
-            return i;
-    }
-    return 0;
-}
-
-/* From where it leaves use, however far it came before: each step finds out what is left to do. Why
- * it was kept out of use stays until nothing is known to run on it. */
-static void try_member(struct lks_deciding *d, const struct lks_state_change *c,
-                       const struct lks_member *m)
-{
-    bool back = m->state == LKS_MEMBER_REVERTED; /* it is what it was */
-    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
-        .change = c->id,
-        .node = lks_state_name(d->state, m->node),
-        .state = LKS_MEMBER_WAITING,
-        .step = leave_step(c, m),
-        .attempt = 1,
-        .failure = back ? LKS_FAILURE_NONE : m->failure,
-        .text = lks_deciding_text(d, "tried again by %" LKS_STR_FMT ": %" LKS_STR_FMT,
-                                  S(d->event->by), S(lks_str_trim(d->event->reason))),
-    };
-}
-
 /* Units that begin anew by one word of a person. */
 struct trying {
     uint32_t units, last; /* last: place + 1; 0: none */
+    bool full;            /* there is no room for the one that was looked at last */
     const struct lks_hostlist *hosts;
 };
 
-/* Its wave is as wide for those that are tried again as for all others, and so is their time. */
+/* Its wave is as wide for those that are tried again as for all others: who finds no room waits for
+ * it. Their time is the same, too. */
 static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
                       const struct lks_member *m, struct trying *t)
 {
     const struct lks_unit *u = &c->units[m->unit];
     const struct lks_wave *w = &c->waves[u->wave];
     uint32_t width = w->width > 0 ? w->width : 1;
-    struct lks_str name = lks_state_name(d->state, m->node);
     lks_ms next = 0;
+    t->full = false;
     if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
         char at[LKS_TIME_TEXT_SIZE];
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s", S(name),
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s",
+                            S(lks_state_name(d->state, m->node)),
                             next == UINT64_MAX ? "the time of the change is over"
                                                : "its window opens at ",
                             next == UINT64_MAX ? "" : lks_time_text(next, at));
@@ -380,13 +347,9 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
     }
     if (u->active > 0 || t->last == m->unit + 1)
         return true;
-    if (w->busy + t->units >= width) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "wave %u changes %u at a time, and %u are under way: try %" LKS_STR_FMT
-                            " again when one of them is at its end",
-                            u->wave, width, w->busy + t->units, S(name));
-        return false;
-    }
+    t->full = w->busy + t->units >= width;
+    if (t->full)
+        return true;
     t->units++;
     t->last = m->unit + 1;
     return true;
@@ -523,6 +486,7 @@ void lks_decide_member_move(struct lks_deciding *d)
     const struct lks_state_change *c = find_change(d, e->member.change);
     struct lks_hostlist hosts = {0};
     struct trying trying = {.hosts = &hosts};
+    struct lks_str reason = lks_str_trim(e->reason);
     size_t kept = 0;
     if (c == NULL || !lks_deciding_reason(d) || !lks_deciding_hosts(d, &hosts))
         return;
@@ -530,11 +494,15 @@ void lks_decide_member_move(struct lks_deciding *d)
         const struct lks_member *m = lks_change_member(c, lks_state_node(d->state, hosts.names[i]));
         if (!may_move(d, c, m, hosts.names[i], &trying))
             return;
-        if (e->member.again)
-            try_member(d, c, m);
-        else
+        struct lks_look k = lks_look_at(d->state, c, m);
+        struct lks_str asked =
+            lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT, S(e->by), S(reason));
+        if (!e->member.again)
             release_member(d, c, m);
-        end_member_alarms(d, m);
+        else if (trying.full)
+            lks_member_queue(d, &k, asked);
+        else
+            lks_member_again(d, &k, asked);
         kept += m->state != LKS_MEMBER_REVERTED;
     }
     if (!e->member.again && is_settled(c, kept))
