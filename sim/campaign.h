@@ -172,8 +172,10 @@ struct cam_talk {
 };
 
 /* What heartbeats look at comes first: of a large fleet only that is in the caches. */
+#define CAM_LINE 64 /* bytes of a cache's line */
 struct cam_machine {
-    uint32_t place, place_life; /* in the engine of that life */
+    _Alignas(CAM_LINE) uint32_t place; /* in the engine of that life */
+    uint32_t place_life;
     uint32_t life, boot;
     uint64_t seq;
     cam_truth truth;
@@ -243,6 +245,7 @@ struct cam_member {
     cam_truth began; /* as it was when it began */
     bool in, proves, back;
     bool seen; /* it had failed when a person said that the change goes on */
+    bool away; /* it is kept, and did not fail: it was not heard of when its domain began */
     enum lks_member_state state;
     uint32_t step, pass;
     unsigned from; /* stack */
@@ -447,6 +450,7 @@ void cam_control_snapshot(struct cam *w);
 void cam_control_hear(struct cam *w, const struct lks_message *msg);
 void cam_control_fetch(struct cam *w, const struct lks_message *msg);
 void cam_control_push(struct cam *w, const struct lks_message *msg);
+void cam_control_soon(const void *world, const struct lks_message *msg);
 void cam_control_fini(struct cam *w);
 void cam_boot_bytes(uint32_t node, uint32_t boot, uint8_t out[16]);
 

@@ -295,6 +295,22 @@ void cam_boot_bytes(uint32_t node, uint32_t boot, uint8_t out[16])
     memcpy(out, words, sizeof(words));
 }
 
+/* It is heard soon, and what lockstepd knows of it is far away in memory: it is asked for now. */
+void cam_control_soon(const void *world, const struct lks_message *msg)
+{
+    const struct cam *w = world;
+    const struct cam_machine *m = &w->machines[msg->node];
+    if (msg->kind != CAM_HEARD || w->engine == NULL || m->place_life != w->life + 1 ||
+        m->place == LKS_NO_NODE)
+        return;
+    const struct lks_state *s = lks_engine_state(w->engine);
+    const char *pulse = (const char *)&s->pulses[m->place];
+    __builtin_prefetch(pulse);
+    __builtin_prefetch(pulse + CAM_LINE);
+    __builtin_prefetch(pulse + sizeof(s->pulses[0]) - 1);
+    __builtin_prefetch(&s->nodes[m->place]);
+}
+
 void cam_control_hear(struct cam *w, const struct lks_message *msg)
 {
     struct cam_machine *m = &w->machines[msg->node];

@@ -100,10 +100,15 @@ void cam_fleet_draw(struct cam *w, uint32_t nodes)
         w->domains = CAM_DOMAINS_MAX;
     w->count = nodes + 3 * w->domains;
     w->spares = (unsigned)lks_rng_below(&w->rng, 2);
-    w->machines = calloc(w->count, sizeof(w->machines[0]));
+    w->machines = aligned_alloc(CAM_LINE, w->count * sizeof(w->machines[0]));
     LKS_ASSERT(w->machines != NULL);
-    w->queue.about = (const char *)w->machines;
-    w->queue.about_size = sizeof(w->machines[0]);
+    memset(w->machines, 0, w->count * sizeof(w->machines[0]));
+    if (nodes >= CAM_FLEET_LARGE) {
+        w->queue.about = (const char *)w->machines;
+        w->queue.about_size = sizeof(w->machines[0]);
+        w->queue.soon = cam_control_soon;
+        w->queue.world = w;
+    }
     w->drains_drift = lks_rng_percent(&w->rng, 60);
     draw_stacks(w);
     draw_badness(w);
