@@ -81,9 +81,12 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
     }
 }
 
-/* It was not heard of when its domain changed, and was left out. */
+/* It was not heard of when its domain changed, and was left out; or a person, who was told what it
+ * is, has let it go as it is. */
 static bool is_away(const struct cam *w, uint32_t i)
 {
+    if (w->machines[i].released)
+        return true;
     for (size_t k = 0; k < w->change_count; k++)
         if (w->changes[k].members[i].state == LKS_MEMBER_SKIPPED)
             return true;

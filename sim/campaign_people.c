@@ -139,20 +139,23 @@ static bool is_held(const struct lks_state_change *c)
     return false;
 }
 
+/* Whoever looks at it sees that the endpoint is still at work, and waits. */
+static void resolve(struct cam *w, const struct cam_machine *m)
+{
+    if (m->unknown && !m->busy)
+        (void)ask(
+            w, (struct lks_event){.kind = LKS_EVENT_FLASH_RESOLVE, .name = lks_str_from(m->name)},
+            CAM_BY);
+}
+
 static void calm_work(struct cam *w)
 {
     for (unsigned p = 0; p <= CAM_POOLS; p++)
         if (p == CAM_POOLS ? w->frozen : w->pool_frozen[p])
             freeze(w, p, false);
     release_alarms(w, 100);
-    for (uint32_t i = 0; i < w->count && w->engine != NULL && !w->broken; i++) {
-        struct cam_machine *m = &w->machines[i];
-        if (m->unknown)
-            (void)ask(
-                w,
-                (struct lks_event){.kind = LKS_EVENT_FLASH_RESOLVE, .name = lks_str_from(m->name)},
-                CAM_BY);
-    }
+    for (uint32_t i = 0; i < w->count && w->engine != NULL && !w->broken; i++)
+        resolve(w, &w->machines[i]);
 }
 
 void cam_person_manages(struct cam *w)
@@ -257,11 +260,7 @@ static void meddle_freeze(struct cam *w)
 
 static void meddle_resolve(struct cam *w)
 {
-    const struct cam_machine *m = &w->machines[lks_rng_below(&w->rng, w->count)];
-    if (m->unknown)
-        (void)ask(
-            w, (struct lks_event){.kind = LKS_EVENT_FLASH_RESOLVE, .name = lks_str_from(m->name)},
-            CAM_BY);
+    resolve(w, &w->machines[lks_rng_below(&w->rng, w->count)]);
     release_alarms(w, 50);
 }
 

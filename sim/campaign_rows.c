@@ -217,6 +217,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
     if (has_failed(to) && !has_failed(m->state))
         w->machines[i].person = false;
     m->state = to;
+    m->away = has_failed(to) && r->failure == LKS_FAILURE_NONE;
     m->step = (uint32_t)r->step;
     m->back = r->back;
     m->pass = (uint32_t)r->pass;
@@ -228,7 +229,7 @@ static void check_gate(struct cam *w, const struct cam_change *c, uint32_t wave)
     uint64_t failed = 0;
     for (uint32_t i = 0; i < w->count && c->waves[wave].state == LKS_WAVE_PASSED; i++) {
         const struct cam_member *m = &c->members[i];
-        failed += m->in && m->wave == wave && has_failed(m->state) && !m->seen;
+        failed += m->in && m->wave == wave && has_failed(m->state) && !m->away && !m->seen;
     }
     cam_require(w, failed <= c->waves[wave].failures_max, "gates",
                 "wave %" PRIu32 " of change %" PRIu64 " passed with %" PRIu64 " failed nodes", wave,

@@ -1,6 +1,7 @@
 #include "tests/counted.h"
 
 #include "core/campaign.h"
+#include "core/change_index.h"
 #include "tests/test.h"
 
 /* When something is to be decided about it, asked anew. */
@@ -56,6 +57,7 @@ static bool check_units(const struct lks_state_change *c, uint32_t wave)
         for (uint32_t i = 0; i < unit->count; i++) {
             const struct lks_member *m = &c->members[unit->first + i];
             good = good && m->unit == u - 1 && c->places[m->node] == unit->first + i + 1;
+            good = good && lks_change_comes_from(c, m->from);
             members[m->state]++;
             next = next == 0 && m->state == LKS_MEMBER_PENDING ? u : next;
             over += m->state >= LKS_MEMBER_OVER;
@@ -66,6 +68,7 @@ static bool check_units(const struct lks_state_change *c, uint32_t wave)
             failed += fails;
             hard += fails && lks_failure_rules[m->failure].hard;
         }
+        good = good && (unit->domain == 0 || lks_change_unit(c, wave, unit->domain) == u);
         good = good && unit->wave == wave && unit->over == over && unit->active == active &&
                unit->begun == (begun > 0) && unit->count > 0;
         busy += active > 0;
@@ -95,4 +98,51 @@ bool lks_counted_changes(const struct lks_state *s)
     for (uint32_t n = 0; n < s->node_count && good; n++)
         good = check_bound(s, n) && check_due(s, n);
     return good && CHECK_INT(s->changes_open, open);
+}
+
+/* Commands and updates ---------------------------------------------------------------------- */
+
+/* The newest update of a node before that place, by looking at all: place + 1. */
+static uint32_t newest(const struct lks_state *s, uint32_t node, uint32_t place)
+{
+    while (place > 0 && s->flashes[place - 1].node != node)
+        place--;
+    return place;
+}
+
+static bool check_flashes(const struct lks_state *s)
+{
+    uint32_t open = 0, flashing = 0, kept = 0;
+    lks_ms due = UINT64_MAX;
+    bool linked = true;
+    for (uint32_t i = 0; i < s->flash_count; i++) {
+        const struct lks_state_flash *f = &s->flashes[i];
+        flashing += !lks_flash_over(f);
+        open += f->outcome == LKS_BMC_OPEN;
+        linked = linked && f->before == newest(s, f->node, i);
+        if (f->outcome == LKS_BMC_OPEN && lks_state_flash_due(f) < due)
+            due = lks_state_flash_due(f);
+    }
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        kept += s->nodes[n].flashing;
+        linked = linked && s->nodes[n].flash == newest(s, n, s->flash_count);
+    }
+    return CHECK_INT(s->flashes_open, open) && CHECK_INT(kept, flashing) && CHECK(linked) &&
+           CHECK(s->flashes_due <= due && (s->flashes_moved || s->flashes_due == due));
+}
+
+static bool check_commands_due(const struct lks_state *s)
+{
+    lks_ms due = UINT64_MAX;
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        lks_ms over = lks_state_command_over(s, &s->commands[i]);
+        if (!s->commands[i].ended && over < due)
+            due = over;
+    }
+    return CHECK(s->commands_due <= due && (s->commands_moved || s->commands_due == due));
+}
+
+bool lks_counted_work(const struct lks_state *s)
+{
+    return check_flashes(s) && check_commands_due(s);
 }

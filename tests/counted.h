@@ -1,9 +1,11 @@
-/* Changes of a state, counted anew: whether all that apply keeps along is so. */
+/* Changes of a state, commands and updates, counted anew: whether all that apply keeps along is so.
+ */
 #ifndef LKS_TESTS_COUNTED_H
 #define LKS_TESTS_COUNTED_H
 
 #include "core/state.h"
 
 bool lks_counted_changes(const struct lks_state *s);
+bool lks_counted_work(const struct lks_state *s);
 
 #endif

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 seeds=${1:-2000}
 if [ $# -gt 1 ]; then shift; else set -- sim/bugs/*.patch; fi
 
+begun=$(date +%s)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -50,5 +51,5 @@ for patch in "$@"; do
         cp "$file" "$tree/$file"
     done
 done
-echo "$(($# - missed)) of $# planted bugs were caught"
+echo "$(($# - missed)) of $# planted bugs were caught, in $(($(date +%s) - begun)) s"
 [ "$missed" -eq 0 ]

@@ -149,6 +149,7 @@ static enum lks_code apply_limits(const struct lks_applying *a)
     };
     s->yeses_until = l->yeses_until;
     s->commands_due = 0;
+    s->commands_moved = true;
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (arm(a, n) != LKS_OK || lks_apply_age(a, n, false) != LKS_OK)
             return a->err->code;
@@ -347,6 +348,7 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
     *node = (struct lks_node){
         .pool = LKS_NO_POOL,
         .pending = node->pending,
+        .flash = node->flash,
         .flashing = node->flashing,
         .pin = node->pin,
         .change = node->change,

@@ -1,6 +1,7 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
 #include "core/apply.h"
 #include "core/campaign.h"
+#include "core/change_index.h"
 #include "core/change_room.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -68,6 +69,8 @@ enum lks_code lks_apply_touched(const struct lks_applying *a, uint32_t n)
     lks_ms due = UINT64_MAX;
     for (uint32_t i = 0; i < s->change_count && (s->changes_open > 0 || has != 0); i++) {
         struct lks_state_change *c = &s->changes[i];
+        if (lks_change_over(c) && c->id != has)
+            continue;
         const struct lks_member *m = lks_change_member(c, n);
         if (m == NULL)
             continue;
@@ -206,6 +209,7 @@ void lks_change_fini(struct lks_state_change *c)
                             c->orders,  c->metrics, c->gates, c->measures, c->measured, c->looks};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
+    lks_change_index_fini(&c->index);
     *c = (struct lks_state_change){0};
 }
 
@@ -503,28 +507,18 @@ static enum lks_code add_unit(const struct lks_applying *a, struct lks_state_cha
         w->first_unit = place;
     w->last_unit = place;
     *out = place - 1;
-    return LKS_OK;
+    return domain == 0 ? LKS_OK : lks_change_index_unit(c, place - 1, a->err);
 }
 
-/* The unit that a node of this domain joins: that of its wave, else a new one. Those of one domain
- * mostly come one after the other. */
+/* The unit that a node of this domain joins: that of its wave, else a new one. */
 static enum lks_code join_unit(const struct lks_applying *a, struct lks_state_change *c,
                                uint32_t wave, lks_text domain, uint32_t *out)
 {
-    if (domain == 0)
-        return add_unit(a, c, wave, 0, out);
-    uint32_t last = c->waves[wave].last_unit;
-    if (last != 0 && c->units[last - 1].domain == domain) {
-        *out = last - 1;
-        return LKS_OK;
-    }
-    for (uint32_t u = c->waves[wave].first_unit; u != 0; u = c->units[u - 1].next) {
-        if (c->units[u - 1].domain == domain) {
-            *out = u - 1;
-            return LKS_OK;
-        }
-    }
-    return add_unit(a, c, wave, domain, out);
+    uint32_t place = domain == 0 ? 0 : lks_change_unit(c, wave, domain);
+    if (place == 0)
+        return add_unit(a, c, wave, domain, out);
+    *out = place - 1;
+    return LKS_OK;
 }
 
 /* Members of a unit are next to each other: those behind it make room. */
@@ -562,6 +556,7 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
         LKS_ROOM(c->places, &c->place_room, made.node + 1, LKS_STATE_NODES_MAX, a->err) != LKS_OK ||
         LKS_ROOM(c->members, &c->member_room, c->member_count + 1, LKS_STATE_NODES_MAX, a->err) !=
             LKS_OK ||
+        lks_change_index_from(c, made.from, a->err) != LKS_OK ||
         join_unit(a, c, (uint32_t)from->wave, domain, &made.unit) != LKS_OK)
         return lks_wrap(a->err, "members");
     put_member(c, &made);
@@ -602,7 +597,8 @@ static bool begins(const struct lks_state_change *c, const struct lks_member *m)
            (step == NULL || step->kind != LKS_DO_STAGE);
 }
 
-static void move_member(const struct lks_applying *a, struct lks_state_change *c,
+/* Whether others of its unit may have waited for it. */
+static bool move_member(const struct lks_applying *a, struct lks_state_change *c,
                         struct lks_member *m)
 {
     const struct lks_rec_member *from = &a->r->member;
@@ -615,8 +611,9 @@ static void move_member(const struct lks_applying *a, struct lks_state_change *c
     m->until = from->until;
     m->work = from->work;
     m->failure = (enum lks_failure)from->failure;
-    if (m->state != was.state || m->step != was.step || m->pass != was.pass ||
-        m->attempt != was.attempt || m->back != was.back)
+    bool on = m->state != was.state || m->step != was.step || m->pass != was.pass ||
+              m->attempt != was.attempt || m->back != was.back;
+    if (on)
         m->since = a->time;
     if (m->back && (!was.back || m->turned == 0))
         m->turned = a->time > 0 ? a->time : 1;
@@ -624,6 +621,7 @@ static void move_member(const struct lks_applying *a, struct lks_state_change *c
         m->begun = a->time > 0 ? a->time : 1;
     if (m->state == LKS_MEMBER_PENDING)
         m->begun = m->turned = 0;
+    return on || m->turned != was.turned || m->begun != was.begun || m->failure != was.failure;
 }
 
 static void find_begun(const struct lks_state_change *c, struct lks_unit *u)
@@ -633,7 +631,6 @@ static void find_begun(const struct lks_state_change *c, struct lks_unit *u)
         u->begun = c->members[u->first + i].begun != 0;
 }
 
-/* Others of its unit may have waited for it. */
 enum lks_code lks_apply_member(const struct lks_applying *a)
 {
     const struct lks_rec_member *from = &a->r->member;
@@ -646,7 +643,7 @@ enum lks_code lks_apply_member(const struct lks_applying *a)
     struct lks_unit *u = &c->units[m->unit];
     count_unit(c, u, -1);
     count_member(c, m, -1);
-    move_member(a, c, m);
+    bool moved = move_member(a, c, m);
     count_member(c, m, 1);
     find_begun(c, u);
     count_unit(c, u, 1);
@@ -655,10 +652,12 @@ enum lks_code lks_apply_member(const struct lks_applying *a)
     bind_node(a->s, n);
     if (lks_apply_pass(a, from->text, &m->text) != LKS_OK)
         return a->err->code;
-    for (uint32_t i = 0; i < u->count; i++) {
+    for (uint32_t i = 0; i < u->count && moved; i++) {
         if (lks_apply_touched(a, c->members[u->first + i].node) != LKS_OK)
             return a->err->code;
     }
+    if (!moved && lks_apply_touched(a, n) != LKS_OK)
+        return a->err->code;
     return lks_change_over(c) ? thin_members(a) : LKS_OK;
 }
 

@@ -135,10 +135,19 @@ static void drop_flash(struct lks_state *s, struct lks_state_flash *f)
         lks_apply_drop(s, passing[i]);
 }
 
+static void link_flash(struct lks_state *s, uint32_t place)
+{
+    struct lks_state_flash *f = &s->flashes[place];
+    f->before = s->nodes[f->node].flash;
+    s->nodes[f->node].flash = place + 1;
+}
+
 /* Of the older half those that are over go; were none over, the oldest of all. */
 static void thin_flashes(struct lks_state *s)
 {
     uint32_t kept = 0, half = s->flash_count / 2;
+    for (uint32_t i = 0; i < s->flash_count; i++)
+        s->nodes[s->flashes[i].node].flash = 0;
     for (uint32_t i = 0; i < s->flash_count; i++) {
         if (i >= half || !lks_flash_over(&s->flashes[i]))
             s->flashes[kept++] = s->flashes[i];
@@ -152,6 +161,9 @@ static void thin_flashes(struct lks_state *s)
         memmove(s->flashes, s->flashes + 1, --kept * sizeof(s->flashes[0]));
     }
     s->flash_count = kept;
+    s->flashes_moved = true;
+    for (uint32_t i = 0; i < kept; i++)
+        link_flash(s, i);
 }
 
 static enum lks_code add_flash(const struct lks_applying *a, const struct lks_state_flash *made)
@@ -162,7 +174,8 @@ static enum lks_code add_flash(const struct lks_applying *a, const struct lks_st
     if (LKS_ROOM(s->flashes, &s->flash_room, s->flash_count + 1, LKS_STATE_FLASHES_MAX, a->err) !=
         LKS_OK)
         return lks_wrap(a->err, "updates");
-    s->flashes[s->flash_count++] = *made;
+    s->flashes[s->flash_count] = *made;
+    link_flash(s, s->flash_count++);
     s->flashes_open++;
     count_flashing(s, made->node, 1);
     s->next_flash = made->id + 1;
@@ -239,6 +252,7 @@ enum lks_code lks_apply_flash_ended(const struct lks_applying *a)
     f->ended = a->time;
     f->uploads = from->uploads;
     a->s->flashes_open--;
+    a->s->flashes_moved = true;
     if (lks_flash_over(f))
         count_flashing(a->s, f->node, UINT32_MAX);
     const struct lks_kept list[] = {{from->found, &f->found}, {from->text, &f->text}};

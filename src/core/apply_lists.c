@@ -180,6 +180,7 @@ static void thin_commands(struct lks_state *s)
         memmove(s->commands, s->commands + 1, --kept * sizeof(s->commands[0]));
     }
     s->command_count = kept;
+    s->commands_moved = true;
 }
 
 static enum lks_code add_command(const struct lks_applying *a, const struct lks_state_command *made)
@@ -230,6 +231,7 @@ enum lks_code lks_apply_command_ended(const struct lks_applying *a)
     struct lks_state_command *command = &s->commands[found - s->commands];
     if (!command->ended) {
         s->commands_open--;
+        s->commands_moved = true;
         count_pending(s, command->node, UINT32_MAX);
     }
     command->ended = true;

@@ -1,5 +1,6 @@
 #include "core/artifacts.h"
 
+#include "core/change_index.h"
 #include "core/standing.h"
 
 static void add_once(struct lks_buf *out, size_t from, struct lks_str digest)
@@ -32,10 +33,9 @@ static bool is_ahead(const struct lks_state *s, lks_text digest)
 {
     for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++) {
         const struct lks_state_change *c = &s->changes[i];
-        for (uint32_t k = 0; k < c->member_count && !lks_change_over(c); k++) {
-            if (c->stack == digest || c->members[k].from == digest)
-                return true;
-        }
+        if (!lks_change_over(c) && c->member_count > 0 &&
+            (c->stack == digest || lks_change_comes_from(c, digest)))
+            return true;
     }
     return false;
 }

@@ -5,6 +5,7 @@
 #include "core/endpoint.h"
 #include "core/leave.h"
 #include "core/mass.h"
+#include "core/standing.h"
 
 enum {
     UNITS_SLICE = 4096, /* units of a wave that are looked at at once */
@@ -112,14 +113,37 @@ static bool is_taken(const struct unit_look *l, const struct lks_member *m)
 }
 
 /* Another change, or another pin, brought it elsewhere since this was planned: its steps are not
- * those that lead from there. One that was planned from what it runs, though it should run
- * something else, was last right in that. */
+ * those that lead from there. What it is read to run counts more than what it should: a change that
+ * could not take it back leaves it with what it has. One that was planned from what it runs, though
+ * it should run something else, was last right in that. */
 static bool is_elsewhere(const struct unit_look *l, const struct lks_member *m)
 {
     lks_text intent = lks_state_intent(l->d->state, m->node);
     if (l->c->stack == 0 || intent == 0)
         return false;
-    return l->back ? intent != l->c->stack : intent != m->from && node_of(l, m)->right != m->from;
+    if (l->back)
+        return intent != l->c->stack;
+    lks_text runs = lks_plan_from(l->d->state, m->node);
+    if (runs != intent)
+        return runs != m->from;
+    return intent != m->from && node_of(l, m)->right != m->from;
+}
+
+/* A node of its domain was left out of the plan, since it was to run the target already, and is not
+ * meant to any more, or another change is at it: the domain would serve mixed. */
+static bool is_apart(const struct unit_look *l, const struct lks_member *m)
+{
+    const struct lks_state *s = l->d->state;
+    const struct lks_standing *st = s->standing;
+    if (l->back || l->c->stack == 0 || l->u->domain == 0 || m != &l->c->members[l->u->first] ||
+        st->domain[m->node] == 0)
+        return false;
+    for (uint32_t n = st->domain_next[m->node]; n != m->node; n = st->domain_next[n]) {
+        if (s->nodes[n].asset == 0 && lks_change_member(l->c, n) == NULL &&
+            (s->nodes[n].change != 0 || lks_state_intent(s, n) != l->c->stack))
+            return true;
+    }
+    return false;
 }
 
 /* A person keeps it, and may be at work on it. Whoever began goes on. */
@@ -154,6 +178,7 @@ static const struct {
     {is_stopped, BAR_WAITS, "so many of its pool turned at once that acts wait"},
     {is_taken, BAR_ABSENT, "another change has it"},
     {is_elsewhere, BAR_OTHER, "it is elsewhere by now"},
+    {is_apart, BAR_ABSENT, "others of its domain are not in this change, and do not run its stack"},
     {is_unproven, BAR_WAITS, "nobody showed the way back on its hardware yet"},
     {is_untimely, BAR_WAITS, "outside its windows"},
     {is_pair_down, BAR_WAITS, "the other side of its pair is under way"},

@@ -50,12 +50,15 @@ static bool is_not_kept_out(const struct lks_look *k)
     return lks_look_out(k) && (k->n->changing == 0 || (k->n->asset == 0 && k->n->drained_by == 0));
 }
 
-/* What a person has to look at is looked at. */
+/* What a person has to look at is looked at. A command has a number, too, and nobody resolves one:
+ * of an order that nobody can tell the end of, a person lets the member go or tries it again. */
 static bool is_looked_at(const struct lks_look *k)
 {
+    if (k->m->state != LKS_MEMBER_UNKNOWN || k->m->failure != LKS_FAILURE_UNKNOWN ||
+        k->step == NULL || !lks_step_by_endpoint(k->step))
+        return false;
     const struct lks_state_flash *f = lks_state_flash(k->s, k->m->work);
-    return k->m->state == LKS_MEMBER_UNKNOWN && k->m->failure == LKS_FAILURE_UNKNOWN && f != NULL &&
-           f->node == k->m->node && f->outcome == LKS_BMC_UNKNOWN && lks_flash_over(f);
+    return f != NULL && f->node == k->m->node && f->outcome == LKS_BMC_UNKNOWN && lks_flash_over(f);
 }
 
 struct lks_next lks_member_next(const struct lks_look *k)

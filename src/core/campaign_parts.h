@@ -54,6 +54,9 @@ static inline struct lks_next lks_next_of(struct lks_next a, struct lks_next b)
 /* The place of the first step of that kind, or the number of steps. */
 uint32_t lks_path_find(const struct lks_recipe *r, enum lks_step_kind kind);
 
+/* Its work is the number of an update by the endpoint; of another step, that of a command. */
+bool lks_step_by_endpoint(const struct lks_step *step);
+
 /* What was done by it cannot be undone. */
 bool lks_step_one_way(const struct lks_step *step);
 

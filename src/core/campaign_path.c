@@ -19,13 +19,19 @@ struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_ch
 
 /* What each kind of step is to the ways there and back. */
 static const struct {
-    bool undone; /* it does something that is taken back */
+    bool undone;   /* it does something that is taken back */
+    bool endpoint; /* what it asks for is an update by the endpoint; else a command, or nothing */
 } kinds[LKS_DO_COUNT] = {
-    [LKS_DO_STAGE] = {true},
-    [LKS_DO_APPLY] = {true},
-    [LKS_DO_FLASH] = {true},
-    [LKS_DO_ACTIVATE] = {true},
+    [LKS_DO_STAGE] = {true, true},
+    [LKS_DO_APPLY] = {true, false},
+    [LKS_DO_FLASH] = {true, true},
+    [LKS_DO_ACTIVATE] = {true, true},
 };
+
+bool lks_step_by_endpoint(const struct lks_step *step)
+{
+    return kinds[step->kind].endpoint;
+}
 
 uint32_t lks_path_find(const struct lks_recipe *r, enum lks_step_kind kind)
 {
@@ -98,12 +104,11 @@ uint32_t lks_path_there(const struct lks_look *k, uint32_t from)
 /* What is still only staged is given up; once it was activated there is nothing to give up. */
 bool lks_path_staged(const struct lks_look *k, const struct lks_step *step)
 {
-    for (uint32_t i = k->s->flash_count; i-- > 0;) {
-        const struct lks_state_flash *f = &k->s->flashes[i];
-        if (f->node == k->m->node && f->component == step->component)
-            return f->act == LKS_BMC_STAGE && f->outcome == LKS_BMC_STAGED;
-    }
-    return false;
+    uint32_t place = k->n->flash;
+    while (place != 0 && k->s->flashes[place - 1].component != step->component)
+        place = k->s->flashes[place - 1].before;
+    const struct lks_state_flash *f = place != 0 ? &k->s->flashes[place - 1] : NULL;
+    return f != NULL && f->act == LKS_BMC_STAGE && f->outcome == LKS_BMC_STAGED;
 }
 
 static bool is_undone(const struct lks_look *k, const struct lks_step *step)
@@ -264,13 +269,14 @@ bool lks_look_open(const struct lks_look *k)
         return true;
     if (k->step != NULL && k->step->kind != LKS_DO_RETURN && lks_unit_unsure(k))
         return false;
+    uint32_t mine = part_of(k), key = key_of(k);
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *other = &k->c->members[k->u->first + i];
         if (other == k->m || lks_member_over(other) || other->state == LKS_MEMBER_PENDING)
             continue;
         struct lks_look o = lks_look_at(k->s, k->c, other);
-        uint32_t mine = part_of(k), its = part_of(&o);
-        if (is_early(&o) || its < mine || (its == mine && key_of(&o) < key_of(k)))
+        uint32_t its = is_early(&o) ? 0 : part_of(&o);
+        if (is_early(&o) || its < mine || (its == mine && key_of(&o) < key))
             return false;
     }
     return true;

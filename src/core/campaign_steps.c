@@ -13,7 +13,7 @@ enum { DAY_HOURS = 24, PAUSE_SHIFT_MAX = 5 };
 #define IDLE_PAUSE    (30 * LKS_SECOND)  /* until a busy node is asked again; then twice as long */
 #define IDLE_LIMIT    (600 * LKS_SECOND) /* for an answer to that */
 #define JUST_READ     (60 * LKS_SECOND)  /* who was read so lately is not read again at once */
-#define SIDE_PAUSE    (60 * LKS_SECOND)  /* until it is looked again whether the other side is up */
+#define LATER_PAUSE   (60 * LKS_SECOND)  /* until what cannot be asked for now is asked for again */
 #define S(s)          LKS_STR_ARG(s)
 
 static const struct lks_next never = {UINT64_MAX, LKS_NEXT_NOTHING};
@@ -249,13 +249,44 @@ static struct lks_str step_text(struct lks_deciding *d, const struct lks_look *k
                              k->m->back ? ", back" : "");
 }
 
-/* It is under way from here on; or it was refused, and that is how the step ended. */
+/* What stands in the way passes by itself, and is no failure of the step: it is asked for again in
+ * a while, for a day at the most. Leaving use has its own pauses, and a deadline as a whole. */
+static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    r.work = 0;
+    r.text = why;
+    if (k->step->kind == LKS_DO_LEAVE) {
+        r.state = LKS_MEMBER_READING;
+        r.attempt = (uint64_t)k->m->attempt + 1;
+    } else {
+        r.state = LKS_MEMBER_WAITING;
+        r.until = later(d->now.wall, LATER_PAUSE);
+    }
+    lks_member_list(d, k, r);
+}
+
+/* It was refused: as many as there may be wait for answers, the other side of a redundant pair is
+ * being updated, or that is how the step ended. */
+static void refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
+                    struct lks_str why)
+{
+    bool passes = code == LKS_E_LIMIT ||
+                  (lks_step_by_endpoint(k->step) && lks_deciding_side_busy(d, k->m->node));
+    if (passes && d->now.wall < later(k->m->since, LIMIT_MAX))
+        ask_later(d, k, why);
+    else
+        lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
+}
+
+/* It is under way from here on, or was refused. */
 static void asked(struct lks_deciding *d, const struct lks_look *k, size_t count,
                   struct lks_rec_member r)
 {
-    struct lks_str why = lks_deciding_unrefuse(d, count);
-    if (why.len > 0)
-        lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
+    struct lks_str why = LKS_STR("");
+    enum lks_code code = lks_deciding_unrefuse(d, count, &why);
+    if (code != LKS_OK)
+        refused(d, k, code, why);
     else
         lks_member_list(d, k, r);
 }
@@ -405,12 +436,6 @@ static struct lks_rec_flash flash_of(struct lks_deciding *d, const struct lks_lo
     };
 }
 
-/* The other side of a redundant pair is being updated: it is looked again in a while. */
-static bool waits_for_side(struct lks_str why)
-{
-    return memmem(why.ptr, why.len, "other side", strlen("other side")) != NULL;
-}
-
 static void begin_flash(struct lks_deciding *d, const struct lks_look *k)
 {
     size_t count = d->out->count;
@@ -420,19 +445,8 @@ static void begin_flash(struct lks_deciding *d, const struct lks_look *k)
     r.work = d->next_flash;
     r.until = flash.deadline;
     r.text = flash.reason;
-    if (lks_deciding_flash(d, k->m->node, flash, true)) {
-        lks_member_list(d, k, r);
-        return;
-    }
-    struct lks_str why = lks_deciding_unrefuse(d, count);
-    if (!waits_for_side(why) || d->now.wall >= later(k->m->since, LIMIT_MAX)) {
-        lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);
-        return;
-    }
-    r = lks_member_record(k);
-    r.until = later(d->now.wall, SIDE_PAUSE);
-    r.text = why;
-    lks_member_list(d, k, r);
+    (void)lks_deciding_flash(d, k->m->node, flash, true);
+    asked(d, k, count, r);
 }
 
 /* Training waits for a job or its checkpoint, inference for its requests: the posture's row says
@@ -501,6 +515,13 @@ static bool is_executor(const struct lks_look *k, const struct lks_state_command
     return c != NULL && lks_str_is(lks_look_text(k, c->executor), name);
 }
 
+/* An attempt before may have done part of it, whatever became of this one. Leaving use does nothing
+ * to it. */
+static bool was_tried(const struct lks_look *k)
+{
+    return k->m->attempt > 1 && k->step->kind != LKS_DO_LEAVE;
+}
+
 static void failed(struct lks_deciding *d, const struct lks_look *k,
                    const struct lks_state_command *c)
 {
@@ -512,7 +533,7 @@ static void failed(struct lks_deciding *d, const struct lks_look *k,
         failure = LKS_FAILURE_ACCEPT;
     struct lks_str text =
         c == NULL ? LKS_STR("its command was forgotten") : lks_look_text(k, c->text);
-    lks_member_fail(d, k, failure, outcomes[outcome].done,
+    lks_member_fail(d, k, failure, outcomes[outcome].done || was_tried(k),
                     lks_deciding_text(d, "%" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
                                       S(c == NULL ? LKS_STR("?") : lks_look_text(k, c->executor)),
                                       lks_outcome_words[outcome], text.len > 0 ? ": " : "",
@@ -615,7 +636,7 @@ static void ended_flash(struct lks_deciding *d, const struct lks_look *k)
     if (failure == LKS_FAILURE_NONE)
         lks_member_advance(d, k);
     else
-        lks_member_fail(d, k, failure, failure != LKS_FAILURE_REFUSED,
+        lks_member_fail(d, k, failure, failure != LKS_FAILURE_REFUSED || was_tried(k),
                         lks_deciding_text(
                             d, "update %llu of %" LKS_STR_FMT ": %s%s%" LKS_STR_FMT,
                             (unsigned long long)f->id, S(lks_look_text(k, f->component)),

@@ -146,6 +146,14 @@ struct lks_gate_look {
     lks_ms at;
 };
 
+/* core/change_index.h */
+struct lks_change_index {
+    uint32_t *units; /* owned, as is the other; of domains, by wave and domain: place + 1 */
+    uint32_t room, count;
+    lks_text *froms; /* that members come from, each once, rising */
+    uint32_t from_count, from_room;
+};
+
 struct lks_state_change {
     uint64_t id;
     enum lks_change_kind kind;
@@ -182,6 +190,7 @@ struct lks_state_change {
     uint32_t measured_room;
     struct lks_gate_look *looks; /* in the order they first came */
     uint32_t look_count, look_room;
+    struct lks_change_index index;
     uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
     uint32_t failed;
     /* Of this moment: when it was last looked at and nothing was to do (mono); 0: look now. */

@@ -196,15 +196,16 @@ void lks_deciding_refuse(struct lks_deciding *d, enum lks_code code, const char 
     (void)refused;
 }
 
-struct lks_str lks_deciding_unrefuse(struct lks_deciding *d, size_t count)
+enum lks_code lks_deciding_unrefuse(struct lks_deciding *d, size_t count, struct lks_str *why)
 {
     struct lks_err *refused = &d->out->refused;
-    if (refused->code == LKS_OK)
-        return LKS_STR("");
-    struct lks_str why = lks_deciding_copy(d, lks_str_from(refused->msg));
+    enum lks_code code = refused->code;
+    if (code == LKS_OK)
+        return LKS_OK;
+    *why = lks_deciding_copy(d, lks_str_from(refused->msg));
     *refused = (struct lks_err){0};
     d->out->count = count;
-    return why;
+    return code;
 }
 
 /* Alarms and MASS --------------------------------------------------------------------------- */

@@ -254,33 +254,48 @@ bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
     return a->rack != 0 && a->rack == b->rack && a->site == b->site;
 }
 
-static bool refuse_side(struct lks_deciding *d, uint32_t other, uint64_t id)
-{
-    lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " is on the other side of the pair, and its update "
-                        "%llu is not over",
-                        S(lks_state_name(d->state, other)), (unsigned long long)id);
-    return false;
-}
-
-/* Promise 6: both sides are never down together, by what this decision began either. */
-static bool check_side(struct lks_deciding *d, uint32_t node)
+/* The update of the other side that is not over, by what this decision began, too, and of whom; 0:
+ * there is none. */
+static uint64_t side_update(const struct lks_deciding *d, uint32_t node, uint32_t *of)
 {
     const struct lks_state *s = d->state;
     const struct lks_node *n = &s->nodes[node];
     for (uint32_t i = n->side != 0 ? s->flash_count : 0; i-- > 0;) {
         const struct lks_state_flash *f = &s->flashes[i];
-        if (!lks_flash_over(f) && lks_deciding_other_side(n, &s->nodes[f->node]))
-            return refuse_side(d, f->node, f->id);
+        if (!lks_flash_over(f) && lks_deciding_other_side(n, &s->nodes[f->node])) {
+            *of = f->node;
+            return f->id;
+        }
     }
     for (size_t i = n->side != 0 && d->next_flash > s->next_flash ? d->out->count : 0; i-- > 0;) {
         const struct lks_record *r = &d->out->records[i];
         uint32_t other =
             r->kind == LKS_RECORD_FLASH ? lks_state_node(s, r->flash.node) : LKS_NO_NODE;
-        if (other != LKS_NO_NODE && lks_deciding_other_side(n, &s->nodes[other]))
-            return refuse_side(d, other, r->flash.id);
+        if (other != LKS_NO_NODE && lks_deciding_other_side(n, &s->nodes[other])) {
+            *of = other;
+            return r->flash.id;
+        }
     }
-    return true;
+    return 0;
+}
+
+bool lks_deciding_side_busy(const struct lks_deciding *d, uint32_t node)
+{
+    uint32_t other = 0;
+    return side_update(d, node, &other) != 0;
+}
+
+/* Promise 6: both sides are never down together. */
+static bool check_side(struct lks_deciding *d, uint32_t node)
+{
+    uint32_t other = 0;
+    uint64_t id = side_update(d, node, &other);
+    if (id != 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is on the other side of the pair, and its update "
+                            "%llu is not over",
+                            S(lks_state_name(d->state, other)), (unsigned long long)id);
+    return id == 0;
 }
 
 bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)

@@ -149,9 +149,12 @@ bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
 bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
                         bool planned);
 
+/* Whether an update of the node's other side, if it has one, is not over. */
+bool lks_deciding_side_busy(const struct lks_deciding *d, uint32_t node);
+
 /* A part of a tick may be refused without the rest: what was listed before, `count` records, stands
- * again. The reason; empty: nothing was refused. In decide.c. */
-struct lks_str lks_deciding_unrefuse(struct lks_deciding *d, size_t count);
+ * again. LKS_OK: nothing was refused; else the kind of refusal, and `why`. In decide.c. */
+enum lks_code lks_deciding_unrefuse(struct lks_deciding *d, size_t count, struct lks_str *why);
 
 typedef void lks_rule(struct lks_deciding *d);
 

@@ -109,6 +109,10 @@ void lks_plan_fini(struct lks_plan *plan);
 bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
                     const struct lks_state_change *c, uint32_t node, struct lks_rec_plan_part *out);
 
+/* Digest of the stack that a plan for the node starts from: what it is read to run, where that is
+ * known, else what it should run; 0: there is none. */
+lks_text lks_plan_from(const struct lks_state *s, uint32_t node);
+
 /* Whether it is out of use now, for whatever reason. */
 bool lks_plan_out(const struct lks_node *n);
 

@@ -107,8 +107,6 @@ const struct lks_pool *lks_planning_pool(const struct lks_planning *p, uint32_t 
 
 /* In plan_who.c: members and units. */
 enum lks_code lks_planning_who(struct lks_planning *p) LKS_MUST_CHECK;
-/* Digest of the stack that the node comes from; 0: there is none. */
-lks_text lks_plan_from(const struct lks_state *s, uint32_t node);
 /* The bit of a class of assets in lks_plan_kind.beside; 0: firmware of nodes only. */
 uint32_t lks_plan_asset_bit(struct lks_str asset_class);
 

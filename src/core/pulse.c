@@ -181,6 +181,7 @@ lks_ms lks_pulse_deadline(const struct lks_state *s, uint32_t node)
 static void settle_commands(struct lks_state *s)
 {
     s->commands_due = UINT64_MAX;
+    s->commands_moved = false;
     for (uint32_t i = 0; i < s->command_count && s->commands_open > 0; i++) {
         const struct lks_state_command *c = &s->commands[i];
         lks_ms over = lks_state_command_over(s, c);
@@ -192,6 +193,7 @@ static void settle_commands(struct lks_state *s)
 static void settle_flashes(struct lks_state *s)
 {
     s->flashes_due = UINT64_MAX;
+    s->flashes_moved = false;
     for (uint32_t i = 0; i < s->flash_count && s->flashes_open > 0; i++) {
         const struct lks_state_flash *f = &s->flashes[i];
         if (f->outcome == LKS_BMC_OPEN && lks_state_flash_due(f) < s->flashes_due)
@@ -217,9 +219,10 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
         else if (lks_heap_set(&s->deadlines, node, real, &err) != LKS_OK)
             break;
     }
-    if (s->commands_due <= now.wall)
+    /* One that is really due stays so until a tick ends it: nobody looks for it again meanwhile. */
+    if (s->commands_due <= now.wall && s->commands_moved)
         settle_commands(s);
-    if (s->flashes_due <= now.wall)
+    if (s->flashes_due <= now.wall && s->flashes_moved)
         settle_flashes(s);
 }
 
@@ -245,9 +248,19 @@ static int64_t skew_of(lks_ms theirs, lks_ms ours)
     return ahead ? skew : -skew;
 }
 
-static void count_up(uint32_t *counter)
+static void count_up(uint16_t *counter)
 {
-    *counter += *counter < UINT32_MAX;
+    if (*counter < UINT16_MAX)
+        (*counter)++;
+}
+
+/* How often one after the other. */
+static void count_row(uint16_t *counter, bool again)
+{
+    if (again)
+        count_up(counter);
+    else
+        *counter = 0;
 }
 
 /* Most heartbeats say what the one before said, of the same text. */
@@ -300,15 +313,16 @@ static void take(struct lks_state *s, struct lks_now now, uint32_t node,
     p->seq = beat->seq;
     p->health = beat->health;
     p->skew = skew_of(beat->sent, now.wall);
+    if (p->head_seq != 0 || beat->head_seq != 0)
+        memcpy(p->head_hash, beat->head_hash, sizeof(p->head_hash));
     p->head_seq = beat->head_seq;
-    memcpy(p->head_hash, beat->head_hash, sizeof(p->head_hash));
     take_texts(s, node, beat);
     count_up(&p->clean);
     if (p->clean >= LKS_PULSE_CLEAN)
         p->replays = 0;
     uint64_t off = p->skew < 0 ? (uint64_t)-p->skew : (uint64_t)p->skew;
-    p->skewed = off > s->limits.skew ? p->skewed + (p->skewed < UINT32_MAX) : 0;
-    p->unsent = p->tuple_text == 0 ? p->unsent + (p->unsent < UINT32_MAX) : 0;
+    count_row(&p->skewed, off > s->limits.skew);
+    count_row(&p->unsent, p->tuple_text == 0);
 }
 
 bool lks_pulse_skew_over(const struct lks_state *s, uint32_t node)

@@ -486,11 +486,10 @@ bool lks_flash_over(const struct lks_state_flash *f)
 
 const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node)
 {
-    for (uint32_t i = s->nodes[node].flashing > 0 ? s->flash_count : 0; i-- > 0;) {
-        if (s->flashes[i].node == node && !lks_flash_over(&s->flashes[i]))
-            return &s->flashes[i];
-    }
-    return NULL;
+    uint32_t place = s->nodes[node].flashing > 0 ? s->nodes[node].flash : 0;
+    while (place != 0 && lks_flash_over(&s->flashes[place - 1]))
+        place = s->flashes[place - 1].before;
+    return place != 0 ? &s->flashes[place - 1] : NULL;
 }
 
 lks_ms lks_state_flash_due(const struct lks_state_flash *f)

@@ -98,6 +98,7 @@ struct lks_node {
     lks_ms held_since;                   /* however often it was said since */
     lks_text parts[LKS_PART_COUNT];
     lks_text intake_why, held_by, held_reason;
+    uint32_t flash;      /* its newest update: place in `flashes` + 1; 0: none is known */
     uint32_t flashing;   /* updates by its endpoint that have not ended, or ended unknown and no
                             person looked yet */
     lks_text endpoint;   /* fingerprint of its endpoint's certificate; 0: none recorded */
@@ -198,6 +199,7 @@ struct lks_state_bundle {
 struct lks_state_flash {
     uint64_t id;
     uint32_t node;
+    uint32_t before; /* the one before of the same node: place + 1; 0: none is known */
     enum lks_bmc_act act;
     lks_text component, version, bundle, image, image_name, apply_time, by, reason;
     uint64_t size;
@@ -253,23 +255,24 @@ struct lks_state_command {
 
 /* What a heartbeat changes and no record says; a restart forgets it. Written by core/pulse.c. */
 struct lks_pulse {
-    bool heard;        /* since the start */
     lks_ms at;         /* mono; of the last one, or of the start */
     uint64_t seq;      /* of the last one heard in this boot */
     uint64_t health;   /* bits the agent sets */
     int64_t skew;      /* its clock less ours, in ms */
     uint64_t head_seq; /* the journal head it witnessed */
-    uint8_t boot[16];
-    uint8_t boot_before[16]; /* a boot that is over does not come again */
-    uint8_t tuple[LKS_HASH_BYTES];
-    uint8_t head_hash[LKS_HASH_BYTES];
-    uint32_t replays; /* in this boot, until enough good ones followed */
-    uint32_t clean;   /* good ones since the last replay */
-    uint32_t skewed;  /* with a clock that was off, one after the other */
-    uint32_t unsent;  /* naming a tuple that was not sent, one after the other */
     /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
      * need not read them: ids of texts that stay, + 1; 0: not so. */
     uint32_t boot_text, tuple_text;
+    uint16_t replays; /* in this boot, until enough good ones followed; these count no further than
+                         they can */
+    uint16_t clean;   /* good ones since the last replay */
+    uint16_t skewed;  /* with a clock that was off, one after the other */
+    uint16_t unsent;  /* naming a tuple that was not sent, one after the other */
+    bool heard;       /* since the start */
+    uint8_t boot[16];
+    uint8_t boot_before[16]; /* a boot that is over does not come again */
+    uint8_t tuple[LKS_HASH_BYTES];
+    uint8_t head_hash[LKS_HASH_BYTES]; /* all zero without a head */
 };
 
 struct lks_limits {
@@ -358,6 +361,7 @@ struct lks_state {
     struct lks_now seen;                         /* the last time we were told */
     lks_ms commands_due;                         /* wall: no open command is over before this */
     lks_ms flashes_due;                          /* wall: no open update is given up before this */
+    bool commands_moved, flashes_moved;          /* these may be later than that by now */
     struct lks_published heads[LKS_STATE_HEADS]; /* a ring */
     uint32_t head_count;                         /* published since the start */
 };
