@@ -37,6 +37,7 @@
 #define CAM_HOUR        (60 * CAM_MINUTE)
 #define CAM_BY          LKS_STR("user:kim")
 #define CAM_APPROVER    LKS_STR("user:ann")
+#define CAM_APPROVERS   4 /* campaign_votes.c */
 #define CAM_SAID        LKS_STR("as simulated")
 #define CAM_STACKS      3
 #define CAM_POOLS       3
@@ -265,7 +266,17 @@ struct cam_change {
     enum lks_change_state state;
     unsigned stack;
     char by[32];
-    bool voted;
+    struct {
+        unsigned quorum;       /* that its class asks for */
+        bool plant, firmware;  /* what its steps touch */
+        bool standard, strict; /* which class it is: the least, and the one for plant */
+        unsigned yes;          /* bits: approvers who said so */
+        bool approved;         /* it began with all of them */
+        bool glass, alarmed;   /* it began without, and that was told */
+        char glass_by[32];
+        bool reviewed;
+        uint64_t alarm;
+    } votes;
     struct cam_member *members; /* by machine */
     struct cam_recipe *recipes;
     size_t recipe_count, recipe_room;
@@ -510,6 +521,15 @@ void cam_jobs_calm(struct cam *w);
 
 /* campaign_people.c */
 void cam_person_manages(struct cam *w);
+
+/* campaign_votes.c: approvers, and promise 10 */
+void cam_votes_setup(struct cam *w);
+void cam_votes_give(struct cam *w, uint64_t change);
+void cam_votes_meddle(struct cam *w);
+void cam_votes_row(struct cam *w, const struct lks_record *r);
+void cam_votes_step(struct cam_change *c, const struct lks_rec_plan_step *r);
+void cam_votes_begin(struct cam *w, struct cam_change *c);
+void cam_votes_ring(struct cam *w, const struct cam_change *c, const char *name);
 void cam_person_meddles(struct cam *w);
 
 /* campaign_rows.c */

@@ -72,19 +72,31 @@ static void propose(struct cam *w)
 
 /* Seeing it through ------------------------------------------------------------------------- */
 
+static void start(struct cam *w, uint64_t change, bool glass)
+{
+    cam_say(w, "somebody starts change %" PRIu64 "%s", change, glass ? " unapproved" : "");
+    (void)ask(w,
+              (struct lks_event){
+                  .kind = LKS_EVENT_CHANGE_MOVE,
+                  .move = {.change = change,
+                           .order = LKS_ORDERED_START,
+                           .glass = glass,
+                           .standby = lks_rng_percent(&w->rng, 90) ? LKS_STR("kit") : LKS_STR("")}},
+              CAM_BY);
+}
+
 static void manage_change(struct cam *w, const struct lks_state_change *c)
 {
     uint64_t id = c->id;
     switch (c->state) {
-    case LKS_CHANGE_PROPOSED: {
-        struct lks_event vote = {.kind = LKS_EVENT_VOTE, .vote = {.change = id, .yes = true}};
-        bool own = ask(w, vote, CAM_BY);
-        cam_require(w, !own || w->broken, "promise 10", "a proposer approves its own change");
-        (void)ask(w, vote, CAM_APPROVER);
+    case LKS_CHANGE_PROPOSED:
+        if (!w->calm && lks_rng_percent(&w->rng, 15))
+            start(w, id, true);
+        else
+            cam_votes_give(w, id);
         break;
-    }
     case LKS_CHANGE_APPROVED:
-        (void)move(w, id, LKS_ORDERED_START);
+        start(w, id, false);
         break;
     case LKS_CHANGE_PAUSED:
         if (w->calm || lks_rng_percent(&w->rng, 30))
@@ -96,6 +108,9 @@ static void manage_change(struct cam *w, const struct lks_state_change *c)
                        lks_rng_percent(&w->rng, 70) ? LKS_ORDERED_ROLLBACK : LKS_ORDERED_ABORT);
         break;
     case LKS_CHANGE_RUNNING:
+        if (c->glass.at != 0)
+            cam_votes_give(w, id);
+        break;
     case LKS_CHANGE_ABORTING:
     case LKS_CHANGE_ROLLING_BACK:
     case LKS_CHANGE_DONE:
@@ -280,9 +295,9 @@ static void meddle_proposal(struct cam *w)
 void cam_person_meddles(struct cam *w)
 {
     static void (*const ways[])(struct cam *) = {
-        meddle_change,  meddle_change,    meddle_member,   meddle_member, meddle_node,
-        meddle_fleet,   meddle_bundle,    meddle_freeze,   meddle_freeze, meddle_resolve,
-        meddle_resolve, meddle_scheduler, meddle_proposal,
+        meddle_change,  meddle_change,    meddle_member,   meddle_member,    meddle_node,
+        meddle_fleet,   meddle_bundle,    meddle_freeze,   meddle_freeze,    meddle_resolve,
+        meddle_resolve, meddle_scheduler, meddle_proposal, cam_votes_meddle, cam_votes_meddle,
     };
     if (w->engine != NULL && !w->calm)
         ways[lks_rng_below(&w->rng, LKS_COUNT(ways))](w);

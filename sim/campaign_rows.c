@@ -67,6 +67,7 @@ static void on_step(struct cam *w, const struct lks_rec_plan_step *r)
     LKS_ASSERT(r->index < LKS_CHANGE_STEPS);
     recipe->kinds[r->index] = (enum lks_step_kind)r->kind;
     bool changes = r->kind == LKS_DO_APPLY || r->kind == LKS_DO_FLASH || r->kind == LKS_DO_ACTIVATE;
+    cam_votes_step(c, r);
     recipe->reverts |= changes && !r->one_way;
     recipe->stays_more |=
         changes && r->one_way && !lks_str_is(r->component, cam_axes[CAM_BOARD].component);
@@ -140,6 +141,8 @@ static void check_begin(struct cam *w, struct cam_change *c, uint32_t i)
     for (uint32_t k = 0; k < member->wave; k++)
         cam_require(w, c->waves[k].state == LKS_WAVE_PASSED, "promise 3",
                     "%s begins before wave %" PRIu32 " passed its gate", m->name, k);
+    if (wave->kind == LKS_WAVE_RING)
+        cam_votes_ring(w, c, m->name);
     c->members[i].began = m->truth;
     if (!unit->begun)
         wave->open++;
@@ -242,8 +245,8 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
     c->state = (enum lks_change_state)r->state;
     for (uint32_t i = 0; i < w->count && c->state == LKS_CHANGE_RUNNING; i++)
         c->members[i].seen = has_failed(c->members[i].state);
-    cam_require(w, c->state != LKS_CHANGE_RUNNING || c->voted, "promise 10",
-                "change %" PRIu64 " runs, and nobody but its proposer said yes", c->id);
+    if (c->state == LKS_CHANGE_RUNNING)
+        cam_votes_begin(w, c);
     cam_require(w, r->reason.len > 0, "promise 11", "change %" PRIu64 " is %s, without a reason",
                 c->id, lks_change_state_words[c->state]);
 }
@@ -428,15 +431,13 @@ static void on_plan(struct cam *w, const struct lks_record *r)
         on_moved(w, &r->change_moved);
     else if (r->kind == LKS_RECORD_MEMBER)
         on_member(w, &r->member);
-    else if (r->kind == LKS_RECORD_CHANGE_VOTED) {
-        c = cam_change(w, r->change_voted.change);
-        c->voted = c->voted || (r->change_voted.yes && !lks_str_is(r->change_voted.by, c->by));
-    } else if (r->kind == LKS_RECORD_WAVE) {
+    else if (r->kind == LKS_RECORD_WAVE) {
         c = cam_change(w, r->wave.change);
         c->waves[r->wave.index].state = (enum lks_wave_state)r->wave.state;
         check_gate(w, c, (uint32_t)r->wave.index);
     } else if (r->kind == LKS_RECORD_FROZEN)
         on_frozen(w, &r->frozen);
+    cam_votes_row(w, r);
 }
 
 static void on_record(struct cam *w, const struct lks_record *r)
@@ -459,6 +460,8 @@ static void on_record(struct cam *w, const struct lks_record *r)
         on_resolved(&w->machines[cam_machine(w, r->flash_resolved.node)]);
     else if (r->kind == LKS_RECORD_BUNDLE_REVOKED)
         on_revoked(w, r->bundle_revoked.digest);
+    else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED)
+        cam_votes_row(w, r);
     else if (r->kind == LKS_RECORD_PLACED)
         on_placed(w, r->placed.hosts, true);
     else if (r->kind == LKS_RECORD_REMOVED)
@@ -473,6 +476,7 @@ static bool matters(unsigned kind)
            kind == LKS_RECORD_UNDRAINED || kind == LKS_RECORD_CONDITION ||
            kind == LKS_RECORD_COMMAND || kind == LKS_RECORD_FLASH ||
            kind == LKS_RECORD_FLASH_ENDED || kind == LKS_RECORD_FLASH_RESOLVED ||
+           kind == LKS_RECORD_ALARM || kind == LKS_RECORD_ALARM_RELEASED ||
            kind == LKS_RECORD_BUNDLE_REVOKED || kind == LKS_RECORD_PLACED ||
            kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND;
 }

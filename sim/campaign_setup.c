@@ -421,6 +421,7 @@ void cam_setup(struct cam *w)
         release_stack(w, s);
     pin_key(w);
     cam_require(w, cam_fleet_apply(w, false), "setup", "the fleet is taken");
+    cam_votes_setup(w);
     cam_settle(w);
     for (uint32_t i = 0; i < w->nodes && !w->broken; i++)
         cam_enroll(w, i);

@@ -56,6 +56,8 @@ static const struct {
     {"daemon_change", "moveMembers"},
     {"daemon_change", "approveChange"},
     {"daemon_change", "rejectChange"},
+    {"daemon_change", "withdrawApproval"},
+    {"daemon_change", "reviewChange"},
     {"daemon_change", "startChange"},
     {"daemon_change", "pauseChange"},
     {"daemon_change", "resumeChange"},

@@ -200,6 +200,9 @@ const struct lks_test_deed lks_test_life[] = {
     {38300, R(GATE_LOOKED, gate_looked, 1, 0, T("step_time"), 1, LKS_GATE_EXTEND, T("0.8 %"))},
     {38400, R(GATE_LOOKED, gate_looked, 1, 0, T("step_time"), 2, LKS_GATE_HOLD, T("no data"))},
     {38500, R(WAVE_LIMIT, wave_limit, 1, 1, 1, T("0 of 1 failed"))},
+    {38600, R(VOTE_WITHDRAWN, vote_withdrawn, 1, T("user:ann"), WHY)},
+    {38700, R(GLASS_BROKEN, glass_broken, 1, 90000, KIM, WHY)},
+    {38800, R(REVIEWED, reviewed, 1, T("user:lee"), WHY)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -106,7 +106,10 @@ static void read_file(const char *name, struct lks_buf *out)
         __VA_ARGS__, NULL                                                                          \
     }
 
-#define MOVED(state) "{\"seq\":9,\"id\":7,\"state\":\"" state "\",\"nodes\":58,\"gpus\":392}"
+#define VOTED(state, given)                                                                        \
+    "{\"seq\":9,\"id\":7,\"state\":\"" state "\",\"nodes\":58,\"gpus\":392,"                       \
+    "\"approvals\":{\"needed\":2,\"given\":" given "}}"
+#define MOVED(state) VOTED(state, "2")
 #define SIZE                                                                                       \
     "{\"id\":7,\"state\":\"approved\",\"nodes\":58,\"gpus\":392,\"assets\":9,"                     \
     "\"waves\":[]}"
@@ -162,6 +165,22 @@ static const struct {
      1, "", "no"},
     {"approve", ARGS("change", "approve", "7", "--reason=fine"), MOVED("approved"),
      "POST /v1/changes/7/approve", 0, "change 7 is approved: 58 nodes, 392 GPUs\n", ""},
+    {"approve, and one more has to", ARGS("change", "approve", "7", "--reason=fine"),
+     VOTED("proposed", "1"), "POST /v1/changes/7/approve", 0,
+     "change 7 is proposed (1 of 2 approvals): 58 nodes, 392 GPUs\n", ""},
+    {"take it back", ARGS("change", "withdraw", "7", "--reason=saw more"), VOTED("proposed", "1"),
+     "POST /v1/changes/7/withdraw", 0, "change 7 is proposed (1 of 2 approvals)", ""},
+    {"review", ARGS("change", "review", "7", "--reason=it was right"), MOVED("running"),
+     "POST /v1/changes/7/review", 0, "change 7 is running: 58 nodes", ""},
+    {"break the glass",
+     ARGS("change", "start", "7", "--nodes=58", "--gpus=392", "--standby=kit", "--break-glass",
+          "--reason=worm"),
+     MOVED("running"), "\"nodes\":58,\"gpus\":392,\"standby\":\"kit\",\"break_glass\":true", 0,
+     "change 7 is running", ""},
+    {"a class and a flaw",
+     ARGS("change", "propose", "--to=a", "--pool=p", "--class=emergency", "--advisory=CVE-1",
+          "--reason=r"),
+     PROBLEM("no"), "\"class\":\"emergency\",\"advisory\":\"CVE-1\"", 1, "", "lockstep: no\n"},
     {"approve without a reason", ARGS("change", "approve", "7"), NULL, "", 2, "", "--reason"},
     {"reject", ARGS("change", "reject", "7", "--reason=no"), MOVED("rejected"),
      "POST /v1/changes/7/reject", 0, "change 7 is rejected: ", ""},

@@ -32,7 +32,7 @@ static const char fleet[] =
 struct scene {
     struct crew crew;
     struct lks_client *agents[NODES];
-    struct lks_client *maker, *approver, *other; /* of train, of train, and of serve */
+    struct lks_client *maker, *approver, *second, *other; /* of train, train, all, serve */
     uint64_t beats[NODES];
     bool changed[NODES]; /* it has the new setting */
     const char *outcome; /* of acceptance checks */
@@ -89,8 +89,9 @@ static bool scene_begin(struct scene *s)
     }
     s->maker = crew_person(&s->crew, "operator", "train");
     s->approver = crew_person(&s->crew, "approver", "train");
+    s->second = crew_person(&s->crew, "approver", "");
     s->other = crew_person(&s->crew, "operator", "serve");
-    return s->maker != NULL && s->approver != NULL && s->other != NULL;
+    return s->maker != NULL && s->approver != NULL && s->second != NULL && s->other != NULL;
 }
 
 static void scene_end(struct scene *s)
@@ -99,6 +100,7 @@ static void scene_end(struct scene *s)
         lks_client_free(s->agents[i]);
     lks_client_free(s->maker);
     lks_client_free(s->approver);
+    lks_client_free(s->second);
     lks_client_free(s->other);
     crew_end(&s->crew);
 }
@@ -252,6 +254,15 @@ static void move(struct scene *s, struct lks_client *who, uint64_t id, const cha
     CHECK_INT(crew_number(&t, "nodes"), NODES);
     CHECK_INT(crew_number(&t, "gpus"), NODES * LKS_TEST_DEVICES);
     check_state(s, id, state);
+}
+
+/* Two of them are a board; what one of them says and takes back counts no more. */
+static void approve(struct scene *s, uint64_t id)
+{
+    move(s, s->approver, id, "approveChange", "approve", "proposed");
+    move(s, s->approver, id, "withdrawApproval", "withdraw", "proposed");
+    move(s, s->second, id, "approveChange", "approve", "proposed");
+    move(s, s->approver, id, "approveChange", "approve", "approved");
 }
 
 /* Whoever proposes does not approve, whatever else they may; others who may not are told so. */
@@ -495,12 +506,14 @@ static void check_whole(struct scene *s)
     uint64_t id = propose(s, "cooler", "");
     check_orders(s, id);
     check_members(s, id);
-    move(s, s->approver, id, "approveChange", "approve", "approved");
+    approve(s, id);
     check_freeze(s);
     check_start(s, id);
     crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
     CHECK(crew_truth(&t, "frozen"));
-    CHECK_INT(crew_count(&t, "votes"), 1);
+    CHECK_INT(crew_count(&t, "votes"), 2);
+    CHECK_STR(crew_text(&t, "class"), "routine");
+    CHECK_INT(crew_number(&t, "quorum"), 2);
     for (int i = 0; i < 10; i++)
         play(s);
     crew_fine(s->maker, "changeMembers", path_of(id, "members?state=pending"), NULL, &t);
@@ -528,6 +541,20 @@ static bool play_first(struct scene *s)
     return CHECK(s->changed[0] != before);
 }
 
+/* It began without approvals: that is told until somebody else reviewed it. */
+static void check_glass(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_fine(s->maker, "alarms", "/v1/alarms?open=true", NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"kind\":\"break-glass\"");
+    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"break_glass\":{\"at\":\"");
+    crew_refused(s->maker, "reviewChange", path_of(id, "review"), WHY, 403, "may not approve");
+    move(s, s->second, id, "reviewChange", "review", "running");
+    crew_fine(s->maker, "alarms", "/v1/alarms?open=true", NULL, &t);
+    CHECK(lks_str_find(lks_buf_view(&t.answer.body), LKS_STR("break-glass")) < 0);
+}
+
 /* The way back to the stack before, as another change. A node that is not accepted waits to be
  * tried again when a person takes the change back: who was reached has what it had. */
 static void check_back(struct scene *s)
@@ -536,8 +563,14 @@ static void check_back(struct scene *s)
     uint64_t id = propose(s, "golden", ",\"rolls_back\":true");
     move(s, s->maker, id, "abortChange", "abort", "aborted");
     id = propose(s, "golden", "");
-    move(s, s->approver, id, "approveChange", "approve", "approved");
-    crew_fine(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}", &t);
+    crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
+                 409, "it has 0 of 2 approvals");
+    crew_refused(s->maker, "startChange", path_of(id, "start"),
+                 "{\"nodes\":3,\"gpus\":23,\"break_glass\":true,\"reason\":\"r\"}", 409,
+                 "23 GPUs were confirmed");
+    crew_fine(s->maker, "startChange", path_of(id, "start"),
+              "{\"nodes\":3,\"gpus\":24,\"break_glass\":true,\"reason\":\"r\"}", &t);
+    check_glass(s, id);
     s->outcome = "failed";
     if (!play_first(s))
         return;

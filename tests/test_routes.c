@@ -92,6 +92,7 @@ static int expected(const struct lks_route *r, enum lks_role role, const struct 
     case LKS_SCOPE_DEVIATION:
     case LKS_SCOPE_FLASH:
     case LKS_SCOPE_CHANGE:
+    case LKS_SCOPE_CHANGE_PART:
         return 404; /* there is no such thing, and who may look somewhere is told so */
     case LKS_SCOPE_NONE:
     case LKS_SCOPE_NODE:

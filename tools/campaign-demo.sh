@@ -90,11 +90,21 @@ publish() {
     said
 }
 
-# As somebody else, with a token: kim COMMAND...
-kim() {
-    echo "\$ lockstep $*   # by kim"
+# As somebody else, with a token: as WHO COMMAND...
+as() {
+    who=$1
+    shift
+    echo "\$ lockstep $*   # by $who"
     lockstep "$@" --server "https://localhost:$port" --ca "$fleet/controller/ca.crt" \
-        --token-file "$scratch/kim"
+        --token-file "$scratch/$who"
+}
+
+# The approvals that the class of a change asks for, by as many people: approve CHANGE REASON
+approve() {
+    for person in $(echo kim lee joe | cut -d' ' -f1-"$(lockstep change show "$1" --json |
+        sed 's/.*"quorum":\([0-9]*\).*/\1/')"); do
+        as "$person" change approve "$1" --reason "$2"
+    done
 }
 
 step "1. A controller on SQLite, $nodes agents and their BMCs." \
@@ -105,9 +115,12 @@ begun=$(date +%s)
 lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --domains 1 --lab 2 --revisions A,B,C \
     --flash hmc=25.04 --heartbeat-ms 250 --bmc-speed 1000 | head -n 1
 port=$(sed -n '/^people:/{n;s/.*:\([0-9]*\)"/\1/p;}' "$fleet/controller/lockstepd.yaml")
-lockstep access grant kim approver >/dev/null
-lockstep access token demo kim --json | sed 's/.*"token":"\([^"]*\)".*/\1/' >"$scratch/kim"
-chmod 600 "$scratch/kim"
+for person in kim lee joe; do
+    lockstep access grant "$person" approver >/dev/null
+    lockstep access token "demo-$person" "$person" --json | sed 's/.*"token":"\([^"]*\)".*/\1/' \
+        >"$scratch/$person"
+    chmod 600 "$scratch/$person"
+done
 left=60
 while [ "$(judged conforms)" -lt "$nodes" ]; do
     left=$((left - 1))
@@ -124,7 +137,7 @@ bundle november 25.04 4.5.3 4.5.4
 bundle december-rc1 25.06 4.5.4 4.5.3 --fails-on C
 publish december-rc1 25.06 "the December bundle"
 
-step "3. The change is planned, proposed, approved by somebody else, and begun." \
+step "3. The change is planned, proposed, approved by as many others as its class asks for, and begun." \
     "Lab first, then a canary that has every combination, then rings; each node out of use before it is" \
     "touched, read again after each layer, and the way back gone once before others follow."
 lockstep change propose --to december-rc1 --nodes "sim[0001-$(printf %04d "$nodes")]" \
@@ -135,9 +148,9 @@ if lockstep change approve 1 --reason "it is mine" 2>"$scratch/refused"; then
     die "somebody approved their own change"
 fi
 cat "$scratch/refused"
-kim change approve 1 --reason "read the plan"
-echo "\$ lockstep change start 1 --nodes $nodes --follow"
-if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --follow; then
+approve 1 "read the plan"
+echo "\$ lockstep change start 1 --nodes $nodes --standby kit --follow"
+if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --standby kit --follow; then
     die "a bad candidate went through"
 fi
 [ "$(lockstep change show 1 --json | sed 's/.*"state":"\(rolled back\)".*/\1/')" = "rolled back" ] ||
@@ -155,9 +168,9 @@ bundle december-rc2 25.07 "" ""
 publish december-rc2 25.07 "the December bundle, fixed"
 lockstep change propose --to december-rc2 --nodes "sim[0001-$(printf %04d "$nodes")]" \
     --reason "the December bundle, fixed" --soak 1s --roll-back >/dev/null
-kim change approve 2 --reason "the fix was tried in the lab"
-echo "\$ lockstep change start 2 --nodes $nodes --follow"
-lockstep change start 2 --reason "the window is open" --nodes "$nodes" --follow ||
+approve 2 "the fix was tried in the lab"
+echo "\$ lockstep change start 2 --nodes $nodes --standby kit --follow"
+lockstep change start 2 --reason "the window is open" --nodes "$nodes" --standby kit --follow ||
     die "the fixed candidate did not go through"
 [ "$(judged conforms)" -ge "$nodes" ] || die "$(judged conforms) of $nodes nodes conform at the end"
 

@@ -5,8 +5,15 @@
 #include "cli/output.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-enum { NODES_MAX = 1000000, MILLION = 1000000, PERCENT = 10000, STRENGTH_MAX = 3 };
+enum {
+    NODES_MAX = 1000000,
+    GPUS_MAX = 100000000,
+    MILLION = 1000000,
+    PERCENT = 10000,
+    STRENGTH_MAX = 3
+};
 
 /* propose ----------------------------------------------------------------------------------- */
 
@@ -93,10 +100,8 @@ static void add_texts(struct lks_question *q, const struct lks_args *args)
 {
     static const struct {
         const char *option, *key;
-    } texts[] = {{"--nodes", "nodes"},
-                 {"--pool", "pool"},
-                 {"--hook", "hook"},
-                 {"--window", "windows"},
+    } texts[] = {{"--nodes", "nodes"},    {"--pool", "pool"},   {"--hook", "hook"},
+                 {"--window", "windows"}, {"--class", "class"}, {"--advisory", "advisory"},
                  {"--to", "stack"}},
       truths[] = {
           {"--roll-back", "rolls_back"}, {"--one-way", "one_way"}, {"--dry-run", "dry_run"}};
@@ -136,13 +141,25 @@ static enum lks_code print_proposed(struct lks_cli *cli, const struct lks_doc *p
     if (lks_change_print_plan(cli, plan, err) != LKS_OK)
         return err->code;
     (void)lks_change_size_text(plan, size);
+    struct lks_str class = lks_doc_text(plan, "class");
+    uint64_t quorum = lks_change_number(plan, "quorum");
     if (id == 0)
-        fprintf(cli->out, "\n%s would change\nnothing was proposed\n", size);
+        fprintf(cli->out,
+                "\n%s would change\nclass %" LKS_STR_FMT ": %" PRIu64
+                " approvals\nnothing was proposed\n",
+                size, LKS_STR_ARG(class), quorum);
+    else if (quorum == 0)
+        fprintf(cli->out,
+                "\nchange %" PRIu64 " is proposed: %s\nof class %" LKS_STR_FMT
+                ", which is approved beforehand:\n  lockstep change start %" PRIu64
+                " --reason ...\n",
+                id, size, LKS_STR_ARG(class), id);
     else
         fprintf(cli->out,
-                "\nchange %" PRIu64 " is proposed: %s\n"
-                "somebody else approves it:\n  lockstep change approve %" PRIu64 " --reason ...\n",
-                id, size, id);
+                "\nchange %" PRIu64 " is proposed: %s\nof class %" LKS_STR_FMT ", which %" PRIu64
+                " other%s to approve:\n  lockstep change approve %" PRIu64 " --reason ...\n",
+                id, size, LKS_STR_ARG(class), quorum, quorum == 1 ? " person has" : " people have",
+                id);
     return LKS_OK;
 }
 
@@ -218,8 +235,13 @@ static enum lks_code end_verb(struct lks_cli *cli, const struct lks_args *args,
     if (lks_question_ask(cli, args, q, &answer, err) != LKS_OK)
         return err->code;
     struct lks_str state = lks_doc_text(answer.doc, "state");
-    return lks_listing_done(cli, args, &answer, err, "change %s is %" LKS_STR_FMT ": %s",
-                            args->positional[0], LKS_STR_ARG(state),
+    const struct lks_doc *votes = lks_doc_member(answer.doc, "approvals");
+    uint64_t needed = lks_change_number(votes, "needed"), given = lks_change_number(votes, "given");
+    char lacks[64] = "";
+    if (given < needed && lks_str_is(state, "proposed"))
+        snprintf(lacks, sizeof(lacks), " (%" PRIu64 " of %" PRIu64 " approvals)", given, needed);
+    return lks_listing_done(cli, args, &answer, err, "change %s is %" LKS_STR_FMT "%s: %s",
+                            args->positional[0], LKS_STR_ARG(state), lacks,
                             lks_change_size_text(answer.doc, size));
 }
 
@@ -243,6 +265,18 @@ enum lks_code lks_cmd_change_reject(struct lks_cli *cli, const struct lks_args *
                                     struct lks_err *err)
 {
     return say(cli, args, "reject", err);
+}
+
+enum lks_code lks_cmd_change_withdraw(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_err *err)
+{
+    return say(cli, args, "withdraw", err);
+}
+
+enum lks_code lks_cmd_change_review(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    return say(cli, args, "review", err);
 }
 
 enum lks_code lks_cmd_change_pause(struct lks_cli *cli, const struct lks_args *args,
@@ -275,23 +309,30 @@ static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
     lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_fail(err, LKS_E_USAGE, "change %s is for %s; to begin it, say --nodes %" PRIu64,
+    return lks_fail(err, LKS_E_USAGE,
+                    "change %s is for %s; to begin it, say --nodes %" PRIu64 " --gpus %" PRIu64,
                     args->positional[0], lks_change_size_text(answer.doc, size),
-                    lks_change_number(answer.doc, "nodes"));
+                    lks_change_number(answer.doc, "nodes"), lks_change_number(answer.doc, "gpus"));
 }
 
 enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    uint64_t nodes = 0;
+    uint64_t nodes = 0, gpus = 0;
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
-        lks_listing_number(args, "--nodes", NODES_MAX, 0, &nodes, err) != LKS_OK)
+        lks_listing_number(args, "--nodes", NODES_MAX, 0, &nodes, err) != LKS_OK ||
+        lks_listing_number(args, "--gpus", GPUS_MAX, 0, &gpus, err) != LKS_OK)
         return err->code;
     if (nodes == 0)
         return tell_size(cli, args, err);
     begin_verb(&q, args, "start");
     lks_json_int(&q.w, "nodes", (int64_t)nodes);
+    if (lks_args_has(args, "--gpus"))
+        lks_json_int(&q.w, "gpus", (int64_t)gpus);
+    lks_output_text(&q.w, "standby", lks_args_str(args, "--standby"));
+    if (lks_args_has(args, "--break-glass"))
+        lks_json_bool(&q.w, "break_glass", true);
     if (end_verb(cli, args, &q, err) != LKS_OK || !lks_args_has(args, "--follow"))
         return err->code;
     fflush(cli->out);

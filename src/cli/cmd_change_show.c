@@ -271,10 +271,56 @@ static void put_who(struct lks_buf *out, const struct lks_doc *from, const char 
         lks_buf_addf(out, ": %" LKS_STR_FMT, LKS_STR_ARG(reason));
 }
 
+/* Its class, and how many of those that have to stand behind it do. */
+static void add_class(struct lks_table *t, const struct lks_doc *change, struct lks_buf *text)
+{
+    const struct lks_doc *votes = lks_doc_member(change, "approvals");
+    struct lks_str class = lks_doc_text(change, "class"), flaw = lks_doc_text(change, "advisory");
+    struct lks_str pool = lks_doc_text(votes, "pool"), until = lks_doc_text(change, "expires");
+    uint64_t needed = lks_change_number(votes, "needed"), given = lks_change_number(votes, "given");
+    lks_buf_truncate(text, 0);
+    if (class.len > 0)
+        lks_buf_addf(text, "%" LKS_STR_FMT "%s%" LKS_STR_FMT, LKS_STR_ARG(class),
+                     flaw.len > 0 ? ", closes " : "", LKS_STR_ARG(flaw));
+    add_fact(t, "class", text);
+    lks_buf_truncate(text, 0);
+    if (class.len > 0)
+        lks_buf_addf(text, "%" PRIu64 " of %" PRIu64, given, needed);
+    if (class.len > 0 && given < needed && pool.len > 0)
+        lks_buf_addf(text, " for pool %" LKS_STR_FMT, LKS_STR_ARG(pool));
+    if (given < needed && until.len > 0 && lks_str_is(lks_doc_text(change, "state"), "proposed"))
+        lks_buf_addf(text, ", until %" LKS_STR_FMT, LKS_STR_ARG(until));
+    add_fact(t, "approvals", text);
+}
+
+/* It began without them. */
+static void add_glass(struct lks_table *t, const struct lks_doc *change, struct lks_buf *text)
+{
+    const struct lks_doc *glass = lks_doc_member(change, "break_glass");
+    if (glass == NULL)
+        return;
+    lks_buf_truncate(text, 0);
+    put_who(text, glass, "by", "at", "reason");
+    add_fact(t, "glass broken", text);
+    lks_buf_truncate(text, 0);
+    if (lks_doc_text(glass, "reviewed").len > 0)
+        put_who(text, glass, "reviewed_by", "reviewed", "reviewed_reason");
+    else
+        lks_buf_addf(text, "not yet; until %" LKS_STR_FMT,
+                     LKS_STR_ARG(lks_doc_text(glass, "review_until")));
+    add_fact(t, "reviewed by", text);
+}
+
 static void add_people(struct lks_table *t, const struct lks_doc *change, struct lks_buf *text)
 {
+    add_class(t, change, text);
+    lks_buf_truncate(text, 0);
     put_who(text, change, "by", "proposed", "reason");
     add_fact(t, "proposed by", text);
+    lks_buf_truncate(text, 0);
+    lks_buf_add(text, lks_doc_text(change, "standby"));
+    add_fact(t, "stands by", text);
+    add_glass(t, change, text);
     for (const struct lks_doc *v = items(change, "votes"); v != NULL; v = v->next) {
         lks_buf_truncate(text, 0);
         put_who(text, v, "by", "at", "reason");

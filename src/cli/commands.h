@@ -76,6 +76,8 @@ lks_command_fn lks_cmd_change_show;
 lks_command_fn lks_cmd_change_ls;
 lks_command_fn lks_cmd_change_approve;
 lks_command_fn lks_cmd_change_reject;
+lks_command_fn lks_cmd_change_withdraw;
+lks_command_fn lks_cmd_change_review;
 lks_command_fn lks_cmd_change_start;
 lks_command_fn lks_cmd_change_pause;
 lks_command_fn lks_cmd_change_resume;

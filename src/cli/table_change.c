@@ -30,6 +30,8 @@ const struct lks_option lks_change_propose_options[] = {
     {"--one-way", NULL, "acknowledge that some steps have no way back"},
     {"--not-before", "TIME", "nobody begins earlier: a time, or a span from now"},
     {"--not-after", "TIME", "nobody begins later: a time, or a span from now"},
+    {"--class", "CLASS", "class of change, where it is to be a stricter one than it is by itself"},
+    {"--advisory", "ID", "for --class emergency: the published flaw that it closes"},
     {"--dry-run", NULL, "show the plan, and propose nothing"},
     {0},
 };
@@ -55,6 +57,9 @@ const struct lks_option lks_change_start_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
     {"--nodes", "N", "how many nodes it is for, as 'change show' says"},
+    {"--gpus", "N", "and how many GPUs they have"},
+    {"--standby", "WHO", "who stands by on site, where its class asks for somebody"},
+    {"--break-glass", NULL, "without its approvals: lab and canary alone, alarmed and reviewed"},
     {"--follow", NULL, "and follow it, as 'change show' does"},
     {0},
 };

@@ -14,17 +14,18 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     "skipped}"
 #define LKS_CHANGE_WISH                                                                            \
     "kind, stack?, name?, hosts?, failures_max, rolls_back, one_way, not_before?, not_after?, "    \
-    "windows?"
+    "windows?, class?, advisory?, quorum, expires?, needs_standby"
+#define LKS_CHANGE_APPROVALS "approvals: {needed, given, pool?, site?}"
 #define LKS_CHANGE_STANDS                                                                          \
-    "state, by?, reason?, proposed, started?, moved?, moved_by?, moved_reason?, total, failed, "   \
-    "" LKS_CHANGE_COUNTS
+    "state, by?, reason?, proposed, started?, moved?, moved_by?, moved_reason?, standby?, total, " \
+    "failed, " LKS_CHANGE_COUNTS
 #define LKS_CHANGE_PLAN                                                                            \
     "nodes, gpus, assets, units, canaries, waves: [{wave, kind, pool?, units, nodes, assets, "     \
     "width, soak_ms, failures_max, controls?, state?, since?, until?, text?, busy?, failed?, "     \
     "members?}], recipes: [{recipe, members, steps: [{kind, rank, layer?, component?, version?, "  \
     "before?, executor?, order?, order_back?, bundle?, image?, bundle_back?, image_back?, "        \
     "revert?, one_way, limit_ms, retries}]}], notes: [{kind, text}], orders: [{digest, size}]"
-#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus}"
+#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS "}"
 
 /* clang-format off */
 #define LKS_CHANGE_COMMANDS                                                                        \
@@ -37,9 +38,11 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "With --follow a line for each wave until the change is over or halted, through restarts of " \
      "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
      "rejected.",                                                                                  \
-     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, votes: "      \
-     "[{yes, by?, reason?, at?}]}; with --follow such a line whenever it is another, without the " \
-     "plan; with --nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, "    \
+     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, "             \
+     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?}], break_glass?: {at, by?, "  \
+     "reason?, review_until, reviewed?, reviewed_by?, reviewed_reason?}}; with --follow such a "   \
+     "line whenever it is another, without the plan; with --nodes {items: [{node, asset?, pool?, " \
+     "domain?, wave, recipe, from?, proves, "                                                      \
      "state, step, steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, "\
      "failure?, text?}]}",                                                                         \
      lks_cmd_change_show},                                                                         \
@@ -51,9 +54,16 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_approve},                                                                      \
     {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change for good", "",         \
      LKS_CHANGE_MOVED, lks_cmd_change_reject},                                                     \
+    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Take one's own approval back", "",   \
+     LKS_CHANGE_MOVED, lks_cmd_change_withdraw},                                                   \
+    {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
+     "Say what one found about a change that began without its approvals", "", LKS_CHANGE_MOVED,   \
+     lks_cmd_change_review},                                                                       \
     {"change start", "ID", 1, 1, lks_change_start_options, "Begin an approved change",             \
-     "--nodes repeats how many nodes it is for: whoever starts it has looked.", LKS_CHANGE_MOVED,  \
-     lks_cmd_change_start},                                                                        \
+     "--nodes repeats how many nodes it is for: whoever starts it has looked. --break-glass "      \
+     "begins one that is not approved yet: lab and canary go, rings wait for the approvals, an "   \
+     "alarm says so, and somebody else has to review it.",                                         \
+     LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
      "Let nobody else begin; who is under way goes on to its end", "", LKS_CHANGE_MOVED,           \
      lks_cmd_change_pause},                                                                        \

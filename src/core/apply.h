@@ -77,8 +77,12 @@ lks_applier lks_apply_key_pinned, lks_apply_key_gone, lks_apply_bundle, lks_appl
 
 /* apply_change.c: changes and their plans, members, waves */
 lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_apply_plan_part,
-    lks_apply_plan_order, lks_apply_plan_note, lks_apply_change_voted, lks_apply_change_moved,
-    lks_apply_wave, lks_apply_member, lks_apply_revert_proven, lks_apply_frozen;
+    lks_apply_plan_order, lks_apply_plan_note, lks_apply_change_moved, lks_apply_wave,
+    lks_apply_member, lks_apply_revert_proven, lks_apply_frozen;
+
+/* apply_govern.c: who stands behind a change */
+lks_applier lks_apply_change_voted, lks_apply_vote_withdrawn, lks_apply_glass_broken,
+    lks_apply_reviewed;
 
 /* apply_gate.c: what gates ask for, what was measured for them, and what they said */
 lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_apply_gate_looked,

@@ -13,12 +13,6 @@ static uint32_t small(uint64_t number)
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
-static struct lks_state_change *find_change(const struct lks_applying *a, uint64_t id)
-{
-    const struct lks_state_change *found = lks_state_change(a->s, id);
-    return found == NULL ? NULL : &a->s->changes[found - a->s->changes];
-}
-
 /* What follows for nodes -------------------------------------------------------------------- */
 
 /* Whether a member in this state keeps its node from other changes. */
@@ -281,10 +275,17 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
         .not_before = from->not_before,
         .not_after = from->not_after,
         .proposed = a->time,
+        .quorum = from->class.len > 0 ? small(from->quorum) : 1,
+        .expires = from->expires,
+        .approval_age = from->approval_age,
+        .review_age = from->review_age,
+        .needs_standby = from->standby,
     };
     const struct lks_kept list[] = {
-        {from->stack, &made.stack}, {from->name, &made.name},     {from->windows, &made.windows},
-        {from->by, &made.by},       {from->reason, &made.reason},
+        {from->stack, &made.stack},       {from->name, &made.name},
+        {from->windows, &made.windows},   {from->by, &made.by},
+        {from->reason, &made.reason},     {from->class, &made.class},
+        {from->advisory, &made.advisory},
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
@@ -299,31 +300,21 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     return lks_apply_pass(a, from->hosts, &s->changes[s->change_count - 1].hosts);
 }
 
-enum lks_code lks_apply_change_voted(const struct lks_applying *a)
-{
-    const struct lks_rec_change_voted *from = &a->r->change_voted;
-    struct lks_state_change *c = find_change(a, from->change);
-    if (c == NULL || c->vote_count == LKS_CHANGE_VOTES)
-        return LKS_OK;
-    struct lks_vote *vote = &c->votes[c->vote_count++];
-    *vote = (struct lks_vote){.yes = from->yes, .at = a->time};
-    const struct lks_kept list[] = {{from->by, &vote->by}, {from->reason, &vote->reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
-}
-
 /* What is over stays so. */
 enum lks_code lks_apply_change_moved(const struct lks_applying *a)
 {
     const struct lks_rec_change_moved *from = &a->r->change_moved;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || lks_change_over(c) || from->state >= LKS_CHANGE_STATE_COUNT)
         return LKS_OK;
     c->state = (enum lks_change_state)from->state;
     c->moved = a->time > 0 ? a->time : 1;
     if (c->state == LKS_CHANGE_RUNNING && c->started == 0)
         c->started = c->moved;
-    const struct lks_kept list[] = {{from->by, &c->moved_by}, {from->reason, &c->moved_reason}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+    const struct lks_kept list[] = {
+        {from->by, &c->moved_by}, {from->reason, &c->moved_reason}, {from->standby, &c->standby}};
+    size_t kept = LKS_COUNT(list) - (from->standby.len > 0 ? 0 : 1);
+    if (lks_apply_keep_all(a, list, kept) != LKS_OK)
         return a->err->code;
     if (lks_change_over(c)) {
         a->s->changes_open--;
@@ -373,7 +364,7 @@ static enum lks_code fill_step(const struct lks_applying *a, struct lks_step *to
 enum lks_code lks_apply_plan_step(const struct lks_applying *a)
 {
     const struct lks_rec_plan_step *from = &a->r->plan_step;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || from->recipe >= LKS_CHANGE_RECIPES || from->index >= LKS_CHANGE_STEPS ||
         from->kind >= LKS_DO_COUNT || from->revert >= LKS_BMC_ACT_COUNT)
         return LKS_OK;
@@ -395,7 +386,7 @@ enum lks_code lks_apply_plan_step(const struct lks_applying *a)
 enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
 {
     const struct lks_rec_plan_wave *from = &a->r->plan_wave;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || from->index != c->wave_count || from->index >= LKS_CHANGE_WAVES ||
         from->kind >= LKS_WAVE_KIND_COUNT)
         return LKS_OK;
@@ -417,7 +408,7 @@ enum lks_code lks_apply_plan_wave(const struct lks_applying *a)
 enum lks_code lks_apply_plan_order(const struct lks_applying *a)
 {
     const struct lks_rec_plan_order *from = &a->r->plan_order;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     struct lks_change_order made = {0};
     uint32_t at = 0;
     if (c == NULL || from->digest.len == 0 || from->text.len > LKS_CHANGE_ORDER_MAX ||
@@ -436,7 +427,7 @@ enum lks_code lks_apply_plan_order(const struct lks_applying *a)
 enum lks_code lks_apply_plan_note(const struct lks_applying *a)
 {
     const struct lks_rec_plan_note *from = &a->r->plan_note;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || c->note_count == LKS_CHANGE_NOTES || from->kind >= LKS_PLAN_NOTE_COUNT)
         return LKS_OK;
     if (LKS_ROOM(c->notes, &c->note_room, c->note_count + 1, LKS_CHANGE_NOTES, a->err) != LKS_OK)
@@ -567,7 +558,7 @@ static enum lks_code add_member(const struct lks_applying *a, struct lks_str nam
 enum lks_code lks_apply_plan_part(const struct lks_applying *a)
 {
     const struct lks_rec_plan_part *from = &a->r->plan_part;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || lks_change_over(c) || from->wave >= c->wave_count ||
         from->recipe >= c->recipe_count)
         return LKS_OK;
@@ -577,7 +568,7 @@ enum lks_code lks_apply_plan_part(const struct lks_applying *a)
 enum lks_code lks_apply_wave(const struct lks_applying *a)
 {
     const struct lks_rec_wave *from = &a->r->wave;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     if (c == NULL || from->index >= c->wave_count || from->state >= LKS_WAVE_STATE_COUNT)
         return LKS_OK;
     struct lks_wave *wave = &c->waves[from->index];
@@ -634,7 +625,7 @@ static void find_begun(const struct lks_state_change *c, struct lks_unit *u)
 enum lks_code lks_apply_member(const struct lks_applying *a)
 {
     const struct lks_rec_member *from = &a->r->member;
-    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
     uint32_t n = 0;
     if (c == NULL || from->state >= LKS_MEMBER_STATE_COUNT || from->failure >= LKS_FAILURE_COUNT ||
         !lks_intern_find(&a->s->names, from->node, &n) || lks_change_member(c, n) == NULL)

@@ -633,7 +633,7 @@ static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c,
     struct lks_str stuck = stuck_text(d, c, wave);
     if (stuck.len > 0)
         stop(d, c, wave, LKS_WAVE_HALTED, stuck);
-    else if (is_its_time(d, c))
+    else if (is_its_time(d, c) && !lks_deciding_lacks(d, c, wave))
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR(""));
     else if (c->waves[wave].text == 0)
         move_wave(d, c, wave, LKS_WAVE_PLANNED, 0,

@@ -154,11 +154,25 @@ struct lks_change_index {
     uint32_t from_count, from_room;
 };
 
+/* It began before those who have to had approved it. */
+struct lks_glass {
+    lks_ms at, until; /* 0: it did not; until: it is to be reviewed by then */
+    lks_text by, reason;
+    lks_ms reviewed; /* 0: not yet */
+    lks_text reviewed_by, reviewed_reason;
+};
+
 struct lks_state_change {
     uint64_t id;
     enum lks_change_kind kind;
     enum lks_change_state state;
     lks_text hosts, stack, name, windows, by, reason;
+    lks_text class, advisory; /* class of change; the flaw it is to close */
+    uint32_t quorum;          /* people who have to approve it, for each pool */
+    lks_ms expires, approval_age, review_age;
+    bool needs_standby;
+    lks_text standby; /* who stands by on site */
+    struct lks_glass glass;
     uint32_t failures_max;
     bool rolls_back, one_way;
     lks_ms not_before, not_after;

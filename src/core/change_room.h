@@ -6,6 +6,9 @@
 
 void lks_change_fini(struct lks_state_change *c);
 
+/* NULL: there is none. */
+struct lks_state_change *lks_change_find(struct lks_state *s, uint64_t id);
+
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
 bool lks_change_order_at(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str digest, uint32_t *at);

@@ -68,6 +68,7 @@ enum lks_event_kind {
     LKS_EVENT_FLASH_RESOLVE, /* a person looked at an unknown one */
     LKS_EVENT_PROPOSE,       /* a change: it is planned, and the plan recorded */
     LKS_EVENT_VOTE,
+    LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
     LKS_EVENT_FREEZE,
@@ -200,10 +201,14 @@ struct lks_event {
         struct {
             uint64_t change;
             bool yes;
+            bool withdrawn; /* who said yes takes it back */
         } vote;
+        uint64_t review; /* REVIEW: the change */
         struct {
             uint64_t change;
             enum lks_change_order_word order; /* core/plan.h */
+            bool glass;                       /* START: without its approvals */
+            struct lks_str standby;           /* START: who stands by on site, where it asks */
         } move;
         struct {
             uint64_t change;

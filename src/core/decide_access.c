@@ -1,3 +1,4 @@
+#include "core/campaign.h"
 #include "core/decide_rules.h"
 
 #include "base/near.h"
@@ -232,6 +233,25 @@ void lks_decide_api_token_gone(struct lks_deciding *d)
 
 /* Alarms ------------------------------------------------------------------------------------ */
 
+/* A change that began without its approvals is alarmed about until somebody else looked at it. */
+static bool is_reviewed(struct lks_deciding *d, const struct lks_state_alarm *alarm)
+{
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str subject = lks_state_text(d->state, alarm->subject);
+    for (uint32_t i = 0; i < d->state->change_count; i++) {
+        const struct lks_state_change *c = &d->state->changes[i];
+        if (c->glass.at == 0 || c->glass.reviewed != 0 ||
+            !lks_str_eq(lks_change_owner(c->id, space), subject))
+            continue;
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu began without its approvals, and nobody reviewed it yet: "
+                            "lockstep change review %llu",
+                            (unsigned long long)c->id, (unsigned long long)c->id);
+        return false;
+    }
+    return true;
+}
+
 void lks_decide_alarm_release(struct lks_deciding *d)
 {
     unsigned long long id = d->event->alarm;
@@ -248,6 +268,8 @@ void lks_decide_alarm_release(struct lks_deciding *d)
                             LKS_STR_ARG(by));
         return;
     }
+    if (alarm->kind == LKS_ALARM_GLASS && !is_reviewed(d, alarm))
+        return;
     lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){
             .id = id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};

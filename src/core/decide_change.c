@@ -11,7 +11,7 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
     return lks_state_text(d->state, text);
 }
 
-static const struct lks_state_change *find_change(struct lks_deciding *d, uint64_t id)
+const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id)
 {
     const struct lks_state_change *c = lks_state_change(d->state, id);
     if (c == NULL)
@@ -19,20 +19,16 @@ static const struct lks_state_change *find_change(struct lks_deciding *d, uint64
     return c;
 }
 
-/* Where one is not asked for, it is at least one line if it is given. */
-static bool check_reason(struct lks_deciding *d, bool needed)
+void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                        enum lks_change_state to)
 {
-    return (!needed && lks_str_trim(d->event->reason).len == 0) || lks_deciding_reason(d);
-}
-
-static void add_moved(struct lks_deciding *d, const struct lks_state_change *c,
-                      enum lks_change_state to)
-{
+    bool starts = d->event->kind == LKS_EVENT_CHANGE_MOVE && to == LKS_CHANGE_RUNNING;
     lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
         .change = c->id,
         .state = to,
         .by = d->event->by,
         .reason = lks_str_trim(d->event->reason),
+        .standby = starts ? lks_str_trim(d->event->move.standby) : LKS_STR(""),
     };
 }
 
@@ -133,43 +129,17 @@ void lks_decide_propose(struct lks_deciding *d)
         return;
     }
     add_plan(d, &plan);
+    if (plan.change.quorum == 0) /* by what it is; nobody has to be asked */
+        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+            .change = plan.change.id,
+            .state = LKS_CHANGE_APPROVED,
+            .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
+                                        S(plan.change.class)),
+        };
     lks_plan_fini(&plan);
 }
 
-/* Approving --------------------------------------------------------------------------------- */
-
-/* Who may approve at all is said by roles; that it is somebody else than whoever proposed it, here.
- */
-void lks_decide_vote(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    const struct lks_state_change *c = find_change(d, e->vote.change);
-    if (c == NULL || !check_reason(d, !e->vote.yes))
-        return;
-    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by)) {
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " proposed change %llu: somebody else has to %s",
-                            S(text_of(d, c->by)), (unsigned long long)c->id,
-                            e->vote.yes ? "approve it" : "reject it; abort takes it back");
-        return;
-    }
-    enum lks_change_state to = e->vote.yes ? LKS_CHANGE_APPROVED : LKS_CHANGE_REJECTED;
-    if (c->state == to && c->vote_count > 0 &&
-        lks_str_eq(text_of(d, c->votes[c->vote_count - 1].by), e->by))
-        return; /* said again */
-    if (c->state != LKS_CHANGE_PROPOSED) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
-                            (unsigned long long)c->id, lks_change_state_words[c->state]);
-        return;
-    }
-    lks_deciding_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
-        .change = c->id,
-        .yes = e->vote.yes,
-        .by = e->by,
-        .reason = lks_str_trim(e->reason),
-    };
-    add_moved(d, c, to);
-}
+/* Waiting ----------------------------------------------------------------------------------- */
 
 /* A plan is of the day it was made, and nobody waits for ever: what is not approved and started in
  * time is over, and can be proposed again. */
@@ -179,14 +149,17 @@ void lks_decide_proposals_tick(struct lks_deciding *d)
     enum { HOUR_MS = 3600 * 1000 };
     for (uint32_t i = 0; i < s->change_count && s->changes_open > 0 && lks_deciding_room(d); i++) {
         const struct lks_state_change *c = &s->changes[i];
-        if (d->now.wall < lks_change_expires(s, c))
+        lks_ms end = lks_change_expires(s, c);
+        lks_ms since = c->state == LKS_CHANGE_APPROVED && c->moved != 0 ? c->moved : c->proposed;
+        if (d->now.wall < end)
             continue;
         lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
             .change = c->id,
             .state = LKS_CHANGE_ABORTED,
-            .reason = lks_deciding_text(d, "nobody %s it within %llu h: propose it again",
-                                        c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
-                                        (unsigned long long)(s->limits.proposal_age / HOUR_MS)),
+            .reason =
+                lks_deciding_text(d, "nobody %s it within %llu h: propose it again",
+                                  c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
+                                  (unsigned long long)((end > since ? end - since : 0) / HOUR_MS)),
         };
     }
 }
@@ -198,6 +171,7 @@ static const struct {
     enum lks_change_order_word order;
     enum lks_change_state from, to;
 } moves[] = {
+    {LKS_ORDERED_START, LKS_CHANGE_PROPOSED, LKS_CHANGE_RUNNING}, /* by breaking the glass */
     {LKS_ORDERED_START, LKS_CHANGE_APPROVED, LKS_CHANGE_RUNNING},
     {LKS_ORDERED_START, LKS_CHANGE_RUNNING, LKS_CHANGE_RUNNING},
     {LKS_ORDERED_PAUSE, LKS_CHANGE_RUNNING, LKS_CHANGE_PAUSED},
@@ -243,7 +217,7 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
         return true;
     const char *word = lks_change_order_words[d->event->move.order];
     (void)lks_time_text(c->not_after, end);
-    if (c->state == LKS_CHANGE_APPROVED)
+    if (c->state <= LKS_CHANGE_APPROVED)
         lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time is over (%s); propose it again", word,
                             end);
     else
@@ -257,8 +231,9 @@ void lks_decide_change_move(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     enum lks_change_order_word order = e->move.order;
-    const struct lks_state_change *c = find_change(d, e->move.change);
-    if (c == NULL || !check_reason(d, order != LKS_ORDERED_START))
+    const struct lks_state_change *c = lks_deciding_change(d, e->move.change);
+    bool needed = order != LKS_ORDERED_START || e->move.glass;
+    if (c == NULL || ((needed || lks_str_trim(e->reason).len > 0) && !lks_deciding_reason(d)))
         return;
     for (size_t i = 0; i < LKS_COUNT(moves); i++) {
         if (moves[i].order != order || moves[i].from != c->state)
@@ -267,7 +242,9 @@ void lks_decide_change_move(struct lks_deciding *d)
             return;
         if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
             return;
-        add_moved(d, c, moves[i].to);
+        if (order == LKS_ORDERED_START && !lks_deciding_may_start(d, c))
+            return;
+        lks_deciding_moved(d, c, moves[i].to);
         if (moves[i].to != LKS_CHANGE_PAUSED)
             end_alarm(d, c);
         return;
@@ -483,7 +460,7 @@ static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
 void lks_decide_member_move(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    const struct lks_state_change *c = find_change(d, e->member.change);
+    const struct lks_state_change *c = lks_deciding_change(d, e->member.change);
     struct lks_hostlist hosts = {0};
     struct trying trying = {.hosts = &hosts};
     struct lks_str reason = lks_str_trim(e->reason);

@@ -194,8 +194,25 @@ lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_d
     lks_decide_flash_tick;
 
 /* decide_change.c: what people say of changes */
-lks_rule lks_decide_propose, lks_decide_vote, lks_decide_change_move, lks_decide_member_move,
-    lks_decide_freeze;
+lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_freeze;
+
+/* decide_govern.c: who stands behind them */
+lks_rule lks_decide_vote, lks_decide_review;
+
+/* The change of that number; refused where there is none. In decide_change.c. */
+const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id);
+
+/* It is another state from here on, by whoever asks. In decide_change.c. */
+void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                        enum lks_change_state to);
+
+/* In decide_govern.c. A ring of a change that began without its approvals does not begin before it
+ * has them, and says so. */
+bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave);
+
+/* In decide_govern.c. Whether it may begin now: its approvals are good, or the glass is broken, and
+ * who has to stand by was named; else it is refused. What that takes is recorded. */
+bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* campaign.c; the first is part of a tick: what members, waves and changes do next */
 lks_rule lks_decide_proposals_tick, lks_decide_campaign_tick, lks_decide_sched;

@@ -22,6 +22,13 @@ static void dump_head(struct lks_dump *d, const struct lks_state_change *c)
                                          .windows = lks_dump_text(d, c->windows),
                                          .by = lks_dump_text(d, c->by),
                                          .reason = lks_dump_text(d, c->reason),
+                                         .class = lks_dump_text(d, c->class),
+                                         .advisory = lks_dump_text(d, c->advisory),
+                                         .quorum = c->class != 0 ? c->quorum : 0,
+                                         .expires = c->expires,
+                                         .approval_age = c->approval_age,
+                                         .review_age = c->review_age,
+                                         .standby = c->needs_standby,
                                      }});
 }
 
@@ -150,13 +157,32 @@ static void dump_plan(struct lks_dump *d, const struct lks_state_change *c)
 static void say_moved(struct lks_dump *d, const struct lks_state_change *c, lks_ms time,
                       enum lks_change_state state)
 {
-    lks_dump_say(
-        d, time,
-        (struct lks_record){.kind = LKS_RECORD_CHANGE_MOVED,
-                            .change_moved = {.change = c->id,
-                                             .state = state,
-                                             .by = lks_dump_text(d, c->moved_by),
-                                             .reason = lks_dump_text(d, c->moved_reason)}});
+    lks_dump_say(d, time,
+                 (struct lks_record){.kind = LKS_RECORD_CHANGE_MOVED,
+                                     .change_moved = {.change = c->id,
+                                                      .state = state,
+                                                      .by = lks_dump_text(d, c->moved_by),
+                                                      .reason = lks_dump_text(d, c->moved_reason),
+                                                      .standby = lks_dump_text(d, c->standby)}});
+}
+
+static void dump_glass(struct lks_dump *d, const struct lks_state_change *c)
+{
+    const struct lks_glass *g = &c->glass;
+    if (g->at != 0)
+        lks_dump_say(d, g->at,
+                     (struct lks_record){.kind = LKS_RECORD_GLASS_BROKEN,
+                                         .glass_broken = {.change = c->id,
+                                                          .until = g->until,
+                                                          .by = lks_dump_text(d, g->by),
+                                                          .reason = lks_dump_text(d, g->reason)}});
+    if (g->reviewed != 0)
+        lks_dump_say(
+            d, g->reviewed,
+            (struct lks_record){.kind = LKS_RECORD_REVIEWED,
+                                .reviewed = {.change = c->id,
+                                             .by = lks_dump_text(d, g->reviewed_by),
+                                             .reason = lks_dump_text(d, g->reviewed_reason)}});
 }
 
 /* When it began first, and then how it stands. */
@@ -171,6 +197,7 @@ static void dump_moves(struct lks_dump *d, const struct lks_state_change *c)
                                                           .by = lks_dump_text(d, v->by),
                                                           .reason = lks_dump_text(d, v->reason)}});
     }
+    dump_glass(d, c);
     if (c->started != 0)
         say_moved(d, c, c->started, LKS_CHANGE_RUNNING);
     if (c->moved != 0)

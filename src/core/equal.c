@@ -509,6 +509,14 @@ static const struct member change_texts[] = {
     TEXT(lks_state_change, name),     TEXT(lks_state_change, windows),
     TEXT(lks_state_change, by),       TEXT(lks_state_change, reason),
     TEXT(lks_state_change, moved_by), TEXT(lks_state_change, moved_reason),
+    TEXT(lks_state_change, class),    TEXT(lks_state_change, advisory),
+    TEXT(lks_state_change, standby),
+};
+static const struct member glass_texts[] = {
+    TEXT(lks_glass, by),
+    TEXT(lks_glass, reason),
+    TEXT(lks_glass, reviewed_by),
+    TEXT(lks_glass, reviewed_reason),
 };
 static const struct member step_texts[] = {
     TEXT(lks_step, component),   TEXT(lks_step, version), TEXT(lks_step, before),
@@ -662,6 +670,17 @@ static bool same_evidence(const struct pair *p, const struct lks_state_change *x
     return same;
 }
 
+/* What its class asks for, and what became of that. */
+static bool same_rules(const struct pair *p, const struct lks_state_change *x,
+                       const struct lks_state_change *y)
+{
+    return x->quorum == y->quorum && x->expires == y->expires &&
+           x->approval_age == y->approval_age && x->review_age == y->review_age &&
+           x->needs_standby == y->needs_standby && x->glass.at == y->glass.at &&
+           x->glass.until == y->glass.until && x->glass.reviewed == y->glass.reviewed &&
+           text_differs(p, &x->glass, &y->glass, glass_texts, LKS_COUNT(glass_texts)) == NULL;
+}
+
 static bool same_change(const struct pair *p, const struct lks_state_change *x,
                         const struct lks_state_change *y)
 {
@@ -669,7 +688,7 @@ static bool same_change(const struct pair *p, const struct lks_state_change *x,
     const char *what = parts_differ(p, x, y);
     if (what != NULL)
         return differs(p, what, name);
-    if (!same_papers(p, x, y))
+    if (!same_papers(p, x, y) || !same_rules(p, x, y))
         return differs(p, "papers of change", name);
     if (!same_evidence(p, x, y))
         return differs(p, "evidence of change", name);

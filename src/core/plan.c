@@ -11,7 +11,6 @@ enum {
     STRENGTH = 2,
     CONFIDENCE = 950000, /* where only a share of failures is said */
     FAILURES = 50000,    /* where only a confidence is said */
-    SOAK_MINUTES = 60,
     FIRST_ROOM = 16,
     HOSTS_MAX = 120, /* bytes of a host list in a line for people */
 };
@@ -124,7 +123,6 @@ static enum lks_code check_shares(struct lks_planning *p)
         w->confidence_share = w->confidence_share > 0 ? w->confidence_share : CONFIDENCE;
     }
     w->strength = w->strength > 0 ? w->strength : STRENGTH;
-    w->soak = w->soak > 0 ? w->soak : SOAK_MINUTES * LKS_PLAN_MINUTE;
     return LKS_OK;
 }
 
@@ -248,9 +246,9 @@ enum lks_code lks_plan_make(const struct lks_state *s, const struct lks_book *bo
                             struct lks_err *err)
 {
     static enum lks_code (*const parts[])(struct lks_planning *) = {
-        check_wish,         find_target,        lks_planning_who,
-        check_clocks,       lks_planning_waves, lks_planning_gates,
-        lks_planning_after, describe,           lks_planning_forecast,
+        check_wish,         find_target,           lks_planning_who,   check_clocks,
+        lks_planning_class, lks_planning_waves,    lks_planning_gates, lks_planning_after,
+        describe,           lks_planning_forecast,
     };
     static const struct lks_bundle_set none = {0};
     LKS_CLEANUP(lks_plan_fini) struct lks_plan plan = {0};

@@ -10,6 +10,7 @@
  *     plan_steps.c     recipes: which layers there are, and the steps they take
  *     plan_layers.c    an order of layers in which no state in between is incompatible
  *     plan_carry.c     who carries a layer out, with which image, and the way back
+ *     plan_class.c     which class of change it is by what it does, and what that asks for
  *     plan_orders.c    what executors are told, there and back
  *     plan_waves.c     lab, canary, rings; who proves the way back
  *     plan_canary.c    which nodes cover what is there (core/cover.h), and how many; controls
@@ -54,7 +55,9 @@ struct lks_plan_wish {
     lks_ms soak;               /* of the canary; rings have a part of it */
     bool rolls_back, one_way;
     lks_ms not_before, not_after;
-    struct lks_str windows; /* codec/window.h */
+    struct lks_str windows;  /* codec/window.h */
+    struct lks_str class;    /* of change; never less than what the plan does */
+    struct lks_str advisory; /* the published flaw that it is to close */
 };
 
 /* What people ask of a change. */

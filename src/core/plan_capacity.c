@@ -321,6 +321,7 @@ enum lks_code lks_planning_width(struct lks_planning *p, const uint32_t *units, 
         return p->err->code;
     if (p->wish.kind == LKS_CHANGE_AGENT)
         width = (width + HEADROOM_SHARE - 1) / HEADROOM_SHARE;
+    width = width * (uint64_t)p->class->width / 100;
     limit_spares(p, units, count, &width);
     *out = width > 0 ? width : 1;
     return LKS_OK;

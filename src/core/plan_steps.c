@@ -423,7 +423,18 @@ static enum lks_code cook_stack(struct lks_plan_cook *k, const struct lks_stackd
         lks_planning_prepare(k) != LKS_OK ||
         lks_planning_order(k->p, &k->recipe->kind, k->from, &k->layers) != LKS_OK)
         return k->p->err->code;
+    lks_planning_does(k);
     return node || k->layers.count > 0 ? write_steps(k) : LKS_OK;
+}
+
+/* The flaw that it was asked for to close, where it was. */
+static bool closes(const struct lks_planning *p, const struct lks_stackdiff *diff)
+{
+    for (size_t i = 0; i < diff->closed.count; i++) {
+        if (lks_str_eq(diff->closed.list[i]->id, p->wish.advisory))
+            return true;
+    }
+    return false;
 }
 
 static enum lks_code find_source(struct lks_plan_cook *k)
@@ -534,11 +545,13 @@ static enum lks_code cook_kind(struct lks_planning *p, struct lks_plan_recipe *r
         return p->err->code;
     *k = (struct lks_plan_cook){.p = p, .recipe = recipe};
     recipe->first = p->out->step_count;
+    recipe->does = LKS_COVERS_ALL;
     if (p->wish.kind == LKS_CHANGE_AGENT)
         return cook_agent(k);
     if (find_source(k) != LKS_OK ||
         lks_stackdiff_make(p->book->facts, k->from, p->to, &diff, p->err) != LKS_OK)
         return p->err->code;
+    p->closes |= closes(p, &diff);
     enum lks_code code = keep_texts(p, &diff);
     code = code == LKS_OK ? cook_stack(k, &diff) : code;
     lks_stackdiff_fini(&diff);

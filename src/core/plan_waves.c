@@ -2,9 +2,9 @@
  * Waves: who goes when.
  *
  * First the lab, then the canary, then pool after pool from the least critical one, each in rings
- * of 5, 25 and 100 % of what is left of it. Whoever stops anyway, by a planned outage, goes first
- * in its pool, and whoever something is the matter with last. Within a wave units of one rack take
- * turns with those of others.
+ * of so many percent of what is left of it as the class of change says. Whoever stops anyway, by a
+ * planned outage, goes first in its pool, and whoever something is the matter with last. Within a
+ * wave units of one rack take turns with those of others.
  */
 #include "core/plan_work.h"
 
@@ -13,13 +13,11 @@
 #define S(s) LKS_STR_ARG(s)
 
 enum {
-    RING_SOAK = 4,    /* rings soak for this part of the canary's time, */
-    ONE_WAY_SOAK = 2, /* and all of them longer where there is no way back */
+    ONE_WAY_SOAK = 2, /* all of them are watched longer where there is no way back */
     RING_CONTROLS = 64,
     TURNS_MAX = 32, /* a rack with more of them has several in a turn */
     HOSTS_OF_PART = 20000,
 };
-static const unsigned ring_percents[] = {5, 25, 100};
 
 /* Waves ------------------------------------------------------------------------------------- */
 
@@ -58,7 +56,9 @@ static struct lks_rec_plan_wave *add_wave(struct waving *w, enum lks_wave_kind k
     struct lks_rec_plan_wave *wave = &p->out->waves[p->out->wave_count];
     *wave = (struct lks_rec_plan_wave){
         .index = p->out->wave_count++, .kind = kind, .pool = LKS_STR(""), .controls = LKS_STR("")};
-    wave->soak = p->wish.soak / (kind == LKS_WAVE_CANARY ? 1 : RING_SOAK);
+    wave->soak = p->wish.soak;
+    if (kind != LKS_WAVE_CANARY)
+        wave->soak = wave->soak / 100 * (uint64_t)p->class->ring_soak;
     wave->soak *= w->one_way ? ONE_WAY_SOAK : 1;
     wave->failures_max = kind == LKS_WAVE_RING ? p->wish.failures_max : 0;
     return wave;
@@ -263,12 +263,16 @@ static enum lks_code plan_lab(struct waving *w)
 /* The rings of one pool. */
 static enum lks_code plan_pool(struct waving *w, const struct place *places, size_t count)
 {
+    struct lks_str rest = w->p->class->rings, word;
+    uint64_t percent = 0;
     size_t done = 0;
     const struct lks_pool *pool = lks_planning_pool(w->p, places[0].pool);
     /* With a budget for losses it is one ring, which the evidence lets grow. */
     bool grows = pool != NULL && pool->gate != NULL && pool->gate->loss_budget > 0;
-    for (size_t i = grows ? LKS_COUNT(ring_percents) - 1 : 0; i < LKS_COUNT(ring_percents); i++) {
-        size_t end = (count * ring_percents[i] + 99) / 100;
+    if (grows)
+        rest = LKS_STR("100");
+    while (lks_str_word(&rest, &word) && lks_str_number(word, 100, &percent)) {
+        size_t end = (count * percent + 99) / 100;
         if (end > done && plan_ring(w, LKS_WAVE_RING, places, done, end, count) != LKS_OK)
             return w->p->err->code;
         done = end > done ? end : done;

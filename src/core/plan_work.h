@@ -33,6 +33,8 @@ struct lks_plan_recipe {
     bool one_way;        /* it has a step without a way back, */
     uint32_t spares;     /* and so many parts on the shelf for it; LKS_PLAN_NONE: needs none */
     bool reverts;        /* it has a step that can be taken back */
+    enum lks_change_covers does; /* never ADVISORY; */
+    struct lks_str because;      /* and the first difference that makes it so */
 };
 
 struct lks_plan_member {
@@ -68,8 +70,10 @@ struct lks_planning {
     const struct lks_bundle_set *bundles;
     lks_ms wall;
     struct lks_plan_wish wish;
-    const struct lks_stack *to; /* AGENT: NULL */
-    lks_text to_text;           /* its digest, where the state has that text; else 0 */
+    const struct lks_stack *to;           /* AGENT: NULL */
+    bool closes;                          /* the flaw that the wish names, somewhere */
+    const struct lks_change_class *class; /* once it is known who goes by which steps */
+    lks_text to_text;                     /* its digest, where the state has that text; else 0 */
     struct lks_plan *out;
     struct lks_err *err;
     const struct lks_group **groups; /* by node: where the fleet's file has it; NULL: nowhere */
@@ -164,6 +168,10 @@ struct lks_str lks_plan_transport(const struct lks_component *c,
 /* Whether this node or asset can be reached for it, by its endpoint or by a tool of the node. */
 bool lks_plan_reached(const struct lks_plan_cook *k, struct lks_str transport);
 enum lks_code lks_planning_prepare(struct lks_plan_cook *k) LKS_MUST_CHECK;
+
+/* In plan_class.c. What the layers of a recipe make of it; and the class of the whole. */
+void lks_planning_does(const struct lks_plan_cook *k);
+enum lks_code lks_planning_class(struct lks_planning *p) LKS_MUST_CHECK;
 
 /* In plan_canary.c: which units are canaries, and who is compared with them. */
 enum lks_code lks_planning_canary(struct lks_planning *p, uint32_t wave,

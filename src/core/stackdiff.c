@@ -433,15 +433,12 @@ static bool closes_critical(const struct lks_stackdiff *diff)
 
 static const struct lks_change_class *change_class(const struct differ *d)
 {
-    const char *name = has_class(d->out, "power") || has_class(d->out, "fabric") ? "power-fabric"
-                       : closes_critical(d->out)                                 ? "emergency"
-                       : all_tolerated(d->out)                                   ? "standard"
-                                                                                 : "routine";
-    for (size_t i = 0; i < d->facts->change_classes.count; i++) {
-        if (lks_str_is(d->facts->change_classes.rows[i].name, name))
-            return &d->facts->change_classes.rows[i];
-    }
-    return NULL;
+    bool plant = has_class(d->out, "power") || has_class(d->out, "fabric");
+    enum lks_change_covers covers = plant                     ? LKS_COVERS_PLANT
+                                    : closes_critical(d->out) ? LKS_COVERS_ADVISORY
+                                    : all_tolerated(d->out)   ? LKS_COVERS_WINDOW
+                                                              : LKS_COVERS_ALL;
+    return lks_facts_change_covers(d->facts, covers);
 }
 
 /* The order of work ------------------------------------------------------------------------- */

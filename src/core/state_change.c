@@ -19,8 +19,16 @@ const struct lks_state_change *lks_state_change(const struct lks_state *s, uint6
 lks_ms lks_change_expires(const struct lks_state *s, const struct lks_state_change *c)
 {
     lks_ms since = c->moved != 0 ? c->moved : c->proposed, age = s->limits.proposal_age;
+    if (c->state == LKS_CHANGE_PROPOSED && c->expires != 0)
+        return c->expires; /* as its class says */
     bool waits = c->state == LKS_CHANGE_PROPOSED || c->state == LKS_CHANGE_APPROVED;
     return !waits || since > UINT64_MAX - age ? UINT64_MAX : since + age;
+}
+
+struct lks_state_change *lks_change_find(struct lks_state *s, uint64_t id)
+{
+    const struct lks_state_change *found = lks_state_change(s, id);
+    return found == NULL ? NULL : &s->changes[found - s->changes];
 }
 
 const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node)

@@ -240,9 +240,29 @@ struct lks_firmware_alias {
     struct lks_str of, bank;
 };
 
+/* What a plan does to be of a class of change, from the least on. */
+enum lks_change_covers {
+    LKS_COVERS_WINDOW, /* software alone, every version inside the tested window */
+    LKS_COVERS_ALL,
+    LKS_COVERS_PLANT,    /* power or fabric */
+    LKS_COVERS_ADVISORY, /* never found, only asked for: it closes a published flaw */
+};
+extern const char *const lks_change_covers_words[]; /* "window" ... "advisory", NULL */
+
+#define LKS_CHANGE_QUORUM_MAX 16
+#define LKS_CHANGE_RINGS_MAX  32 /* parts of a pool that come one after the other */
+
 struct lks_change_class {
     struct lks_fact fact;
-    struct lks_str name, example, approval, pattern, revert, standby;
+    struct lks_str name, example, approval, pattern, revert;
+    enum lks_change_covers covers;
+    int64_t quorum;                        /* people who approve it, for each pool */
+    int64_t proposal_days, approval_days;  /* until these are over */
+    int64_t review_hours;                  /* until one that began without them is reviewed */
+    struct lks_str rings;                  /* rising percents of a pool, the last is 100 */
+    int64_t canary_soak, ring_soak, width; /* percents: of the usual time, of that, of the room */
+    struct lks_str one_way;                /* refused, or spares */
+    bool standby;                          /* a person stands by on site, by name */
 };
 
 /* What a gate may measure, by a name that sites use. */
@@ -431,6 +451,13 @@ const struct lks_component_kind *lks_facts_component_alias(const struct lks_fact
                                                            struct lks_str alias);
 const struct lks_setting_kind *lks_facts_setting(const struct lks_facts *facts,
                                                  struct lks_str name);
+/* NULL: the table has no such class. */
+const struct lks_change_class *lks_facts_change_class(const struct lks_facts *facts,
+                                                      struct lks_str name);
+/* The first that covers it; NULL: none does. */
+const struct lks_change_class *lks_facts_change_covers(const struct lks_facts *facts,
+                                                       enum lks_change_covers covers);
+
 const struct lks_update_class *lks_facts_update_class(const struct lks_facts *facts,
                                                       struct lks_str name);
 const struct lks_firmware_update *lks_facts_firmware(const struct lks_facts *facts,

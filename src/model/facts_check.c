@@ -525,6 +525,66 @@ static enum lks_code check_edges(const struct checker *c)
     return LKS_OK;
 }
 
+/* Rings rise to the whole of a pool. */
+static enum lks_code check_rings(const struct checker *c, size_t row)
+{
+    struct lks_str rest = c->facts->change_classes.rows[row].rings, word;
+    uint64_t last = 0, percent = 0;
+    size_t count = 0;
+    while (lks_str_word(&rest, &word) && count++ < LKS_CHANGE_RINGS_MAX) {
+        if (!lks_str_number(word, 100, &percent) || percent <= last)
+            break;
+        last = percent;
+    }
+    if (last == 100 && rest.len == 0 && count <= LKS_CHANGE_RINGS_MAX)
+        return LKS_OK;
+    return fail_at(c, AT(c, change_classes, row), "rings",
+                   "'%.*s' is not a list of rising percents up to 100",
+                   SHOWN(c->facts->change_classes.rows[row].rings));
+}
+
+/* Numbers of change classes, each with the least and the most that makes sense. */
+static enum lks_code check_change_class(const struct checker *c, size_t row)
+{
+    const struct lks_change_class *k = &c->facts->change_classes.rows[row];
+    const struct {
+        const char *column;
+        int64_t value, least, most;
+    } numbers[] = {
+        {"quorum", k->quorum, 0, LKS_CHANGE_QUORUM_MAX},
+        {"proposal_days", k->proposal_days, 1, 365},
+        {"approval_days", k->approval_days, 1, 365},
+        {"review_hours", k->review_hours, 1, 8760},
+        {"canary_soak", k->canary_soak, 1, 1000},
+        {"ring_soak", k->ring_soak, 1, 1000},
+        {"width", k->width, 1, 100},
+    };
+    for (size_t i = 0; i < LKS_COUNT(numbers); i++) {
+        if (numbers[i].value < numbers[i].least || numbers[i].value > numbers[i].most)
+            return fail_at(c, AT(c, change_classes, row), numbers[i].column, "from %lld to %lld",
+                           (long long)numbers[i].least, (long long)numbers[i].most);
+    }
+    if (k->quorum == 0 && k->covers != LKS_COVERS_WINDOW)
+        return fail_at(c, AT(c, change_classes, row), "quorum",
+                       "only what covers 'window' needs nobody's approval");
+    return check_rings(c, row);
+}
+
+/* What a plan finds has a class, whatever it does. */
+static enum lks_code check_changes(const struct checker *c)
+{
+    for (size_t i = 0; i < c->facts->change_classes.count; i++) {
+        if (check_change_class(c, i) != LKS_OK)
+            return c->err->code;
+    }
+    for (enum lks_change_covers k = LKS_COVERS_WINDOW; k <= LKS_COVERS_PLANT; k++) {
+        if (c->facts->change_classes.count > 0 && lks_facts_change_covers(c->facts, k) == NULL)
+            return fail_at(c, AT(c, change_classes, 0), "covers", "no class covers '%s'",
+                           lks_change_covers_words[k]);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_facts_check(const struct lks_facts *facts, const struct lks_places *places,
                               struct lks_names *names, struct lks_err *err)
 {
@@ -532,7 +592,7 @@ enum lks_code lks_facts_check(const struct lks_facts *facts, const struct lks_pl
      * references on. */
     static enum lks_code (*const checks[])(const struct checker *c) = {
         check_keys,    check_families, collect_names, check_references, check_architectures,
-        check_drivers, check_bundles,  check_nvlink5, check_edges};
+        check_drivers, check_bundles,  check_nvlink5, check_edges,      check_changes};
     struct checker c = {facts, places, names, err};
     for (size_t i = 0; i < LKS_COUNT(checks); i++) {
         if (checks[i](&c) != LKS_OK)

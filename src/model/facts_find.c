@@ -60,6 +60,26 @@ const struct lks_setting_kind *lks_facts_setting(const struct lks_facts *facts, 
     return NULL;
 }
 
+const struct lks_change_class *lks_facts_change_class(const struct lks_facts *facts,
+                                                      struct lks_str name)
+{
+    for (size_t i = 0; i < facts->change_classes.count; i++) {
+        if (lks_str_eq(facts->change_classes.rows[i].name, name))
+            return &facts->change_classes.rows[i];
+    }
+    return NULL;
+}
+
+const struct lks_change_class *lks_facts_change_covers(const struct lks_facts *facts,
+                                                       enum lks_change_covers covers)
+{
+    for (size_t i = 0; i < facts->change_classes.count; i++) {
+        if (facts->change_classes.rows[i].covers == covers)
+            return &facts->change_classes.rows[i];
+    }
+    return NULL;
+}
+
 const struct lks_update_class *lks_facts_update_class(const struct lks_facts *facts,
                                                       struct lks_str name)
 {

@@ -14,6 +14,7 @@ static const char *const package_says[] = {"version", "full", "three", "two", "n
 static const char *const edge_kinds[] = {"requires", "conflicts", NULL};
 const char *const lks_leave_way_words[] = {"wait-job", "out-of-rotation", "opportunistic",
                                            "per-job", NULL};
+const char *const lks_change_covers_words[] = {"window", "all", "plant", "advisory", NULL};
 const char *const lks_leave_then_words[] = {"hold", "skip", NULL};
 
 /* Words that stay text. Programs compare with them and scripts read them, so the lists are closed:
@@ -304,7 +305,17 @@ static const struct lks_facts_column change_columns[] = {
          "full-board"),
     WORD(lks_change_class, "pattern", pattern, "rolling", "rings", "accelerated", "one-side"),
     WORD(lks_change_class, "revert", revert, "repin", "banks", "tested", "none"),
-    WORD(lks_change_class, "standby", standby, "yes", "no"),
+    CHOICE(lks_change_class, "covers", covers, lks_change_covers_words),
+    NEED(lks_change_class, "quorum", NUMBER, quorum),
+    NEED(lks_change_class, "proposal_days", NUMBER, proposal_days),
+    NEED(lks_change_class, "approval_days", NUMBER, approval_days),
+    NEED(lks_change_class, "review_hours", NUMBER, review_hours),
+    NEED(lks_change_class, "rings", WORDS, rings),
+    NEED(lks_change_class, "canary_soak", NUMBER, canary_soak),
+    NEED(lks_change_class, "ring_soak", NUMBER, ring_soak),
+    NEED(lks_change_class, "width", NUMBER, width),
+    WORD(lks_change_class, "one_way", one_way, "refused", "spares"),
+    NEED(lks_change_class, "standby", BOOL, standby),
 };
 
 static const struct lks_facts_column gate_columns[] = {

@@ -99,6 +99,9 @@
     X(139, MEMBER,         member,         "member")         \
     X(140, REVERT_PROVEN,  revert_proven,  "revert-proven")  \
     X(141, FROZEN,         frozen,         "frozen")         \
+    X(142, VOTE_WITHDRAWN, vote_withdrawn, "vote-withdrawn") \
+    X(143, GLASS_BROKEN,   glass_broken,   "glass-broken")   \
+    X(144, REVIEWED,       reviewed,       "reviewed")       \
     X(150, PLAN_METRIC,    plan_metric,    "plan-metric")    \
     X(151, PLAN_GATE,      plan_gate,      "plan-gate")      \
     X(152, MEASURED,       measured,       "measured")       \
@@ -428,6 +431,13 @@ struct lks_rec_change {
     lks_ms not_before, not_after; /* 0: any time. Nobody begins outside */
     struct lks_str windows;       /* of the week, in site time: codec/window.h; empty: always */
     struct lks_str by, reason;
+    struct lks_str class;    /* of change; empty: a record of version 1, which asked for one vote */
+    struct lks_str advisory; /* the flaw it was asked for to close, where its class needs one */
+    uint64_t quorum;         /* people who have to approve it, for each of its pools */
+    lks_ms expires;          /* a proposal that is not approved by then is over */
+    uint64_t approval_age;   /* ms that an approval is good; 0: for ever */
+    uint64_t review_age;     /* ms in which one that began without them has to be reviewed */
+    bool standby;            /* whoever starts it names a person who stands by on site */
 };
 struct lks_rec_plan_step {
     uint64_t change, recipe, index, kind;
@@ -479,6 +489,7 @@ struct lks_rec_change_voted {
 struct lks_rec_change_moved {
     uint64_t change, state;
     struct lks_str by, reason; /* by nobody: a gate, or it is over */
+    struct lks_str standby;    /* who stands by on site from here on */
 };
 struct lks_rec_wave {
     uint64_t change, index, state;
@@ -550,6 +561,20 @@ struct lks_rec_wave_limit {
     uint64_t change, wave;
     uint64_t limit; /* units of it that may have begun; 0: all */
     struct lks_str text;
+};
+
+struct lks_rec_vote_withdrawn {
+    uint64_t change;
+    struct lks_str by, reason;
+};
+struct lks_rec_glass_broken { /* it runs, and its rings wait for the quorum */
+    uint64_t change;
+    lks_ms until; /* it is to be reviewed by then */
+    struct lks_str by, reason;
+};
+struct lks_rec_reviewed {
+    uint64_t change;
+    struct lks_str by, reason;
 };
 
 /* Texts are views of bytes that live elsewhere: a row, a decision. */

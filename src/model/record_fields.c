@@ -476,6 +476,14 @@ static const struct lks_record_field change_fields[] = {
     TEXT(change, windows, "Hours of the week in which nodes may begin, by the site's clock."),
     BY(change),
     REASON(change),
+    SINCE(2, change, class, TEXT, "Its class of change."),
+    SINCE(2, change, advisory, TEXT, "The published flaw it is to close."),
+    SINCE(2, change, quorum, NUMBER, "How many people have to approve it, for each of its pools."),
+    SINCE(2, change, expires, TIME, "A proposal that is not approved by then is over."),
+    SINCE(2, change, approval_age, NUMBER, "How long an approval is good, in milliseconds."),
+    SINCE(2, change, review_age, NUMBER,
+          "In what time one that began without approvals has to be reviewed, in milliseconds."),
+    SINCE(2, change, standby, TRUTH, "Whoever starts it names a person who stands by on site."),
 };
 static const struct lks_record_field plan_step_fields[] = {
     NUMBER(plan_step, change, "Of which change."),
@@ -541,6 +549,7 @@ static const struct lks_record_field change_moved_fields[] = {
     WORD(change_moved, state, lks_change_state_words, "What it is from here on."),
     BY(change_moved),
     REASON(change_moved),
+    SINCE(2, change_moved, standby, TEXT, "Who stands by on site from here on."),
 };
 static const struct lks_record_field wave_fields[] = {
     NUMBER(wave, change, "Of which change."),
@@ -575,6 +584,22 @@ static const struct lks_record_field frozen_fields[] = {
     TRUTH(frozen, on, "Nothing begins there; or it may again."),
     BY(frozen),
     REASON(frozen),
+};
+static const struct lks_record_field vote_withdrawn_fields[] = {
+    NUMBER(vote_withdrawn, change, "Which change."),
+    BY(vote_withdrawn),
+    REASON(vote_withdrawn),
+};
+static const struct lks_record_field glass_broken_fields[] = {
+    NUMBER(glass_broken, change, "Which change."),
+    TIME(glass_broken, until, "When somebody else has to have reviewed it."),
+    BY(glass_broken),
+    REASON(glass_broken),
+};
+static const struct lks_record_field reviewed_fields[] = {
+    NUMBER(reviewed, change, "Which change."),
+    BY(reviewed),
+    REASON(reviewed),
 };
 
 static const struct lks_record_field plan_metric_fields[] = {
@@ -706,6 +731,9 @@ static const struct lks_record_field wave_limit_fields[] = {
 #define ABOUT_member          "How a node stands in a change."
 #define ABOUT_revert_proven   "The way back was gone once, on this hardware."
 #define ABOUT_frozen          "Nothing begins, by anybody's word; or it may again."
+#define ABOUT_vote_withdrawn  "Somebody took their approval back."
+#define ABOUT_glass_broken    "A change began without its approvals: its rings wait for them."
+#define ABOUT_reviewed        "Somebody else looked at a change that began without its approvals."
 #define ABOUT_plan_metric     "What a gate of a plan measures, and how much worse it may be."
 #define ABOUT_plan_gate       "What else the gates of a plan ask for."
 #define ABOUT_measured        "What was measured of a node, for the gate behind a wave."

@@ -30,6 +30,7 @@ enum lks_alarm_kind {
     LKS_ALARM_FLASH,     /* an update ended so that a person has to look */
     LKS_ALARM_CHANGE,    /* a change was halted, or cannot go on without a person */
     LKS_ALARM_HANDS,     /* a machine that somebody has to go to */
+    LKS_ALARM_GLASS,     /* a change began before those who have to had approved it */
     LKS_ALARM_COUNT
 };
 enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */

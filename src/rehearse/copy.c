@@ -295,11 +295,17 @@ static enum lks_code approve(struct lks_world *w, struct lks_err *err)
         if (lks_world_change(w)->state == LKS_CHANGE_APPROVED)
             break;
         (void)snprintf(by, sizeof(by), "user:rehearsal-%u", i);
+        struct lks_event grant = {.kind = LKS_EVENT_GRANT,
+                                  .by = BY,
+                                  .grant = {.identity = lks_str_from(by),
+                                            .role = LKS_ROLE_APPROVER,
+                                            .site = LKS_STR(""),
+                                            .pool = LKS_STR("")}};
         struct lks_event vote = {.kind = LKS_EVENT_VOTE,
                                  .by = lks_str_from(by),
                                  .reason = REASON,
                                  .vote = {.change = w->change, .yes = true}};
-        if (!world_turn(w, &vote, NULL))
+        if (!world_turn(w, &grant, NULL) || !world_turn(w, &vote, NULL))
             return err->code;
     }
     return world_flush(w, NULL) ? LKS_OK : err->code;

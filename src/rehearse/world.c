@@ -232,12 +232,14 @@ static void row(struct lks_world *w, const struct lks_record *r)
 
 static void order(struct lks_world *w, enum lks_change_order_word word)
 {
-    (void)world_turn(w,
-                     &(struct lks_event){.kind = LKS_EVENT_CHANGE_MOVE,
-                                         .by = LKS_STR("user:rehearsal"),
-                                         .reason = LKS_STR("as rehearsed"),
-                                         .move = {.change = w->change, .order = word}},
-                     NULL);
+    (void)world_turn(
+        w,
+        &(struct lks_event){
+            .kind = LKS_EVENT_CHANGE_MOVE,
+            .by = LKS_STR("user:rehearsal"),
+            .reason = LKS_STR("as rehearsed"),
+            .move = {.change = w->change, .order = word, .standby = LKS_STR("as rehearsed")}},
+        NULL);
 }
 
 /* Somebody looked. Where the image is to blame it is taken back, else the change goes on. */

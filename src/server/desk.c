@@ -102,7 +102,7 @@ static const struct lks_state_change *alarmed_change(const struct lks_state *s,
 {
     struct lks_str owner, number;
     uint64_t id = 0;
-    if (a->kind != LKS_ALARM_CHANGE ||
+    if ((a->kind != LKS_ALARM_CHANGE && a->kind != LKS_ALARM_GLASS) ||
         !lks_str_cut(lks_state_text(s, a->subject), ':', &owner, &number) ||
         !lks_str_number(number, UINT64_MAX, &id))
         return NULL;
@@ -338,6 +338,24 @@ static bool may_change(const struct lks_desk *desk, struct lks_call *call)
     return lks_desk_may_change(desk, call, c) || deny(call);
 }
 
+/* Whoever may at one of its nodes has a say. */
+static bool may_change_part(const struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state *s = desk->state;
+    const struct lks_state_change *c = lks_desk_change(desk, call);
+    enum lks_permission permission = call->route->permission;
+    if (c == NULL)
+        return missing(desk, call, "change", lks_call_path(call, "id"));
+    if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
+        return true;
+    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        if (lks_access_sees(s, &sight, c->members[i].node))
+            return true;
+    }
+    return deny(call);
+}
+
 /* The pool that the body names; UINT32_MAX, and the answer written, where there is none. */
 static uint32_t named_pool(const struct lks_desk *desk, struct lks_call *call)
 {
@@ -447,6 +465,8 @@ static bool permitted(struct lks_desk *desk, struct lks_call *call)
         return may_deviation(desk, call);
     case LKS_SCOPE_CHANGE:
         return may_change(desk, call);
+    case LKS_SCOPE_CHANGE_PART:
+        return may_change_part(desk, call);
     case LKS_SCOPE_WISH:
         return may_wish(desk, call);
     case LKS_SCOPE_POOL:

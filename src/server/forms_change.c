@@ -50,6 +50,8 @@ static const struct lks_field lks_ask_change_fields[] = {
     MAY("not_before", TIME, "nobody begins earlier"),
     MAY("not_after", TIME, "nobody begins later"),
     MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
+    MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
+    MAY("advisory", TEXT, "the published flaw it closes, where the class asks for one"),
     MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
     REASON,
 };
@@ -57,6 +59,10 @@ const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
     LKS_FIELDS(lks_ask_change_fields)};
 static const struct lks_field lks_ask_start_fields[] = {
     MUST("nodes", COUNT, "how many nodes it is for: whoever starts it repeats the plan's number"),
+    MAY("gpus", COUNT, "and how many GPUs they have"),
+    MAY("standby", TEXT, "who stands by on site, where the class asks for somebody"),
+    MAY("break_glass", TRUTH,
+        "begin without the approvals: lab and canary alone, with an alarm and a review"),
     REASON,
 };
 const struct lks_form lks_ask_start = {"ChangeStart", "That a change may begin",
@@ -159,9 +165,30 @@ static const struct lks_field vote_fields[] = {
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
     MAY("at", TIME, "when"),
+    MAY("ends", TIME, "when an approval is too old to count"),
 };
 static const struct lks_form vote = {"ChangeVote", "What an approver said",
     LKS_FIELDS(vote_fields)};
+
+static const struct lks_field approvals_fields[] = {
+    MUST("needed", COUNT, "how many people have to approve it, for each of its pools"),
+    MUST("given", COUNT, "how many did, where they are the fewest"),
+    MAY("pool", TEXT, "which is in this pool"),
+    MAY("site", TEXT, "at this site"),
+};
+static const struct lks_form approvals = {"ChangeApprovals", "How many stand behind a change",
+    LKS_FIELDS(approvals_fields)};
+static const struct lks_field glass_fields[] = {
+    MUST("at", TIME, "when"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MUST("review_until", TIME, "when somebody else has to have reviewed it"),
+    MAY("reviewed", TIME, "when somebody did"),
+    MAY("reviewed_by", TEXT, "who"),
+    MAY("reviewed_reason", TEXT, "what they said"),
+};
+static const struct lks_form glass = {"BrokenGlass", "A change that began without its approvals",
+    LKS_FIELDS(glass_fields)};
 
 #define WISH_FIELDS                                                                                \
     MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
@@ -173,7 +200,12 @@ static const struct lks_form vote = {"ChangeVote", "What an approver said",
     MUST("one_way", TRUTH, "that some steps have no way back was acknowledged"),                   \
     MAY("not_before", TIME, "nobody begins earlier"),                                              \
     MAY("not_after", TIME, "nobody begins later"),                                                 \
-    MAY("windows", TEXT, "of the week, in site time")
+    MAY("windows", TEXT, "of the week, in site time"),                                             \
+    MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
+    MAY("advisory", TEXT, "the published flaw it is to close"),                                    \
+    MUST("quorum", LKS_NUMBERS(0, SEQ_MAX), "people who have to approve it, for each pool"),       \
+    MAY("expires", TIME, "a proposal that is not approved by then is over"),                       \
+    MUST("needs_standby", TRUTH, "whoever starts it names a person on site")
 #define SIZE_FIELDS                                                                                \
     MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
     MUST("gpus", LKS_NUMBERS(0, SEQ_MAX), "how many GPUs they have, as read or by their class"),   \
@@ -189,6 +221,7 @@ static const struct lks_form vote = {"ChangeVote", "What an approver said",
     MAY("moved", TIME, "since when it stands so"),                                                 \
     MAY("moved_by", TEXT, "by whom; absent: a gate, or it is over"),                               \
     MAY("moved_reason", TEXT, "and why"),                                                          \
+    MAY("standby", TEXT, "who stands by on site"),                                                 \
     MUST("total", LKS_NUMBERS(0, SEQ_MAX), "nodes and assets in it"),                              \
     MUST("failed", LKS_NUMBERS(0, SEQ_MAX), "of these, those that ended other than they should"),  \
     MUST("members", LKS_FORM(members), "all of its nodes and assets")
@@ -214,7 +247,9 @@ static const struct lks_field lks_form_change_fields[] = {
     STANDS_FIELDS,
     SIZE_FIELDS,
     MAY("frozen", TRUTH, "nodes of it may not begin: their pool or the fleet is frozen"),
+    MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
+    MAY("break_glass", LKS_FORM(glass), "it began without them"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
@@ -241,6 +276,7 @@ static const struct lks_field lks_form_moved_fields[] = {
     MUST("state", WORDS(lks_change_state_words), "how it stands now"),
     MUST("nodes", COUNT, "how many nodes it is for"),
     MUST("gpus", COUNT, "how many GPUs they have"),
+    MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
 };
 const struct lks_form lks_form_moved = {"ChangeMoved", "How a change stands now",
     LKS_FIELDS(lks_form_moved_fields)};

@@ -89,7 +89,9 @@ void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
     lks_view_change_size(&w, &k);
     if (is_frozen(s, c))
         lks_json_bool(&w, "frozen", true);
+    lks_view_change_approvals(&w, s, c);
     lks_view_change_votes(&w, s, c);
+    lks_view_change_glass(&w, s, c);
     lks_view_change_waves(&w, s, &k, c);
     if (plan)
         lks_view_change_plan(&w, &k);
@@ -152,6 +154,7 @@ static void move(struct lks_desk *desk, struct lks_call *call, uint64_t id, stru
     lks_json_cstr(&w, "state", lks_change_state_words[c->state]);
     lks_json_int(&w, "nodes", size.nodes);
     lks_json_int(&w, "gpus", size.gpus);
+    lks_view_change_approvals(&w, desk->state, c);
     lks_json_end(&w, '}');
 }
 
@@ -169,7 +172,22 @@ void lks_handle_change_vote(struct lks_desk *desk, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_VOTE,
         .reason = lks_doc_text(call->body, "reason"),
-        .vote = {.change = c->id, .yes = lks_str_is(verb_of(call), "approve")},
+        .vote = {.change = c->id,
+                 .yes = lks_str_is(verb_of(call), "approve"),
+                 .withdrawn = lks_str_is(verb_of(call), "withdraw")},
+    };
+    move(desk, call, c->id, &event);
+}
+
+void lks_handle_change_review(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state_change *c = change_of(desk, call);
+    if (c == NULL)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_REVIEW,
+        .reason = lks_doc_text(call->body, "reason"),
+        .review = c->id,
     };
     move(desk, call, c->id, &event);
 }
@@ -178,16 +196,20 @@ void lks_handle_change_vote(struct lks_desk *desk, struct lks_call *call)
 static bool is_confirmed(const struct lks_desk *desk, struct lks_call *call,
                          const struct lks_state_change *c)
 {
-    const struct lks_doc *said = lks_doc_member(call->body, "nodes");
+    const struct lks_doc *nodes = lks_doc_member(call->body, "nodes");
+    const struct lks_doc *gpus = lks_doc_member(call->body, "gpus");
     struct lks_change_size size = lks_change_size(desk->state, lks_engine_book(desk->engine), c);
-    char nodes[LKS_COUNT_TEXT_SIZE], gpus[LKS_COUNT_TEXT_SIZE];
-    if (said == NULL || said->number == (int64_t)size.nodes)
+    char count[LKS_COUNT_TEXT_SIZE], cards[LKS_COUNT_TEXT_SIZE], said[LKS_COUNT_TEXT_SIZE];
+    bool good = nodes == NULL || nodes->number == (int64_t)size.nodes;
+    if (good && (gpus == NULL || gpus->number == (int64_t)size.gpus))
         return true;
+    int64_t number = (good ? gpus : nodes)->number;
     lks_call_problem(call, LKS_E_REFUSED,
-                     "change %llu is for %s with %s, and %lld %s confirmed; look at it again",
-                     (unsigned long long)c->id, lks_count_text(size.nodes, "node", nodes),
-                     lks_count_text(size.gpus, "GPU", gpus), (long long)said->number,
-                     said->number == 1 ? "was" : "were");
+                     "change %llu is for %s with %s, and %s %s confirmed; look at it again",
+                     (unsigned long long)c->id, lks_count_text(size.nodes, "node", count),
+                     lks_count_text(size.gpus, "GPU", cards),
+                     lks_count_text((uint64_t)number, good ? "GPU" : "node", said),
+                     number == 1 ? "was" : "were");
     return false;
 }
 
@@ -202,7 +224,11 @@ void lks_handle_change_move(struct lks_desk *desk, struct lks_call *call)
     struct lks_event event = {
         .kind = LKS_EVENT_CHANGE_MOVE,
         .reason = lks_doc_text(call->body, "reason"),
-        .move = {.change = c->id, .order = (enum lks_change_order_word)order},
+        .move = {.change = c->id,
+                 .order = (enum lks_change_order_word)order,
+                 .glass = order == LKS_ORDERED_START &&
+                          lks_schema_truth(call->body, &lks_ask_start, "break_glass"),
+                 .standby = lks_doc_text(call->body, "standby")},
     };
     move(desk, call, c->id, &event);
 }

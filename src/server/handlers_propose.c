@@ -151,6 +151,8 @@ static bool read_wish(struct lks_call *call, struct lks_plan_wish *out)
         .rolls_back = lks_schema_truth(b, &lks_ask_change, "rolls_back"),
         .one_way = lks_schema_truth(b, &lks_ask_change, "one_way"),
         .windows = lks_doc_text(b, "windows"),
+        .class = lks_doc_text(b, "class"),
+        .advisory = lks_doc_text(b, "advisory"),
     };
     return lks_desk_time(call, "not_before", &out->not_before) &&
            lks_desk_time(call, "not_after", &out->not_after);

@@ -29,6 +29,7 @@ enum lks_route_scope {
     LKS_SCOPE_NODE,       /* at the node that the body names */
     LKS_SCOPE_DEVIATION,  /* at the nodes of the deviation {id} */
     LKS_SCOPE_CHANGE,     /* at all nodes of the change {id} */
+    LKS_SCOPE_CHANGE_PART, /* at some of them: votes are counted for each pool */
     LKS_SCOPE_WISH,       /* at each node that the body wants to change, and its whole domain */
     LKS_SCOPE_POOL,       /* at the pool that the body names; everywhere where it names none */
     LKS_SCOPE_SELF,       /* an agent, for its own node */

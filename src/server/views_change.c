@@ -1,6 +1,7 @@
 #include "server/views_change.h"
 
 #include "codec/hostlist.h"
+#include "core/govern.h"
 #include "model/class.h"
 #include "model/manifest.h"
 
@@ -83,6 +84,12 @@ static struct lks_rec_change asked_of(const struct lks_state *s, const struct lk
         .windows = lks_state_text(s, c->windows),
         .by = lks_state_text(s, c->by),
         .reason = lks_state_text(s, c->reason),
+        .class = lks_state_text(s, c->class),
+        .advisory = lks_state_text(s, c->advisory),
+        .quorum = c->quorum,
+        .expires = c->expires,
+        .approval_age = c->approval_age,
+        .standby = c->needs_standby,
     };
 }
 
@@ -266,6 +273,11 @@ void lks_view_change_wish(struct lks_json_writer *w, const struct lks_change_ske
     lks_view_time(w, "not_before", c->not_before);
     lks_view_time(w, "not_after", c->not_after);
     lks_view_text(w, "windows", c->windows);
+    lks_view_text(w, "class", c->class);
+    lks_view_text(w, "advisory", c->advisory);
+    lks_json_int(w, "quorum", (int64_t)c->quorum);
+    lks_view_time(w, "expires", c->expires);
+    lks_json_bool(w, "needs_standby", c->standby);
 }
 
 void lks_view_change_size(struct lks_json_writer *w, const struct lks_change_sketch *k)
@@ -405,9 +417,40 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
     lks_view_time(w, "moved", c->moved);
     lks_view_text(w, "moved_by", lks_state_text(s, c->moved_by));
     lks_view_text(w, "moved_reason", lks_state_text(s, c->moved_reason));
+    lks_view_text(w, "standby", lks_state_text(s, c->standby));
     lks_json_int(w, "total", c->member_count);
     lks_json_int(w, "failed", c->failed);
     put_counts(w, c->states);
+}
+
+/* At the time of the last record, so that the answer follows from records alone. */
+void lks_view_change_approvals(struct lks_json_writer *w, const struct lks_state *s,
+                               const struct lks_state_change *c)
+{
+    struct lks_tally t = lks_govern_tally(s, c, s->clock, LKS_STR(""), LKS_STR(""));
+    lks_json_begin(w, "approvals", '{');
+    lks_json_int(w, "needed", t.needed);
+    lks_json_int(w, "given", t.given);
+    lks_view_text(w, "pool", t.where.pool);
+    lks_view_text(w, "site", t.where.site);
+    lks_json_end(w, '}');
+}
+
+void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
+                           const struct lks_state_change *c)
+{
+    const struct lks_glass *g = &c->glass;
+    if (g->at == 0)
+        return;
+    lks_json_begin(w, "break_glass", '{');
+    lks_view_time(w, "at", g->at);
+    lks_view_text(w, "by", lks_state_text(s, g->by));
+    lks_view_text(w, "reason", lks_state_text(s, g->reason));
+    lks_view_time(w, "review_until", g->until);
+    lks_view_time(w, "reviewed", g->reviewed);
+    lks_view_text(w, "reviewed_by", lks_state_text(s, g->reviewed_by));
+    lks_view_text(w, "reviewed_reason", lks_state_text(s, g->reviewed_reason));
+    lks_json_end(w, '}');
 }
 
 void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
@@ -420,6 +463,8 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
         lks_view_text(w, "by", lks_state_text(s, c->votes[i].by));
         lks_view_text(w, "reason", lks_state_text(s, c->votes[i].reason));
         lks_view_time(w, "at", c->votes[i].at);
+        if (c->approval_age != 0)
+            lks_view_time(w, "ends", c->votes[i].at + c->approval_age);
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');

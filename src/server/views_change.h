@@ -49,9 +49,14 @@ void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_change_sketch *k, const struct lks_state_change *c);
 void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_sketch *k);
 
-/* How it stands; its votes; a row of a list. */
+/* How it stands; how many stand behind it, whether it began without them, and who; a row of a list.
+ */
 void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s,
                             const struct lks_state_change *c);
+void lks_view_change_approvals(struct lks_json_writer *w, const struct lks_state *s,
+                               const struct lks_state_change *c);
+void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
+                           const struct lks_state_change *c);
 void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_state_change *c);
 void lks_view_change_row(struct lks_json_writer *w, const struct lks_state *s,

@@ -341,13 +341,18 @@ bool small_begin(struct small *s, size_t nodes, const char *config)
             return false;
     }
     s->approver = crew_person(&s->f.crew, "approver", "");
-    return s->approver != NULL && small_start_agents(s) && small_conform(s);
+    s->for_train = crew_person(&s->f.crew, "approver", "train");
+    s->for_dev = crew_person(&s->f.crew, "approver", "dev");
+    return s->approver != NULL && s->for_train != NULL && s->for_dev != NULL &&
+           small_start_agents(s) && small_conform(s);
 }
 
 void small_end(struct small *s)
 {
     small_stop_agents(s);
     lks_client_free(s->approver);
+    lks_client_free(s->for_train);
+    lks_client_free(s->for_dev);
     flashes_end(&s->f);
 }
 

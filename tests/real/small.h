@@ -14,7 +14,7 @@
 
 struct small {
     struct flashes f;
-    struct lks_client *approver;
+    struct lks_client *approver, *for_train, *for_dev; /* two for each pool */
     size_t nodes;
     char roots[SMALL_NODES_MAX][SMALL_PATH / 2 + 8];
     pid_t agents[SMALL_NODES_MAX]; /* 0: none runs */

@@ -117,7 +117,9 @@ static bool propose(struct story *s, bool kills)
     s->change = (uint64_t)crew_number(&t, "id");
     if (!CHECK(s->change > 0) || (kills && !kill_it(s)) ||
         !tell(s, s->small.approver, "approveChange", "approve", "{\"reason\":\"read\"}") ||
-        (kills && !kill_it(s)))
+        (kills && !kill_it(s)) ||
+        !tell(s, s->small.for_train, "approveChange", "approve", "{\"reason\":\"read\"}") ||
+        !tell(s, s->small.for_dev, "approveChange", "approve", "{\"reason\":\"read\"}"))
         return false;
     snprintf(body, sizeof(body), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
     return tell(s, s->small.f.crew.root, "startChange", "start", body);

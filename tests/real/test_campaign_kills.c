@@ -247,6 +247,8 @@ static bool begin_change(struct slot *slot)
     snprintf(start, sizeof(start), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
     return order(slot, &s->f.crew.root, "", "", propose) &&
            order(slot, &s->approver, "proposed", "approve", "{\"reason\":\"read\"}") &&
+           order(slot, &s->for_train, "proposed", "approve", "{\"reason\":\"read\"}") &&
+           order(slot, &s->for_dev, "proposed", "approve", "{\"reason\":\"read\"}") &&
            order(slot, &s->f.crew.root, "approved", "start", start);
 }
 

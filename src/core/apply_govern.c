@@ -1,0 +1,66 @@
+/* Records about who stands behind a change: votes, and what began without them. */
+#include "core/apply.h"
+#include "core/change_room.h"
+
+/* Where somebody's vote is; vote_count: they have none. */
+static uint32_t vote_of(const struct lks_applying *a, const struct lks_state_change *c,
+                        struct lks_str by)
+{
+    uint32_t i = 0;
+    while (i < c->vote_count && !lks_str_eq(lks_state_text(a->s, c->votes[i].by), by))
+        i++;
+    return i;
+}
+
+/* One each: who votes again has changed their mind, or says again what is too old. */
+enum lks_code lks_apply_change_voted(const struct lks_applying *a)
+{
+    const struct lks_rec_change_voted *from = &a->r->change_voted;
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    uint32_t at = c == NULL ? LKS_CHANGE_VOTES : vote_of(a, c, from->by);
+    if (at == LKS_CHANGE_VOTES)
+        return LKS_OK;
+    c->vote_count += at == c->vote_count;
+    c->looked = 0;
+    struct lks_vote *vote = &c->votes[at];
+    *vote = (struct lks_vote){.yes = from->yes, .at = a->time};
+    const struct lks_kept list[] = {{from->by, &vote->by}, {from->reason, &vote->reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+enum lks_code lks_apply_vote_withdrawn(const struct lks_applying *a)
+{
+    const struct lks_rec_vote_withdrawn *from = &a->r->vote_withdrawn;
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    uint32_t at = c == NULL ? 0 : vote_of(a, c, from->by);
+    if (c == NULL || at == c->vote_count)
+        return LKS_OK;
+    lks_apply_close_gap(c->votes, c->vote_count--, at, sizeof(c->votes[0]));
+    c->votes[c->vote_count] = (struct lks_vote){0};
+    c->looked = 0;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
+{
+    const struct lks_rec_glass_broken *from = &a->r->glass_broken;
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    if (c == NULL || c->glass.at != 0)
+        return LKS_OK;
+    c->glass.at = a->time > 0 ? a->time : 1;
+    c->glass.until = from->until;
+    const struct lks_kept list[] = {{from->by, &c->glass.by}, {from->reason, &c->glass.reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+enum lks_code lks_apply_reviewed(const struct lks_applying *a)
+{
+    const struct lks_rec_reviewed *from = &a->r->reviewed;
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    if (c == NULL || c->glass.at == 0 || c->glass.reviewed != 0)
+        return LKS_OK;
+    c->glass.reviewed = a->time > 0 ? a->time : 1;
+    const struct lks_kept list[] = {{from->by, &c->glass.reviewed_by},
+                                    {from->reason, &c->glass.reviewed_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}

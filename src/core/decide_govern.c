@@ -1,0 +1,271 @@
+/* Who stands behind a change: approvals, what begins without them, and its review. */
+#include "core/campaign.h"
+#include "core/decide_rules.h"
+#include "core/govern.h"
+
+enum { STANDBY_MAX = 200 };
+#define S(s) LKS_STR_ARG(s)
+
+static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
+{
+    return lks_state_text(d->state, text);
+}
+
+static const struct lks_vote *vote_of(const struct lks_deciding *d,
+                                      const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->vote_count; i++) {
+        if (lks_str_eq(text_of(d, c->votes[i].by), d->event->by))
+            return &c->votes[i];
+    }
+    return NULL;
+}
+
+/* "2 of 3 approvals, for pool train at site north", of which the second half is where it is not
+ * the same everywhere. */
+static struct lks_str tally_text(struct lks_deciding *d, const struct lks_tally *t)
+{
+    bool pool = t->where.pool.len > 0, site = t->where.site.len > 0;
+    return lks_deciding_text(d, "%u of %u approvals%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, t->given,
+                             t->needed, pool ? " for pool " : "",
+                             S(pool ? t->where.pool : LKS_STR("")), site ? " at site " : "",
+                             S(site ? t->where.site : LKS_STR("")));
+}
+
+/* Voting ------------------------------------------------------------------------------------ */
+
+/* Its rings wait for votes. */
+static bool is_open_by_glass(const struct lks_deciding *d, const struct lks_state_change *c)
+{
+    struct lks_tally t;
+    return !lks_change_over(c) && c->state > LKS_CHANGE_APPROVED &&
+           lks_govern_waits(d->state, c, d->now.wall, &t);
+}
+
+/* Whether votes are asked for at all; a no is heard until it begins. */
+static bool is_up(const struct lks_deciding *d, const struct lks_state_change *c)
+{
+    if (c->state == LKS_CHANGE_PROPOSED || (c->state == LKS_CHANGE_APPROVED && !d->event->vote.yes))
+        return true;
+    if (c->state == LKS_CHANGE_APPROVED) {
+        struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), LKS_STR(""));
+        return !lks_tally_complete(&t); /* some ended since */
+    }
+    return d->event->vote.yes && is_open_by_glass(d, c);
+}
+
+/* Who may approve is said by roles, where by their scopes; and it is somebody else than whoever
+ * proposed it. */
+static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_event *e = d->event;
+    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed change %llu: somebody else has to %s",
+                            S(text_of(d, c->by)), (unsigned long long)c->id,
+                            e->vote.yes ? "approve it" : "reject it; abort takes it back");
+        return false;
+    }
+    if (lks_govern_may_vote(d->state, c, e->by))
+        return true;
+    lks_deciding_refuse(d, LKS_E_DENIED,
+                        "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
+                        S(e->by), (unsigned long long)c->id);
+    return false;
+}
+
+static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    char at[LKS_TIME_TEXT_SIZE];
+    if (c->expires == 0 || d->now.wall < c->expires || c->state != LKS_CHANGE_PROPOSED)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "the proposal of change %llu ended at %s: propose it again",
+                        (unsigned long long)c->id, lks_time_text(c->expires, at));
+    return false;
+}
+
+static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_event *e = d->event;
+    lks_deciding_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
+        .change = c->id,
+        .yes = e->vote.yes,
+        .by = e->by,
+        .reason = lks_str_trim(e->reason),
+    };
+    if (!e->vote.yes) {
+        lks_deciding_moved(d, c, LKS_CHANGE_REJECTED);
+        return;
+    }
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, e->by, LKS_STR(""));
+    if (lks_tally_complete(&t) && c->state == LKS_CHANGE_PROPOSED)
+        lks_deciding_moved(d, c, LKS_CHANGE_APPROVED);
+}
+
+/* Back it goes to where it was, if it is not approved any more; what began is not stopped by it. */
+static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_vote *v = vote_of(d, c);
+    if (v == NULL || !v->yes) {
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " did not approve change %llu",
+                            S(e->by), (unsigned long long)c->id);
+        return;
+    }
+    if (c->state > LKS_CHANGE_APPROVED && (lks_change_over(c) || c->glass.at == 0)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s%s", (unsigned long long)c->id,
+                            lks_change_state_words[c->state],
+                            lks_change_over(c) ? "" : ": pause, abort or roll it back instead");
+        return;
+    }
+    lks_deciding_add(d, LKS_RECORD_VOTE_WITHDRAWN)->vote_withdrawn =
+        (struct lks_rec_vote_withdrawn){
+            .change = c->id, .by = e->by, .reason = lks_str_trim(e->reason)};
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), e->by);
+    if (c->state == LKS_CHANGE_APPROVED && !lks_tally_complete(&t))
+        lks_deciding_moved(d, c, LKS_CHANGE_PROPOSED);
+}
+
+void lks_decide_vote(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->vote.change);
+    bool said = lks_str_trim(e->reason).len > 0, needed = !e->vote.yes || e->vote.withdrawn;
+    if (c == NULL || ((needed || said) && !lks_deciding_reason(d)))
+        return;
+    if (e->vote.withdrawn) {
+        withdraw(d, c);
+        return;
+    }
+    if (!may_vote(d, c))
+        return;
+    const struct lks_vote *had = vote_of(d, c);
+    if (had != NULL && had->yes == e->vote.yes &&
+        (e->vote.yes ? lks_govern_counts(c, had, d->now.wall) : c->state == LKS_CHANGE_REJECTED))
+        return; /* said again */
+    if (!is_up(d, c))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
+                            (unsigned long long)c->id, lks_change_state_words[c->state]);
+    else if (had == NULL && c->vote_count == LKS_CHANGE_VOTES)
+        lks_deciding_refuse(d, LKS_E_LIMIT, "change %llu has %u votes, which is the most",
+                            (unsigned long long)c->id, c->vote_count);
+    else if (is_in_time(d, c))
+        add_vote(d, c);
+}
+
+/* Beginning --------------------------------------------------------------------------------- */
+
+static bool has_standby(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    struct lks_str who = lks_str_trim(d->event->move.standby);
+    if (who.len > 0)
+        return lks_deciding_line(d, "standby", who, STANDBY_MAX);
+    if (!c->needs_standby)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "start: a change of class %" LKS_STR_FMT
+                        " begins with a person on site: standby has to say who",
+                        S(text_of(d, c->class)));
+    return false;
+}
+
+static void break_glass(struct lks_deciding *d, const struct lks_state_change *c,
+                        const struct lks_tally *t)
+{
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str reason = lks_str_trim(d->event->reason);
+    lks_deciding_add(d, LKS_RECORD_GLASS_BROKEN)->glass_broken = (struct lks_rec_glass_broken){
+        .change = c->id,
+        .until = d->now.wall + c->review_age,
+        .by = d->event->by,
+        .reason = reason,
+    };
+    struct lks_str subject = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    struct lks_str votes = tally_text(d, t);
+    (void)lks_deciding_alarm(
+        d, LKS_ALARM_GLASS, subject,
+        lks_deciding_text(d,
+                          "%" LKS_STR_FMT " began it with %" LKS_STR_FMT ": %" LKS_STR_FMT
+                          "; its rings wait for them, and somebody else has to review it",
+                          S(d->event->by), S(votes), S(reason)));
+}
+
+bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    bool glass = d->event->move.glass;
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), LKS_STR(""));
+    if (lks_tally_complete(&t) && c->state == LKS_CHANGE_APPROVED) {
+        if (glass)
+            lks_deciding_refuse(d, LKS_E_REFUSED,
+                                "start: change %llu is approved: there is no glass to break",
+                                (unsigned long long)c->id);
+        return !glass && has_standby(d, c);
+    }
+    if (!glass && c->state == LKS_CHANGE_PROPOSED) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "start: change %llu is proposed; somebody has to approve it first: it "
+                            "has %" LKS_STR_FMT,
+                            (unsigned long long)c->id, S(tally_text(d, &t)));
+        return false;
+    }
+    if (!glass) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "start: approvals of change %llu ended, and it has %" LKS_STR_FMT
+                            ": it has to be approved again",
+                            (unsigned long long)c->id, S(tally_text(d, &t)));
+        return false;
+    }
+    if (!has_standby(d, c) || !is_in_time(d, c))
+        return false;
+    break_glass(d, c, &t);
+    return true;
+}
+
+bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
+{
+    const struct lks_wave *w = &c->waves[wave];
+    struct lks_tally t;
+    if (w->kind != LKS_WAVE_RING || !lks_govern_waits(d->state, c, d->now.wall, &t))
+        return false;
+    struct lks_str votes = tally_text(d, &t);
+    struct lks_str text = lks_deciding_text(
+        d, "waits: it began without its approvals, and has %" LKS_STR_FMT, S(votes));
+    if (!lks_str_eq(text, text_of(d, w->text)))
+        lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
+            .change = c->id, .index = wave, .state = LKS_WAVE_PLANNED, .text = text};
+    return true;
+}
+
+/* Reviewing --------------------------------------------------------------------------------- */
+
+/* In time, the alarm is over; else a person has to say so as well. */
+void lks_decide_review(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->review);
+    if (c == NULL || !lks_deciding_reason(d))
+        return;
+    if (c->glass.at == 0) {
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu began with its approvals, or not yet",
+                            (unsigned long long)c->id);
+    } else if (e->by.len == 0 || lks_str_eq(text_of(d, c->glass.by), e->by) ||
+               lks_str_eq(text_of(d, c->by), e->by)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
+                            "review it",
+                            S(e->by), (unsigned long long)c->id);
+    } else if (!lks_govern_may_vote(d->state, c, e->by)) {
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
+                            S(e->by), (unsigned long long)c->id);
+    } else if (c->glass.reviewed == 0) {
+        char space[LKS_CHANGE_OWNER_SIZE];
+        struct lks_str reason = lks_str_trim(e->reason);
+        lks_deciding_add(d, LKS_RECORD_REVIEWED)->reviewed =
+            (struct lks_rec_reviewed){.change = c->id, .by = e->by, .reason = reason};
+        if (d->now.wall <= c->glass.until)
+            lks_deciding_alarm_over(d, LKS_ALARM_GLASS,
+                                    lks_deciding_copy(d, lks_change_owner(c->id, space)), reason);
+    }
+}

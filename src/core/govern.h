@@ -1,0 +1,39 @@
+/*
+ * Who stands behind a change: votes, counted for each pool and site that it touches.
+ *
+ * A vote is a yes of somebody else than whoever proposed it, no older than the change's class
+ * allows, of a person who may approve there now. So an approval ends with the role that gave it.
+ */
+#ifndef LKS_CORE_GOVERN_H
+#define LKS_CORE_GOVERN_H
+
+#include "core/access.h"
+#include "core/change.h"
+
+struct lks_tally {
+    uint32_t needed, given; /* given: where there are the fewest */
+    struct lks_scope where; /* which is here; empty views: everywhere the same */
+};
+
+static inline bool lks_tally_complete(const struct lks_tally *t)
+{
+    return t->given >= t->needed;
+}
+
+/* How the votes stand; `also` (or empty) counts as one who said yes, `without` as one who did not.
+ */
+struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_state_change *c,
+                                  lks_ms wall, struct lks_str also, struct lks_str without);
+
+/* Whether the vote is a yes that still counts somewhere. */
+bool lks_govern_counts(const struct lks_state_change *c, const struct lks_vote *v, lks_ms wall);
+
+/* Whether this person's voice counts for some of its nodes. */
+bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
+                         struct lks_str who);
+
+/* It began without its approvals, and does not have them yet: no ring begins. */
+bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *c, lks_ms wall,
+                      struct lks_tally *out);
+
+#endif

@@ -1,0 +1,397 @@
+/* Who has to stand behind a change: approvals by role, scope and class of change; what begins
+ * without them; and what becomes of a proposal in time. */
+#include "core/govern.h"
+
+#include "core/decide.h"
+#include "model/facts.h"
+#include "tests/facts.h"
+#include "tests/fleet.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define T LKS_STR_C
+#define R(KIND, member, ...)                                                                       \
+    {                                                                                              \
+        .kind = LKS_RECORD_##KIND, .member = { __VA_ARGS__ }                                       \
+    }
+#define BY(who)        .by = T(who), .reason = T("so it is")
+#define NO_REASON(who) .by = T(who)
+#define DAY            ((lks_ms)86400000)
+
+/* Pool "train" has n1 to n3, "dev" has n5. kim proposes, and may approve, too. */
+static const struct {
+    const char *name;
+    enum lks_role role;
+    const char *pool;
+} people[] = {
+    {"user:kim", LKS_ROLE_OPERATOR, ""},      {"user:kim", LKS_ROLE_APPROVER, ""},
+    {"user:ops", LKS_ROLE_OPERATOR, ""},      {"user:vic", LKS_ROLE_VIEWER, ""},
+    {"user:adm", LKS_ROLE_ADMIN, ""},         {"user:ann", LKS_ROLE_APPROVER, ""},
+    {"user:lee", LKS_ROLE_APPROVER, ""},      {"user:joe", LKS_ROLE_APPROVER, ""},
+    {"user:tia", LKS_ROLE_APPROVER, "train"}, {"user:tom", LKS_ROLE_APPROVER, "train"},
+    {"user:dee", LKS_ROLE_APPROVER, "dev"},
+};
+
+static void grant(struct lks_asked *a, size_t i, bool on)
+{
+    struct lks_record r = R(GRANTED, granted, .identity = lks_str_from(people[i].name),
+                            .role = people[i].role, .pool = lks_str_from(people[i].pool));
+    struct lks_record gone = R(UNGRANTED, ungranted, .identity = lks_str_from(people[i].name),
+                               .role = people[i].role, .pool = lks_str_from(people[i].pool));
+    lks_asked_apply(a, on ? &r : &gone);
+}
+
+/* A change as a plan of that class records it; `both`: over both pools. */
+static void begin(struct lks_asked *a, const char *class, bool both)
+{
+    const struct lks_change_class *k =
+        lks_facts_change_class(lks_test_facts(), lks_str_from(class));
+    LKS_ASSERT(k != NULL);
+    lks_asked_init(a);
+    lks_fleet_pool(a, "train", "gold", "s1");
+    lks_fleet_pool(a, "dev", "gold", "s1");
+    lks_fleet_place(a, "n[1-3]", "train");
+    lks_fleet_place(a, "n5", "dev");
+    for (size_t i = 0; i < LKS_COUNT(people); i++)
+        grant(a, i, true);
+    const struct lks_record plan[] = {
+        R(CHANGE, change, .id = 1, .hosts = T("n[1-3]"), .stack = T("s2"), .name = T("gold"),
+          .by = T("user:kim"), .reason = T("new"), .class = k->name, .quorum = (uint64_t)k->quorum,
+          .expires = a->now.wall + (uint64_t)k->proposal_days * DAY,
+          .approval_age = (uint64_t)k->approval_days * DAY,
+          .review_age = (uint64_t)k->review_hours * 3600 * LKS_SECOND, .standby = k->standby),
+        R(PLAN_STEP, plan_step, .change = 1, .kind = LKS_DO_LEAVE),
+        R(PLAN_STEP, plan_step, .change = 1, .index = 1, .kind = LKS_DO_RETURN),
+        R(PLAN_WAVE, plan_wave, .change = 1, .kind = LKS_WAVE_CANARY, .width = 1),
+        R(PLAN_WAVE, plan_wave, .change = 1, .index = 1, .kind = LKS_WAVE_RING, .width = 1),
+        R(PLAN_PART, plan_part, .change = 1, .hosts = T("n1")),
+        R(PLAN_PART, plan_part, .change = 1, .wave = 1,
+          .hosts = lks_str_from(both ? "n[2-3],n5" : "n[2-3]")),
+    };
+    for (size_t i = 0; i < LKS_COUNT(plan); i++)
+        lks_asked_apply(a, &plan[i]);
+    const struct lks_record approved =
+        R(CHANGE_MOVED, change_moved, .change = 1, .state = LKS_CHANGE_APPROVED);
+    if (k->quorum == 0)
+        lks_asked_apply(a, &approved);
+}
+
+/* Roles and classes ------------------------------------------------------------------------- */
+
+enum { CLASSES = 4 };
+static const char *const classes[CLASSES] = {"standard", "routine", "emergency", "power-fabric"};
+
+#define DENIED "denied: "
+#define OWN    "refused: user:kim proposed change 1: somebody else has to approve it"
+#define BEFORE "refused: change 1 is approved, and not up for approval"
+#define FIRST  "change-voted change=1 yes=1 by=" /* and that is all */
+#define LAST   "change-moved change=1 state=approved"
+
+/* What comes of a person's yes, as the first there is, by class of change. */
+static const struct {
+    const char *who;
+    const char *told[CLASSES];
+} firsts[] = {
+    {"user:kim", {OWN, OWN, OWN, OWN}},
+    {"", {OWN, OWN, OWN, OWN}},
+    {"user:ops", {DENIED, DENIED, DENIED, DENIED}},
+    {"user:vic", {DENIED, DENIED, DENIED, DENIED}},
+    {"user:adm", {DENIED, DENIED, DENIED, DENIED}},
+    {"node:n1", {DENIED, DENIED, DENIED, DENIED}},
+    {"user:dee", {DENIED, DENIED, DENIED, DENIED}}, /* of another pool */
+    {"user:ann", {BEFORE, FIRST, LAST, FIRST}},
+    {"user:tia", {BEFORE, FIRST, LAST, FIRST}},
+};
+
+static void test_roles(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(firsts); i++) {
+        for (size_t k = 0; k < CLASSES; k++) {
+            LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+            const char *want = firsts[i].told[k];
+            const struct lks_event vote = {.kind = LKS_EVENT_VOTE,
+                                           .by = lks_str_from(firsts[i].who),
+                                           .reason = T("looked at it"),
+                                           .vote = {.change = 1, .yes = true}};
+            lks_test_case("a yes of '%s' to %s", firsts[i].who, classes[k]);
+            begin(&a, classes[k], false);
+            struct lks_str told = lks_asked(&a, &vote);
+            CHECK_HAS(told, want);
+            bool approved = a.state.changes[0].state == LKS_CHANGE_APPROVED;
+            CHECK(approved == (k == 0 || strcmp(want, LAST) == 0));
+            CHECK_INT(a.state.changes[0].vote_count,
+                      strcmp(want, FIRST) == 0 || strcmp(want, LAST) == 0);
+        }
+    }
+}
+
+/* Words ------------------------------------------------------------------------------------- */
+
+/* One is enough for an emergency. */
+
+static const struct {
+    const char *name;
+    enum lks_change_state state;
+    struct lks_event event;
+    const char *told;
+} votes[] = {
+    {"approved by somebody else",
+     LKS_CHANGE_PROPOSED,
+     {BY("user:ann"), .vote = {.change = 1, .yes = true}},
+     "change-voted change=1 yes=1 by=user:ann reason=so it is\n"
+     "change-moved change=1 state=approved by=user:ann reason=so it is\n"},
+    {"a yes needs no reason",
+     LKS_CHANGE_PROPOSED,
+     {NO_REASON("user:ann"), .vote = {.change = 1, .yes = true}},
+     "change-voted change=1 yes=1 by=user:ann\n"
+     "change-moved change=1 state=approved by=user:ann\n"},
+    {"rejected",
+     LKS_CHANGE_PROPOSED,
+     {BY("user:ann"), .vote = {.change = 1}},
+     "change-voted change=1 by=user:ann reason=so it is\n"
+     "change-moved change=1 state=rejected by=user:ann reason=so it is\n"},
+    {"a no needs one",
+     LKS_CHANGE_PROPOSED,
+     {NO_REASON("user:ann"), .vote = {.change = 1}},
+     "invalid: give a reason; it is kept in the journal"},
+    {"not by whoever proposed it",
+     LKS_CHANGE_PROPOSED,
+     {BY("user:kim"), .vote = {.change = 1, .yes = true}},
+     "refused: user:kim proposed change 1: somebody else has to approve it"},
+    {"nor rejected by them",
+     LKS_CHANGE_PROPOSED,
+     {BY("user:kim"), .vote = {.change = 1}},
+     "refused: user:kim proposed change 1: somebody else has to reject it; abort takes it back"},
+    {"nor by nobody",
+     LKS_CHANGE_PROPOSED,
+     {BY(""), .vote = {.change = 1, .yes = true}},
+     "refused: user:kim proposed change 1: somebody else has to approve it"},
+    {"one that runs",
+     LKS_CHANGE_RUNNING,
+     {BY("user:ann"), .vote = {.change = 1, .yes = true}},
+     "refused: change 1 is running, and not up for approval"},
+    {"one that there is not",
+     LKS_CHANGE_PROPOSED,
+     {BY("user:ann"), .vote = {.change = 2, .yes = true}},
+     "not-found: there is no change 2"},
+};
+
+static void test_votes(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(votes); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        struct lks_event event = votes[i].event;
+        lks_test_case("%s", votes[i].name);
+        event.kind = LKS_EVENT_VOTE;
+        begin(&a, "emergency", false);
+        const struct lks_record is =
+            R(CHANGE_MOVED, change_moved, .change = 1, .state = votes[i].state);
+        if (votes[i].state != LKS_CHANGE_PROPOSED)
+            lks_asked_apply(&a, &is);
+        CHECK_STR(lks_asked(&a, &event), votes[i].told);
+    }
+}
+
+/* Said twice, as by a client that did not hear the answer, it is one vote. */
+static void test_vote_again(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_event event = {
+        .kind = LKS_EVENT_VOTE, BY("user:ann"), .vote = {.change = 1, .yes = true}};
+    begin(&a, "emergency", false);
+    (void)lks_asked(&a, &event);
+    CHECK_STR(lks_asked(&a, &event), "");
+    event.by = LKS_STR("user:lee");
+    CHECK_STR(lks_asked(&a, &event), "refused: change 1 is approved, and not up for approval");
+}
+
+/* Stories ----------------------------------------------------------------------------------- */
+
+/* Words, one after the other:
+ *     ann+ ann- ann~ ann?    says yes, says no, takes it back, reviews it
+ *     start glass            kim starts it; without approvals
+ *     start:kit glass:kit    and kit stands by
+ *     release                kim releases the alarm that the glass was broken
+ *     3d                     so many days pass
+ *     ann/                   is no approver any more
+ *     tick                   what is due by then
+ *     =approved              that is how it stands
+ *     #2                     so many stand behind it
+ *     !                      the last word was refused
+ *     alarm quiet            there is an alarm about it, or none */
+static const struct {
+    const char *name, *class;
+    bool both;
+    const char *words;
+} stories[] = {
+    {"two are a board", "routine", false, "ann+ =proposed #1 lee+ =approved start =running"},
+    {"one alone is none", "routine", false, "ann+ start ! =proposed"},
+    {"nobody counts twice", "routine", false, "ann+ ann+ ann+ =proposed #1"},
+    {"three are the full board", "power-fabric", false, "ann+ lee+ =proposed joe+ =approved"},
+    {"people on site have to be named", "power-fabric", false,
+     "ann+ lee+ joe+ start ! start:kit =running"},
+    {"a standard change needs nobody", "standard", false, "=approved start =running"},
+    {"an emergency needs one", "emergency", false, "ann+ =approved start =running"},
+    {"any no is the end", "routine", false, "ann+ lee- =rejected joe+ ! =rejected"},
+    {"also of one that was approved", "routine", false, "ann+ lee+ joe- =rejected start !"},
+    {"but not of one that runs", "routine", false, "ann+ lee+ start joe- ! =running"},
+    {"a yes is taken back", "routine", false, "ann+ lee+ ann~ =proposed #1 start ! joe+ =approved"},
+    {"by who gave it", "routine", false, "ann+ lee~ ! #1"},
+    {"before it begins", "routine", false, "ann+ lee+ start ann~ ! =running"},
+    {"a yes after one's own no", "routine", false, "ann- ann+ ! =rejected"},
+    {"those of its pool are enough", "routine", false, "tia+ tom+ =approved start =running"},
+    {"those of one pool are not enough for two", "routine", true, "tia+ tom+ =proposed #0 start !"},
+    {"each pool has its own", "routine", true, "tia+ ann+ =proposed #1 dee+ =approved"},
+    {"who is for another pool is asked for that", "routine", true,
+     "dee+ ann+ =proposed tia+ =approved"},
+    {"an approval ends", "routine", false,
+     "ann+ lee+ 8d start ! =approved ann+ start ! lee+ start =running"},
+    {"and counts no more", "routine", false, "ann+ 8d lee+ =proposed #1"},
+    {"it ends with the role that gave it", "routine", false, "ann+ lee+ ann/ start ! #1"},
+    {"a proposal ends", "routine", false, "15d ann+ ! =proposed tick =aborted"},
+    {"by its class", "power-fabric", false, "15d tick =proposed ann+"},
+    {"by its class, sooner", "emergency", false, "3d tick =aborted"},
+    {"what was approved has its own time", "power-fabric", false,
+     "20d ann+ lee+ joe+ 6d 6d tick =approved 3d tick =aborted"},
+    {"the glass is broken", "routine", false, "glass =running alarm"},
+    {"with a person on site", "power-fabric", false, "glass ! glass:kit =running alarm"},
+    {"not where it is approved", "routine", false, "ann+ lee+ glass ! =approved quiet"},
+    {"not too late", "routine", false, "15d glass !"},
+    {"and reviewed by somebody else", "routine", false, "glass kim? ! ops? ! ann? quiet"},
+    {"the alarm stays until then", "routine", false, "glass release ! alarm ann? quiet"},
+    {"and behind a late review for a person", "routine", false,
+     "glass 2d ann? alarm release quiet"},
+    {"it is approved meanwhile", "routine", false, "glass ann+ #1 lee+ #2 =running alarm joe+ !"},
+    {"which is taken back", "routine", false, "glass ann+ lee+ ann~ #1 =running"},
+    {"there is nothing to review", "routine", false, "ann+ lee+ start joe? !"},
+    {"reviewed twice", "routine", false, "glass ann? lee? quiet"},
+};
+
+static bool is_alarmed(const struct lks_asked *a)
+{
+    for (uint32_t i = 0; i < a->state.alarm_count; i++) {
+        if (a->state.alarms[i].kind == LKS_ALARM_GLASS && a->state.alarms[i].released == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say(struct lks_asked *a, struct lks_str word)
+{
+    char who[32];
+    char sign = word.ptr[word.len - 1];
+    struct lks_event e = {.kind = LKS_EVENT_VOTE, .reason = T("so it is")};
+    snprintf(who, sizeof(who), "user:%.*s", (int)word.len - 1, word.ptr);
+    e.by = lks_str_from(who);
+    e.vote.change = 1;
+    e.vote.yes = sign == '+';
+    e.vote.withdrawn = sign == '~';
+    if (sign == '?') {
+        e.kind = LKS_EVENT_REVIEW;
+        e.review = 1;
+    }
+    (void)lks_asked(a, &e);
+}
+
+static void start(struct lks_asked *a, struct lks_str word)
+{
+    struct lks_str order, standby = {0};
+    (void)lks_str_cut(word, ':', &order, &standby);
+    const struct lks_event e = {.kind = LKS_EVENT_CHANGE_MOVE,
+                                .by = T("user:kim"),
+                                .reason = T("so it is"),
+                                .move = {.change = 1,
+                                         .order = LKS_ORDERED_START,
+                                         .glass = lks_str_is(order, "glass"),
+                                         .standby = standby}};
+    (void)lks_asked(a, &e);
+}
+
+static void revoke(struct lks_asked *a, struct lks_str word)
+{
+    for (size_t i = 0; i < LKS_COUNT(people); i++) {
+        if (strncmp(people[i].name + 5, word.ptr, word.len - 1) == 0)
+            grant(a, i, false);
+    }
+}
+
+static void expect(struct lks_asked *a, struct lks_str word)
+{
+    const struct lks_state_change *c = &a->state.changes[0];
+    struct lks_tally t = lks_govern_tally(&a->state, c, a->now.wall, LKS_STR(""), LKS_STR(""));
+    uint64_t count = 0;
+    struct lks_str rest = {word.ptr + 1, word.len - 1};
+    if (word.ptr[0] == '=')
+        CHECK_STR(lks_str_from(lks_change_state_words[c->state]), rest.ptr == NULL ? "" : rest.ptr);
+    else if (lks_str_number(rest, 99, &count))
+        CHECK_INT(t.given, count);
+}
+
+static lks_ms days_of(struct lks_str word)
+{
+    uint64_t days = 0;
+    bool good = lks_str_number((struct lks_str){word.ptr, word.len - 1}, 99, &days);
+    LKS_ASSERT(good);
+    return days;
+}
+
+static void step(struct lks_asked *a, struct lks_str word)
+{
+    const struct lks_event release = {.kind = LKS_EVENT_ALARM_RELEASE,
+                                      .by = T("user:kim"),
+                                      .reason = T("seen"),
+                                      .alarm = a->state.next_alarm - 1};
+    char text[64];
+    snprintf(text, sizeof(text), "%.*s", (int)word.len, word.ptr);
+    struct lks_str own = lks_str_from(text);
+    char last = text[own.len - 1];
+    if (text[0] == '=' || text[0] == '#')
+        expect(a, own);
+    else if (lks_str_is(own, "!"))
+        CHECK(a->decision.refused.code != LKS_OK);
+    else if (lks_str_is(own, "alarm") || lks_str_is(own, "quiet"))
+        CHECK(is_alarmed(a) == (text[0] == 'a'));
+    else if (lks_str_is(own, "tick"))
+        (void)lks_fleet_tick(a);
+    else if (lks_str_is(own, "release"))
+        (void)lks_asked(a, &release);
+    else if (lks_str_starts(own, "start") || lks_str_starts(own, "glass"))
+        start(a, own);
+    else if (last == 'd')
+        lks_fleet_wait(a, days_of(own) * DAY);
+    else if (last == '/')
+        revoke(a, own);
+    else
+        say(a, own);
+}
+
+static void test_stories(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(stories); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        struct lks_str rest = lks_str_from(stories[i].words), word;
+        begin(&a, stories[i].class, stories[i].both);
+        while (lks_str_word(&rest, &word)) {
+            lks_test_case("%s: %.*s", stories[i].name, (int)word.len, word.ptr);
+            step(&a, word);
+            struct lks_str next = rest, after;
+            if (lks_str_word(&next, &after) && lks_str_is(after, "!"))
+                continue;
+            bool acts = strchr("=#!", word.ptr[0]) == NULL && !lks_str_is(word, "alarm") &&
+                        !lks_str_is(word, "quiet");
+            CHECK(!acts || a.decision.refused.code == LKS_OK);
+        }
+    }
+}
+
+int main(void)
+{
+    return lks_test_main((const struct lks_test[]){
+        {"approvals: every role and class", test_roles},
+        {"approvals: in words", test_votes},
+        {"approvals: said twice", test_vote_again},
+        {"approvals: stories", test_stories},
+        {0},
+    });
+}
