@@ -1,8 +1,10 @@
 /* Gates with evidence: what is measured decides whether a change goes on, and nothing else than it
  * does is recorded. */
+#include "core/admit.h"
 #include "core/campaign_evidence.h"
 #include "core/gate.h"
 #include "tests/campaigns.h"
+#include "tests/facts.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -355,6 +357,64 @@ static void only_what_is_asked_for_is_heard(void)
     }
 }
 
+/* Whom canaries work for --------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *node;
+    bool gate, canary_ok, has_criticality;
+    uint32_t criticality;
+    const char *no; /* NULL: it is admitted */
+} jobs[] = {
+    {"any job on a canary", "n1", true, false, false, 0, "for jobs that say they may run there"},
+    {"one that opted in", "n1", true, true, false, 0, NULL},
+    {"one that opted in and matters", "n1", true, true, true, 90,
+     "for jobs of criticality 30 or less, and this one has 90"},
+    {"one that opted in and matters little", "n1", true, true, true, 30, NULL},
+    {"any job on a control", "n9", true, false, false, 0, NULL},
+    {"any job on a canary of a change without a gate", "n1", false, false, false, 0, NULL},
+};
+
+static void ask_for(const struct campaign *w, size_t i, bool soaks)
+{
+    LKS_CLEANUP(lks_admit_fini) struct lks_admit answer = {0};
+    const struct lks_str name = lks_str_from(jobs[i].node);
+    const struct lks_book book = {.facts = lks_test_facts(), .manifest = &w->a.manifest};
+    const struct lks_admit_ask ask = {.job = LKS_STR("j"),
+                                      .names = &name,
+                                      .count = 1,
+                                      .canary_ok = jobs[i].canary_ok,
+                                      .has_criticality = jobs[i].has_criticality,
+                                      .criticality = jobs[i].criticality};
+    struct lks_err err = {0};
+    if (!CHECK_CODE(lks_admit(&w->a.state, &book, w->a.now, &ask, &answer, &err), LKS_OK))
+        return;
+    bool refused = soaks && jobs[i].no != NULL;
+    CHECK_INT(answer.bars[LKS_BAR_CANARY], refused);
+    CHECK(answer.yes != refused);
+    if (refused)
+        CHECK_HAS(answer.refused.items[0].text, jobs[i].no);
+}
+
+/* While their wave is watched, and no longer. */
+static void canaries_are_for_those_who_opt_in(void)
+{
+    static const struct world quiet = {.spread = 0.4};
+    for (size_t i = 0; i < LKS_COUNT(jobs); i++) {
+        struct campaign w;
+        lks_test_case("%s", jobs[i].name);
+        begin(&w, (struct campaign_plan){.enforce = "on"});
+        if (jobs[i].gate)
+            add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+        CHECK(!run_measured(&w, &quiet, 30 * MINUTE));
+        CHECK_INT(campaign_member(&w, "n1")->state, LKS_MEMBER_DONE);
+        ask_for(&w, i, true);
+        CHECK(run_measured(&w, &quiet, 20 * HOUR));
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+        ask_for(&w, i, false);
+        campaign_end(&w);
+    }
+}
+
 /* Without a gate nobody is asked anything. */
 static void no_gate_no_question(void)
 {
@@ -376,6 +436,8 @@ int main(void)
         {"evidence in a campaign: a halt is at once", a_halt_is_at_once},
         {"evidence in a campaign: rings grow with it", rings_grow_with_the_evidence},
         {"evidence in a campaign: only what is asked for", only_what_is_asked_for_is_heard},
+        {"evidence in a campaign: canaries are for those who opt in",
+         canaries_are_for_those_who_opt_in},
         {"evidence in a campaign: no gate, no question", no_gate_no_question},
         {0},
     });

@@ -12,6 +12,7 @@
 enum {
     NAMES_BYTES_MAX = 64 << 10, /* of a folded host list, as a table shows it */
     MEMORY_MAX = 256 << 20,
+    CRITICAL_MAX = 100,
 };
 
 /* The question ------------------------------------------------------------------------------ */
@@ -43,6 +44,10 @@ static void write_question(struct lks_json_writer *w, const struct lks_args *arg
     lks_output_text(w, "stack", lks_args_str(args, "--stack"));
     lks_output_text(w, "nccl", lks_args_str(args, "--nccl"));
     write_images(w, args);
+    if (lks_args_has(args, "--canary-ok"))
+        lks_json_bool(w, "canary_ok", true);
+    if (lks_args_has(args, "--criticality"))
+        lks_json_raw(w, "criticality", lks_args_str(args, "--criticality"));
     if (lks_args_has(args, "--start"))
         lks_json_bool(w, "start", true);
     if (lks_args_has(args, "--signed"))
@@ -56,6 +61,10 @@ static enum lks_code check_question(const struct lks_args *args, struct lks_err 
     const char *value;
     if (!lks_str_utf8(lks_args_str(args, "--job"), NULL))
         return lks_fail(err, LKS_E_USAGE, "--job: is not UTF-8");
+    uint64_t criticality;
+    if (lks_args_has(args, "--criticality") &&
+        !lks_str_number(lks_args_str(args, "--criticality"), CRITICAL_MAX, &criticality))
+        return lks_fail(err, LKS_E_USAGE, "--criticality: a number from 0 to %d", CRITICAL_MAX);
     if (lks_args_has(args, "--until") && !lks_args_has(args, "--override"))
         return lks_fail(err, LKS_E_USAGE, "--until goes with --override");
     for (size_t at = 0; (value = lks_args_next(args, "--image", &at)) != NULL;) {

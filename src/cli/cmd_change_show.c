@@ -175,6 +175,73 @@ static enum lks_code print_waves(struct lks_cli *cli, const struct lks_doc *chan
     return lks_output_table(cli, &t, err);
 }
 
+static enum lks_colour verdict_colour(struct lks_str verdict)
+{
+    return lks_str_is(verdict, "pass")   ? LKS_GREEN
+           : lks_str_is(verdict, "halt") ? LKS_RED
+           : lks_str_is(verdict, "hold") ? LKS_YELLOW
+                                         : LKS_PLAIN;
+}
+
+/* "-0.42 % (-1.1 to +0.3)", or how many had an event. */
+static void put_found(const struct lks_doc *row, struct lks_buf *out)
+{
+    struct lks_str estimate = lks_doc_text(row, "estimate"), best = lks_doc_text(row, "best");
+    if (lks_doc_member(row, "events") != NULL)
+        lks_buf_addf(out, "%" PRIu64 " with, %" PRIu64 " controls",
+                     lks_change_number(row, "events"), lks_change_number(row, "control_events"));
+    if (estimate.len > 0)
+        lks_buf_addf(out, "%" LKS_STR_FMT " %% (%" LKS_STR_FMT " to %" LKS_STR_FMT ")",
+                     LKS_STR_ARG(estimate), LKS_STR_ARG(lks_doc_text(row, "worst")),
+                     LKS_STR_ARG(best.len > 0 ? best : LKS_STR("?")));
+}
+
+static void add_gate(struct lks_table *t, const struct lks_doc *wave, const struct lks_doc *row)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf found = {0};
+    struct lks_str verdict = lks_doc_text(row, "verdict"), margin = lks_doc_text(row, "margin");
+    lks_buf_init(&found, TEXT_BYTES);
+    put_found(row, &found);
+    lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(wave, "wave"));
+    lks_table_cell(t, LKS_PLAIN, lks_doc_text(row, "metric"));
+    lks_table_cellf(t, LKS_PLAIN, "%" PRIu64 "/%" PRIu64, lks_change_number(row, "changed"),
+                    lks_change_number(row, "expected"));
+    lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(row, "controls"));
+    lks_output_cell(t, LKS_PLAIN, lks_buf_view(&found));
+    lks_output_cell(t, LKS_PLAIN, margin);
+    lks_table_cell(t, verdict_colour(verdict), truth(row, "waived") ? LKS_STR("waived") : verdict);
+    lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(row, "looks"));
+}
+
+static enum lks_code print_gate(struct lks_cli *cli, const struct lks_doc *change,
+                                struct lks_err *err)
+{
+    static const struct {
+        const char *name;
+        unsigned flags;
+    } columns[] = {{"wave", LKS_COLUMN_RIGHT},
+                   {"metric", 0},
+                   {"changed", LKS_COLUMN_RIGHT},
+                   {"controls", LKS_COLUMN_RIGHT},
+                   {"found", LKS_COLUMN_WRAP},
+                   {"margin %", LKS_COLUMN_RIGHT},
+                   {"verdict", 0},
+                   {"looks", LKS_COLUMN_RIGHT}};
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    size_t count = 0;
+    lks_table_init(&t, TABLE_BYTES);
+    for (size_t i = 0; i < LKS_COUNT(columns); i++)
+        lks_table_column(&t, columns[i].name, columns[i].flags);
+    for (const struct lks_doc *w = items(change, "waves"); w != NULL; w = w->next) {
+        for (const struct lks_doc *g = items(w, "gate"); g != NULL; g = g->next, count++)
+            add_gate(&t, w, g);
+    }
+    if (count == 0)
+        return LKS_OK;
+    fprintf(cli->out, "\ngate:\n");
+    return lks_output_table(cli, &t, err);
+}
+
 /* What a step leads to, and what takes it back. */
 static void put_there(const struct lks_doc *step, struct lks_buf *out)
 {
@@ -240,7 +307,7 @@ enum lks_code lks_change_print_plan(struct lks_cli *cli, const struct lks_doc *c
         return err->code;
     if (items(change, "notes") != NULL)
         fputc('\n', cli->out);
-    if (print_waves(cli, change, err) != LKS_OK)
+    if (print_waves(cli, change, err) != LKS_OK || print_gate(cli, change, err) != LKS_OK)
         return err->code;
     for (const struct lks_doc *r = items(change, "recipes"); r != NULL; r = r->next) {
         if (print_recipe(cli, r, err) != LKS_OK)

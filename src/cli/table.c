@@ -147,6 +147,8 @@ static const struct lks_option admit_options[] = {
     {"--image", "REF...",
      "an image it brings, or REF=RANKS for some of its ranks; may be repeated"},
     {"--nccl", "V", "the NCCL it says it loads"},
+    {"--canary-ok", NULL, "it may run on nodes that soak behind a change, if it matters little"},
+    {"--criticality", "N", "how much it matters, 0 to 100; else as much as its pools"},
     {"--override", "TEXT", "let it start all the same, for this reason; it is recorded"},
     {"--until", "TIME", "when the override ends: a time, or a span such as 2h"},
     {"--start", NULL, "on a yes, record that it starts"},

@@ -201,6 +201,25 @@ static void look_at_node(struct lks_admitting *a, uint32_t node)
     if (part->pool != NULL && (part->pool->attested || part->pool->check_age > 0))
         look_at_times(a, part->pool, n);
     a->other_stack |= !as_asked(a, node, intent);
+    a->soaks |= lks_bitset_test(&s->standing->soaks, node);
+}
+
+/* A canary does real work, and none that is missed: the job's owner says so, and how much it
+ * matters is what they say, else what its pools do. */
+static uint32_t criticality_of(const struct lks_admitting *a)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < a->taken_count; i++) {
+        uint32_t its =
+            a->taken[i]->pool != NULL ? a->taken[i]->pool->criticality : LKS_ADMIT_CRITICAL;
+        most = its > most ? its : most;
+    }
+    return a->ask->has_criticality ? a->ask->criticality : most;
+}
+
+static bool is_for_canaries(const struct lks_admitting *a)
+{
+    return a->ask->canary_ok && criticality_of(a) <= LKS_ADMIT_CANARY_MAX;
 }
 
 /* Nodes lie far apart in memory: the parts of one that are looked at are asked for before. */
@@ -272,6 +291,17 @@ static void add_unknown(struct lks_admitting *a, struct lks_str name)
     lks_admitting_add(a, true, &no);
 }
 
+static struct lks_str canary_text(struct lks_admitting *a)
+{
+    if (!a->ask->canary_ok)
+        return LKS_STR("a canary of a change whose gate has not passed it yet: for jobs that say "
+                       "they may run there (canary_ok)");
+    return lks_admitting_text(a,
+                              "a canary of a change whose gate has not passed it yet: for jobs of "
+                              "criticality %d or less, and this one has %u",
+                              LKS_ADMIT_CANARY_MAX, criticality_of(a));
+}
+
 static struct lks_str other_stack_text(struct lks_admitting *a, uint32_t node, lks_text intent)
 {
     if (intent == 0)
@@ -301,6 +331,11 @@ static void add_nodes(struct lks_admitting *a)
             no.bar = (enum lks_bar)bar;
             if (lks_admitting_lists(a, part->enforces))
                 no.text = lks_admitting_why(a, node, no.bar);
+            lks_admitting_add(a, part->enforces, &no);
+        }
+        if (a->soaks && lks_bitset_test(&a->state->standing->soaks, node)) {
+            no.bar = LKS_BAR_CANARY;
+            no.text = canary_text(a);
             lks_admitting_add(a, part->enforces, &no);
         }
         lks_text intent = lks_state_intent(a->state, node);
@@ -421,7 +456,8 @@ static enum lks_code answer(struct lks_admitting *a, struct lks_err *err)
     add_behind(a);
     if (a->taken_count > 1)
         lks_admitting_postures(a);
-    if (a->unknown || a->late || a->other_stack || any_barred(a))
+    a->soaks &= !is_for_canaries(a);
+    if (a->unknown || a->late || a->other_stack || a->soaks || any_barred(a))
         add_nodes(a);
     if (a->odd)
         lks_admitting_odd(a);

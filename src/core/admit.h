@@ -20,7 +20,9 @@
 #define LKS_ADMIT_JOB_MAX    256 /* bytes of a job's name */
 #define LKS_ADMIT_REF_MAX    LKS_IMAGE_REF_MAX
 #define LKS_ADMIT_RANKS_MAX  65536 /* bytes of an image's ranks */
-#define LKS_ADMIT_LISTED_MAX 4096  /* refusals that are spelled out; more are counted */
+#define LKS_ADMIT_CRITICAL   100
+#define LKS_ADMIT_CANARY_MAX 30   /* a job of at most this criticality may run on canaries */
+#define LKS_ADMIT_LISTED_MAX 4096 /* refusals that are spelled out; more are counted */
 
 struct lks_admit_image {
     struct lks_str ref;
@@ -35,7 +37,10 @@ struct lks_admit_ask {
     const struct lks_admit_image *images;
     size_t image_count;
     struct lks_str nccl; /* the version the job says it loads; empty: not said */
-    lks_ms behind;       /* how old this controller's knowledge may be; 0: it leads */
+    bool canary_ok;      /* it may run on nodes that soak behind a change: see criticality */
+    bool has_criticality;
+    uint32_t criticality; /* of the job; not said: that of the most critical pool it is in */
+    lks_ms behind;        /* how old this controller's knowledge may be; 0: it leads */
 };
 
 /* One reason. `node` or `image` is empty where it is about the other, both for the whole job. */

@@ -22,6 +22,28 @@ static bool holds(enum lks_member_state state)
            state != LKS_MEMBER_REVERTED && state != LKS_MEMBER_SKIPPED;
 }
 
+/* Whether the member runs something that the gate behind its wave has not passed yet. */
+static bool soaks(const struct lks_state_change *c, const struct lks_member *m)
+{
+    const struct lks_wave *w = &c->waves[c->units[m->unit].wave];
+    return c->gate_count > 0 && m->state == LKS_MEMBER_DONE && !lks_change_over(c) &&
+           w->kind != LKS_WAVE_RING && w->state != LKS_WAVE_PLANNED && w->state != LKS_WAVE_PASSED;
+}
+
+static void fence_node(struct lks_state *s, uint32_t n)
+{
+    struct lks_bitset *set = &s->standing->soaks;
+    bool on = false;
+    for (uint32_t i = 0; i < s->change_count && !on; i++) {
+        const struct lks_member *m = lks_change_member(&s->changes[i], n);
+        on = m != NULL && soaks(&s->changes[i], m);
+    }
+    if (on)
+        lks_bitset_set(set, n);
+    else
+        lks_bitset_clear(set, n);
+}
+
 /* It follows from members alone which change has the node and what it is pinned to: the first of
  * those that hold it, and the target of the last that brought it there and is not over. */
 static void bind_node(struct lks_state *s, uint32_t n)
@@ -31,6 +53,7 @@ static void bind_node(struct lks_state *s, uint32_t n)
     uint64_t had = node->change;
     lks_text pin = 0;
     node->change = 0;
+    fence_node(s, n);
     for (uint32_t i = 0; i < s->change_count; i++) {
         struct lks_state_change *c = &s->changes[i];
         const struct lks_member *m = lks_change_member(c, n);
@@ -577,6 +600,11 @@ enum lks_code lks_apply_wave(const struct lks_applying *a)
     wave->state = (enum lks_wave_state)from->state;
     wave->until = from->until;
     c->looked = 0;
+    for (uint32_t u = wave->kind != LKS_WAVE_RING ? wave->first_unit : 0; u != 0;
+         u = c->units[u - 1].next) {
+        for (uint32_t i = 0; i < c->units[u - 1].count; i++)
+            fence_node(a->s, c->members[c->units[u - 1].first + i].node);
+    }
     return lks_apply_pass(a, from->text, &wave->text);
 }
 

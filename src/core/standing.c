@@ -28,8 +28,8 @@ enum lks_code lks_standing_init(struct lks_state *s, struct lks_err *err)
 /* All sets there are, one after the other; NULL behind the last. */
 static struct lks_bitset *set_of(struct lks_standing *st, size_t i)
 {
-    struct lks_bitset *const others[] = {&st->differs, &st->recorded, &st->deviates, &st->named,
-                                         &st->lacks};
+    struct lks_bitset *const others[] = {&st->differs, &st->recorded, &st->deviates,
+                                         &st->named,   &st->lacks,    &st->soaks};
     if (i < LKS_BAR_NODE_COUNT)
         return &st->bars[i];
     i -= LKS_BAR_NODE_COUNT;

@@ -23,6 +23,7 @@ struct lks_standing {
     struct lks_bitset differs;  /* judged to drift and not covered by a deviation */
     struct lks_bitset recorded; /* node->drifting, from this stack; a tick makes the two the same */
     struct lks_bitset deviates; /* runs a deviation that holds */
+    struct lks_bitset soaks;    /* lab or canary of a change with a gate, which did not pass yet */
     uint32_t news;              /* nodes whose two bits differ: a tick is due */
     struct lks_bitset lacks;    /* has readings and an intent, and no verdict of the two */
     uint32_t lacking;           /* how many */

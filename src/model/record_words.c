@@ -21,7 +21,7 @@ const char *const lks_step_words[] = {"candidate", "lab", "canary", "released", 
 const char *const lks_bar_words[] = {
     "unknown",   "stale", "unmeasured", "drift",   "unhealthy", "changing", "unattested",
     "unchecked", "held",  "intake",     "drained", "deviation", "domain",   "disagrees",
-    "posture",   "stack", "image",      "behind",  NULL};
+    "posture",   "stack", "image",      "behind",  "canary",    NULL};
 const char *const lks_bmc_act_words[] = {"update", "stage", "activate", "abort", "switch", NULL};
 const char *const lks_bmc_outcome_words[] = {"open",    "done",   "staged",  "same",
                                              "refused", "failed", "unknown", NULL};

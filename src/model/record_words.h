@@ -83,6 +83,7 @@ enum lks_bar {
     LKS_BAR_STACK,                          /* another stack than the one that was asked for */
     LKS_BAR_IMAGE,                          /* libraries of the job's image */
     LKS_BAR_BEHIND,                         /* this controller is not up to date */
+    LKS_BAR_CANARY,                         /* it soaks behind a change, for jobs that opted in */
     LKS_BAR_COUNT
 };
 enum lks_role {

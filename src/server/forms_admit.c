@@ -53,6 +53,9 @@ static const struct lks_field lks_ask_admit_fields[] = {
     MAY("images", LKS_LIST_FROM_TO(0, LKS_ADMIT_IMAGES_MAX, LKS_FORM(job_image)),
         "what it runs"),
     MAY("nccl", TEXT, "the version of NCCL or RCCL that it says it loads"),
+    MAY("canary_ok", TRUTH, "it may run on nodes that soak behind a change, if it matters little"),
+    MAY("criticality", LKS_NUMBERS(0, LKS_ADMIT_CRITICAL),
+        "how much it matters, from 0 to 100; absent: as much as the most critical pool it is in"),
     MAY("start", TRUTH, "it starts if it may: the journal says so; needs more permission"),
     MAY("signed", TRUTH, "with our signature (DSSE) over the answer"),
 };

@@ -127,6 +127,26 @@ static const struct lks_field recipe_fields[] = {
 };
 static const struct lks_form recipe = {"ChangeRecipe", "The steps of nodes of one kind",
     LKS_FIELDS(recipe_fields)};
+static const struct lks_field gate_fields[] = {
+    MUST("metric", TEXT, "what is measured"),
+    MUST("kind", WORDS(lks_metric_kind_words), "a value, events, or events of which one is enough"),
+    MUST("critical", TRUTH, "without data it does not pass"),
+    MUST("verdict", WORDS(lks_gate_verdict_words), "what it says"),
+    MAY("text", TEXT, "why"),
+    MUST("looks", COUNT, "how many of the planned looks were taken"),
+    MUST("changed", COUNT, "changed nodes or domains with data"),
+    MUST("expected", COUNT, "of so many"),
+    MUST("controls", COUNT, "nodes or domains that stay as they are, with data"),
+    MAY("events", COUNT, "changed nodes that had one"),
+    MAY("control_events", COUNT, "controls that had one"),
+    MAY("margin", TEXT, "percent that it may be worse by"),
+    MAY("estimate", TEXT, "percent that changed nodes gained more than controls"),
+    MAY("worst", TEXT, "the bound of it that passing looks at"),
+    MAY("best", TEXT, "the bound of it that halting looks at"),
+    MUST("waived", TRUTH, "a person let the change go on in spite of it"),
+};
+static const struct lks_form gate = {"ChangeGate", "What one metric says of a wave",
+    LKS_FIELDS(gate_fields)};
 static const struct lks_field wave_fields[] = {
     MUST("wave", COUNT, "its number, from 0"),
     MUST("kind", WORDS(lks_wave_kind_words), "what it is for"),
@@ -145,6 +165,9 @@ static const struct lks_field wave_fields[] = {
     MAY("busy", COUNT, "units that are begun and not yet over"),
     MAY("failed", COUNT, "nodes that ended other than they should"),
     MAY("members", LKS_FORM(members), "its nodes and assets"),
+    MAY("limit", COUNT, "units that may have begun, by the evidence so far"),
+    MAY("limit_text", TEXT, "and why so many"),
+    MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"),
 };
 static const struct lks_form wave = {"ChangeWave", "Nodes that change one after the other",
     LKS_FIELDS(wave_fields)};

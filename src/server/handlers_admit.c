@@ -148,6 +148,8 @@ static struct lks_admit_ask read_ask(const struct lks_desk *desk, const struct l
                                      struct lks_admit_image images[LKS_ADMIT_IMAGES_MAX])
 {
     const struct lks_doc *list = lks_doc_member(call->body, "images");
+    const struct lks_doc *canary = lks_doc_member(call->body, "canary_ok");
+    const struct lks_doc *criticality = lks_doc_member(call->body, "criticality");
     struct lks_admit_ask ask = {
         .job = lks_doc_text(call->body, "job"),
         .names = call->hosts.names,
@@ -155,6 +157,9 @@ static struct lks_admit_ask read_ask(const struct lks_desk *desk, const struct l
         .stack = lks_doc_text(call->body, "stack"),
         .images = images,
         .nccl = lks_doc_text(call->body, "nccl"),
+        .canary_ok = canary != NULL && canary->truth,
+        .has_criticality = criticality != NULL,
+        .criticality = criticality != NULL ? (uint32_t)criticality->number : 0,
         .behind = desk->behind,
     };
     for (const struct lks_doc *i = list != NULL ? list->first : NULL; i != NULL; i = i->next)

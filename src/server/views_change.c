@@ -329,8 +329,10 @@ void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
         lks_json_int(w, "soak_ms", (int64_t)wave->soak);
         lks_json_int(w, "failures_max", (int64_t)wave->failures_max);
         lks_view_text(w, "controls", wave->controls);
-        if (c != NULL)
+        if (c != NULL) {
             put_wave_state(w, s, &c->waves[i]);
+            lks_view_change_gate(w, s, c, (uint32_t)i);
+        }
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');

@@ -49,6 +49,10 @@ void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_change_sketch *k, const struct lks_state_change *c);
 void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_sketch *k);
 
+/* What is measured of one of its waves; in views_gate.c. */
+void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,
+                          const struct lks_state_change *c, uint32_t wave);
+
 /* How it stands; how many stand behind it, whether it began without them, and who; a row of a list.
  */
 void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s,
