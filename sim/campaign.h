@@ -220,6 +220,7 @@ struct cam_machine {
     char sched_owner[LKS_SCHED_OWNER_MAX + 1]; /* who drained it there; "": nobody */
     struct lks_sched_said said;                /* what lockstepd heard last */
     bool sched_posted, sched_known;
+    bool sched_drained; /* lockstepd was told so since the rows drained it */
 
     /* What the checks know, by the truth. */
     lks_ms touched;       /* the last disruptive act, or its end; 0: none since it left use */

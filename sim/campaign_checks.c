@@ -56,6 +56,8 @@ static void check_empty(struct cam *w, const struct cam_machine *m, const char *
                 "%s begins on %s before a yes that named it expired", what, m->name);
     cam_require(w, m->drained && m->changing, "promise 1", "%s begins on %s, which is in use", what,
                 m->name);
+    cam_require(w, !w->scheduled[m->pool] || m->sched_drained, "promise 1",
+                "%s begins on %s, and its scheduler did not say that it is drained", what, m->name);
 }
 
 void cam_check_disruption(struct cam *w, uint32_t i, const char *what)

@@ -78,6 +78,7 @@ void cam_sched_acts(struct cam *w, uint32_t i)
     if (cam_turn(w, &event, NULL)) { /* said again, too: the first time may have been too early */
         m->said = said;
         m->sched_known = true;
+        m->sched_drained = m->sched_drained || (m->drained && lks_sched_drained(&said));
     }
 }
 

@@ -258,6 +258,7 @@ static void on_drained(struct cam *w, const struct lks_rec_drained *r)
     struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
     cam_require(w, !m->drained || lks_str_is(r->owner, m->owner), "promise 7",
                 "%s: the drain of %s is taken over", m->name, m->owner);
+    m->sched_drained = m->sched_drained && m->drained;
     m->drained = true;
     m->released = false;
     (void)snprintf(m->owner, sizeof(m->owner), "%" LKS_STR_FMT, LKS_STR_ARG(r->owner));
