@@ -12,6 +12,7 @@
  *     campaign_bmcs.c      endpoints, as a light model
  *     campaign_redfish.c   endpoints of src/bmcsim, through the production driver
  *     campaign_jobs.c      jobs, users and the scheduler
+ *     campaign_gates.c     what is measured of machines, and that it is heeded
  *     campaign_people.c    operators, at random moments and at the end
  *     campaign_rows.c      what became durable, seen from outside
  *     campaign_checks.c    the promises about what truly happens
@@ -278,6 +279,7 @@ struct cam_change {
         bool reviewed;
         uint64_t alarm;
     } votes;
+    bool stopped; /* by the evidence, and nobody said since that it goes on */
     struct cam_member *members; /* by machine */
     struct cam_recipe *recipes;
     size_t recipe_count, recipe_room;
@@ -378,6 +380,10 @@ struct cam {
     enum cam_badness badness;
     enum cam_axis bad_axis;
     unsigned bad_revision;
+    bool gates;      /* pools have them */
+    unsigned slow;   /* the driver of this stack is; CAM_STACKS: none */
+    lks_ms measured; /* last */
+    uint64_t gate_halts;
     bool frozen, pool_frozen[CAM_POOLS];       /* by the rows */
     bool back_gone[2][CAM_STACKS][CAM_STACKS]; /* the way back, by revision, from, to */
     char artifacts[CAM_AXES][CAM_STACKS][LKS_DIGEST_SIZE];
@@ -446,6 +452,13 @@ void cam_fleet_draw(struct cam *w, uint32_t nodes);
 bool cam_fleet_apply(struct cam *w, bool smaller);
 void cam_enroll(struct cam *w, uint32_t i);
 void cam_setup(struct cam *w);
+
+/* campaign_gates.c */
+void cam_gates_draw(struct cam *w);
+const char *cam_gates_text(const struct cam *w);
+void cam_gates_measure(struct cam *w);
+void cam_gates_looked(struct cam *w, struct cam_change *c, const struct lks_rec_gate_looked *r);
+void cam_gates_begin(struct cam *w, const struct cam_change *c, uint32_t i);
 
 /* campaign_control.c */
 uint32_t cam_place(struct cam *w, struct cam_machine *m); /* LKS_NO_NODE */

@@ -208,8 +208,10 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
     if (w->broken)
         return;
     check_member(w, c, i, r);
-    if (m->state == LKS_MEMBER_PENDING && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER)
+    if (m->state == LKS_MEMBER_PENDING && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER) {
         check_begin(w, c, i);
+        cam_gates_begin(w, c, i);
+    }
     for (size_t k = 0; k < w->change_count && to > LKS_MEMBER_PENDING && to < LKS_MEMBER_OVER; k++)
         cam_require(w, &w->changes[k] == c || !cam_member_under_way(&w->changes[k], i), "promise 3",
                     "changes %" PRIu64 " and %" PRIu64 " are both under way on %s", c->id,
@@ -245,6 +247,7 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
     c->state = (enum lks_change_state)r->state;
     for (uint32_t i = 0; i < w->count && c->state == LKS_CHANGE_RUNNING; i++)
         c->members[i].seen = has_failed(c->members[i].state);
+    c->stopped = c->stopped && c->state != LKS_CHANGE_RUNNING;
     if (c->state == LKS_CHANGE_RUNNING)
         cam_votes_begin(w, c);
     cam_require(w, r->reason.len > 0, "promise 11", "change %" PRIu64 " is %s, without a reason",
@@ -438,6 +441,8 @@ static void on_plan(struct cam *w, const struct lks_record *r)
         check_gate(w, c, (uint32_t)r->wave.index);
     } else if (r->kind == LKS_RECORD_FROZEN)
         on_frozen(w, &r->frozen);
+    else if (r->kind == LKS_RECORD_GATE_LOOKED)
+        cam_gates_looked(w, cam_change(w, r->gate_looked.change), &r->gate_looked);
     cam_votes_row(w, r);
 }
 

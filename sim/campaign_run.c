@@ -86,6 +86,7 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
     cam_fleet_draw(w, nodes > 0 ? nodes : 2 + (uint32_t)lks_rng_below(&w->rng, NODES_MAX - 1));
     if (w->kind || nodes > 0)
         w->badness = CAM_GOOD;
+    cam_gates_draw(w);
     for (uint32_t i = 0; i < w->nodes && w->redfish; i++)
         cam_redfish_init(w, i);
     w->model.folds = w->nodes < CAM_FLEET_LARGE;
@@ -222,9 +223,10 @@ static void deliver_control(struct cam *w, const struct lks_message *m)
 {
     if (w->engine == NULL || m->life != w->life)
         return;
-    if (m->kind == CAM_TICK)
+    if (m->kind == CAM_TICK) {
+        cam_gates_measure(w);
         cam_control_tick(w, m->number);
-    else if (m->kind == CAM_TAKE)
+    } else if (m->kind == CAM_TAKE)
         cam_control_take(w);
     else if (m->kind == CAM_COMMIT)
         cam_control_commit(w);

@@ -152,9 +152,9 @@ static void write_pools(const struct cam *w, struct lks_buf *out)
 {
     for (unsigned p = CAM_POOLS - w->pools; p < CAM_POOLS; p++)
         lks_buf_addf(
-            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: none, stack: s0%s}\n",
+            out, "  %s: {posture: %s, criticality: %u, enforce: %s, sched: none, stack: s0%s%s}\n",
             pool_names[p], postures[p], 10 * (p + 1), w->enforce[p] ? "'on'" : "observe",
-            w->drains_drift ? ", on_drift: [drain]" : "");
+            w->drains_drift ? ", on_drift: [drain]" : "", cam_gates_text(w));
 }
 
 static bool alike(const struct cam_machine *a, const struct cam_machine *b)

@@ -59,7 +59,7 @@ static void say_seed(int number)
 static struct cam world;
 
 struct totals {
-    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours;
+    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts;
     uint64_t ends[LKS_CHANGE_STATE_COUNT], members[LKS_MEMBER_STATE_COUNT];
 };
 
@@ -73,6 +73,7 @@ static void count(const struct cam *w, struct totals *t)
     t->jobs += w->jobs_begun;
     t->flashes += w->flashes_begun;
     t->hours += w->now / CAM_HOUR;
+    t->halts += w->gate_halts;
     for (size_t k = 0; k < w->change_count; k++) {
         t->ends[w->changes[k].state]++;
         for (uint32_t i = 0; i < w->count; i++)
@@ -106,7 +107,7 @@ static void print_totals(const struct totals *t)
     for (unsigned i = 0; i < LKS_MEMBER_STATE_COUNT; i++)
         if (t->members[i] > 0)
             printf(" %" PRIu64 " %s", t->members[i], lks_member_state_words[i]);
-    printf("\n");
+    printf("; %" PRIu64 " halts by what was measured\n", t->halts);
 }
 
 static void test_seeds(void)
