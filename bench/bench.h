@@ -16,6 +16,7 @@ void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
 void bench_drift(struct lks_table *t);    /* a fleet against a stack */
 void bench_plan(struct lks_table *t);     /* a change of many nodes, planned */
 void bench_campaign(struct lks_table *t); /* one that is carried out, simulated */
+void bench_rehearse(struct lks_table *t); /* one that is tried out, many times */
 void bench_agent(struct lks_table *t);    /* what a node pays */
 void bench_sweep(struct lks_table *t);    /* inventories of many BMCs */
 void bench_pldm(struct lks_table *t);     /* verifying a firmware package */
