@@ -100,7 +100,7 @@ static const struct lks_record_info *any_kind(struct lks_rng *rng)
     const struct lks_record_info *info =
         &lks_record_infos[lks_rng_below(rng, lks_record_info_count)];
     size_t first = (size_t)(lks_record_info(LKS_RECORD_CHANGE) - lks_record_infos);
-    size_t last = (size_t)(lks_record_info(LKS_RECORD_WAVE_LIMIT) - lks_record_infos);
+    size_t last = (size_t)(lks_record_info(LKS_RECORD_FORECAST) - lks_record_infos);
     size_t of_change = first + lks_rng_below(rng, last - first + 1);
     return lks_rng_percent(rng, 33) ? &lks_record_infos[of_change] : info;
 }

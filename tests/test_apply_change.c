@@ -212,6 +212,13 @@ static const struct {
      "4 gate-looked change=7 metric=a look=2 verdict=halt text=worse\n"
      "3 gate-looked change=7 look=1 verdict=hold text=h\n"
      "0 wave-limit change=7 wave=1 limit=3 text=l\n"},
+    {"the last forecast, and none that rests on nothing",
+     {R(FORECAST, forecast, .change = 7, .runs = 1, .took_low = 9),
+      R(FORECAST, forecast, .change = 7, .runs = 2, .took_high = 5, .by = T("kim")),
+      R(FORECAST, forecast, .change = 7, .took_low = 7),
+      R(FORECAST, forecast, .change = 9, .runs = 1)},
+     {LKS_RECORD_FORECAST},
+     "2 forecast change=7 runs=2 took_high=5 by=kim\n"},
     {"frozen, and what it was thawed of",
      {R(FROZEN, frozen, .pool = T("train"), .on = true, .by = T("kim"), .reason = T("r")),
       R(FROZEN, frozen, .on = true, .by = T("kim")), R(FROZEN, frozen, .by = T("ann")),

@@ -214,6 +214,7 @@ static const struct {
                  ""},
     {"gate-looked", "4050097368613235363a6162700000"},
     {"wave-limit", "405060066772c3bcc39f"},
+    {"forecast", "4050607080019001a001b001c001d001097368613235363a6162"},
 };
 
 /* The same of kinds that have more fields by now, as the version before wrote them. */

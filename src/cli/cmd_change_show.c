@@ -450,6 +450,46 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
     return lks_output_table(cli, &t, err);
 }
 
+/* What a rehearsal came to, beside what came. */
+static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *change,
+                                    struct lks_err *err)
+{
+    static const struct {
+        const char *what, *low, *middle, *high, *actual;
+        bool span;
+    } rows[] = {
+        {"time", "took_low_ms", "took_middle_ms", "took_high_ms", "actual_ms", true},
+        {"GPU-hours", "gpu_hours_low", "gpu_hours_middle", "gpu_hours_high", "actual_gpu_hours",
+         false},
+        {"nodes left to a person", NULL, NULL, "kept_high", "actual_kept", false},
+    };
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    const struct lks_doc *f = lks_doc_member(change, "forecast");
+    char text[LKS_CHANGE_SPAN_TEXT];
+    if (f == NULL)
+        return LKS_OK;
+    lks_table_init(&t, TABLE_BYTES);
+    lks_table_column(&t, "rehearsed", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "1 in 20", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "half", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "19 in 20", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "came", LKS_COLUMN_RIGHT);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        const char *const keys[] = {rows[i].low, rows[i].middle, rows[i].high, rows[i].actual};
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(rows[i].what));
+        for (size_t k = 0; k < LKS_COUNT(keys); k++) {
+            bool there = keys[k] != NULL && lks_doc_member(f, keys[k]) != NULL;
+            uint64_t value = there ? lks_change_number(f, keys[k]) : 0;
+            (void)snprintf(text, sizeof(text), "%" PRIu64, value);
+            if (rows[i].span)
+                (void)lks_change_span_text(value, text);
+            lks_table_cell(&t, LKS_PLAIN, there ? lks_str_from(text) : LKS_STR("-"));
+        }
+    }
+    fputc('\n', cli->out);
+    return lks_output_table(cli, &t, err);
+}
+
 static const struct lks_listing_column waiting_columns[] = {
     {"node", "node", 0},
     {"state", "state", 0},
@@ -579,7 +619,8 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     if (lks_args_has(args, "--json"))
         return lks_listing_thing(cli, args, &answer, err);
-    if (print_head(cli, answer.doc, err) != LKS_OK)
+    if (print_head(cli, answer.doc, err) != LKS_OK ||
+        print_forecast(cli, answer.doc, err) != LKS_OK)
         return err->code;
     fputc('\n', cli->out);
     if (lks_change_print_plan(cli, answer.doc, err) != LKS_OK)

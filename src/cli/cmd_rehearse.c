@@ -165,6 +165,38 @@ static void make_title(const struct lks_world *w, const struct lks_args *args, c
                    LKS_STR_ARG(lks_state_text(s, c->name)));
 }
 
+/* The forecast is kept with the change, by the lockstepd that it was proposed to. */
+static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
+                          const struct lks_forecast *f, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    const struct {
+        const char *key;
+        double value;
+    } rows[] = {
+        {"runs", f->plain},
+        {"took_low_ms", f->hours.low * (double)HOUR_MS},
+        {"took_middle_ms", f->hours.middle * (double)HOUR_MS},
+        {"took_high_ms", f->hours.high * (double)HOUR_MS},
+        {"gpu_hours_low", f->gpu_hours.low},
+        {"gpu_hours_middle", f->gpu_hours.middle},
+        {"gpu_hours_high", f->gpu_hours.high},
+        {"kept_high", f->lost.high},
+        {"reached_high", f->reached.high},
+    };
+    if (args->positional_count == 0)
+        return lks_fail(err, LKS_E_USAGE, "--keep needs the number of a change");
+    lks_question_init(&q, "POST", "/v1/changes");
+    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    lks_remote_path_add(&q.path, LKS_STR("forecast"));
+    lks_json_begin(&q.w, NULL, '{');
+    for (size_t i = 0; i < LKS_COUNT(rows); i++)
+        lks_json_int(&q.w, rows[i].key, (int64_t)(rows[i].value + 0.5));
+    lks_json_end(&q.w, '}');
+    return lks_question_ask(cli, args, &q, &answer, err);
+}
+
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_rehearse_runs *runs,
                           const struct lks_forecast_about *about, struct lks_err *err)
@@ -189,6 +221,8 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
     } else if (code == LKS_OK) {
         code = lks_rehearse_print(cli, f, about, err);
     }
+    if (code == LKS_OK && lks_args_has(args, "--keep"))
+        code = keep(cli, args, f, err);
     free(f);
     return code;
 }

@@ -102,5 +102,8 @@ const struct lks_option lks_rehearse_options[] = {
     {"--gpu-hour", "PRICE", "what a GPU costs an hour, such as '2.5 EUR'"},
     {"--svg", "FILE", "the forecast as a picture"},
     {"--jobs", "N", "runs at a time (as many as there are processors)"},
+    {"--keep", NULL,
+     "keep the forecast with CHANGE, so that 'change show' has it beside what came"},
+    LKS_REMOTE_OPTIONS,
     {0},
 };

@@ -41,12 +41,14 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
      "rejected.",                                                                                  \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, "             \
-     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?}], break_glass?: {at, by?, "  \
-     "reason?, review_until, reviewed?, reviewed_by?, reviewed_reason?}}; with --follow such a "   \
-     "line whenever it is another, without the plan; with --nodes {items: [{node, asset?, pool?, " \
-     "domain?, wave, recipe, from?, proves, "                                                      \
-     "state, step, steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, "\
-     "failure?, text?}]}",                                                                         \
+     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?}], break_glass?: {at, by?, "   \
+     "reason?, review_until, reviewed?, reviewed_by?, reviewed_reason?}, forecast?: {runs, "       \
+     "took_low_ms, took_middle_ms, took_high_ms, gpu_hours_low, gpu_hours_middle, "                \
+     "gpu_hours_high, kept_high, reached_high, by?, at?, actual_ms?, actual_gpu_hours, "           \
+     "actual_kept}}; with --follow such a line whenever it is another, without the plan; with "    \
+     "--nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, state, step, "  \
+     "steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, failure?, "   \
+     "text?}]}",                                                                                   \
      lks_cmd_change_show},                                                                         \
     {"change ls", "", 0, 0, lks_change_ls_options, "List changes that are not over", "",           \
      "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \

@@ -630,6 +630,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_MEASURED] = lks_apply_measured,
     [LKS_RECORD_GATE_LOOKED] = lks_apply_gate_looked,
     [LKS_RECORD_WAVE_LIMIT] = lks_apply_wave_limit,
+    [LKS_RECORD_FORECAST] = lks_apply_forecast,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,

@@ -86,7 +86,7 @@ lks_applier lks_apply_change_voted, lks_apply_vote_withdrawn, lks_apply_glass_br
 
 /* apply_gate.c: what gates ask for, what was measured for them, and what they said */
 lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_apply_gate_looked,
-    lks_apply_wave_limit;
+    lks_apply_wave_limit, lks_apply_forecast;
 
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;

@@ -165,6 +165,23 @@ enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
     return lks_apply_pass(a, from->text, &look->text);
 }
 
+enum lks_code lks_apply_forecast(const struct lks_applying *a)
+{
+    const struct lks_rec_forecast *from = &a->r->forecast;
+    struct lks_state_change *c = find_change(a, from->change);
+    if (c == NULL || from->runs == 0)
+        return LKS_OK;
+    c->forecast = (struct lks_change_forecast){
+        .runs = from->runs,
+        .took = {from->took_low, from->took_middle, from->took_high},
+        .gpu_hours = {from->gpu_hours_low, from->gpu_hours_middle, from->gpu_hours_high},
+        .kept = from->kept_high,
+        .reached = from->reached_high,
+        .at = a->time,
+    };
+    return lks_apply_keep(a, from->by, &c->forecast.by);
+}
+
 enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
 {
     const struct lks_rec_wave_limit *from = &a->r->wave_limit;

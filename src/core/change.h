@@ -162,6 +162,16 @@ struct lks_glass {
     lks_text reviewed_by, reviewed_reason;
 };
 
+/* What a rehearsal came to: low, middle and high, as the record says. */
+struct lks_change_forecast {
+    uint64_t runs; /* 0: there was none */
+    lks_ms took[3];
+    uint64_t gpu_hours[3];
+    uint64_t kept, reached;
+    lks_ms at;
+    lks_text by;
+};
+
 struct lks_state_change {
     uint64_t id;
     enum lks_change_kind kind;
@@ -207,6 +217,7 @@ struct lks_state_change {
     struct lks_change_index index;
     uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
     uint32_t failed;
+    struct lks_change_forecast forecast;
     /* Of this moment: when it was last looked at and nothing was to do (mono); 0: look now. */
     lks_ms looked;
 };

@@ -255,6 +255,28 @@ void lks_decide_change_move(struct lks_deciding *d)
                         instead(order, c));
 }
 
+/* What is expected of it is said before it begins: afterwards it could be made to fit. */
+void lks_decide_forecast(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->forecast.change);
+    if (c == NULL)
+        return;
+    if (c->state != LKS_CHANGE_PROPOSED && c->state != LKS_CHANGE_APPROVED) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu is %s: a forecast is kept before it begins",
+                            (unsigned long long)c->id, lks_change_state_words[c->state]);
+        return;
+    }
+    if (e->forecast.runs == 0) {
+        lks_deciding_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+        return;
+    }
+    struct lks_rec_forecast *r = &lks_deciding_add(d, LKS_RECORD_FORECAST)->forecast;
+    *r = e->forecast;
+    r->by = e->by;
+}
+
 /* Members ----------------------------------------------------------------------------------- */
 
 /* It goes back into use as it is; whether jobs may start on it is up to what it runs. */

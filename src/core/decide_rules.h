@@ -194,7 +194,8 @@ lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_d
     lks_decide_flash_tick;
 
 /* decide_change.c: what people say of changes */
-lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_freeze;
+lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_freeze,
+    lks_decide_forecast;
 
 /* decide_govern.c: who stands behind them */
 lks_rule lks_decide_vote, lks_decide_review;

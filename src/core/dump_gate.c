@@ -30,6 +30,25 @@ static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
                                      }});
 }
 
+static void dump_forecast(struct lks_dump *d, const struct lks_state_change *c)
+{
+    const struct lks_change_forecast *f = &c->forecast;
+    if (f->runs > 0)
+        lks_dump_say(d, f->at,
+                     (struct lks_record){.kind = LKS_RECORD_FORECAST,
+                                         .forecast = {.change = c->id,
+                                                      .runs = f->runs,
+                                                      .took_low = f->took[0],
+                                                      .took_middle = f->took[1],
+                                                      .took_high = f->took[2],
+                                                      .gpu_hours_low = f->gpu_hours[0],
+                                                      .gpu_hours_middle = f->gpu_hours[1],
+                                                      .gpu_hours_high = f->gpu_hours[2],
+                                                      .kept_high = f->kept,
+                                                      .reached_high = f->reached,
+                                                      .by = lks_dump_text(d, f->by)}});
+}
+
 void lks_dump_gates(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->metric_count; i++)
@@ -87,6 +106,7 @@ void lks_dump_evidence(struct lks_dump *d, const struct lks_state_change *c)
                                                          .verdict = l->verdict,
                                                          .text = lks_dump_text(d, l->text)}});
     }
+    dump_forecast(d, c);
     for (uint32_t i = 0; i < c->wave_count; i++) {
         const struct lks_wave *w = &c->waves[i];
         if (w->limit != 0 || w->limit_text != 0)

@@ -681,6 +681,14 @@ static bool same_rules(const struct pair *p, const struct lks_state_change *x,
            text_differs(p, &x->glass, &y->glass, glass_texts, LKS_COUNT(glass_texts)) == NULL;
 }
 
+static bool same_forecast(const struct pair *p, const struct lks_change_forecast *x,
+                          const struct lks_change_forecast *y)
+{
+    return x->runs == y->runs && memcmp(x->took, y->took, sizeof(x->took)) == 0 &&
+           memcmp(x->gpu_hours, y->gpu_hours, sizeof(x->gpu_hours)) == 0 && x->kept == y->kept &&
+           x->reached == y->reached && x->at == y->at && same_text(p, x->by, y->by);
+}
+
 static bool same_change(const struct pair *p, const struct lks_state_change *x,
                         const struct lks_state_change *y)
 {
@@ -692,6 +700,8 @@ static bool same_change(const struct pair *p, const struct lks_state_change *x,
         return differs(p, "papers of change", name);
     if (!same_evidence(p, x, y))
         return differs(p, "evidence of change", name);
+    if (!same_forecast(p, &x->forecast, &y->forecast))
+        return differs(p, "forecast of change", name);
     return (x->id == y->id && x->kind == y->kind && x->state == y->state &&
             x->failures_max == y->failures_max && x->rolls_back == y->rolls_back &&
             x->one_way == y->one_way && x->not_before == y->not_before &&

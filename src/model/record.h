@@ -106,7 +106,8 @@
     X(151, PLAN_GATE,      plan_gate,      "plan-gate")      \
     X(152, MEASURED,       measured,       "measured")       \
     X(153, GATE_LOOKED,    gate_looked,    "gate-looked")    \
-    X(154, WAVE_LIMIT,     wave_limit,     "wave-limit")
+    X(154, WAVE_LIMIT,     wave_limit,     "wave-limit")     \
+    X(157, FORECAST,       forecast,       "forecast")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -556,6 +557,15 @@ struct lks_rec_gate_looked {
     uint64_t look;         /* how many times it was looked at by now */
     uint64_t verdict;
     struct lks_str text;
+};
+/* Of the runs of a rehearsal: at most so much in one of twenty, in half, in nineteen of twenty. */
+struct lks_rec_forecast {
+    uint64_t change, runs;
+    uint64_t took_low, took_middle, took_high; /* ms */
+    uint64_t gpu_hours_low, gpu_hours_middle, gpu_hours_high;
+    uint64_t kept_high;    /* nodes that were left to a person */
+    uint64_t reached_high; /* nodes that a bad image came to before it was stopped */
+    struct lks_str by;
 };
 struct lks_rec_wave_limit {
     uint64_t change, wave;

@@ -653,6 +653,20 @@ static const struct lks_record_field wave_limit_fields[] = {
     NUMBER(wave_limit, limit, "Nodes and domains of it that may have begun; all where missing."),
     TEXT(wave_limit, text, "Why so many."),
 };
+static const struct lks_record_field forecast_fields[] = {
+    NUMBER(forecast, change, "Of which change."),
+    NUMBER(forecast, runs, "How many runs it rests on."),
+    NUMBER(forecast, took_low, "It takes no longer in one run of twenty, in milliseconds."),
+    NUMBER(forecast, took_middle, "The same in half of them."),
+    NUMBER(forecast, took_high, "The same in nineteen of twenty."),
+    NUMBER(forecast, gpu_hours_low, "Out of use for it, at most, in one run of twenty."),
+    NUMBER(forecast, gpu_hours_middle, "The same in half of them."),
+    NUMBER(forecast, gpu_hours_high, "The same in nineteen of twenty."),
+    NUMBER(forecast, kept_high, "Nodes left to a person, at most, in nineteen of twenty."),
+    NUMBER(forecast, reached_high,
+           "Nodes that a bad image comes to before it is stopped, the same."),
+    BY(forecast),
+};
 
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
@@ -739,6 +753,7 @@ static const struct lks_record_field wave_limit_fields[] = {
 #define ABOUT_measured        "What was measured of a node, for the gate behind a wave."
 #define ABOUT_gate_looked     "A gate looked at a wave, and what it found."
 #define ABOUT_wave_limit      "How many of a wave may begin, by the evidence so far."
+#define ABOUT_forecast        "What a rehearsal of a change came to."
 
 enum { /* the place of each kind in the tables */
 #define X(number, NAME, member, word) PLACE_##NAME,

@@ -67,6 +67,29 @@ static const struct lks_field lks_ask_start_fields[] = {
 };
 const struct lks_form lks_ask_start = {"ChangeStart", "That a change may begin",
     LKS_FIELDS(lks_ask_start_fields)};
+#define FORECAST_FIELDS                                                                            \
+    MUST("runs", COUNT, "how many runs it rests on"),                                              \
+    MUST("took_low_ms", COUNT, "it takes no longer in one run of twenty"),                         \
+    MUST("took_middle_ms", COUNT, "the same in half of them"),                                     \
+    MUST("took_high_ms", COUNT, "the same in nineteen of twenty"),                                 \
+    MUST("gpu_hours_low", COUNT, "out of use for it, at most, in one run of twenty"),              \
+    MUST("gpu_hours_middle", COUNT, "the same in half of them"),                                   \
+    MUST("gpu_hours_high", COUNT, "the same in nineteen of twenty"),                               \
+    MUST("kept_high", COUNT, "nodes left to a person, at most, in nineteen of twenty"),            \
+    MUST("reached_high", COUNT, "nodes that a bad image comes to before it is stopped, the same")
+static const struct lks_field lks_ask_forecast_fields[] = {FORECAST_FIELDS};
+const struct lks_form lks_ask_forecast = {"Forecast", "What a rehearsal of a change came to",
+    LKS_FIELDS(lks_ask_forecast_fields)};
+static const struct lks_field forecast_fields[] = {
+    FORECAST_FIELDS,
+    MAY("by", TEXT, "who rehearsed it"),
+    MAY("at", TIME, "when"),
+    MAY("actual_ms", COUNT, "how long it took; absent while it is not over"),
+    MUST("actual_gpu_hours", COUNT, "out of use for it, of nodes that it is over for"),
+    MUST("actual_kept", COUNT, "nodes that are left to a person"),
+};
+static const struct lks_form forecast = {"ForecastBeside", "What was expected, and what came",
+    LKS_FIELDS(forecast_fields)};
 static const char *const act_words[] = {"release", "again", NULL};
 static const struct lks_field lks_ask_members_fields[] = {
     MUST("nodes", HOSTS, "host list: who"),
@@ -273,6 +296,7 @@ static const struct lks_field lks_form_change_fields[] = {
     MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
     MAY("break_glass", LKS_FORM(glass), "it began without them"),
+    MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),

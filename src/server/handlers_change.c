@@ -92,6 +92,7 @@ void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
     lks_view_change_approvals(&w, s, c);
     lks_view_change_votes(&w, s, c);
     lks_view_change_glass(&w, s, c);
+    lks_view_change_forecast(&w, s, lks_engine_book(desk->engine), c);
     lks_view_change_waves(&w, s, &k, c);
     if (plan)
         lks_view_change_plan(&w, &k);
@@ -188,6 +189,33 @@ void lks_handle_change_review(struct lks_desk *desk, struct lks_call *call)
         .kind = LKS_EVENT_REVIEW,
         .reason = lks_doc_text(call->body, "reason"),
         .review = c->id,
+    };
+    move(desk, call, c->id, &event);
+}
+
+static uint64_t number_of(const struct lks_call *call, const char *key)
+{
+    const struct lks_doc *said = lks_doc_member(call->body, key);
+    return said != NULL && said->number > 0 ? (uint64_t)said->number : 0;
+}
+
+void lks_handle_change_forecast(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state_change *c = change_of(desk, call);
+    if (c == NULL)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_FORECAST,
+        .forecast = {.change = c->id,
+                     .runs = number_of(call, "runs"),
+                     .took_low = number_of(call, "took_low_ms"),
+                     .took_middle = number_of(call, "took_middle_ms"),
+                     .took_high = number_of(call, "took_high_ms"),
+                     .gpu_hours_low = number_of(call, "gpu_hours_low"),
+                     .gpu_hours_middle = number_of(call, "gpu_hours_middle"),
+                     .gpu_hours_high = number_of(call, "gpu_hours_high"),
+                     .kept_high = number_of(call, "kept_high"),
+                     .reached_high = number_of(call, "reached_high")},
     };
     move(desk, call, c->id, &event);
 }

@@ -472,6 +472,46 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_end(w, ']');
 }
 
+/* From its first step to its end, of members that are over: what a rehearsal counts, too. */
+static uint64_t actual_gpu_hours(const struct lks_state *s, const struct lks_book *book,
+                                 const struct lks_state_change *c)
+{
+    uint64_t gpu_ms = 0;
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_member *m = &c->members[i];
+        if (lks_member_over(m) && m->begun != 0 && m->since > m->begun)
+            gpu_ms += (m->since - m->begun) * gpus_of(s, book, m->node);
+    }
+    return gpu_ms / (3600 * LKS_SECOND);
+}
+
+void lks_view_change_forecast(struct lks_json_writer *w, const struct lks_state *s,
+                              const struct lks_book *book, const struct lks_state_change *c)
+{
+    const struct lks_change_forecast *f = &c->forecast;
+    static const char *const took[] = {"took_low_ms", "took_middle_ms", "took_high_ms"};
+    static const char *const lost[] = {"gpu_hours_low", "gpu_hours_middle", "gpu_hours_high"};
+    if (f->runs == 0)
+        return;
+    lks_json_begin(w, "forecast", '{');
+    lks_json_int(w, "runs", (int64_t)f->runs);
+    for (size_t i = 0; i < LKS_COUNT(took); i++) {
+        lks_json_int(w, took[i], (int64_t)f->took[i]);
+        lks_json_int(w, lost[i], (int64_t)f->gpu_hours[i]);
+    }
+    lks_json_int(w, "kept_high", (int64_t)f->kept);
+    lks_json_int(w, "reached_high", (int64_t)f->reached);
+    lks_view_text(w, "by", lks_state_text(s, f->by));
+    lks_view_time(w, "at", f->at);
+    if (lks_change_over(c) && c->started != 0 && c->moved > c->started)
+        lks_json_int(w, "actual_ms", (int64_t)(c->moved - c->started));
+    lks_json_int(w, "actual_gpu_hours", (int64_t)actual_gpu_hours(s, book, c));
+    lks_json_int(w, "actual_kept",
+                 c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
+                     c->states[LKS_MEMBER_UNKNOWN]);
+    lks_json_end(w, '}');
+}
+
 void lks_view_change_row(struct lks_json_writer *w, const struct lks_state *s,
                          const struct lks_state_change *c)
 {

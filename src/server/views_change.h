@@ -63,6 +63,9 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_state_change *c);
 void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_state_change *c);
+/* What a rehearsal said of it beside what came; nothing where there was none. */
+void lks_view_change_forecast(struct lks_json_writer *w, const struct lks_state *s,
+                              const struct lks_book *book, const struct lks_state_change *c);
 void lks_view_change_row(struct lks_json_writer *w, const struct lks_state *s,
                          const struct lks_state_change *c);
 
