@@ -74,10 +74,10 @@ void cam_person(struct cam *w, const struct lks_event *event)
     struct lks_err err = {0};
     if (w->engine == NULL || w->broken)
         return;
+    if (lks_engine_seq(w->engine) > lks_engine_durable_seq(w->engine) + 1000)
+        cam_settle(w); /* of a large fleet: more than one batch holds */
     enum lks_code code = turn(w, event, NULL, &err);
     cam_require(w, code == LKS_OK, "setup", "%s", err.msg);
-    if (lks_engine_seq(w->engine) > lks_engine_durable_seq(w->engine) + 1000)
-        cam_settle(w);
 }
 
 void cam_control_tick(struct cam *w, lks_ms due)
