@@ -297,6 +297,69 @@ static void test_widths(void)
     }
 }
 
+/* Gates --------------------------------------------------------------------------------------- */
+
+#define SPEED(margin) "speed: {query: x, better: higher, margin: " margin ", critical: true}"
+#define GATE(more)    ", gate: {metrics: {" SPEED("1") ", sm-clock: {}, xid: {}}" more "}"
+#define TWO(first, second)                                                                         \
+    HEAD "pools:\n" POOL("train", first)                                                           \
+        POOL("serve", second) "nodes:\n" GROUP("g[001-100]", "train", "")                          \
+            GROUP("s[01-40]", "serve", "") A B
+
+/* What is asked for, by pools, and the rings of the first; and a note. */
+static const struct {
+    const char *name, *manifest, *hosts;
+    size_t metrics, gates, rings;
+    const char *pools; /* of the first metric */
+    uint64_t controls; /* of the canary */
+    const char *note;
+} gates[] = {
+    {"no gate", HUNDRED("", ""), "g[001-100]", 0, 0, 3, NULL, 2, NULL},
+    {"a gate, and what its canary can find", HUNDRED(GATE(""), ""), "g[001-100]", 3, 1, 3, "train",
+     16,
+     "evidence: wave 0, canary: 8 nodes with 16 controls do not pass a loss of 0.81 % of sm-clock "
+     "with 80 %, and halt one of 1.2 % (nodes differ by 0.5 %, by the preset)"},
+    {"a canary of one cannot be compared", HUNDRED(GATE(""), ""), "g[001-003]", 3, 1, 2, "train", 2,
+     "wave 0, canary: 1 node with 2 controls: too few to compare sm-clock, a person will have to "
+     "decide"},
+    {"more controls", HUNDRED(GATE(", controls: 4"), ""), "g[001-100]", 3, 1, 3, "train", 32,
+     "wave 3, ring: 69 nodes with 0 controls: too few to compare speed, events alone are judged"},
+    {"a ring that grows", HUNDRED(GATE(", loss_budget: 2"), ""), "g[001-100]", 3, 1, 1, "train", 16,
+     NULL},
+    {"two pools that say the same", TWO(GATE(""), GATE("")), "g[001-100],s[01-40]", 3, 2, 6,
+     "train serve", 32, NULL},
+    {"one pool of two", TWO(GATE(""), GATE("")), "g[001-100]", 3, 1, 3, "train", 16, NULL},
+    {"two that do not say the same", TWO(GATE(""), ", gate: {metrics: {" SPEED("2") "}}"),
+     "g[001-100],s[01-40]", 4, 2, 6, "train", 32, NULL},
+};
+
+static void test_gates(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(gates); i++) {
+        struct plans p;
+        lks_test_case("%s", gates[i].name);
+        plans_begin(&p, gates[i].manifest);
+        const struct lks_plan_wish wish = {
+            .hosts = lks_str_from(gates[i].hosts), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+        size_t rings = 0, controls = 0;
+        struct lks_err err = {0};
+        if (CHECK(plans_make(&p, &wish))) {
+            for (size_t k = 0; k < p.plan.wave_count; k++)
+                rings += p.plan.waves[k].kind == LKS_WAVE_RING && p.plan.waves[k].soak > 0;
+            CHECK_CODE(lks_hostlist_count(p.plan.waves[0].controls, &controls, &err), LKS_OK);
+            CHECK_INT(p.plan.metric_count, gates[i].metrics);
+            CHECK_INT(p.plan.gate_count, gates[i].gates);
+            CHECK_INT(rings, gates[i].rings);
+            CHECK_INT(controls, gates[i].controls);
+        }
+        if (gates[i].pools != NULL)
+            CHECK_STR(p.plan.metrics[0].pools, gates[i].pools);
+        if (gates[i].note != NULL)
+            CHECK_HAS(plans_tell(&p, PLANS_NOTES), gates[i].note);
+        plans_end(&p);
+    }
+}
+
 /* A higher power limit is paid by the zone. */
 static const struct {
     const char *name, *budget, *draw, *before, *after, *told;
@@ -524,6 +587,7 @@ int main(void)
         {"plan: from what a node truly runs", test_sources},
         {"plan: who is held", test_held},
         {"plan: widths", test_widths},
+        {"plan: gates", test_gates},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
         {"plan: from what they run", test_froms},

@@ -15,6 +15,8 @@ enum {
     SHARE = 10,      /* of the nodes, where nobody says how many there may be at most */
     NODES_MIN = 8,   /* and at least so many may be */
     CONTROLS_A_NODE = 2,
+    GATE_NODES = 8, /* canaries of a pool whose gate compares them, at the least, */
+    GATE_SHARE = 4, /* if they are no more than this part of it */
     CONTROLS_MAX = 512,
 };
 
@@ -300,6 +302,29 @@ static enum lks_code fill_stratum(struct choosing *c, enum attribute attribute, 
         (unsigned long long)nodes, (unsigned long long)wanted, (unsigned long long)have);
 }
 
+/* Where a gate compares nodes, as many as that takes; a quarter of the pool at most, since the
+ * others are compared with. */
+static enum lks_code fill_gate(struct choosing *c, enum attribute attribute, uint32_t value)
+{
+    const struct lks_pool *pool = lks_planning_pool(c->p, value);
+    uint64_t all = 0, have = 0, most = c->p->wish.canary_max;
+    uint32_t dislike = 0;
+    if (pool == NULL || pool->gate == NULL)
+        return LKS_OK;
+    for (size_t i = 0; i < c->count; i++)
+        (void)has_value(c, i, attribute, value, c->picked[i] ? &have : &all);
+    uint64_t wanted =
+        (all + have) / GATE_SHARE < GATE_NODES ? (all + have) / GATE_SHARE : GATE_NODES;
+    for (size_t at = 0; have < wanted; at++) {
+        at = next_of(c, attribute, value, &dislike, at);
+        if (at == SIZE_MAX || (most > 0 && c->weight + c->candidates[at].weight > most))
+            break;
+        pick(c, at);
+        (void)has_value(c, at, attribute, value, &have);
+    }
+    return LKS_OK;
+}
+
 struct stratum {
     struct lks_str text;
     uint32_t value;
@@ -312,7 +337,9 @@ static int by_text(const void *left, const void *right)
 }
 
 /* By their names: numbers may be others after another start. */
-static enum lks_code fill_attribute(struct choosing *c, enum attribute attribute)
+static enum lks_code fill_attribute(struct choosing *c, enum attribute attribute,
+                                    enum lks_code (*fill)(struct choosing *, enum attribute,
+                                                          uint32_t))
 {
     uint32_t *values;
     size_t count = 0;
@@ -326,7 +353,7 @@ static enum lks_code fill_attribute(struct choosing *c, enum attribute attribute
     if (count > 1)
         qsort(strata, count, sizeof(*strata), by_text);
     for (size_t i = 0; i < count; i++) {
-        if (fill_stratum(c, attribute, strata[i].value) != LKS_OK)
+        if (fill(c, attribute, strata[i].value) != LKS_OK)
             return c->p->err->code;
     }
     return LKS_OK;
@@ -335,7 +362,7 @@ static enum lks_code fill_attribute(struct choosing *c, enum attribute attribute
 static enum lks_code fill_strata(struct choosing *c)
 {
     for (enum attribute a = 0; a < STRATA && c->p->wish.failure_share > 0; a++) {
-        if (fill_attribute(c, a) != LKS_OK)
+        if (fill_attribute(c, a, fill_stratum) != LKS_OK)
             return c->p->err->code;
     }
     return LKS_OK;
@@ -368,7 +395,7 @@ static enum lks_code choose(struct choosing *c)
         pick(c, cover.picked[i]);
     if (note_uncovered(c, &cover) != LKS_OK)
         return c->p->err->code;
-    return fill_strata(c);
+    return fill_strata(c) != LKS_OK ? c->p->err->code : fill_attribute(c, POOL, fill_gate);
 }
 
 /* Where everybody would be a canary, or nobody can be, the first that may is. */

@@ -202,20 +202,22 @@ static enum lks_code note_metric(struct lks_planning *p, const struct lks_eviden
                                  const struct lks_rec_plan_wave *w,
                                  const struct lks_rec_plan_metric *m)
 {
-    const char *what = m->unit == LKS_UNIT_DOMAIN ? "domains" : "nodes";
+    bool domains = m->unit == LKS_UNIT_DOMAIN;
     uint32_t canaries = count_canaries(p, m, (uint32_t)w->index), controls = 0;
     double margin = 0;
     bool known = false;
     if (canaries == 0)
         return LKS_OK;
+    const char *what = domains ? "domains" : "nodes";
+    const char *one = domains ? "domain" : "node";
     if (count_controls(p, m, w->controls, &controls) != LKS_OK)
         return p->err->code;
     if (canaries < 2 || controls < 2)
         return lks_planning_note(
             p, LKS_PLAN_EVIDENCE,
-            "wave %llu, %s: %u %s with %u controls are too few to compare %" LKS_STR_FMT ": %s",
-            (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries, what, controls,
-            S(m->name),
+            "wave %llu, %s: %u %s with %u control%s: too few to compare %" LKS_STR_FMT ", %s",
+            (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries,
+            canaries == 1 ? one : what, controls, controls == 1 ? "" : "s", S(m->name),
             w->kind == LKS_WAVE_CANARY ? "a person will have to decide"
                                        : "events alone are judged");
     double sigma = sigma_of(p, m, &known);
