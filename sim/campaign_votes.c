@@ -31,8 +31,15 @@ static bool ask(struct cam *w, struct lks_event event, struct lks_str by)
 
 /* People ------------------------------------------------------------------------------------ */
 
+/* Whoever proposes may approve, too: what others propose. */
 void cam_votes_setup(struct cam *w)
 {
+    cam_person(w, &(struct lks_event){.kind = LKS_EVENT_GRANT,
+                                      .by = CAM_BY,
+                                      .grant = {.identity = CAM_BY,
+                                                .role = LKS_ROLE_APPROVER,
+                                                .site = LKS_STR(""),
+                                                .pool = LKS_STR("")}});
     for (unsigned i = 0; i < CAM_APPROVERS; i++) {
         bool all = approvers[i].pool == CAM_POOLS;
         cam_person(

@@ -58,6 +58,7 @@ static const struct {
     {"daemon_change", "rejectChange"},
     {"daemon_change", "withdrawApproval"},
     {"daemon_change", "reviewChange"},
+    {"daemon_change", "waiveGate"},
     {"daemon_change", "startChange"},
     {"daemon_change", "pauseChange"},
     {"daemon_change", "resumeChange"},

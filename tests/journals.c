@@ -204,6 +204,7 @@ const struct lks_test_deed lks_test_life[] = {
     {38700, R(GLASS_BROKEN, glass_broken, 1, 90000, KIM, WHY)},
     {38800, R(REVIEWED, reviewed, 1, T("user:lee"), WHY)},
     {38900, R(FORECAST, forecast, 1, 100, 1000, 2000, 3000, 10, 20, 30, 2, 16, T("user:kim"))},
+    {39000, R(WAIVED, waived, 1, T("soak"), 99000, T("user:lee"), WHY)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -364,10 +364,38 @@ static void expires(void)
     }
 }
 
+/* What a person may let go unasked, and what not. */
+static void waived(void)
+{
+    static const struct {
+        const char *name, *gate;
+        bool ends;
+    } rows[] = {
+        {"nothing is", "", false},
+        {"its soak", "soak", true},
+        {"another gate", "acceptance", false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .soak = 24 * HOUR});
+        const struct lks_record r = {.kind = LKS_RECORD_WAIVED,
+                                     .waived = {.change = w.change,
+                                                .gate = lks_str_from(rows[i].gate),
+                                                .until = w.a.now.wall + 48 * HOUR,
+                                                .by = LKS_STR("user:ann")}};
+        campaign_record(&w, &r);
+        (void)campaign_run(&w, 12 * HOUR);
+        CHECK((campaign_change(&w)->state == LKS_CHANGE_DONE) == rows[i].ends);
+        campaign_end(&w);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"all is well", all_is_well},
+        {"a gate is waived", waived},
         {"the soak is kept", the_soak_is_kept},
         {"not healthy", not_healthy},
         {"drifted since", drifted_since},

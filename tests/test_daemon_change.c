@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { NODES = 3, PATIENCE = 1500, REST_MS = 10, TEXT_MAX = 1 << 20 };
 
@@ -541,6 +542,19 @@ static bool play_first(struct scene *s)
     return CHECK(s->changed[0] != before);
 }
 
+static void check_waive(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char body[160], at[LKS_TIME_TEXT_SIZE];
+    snprintf(body, sizeof(body),
+             "{\"gate\":\"soak\",\"until\":\"%s\",\"reason\":\"the lab ran a month\"}",
+             lks_time_text(((lks_ms)time(NULL) + 3600) * LKS_SECOND, at));
+    crew_refused(s->maker, "waiveGate", path_of(id, "waive"), body, 403, "may not approve");
+    crew_fine(s->second, "waiveGate", path_of(id, "waive"), body, &t);
+    crew_fine(s->maker, "change", path_of(id, "?plan=false"), NULL, &t);
+    CHECK_INT(crew_count(&t, "waived"), 1);
+}
+
 /* It began without approvals: that is told until somebody else reviewed it. */
 static void check_glass(struct scene *s, uint64_t id)
 {
@@ -550,6 +564,13 @@ static void check_glass(struct scene *s, uint64_t id)
     crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
     CHECK_HAS(lks_buf_view(&t.answer.body), "\"break_glass\":{\"at\":\"");
     crew_refused(s->maker, "reviewChange", path_of(id, "review"), WHY, 403, "may not approve");
+    crew_refused(s->second, "waiveGate", path_of(id, "waive"),
+                 "{\"gate\":\"hard failures\",\"until\":\"2999-01-01T00:00:00Z\",\"reason\":\"r\"}",
+                 409, "'hard failures' cannot be waived");
+    crew_refused(s->second, "waiveGate", path_of(id, "waive"),
+                 "{\"gate\":\"soak\",\"until\":\"2999-01-01T00:00:00Z\",\"reason\":\"r\"}", 400,
+                 "at most 7 days");
+    check_waive(s, id);
     move(s, s->second, id, "reviewChange", "review", "running");
     crew_fine(s->maker, "alarms", "/v1/alarms?open=true", NULL, &t);
     CHECK(lks_str_find(lks_buf_view(&t.answer.body), LKS_STR("break-glass")) < 0);

@@ -7,6 +7,7 @@
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
+#include "tests/tuples.h"
 
 #include <stdio.h>
 
@@ -212,6 +213,8 @@ static void test_vote_again(void)
  *     ann+ ann- ann~ ann?    says yes, says no, takes it back, reviews it
  *     start glass            kim starts it; without approvals
  *     start:kit glass:kit    and kit stands by
+ *     ann:soak@2             waives that gate for so many days
+ *     soak:on soak:off       that gate is waived now, or is asked
  *     release                kim releases the alarm that the glass was broken
  *     3d                     so many days pass
  *     ann/                   is no approver any more
@@ -266,6 +269,17 @@ static const struct {
     {"which is taken back", "routine", false, "glass ann+ lee+ ann~ #1 =running"},
     {"there is nothing to review", "routine", false, "ann+ lee+ start joe? !"},
     {"reviewed twice", "routine", false, "glass ann? lee? quiet"},
+    {"a gate is waived", "routine", false, "ann:soak@2 soak:on acceptance:off"},
+    {"for a time", "routine", false, "ann:soak@2 2d soak:off"},
+    {"which may be made shorter", "routine", false, "ann:soak@7 lee:soak@1 1d soak:off"},
+    {"not for ever", "routine", false, "ann:soak@8 ! soak:off"},
+    {"not by who proposed it", "routine", false, "kim:soak@2 ! soak:off"},
+    {"nor by who broke the glass", "routine", false, "glass kim:soak@2 ! ann:soak@2 soak:on"},
+    {"nor by who may not approve", "routine", false, "ops:soak@2 ! adm:soak@2 ! dee:soak@2 !"},
+    {"hard failures never are", "routine", false, "ann:hard-failures@2 ! hard-failures:off"},
+    {"nor is evidence as a whole", "routine", false, "ann:evidence@2 !"},
+    {"nor what there is not", "routine", false, "ann:soaking@2 !"},
+    {"nor of one that is over", "routine", false, "ann- ann:soak@2 !"},
 };
 
 static bool is_alarmed(const struct lks_asked *a)
@@ -316,6 +330,36 @@ static void revoke(struct lks_asked *a, struct lks_str word)
     }
 }
 
+/* "ann:soak@2"; blanks of names are written as '-'. */
+static void waive(struct lks_asked *a, struct lks_str word)
+{
+    struct lks_str who, gate, rest, days;
+    char by[32], name[32];
+    uint64_t count = 0;
+    (void)lks_str_cut(word, ':', &who, &rest);
+    (void)lks_str_cut(rest, '@', &gate, &days);
+    bool good = lks_str_number(days, 99, &count);
+    LKS_ASSERT(good);
+    snprintf(by, sizeof(by), "user:%.*s", (int)who.len, who.ptr);
+    snprintf(name, sizeof(name), "%.*s", (int)gate.len, gate.ptr);
+    for (char *c = name; *c != '\0'; c++)
+        *c = *c == '-' ? ' ' : *c;
+    const struct lks_event e = {
+        .kind = LKS_EVENT_WAIVE,
+        .by = lks_str_from(by),
+        .reason = T("so it is"),
+        .waive = {.change = 1, .gate = lks_str_from(name), .until = a->now.wall + count * DAY}};
+    (void)lks_asked(a, &e);
+}
+
+static void check_waived(struct lks_asked *a, struct lks_str word)
+{
+    struct lks_str gate, state;
+    (void)lks_str_cut(word, ':', &gate, &state);
+    CHECK(lks_change_waived(&a->state, &a->state.changes[0], gate, a->now.wall) ==
+          lks_str_is(state, "on"));
+}
+
 static void expect(struct lks_asked *a, struct lks_str word)
 {
     const struct lks_state_change *c = &a->state.changes[0];
@@ -352,6 +396,10 @@ static void step(struct lks_asked *a, struct lks_str word)
         CHECK(a->decision.refused.code != LKS_OK);
     else if (lks_str_is(own, "alarm") || lks_str_is(own, "quiet"))
         CHECK(is_alarmed(a) == (text[0] == 'a'));
+    else if (strchr(text, '@') != NULL)
+        waive(a, own);
+    else if (lks_str_ends(own, ":on") || lks_str_ends(own, ":off"))
+        check_waived(a, own);
     else if (lks_str_is(own, "tick"))
         (void)lks_fleet_tick(a);
     else if (lks_str_is(own, "release"))
@@ -379,9 +427,84 @@ static void test_stories(void)
             if (lks_str_word(&next, &after) && lks_str_is(after, "!"))
                 continue;
             bool acts = strchr("=#!", word.ptr[0]) == NULL && !lks_str_is(word, "alarm") &&
-                        !lks_str_is(word, "quiet");
+                        !lks_str_is(word, "quiet") && !lks_str_ends(word, ":on") &&
+                        !lks_str_ends(word, ":off");
             CHECK(!acts || a.decision.refused.code == LKS_OK);
         }
+    }
+}
+
+/* Freezing ---------------------------------------------------------------------------------- */
+
+static struct lks_str freeze(struct lks_asked *a, const char *pool, bool on)
+{
+    const struct lks_event e = {.kind = LKS_EVENT_FREEZE,
+                                .by = T("user:ops"),
+                                .reason = T("storage incident"),
+                                .freeze = {.pool = lks_str_from(pool), .on = on}};
+    return lks_asked(a, &e);
+}
+
+/* n1 and n2 run another kernel than their pool pins, and that is to be told and they drained. */
+static struct lks_str drift(struct lks_asked *a)
+{
+    for (unsigned n = 1; n <= 2; n++) {
+        LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
+        char name[8];
+        snprintf(name, sizeof(name), "n%u", n);
+        lks_test_tuple_with(lks_test_node, "kernel=1", &t);
+        t.node = lks_str_from(name);
+        const struct lks_event event = {.kind = LKS_EVENT_TUPLE,
+                                        .node = lks_fleet_node(a, name),
+                                        .tuple = {.tuple = &t, .report = T("r")}};
+        lks_asked_live(a, name);
+        (void)lks_asked(a, &event);
+    }
+    return lks_fleet_tick(a);
+}
+
+/* What is done by itself about nodes that drift is not done while it is frozen, and done then.
+ * People are told either way. */
+static void test_freeze(void)
+{
+    static const struct {
+        const char *name, *first, *second; /* what is frozen; NULL: nothing */
+        bool waits, still;                 /* until all of it is over; until the first is */
+    } rows[] = {
+        {"nothing is frozen", NULL, NULL, false, false},
+        {"the pool", "train", NULL, true, false},
+        {"the fleet", "", NULL, true, false},
+        {"another pool", "dev", NULL, false, false},
+        {"the fleet and the pool", "", "train", true, true},
+        {"the pool and the fleet", "train", "", true, true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        lks_test_case("%s", rows[i].name);
+        lks_asked_init(&a);
+        lks_buf_init(&text, 1 << 16);
+        lks_buf_addf(&text,
+                     "%s---\nlockstep: 1\nkind: Fleet\nname: f\npools:\n"
+                     "  train: {posture: pre-training, stack: golden, enforce: 'on', "
+                     "on_drift: [alarm, drain]}\n  dev: {posture: dev, stack: golden}\n"
+                     "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8}]\n",
+                     lks_test_node_stack);
+        CHECK_HAS(lks_asked_fleet(&a, text.ptr, NULL), "fleet name=f");
+        if (rows[i].first != NULL)
+            CHECK_HAS(freeze(&a, rows[i].first, true), "frozen ");
+        if (rows[i].second != NULL)
+            CHECK_HAS(freeze(&a, rows[i].second, true), "frozen ");
+        struct lks_str told = drift(&a);
+        CHECK_HAS(told, "alarm=drift subject=n1 ");
+        CHECK((lks_str_find(told, LKS_STR("drained node=n1 ")) < 0) == rows[i].waits);
+        if (rows[i].first == NULL)
+            continue;
+        told = freeze(&a, rows[i].first, false);
+        CHECK((lks_str_find(told, LKS_STR("drained node=n2 ")) >= 0) ==
+              (rows[i].waits && !rows[i].still));
+        if (rows[i].second != NULL)
+            CHECK_HAS(freeze(&a, rows[i].second, false), "drained node=n2 ");
     }
 }
 
@@ -392,6 +515,7 @@ int main(void)
         {"approvals: in words", test_votes},
         {"approvals: said twice", test_vote_again},
         {"approvals: stories", test_stories},
+        {"freezes: what is done by itself", test_freeze},
         {0},
     });
 }

@@ -273,6 +273,22 @@ enum lks_code lks_cmd_change_withdraw(struct lks_cli *cli, const struct lks_args
     return say(cli, args, "withdraw", err);
 }
 
+enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    char until[LKS_TIME_TEXT_SIZE];
+    if (lks_listing_need(args, "--gate", "which gate or metric", err) != LKS_OK ||
+        lks_listing_need(args, "--until", "for how long", err) != LKS_OK ||
+        lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
+        lks_listing_until(cli, args, "--until", until, err) != LKS_OK)
+        return err->code;
+    begin_verb(&q, args, "waive");
+    lks_json_text(&q.w, "gate", lks_args_str(args, "--gate"));
+    lks_json_text(&q.w, "until", lks_str_from(until));
+    return end_verb(cli, args, &q, err);
+}
+
 enum lks_code lks_cmd_change_review(struct lks_cli *cli, const struct lks_args *args,
                                     struct lks_err *err)
 {

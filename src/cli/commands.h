@@ -78,6 +78,7 @@ lks_command_fn lks_cmd_change_approve;
 lks_command_fn lks_cmd_change_reject;
 lks_command_fn lks_cmd_change_withdraw;
 lks_command_fn lks_cmd_change_review;
+lks_command_fn lks_cmd_change_waive;
 lks_command_fn lks_cmd_change_start;
 lks_command_fn lks_cmd_change_pause;
 lks_command_fn lks_cmd_change_resume;

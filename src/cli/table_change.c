@@ -53,6 +53,14 @@ const struct lks_option lks_change_ls_options[] = {
 
 const struct lks_option lks_change_vote_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
 
+const struct lks_option lks_change_waive_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--gate", "NAME", "'failure count', soak, acceptance, or a metric of its gates"},
+    {"--until", "TIME", "how long: a time, or a span from now, of at most 7 days"},
+    {0},
+};
+
 const struct lks_option lks_change_start_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,

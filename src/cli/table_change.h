@@ -5,9 +5,9 @@
 #include "cli/commands.h"
 
 extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
-    lks_change_ls_options[], lks_change_vote_options[], lks_change_start_options[],
-    lks_change_resume_options[], lks_freeze_options[], lks_unfreeze_options[],
-    lks_rehearse_options[];
+    lks_change_ls_options[], lks_change_vote_options[], lks_change_waive_options[],
+    lks_change_start_options[], lks_change_resume_options[], lks_freeze_options[],
+    lks_unfreeze_options[], lks_rehearse_options[];
 
 #define LKS_CHANGE_COUNTS                                                                          \
     "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \
@@ -45,7 +45,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "reason?, review_until, reviewed?, reviewed_by?, reviewed_reason?}, forecast?: {runs, "       \
      "took_low_ms, took_middle_ms, took_high_ms, gpu_hours_low, gpu_hours_middle, "                \
      "gpu_hours_high, kept_high, reached_high, by?, at?, actual_ms?, actual_gpu_hours, "           \
-     "actual_kept}}; with --follow such a line whenever it is another, without the plan; with "    \
+     "actual_kept}, waived: [{gate, until, by?, reason?}]}; with --follow such a line whenever " \
+     "it is another, without the plan; with " \
      "--nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, state, step, "  \
      "steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, failure?, "   \
      "text?}]}",                                                                                   \
@@ -63,6 +64,9 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
      "Say what one found about a change that began without its approvals", "", LKS_CHANGE_MOVED,   \
      lks_cmd_change_review},                                                                       \
+    {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
+     "Let a gate of a change go unasked for a while", "", LKS_CHANGE_MOVED,                        \
+     lks_cmd_change_waive},                                                                        \
     {"change start", "ID", 1, 1, lks_change_start_options, "Begin an approved change",             \
      "--nodes repeats how many nodes it is for: whoever starts it has looked. --break-glass "      \
      "begins one that is not approved yet: lab and canary go, rings wait for the approvals, an "   \

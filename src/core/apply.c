@@ -625,6 +625,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_VOTE_WITHDRAWN] = lks_apply_vote_withdrawn,
     [LKS_RECORD_GLASS_BROKEN] = lks_apply_glass_broken,
     [LKS_RECORD_REVIEWED] = lks_apply_reviewed,
+    [LKS_RECORD_WAIVED] = lks_apply_waived,
     [LKS_RECORD_PLAN_METRIC] = lks_apply_plan_metric,
     [LKS_RECORD_PLAN_GATE] = lks_apply_plan_gate,
     [LKS_RECORD_MEASURED] = lks_apply_measured,

@@ -82,7 +82,7 @@ lks_applier lks_apply_change, lks_apply_plan_step, lks_apply_plan_wave, lks_appl
 
 /* apply_govern.c: who stands behind a change */
 lks_applier lks_apply_change_voted, lks_apply_vote_withdrawn, lks_apply_glass_broken,
-    lks_apply_reviewed;
+    lks_apply_reviewed, lks_apply_waived;
 
 /* apply_gate.c: what gates ask for, what was measured for them, and what they said */
 lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_apply_gate_looked,

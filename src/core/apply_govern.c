@@ -53,6 +53,27 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
+/* One for each gate: the last. */
+enum lks_code lks_apply_waived(const struct lks_applying *a)
+{
+    const struct lks_rec_waived *from = &a->r->waived;
+    struct lks_state_change *c = lks_change_find(a->s, from->change);
+    uint32_t at = 0;
+    while (c != NULL && at < c->waiver_count &&
+           !lks_str_eq(lks_state_text(a->s, c->waivers[at].gate), from->gate))
+        at++;
+    if (c == NULL || at == LKS_CHANGE_WAIVERS || from->gate.len == 0)
+        return LKS_OK;
+    c->waiver_count += at == c->waiver_count;
+    c->looked = 0;
+    struct lks_waiver *waiver = &c->waivers[at];
+    waiver->at = a->time;
+    waiver->until = from->until;
+    const struct lks_kept list[] = {
+        {from->gate, &waiver->gate}, {from->by, &waiver->by}, {from->reason, &waiver->reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
 enum lks_code lks_apply_reviewed(const struct lks_applying *a)
 {
     const struct lks_rec_reviewed *from = &a->r->reviewed;

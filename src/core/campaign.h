@@ -67,6 +67,7 @@ struct lks_gate_said {
 /* One row a gate; the strictest of them is the wave's verdict. The next ones join here. */
 struct lks_gate {
     const char *name, *about;
+    bool waivable; /* as a whole, by an approver's word */
     struct lks_gate_said (*look)(const struct lks_state *s, const struct lks_state_change *c,
                                  uint32_t wave, lks_ms wall, struct lks_arena *arena);
 };

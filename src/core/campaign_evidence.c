@@ -2,6 +2,7 @@
 
 #include "core/campaign_parts.h"
 #include "core/gate.h"
+#include "core/govern.h"
 #include "core/standing.h"
 
 #include <math.h>
@@ -234,7 +235,9 @@ static void look_at_row(struct judging *j, uint32_t i)
     row->canary_events = g->events[0];
     row->control_events = g->events[1];
     row->look = l != NULL ? l->look : 0;
-    row->waived = is_waived(j, row->metric);
+    row->waived = is_waived(j, row->metric) ||
+                  (row->metric->kind != LKS_METRIC_HARD &&
+                   lks_change_waived(j->s, j->c, lks_state_text(j->s, row->metric->name), j->wall));
     if (row->metric->kind == LKS_METRIC_MEAN) {
         row->canaries = values_there(g->canary, g->canaries);
         row->controls = values_there(g->control, g->controls);

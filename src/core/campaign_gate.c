@@ -2,6 +2,7 @@
  * person decides) or HALT; the strictest counts. */
 #include "core/campaign_evidence.h"
 #include "core/campaign_parts.h"
+#include "core/govern.h"
 #include "core/standing.h"
 
 #define GRACE (3600 * LKS_SECOND) /* behind the soak, for nodes that cannot be judged */
@@ -176,11 +177,12 @@ static struct lks_gate_said acceptance(const struct lks_state *s, const struct l
 
 const struct lks_gate lks_gates[] = {
     {"hard failures", "one node is enough that a person has to go to, or of which nobody can tell",
-     hard_failures},
-    {"failure count", "no more nodes fail than the change, or the wave, says", failure_count},
-    {"soak", "so much time passed since the last node of the wave", soak},
-    {"acceptance", "nodes that were accepted conform and are healthy when it is over", acceptance},
-    {"evidence", "what is measured of them is within its margins, beside controls",
+     false, hard_failures},
+    {"failure count", "no more nodes fail than the change, or the wave, says", true, failure_count},
+    {"soak", "so much time passed since the last node of the wave", true, soak},
+    {"acceptance", "nodes that were accepted conform and are healthy when it is over", true,
+     acceptance},
+    {"evidence", "what is measured of them is within its margins, beside controls", false,
      lks_gate_evidence},
 };
 const size_t lks_gate_count = LKS_COUNT(lks_gates);
@@ -194,7 +196,9 @@ struct lks_gate_said lks_gate_judge(struct lks_deciding *d, const struct lks_sta
             lks_gates[i].look == lks_gate_evidence
                 ? lks_evidence_look(d, c, wave)
                 : lks_gates[i].look(d->state, c, wave, d->now.wall, &d->out->arena);
-        if (said.verdict > worst.verdict)
+        bool waived = said.verdict > LKS_GATE_PASS && lks_gates[i].waivable &&
+                      lks_change_waived(d->state, c, lks_str_from(lks_gates[i].name), d->now.wall);
+        if (said.verdict > worst.verdict && !waived)
             worst = said;
     }
     return worst;

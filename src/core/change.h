@@ -154,6 +154,13 @@ struct lks_change_index {
     uint32_t from_count, from_room;
 };
 
+/* A gate, or a metric, that is not asked for a while, by an approver's word. */
+#define LKS_CHANGE_WAIVERS 32
+struct lks_waiver {
+    lks_text gate, by, reason;
+    lks_ms at, until;
+};
+
 /* It began before those who have to had approved it. */
 struct lks_glass {
     lks_ms at, until; /* 0: it did not; until: it is to be reviewed by then */
@@ -183,6 +190,8 @@ struct lks_state_change {
     bool needs_standby;
     lks_text standby; /* who stands by on site */
     struct lks_glass glass;
+    struct lks_waiver waivers[LKS_CHANGE_WAIVERS];
+    uint32_t waiver_count;
     uint32_t failures_max;
     bool rolls_back, one_way;
     lks_ms not_before, not_after;

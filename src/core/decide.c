@@ -57,6 +57,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_PROPOSE] = lks_decide_propose,
     [LKS_EVENT_VOTE] = lks_decide_vote,
     [LKS_EVENT_REVIEW] = lks_decide_review,
+    [LKS_EVENT_WAIVE] = lks_decide_waive,
     [LKS_EVENT_CHANGE_MOVE] = lks_decide_change_move,
     [LKS_EVENT_FORECAST] = lks_decide_forecast,
     [LKS_EVENT_MEMBER_MOVE] = lks_decide_member_move,

@@ -68,6 +68,7 @@ enum lks_event_kind {
     LKS_EVENT_FLASH_RESOLVE, /* a person looked at an unknown one */
     LKS_EVENT_PROPOSE,       /* a change: it is planned, and the plan recorded */
     LKS_EVENT_VOTE,
+    LKS_EVENT_WAIVE,       /* a gate of a change is not asked for a while */
     LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
@@ -205,6 +206,11 @@ struct lks_event {
             bool withdrawn; /* who said yes takes it back */
         } vote;
         uint64_t review; /* REVIEW: the change */
+        struct {
+            uint64_t change;
+            struct lks_str gate; /* its name, or that of a metric */
+            lks_ms until;
+        } waive;
         struct {
             uint64_t change;
             enum lks_change_order_word order; /* core/plan.h */

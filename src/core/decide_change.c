@@ -542,4 +542,6 @@ void lks_decide_freeze(struct lks_deciding *d)
         .by = e->by,
         .reason = lks_str_trim(e->reason),
     };
+    if (!e->freeze.on)
+        lks_deciding_thawed(d, pool);
 }

@@ -305,6 +305,14 @@ static unsigned acts_of(const struct lks_deciding *d, const struct lks_state_poo
     return pool == NULL ? 0 : acts_under(lks_state_text(d->state, pool->enforce), pool->on_drift);
 }
 
+/* Where it is frozen, people are told and nothing else is done; what is left is done when it is
+ * over. */
+static unsigned acts_now(const struct lks_deciding *d, uint32_t pool, unsigned acts)
+{
+    bool frozen = d->state->frozen || (pool < d->state->pool_count && d->state->pools[pool].frozen);
+    return frozen ? acts & LKS_ACT_ALARM : acts;
+}
+
 static void begin_acts(struct lks_deciding *d, uint32_t node, struct lks_str text, unsigned acts)
 {
     const struct lks_node *n = &d->state->nodes[node];
@@ -454,7 +462,7 @@ static void begin(struct lks_deciding *d, struct lks_causes *causes, uint32_t no
         return;
     lks_deciding_turn(d, node, "drift");
     if (!lks_deciding_waits(d, n->pool))
-        begin_acts(d, node, told.text, acts_of(d, pool_of(d, node)));
+        begin_acts(d, node, told.text, acts_now(d, n->pool, acts_of(d, pool_of(d, node))));
 }
 
 /* How it came right, and whether it did: what is merely not known any more is no way back into
@@ -550,7 +558,7 @@ void lks_decide_drift_tick(struct lks_deciding *d)
     for (size_t p = lks_bitset_next(&pools, 0); p < pools.size;
          p = lks_bitset_next(&pools, p + 1)) {
         if (!lks_deciding_waits(d, (uint32_t)p))
-            propose(d, (uint32_t)p, acts_of(d, &d->state->pools[p]));
+            propose(d, (uint32_t)p, acts_now(d, (uint32_t)p, acts_of(d, &d->state->pools[p])));
     }
 }
 
@@ -569,7 +577,7 @@ static void act_on_all(struct lks_deciding *d, uint32_t pool, unsigned acts)
 
 void lks_deciding_acts(struct lks_deciding *d, uint32_t pool)
 {
-    act_on_all(d, pool, acts_of(d, &d->state->pools[pool]));
+    act_on_all(d, pool, acts_now(d, pool, acts_of(d, &d->state->pools[pool])));
 }
 
 void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
@@ -585,5 +593,15 @@ void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_s
             lks_deciding_turn(d, (uint32_t)n, "drained");
     }
     if (!lks_deciding_waits(d, pool))
-        act_on_all(d, pool, acts);
+        act_on_all(d, pool, acts_now(d, pool, acts));
+}
+
+void lks_deciding_thawed(struct lks_deciding *d, uint32_t pool)
+{
+    for (uint32_t p = 0; p < d->state->pool_count; p++) {
+        const struct lks_state_pool *its = &d->state->pools[p];
+        bool stays = pool == UINT32_MAX ? its->frozen : d->state->frozen;
+        if (its->known && !stays && (pool == UINT32_MAX || pool == p) && !lks_deciding_waits(d, p))
+            act_on_all(d, p, acts_of(d, its));
+    }
 }

@@ -1,10 +1,12 @@
 /* Who stands behind a change: approvals, what begins without them, and its review. */
+#include "base/near.h"
 #include "core/campaign.h"
 #include "core/decide_rules.h"
 #include "core/govern.h"
 
 enum { STANDBY_MAX = 200 };
-#define S(s) LKS_STR_ARG(s)
+#define WAIVED_MAX (7 * 24 * 3600 * LKS_SECOND)
+#define S(s)       LKS_STR_ARG(s)
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 {
@@ -268,4 +270,74 @@ void lks_decide_review(struct lks_deciding *d)
             lks_deciding_alarm_over(d, LKS_ALARM_GLASS,
                                     lks_deciding_copy(d, lks_change_owner(c->id, space)), reason);
     }
+}
+
+/* Waiving ----------------------------------------------------------------------------------- */
+
+/* What halts a change for good is no gate that a person can lower: a machine somebody has to go to,
+ * one of which nobody can tell, an error that must not happen once. */
+static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    struct lks_str name = d->event->waive.gate;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    bool known = false;
+    for (size_t i = 0; i < lks_gate_count; i++) {
+        known |= lks_str_is(name, lks_gates[i].name);
+        if (lks_gates[i].waivable)
+            lks_near_try(&near, lks_str_from(lks_gates[i].name));
+        if (lks_gates[i].waivable && lks_str_is(name, lks_gates[i].name))
+            return true;
+    }
+    for (uint32_t i = 0; i < c->metric_count; i++) {
+        bool same = lks_str_eq(text_of(d, c->metrics[i].name), name);
+        known |= same;
+        if (same && c->metrics[i].kind != LKS_METRIC_HARD)
+            return true;
+        lks_near_try(&near, text_of(d, c->metrics[i].name));
+    }
+    lks_deciding_refuse(d, known ? LKS_E_REFUSED : LKS_E_NOT_FOUND,
+                        known ? "'%" LKS_STR_FMT "' cannot be waived%s"
+                              : "change has no gate or metric '%" LKS_STR_FMT "'%s",
+                        S(name), known ? "" : lks_near_hint(&near, hint));
+    return false;
+}
+
+static bool is_short(struct lks_deciding *d)
+{
+    lks_ms until = d->event->waive.until;
+    if (until > d->now.wall && until - d->now.wall <= WAIVED_MAX)
+        return true;
+    lks_deciding_refuse(d, LKS_E_INVALID, "until: a gate is waived for a time, of at most 7 days");
+    return false;
+}
+
+/* By somebody who may approve and did not propose it. */
+void lks_decide_waive(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->waive.change);
+    if (c == NULL || !lks_deciding_reason(d))
+        return;
+    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by) ||
+        lks_str_eq(text_of(d, c->glass.by), e->by))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
+                            "waive a gate of it",
+                            S(e->by), (unsigned long long)c->id);
+    else if (!lks_govern_may_vote(d->state, c, e->by))
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
+                            S(e->by), (unsigned long long)c->id);
+    else if (lks_change_over(c))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s", (unsigned long long)c->id,
+                            lks_change_state_words[c->state]);
+    else if (is_waivable(d, c) && is_short(d) &&
+             lks_deciding_space(d, "waived gates", c->waiver_count, LKS_CHANGE_WAIVERS))
+        lks_deciding_add(d, LKS_RECORD_WAIVED)->waived =
+            (struct lks_rec_waived){.change = c->id,
+                                    .gate = e->waive.gate,
+                                    .until = e->waive.until,
+                                    .by = e->by,
+                                    .reason = lks_str_trim(e->reason)};
 }

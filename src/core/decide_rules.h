@@ -116,6 +116,9 @@ void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str 
 /* A person released the pool's MASS: what waited is done. */
 void lks_deciding_acts(struct lks_deciding *d, uint32_t pool);
 
+/* A freeze of the pool, or of the whole fleet (UINT32_MAX), is over: what waited for it is done. */
+void lks_deciding_thawed(struct lks_deciding *d, uint32_t pool);
+
 /* The pool is to do more about drift from now on: it is done about nodes that drift already. Where
  * these are so many that it would be a mass event, it is one. */
 void lks_deciding_acts_begin(struct lks_deciding *d, uint32_t pool, struct lks_str enforce,
@@ -198,7 +201,7 @@ lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks
     lks_decide_forecast;
 
 /* decide_govern.c: who stands behind them */
-lks_rule lks_decide_vote, lks_decide_review;
+lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;
 
 /* The change of that number; refused where there is none. In decide_change.c. */
 const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id);

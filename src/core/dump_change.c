@@ -183,6 +183,16 @@ static void dump_glass(struct lks_dump *d, const struct lks_state_change *c)
                                 .reviewed = {.change = c->id,
                                              .by = lks_dump_text(d, g->reviewed_by),
                                              .reason = lks_dump_text(d, g->reviewed_reason)}});
+    for (uint32_t i = 0; i < c->waiver_count; i++) {
+        const struct lks_waiver *v = &c->waivers[i];
+        lks_dump_say(d, v->at,
+                     (struct lks_record){.kind = LKS_RECORD_WAIVED,
+                                         .waived = {.change = c->id,
+                                                    .gate = lks_dump_text(d, v->gate),
+                                                    .until = v->until,
+                                                    .by = lks_dump_text(d, v->by),
+                                                    .reason = lks_dump_text(d, v->reason)}});
+    }
 }
 
 /* When it began first, and then how it stands. */

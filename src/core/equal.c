@@ -670,6 +670,21 @@ static bool same_evidence(const struct pair *p, const struct lks_state_change *x
     return same;
 }
 
+static const struct member waiver_texts[] = {TEXT(lks_waiver, gate), TEXT(lks_waiver, by),
+                                             TEXT(lks_waiver, reason)};
+
+static bool same_waivers(const struct pair *p, const struct lks_state_change *x,
+                         const struct lks_state_change *y)
+{
+    bool same = x->waiver_count == y->waiver_count;
+    for (uint32_t i = 0; same && i < x->waiver_count; i++) {
+        const struct lks_waiver *v = &x->waivers[i], *w = &y->waivers[i];
+        same = v->at == w->at && v->until == w->until &&
+               text_differs(p, v, w, waiver_texts, LKS_COUNT(waiver_texts)) == NULL;
+    }
+    return same;
+}
+
 /* What its class asks for, and what became of that. */
 static bool same_rules(const struct pair *p, const struct lks_state_change *x,
                        const struct lks_state_change *y)
@@ -678,6 +693,7 @@ static bool same_rules(const struct pair *p, const struct lks_state_change *x,
            x->approval_age == y->approval_age && x->review_age == y->review_age &&
            x->needs_standby == y->needs_standby && x->glass.at == y->glass.at &&
            x->glass.until == y->glass.until && x->glass.reviewed == y->glass.reviewed &&
+           same_waivers(p, x, y) &&
            text_differs(p, &x->glass, &y->glass, glass_texts, LKS_COUNT(glass_texts)) == NULL;
 }
 

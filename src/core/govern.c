@@ -82,3 +82,13 @@ bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *
     *out = lks_govern_tally(s, c, wall, LKS_STR(""), LKS_STR(""));
     return !lks_tally_complete(out);
 }
+
+bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c,
+                       struct lks_str gate, lks_ms wall)
+{
+    for (uint32_t i = 0; i < c->waiver_count; i++) {
+        if (wall < c->waivers[i].until && lks_str_eq(lks_state_text(s, c->waivers[i].gate), gate))
+            return true;
+    }
+    return false;
+}

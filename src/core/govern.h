@@ -32,6 +32,10 @@ bool lks_govern_counts(const struct lks_state_change *c, const struct lks_vote *
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str who);
 
+/* Whether a gate of the change, or a metric, is not asked now, by an approver's word. */
+bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c,
+                       struct lks_str gate, lks_ms wall);
+
 /* It began without its approvals, and does not have them yet: no ring begins. */
 bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *c, lks_ms wall,
                       struct lks_tally *out);

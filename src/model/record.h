@@ -102,6 +102,7 @@
     X(142, VOTE_WITHDRAWN, vote_withdrawn, "vote-withdrawn") \
     X(143, GLASS_BROKEN,   glass_broken,   "glass-broken")   \
     X(144, REVIEWED,       reviewed,       "reviewed")       \
+    X(145, WAIVED,         waived,         "waived")         \
     X(150, PLAN_METRIC,    plan_metric,    "plan-metric")    \
     X(151, PLAN_GATE,      plan_gate,      "plan-gate")      \
     X(152, MEASURED,       measured,       "measured")       \
@@ -584,6 +585,12 @@ struct lks_rec_glass_broken { /* it runs, and its rings wait for the quorum */
 };
 struct lks_rec_reviewed {
     uint64_t change;
+    struct lks_str by, reason;
+};
+struct lks_rec_waived { /* until then a gate of the change is not asked */
+    uint64_t change;
+    struct lks_str gate; /* its name, or that of a metric */
+    lks_ms until;
     struct lks_str by, reason;
 };
 

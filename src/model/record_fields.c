@@ -601,6 +601,13 @@ static const struct lks_record_field reviewed_fields[] = {
     BY(reviewed),
     REASON(reviewed),
 };
+static const struct lks_record_field waived_fields[] = {
+    NUMBER(waived, change, "Of which change."),
+    TEXT(waived, gate, "Which gate, or which of its metrics."),
+    TIME(waived, until, "How long it is not asked."),
+    BY(waived),
+    REASON(waived),
+};
 
 static const struct lks_record_field plan_metric_fields[] = {
     NUMBER(plan_metric, change, "Of which change."),
@@ -748,6 +755,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_vote_withdrawn  "Somebody took their approval back."
 #define ABOUT_glass_broken    "A change began without its approvals: its rings wait for them."
 #define ABOUT_reviewed        "Somebody else looked at a change that began without its approvals."
+#define ABOUT_waived          "An approver let a gate of a change go unasked for a while."
 #define ABOUT_plan_metric     "What a gate of a plan measures, and how much worse it may be."
 #define ABOUT_plan_gate       "What else the gates of a plan ask for."
 #define ABOUT_measured        "What was measured of a node, for the gate behind a wave."

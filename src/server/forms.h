@@ -33,9 +33,9 @@ extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_fla
 
 /* forms_change.c */
 extern const struct lks_form lks_query_changes, lks_query_change, lks_query_members, lks_ask_change,
-    lks_ask_start, lks_ask_forecast, lks_ask_members, lks_ask_freeze, lks_form_changes,
-    lks_form_change, lks_form_proposed, lks_form_moved, lks_form_members, lks_form_frozen,
-    lks_form_proven;
+    lks_ask_start, lks_ask_waive, lks_ask_forecast, lks_ask_members, lks_ask_freeze,
+    lks_form_changes, lks_form_change, lks_form_proposed, lks_form_moved, lks_form_members,
+    lks_form_frozen, lks_form_proven;
 
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,

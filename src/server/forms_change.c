@@ -90,6 +90,13 @@ static const struct lks_field forecast_fields[] = {
 };
 static const struct lks_form forecast = {"ForecastBeside", "What was expected, and what came",
     LKS_FIELDS(forecast_fields)};
+static const struct lks_field lks_ask_waive_fields[] = {
+    MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
+    MUST("until", TIME, "how long, at most 7 days"),
+    REASON,
+};
+const struct lks_form lks_ask_waive = {"ChangeWaive", "A gate that is not asked for a while",
+    LKS_FIELDS(lks_ask_waive_fields)};
 static const char *const act_words[] = {"release", "again", NULL};
 static const struct lks_field lks_ask_members_fields[] = {
     MUST("nodes", HOSTS, "host list: who"),
@@ -236,6 +243,15 @@ static const struct lks_field glass_fields[] = {
 static const struct lks_form glass = {"BrokenGlass", "A change that began without its approvals",
     LKS_FIELDS(glass_fields)};
 
+static const struct lks_field waiver_fields[] = {
+    MUST("gate", TEXT, "which gate, or metric"),
+    MUST("until", TIME, "how long"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+};
+static const struct lks_form waiver = {"WaivedGate", "A gate that is not asked for a while",
+    LKS_FIELDS(waiver_fields)};
+
 #define WISH_FIELDS                                                                                \
     MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
     MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
@@ -297,6 +313,7 @@ static const struct lks_field lks_form_change_fields[] = {
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
     MAY("break_glass", LKS_FORM(glass), "it began without them"),
     MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
+    MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),

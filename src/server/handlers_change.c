@@ -180,6 +180,18 @@ void lks_handle_change_vote(struct lks_desk *desk, struct lks_call *call)
     move(desk, call, c->id, &event);
 }
 
+void lks_handle_change_waive(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state_change *c = change_of(desk, call);
+    struct lks_event event = {.kind = LKS_EVENT_WAIVE,
+                              .reason = lks_doc_text(call->body, "reason"),
+                              .waive = {.gate = lks_doc_text(call->body, "gate")}};
+    if (c == NULL || !lks_desk_time(call, "until", &event.waive.until))
+        return;
+    event.waive.change = c->id;
+    move(desk, call, c->id, &event);
+}
+
 void lks_handle_change_review(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state_change *c = change_of(desk, call);

@@ -442,6 +442,16 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_state_change *c)
 {
     const struct lks_glass *g = &c->glass;
+    lks_json_begin(w, "waived", '[');
+    for (uint32_t i = 0; i < c->waiver_count; i++) {
+        lks_json_begin(w, NULL, '{');
+        lks_json_text(w, "gate", lks_state_text(s, c->waivers[i].gate));
+        lks_view_time(w, "until", c->waivers[i].until);
+        lks_view_text(w, "by", lks_state_text(s, c->waivers[i].by));
+        lks_view_text(w, "reason", lks_state_text(s, c->waivers[i].reason));
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, ']');
     if (g->at == 0)
         return;
     lks_json_begin(w, "break_glass", '{');
