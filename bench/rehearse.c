@@ -70,7 +70,7 @@ void bench_rehearse(struct lks_table *t)
     char path[512];
     struct lks_err err = {0};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    rehearsals_fleet(NODES, &fleet);
+    rehearsals_fleet(NODES, "", &fleet);
     (void)snprintf(path, sizeof(path), "%s/fleet.yaml", dir != NULL ? dir : "/tmp");
     if (lks_file_replace(path, lks_buf_view(&fleet), &err) != LKS_OK)
         bench_die("rehearse", err.msg);

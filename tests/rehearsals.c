@@ -15,7 +15,7 @@ static void add_stack(struct lks_buf *out, unsigned number, const char *driver, 
                  number, number, driver, bmc);
 }
 
-void rehearsals_fleet(unsigned nodes, struct lks_buf *out)
+void rehearsals_fleet(unsigned nodes, const char *gate, struct lks_buf *out)
 {
     unsigned each = nodes / GROUPS;
     lks_buf_init(out, FLEET_BYTES_MAX);
@@ -27,10 +27,10 @@ void rehearsals_fleet(unsigned nodes, struct lks_buf *out)
         out,
         "---\nlockstep: 1\nkind: Fleet\nname: rehearsed\npools:\n"
         "  train: {posture: pre-training, criticality: 30, enforce: 'on', sched: slurm, "
-        "stack: s0, min_gang: %u}\n"
+        "stack: s0, min_gang: %u%s}\n"
         "  serve: {posture: online-inference, criticality: 20, enforce: 'on', sched: none, "
         "stack: s0}\nnodes:\n",
-        nodes / 4);
+        nodes / 4, gate);
     for (unsigned i = 0; i < GROUPS; i++)
         lks_buf_addf(out,
                      "  - {hosts: 'n[%05u-%05u]', class: tray, pool: %s, hardware_revision: %s, "

@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 
-/* Four of five nodes are in `train`; all run stack s0 and s1 is there to go to. */
-void rehearsals_fleet(unsigned nodes, struct lks_buf *out);
+/* Four of five nodes are in `train`; all run stack s0 and s1 is there to go to. `gate` is what else
+ * its file says of the pool: "" or ", gate: {...}". */
+void rehearsals_fleet(unsigned nodes, const char *gate, struct lks_buf *out);
 
 #endif

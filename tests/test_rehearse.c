@@ -18,7 +18,8 @@ static void hear(void *ctx, lks_ms after, const char *text)
 }
 
 /* One run of the pool `train` to s1; false: it could not be made. */
-static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, struct lks_buf *story)
+static bool run_gated(uint64_t seed, const char *gate, const char *faults,
+                      struct lks_rehearsed *out, struct lks_buf *story)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf fleet = {0};
     struct lks_world_options options = {.facts = lks_test_facts(), .wall = WALL};
@@ -34,7 +35,7 @@ static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, st
     struct lks_world_say say = {story, hear};
     struct lks_world *w = NULL;
     struct lks_err err = {0};
-    rehearsals_fleet(NODES, &fleet);
+    rehearsals_fleet(NODES, gate, &fleet);
     bool ok =
         CHECK_CODE(lks_rehearse_faults_parse(lks_str_from(faults), &f, &err), LKS_OK) &&
         CHECK_CODE(lks_world_of_manifest("fleet", lks_buf_view(&fleet), &options, &w, &err),
@@ -45,6 +46,11 @@ static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, st
         printf("%s\n", err.msg);
     lks_world_free(w);
     return ok;
+}
+
+static bool run(uint64_t seed, const char *faults, struct lks_rehearsed *out, struct lks_buf *story)
+{
+    return run_gated(seed, "", faults, out, story);
 }
 
 static struct lks_rehearsed one, two; /* too large for a stack */
@@ -114,6 +120,26 @@ static void test_bad_image_is_met_by_the_canary(void)
     }
 }
 
+/* An image that is only slower is met by a gate that measures, and by no other; and that gate
+ * leaves a good one alone. */
+static void test_slow_image(void)
+{
+    static const char gate[] = ", gate: {metrics: {speed: {query: x, better: higher, margin: 1}}, "
+                               "min_soak: 10m}";
+    if (run_gated(3, gate, "none,bad=100%,way=slow", &one, NULL)) {
+        CHECK(one.stopped);
+        CHECK_STR(lks_str_from(one.gate), "evidence");
+        CHECK_INT(one.wave_kind, LKS_WAVE_CANARY);
+        CHECK_INT(one.end, LKS_REHEARSED_ROLLED_BACK);
+    }
+    if (run_gated(3, gate, "none", &one, NULL))
+        CHECK_INT(one.end, LKS_REHEARSED_DONE);
+    if (run(3, "none,bad=100%,way=slow", &one, NULL)) {
+        CHECK(!one.stopped);
+        CHECK_INT(one.hurt, TRAIN);
+    }
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -156,6 +182,7 @@ int main(void)
         {"rehearse: the same seed has the same story", test_same_seed_same_story},
         {"rehearse: fair weather", test_fair_weather},
         {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
+        {"rehearse: an image that is only slower", test_slow_image},
         {"rehearse: what goes wrong, as people write it", test_faults},
         {"rehearse: a file without a fleet", test_no_fleet},
         {0},

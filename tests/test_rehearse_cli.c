@@ -25,7 +25,7 @@ static bool begin(void)
     (void)snprintf(picture, sizeof(picture), "%s/forecast.svg", dir);
     (void)snprintf(junk, sizeof(junk), "%s/journal.db", dir);
     (void)snprintf(empty, sizeof(empty), "%s/classes.yaml", dir);
-    rehearsals_fleet(NODES, &text);
+    rehearsals_fleet(NODES, "", &text);
     write_file(fleet, lks_buf_view(&text));
     write_file(junk, (struct lks_str){"\xff\xfe\0junk", 7});
     write_file(empty, LKS_STR("lockstep: 1\nkind: HardwareClass\nname: tray\nvendor: nvidia\n"

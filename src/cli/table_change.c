@@ -96,7 +96,7 @@ const struct lks_option lks_rehearse_options[] = {
     {"--seed", "N", "one run, and its story"},
     {"--faults", "LIST",
      "what goes wrong: step=1%,lost=0.1%,bmc=1%,brick=0.01%,slow=1%,bad=5%, "
-     "bad=revision:B, way=accept|step|dies, or none"},
+     "bad=revision:B, way=accept|step|dies|slow, or none"},
     {"--to", "STACK", "a published stack, by name or digest"},
     {"--nodes", "NODES", "who would change, such as gpu[001-512]; or"},
     {"--pool", "NAME", "all nodes of this pool"},

@@ -14,7 +14,7 @@ const struct lks_rehearse_faults lks_rehearse_faults_usual = {
 
 #define CAN_BE                                                                                     \
     "step, lost, bmc, brick, slow or bad and a share such as 0.5%, bad=revision:REV, "             \
-    "way=accept|step|dies, or none"
+    "way=accept|step|dies|slow, or none"
 
 static const struct {
     const char *word;

@@ -7,6 +7,7 @@
  *     copy_stacks.c   of a file: its stacks published, and bundles that vouch for what they name
  *     world.c         the run: turns, ticks, what became of them
  *     world_work.c    what commands and updates do to machines, and how long they take
+ *     world_gates.c   what gates that measure are told
  *     world_judge.c   what is read of a machine, and how that compares with a stack
  *     world_count.c   capacity, gangs and GPU-hours, as rows tell
  *     forecast.c      what many runs come to
@@ -38,6 +39,7 @@ enum lks_rehearse_bad {
     LKS_BAD_ACCEPT, /* it installs, and acceptance checks fail */
     LKS_BAD_STEP,   /* it does not install */
     LKS_BAD_DIES,   /* the node does not come back */
+    LKS_BAD_SLOW,   /* all is well, but it is two percent slower: only gates that measure meet it */
     LKS_BAD_COUNT
 };
 extern const char *const lks_rehearse_bad_words[]; /* "drawn" ... NULL */

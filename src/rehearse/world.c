@@ -17,7 +17,7 @@ enum {
  * take minutes it delays each by seconds, and there are ten times fewer turns. */
 #define TURN_EVERY (5 * LKS_SECOND)
 
-const char *const lks_rehearse_bad_words[] = {"drawn", "accept", "step", "dies", NULL};
+const char *const lks_rehearse_bad_words[] = {"drawn", "accept", "step", "dies", "slow", NULL};
 const char *const lks_rehearse_end_words[] = {"done", "rolled back", "aborted", "not over", NULL};
 
 /* Time, chance and telling -------------------------------------------------------------------- */
@@ -281,6 +281,7 @@ static void draw_bad(struct lks_world *w)
     static const uint32_t shares[] = {10000, 50000, 200000, LKS_REHEARSE_MILLION};
     struct lks_rehearsed *o = w->out;
     const struct lks_state *s = lks_engine_state(w->engine);
+    bool measured = lks_world_change(w)->metric_count > 0;
     o->bad = w->faults.bad > 0 || w->faults.revision[0] != '\0';
     o->bad_share = w->faults.bad > 0 ? w->faults.bad : o->bad ? LKS_REHEARSE_MILLION : 0;
     if (w->faults.mixed && o->seed % 4 == 0 && !o->bad) {
@@ -289,7 +290,7 @@ static void draw_bad(struct lks_world *w)
     }
     o->way = w->faults.way;
     if (o->way == LKS_BAD_DRAWN)
-        o->way = (enum lks_rehearse_bad)(1 + lks_rng_below(&w->rng, LKS_BAD_COUNT - 1));
+        o->way = (enum lks_rehearse_bad)(1 + lks_rng_below(&w->rng, LKS_BAD_COUNT - 1 - !measured));
     for (uint32_t i = 0; i < w->machine_count; i++) {
         bool here =
             w->faults.revision[0] == '\0' ||
@@ -318,6 +319,7 @@ static bool step(struct lks_world *w, lks_ms end)
     if (until == end)
         return false;
     w->now = w->ticked = until > w->now ? until : w->now;
+    world_measure(w);
     do
         (void)world_turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL);
     while (!w->broken && lks_engine_next(w->engine) <= w->now && world_flush(w, row));

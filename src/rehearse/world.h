@@ -61,7 +61,7 @@ struct lks_world {
     const struct lks_world_say *say;
     struct lks_queue *queue; /* owned */
     lks_ms now;              /* since the beginning: mono */
-    lks_ms begun, ticked;
+    lks_ms begun, ticked, measured;
     struct world_machine *machines; /* by node; owned, as all arrays */
     uint32_t machine_count;
     struct world_pool pools[LKS_REHEARSE_POOLS];
@@ -92,6 +92,9 @@ lks_ms world_takes(struct lks_world *w, lks_ms median);
 void world_command(struct lks_world *w, const struct lks_rec_command *c);
 void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
 void world_deliver(struct lks_world *w, const struct lks_message *m);
+
+/* world_gates.c: part of a tick */
+void world_measure(struct lks_world *w);
 
 /* world_judge.c */
 bool world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
