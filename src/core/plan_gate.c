@@ -112,45 +112,57 @@ struct spread {
     uint32_t count;
 };
 
-/* Those of one wave that did not change, about their own mean: the fleet may have drifted. */
-static void add_wave(const struct lks_state_change *c, uint32_t wave, lks_text metric,
-                     double *squares, uint32_t *freedom)
+/* Those of each wave that did not change, about their own mean: the fleet may have drifted. */
+static bool add_change(struct lks_planning *p, const struct lks_state_change *c, lks_text metric,
+                       struct spread *all)
 {
-    struct spread w = {0};
-    for (uint32_t i = 0; i < c->measure_count; i++) {
+    struct spread *waves = lks_planning_array(p, c->wave_count, sizeof(*waves));
+    for (uint32_t i = 0; waves != NULL && i < c->measure_count; i++) {
         const struct lks_measure *m = &c->measures[i];
         const struct lks_member *member = lks_change_member(c, m->node);
-        bool changed = member != NULL && c->units[member->unit].wave == wave;
-        if (m->wave != wave || m->metric != metric || changed || !m->has_before || !m->has_after ||
-            m->before <= 0 || m->after <= 0)
+        bool changed = member != NULL && c->units[member->unit].wave == m->wave;
+        if (m->metric != metric || changed || !m->has_before || !m->has_after || m->before <= 0 ||
+            m->after <= 0)
             continue;
         double gain = 100 * log(m->after / m->before);
-        w.sum += gain;
-        w.squares += gain * gain;
-        w.count++;
+        waves[m->wave].sum += gain;
+        waves[m->wave].squares += gain * gain;
+        waves[m->wave].count++;
     }
-    if (w.count < 2)
-        return;
-    *squares += w.squares - w.sum * w.sum / w.count;
-    *freedom += w.count - 1;
+    for (uint32_t w = 0; waves != NULL && w < c->wave_count; w++) {
+        if (waves[w].count < 2)
+            continue;
+        all->squares += waves[w].squares - waves[w].sum * waves[w].sum / waves[w].count;
+        all->count += waves[w].count - 1;
+    }
+    return waves != NULL;
 }
 
-/* By what earlier changes measured of the same; else by the preset. `known`: by the former. */
-static double sigma_of(const struct lks_planning *p, const struct lks_rec_plan_metric *m,
-                       bool *known)
+/* How far they differ, and whether that was measured. */
+struct sigma {
+    double value;
+    bool known;
+};
+
+/* By what earlier changes measured of the same; else by the preset. */
+static enum lks_code find_sigma(struct lks_planning *p, const struct lks_rec_plan_metric *m,
+                                struct sigma *out)
 {
     const struct lks_state *s = p->state;
-    double squares = 0, preset = 0;
-    uint32_t freedom = 0, name = 0;
+    struct spread all = {0};
+    uint32_t name = 0;
+    *out = (struct sigma){0};
     bool named = lks_intern_find(&s->texts, m->name, &name);
     for (uint32_t i = 0; named && i < s->change_count; i++) {
-        for (uint32_t w = 0; w < s->changes[i].wave_count && s->changes[i].measure_count > 0; w++)
-            add_wave(&s->changes[i], w, name, &squares, &freedom);
+        if (s->changes[i].measure_count > 0 && !add_change(p, &s->changes[i], name, &all))
+            return p->err->code;
     }
-    *known = freedom >= KNOWN_MIN && squares > 0;
-    if (*known)
-        return sqrt(squares / freedom);
-    return lks_real_parse(m->sigma, &preset) ? preset : 0;
+    out->known = all.count >= KNOWN_MIN && all.squares > 0;
+    if (out->known)
+        out->value = sqrt(all.squares / all.count);
+    else if (!lks_real_parse(m->sigma, &out->value))
+        out->value = 0;
+    return LKS_OK;
 }
 
 /* What a wave can find ---------------------------------------------------------------------- */
@@ -200,12 +212,11 @@ static enum lks_code count_controls(struct lks_planning *p, const struct lks_rec
 
 static enum lks_code note_metric(struct lks_planning *p, const struct lks_evidence_plan *plan,
                                  const struct lks_rec_plan_wave *w,
-                                 const struct lks_rec_plan_metric *m)
+                                 const struct lks_rec_plan_metric *m, const struct sigma *sigma)
 {
     bool domains = m->unit == LKS_UNIT_DOMAIN;
     uint32_t canaries = count_canaries(p, m, (uint32_t)w->index), controls = 0;
     double margin = 0;
-    bool known = false;
     if (canaries == 0)
         return LKS_OK;
     const char *what = domains ? "domains" : "nodes";
@@ -220,18 +231,17 @@ static enum lks_code note_metric(struct lks_planning *p, const struct lks_eviden
             canaries == 1 ? one : what, controls, controls == 1 ? "" : "s", S(m->name),
             w->kind == LKS_WAVE_CANARY ? "a person will have to decide"
                                        : "events alone are judged");
-    double sigma = sigma_of(p, m, &known);
-    if (sigma <= 0 || !lks_real_parse(m->margin, &margin))
+    if (sigma->value <= 0 || !lks_real_parse(m->margin, &margin))
         return LKS_OK;
     struct lks_evidence_power power =
-        lks_evidence_power(plan, canaries, controls, sigma, margin, CHANCE);
+        lks_evidence_power(plan, canaries, controls, sigma->value, margin, CHANCE);
     return lks_planning_note(
         p, LKS_PLAN_EVIDENCE,
         "wave %llu, %s: %u %s with %u controls do not pass a loss of %.2g %% of %" LKS_STR_FMT
         " with %d %%, and halt one of %.2g %% (%s differ by %.2g %%, by %s)",
         (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries, what, controls,
-        power.not_passed, S(m->name), CHANCE_PCT, power.halted, what, sigma,
-        known ? "earlier changes" : "the preset");
+        power.not_passed, S(m->name), CHANCE_PCT, power.halted, what, sigma->value,
+        sigma->known ? "earlier changes" : "the preset");
 }
 
 /* Slices of a ring behind which no time passes are not told of. */
@@ -240,6 +250,13 @@ static enum lks_code note_waves(struct lks_planning *p)
     size_t tests = p->out->metric_count;
     struct lks_evidence_plan plan = lks_evidence_plan(lks_evidence_at, LKS_COUNT(lks_evidence_at),
                                                       tests, LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT);
+    struct sigma *sigmas = lks_planning_array(p, tests, sizeof(*sigmas));
+    if (sigmas == NULL)
+        return p->err->code;
+    for (size_t k = 0; k < tests; k++) {
+        if (find_sigma(p, &p->out->metrics[k], &sigmas[k]) != LKS_OK)
+            return p->err->code;
+    }
     for (size_t i = 0; i < p->out->wave_count; i++) {
         uint32_t told = 0;
         for (size_t k = 0; k < tests && told < TOLD_MAX && p->out->waves[i].soak > 0; k++) {
@@ -247,7 +264,7 @@ static enum lks_code note_waves(struct lks_planning *p)
             if (m->kind != LKS_METRIC_MEAN || (!m->critical && tests > TOLD_MAX))
                 continue;
             told++;
-            if (note_metric(p, &plan, &p->out->waves[i], m) != LKS_OK)
+            if (note_metric(p, &plan, &p->out->waves[i], m, &sigmas[k]) != LKS_OK)
                 return p->err->code;
         }
     }
