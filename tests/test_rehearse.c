@@ -1,5 +1,6 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
+#include "drivers/store_memory.h"
 #include "rehearse/rehearse.h"
 #include "tests/facts.h"
 #include "tests/rehearsals.h"
@@ -164,6 +165,47 @@ static void test_faults(void)
     }
 }
 
+#define LOST_AT(name)                                                                              \
+    {                                                                                              \
+        .kind = LKS_RECORD_LIVENESS, .liveness = {.node = LKS_STR_C(name), .state = LKS_LOST }     \
+    }
+#define MEMBER_AT(name, how)                                                                       \
+    {                                                                                              \
+        .kind = LKS_RECORD_MEMBER, .member = {.node = LKS_STR_C(name), .state = (how) }            \
+    }
+
+/* Nodes that go away while a change is at them did not fail by themselves. */
+static void test_seen(void)
+{
+    static const struct lks_record records[] = {
+        LOST_AT("n1"), MEMBER_AT("n2", LKS_MEMBER_WAITING),
+        LOST_AT("n2"), MEMBER_AT("n2", LKS_MEMBER_DONE),
+        LOST_AT("n2"),
+    };
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_memory_disk *disk = lks_memory_disk_new();
+    struct lks_world_seen seen = {0};
+    struct lks_err err = {0};
+    LKS_ASSERT(disk != NULL && lks_store_memory_open(disk, &store, &err) == LKS_OK);
+    for (size_t i = 0; i < LKS_COUNT(records); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
+        lks_buf_init(&body, LKS_RECORD_BODY_MAX);
+        lks_record_pack(&records[i], &body);
+        struct lks_row row = {.seq = i + 1,
+                              .time = WALL + i * HOUR,
+                              .kind = (uint16_t)records[i].kind,
+                              .version = 1,
+                              .body = lks_buf_view(&body)};
+        struct lks_store_batch batch = {.rows = &row, .row_count = 1};
+        CHECK_CODE(store.ops->append(store.self, &batch, &err), LKS_OK);
+    }
+    CHECK_CODE(lks_world_see(&store, 10, &seen, &err), LKS_OK);
+    CHECK_INT(seen.losses, 2);
+    CHECK_NEAR(seen.node_hours, 40.0, 1e-12);
+    lks_store_close(&store);
+    lks_memory_disk_free(disk);
+}
+
 static void test_no_fleet(void)
 {
     struct lks_world_options options = {.facts = lks_test_facts(), .wall = WALL};
@@ -184,6 +226,7 @@ int main(void)
         {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
         {"rehearse: an image that is only slower", test_slow_image},
         {"rehearse: what goes wrong, as people write it", test_faults},
+        {"rehearse: how often nodes fail by themselves", test_seen},
         {"rehearse: a file without a fleet", test_no_fleet},
         {0},
     });

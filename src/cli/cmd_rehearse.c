@@ -7,12 +7,19 @@
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/output.h"
+#include "core/ramp.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { SEEDS_USUAL = 1000, NODES_MAX = 1000000, JOBS_MAX = 256, SQLITE_MARK = 15 };
+enum {
+    SEEDS_USUAL = 1000,
+    NODES_MAX = 1000000,
+    JOBS_MAX = 256,
+    SQLITE_MARK = 15,
+    RESTART_SECONDS = 600
+};
 #define MANIFEST_BYTES_MAX ((size_t)256 << 20)
 #define HOUR_MS            (3600 * LKS_SECOND)
 
@@ -27,25 +34,28 @@ static bool is_journal(const char *path, struct lks_str bytes)
 }
 
 static enum lks_code open_journal(const char *path, const struct lks_world_options *options,
-                                  struct lks_world **out, struct lks_err *err)
+                                  struct lks_world **out, struct lks_world_seen *seen,
+                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    if (lks_controller_journal(path, LKS_STORE_READ, &store, err) != LKS_OK)
+    if (lks_controller_journal(path, LKS_STORE_READ, &store, err) != LKS_OK ||
+        lks_world_of_journal(&store, options, out, err) != LKS_OK)
         return err->code;
-    return lks_world_of_journal(&store, options, out, err);
+    return lks_world_see(&store, lks_world_state(*out)->placed_count, seen, err);
 }
 
 static enum lks_code open_fleet(const char *path, const struct lks_world_options *options,
-                                struct lks_world **out, struct lks_err *err)
+                                struct lks_world **out, struct lks_world_seen *seen,
+                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     if (is_journal(path, LKS_STR("")))
-        return open_journal(path, options, out, err);
+        return open_journal(path, options, out, seen, err);
     lks_buf_init(&text, MANIFEST_BYTES_MAX);
     if (lks_file_read(path, &text, err) != LKS_OK)
         return err->code;
     if (is_journal(path, lks_buf_view(&text)))
-        return open_journal(path, options, out, err);
+        return open_journal(path, options, out, seen, err);
     if (!lks_str_utf8(lks_buf_view(&text), NULL))
         return lks_fail(err, LKS_E_INVALID,
                         "%s: neither a journal, nor a controller's data directory, nor a fleet's "
@@ -254,21 +264,55 @@ static enum lks_code rehearse(struct lks_cli *cli, const struct lks_args *args, 
     return code;
 }
 
+/* How often a job of so many nodes should write a checkpoint, by how often nodes went away. */
+static void advise(struct lks_cli *cli, const struct lks_world_seen *seen, double cost)
+{
+    static const uint32_t sizes[] = {8, 64, 512};
+    if (seen->losses == 0) {
+        fprintf(cli->out,
+                "\nno node was lost in %.0f node-hours: nothing to advise on "
+                "checkpoints\n",
+                seen->node_hours);
+        return;
+    }
+    double between = seen->node_hours / (double)seen->losses;
+    fprintf(cli->out,
+            "\na node was lost every %.0f node-hours (%" PRIu64 " times). Checkpoints "
+            "that take %.0f s:\n",
+            between, seen->losses, cost);
+    for (size_t i = 0; i < LKS_COUNT(sizes); i++) {
+        double fails = between * 3600 / sizes[i];
+        double every = lks_checkpoint_daly(cost, fails);
+        fprintf(cli->out,
+                "  a job of %u nodes fails every %.1f h: one every %.0f min, and %.1f %% "
+                "of its time is lost\n",
+                sizes[i], fails / 3600, every / 60,
+                100 * lks_checkpoint_waste(every, cost, fails, RESTART_SECONDS));
+    }
+}
+
 enum lks_code lks_cmd_rehearse(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
     struct lks_world_options options = {.facts = &facts, .wall = (lks_ms)cli->now * LKS_SECOND};
     const char *fleet = lks_args_get(args, "--fleet");
+    struct lks_world_seen seen = {0};
     struct lks_world *w = NULL;
+    uint64_t cost = 0;
     if (fleet == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "--fleet has to say where the fleet is: a controller's data directory, its "
                         "journal, or a fleet's file");
-    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
-        open_fleet(fleet, &options, &w, err) != LKS_OK)
-        return err->code;
-    enum lks_code code = rehearse(cli, args, w, err);
+    enum lks_code code = lks_listing_span(args, "--checkpoint", &cost, err);
+    if (code == LKS_OK)
+        code = lks_input_facts(cli->data_dir, &facts, err);
+    if (code == LKS_OK)
+        code = open_fleet(fleet, &options, &w, &seen, err);
+    if (code == LKS_OK)
+        code = rehearse(cli, args, w, err);
+    if (code == LKS_OK && cost > 0 && !lks_args_has(args, "--json"))
+        advise(cli, &seen, (double)cost);
     lks_world_free(w);
     return code;
 }

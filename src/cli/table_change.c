@@ -109,6 +109,7 @@ const struct lks_option lks_rehearse_options[] = {
     {"--one-way", NULL, "acknowledge that some steps have no way back"},
     {"--gpu-hour", "PRICE", "what a GPU costs an hour, such as '2.5 EUR'"},
     {"--svg", "FILE", "the forecast as a picture"},
+    {"--checkpoint", "SPAN", "what a checkpoint of a job takes: how often to write one is advised"},
     {"--jobs", "N", "runs at a time (as many as there are processors)"},
     {"--keep", NULL,
      "keep the forecast with CHANGE, so that 'change show' has it beside what came"},

@@ -4,6 +4,7 @@
  *
  *     queue.c         virtual time: what is on its way
  *     copy.c          the copy: from a journal, or from a fleet's file whose nodes run their pins
+ *     seen.c          how often nodes fail by themselves
  *     copy_stacks.c   of a file: its stacks published, and bundles that vouch for what they name
  *     world.c         the run: turns, ticks, what became of them
  *     world_work.c    what commands and updates do to machines, and how long they take
@@ -135,6 +136,15 @@ enum lks_code lks_world_propose(struct lks_world *w, const struct lks_plan_wish 
                                 struct lks_err *err) LKS_MUST_CHECK;
 const struct lks_state *lks_world_state(const struct lks_world *w);
 const struct lks_state_change *lks_world_change(const struct lks_world *w);
+
+/* What a journal has seen of nodes that went away by themselves: neither while a change was at
+ * them, nor for long enough to be late only. */
+struct lks_world_seen {
+    uint64_t losses;
+    double node_hours; /* that were watched */
+};
+enum lks_code lks_world_see(struct lks_store *store, uint32_t nodes, struct lks_world_seen *out,
+                            struct lks_err *err) LKS_MUST_CHECK;
 
 /* The nodes of it, and their GPUs. */
 void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus);
