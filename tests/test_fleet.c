@@ -23,6 +23,8 @@ static enum lks_code parse(const char *text, struct lks_manifest *out, struct lk
     return lks_manifest_parse("f.yaml", lks_str_from(text), lks_test_facts(), NULL, out, err);
 }
 
+#define FREEZE(from, until, pool)                                                                  \
+    "freezes: [{from: '" from "', until: '" until "', pools: [" pool "]}]\n"
 #define OUTAGE(hosts, from, until)                                                                 \
     "outages: [{hosts: '" hosts "', from: '" from "', until: '" until "'}]\n"
 
@@ -212,6 +214,11 @@ static const struct {
     {"more than all of it",
      HEAD "pools: {train: {posture: dev, min_capacity_percent: 101}}\n" NODES,
      "f.yaml:4:31: pools.train.min_capacity_percent: 101 is not between 1 and 100"},
+    {"a freeze", FLEET FREEZE("2026-12-19", "2027-01-04", "train"), NULL},
+    {"a freeze that ends first", FLEET FREEZE("2026-12-19", "2026-12-19", "train"),
+     "freezes[1]: it ends before it begins"},
+    {"a freeze of what is not there", FLEET FREEZE("2026-12-19", "2027-01-04", "trian"),
+     "freezes[1].pools[1]: there is no pool 'trian'"},
     {"an outage", FLEET OUTAGE("g1", "2026-11-15T22:00:00+01:00", "2026-11-16T22:00:00Z"), NULL},
     {"an outage of what is gone",
      FLEET OUTAGE("old[1-9]", "2026-11-15T22:00:00Z", "2026-11-16T22:00:00Z"), NULL},

@@ -17,6 +17,8 @@
     "  - {hosts: '" hosts "', pool: train, class: hgx-h100-8, site: fra" more "}\n"
 #define FIRST HEAD POOLS NODES("g[1-4]", "") "  - {hosts: o1, pool: other, class: hgx-h100-8}\n"
 
+#define DAYS(from, until, rest) "{from: '2026-11-" from "', until: '2026-11-" until "'" rest "}"
+
 static void propose(struct plans *p, struct lks_plan_wish wish)
 {
     wish.stack = LKS_STR("b");
@@ -134,6 +136,47 @@ static void test_begins(void)
     }
 }
 
+/* Days of the fleet's file on which nobody begins. */
+static const struct {
+    const char *name, *node, *freezes, *now;
+    bool urgent, may; /* urgent: it closes a flaw */
+    const char *next; /* NULL: never */
+} quiets[] = {
+    {"by the clocks of the site", "g1", DAYS("14", "19", ""), "2026-11-15T12:00:00Z", false, false,
+     "2026-11-18T23:00:00Z"},
+    {"without a site, by UTC", "o1", DAYS("14", "19", ""), "2026-11-18T23:30:00Z", false, false,
+     "2026-11-19T00:00:00Z"},
+    {"before them", "o1", DAYS("14", "19", ""), "2026-11-13T12:00:00Z", false, true,
+     "2026-11-14T00:00:00Z"},
+    {"behind them", "o1", DAYS("14", "19", ""), "2026-11-19T00:00:00Z", false, true, NULL},
+    {"of another pool", "o1", DAYS("14", "19", ", pools: [train]"), "2026-11-15T12:00:00Z", false,
+     true, NULL},
+    {"two of them", "o1", DAYS("14", "19", "") ", " DAYS("15", "21", ""), "2026-11-15T12:00:00Z",
+     false, false, "2026-11-21T00:00:00Z"},
+    {"a flaw does not wait", "o1", DAYS("14", "19", ""), "2026-11-15T12:00:00Z", true, true, NULL},
+};
+
+static void test_quiets(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(quiets); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct plans p;
+        lks_ms next = 0;
+        lks_test_case("%s", quiets[i].name);
+        lks_buf_init(&text, 1 << 20);
+        lks_buf_addf(&text, "%sfreezes: [%s]\n%s", FIRST, quiets[i].freezes, STACKS);
+        plans_begin(&p, text.ptr);
+        propose(&p, (struct lks_plan_wish){.hosts = LKS_STR("g[1-4],o1")});
+        uint32_t node = lks_state_node(&p.a.state, lks_str_from(quiets[i].node));
+        struct lks_state_change its = *lks_state_change(&p.a.state, 1);
+        its.advisory = quiets[i].urgent ? its.name : 0;
+        bool may = lks_plan_may_begin(&p.a.state, &p.book, &its, node, at(quiets[i].now), &next);
+        CHECK(may == quiets[i].may);
+        CHECK(next == (quiets[i].next != NULL ? at(quiets[i].next) : UINT64_MAX));
+        plans_end(&p);
+    }
+}
+
 /* Where the way back was gone before, nobody goes it again. */
 static void test_proven(void)
 {
@@ -224,6 +267,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"plan: late joiners", test_joins},
         {"plan: who may begin", test_begins},
+        {"plan: days on which nobody begins", test_quiets},
         {"plan: evidence", test_proven},
         {"plan: agent", test_agent},
         {"plan: wishes", test_wishes},

@@ -3,6 +3,8 @@
 #include "codec/window.h"
 #include "core/plan_work.h"
 
+enum { DAY_S = 86400 };
+
 /* Beginning --------------------------------------------------------------------------------- */
 
 /* Both have to be open; until then, or as long as they are, the earliest end of what is. */
@@ -29,12 +31,46 @@ static bool is_open(struct lks_str windows, struct lks_str zone, lks_ms wall, lk
            lks_windows_open(&parsed, &tz, wall, next);
 }
 
+/* When a day begins by these clocks, in ms. */
+static lks_ms midnight(const struct lks_tz *tz, lks_day day)
+{
+    int64_t local = (int64_t)day * DAY_S, at = local - lks_tz_offset(tz, local);
+    at = local - lks_tz_offset(tz, at);
+    return at > 0 ? (lks_ms)at * LKS_SECOND : 0;
+}
+
+/* Whether no freeze of the fleet's file is on for the pool; `next`: when one ends, or begins. */
+static bool is_unquiet(const struct lks_fleet *fleet, struct lks_str pool, struct lks_str zone,
+                       lks_ms wall, lks_ms *next)
+{
+    struct lks_tz tz;
+    struct lks_err ignored = {0};
+    bool open = true;
+    *next = UINT64_MAX;
+    if (fleet == NULL || fleet->quiet_count == 0 || lks_tz_parse(zone, &tz, &ignored) != LKS_OK)
+        return fleet == NULL || fleet->quiet_count == 0;
+    for (size_t i = 0; i < fleet->quiet_count; i++) {
+        const struct lks_quiet *q = &fleet->quiets[i];
+        lks_ms from = midnight(&tz, q->from), until = midnight(&tz, q->until);
+        if (!lks_quiet_is_of(q, pool) || wall >= until)
+            continue;
+        bool on = wall >= from;
+        lks_ms turn = on ? until : from;
+        if (on && (open || turn > *next))
+            *next = turn;
+        else if (!on && open && turn < *next)
+            *next = turn;
+        open = open && !on;
+    }
+    return open;
+}
+
 bool lks_plan_may_begin(const struct lks_state *s, const struct lks_book *book,
                         const struct lks_state_change *c, uint32_t node, lks_ms wall, lks_ms *next)
 {
     const struct lks_fleet *fleet = lks_book_fleet(book);
     const struct lks_node *n = &s->nodes[node];
-    struct lks_str zone = LKS_STR("UTC"), windows = LKS_STR("");
+    struct lks_str zone = LKS_STR("UTC"), windows = LKS_STR(""), name = LKS_STR("");
     lks_ms its = UINT64_MAX;
     *next = UINT64_MAX;
     if (c->not_after != 0 && wall >= c->not_after)
@@ -50,9 +86,14 @@ bool lks_plan_may_begin(const struct lks_state *s, const struct lks_book *book,
                 ? lks_fleet_find_pool(fleet, lks_state_text(s, s->pools[n->pool].name))
                 : NULL;
         windows = pool != NULL ? pool->windows : windows;
+        name = pool != NULL ? pool->name : name;
     }
     bool open = is_open(lks_state_text(s, c->windows), zone, wall, next);
     bool also = is_open(windows, zone, wall, &its);
+    open = both(open, also, next, its);
+    if (c->advisory != 0)
+        return open; /* a flaw does not wait */
+    also = is_unquiet(fleet, name, zone, wall, &its);
     return both(open, also, next, its);
 }
 

@@ -137,6 +137,15 @@ static const struct lks_field outage_fields[] = {
 static const struct lks_form outage_form = {
     .name = "outage", .about = "a stop that is planned anyway", LKS_FIELDS(outage_fields)};
 
+static const struct lks_field quiet_fields[] = {
+    {"from", LKS_OF(DATE), LKS_REQUIRED, NULL, "the first day, by the clocks of each site"},
+    {"until", LKS_OF(DATE), LKS_REQUIRED, NULL, "the first day that is none any more"},
+    {"pools", LKS_LIST(LKS_OF(NAME)), 0, NULL, "only these; absent: all"},
+    {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
+};
+static const struct lks_form quiet_form = {
+    .name = "freeze", .about = "days on which nobody begins", LKS_FIELDS(quiet_fields)};
+
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
     {"sites", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_FORM(site_form)), 0, NULL,
@@ -156,6 +165,8 @@ static const struct lks_field fleet_fields[] = {
      "from a step that has no other"},
     {"outages", LKS_LIST_FROM_TO(0, LKS_FLEET_OUTAGES_MAX, LKS_FORM(outage_form)), 0, NULL,
      "stops that are planned anyway: changes take these nodes first"},
+    {"freezes", LKS_LIST_FROM_TO(0, LKS_FLEET_QUIETS_MAX, LKS_FORM(quiet_form)), 0, NULL,
+     "days on which no node begins to change, but for a change that closes a published flaw"},
 };
 const struct lks_form lks_fleet_form = {
     .name = "Fleet",
@@ -557,6 +568,48 @@ static enum lks_code read_outages(struct reader *r)
     return LKS_OK;
 }
 
+/* Freezes ----------------------------------------------------------------------------------- */
+
+bool lks_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool)
+{
+    const struct lks_doc *name = quiet->pools != NULL ? quiet->pools->first : NULL;
+    while (name != NULL && !lks_str_eq(name->text, pool))
+        name = name->next;
+    return quiet->pools == NULL || name != NULL;
+}
+
+static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *item,
+                                struct lks_quiet *out)
+{
+    bool good = lks_day_parse(lks_doc_text(item, "from"), &out->from) &&
+                lks_day_parse(lks_doc_text(item, "until"), &out->until);
+    if (!good || out->until <= out->from)
+        return FAIL(r, item, "it ends before it begins");
+    out->pools = lks_doc_member(item, "pools");
+    const struct lks_doc *name = out->pools != NULL ? out->pools->first : NULL;
+    for (; name != NULL; name = name->next) {
+        if (lks_fleet_find_pool(r->fleet, name->text) == NULL)
+            return FAIL(r, name, "there is no pool '%" LKS_STR_FMT "'", LKS_STR_ARG(name->text));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code read_quiets(struct reader *r)
+{
+    const struct lks_doc *quiets = lks_doc_member(r->doc, "freezes");
+    if (quiets == NULL)
+        return LKS_OK;
+    r->fleet->quiets =
+        lks_arena_array(&r->docs->arena, quiets->count + 1, sizeof(*r->fleet->quiets));
+    if (r->fleet->quiets == NULL)
+        return lks_arena_fail(&r->docs->arena, r->err);
+    for (const struct lks_doc *item = quiets->first; item != NULL; item = item->next) {
+        if (read_quiet(r, item, &r->fleet->quiets[r->fleet->quiet_count++]) != LKS_OK)
+            return r->err->code;
+    }
+    return LKS_OK;
+}
+
 /* Hosts by name ------------------------------------------------------------------------------ */
 
 static int by_name(const void *left, const void *right)
@@ -607,7 +660,7 @@ enum lks_code lks_fleet_parse(struct lks_docs *docs, const struct lks_doc *doc,
         read_groups(&r, "nodes", &fleet.nodes, read_node_group) != LKS_OK ||
         read_groups(&r, "assets", &fleet.assets, read_asset_group) != LKS_OK ||
         check_domains(&r) != LKS_OK || check_zones(&r) != LKS_OK || read_outages(&r) != LKS_OK ||
-        sort_hosts(&r) != LKS_OK)
+        read_quiets(&r) != LKS_OK || sort_hosts(&r) != LKS_OK)
         return err->code;
     *out = fleet;
     return LKS_OK;

@@ -17,6 +17,7 @@
 #define LKS_FLEET_GROUPS_MAX  100000
 #define LKS_FLEET_HOSTS_MAX   1000000
 #define LKS_FLEET_OUTAGES_MAX 10000
+#define LKS_FLEET_QUIETS_MAX  1000
 #define LKS_FLEET_SWEEP_HOURS 24 /* between out-of-band readings, where a pool does not say */
 
 struct lks_version_policy {
@@ -58,6 +59,12 @@ struct lks_outage {
     lks_ms from, until;
 };
 
+/* Days on which nobody begins, by the clocks of each site. */
+struct lks_quiet {
+    lks_day from, until;         /* the first of them, and the first that is none any more */
+    const struct lks_doc *pools; /* a list of names; NULL: all */
+};
+
 struct lks_fleet {
     struct lks_str name;
     struct lks_pool *pools; /* arrays live in the documents' arena */
@@ -68,6 +75,8 @@ struct lks_fleet {
     size_t asset_groups;
     struct lks_outage *outages;
     size_t outage_count;
+    struct lks_quiet *quiets;
+    size_t quiet_count;
     size_t node_count, asset_count;
     struct lks_fleet_host { /* all of both, sorted */
         struct lks_str name;
@@ -91,6 +100,9 @@ const struct lks_pool *lks_fleet_find_pool(const struct lks_fleet *fleet, struct
 
 /* The zone in which the times of a site are written: codec/tz.h; UTC where it does not say. */
 struct lks_str lks_fleet_timezone(const struct lks_fleet *fleet, struct lks_str site);
+
+/* Whether it is of the pool, or of all; a node that is in none is of all alone. */
+bool lks_quiet_is_of(const struct lks_quiet *quiet, struct lks_str pool);
 
 /* What a power zone can take; 0: not said. */
 struct lks_power {
