@@ -360,6 +360,40 @@ static void test_gates(void)
     }
 }
 
+#define R(KIND, member, ...)                                                                       \
+    &(struct lks_record)                                                                           \
+    {                                                                                              \
+        .kind = LKS_RECORD_##KIND, .member = {.change = 1, __VA_ARGS__ }                           \
+    }
+
+/* What nodes gained that an earlier change left as they were says how far they differ: here 2 % up
+ * or down, whatever the preset says. A member of the wave does not count. */
+static void test_known_spread(void)
+{
+    struct plans p;
+    plans_begin(&p, HUNDRED(GATE(""), ""));
+    lks_asked_apply(&p.a, &(struct lks_record){.kind = LKS_RECORD_CHANGE, .change = {.id = 1}});
+    lks_asked_apply(&p.a, R(PLAN_STEP, plan_step, .kind = LKS_DO_RETURN));
+    lks_asked_apply(&p.a, R(PLAN_WAVE, plan_wave, .kind = LKS_WAVE_CANARY, .width = 1));
+    lks_asked_apply(&p.a, R(PLAN_PART, plan_part, .hosts = LKS_STR("g001")));
+    lks_asked_apply(&p.a, R(PLAN_METRIC, plan_metric, .name = LKS_STR("sm-clock")));
+    for (unsigned i = 1; i <= 17; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "g%03u", i);
+        lks_asked_apply(&p.a, R(MEASURED, measured, .node = lks_str_from(name),
+                                .metric = LKS_STR("sm-clock"), .before = LKS_STR("100"),
+                                .after = i == 1       ? LKS_STR("50")
+                                         : i % 2 == 0 ? LKS_STR("102")
+                                                      : LKS_STR("98.03921568627451")));
+    }
+    lks_asked_apply(&p.a, R(CHANGE_MOVED, change_moved, .state = LKS_CHANGE_REJECTED));
+    const struct lks_plan_wish wish = {
+        .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+    CHECK(plans_make(&p, &wish));
+    CHECK_HAS(plans_tell(&p, PLANS_NOTES), "(nodes differ by 2 %, by earlier changes)");
+    plans_end(&p);
+}
+
 /* A higher power limit is paid by the zone. */
 static const struct {
     const char *name, *budget, *draw, *before, *after, *told;
@@ -588,6 +622,7 @@ int main(void)
         {"plan: who is held", test_held},
         {"plan: widths", test_widths},
         {"plan: gates", test_gates},
+        {"plan: how far nodes differ is learned", test_known_spread},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
         {"plan: from what they run", test_froms},
