@@ -41,8 +41,11 @@ struct lks_evidence_plan lks_evidence_plan(const double *at, size_t looks, size_
 struct lks_evidence_plan lks_evidence_plan_between(size_t tests, double halt)
 {
     LKS_ASSERT(tests > 0 && tests <= LKS_TESTS_MAX);
-    return (struct lks_evidence_plan){.tests = tests,
+    return (struct lks_evidence_plan){.looks = 1,
+                                      .at = {1},
+                                      .tests = tests,
                                       .pass_level = {LKS_EVIDENCE_PASS},
+                                      .halt_level = {PLANNED * halt / (double)tests},
                                       .between_level = (1 - PLANNED) * halt / (double)tests,
                                       .count_limit = log((double)tests / halt)};
 }
