@@ -15,7 +15,7 @@ enum { MANIFEST_MAX = 65536 };
     "---\nlockstep: 1\nkind: Fleet\nname: f\n"                                                     \
     "pools: {train: {posture: pre-training, stack: golden}, dev: {posture: dev, stack: golden}}\n" \
     "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8},\n"                                 \
-    "        {hosts: 'd[1-2]', pool: dev, class: hgx-h200-8}]\n"
+    "        {hosts: 'd[1-12]', pool: dev, class: hgx-h200-8}]\n"
 
 static void pool(struct lks_asked *a, const char *name, const char *posture, const char *enforce)
 {
@@ -84,6 +84,10 @@ static const struct {
     {"no host list", "warn", "n[1-", "driver", "", "kim", "x", "", DAY, "invalid: nodes: "},
     {"an unknown node", "warn", "n[4-5]", "driver", "", "kim", "x", "", DAY,
      "not-found: no node 'n5' in the fleet"},
+    {"as many as one call may touch", "warn", "d[1-10]", "driver", "", "kim", "x", "", DAY,
+     "deviation id=1 hosts=d[1-10]"},
+    {"more than that", "warn", "d[1-11]", "driver", "", "kim", "x", "", DAY,
+     "refused: these are 11 nodes, and one call may touch 10 (limits.call_nodes)"},
     {"over already", "warn", "n1", "driver", "", "kim", "x", "", 0,
      "invalid: expires: that time is over"},
     {"for too long", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY + 1,

@@ -135,6 +135,20 @@ static bool check_room(struct lks_deciding *d)
     return false;
 }
 
+bool lks_deciding_few(struct lks_deciding *d, struct lks_hostlist *out)
+{
+    size_t most = d->state->limits.call_nodes;
+    if (!lks_deciding_hosts(d, out))
+        return false;
+    if (out->count <= most)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "these are %zu nodes, and one call may touch %zu (limits.call_nodes); more "
+                        "belongs in a change",
+                        out->count, most);
+    return false;
+}
+
 void lks_decide_deviate(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -146,7 +160,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         (e->deviate.value.len > 0 &&
          !lks_deciding_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
         !check_subject(d, e->deviate.subject) || !check_end(d, e->deviate.expires) ||
-        !lks_deciding_hosts(d, &hosts) || !check_approver(d, &hosts) || !check_room(d) ||
+        !lks_deciding_few(d, &hosts) || !check_approver(d, &hosts) || !check_room(d) ||
         !lks_deciding_fold(d, hosts.names, hosts.count, &folded))
         return;
     lks_deciding_add(d, LKS_RECORD_DEVIATION)->deviation = (struct lks_rec_deviation){

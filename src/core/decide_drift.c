@@ -176,21 +176,6 @@ static void verdict_tick(struct lks_deciding *d)
 
 /* Conditions -------------------------------------------------------------------------------- */
 
-/* Of a host list, as many nodes as one call may touch. */
-static bool check_nodes(struct lks_deciding *d, struct lks_hostlist *out)
-{
-    size_t most = d->state->limits.call_nodes;
-    if (!lks_deciding_hosts(d, out))
-        return false;
-    if (out->count <= most)
-        return true;
-    lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "these are %zu nodes, and one call may touch %zu (limits.call_nodes); more "
-                        "belongs in a change",
-                        out->count, most);
-    return false;
-}
-
 static bool check_target(struct lks_deciding *d, struct lks_str digest)
 {
     if (digest.len == 0 || lks_book_stack(d->book, digest) != NULL)
@@ -257,7 +242,7 @@ void lks_decide_condition(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     struct lks_hostlist hosts = {0};
-    if (!check_condition(d) || !check_nodes(d, &hosts))
+    if (!check_condition(d) || !lks_deciding_few(d, &hosts))
         return;
     bool changing = e->condition.condition == LKS_CONDITION_CHANGING;
     bool checked = e->condition.condition == LKS_CONDITION_CHECKED;

@@ -107,6 +107,9 @@ bool lks_deciding_due(struct lks_deciding *d, const struct lks_heap *h, lks_ms u
  * was refused, or memory ran out. */
 bool lks_deciding_hosts(struct lks_deciding *d, struct lks_hostlist *out);
 
+/* The same, of no more nodes than one call may touch outside a change. */
+bool lks_deciding_few(struct lks_deciding *d, struct lks_hostlist *out);
+
 /* In decide_drift.c. What was read out of band is over, for this reason; nothing if nothing was. */
 void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason);
 
