@@ -111,7 +111,7 @@ static const struct {
     {"a gate with all of it",
      GATE(
          "metrics: {step-time: {query: x, margin: '0.5', critical: false}}, min_load_gpu_hours: 8, "
-         "min_soak: 4h, max_soak: 1d, loss_budget: 2, controls: 4, reference_load: burn"),
+         "min_soak: 4h, max_soak: 1d, loss_budget: 2, controls: 4"),
      NULL},
     {"a gate of nothing", GATE("metrics: {}"), "name at least one metric"},
     {"no such preset", GATE("metrics: {sm-clok: {}}"),

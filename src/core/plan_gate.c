@@ -84,7 +84,7 @@ static enum lks_code add_gate(struct lks_planning *p, const struct lks_pool *poo
         .min_soak = g->min_soak,
         .max_soak = g->max_soak,
         .loss_budget = (uint64_t)g->loss_budget,
-        .reference_load = g->reference_load,
+        .reference_load = LKS_STR(""),
     };
     return LKS_OK;
 }

@@ -37,8 +37,6 @@ static const struct lks_field gate_fields[] = {
      "and 100 %"},
     {"controls", LKS_NUMBERS(1, LKS_GATE_CONTROLS_MAX), 0, NULL,
      "nodes that stay as they are, for each that changes; absent: 2"},
-    {"reference_load", LKS_OF(NAME), 0, NULL,
-     "site hook that puts changed nodes and controls under load while they are watched"},
 };
 const struct lks_form lks_gate_form = {.name = "gate",
                                        .about = "what has to be measured before a change goes on",
@@ -167,7 +165,6 @@ enum lks_code lks_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
         .min_load_gpu_hours = number_of(doc, "min_load_gpu_hours", 0),
         .loss_budget = number_of(doc, "loss_budget", 0),
         .controls = number_of(doc, "controls", LKS_GATE_CONTROLS),
-        .reference_load = lks_doc_text(doc, "reference_load"),
     };
     if (metrics->count == 0)
         return FAIL(&r, metrics, "a gate measures something: name at least one metric");

@@ -30,7 +30,6 @@ struct lks_pool_gate_wish {
     lks_ms min_soak, max_soak;  /* 0: as the change soaks; three times as long */
     int64_t loss_budget;        /* 0: rings are as planned */
     int64_t controls;           /* for each canary */
-    struct lks_str reference_load;
 };
 
 extern const struct lks_form lks_gate_form;
