@@ -29,12 +29,13 @@ setup: ## install the Debian packages that everything below needs
 build: $(BUILD)/build.ninja ## build into build/
 	@$(call ninja,$(BUILD))
 
-demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, a change across 128 nodes
+demo: build ## a tour of the commands, firmware on simulated BMCs, 200 agents, changes across 128 and 48 nodes
 	@tools/setup.sh demo
 	@tools/tour.sh $(BUILD)
 	@tools/firmware-demo.sh $(BUILD)
 	@tools/fleet-demo.sh $(BUILD)
 	@tools/campaign-demo.sh $(BUILD)
+	@tools/gate-demo.sh $(BUILD)
 
 test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang under ASan and UBSan
 	@$(call ninja,$(SANITIZE))

@@ -94,7 +94,7 @@ static void windows(void)
         CHECK(after->window >= (w.a.now.wall - m->since) * 31 / 32 - LKS_SECOND);
         CHECK(before->at <= m->begun);
         CHECK(before->at + before->window / 16 >= m->begun);
-        CHECK(before->window >= after->window);
+        CHECK(before->at >= before->window);
         CHECK(r.questions[tokens->load].counts && !after->counts);
     }
     lks_gate_round_fini(&r);

@@ -15,7 +15,6 @@ bin=$(cd "$1" && pwd)
 nodes=${2:-128}
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
-files=$scratch/files
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
 finish() {
@@ -25,87 +24,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
-. tools/story.sh
-
-die() {
-    echo "campaign-demo.sh: $1" >&2
-    exit 1
-}
-
-lockstep() {
-    "$bin/lockstep" "$@"
-}
-
-show() {
-    echo "\$ lockstep $*" | sed "s|$scratch|DIR|g"
-    lockstep "$@"
-}
-
-# How many nodes and assets are judged so.
-judged() {
-    lockstep node ls --judged "$1" --limit 1000 --json | tr '{' '\n' | grep -c '"name":"sim[0-9]' || true
-}
-
-# A package of the simulated machines: the texts it changes. package FILE FROM TO
-package() {
-    cat >"$1" <<JSON
-{"files": {
-  "/lockstep/command.csv": {"from": "Version : $2 Build", "to": "Version : $3 Build"},
-  "/var/lib/dpkg/status": {"from": "Version: 1:$2-1", "to": "Version: 1:$3-1"}}}
-JSON
-}
-
-# What was said, with digests as short as people read them.
-said() {
-    sed 's/\(sha256:[0-9a-f]\{12\}\)[0-9a-f]*/\1.../' "$scratch/said" | folded "$columns" ""
-}
-
-# Firmware and packages that belong together, signed and in the depot:
-# bundle NAME HMC DCGM DCGM_BEFORE [OPTION...]
-bundle() {
-    name=$1 hmc=$2 dcgm=$3 before=$4
-    shift 4
-    rm -rf "$files"
-    mkdir "$files"
-    "$bin/lockstep-bmcsim" make-package --personality hgx --class hmc --version "$hmc" "$@" \
-        --output "$files/hmc-$hmc.fwpkg"
-    printf 'lockstep: 1\nkind: Bundle\nname: %s\nversion: "1"\nfiles:\n' "$name" >"$files/bundle.yaml"
-    printf '  - {file: hmc-%s.fwpkg, component: hmc}\n' "$hmc" >>"$files/bundle.yaml"
-    if [ -n "$dcgm" ]; then
-        package "$files/dcgm-$dcgm.deb" "$before" "$dcgm"
-        printf '  - {file: dcgm-%s.deb, component: dcgm, version: "%s", kind: package}\n' \
-            "$dcgm" "$dcgm" >>"$files/bundle.yaml"
-    fi
-    lockstep bundle build "$files" --output "$scratch/$name" --sign "$scratch/site.pem" >/dev/null
-    lockstep bundle push "$scratch/$name" >"$scratch/said" 2>/dev/null
-    said
-}
-
-# The next stack: what runs now with another firmware and another DCGM. publish NAME HMC REASON
-publish() {
-    sed '/^kind: Fleet/,$d' "$fleet/fleet.yaml" | sed '$d' | sed '$d' |
-        sed "s/name: \"golden\"/name: \"$1\"/; s/version: \"25.04\"/version: \"$2\"/
-             s/dcgm\(.*\)4\.5\.3/dcgm\14.5.4/" >"$scratch/$1.yaml"
-    lockstep stack publish "$scratch/$1.yaml" --stack "$1" --reason "$3" >"$scratch/said"
-    said
-}
-
-# As somebody else, with a token: as WHO COMMAND...
-as() {
-    who=$1
-    shift
-    echo "\$ lockstep $*   # by $who"
-    lockstep "$@" --server "https://localhost:$port" --ca "$fleet/controller/ca.crt" \
-        --token-file "$scratch/$who"
-}
-
-# The approvals that the class of a change asks for, by as many people: approve CHANGE REASON
-approve() {
-    for person in $(echo kim lee joe | cut -d' ' -f1-"$(lockstep change show "$1" --json |
-        sed 's/.*"quorum":\([0-9]*\).*/\1/')"); do
-        as "$person" change approve "$1" --reason "$2"
-    done
-}
+. tools/change-story.sh
 
 step "1. A controller on SQLite, $nodes agents and their BMCs." \
     "Trays like those of a GB200: an NVL72 rack that changes as one, two pools and a lab, three hardware" \
@@ -114,28 +33,16 @@ step "1. A controller on SQLite, $nodes agents and their BMCs." \
 begun=$(date +%s)
 lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --domains 1 --lab 2 --revisions A,B,C \
     --flash hmc=25.04 --heartbeat-ms 250 --bmc-speed 1000 | head -n 1
-port=$(sed -n '/^people:/{n;s/.*:\([0-9]*\)"/\1/p;}' "$fleet/controller/lockstepd.yaml")
-for person in kim lee joe; do
-    lockstep access grant "$person" approver >/dev/null
-    lockstep access token "demo-$person" "$person" --json | sed 's/.*"token":"\([^"]*\)".*/\1/' \
-        >"$scratch/$person"
-    chmod 600 "$scratch/$person"
-done
-left=60
-while [ "$(judged conforms)" -lt "$nodes" ]; do
-    left=$((left - 1))
-    [ "$left" -gt 0 ] || die "$(judged conforms) of $nodes nodes conform"
-    sleep 1
-done
+invite
+await_conforming "at the beginning"
 echo "   all $nodes nodes conform to the stack 'golden'"
 
 step "2. What there is to install, signed by the site and in the depot by digest." \
     "The bundle of today, for the way back, and a candidate whose firmware does not start on revision C."
-lockstep trust key site --output "$scratch/site.pem" >/dev/null
-lockstep trust add site "$scratch/site.pem.pub" --reason "we sign for vendors that do not" >/dev/null
+sign
 bundle november 25.04 4.5.3 4.5.4
 bundle december-rc1 25.06 4.5.4 4.5.3 --fails-on C
-publish december-rc1 25.06 "the December bundle"
+publish december-rc1 "the December bundle" 25.06 4.5.4
 
 step "3. The change is planned, proposed, approved by as many others as its class asks for, and begun." \
     "Lab first, then a canary that has every combination, then rings; each node out of use before it is" \
@@ -155,17 +62,12 @@ if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --stan
 fi
 [ "$(lockstep change show 1 --json | sed 's/.*"state":"\(rolled back\)".*/\1/')" = "rolled back" ] ||
     die "the change was not taken back"
-left=60
-while [ "$(judged conforms)" -lt "$nodes" ]; do
-    left=$((left - 1))
-    [ "$left" -gt 0 ] || die "$(judged conforms) of $nodes nodes conform after the rollback"
-    sleep 1
-done
+await_conforming "after the rollback"
 echo "   taken back: all $nodes nodes conform to 'golden' again"
 
 step "4. The fixed candidate." "Canary, rings, 100 %: the pools are pinned to it when their last node is there."
 bundle december-rc2 25.07 "" ""
-publish december-rc2 25.07 "the December bundle, fixed"
+publish december-rc2 "the December bundle, fixed" 25.07 4.5.4
 lockstep change propose --to december-rc2 --nodes "sim[0001-$(printf %04d "$nodes")]" \
     --reason "the December bundle, fixed" --soak 1s --roll-back >/dev/null
 approve 2 "the fix was tried in the lab"

@@ -14,7 +14,7 @@ daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
 packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
-    demo) echo curl ;;
+    demo) echo curl prometheus ;;
     test) echo clang libclang-rt-14-dev patch ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo curl postgresql prometheus python3-jsonschema python3-sushy python3-yaml redfishtool \

@@ -109,8 +109,23 @@ struct wanting {
     bool over;
 };
 
+/* Since when the node is what it was before this change: what it did while another one was at it,
+ * or while it ran what was taken back, says nothing about that. */
+static lks_ms settled(const struct wanting *w, uint32_t node)
+{
+    lks_ms since = 0;
+    for (uint32_t i = 0; i < w->s->change_count; i++) {
+        const struct lks_state_change *c = &w->s->changes[i];
+        const struct lks_member *m = c == w->c ? NULL : lks_change_member(c, node);
+        if (m != NULL && m->begun > 0 && m->since > since)
+            since = m->since;
+    }
+    return since;
+}
+
 static void want_node(struct wanting *w, uint32_t node, bool control, lks_ms begun, lks_ms done)
 {
+    lks_ms before = settled(w, node);
     lks_ms length = w->wall > done ? w->wall - done : 0;
     length = length < LKS_GATE_WINDOW_MIN ? LKS_GATE_WINDOW_MIN : length;
     length = length > LKS_GATE_WINDOW_MAX ? LKS_GATE_WINDOW_MAX : length;
@@ -119,7 +134,7 @@ static void want_node(struct wanting *w, uint32_t node, bool control, lks_ms beg
         .wave = w->wave,
         .node = node,
         .control = control,
-        .before_from = begun > length ? begun - length : 0,
+        .before_from = begun > length + before ? begun - length : before,
         .before_until = begun,
         .from = done,
         .until = w->wall,

@@ -49,7 +49,7 @@ static uint32_t ask(struct making *m, struct lks_gate_question wanted)
     return r->question_count++;
 }
 
-/* What there was since it returned, and what there was for as long before the wave began. */
+/* What there was since it returned, and what there was before it began. */
 static void ask_both(struct making *m, const struct lks_gate_want *want, struct lks_gate_wanted *w)
 {
     lks_ms g = grain(want->until > want->from ? want->until - want->from : 0);
@@ -66,9 +66,8 @@ static void ask_both(struct making *m, const struct lks_gate_want *want, struct 
         w->load = ask(m, (struct lks_gate_question){m->load, true, want->until, window});
     if (q.counts)
         return;
-    lks_ms length = want->before_until - want->before_from;
     q.at = want->before_until / g * g;
-    q.window = length < window ? window : length;
+    q.window = q.at > want->before_from + LEAST ? q.at - want->before_from : LEAST;
     w->before = ask(m, q);
 }
 

@@ -19,9 +19,9 @@ struct question {
 
 /* A round that is under way. */
 struct lks_watch {
-    struct lks_gate_round *round;
+    struct lks_gate_round *round; /* NULL: it is told */
     struct question *questions;
-    uint32_t open;
+    uint32_t count, open; /* of them all, and of those that did not end */
     struct lks_err trouble; /* the first; code LKS_OK: none */
 };
 
@@ -59,7 +59,7 @@ static void watch_free(struct lks_watch *w)
 {
     if (w == NULL)
         return;
-    for (uint32_t i = 0; w->questions != NULL && i < w->round->question_count; i++) {
+    for (uint32_t i = 0; i < w->count; i++) {
         struct question *q = &w->questions[i];
         if (q->dialog != NULL)
             lks_talks_cancel(q->client->talks, q->dialog);
@@ -103,8 +103,6 @@ static void finish(struct lks_client_thread *c)
     c->watcher.watch = NULL;
     if (call != NULL && lks_gate_round_answer(w->round, find, w, &call->own->measured,
                                               &call->own->measured_count, &err) == LKS_OK) {
-        for (uint32_t i = 0; i < w->round->question_count; i++)
-            lks_measures_fini(&w->questions[i].said);
         call->own->round = LKS_MOVE(w->round);
         c->watcher.asked = true;
         lks_mailbox_post(&c->daemon->state.box, &call->mail);
@@ -170,7 +168,7 @@ static void ask_all(struct lks_client_thread *c, struct lks_watch *w)
     struct lks_err err = {0};
     bool open = config->metrics_login == LKS_MEASURE_OPEN;
     bool known = open || lks_login_get(config->metrics_credentials.ptr, &secret, &err) == LKS_OK;
-    for (uint32_t i = 0; i < w->round->question_count; i++) {
+    for (uint32_t i = 0; i < w->count; i++) {
         struct question *q = &w->questions[i];
         q->talk.ended = question_ended;
         q->client = c;
@@ -195,6 +193,7 @@ static void begin_round(struct lks_client_thread *c, struct lks_gate_round *roun
     }
     w->round = round;
     w->questions = questions;
+    w->count = round->question_count;
     c->watcher.watch = w;
     ask_all(c, w);
     if (w->open == 0)
