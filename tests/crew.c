@@ -59,6 +59,7 @@ static const struct {
     {"daemon_change", "withdrawApproval"},
     {"daemon_change", "reviewChange"},
     {"daemon_change", "waiveGate"},
+    {"daemon_change", "forecastChange"},
     {"daemon_change", "startChange"},
     {"daemon_change", "pauseChange"},
     {"daemon_change", "resumeChange"},

@@ -188,8 +188,8 @@ static bool mixed_domain(const struct slow *q, const struct lks_node *n)
     for (uint32_t i = 0; i < q->s->node_count && n->domain != 0; i++) {
         const struct lks_node *m = &q->s->nodes[i];
         const struct lks_state_verdict *v = verdict(q, m);
-        if (!m->placed || m->domain != n->domain || m->liveness != LKS_LIVE || v == NULL)
-            continue;
+        if (!m->placed || m->domain != n->domain || m->liveness != LKS_LIVE || v == NULL || m->held)
+            continue; /* it serves without them */
         if (first == NULL)
             first = v;
         if (v->values != first->values)

@@ -576,6 +576,23 @@ static void check_glass(struct scene *s, uint64_t id)
     CHECK(lks_str_find(lks_buf_view(&t.answer.body), LKS_STR("break-glass")) < 0);
 }
 
+#define FORECAST(runs)                                                                             \
+    "{\"runs\":" runs ",\"took_low_ms\":1000,\"took_middle_ms\":2000,\"took_high_ms\":3000,"       \
+    "\"gpu_hours_low\":1,\"gpu_hours_middle\":2,\"gpu_hours_high\":3,\"kept_high\":0,"             \
+    "\"reached_high\":1}"
+
+/* What a rehearsal came to is kept before it begins, and stands beside what came. */
+static void check_forecast(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("0"), 400,
+                 "rests on one at the least");
+    crew_fine(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("100"), &t);
+    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"forecast\":{\"runs\":100,\"took_low_ms\":1000,");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_kept\":0}");
+}
+
 /* The way back to the stack before, as another change. A node that is not accepted waits to be
  * tried again when a person takes the change back: who was reached has what it had. */
 static void check_back(struct scene *s)
@@ -583,7 +600,10 @@ static void check_back(struct scene *s)
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     uint64_t id = propose(s, "golden", ",\"rolls_back\":true");
     move(s, s->maker, id, "abortChange", "abort", "aborted");
+    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("9"), 409,
+                 "a forecast is kept before it begins");
     id = propose(s, "golden", "");
+    check_forecast(s, id);
     crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
                  409, "it has 0 of 2 approvals");
     crew_refused(s->maker, "startChange", path_of(id, "start"),
