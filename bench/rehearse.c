@@ -18,7 +18,7 @@
 
 enum { NODES = 10000, SEEDS = 100 };
 #define WALL   UINT64_C(1794700000000)
-#define SOAK   (4 * 3600 * LKS_SECOND)
+#define SOAK   ((lks_ms)4 * 3600 * LKS_SECOND)
 #define FAULTS LKS_STR("none,step=0.3%,bmc=0.3%")
 
 static struct lks_rehearsed run; /* too large for a stack */

@@ -279,7 +279,7 @@ struct cam_change {
         bool reviewed;
         uint64_t alarm;
     } votes;
-    bool stopped; /* by the evidence, and nobody said since that it goes on */
+    bool stopped;               /* by the evidence, and nobody said since that it goes on */
     struct cam_member *members; /* by machine */
     struct cam_recipe *recipes;
     size_t recipe_count, recipe_room;

@@ -72,7 +72,7 @@ enum lks_event_kind {
     LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
-    LKS_EVENT_FORECAST, /* what a rehearsal of a change came to */
+    LKS_EVENT_FORECAST,    /* what a rehearsal of a change came to */
     LKS_EVENT_FREEZE,
     LKS_EVENT_SCHED,    /* what a scheduler says of a node */
     LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */

@@ -21,7 +21,7 @@ struct question {
 struct lks_watch {
     struct lks_gate_round *round; /* NULL: it is told */
     struct question *questions;
-    uint32_t count, open; /* of them all, and of those that did not end */
+    uint32_t count, open;   /* of them all, and of those that did not end */
     struct lks_err trouble; /* the first; code LKS_OK: none */
 };
 
