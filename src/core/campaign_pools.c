@@ -139,7 +139,7 @@ static void add_draw(const struct taking *t, uint32_t node, uint64_t watts, stru
     sum->returning += c != NULL ? watts : 0;
     sum->others |= is_of_other(t, node);
     sum->other_rises |= rise > 0 && !ours;
-    if (!is_of_unit(t, node))
+    if (m == NULL || !is_of_unit(t, node))
         return;
     sum->unit += watts;
     sum->rise += rise_of(t, n, m->from, t->c->stack);
