@@ -5,7 +5,7 @@
 #include "core/govern.h"
 
 enum { STANDBY_MAX = 200 };
-#define WAIVED_MAX (7 * 24 * 3600 * LKS_SECOND)
+#define WAIVED_MAX ((lks_ms)7 * 24 * 3600 * LKS_SECOND)
 #define S(s)       LKS_STR_ARG(s)
 
 static struct lks_str text_of(const struct lks_deciding *d, lks_text text)

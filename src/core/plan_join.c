@@ -56,9 +56,7 @@ static bool is_unquiet(const struct lks_fleet *fleet, struct lks_str pool, struc
             continue;
         bool on = wall >= from;
         lks_ms turn = on ? until : from;
-        if (on && (open || turn > *next))
-            *next = turn;
-        else if (!on && open && turn < *next)
+        if (on ? open || turn > *next : open && turn < *next)
             *next = turn;
         open = open && !on;
     }
