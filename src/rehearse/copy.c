@@ -12,18 +12,20 @@
 #define REASON LKS_STR("as rehearsed")
 enum { APPROVERS_MAX = 16 };
 
-enum lks_code world_new(const struct lks_world_options *options, struct lks_world **out,
-                        struct lks_err *err)
+/* NULL, and `err` says why. */
+static struct lks_world *world_new(const struct lks_world_options *options, struct lks_err *err)
 {
     static const uint8_t seed[LKS_KEY_BYTES] = {1};
     struct lks_world *w = calloc(1, sizeof(*w));
-    if (w == NULL)
-        return lks_fail_nomem(err);
+    if (w == NULL) {
+        (void)!lks_fail_nomem(err);
+        return NULL;
+    }
     w->options = *options;
     w->judge = (struct lks_judge){.ctx = w, .say = world_judge};
     if (lks_key_make(seed, &w->key, err) != LKS_OK) {
         free(w);
-        return err->code;
+        return NULL;
     }
     w->engine_options = (struct lks_engine_options){
         .facts = options->facts,
@@ -35,8 +37,7 @@ enum lks_code world_new(const struct lks_world_options *options, struct lks_worl
         .judge = &w->judge,
         .unchained = true,
     };
-    *out = w;
-    return LKS_OK;
+    return w;
 }
 
 void lks_world_free(struct lks_world *w)
@@ -145,8 +146,8 @@ static enum lks_code adopt(struct lks_world *w, struct lks_store *store, struct 
 enum lks_code lks_world_of_journal(struct lks_store *store, const struct lks_world_options *options,
                                    struct lks_world **out, struct lks_err *err)
 {
-    struct lks_world *w = NULL;
-    if (world_new(options, &w, err) != LKS_OK)
+    struct lks_world *w = world_new(options, err);
+    if (w == NULL)
         return err->code;
     if (adopt(w, store, err) != LKS_OK) {
         lks_world_free(w);
@@ -270,12 +271,12 @@ enum lks_code lks_world_of_manifest(const char *source, struct lks_str text,
                                     struct lks_err *err)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
-    struct lks_world *w = NULL;
     if (lks_manifest_parse(source, text, options->facts, NULL, &manifest, err) != LKS_OK)
         return err->code;
     if (manifest.fleet_count == 0)
         return lks_fail(err, LKS_E_INVALID, "%s: there is no fleet in it", source);
-    if (world_new(options, &w, err) != LKS_OK)
+    struct lks_world *w = world_new(options, err);
+    if (w == NULL)
         return err->code;
     if (make(w, &manifest, text, err) != LKS_OK) {
         lks_world_free(w);

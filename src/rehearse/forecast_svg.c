@@ -78,13 +78,16 @@ static void add_frame(struct lks_buf *out, const struct plot *p, const char *tit
     add_text(out, LEFT, p->top - 10, "start", " font-weight=\"bold\"", title);
     lks_buf_addf(out, "<path d=\"M%d %.1fV%.1fH%d\" fill=\"none\" stroke=\"#888\"/>\n", LEFT,
                  p->top, bottom, LEFT + PLOT);
-    for (double h = ceil(p->from / step) * step; h <= p->to + step / 1000; h += step) {
+    int last = (int)floor(p->to / step + 1e-3);
+    for (int i = (int)ceil(p->from / step); i <= last; i++) {
+        double h = i * step;
         lks_buf_addf(out, "<path d=\"M%.1f %.1fv4\" stroke=\"#888\"/>\n", x_of(p, h), bottom);
         add_textf(out, x_of(p, h), bottom + 17, "middle", "", "%g", h);
     }
     add_text(out, LEFT + PLOT, bottom + 32, "end", " fill=\"#555\"", below);
     step = step_of(p->most, 4);
-    for (double v = 0; v <= p->most; v += step) {
+    for (int i = 0; i * step <= p->most; i++) {
+        double v = i * step;
         lks_buf_addf(out, "<path d=\"M%d %.1fh%d\" stroke=\"#ddd\"/>\n", LEFT, y_of(p, v), PLOT);
         add_textf(out, LEFT - 8, y_of(p, v) + 4, "end", "", "%g", v);
     }

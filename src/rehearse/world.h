@@ -111,8 +111,6 @@ void world_count_time(struct lks_world *w); /* the curves, up to now */
 void world_count_end(struct lks_world *w);
 
 /* copy.c */
-enum lks_code world_new(const struct lks_world_options *options, struct lks_world **out,
-                        struct lks_err *err) LKS_MUST_CHECK;
 bool world_flush(struct lks_world *w, void (*row)(struct lks_world *, const struct lks_record *));
 
 /* copy_stacks.c */

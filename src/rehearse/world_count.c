@@ -107,7 +107,7 @@ static uint32_t gang_of(const struct world_pool *p)
 static void halve(struct lks_rehearsed *o)
 {
     for (uint32_t p = 0; p < o->pool_count; p++) {
-        for (uint32_t i = 0; i < LKS_REHEARSE_POINTS / 2; i++) {
+        for (size_t i = 0; i < LKS_REHEARSE_POINTS / 2; i++) {
             uint32_t *used = &o->in_use[p][2 * i], *gang = &o->gang[p][2 * i];
             o->in_use[p][i] = used[0] < used[1] ? used[0] : used[1];
             o->gang[p][i] = gang[0] < gang[1] ? gang[0] : gang[1];
