@@ -151,11 +151,12 @@ static const char *zone_lacks(const struct taking *t, lks_text zone)
     enum { WATTS = 1000 };
     const struct lks_state *s = t->d->state;
     const struct lks_fleet *fleet = lks_book_fleet(t->d->book);
-    struct lks_power power =
-        fleet == NULL ? (struct lks_power){0} : lks_fleet_power(fleet, lks_state_text(s, zone));
+    struct lks_power power = {0};
     struct draws sum = {0};
     uint32_t pool = UINT32_MAX;
     uint64_t watts = 0;
+    if (fleet != NULL)
+        power = lks_fleet_power(fleet, lks_state_text(s, zone));
     if (zone == 0 || (power.budget_kw == 0 && power.ramp_kw == 0))
         return NULL;
     for (uint32_t i = 0; i < s->node_count; i++) {

@@ -367,18 +367,18 @@ enum lks_code lks_world_run(struct lks_world *w, uint64_t seed,
                             struct lks_err *err)
 {
     LKS_ASSERT(w->machines == NULL && w->change != 0);
-    struct lks_err refused = {0};
     *out = (struct lks_rehearsed){.seed = seed};
+    w->refused = (struct lks_err){0};
     w->faults = *faults;
     w->say = say;
     w->out = out;
-    w->err = &refused;
+    w->err = &w->refused;
     w->rng.state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     if (begin(w)) {
         lks_ms end = w->begun + DAYS_MAX * WORLD_DAY;
         order(w, LKS_ORDERED_START);
-        if (refused.code != LKS_OK && !w->broken)
-            world_break(w, refused.code, refused.msg);
+        if (w->refused.code != LKS_OK && !w->broken)
+            world_break(w, w->refused.code, w->refused.msg);
         while (!w->broken && !lks_change_over(lks_world_change(w)) && step(w, end))
             continue;
         if (!w->broken && world_flush(w, row))
@@ -387,6 +387,6 @@ enum lks_code lks_world_run(struct lks_world *w, uint64_t seed,
     w->err = NULL;
     w->out = NULL;
     if (w->broken)
-        *err = refused;
-    return w->broken ? refused.code : LKS_OK;
+        *err = w->refused;
+    return w->broken ? w->refused.code : LKS_OK;
 }

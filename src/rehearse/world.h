@@ -69,7 +69,8 @@ struct lks_world {
     size_t tuple_count, tuple_room;
     struct lks_rehearsed *out;
     struct lks_err *err;
-    bool broken; /* `err` says why */
+    struct lks_err refused; /* of a run */
+    bool broken;            /* `err` says why */
 };
 
 /* world.c */

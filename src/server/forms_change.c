@@ -67,16 +67,25 @@ static const struct lks_field lks_ask_start_fields[] = {
 };
 const struct lks_form lks_ask_start = {"ChangeStart", "That a change may begin",
     LKS_FIELDS(lks_ask_start_fields)};
-#define FORECAST_FIELDS                                                                            \
-    MUST("runs", COUNT, "how many runs it rests on"),                                              \
-    MUST("took_low_ms", COUNT, "it takes no longer in one run of twenty"),                         \
-    MUST("took_middle_ms", COUNT, "the same in half of them"),                                     \
-    MUST("took_high_ms", COUNT, "the same in nineteen of twenty"),                                 \
-    MUST("gpu_hours_low", COUNT, "out of use for it, at most, in one run of twenty"),              \
-    MUST("gpu_hours_middle", COUNT, "the same in half of them"),                                   \
-    MUST("gpu_hours_high", COUNT, "the same in nineteen of twenty"),                               \
-    MUST("kept_high", COUNT, "nodes left to a person, at most, in nineteen of twenty"),            \
-    MUST("reached_high", COUNT, "nodes that a bad image comes to before it is stopped, the same")
+#define FORECAST_FIELDS                                                   \
+    MUST("runs", LKS_NUMBERS(0, SEQ_MAX),                                 \
+        "how many runs it rests on"),                                     \
+    MUST("took_low_ms", LKS_NUMBERS(0, SEQ_MAX),                          \
+        "it takes no longer in one run of twenty"),                       \
+    MUST("took_middle_ms", LKS_NUMBERS(0, SEQ_MAX),                       \
+        "the same in half of them"),                                      \
+    MUST("took_high_ms", LKS_NUMBERS(0, SEQ_MAX),                         \
+        "the same in nineteen of twenty"),                                \
+    MUST("gpu_hours_low", LKS_NUMBERS(0, SEQ_MAX),                        \
+        "out of use for it, at most, in one run of twenty"),              \
+    MUST("gpu_hours_middle", LKS_NUMBERS(0, SEQ_MAX),                     \
+        "the same in half of them"),                                      \
+    MUST("gpu_hours_high", LKS_NUMBERS(0, SEQ_MAX),                       \
+        "the same in nineteen of twenty"),                                \
+    MUST("kept_high", LKS_NUMBERS(0, SEQ_MAX),                            \
+        "nodes left to a person, at most, in nineteen of twenty"),        \
+    MUST("reached_high", LKS_NUMBERS(0, SEQ_MAX),                         \
+        "nodes that a bad image comes to before it is stopped, the same")
 static const struct lks_field lks_ask_forecast_fields[] = {FORECAST_FIELDS};
 const struct lks_form lks_ask_forecast = {"Forecast", "What a rehearsal of a change came to",
     LKS_FIELDS(lks_ask_forecast_fields)};
