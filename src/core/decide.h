@@ -88,7 +88,7 @@ struct lks_measured {
     struct lks_str metric;
     bool has_before, has_after; /* whether there was data in each window */
     double before, after;       /* MEAN: finite; medians over windows of one length */
-    uint64_t samples;           /* behind `after` */
+    uint64_t samples;           /* behind `after`; 0: whoever measures does not tell */
     lks_ms from, until;         /* of the window of `after`, wall */
     uint64_t load;              /* GPU-seconds under load; 0: not known, or none */
     uint64_t events, exposure;  /* RATE, HARD: in so many ms */

@@ -2,10 +2,7 @@
 
 #include <math.h>
 
-#define FINE 32 /* windows are the same when they differ by less than this part */
-#define PLACE                                                                                      \
-    (15 * LKS_SECOND) /* samples of a window, for want of their number: one in so long             \
-                       */
+#define FINE  32 /* windows are the same when they differ by less than this part */
 #define LEAST ((lks_ms)LKS_SECOND)
 
 /* Questions --------------------------------------------------------------------------------- */
@@ -172,7 +169,6 @@ static struct lks_measured measured_of(const struct answering *a, const struct l
         .from = q->at - q->window,
         .until = q->at,
         .load = find(a, w, w->load, &load) ? count_of(load) : 0,
-        .samples = has_after ? q->window / PLACE + 1 : 0,
         .events = counts && has_after ? count_of(after) : 0,
         .exposure = counts && has_after ? q->window : 0,
     };

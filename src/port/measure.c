@@ -18,28 +18,9 @@ void lks_measures_fini(struct lks_measures *m)
     *m = (struct lks_measures){0};
 }
 
-static const struct lks_measure_point *search(const struct lks_measures *m, struct lks_str name)
+/* The place of the first that is not before `name`. */
+static size_t place_of(const struct lks_measures *m, struct lks_str name)
 {
-    size_t low = 0, high = m->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        int order = lks_str_cmp(m->points[mid].name, name);
-        if (order == 0)
-            return &m->points[mid];
-        if (order < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
-}
-
-/* "gpu7.site.example" where the fleet says "gpu7": the first name that begins so. Two that do are
- * two machines of one name, and neither is meant. */
-static const struct lks_measure_point *search_longer(const struct lks_measures *m,
-                                                     struct lks_str name)
-{
-    const struct lks_measure_point *found = NULL;
     size_t low = 0, high = m->count;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -48,7 +29,22 @@ static const struct lks_measure_point *search_longer(const struct lks_measures *
         else
             high = mid;
     }
-    for (size_t i = low; i < m->count; i++) {
+    return low;
+}
+
+static const struct lks_measure_point *search(const struct lks_measures *m, struct lks_str name)
+{
+    size_t at = place_of(m, name);
+    return at < m->count && lks_str_eq(m->points[at].name, name) ? &m->points[at] : NULL;
+}
+
+/* "gpu7.site.example" where the fleet says "gpu7": the first name that begins so. Two that do are
+ * two machines of one name, and neither is meant. */
+static const struct lks_measure_point *search_longer(const struct lks_measures *m,
+                                                     struct lks_str name)
+{
+    const struct lks_measure_point *found = NULL;
+    for (size_t i = place_of(m, name); i < m->count; i++) {
         struct lks_str at = m->points[i].name;
         if (at.len <= name.len || memcmp(at.ptr, name.ptr, name.len) != 0)
             break;
