@@ -92,7 +92,7 @@ $(BUILD)/build.ninja:
 
 $(SANITIZE)/build.ninja:
 	@tools/setup.sh build test
-	@export CC=clang CC_LD=gold; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@export CC=clang CC_LD=gold; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false -Doptimization=1)
 
 $(RELEASE)/build.ninja:
 	@tools/setup.sh build

@@ -48,6 +48,7 @@ static void try_mail(struct lks_str text)
     for (size_t i = 0; i < mail.count; i++)
         bytes += mail.commands[i].len;
     LKS_ASSERT(mail.count <= LKS_MAIL_COMMANDS_MAX && bytes <= text.len);
+    LKS_ASSERT(strchr(mail.load, '/') == NULL && mail.load[0] != '.');
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -280,6 +280,10 @@ struct cam_change {
         uint64_t alarm;
     } votes;
     bool stopped;               /* by the evidence, and nobody said since that it goes on */
+    bool wrong, told;           /* something that halts at once was measured: ever, and nobody said
+                                   since that it goes on */
+    bool excused;               /* a control had it, too */
+    bool unsure;                /* the evidence asked for a person */
     struct cam_member *members; /* by machine */
     struct cam_recipe *recipes;
     size_t recipe_count, recipe_room;
@@ -458,6 +462,7 @@ void cam_gates_draw(struct cam *w);
 const char *cam_gates_text(const struct cam *w);
 void cam_gates_measure(struct cam *w);
 void cam_gates_looked(struct cam *w, struct cam_change *c, const struct lks_rec_gate_looked *r);
+void cam_gates_measured(struct cam *w, struct cam_change *c, const struct lks_rec_measured *r);
 void cam_gates_begin(struct cam *w, const struct cam_change *c, uint32_t i);
 
 /* campaign_control.c */

@@ -20,11 +20,16 @@ void cam_gates_draw(struct cam *w)
                                                                      : CAM_STACKS;
 }
 
+#define GATE(more)                                                                                 \
+    ", gate: {metrics: {speed: {query: x, better: higher, margin: 1}, "                            \
+    "wrong: {query: z, kind: hard}}, min_soak: 10m" more "}"
+
+/* Rings that grow, and rings that are what the class of change says. */
 const char *cam_gates_text(const struct cam *w)
 {
-    return w->gates ? ", gate: {metrics: {speed: {query: x, better: higher, margin: 1}, "
-                      "wrong: {query: z, kind: hard}}, min_soak: 10m, loss_budget: 2}"
-                    : "";
+    if (!w->gates)
+        return "";
+    return w->seed / FLEETS / SLOW % 2 == 0 ? GATE(", loss_budget: 2") : GATE("");
 }
 
 struct round {
@@ -46,7 +51,8 @@ static bool measure(void *ctx, const struct lks_gate_want *want)
     const struct lks_state *s = lks_engine_state(r->w->engine);
     uint32_t i = cam_machine(r->w, lks_state_name(s, want->node));
     bool slow = cam_version(r->w->machines[i].truth, CAM_DRIVER) == r->w->slow;
-    double gain = SPREAD * own(r->w, i) - (slow ? LOSS : 0);
+    /* Who has the change since before the wave began was as slow then. */
+    double gain = SPREAD * own(r->w, i) - (slow && !want->earlier ? LOSS : 0);
     r->list[r->count++] = (struct lks_measured){
         .change = want->change,
         .wave = want->wave,
@@ -87,6 +93,7 @@ void cam_gates_measure(struct cam *w)
  * says so. */
 void cam_gates_looked(struct cam *w, struct cam_change *c, const struct lks_rec_gate_looked *r)
 {
+    c->unsure = c->unsure || (r->verdict == LKS_GATE_HOLD && r->metric.len == 0);
     if (r->verdict != LKS_GATE_HALT)
         return;
     cam_require(w, w->slow < CAM_STACKS, "gates",
@@ -96,8 +103,23 @@ void cam_gates_looked(struct cam *w, struct cam_change *c, const struct lks_rec_
     c->stopped = true;
 }
 
+/* Wrong results of one that has the change, and of nobody that has not, halt it in the very next
+ * turn. */
+void cam_gates_measured(struct cam *w, struct cam_change *c, const struct lks_rec_measured *r)
+{
+    bool changed = c->members[cam_machine(w, r->node)].state == LKS_MEMBER_DONE;
+    if (r->events == 0)
+        return;
+    c->excused = c->excused || !changed;
+    c->told = c->told || (changed && !c->wrong);
+    c->wrong = c->wrong || changed;
+}
+
 void cam_gates_begin(struct cam *w, const struct cam_change *c, uint32_t i)
 {
+    cam_require(w, !c->told || c->excused, "promise 3",
+                "%s begins in change %" PRIu64 " though something was measured that halts it",
+                w->machines[i].name, c->id);
     cam_require(w, !c->stopped, "promise 3",
                 "%s begins in change %" PRIu64 " after the evidence said halt", w->machines[i].name,
                 c->id);

@@ -248,6 +248,7 @@ static void on_moved(struct cam *w, const struct lks_rec_change_moved *r)
     for (uint32_t i = 0; i < w->count && c->state == LKS_CHANGE_RUNNING; i++)
         c->members[i].seen = has_failed(c->members[i].state);
     c->stopped = c->stopped && c->state != LKS_CHANGE_RUNNING;
+    c->told = c->told && c->state != LKS_CHANGE_RUNNING;
     if (c->state == LKS_CHANGE_RUNNING)
         cam_votes_begin(w, c);
     cam_require(w, r->reason.len > 0, "promise 11", "change %" PRIu64 " is %s, without a reason",
@@ -443,6 +444,8 @@ static void on_plan(struct cam *w, const struct lks_record *r)
         on_frozen(w, &r->frozen);
     else if (r->kind == LKS_RECORD_GATE_LOOKED)
         cam_gates_looked(w, cam_change(w, r->gate_looked.change), &r->gate_looked);
+    else if (r->kind == LKS_RECORD_MEASURED)
+        cam_gates_measured(w, cam_change(w, r->measured.change), &r->measured);
     cam_votes_row(w, r);
 }
 

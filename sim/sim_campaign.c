@@ -124,17 +124,14 @@ static void test_seeds(void)
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 
-/* Seeds that found something, each with what it was. */
+/* Seeds that find something, each with what it was: with that fault put back they fail. What the
+ * simulator draws changes with it, and a seed that tells another story is replaced. */
 static const struct {
     const char *name;
     uint64_t seed;
 } remembered[] = {
-    {"somebody looked at an update while the endpoint was at work", 7000674},
-    {"a member of a domain is let go as it is", 7000837},
-    {"a change that could not go back leaves a node elsewhere", 7001953},
-    {"a domain does without a node that was away", 7005681},
-    {"a change before goes back, and the plan had left that node of the domain out", 7006180},
-    {"a step is refused after an attempt that may have done part of it", 8002063},
+    {"a change before goes back, and the plan had left that node of the domain out", 7101945},
+    {"what halts at once is heeded while the wave is under way", 168},
 };
 
 static void test_seeds_that_found_something(void)

@@ -8,8 +8,10 @@
  * cost something on one of the metrics, or bring crashes. The gate looks at 1, 4, 12 and 24 hours
  * as planned, and every other hour in between.
  *
+ * Rings behind a canary are judged with what that showed: a canary that does not pass has none.
+ *
  *     sim_gates               what is promised, on a moderate number of waves
- *     sim_gates 10000         a table for docs/gates.md, of so many waves a row
+ *     sim_gates 10000         tables for docs/gates.md, of so many waves a row
  *     sim_gates 10000 5       the same from another first seed
  */
 #include "base/rng.h"
@@ -87,6 +89,23 @@ static const struct setup setups[] = {
     {"8 v 8, crashes x 100", 8, 8, 0, 100, PLAIN},
 };
 
+/* A ring behind a canary of 8 v 8 (of setups[].name), which may do worse than that did. */
+static const struct ring {
+    const char *name, *canary;
+    struct setup setup;
+} rings[] = {
+    {"2 v 4, healthy", "8 v 8, healthy", {"", 2, 4, 0, 1, PLAIN}},
+    {"2 v 4, -1 %", "8 v 8, -1 %", {"", 2, 4, 1, 1, PLAIN}},
+    {"2 v 4, -2 %", "8 v 8, -2 %", {"", 2, 4, 2, 1, PLAIN}},
+    {"2 v 4, -1 % in the ring alone", "8 v 8, healthy", {"", 2, 4, 1, 1, PLAIN}},
+    {"2 v 4, -2 % in the ring alone", "8 v 8, healthy", {"", 2, 4, 2, 1, PLAIN}},
+    {"16 v 16, healthy", "8 v 8, healthy", {"", 16, 16, 0, 1, PLAIN}},
+    {"16 v 16, -1 %", "8 v 8, -1 %", {"", 16, 16, 1, 1, PLAIN}},
+    {"16 v 16, -2 %", "8 v 8, -2 %", {"", 16, 16, 2, 1, PLAIN}},
+    {"16 v 16, -1 % in the ring alone", "8 v 8, healthy", {"", 16, 16, 1, 1, PLAIN}},
+    {"16 v 16, -2 % in the ring alone", "8 v 8, healthy", {"", 16, 16, 2, 1, PLAIN}},
+};
+
 /* Chance ------------------------------------------------------------------------------------ */
 
 static double uniform(struct lks_rng *rng)
@@ -128,6 +147,7 @@ struct wave {
     struct series series[METRICS][2 * NODES_MAX]; /* canaries, then controls */
     double crash[2 * NODES_MAX];                  /* when, in hours; perhaps after the end */
     size_t seen;                                  /* samples so far */
+    bool vouched;                                 /* a canary passed it */
 };
 
 static size_t nodes_of(const struct wave *w)
@@ -233,7 +253,8 @@ static struct lks_compared compared(const struct wave *w, size_t metric,
                                  .control = values + w->setup->canaries,
                                  .canary_count = w->setup->canaries,
                                  .control_count = w->setup->controls,
-                                 .expected = w->setup->canaries};
+                                 .expected = w->setup->canaries,
+                                 .vouched = w->vouched};
 }
 
 static struct lks_counted crashes(const struct wave *w, double hours)
@@ -306,7 +327,8 @@ static bool pooled_halts(struct wave *w)
 
 struct tally {
     uint64_t waves, verdicts[LKS_GATE_COUNT], pooled;
-    double hours; /* of those that were decided, together */
+    double hours;    /* of those that were decided, together */
+    uint64_t before; /* of rings: their canary did not pass */
 };
 
 static struct tally run(const struct setup *setup, uint64_t first, uint64_t waves)
@@ -321,6 +343,35 @@ static struct tally run(const struct setup *setup, uint64_t first, uint64_t wave
         t.verdicts[v]++;
         t.hours += v == LKS_GATE_HOLD ? 0 : (double)w.seen / HOUR;
         t.pooled += pooled_halts(&w);
+    }
+    return t;
+}
+
+static const struct setup *setup_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(setups[i].name, name) != 0)
+        i++;
+    return &setups[i];
+}
+
+/* A canary, and the ring behind it where it passes. */
+static struct tally run_ring(const struct ring *ring, uint64_t first, uint64_t waves)
+{
+    static struct wave w; /* large */
+    const struct setup *canary = setup_of(ring->canary);
+    struct tally t = {.waves = waves};
+    struct lks_evidence_plan plan =
+        lks_evidence_plan(lks_evidence_at, 4, METRICS + 1, LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT);
+    for (uint64_t i = 0; i < waves; i++) {
+        wave_init(&w, canary, first + i);
+        if (soak(&w, &plan) != LKS_GATE_PASS) {
+            t.before++;
+            continue;
+        }
+        wave_init(&w, &ring->setup, ~(first + i));
+        w.vouched = true;
+        t.verdicts[soak(&w, &plan)]++;
     }
     return t;
 }
@@ -342,6 +393,19 @@ static void table(uint64_t waves, uint64_t first)
                percent(&t, t.verdicts[LKS_GATE_PASS]), percent(&t, t.verdicts[LKS_GATE_HOLD]),
                percent(&t, t.verdicts[LKS_GATE_HALT]), decided > 0 ? t.hours / (double)decided : 0,
                percent(&t, t.pooled));
+        fflush(stdout);
+    }
+}
+
+static void table_of_rings(uint64_t waves, uint64_t first)
+{
+    printf("\n| ring behind a canary of 8 v 8 | the canary does not pass | PASS | HOLD | HALT |\n");
+    printf("|---|---|---|---|---|\n");
+    for (size_t i = 0; i < LKS_COUNT(rings); i++) {
+        struct tally t = run_ring(&rings[i], first, waves);
+        printf("| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", rings[i].name,
+               percent(&t, t.before), percent(&t, t.verdicts[LKS_GATE_PASS]),
+               percent(&t, t.verdicts[LKS_GATE_HOLD]), percent(&t, t.verdicts[LKS_GATE_HALT]));
         fflush(stdout);
     }
 }
@@ -390,6 +454,35 @@ static void test_promises(void)
     (void)CHECK_INT(setups_met, 11); /* each name above is that of a setup */
 }
 
+/* The same of rings, of all that began with their canary. */
+static const struct {
+    const char *ring;
+    enum lks_gate_verdict verdict;
+    double least, most;
+} ring_promises[] = {
+    {"2 v 4, healthy", LKS_GATE_HALT, 0, 5},
+    {"2 v 4, healthy", LKS_GATE_PASS, 75, 100},
+    {"2 v 4, -1 %", LKS_GATE_PASS, 0, 5},
+    {"2 v 4, -2 % in the ring alone", LKS_GATE_PASS, 0, 10},
+    {"16 v 16, healthy", LKS_GATE_HALT, 0, 5},
+    {"16 v 16, -1 %", LKS_GATE_PASS, 0, 5},
+};
+
+static void test_rings(void)
+{
+    struct tally t = {0};
+    for (size_t i = 0, at = LKS_COUNT(rings); i < LKS_COUNT(ring_promises); i++) {
+        size_t before = at;
+        for (at = 0; strcmp(rings[at].name, ring_promises[i].ring) != 0;)
+            at++;
+        if (at != before)
+            t = run_ring(&rings[at], FIRST, WAVES / 2);
+        double share = percent(&t, t.verdicts[ring_promises[i].verdict]);
+        lks_test_case("%s: %.1f %%", rings[at].name, share);
+        (void)CHECK(share >= ring_promises[i].least && share <= ring_promises[i].most);
+    }
+}
+
 /* The waves are such that a plainer gate would fail: pooled samples halt many that are healthy. */
 static void test_pooled(void)
 {
@@ -404,10 +497,12 @@ int main(int argc, char **argv)
         if (argc > 2 && !lks_str_number(lks_str_from(argv[2]), UINT64_MAX, &first))
             return EXIT_FAILURE;
         table(waves, first);
+        table_of_rings(waves, first);
         return EXIT_SUCCESS;
     }
     return lks_test_main((const struct lks_test[]){
         {"gates: what is promised", test_promises},
+        {"gates: rings behind a canary", test_rings},
         {"gates: pooled samples do not keep it", test_pooled},
         {0},
     });

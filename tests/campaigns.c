@@ -114,7 +114,8 @@ void campaign_put(struct campaign *w, const char *node, bool b)
 
 static void hear(struct campaign *w, struct campaign_node *n)
 {
-    const struct lks_beat beat = lks_fleet_beat(&w->a, n->boot, ++n->seq);
+    struct lks_beat beat = lks_fleet_beat(&w->a, n->boot, ++n->seq);
+    beat.health = n->health;
     (void)lks_fleet_hear(&w->a, n->name, &beat);
 }
 
@@ -434,12 +435,17 @@ static void boot(struct campaign *w, struct campaign_node *n)
 static void result(struct campaign *w, const struct lks_state_command *c, uint32_t node,
                    unsigned outcome)
 {
-    const struct lks_event e = {
-        .kind = LKS_EVENT_RESULT,
-        .node = node,
-        .result = {.id = c->id,
-                   .outcome = (enum lks_outcome)outcome,
-                   .text = outcome == LKS_OUTCOME_DONE ? LKS_STR("") : LKS_STR("it went wrong")}};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    lks_buf_init(&said, MANIFEST_MAX);
+    if (w->accepts != NULL && lks_str_is(lks_state_text(&w->a.state, c->executor), "accept"))
+        w->accepts(w, find_node(w, lks_state_name(&w->a.state, node)), &said);
+    const struct lks_event e = {.kind = LKS_EVENT_RESULT,
+                                .node = node,
+                                .result = {.id = c->id,
+                                           .outcome = (enum lks_outcome)outcome,
+                                           .text = outcome == LKS_OUTCOME_DONE
+                                                       ? lks_buf_view(&said)
+                                                       : LKS_STR("it went wrong")}};
     campaign_event(w, &e);
 }
 

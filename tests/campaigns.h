@@ -14,6 +14,7 @@
 #ifndef LKS_TESTS_CAMPAIGNS_H
 #define LKS_TESTS_CAMPAIGNS_H
 
+#include "core/gate.h"
 #include "tests/asked.h"
 
 enum { CAMPAIGN_NODES_MAX = 64, CAMPAIGN_FAULTS_MAX = 16, CAMPAIGN_WAVES_MAX = 8 };
@@ -56,7 +57,8 @@ struct campaign_plan {
                                            of all */
     unsigned width;                     /* of each; 0: as many as there are units */
     lks_ms soak;
-    const char *controls; /* of the first wave; NULL: none */
+    const char *controls;                          /* of the first wave; NULL: none */
+    const char *ring_controls[CAMPAIGN_WAVES_MAX]; /* of the others, by wave */
     unsigned failures_max, retries;
     bool proves;  /* the first unit shows the way back; else it was shown before */
     bool one_way; /* the flash of the node's bmc is */
@@ -85,6 +87,7 @@ struct campaign_node {
     bool installed, loaded, flashed; /* what B has */
     unsigned boot;
     uint64_t seq;
+    uint64_t health; /* that its heartbeats say */
 };
 
 /* The next `times` times that `node` ("": any) is asked for `what` (an executor, "flash", "stage",
@@ -110,6 +113,8 @@ struct campaign {
     bool sched_mute;      /* the scheduler says nothing */
     /* Asked after every decision that had records. */
     void (*after)(struct campaign *w, const struct lks_decision *d);
+    /* What acceptance checks say that have nothing against it; NULL: nothing. */
+    void (*accepts)(const struct campaign *w, const struct campaign_node *n, struct lks_buf *text);
     void *ctx;
 };
 
@@ -160,6 +165,25 @@ void campaign_put(struct campaign *w, const char *node, bool b);
 
 /* One more node comes to the fleet, and to its pool. */
 void campaign_join(struct campaign *w);
+
+/* Everything that gates want measured is: `fn` says what of each, whose change, wave, node, metric
+ * and windows are filled in. And the same every two minutes, until the change is over or waits for
+ * a person; false: `limit` was over. */
+typedef void campaign_measure_fn(const struct campaign *w, const struct lks_gate_want *want,
+                                 struct lks_measured *out);
+void campaign_measure(struct campaign *w, campaign_measure_fn *fn);
+bool campaign_run_measured(struct campaign *w, campaign_measure_fn *fn, lks_ms limit);
+
+/* The number in the name of the node; and a number between -1 and 1 that goes with it. */
+unsigned campaign_number(const struct campaign *w, uint32_t node);
+double campaign_noise(unsigned number);
+
+/* Gates ask for metric "speed" of pool "train". */
+void campaign_gate(struct campaign *w, struct lks_rec_plan_metric metric,
+                   struct lks_rec_plan_gate gate);
+
+/* An approver lets that gate or metric go, for so long. */
+void campaign_waive(struct campaign *w, const char *gate, lks_ms span);
 
 /* How many lines of the log have both texts. */
 size_t campaign_count(const struct campaign *w, const char *one, const char *other);

@@ -136,6 +136,7 @@ static void add_waves(struct campaign *w)
     const struct campaign_plan *p = &w->plan;
     unsigned next = 0;
     for (unsigned i = 0; i == 0 || (i < CAMPAIGN_WAVES_MAX && p->waves[i] > 0); i++) {
+        const char *controls = i == 0 ? p->controls : p->ring_controls[i];
         const struct lks_rec_plan_wave wave = {
             .change = w->change,
             .index = i,
@@ -144,7 +145,7 @@ static void add_waves(struct campaign *w)
             .width = p->width > 0 ? p->width : w->count,
             .soak = p->soak,
             .failures_max = p->failures_max,
-            .controls = lks_str_from(i == 0 && p->controls != NULL ? p->controls : ""),
+            .controls = lks_str_from(controls != NULL ? controls : ""),
         };
         campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = wave});
         unsigned units = p->waves[i] > 0 ? p->waves[i] : w->count;

@@ -47,6 +47,10 @@ void crew_refused(struct lks_client *client, const char *id, const char *path, c
 
 /* The stack of tests/tuples.h, published and released; its digest. */
 bool crew_release(struct crew *crew, char digest[LKS_DIGEST_SIZE]);
+/* The same with other lines: the beginning of one, and what stands in its place, in turn up to
+ * NULL.
+ */
+bool crew_release_with(struct crew *crew, const char *const *lines, char digest[LKS_DIGEST_SIZE]);
 /* A fleet: pools and nodes in YAML, pinned to stacks that were released. */
 bool crew_fleet(struct crew *crew, const char *text);
 

@@ -108,7 +108,7 @@ static bool waiting(const struct fake *f)
         if (!f->ended[i])
             return true;
     }
-    return f->want_tuple;
+    return f->want_tuple || f->load != NULL;
 }
 
 static void answer_beat(struct fake *f, struct lks_httpd_exchange *x, struct lks_str body)
@@ -182,6 +182,8 @@ static void answer_mail(struct fake *f, struct lks_httpd_exchange *x)
             lks_json_text(&w, NULL, lks_buf_view(&f->commands[i]));
     }
     lks_json_end(&w, ']');
+    if (f->load != NULL)
+        lks_json_cstr(&w, "load", f->load);
     lks_json_end(&w, '}');
     f->mails++;
     reply(x, 200, lks_buf_view(&json));

@@ -30,6 +30,7 @@ struct fake {
     lks_ms enrol_heartbeat; /* what an enrolment is told, milliseconds */
     lks_ms heartbeat;       /* what heartbeats are told; 0: nothing */
     bool want_tuple;
+    const char *load; /* the reference load that is wanted; NULL: none */
     char head[LKS_HEAD_TEXT_MAX + 1];
     struct lks_httpd_stream *drip;
 

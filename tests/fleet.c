@@ -13,6 +13,18 @@ void lks_fleet_pool(struct lks_asked *a, const char *pool, const char *stack, co
     lks_asked_apply(a, &r);
 }
 
+void lks_fleet_release(struct lks_asked *a, const char *digest)
+{
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_PUBLISHED,
+         .published = {.digest = lks_str_from(digest), .name = lks_str_from(digest)}},
+        {.kind = LKS_RECORD_STEPPED,
+         .stepped = {.digest = lks_str_from(digest), .step = LKS_STEP_RELEASED}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        lks_asked_apply(a, &records[i]);
+}
+
 void lks_fleet_place(struct lks_asked *a, const char *hosts, const char *pool)
 {
     const struct lks_record r = {

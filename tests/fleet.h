@@ -8,6 +8,9 @@
 /* A pool; `stack` and `digest` are what it pins, or "". */
 void lks_fleet_pool(struct lks_asked *a, const char *pool, const char *stack, const char *digest);
 
+/* A stack of that digest is published and released. */
+void lks_fleet_release(struct lks_asked *a, const char *digest);
+
 /* Nodes, as a host list, in a pool that may be "". */
 void lks_fleet_place(struct lks_asked *a, const char *hosts, const char *pool);
 

@@ -204,8 +204,14 @@ const struct lks_test_deed lks_test_life[] = {
     {38600, R(VOTE_WITHDRAWN, vote_withdrawn, 1, T("user:ann"), WHY)},
     {38700, R(GLASS_BROKEN, glass_broken, 1, 90000, KIM, WHY)},
     {38800, R(REVIEWED, reviewed, 1, T("user:lee"), WHY)},
+    {38850, R(LOWERED, lowered, T("train"), T("margin of step time 1 to 2 %"), T("user:kim"))},
     {38900, R(FORECAST, forecast, 1, 100, 1000, 2000, 3000, 10, 20, 30, 2, 16, T("user:kim"))},
-    {39000, R(WAIVED, waived, 1, T("soak"), 99000, T("user:lee"), WHY)},
+    {38950, R(DEVIATION_AGREED, deviation_agreed, 1, T("user:lee"), WHY)},
+    {39000, R(WAIVED, waived, 1, T("soak"), 99000, T("user:lee"), WHY, T("train"))},
+    {39100, R(TICKET_TOLD, ticket_told, 3, true)},
+    {39200, R(TICKET_DUE, ticket_due, 5, 39200, 1, LKS_CHANGE_RUNNING, T("user:kim"), WHY)},
+    {39300, R(TICKET_HEARD, ticket_heard, T("m-1"), 99000, 1, T("user:lee"), T("CHG-7"),
+              T("lee@example.com"))},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -259,6 +259,34 @@ static void test_tokens(void)
     }
 }
 
+static const struct {
+    const char *a, *b;
+    bool same;
+} persons[] = {
+    {"kim", "kim", true},
+    {"kim", "user:kim", true},
+    {"user:kim", "Kim", true},
+    {"user:kim", "user:KIM", true},
+    {"kim", "kimono", false},
+    {"user:kim", "user:ki", false},
+    {"unix:7", "unix:7", true},
+    {"unix:7", "7", false},
+    {"node:kim", "kim", false},
+    {"user:kim", "node:kim", false},
+    {"user:user:kim", "kim", false},
+    {"user:", "user:kim", false},
+};
+
+static void test_persons(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(persons); i++) {
+        struct lks_str a = lks_str_from(persons[i].a), b = lks_str_from(persons[i].b);
+        lks_test_case("%s and %s", persons[i].a, persons[i].b);
+        CHECK_INT(lks_access_same_person(a, b), persons[i].same);
+        CHECK_INT(lks_access_same_person(b, a), persons[i].same);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -269,6 +297,7 @@ int main(void)
         {"access: a walk over many nodes", test_sight},
         {"access: agents", test_agents},
         {"access: tokens", test_tokens},
+        {"access: who is one person", test_persons},
         {0},
     });
 }

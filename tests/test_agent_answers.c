@@ -98,12 +98,17 @@ static void test_mail(void)
         enum lks_code code;
         bool want;
         size_t count;
+        const char *load;
     } rows[] = {
-        {"{\"want_tuple\":true,\"commands\":[]}", LKS_OK, true, 0},
-        {"{\"commands\":[\"a\",\"b\"]}", LKS_OK, false, 2},
-        {"{\"commands\":[1]}", LKS_E_INVALID, false, 0},
-        {"{\"commands\":\"a\"}", LKS_E_INVALID, false, 0},
-        {"{}", LKS_E_INVALID, false, 0},
+        {"{\"want_tuple\":true,\"commands\":[]}", LKS_OK, true, 0, ""},
+        {"{\"commands\":[\"a\",\"b\"]}", LKS_OK, false, 2, ""},
+        {"{\"commands\":[],\"load\":\"burn-in\"}", LKS_OK, false, 0, "burn-in"},
+        {"{\"commands\":[],\"load\":\"../../bin/sh\"}", LKS_OK, false, 0, ""},
+        {"{\"commands\":[],\"load\":\"..\"}", LKS_OK, false, 0, ""},
+        {"{\"commands\":[],\"load\":7}", LKS_OK, false, 0, ""},
+        {"{\"commands\":[1]}", LKS_E_INVALID, false, 0, ""},
+        {"{\"commands\":\"a\"}", LKS_E_INVALID, false, 0, ""},
+        {"{}", LKS_E_INVALID, false, 0, ""},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
@@ -112,6 +117,7 @@ static void test_mail(void)
         CHECK_CODE(lks_answer_mail(lks_str_from(rows[i].json), &mail, &err), rows[i].code);
         CHECK_INT(mail.want_tuple, rows[i].want);
         CHECK_INT(mail.count, rows[i].count);
+        CHECK_STR(lks_str_from(mail.load), rows[i].load);
     }
 }
 

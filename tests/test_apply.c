@@ -195,6 +195,14 @@ static const struct {
      {LKS_RECORD_DEVIATION, LKS_RECORD_DEVIATION_ENDED},
      "1 deviation id=4 hosts=n1 subject=driver value=2 owner=kim reason=x approver=ann expires=9 "
      "by=lee\n3 deviation-ended id=4 by=kim\n2 deviation id=5 hosts=n1 subject=driver expires=8\n"},
+    {"a deviation that an approver agreed to, once",
+     {DEVIATION_OF(4, .expires = 9),
+      R(DEVIATION_AGREED, deviation_agreed, .id = 4, .by = T("ann"), .reason = T("x")),
+      R(DEVIATION_AGREED, deviation_agreed, .id = 4, .by = T("lee")),
+      R(DEVIATION_AGREED, deviation_agreed, .id = 5, .by = T("lee"))},
+     {LKS_RECORD_DEVIATION, LKS_RECORD_DEVIATION_AGREED},
+     "1 deviation id=4 hosts=n1 subject=driver expires=9\n2 deviation-agreed id=4 by=ann "
+     "reason=x\n"},
     {"a deviation with a number that was used",
      {DEVIATION_OF(4, .expires = 9), DEVIATION_OF(4, .expires = 8), DEVIATION_OF(3, .expires = 8)},
      {LKS_RECORD_DEVIATION},

@@ -224,7 +224,7 @@ static const struct {
       R(FROZEN, frozen, .on = true, .by = T("kim")), R(FROZEN, frozen, .by = T("ann")),
       R(FROZEN, frozen, .pool = T("none"), .on = true)},
      {LKS_RECORD_FROZEN},
-     "- frozen pool=train on=1 by=kim reason=r\n"},
+     "1 frozen pool=train on=1 by=kim reason=r\n"},
 };
 
 struct telling {

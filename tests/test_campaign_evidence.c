@@ -2,6 +2,7 @@
  * does is recorded. */
 #include "core/admit.h"
 #include "core/campaign_evidence.h"
+#include "core/campaign_parts.h"
 #include "core/gate.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
@@ -21,6 +22,9 @@ struct world {
     double drift;    /* of everybody, meanwhile */
     double spread;   /* of each by itself */
     unsigned silent; /* canaries that nothing is known of */
+    bool mute;       /* nothing is known of controls */
+    bool stops;      /* canaries come to a stop */
+    bool more;       /* there is one more metric, of which everything is known */
     unsigned canary_events, control_events;
     uint64_t load; /* GPU-seconds of each in an hour */
 };
@@ -77,7 +81,16 @@ static const struct row rows[] = {
      SPEED,
      HOLDS("7 of 8 have data")},
     {"no data of one, on another", {.spread = 0.4, .silent = 1}, OTHER, PASSES},
-    {"no data at all, on another", {.spread = 0.4, .silent = 8}, OTHER, PASSES},
+    {"no data at all, on another", {.spread = 0.4, .silent = 8}, OTHER, HOLDS("0 of 8 have data")},
+    {"no data at all, on one of two", {.spread = 0.4, .silent = 8, .more = true}, OTHER, PASSES},
+    {"a stop, on a critical metric",
+     {.spread = 0.4, .stops = true},
+     SPEED,
+     HALTS("worse than its margin of 1 %")},
+    {"a stop, on another",
+     {.spread = 0.4, .stops = true},
+     OTHER,
+     HALTS("worse than its margin of 1 %")},
     {"idle canaries",
      {.spread = 0.4, .load = 10},
      SPEED,
@@ -95,92 +108,47 @@ static const struct row rows[] = {
      HALTS("times likelier if the change did it")},
     {"events as often as elsewhere", {.canary_events = 3, .control_events = 6}, RATE, PASSES},
     {"nobody counts events", {.silent = 8}, RATE, HOLDS("0 of 8 have data")},
+    {"nobody counts those of controls",
+     {.mute = true},
+     RATE,
+     HOLDS("8 of 8 have data, and 0 controls")},
 };
 
 /* Measuring --------------------------------------------------------------------------------- */
 
-struct measuring {
-    struct campaign *w;
-    const struct world *world;
-    struct lks_measured list[256];
-    size_t count;
-};
-
-static unsigned number_of(const struct campaign *w, uint32_t node)
+static void measure(const struct campaign *w, const struct lks_gate_want *want,
+                    struct lks_measured *out)
 {
-    uint64_t number = 0;
-    struct lks_str name = lks_state_name(&w->a.state, node);
-    CHECK(lks_str_number((struct lks_str){name.ptr + 1, name.len - 1}, 1000, &number));
-    return (unsigned)number;
-}
-
-/* Between -1 and 1, the same at every look. */
-static double own_noise(unsigned number)
-{
-    struct lks_rng rng = {number * 7919};
-    return (double)lks_rng_below(&rng, 2001) / 1000 - 1;
-}
-
-static bool measure(void *ctx, const struct lks_gate_want *want)
-{
-    struct measuring *m = ctx;
-    unsigned number = number_of(m->w, want->node);
-    bool silent = !want->control && number <= m->world->silent;
-    double gain = m->world->drift + m->world->spread * own_noise(number) +
-                  (want->control ? 0 : m->world->change);
-    unsigned with = want->control ? CANARIES + m->world->control_events : m->world->canary_events;
-    bool event = want->metric->kind != LKS_METRIC_MEAN && number <= with;
-    CHECK(want->from <= want->until && want->before_until <= want->from);
-    CHECK(m->count < LKS_COUNT(m->list));
-    m->list[m->count++] = (struct lks_measured){
-        .change = want->change,
-        .wave = want->wave,
-        .node = want->node,
-        .metric = lks_state_text(&m->w->a.state, want->metric->name),
-        .has_before = !silent,
-        .has_after = !silent,
-        .before = 100 + number,
-        .after = (100 + number) * exp(gain / 100),
-        .from = want->from,
-        .until = want->until,
-        .load = m->world->load * (want->until - want->from) / HOUR,
-        .events = event,
-        .exposure = want->until - want->from,
-    };
-    return m->count < LKS_COUNT(m->list);
+    const struct world *world = w->ctx;
+    unsigned number = campaign_number(w, want->node);
+    bool more = lks_str_is(lks_state_text(&w->a.state, want->metric->name), "more");
+    bool silent = !more && (want->control ? world->mute : number <= world->silent);
+    double gain =
+        world->drift + world->spread * campaign_noise(number) + (want->control ? 0 : world->change);
+    unsigned with = want->control ? CANARIES + world->control_events : world->canary_events;
+    out->has_before = out->has_after = !silent;
+    out->before = 100 + number;
+    out->after = !want->control && world->stops ? 0 : (100 + number) * exp(gain / 100);
+    out->exposure = silent ? 0 : out->exposure;
+    out->load = world->load * (want->until - want->from) / HOUR;
+    out->events = want->metric->kind != LKS_METRIC_MEAN && number <= with;
 }
 
 static void measure_all(struct campaign *w, const struct world *world)
 {
-    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    struct measuring m = {.w = w, .world = world};
-    struct lks_err err = {0};
-    lks_arena_init(&arena, 1 << 20);
-    CHECK_CODE(lks_gate_wants(&w->a.state, w->a.now.wall, &arena, measure, &m, &err), LKS_OK);
-    if (m.count > 0)
-        campaign_event(w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
-                                              .measured = {.list = m.list, .count = m.count}});
+    struct world now = *world;
+    w->ctx = &now;
+    campaign_measure(w, measure);
+    w->ctx = NULL;
 }
 
-/* Every two minutes, until it is over or waits for a person. */
 static bool run_measured(struct campaign *w, const struct world *world, lks_ms limit)
 {
-    for (lks_ms end = w->a.now.wall + limit; w->a.now.wall < end;) {
-        if (campaign_run(w, 2 * MINUTE))
-            return true;
-        measure_all(w, world);
-    }
-    return false;
-}
-
-static void add_gate(struct campaign *w, struct lks_rec_plan_metric metric,
-                     struct lks_rec_plan_gate gate)
-{
-    metric.change = gate.change = w->change;
-    metric.name = LKS_STR("speed");
-    metric.pools = gate.pool = LKS_STR("train");
-    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC, .plan_metric = metric});
-    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_GATE, .plan_gate = gate});
+    struct world now = *world;
+    w->ctx = &now;
+    bool ended = campaign_run_measured(w, measure, limit);
+    w->ctx = NULL;
+    return ended;
 }
 
 static void begin(struct campaign *w, struct campaign_plan plan)
@@ -199,7 +167,13 @@ static void check_row(const struct row *r)
 {
     struct campaign w;
     begin(&w, (struct campaign_plan){.rolls_back = r->rolls_back});
-    add_gate(&w, r->metric, (struct lks_rec_plan_gate){.min_load = r->min_load});
+    campaign_gate(&w, r->metric, (struct lks_rec_plan_gate){.min_load = r->min_load});
+    if (r->world.more)
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
+                                                 .plan_metric = {.change = w.change,
+                                                                 .name = LKS_STR("more"),
+                                                                 .pools = LKS_STR("train"),
+                                                                 .margin = LKS_STR("1")}});
     CHECK(run_measured(&w, &r->world, 60 * HOUR));
     const struct lks_state_change *c = campaign_change(&w);
     CHECK_STR(lks_str_from(lks_change_state_words[c->state]), lks_change_state_words[r->ends]);
@@ -226,7 +200,7 @@ static void looks_are_planned(void)
     static const struct world quiet = {.spread = 0.4}, silent = {.spread = 0.4, .silent = 1};
     struct campaign w;
     begin(&w, (struct campaign_plan){0});
-    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+    campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
     CHECK(run_measured(&w, &quiet, 20 * HOUR));
     for (unsigned i = 1; i <= 4; i++) {
         char look[32];
@@ -239,7 +213,7 @@ static void looks_are_planned(void)
     campaign_end(&w);
 
     begin(&w, (struct campaign_plan){0});
-    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.max_soak = 5 * HOUR});
+    campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.max_soak = 5 * HOUR});
     CHECK(!run_measured(&w, &silent, 4 * HOUR));
     CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "look=3"), 1);
     CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "look=4"), 0);
@@ -248,22 +222,96 @@ static void looks_are_planned(void)
     campaign_end(&w);
 }
 
-/* The turn that hears of it is the one that stops: nobody else begins in between. */
+/* What was heard at the beginning of a soak is not what it ends by: where nobody measures any more,
+ * the last look waits for somebody who does, and then for a person. */
+static void what_is_old_is_not_enough(void)
+{
+    static const struct world quiet = {.spread = 0.4};
+    static const char *const says = "speed: nobody measured it in the second half of the soak";
+    for (unsigned again = 0; again < 2; again++) {
+        struct campaign w;
+        lks_test_case(again != 0 ? "it is measured again" : "nobody measures again");
+        begin(&w, (struct campaign_plan){0});
+        campaign_gate(&w, (struct lks_rec_plan_metric)SPEED, (struct lks_rec_plan_gate){0});
+        while (campaign_change(&w)->waves[0].state != LKS_WAVE_SOAKS)
+            CHECK(!run_measured(&w, &quiet, MINUTE));
+        CHECK(!run_measured(&w, &quiet, 20 * MINUTE));
+        CHECK(!campaign_run(&w, HOUR));
+        CHECK_INT(campaign_count(&w, "gate-looked change=1 look", "look=4"), 0);
+        CHECK(again != 0 ? run_measured(&w, &quiet, 60 * HOUR) : campaign_run(&w, 60 * HOUR));
+        CHECK_INT(campaign_change(&w)->state, again != 0 ? LKS_CHANGE_DONE : LKS_CHANGE_HALTED);
+        CHECK_INT(campaign_count(&w, "gate-looked change=1 look=4 verdict=hold", says), !again);
+        campaign_end(&w);
+    }
+}
+
+/* The turn that hears of it is the one that stops: nobody else begins in between, whatever it is
+ * that halts, at no planned look. */
+static const struct {
+    const char *name;
+    struct world world;
+    struct lks_rec_plan_metric metric;
+    const char *says;
+} at_once[] = {
+    {"one event", {.canary_events = 1}, HARD, "on 1 of the canaries"},
+    {"many events", {.canary_events = 8}, RATE, "times likelier if the change did it"},
+    {"a mean", {.change = -6, .spread = 0.2}, SPEED, "worse than its margin of 1 %"},
+};
+
 static void a_halt_is_at_once(void)
 {
-    static const struct world bad = {.canary_events = 1};
+    for (size_t i = 0; i < LKS_COUNT(at_once); i++) {
+        struct campaign w;
+        lks_test_case("%s", at_once[i].name);
+        begin(&w, (struct campaign_plan){0});
+        campaign_gate(&w, at_once[i].metric, (struct lks_rec_plan_gate){0});
+        CHECK(!campaign_run(&w, 35 * MINUTE));
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_RUNNING);
+        measure_all(&w, &at_once[i].world);
+        (void)campaign_tick(&w);
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
+        CHECK_INT(campaign_count(&w, "alarm ", at_once[i].says), 1);
+        CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(&w, "n9")->state]),
+                  "pending");
+        /* Whoever resumes it has seen one event; the others an approver lets go. */
+        if (at_once[i].metric.kind != LKS_METRIC_HARD)
+            campaign_waive(&w, "speed", 60 * HOUR);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        CHECK(run_measured(&w, &at_once[i].world, 60 * HOUR));
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+        campaign_end(&w);
+    }
+}
+
+/* That all of them are worse is not for whoever steers it to pass over: an approver lets it go, for
+ * a time. */
+static void a_worse_one_is_let_go(void)
+{
+    static const struct world worse = {.change = -3, .spread = 0.4};
     struct campaign w;
+    struct lks_event resume = {.kind = LKS_EVENT_CHANGE_MOVE,
+                               .by = LKS_STR("user:kim"),
+                               .reason = LKS_STR("it is fine"),
+                               .move = {.change = 1, .order = LKS_ORDERED_RESUME}};
+    const struct lks_record may = {
+        .kind = LKS_RECORD_GRANTED,
+        .granted = {.identity = LKS_STR("user:ann"), .role = LKS_ROLE_APPROVER}};
     begin(&w, (struct campaign_plan){0});
-    add_gate(&w, (struct lks_rec_plan_metric)HARD, (struct lks_rec_plan_gate){0});
-    CHECK(!campaign_run(&w, HOUR));
-    measure_all(&w, &bad);
-    (void)campaign_tick(&w);
+    campaign_gate(&w, (struct lks_rec_plan_metric)SPEED, (struct lks_rec_plan_gate){0});
+    (void)run_measured(&w, &worse, 60 * HOUR);
     CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
-    CHECK_INT(campaign_count(&w, "alarm ", "on 1 of the canaries"), 1);
-    /* Whoever resumes it has seen that. */
-    campaign_move(&w, LKS_CHANGE_RUNNING);
-    CHECK(run_measured(&w, &bad, 60 * HOUR));
-    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
+    CHECK_HAS(lks_asked(&w.a, &resume), "refused: resume: speed halted wave 0 of change 1: an "
+                                        "approver has to let that go first");
+    campaign_record(&w, &may);
+    const struct lks_event waive = {
+        .kind = LKS_EVENT_WAIVE,
+        .by = LKS_STR("user:ann"),
+        .reason = LKS_STR("a known cause"),
+        .waive = {.change = 1, .gate = LKS_STR("speed"), .until = w.a.now.wall + HOUR}};
+    CHECK_HAS(lks_asked(&w.a, &waive), "waived change=1 ");
+    CHECK_HAS(lks_asked(&w.a, &resume), "change-moved change=1 state=running");
+    (void)run_measured(&w, &worse, 60 * HOUR); /* and when that is over it halts again */
+    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
     campaign_end(&w);
 }
 
@@ -292,13 +340,28 @@ static void rings_grow_with_the_evidence(void)
     struct campaign_plan plan = {.nodes = NODES, .waves = {3, NODES - 3}, .soak = HOUR};
     plan.controls = "n[9-24]";
     campaign_begin(&w, &plan);
-    add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.loss_budget = 1, .min_soak = HOUR});
+    campaign_gate(&w, rows[0].metric,
+                  (struct lks_rec_plan_gate){.loss_budget = 1, .min_soak = HOUR});
     w.after = within_the_limit;
     CHECK(run_measured(&w, &quiet, 100 * HOUR));
     CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
     CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=1 ", "0 of 3 failed"), 1);
     CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=2 ", "0 of 4 failed"), 1);
     CHECK_INT(campaign_count(&w, "wave-limit change=1 wave=1 limit=4 ", "0 of 5 failed"), 1);
+    campaign_end(&w);
+}
+
+/* Who is tried again is beside those that the width allows for: nobody else begins. */
+static void a_ring_that_is_full(void)
+{
+    enum { WIDTH = 4 };
+    struct campaign w;
+    begin(&w, (struct campaign_plan){.width = WIDTH});
+    campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){.loss_budget = 1});
+    struct lks_wave *ring = &w.a.state.changes[0].waves[1];
+    ring->limit = 100;
+    for (ring->busy = 0; ring->busy < 2 * WIDTH; ring->busy++)
+        CHECK_INT(lks_ramp_room(campaign_change(&w), 1), WIDTH);
     campaign_end(&w);
 }
 
@@ -337,7 +400,7 @@ static void only_what_is_asked_for_is_heard(void)
         lks_test_case("%s", events[i].name);
         struct lks_measured m = heard;
         begin(&w, (struct campaign_plan){0});
-        add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+        campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
         CHECK(!campaign_run(&w, 30 * MINUTE));
         m.change = events[i].what.change;
         m.wave = events[i].what.wave;
@@ -357,21 +420,87 @@ static void only_what_is_asked_for_is_heard(void)
     }
 }
 
+static uint32_t count_controls(const struct campaign *w)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    struct lks_gate_controls controls = {0};
+    struct lks_err err = {0};
+    lks_arena_init(&arena, 1 << 20);
+    CHECK_CODE(lks_gate_controls(&w->a.state, &w->a.state.changes[0], 0, &arena, &controls, &err),
+               LKS_OK);
+    CHECK_INT(controls.count, controls.untouched);
+    return controls.count;
+}
+
+/* Another change may come to a control meanwhile, and be over soon: it is none since then. */
+static void a_control_that_another_change_took(void)
+{
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    campaign_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+    CHECK(!campaign_run(&w, 30 * MINUTE));
+    CHECK_INT(count_controls(&w), CONTROLS);
+    campaign_propose(&w, 2);
+    campaign_move(&w, LKS_CHANGE_APPROVED);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK_INT(count_controls(&w), CONTROLS);
+    static const enum lks_member_state states[] = {LKS_MEMBER_WAITING, LKS_MEMBER_DONE};
+    for (size_t i = 0; i < LKS_COUNT(states); i++) {
+        lks_test_case("%s", lks_member_state_words[states[i]]);
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_MEMBER,
+                                                 .member = {.change = 2,
+                                                            .node = LKS_STR("n9"),
+                                                            .state = states[i],
+                                                            .text = LKS_STR("")}});
+        CHECK_INT(count_controls(&w), CONTROLS - 1);
+    }
+    campaign_end(&w);
+}
+
+/* A node counts once: that it had more meanwhile is no news, that it had one is. */
+static void a_count_that_rises_is_no_news(void)
+{
+    static const struct {
+        uint64_t events;
+        size_t records;
+    } told[] = {{0, 1}, {0, 1}, {1, 2}, {2, 2}, {700, 2}};
+    struct campaign w;
+    struct lks_measured m = heard;
+    begin(&w, (struct campaign_plan){0});
+    campaign_gate(&w, (struct lks_rec_plan_metric)RATE, (struct lks_rec_plan_gate){0});
+    CHECK(!campaign_run(&w, 30 * MINUTE));
+    m.node = lks_state_node(&w.a.state, LKS_STR("n1"));
+    m.has_before = false;
+    for (size_t i = 0; i < LKS_COUNT(told); i++) {
+        lks_test_case("told %zu times", i + 1);
+        m.events = told[i].events;
+        campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
+                                               .measured = {.list = &m, .count = 1}});
+        CHECK_INT(campaign_count(&w, "measured change", "metric="), told[i].records);
+    }
+    campaign_end(&w);
+}
+
 /* Whom canaries work for --------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *node;
     bool gate, canary_ok, has_criticality;
     uint32_t criticality;
-    const char *no; /* NULL: it is admitted */
+    const char *no;   /* NULL: it is admitted */
+    const char *load; /* the gate's reference load; NULL: none */
 } jobs[] = {
-    {"any job on a canary", "n1", true, false, false, 0, "for jobs that say they may run there"},
-    {"one that opted in", "n1", true, true, false, 0, NULL},
+    {"any job on a canary", "n1", true, false, false, 0, "for jobs that say they may run there",
+     NULL},
+    {"one that opted in", "n1", true, true, false, 0, NULL, NULL},
     {"one that opted in and matters", "n1", true, true, true, 90,
-     "for jobs of criticality 30 or less, and this one has 90"},
-    {"one that opted in and matters little", "n1", true, true, true, 30, NULL},
-    {"any job on a control", "n9", true, false, false, 0, NULL},
-    {"any job on a canary of a change without a gate", "n1", false, false, false, 0, NULL},
+     "for jobs of criticality 30 or less, and this one has 90", NULL},
+    {"one that opted in and matters little", "n1", true, true, true, 30, NULL, NULL},
+    {"any job on a control", "n9", true, false, false, 0, NULL, NULL},
+    {"any job on a canary of a change without a gate", "n1", false, false, false, 0, NULL, NULL},
+    {"one that opted in, where a reference load is", "n1", true, true, false, 0,
+     "that a reference load keeps busy", "burn"},
+    {"any job on a control of that", "n9", true, false, false, 0, NULL, "burn"},
 };
 
 static void ask_for(const struct campaign *w, size_t i, bool soaks)
@@ -404,7 +533,10 @@ static void canaries_are_for_those_who_opt_in(void)
         lks_test_case("%s", jobs[i].name);
         begin(&w, (struct campaign_plan){.enforce = "on"});
         if (jobs[i].gate)
-            add_gate(&w, rows[0].metric, (struct lks_rec_plan_gate){0});
+            campaign_gate(
+                &w, rows[0].metric,
+                (struct lks_rec_plan_gate){
+                    .reference_load = lks_str_from(jobs[i].load != NULL ? jobs[i].load : "")});
         CHECK(!run_measured(&w, &quiet, 30 * MINUTE));
         CHECK_INT(campaign_member(&w, "n1")->state, LKS_MEMBER_DONE);
         ask_for(&w, i, true);
@@ -433,9 +565,15 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"evidence in a campaign: what is measured decides", what_is_measured_decides},
         {"evidence in a campaign: looks are planned", looks_are_planned},
+        {"evidence in a campaign: what is old is not enough", what_is_old_is_not_enough},
         {"evidence in a campaign: a halt is at once", a_halt_is_at_once},
+        {"evidence in a campaign: who lets a worse one go on", a_worse_one_is_let_go},
         {"evidence in a campaign: rings grow with it", rings_grow_with_the_evidence},
+        {"evidence in a campaign: a ring that is full", a_ring_that_is_full},
         {"evidence in a campaign: only what is asked for", only_what_is_asked_for_is_heard},
+        {"evidence in a campaign: a control that another change took",
+         a_control_that_another_change_took},
+        {"evidence in a campaign: a count that rises", a_count_that_rises_is_no_news},
         {"evidence in a campaign: canaries are for those who opt in",
          canaries_are_for_those_who_opt_in},
         {"evidence in a campaign: no gate, no question", no_gate_no_question},

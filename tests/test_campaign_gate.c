@@ -128,6 +128,88 @@ static void drifted_since(void)
     campaign_end(&w);
 }
 
+/* What halts at once, of a canary that is still under way: one of two is done. */
+static const struct {
+    const char *name;
+    struct lks_rec_condition said[3];
+    bool put; /* it runs something else */
+    const char *says;
+} signs[] = {
+    {"not healthy",
+     {{.node = LKS_STR_C("n1"), .condition = LKS_CONDITION_UNHEALTHY, .on = true}},
+     false,
+     "n1: it is not healthy since it was accepted"},
+    {.name = "drifted",
+     .put = true,
+     .says = "n1: it does not conform any more since it was accepted"},
+    {"not attested any more",
+     {{.node = LKS_STR_C("n3"), .condition = LKS_CONDITION_ATTESTED, .on = true, .until = 1e15},
+      {.node = LKS_STR_C("n1"), .condition = LKS_CONDITION_ATTESTED, .on = true, .until = 1e15},
+      {.node = LKS_STR_C("n1"), .condition = LKS_CONDITION_ATTESTED}},
+     false,
+     "n1: it lost its attestation, and controls have theirs, since it was accepted"},
+    {"attested as controls are",
+     {{.node = LKS_STR_C("n3"), .condition = LKS_CONDITION_ATTESTED, .on = true, .until = 1e15},
+      {.node = LKS_STR_C("n1"), .condition = LKS_CONDITION_ATTESTED, .on = true, .until = 1e15}},
+     false,
+     NULL},
+    {.name = "nobody attests anything"},
+};
+
+/* The pool asks for attestation. */
+static void ask_attested(struct campaign *w)
+{
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_POOL,
+                                            .pool = {.name = LKS_STR("train"),
+                                                     .posture = LKS_STR("pre-training"),
+                                                     .enforce = LKS_STR("observe"),
+                                                     .sched = LKS_STR("none"),
+                                                     .stack = LKS_STR("golden"),
+                                                     .stack_digest = lks_str_from(w->stack_a),
+                                                     .attested = true}});
+}
+
+static void it_is_halted_while_it_is_under_way(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(signs); i++) {
+        struct campaign w;
+        lks_test_case("%s", signs[i].name);
+        const struct campaign_plan plan = {
+            .nodes = 3, .waves = {2, 1}, .width = 1, .soak = HOUR, .controls = "n3"};
+        campaign_begin(&w, &plan);
+        ask_attested(&w);
+        CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+        check_member(&w, "n1", LKS_MEMBER_DONE);
+        for (size_t k = 0; k < LKS_COUNT(signs[i].said) && signs[i].said[k].node.len > 0; k++)
+            campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
+                                                     .condition = signs[i].said[k]});
+        if (signs[i].put)
+            campaign_put(&w, "n1", false);
+        (void)campaign_tick(&w);
+        check_change(&w, signs[i].says != NULL ? LKS_CHANGE_HALTED : LKS_CHANGE_RUNNING);
+        if (signs[i].says != NULL)
+            CHECK_INT(campaign_count(&w, "alarm ", signs[i].says), 1);
+        /* Whoever lets it go on has seen that. */
+        campaign_pass(&w, MINUTE);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        (void)campaign_tick(&w);
+        check_change(&w, LKS_CHANGE_RUNNING);
+        campaign_end(&w);
+    }
+}
+
+/* Where a pool asks for attestation and nobody attests, a person decides in the end. */
+static void never_attested(void)
+{
+    struct campaign w;
+    soaking(&w, (struct campaign_plan){0});
+    ask_attested(&w);
+    check_gate(&w, "acceptance", "extend", "it is not attested");
+    CHECK(campaign_run(&w, 4 * HOUR));
+    check_wave(&w, 0, LKS_WAVE_HELD);
+    campaign_end(&w);
+}
+
 /* A node that is not heard of extends the soak, for a while; then a person decides. */
 static void not_heard_of(void)
 {
@@ -384,6 +466,10 @@ static void waived(void)
                                                 .gate = lks_str_from(rows[i].gate),
                                                 .until = w.a.now.wall + 48 * HOUR,
                                                 .by = LKS_STR("user:ann")}};
+        const struct lks_record may = {
+            .kind = LKS_RECORD_GRANTED,
+            .granted = {.identity = LKS_STR("user:ann"), .role = LKS_ROLE_APPROVER}};
+        campaign_record(&w, &may);
         campaign_record(&w, &r);
         (void)campaign_run(&w, 12 * HOUR);
         CHECK((campaign_change(&w)->state == LKS_CHANGE_DONE) == rows[i].ends);
@@ -399,6 +485,8 @@ int main(void)
         {"the soak is kept", the_soak_is_kept},
         {"not healthy", not_healthy},
         {"drifted since", drifted_since},
+        {"it is halted while it is under way", it_is_halted_while_it_is_under_way},
+        {"never attested", never_attested},
         {"not heard of", not_heard_of},
         {"heard of again", heard_of_again},
         {"the count of failures", count_of_failures},

@@ -228,6 +228,10 @@ static const struct {
      "\"lee\","
      "\"reason\":\"heat\"}]}",
      "GET /v1/freeze", 0, "the fleet is frozen by kim: storm\n", ""},
+    {"what is planned to be", ARGS("freeze", "--list"),
+     "{\"frozen\":false,\"pools\":[],\"days\":[{\"from\":\"2026-12-19\",\"until\":\"2027-01-04\","
+     "\"now\":true,\"pools\":[\"p\"],\"description\":\"end of year\"}]}",
+     "GET /v1/freeze", 0, "2026-12-19", ""},
     {"no changes", ARGS("change", "ls"), "{\"items\":[]}", "GET /v1/changes?open=true", 0,
      "no changes\n", ""},
     {"nodes by state", ARGS("change", "show", "7", "--nodes", "needs-hands", "--wave", "0"),

@@ -120,6 +120,9 @@ static const struct row rows[] = {
     {"deviation add", ARGS("n9", "--what=driver", "--owner=kim", "--until=1h", "--reason=x"), 3, "",
      "n9"},
     {"deviation ls", {NULL}, 0, "kim", ""},
+    {"deviation approve", ARGS("1"), 2, "", "--reason"},
+    {"deviation approve", ARGS("1", "--reason=x"), 1, "", "somebody else has to approve it"},
+    {"deviation approve", ARGS("9", "--reason=x"), 3, "", "there is no deviation '9'"},
     {"deviation close", ARGS("1", "--reason", "CHG-2"), 0, "closed", ""},
     {"deviation close", ARGS("1", "--reason", "CHG-2"), 1, "", "1"},
     {"deviation ls", {NULL}, 0, "no deviations", ""},
@@ -314,7 +317,7 @@ static const struct row json_offline_rows[] = {
 /* Records have members of their own kinds, which docs/reference/journal.md names. */
 static const char *const open_ended[] = {"node history",   "journal export", "journal at",
                                          "journal repair", "alarm release",  "sim up",
-                                         "sim down",       "node resolve"};
+                                         "sim down",       "node resolve",   "deviation approve"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {

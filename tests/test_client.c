@@ -268,6 +268,7 @@ static void test_servers(void)
         struct lks_client *c = client_of(&l, servers[i].host, LONG_MS, false);
         CHECK_CODE(get(c, &a, &err), servers[i].code);
         CHECK_HAS(lks_str_from(err.msg), servers[i].message);
+        CHECK_CODE(err.code, servers[i].code); /* also where another address was tried before */
         lks_liar_join(&l);
         if (servers[i].code != LKS_OK)
             CHECK_INT(l.heard.len, 0); /* the token above all */

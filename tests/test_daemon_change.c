@@ -23,6 +23,7 @@ static const char config[] =
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"
+    "freezes: [{from: '2090-12-19', until: '2091-01-04', pools: [train], description: far}]\n"
     "pools:\n"
     "  train: {posture: batch, stack: golden}\n"
     "  serve: {posture: online-inference, stack: golden}\n"
@@ -476,8 +477,12 @@ static void check_freeze(struct scene *s)
     crew_fine(s->maker, "frozen", "/v1/freeze", NULL, &t);
     CHECK(!crew_truth(&t, "frozen"));
     CHECK_STR(lks_doc_text(crew_item(&t, "pools", 0), "reason"), "heat");
+    CHECK(lks_doc_text(crew_item(&t, "pools", 0), "since").len > 0);
+    CHECK_STR(lks_doc_text(crew_item(&t, "days", 0), "from"), "2090-12-19");
+    CHECK_STR(lks_doc_text(crew_item(&t, "days", 0), "description"), "far");
     crew_fine(s->other, "frozen", "/v1/freeze", NULL, &t);
     CHECK_INT(crew_count(&t, "pools"), 0);
+    CHECK_INT(crew_count(&t, "days"), 0);
     crew_fine(s->crew.root, "freeze", "/v1/freeze", "{\"reason\":\"storm\"}", &t);
     crew_fine(s->other, "frozen", "/v1/freeze", NULL, &t); /* of all: that concerns everyone */
     CHECK(crew_truth(&t, "frozen"));
@@ -593,6 +598,60 @@ static void check_forecast(struct scene *s, uint64_t id)
     CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_kept\":0}");
 }
 
+static void say(struct scene *s, const char *const *words, const char *has)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    const char *argv[CTL_ARGS_MAX] = {LKS_CLI_PROGRAM};
+    size_t count = 1;
+    for (; words[count - 1] != NULL; count++)
+        argv[count] = words[count - 1];
+    argv[count++] = "--server";
+    argv[count] = s->crew.c.socket;
+    lks_buf_init(&said, TEXT_MAX);
+    if (!CHECK_INT(ctl_run(argv, &said), 0) || !CHECK_HAS(lks_buf_view(&said), has))
+        printf("%s\n", said.ptr);
+}
+
+/* A person elsewhere rehearses it on a copy of what lockstepd knows, and has the forecast kept. */
+static void check_rehearsal(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char number[24], path[160];
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
+    crew_refused(s->maker, "journalState", "/v1/journal/state", NULL, 403, "may not read");
+    crew_fine(s->crew.admin, "journalState", "/v1/journal/state", NULL, &t);
+    crew_refused(s->crew.admin, "journalManifest", "/v1/journal/manifests/sha256%3Ano", NULL, 404,
+                 "has a manifest of this digest");
+    snprintf(path, sizeof(path), "/v1/stacks/%s", s->to);
+    crew_fine(s->crew.admin, "stack", path, NULL, &t);
+    snprintf(path, sizeof(path), "/v1/journal/manifests/%" LKS_STR_FMT,
+             LKS_STR_ARG(crew_text(&t, "manifest")));
+    crew_fine(s->crew.admin, "journalManifest", path, NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "name: cooler");
+    say(s, (const char *[]){"rehearse", number, "--seeds", "4", "--keep", NULL},
+        "3 nodes, 24 GPUs to golden");
+    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"forecast\":{\"runs\":3,"); /* one had a bad image */
+    say(s, (const char *[]){"change", "show", number, NULL}, "rehearsed");
+}
+
+/* What the board reads: the same whenever it is asked, and for both kinds of readers. */
+static void check_procedure(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told again = {0};
+    crew_fine(s->maker, "changeProcedure", path_of(id, "procedure?gpu_hour=2.5%20EUR"), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"rehearsed\":true,\"runs\":100,");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"gpu_hours\":2,\"money\":\"5 EUR\"}");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"needed\":2,\"given\":0,");
+    crew_fine(s->maker, "changePaper", path_of(id, "procedure.md"), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "# Method of procedure: change ");
+    crew_fine(s->maker, "changePaper", path_of(id, "procedure.md"), NULL, &again);
+    CHECK(lks_str_eq(lks_buf_view(&t.answer.body), lks_buf_view(&again.answer.body)));
+    crew_refused(s->maker, "changePaper", path_of(id, "procedure.md?gpu_hour=much"), NULL, 400,
+                 "gpu_hour: no price such as '2.5 EUR'");
+}
+
 /* The way back to the stack before, as another change. A node that is not accepted waits to be
  * tried again when a person takes the change back: who was reached has what it had. */
 static void check_back(struct scene *s)
@@ -604,6 +663,8 @@ static void check_back(struct scene *s)
                  "a forecast is kept before it begins");
     id = propose(s, "golden", "");
     check_forecast(s, id);
+    check_procedure(s, id);
+    check_rehearsal(s, id);
     crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
                  409, "it has 0 of 2 approvals");
     crew_refused(s->maker, "startChange", path_of(id, "start"),
@@ -622,6 +683,8 @@ static void check_back(struct scene *s)
         return;
     for (size_t i = 0; i < NODES; i++)
         CHECK(s->changed[i]);
+    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_ms\":");
     crew_fine(s->maker, "changeMembers", path_of(id, "members?state=reverted"), NULL, &t);
     CHECK_INT(crew_count(&t, "items"), 1);
     crew_refused(s->maker, "moveMembers", path_of(id, "members"),

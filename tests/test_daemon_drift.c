@@ -259,6 +259,27 @@ static void check_deviates(struct scene *s, int64_t id, const char *cause)
     CHECK_INT(crew_count(&t, "deviations"), 1);
 }
 
+/* By an approver of its nodes; that somebody is root makes them none. */
+static void check_approved(struct scene *s, int64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    static const char why[] = "{\"reason\":\"looked at it\"}";
+    struct lks_client *approver = crew_person(&s->crew, "approver", "train");
+    struct lks_client *other = crew_person(&s->crew, "approver", "serve");
+    char path[96];
+    snprintf(path, sizeof(path), "/v1/deviations/%lld/approve", (long long)id);
+    crew_refused(other, "approveDeviation", path, why, 403, "may not approve");
+    crew_refused(s->crew.admin, "approveDeviation", path, why, 403, "may not approve");
+    crew_refused(s->crew.root, "approveDeviation", path, why, 409, "somebody else has to approve");
+    crew_fine(approver, "approveDeviation", path, why, &t);
+    crew_fine(s->crew.root, "deviations", "/v1/deviations?open=true&pool=train", NULL, &t);
+    const struct lks_doc *item = crew_item(&t, "items", 0);
+    CHECK_STR(lks_doc_text(item, "agreed_reason"), "looked at it");
+    CHECK(lks_doc_text(item, "agreed_by").len > 0 && lks_doc_text(item, "agreed").len > 0);
+    lks_client_free(approver);
+    lks_client_free(other);
+}
+
 static void test_deviations(void)
 {
     struct scene s;
@@ -274,6 +295,7 @@ static void test_deviations(void)
         int64_t id = deviate(&s, NULL, "gpu2", "*", 3600);
         await_ended(&s, "gpu2");
         check_deviates(&s, id, cause);
+        check_approved(&s, id);
         snprintf(path, sizeof(path), "/v1/deviations/%lld/close", (long long)id);
         crew_refused(other, "closeDeviation", path, close, 403, "may not operate");
         crew_refused(other, "deviate", "/v1/deviations",

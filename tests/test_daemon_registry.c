@@ -203,6 +203,14 @@ static void test_exposure(void)
                   &t);
         crew_refused(crew.root, "fleetAdvisories", "/v1/exposure/advisories?cve=CVE-2026-2418",
                      NULL, 404, "no advisory 'CVE-2026-2418' is known");
+        crew_fine(crew.root, "fleetRemedies", "/v1/exposure/remedies?cve=cve-2026-24187", NULL, &t);
+        CHECK_STR(crew_text(&t, "id"), "CVE-2026-24187");
+        crew_fine(stranger, "fleetRemedies", "/v1/exposure/remedies?cve=cve-2026-24187", NULL, &t);
+        CHECK_INT(crew_count(&t, "items"), 1); /* pools that they may see */
+        CHECK_STR(lks_doc_text(crew_item(&t, "items", 0), "pool"), "serve");
+        crew_refused(crew.root, "fleetRemedies", "/v1/exposure/remedies?cve=CVE-2026-2418", NULL,
+                     404, "no advisory 'CVE-2026-2418' is known");
+        crew_refused(crew.root, "fleetRemedies", "/v1/exposure/remedies", NULL, 400, "cve");
         lks_client_free(stranger);
     }
     lks_client_free(agent);

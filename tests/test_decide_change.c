@@ -42,6 +42,7 @@ static const struct lks_record approvers[] = {APPROVER("user:ann"), APPROVER("us
 static void begin_until(struct lks_asked *a, lks_ms not_after)
 {
     lks_asked_init(a);
+    lks_fleet_release(a, "s2");
     lks_fleet_pool(a, "train", "gold", "s1");
     lks_fleet_pool(a, "dev", "gold", "s1");
     lks_fleet_place(a, "n[1-4]", "train");

@@ -100,6 +100,8 @@ static const struct {
      "refused: approver: 'kim' is the owner, and somebody else has to approve"},
     {"in other letters", "warn", "n1", "driver", "", "kim", "x", " Kim ", DAY,
      "refused: approver: ' Kim ' is the owner"},
+    {"approved by oneself under another name", "on", "n1", "driver", "", "kim", "x", "user:jo", DAY,
+     "refused: approver: nobody approves a deviation of their own"},
     {"approved by oneself where nobody asks", "warn", "n1", "driver", "", "kim", "x", "jo", DAY,
      "refused: approver: nobody approves a deviation of their own"},
 };
@@ -130,8 +132,6 @@ static void test_add(void)
     }
 }
 
-/* Ending ------------------------------------------------------------------------------------- */
-
 static struct lks_str close(struct lks_asked *a, uint64_t id, const char *reason)
 {
     const struct lks_event event = {.kind = LKS_EVENT_DEVIATION_CLOSE,
@@ -140,6 +140,72 @@ static struct lks_str close(struct lks_asked *a, uint64_t id, const char *reason
                                     .deviation = id};
     return lks_asked(a, &event);
 }
+
+/* Agreeing ----------------------------------------------------------------------------------- */
+
+/* jo added it, kim answers for it. */
+static const struct {
+    const char *name, *by, *reason, *told;
+} agrees[] = {
+    {"who added it", "jo", "fine", "refused: jo added deviation 1 or answers for it: somebody "},
+    {"by another name", "user:Jo", "fine", "refused: user:Jo added deviation 1 or answers for it"},
+    {"who answers for it", "user:kim", "fine", "refused: user:kim added deviation 1 or answers"},
+    {"nobody", "", "fine", "refused: "},
+    {"who may not approve", "ops", "fine", "denied: ops may not approve for n1"},
+    {"who may in another pool", "dee", "fine", "denied: dee may not approve for n1"},
+    {"who may for one of its nodes", "tia", "fine", "denied: tia may not approve for d1"},
+    {"without a reason", "ann", " ", "invalid: give a reason"},
+    {"an approver", "ann", " looked at it ", "deviation-agreed id=1 by=ann reason=looked at it\n"},
+    {"who says it again", "ann", "again", ""},
+    {"and another one", "lee", "me too", ""},
+};
+
+static struct lks_str agree(struct lks_asked *a, const char *by, const char *reason, uint64_t id)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_DEVIATION_AGREE,
+                                    .by = lks_str_from(by),
+                                    .reason = lks_str_from(reason),
+                                    .deviation = id};
+    return lks_asked(a, &event);
+}
+
+static void test_agree(void)
+{
+    static const struct lks_rec_granted people[] = {
+        {.identity = LKS_STR_C("jo"), .role = LKS_ROLE_APPROVER},
+        {.identity = LKS_STR_C("user:Jo"), .role = LKS_ROLE_APPROVER},
+        {.identity = LKS_STR_C("user:kim"), .role = LKS_ROLE_APPROVER},
+        {.identity = LKS_STR_C("ops"), .role = LKS_ROLE_OPERATOR},
+        {.identity = LKS_STR_C("dee"), .role = LKS_ROLE_APPROVER, .pool = LKS_STR_C("dev")},
+        {.identity = LKS_STR_C("tia"), .role = LKS_ROLE_APPROVER, .pool = LKS_STR_C("train")},
+        {.identity = LKS_STR_C("ann"), .role = LKS_ROLE_APPROVER},
+        {.identity = LKS_STR_C("lee"), .role = LKS_ROLE_APPROVER},
+    };
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    make(&a, "observe");
+    for (size_t i = 0; i < LKS_COUNT(people); i++)
+        lks_asked_apply(&a, &(struct lks_record){.kind = LKS_RECORD_GRANTED, .granted = people[i]});
+    const struct lks_event both = {
+        .kind = LKS_EVENT_DEVIATE,
+        .by = LKS_STR("jo"),
+        .reason = LKS_STR("x"),
+        .name = LKS_STR("n1,d1"),
+        .deviate = {.subject = LKS_STR("*"), .owner = LKS_STR("kim"), .expires = a.now.wall + DAY}};
+    CHECK_HAS(lks_asked(&a, &both), "deviation id=1 ");
+    for (size_t i = 0; i < LKS_COUNT(agrees); i++) {
+        struct lks_str told = agree(&a, agrees[i].by, agrees[i].reason, 1);
+        lks_test_case("%s", agrees[i].name);
+        if (agrees[i].told[0] == '\0')
+            CHECK_STR(told, "");
+        else
+            CHECK_HAS(told, agrees[i].told);
+    }
+    CHECK_HAS(agree(&a, "ann", "x", 2), "not-found: no deviation 2");
+    CHECK_HAS(close(&a, 1, "mended"), "deviation-ended id=1 ");
+    CHECK_HAS(agree(&a, "ann", "x", 1), "refused: deviation 1 ended already");
+}
+
+/* Ending ------------------------------------------------------------------------------------- */
 
 static void test_close(void)
 {
@@ -222,6 +288,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"decide deviation: adding", test_add},
+        {"decide deviation: agreeing", test_agree},
         {"decide deviation: closing", test_close},
         {"decide deviation: expiry", test_expiry},
         {"decide deviation: told once", test_told_once},

@@ -544,7 +544,8 @@ static void test_acts_begin(void)
             lks_fleet_wait(&w.asked, 10 * 60 * LKS_SECOND); /* no mass event so far */
         }
         write_fleet(&manifest, FLEET(", enforce: 'on', on_drift: [drain]"));
-        struct lks_str told = lks_asked_fleet(&w.asked, manifest.ptr, NULL);
+        const struct lks_event meant = {.by = LKS_STR("kim"), .fleet.said.nodes = 20};
+        struct lks_str told = lks_asked_fleet(&w.asked, manifest.ptr, &meant);
         CHECK_HAS(told, rows[i].has);
         CHECK(lks_str_find(told, lks_str_from(rows[i].lacks)) < 0);
         lks_test_case("%u nodes, again", rows[i].drifting);

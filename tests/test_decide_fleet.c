@@ -62,6 +62,20 @@ static const struct {
     {"two fleets", NULL, "",
      SMALL "---\nlockstep: 1\nkind: Fleet\nname: g\n" POOLS(TRAIN) NODES(GROUP("h1", "train")),
      false, "invalid: 2 documents of kind Fleet; one is applied at once"},
+    {"a metric that is called as a gate", NULL, "",
+     HEAD POOLS("train: {posture: pre-training, gate: {metrics: {soak: {query: up, better: higher, "
+                "margin: 1}}}}") NODES(GROUP("g[1-3]", "train")),
+     false, "invalid: pool 'train': 'soak' is a gate of every wave; call that metric otherwise"},
+    {"a gate that soaks for a century", NULL, "",
+     HEAD POOLS("train: {posture: pre-training, gate: {metrics: {sm-clock: {}}, min_soak: 40000d}}")
+         NODES(GROUP("g[1-3]", "train")),
+     false,
+     "invalid: pool 'train': its gate soaks for more than 30 days; give min_soak a shorter span"},
+    {"a gate that waits for one", NULL, "",
+     HEAD POOLS("train: {posture: pre-training, gate: {metrics: {sm-clock: {}}, max_soak: 31d}}")
+         NODES(GROUP("g[1-3]", "train")),
+     false,
+     "invalid: pool 'train': its gate soaks for more than 30 days; give max_soak a shorter span"},
     {"no fleet", NULL, "", GOLD, false,
      "invalid: 0 documents of kind Fleet; one is applied at once"},
 
@@ -432,6 +446,157 @@ static void test_large(void)
     CHECK_INT(a.state.placed_count, 100000);
 }
 
+/* How far a file reaches: 12 nodes of train, 12 of spare; the first `enrolled` of each enrolled. */
+#define TWO(a, b, more)                                                                            \
+    HEAD "pools:\n  train: {posture: pre-training, stack: gold" more "}\n"                         \
+         "  spare: {posture: batch, stack: gold}\n"                                                \
+         "sites: {fra: {}}\nnodes:\n- {hosts: 'g[" a "]', pool: train, class: hgx-h100-8}\n"       \
+         "- {hosts: 'g[" b "]', pool: spare, class: hgx-h100-8}\n"
+#define REACHES(n, gpus)                                                                           \
+    "refused: this file reaches " n " with " gpus " GPUs, and one call may touch 10 "              \
+    "(limits.call_nodes): look at it with --dry-run, and repeat the number where it is meant: "    \
+    "--nodes "
+#define ELSE                                                                                       \
+    "refused: this file reaches 12 enrolled nodes with 96 GPUs, and something else was "           \
+    "confirmed; look at it again with --dry-run"
+
+static const struct {
+    const char *name;
+    int enrolled; /* of each pool, the first ones */
+    const char *file;
+    struct lks_touched said;
+    bool dry;
+    uint64_t nodes;   /* that it reaches */
+    const char *told; /* or how it is refused */
+} reaches[] = {
+    {"nothing", 12, TWO("01-12", "13-24", ""), {0}, false, 0, ""},
+    {"more nodes, that never enrolled",
+     12,
+     TWO("01-12,25-90", "13-24", ""),
+     {0},
+     false,
+     0,
+     "placed hosts=g[25-90] "},
+    {"moved, that never enrolled", 0, TWO("01-24", "25", ""), {0}, false, 0, "placed hosts="},
+    {"ten that are moved",
+     12,
+     TWO("01-12,13-22", "23-24", ""),
+     {0},
+     false,
+     10,
+     "placed hosts=g[13-22] "},
+    {"eleven",
+     12,
+     TWO("01-12,13-23", "24", ""),
+     {0},
+     false,
+     0,
+     "refused: 11 enrolled nodes would be of another pool, and one call may move 10 "
+     "(limits.call_nodes): move them a few at a time"},
+    {"eleven, and it is said", 12, TWO("01-12,13-23", "24", ""), {11, 0}, false, 0, "refused: 11 "},
+    {"eleven, and it is only tried",
+     12,
+     TWO("01-12,13-23", "24", ""),
+     {0},
+     true,
+     0,
+     "refused: 11 "},
+    {"a rule of a small pool",
+     10,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {0},
+     false,
+     10,
+     "enforce=on"},
+    {"of a large one",
+     12,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {0},
+     false,
+     0,
+     REACHES("12 enrolled nodes", "96") "12"},
+    {"of a large one, and it is said",
+     12,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {12, 0},
+     false,
+     12,
+     "enforce=on"},
+    {"with its GPUs",
+     12,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {12, 96},
+     false,
+     12,
+     "enforce=on"},
+    {"with other GPUs", 12, TWO("01-12", "13-24", ", enforce: 'on'"), {12, 95}, false, 0, ELSE},
+    {"with another number", 12, TWO("01-12", "13-24", ", enforce: 'on'"), {11, 0}, false, 0, ELSE},
+    {"with another number, and few are meant",
+     1,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {2, 0},
+     false,
+     0,
+     "refused: this file reaches 1 enrolled node with 8 GPUs, and something else was confirmed"},
+    {"of a large one, and it is only tried",
+     12,
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {0},
+     true,
+     12,
+     "enforce=on"},
+    {"another posture",
+     12,
+     TWO("01-12", "13-24", ", criticality: 7"),
+     {0},
+     false,
+     0,
+     REACHES("12 enrolled nodes", "96") "12"},
+};
+
+static void test_reaches(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(reaches); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", reaches[i].name);
+        lks_asked_init(&a);
+        CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, NULL), "fleet ");
+        for (int n = 1; n <= 24; n++) {
+            char name[8];
+            snprintf(name, sizeof(name), "g%02d", n);
+            if ((n - 1) % 12 < reaches[i].enrolled)
+                lks_asked_live(&a, name);
+        }
+        char text[4096];
+        snprintf(text, sizeof(text), "%s%s", reaches[i].file, GOLD);
+        const struct lks_event e = {.by = LKS_STR("kim"),
+                                    .fleet = {.said = reaches[i].said, .dry = reaches[i].dry}};
+        CHECK_HAS(lks_asked_fleet(&a, text, &e), reaches[i].told);
+        bool refused = a.decision.refused.code != LKS_OK;
+        CHECK(refused == (strncmp(reaches[i].told, "refused", 7) == 0));
+        if (!refused)
+            CHECK_INT(a.decision.touched.nodes, reaches[i].nodes);
+    }
+}
+
+/* Taken in by the file, as by 'node release': those that wait already are counted. */
+static void test_reaches_accepted(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_event e = {.by = LKS_STR("kim"), .fleet = {.accept = true}};
+    lks_asked_init(&a);
+    CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, NULL), "fleet ");
+    for (int n = 1; n <= 12; n++) {
+        char name[8];
+        snprintf(name, sizeof(name), "g%02d", n);
+        lks_asked_live(&a, name);
+    }
+    CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, &e),
+              REACHES("12 enrolled nodes", "96") "12");
+    e.fleet.said.nodes = 12;
+    CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, &e), "accepted hosts=g[01-24] ");
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -445,6 +610,8 @@ int main(void)
         {"fleet: a long list in a message", test_many},
         {"fleet: names that do not fold", test_unfoldable},
         {"fleet: a large one", test_large},
+        {"fleet: how far a file reaches", test_reaches},
+        {"fleet: how many a file takes in", test_reaches_accepted},
         {0},
     });
 }

@@ -142,6 +142,8 @@ static const struct {
      "stepped digest=* step=canary evidence=rack 7, a week by=ann\n"},
     {"released by whoever published it", LKS_STEP_RELEASED, "fine", "kim",
      "refused: stack 'gold' was published by kim, so someone else releases it"},
+    {"by another name", LKS_STEP_RELEASED, "fine", "user:Kim",
+     "refused: stack 'gold' was published by kim, so someone else releases it"},
     {"released by another", LKS_STEP_RELEASED, "fine", "ann",
      "stepped digest=* step=released evidence=fine by=ann\n"},
     {"retired", LKS_STEP_RETIRED, "CVE-2026-1", "kim",

@@ -185,6 +185,52 @@ static void test_metrics(void)
     }
 }
 
+/* What a canary passed, a ring passes at the last look unless its own estimate is beyond the
+ * margin; halted it is as ever. */
+static void test_vouched(void)
+{
+    static const struct {
+        const char *name;
+        double gain, spread;
+        enum spoil spoil;
+        size_t look;
+        enum lks_gate_verdict alone, vouched;
+        const char *why;
+    } rows[] = {
+        {"wide", 0, 3, NOTHING, 3, LKS_GATE_HOLD, LKS_GATE_PASS, "and the canary passed it"},
+        {"wide, before the last look", 0, 3, NOTHING, 2, LKS_GATE_EXTEND, LKS_GATE_EXTEND,
+         "not sure yet"},
+        {"wide, between looks", 0, 3, NOTHING, LKS_LOOK_BETWEEN, LKS_GATE_EXTEND, LKS_GATE_EXTEND,
+         "not sure yet"},
+        {"wide, beyond the margin", -1.1, 3, NOTHING, 3, LKS_GATE_HOLD, LKS_GATE_HOLD,
+         "still not sure"},
+        {"surely worse", -2, 0.3, NOTHING, 3, LKS_GATE_HALT, LKS_GATE_HALT,
+         "worse than its margin"},
+        {"sure by itself", 0, 0.3, NOTHING, 3, LKS_GATE_PASS, LKS_GATE_PASS, "within its margin"},
+        {"no data", 0, 3, NO_DATA, 3, LKS_GATE_HOLD, LKS_GATE_HOLD, "no data"},
+        {"one without data", 0, 3, ONE_MISSING, 3, LKS_GATE_HOLD, LKS_GATE_HOLD, "no data"},
+        {"no controls", 0, 3, NO_CONTROLS, 3, LKS_GATE_HOLD, LKS_GATE_HOLD, "two units"},
+    };
+    struct lks_evidence_plan plan =
+        lks_evidence_plan(lks_evidence_at, 4, 1, LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT);
+    for (size_t i = 0; i < 2 * LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+        struct arms a;
+        bool vouched = i % 2 == 1;
+        struct lks_compared m = metric("speed", &a, rows[i / 2].gain, rows[i / 2].spread);
+        struct lks_evidence q = {
+            .plan = &plan, .look = rows[i / 2].look, .metrics = &m, .metric_count = 1};
+        lks_arena_init(&arena, 1 << 20);
+        lks_test_case("%s, %s", rows[i / 2].name, vouched ? "vouched for" : "alone");
+        spoil(&m, &a, rows[i / 2].spoil);
+        m.vouched = vouched;
+        struct lks_evidence_said said = judge(&q, &arena);
+        (void)CHECK_INT(said.verdict, vouched ? rows[i / 2].vouched : rows[i / 2].alone);
+        if (vouched)
+            (void)CHECK_HAS(said.metrics[0].why, rows[i / 2].why);
+    }
+}
+
 /* Eight values of one domain are one value: what looks like many nodes is two domains. */
 static void test_domains(void)
 {
@@ -562,6 +608,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"evidence: the worked example", test_worked},
         {"evidence: metrics", test_metrics},
+        {"evidence: vouched for by a canary", test_vouched},
         {"evidence: domains", test_domains},
         {"evidence: an outlier", test_outlier},
         {"evidence: relabelled", test_relabelled},

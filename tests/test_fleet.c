@@ -111,7 +111,7 @@ static const struct {
     {"a gate with all of it",
      GATE(
          "metrics: {step-time: {query: x, margin: '0.5', critical: false}}, min_load_gpu_hours: 8, "
-         "min_soak: 4h, max_soak: 1d, loss_budget: 2, controls: 4"),
+         "min_soak: 4h, max_soak: 1d, loss_budget: 2, controls: 4, reference_load: burn-in"),
      NULL},
     {"a gate of nothing", GATE("metrics: {}"), "name at least one metric"},
     {"no such preset", GATE("metrics: {sm-clok: {}}"),
@@ -128,6 +128,14 @@ static const struct {
      "a margin is a number of percent, such as 1 or '0.5'"},
     {"more events are better", OWN("query: x, kind: rate, better: higher"),
      "events are better when they are fewer: better: lower"},
+    {"figures of checks", GATE("metrics: {gemm-tflops: {}, sdc: {}}"), NULL},
+    {"events that agents tell of", GATE("metrics: {xid-fatal: {}, link-down: {}}"), NULL},
+    {"values that agents do not tell", OWN("query: clock, better: higher, margin: 1, from: agent"),
+     "agents tell of two sorts of events"},
+    {"a load that leads elsewhere", GATE("metrics: {xid: {}}, reference_load: ../../bin/rm"),
+     "reference_load: "},
+    {"a rate of a moment", OWN("query: x, kind: rate, from: accept"),
+     "has no rate: kind mean or hard"},
     {"a soak that is no span", GATE("metrics: {sm-clock: {}}, min_soak: '4'"),
      "'4' is not a span such as 30m, 24h or 7d"},
     {"a soak that ends too early", GATE("metrics: {sm-clock: {}}, min_soak: 4h, max_soak: 3h"),

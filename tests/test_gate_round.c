@@ -153,7 +153,8 @@ static void what_is_said(void)
         CHECK(list[i].has_before == (tokens && lks_str_is(name, "n1")));
         CHECK(list[i].after == (tokens && !control ? 98 : 0));
         CHECK_INT(list[i].events, tokens || control ? 0 : 2);
-        CHECK((list[i].exposure > 0) == (!tokens && !control));
+        /* Of two events in a window, the first is on average behind its first third. */
+        CHECK_INT(list[i].exposure, tokens || control ? 0 : (list[i].until - list[i].from) / 3);
         CHECK_INT(list[i].load, control ? 0 : 4000);
         CHECK(list[i].from < list[i].until);
     }
@@ -164,6 +165,88 @@ static void what_is_said(void)
                            campaign_change(&w)->metrics[0].name);
     CHECK(m != NULL && m->before == 100 && m->after == 98);
     lks_gate_round_fini(&r);
+    campaign_end(&w);
+}
+
+/* Nodes that return one after the other have windows of their own, and nearly the same ones. */
+static void many_nodes_share_few_questions(void)
+{
+    enum { CANARIES = 40 };
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = CANARIES + 4,
+                                               .waves = {CANARIES, 4},
+                                               .soak = CAMPAIGN_HOUR,
+                                               .controls = "n[41-44]"});
+    campaign_gate(&w, (struct lks_rec_plan_metric){.query = LKS_STR("x"), .margin = LKS_STR("1")},
+                  (struct lks_rec_plan_gate){0});
+    CHECK(!campaign_run(&w, 20 * MINUTE));
+    CHECK_INT(campaign_change(&w)->waves[0].state, LKS_WAVE_SOAKS);
+    w.a.now.wall += 100 * CAMPAIGN_HOUR;
+    for (unsigned i = 0; i < CANARIES; i++) { /* ten hours ago, about half a minute apart */
+        struct lks_member *m = &w.a.state.changes[0].members[i];
+        m->begun = w.a.now.wall - 10 * CAMPAIGN_HOUR + (lks_ms)i * 31013;
+        m->since = m->begun + 20 * MINUTE + (lks_ms)i * 37;
+    }
+    struct lks_gate_round r = round_of(&w, LOAD);
+    CHECK_INT(r.wanted_count, CANARIES + 4);
+    lks_test_case("%u questions", r.question_count);
+    CHECK(r.question_count <= 3 * 6);
+    for (uint32_t i = 0; i < r.wanted_count; i++) {
+        const struct lks_gate_question *after = &r.questions[r.wanted[i].after];
+        const struct lks_gate_question *before = &r.questions[r.wanted[i].before];
+        CHECK(before->window <= after->window + after->window / 16);
+        CHECK(before->window >= after->window - after->window / 16);
+    }
+    lks_gate_round_fini(&r);
+    campaign_end(&w);
+}
+
+/* Something that every node has once a minute. */
+static bool each_minute(void *ctx, uint32_t question, struct lks_str node, double *out)
+{
+    const struct lks_gate_round *r = ctx;
+    (void)node;
+    *out = r->questions[question].counts ? (double)(r->questions[question].window / MINUTE) : 100;
+    return true;
+}
+
+static void tell(struct campaign *w, lks_gate_answer_fn *fn)
+{
+    struct lks_measured *list = NULL;
+    struct lks_err err = {0};
+    size_t count = 0;
+    struct lks_gate_round r = round_of(w, "");
+    CHECK_CODE(lks_gate_round_answer(&r, fn, &r, &list, &count, &err), LKS_OK);
+    if (count > 0)
+        campaign_event(w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
+                                              .measured = {.list = list, .count = count}});
+    lks_gate_round_fini(&r);
+}
+
+/* Canaries that just returned are beside controls that were counted for hours: all had it. */
+static void what_everybody_has_halts_nothing(void)
+{
+    struct campaign w;
+    bool over = false;
+    campaign_begin(
+        &w, &(struct campaign_plan){
+                .nodes = 26, .waves = {8, 18}, .soak = CAMPAIGN_HOUR, .controls = "n[9-24]"});
+    for (unsigned i = 0; i < 8; i++)
+        w.nodes[i].busy = true; /* for a while, with what they were asked to leave for */
+    CHECK(!campaign_run(&w, 25 * MINUTE));
+    for (unsigned i = 0; i < 8; i++)
+        w.nodes[i].busy = false;
+    campaign_gate(&w,
+                  (struct lks_rec_plan_metric){.kind = LKS_METRIC_RATE,
+                                               .better = LKS_BETTER_LOWER,
+                                               .query = LKS_STR("replays[$window]")},
+                  (struct lks_rec_plan_gate){0});
+    for (unsigned i = 0; i < 1000 && !over; i++) {
+        over = campaign_run(&w, 2 * MINUTE);
+        tell(&w, each_minute);
+    }
+    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(&w)->state]), "done");
+    CHECK_STR(lks_state_text(&w.a.state, campaign_change(&w)->waves[0].text), "8 done");
     campaign_end(&w);
 }
 
@@ -184,6 +267,8 @@ int main(void)
         {"windows", windows},
         {"questions are shared", shared_questions},
         {"what answers say, and that there are none", what_is_said},
+        {"many nodes share few questions", many_nodes_share_few_questions},
+        {"what everybody has halts nothing", what_everybody_has_halts_nothing},
         {"nothing is asked for a change without metrics", nobody},
         {0},
     };

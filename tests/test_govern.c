@@ -20,7 +20,8 @@
 #define NO_REASON(who) .by = T(who)
 #define DAY            ((lks_ms)86400000)
 
-/* Pool "train" has n1 to n3, "dev" has n5. kim proposes, and may approve, too. */
+/* Pool "train" has n1 to n3, "dev" has n5. kim proposes, and may approve, too; kim and ann have
+ * other names besides. */
 static const struct {
     const char *name;
     enum lks_role role;
@@ -31,7 +32,9 @@ static const struct {
     {"user:adm", LKS_ROLE_ADMIN, ""},         {"user:ann", LKS_ROLE_APPROVER, ""},
     {"user:lee", LKS_ROLE_APPROVER, ""},      {"user:joe", LKS_ROLE_APPROVER, ""},
     {"user:tia", LKS_ROLE_APPROVER, "train"}, {"user:tom", LKS_ROLE_APPROVER, "train"},
-    {"user:dee", LKS_ROLE_APPROVER, "dev"},
+    {"user:dee", LKS_ROLE_APPROVER, "dev"},   {"kim", LKS_ROLE_APPROVER, ""},
+    {"ann", LKS_ROLE_APPROVER, ""},           {"user:Ann", LKS_ROLE_APPROVER, ""},
+    {"tia", LKS_ROLE_APPROVER, "dev"},
 };
 
 static void grant(struct lks_asked *a, size_t i, bool on)
@@ -50,6 +53,7 @@ static void begin(struct lks_asked *a, const char *class, bool both)
         lks_facts_change_class(lks_test_facts(), lks_str_from(class));
     LKS_ASSERT(k != NULL);
     lks_asked_init(a);
+    lks_fleet_release(a, "s2");
     lks_fleet_pool(a, "train", "gold", "s1");
     lks_fleet_pool(a, "dev", "gold", "s1");
     lks_fleet_place(a, "n[1-3]", "train");
@@ -214,15 +218,19 @@ static void test_vote_again(void)
  *     start glass            kim starts it; without approvals
  *     start:kit glass:kit    and kit stands by
  *     ann:soak@2             waives that gate for so many days
- *     soak:on soak:off       that gate is waived now, or is asked
+ *     ann:soak@2,train       the same, in that pool alone
+ *     soak:on soak:off       that gate is waived now behind the canary, or is asked
+ *     soak:1on soak:1off     behind the ring
  *     release                kim releases the alarm that the glass was broken
+ *     less                   ann lowered the gate of "train" by the fleet's file
  *     3d                     so many days pass
  *     ann/                   is no approver any more
  *     tick                   what is due by then
  *     =approved              that is how it stands
  *     #2                     so many stand behind it
  *     !                      the last word was refused
- *     alarm quiet            there is an alarm about it, or none */
+ *     alarm quiet            there is an alarm about it, or none
+ *     overdue looked         there is one that nobody reviewed it in time, or none */
 static const struct {
     const char *name, *class;
     bool both;
@@ -231,6 +239,11 @@ static const struct {
     {"two are a board", "routine", false, "ann+ =proposed #1 lee+ =approved start =running"},
     {"one alone is none", "routine", false, "ann+ start ! =proposed"},
     {"nobody counts twice", "routine", false, "ann+ ann+ ann+ =proposed #1"},
+    {"nor by another name", "routine", false, "ann+ %ann+ Ann+ =proposed #1 lee+ =approved"},
+    {"also where each name is for another pool", "routine", true,
+     "tia+ %tia+ #1 lee+ =approved start =running"},
+    {"a name that lapsed leaves the other", "routine", false, "ann+ %ann+ lee+ ann~ =approved #2"},
+    {"whoever proposed it has no other name", "routine", false, "%kim+ ! =proposed #0"},
     {"three are the full board", "power-fabric", false, "ann+ lee+ =proposed joe+ =approved"},
     {"people on site have to be named", "power-fabric", false,
      "ann+ lee+ joe+ start ! start:kit =running"},
@@ -248,6 +261,10 @@ static const struct {
     {"each pool has its own", "routine", true, "tia+ ann+ =proposed #1 dee+ =approved"},
     {"who is for another pool is asked for that", "routine", true,
      "dee+ ann+ =proposed tia+ =approved"},
+    {"who asks less of them does not agree to that", "routine", false,
+     "less ann+ =proposed #0 lee+ =proposed #1 joe+ =approved"},
+    {"nor for one pool of two", "routine", true,
+     "less ann+ lee+ =proposed #1 dee+ =proposed tia+ =approved"},
     {"an approval ends", "routine", false,
      "ann+ lee+ 8d start ! =approved ann+ start ! lee+ start =running"},
     {"and counts no more", "routine", false, "ann+ 8d lee+ =proposed #1"},
@@ -262,9 +279,16 @@ static const struct {
     {"not where it is approved", "routine", false, "ann+ lee+ glass ! =approved quiet"},
     {"not too late", "routine", false, "15d glass !"},
     {"and reviewed by somebody else", "routine", false, "glass kim? ! ops? ! ann? quiet"},
+    {"by which no other name helps", "routine", false, "glass %kim? ! alarm"},
     {"the alarm stays until then", "routine", false, "glass release ! alarm ann? quiet"},
     {"and behind a late review for a person", "routine", false,
      "glass 2d ann? alarm release quiet"},
+    {"that nobody reviewed it is told again", "routine", false,
+     "glass tick looked 1d tick looked 1d tick overdue alarm tick overdue"},
+    {"and not released before", "routine", false, "glass 2d tick release ! overdue"},
+    {"and over with the review", "routine", false, "glass 2d tick ann? looked alarm tick looked"},
+    {"a review in time is the end of it", "routine", false, "glass ann? 9d tick looked quiet"},
+    {"its time is by its class", "emergency", false, "glass 2d tick looked 2d tick overdue"},
     {"it is approved meanwhile", "routine", false, "glass ann+ #1 lee+ #2 =running alarm joe+ !"},
     {"which is taken back", "routine", false, "glass ann+ lee+ ann~ #1 =running"},
     {"there is nothing to review", "routine", false, "ann+ lee+ start joe? !"},
@@ -273,7 +297,20 @@ static const struct {
     {"for a time", "routine", false, "ann:soak@2 2d soak:off"},
     {"which may be made shorter", "routine", false, "ann:soak@7 lee:soak@1 1d soak:off"},
     {"not for ever", "routine", false, "ann:soak@8 ! soak:off"},
+    {"for the pools that one may approve for", "routine", true,
+     "tia:soak@2 soak:on soak:1off dee:soak@2 soak:1on"},
+    {"which is less than the wave", "routine", true, "dee:soak@2 soak:off soak:1off"},
+    {"everywhere by who may everywhere", "routine", true, "ann:soak@2 soak:on soak:1on"},
+    {"for one of them", "routine", true, "ann:soak@2,train soak:on soak:1off"},
+    {"and the other", "routine", true, "ann:soak@2,train ann:soak@2,dev soak:1on"},
+    {"not for another's", "routine", true, "tia:soak@2,dev ! soak:1off"},
+    {"nor for one that it has no nodes of", "routine", false, "ann:soak@2,dev !"},
+    {"nor for one that there is not", "routine", false, "ann:soak@2,tain !"},
+    {"the last word counts, where it counts", "routine", true,
+     "ann:soak@7 tia:soak@1 1d soak:off soak:1off"},
+    {"it ends with the role that gave it", "routine", false, "ann:soak@2 ann/ soak:off"},
     {"not by who proposed it", "routine", false, "kim:soak@2 ! soak:off"},
+    {"by whatever name", "routine", false, "%kim:soak@2 ! soak:off"},
     {"nor by who broke the glass", "routine", false, "glass kim:soak@2 ! ann:soak@2 soak:on"},
     {"nor by who may not approve", "routine", false, "ops:soak@2 ! adm:soak@2 ! dee:soak@2 !"},
     {"hard failures never are", "routine", false, "ann:hard-failures@2 ! hard-failures:off"},
@@ -282,22 +319,31 @@ static const struct {
     {"nor of one that is over", "routine", false, "ann- ann:soak@2 !"},
 };
 
-static bool is_alarmed(const struct lks_asked *a)
+static bool is_alarmed(const struct lks_asked *a, enum lks_alarm_kind kind)
 {
     for (uint32_t i = 0; i < a->state.alarm_count; i++) {
-        if (a->state.alarms[i].kind == LKS_ALARM_GLASS && a->state.alarms[i].released == 0)
+        if (a->state.alarms[i].kind == kind && a->state.alarms[i].released == 0)
             return true;
     }
     return false;
 }
 
+enum { WHO_SIZE = 32 };
+
+/* "ann" is user:ann, "%ann" is the same person by a token. */
+static struct lks_str person(struct lks_str word, char out[WHO_SIZE])
+{
+    bool bare = word.ptr[0] == '%';
+    snprintf(out, WHO_SIZE, "%s%.*s", bare ? "" : "user:", (int)word.len - bare, word.ptr + bare);
+    return lks_str_from(out);
+}
+
 static void say(struct lks_asked *a, struct lks_str word)
 {
-    char who[32];
+    char who[WHO_SIZE];
     char sign = word.ptr[word.len - 1];
     struct lks_event e = {.kind = LKS_EVENT_VOTE, .reason = T("so it is")};
-    snprintf(who, sizeof(who), "user:%.*s", (int)word.len - 1, word.ptr);
-    e.by = lks_str_from(who);
+    e.by = person((struct lks_str){word.ptr, word.len - 1}, who);
     e.vote.change = 1;
     e.vote.yes = sign == '+';
     e.vote.withdrawn = sign == '~';
@@ -325,7 +371,8 @@ static void start(struct lks_asked *a, struct lks_str word)
 static void revoke(struct lks_asked *a, struct lks_str word)
 {
     for (size_t i = 0; i < LKS_COUNT(people); i++) {
-        if (strncmp(people[i].name + 5, word.ptr, word.len - 1) == 0)
+        if (lks_str_starts(lks_str_from(people[i].name), "user:") &&
+            strncmp(people[i].name + 5, word.ptr, word.len - 1) == 0)
             grant(a, i, false);
     }
 }
@@ -333,22 +380,24 @@ static void revoke(struct lks_asked *a, struct lks_str word)
 /* "ann:soak@2"; blanks of names are written as '-'. */
 static void waive(struct lks_asked *a, struct lks_str word)
 {
-    struct lks_str who, gate, rest, days;
-    char by[32], name[32];
+    struct lks_str who, gate, rest, days, pool = {"", 0};
+    char by[WHO_SIZE], name[32];
     uint64_t count = 0;
     (void)lks_str_cut(word, ':', &who, &rest);
     (void)lks_str_cut(rest, '@', &gate, &days);
+    (void)lks_str_cut(days, ',', &days, &pool);
     bool good = lks_str_number(days, 99, &count);
     LKS_ASSERT(good);
-    snprintf(by, sizeof(by), "user:%.*s", (int)who.len, who.ptr);
     snprintf(name, sizeof(name), "%.*s", (int)gate.len, gate.ptr);
     for (char *c = name; *c != '\0'; c++)
         *c = *c == '-' ? ' ' : *c;
-    const struct lks_event e = {
-        .kind = LKS_EVENT_WAIVE,
-        .by = lks_str_from(by),
-        .reason = T("so it is"),
-        .waive = {.change = 1, .gate = lks_str_from(name), .until = a->now.wall + count * DAY}};
+    const struct lks_event e = {.kind = LKS_EVENT_WAIVE,
+                                .by = person(who, by),
+                                .reason = T("so it is"),
+                                .waive = {.change = 1,
+                                          .gate = lks_str_from(name),
+                                          .pool = pool,
+                                          .until = a->now.wall + count * DAY}};
     (void)lks_asked(a, &e);
 }
 
@@ -356,8 +405,9 @@ static void check_waived(struct lks_asked *a, struct lks_str word)
 {
     struct lks_str gate, state;
     (void)lks_str_cut(word, ':', &gate, &state);
-    CHECK(lks_change_waived(&a->state, &a->state.changes[0], gate, a->now.wall) ==
-          lks_str_is(state, "on"));
+    bool ring = state.ptr[0] == '1';
+    CHECK(lks_change_waived(&a->state, &a->state.changes[0], ring, gate, NULL, a->now.wall) ==
+          lks_str_ends(state, "on"));
 }
 
 static void expect(struct lks_asked *a, struct lks_str word)
@@ -380,12 +430,20 @@ static lks_ms days_of(struct lks_str word)
     return days;
 }
 
+static bool is_state(struct lks_str word)
+{
+    return lks_str_ends(word, ":on") || lks_str_ends(word, ":off") || lks_str_ends(word, ":1on") ||
+           lks_str_ends(word, ":1off");
+}
+
 static void step(struct lks_asked *a, struct lks_str word)
 {
     const struct lks_event release = {.kind = LKS_EVENT_ALARM_RELEASE,
                                       .by = T("user:kim"),
                                       .reason = T("seen"),
                                       .alarm = a->state.next_alarm - 1};
+    const struct lks_record less =
+        R(LOWERED, lowered, .pool = T("train"), .text = T("margin"), .by = T("user:ann"));
     char text[64];
     snprintf(text, sizeof(text), "%.*s", (int)word.len, word.ptr);
     struct lks_str own = lks_str_from(text);
@@ -395,11 +453,15 @@ static void step(struct lks_asked *a, struct lks_str word)
     else if (lks_str_is(own, "!"))
         CHECK(a->decision.refused.code != LKS_OK);
     else if (lks_str_is(own, "alarm") || lks_str_is(own, "quiet"))
-        CHECK(is_alarmed(a) == (text[0] == 'a'));
+        CHECK(is_alarmed(a, LKS_ALARM_GLASS) == (text[0] == 'a'));
+    else if (lks_str_is(own, "overdue") || lks_str_is(own, "looked"))
+        CHECK(is_alarmed(a, LKS_ALARM_REVIEW) == (text[0] == 'o'));
     else if (strchr(text, '@') != NULL)
         waive(a, own);
-    else if (lks_str_ends(own, ":on") || lks_str_ends(own, ":off"))
+    else if (is_state(own))
         check_waived(a, own);
+    else if (lks_str_is(own, "less"))
+        lks_asked_apply(a, &less);
     else if (lks_str_is(own, "tick"))
         (void)lks_fleet_tick(a);
     else if (lks_str_is(own, "release"))
@@ -427,11 +489,95 @@ static void test_stories(void)
             if (lks_str_word(&next, &after) && lks_str_is(after, "!"))
                 continue;
             bool acts = strchr("=#!", word.ptr[0]) == NULL && !lks_str_is(word, "alarm") &&
-                        !lks_str_is(word, "quiet") && !lks_str_ends(word, ":on") &&
-                        !lks_str_ends(word, ":off");
+                        !lks_str_is(word, "quiet") && !lks_str_is(word, "overdue") &&
+                        !lks_str_is(word, "looked") && !is_state(word);
             CHECK(!acts || a.decision.refused.code == LKS_OK);
         }
     }
+}
+
+/* How many begin without approvals ---------------------------------------------------------- */
+
+#define MANY "refused: start: "
+
+static const struct {
+    const char *name, *lab, *canary, *ring, *told;
+} vanguards[] = {
+    {"one node", "", "n1", "", "glass-broken"},
+    {"a few of many", "", "n[1-3]", "n[4-40]", "glass-broken"},
+    {"as few as a canary has by itself", "", "n[1-8]", "n[9-16]", "glass-broken"},
+    {"one more", "", "n[1-9]", "n[10-18]", MANY "9 of 18 nodes and assets are in the canary"},
+    {"a quarter", "", "n[1-10]", "n[11-40]", "glass-broken"},
+    {"more than that", "", "n[1-11]", "n[12-40]", MANY "11 of 40 nodes"},
+    {"half of few", "", "n[1-2]", "n[3-4]", "glass-broken"},
+    {"most of few", "", "n[1-3]", "n[4-5]", MANY "3 of 5 nodes"},
+    {"all of few", "", "n[1-3]", "", MANY "3 of 3 nodes"},
+    {"all of many", "", "n[1-40]", "", MANY "40 of 40 nodes"},
+    {"the lab is no canary", "n[30-40]", "n1", "n[2-4]", "glass-broken"},
+    {"and makes none smaller", "n[6-40]", "n[1-3]", "n[4-5]", MANY "3 of 5 nodes"},
+};
+
+static void plan_waves(struct lks_asked *a, const char *const hosts[3])
+{
+    static const enum lks_wave_kind kinds[] = {LKS_WAVE_LAB, LKS_WAVE_CANARY, LKS_WAVE_RING};
+    const struct lks_record plan[] = {
+        R(CHANGE, change, .id = 1, .hosts = T("n[1-40]"), .stack = T("s2"), .name = T("gold"),
+          .by = T("user:kim"), .reason = T("new"), .quorum = 2),
+        R(PLAN_STEP, plan_step, .change = 1, .kind = LKS_DO_LEAVE),
+    };
+    for (size_t i = 0; i < LKS_COUNT(plan); i++)
+        lks_asked_apply(a, &plan[i]);
+    for (uint64_t i = 0, wave = 0; i < LKS_COUNT(kinds); i++) {
+        const struct lks_record records[] = {
+            R(PLAN_WAVE, plan_wave, .change = 1, .index = wave, .kind = kinds[i], .width = 1),
+            R(PLAN_PART, plan_part, .change = 1, .wave = wave, .hosts = lks_str_from(hosts[i])),
+        };
+        if (hosts[i][0] == '\0')
+            continue;
+        lks_asked_apply(a, &records[0]);
+        lks_asked_apply(a, &records[1]);
+        wave++;
+    }
+}
+
+static void test_vanguards(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(vanguards); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        const char *const hosts[] = {vanguards[i].lab, vanguards[i].canary, vanguards[i].ring};
+        const struct lks_event glass = {
+            .kind = LKS_EVENT_CHANGE_MOVE,
+            .by = T("user:kim"),
+            .reason = T("worm"),
+            .move = {.change = 1, .order = LKS_ORDERED_START, .glass = true}};
+        lks_test_case("%s", vanguards[i].name);
+        lks_asked_init(&a);
+        lks_fleet_release(&a, "s2");
+        lks_fleet_pool(&a, "train", "gold", "s1");
+        lks_fleet_place(&a, "n[1-40]", "train");
+        plan_waves(&a, hosts);
+        CHECK_HAS(lks_asked(&a, &glass), vanguards[i].told);
+        bool begins = a.decision.refused.code == LKS_OK;
+        CHECK_INT(a.state.changes[0].state, begins ? LKS_CHANGE_RUNNING : LKS_CHANGE_PROPOSED);
+        CHECK(is_alarmed(&a, LKS_ALARM_GLASS) == begins);
+    }
+}
+
+/* So many alarms are open that no other of their kind is raised. */
+static void test_many_alarms(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    char node[16];
+    begin(&a, "routine", false);
+    for (uint64_t i = 1; i <= LKS_STATE_ALARMS_MAX / 2; i++) {
+        snprintf(node, sizeof(node), "g%llu", (unsigned long long)i);
+        const struct lks_record r =
+            R(ALARM, alarm, .id = i, .kind = LKS_ALARM_DRIFT, .subject = lks_str_from(node));
+        lks_asked_apply(&a, &r);
+    }
+    start(&a, LKS_STR("glass"));
+    CHECK_INT(a.decision.refused.code, LKS_OK);
+    CHECK(is_alarmed(&a, LKS_ALARM_GLASS));
 }
 
 /* Freezing ---------------------------------------------------------------------------------- */
@@ -515,6 +661,8 @@ int main(void)
         {"approvals: in words", test_votes},
         {"approvals: said twice", test_vote_again},
         {"approvals: stories", test_stories},
+        {"approvals: how many begin without", test_vanguards},
+        {"approvals: the alarm among many", test_many_alarms},
         {"freezes: what is done by itself", test_freeze},
         {0},
     });

@@ -349,7 +349,7 @@ static void deliver(struct agent *a)
 
 static void test_property(void)
 {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= LKS_TEST_ROUNDS(200); seed++) {
         lks_test_case("seed %d", (int)seed);
         struct agent a = {.rng = {seed}};
         unsigned ran = 0;

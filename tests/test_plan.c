@@ -323,9 +323,11 @@ static const struct {
      "wave 0, canary: 1 node with 2 controls: too few to compare sm-clock, a person will have to "
      "decide"},
     {"more controls", HUNDRED(GATE(", controls: 4"), ""), "g[001-100]", 3, 1, 3, "train", 32,
-     "wave 3, ring: 69 nodes with 0 controls: too few to compare speed, events alone are judged"},
+     "wave 3, ring: 69 nodes with 31 controls, some changed before it, do not pass a loss of"},
+    {"later ones suffice", HUNDRED(GATE(", controls: 4"), ""), "g[001-100]", 3, 1, 3, "train", 32,
+     "wave 2, ring: 18 nodes with 64 controls do not pass a loss of"},
     {"a ring that grows", HUNDRED(GATE(", loss_budget: 2"), ""), "g[001-100]", 3, 1, 1, "train", 16,
-     NULL},
+     "wave 1, ring: 92 nodes with 8 controls, some changed before it, do not pass a loss of"},
     {"two pools that say the same", TWO(GATE(""), GATE("")), "g[001-100],s[01-40]", 3, 2, 6,
      "train serve", 32, NULL},
     {"one pool of two", TWO(GATE(""), GATE("")), "g[001-100]", 3, 1, 3, "train", 16, NULL},
@@ -358,6 +360,29 @@ static void test_gates(void)
             CHECK_HAS(plans_tell(&p, PLANS_NOTES), gates[i].note);
         plans_end(&p);
     }
+}
+
+/* A wave is planned to be watched for as long as the gate of its pool will watch it, and the other
+ * pool's for as long as the change says. Slices without a soak stay so. */
+static void test_gates_lengthen_soaks(void)
+{
+    static const uint64_t asked = 1800000, least = 2 * 3600000;
+    struct plans p;
+    plans_begin(&p, TWO(GATE(", min_soak: 2h"), ""));
+    const struct lks_plan_wish wish = {.hosts = LKS_STR("g[001-100],s[01-40]"),
+                                       .stack = LKS_STR("b"),
+                                       .hook = LKS_STR("site"),
+                                       .soak = asked};
+    if (CHECK(plans_make(&p, &wish))) {
+        CHECK_INT(p.plan.waves[0].soak, least);
+        for (size_t i = 1; i < p.plan.wave_count; i++) {
+            const struct lks_rec_plan_wave *w = &p.plan.waves[i];
+            lks_test_case("wave %zu", i);
+            if (w->soak > 0)
+                CHECK_INT(w->soak, lks_str_is(w->pool, "train") ? least : asked / 4);
+        }
+    }
+    plans_end(&p);
 }
 
 #define R(KIND, member, ...)                                                                       \
@@ -623,6 +648,7 @@ int main(void)
         {"plan: widths", test_widths},
         {"plan: gates", test_gates},
         {"plan: how far nodes differ is learned", test_known_spread},
+        {"plan: gates lengthen soaks", test_gates_lengthen_soaks},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
         {"plan: from what they run", test_froms},

@@ -124,28 +124,50 @@ static void test_runs(void)
     }
 }
 
-/* How long it will still take, once a tenth is done: seconds, or minutes where they are many. */
+/* How long it will still take, once a tenth is done: seconds, or minutes where they are many; where
+ * there is no room it is the last to go but for the percentage. */
 static void test_left(void)
 {
-    static const struct report reports[] = {{0, 0},        {99, 10000},    {100, 20000},
-                                            {500, 100000}, {900, 6900000}, {1000, 7000000}};
-    const struct lks_term term = {0};
-    LKS_CLEANUP(free_text) char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    LKS_ASSERT(out != NULL);
-    struct lks_progress p = {0};
-    lks_progress_init(&p, out, &term, "flash", 1000);
-    p.left = true;
-    for (size_t i = 0; i < LKS_COUNT(reports); i++)
-        lks_progress_at(&p, reports[i].done, reports[i].now);
-    lks_progress_end(&p, reports[LKS_COUNT(reports) - 1].now);
-    fclose(out);
-    CHECK_STR(lks_str_from(text), "flash: 9 %, 99/1,000\n"
-                                  "flash: 10 %, 100/1,000, 180 s left\n"
-                                  "flash: 50 %, 500/1,000, 100 s left\n"
-                                  "flash: 90 %, 900/1,000, 13 min left\n"
-                                  "flash: 100 %, 1,000/1,000, 7,000.0 s\n");
+    static const struct {
+        struct report report;
+        lks_ms left;
+    } reports[] = {{{0, 0}, 0},
+                   {{99, 10000}, 190000},
+                   {{100, 20000}, 180000},
+                   {{500, 100000}, 99600},
+                   {{900, 6900000}, 767000},
+                   {{1000, 7000000}, 0}};
+    static const struct {
+        const char *name;
+        struct lks_term term;
+        const char *text;
+    } rows[] = {
+        {"a pipe",
+         {0},
+         "flash: 9 %, 99/1,000\nflash: 10 %, 100/1,000, 180 s left\n"
+         "flash: 50 %, 500/1,000, 100 s left\nflash: 90 %, 900/1,000, 13 min left\n"
+         "flash: 100 %, 1,000/1,000, 7,000.0 s\n"},
+        {"a narrow terminal",
+         {.tty = true, .width = 20},
+         "\r  0 %  0/1,000\r  9 %  99/1,000\r 10 %  180 s left\r 50 %  100 s left\r"
+         " 90 %  13 min left\r100 %  1,000/1,000\r100 %             \n"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(free_text) char *text = NULL;
+        size_t len = 0;
+        FILE *out = open_memstream(&text, &len);
+        LKS_ASSERT(out != NULL);
+        struct lks_progress p = {0};
+        lks_test_case("%s", rows[i].name);
+        lks_progress_init(&p, out, &rows[i].term, "flash", 1000);
+        for (size_t k = 0; k < LKS_COUNT(reports); k++) {
+            p.left = reports[k].left;
+            lks_progress_at(&p, reports[k].report.done, reports[k].report.now);
+        }
+        lks_progress_end(&p, reports[LKS_COUNT(reports) - 1].report.now);
+        fclose(out);
+        CHECK_STR(lks_str_from(text), rows[i].text);
+    }
 }
 
 /* On any terminal wide enough for a percentage, with any label: no drawing is too wide, and each
@@ -160,6 +182,7 @@ static void run_seed(uint64_t seed, FILE *out)
     lks_progress_init(&p, out, &term, labels[lks_rng_below(&rng, LKS_COUNT(labels))], total);
     for (lks_ms now = 0; now < 5000; now += lks_rng_below(&rng, 300)) {
         done += lks_rng_below(&rng, total / 10 + 1);
+        p.left = lks_rng_below(&rng, 10000000);
         lks_progress_at(&p, done, now);
         CHECK(p.columns < term.width);
     }

@@ -206,7 +206,7 @@ static const struct {
     {"vote-withdrawn", "4000097368613235363a6162"},
     {"glass-broken", "4050097368613235363a6162066772c3bcc39f"},
     {"reviewed", "4000097368613235363a6162"},
-    {"waived", "400060066772c3bcc39f05676e303031"},
+    {"waived", "400060066772c3bcc39f05676e30303100"},
     {"plan-metric",
      "4000097368613235363a6162010001097368613235363a61620005676e30303101097368613235363a616206"
      "6772c3bcc39f"},
@@ -216,6 +216,11 @@ static const struct {
     {"gate-looked", "4050097368613235363a6162700000"},
     {"wave-limit", "405060066772c3bcc39f"},
     {"forecast", "4050607080019001a001b001c001d001097368613235363a6162"},
+    {"lowered", "05676e30303100097368613235363a6162"},
+    {"deviation-agreed", "4000097368613235363a6162"},
+    {"ticket-heard", "05676e3030315060066772c3bcc39f05676e30303100"},
+    {"ticket-told", "4000"},
+    {"ticket-due", "4050600105676e30303100"},
 };
 
 /* The same of kinds that have more fields by now, as the version before wrote them. */
@@ -229,6 +234,7 @@ static const struct {
      "4001097368613235363a6162066772c3bcc39f05676e30303190010100c001d001097368613235363a6162066772"
      "c3bcc39f05676e303031"},
     {"change-moved", "4001097368613235363a6162066772c3bcc39f"},
+    {"waived", "400060066772c3bcc39f05676e303031"},
 };
 
 static void test_golden(void)

@@ -1,6 +1,7 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
 #include "drivers/store_memory.h"
+#include "engine/journal.h"
 #include "rehearse/rehearse.h"
 #include "tests/facts.h"
 #include "tests/rehearsals.h"
@@ -141,6 +142,38 @@ static void test_slow_image(void)
     }
 }
 
+/* Whatever look it was that stopped it, it is named; and where the image is good, an approver lets
+ * it go, and the change is done. */
+static void test_what_was_measured(void)
+{
+    static const struct {
+        const char *name, *margin, *faults;
+        uint64_t seed;
+        bool held;
+        enum lks_rehearse_end end;
+    } rows[] = {
+        {"halted between looks", "1", "none,bad=100%,way=slow", 1, false,
+         LKS_REHEARSED_ROLLED_BACK},
+        {"halted at a look", "1", "none,bad=100%,way=slow", 5, false, LKS_REHEARSED_ROLLED_BACK},
+        {"a good image, held", "1", "none", 12, true, LKS_REHEARSED_DONE},
+        {"a good image, halted", "'0.2'", "none", 30, false, LKS_REHEARSED_DONE},
+    };
+    char gate[128];
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        snprintf(gate, sizeof(gate),
+                 ", gate: {metrics: {speed: {query: x, better: higher, critical: true, margin: "
+                 "%s}}, min_soak: 4h}",
+                 rows[i].margin);
+        if (!run_gated(rows[i].seed, gate, rows[i].faults, &one, NULL))
+            continue;
+        CHECK(one.stopped && one.halts < 10);
+        CHECK_STR(lks_str_from(one.gate), "evidence");
+        CHECK((strstr(one.why, "still not sure") != NULL) == rows[i].held);
+        CHECK_INT(one.end, rows[i].end);
+    }
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -218,6 +251,70 @@ static void test_no_fleet(void)
     CHECK(w == NULL);
 }
 
+/* Gangs have the sizes that the pool's min_gang says, fill it as far as pools are filled, and those
+ * that make room and need many nodes of one stack wait for them; the same seed has the same jobs.
+ */
+static void test_jobs(void)
+{
+    enum { GANG = NODES / 4 };
+    uint32_t in_jobs = 0;
+    if (!run(5, "none", &one, NULL) || !run(5, "none", &two, NULL))
+        return;
+    const struct lks_rehearse_pool *pool = &one.pools[0];
+    CHECK_INT(pool->job_count, LKS_REHEARSE_JOBS);
+    for (uint32_t i = 0; i < pool->job_count; i++) {
+        lks_test_case("jobs of %u nodes", pool->jobs[i].size);
+        CHECK_INT(pool->jobs[i].size, GANG >> i);
+        CHECK_INT(pool->jobs[i].waited, two.pools[0].jobs[i].waited);
+        CHECK(pool->jobs[i].waited <= one.took);
+        in_jobs += pool->jobs[i].size * pool->jobs[i].count;
+    }
+    CHECK(in_jobs <= TRAIN * 80 / 100 && in_jobs > TRAIN / 2);
+    lks_ms large = pool->jobs[0].waited + pool->jobs[1].waited;
+    CHECK(large > 0);
+    CHECK(pool->jobs[LKS_REHEARSE_JOBS - 1].waited < large);
+}
+
+static bool note(struct lks_state *s, struct lks_record r)
+{
+    struct lks_err err = {0};
+    return CHECK_CODE(lks_state_apply(s, s->seq + 1, WALL, &r, &err), LKS_OK);
+}
+
+/* What a controller tells for a rehearsal elsewhere has no digest of a token, and is all the rest.
+ */
+static void test_shown_state(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state whole = {0}, shown = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    struct lks_err err = {0};
+    struct lks_str name = LKS_STR("n1");
+    CHECK_CODE(lks_state_init(&whole, 0, &err), LKS_OK);
+    CHECK_CODE(lks_state_init(&shown, 0, &err), LKS_OK);
+    note(&whole, (struct lks_record){.kind = LKS_RECORD_PLACED,
+                                     .placed = {.hosts = name, .pool = LKS_STR("train")}});
+    note(&whole,
+         (struct lks_record){
+             .kind = LKS_RECORD_TOKEN,
+             .token = {.node = name, .hash = LKS_STR("sha256:11"), .expires = WALL + HOUR}});
+    note(&whole, (struct lks_record){.kind = LKS_RECORD_API_TOKEN,
+                                     .api_token = {.id = LKS_STR("kim"),
+                                                   .identity = LKS_STR("user:kim"),
+                                                   .hash = LKS_STR("sha256:22"),
+                                                   .expires = WALL + HOUR}});
+    CHECK_INT(whole.token_count, 1);
+    CHECK(whole.nodes[lks_state_node(&whole, name)].token_hash != 0);
+    lks_buf_init(&bytes, STORY_MAX);
+    CHECK_CODE(lks_journal_pack_shown(&whole, &bytes, &err), LKS_OK);
+    CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:11")) < 0);
+    CHECK(lks_str_find(lks_buf_view(&bytes), LKS_STR("sha256:22")) < 0);
+    CHECK_CODE(lks_journal_unpack_state(lks_buf_view(&bytes), &shown, hash, &err), LKS_OK);
+    CHECK_INT(shown.token_count, 0);
+    CHECK_INT(shown.placed_count, 1);
+    CHECK_INT(shown.nodes[lks_state_node(&shown, name)].token_hash, 0);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -225,9 +322,12 @@ int main(void)
         {"rehearse: fair weather", test_fair_weather},
         {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
         {"rehearse: an image that is only slower", test_slow_image},
+        {"rehearse: what was measured is named, and let go", test_what_was_measured},
         {"rehearse: what goes wrong, as people write it", test_faults},
         {"rehearse: how often nodes fail by themselves", test_seen},
         {"rehearse: a file without a fleet", test_no_fleet},
+        {"rehearse: jobs that wait", test_jobs},
+        {"rehearse: what a controller tells", test_shown_state},
         {0},
     });
 }

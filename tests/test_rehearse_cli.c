@@ -34,37 +34,51 @@ static bool begin(void)
 }
 
 /* What is refused, and with which words. */
+static const struct {
+    const char *name;
+    const char *args[12];
+    int exit;
+    const char *has;
+} refusals[] = {
+    {"nobody to ask", {"rehearse", "7", "--server", "unix:/nonexistent"}, 4, "/nonexistent"},
+    {"no journal to read", {"rehearse", "7", "--checkpoint", "60s"}, 2, "--fleet has to name"},
+    {"nothing to do", {"rehearse", "--fleet", fleet}, 2, "say which change by its number"},
+    {"nobody", {"rehearse", "--fleet", fleet, "--to", "s1"}, 2, "--nodes or --pool"},
+    {"no number", {"rehearse", "seven", "--fleet", fleet}, 2, "is not the number of a change"},
+    {"no such change", {"rehearse", "7", "--fleet", fleet}, 3, "there is no change 7"},
+    {"no journal", {"rehearse", "7", "--fleet", junk}, 3, "neither a journal, nor"},
+    {"no fleet in it", {"rehearse", "7", "--fleet", empty}, 3, "there is no fleet in it"},
+    {"not there", {"rehearse", "7", "--fleet", "/nonexistent"}, 3, "/nonexistent"},
+    {"a fault that nobody knows",
+     {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--faults", "rain=1%"},
+     2,
+     "--faults 'rain=1%': it can be"},
+    {"no price",
+     {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--gpu-hour", "dear"},
+     2,
+     "is not a price"},
+    {"no such stack", {"rehearse", "--fleet", fleet, "--to", "s9", "--pool", "train"}, 3, "s9"},
+    {"a number and what would be proposed",
+     {"rehearse", "7", "--fleet", fleet, "--to", "s1"},
+     2,
+     "--to is for a change that is not proposed yet"},
+    {"nothing to keep it with",
+     {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--keep"},
+     2,
+     "--keep needs the number of a change"},
+    {"bad on what nobody has",
+     {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--faults", "bad=revision:Z9"},
+     3,
+     "no node of the change is of hardware revision 'Z9'"},
+};
+
 static void test_refusals(void)
 {
-    static const struct {
-        const char *name;
-        const char *args[10];
-        int exit;
-        const char *has;
-    } rows[] = {
-        {"no fleet", {"rehearse", "7"}, 2, "--fleet has to say where the fleet is"},
-        {"nothing to do", {"rehearse", "--fleet", fleet}, 2, "say which change by its number"},
-        {"nobody", {"rehearse", "--fleet", fleet, "--to", "s1"}, 2, "--nodes or --pool"},
-        {"no number", {"rehearse", "seven", "--fleet", fleet}, 2, "is not the number of a change"},
-        {"no such change", {"rehearse", "7", "--fleet", fleet}, 3, "there is no change 7"},
-        {"no journal", {"rehearse", "7", "--fleet", junk}, 3, "neither a journal, nor"},
-        {"no fleet in it", {"rehearse", "7", "--fleet", empty}, 3, "there is no fleet in it"},
-        {"not there", {"rehearse", "7", "--fleet", "/nonexistent"}, 3, "/nonexistent"},
-        {"a fault that nobody knows",
-         {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--faults", "rain=1%"},
-         2,
-         "--faults 'rain=1%': it can be"},
-        {"no price",
-         {"rehearse", "--fleet", fleet, "--to", "s1", "--pool", "train", "--gpu-hour", "dear"},
-         2,
-         "is not a price"},
-        {"no such stack", {"rehearse", "--fleet", fleet, "--to", "s9", "--pool", "train"}, 3, "s9"},
-    };
-    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        lks_test_case("%s", rows[i].name);
-        struct lks_run run = lks_run(rows[i].args);
-        CHECK_INT(run.exit, rows[i].exit);
-        CHECK_HAS(run.err, rows[i].has);
+    for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
+        lks_test_case("%s", refusals[i].name);
+        struct lks_run run = lks_run(refusals[i].args);
+        CHECK_INT(run.exit, refusals[i].exit);
+        CHECK_HAS(run.err, refusals[i].has);
         CHECK_INT(run.out.len, 0);
         lks_run_fini(&run);
     }
@@ -137,6 +151,28 @@ static void test_json_and_picture(void)
     lks_run_fini(&three);
 }
 
+/* What was found is not lost to a picture that cannot be written. */
+static void test_picture_nowhere(void)
+{
+    const char *const args[] = {"rehearse",
+                                "--fleet",
+                                fleet,
+                                "--to",
+                                "s1",
+                                "--pool",
+                                "train",
+                                "--seeds",
+                                "2",
+                                "--svg",
+                                "/nonexistent/x.svg",
+                                NULL};
+    struct lks_run run = lks_run(args);
+    CHECK_INT(run.exit, 3);
+    CHECK_HAS(run.err, "/nonexistent/x.svg");
+    CHECK_HAS(run.out, "80 nodes, 640 GPUs to s1");
+    lks_run_fini(&run);
+}
+
 int main(void)
 {
     if (!begin())
@@ -146,6 +182,7 @@ int main(void)
         {"rehearse: a narrow terminal", test_narrow},
         {"rehearse: one story", test_story},
         {"rehearse: JSON and a picture", test_json_and_picture},
+        {"rehearse: a picture that cannot be written", test_picture_nowhere},
         {0},
     });
     const char *const files[] = {fleet, picture, junk, empty};

@@ -8,7 +8,8 @@
 
 #include <stdio.h>
 
-enum { OUT_MAX = 4 * 1024 * 1024, STACKS = 2000, CHANGED = 1000, SPELLINGS = 6 };
+enum { OUT_MAX = 4 * 1024 * 1024, SPELLINGS = 6 };
+enum { STACKS = LKS_TEST_ROUNDS(2000), CHANGED = LKS_TEST_ROUNDS(1000) };
 
 #define HEAD          "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\n"
 #define NVIDIA(class) HEAD "vendor: nvidia\nhardware: [" class "]\n"

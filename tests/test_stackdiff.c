@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { TEXT_MAX = 64 * 1024, STACKS = 300 };
+enum { TEXT_MAX = 64 * 1024, STACKS = LKS_TEST_ROUNDS(300) };
 
 #define HEAD "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\n"
 #define REST                                                                                       \

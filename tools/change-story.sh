@@ -58,14 +58,19 @@ bundle() {
     said
 }
 
-# The next stack: what runs now with another firmware and perhaps another DCGM.
+# The next stack: what runs now with another firmware and perhaps another DCGM. Production takes what was
+# released, so it is led there.
 # publish NAME REASON HMC [DCGM]
 publish() {
     sed '/^kind: Fleet/,$d' "$fleet/fleet.yaml" | sed '$d' | sed '$d' |
         sed "s/name: \"golden\"/name: \"$1\"/; s/version: \"25.04\"/version: \"$3\"/
              s/dcgm\(.*\)4\.5\.3/dcgm\1${4:-4.5.3}/" >"$scratch/$1.yaml"
     lockstep stack publish "$scratch/$1.yaml" --stack "$1" --reason "$2" >"$scratch/said"
+    digest=$(sed -n 's/.*\(sha256:[0-9a-f]\{64\}\).*/\1/p' "$scratch/said" | head -1)
     said
+    for next in lab canary released; do
+        lockstep stack promote "$digest" "$next" --evidence "demo: $2" >/dev/null
+    done
 }
 
 # As somebody else, with a token: as WHO COMMAND...

@@ -29,59 +29,7 @@ trap finish EXIT
 trap 'exit 1' HUP INT TERM
 
 . tools/change-story.sh
-
-free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
-# The nodes as Prometheus' targets.
-targets() {
-    curl -s --unix-socket "$fleet/bmcs/control.sock" http://localhost/bmcs | tr '{' '\n' |
-        sed -n 's|.*"name":"\(sim[0-9]*\)","url":"https://\([^"]*\)".*|      - {targets: ["\2"], labels: {node: "\1"}}|p'
-}
-
-# Each second what machines do is read from where they say it: watch PORT
-watch() {
-    cat >"$scratch/prometheus.yml" <<YAML
-global: {scrape_interval: 1s, scrape_timeout: 1s}
-scrape_configs:
-  - job_name: machines
-    scheme: https
-    tls_config: {ca_file: "$fleet/bmcs/ca.pem"}
-    static_configs:
-$(targets)
-YAML
-    prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/tsdb" \
-        --web.listen-address="127.0.0.1:$1" --log.level=error >"$scratch/prometheus.log" 2>&1 &
-    prometheus=$!
-}
-
-# The controller asks it, and pools have a gate: ask PORT
-ask() {
-    cat >>"$fleet/controller/lockstepd.yaml" <<YAML
-metrics:
-  url: "http://127.0.0.1:$1"
-  load: "sum by (node) (increase(sim_gpu_busy_seconds_total[\$window]))"
-  every_ms: 1000
-YAML
-    kill -HUP "$(pgrep -f "lockstepd run --config $fleet/controller/lockstepd.yaml")"
-    gate='gate: {min_soak: 12s, max_soak: 60s, loss_budget: 30, metrics: {tokens-per-second: {query: sim_tokens_per_second}}}'
-    sed "s/headroom: \\([0-9]*\\)}/headroom: \\1, $gate}/" "$fleet/fleet.yaml" >"$scratch/fleet.yaml"
-    lockstep fleet apply "$scratch/fleet.yaml" >/dev/null
-}
-
-# There is something to compare with: some seconds of what they do as they are, since a moment.
-await_history() {
-    left=30
-    since=$(date +%s)
-    while ! curl -sG "http://127.0.0.1:$metrics/api/v1/query" --data-urlencode \
-        "query=count(count_over_time(sim_tokens_per_second[$(($(date +%s) - since + 1))s]) > 7)" |
-        grep -q "\"$nodes\""; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || die "Prometheus does not have all machines: $(tail -n 1 "$scratch/prometheus.log")"
-        sleep 1
-    done
-}
+. tools/gate-story.sh
 
 # candidate CHANGE NAME HMC [OPTION...]: it is planned, approved and begun
 candidate() {
@@ -109,6 +57,7 @@ lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --revisions A,
 metrics=$(free_port)
 watch "$metrics"
 ask "$metrics"
+want '{min_soak: 12s, max_soak: 60s, metrics: {tokens-per-second: {query: sim_tokens_per_second}}}'
 invite
 sign
 await_conforming "at the beginning"

@@ -145,6 +145,8 @@ static void close_agent(struct lks_agent *a)
 {
     lks_errand_fini(&a->errand);
     lks_fetch_fini(&a->fetch);
+    lks_events_fini(&a->events);
+    lks_errand_fini(&a->load.errand);
     lks_client_free(a->client);
     lks_once_fini(&a->once);
     lks_spool_close(&a->spool);
@@ -243,6 +245,8 @@ static void rest(struct lks_agent *a, lks_ms at)
     lks_ms now = lks_agent_now();
     if (a->link.enrolled && !a->errand.active && a->inventory_at < at)
         at = a->inventory_at;
+    lks_ms load = lks_load_due(a);
+    at = load < at ? load : at;
     const struct lks_errand *errands[] = {&a->errand, &a->fetch.errand};
     for (size_t i = 0; i < LKS_COUNT(errands); i++) {
         if (errands[i]->active && (lks_ms)errands[i]->ends < at)
@@ -254,13 +258,16 @@ static void rest(struct lks_agent *a, lks_ms at)
     struct pollfd fds[] = {
         {.fd = a->signals, .events = POLLIN},
         {.fd = a->errand.active ? a->errand.fd : -1, .events = POLLIN},
-        {.fd = a->fetch.errand.active ? a->fetch.errand.fd : -1, .events = POLLIN}};
+        {.fd = a->fetch.errand.active ? a->fetch.errand.fd : -1, .events = POLLIN},
+        {.fd = a->load.errand.active && !a->load.deaf ? a->load.errand.fd : -1, .events = POLLIN}};
     (void)poll(fds, LKS_COUNT(fds), wait < POLL_MAX_MS ? (int)wait : POLL_MAX_MS);
     hear_signals(a);
     if (a->errand.active && lks_errand_hear(&a->errand))
         errand_over(a);
     if (a->fetch.errand.active && lks_errand_hear(&a->fetch.errand))
         lks_agent_fetch_over(a);
+    if (a->load.errand.active)
+        lks_load_hear(a);
 }
 
 static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
@@ -274,6 +281,7 @@ static enum lks_code loop(struct lks_agent *a, struct lks_err *err)
         enum lks_link_act what = lks_link_next(&a->link, now, &at);
         if (what != LKS_LINK_WAIT && act(a, what, err) != LKS_OK)
             return err->code;
+        lks_load_step(a);
         rest(a, at);
     }
     return LKS_OK;

@@ -13,10 +13,12 @@
 #include "agent/answers.h"
 #include "agent/boot.h"
 #include "agent/errand.h"
+#include "agent/events.h"
 #include "agent/fetch.h"
 #include "agent/heads.h"
 #include "agent/identity.h"
 #include "agent/ledger.h"
+#include "agent/load.h"
 #include "agent/program.h"
 #include "agent/spool.h"
 #include "core/link.h"
@@ -79,6 +81,8 @@ struct lks_agent {
     uint64_t command;    /* the one under way; 0: none */
     uint64_t health;     /* bits of core/pulse.h that stand */
     int64_t clock_gap;   /* wall clock less monotonic clock */
+    struct lks_events events;
+    struct lks_load load;
     struct lks_program program;
     int signals;
     bool ended;

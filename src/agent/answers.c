@@ -1,6 +1,7 @@
 #include "agent/answers.h"
 
 #include "codec/json.h"
+#include "model/schema.h"
 #include "trust/x509.h"
 
 #include <stdio.h>
@@ -199,6 +200,13 @@ static void take_mirrors(const struct lks_doc *list, struct lks_mail *mail)
     }
 }
 
+/* The name of a file in one folder, and nothing that leads elsewhere; what is none is not run. */
+static void take_load(struct lks_str name, struct lks_mail *mail)
+{
+    if (name.len < sizeof(mail->load) && lks_schema_is_name(name) && name.ptr[0] != '.')
+        snprintf(mail->load, sizeof(mail->load), "%" LKS_STR_FMT, LKS_STR_ARG(name));
+}
+
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_mail_fini) struct lks_mail mail = {0};
@@ -208,6 +216,7 @@ enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out, struct 
         take_commands(lks_doc_member(top, "commands"), &mail, err) != LKS_OK)
         return err->code;
     take_mirrors(lks_doc_member(top, "mirrors"), &mail);
+    take_load(lks_doc_text(top, "load"), &mail);
     *out = LKS_MOVE(mail);
     return LKS_OK;
 }

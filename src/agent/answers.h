@@ -16,6 +16,7 @@
 #define LKS_ANSWER_URL_MAX     1100 /* of all of them */
 #define LKS_ANSWER_DETAIL_SIZE 256
 #define LKS_MAIL_COMMANDS_MAX  64
+#define LKS_MAIL_LOAD_SIZE     64
 #define LKS_HEARTBEAT_MIN_MS   100
 #define LKS_HEARTBEAT_MAX_MS   600000
 
@@ -53,6 +54,7 @@ struct lks_mail {
     struct lks_str commands[LKS_MAIL_COMMANDS_MAX]; /* signed envelopes, not looked at yet */
     size_t count;
     char mirrors[LKS_ANSWER_URL_MAX]; /* servers of artifacts, with blanks between */
+    char load[LKS_MAIL_LOAD_SIZE];    /* the reference load to run; empty: none */
 };
 /* The caller owes lks_mail_fini(). */
 enum lks_code lks_answer_mail(struct lks_str json, struct lks_mail *out,

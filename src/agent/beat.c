@@ -133,6 +133,19 @@ enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const 
 
 /* Heartbeats --------------------------------------------------------------------------------- */
 
+/* A heartbeat or two may get lost: what happened is told of for longer than that. */
+static void look_at_events(struct lks_agent *a)
+{
+    static const uint64_t bits[] = {LKS_HEALTH_XID, LKS_HEALTH_LINK_DOWN, LKS_HEALTH_XIDS_KNOWN,
+                                    LKS_HEALTH_LINKS_KNOWN};
+    lks_ms hold = 3 * a->controller.heartbeat;
+    hold = hold > LKS_EVENTS_HOLD_MS ? hold : LKS_EVENTS_HOLD_MS;
+    uint64_t found = lks_events_look(&a->events, a->options->root, (lks_ms)lks_agent_wall(), hold);
+    for (size_t i = 0; i < LKS_COUNT(bits); i++)
+        lks_agent_health(a, bits[i], (found & bits[i]) != 0);
+    lks_agent_health(a, LKS_HEALTH_LOAD, lks_load_on(&a->load));
+}
+
 static enum lks_code pack_beat(struct lks_agent *a, struct lks_buf *out, struct lks_err *err)
 {
     uint64_t seq = a->link.seq + 1;
@@ -144,6 +157,7 @@ static enum lks_code pack_beat(struct lks_agent *a, struct lks_buf *out, struct 
             return err->code;
     }
     lks_agent_health(a, LKS_HEALTH_SPOOL_FULL, a->spool.dropped);
+    look_at_events(a);
     struct lks_beat beat = {
         .protocol = LKS_BEAT_PROTOCOL,
         .seq = seq,
@@ -232,6 +246,8 @@ static enum lks_code beat(struct lks_agent *a, struct lks_err *err)
     see_head(a, said.head);
     adopt(a, said.heartbeat);
     a->link.mail = said.mail && is_free(a);
+    if (!said.mail)
+        lks_load_want(a, "");
     return judge_trial(a, err);
 }
 
@@ -284,6 +300,7 @@ static enum lks_code fetch(struct lks_agent *a, struct lks_err *err)
         a->inventory_at = lks_agent_now();
     }
     snprintf(a->mirrors, sizeof(a->mirrors), "%s", mail.mirrors);
+    lks_load_want(a, mail.load);
     for (size_t i = 0; i < mail.count && is_free(a); i++)
         lks_agent_command(a, mail.commands[i]);
     return LKS_OK;

@@ -101,6 +101,11 @@ static bool is_over(const struct lks_errand *e)
            info.si_pid == e->pid;
 }
 
+bool lks_errand_over(const struct lks_errand *e)
+{
+    return lks_clock_ms() >= e->ends || is_over(e);
+}
+
 bool lks_errand_hear(struct lks_errand *e)
 {
     char piece[16384];
@@ -116,7 +121,7 @@ bool lks_errand_hear(struct lks_errand *e)
         if (e->too_much || e->said.failed != LKS_OK)
             return true;
     }
-    return lks_clock_ms() >= e->ends || is_over(e);
+    return lks_errand_over(e);
 }
 
 /* It may have closed its output and still run: it has until its time is up. */

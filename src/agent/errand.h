@@ -44,6 +44,10 @@ enum lks_code lks_errand_ask(struct lks_errand *e, const char *socket, const cha
 /* Take in what arrived, without waiting. True when it has come to its end, in time or not. */
 bool lks_errand_hear(struct lks_errand *e);
 
+/* Whether the program is at its end, or its time is up. One that closed what it says its words to,
+ * for which lks_errand_hear() says so, may go on. */
+bool lks_errand_over(const struct lks_errand *e);
+
 /* How a program ended, or what the helper said as a whole message; `text` is a view into the
  * errand, valid until lks_errand_fini(). FAILURES: TIMEOUT when its time was up, LIMIT when it said
  * too much, REFUSED with "status N" or "signal N" when the program failed, UNAVAILABLE when the

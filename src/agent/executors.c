@@ -235,6 +235,7 @@ static void begin(struct lks_agent *a, const struct lks_envelope *e, struct lks_
         return;
     }
     a->command = e->id;
+    lks_load_stop(a); /* a command finds the machine without it */
     if (lks_ledger_save(&a->dir, &a->once, &err) != LKS_OK) {
         lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
         return;

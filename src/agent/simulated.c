@@ -1,5 +1,7 @@
 #include "agent/simulated.h"
 
+#include "model/figures.h"
+
 #include "base/file.h"
 #include "codec/json.h"
 #include "drivers/depot_files.h"
@@ -258,9 +260,19 @@ enum lks_outcome lks_simulated_order(const char *root, const char *depot,
 enum lks_outcome lks_simulated_accept(const char *root, struct lks_buf *text)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf keep = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf printed = {0};
+    struct lks_figures figures = {0};
+    struct lks_err err = {0};
     struct lks_str broken = first_line(root, LKS_SIMULATED_BROKEN, &keep);
+    if (broken.len == 0 &&
+        lks_simulated_read(root, LKS_SIMULATED_FIGURES, &printed, &err) == LKS_OK &&
+        lks_figures_read(lks_buf_view(&printed), &figures, &err) != LKS_OK) {
+        lks_buf_add(text, lks_str_from(err.msg));
+        return LKS_OUTCOME_FAILED;
+    }
     if (broken.len == 0) {
         lks_buf_add(text, LKS_STR("nothing is broken"));
+        lks_figures_print(&figures, text);
         return LKS_OUTCOME_DONE;
     }
     lks_buf_addf(text, "%" LKS_STR_FMT " does not work on this machine", LKS_STR_ARG(broken));

@@ -25,7 +25,8 @@
 
 #define LKS_SIMULATED_REVISION "/lockstep/revision"
 #define LKS_SIMULATED_BROKEN   "/lockstep/broken"
-#define LKS_SIMULATED_AGENT    "/lockstep/agent"  /* the version that the agent says it has */
+#define LKS_SIMULATED_FIGURES  "/lockstep/figures" /* what its acceptance checks print */
+#define LKS_SIMULATED_AGENT    "/lockstep/agent"   /* the version that the agent says it has */
 #define LKS_SIMULATED_MAX      ((size_t)16 << 20) /* bytes of an artifact, or of a file of a tree */
 
 /* Carry out the order that the command names first, with artifacts of the depot at `depot`. What it
@@ -33,7 +34,7 @@
 enum lks_outcome lks_simulated_order(const char *root, const char *depot,
                                      const struct lks_envelope *e, struct lks_buf *text);
 
-/* The acceptance checks: nothing is broken. */
+/* The acceptance checks: nothing is broken. What they would print is a file of the tree. */
 enum lks_outcome lks_simulated_accept(const char *root, struct lks_buf *text);
 
 /* simulated_settings.c: one setting of an order. */

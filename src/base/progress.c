@@ -51,18 +51,19 @@ static void add_elapsed(struct lks_buf *b, const struct lks_progress *p, lks_ms 
     lks_buf_addf(b, ".%u s", (unsigned)(ms / 100 % 10));
 }
 
-/* As long for each that is left as for each so far: of like things a tenth tells that well. */
-static void add_left(struct lks_buf *b, const struct lks_progress *p, lks_ms now)
+/* Once a tenth is done: before that nobody can tell. */
+static bool tells_left(const struct lks_progress *p)
 {
-    if (!p->left || !p->started || p->done >= p->total || p->done < p->total / 10 || p->done == 0)
-        return;
-    double so_far = now > p->began ? (double)(now - p->began) : 0;
-    uint64_t s = (uint64_t)(so_far / (double)p->done * (double)(p->total - p->done) / 1000 + 0.5);
-    lks_buf_addf(b, ", ");
+    return p->left > 0 && p->done > 0 && p->done < p->total && p->done >= p->total / 10;
+}
+
+static void add_left(struct lks_buf *b, const struct lks_progress *p)
+{
+    unsigned long long s = (p->left + 500) / 1000;
     if (s >= 600)
-        lks_buf_addf(b, "%llu min left", (unsigned long long)(s + 30) / 60);
+        lks_buf_addf(b, "%llu min left", (s + 30) / 60);
     else
-        lks_buf_addf(b, "%llu s left", (unsigned long long)s);
+        lks_buf_addf(b, "%llu s left", s);
 }
 
 static void add_bar(struct lks_buf *b, const struct lks_progress *p, size_t width)
@@ -75,18 +76,22 @@ static void add_bar(struct lks_buf *b, const struct lks_progress *p, size_t widt
 }
 
 /* Assemble the line for a terminal. What does not fit is left out, the least telling first: the
- * bar, the label, the counts. The last column stays free, since some terminals move on to the next
- * line as soon as it is written. */
+ * bar, the label, the counts but for the time that is left, that too. The last column stays free,
+ * since some terminals move on to the next line as soon as it is written. */
 static void add_drawing(struct lks_buf *b, const struct lks_progress *p, struct lks_str label,
-                        struct lks_str counts)
+                        struct lks_str counts, struct lks_str left)
 {
     size_t room = p->term.width == 0 ? SIZE_MAX : p->term.width - 1;
     size_t short_len = strlen("100 %");
     size_t counts_len = strlen("  ") + counts.len;
+    if (short_len + counts_len > room) {
+        counts = left;
+        counts_len = strlen("  ") + left.len;
+    }
     size_t label_len = lks_term_columns(label) + 1;
     size_t frame = strlen("[] ");
 
-    bool with_counts = short_len + counts_len <= room;
+    bool with_counts = counts.len > 0 && short_len + counts_len <= room;
     bool with_label = with_counts && short_len + counts_len + label_len <= room;
     if (with_label) {
         lks_buf_addf(b, "%" LKS_STR_FMT " ", LKS_STR_ARG(label));
@@ -103,18 +108,23 @@ static void add_drawing(struct lks_buf *b, const struct lks_progress *p, struct 
  * are not understood everywhere. */
 static void draw(struct lks_progress *p, lks_ms now, bool last)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, label = {0}, counts = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, label = {0}, counts = {0}, left = {0};
     lks_buf_init(&line, TEXT_MAX);
     lks_buf_init(&label, TEXT_MAX);
     lks_buf_init(&counts, TEXT_MAX);
+    lks_buf_init(&left, TEXT_MAX);
     lks_term_clean(&label, lks_str_from(p->label));
     add_counts(&counts, p);
-    add_left(&counts, p, now);
+    if (tells_left(p)) {
+        add_left(&left, p);
+        lks_buf_addf(&counts, ", ");
+        lks_buf_add(&counts, lks_buf_view(&left));
+    }
     if (last) {
         lks_buf_addf(&counts, "  ");
         add_elapsed(&counts, p, now);
     }
-    add_drawing(&line, p, lks_buf_view(&label), lks_buf_view(&counts));
+    add_drawing(&line, p, lks_buf_view(&label), lks_buf_view(&counts), lks_buf_view(&left));
 
     size_t columns = lks_term_columns(lks_buf_view(&line));
     if (columns < p->columns)
@@ -131,7 +141,10 @@ static void print_line(const struct lks_progress *p, lks_ms now, bool last)
     lks_term_clean(&line, lks_str_from(p->label));
     lks_buf_addf(&line, ": %u %%, ", percent(p));
     add_counts(&line, p);
-    add_left(&line, p, now);
+    if (tells_left(p)) {
+        lks_buf_addf(&line, ", ");
+        add_left(&line, p);
+    }
     if (last) {
         lks_buf_addf(&line, ", ");
         add_elapsed(&line, p, now);

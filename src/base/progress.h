@@ -25,7 +25,7 @@ struct lks_progress {
     unsigned tenths;
     size_t columns; /* of the line that is to be drawn over */
     bool started;
-    bool left; /* say how long it will still take, once a tenth is done; set behind _init */
+    lks_ms left; /* it will still take so long, by whoever knows; 0: that is not said */
 };
 
 /* `out` and `label` outlive `p`, which owns nothing and needs no _fini. */

@@ -172,3 +172,18 @@ bool lks_span_parse(struct lks_str s, lks_ms *out)
     }
     return false;
 }
+
+const char *lks_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE])
+{
+    static const struct {
+        uint64_t ms;
+        const char *unit;
+    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "min"}, {1000, "s"}, {1, "ms"}};
+    size_t i = 0;
+    while (i + 1 < sizeof(units) / sizeof(units[0]) &&
+           (span < units[i].ms || span % units[i].ms != 0))
+        i++;
+    snprintf(out, LKS_SPAN_TEXT_SIZE, "%llu %s", (unsigned long long)(span / units[i].ms),
+             units[i].unit);
+    return out;
+}

@@ -30,6 +30,11 @@ bool lks_time_parse(struct lks_str s, lks_ms *out);
 /* "30s", "15m", "24h", "7d": more than nothing, and at most 100000 of a unit. */
 bool lks_span_parse(struct lks_str s, lks_ms *out);
 
+/* A span as people say it, in the largest unit that it is a whole number of: "90 s", "15 min",
+ * "4 h". */
+#define LKS_SPAN_TEXT_SIZE 32
+const char *lks_span_text(lks_ms span, char out[LKS_SPAN_TEXT_SIZE]);
+
 /* The day a wall clock (seconds since the epoch) is in, in UTC. */
 lks_day lks_day_of(int64_t unix_seconds);
 

@@ -286,6 +286,7 @@ enum lks_code lks_cmd_change_waive(struct lks_cli *cli, const struct lks_args *a
     begin_verb(&q, args, "waive");
     lks_json_text(&q.w, "gate", lks_args_str(args, "--gate"));
     lks_json_text(&q.w, "until", lks_str_from(until));
+    lks_output_text(&q.w, "pool", lks_args_str(args, "--pool"));
     return end_verb(cli, args, &q, err);
 }
 
@@ -349,8 +350,9 @@ enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *a
     lks_output_text(&q.w, "standby", lks_args_str(args, "--standby"));
     if (lks_args_has(args, "--break-glass"))
         lks_json_bool(&q.w, "break_glass", true);
-    if (end_verb(cli, args, &q, err) != LKS_OK || !lks_args_has(args, "--follow"))
-        return err->code;
+    enum lks_code code = end_verb(cli, args, &q, err);
+    if (code != LKS_OK || !lks_args_has(args, "--follow"))
+        return code;
     fflush(cli->out);
     return lks_change_follow(cli, args, args->positional[0], err);
 }

@@ -11,8 +11,8 @@ uint64_t lks_change_number(const struct lks_doc *map, const char *key);
 #define LKS_CHANGE_SIZE_TEXT 96
 const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHANGE_SIZE_TEXT]);
 
-/* A span of time as people say it: "90 s", "15 min", "4 h". */
-#define LKS_CHANGE_SPAN_TEXT 32
+/* A span of time as people say it; a dash for none. */
+#define LKS_CHANGE_SPAN_TEXT LKS_SPAN_TEXT_SIZE
 const char *lks_change_span_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT]);
 
 /* Append how far a wave or a change is: "12/20 done, 3 under way, 1 fenced: why". */

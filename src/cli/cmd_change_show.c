@@ -47,15 +47,7 @@ const char *lks_change_size_text(const struct lks_doc *change, char out[LKS_CHAN
 
 const char *lks_change_span_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT])
 {
-    static const struct {
-        uint64_t ms;
-        const char *unit;
-    } units[] = {{86400000, "d"}, {3600000, "h"}, {60000, "min"}, {1000, "s"}, {1, "ms"}};
-    size_t i = 0;
-    while (i + 1 < LKS_COUNT(units) && (ms < units[i].ms || ms % units[i].ms != 0))
-        i++;
-    snprintf(out, LKS_CHANGE_SPAN_TEXT, "%" PRIu64 " %s", ms / units[i].ms, units[i].unit);
-    return ms > 0 ? out : "-";
+    return ms > 0 ? lks_span_text(ms, out) : "-";
 }
 
 /* Plans ------------------------------------------------------------------------------------- */
@@ -196,10 +188,22 @@ static void put_found(const struct lks_doc *row, struct lks_buf *out)
                      LKS_STR_ARG(best.len > 0 ? best : LKS_STR("?")));
 }
 
+/* Passed for want of data is not passed by what was found. */
+static struct lks_str gate_verdict(const struct lks_doc *row)
+{
+    struct lks_str verdict = lks_doc_text(row, "verdict");
+    bool events = lks_doc_member(row, "events") != NULL;
+    bool known =
+        events ? lks_change_number(row, "changed") > 0 : lks_doc_text(row, "estimate").len > 0;
+    if (truth(row, "waived"))
+        return LKS_STR("waived");
+    return lks_str_is(verdict, "pass") && !known ? LKS_STR("no data") : verdict;
+}
+
 static void add_gate(struct lks_table *t, const struct lks_doc *wave, const struct lks_doc *row)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf found = {0};
-    struct lks_str verdict = lks_doc_text(row, "verdict"), margin = lks_doc_text(row, "margin");
+    struct lks_str verdict = gate_verdict(row), margin = lks_doc_text(row, "margin");
     lks_buf_init(&found, TEXT_BYTES);
     put_found(row, &found);
     lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(wave, "wave"));
@@ -209,7 +213,7 @@ static void add_gate(struct lks_table *t, const struct lks_doc *wave, const stru
     lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(row, "controls"));
     lks_output_cell(t, LKS_PLAIN, lks_buf_view(&found));
     lks_output_cell(t, LKS_PLAIN, margin);
-    lks_table_cell(t, verdict_colour(verdict), truth(row, "waived") ? LKS_STR("waived") : verdict);
+    lks_table_cell(t, verdict_colour(verdict), verdict);
     lks_table_cellf(t, LKS_PLAIN, "%" PRIu64, lks_change_number(row, "looks"));
 }
 
@@ -391,6 +395,10 @@ static void add_people(struct lks_table *t, const struct lks_doc *change, struct
     for (const struct lks_doc *v = items(change, "votes"); v != NULL; v = v->next) {
         lks_buf_truncate(text, 0);
         put_who(text, v, "by", "at", "reason");
+        if (lks_doc_text(v, "ticket").len > 0)
+            lks_buf_addf(text, " (ticket %" LKS_STR_FMT ", as %" LKS_STR_FMT ")",
+                         LKS_STR_ARG(lks_doc_text(v, "ticket")),
+                         LKS_STR_ARG(lks_doc_text(v, "who")));
         add_fact(t, truth(v, "yes") ? "approved by" : "rejected by", text);
     }
 }

@@ -189,8 +189,8 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
     bool fleet = lks_args_has(args, "--fleet");
     if (fleet == (args->positional_count == 1))
         return lks_fail(err, LKS_E_USAGE, "advisories: the file of a stack, or --fleet");
-    if (!fleet && lks_args_has(args, "--cve"))
-        return lks_fail(err, LKS_E_USAGE, "advisories: --cve goes with --fleet");
+    if (!fleet && (lks_args_has(args, "--cve") || lks_args_has(args, "--propose")))
+        return lks_fail(err, LKS_E_USAGE, "advisories: --cve and --propose go with --fleet");
     if (fleet)
         return lks_registry_advisories(cli, args, err);
     if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||

@@ -74,7 +74,8 @@ static void check_clock(struct doctor *d)
 
 /* Beside probes: what speaks to hardware and was tried on models of it alone. */
 static const char *const unproven[] = {"updates by a BMC over Redfish", "updates by a switch tray",
-                                       "PLDM with a device, MCTP on a serial line"};
+                                       "PLDM with a device, MCTP on a serial line",
+                                       "Xids, ports that go down and reference loads, for gates"};
 
 static void check_hardware(struct doctor *d)
 {

@@ -1,4 +1,4 @@
-/* drift; deviation add, ls, close. */
+/* drift; deviation add, ls, approve, close. */
 #include "cli/commands.h"
 #include "cli/listing.h"
 #include "cli/output.h"
@@ -198,8 +198,10 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
     const struct lks_doc *id = lks_doc_member(answer.doc, "id");
-    return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s",
-                            id != NULL ? id->number : 0, expires);
+    char size[LKS_LISTING_SIZE];
+    return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s%s",
+                            id != NULL ? id->number : 0, expires,
+                            lks_listing_size(answer.doc, size));
 }
 
 static const struct lks_listing_column deviation_columns[] = {
@@ -208,6 +210,7 @@ static const struct lks_listing_column deviation_columns[] = {
     {"what", "subject", 0},
     {"value", "value", 0},
     {"owner", "owner", 0},
+    {"approved by", "agreed_by", 0},
     {"expires", "expires", 0},
     {"ended", "ended", 0},
     {"reason", "reason", LKS_COLUMN_WRAP},
@@ -228,6 +231,13 @@ enum lks_code lks_cmd_deviation_ls(struct lks_cli *cli, const struct lks_args *a
     enum lks_code code = lks_listing_print(cli, args, &listing, err);
     lks_remote_path_fini(&listing.path);
     return code;
+}
+
+enum lks_code lks_cmd_deviation_approve(struct lks_cli *cli, const struct lks_args *args,
+                                        struct lks_err *err)
+{
+    return lks_listing_verb(
+        cli, args, &(struct lks_listing_verb){"/v1/deviations", "approve", "approved"}, err);
 }
 
 enum lks_code lks_cmd_deviation_close(struct lks_cli *cli, const struct lks_args *args,

@@ -23,8 +23,10 @@ static enum lks_code print_applied(struct lks_cli *cli, const struct lks_doc *an
     else if (lks_listing_table(cli, change_columns, LKS_COUNT(change_columns), &changes, 1, err) !=
              LKS_OK)
         return err->code;
+    char size[LKS_LISTING_SIZE];
     if (changes->count > 0)
-        fprintf(cli->out, "%s\n", dry ? "nothing was applied: --dry-run" : "applied");
+        fprintf(cli->out, "%s%s\n", dry ? "nothing was applied: --dry-run" : "applied",
+                lks_listing_size(answer, size));
     return LKS_OK;
 }
 
@@ -35,6 +37,7 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
     LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    static const char *const said[] = {"--nodes", "--gpus"};
     bool dry = lks_args_has(args, "--dry-run");
     lks_buf_init(&text, LKS_DOC_BYTES_MAX);
     if (lks_file_read(args->positional[0], &text, err) != LKS_OK)
@@ -44,6 +47,10 @@ enum lks_code lks_cmd_fleet_apply(struct lks_cli *cli, const struct lks_args *ar
         lks_remote_path_query(&path, "dry_run", LKS_STR("true"));
     if (lks_args_has(args, "--accept"))
         lks_remote_path_query(&path, "accept", LKS_STR("true"));
+    for (size_t i = 0; i < LKS_COUNT(said); i++) {
+        if (lks_args_has(args, said[i]))
+            lks_remote_path_query(&path, said[i] + 2, lks_args_str(args, said[i]));
+    }
     if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
         return err->code;
     if (lks_remote_call(&remote, "PUT", &path, "application/yaml", lks_buf_view(&text), &answer,
@@ -61,6 +68,8 @@ static const struct lks_listing_column pool_columns[] = {
     {"posture", "posture", 0},
     {"enforce", "enforce", 0},
     {"stack", "stack", 0},
+    {"baseline", "baseline", 0},
+    {"behind since", "behind_since", 0},
     {"nodes", "nodes", LKS_COLUMN_RIGHT},
     {"enrolled", "enrolled", LKS_COLUMN_RIGHT},
     {"unseen", "liveness.unseen", LKS_COLUMN_RIGHT},

@@ -27,7 +27,16 @@ static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const
 static const struct lks_listing_column pool_columns[] = {
     {"pool", "pool", 0},
     {"by", "by", LKS_COLUMN_WRAP},
+    {"since", "since", 0},
     {"reason", "reason", LKS_COLUMN_WRAP},
+};
+
+static const struct lks_listing_column day_columns[] = {
+    {"from", "from", 0},
+    {"until", "until", 0},
+    {"now", "now", 0},
+    {"pools", "pools", LKS_COLUMN_WRAP},
+    {"by the fleet's file", "description", LKS_COLUMN_WRAP},
 };
 
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
@@ -48,9 +57,16 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, stru
                                    "the fleet is frozen by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                    LKS_STR_ARG(by), LKS_STR_ARG(reason)) != LKS_OK)
         return err->code;
+    const struct lks_doc *days = lks_doc_member(answer.doc, "days");
+    bool planned = days != NULL && days->first != NULL;
     if (!frozen && (pools == NULL || pools->first == NULL))
-        fprintf(cli->out, "nothing is frozen\n");
-    return lks_listing_table(cli, pool_columns, LKS_COUNT(pool_columns), &pools, 1, err);
+        fprintf(cli->out, "nothing is frozen%s\n", planned ? " by a person" : "");
+    if (pools != NULL && pools->first != NULL &&
+        lks_listing_table(cli, pool_columns, LKS_COUNT(pool_columns), &pools, 1, err) != LKS_OK)
+        return err->code;
+    if (!planned)
+        return LKS_OK;
+    return lks_listing_table(cli, day_columns, LKS_COUNT(day_columns), &days, 1, err);
 }
 
 enum lks_code lks_cmd_freeze(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)

@@ -166,7 +166,9 @@ enum lks_code lks_cmd_node_rm(struct lks_cli *cli, const struct lks_args *args, 
     lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: removed", args->positional[0]);
+    char size[LKS_LISTING_SIZE];
+    return lks_listing_done(cli, args, &answer, err, "%s: removed%s", args->positional[0],
+                            lks_listing_size(answer.doc, size));
 }
 
 enum lks_code lks_cmd_node_enroll(struct lks_cli *cli, const struct lks_args *args,

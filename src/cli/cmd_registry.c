@@ -1,4 +1,4 @@
-/* stack publish, ls, promote, retire; advisories --fleet, lifecycle --fleet. */
+/* stack publish, ls, promote, retire; lifecycle --fleet. */
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -104,71 +104,7 @@ enum lks_code lks_cmd_stack_retire(struct lks_cli *cli, const struct lks_args *a
     return step(cli, args, "retire", err);
 }
 
-/* The fleet's exposure ---------------------------------------------------------------------- */
-
-static const struct lks_listing_column advisory_columns[] = {
-    {"flaw", "id", 0},
-    {"severity", "severity", 0},
-    {"days", "days", LKS_COLUMN_RIGHT},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
-    {"component", "component", 0},
-    {"closed by", "fixed", LKS_COLUMN_WRAP},
-    {"what", "summary", LKS_COLUMN_WRAP},
-};
-
-static const struct lks_listing_column reach_columns[] = {
-    {"pool", "pool", 0},
-    {"nodes", "nodes", LKS_COLUMN_RIGHT},
-    {"gpus", "gpus", LKS_COLUMN_RIGHT},
-    {"versions", "versions", LKS_COLUMN_WRAP},
-    {"hosts", "hosts", LKS_COLUMN_WRAP},
-};
-
-static const struct lks_listing_column image_columns[] = {
-    {"image", "ref", LKS_COLUMN_WRAP},
-    {"version", "version", 0},
-};
-
-/* With one flaw asked for, also where it is. */
-static enum lks_code print_reach(struct lks_cli *cli, const struct lks_doc *items,
-                                 struct lks_err *err)
-{
-    for (const struct lks_doc *i = items->first; i != NULL; i = i->next) {
-        const struct lks_doc *pools = lks_doc_member(i, "pools");
-        const struct lks_doc *images = lks_doc_member(i, "images");
-        if (lks_listing_table(cli, reach_columns, LKS_COUNT(reach_columns), &pools, 1, err) !=
-                LKS_OK ||
-            lks_listing_table(cli, image_columns, LKS_COUNT(image_columns), &images, 1, err) !=
-                LKS_OK)
-            return err->code;
-    }
-    return LKS_OK;
-}
-
-enum lks_code lks_registry_advisories(struct lks_cli *cli, const struct lks_args *args,
-                                      struct lks_err *err)
-{
-    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
-    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
-    lks_question_init(&q, "GET", "/v1/exposure/advisories");
-    if (lks_args_has(args, "--cve"))
-        lks_remote_path_query(&q.path, "cve", lks_args_str(args, "--cve"));
-    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
-        return err->code;
-    const struct lks_doc *items = lks_doc_member(answer.doc, "items");
-    if (items == NULL || items->kind != LKS_DOC_LIST)
-        return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what is exposed");
-    cli->no = items->count > 0;
-    if (lks_args_has(args, "--json"))
-        return lks_listing_thing(cli, args, &answer, err);
-    if (items->count == 0)
-        fprintf(cli->out, "nothing that was measured is affected\n");
-    if (lks_listing_table(cli, advisory_columns, LKS_COUNT(advisory_columns), &items, 1, err) !=
-        LKS_OK)
-        return err->code;
-    return lks_args_has(args, "--cve") ? print_reach(cli, items, err) : LKS_OK;
-}
+/* How long what runs is supported ----------------------------------------------------------- */
 
 static const struct lks_listing_column support_columns[] = {
     {"branch", "branch", 0},

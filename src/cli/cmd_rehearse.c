@@ -97,6 +97,23 @@ static enum lks_code read_wish(const struct lks_args *args, struct lks_plan_wish
     return LKS_OK;
 }
 
+/* Either a change that is there, or words of one that would be proposed. */
+static enum lks_code check_words(const struct lks_args *args, struct lks_err *err)
+{
+    static const char *const words[] = {"--to", "--nodes", "--pool"};
+    bool number = args->positional_count > 0;
+    if (!number && lks_args_has(args, "--keep"))
+        return lks_fail(err, LKS_E_USAGE, "--keep needs the number of a change");
+    for (size_t i = 0; i < LKS_COUNT(words); i++) {
+        if (number && lks_args_has(args, words[i]))
+            return lks_fail(err, LKS_E_USAGE,
+                            "%s is for a change that is not proposed yet: say the number of one, "
+                            "or what would be proposed",
+                            words[i]);
+    }
+    return LKS_OK;
+}
+
 static enum lks_code choose(struct lks_world *w, const struct lks_args *args, struct lks_err *err)
 {
     struct lks_plan_wish wish;
@@ -114,6 +131,25 @@ static enum lks_code read_faults(const struct lks_args *args, struct lks_rehears
 {
     *out = lks_rehearse_faults_usual;
     return lks_rehearse_faults_parse(lks_args_str(args, "--faults"), out, err);
+}
+
+/* A revision that nobody has would make every run a good one. */
+static enum lks_code check_faults(const struct lks_world *w,
+                                  const struct lks_rehearse_faults *faults, struct lks_err *err)
+{
+    const struct lks_state *s = lks_world_state(w);
+    const struct lks_state_change *c = lks_world_change(w);
+    if (faults->revision[0] == '\0')
+        return LKS_OK;
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_node *node = &s->nodes[c->members[i].node];
+        if (lks_str_is(lks_state_text(s, node->hardware_revision), faults->revision))
+            return LKS_OK;
+    }
+    return lks_fail(err, LKS_E_INVALID,
+                    "--faults: no node of the change is of hardware revision '%s'; the "
+                    "fleet's file has those there are",
+                    faults->revision);
 }
 
 /* "2.5" or "2.5 EUR". */
@@ -195,8 +231,6 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
         {"kept_high", f->lost.high},
         {"reached_high", f->reached.high},
     };
-    if (args->positional_count == 0)
-        return lks_fail(err, LKS_E_USAGE, "--keep needs the number of a change");
     lks_question_init(&q, "POST", "/v1/changes");
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
     lks_remote_path_add(&q.path, LKS_STR("forecast"));
@@ -207,6 +241,17 @@ static enum lks_code keep(struct lks_cli *cli, const struct lks_args *args,
     return lks_question_ask(cli, args, &q, &answer, err);
 }
 
+static enum lks_code draw(const char *path, const struct lks_forecast *f,
+                          const struct lks_forecast_about *about, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    lks_forecast_svg(f, about, &text);
+    enum lks_code code = lks_buf_check(&text, err);
+    return code == LKS_OK ? lks_file_replace(path, lks_buf_view(&text), err) : code;
+}
+
+/* The numbers come first: what took hours is not lost to a picture that cannot be written. */
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_rehearse_runs *runs,
                           const struct lks_forecast_about *about, struct lks_err *err)
@@ -218,13 +263,6 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
         return lks_fail_nomem(err);
     enum lks_code code = lks_forecast_make(runs->list, runs->count, f, err);
     lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
-    if (code == LKS_OK && picture != NULL) {
-        lks_forecast_svg(f, about, &text);
-        code = lks_buf_check(&text, err);
-        if (code == LKS_OK)
-            code = lks_file_replace(picture, lks_buf_view(&text), err);
-        lks_buf_truncate(&text, 0);
-    }
     if (code == LKS_OK && lks_args_has(args, "--json")) {
         lks_forecast_json(f, about, &text);
         code = lks_output_json(cli, &text, err);
@@ -233,6 +271,8 @@ static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
     }
     if (code == LKS_OK && lks_args_has(args, "--keep"))
         code = keep(cli, args, f, err);
+    if (code == LKS_OK && picture != NULL)
+        code = draw(picture, f, about, err);
     free(f);
     return code;
 }
@@ -250,7 +290,7 @@ static enum lks_code rehearse(struct lks_cli *cli, const struct lks_args *args, 
             LKS_OK ||
         lks_listing_number(args, "--seed", UINT64_MAX / 2, 0, &seed, err) != LKS_OK ||
         lks_listing_number(args, "--jobs", JOBS_MAX, 0, &jobs, err) != LKS_OK ||
-        choose(w, args, err) != LKS_OK)
+        choose(w, args, err) != LKS_OK || check_faults(w, &faults, err) != LKS_OK)
         return err->code;
     make_title(w, args, title, sizeof(title));
     about.title = title;
@@ -300,15 +340,18 @@ enum lks_code lks_cmd_rehearse(struct lks_cli *cli, const struct lks_args *args,
     struct lks_world_seen seen = {0};
     struct lks_world *w = NULL;
     uint64_t cost = 0;
-    if (fleet == NULL)
+    enum lks_code code = check_words(args, err);
+    if (code == LKS_OK)
+        code = lks_listing_span(args, "--checkpoint", &cost, err);
+    if (code == LKS_OK && fleet == NULL && cost > 0)
         return lks_fail(err, LKS_E_USAGE,
-                        "--fleet has to say where the fleet is: a controller's data directory, its "
-                        "journal, or a fleet's file");
-    enum lks_code code = lks_listing_span(args, "--checkpoint", &cost, err);
+                        "--checkpoint reads the whole journal: --fleet has to name it, or the "
+                        "controller's data directory");
     if (code == LKS_OK)
         code = lks_input_facts(cli->data_dir, &facts, err);
     if (code == LKS_OK)
-        code = open_fleet(fleet, &options, &w, &seen, err);
+        code = fleet != NULL ? open_fleet(fleet, &options, &w, &seen, err)
+                             : lks_rehearse_ask(cli, args, &options, &w, err);
     if (code == LKS_OK)
         code = rehearse(cli, args, w, err);
     if (code == LKS_OK && cost > 0 && !lks_args_has(args, "--json"))

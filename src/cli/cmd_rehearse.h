@@ -21,6 +21,11 @@ enum lks_code lks_rehearse_many(struct lks_cli *cli, struct lks_world *w, uint64
                                 const struct lks_rehearse_faults *faults,
                                 struct lks_rehearse_runs *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The copy comes from the lockstepd that the options name. */
+enum lks_code lks_rehearse_ask(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_world_options *options, struct lks_world **out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
 /* The forecast as tables. */
 enum lks_code lks_rehearse_print(struct lks_cli *cli, const struct lks_forecast *f,
                                  const struct lks_forecast_about *about,

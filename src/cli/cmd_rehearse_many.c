@@ -3,6 +3,7 @@
 #include "cli/cmd_rehearse.h"
 
 #include "base/progress.h"
+#include "rehearse/remains.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -24,6 +25,8 @@ struct child {
     pid_t pid; /* 0: none */
     int pipe;
     size_t got;
+    uint64_t seed;
+    lks_ms begun;
     struct said *said; /* owned */
 };
 
@@ -34,6 +37,7 @@ struct many {
     struct lks_world *world;
     const struct lks_rehearse_faults *faults;
     struct lks_rehearse_runs *out;
+    struct lks_remains remains;
 };
 
 static volatile sig_atomic_t stopped;
@@ -91,6 +95,7 @@ static enum lks_code start(struct many *m, struct child *c, struct lks_err *err)
     if (pipe(ends) != 0)
         return lks_fail(err, LKS_E_IO, "rehearse: no pipe: %s", strerror(errno));
     uint64_t seed = m->next++;
+    m->remains.kinds[lks_rehearse_bad(m->faults, seed)].waiting--;
     pid_t pid = fork();
     if (pid == 0) {
         (void)close(ends[0]);
@@ -104,6 +109,8 @@ static enum lks_code start(struct many *m, struct child *c, struct lks_err *err)
     c->pid = pid;
     c->pipe = ends[0];
     c->got = 0;
+    c->seed = seed;
+    c->begun = now_ms();
     m->running++;
     return LKS_OK;
 }
@@ -135,6 +142,9 @@ static enum lks_code keep(struct many *m, const struct child *c, struct lks_err 
         out->list = grown;
         out->room = room;
     }
+    struct lks_remains_kind *kind = &m->remains.kinds[lks_rehearse_bad(m->faults, c->seed)];
+    kind->done++;
+    kind->took += now_ms() - c->begun;
     out->list[out->count++] = c->said->run;
     return LKS_OK;
 }
@@ -173,6 +183,19 @@ static enum lks_code wait_some(struct many *m, struct lks_err *err)
     return LKS_OK;
 }
 
+static lks_ms left(const struct many *m, lks_ms now)
+{
+    struct lks_remains_run running[JOBS_MAX];
+    size_t count = 0;
+    for (unsigned i = 0; i < m->jobs; i++) {
+        const struct child *c = &m->children[i];
+        if (c->pid != 0)
+            running[count++] =
+                (struct lks_remains_run){lks_rehearse_bad(m->faults, c->seed), now - c->begun};
+    }
+    return lks_remains(&m->remains, running, count);
+}
+
 static enum lks_code go(struct many *m, struct lks_progress *progress, struct lks_err *err)
 {
     while (!stopped && (m->next < m->end || m->running > 0)) {
@@ -181,7 +204,9 @@ static enum lks_code go(struct many *m, struct lks_progress *progress, struct lk
                 return err->code;
         if (wait_some(m, err) != LKS_OK)
             return err->code;
-        lks_progress_at(progress, m->out->count, now_ms());
+        lks_ms now = now_ms();
+        progress->left = left(m, now);
+        lks_progress_at(progress, m->out->count, now);
     }
     return LKS_OK;
 }
@@ -220,10 +245,12 @@ enum lks_code lks_rehearse_many(struct lks_cli *cli, struct lks_world *w, uint64
                      .faults = faults,
                      .out = out};
     m.jobs = m.jobs < JOBS_MAX ? m.jobs : JOBS_MAX;
+    m.remains.jobs = m.jobs;
+    for (uint64_t seed = m.next; seed < m.end; seed++)
+        m.remains.kinds[lks_rehearse_bad(faults, seed)].waiting++;
     stopped = 0;
     sigaction(SIGINT, &stop, &before);
     lks_progress_init(&progress, cli->err, &cli->term, "rehearsing", count);
-    progress.left = true;
     lks_progress_at(&progress, 0, now_ms());
     (void)fflush(cli->out);
     enum lks_code code = go(&m, &progress, err);

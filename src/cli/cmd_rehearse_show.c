@@ -88,6 +88,39 @@ static void print_starved(struct lks_cli *cli, const struct lks_forecast *f)
     }
 }
 
+/* Jobs that made room, and wait for as many nodes as they had. */
+static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_forecast *f,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    bool any = false;
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "jobs that wait", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "nodes", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "half", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "19 in 20", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "most", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "in runs", LKS_COLUMN_RIGHT);
+    for (uint32_t p = 0; p < f->pool_count; p++) {
+        for (uint32_t i = 0; i < f->pools[p].job_count; i++) {
+            const struct lks_forecast_jobs *j = &f->pools[p].jobs[i];
+            const double hours[] = {j->waited.middle, j->waited.high, j->waited.most};
+            if (j->waits == 0)
+                continue;
+            any = true;
+            lks_output_cell(&t, LKS_PLAIN, lks_str_from(f->pools[p].name));
+            lks_table_cellf(&t, LKS_PLAIN, "%u", j->size);
+            for (size_t k = 0; k < LKS_COUNT(hours); k++)
+                lks_table_cellf(&t, LKS_PLAIN, "%.1f h", hours[k]);
+            lks_table_cellf(&t, LKS_YELLOW, "%u", j->waits);
+        }
+    }
+    if (!any)
+        return LKS_OK;
+    fputc('\n', cli->out);
+    return lks_output_table(cli, &t, err);
+}
+
 static enum lks_code print_bad(struct lks_cli *cli, const struct lks_forecast *f,
                                struct lks_err *err)
 {
@@ -114,5 +147,7 @@ enum lks_code lks_rehearse_print(struct lks_cli *cli, const struct lks_forecast 
     if (print_plain(cli, f, about, err) != LKS_OK || print_pools(cli, f, err) != LKS_OK)
         return err->code;
     print_starved(cli, f);
+    if (print_waiting(cli, f, err) != LKS_OK)
+        return err->code;
     return print_bad(cli, f, err);
 }

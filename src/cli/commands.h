@@ -68,11 +68,13 @@ lks_command_fn lks_cmd_alarm_release;
 lks_command_fn lks_cmd_drift;
 lks_command_fn lks_cmd_deviation_add;
 lks_command_fn lks_cmd_deviation_ls;
+lks_command_fn lks_cmd_deviation_approve;
 lks_command_fn lks_cmd_deviation_close;
 
-/* cmd_change.c, cmd_change_show.c */
+/* cmd_change.c, cmd_change_procedure.c, cmd_change_show.c */
 lks_command_fn lks_cmd_change_propose;
 lks_command_fn lks_cmd_change_show;
+lks_command_fn lks_cmd_change_procedure;
 lks_command_fn lks_cmd_change_ls;
 lks_command_fn lks_cmd_change_approve;
 lks_command_fn lks_cmd_change_reject;

@@ -340,6 +340,19 @@ enum lks_code lks_listing_need(const struct lks_args *args, const char *option, 
     return lks_fail(err, LKS_E_USAGE, "%s has to say %s", option, why);
 }
 
+const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_SIZE])
+{
+    const struct lks_doc *nodes = lks_doc_member(answer, "nodes");
+    const struct lks_doc *gpus = lks_doc_member(answer, "gpus");
+    char many[LKS_COUNT_TEXT_SIZE], cards[LKS_COUNT_TEXT_SIZE];
+    out[0] = '\0';
+    if (nodes != NULL && gpus != NULL && nodes->number > 0 && gpus->number >= 0)
+        snprintf(out, LKS_LISTING_SIZE, ": %s, %s",
+                 lks_count_text((uint64_t)nodes->number, "node", many),
+                 lks_count_text((uint64_t)gpus->number, "GPU", cards));
+    return out;
+}
+
 enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
                                const struct lks_listing_verb *verb, struct lks_err *err)
 {
@@ -357,5 +370,7 @@ enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
     lks_json_end(&q.w, '}');
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: %s", args->positional[0], verb->done);
+    char size[LKS_LISTING_SIZE];
+    return lks_listing_done(cli, args, &answer, err, "%s: %s%s", args->positional[0], verb->done,
+                            lks_listing_size(answer.doc, size));
 }

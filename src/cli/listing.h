@@ -67,6 +67,10 @@ enum lks_code lks_listing_need(const struct lks_args *args, const char *option, 
 
 #define LKS_LISTING_REASON "why; it is recorded for ever"
 
+/* ": 3 nodes, 24 GPUs", where an answer says how many it was for; else nothing. */
+#define LKS_LISTING_SIZE (2 * LKS_COUNT_TEXT_SIZE + 8)
+const char *lks_listing_size(const struct lks_doc *answer, char out[LKS_LISTING_SIZE]);
+
 /* POST BASE/ARGUMENT/VERB with --reason and perhaps --force, and say so. */
 struct lks_listing_verb {
     const char *base; /* "/v1/nodes" */

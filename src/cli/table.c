@@ -52,7 +52,10 @@ static const struct lks_option lifecycle_options[] = {
 static const struct lks_option advisories_options[] = {
     STACK_OPTIONS,
     {"--fleet", NULL, "of all that is measured in the fleet instead of a stack"},
-    {"--cve", "ID", "with --fleet, one flaw, and where it is"},
+    {"--cve", "ID", "with --fleet, one flaw: where it is, and what closes it"},
+    {"--propose", NULL, "with --cve, propose the emergency change, one for each stack"},
+    {"--hook", "NAME", "with --propose, the site's hook that installs what no bundle has"},
+    {"--reason", "TEXT", "with --propose, why; it is recorded (that it closes the flaw)"},
     LKS_REMOTE_OPTIONS,
     {0},
 };
@@ -128,7 +131,7 @@ static const struct lks_option deviation_options[] = {
     {"--value", "V", "the value it may have; without it, any"},
     {"--owner", "WHO", "who answers for it"},
     {"--reason", "TEXT", "why; it is recorded"},
-    {"--approver", "WHO", "who approved it, where the pool asks for one"},
+    {"--approver", "WHO", "who is said to agree, where the pool asks for a name"},
     {"--until", "TIME", "when it ends: 2026-11-20T08:00:00Z, or a span such as 12h or 7d"},
     {0},
 };
@@ -238,6 +241,8 @@ static const struct lks_option apply_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--dry-run", NULL, "show what would change, and change nothing"},
     {"--accept", NULL, "take in at once what is seen for the first time: for a first fleet"},
+    {"--nodes", "N", "how many enrolled nodes it reaches: repeated where these are many"},
+    {"--gpus", "N", "and how many GPUs they have"},
     {0},
 };
 
@@ -415,7 +420,8 @@ static const struct lks_option sim_options[] = {
 #define FLEET_JSON                                                                                 \
     "{name?, manifest?, seq, clock?, nodes, " LIVENESS_JSON ", pools: [{name, posture, "           \
     "criticality, enforce, sched, stack?, stack_digest?, nodes, enrolled, " LIVENESS_JSON          \
-    ", acts_wait, frozen?}], alarms_open}"
+    ", acts_wait, frozen?, baseline?, baseline_digest?, behind_since?, cadence_days?}], "          \
+    "alarms_open}"
 #define NODE_JSON                                                                                  \
     "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
     "intake, held, enrolled, admissible, why?}"
@@ -559,11 +565,18 @@ const struct lks_command lks_commands[] = {
      "List the known flaws a stack or the fleet carries, and what closes each",
      "Exit status 1 when it is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
      "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell). "
-     "With --fleet, what nodes really run and images really hold is asked, not what is pinned.",
+     "With --fleet, what nodes really run and images really hold is asked, not what is pinned. For "
+     "one flaw, published stacks that close it are listed pool by pool, those first that differ "
+     "least from what the pool runs, in its driver branch. With --propose the nearest becomes a "
+     "change of class emergency, one for each stack; exit status 0 when every pool that is pinned "
+     "to the flaw has such a change.",
      "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
      "published?, summary?, source?}]}; with --fleet {items: [{id, severity?, cvss?, published?, "
-     "days?, component, fixed?, summary?, nodes, gpus, pools: [{pool, hosts, nodes, gpus, "
-     "versions}], images: [{ref, version}]}]}",
+     "days?, component, fixed?, summary?, nodes, gpus, pools: [{pool, hosts, drifted?, nodes, "
+     "gpus, versions}], images: [{ref, version}]}], remedies?: [{pool, stack?, stack_digest?, "
+     "nodes, hosts?, change?, exposed, component?, fixed?, remedy?, remedy_digest?, closed_by: "
+     "[{stack, digest, step, differences, opens, same_branch, whole, revertible}]}], proposed?: "
+     "[{id, stack, pools, nodes, gpus}]}",
      lks_cmd_advisories},
     {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
      "Show when driver branches end: all of them, or those of a stack",
@@ -602,8 +615,10 @@ const struct lks_command lks_commands[] = {
     {"fleet apply", "FILE", 1, 1, apply_options, "Make the fleet what a manifest says",
      "Shows each change that leads there. A first pin of a pool is set by it; a pin is not moved "
      "where nodes are enrolled, and enrolled nodes are not removed: that takes a change, and 'node "
-     "rm'. Applying a file twice changes nothing.",
-     "{applied, changes: [{kind, ...}], seq}", lks_cmd_fleet_apply},
+     "rm'. More enrolled nodes than limits.call_nodes are reached only where --nodes repeats how "
+     "many, and no more than that are moved to another pool at once. Applying a file twice changes "
+     "nothing.",
+     "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
     {"fleet show", "", 0, 0, remote_options, "Show the pools and how their nodes are", "",
      FLEET_JSON, lks_cmd_fleet_show},
     {"fleet import", "", 0, 0, import_options, "Write a fleet's manifest from a table of nodes",
@@ -620,12 +635,15 @@ const struct lks_command lks_commands[] = {
      lks_cmd_drift},
     {"deviation add", "NODES", 1, 1, deviation_options,
      "Record an exception, such as a hot-fix, with an owner and an end",
-     "Until it ends what it covers is not drift; then it is again.", "{id, seq}",
+     "Until it ends what it covers is not drift; then it is again.", "{id, seq, nodes, gpus}",
      lks_cmd_deviation_add},
     {"deviation ls", "", 0, 0, deviations_options, "List exceptions that hold", "",
-     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, added, expires, ended?, "
-     "ended_by?, ended_reason?, in_use}]}",
+     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, agreed?, agreed_by?, "
+     "agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
      lks_cmd_deviation_ls},
+    {"deviation approve", "ID", 1, 1, reason_options, "Agree to an exception of somebody else",
+     "By an approver of all its nodes. Then changes and updates by hand go by it, too.", "{seq}",
+     lks_cmd_deviation_approve},
     {"deviation close", "ID", 1, 1, reason_options, "End an exception", "", "{seq}",
      lks_cmd_deviation_close},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
@@ -659,21 +677,22 @@ const struct lks_command lks_commands[] = {
     {"node history", "NODE", 1, 1, history_options, "Show what was recorded of a node", "",
      "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
     {"node hold", "NODES", 1, 1, reason_options, "Keep nodes from being admitted",
-     "NODES is a name or a host list such as gpu[001-004].", "{seq}", lks_cmd_node_hold},
+     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}",
+     lks_cmd_node_hold},
     {"node release", "NODES", 1, 1, release_options,
      "Take a hold back, or accept nodes that are new or changed",
      "A node that is first seen, or whose board, GPUs or NICs are others, is not admitted until "
      "it conforms and a person accepts it.",
-     "{seq}", lks_cmd_node_release},
+     "{seq, nodes, gpus}", lks_cmd_node_release},
     {"node resolve", "NODE", 1, 1, reason_options,
      "Say that you looked at what an update left behind whose end nobody could tell",
      "Until then its node stays out of use, and nothing else is updated there.", "{seq}",
      lks_cmd_node_resolve},
     {"node replace", "NODES", 1, 1, reason_options,
      "Expect other hardware under the same name: its certificate ends, its parts are forgotten", "",
-     "{seq}", lks_cmd_node_replace},
-    {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "", "{seq}",
-     lks_cmd_node_rm},
+     "{seq, nodes, gpus}", lks_cmd_node_replace},
+    {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
+     "{seq, nodes, gpus}", lks_cmd_node_rm},
     {"access grant", "IDENTITY ROLE", 2, 2, grant_options,
      "Give an identity a role: viewer, operator, approver or admin",
      "IDENTITY is that of an API token, user:NAME of a certificate, or unix:UID on the socket.",

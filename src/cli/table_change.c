@@ -45,6 +45,13 @@ const struct lks_option lks_change_show_options[] = {
     {0},
 };
 
+const struct lks_option lks_change_procedure_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--gpu-hour", "PRICE", "what a GPU costs an hour, such as '2.5 EUR': money is told, too"},
+    {"--output", "FILE", "write it there, instead of showing it"},
+    {0},
+};
+
 const struct lks_option lks_change_ls_options[] = {
     LKS_REMOTE_OPTIONS,
     {"--all", NULL, "those that are over too"},
@@ -58,6 +65,7 @@ const struct lks_option lks_change_waive_options[] = {
     WHY,
     {"--gate", "NAME", "'failure count', soak, acceptance, or a metric of its gates"},
     {"--until", "TIME", "how long: a time, or a span from now, of at most 7 days"},
+    {"--pool", "NAME", "behind its nodes alone; without it, all that one may approve for"},
     {0},
 };
 
@@ -91,7 +99,8 @@ const struct lks_option lks_freeze_options[] = {
 const struct lks_option lks_unfreeze_options[] = {LKS_REMOTE_OPTIONS, POOL, WHY, {0}};
 
 const struct lks_option lks_rehearse_options[] = {
-    {"--fleet", "PLACE", "a controller's data directory, its journal, or a fleet's file"},
+    {"--fleet", "PLACE",
+     "a controller's data directory, its journal, or a fleet's file; else lockstepd is asked"},
     {"--seeds", "N", "how many runs (1000)"},
     {"--seed", "N", "one run, and its story"},
     {"--faults", "LIST",

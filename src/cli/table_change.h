@@ -5,9 +5,9 @@
 #include "cli/commands.h"
 
 extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
-    lks_change_ls_options[], lks_change_vote_options[], lks_change_waive_options[],
-    lks_change_start_options[], lks_change_resume_options[], lks_freeze_options[],
-    lks_unfreeze_options[], lks_rehearse_options[];
+    lks_change_procedure_options[], lks_change_ls_options[], lks_change_vote_options[],
+    lks_change_waive_options[], lks_change_start_options[], lks_change_resume_options[],
+    lks_freeze_options[], lks_unfreeze_options[], lks_rehearse_options[];
 
 #define LKS_CHANGE_COUNTS                                                                          \
     "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \
@@ -41,16 +41,27 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
      "rejected.",                                                                                  \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, "             \
-     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?}], break_glass?: {at, by?, "   \
-     "reason?, review_until, reviewed?, reviewed_by?, reviewed_reason?}, forecast?: {runs, "       \
+     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?}], "            \
+     "break_glass?: {at, by?, reason?, review_until, reviewed?, reviewed_by?, "                    \
+     "reviewed_reason?}, forecast?: {runs, "                                                       \
      "took_low_ms, took_middle_ms, took_high_ms, gpu_hours_low, gpu_hours_middle, "                \
      "gpu_hours_high, kept_high, reached_high, by?, at?, actual_ms?, actual_gpu_hours, "           \
-     "actual_kept}, waived: [{gate, until, by?, reason?}]}; with --follow such a line whenever " \
-     "it is another, without the plan; with " \
+     "actual_kept}, waived: [{gate, until, pool?, by?, reason?}]}; with --follow such a line "     \
+     "whenever it is another, without the plan; with "                                             \
      "--nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, state, step, "  \
      "steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, failure?, "   \
      "text?}]}",                                                                                   \
      lks_cmd_change_show},                                                                         \
+    {"change procedure", "ID", 1, 1, lks_change_procedure_options,                                 \
+     "Write the method of procedure of a change, for the board that approves it",                  \
+     "What will happen, what can go wrong, how to go back, how long it takes and what it costs, "  \
+     "what stays at risk, and who approved: Markdown, or with --json the same for programs. It "   \
+     "follows from the journal alone, and names its plan by a digest.",                            \
+     "{title, change: {about, id, plan, ...}, happens: {about, waves: [...], gates: [...], "       \
+     "metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, back: {about, ways: "   \
+     "[...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], ...}, risk: {about, "   \
+     "risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], ...}}",              \
+     lks_cmd_change_procedure},                                                                    \
     {"change ls", "", 0, 0, lks_change_ls_options, "List changes that are not over", "",           \
      "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \
      lks_cmd_change_ls},                                                                           \
@@ -88,19 +99,22 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_rollback},                                                                     \
     {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
      "Try a change out on a copy of the fleet, many times, in virtual time",                       \
-     "The copy is --fleet: a controller's data directory or journal, or a fleet's file whose "     \
-     "nodes run what their pools pin. Nothing of the fleet is touched. Without CHANGE, --to and "  \
-     "--pool or --nodes say what would be proposed. --seed N tells one story; the same seed has "  \
-     "the same one.",                                                                              \
+     "The copy is what lockstepd knows of the fleet (a viewer of all of it may ask), or "          \
+     "--fleet: a controller's data directory or journal, or a fleet's file whose nodes run what "  \
+     "their pools pin. Nothing of the fleet is touched. Without CHANGE, --to and --pool or "       \
+     "--nodes say what would be proposed. --seed N tells one story; the same seed has the same "   \
+     "one.",                                                                                       \
      "{title, runs, plain_runs, ends: [{end, runs}], seconds: {low, middle, high, most}, "         \
      "gpu_hours, money?, currency?, calls, nodes_lost, bad_image?: {runs, stopped, reached, hurt, "\
      "stopped_seconds, gates: [{gate, wave, runs}]}, point_seconds, pools: [{pool, nodes, in_use, "\
-     "least_in_use, largest_gang, gang, starves, starved_seconds, in_use_curve: [[low, middle, "   \
-     "high]], gang_curve}]}",                                                                      \
+     "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
+     "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \
      lks_cmd_rehearse},                                                                            \
     {"freeze", "", 0, 0, lks_freeze_options, "Let nobody begin, in a pool or the whole fleet",     \
-     "Who is under way goes on to its safe end. Any operator may; an approver ends it.",           \
-     "{seq}; with --list {frozen, by?, reason?, pools: [{pool, by?, reason?}]}", lks_cmd_freeze},  \
+     "Who is under way goes on to its safe end, and nothing is updated or commanded by hand. Any " \
+     "operator may; an approver ends it. --list has the days of the fleet's file, too.",           \
+     "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
+     "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
     {"unfreeze", "", 0, 0, lks_unfreeze_options, "Let changes go on", "", "{seq}",                 \
      lks_cmd_unfreeze}
 /* clang-format on */

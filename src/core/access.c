@@ -115,6 +115,18 @@ bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, u
     return false;
 }
 
+static struct lks_str bare_name(struct lks_str identity)
+{
+    struct lks_str prefix, rest;
+    return lks_str_cut(identity, ':', &prefix, &rest) && lks_str_is(prefix, "user") ? rest
+                                                                                    : identity;
+}
+
+bool lks_access_same_person(struct lks_str a, struct lks_str b)
+{
+    return lks_str_eq_nocase(bare_name(lks_str_trim(a)), bare_name(lks_str_trim(b)));
+}
+
 struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,
                                 lks_ms now)
 {

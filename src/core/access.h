@@ -51,6 +51,10 @@ struct lks_sight lks_access_sight(const struct lks_state *s, struct lks_str iden
 /* The same answer as lks_access_may() at the node's scope; an agent's own node is not looked at. */
 bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, uint32_t node);
 
+/* Whether two identities are one person: "kim" of a token, "user:kim" of a certificate and "Kim"
+ * are. Where people have to be different, the same name in another dress is not another. */
+bool lks_access_same_person(struct lks_str a, struct lks_str b);
+
 /* The identity behind an API token with this id and hash, which must not be past its end; an empty
  * view otherwise. */
 struct lks_str lks_access_token(const struct lks_state *s, struct lks_str id, struct lks_str hash,

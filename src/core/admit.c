@@ -1,6 +1,7 @@
 #include "core/admit_parts.h"
 
 #include "codec/hostlist.h"
+#include "core/gate.h"
 
 #include <stdio.h>
 
@@ -201,7 +202,10 @@ static void look_at_node(struct lks_admitting *a, uint32_t node)
     if (part->pool != NULL && (part->pool->attested || part->pool->check_age > 0))
         look_at_times(a, part->pool, n);
     a->other_stack |= !as_asked(a, node, intent);
-    a->soaks |= lks_bitset_test(&s->standing->soaks, node);
+    if (lks_bitset_test(&s->standing->soaks, node)) {
+        a->soaks = true;
+        a->loaded |= lks_gate_load(s, node).len > 0;
+    }
 }
 
 /* A canary does real work, and none that is missed: the job's owner says so, and how much it
@@ -291,8 +295,17 @@ static void add_unknown(struct lks_admitting *a, struct lks_str name)
     lks_admitting_add(a, true, &no);
 }
 
-static struct lks_str canary_text(struct lks_admitting *a)
+/* Whether the node is a canary that this job is not for. */
+static bool is_fenced(const struct lks_admitting *a, uint32_t node)
 {
+    return a->soaks && lks_bitset_test(&a->state->standing->soaks, node) &&
+           (!is_for_canaries(a) || lks_gate_load(a->state, node).len > 0);
+}
+
+static struct lks_str canary_text(struct lks_admitting *a, uint32_t node)
+{
+    if (lks_gate_load(a->state, node).len > 0)
+        return LKS_STR("a canary that a reference load keeps busy until its gate has passed it");
     if (!a->ask->canary_ok)
         return LKS_STR("a canary of a change whose gate has not passed it yet: for jobs that say "
                        "they may run there (canary_ok)");
@@ -333,9 +346,9 @@ static void add_nodes(struct lks_admitting *a)
                 no.text = lks_admitting_why(a, node, no.bar);
             lks_admitting_add(a, part->enforces, &no);
         }
-        if (a->soaks && lks_bitset_test(&a->state->standing->soaks, node)) {
+        if (is_fenced(a, node)) {
             no.bar = LKS_BAR_CANARY;
-            no.text = canary_text(a);
+            no.text = canary_text(a, node);
             lks_admitting_add(a, part->enforces, &no);
         }
         lks_text intent = lks_state_intent(a->state, node);
@@ -456,7 +469,7 @@ static enum lks_code answer(struct lks_admitting *a, struct lks_err *err)
     add_behind(a);
     if (a->taken_count > 1)
         lks_admitting_postures(a);
-    a->soaks &= !is_for_canaries(a);
+    a->soaks &= a->loaded || !is_for_canaries(a);
     if (a->unknown || a->late || a->other_stack || a->soaks || any_barred(a))
         add_nodes(a);
     if (a->odd)

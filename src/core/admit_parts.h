@@ -48,6 +48,7 @@ struct lks_admitting {
     bool late;                /* an attestation or a check is missing or over */
     bool odd;                 /* nodes that must agree do not */
     bool soaks;               /* a node is a canary, and the job is not one for those */
+    bool loaded;              /* a node is a canary under a reference load */
     bool other_stack;         /* a node's intent is not what is asked for */
     struct lks_admit_key key; /* of the first node that must agree */
     lks_text asked_last;      /* the intent that was last held against the asked-for stack */

@@ -110,6 +110,25 @@ bool lks_advisory_reaches(const struct lks_facts *facts, const struct lks_adviso
     return true;
 }
 
+const struct lks_component *lks_advisory_exposes(const struct lks_facts *facts,
+                                                 const struct lks_advisory *advisory,
+                                                 const struct lks_stack *stack,
+                                                 const struct lks_affected **affected)
+{
+    const struct lks_gpu *boards[LKS_BOARDS_MAX];
+    size_t count = lks_boards_of(facts, stack, boards, LKS_COUNT(boards));
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *c = &stack->components[i];
+        struct lks_advisory_subject subject = {c->name, c->version, boards, count};
+        enum lks_exposure exposure = LKS_BY_HAND;
+        if (c->version.len > 0 &&
+            lks_advisory_reaches(facts, advisory, &subject, affected, &exposure) &&
+            exposure == LKS_EXPOSED)
+            return c;
+    }
+    return NULL;
+}
+
 struct finder {
     const struct lks_facts *facts;
     const struct lks_gpu *boards[LKS_BOARDS_MAX];

@@ -42,6 +42,13 @@ enum lks_code lks_advisories_of(const struct lks_facts *facts, const struct lks_
                                 struct lks_advisory_list *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_advisory_list_fini(struct lks_advisory_list *list);
 
+/* The first component by which the stack is EXPOSED to the flaw, and the entry that says so; NULL:
+ * none. */
+const struct lks_component *lks_advisory_exposes(const struct lks_facts *facts,
+                                                 const struct lks_advisory *advisory,
+                                                 const struct lks_stack *stack,
+                                                 const struct lks_affected **affected);
+
 /* True when `list` has a flaw of this id the stack is exposed to. */
 bool lks_advisory_list_has(const struct lks_advisory_list *list, struct lks_str id);
 

@@ -591,6 +591,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_UNDRAINED] = lks_apply_undrained,
     [LKS_RECORD_DEVIATION] = lks_apply_deviation,
     [LKS_RECORD_DEVIATION_ENDED] = lks_apply_deviation_ended,
+    [LKS_RECORD_DEVIATION_AGREED] = lks_apply_deviation_agreed,
     [LKS_RECORD_PUBLISHED] = lks_apply_published,
     [LKS_RECORD_STEPPED] = lks_apply_stepped,
     [LKS_RECORD_IMAGE] = lks_apply_image,
@@ -632,6 +633,10 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_GATE_LOOKED] = lks_apply_gate_looked,
     [LKS_RECORD_WAVE_LIMIT] = lks_apply_wave_limit,
     [LKS_RECORD_FORECAST] = lks_apply_forecast,
+    [LKS_RECORD_LOWERED] = lks_apply_lowered,
+    [LKS_RECORD_TICKET_HEARD] = lks_apply_ticket_heard,
+    [LKS_RECORD_TICKET_TOLD] = lks_apply_ticket_told,
+    [LKS_RECORD_TICKET_DUE] = lks_apply_ticket_due,
     [LKS_RECORD_PARTS] = apply_parts,
     [LKS_RECORD_NOTED] = apply_noted,
     [LKS_RECORD_INTAKE] = apply_intake,
@@ -661,5 +666,7 @@ enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
     lks_applier *fn = kind < LKS_COUNT(appliers) ? appliers[kind] : NULL;
     if (fn == NULL)
         return LKS_OK;
-    return fn(&a) != LKS_OK ? err->code : lks_apply_campaign(&a);
+    if (fn(&a) != LKS_OK || lks_apply_tickets(&a) != LKS_OK)
+        return err->code;
+    return lks_apply_campaign(&a);
 }

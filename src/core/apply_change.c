@@ -245,6 +245,7 @@ static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
     struct lks_state *s = a->s;
     struct lks_state_change gone = s->changes[goes];
     s->changes_open -= !lks_change_over(&gone);
+    s->glasses -= gone.glass.at != 0 && gone.glass.reviewed == 0;
     lks_apply_close_gap(s->changes, s->change_count--, goes, sizeof(gone));
     s->changes[s->change_count] = (struct lks_state_change){0};
     for (uint32_t i = 0; i < gone.member_count; i++)
@@ -485,6 +486,7 @@ static void count_member(struct lks_state_change *c, const struct lks_member *m,
     w->failed += failed(m) ? one : 0;
     w->hard += failed(m) && lks_failure_rules[m->failure].hard ? one : 0;
     c->failed += failed(m) ? one : 0;
+    c->queued += lks_member_queued(m) ? one : 0;
     u->over += lks_member_over(m) ? one : 0;
     u->active += !lks_member_over(m) && m->state != LKS_MEMBER_PENDING ? one : 0;
 }
@@ -732,6 +734,7 @@ enum lks_code lks_apply_frozen(const struct lks_applying *a)
     lks_text *by = all ? &s->frozen_by : &s->pools[p].frozen_by;
     lks_text *reason = all ? &s->frozen_reason : &s->pools[p].frozen_reason;
     *(all ? &s->frozen : &s->pools[p].frozen) = from->on;
+    *(all ? &s->frozen_since : &s->pools[p].frozen_since) = from->on ? a->time : 0;
     const struct lks_kept list[] = {{from->on ? from->by : LKS_STR(""), by},
                                     {from->on ? from->reason : LKS_STR(""), reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));

@@ -407,6 +407,20 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
     return code;
 }
 
+enum lks_code lks_apply_deviation_agreed(const struct lks_applying *a)
+{
+    const struct lks_rec_deviation_agreed *from = &a->r->deviation_agreed;
+    const struct lks_deviation *found = lks_state_deviation(a->s, from->id);
+    if (found == NULL || found->agreed != 0)
+        return LKS_OK;
+    struct lks_deviation *d = &a->s->deviations[found - a->s->deviations];
+    const struct lks_kept list[] = {{from->by, &d->agreed_by}, {from->reason, &d->agreed_reason}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    d->agreed = a->time > 0 ? a->time : 1;
+    return LKS_OK;
+}
+
 enum lks_code lks_apply_deviation_ended(const struct lks_applying *a)
 {
     const struct lks_rec_deviation_ended *from = &a->r->deviation_ended;

@@ -48,30 +48,38 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
     if (c == NULL || c->glass.at != 0)
         return LKS_OK;
     c->glass.at = a->time > 0 ? a->time : 1;
+    a->s->glasses++;
     c->glass.until = from->until;
     const struct lks_kept list[] = {{from->by, &c->glass.by}, {from->reason, &c->glass.reason}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
-/* One for each gate: the last. */
+/* One for each gate, person and pool: what is said again counts as the last word. */
 enum lks_code lks_apply_waived(const struct lks_applying *a)
 {
     const struct lks_rec_waived *from = &a->r->waived;
     struct lks_state_change *c = lks_change_find(a->s, from->change);
-    uint32_t at = 0;
-    while (c != NULL && at < c->waiver_count &&
-           !lks_str_eq(lks_state_text(a->s, c->waivers[at].gate), from->gate))
-        at++;
-    if (c == NULL || at == LKS_CHANGE_WAIVERS || from->gate.len == 0)
+    struct lks_waiver made = {.at = a->time, .until = from->until};
+    const struct lks_kept list[] = {{from->gate, &made.gate},
+                                    {from->by, &made.by},
+                                    {from->reason, &made.reason},
+                                    {from->pool, &made.pool}};
+    if (c == NULL || from->gate.len == 0)
         return LKS_OK;
-    c->waiver_count += at == c->waiver_count;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    uint32_t at = 0;
+    while (at < c->waiver_count &&
+           (c->waivers[at].gate != made.gate || c->waivers[at].by != made.by ||
+            c->waivers[at].pool != made.pool))
+        at++;
+    if (at < c->waiver_count)
+        lks_apply_close_gap(c->waivers, c->waiver_count--, at, sizeof(made));
+    if (c->waiver_count == LKS_CHANGE_WAIVERS)
+        return LKS_OK;
+    c->waivers[c->waiver_count++] = made;
     c->looked = 0;
-    struct lks_waiver *waiver = &c->waivers[at];
-    waiver->at = a->time;
-    waiver->until = from->until;
-    const struct lks_kept list[] = {
-        {from->gate, &waiver->gate}, {from->by, &waiver->by}, {from->reason, &waiver->reason}};
-    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    return LKS_OK;
 }
 
 enum lks_code lks_apply_reviewed(const struct lks_applying *a)
@@ -81,7 +89,22 @@ enum lks_code lks_apply_reviewed(const struct lks_applying *a)
     if (c == NULL || c->glass.at == 0 || c->glass.reviewed != 0)
         return LKS_OK;
     c->glass.reviewed = a->time > 0 ? a->time : 1;
+    a->s->glasses--;
     const struct lks_kept list[] = {{from->by, &c->glass.reviewed_by},
                                     {from->reason, &c->glass.reviewed_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+enum lks_code lks_apply_lowered(const struct lks_applying *a)
+{
+    const struct lks_rec_lowered *from = &a->r->lowered;
+    uint32_t pool = lks_state_pool(a->s, from->pool);
+    if (pool == UINT32_MAX)
+        return LKS_OK;
+    struct lks_state_pool *p = &a->s->pools[pool];
+    bool less = from->text.len > 0;
+    p->lowered_at = less ? a->time : 0;
+    const struct lks_kept list[] = {{from->text, &p->lowered},
+                                    {less ? from->by : LKS_STR(""), &p->lowered_by}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }

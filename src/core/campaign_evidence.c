@@ -1,5 +1,6 @@
 #include "core/campaign_evidence.h"
 
+#include "core/campaign_evidence_waves.h"
 #include "core/campaign_parts.h"
 #include "core/gate.h"
 #include "core/govern.h"
@@ -18,9 +19,11 @@ struct gathered {
     uint32_t canaries, controls; /* values */
     uint32_t expected;           /* units of the wave that are measured */
     uint32_t last;               /* of these, + 1: members of a unit follow each other */
-    uint32_t missing;            /* members of which nothing is known */
+    uint32_t there, there_last;  /* the same of those of which something is known */
+    uint32_t others[2];          /* nodes among the controls: all, and those with data */
     uint32_t events[2];          /* nodes that had one: of the wave, of its controls */
-    uint64_t exposure[2];        /* ms */
+    lks_ms heard;                /* the end of the last window of anybody of the wave */
+    struct lks_counted counted;  /* RATE: through all waves so far */
 };
 
 struct judging {
@@ -64,6 +67,27 @@ static void add_value(struct lks_unit_value *list, uint32_t *count, uint32_t uni
         (struct lks_unit_value){unit, there ? m->before : NAN, there ? m->after : NAN};
 }
 
+/* Acceptance checks run on empty nodes alone, so nobody else is measured beside them: each of the
+ * wave is held against itself as it was just before, which stood still. */
+static void gather_own(struct gathered *g, uint32_t unit, unsigned control,
+                       const struct lks_measure *m)
+{
+    if (control != 0)
+        return;
+    add_value(g->canary, &g->canaries, unit, m);
+    g->control[g->controls++] = (struct lks_unit_value){unit, 1, 1};
+}
+
+static void expect(struct gathered *g, uint32_t unit, const struct lks_measure *m)
+{
+    bool has = m != NULL && m->has_after;
+    g->heard = m != NULL && m->until > g->heard ? m->until : g->heard;
+    g->expected += g->last != unit + 1;
+    g->last = unit + 1;
+    g->there += has && g->there_last != unit + 1;
+    g->there_last = has ? unit + 1 : g->there_last;
+}
+
 /* What is known of one node by one metric; `control`: 1 for one of those. */
 static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned control)
 {
@@ -71,17 +95,17 @@ static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned
     struct gathered *g = &j->of[row];
     const struct lks_measure *m = lks_change_measure(j->c, j->wave, node, metric->name);
     uint32_t unit = unit_of(j, metric, node);
-    if (control == 0 && g->last != unit + 1) {
-        g->expected++;
-        g->last = unit + 1;
-    }
-    g->missing += control == 0 && (m == NULL || !m->has_after);
-    if (metric->kind == LKS_METRIC_MEAN) {
+    if (control == 0)
+        expect(g, unit, m);
+    g->others[0] += control;
+    g->others[1] += control != 0 && m != NULL && m->has_after;
+    if (metric->source == LKS_SOURCE_ACCEPT && metric->kind == LKS_METRIC_MEAN) {
+        gather_own(g, unit, control, m);
+    } else if (metric->kind == LKS_METRIC_MEAN) {
         add_value(control == 0 ? g->canary : g->control, control == 0 ? &g->canaries : &g->controls,
                   unit, m);
     } else if (m != NULL) {
         g->events[control] += m->events > 0;
-        g->exposure[control] += m->exposure;
     }
 }
 
@@ -91,6 +115,21 @@ static void gather_hard(struct judging *j, uint32_t row, uint32_t node)
     const struct lks_measure *m =
         lks_change_measure(j->c, j->wave, node, j->out->rows[row].metric->name);
     j->of[row].events[0] += m != NULL && m->events > 0;
+}
+
+/* Of those that earlier waves brought; what they had then was looked at then. */
+static void gather_earlier(struct judging *j, const struct lks_member *m)
+{
+    if (!lks_gate_counts_on(j->s, j->c, m, j->wave))
+        return;
+    for (uint32_t i = 0; i < j->out->count; i++) {
+        const struct lks_plan_metric *metric = j->out->rows[i].metric;
+        const struct lks_measure *had = lks_change_measure(j->c, j->wave, m->node, metric->name);
+        if (metric->kind != LKS_METRIC_MEAN && had != NULL && had->events > 0 &&
+            lks_gate_metric_is_of(j->s, metric, j->s->nodes[m->node].pool) &&
+            !lks_waves_had(j->c, m, j->wave, metric->name))
+            j->of[i].events[0]++;
+    }
 }
 
 static uint64_t load_of(const struct judging *j, uint32_t node)
@@ -143,6 +182,7 @@ static void gather_member(struct judging *j, const struct lks_member *m)
 static enum lks_code make_room(struct judging *j)
 {
     size_t members = j->c->waves[j->wave].members[LKS_MEMBER_DONE];
+    size_t most = j->controls.count > members ? j->controls.count : members;
     j->out->rows = lks_arena_array(j->arena, j->c->metric_count + 1, sizeof(j->out->rows[0]));
     j->of = lks_arena_array(j->arena, j->c->metric_count + 1, sizeof(j->of[0]));
     if (j->out->rows == NULL || j->of == NULL)
@@ -151,8 +191,7 @@ static enum lks_code make_room(struct judging *j)
         struct gathered *g = &j->of[i];
         j->out->rows[i].metric = &j->c->metrics[i];
         g->canary = lks_arena_array(j->arena, members + 1, sizeof(g->canary[0]));
-        g->control =
-            lks_arena_array(j->arena, (size_t)j->controls.count + 1, sizeof(g->control[0]));
+        g->control = lks_arena_array(j->arena, most + 1, sizeof(g->control[0]));
         if (g->canary == NULL || g->control == NULL)
             return lks_arena_fail(j->arena, j->err);
     }
@@ -160,17 +199,35 @@ static enum lks_code make_room(struct judging *j)
     return LKS_OK;
 }
 
-/* Metrics of pools that the wave has nobody of are none of its own. */
+/* Metrics of pools that the wave has nobody of are none of its own. Of those that are not measured
+ * one may have had what is enough. */
 static void drop_others(struct judging *j)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < j->out->count; i++) {
-        if (j->of[i].expected == 0)
+        if (j->of[i].expected == 0 && j->of[i].events[0] == 0)
             continue;
         j->of[kept] = j->of[i];
         j->out->rows[kept++] = j->out->rows[i];
     }
     j->out->count = kept;
+}
+
+/* Who has the change already is no measure of how often things happen without it. */
+static enum lks_code gather_controls(struct judging *j, uint32_t row)
+{
+    const struct lks_plan_metric *m = j->out->rows[row].metric;
+    bool mean = m->kind == LKS_METRIC_MEAN;
+    uint32_t count = mean ? j->controls.count : j->controls.untouched;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t node = j->controls.nodes[k];
+        if (lks_gate_metric_is_of(j->s, m, j->s->nodes[node].pool))
+            gather_node(j, row, node, 1);
+    }
+    if (m->kind == LKS_METRIC_RATE &&
+        !lks_waves_count(j->s, j->c, j->wave, m, j->arena, &j->of[row].counted))
+        return lks_arena_fail(j->arena, j->err);
+    return LKS_OK;
 }
 
 static enum lks_code gather(struct judging *j)
@@ -187,39 +244,43 @@ static enum lks_code gather(struct judging *j)
         }
     }
     drop_others(j);
+    for (uint32_t i = 0; i < c->member_count && i < LKS_GATE_NODES_MAX; i++)
+        gather_earlier(j, &c->members[i]);
     for (uint32_t i = 0; i < j->out->count; i++) {
-        for (uint32_t k = 0; k < j->controls.count; k++) {
-            uint32_t node = j->controls.nodes[k];
-            if (lks_gate_metric_is_of(j->s, j->out->rows[i].metric, j->s->nodes[node].pool))
-                gather_node(j, i, node, 1);
-        }
+        if (gather_controls(j, i) != LKS_OK)
+            return j->err->code;
     }
     return LKS_OK;
 }
 
 /* What can be compared ---------------------------------------------------------------------- */
 
+/* One that came to a stop has a number, too: 0. */
 static uint32_t values_there(const struct lks_unit_value *list, uint32_t count)
 {
     uint32_t there = 0, last = 0;
     for (uint32_t i = 0; i < count; i++) {
-        bool has = list[i].before > 0 && list[i].after > 0;
+        bool has = list[i].before > 0 && list[i].after >= 0;
         there += has && last != list[i].unit + 1;
         last = has ? list[i].unit + 1 : last;
     }
     return there;
 }
 
-/* The last ring of a pool has nobody left to be compared with; there, and where it is one node
- * alone, events are all that is judged. A canary has to be compared. */
-static bool is_comparable(const struct judging *j, const struct gathered *g)
+/* Where a ring has nobody to be compared with, or is one node alone, events are all that is judged.
+ * A canary has to be compared. Of rings nobody knows what their checks found before. */
+static bool is_comparable(const struct judging *j, uint32_t row)
 {
+    const struct gathered *g = &j->of[row];
+    bool ring = j->c->waves[j->wave].kind == LKS_WAVE_RING;
+    if (ring && j->out->rows[row].metric->source == LKS_SOURCE_ACCEPT)
+        return false;
     return j->c->waves[j->wave].kind == LKS_WAVE_CANARY ||
            (g->expected >= CONTROLS_MIN && g->controls >= CONTROLS_MIN);
 }
 
-/* A person let the change go on since this metric halted it. */
-static bool is_waived(const struct judging *j, const struct lks_plan_metric *m)
+/* A person let the change go on since this metric halted it: they looked at what happened once. */
+static bool is_seen(const struct judging *j, const struct lks_plan_metric *m)
 {
     const struct lks_gate_look *l = lks_change_look(j->c, j->wave, m->name);
     return l != NULL && l->verdict == LKS_GATE_HALT && j->c->moved > j->c->started &&
@@ -235,30 +296,56 @@ static void look_at_row(struct judging *j, uint32_t i)
     row->canary_events = g->events[0];
     row->control_events = g->events[1];
     row->look = l != NULL ? l->look : 0;
-    row->waived = is_waived(j, row->metric) ||
-                  (row->metric->kind != LKS_METRIC_HARD &&
-                   lks_change_waived(j->s, j->c, lks_state_text(j->s, row->metric->name), j->wall));
+    row->waived =
+        row->metric->kind == LKS_METRIC_HARD
+            ? is_seen(j, row->metric)
+            : lks_change_waived(j->s, j->c, j->wave, lks_state_text(j->s, row->metric->name),
+                                row->metric, j->wall);
     if (row->metric->kind == LKS_METRIC_MEAN) {
         row->canaries = values_there(g->canary, g->canaries);
         row->controls = values_there(g->control, g->controls);
     } else {
-        row->canaries = g->expected > g->missing ? g->expected - g->missing : 0;
-        row->controls = j->controls.count;
+        row->canaries = g->there;
+        row->controls = g->others[1];
     }
 }
 
-/* Nothing is known of somebody by a metric without which it does not pass. */
+/* Nobody measures it any more: what was heard at the beginning of a soak says nothing of its end.
+ * Acceptance checks are over when it begins. */
+static bool is_old(const struct judging *j, uint32_t i)
+{
+    return j->out->rows[i].metric->source != LKS_SOURCE_ACCEPT &&
+           j->of[i].heard < j->c->waves[j->wave].since + j->soak / 2;
+}
+
+/* Nothing is known of somebody by a metric without which it does not pass. Rates are compared where
+ * there is somebody who did not change. */
+static bool is_lacking(const struct judging *j, uint32_t i)
+{
+    const struct lks_metric_found *row = &j->out->rows[i];
+    enum lks_metric_kind kind = row->metric->kind;
+    bool beside =
+        kind == LKS_METRIC_MEAN || (kind == LKS_METRIC_RATE && j->of[i].others[0] >= CONTROLS_MIN);
+    return row->metric->critical && (row->canaries < row->expected || is_old(j, i) ||
+                                     (beside && row->controls < CONTROLS_MIN));
+}
+
+/* What is waited for; where all that is asked for is not known of anybody, the first of it: a gate
+ * that measured nothing has found nothing good. */
 static const struct lks_metric_found *lacking(const struct judging *j)
 {
+    const struct lks_metric_found *first = NULL;
+    bool any = false;
     for (uint32_t i = 0; i < j->out->count; i++) {
         const struct lks_metric_found *row = &j->out->rows[i];
-        bool mean = row->metric->kind == LKS_METRIC_MEAN;
-        if (!row->metric->critical || row->waived || (mean && !is_comparable(j, &j->of[i])))
+        if (row->waived || (row->metric->kind == LKS_METRIC_MEAN && !is_comparable(j, i)))
             continue;
-        if (row->canaries < row->expected || (mean && row->controls < CONTROLS_MIN))
+        if (is_lacking(j, i))
             return row;
+        any = any || (row->canaries > 0 && !is_old(j, i));
+        first = first == NULL ? row : first;
     }
-    return NULL;
+    return any ? NULL : first;
 }
 
 /* When it is looked at ---------------------------------------------------------------------- */
@@ -268,7 +355,6 @@ static uint32_t looks_done(const struct judging *j)
 {
     const struct lks_wave *w = &j->c->waves[j->wave];
     const struct lks_gate_look *l = lks_change_look(j->c, j->wave, 0);
-    j->out->next = 0;
     return l != NULL && l->at > w->since ? l->look : 0;
 }
 
@@ -292,7 +378,6 @@ static void find_look(struct judging *j)
     bool patient = j->wall < w->since + j->patience;
     if (due == looks && patient && (lacking(j) != NULL || j->load < j->load_wanted))
         due--;
-    j->out->next = due < looks ? time_of(j, due) : 0;
     if (due > done)
         j->out->look = due - 1;
     j->last = due > done && due == looks;
@@ -315,6 +400,7 @@ static struct lks_compared compare(const struct judging *j, uint32_t i)
         .canary_count = g->canaries,
         .control_count = g->controls,
         .expected = m->critical ? g->expected : 0,
+        .vouched = j->last && lks_waves_vouch(j->s, j->c, j->wave, m),
     };
 }
 
@@ -339,10 +425,8 @@ static void ask_row(struct judging *j, uint32_t i, struct asked *a)
         a->hard[a->hard_count++] = (struct lks_hard_fail){
             .name = name, .canaries = g->events[0], .controls = g->events[1]};
     } else if (row->metric->kind == LKS_METRIC_RATE) {
-        a->counted[a->counted_count++] =
-            lks_counted_totals(name, g->events[0], (double)g->exposure[0] / HOUR, g->events[1],
-                               (double)g->exposure[1] / HOUR, 0);
-    } else if (!is_comparable(j, g)) {
+        a->counted[a->counted_count++] = g->counted;
+    } else if (!is_comparable(j, i)) {
         row->text = LKS_STR("nobody to be compared with");
     } else if (little && !row->metric->critical) {
         row->text = LKS_STR("too little data, and it is not critical");
@@ -366,25 +450,34 @@ static bool make_asked(struct judging *j, struct asked *a)
     return true;
 }
 
+/* In this wave; and where more were counted before it, in all. */
+static struct lks_str events_text(const struct judging *j, const struct gathered *g, bool rate)
+{
+    const struct lks_event_split *all = &g->counted.split;
+    bool before = rate && (all->canary > g->events[0] || all->control > g->events[1]);
+    struct lks_str text =
+        before ? lks_arena_format(j->arena,
+                                  "%u changed nodes and %u controls had it, and %g and %g since "
+                                  "the change began",
+                                  g->events[0], g->events[1], all->canary, all->control)
+               : lks_arena_format(j->arena, "%u changed nodes and %u controls had it", g->events[0],
+                                  g->events[1]);
+    return text.ptr != NULL ? text : LKS_STR("");
+}
+
 /* One event is enough, or so many are: said by rows as by the whole. */
 static void tell_events(const struct judging *j)
 {
     for (uint32_t i = 0; i < j->out->count; i++) {
         struct lks_metric_found *row = &j->out->rows[i];
         const struct gathered *g = &j->of[i];
-        struct lks_counted all = {0};
         if (row->waived || row->metric->kind == LKS_METRIC_MEAN)
             continue;
-        if (row->metric->kind == LKS_METRIC_RATE)
-            all = lks_counted_totals(LKS_STR(""), g->events[0], (double)g->exposure[0] / HOUR,
-                                     g->events[1], (double)g->exposure[1] / HOUR, 0);
         bool hard = row->metric->kind == LKS_METRIC_HARD && g->events[0] > 0 && g->events[1] == 0;
         bool many =
-            row->metric->kind == LKS_METRIC_RATE && all.split.ln_most >= j->plan.count_limit;
+            row->metric->kind == LKS_METRIC_RATE && g->counted.split.ln_most >= j->plan.count_limit;
         row->verdict = hard || many ? LKS_GATE_HALT : LKS_GATE_PASS;
-        row->text = lks_arena_format(j->arena, "%u of the wave and %u controls had it",
-                                     g->events[0], g->events[1]);
-        row->text = row->text.ptr != NULL ? row->text : LKS_STR("");
+        row->text = events_text(j, g, row->metric->kind == LKS_METRIC_RATE);
     }
 }
 
@@ -403,6 +496,20 @@ static void tell_means(const struct judging *j, const struct asked *a,
     }
 }
 
+static struct lks_str lacking_text(const struct judging *j, const struct lks_metric_found *lacks)
+{
+    struct lks_str name = lks_state_text(j->s, lacks->metric->name);
+    bool old = lacks->canaries > 0 && is_old(j, (uint32_t)(lacks - j->out->rows));
+    struct lks_str text =
+        old ? lks_arena_format(
+                  j->arena, "%" LKS_STR_FMT ": nobody measured it in the second half of the soak",
+                  LKS_STR_ARG(name))
+            : lks_arena_format(j->arena, "%" LKS_STR_FMT ": %u of %u have data, and %u controls",
+                               LKS_STR_ARG(name), lacks->canaries, lacks->expected,
+                               lacks->controls);
+    return text.ptr != NULL ? text : LKS_STR("");
+}
+
 /* What is lacking is waited for; and a wave that passed its last look stays passed. */
 static struct lks_gate_said conclude(struct judging *j, const struct lks_evidence_said *said)
 {
@@ -418,11 +525,7 @@ static struct lks_gate_said conclude(struct judging *j, const struct lks_evidenc
         return (struct lks_gate_said){l->verdict, lks_state_text(j->s, l->text)};
     if (lacks != NULL && (j->last || all.verdict == LKS_GATE_PASS)) {
         all.verdict = LKS_GATE_HOLD;
-        all.text =
-            lks_arena_format(j->arena, "%" LKS_STR_FMT ": %u of %u have data, and %u controls",
-                             LKS_STR_ARG(lks_state_text(j->s, lacks->metric->name)),
-                             lacks->canaries, lacks->expected, lacks->controls);
-        all.text = all.text.ptr != NULL ? all.text : LKS_STR("");
+        all.text = lacking_text(j, lacks);
     }
     if (!j->last)
         all.verdict = LKS_GATE_EXTEND;

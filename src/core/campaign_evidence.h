@@ -31,7 +31,6 @@ struct lks_wave_evidence {
     struct lks_gate_said said;
     struct lks_metric_found *rows; /* in the arena */
     uint32_t count;
-    lks_ms next; /* when (wall) the next planned look is due; 0: none is */
 };
 
 /* NOMEM alone. */

@@ -2,6 +2,7 @@
  * person decides) or HALT; the strictest counts. */
 #include "core/campaign_evidence.h"
 #include "core/campaign_parts.h"
+#include "core/gate.h"
 #include "core/govern.h"
 #include "core/standing.h"
 
@@ -132,43 +133,120 @@ static struct lks_gate_said soak(const struct lks_state *s, const struct lks_sta
 
 struct acceptance {
     const struct lks_state *s;
+    const struct lks_state_change *c;
+    lks_ms wall;
+    struct lks_gate_controls controls;
+    bool soaks;
     const struct lks_member *bad, *unread;
     const char *why;
 };
 
-/* They were accepted when they returned; they have to be as good when the soak is over. */
+static bool is_unhealthy(const struct acceptance *a, uint32_t node)
+{
+    return a->s->nodes[node].unhealthy;
+}
+
+static bool is_different(const struct acceptance *a, uint32_t node)
+{
+    return lks_bitset_test(&a->s->standing->differs, node);
+}
+
+static bool wants_attestation(const struct acceptance *a, const struct lks_node *n)
+{
+    return n->asset == 0 && n->pool < a->s->pool_count && a->s->pools[n->pool].attested;
+}
+
+/* Whoever attests nodes takes it back from one that does not match. Where controls have none
+ * either, nobody attests them yet, and it is no fault of the change. */
+static bool is_disowned(const struct acceptance *a, uint32_t node)
+{
+    if (!wants_attestation(a, &a->s->nodes[node]) || a->s->nodes[node].attested_until != 0)
+        return false;
+    for (uint32_t i = 0; i < a->controls.untouched; i++) {
+        if (a->s->nodes[a->controls.nodes[i]].attested_until > a->wall)
+            return true;
+    }
+    return false;
+}
+
+static bool is_lost(const struct acceptance *a, uint32_t node)
+{
+    const struct lks_node *n = &a->s->nodes[node];
+    return n->asset == 0 && n->liveness != LKS_LIVE;
+}
+
+static bool is_unjudged(const struct acceptance *a, uint32_t node)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(a->s, node);
+    return v == NULL || v->unmeasured > 0;
+}
+
+static bool is_unattested(const struct acceptance *a, uint32_t node)
+{
+    const struct lks_node *n = &a->s->nodes[node];
+    return wants_attestation(a, n) && n->attested_until <= a->wall;
+}
+
+/* They were accepted when they returned; they have to be as good when the soak is over. What halts
+ * does so at once; for what is only not known there is time. */
+static const struct {
+    bool halts;
+    bool (*is)(const struct acceptance *a, uint32_t node);
+    const char *why;
+} signs[] = {
+    {true, is_unhealthy, "it is not healthy"},
+    {true, is_different, "it does not conform any more"},
+    {true, is_disowned, "it lost its attestation, and controls have theirs,"},
+    {false, is_lost, "it is not heard of"},
+    {false, is_unjudged, "what it runs is not judged"},
+    {false, is_unattested, "it is not attested, and its pool asks for that"},
+};
+
+/* Before all are over, a person who let the change go on has seen who was done by then. */
 static bool look_at(void *ctx, const struct lks_member *m)
 {
     struct acceptance *a = ctx;
     const struct lks_node *n = &a->s->nodes[m->node];
-    if (m->state != LKS_MEMBER_DONE || !n->placed || n->change != 0)
+    bool seen = !a->soaks && a->c->moved > a->c->started && m->since <= a->c->moved;
+    if (m->state != LKS_MEMBER_DONE || !n->placed || n->change != 0 || seen)
         return true; /* where another change is at it, that one has to see to it */
-    const struct lks_state_verdict *v = lks_state_verdict(a->s, m->node);
-    if (lks_bitset_test(&a->s->standing->differs, m->node) || n->unhealthy) {
-        a->bad = m;
-        a->why = n->unhealthy ? "it is not healthy" : "it does not conform any more";
-        return false;
-    }
-    bool lost = n->asset == 0 && n->liveness != LKS_LIVE;
-    if (lost || v == NULL || v->unmeasured > 0) {
-        a->unread = m;
-        a->why = lost ? "it is not heard of" : "what it runs is not judged";
-    }
-    return true;
+    size_t i = 0;
+    while (i < LKS_COUNT(signs) && !signs[i].is(a, m->node))
+        i++;
+    if (i == LKS_COUNT(signs))
+        return true;
+    *(signs[i].halts ? &a->bad : &a->unread) = m;
+    a->why = signs[i].why;
+    return !signs[i].halts;
 }
 
+/* Elsewhere nothing is asked of controls: they are a list of names to be looked up. */
+static bool any_attested(const struct lks_state *s)
+{
+    for (uint32_t i = 0; i < s->pool_count; i++)
+        if (s->pools[i].attested)
+            return true;
+    return false;
+}
+
+/* Of a lab or a canary from the first that is done; of a ring, which may be large and in which
+ * something breaks all the time, when all are. */
 static struct lks_gate_said acceptance(const struct lks_state *s, const struct lks_state_change *c,
                                        uint32_t wave, lks_ms wall, struct lks_arena *arena)
 {
     const struct lks_wave *w = &c->waves[wave];
-    struct acceptance a = {.s = s};
-    if (w->state != LKS_WAVE_SOAKS || c->kind != LKS_CHANGE_STACK)
+    struct acceptance a = {.s = s, .c = c, .wall = wall, .soaks = w->state == LKS_WAVE_SOAKS};
+    struct lks_err err = {0};
+    bool first = w->state == LKS_WAVE_BEGUN && w->kind != LKS_WAVE_RING;
+    if ((!a.soaks && !first) || c->kind != LKS_CHANGE_STACK)
         return pass();
+    if (any_attested(s) && lks_gate_controls(s, c, wave, arena, &a.controls, &err) != LKS_OK)
+        return say(arena, LKS_GATE_EXTEND, "there was no memory to look");
     visit(c, wave, look_at, &a);
     if (a.bad != NULL)
         return say(arena, LKS_GATE_HALT, "%" LKS_STR_FMT ": %s since it was accepted",
                    S(lks_state_name(s, a.bad->node)), a.why);
-    if (a.unread == NULL)
+    if (a.unread == NULL || !a.soaks)
         return pass();
     bool over = wall >= w->until && wall - w->until >= GRACE;
     return say(arena, over ? LKS_GATE_HOLD : LKS_GATE_EXTEND, "%" LKS_STR_FMT ": %s",
@@ -180,8 +258,8 @@ const struct lks_gate lks_gates[] = {
      false, hard_failures},
     {"failure count", "no more nodes fail than the change, or the wave, says", true, failure_count},
     {"soak", "so much time passed since the last node of the wave", true, soak},
-    {"acceptance", "nodes that were accepted conform and are healthy when it is over", true,
-     acceptance},
+    {"acceptance", "nodes that were accepted conform, are healthy and attested when it is over",
+     true, acceptance},
     {"evidence", "what is measured of them is within its margins, beside controls", false,
      lks_gate_evidence},
 };
@@ -197,7 +275,8 @@ struct lks_gate_said lks_gate_judge(struct lks_deciding *d, const struct lks_sta
                 ? lks_evidence_look(d, c, wave)
                 : lks_gates[i].look(d->state, c, wave, d->now.wall, &d->out->arena);
         bool waived = said.verdict > LKS_GATE_PASS && lks_gates[i].waivable &&
-                      lks_change_waived(d->state, c, lks_str_from(lks_gates[i].name), d->now.wall);
+                      lks_change_waived(d->state, c, wave, lks_str_from(lks_gates[i].name), NULL,
+                                        d->now.wall);
         if (said.verdict > worst.verdict && !waived)
             worst = said;
     }

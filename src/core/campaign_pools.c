@@ -1,6 +1,7 @@
 /* What changes mean for whole pools: what they can do without now, who joins them, and what they
  * pin at the end. */
 #include "core/campaign_parts.h"
+#include "core/delta.h"
 #include "core/endpoint.h"
 #include "core/plan.h"
 
@@ -265,7 +266,8 @@ void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
     }
     for (uint32_t p = 0; p < s->pool_count; p++) {
         if (lks_bitset_test(&some, p) && (is_for_pool(s, c, p) || !lks_bitset_test(&others, p)) &&
-            s->pools[p].stack_digest != c->stack)
+            s->pools[p].stack_digest != c->stack &&
+            lks_delta_pins(s, d->book->facts, p, lks_state_text(s, c->stack)))
             lks_deciding_pin(d, p, c->name, c->stack);
     }
 }

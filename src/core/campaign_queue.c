@@ -4,12 +4,6 @@
 
 #define S(s) LKS_STR_ARG(s)
 
-static bool is_queued(const struct lks_member *m)
-{
-    return lks_member_over(m) && m->state != LKS_MEMBER_DONE && m->state != LKS_MEMBER_SKIPPED &&
-           m->until != 0;
-}
-
 void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked)
 {
     struct lks_rec_member r = lks_member_record(k);
@@ -45,8 +39,8 @@ static bool is_left(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *o = &k->c->members[k->u->first + i];
-        if (o != k->m && lks_member_returns(o) && !is_queued(o) && o->state != LKS_MEMBER_SKIPPED &&
-            o->state != LKS_MEMBER_DONE)
+        if (o != k->m && lks_member_returns(o) && !lks_member_queued(o) &&
+            o->state != LKS_MEMBER_SKIPPED && o->state != LKS_MEMBER_DONE)
             return true;
     }
     return false;
@@ -67,7 +61,7 @@ static void begin_queued(struct lks_deciding *d, const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
-        if (is_queued(o.m))
+        if (lks_member_queued(o.m))
             lks_member_again(d, &o, LKS_STR("as there is room in its wave"));
     }
 }
@@ -76,13 +70,12 @@ static void begin_queued(struct lks_deciding *d, const struct lks_look *k)
 enum lks_queue lks_campaign_queue(struct lks_deciding *d, const struct lks_state_change *c)
 {
     enum lks_queue found = LKS_QUEUE_EMPTY;
-    if (c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] + c->states[LKS_MEMBER_UNKNOWN] +
-            c->states[LKS_MEMBER_REVERTED] ==
-        0)
-        return found;
-    for (uint32_t i = 0; i < c->member_count; i++) {
+    for (uint32_t i = 0, left = c->queued; i < c->member_count && left > 0; i++) {
+        if (!lks_member_queued(&c->members[i]))
+            continue;
+        left--;
         struct lks_look k = lks_look_at(d->state, c, &c->members[i]);
-        if (!is_queued(k.m) || !k.n->placed || is_left(&k) || lks_change_late(c, d->now.wall))
+        if (!k.n->placed || is_left(&k) || lks_change_late(c, d->now.wall))
             continue;
         if (!is_barred(d, &k)) {
             begin_queued(d, &k);

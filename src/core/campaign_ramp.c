@@ -51,7 +51,7 @@ uint32_t lks_ramp_room(const struct lks_state_change *c, uint32_t wave)
         return width;
     uint32_t begun = count_begun(c, wave).begun;
     uint32_t more = w->limit > begun ? w->limit - begun : 0;
-    return width - w->busy > more ? w->busy + more : width;
+    return width > w->busy && width - w->busy > more ? w->busy + more : width;
 }
 
 /* All that the change has brought so far says how many fail. */

@@ -1,6 +1,7 @@
 /* Each kind of step: when it can begin, what it asks for, and when it is done. */
 #include "core/campaign_parts.h"
 
+#include "core/gate.h"
 #include "core/leave.h"
 #include "core/standing.h"
 
@@ -297,7 +298,8 @@ static void command(struct lks_deciding *d, const struct lks_look *k, const char
 {
     size_t count = d->out->count;
     bool leaves = k->step->kind == LKS_DO_LEAVE; /* which has a deadline as a whole */
-    lks_ms until = later(d->now.wall, leaves ? IDLE_LIMIT : limit_of(k->step));
+    bool idle = leaves && strcmp(executor, "idle") == 0;
+    lks_ms until = later(d->now.wall, idle ? IDLE_LIMIT : limit_of(k->step));
     struct lks_str name = lks_deciding_copy(d, lks_str_from(executor));
     struct lks_rec_member r = lks_member_record(k);
     r.state = state;
@@ -577,17 +579,24 @@ static void ended_check(struct lks_deciding *d, const struct lks_look *k)
     lks_member_list(d, k, r);
 }
 
+static const char *acceptor(const struct lks_look *k)
+{
+    uint32_t at = lks_path_find(k->r, LKS_DO_ACCEPT);
+    struct lks_str executor =
+        at < k->r->count ? lks_look_text(k, k->r->steps[at].executor) : LKS_STR("");
+    return executor.len > 0 ? executor.ptr : "accept";
+}
+
 /* What is right is accepted by the site's checks; whoever only shows the way back need not be. */
 static void read_accept(struct lks_deciding *d, const struct lks_look *k)
 {
-    struct lks_str executor = lks_look_text(k, k->step->executor);
     bool shows = k->m->back && k->m->pass == 1;
     if (lks_look_read(k) != LKS_READ_RIGHT)
         lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
     else if (k->n->asset != 0 || shows)
         lks_member_advance(d, k);
     else
-        command(d, k, executor.len > 0 ? executor.ptr : "accept", LKS_STR(""), LKS_MEMBER_ASKED);
+        command(d, k, acceptor(k), LKS_STR(""), LKS_MEMBER_ASKED);
 }
 
 static void read_check(struct lks_deciding *d, const struct lks_look *k)
@@ -643,11 +652,17 @@ static void ended_flash(struct lks_deciding *d, const struct lks_look *k)
                             lks_bmc_outcome_words[f->outcome], text.len > 0 ? ": " : "", S(text)));
 }
 
-/* Nothing runs on it, or it is asked again in a while, until its deadline. */
+/* Nothing runs on it, or it is asked again in a while, until its deadline. Where a gate wants to
+ * know what its checks found before, they run now, and whatever came of that, it goes on. */
 static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
 {
     const struct lks_state_command *c = command_of(k);
-    if (c != NULL && c->outcome == LKS_OUTCOME_DONE) {
+    if (is_executor(k, c, "idle") && c->outcome == LKS_OUTCOME_DONE &&
+        lks_gate_wants_before(k->s, k->c, k->m)) {
+        command(d, k, acceptor(k), LKS_STR(""), LKS_MEMBER_READING);
+        return;
+    }
+    if (c != NULL && (c->outcome == LKS_OUTCOME_DONE || !is_executor(k, c, "idle"))) {
         lks_member_advance(d, k);
         return;
     }

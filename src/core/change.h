@@ -93,6 +93,7 @@ struct lks_member {
 struct lks_vote {
     bool yes;
     lks_text by, reason;
+    lks_text ticket, who; /* that it came by, and what that calls them; 0: they said so here */
     lks_ms at;
 };
 
@@ -154,10 +155,12 @@ struct lks_change_index {
     uint32_t from_count, from_room;
 };
 
-/* A gate, or a metric, that is not asked for a while, by an approver's word. */
+/* A gate, or a metric, that is not asked for a while, by an approver's word. In the order in which
+ * they were said: of those about a node the last counts. */
 #define LKS_CHANGE_WAIVERS 32
 struct lks_waiver {
     lks_text gate, by, reason;
+    lks_text pool; /* 0: wherever `by` may approve */
     lks_ms at, until;
 };
 
@@ -226,6 +229,7 @@ struct lks_state_change {
     struct lks_change_index index;
     uint32_t states[LKS_MEMBER_STATE_COUNT]; /* of all members */
     uint32_t failed;
+    uint32_t queued; /* lks_member_queued() */
     struct lks_change_forecast forecast;
     /* Of this moment: when it was last looked at and nothing was to do (mono); 0: look now. */
     lks_ms looked;
@@ -243,6 +247,10 @@ const struct lks_state_change *lks_state_change(const struct lks_state *s, uint6
 
 /* How the node stands in the change; NULL: it is not in it. */
 const struct lks_member *lks_change_member(const struct lks_state_change *c, uint32_t node);
+
+/* Whether nodes of the pool are in it. */
+bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
+                           uint32_t pool);
 
 /* The change that is under way on the node: it began there, and neither of the two is over; NULL:
  * none. */
@@ -273,6 +281,13 @@ static inline bool lks_member_over(const struct lks_member *m)
     return m->state >= LKS_MEMBER_OVER;
 }
 
+/* A person wants it tried again, and there was no room in its wave yet. */
+static inline bool lks_member_queued(const struct lks_member *m)
+{
+    return lks_member_over(m) && m->state != LKS_MEMBER_DONE && m->state != LKS_MEMBER_SKIPPED &&
+           m->until != 0;
+}
+
 /* On its way back for good, not to show that there is one; or it was. */
 static inline bool lks_member_returns(const struct lks_member *m)
 {
@@ -301,7 +316,18 @@ struct lks_str lks_state_order(const struct lks_state *s, struct lks_str digest)
 const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text class, lks_text from,
                                           lks_text to);
 
-/* Whether nothing may begin on the node: its pool or the whole fleet is frozen. */
+/* What a person froze. */
+struct lks_freeze {
+    bool on;
+    lks_text pool; /* its name; 0: the whole fleet */
+    lks_text by, reason;
+    lks_ms since;
+};
+
+/* The freeze that keeps everything from beginning on the node: of the fleet, or of its pool. */
+struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node);
+
+/* Whether there is one. */
 bool lks_state_frozen(const struct lks_state *s, uint32_t node);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/advisory.h"
 #include "core/check_rules.h"
 #include "core/lifecycle.h"
+#include "core/policy.h"
 
 #include <stdio.h>
 
@@ -303,11 +304,7 @@ struct policy {
 static void check_branch_type(struct lks_checking *c, const struct policy *policy)
 {
     const struct lks_branch *branch = pinned_branch(c);
-    for (size_t i = 0; i < policy->rules->branch_count && branch != NULL; i++) {
-        if (lks_str_eq(policy->rules->branches[i], branch->type))
-            return;
-    }
-    if (policy->rules->branch_count > 0 && branch != NULL)
+    if (!lks_policy_takes_branch(policy->rules, branch))
         LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &branch->fact,
                          "branch R%d is of type %" LKS_STR_FMT ", which the pool does not accept",
                          branch->number,
@@ -328,7 +325,7 @@ static void check_age(struct lks_checking *c, const struct policy *policy)
         return;
     }
     int64_t age = (int64_t)c->in->today - driver->date;
-    if (age < policy->rules->min_age_days)
+    if (!lks_policy_takes_age(policy->rules, driver, c->in->today))
         LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, &driver->fact,
                          "driver %" LKS_STR_FMT " is %lld days old, and the pool wants %lld",
                          S(version), (long long)age, (long long)policy->rules->min_age_days);
@@ -341,9 +338,7 @@ static void check_reason(struct lks_checking *c, const struct policy *policy)
         if (q.driver.len == 0 || q.toolkit.len == 0)
             return;
         enum lks_reason reason = lks_compat_judge(c->facts, &q, c->boards[i], NULL);
-        bool refused = (reason == LKS_MINOR && !policy->rules->minor) ||
-                       (reason == LKS_FORWARD && !policy->rules->forward);
-        if (refused)
+        if (!lks_policy_takes_reason(policy->rules, reason))
             LKS_NOTE_FINDING(c, LKS_ERROR, policy->pool, NULL,
                              "%" LKS_STR_FMT " runs as %s, which the pool does not accept",
                              S(c->boards[i]->product), lks_reason_name(reason));

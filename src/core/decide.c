@@ -2,6 +2,7 @@
 
 #include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/size.h"
 #include "core/standing.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_CONDITION] = lks_decide_condition,
     [LKS_EVENT_DEVIATE] = lks_decide_deviate,
     [LKS_EVENT_DEVIATION_CLOSE] = lks_decide_deviation_close,
+    [LKS_EVENT_DEVIATION_AGREE] = lks_decide_deviation_agree,
     [LKS_EVENT_PUBLISH] = lks_decide_publish,
     [LKS_EVENT_STEP] = lks_decide_step,
     [LKS_EVENT_IMAGE] = lks_decide_image,
@@ -56,6 +58,8 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FLASH_RESOLVE] = lks_decide_flash_resolve,
     [LKS_EVENT_PROPOSE] = lks_decide_propose,
     [LKS_EVENT_VOTE] = lks_decide_vote,
+    [LKS_EVENT_TICKET] = lks_decide_ticket,
+    [LKS_EVENT_TICKET_TOLD] = lks_decide_ticket_told,
     [LKS_EVENT_REVIEW] = lks_decide_review,
     [LKS_EVENT_WAIVE] = lks_decide_waive,
     [LKS_EVENT_CHANGE_MOVE] = lks_decide_change_move,
@@ -64,6 +68,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
     [LKS_EVENT_SCHED] = lks_decide_sched,
     [LKS_EVENT_MEASURED] = lks_decide_measured,
+    [LKS_EVENT_CADENCE] = lks_decide_cadence,
 };
 
 /* Who turned in one pool: within the window up to now, and of others by this decision. */
@@ -136,6 +141,11 @@ lks_ms lks_decide_next(const struct lks_state *s)
         at = earlier(s, at, ends);
     for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++)
         at = earlier(s, at, lks_change_expires(s, &s->changes[i]));
+    for (uint32_t i = 0; i < s->change_count && s->glasses > 0; i++) {
+        const struct lks_glass *g = &s->changes[i].glass;
+        if (g->at != 0 && g->reviewed == 0 && s->seen.wall <= g->until)
+            at = earlier(s, at, g->until + 1);
+    }
     lks_ms look = lks_campaign_next_look(s);
     at = look < at ? look : at;
     if (st->lacking > 0 && st->tried + s->limits.heartbeat < at)
@@ -211,6 +221,12 @@ enum lks_code lks_deciding_unrefuse(struct lks_deciding *d, size_t count, struct
     return code;
 }
 
+void lks_deciding_touch(struct lks_deciding *d, uint32_t node)
+{
+    d->out->touched.nodes++;
+    d->out->touched.gpus += lks_size_gpus(d->state, d->book, node);
+}
+
 /* Alarms and MASS --------------------------------------------------------------------------- */
 
 /* The open alarm of that kind and subject, of the state or of this decision; 0: none. */
@@ -235,15 +251,16 @@ static uint64_t open_alarm(const struct lks_deciding *d, enum lks_alarm_kind kin
     return 0;
 }
 
-/* Half of the room is kept for MASS, of which there is one a pool at the most: a fleet of agents
- * gone mad must not keep that alarm from being seen. */
+/* Half of the room is kept for MASS, of which there is one a pool at the most, and for changes that
+ * began without their approvals: a fleet of agents gone mad must not keep these from being seen. */
 uint64_t lks_deciding_alarm(struct lks_deciding *d, enum lks_alarm_kind kind,
                             struct lks_str subject, struct lks_str text)
 {
     _Static_assert(LKS_STATE_POOLS_MAX < LKS_STATE_ALARMS_MAX / 2, "a MASS of each pool has room");
     uint64_t open = open_alarm(d, kind, subject);
     uint64_t all = d->state->alarms_open + (d->next_alarm - d->state->next_alarm);
-    if (open != 0 || (kind != LKS_ALARM_MASS && all >= LKS_STATE_ALARMS_MAX / 2))
+    bool kept = kind == LKS_ALARM_MASS || kind == LKS_ALARM_GLASS || kind == LKS_ALARM_REVIEW;
+    if (open != 0 || (!kept && all >= LKS_STATE_ALARMS_MAX / 2))
         return open;
     lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
         .id = d->next_alarm,

@@ -47,6 +47,7 @@ enum lks_event_kind {
     LKS_EVENT_CONDITION, /* what is said of a node: health, change, attestation, active check */
     LKS_EVENT_DEVIATE,
     LKS_EVENT_DEVIATION_CLOSE,
+    LKS_EVENT_DEVIATION_AGREE,
     LKS_EVENT_PUBLISH,
     LKS_EVENT_STEP, /* promote or retire a stack */
     LKS_EVENT_IMAGE,
@@ -73,9 +74,12 @@ enum lks_event_kind {
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
     LKS_EVENT_FORECAST,    /* what a rehearsal of a change came to */
+    LKS_EVENT_TICKET,      /* a vote by a signed message of a ticket system */
+    LKS_EVENT_TICKET_TOLD, /* it was told how changes stand */
     LKS_EVENT_FREEZE,
     LKS_EVENT_SCHED,    /* what a scheduler says of a node */
     LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */
+    LKS_EVENT_CADENCE,  /* how far pools are behind what is released is looked at */
     LKS_EVENT_COUNT
 };
 
@@ -91,7 +95,12 @@ struct lks_measured {
     uint64_t samples;           /* behind `after`; 0: whoever measures does not tell */
     lks_ms from, until;         /* of the window of `after`, wall */
     uint64_t load;              /* GPU-seconds under load; 0: not known, or none */
-    uint64_t events, exposure;  /* RATE, HARD: in so many ms */
+    uint64_t events, exposure;  /* RATE, HARD; ms until the first, or without one */
+};
+
+/* What one call reaches outside a change: its answer repeats that. */
+struct lks_touched {
+    uint64_t nodes, gpus;
 };
 
 /* Views and pointers are borrowed until the turn is over. */
@@ -132,6 +141,8 @@ struct lks_event {
             struct lks_manifest *give; /* the same, if the engine may keep it; else NULL */
             struct lks_str digest;     /* of its bytes, a blob of the same batch */
             bool accept;               /* what is first seen is taken in at once */
+            bool dry;                  /* nothing comes of it, so nothing is to be confirmed */
+            struct lks_touched said;   /* how many of them, as whoever asks says; 0: they do not */
         } fleet;
         struct {
             bool force; /* RELEASE: although it does not conform; the record says so */
@@ -168,7 +179,7 @@ struct lks_event {
             struct lks_str subject, value, owner, approver;
             lks_ms expires;
         } deviate;
-        uint64_t deviation; /* DEVIATION_CLOSE */
+        uint64_t deviation; /* DEVIATION_CLOSE, DEVIATION_AGREE */
         struct {
             const struct lks_stack *stack;
             struct lks_str manifest; /* digest of its file, a blob of the same batch */
@@ -209,6 +220,7 @@ struct lks_event {
         struct {
             uint64_t change;
             struct lks_str gate; /* its name, or that of a metric */
+            struct lks_str pool; /* of that pool alone; empty: where they may approve */
             lks_ms until;
         } waive;
         struct {
@@ -225,6 +237,15 @@ struct lks_event {
             struct lks_str pool; /* empty: all */
             bool on;
         } freeze;
+        struct {
+            uint64_t change, nodes; /* nodes: how many it was shown with */
+            bool yes;
+            struct lks_str plan;        /* digest of what was shown */
+            struct lks_str id;          /* of the message */
+            struct lks_str ticket, who; /* as the ticket system calls them */
+            lks_ms until;               /* the message is not taken again before then */
+        } ticket;                       /* event.by: who that is here */
+        struct lks_rec_ticket_told told;
         struct lks_rec_forecast forecast; /* without `by` */
         struct {
             bool drained; /* it takes no new work, and nothing runs on it */
@@ -235,6 +256,10 @@ struct lks_event {
             const struct lks_measured *list;
             size_t count;
         } measured; /* what nobody asked for is passed over; nothing is refused for it */
+        struct {
+            uint32_t pool; /* for which a change may be drafted now; UINT32_MAX: for none */
+            const struct lks_bundle_set *known; /* manifests of the bundles there are */
+        } cadence;
     };
 };
 
@@ -263,7 +288,8 @@ struct lks_decision {
     size_t count, room;
     struct lks_err refused; /* code other than LKS_OK: the answer is no */
     bool more;              /* a tick is due at once */
-    enum lks_code failed;   /* out of memory, asked by lks_decide() */
+    struct lks_touched touched;
+    enum lks_code failed; /* out of memory, asked by lks_decide() */
 };
 
 void lks_decision_init(struct lks_decision *d);

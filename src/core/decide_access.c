@@ -268,7 +268,8 @@ void lks_decide_alarm_release(struct lks_deciding *d)
                             LKS_STR_ARG(by));
         return;
     }
-    if (alarm->kind == LKS_ALARM_GLASS && !is_reviewed(d, alarm))
+    bool glass = alarm->kind == LKS_ALARM_GLASS || alarm->kind == LKS_ALARM_REVIEW;
+    if (glass && !is_reviewed(d, alarm))
         return;
     lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){

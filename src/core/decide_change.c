@@ -104,8 +104,21 @@ static bool has_proposed_enough(struct lks_deciding *d)
     return true;
 }
 
+static void add_proposed(struct lks_deciding *d, struct lks_plan *plan)
+{
+    add_plan(d, plan);
+    if (plan->change.quorum == 0) /* by what it is; nobody has to be asked */
+        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+            .change = plan->change.id,
+            .state = LKS_CHANGE_APPROVED,
+            .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
+                                        S(plan->change.class)),
+        };
+}
+
 /* What is asked for is judged by the planner, in one place: that the stack is published, too, and
- * that what comes of it fits into a change. */
+ * that what comes of it fits into a change. Whether production takes it is not: a plan may be
+ * rehearsed before. */
 void lks_decide_propose(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -128,14 +141,8 @@ void lks_decide_propose(struct lks_deciding *d)
         lks_deciding_refuse(d, code, "%s", err.msg);
         return;
     }
-    add_plan(d, &plan);
-    if (plan.change.quorum == 0) /* by what it is; nobody has to be asked */
-        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
-            .change = plan.change.id,
-            .state = LKS_CHANGE_APPROVED,
-            .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
-                                        S(plan.change.class)),
-        };
+    if (lks_deciding_takes_plan(d, &plan))
+        add_proposed(d, &plan);
     lks_plan_fini(&plan);
 }
 
@@ -242,7 +249,11 @@ void lks_decide_change_move(struct lks_deciding *d)
             return;
         if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
             return;
-        if (order == LKS_ORDERED_START && !lks_deciding_may_start(d, c))
+        if (order == LKS_ORDERED_START &&
+            (!lks_deciding_may_start(d, c) || !lks_deciding_takes_change(d, c)))
+            return;
+        if (c->state == LKS_CHANGE_HALTED && moves[i].to == LKS_CHANGE_RUNNING &&
+            !lks_deciding_may_resume(d, c))
             return;
         lks_deciding_moved(d, c, moves[i].to);
         if (moves[i].to != LKS_CHANGE_PAUSED)

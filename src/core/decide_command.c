@@ -143,9 +143,12 @@ void lks_decide_command(struct lks_deciding *d)
     };
     if (!lks_deciding_reason(d) || !check_order(d, &command))
         return;
-    if (node == LKS_NO_NODE)
+    if (node == LKS_NO_NODE) {
         lks_deciding_no_node(d, e->name);
-    else
+        return;
+    }
+    lks_deciding_touch(d, node);
+    if (lks_deciding_thaws(d, node) && lks_deciding_pins_command(d, node, command.digests))
         (void)lks_deciding_command(d, node, command, true);
 }
 
@@ -191,8 +194,10 @@ void lks_decide_result(struct lks_deciding *d)
         lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
     else if (c != NULL && c->node != e->node)
         lks_deciding_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
-    else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED))
+    else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED)) {
         end(d, c, e->result.outcome, e->result.text);
+        lks_deciding_figures(d, c);
+    }
 }
 
 void lks_decide_command_tick(struct lks_deciding *d)

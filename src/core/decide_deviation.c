@@ -1,4 +1,5 @@
 /* Exceptions that people allow: owned, with an end, and nagged about. */
+#include "core/access.h"
 #include "core/conform.h"
 #include "core/decide_rules.h"
 #include "core/standing.h"
@@ -99,7 +100,7 @@ static bool needs_approver(const struct lks_deciding *d, const struct lks_hostli
 
 static bool is_owner(const struct lks_deciding *d, struct lks_str approver)
 {
-    return lks_str_eq_nocase(lks_str_trim(approver), lks_str_trim(d->event->deviate.owner));
+    return lks_access_same_person(approver, d->event->deviate.owner);
 }
 
 static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *hosts)
@@ -107,7 +108,7 @@ static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *ho
     struct lks_str approver = d->event->deviate.approver;
     if (approver.len > 0 && !lks_deciding_line(d, "approver", approver, OWNER_BYTES_MAX))
         return false;
-    if (approver.len > 0 && lks_str_eq(approver, d->event->by))
+    if (approver.len > 0 && lks_access_same_person(approver, d->event->by))
         lks_deciding_refuse(d, LKS_E_REFUSED, "approver: nobody approves a deviation of their own");
     else if (approver.len > 0 && is_owner(d, approver))
         lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -140,8 +141,11 @@ bool lks_deciding_few(struct lks_deciding *d, struct lks_hostlist *out)
     size_t most = d->state->limits.call_nodes;
     if (!lks_deciding_hosts(d, out))
         return false;
-    if (out->count <= most)
+    if (out->count <= most) {
+        for (size_t i = 0; i < out->count; i++)
+            lks_deciding_touch(d, lks_state_node(d->state, out->names[i]));
         return true;
+    }
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "these are %zu nodes, and one call may touch %zu (limits.call_nodes); more "
                         "belongs in a change",
@@ -176,6 +180,58 @@ void lks_decide_deviate(struct lks_deciding *d)
     };
 }
 
+/* Agreeing ---------------------------------------------------------------------------------- */
+
+static const struct lks_deviation *find_open(struct lks_deciding *d)
+{
+    unsigned long long id = d->event->deviation;
+    const struct lks_deviation *dev = lks_state_deviation(d->state, id);
+    if (dev == NULL)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no deviation %llu; see lockstep deviation ls", id);
+    else if (dev->ended != 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "deviation %llu ended already", id);
+    else
+        return dev;
+    return NULL;
+}
+
+/* Somebody else than whoever asked for it and answers for it, and an approver of all its nodes. */
+static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str by = d->event->by;
+    if (by.len == 0 || lks_access_same_person(by, lks_state_text(s, dev->by)) ||
+        lks_access_same_person(by, lks_state_text(s, dev->owner))) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT
+                            " added deviation %llu or answers for it: somebody else "
+                            "has to approve it",
+                            LKS_STR_ARG(by), (unsigned long long)dev->id);
+        return false;
+    }
+    struct lks_sight sight = lks_access_sight(s, by, LKS_MAY_APPROVE);
+    for (uint32_t i = 0; i < dev->count; i++) {
+        if (lks_access_sees(s, &sight, dev->nodes[i]))
+            continue;
+        lks_deciding_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT,
+                            LKS_STR_ARG(by), LKS_STR_ARG(lks_state_name(s, dev->nodes[i])));
+        return false;
+    }
+    return true;
+}
+
+/* The name that whoever adds a deviation gives as approver is their word. This is the approver's.
+ */
+void lks_decide_deviation_agree(struct lks_deciding *d)
+{
+    const struct lks_deviation *dev = lks_deciding_reason(d) ? find_open(d) : NULL;
+    if (dev == NULL || !may_agree(d, dev) || dev->agreed != 0)
+        return;
+    lks_deciding_add(d, LKS_RECORD_DEVIATION_AGREED)->deviation_agreed =
+        (struct lks_rec_deviation_agreed){
+            .id = dev->id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+}
+
 /* Ending ------------------------------------------------------------------------------------ */
 
 static void end(struct lks_deciding *d, const struct lks_deviation *dev, struct lks_str reason)
@@ -186,15 +242,8 @@ static void end(struct lks_deciding *d, const struct lks_deviation *dev, struct 
 
 void lks_decide_deviation_close(struct lks_deciding *d)
 {
-    unsigned long long id = d->event->deviation;
-    const struct lks_deviation *dev = lks_state_deviation(d->state, id);
-    if (!lks_deciding_reason(d))
-        return;
-    if (dev == NULL)
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no deviation %llu; see lockstep deviation ls", id);
-    else if (dev->ended != 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "deviation %llu ended already", id);
-    else
+    const struct lks_deviation *dev = lks_deciding_reason(d) ? find_open(d) : NULL;
+    if (dev != NULL)
         end(d, dev, lks_str_trim(d->event->reason));
 }
 

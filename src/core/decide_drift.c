@@ -238,6 +238,12 @@ static bool check_no_change(struct lks_deciding *d, uint32_t node)
     return false;
 }
 
+/* By hand, too, production is led to nothing but what was released. */
+static bool may_target(struct lks_deciding *d, uint32_t node, struct lks_str digest)
+{
+    return digest.len == 0 || lks_deciding_takes(d, node, digest);
+}
+
 void lks_decide_condition(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -260,8 +266,8 @@ void lks_decide_condition(struct lks_deciding *d)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(d->state, hosts.names[i]);
         record.node = hosts.names[i];
-        if (changing &&
-            ((!record.on && !lks_deciding_unflashed(d, node)) || !check_no_change(d, node)))
+        if (changing && ((!record.on && !lks_deciding_unflashed(d, node)) ||
+                         !check_no_change(d, node) || !may_target(d, node, record.stack)))
             return;
         if (!is_said(d, &d->state->nodes[node], &record))
             lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;

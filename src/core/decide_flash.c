@@ -375,6 +375,10 @@ void lks_decide_flash(struct lks_deciding *d)
     }
     flash.by = e->by;
     flash.reason = lks_str_trim(e->reason);
+    bool begins = flash.act != LKS_BMC_ABORT;
+    if (begins && (!lks_deciding_thaws(d, node) || !lks_deciding_pins_flash(d, node, &flash)))
+        return;
+    lks_deciding_touch(d, node);
     (void)lks_deciding_flash(d, node, flash, false);
 }
 

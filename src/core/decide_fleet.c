@@ -1,11 +1,15 @@
 /* The fleet as a file wants it, against the fleet as it is: the records that lead from one to the
  * other. Pools come before the nodes that stand in them, and what goes away goes last. */
+#include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/delta.h"
+#include "core/lowered.h"
 
 #include "base/bitset.h"
 #include "base/near.h"
 
-#define HOUR (3600 * LKS_SECOND)
+#define HOUR     (3600 * LKS_SECOND)
+#define SOAK_MAX ((lks_ms)30 * 24 * HOUR)
 
 enum { STACK_BYTES_MAX = 16 << 20 };
 
@@ -19,10 +23,13 @@ struct work {
     const struct lks_manifest *manifest;
     const struct lks_fleet *fleet;
     struct lks_str reason;
-    struct lks_intern stacks; /* names; the id is the place in the manifest */
-    struct lks_str *pins;     /* digests, by pool of the file */
-    struct lks_bitset named;  /* nodes of the state that the file names */
-    struct lks_bitset pools;  /* pools of the state that the file names */
+    struct lks_intern stacks;  /* names; the id is the place in the manifest */
+    struct lks_str *pins;      /* digests, by pool of the file */
+    struct lks_bitset named;   /* nodes of the state that the file names */
+    struct lks_bitset pools;   /* pools of the state that the file names */
+    struct lks_bitset edited;  /* pools of the state that become others */
+    struct lks_bitset touched; /* enrolled nodes that the file reaches by name */
+    size_t moved;              /* of these, to another pool */
     struct names accepted;
     size_t fresh_nodes, fresh_pools; /* names that the state never had */
 };
@@ -32,6 +39,8 @@ static void work_fini(struct work *w)
     lks_intern_fini(&w->stacks);
     lks_bitset_fini(&w->named);
     lks_bitset_fini(&w->pools);
+    lks_bitset_fini(&w->edited);
+    lks_bitset_fini(&w->touched);
 }
 
 static void *array(struct lks_deciding *d, size_t count, size_t size)
@@ -56,6 +65,10 @@ static bool work_init(struct work *w)
         d->out->failed = lks_bitset_init(&w->named, d->state->node_count, &err);
     if (err.code == LKS_OK)
         d->out->failed = lks_bitset_init(&w->pools, d->state->pool_count, &err);
+    if (err.code == LKS_OK)
+        d->out->failed = lks_bitset_init(&w->edited, d->state->pool_count, &err);
+    if (err.code == LKS_OK)
+        d->out->failed = lks_bitset_init(&w->touched, d->state->node_count, &err);
     w->pins = array(d, w->fleet->pool_count, sizeof(*w->pins));
     w->accepted.names = array(d, d->event->fleet.accept ? hosts : 0, sizeof(struct lks_str));
     return d->out->failed == LKS_OK;
@@ -150,24 +163,14 @@ static bool resolve_pin(struct work *w, const struct lks_pool *pool,
     return w->d->out->refused.code == LKS_OK;
 }
 
-static bool is_production(const struct work *w, struct lks_str posture)
-{
-    const struct lks_facts *facts = w->d->book->facts;
-    for (size_t i = 0; i < facts->postures.count; i++) {
-        if (lks_str_eq(facts->postures.rows[i].name, posture))
-            return facts->postures.rows[i].production;
-    }
-    return true; /* of another version's table: the stricter way */
-}
-
 /* Production runs what was released. A pool that was pinned so before stays as it is. */
 static bool check_released(struct work *w, const struct lks_pool *pool,
                            const struct lks_state_pool *now, struct lks_str pin)
 {
     const struct lks_state *s = w->d->state;
     bool as_before = now != NULL && lks_str_eq(lks_state_text(s, now->stack_digest), pin) &&
-                     is_production(w, lks_state_text(s, now->posture));
-    if (pin.len == 0 || as_before || !is_production(w, pool->posture))
+                     lks_delta_production(w->d->book->facts, lks_state_text(s, now->posture));
+    if (pin.len == 0 || as_before || !lks_delta_production(w->d->book->facts, pool->posture))
         return true;
     const struct lks_state_stack *stack = lks_state_stack(s, pin);
     if (stack != NULL && stack->step == LKS_STEP_RELEASED)
@@ -205,6 +208,40 @@ static bool check_pin(struct work *w, const struct lks_pool *pool, const struct 
                         "' and has enrolled nodes (%u), but in this file %s; only a change moves a "
                         "pin",
                         LKS_STR_ARG(pool->name), LKS_STR_ARG(stack), now->enrolled, what);
+    return false;
+}
+
+/* Metrics are waived by name, as gates are: none is called as a gate. Not asked when a manifest is
+ * read, since one that was taken has to be readable for ever. */
+static bool check_metrics(struct work *w, const struct lks_pool *pool)
+{
+    size_t count = pool->gate != NULL ? pool->gate->metric_count : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct lks_str name = pool->gate->metrics[i].name;
+        for (size_t g = 0; g < lks_gate_count; g++) {
+            if (!lks_str_is(name, lks_gates[g].name))
+                continue;
+            lks_deciding_refuse(w->d, LKS_E_INVALID,
+                                "pool '%" LKS_STR_FMT "': '%" LKS_STR_FMT
+                                "' is a gate of every wave; call that metric otherwise",
+                                LKS_STR_ARG(pool->name), LKS_STR_ARG(name));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As long as a change may ask for: a wave that soaks for a century is a slip of the hand. */
+static bool check_soak(struct work *w, const struct lks_pool *pool)
+{
+    const struct lks_pool_gate_wish *gate = pool->gate;
+    if (gate == NULL || (gate->min_soak <= SOAK_MAX && gate->max_soak <= SOAK_MAX))
+        return true;
+    lks_deciding_refuse(w->d, LKS_E_INVALID,
+                        "pool '%" LKS_STR_FMT "': its gate soaks for more than 30 days; give %s "
+                        "a shorter span",
+                        LKS_STR_ARG(pool->name),
+                        gate->min_soak > SOAK_MAX ? "min_soak" : "max_soak");
     return false;
 }
 
@@ -284,14 +321,17 @@ static bool decide_pool(struct work *w, size_t index)
     const struct lks_state_pool *now = id != UINT32_MAX ? &s->pools[id] : NULL;
     struct lks_str *pin = &w->pins[index];
     if (!resolve_pin(w, pool, now, pin) || !check_pin(w, pool, now, *pin) ||
-        !check_released(w, pool, now, *pin))
+        !check_released(w, pool, now, *pin) || !check_metrics(w, pool) || !check_soak(w, pool))
         return false;
     if (now != NULL)
         lks_bitset_set(&w->pools, id);
     w->fresh_pools += !lks_intern_find(&s->pool_names, pool->name, &ignored);
     struct lks_rec_pool want = pool_record(w, pool, *pin);
-    if (pool_differs(s, now, &want, acts_of(pool)))
+    if (pool_differs(s, now, &want, acts_of(pool))) {
         lks_deciding_add(w->d, LKS_RECORD_POOL)->pool = want;
+        if (now != NULL)
+            lks_bitset_set(&w->edited, id);
+    }
     if (now != NULL && now->known)
         lks_deciding_acts_begin(w->d, id, want.enforce, acts_of(pool));
     return true;
@@ -419,8 +459,13 @@ static void decide_host(struct work *w, struct wanted *want, struct lks_str name
     else if ((n == NULL || !stands_there(n, want)) && want->stuck.count == 0)
         push(&want->moved, name);
     bool waits = want->record.asset.len > 0 ? n != NULL && n->intake : n == NULL || !n->accepted;
-    if (w->d->event->fleet.accept && waits)
+    bool accepts = w->d->event->fleet.accept && waits;
+    if (accepts)
         push(&w->accepted, name);
+    if (n != NULL && n->enrolled && (accepts || !stands_there(n, want))) {
+        lks_bitset_set(&w->touched, id);
+        w->moved += n->pool != want->pool;
+    }
 }
 
 static void emit_placed(struct work *w, const void *ctx, struct lks_str hosts)
@@ -522,6 +567,83 @@ static bool decide_removals(struct work *w)
     return true;
 }
 
+/* How far it reaches ------------------------------------------------------------------------ */
+
+/* Nodes that never enrolled are only written down: a first fleet may be as large as it is. */
+static void count_touched(struct work *w)
+{
+    const struct lks_state *s = w->d->state;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        const struct lks_node *node = &s->nodes[n];
+        bool edited = node->pool < s->pool_count && lks_bitset_test(&w->edited, node->pool);
+        if (node->placed && node->enrolled && (edited || lks_bitset_test(&w->touched, n)))
+            lks_deciding_touch(w->d, n);
+    }
+}
+
+/* Whoever reaches many nodes says how many: a file with a line too much is not applied. */
+static bool check_touched(struct work *w)
+{
+    const struct lks_touched *is = &w->d->out->touched, *said = &w->d->event->fleet.said;
+    unsigned long long most = w->d->state->limits.call_nodes;
+    char nodes[LKS_COUNT_TEXT_SIZE], gpus[LKS_COUNT_TEXT_SIZE];
+    (void)lks_count_text(is->nodes, "enrolled node", nodes);
+    (void)lks_count_text(is->gpus, "GPU", gpus);
+    bool other = (said->nodes != 0 && said->nodes != is->nodes) ||
+                 (said->gpus != 0 && said->gpus != is->gpus);
+    bool unsaid = said->nodes == 0 && is->nodes > most;
+    bool dry = w->d->event->fleet.dry;
+    if (w->moved > most)
+        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                            "%zu enrolled nodes would be of another pool, and one call may move "
+                            "%llu (limits.call_nodes): move them a few at a time",
+                            w->moved, most);
+    else if (other && !dry)
+        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                            "this file reaches %s with %s, and something else was confirmed; look "
+                            "at it again with --dry-run",
+                            nodes, gpus);
+    else if (unsaid && !dry)
+        lks_deciding_refuse(w->d, LKS_E_REFUSED,
+                            "this file reaches %s with %s, and one call may touch %llu "
+                            "(limits.call_nodes): look at it with --dry-run, and repeat the number "
+                            "where it is meant: --nodes %llu",
+                            nodes, gpus, most, (unsigned long long)is->nodes);
+    return w->moved <= most && (dry || (!other && !unsaid));
+}
+
+/* What is less than before is told, and whoever approves a change there agrees to it. */
+static void tell_lowered(struct work *w)
+{
+    struct lks_deciding *d = w->d;
+    const struct lks_manifest *m = d->book->manifest;
+    lks_day today = lks_day_of((int64_t)(d->now.wall / LKS_SECOND));
+    for (size_t i = 0; i < w->fleet->pool_count && m != NULL && m->fleet_count > 0; i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct lks_str name = w->fleet->pools[i].name;
+        uint32_t pool = lks_state_pool(d->state, name);
+        lks_buf_init(&text, LKS_LOWERED_TEXT_MAX);
+        if (pool == UINT32_MAX || d->state->pools[pool].enrolled == 0)
+            continue;
+        lks_lowered(d->book->facts, &m->fleets[0], w->fleet, name, today, &text);
+        if (text.len == 0 && text.failed == LKS_OK)
+            continue;
+        struct lks_str less = text.failed == LKS_OK ? lks_deciding_copy(d, lks_buf_view(&text))
+                                                    : LKS_STR("much of it");
+        lks_deciding_add(d, LKS_RECORD_LOWERED)->lowered =
+            (struct lks_rec_lowered){.pool = name, .text = less, .by = d->event->by};
+        lks_deciding_alarm_over(d, LKS_ALARM_LOWERED, name, LKS_STR("there is more to say"));
+        lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+            .id = d->next_alarm++,
+            .kind = LKS_ALARM_LOWERED,
+            .subject = name,
+            .text = lks_deciding_text(d,
+                                      "%" LKS_STR_FMT " asks less of its changes: %" LKS_STR_FMT
+                                      "; somebody else has to approve those",
+                                      LKS_STR_ARG(d->event->by), LKS_STR_ARG(less))};
+    }
+}
+
 void lks_decide_fleet(struct lks_deciding *d)
 {
     const struct lks_state *s = d->state;
@@ -543,6 +665,9 @@ void lks_decide_fleet(struct lks_deciding *d)
         !lks_str_eq(lks_state_text(s, s->fleet_name), w.fleet->name))
         lks_deciding_add(d, LKS_RECORD_FLEET)->fleet =
             (struct lks_rec_fleet){.name = w.fleet->name, .manifest = digest, .by = d->event->by};
-    if (decide_pools(&w) && decide_nodes(&w))
-        (void)decide_removals(&w);
+    if (!decide_pools(&w) || !decide_nodes(&w) || !decide_removals(&w))
+        return;
+    count_touched(&w);
+    if (check_touched(&w))
+        tell_lowered(&w);
 }

@@ -4,7 +4,11 @@
 #include "core/decide_rules.h"
 #include "core/govern.h"
 
-enum { STANDBY_MAX = 200 };
+enum {
+    STANDBY_MAX = 200,
+    GLASS_SHARE = 4, /* of a change, that begins without approvals at most */
+    GLASS_NODES = 8, /* or so many */
+};
 #define WAIVED_MAX ((lks_ms)7 * 24 * 3600 * LKS_SECOND)
 #define S(s)       LKS_STR_ARG(s)
 
@@ -61,7 +65,7 @@ static bool is_up(const struct lks_deciding *d, const struct lks_state_change *c
 static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
-    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by)) {
+    if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu: somebody else has to %s",
                             S(text_of(d, c->by)), (unsigned long long)c->id,
@@ -144,7 +148,8 @@ void lks_decide_vote(struct lks_deciding *d)
         return;
     const struct lks_vote *had = vote_of(d, c);
     if (had != NULL && had->yes == e->vote.yes &&
-        (e->vote.yes ? lks_govern_counts(c, had, d->now.wall) : c->state == LKS_CHANGE_REJECTED))
+        (e->vote.yes ? lks_govern_counts(d->state, c, had, d->now.wall)
+                     : c->state == LKS_CHANGE_REJECTED))
         return; /* said again */
     if (!is_up(d, c))
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
@@ -169,6 +174,40 @@ static bool has_standby(struct lks_deciding *d, const struct lks_state_change *c
                         "start: a change of class %" LKS_STR_FMT
                         " begins with a person on site: standby has to say who",
                         S(text_of(d, c->class)));
+    return false;
+}
+
+/* How many nodes begin before the first ring, and of how many. The lab is none of production. */
+struct vanguard {
+    uint32_t nodes, units, of;
+};
+
+static struct vanguard vanguard_of(const struct lks_state_change *c)
+{
+    struct vanguard v = {0};
+    for (uint32_t i = 0; i < c->unit_count; i++) {
+        const struct lks_unit *u = &c->units[i];
+        enum lks_wave_kind kind = c->waves[u->wave].kind;
+        v.of += kind != LKS_WAVE_LAB ? u->count : 0;
+        v.nodes += kind == LKS_WAVE_CANARY ? u->count : 0;
+        v.units += kind == LKS_WAVE_CANARY;
+    }
+    return v;
+}
+
+/* How large a canary is can be asked for. One that is most of the pool is a ring by another name:
+ * what begins without approvals is a quarter at most, or so few as a canary has by itself. */
+static bool has_few_canaries(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    struct vanguard v = vanguard_of(c);
+    uint32_t most = v.of / GLASS_SHARE > GLASS_NODES ? v.of / GLASS_SHARE : GLASS_NODES;
+    if (v.units <= 1 || (v.nodes <= most && v.nodes <= v.of / 2))
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "start: %u of %u nodes and assets are in the canary of change %llu, which "
+                        "is too many to begin without approvals: propose it with a smaller canary "
+                        "(--canary-max), or have it approved",
+                        v.nodes, v.of, (unsigned long long)c->id);
     return false;
 }
 
@@ -218,7 +257,7 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
                             (unsigned long long)c->id, S(tally_text(d, &t)));
         return false;
     }
-    if (!has_standby(d, c) || !is_in_time(d, c))
+    if (!has_standby(d, c) || !is_in_time(d, c) || !has_few_canaries(d, c))
         return false;
     break_glass(d, c, &t);
     return true;
@@ -251,8 +290,8 @@ void lks_decide_review(struct lks_deciding *d)
     if (c->glass.at == 0) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu began with its approvals, or not yet",
                             (unsigned long long)c->id);
-    } else if (e->by.len == 0 || lks_str_eq(text_of(d, c->glass.by), e->by) ||
-               lks_str_eq(text_of(d, c->by), e->by)) {
+    } else if (e->by.len == 0 || lks_access_same_person(text_of(d, c->glass.by), e->by) ||
+               lks_access_same_person(text_of(d, c->by), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
                             "review it",
@@ -264,11 +303,33 @@ void lks_decide_review(struct lks_deciding *d)
     } else if (c->glass.reviewed == 0) {
         char space[LKS_CHANGE_OWNER_SIZE];
         struct lks_str reason = lks_str_trim(e->reason);
+        struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
         lks_deciding_add(d, LKS_RECORD_REVIEWED)->reviewed =
             (struct lks_rec_reviewed){.change = c->id, .by = e->by, .reason = reason};
+        lks_deciding_alarm_over(d, LKS_ALARM_REVIEW, owner, reason);
         if (d->now.wall <= c->glass.until)
-            lks_deciding_alarm_over(d, LKS_ALARM_GLASS,
-                                    lks_deciding_copy(d, lks_change_owner(c->id, space)), reason);
+            lks_deciding_alarm_over(d, LKS_ALARM_GLASS, owner, reason);
+    }
+}
+
+/* That nobody looked in time is told again, of its own: the first alarm may be lost among others.
+ */
+void lks_decide_review_tick(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    char space[LKS_CHANGE_OWNER_SIZE], until[LKS_TIME_TEXT_SIZE];
+    for (uint32_t i = 0; i < s->change_count && s->glasses > 0 && lks_deciding_room(d); i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        if (c->glass.at == 0 || c->glass.reviewed != 0 || d->now.wall <= c->glass.until)
+            continue;
+        struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+        (void)lks_deciding_alarm(
+            d, LKS_ALARM_REVIEW, owner,
+            lks_deciding_text(d,
+                              "%" LKS_STR_FMT " began it without its approvals, and nobody "
+                              "reviewed that by %s: lockstep change review %llu",
+                              S(text_of(d, c->glass.by)), lks_time_text(c->glass.until, until),
+                              (unsigned long long)c->id));
     }
 }
 
@@ -312,6 +373,39 @@ static bool is_short(struct lks_deciding *d)
     return false;
 }
 
+/* For a pool it takes somebody who may approve for all of its nodes in the change. */
+static bool may_waive(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_event *e = d->event;
+    struct lks_sight sight = lks_access_sight(d->state, e->by, LKS_MAY_APPROVE);
+    uint32_t pool = lks_state_pool(d->state, e->waive.pool), count = 0;
+    if (e->waive.pool.len == 0)
+        return lks_govern_may_vote(d->state, c, e->by);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        uint32_t node = c->members[i].node;
+        if (d->state->nodes[node].pool != pool || pool == UINT32_MAX)
+            continue;
+        count++;
+        if (!lks_access_sees(d->state, &sight, node))
+            return false;
+    }
+    return count > 0;
+}
+
+static void refuse_waiver(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_event *e = d->event;
+    if (e->waive.pool.len > 0)
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "%" LKS_STR_FMT " may not approve for pool '%" LKS_STR_FMT
+                            "' of change %llu, or it has no node of it",
+                            S(e->by), S(e->waive.pool), (unsigned long long)c->id);
+    else
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
+                            S(e->by), (unsigned long long)c->id);
+}
+
 /* By somebody who may approve and did not propose it. */
 void lks_decide_waive(struct lks_deciding *d)
 {
@@ -319,16 +413,14 @@ void lks_decide_waive(struct lks_deciding *d)
     const struct lks_state_change *c = lks_deciding_change(d, e->waive.change);
     if (c == NULL || !lks_deciding_reason(d))
         return;
-    if (e->by.len == 0 || lks_str_eq(text_of(d, c->by), e->by) ||
-        lks_str_eq(text_of(d, c->glass.by), e->by))
+    if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by) ||
+        lks_access_same_person(text_of(d, c->glass.by), e->by))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
                             "waive a gate of it",
                             S(e->by), (unsigned long long)c->id);
-    else if (!lks_govern_may_vote(d->state, c, e->by))
-        lks_deciding_refuse(d, LKS_E_DENIED,
-                            "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
-                            S(e->by), (unsigned long long)c->id);
+    else if (!may_waive(d, c))
+        refuse_waiver(d, c);
     else if (lks_change_over(c))
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s", (unsigned long long)c->id,
                             lks_change_state_words[c->state]);
@@ -339,5 +431,44 @@ void lks_decide_waive(struct lks_deciding *d)
                                     .gate = e->waive.gate,
                                     .until = e->waive.until,
                                     .by = e->by,
-                                    .reason = lks_str_trim(e->reason)};
+                                    .reason = lks_str_trim(e->reason),
+                                    .pool = e->waive.pool};
+}
+
+/* Going on ---------------------------------------------------------------------------------- */
+
+/* The metric that a look halted a wave by, of which somebody has to let it go; NULL: none. */
+static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
+                                               const struct lks_state_change *c,
+                                               const struct lks_gate_look *l)
+{
+    if (l->verdict != LKS_GATE_HALT || l->metric == 0 || c->waves[l->wave].state == LKS_WAVE_PASSED)
+        return NULL;
+    for (uint32_t i = 0; i < c->metric_count; i++) {
+        const struct lks_plan_metric *m = &c->metrics[i];
+        if (m->name == l->metric && m->kind != LKS_METRIC_HARD &&
+            !lks_change_waived(d->state, c, l->wave, text_of(d, m->name), m, d->now.wall))
+            return m;
+    }
+    return NULL;
+}
+
+/* What happened once, and nodes that failed, whoever resumes has looked at; that all of them are
+ * worse is not for them to say. */
+bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->look_count; i++) {
+        const struct lks_plan_metric *m = halted_by(d, c, &c->looks[i]);
+        if (m == NULL)
+            continue;
+        struct lks_str name = text_of(d, m->name);
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "resume: %" LKS_STR_FMT " halted wave %u of change %llu: an approver "
+                            "has to let that go first ('lockstep change waive %llu --gate "
+                            "\"%" LKS_STR_FMT "\"'), or roll it back",
+                            S(name), c->looks[i].wave, (unsigned long long)c->id,
+                            (unsigned long long)c->id, S(name));
+        return false;
+    }
+    return true;
 }

@@ -26,7 +26,8 @@ struct controls {
 };
 
 static bool is_control(struct lks_deciding *d, const struct lks_state_change *c,
-                       const struct lks_measured *m, struct controls *of)
+                       const struct lks_measured *m, const struct lks_plan_metric *metric,
+                       struct controls *of)
 {
     struct lks_err err = {0};
     if (!of->known || of->change != c->id || of->wave != m->wave) {
@@ -36,7 +37,8 @@ static bool is_control(struct lks_deciding *d, const struct lks_state_change *c,
             return false;
         }
     }
-    for (uint32_t i = 0; i < of->list.count; i++) {
+    uint32_t count = metric->kind == LKS_METRIC_MEAN ? of->list.count : of->list.untouched;
+    for (uint32_t i = 0; i < count; i++) {
         if (of->list.nodes[i] == m->node)
             return true;
     }
@@ -44,7 +46,7 @@ static bool is_control(struct lks_deciding *d, const struct lks_state_change *c,
 }
 
 /* A member that is done, of those that are measured; one event of which one is enough is heard of
- * anybody. Or a control. */
+ * anybody. One of an earlier wave whose events are counted on. Or a control. */
 static bool is_asked(struct lks_deciding *d, const struct lks_state_change *c,
                      const struct lks_measured *m, const struct lks_plan_metric *metric,
                      struct controls *of)
@@ -53,7 +55,10 @@ static bool is_asked(struct lks_deciding *d, const struct lks_state_change *c,
     if (member != NULL && c->units[member->unit].wave == m->wave)
         return member->state == LKS_MEMBER_DONE &&
                (lks_gate_samples(c, member) || (metric->kind == LKS_METRIC_HARD && m->events > 0));
-    return is_control(d, c, m, of);
+    if (member != NULL && metric->kind != LKS_METRIC_MEAN &&
+        lks_gate_counts_on(d->state, c, member, m->wave))
+        return true;
+    return is_control(d, c, m, metric, of);
 }
 
 static bool is_watched(const struct lks_state_change *c, uint32_t wave)
@@ -67,20 +72,20 @@ static bool has_value(bool has, double value)
     return has && isfinite(value);
 }
 
-/* Whether it says more than what is known. */
+/* Whether it says more than what is known. A node counts once, however many events it had. */
 static bool is_news(const struct lks_deciding *d, const struct lks_state_change *c,
                     const struct lks_measured *m, const struct lks_plan_metric *metric)
 {
     const struct lks_measure *had = lks_change_measure(c, m->wave, m->node, metric->name);
     if (had == NULL || had->has_before != has_value(m->has_before, m->before) ||
         had->has_after != has_value(m->has_after, m->after) ||
-        (metric->kind != LKS_METRIC_MEAN && had->events != m->events))
+        (metric->kind != LKS_METRIC_MEAN && (had->events > 0) != (m->events > 0)))
         return true;
     lks_ms next = had->at + every(lks_gate_of(d->state, c, d->state->nodes[m->node].pool));
     return d->now.wall >= next && m->until >= had->until;
 }
 
-static struct lks_str real_text(struct lks_deciding *d, bool has, double value)
+struct lks_str lks_deciding_real(struct lks_deciding *d, bool has, double value)
 {
     char text[LKS_REAL_SIZE];
     if (!has_value(has, value))
@@ -90,8 +95,8 @@ static struct lks_str real_text(struct lks_deciding *d, bool has, double value)
 
 static void record(struct lks_deciding *d, const struct lks_measured *m)
 {
-    struct lks_str before = real_text(d, m->has_before, m->before);
-    struct lks_str after = real_text(d, m->has_after, m->after);
+    struct lks_str before = lks_deciding_real(d, m->has_before, m->before);
+    struct lks_str after = lks_deciding_real(d, m->has_after, m->after);
     lks_deciding_add(d, LKS_RECORD_MEASURED)->measured = (struct lks_rec_measured){
         .change = m->change,
         .wave = m->wave,

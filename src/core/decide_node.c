@@ -121,6 +121,7 @@ static bool call(struct lks_deciding *d, struct called *out)
             lks_deciding_no_node(d, out->names.names[i]);
             return false;
         }
+        lks_deciding_touch(d, out->nodes[i]);
     }
     return true;
 }

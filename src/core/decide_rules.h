@@ -90,6 +90,9 @@ void lks_deciding_basis(struct lks_deciding *d, const struct lks_deciding_basis 
 struct lks_rec_verdict lks_deciding_judge(struct lks_deciding *d,
                                           const struct lks_deciding_basis *basis, lks_text intent);
 
+/* The call reaches this node: it counts, an asset only by being one. In decide.c. */
+void lks_deciding_touch(struct lks_deciding *d, uint32_t node);
+
 /* Whether a slice of a tick has room; where it has none, another tick is due at once. */
 static inline bool lks_deciding_room(struct lks_deciding *d)
 {
@@ -155,6 +158,23 @@ bool lks_deciding_other_side(const struct lks_node *a, const struct lks_node *b)
 bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
                         bool planned);
 
+/* In decide_hand.c. The node may be brought to the stack; else it is refused: production takes what
+ * was released. */
+bool lks_deciding_takes(struct lks_deciding *d, uint32_t node, struct lks_str stack);
+
+/* The same of all nodes that a plan has, and of those of a change. */
+bool lks_deciding_takes_plan(struct lks_deciding *d, const struct lks_plan *plan);
+bool lks_deciding_takes_change(struct lks_deciding *d, const struct lks_state_change *c);
+
+/* What a person has flashed, or run, on a node of production is in the stack that it should run;
+ * else it is refused. A command's digests are its artifacts. */
+bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
+                             const struct lks_rec_flash *flash);
+bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks_str digests);
+
+/* The node is not frozen; else it is refused, with who froze it. */
+bool lks_deciding_thaws(struct lks_deciding *d, uint32_t node);
+
 /* Whether an update of the node's other side, if it has one, is not over. */
 bool lks_deciding_side_busy(const struct lks_deciding *d, uint32_t node);
 
@@ -183,10 +203,16 @@ lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant, lks_dec
     lks_decide_api_token_gone;
 /* decide_command.c; the last is part of a tick: commands that nobody answered end */
 lks_rule lks_decide_command, lks_decide_result, lks_decide_command_tick;
+/* decide_figures.c: part of a result, what acceptance checks found, for the gates of changes. */
+void lks_deciding_figures(struct lks_deciding *d, const struct lks_state_command *command);
+
+/* decide_measure.c: a number as records have it; empty where there is none. */
+struct lks_str lks_deciding_real(struct lks_deciding *d, bool has, double value);
 /* decide_drift.c; the last is part of a tick: drift begins and ends, acts are due */
 lks_rule lks_decide_outband, lks_decide_condition, lks_decide_drift_tick;
 /* decide_deviation.c; the last is part of a tick: deviations expire */
-lks_rule lks_decide_deviate, lks_decide_deviation_close, lks_decide_deviation_tick;
+lks_rule lks_decide_deviate, lks_decide_deviation_agree, lks_decide_deviation_close,
+    lks_decide_deviation_tick;
 /* decide_registry.c: stacks, images, artifacts */
 lks_rule lks_decide_publish, lks_decide_step, lks_decide_image, lks_decide_image_gone,
     lks_decide_artifact, lks_decide_artifact_gone;
@@ -203,8 +229,13 @@ lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_d
 lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_freeze,
     lks_decide_forecast;
 
+/* decide_ticket.c: votes from elsewhere, and what is told there */
+lks_rule lks_decide_ticket, lks_decide_ticket_told;
+
 /* decide_govern.c: who stands behind them */
 lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;
+/* Part of a tick: reviews that nobody made in time */
+lks_rule lks_decide_review_tick;
 
 /* The change of that number; refused where there is none. In decide_change.c. */
 const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id);
@@ -217,12 +248,19 @@ void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c
  * has them, and says so. */
 bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave);
 
+/* In decide_govern.c. Whether a change that was halted may go on: what was measured to be worse is
+ * let go by somebody who may approve; else it is refused. */
+bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c);
+
 /* In decide_govern.c. Whether it may begin now: its approvals are good, or the glass is broken, and
  * who has to stand by was named; else it is refused. What that takes is recorded. */
 bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* campaign.c; the first is part of a tick: what members, waves and changes do next */
 lks_rule lks_decide_proposals_tick, lks_decide_campaign_tick, lks_decide_sched;
+
+/* decide_cadence.c: pools that are behind what is released */
+lks_rule lks_decide_cadence;
 
 /* decide_measure.c: what was measured for gates */
 lks_rule lks_decide_measured;

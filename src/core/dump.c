@@ -63,6 +63,12 @@ static void dump_pool(struct lks_dump *d, const struct lks_state_pool *p)
         lks_dump_say(d, d->s->clock, r);
     r.pool.stack_digest = lks_dump_text(d, p->stack_digest);
     lks_dump_say(d, d->s->clock, r);
+    if (p->lowered != 0)
+        lks_dump_say(d, p->lowered_at,
+                     (struct lks_record){.kind = LKS_RECORD_LOWERED,
+                                         .lowered = {.pool = lks_dump_text(d, p->name),
+                                                     .text = lks_dump_text(d, p->lowered),
+                                                     .by = lks_dump_text(d, p->lowered_by)}});
 }
 
 /* One record a node: nodes are listed in the order they came, which a host list does not keep. */
@@ -307,6 +313,7 @@ enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, vo
     lks_dump_bases(&d);
     lks_dump_verdicts(&d, true);
     lks_dump_changes(&d);
+    lks_dump_tickets(&d);
     dump_nodes(&d);
     lks_dump_verdicts(&d, false);
     lks_dump_lists(&d);

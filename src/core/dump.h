@@ -30,5 +30,8 @@ void lks_dump_evidence(struct lks_dump *d, const struct lks_state_change *c);
 
 /* dump_change.c: changes, ways back that were proven, what is frozen. */
 void lks_dump_changes(struct lks_dump *d);
+/* Of one change, what was proposed: all of it stands in its plan, and none of it says how far it
+ * is. */
+void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c);
 
 #endif

@@ -191,7 +191,8 @@ static void dump_glass(struct lks_dump *d, const struct lks_state_change *c)
                                                     .gate = lks_dump_text(d, v->gate),
                                                     .until = v->until,
                                                     .by = lks_dump_text(d, v->by),
-                                                    .reason = lks_dump_text(d, v->reason)}});
+                                                    .reason = lks_dump_text(d, v->reason),
+                                                    .pool = lks_dump_text(d, v->pool)}});
     }
 }
 
@@ -277,9 +278,10 @@ static void dump_progress(struct lks_dump *d, const struct lks_state_change *c)
         dump_member(d, c, &c->members[i]);
 }
 
-static void say_frozen(struct lks_dump *d, lks_text pool, lks_text by, lks_text reason)
+static void say_frozen(struct lks_dump *d, lks_ms since, lks_text pool, lks_text by,
+                       lks_text reason)
 {
-    lks_dump_say(d, d->s->clock,
+    lks_dump_say(d, since,
                  (struct lks_record){.kind = LKS_RECORD_FROZEN,
                                      .frozen = {.pool = lks_dump_text(d, pool),
                                                 .on = true,
@@ -287,13 +289,18 @@ static void say_frozen(struct lks_dump *d, lks_text pool, lks_text by, lks_text 
                                                 .reason = lks_dump_text(d, reason)}});
 }
 
+void lks_dump_plan(struct lks_dump *d, const struct lks_state_change *c)
+{
+    dump_head(d, c);
+    dump_plan(d, c);
+    lks_dump_gates(d, c);
+}
+
 void lks_dump_changes(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->change_count && d->code == LKS_OK; i++) {
         const struct lks_state_change *c = &d->s->changes[i];
-        dump_head(d, c);
-        dump_plan(d, c);
-        lks_dump_gates(d, c);
+        lks_dump_plan(d, c);
         dump_progress(d, c);
         lks_dump_evidence(d, c);
         dump_moves(d, c);
@@ -312,10 +319,10 @@ void lks_dump_changes(struct lks_dump *d)
                                          }});
     }
     if (d->s->frozen)
-        say_frozen(d, 0, d->s->frozen_by, d->s->frozen_reason);
+        say_frozen(d, d->s->frozen_since, 0, d->s->frozen_by, d->s->frozen_reason);
     for (uint32_t p = 0; p < d->s->pool_count; p++) {
         const struct lks_state_pool *pool = &d->s->pools[p];
         if (pool->known && pool->frozen)
-            say_frozen(d, pool->name, pool->frozen_by, pool->frozen_reason);
+            say_frozen(d, pool->frozen_since, pool->name, pool->frozen_by, pool->frozen_reason);
     }
 }

@@ -66,6 +66,13 @@ static void dump_deviations(struct lks_dump *d)
                                              .expires = v->expires,
                                              .by = lks_dump_text(d, v->by),
                                          }});
+        if (v->agreed != 0)
+            lks_dump_say(d, v->agreed,
+                         (struct lks_record){
+                             .kind = LKS_RECORD_DEVIATION_AGREED,
+                             .deviation_agreed = {.id = v->id,
+                                                  .by = lks_dump_text(d, v->agreed_by),
+                                                  .reason = lks_dump_text(d, v->agreed_reason)}});
         if (v->ended != 0)
             lks_dump_say(d, v->ended,
                          (struct lks_record){

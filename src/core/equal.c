@@ -201,7 +201,8 @@ static const struct member pool_texts[] = {
     TEXT(lks_state_pool, enforce),       TEXT(lks_state_pool, sched),
     TEXT(lks_state_pool, stack),         TEXT(lks_state_pool, stack_digest),
     TEXT(lks_state_pool, stack_before),  TEXT(lks_state_pool, frozen_by),
-    TEXT(lks_state_pool, frozen_reason),
+    TEXT(lks_state_pool, frozen_reason), TEXT(lks_state_pool, lowered),
+    TEXT(lks_state_pool, lowered_by),
 };
 
 /* Only what the window still holds counts: the newest ones. */
@@ -229,6 +230,7 @@ static bool same_pool(const struct pair *p, uint32_t a, uint32_t b)
         return differs(p, what, name);
     if (x->criticality != y->criticality || x->mass_alarm != y->mass_alarm ||
         x->nodes != y->nodes || x->enrolled != y->enrolled || x->frozen != y->frozen ||
+        x->frozen_since != y->frozen_since || x->lowered_at != y->lowered_at ||
         memcmp(x->liveness, y->liveness, sizeof(x->liveness)) != 0)
         return differs(p, "numbers of the pool", name);
     if (x->on_drift != y->on_drift || x->deviations != y->deviations ||
@@ -345,9 +347,17 @@ static bool bases_within(const struct pair *p)
 }
 
 static const struct member deviation_texts[] = {
-    TEXT(lks_deviation, hosts), TEXT(lks_deviation, subject),  TEXT(lks_deviation, value),
-    TEXT(lks_deviation, owner), TEXT(lks_deviation, reason),   TEXT(lks_deviation, approver),
-    TEXT(lks_deviation, by),    TEXT(lks_deviation, ended_by), TEXT(lks_deviation, ended_reason),
+    TEXT(lks_deviation, hosts),
+    TEXT(lks_deviation, subject),
+    TEXT(lks_deviation, value),
+    TEXT(lks_deviation, owner),
+    TEXT(lks_deviation, reason),
+    TEXT(lks_deviation, approver),
+    TEXT(lks_deviation, by),
+    TEXT(lks_deviation, ended_by),
+    TEXT(lks_deviation, ended_reason),
+    TEXT(lks_deviation, agreed_by),
+    TEXT(lks_deviation, agreed_reason),
 };
 static const struct member stack_texts[] = {
     TEXT(lks_state_stack, digest),         TEXT(lks_state_stack, name),
@@ -380,7 +390,7 @@ static bool same_deviations(const struct pair *p)
     for (uint32_t i = 0; i < p->a->deviation_count; i++) {
         const struct lks_deviation *x = &p->a->deviations[i], *y = &p->b->deviations[i];
         if (x->id != y->id || x->added != y->added || x->expires != y->expires ||
-            x->ended != y->ended || x->count != y->count ||
+            x->ended != y->ended || x->agreed != y->agreed || x->count != y->count ||
             text_differs(p, x, y, deviation_texts, LKS_COUNT(deviation_texts)) != NULL)
             return differs(p, "deviation", lks_state_text(p->a, x->hosts));
     }
@@ -527,7 +537,8 @@ static const struct member step_texts[] = {
 static const struct member wave_texts[] = {TEXT(lks_wave, pool), TEXT(lks_wave, controls),
                                            TEXT(lks_wave, text), TEXT(lks_wave, limit_text)};
 static const struct member member_texts[] = {TEXT(lks_member, from), TEXT(lks_member, text)};
-static const struct member vote_texts[] = {TEXT(lks_vote, by), TEXT(lks_vote, reason)};
+static const struct member vote_texts[] = {TEXT(lks_vote, by), TEXT(lks_vote, reason),
+                                           TEXT(lks_vote, ticket), TEXT(lks_vote, who)};
 static const struct member order_texts[] = {TEXT(lks_change_order, digest),
                                             TEXT(lks_change_order, text)};
 static const struct member proven_texts[] = {TEXT(lks_proven, class), TEXT(lks_proven, from),
@@ -671,7 +682,7 @@ static bool same_evidence(const struct pair *p, const struct lks_state_change *x
 }
 
 static const struct member waiver_texts[] = {TEXT(lks_waiver, gate), TEXT(lks_waiver, by),
-                                             TEXT(lks_waiver, reason)};
+                                             TEXT(lks_waiver, reason), TEXT(lks_waiver, pool)};
 
 static bool same_waivers(const struct pair *p, const struct lks_state_change *x,
                          const struct lks_state_change *y)
@@ -723,7 +734,7 @@ static bool same_change(const struct pair *p, const struct lks_state_change *x,
             x->one_way == y->one_way && x->not_before == y->not_before &&
             x->not_after == y->not_after && x->proposed == y->proposed &&
             x->started == y->started && x->moved == y->moved && x->failed == y->failed &&
-            memcmp(x->states, y->states, sizeof(x->states)) == 0 &&
+            x->queued == y->queued && memcmp(x->states, y->states, sizeof(x->states)) == 0 &&
             text_differs(p, x, y, change_texts, LKS_COUNT(change_texts)) == NULL) ||
            differs(p, "change", name);
 }
@@ -732,9 +743,11 @@ static bool same_changes(const struct pair *p)
 {
     const struct lks_state *a = p->a, *b = p->b;
     if (a->change_count != b->change_count || a->changes_open != b->changes_open ||
-        a->next_change != b->next_change || a->proven_count != b->proven_count)
+        a->glasses != b->glasses || a->next_change != b->next_change ||
+        a->proven_count != b->proven_count)
         return differs(p, "count", LKS_STR("changes"));
-    if (a->frozen != b->frozen || !same_text(p, a->frozen_by, b->frozen_by) ||
+    if (a->frozen != b->frozen || a->frozen_since != b->frozen_since ||
+        !same_text(p, a->frozen_by, b->frozen_by) ||
         !same_text(p, a->frozen_reason, b->frozen_reason))
         return differs(p, "freeze", LKS_STR("fleet"));
     for (uint32_t i = 0; i < a->change_count; i++) {
@@ -761,6 +774,8 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         a->placed_count != b->placed_count || a->standing->news != b->standing->news ||
         memcmp(a->liveness, b->liveness, sizeof(a->liveness)) != 0)
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
+    if (!lks_tickets_equal(a, b))
+        return differs(&p, "messages of", LKS_STR("tickets"));
     return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
            same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && same_changes(&p) &&

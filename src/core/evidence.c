@@ -240,6 +240,12 @@ static struct lks_str sentence(const struct lks_compared *m, const struct lks_co
         [LKS_GATE_HALT] = "worse than its margin",
     };
     const char *unit = unit_of(m);
+    if (s->by_canary)
+        return lks_arena_format(arena,
+                                "%" LKS_STR_FMT ": %+.2f%s, within its margin of %g%s, at worst "
+                                "%+.2f%s: too few to be sure alone, and the canary passed it",
+                                LKS_STR_ARG(m->name), s->estimate, unit, m->margin, unit, s->worst,
+                                unit);
     if (s->verdict == LKS_GATE_HALT)
         return lks_arena_format(arena, "%" LKS_STR_FMT ": %+.2f%s, at best %+.2f%s: %s of %g%s",
                                 LKS_STR_ARG(m->name), s->estimate, unit, s->best, unit,
@@ -255,6 +261,7 @@ static bool lacks(const struct lks_compared *m, const struct lks_gains *g, bool 
 {
     if (g->canaries >= 2 && g->controls >= 2 && g->canaries >= m->expected)
         return false;
+    out->by_canary = false;
     out->verdict = m->critical || last ? LKS_GATE_HOLD : LKS_GATE_EXTEND;
     out->why = g->canaries < m->expected
                    ? lks_arena_format(arena, "%" LKS_STR_FMT ": %zu of %zu canaries have no data",
@@ -296,6 +303,8 @@ void lks_evidence_metric(const struct lks_evidence *q, const struct lks_compared
                                       .controls = g->controls};
     bool halted = w.nu > 0 && halts(q, m, g, &w, share, out);
     bool passed = passes(q, m, &w, out);
+    out->by_canary = !halted && !passed && q->look == end && m->vouched && w.estimate > -m->margin;
+    passed = passed || out->by_canary;
     out->verdict = q->look == end ? LKS_GATE_HOLD : LKS_GATE_EXTEND;
     if (halted || passed)
         out->verdict = halted ? LKS_GATE_HALT : LKS_GATE_PASS;

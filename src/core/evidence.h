@@ -7,6 +7,11 @@
  * estimate is beyond it. In between there is more to wait for (EXTEND), and at the last look a
  * person decides (HOLD). A wave passes when every metric does, and is halted by any.
  *
+ * What a canary has shown need not be shown again by each ring behind it, which may be small: there
+ * a metric that is `vouched` for passes at the last look unless its own estimate is beyond the
+ * margin. A change that is worse by the margin still passes with no more than the chance `pass`:
+ * it has to pass its canary first.
+ *
  * Both errors are kept over all looks and metrics: a change that is worse by just the margin passes
  * with at most the chance `pass`, one that does nothing is halted with at most the chance `halt`.
  * PASS is decided at planned looks alone. HALT has four fifths of its error for those and one fifth
@@ -80,6 +85,7 @@ struct lks_compared {
     const struct lks_unit_value *canary, *control; /* the caller's */
     size_t canary_count, control_count;
     size_t expected; /* canary units that should have been measured */
+    bool vouched;    /* a canary of nodes like these passed it */
 };
 
 /* Events, counted. Fed by the caller at each look with units that had their first one: a node that
@@ -94,6 +100,11 @@ struct lks_counted {
  * `normal` is the rate for a unit of exposure, 0 where it is not known. */
 struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
                                       uint64_t control, double control_exposure, double normal);
+
+/* What came after that, of another wave, say: canaries against controls alone. Where one side was
+ * not there, nothing is compared. */
+void lks_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                      uint64_t control, double control_exposure);
 
 /* What halts at once: attestation that does not match, a fatal Xid, wrong results, a node that did
  * not come back. `always`: controls that have it, too, are no excuse. */
@@ -128,6 +139,7 @@ struct lks_evidence {
 struct lks_compared_said {
     enum lks_gate_verdict verdict;
     struct lks_str why; /* one sentence, with the name */
+    bool by_canary;     /* it passes by what the canary showed, and nothing is against it */
     double estimate;    /* as the metric counts: more step time is positive */
     double worst, best; /* bounds of it, by what decided or by the last look; perhaps infinite */
     double p;           /* the chance of this, or worse, had nothing changed */

@@ -28,15 +28,22 @@ static void judge_hard(const struct lks_evidence *q, struct lks_arena *arena,
 
 #define RATE_PRIOR 4.0 /* rates of about so many times the normal one are looked for */
 
+void lks_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                      uint64_t control, double control_exposure)
+{
+    double share = canary_exposure / (canary_exposure + control_exposure);
+    if (!(share > 0 && share < 1))
+        return;
+    if (c->split.prior_canary <= 0)
+        c->split = (struct lks_event_split){.prior_canary = 1, .prior_control = 1};
+    lks_event_split_feed(&c->split, (double)canary, (double)control, share);
+}
+
 struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
                                       uint64_t control, double control_exposure, double normal)
 {
     struct lks_counted c = {.name = name};
-    double share = canary_exposure / (canary_exposure + control_exposure);
-    if (share > 0 && share < 1) {
-        c.split = (struct lks_event_split){.prior_canary = 1, .prior_control = 1};
-        lks_event_split_feed(&c.split, (double)canary, (double)control, share);
-    }
+    lks_counted_feed(&c, canary, canary_exposure, control, control_exposure);
     if (normal > 0) {
         c.rate = (struct lks_event_rate){
             .rate = normal, .shape = 1, .inverse = 1 / (RATE_PRIOR * normal)};

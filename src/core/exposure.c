@@ -344,15 +344,21 @@ static enum lks_code put_versions(struct work *w, const struct lks_exposure_node
     return LKS_OK;
 }
 
-static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *list, size_t count,
-                               struct lks_json_writer *out)
+/* All of them, or those that differ from what they should run, if there are any. */
+static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *list, size_t total,
+                               bool strays, struct lks_json_writer *out)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_str *names = lks_arena_array(&w->arena, count, sizeof(names[0]));
+    struct lks_str *names = lks_arena_array(&w->arena, total, sizeof(names[0]));
+    size_t count = 0;
     if (names == NULL)
         return lks_arena_fail(&w->arena, w->err);
-    for (size_t i = 0; i < count; i++)
-        names[i] = list[i].name;
+    for (size_t i = 0; i < total; i++) {
+        if (!strays || list[i].stray)
+            names[count++] = list[i].name;
+    }
+    if (count == 0)
+        return LKS_OK;
     lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
     enum lks_code code = lks_hostlist_fold(names, count, &text, w->err);
     if (code == LKS_E_LIMIT && count > HOSTS_CUT) {
@@ -361,7 +367,7 @@ static enum lks_code put_hosts(struct work *w, const struct lks_exposure_node *l
         code = lks_hostlist_fold(names, HOSTS_CUT, &text, w->err);
     }
     if (code == LKS_OK)
-        lks_json_text(out, "hosts", lks_buf_view(&text));
+        lks_json_text(out, strays ? "drifted" : "hosts", lks_buf_view(&text));
     return code;
 }
 
@@ -375,7 +381,8 @@ static enum lks_code put_pool(struct work *w, const struct lks_exposure_node *li
         gpus += e->bases[list[i].basis].gpus;
     lks_json_begin(out, NULL, '{');
     lks_json_text(out, "pool", list->pool < e->pool_count ? e->pools[list->pool] : nothing);
-    if (put_hosts(w, list, count, out) != LKS_OK)
+    if (put_hosts(w, list, count, false, out) != LKS_OK ||
+        put_hosts(w, list, count, true, out) != LKS_OK)
         return w->err->code;
     lks_json_int(out, "nodes", (int64_t)count);
     lks_json_int(out, "gpus", (int64_t)gpus);
@@ -512,13 +519,13 @@ static void put_fixed(const struct hit *hits, size_t count, struct lks_json_writ
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, FIXED_BYTES_MAX);
     for (size_t i = 0; i < count; i++) {
-        bool again = false;
+        const struct lks_affected *a = hits[i].affected;
+        bool again = a == NULL || a->fixed.len == 0;
         for (size_t k = 0; k < i && !again; k++)
-            again = hits[k].affected == hits[i].affected;
-        if (again || hits[i].affected == NULL || hits[i].affected->fixed.len == 0)
+            again = hits[k].affected != NULL && lks_str_eq(hits[k].affected->fixed, a->fixed);
+        if (again)
             continue;
-        lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "",
-                     LKS_STR_ARG(hits[i].affected->fixed));
+        lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "", LKS_STR_ARG(a->fixed));
     }
     if (text.len > 0)
         lks_json_text(out, "fixed", lks_buf_view(&text));

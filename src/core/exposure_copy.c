@@ -1,4 +1,5 @@
 #include "core/exposure_parts.h"
+#include "core/standing.h"
 #include "core/state_room.h"
 
 #include <stdlib.h>
@@ -88,7 +89,8 @@ static enum lks_code copy_node(struct lks_exposure_fleet *e, const struct lks_st
                                const struct lks_book *book, uint32_t number, struct lks_err *err)
 {
     const struct lks_node *n = &s->nodes[number];
-    struct lks_exposure_node made = {.number = number, .pool = n->pool};
+    struct lks_exposure_node made = {
+        .number = number, .pool = n->pool, .stray = lks_bitset_test(&s->standing->differs, number)};
     if (e->node_count > 0)
         made.pin = e->nodes[e->node_count - 1].pin;
     if (copy(e, lks_state_name(s, number), &made.name, err) != LKS_OK ||

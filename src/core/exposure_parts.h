@@ -14,6 +14,7 @@ struct lks_exposure_node {
     struct lks_str name;
     uint32_t number, pool; /* as the state has them */
     uint32_t basis, pin;   /* places in `bases` and `pins` */
+    bool stray;            /* it differs from what it should run */
 };
 
 /* What an intent says of the toolkits that images bring. */

@@ -6,6 +6,10 @@
  * are done and the controls that were chosen for it are measured alike: whoever measures asks
  * lks_gate_wants() now and then, and says what it found by the event MEASURED. What a verdict is
  * made of then is in core/campaign_evidence.c.
+ *
+ * Of nodes that earlier waves of the change brought, events are counted on while later ones are
+ * under way; and where nobody is left that did not change, means are compared with theirs: both of
+ * their windows are behind their own change, so what that did to them is in both.
  */
 #ifndef LKS_CORE_GATE_H
 #define LKS_CORE_GATE_H
@@ -15,17 +19,18 @@
 #define LKS_GATE_NODES_MAX    512 /* of a wave that are measured: more would tell no more */
 #define LKS_GATE_WINDOW_MIN   (300 * LKS_SECOND) /* before, at least so long is looked at */
 #define LKS_GATE_WINDOW_MAX   ((lks_ms)7 * 86400 * LKS_SECOND)
-#define LKS_GATE_ALPHA        0.05
 #define LKS_GATE_SOAK_DEFAULT (3600 * LKS_SECOND) /* where a gate does not say */
 
 /* One number that is wanted. Both windows are by the wall clock, and of nearly one length. */
 struct lks_gate_want {
     uint64_t change;
     uint32_t wave, node;
-    bool control;
+    bool control; /* none of the wave, and compared with it */
+    bool earlier; /* it is of an earlier wave: a control that has the change all the time, or one
+                     of which events are counted on */
     const struct lks_plan_metric *metric;
     lks_ms before_from, before_until; /* before anything of the wave was changed */
-    lks_ms from, until;               /* since it returned */
+    lks_ms from, until;               /* since it returned; EARLIER: since the wave began */
 };
 
 /* Called for each; false: stop. `arena` is for what is needed meanwhile. */
@@ -47,10 +52,11 @@ const struct lks_pool_gate *lks_gate_of(const struct lks_state *s, const struct 
                                         uint32_t pool);
 
 /* The controls of a wave that are as they were: in the fleet, and no change is or was at them since
- * the wave began. */
+ * the wave began. Those that did not change at all come first; behind them those that this change
+ * brought in an earlier wave which passed, at least a soak before: for means alone. */
 struct lks_gate_controls {
     uint32_t *nodes; /* in the arena */
-    uint32_t count;
+    uint32_t count, untouched;
 };
 enum lks_code lks_gate_controls(const struct lks_state *s, const struct lks_state_change *c,
                                 uint32_t wave, struct lks_arena *arena,
@@ -65,5 +71,19 @@ struct lks_gate_times lks_gate_times(const struct lks_state_change *c, uint32_t 
 
 /* Whether the member is one of those that are measured. */
 bool lks_gate_samples(const struct lks_state_change *c, const struct lks_member *m);
+
+/* The reference load that a node is to be under now: a canary that soaks, of a change that runs,
+ * whose gate has one. Empty: none. */
+struct lks_str lks_gate_load(const struct lks_state *s, uint32_t node);
+
+/* Whether its acceptance checks are to run before anything is done to the member: a gate compares
+ * what they find with what they find afterwards. Canaries alone, since it takes nodes out of use
+ * for longer, and once. */
+bool lks_gate_wants_before(const struct lks_state *s, const struct lks_state_change *c,
+                           const struct lks_member *m);
+
+/* Whether it is of a wave before this one that passed, and its events are counted on. */
+bool lks_gate_counts_on(const struct lks_state *s, const struct lks_state_change *c,
+                        const struct lks_member *m, uint32_t wave);
 
 #endif

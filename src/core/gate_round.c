@@ -64,7 +64,8 @@ static void ask_both(struct making *m, const struct lks_gate_want *want, struct 
     if (q.counts)
         return;
     q.at = want->before_until / g * g;
-    q.window = q.at > want->before_from + LEAST ? q.at - want->before_from : LEAST;
+    window = q.at > want->before_from ? (q.at - want->before_from) / g * g : 0;
+    q.window = window > LEAST ? window : LEAST;
     w->before = ask(m, q);
 }
 
@@ -153,6 +154,13 @@ static uint64_t count_of(double value)
     return value > 0 && value < 1e15 ? (uint64_t)(value + 0.5) : 0;
 }
 
+/* A node counts once, so it is watched until its first event. Of when that was nothing is known; of
+ * so many at any moments of the window, the first is on average here. */
+static uint64_t until_first(lks_ms window, uint64_t events)
+{
+    return window / (events + 1);
+}
+
 static struct lks_measured measured_of(const struct answering *a, const struct lks_gate_wanted *w)
 {
     const struct lks_gate_question *q = &a->round->questions[w->after];
@@ -170,8 +178,8 @@ static struct lks_measured measured_of(const struct answering *a, const struct l
         .until = q->at,
         .load = find(a, w, w->load, &load) ? count_of(load) : 0,
         .events = counts && has_after ? count_of(after) : 0,
-        .exposure = counts && has_after ? q->window : 0,
     };
+    m.exposure = counts && has_after ? until_first(q->window, m.events) : 0;
     m.after = counts ? 0 : after;
     m.before = before;
     return m;

@@ -16,7 +16,7 @@
 #include "core/decide.h"
 #include "core/gate.h"
 
-#define LKS_ROUND_QUESTIONS_MAX 512 /* behind these, the rest has to wait for the next round */
+#define LKS_ROUND_QUESTIONS_MAX 512 /* what needs more has no data: `left` says how many */
 #define LKS_ROUND_WANTED_MAX    200000
 #define LKS_ROUND_MEMORY_MAX    ((size_t)64 << 20)
 #define LKS_ROUND_NONE          UINT32_MAX
@@ -42,7 +42,7 @@ struct lks_gate_round {
     uint32_t question_count;
     struct lks_gate_wanted *wanted;
     uint32_t wanted_count;
-    uint32_t left; /* numbers that are wanted and not asked for in this round */
+    uint32_t left; /* numbers that are wanted and not asked for: too many questions */
 };
 
 /* `load` is the query for GPU-seconds under load; empty: there is none. `out` needs no

@@ -1,44 +1,70 @@
 #include "core/govern.h"
 
-bool lks_govern_counts(const struct lks_state_change *c, const struct lks_vote *v, lks_ms wall)
+#include "core/gate.h"
+#include "core/lowered.h"
+
+bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change *c,
+                       const struct lks_vote *v, lks_ms wall)
 {
     bool old = c->approval_age != 0 && wall >= v->at && wall - v->at >= c->approval_age;
-    return v->yes && v->by != c->by && !old;
+    return v->yes && !old &&
+           !lks_access_same_person(lks_state_text(s, v->by), lks_state_text(s, c->by));
 }
 
 /* Those whose yes counts, and what they may. */
 struct voters {
-    struct lks_sight sights[LKS_CHANGE_VOTES + 1];
+    struct {
+        struct lks_str who;
+        struct lks_sight sight;
+    } list[LKS_CHANGE_VOTES + 1];
     uint32_t count;
+    lks_ms wall;
 };
 
 static void add_voter(const struct lks_state *s, struct voters *v, struct lks_str who)
 {
-    v->sights[v->count++] = lks_access_sight(s, who, LKS_MAY_APPROVE);
+    v->list[v->count].who = who;
+    v->list[v->count++].sight = lks_access_sight(s, who, LKS_MAY_APPROVE);
 }
 
 static struct voters voters_of(const struct lks_state *s, const struct lks_state_change *c,
                                lks_ms wall, struct lks_str also, struct lks_str without)
 {
-    struct voters v = {.count = 0};
-    bool had = false;
+    struct voters v = {.wall = wall};
     for (uint32_t i = 0; i < c->vote_count; i++) {
         struct lks_str by = lks_state_text(s, c->votes[i].by);
-        if (!lks_govern_counts(c, &c->votes[i], wall) || lks_str_eq(by, without))
-            continue;
-        had |= lks_str_eq(by, also);
-        add_voter(s, &v, by);
+        if (lks_govern_counts(s, c, &c->votes[i], wall) && !lks_str_eq(by, without))
+            add_voter(s, &v, by);
     }
-    if (also.len > 0 && !had)
+    if (also.len > 0)
         add_voter(s, &v, also);
     return v;
 }
 
+/* Whether the voice counts at the node; LKS_NO_NODE: wherever it is. */
+static bool is_heard(const struct lks_state *s, const struct voters *v, uint32_t voter,
+                     uint32_t node)
+{
+    if (node == LKS_NO_NODE)
+        return true;
+    uint32_t pool = s->nodes[node].pool;
+    if (lks_lowered_stands(s, pool, v->wall) &&
+        lks_access_same_person(lks_state_text(s, s->pools[pool].lowered_by), v->list[voter].who))
+        return false; /* they would agree to what they did themselves */
+    return lks_access_sees(s, &v->list[voter].sight, node);
+}
+
+/* People, by however many names they spoke. */
 static uint32_t voices_for(const struct lks_state *s, const struct voters *v, uint32_t node)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < v->count; i++)
-        count += lks_access_sees(s, &v->sights[i], node);
+    for (uint32_t i = 0; i < v->count; i++) {
+        bool fresh = is_heard(s, v, i, node);
+        for (uint32_t k = 0; fresh && k < i; k++)
+            fresh =
+                !is_heard(s, v, k, node) || !lks_access_same_person(v->list[k].who, v->list[i].who);
+        count += fresh;
+    }
     return count;
 }
 
@@ -47,7 +73,7 @@ struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_st
                                   lks_ms wall, struct lks_str also, struct lks_str without)
 {
     struct voters v = voters_of(s, c, wall, also, without);
-    struct lks_tally t = {.needed = c->quorum, .given = v.count};
+    struct lks_tally t = {.needed = c->quorum, .given = voices_for(s, &v, LKS_NO_NODE)};
     const struct lks_node *last = NULL;
     for (uint32_t i = 0; i < c->member_count; i++) {
         const struct lks_node *n = &s->nodes[c->members[i].node];
@@ -83,12 +109,53 @@ bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *
     return !lks_tally_complete(out);
 }
 
-bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c,
-                       struct lks_str gate, lks_ms wall)
+/* The last word about this gate behind the node, by somebody who may approve there. */
+static bool is_waived_at(const struct lks_state *s, const struct lks_state_change *c, lks_text gate,
+                         uint32_t node, lks_ms wall)
+{
+    uint32_t pool = s->nodes[node].pool;
+    lks_text name = pool < s->pool_count ? s->pools[pool].name : 0;
+    for (uint32_t i = c->waiver_count; i-- > 0;) {
+        const struct lks_waiver *w = &c->waivers[i];
+        if (w->gate != gate || (w->pool != 0 && w->pool != name))
+            continue;
+        struct lks_sight sight = lks_access_sight(s, lks_state_text(s, w->by), LKS_MAY_APPROVE);
+        if (lks_access_sees(s, &sight, node))
+            return wall < w->until;
+    }
+    return false;
+}
+
+static bool is_named(const struct lks_state_change *c, lks_text gate)
 {
     for (uint32_t i = 0; i < c->waiver_count; i++) {
-        if (wall < c->waivers[i].until && lks_str_eq(lks_state_text(s, c->waivers[i].gate), gate))
+        if (c->waivers[i].gate == gate)
             return true;
     }
     return false;
+}
+
+/* Neighbours are mostly of one pool and site, and each of these is asked about once in a row. */
+bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
+                       struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall)
+{
+    const struct lks_node *last = NULL;
+    uint32_t text = 0;
+    if (c->waiver_count == 0 || !lks_intern_find(&s->texts, gate, &text) || !is_named(c, text))
+        return false;
+    for (uint32_t u = c->waves[wave].first_unit; u != 0; u = c->units[u - 1].next) {
+        const struct lks_unit *unit = &c->units[u - 1];
+        for (uint32_t i = 0; i < unit->count; i++) {
+            uint32_t node = c->members[unit->first + i].node;
+            const struct lks_node *n = &s->nodes[node];
+            bool of = metric == NULL || lks_gate_metric_is_of(s, metric, n->pool);
+            if (!n->placed || !of ||
+                (last != NULL && last->pool == n->pool && last->site == n->site))
+                continue;
+            last = n;
+            if (!is_waived_at(s, c, text, node, wall))
+                return false;
+        }
+    }
+    return last != NULL;
 }

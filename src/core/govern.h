@@ -3,6 +3,7 @@
  *
  * A vote is a yes of somebody else than whoever proposed it, no older than the change's class
  * allows, of a person who may approve there now. So an approval ends with the role that gave it.
+ * Who votes under two names is counted once.
  */
 #ifndef LKS_CORE_GOVERN_H
 #define LKS_CORE_GOVERN_H
@@ -26,15 +27,18 @@ struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_st
                                   lks_ms wall, struct lks_str also, struct lks_str without);
 
 /* Whether the vote is a yes that still counts somewhere. */
-bool lks_govern_counts(const struct lks_state_change *c, const struct lks_vote *v, lks_ms wall);
+bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change *c,
+                       const struct lks_vote *v, lks_ms wall);
 
 /* Whether this person's voice counts for some of its nodes. */
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str who);
 
-/* Whether a gate of the change, or a metric, is not asked now, by an approver's word. */
-bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c,
-                       struct lks_str gate, lks_ms wall);
+/* Whether a gate of the change is not asked now behind a wave, by approvers' words: each counts for
+ * the nodes that whoever gave it may approve for now, and all of the wave have to be among these.
+ * With `metric`: that metric, of the nodes of its pools. */
+bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
+                       struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall);
 
 /* It began without its approvals, and does not have them yet: no ring begins. */
 bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *c, lks_ms wall,

@@ -8,7 +8,6 @@
 #define S(s) LKS_STR_ARG(s)
 
 enum {
-    STRENGTH = 2,
     CONFIDENCE = 950000, /* where only a share of failures is said */
     FAILURES = 50000,    /* where only a confidence is said */
     FIRST_ROOM = 16,
@@ -122,7 +121,7 @@ static enum lks_code check_shares(struct lks_planning *p)
         w->failure_share = w->failure_share > 0 ? w->failure_share : FAILURES;
         w->confidence_share = w->confidence_share > 0 ? w->confidence_share : CONFIDENCE;
     }
-    w->strength = w->strength > 0 ? w->strength : STRENGTH;
+    w->strength = w->strength > 0 ? w->strength : LKS_PLAN_STRENGTH;
     return LKS_OK;
 }
 

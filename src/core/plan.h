@@ -27,6 +27,7 @@
 #include "model/order.h"
 
 #define LKS_PLAN_MEMORY_MAX   ((size_t)1 << 30)
+#define LKS_PLAN_STRENGTH     2 /* where nobody says */
 #define LKS_PLAN_STRENGTH_MAX 3
 #define LKS_PLAN_MILLION      1000000 /* shares are in millionths */
 #define LKS_PLAN_POOL         "@"     /* a change of a whole pool has "@train" as its hosts */
@@ -121,6 +122,11 @@ bool lks_plan_out(const struct lks_node *n);
 
 /* Nodes that a pool can do without at a time: its headroom and minimum capacity, else a tenth. */
 uint64_t lks_plan_spared(const struct lks_state *s, const struct lks_book *book, uint32_t pool);
+
+/* How long a step usually takes; and the members of a wave, without its soak: `longest` is what one
+ * of its units takes, `proves` whether one of them goes back and there again. */
+lks_ms lks_plan_usual(const struct lks_step *step);
+lks_ms lks_plan_wave_takes(uint64_t units, uint64_t width, lks_ms longest, bool proves);
 
 /* Watts that a GPU may draw by the stack; 0: it does not say, or NULL. */
 int64_t lks_plan_power_limit(const struct lks_stack *stack);

@@ -493,6 +493,41 @@ static bool take(struct match *matches, size_t count, const struct match *node)
     return true;
 }
 
+/* Who was found so far. */
+struct controls {
+    struct match *matches;
+    size_t sorts;
+    struct lks_str *names;
+    size_t found, max;
+};
+
+static void take_unit(const struct lks_planning *p, const struct lks_plan_unit *u,
+                      struct controls *c)
+{
+    for (uint32_t m = 0; !u->barred && m < u->nodes && c->found < c->max; m++) {
+        uint32_t node = p->members[u->first + m].node;
+        struct match match = match_of(p, node);
+        if (take(c->matches, c->sorts, &match))
+            c->names[c->found++] = lks_state_name(p->state, node);
+    }
+}
+
+/* Of a ring with a gate that has fewer controls than nodes, such as the last of its pool: those
+ * that earlier waves bring. They have the change all the time that is compared. */
+static void take_earlier(const struct lks_planning *p, uint32_t wave, size_t nodes,
+                         struct controls *c)
+{
+    if (p->out->waves[wave].kind != LKS_WAVE_RING)
+        return;
+    c->max = nodes < c->max ? nodes : c->max;
+    for (uint32_t i = 0; i < p->unit_count && c->found < c->max; i++) {
+        const struct lks_plan_unit *u = &p->units[i];
+        const struct lks_pool *pool = lks_planning_pool(p, u->pool);
+        if (u->wave < wave && pool != NULL && pool->gate != NULL)
+            take_unit(p, u, c);
+    }
+}
+
 /* Nodes of later waves, and of none. */
 enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *units, size_t count,
                                     uint32_t wave, size_t max, struct lks_str *out)
@@ -500,21 +535,16 @@ enum lks_code lks_planning_controls(struct lks_planning *p, const uint32_t *unit
     size_t nodes = 0;
     for (size_t i = 0; i < count; i++)
         nodes += p->units[units[i]].wave == wave ? p->units[units[i]].nodes : 0;
-    struct match *matches = lks_planning_array(p, nodes, sizeof(*matches));
-    max = max < CONTROLS_MAX ? max : CONTROLS_MAX;
-    struct lks_str *names = lks_planning_array(p, max, sizeof(*names));
-    size_t found = 0;
-    if (matches == NULL || names == NULL)
+    struct controls c = {.max = max < CONTROLS_MAX ? max : CONTROLS_MAX};
+    c.matches = lks_planning_array(p, nodes, sizeof(*c.matches));
+    c.names = lks_planning_array(p, c.max, sizeof(*c.names));
+    if (c.matches == NULL || c.names == NULL)
         return p->err->code;
-    size_t sorts = list_matches(p, units, count, wave, matches);
-    for (size_t i = 0; i < count && found < max; i++) {
-        const struct lks_plan_unit *u = &p->units[units[i]];
-        for (uint32_t m = 0; u->wave > wave && !u->barred && m < u->nodes && found < max; m++) {
-            uint32_t node = p->members[u->first + m].node;
-            struct match match = match_of(p, node);
-            if (take(matches, sorts, &match))
-                names[found++] = lks_state_name(p->state, node);
-        }
+    c.sorts = list_matches(p, units, count, wave, c.matches);
+    for (size_t i = 0; i < count && c.found < c.max; i++) {
+        if (p->units[units[i]].wave > wave)
+            take_unit(p, &p->units[units[i]], &c);
     }
-    return lks_planning_fold(p, names, found, out);
+    take_earlier(p, wave, nodes, &c);
+    return lks_planning_fold(p, c.names, c.found, out);
 }

@@ -394,6 +394,12 @@ static enum lks_code pass_pool(struct forecast *f, const struct sum *sum, uint64
     return add_moment(f, sum->key, f->now + takes, 0, end);
 }
 
+lks_ms lks_plan_wave_takes(uint64_t units, uint64_t width, lks_ms longest, bool proves)
+{
+    uint64_t at_once = width > 0 ? width : 1;
+    return longest * ((units + at_once - 1) / at_once + (proves ? PASSES - 1 : 0));
+}
+
 static enum lks_code pass_wave(struct forecast *f, uint32_t wave)
 {
     struct lks_planning *p = f->p;
@@ -408,7 +414,7 @@ static enum lks_code pass_wave(struct forecast *f, uint32_t wave)
         longest = u->takes > longest ? u->takes : longest;
         proves |= u->proves;
     }
-    lks_ms rounds = (count + w->width - 1) / w->width + (proves ? PASSES - 1 : 0);
+    lks_ms takes = lks_plan_wave_takes(count, w->width, longest, proves);
     if (sum_up(p, units, count, pool_key, &sums, &sum_count) != LKS_OK)
         return p->err->code;
     for (size_t i = 0; i < sum_count; i++) {
@@ -419,11 +425,10 @@ static enum lks_code pass_wave(struct forecast *f, uint32_t wave)
     if (sum_count > 1)
         qsort(sums, sum_count, sizeof(*sums), by_sum_name);
     for (size_t i = 0; i < sum_count; i++) {
-        if (sums[i].key < p->state->pool_count &&
-            pass_pool(f, &sums[i], w->width, rounds * longest) != LKS_OK)
+        if (sums[i].key < p->state->pool_count && pass_pool(f, &sums[i], w->width, takes) != LKS_OK)
             return p->err->code;
     }
-    f->now += rounds * longest + w->soak;
+    f->now += takes + w->soak;
     return LKS_OK;
 }
 

@@ -2,11 +2,14 @@
  * Which class of change a plan is.
  *
  * It follows from what the plan does: anything to power or fabric, software alone inside the tested
- * windows, or anything else. Whoever proposes it may ask for a stricter one, never for less. One
- * class is never found but asked for: it closes a published flaw, and says which. What the class
- * asks for is recorded with the change, so a later edition of the table changes nothing about it.
+ * windows under the usual gates, or anything else. Whoever proposes it may ask for a stricter one,
+ * never for less. One class is never found but asked for: it closes a published flaw, and says
+ * which. What the class asks for is recorded with the change, so a later edition of the table
+ * changes nothing about it.
  */
 #include "base/near.h"
+#include "core/delta.h"
+#include "core/lowered.h"
 #include "core/plan_work.h"
 
 #define S(s)       LKS_STR_ARG(s)
@@ -38,11 +41,11 @@ void lks_planning_does(const struct lks_plan_cook *k)
 }
 
 /* The recipe that decides. */
-static const struct lks_plan_recipe *most(const struct lks_planning *p)
+static struct lks_plan_recipe *most(const struct lks_planning *p)
 {
-    const struct lks_plan_recipe *found = NULL;
+    struct lks_plan_recipe *found = NULL;
     for (size_t i = 0; i < p->recipe_count; i++) {
-        const struct lks_plan_recipe *r = &p->recipes[i];
+        struct lks_plan_recipe *r = &p->recipes[i];
         if (r->count > 0 && (found == NULL || r->does > found->does))
             found = r;
     }
@@ -115,6 +118,31 @@ static enum lks_code check_ways_back(struct lks_planning *p)
     return LKS_OK;
 }
 
+/* What the file asks less than before is agreed to by whoever approves it, so there is somebody. */
+static enum lks_code note_lowered(struct lks_planning *p, uint64_t *quorum)
+{
+    const struct lks_state *s = p->state;
+    uint32_t last = UINT32_MAX;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        uint32_t pool = s->nodes[p->members[i].node].pool;
+        if (pool == last || !lks_lowered_stands(s, pool, p->wall))
+            continue;
+        last = pool;
+        const struct lks_state_pool *its = &s->pools[pool];
+        char at[LKS_TIME_TEXT_SIZE];
+        *quorum = *quorum > 0 ? *quorum : 1;
+        if (lks_planning_note(
+                p, LKS_PLAN_WARNING,
+                "pool %" LKS_STR_FMT " asks less of its changes by %" LKS_STR_FMT
+                " since %s: %" LKS_STR_FMT
+                "; whoever approves this agrees to that, and is somebody else",
+                S(lks_state_text(s, its->name)), S(lks_state_text(s, its->lowered_by)),
+                lks_time_text(its->lowered_at, at), S(lks_state_text(s, its->lowered))) != LKS_OK)
+            return p->err->code;
+    }
+    return LKS_OK;
+}
+
 /* All of the table's row that is needed later. */
 static enum lks_code record_class(struct lks_planning *p)
 {
@@ -123,6 +151,8 @@ static enum lks_code record_class(struct lks_planning *p)
     c->class = k->name;
     c->advisory = lks_arena_copy(&p->out->memory, p->wish.advisory);
     c->quorum = (uint64_t)k->quorum;
+    if (note_lowered(p, &c->quorum) != LKS_OK)
+        return p->err->code;
     c->expires = p->wall + (uint64_t)k->proposal_days * DAY;
     c->approval_age = (uint64_t)k->approval_days * DAY;
     c->review_age = (uint64_t)k->review_hours * HOUR;
@@ -132,10 +162,51 @@ static enum lks_code record_class(struct lks_planning *p)
     return c->advisory.ptr != NULL ? LKS_OK : lks_arena_fail(&p->out->memory, p->err);
 }
 
+/* What production would have ahead of its release is approved beforehand by nobody. */
+static bool is_ahead(const struct lks_planning *p)
+{
+    struct lks_str stack = p->out->change.stack;
+    if (stack.len == 0 || lks_delta_released(p->state, stack))
+        return false;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        uint32_t pool = p->state->nodes[p->members[i].node].pool;
+        if (pool < p->state->pool_count && !lks_delta_pins(p->state, p->book->facts, pool, stack))
+            return true;
+    }
+    return false;
+}
+
+/* What the wish takes from the gates that the class has by itself; NULL: nothing. Where nobody
+ * approves the change nobody would have approved that. */
+static const char *lowered(const struct lks_planning *p, enum lks_change_covers does)
+{
+    const struct lks_plan_wish *w = &p->wish;
+    const struct lks_change_class *k = lks_facts_change_covers(p->book->facts, does);
+    if (w->failures_max > 0)
+        return "that nodes may fail";
+    if (w->soak > 0 && k != NULL && w->soak < USUAL_SOAK * (uint64_t)k->canary_soak / 100)
+        return "a shorter watch of the canary";
+    if (w->canary_max > 0)
+        return "a canary of at most so many";
+    return w->strength < LKS_PLAN_STRENGTH ? "a canary with fewer combinations" : NULL;
+}
+
+/* Approved beforehand is only what others agreed to beforehand: a released stack under the usual
+ * gates. */
+static void ask_somebody(const struct lks_planning *p, struct lks_plan_recipe *decides)
+{
+    const char *why = is_ahead(p) ? "a stack that is not released" : lowered(p, decides->does);
+    if (decides->does >= LKS_COVERS_ALL || why == NULL)
+        return;
+    decides->does = LKS_COVERS_ALL;
+    decides->because = lks_str_from(why);
+}
+
 enum lks_code lks_planning_class(struct lks_planning *p)
 {
-    const struct lks_plan_recipe *decides = most(p);
+    struct lks_plan_recipe *decides = most(p);
     LKS_ASSERT(decides != NULL); /* somebody changes */
+    ask_somebody(p, decides);
     if (find_class(p, decides->does) != LKS_OK || check_advisory(p) != LKS_OK ||
         check_least(p, decides) != LKS_OK || check_ways_back(p) != LKS_OK)
         return p->err->code;

@@ -84,7 +84,7 @@ static enum lks_code add_gate(struct lks_planning *p, const struct lks_pool *poo
         .min_soak = g->min_soak,
         .max_soak = g->max_soak,
         .loss_budget = (uint64_t)g->loss_budget,
-        .reference_load = LKS_STR(""),
+        .reference_load = g->reference_load,
     };
     return LKS_OK;
 }
@@ -189,58 +189,88 @@ static uint32_t count_canaries(const struct lks_planning *p, const struct lks_re
     return count;
 }
 
-static enum lks_code count_controls(struct lks_planning *p, const struct lks_rec_plan_metric *m,
-                                    struct lks_str hosts, uint32_t *out)
+/* What the notes on waves are made of. */
+struct noting {
+    struct lks_planning *p;
+    struct lks_evidence_plan plan;
+    uint32_t *waves; /* by node; LKS_PLAN_NONE: it is in none */
+};
+
+static bool list_waves(struct noting *n)
 {
+    struct lks_planning *p = n->p;
+    n->waves = lks_planning_array(p, p->state->node_count, sizeof(*n->waves));
+    for (uint32_t i = 0; n->waves != NULL && i < p->state->node_count; i++)
+        n->waves[i] = LKS_PLAN_NONE;
+    for (uint32_t i = 0; n->waves != NULL && i < p->unit_count; i++) {
+        for (uint32_t k = 0; k < p->units[i].count; k++)
+            n->waves[p->members[p->units[i].first + k].node] = p->units[i].wave;
+    }
+    return n->waves != NULL;
+}
+
+/* Samples among the controls; of these, that an earlier wave brings. */
+struct control_count {
+    uint32_t all, earlier;
+};
+
+static enum lks_code count_controls(const struct noting *n, const struct lks_rec_plan_metric *m,
+                                    const struct lks_rec_plan_wave *w, struct control_count *out)
+{
+    struct lks_planning *p = n->p;
     struct lks_hostlist list = {0};
     lks_text last = 0;
-    *out = 0;
-    if (hosts.len == 0)
+    *out = (struct control_count){0};
+    if (w->controls.len == 0)
         return LKS_OK;
-    if (lks_hostlist_parse(hosts, &p->out->memory, &list, p->err) != LKS_OK)
+    if (lks_hostlist_parse(w->controls, &p->out->memory, &list, p->err) != LKS_OK)
         return p->err->code;
     for (size_t i = 0; i < list.count; i++) {
         uint32_t node = lks_state_node(p->state, list.names[i]);
         if (node == LKS_NO_NODE || !is_of(p, m, node))
             continue;
         lks_text domain = p->state->nodes[node].domain;
-        *out += m->unit != LKS_UNIT_DOMAIN || domain == 0 || domain != last;
+        bool fresh = m->unit != LKS_UNIT_DOMAIN || domain == 0 || domain != last;
+        out->all += fresh;
+        out->earlier += fresh && n->waves[node] < w->index;
         last = domain;
     }
     return LKS_OK;
 }
 
-static enum lks_code note_metric(struct lks_planning *p, const struct lks_evidence_plan *plan,
-                                 const struct lks_rec_plan_wave *w,
+static enum lks_code note_metric(const struct noting *n, const struct lks_rec_plan_wave *w,
                                  const struct lks_rec_plan_metric *m, const struct sigma *sigma)
 {
+    struct lks_planning *p = n->p;
     bool domains = m->unit == LKS_UNIT_DOMAIN;
-    uint32_t canaries = count_canaries(p, m, (uint32_t)w->index), controls = 0;
+    uint32_t canaries = count_canaries(p, m, (uint32_t)w->index);
+    struct control_count controls;
     double margin = 0;
     if (canaries == 0)
         return LKS_OK;
     const char *what = domains ? "domains" : "nodes";
     const char *one = domains ? "domain" : "node";
-    if (count_controls(p, m, w->controls, &controls) != LKS_OK)
+    if (count_controls(n, m, w, &controls) != LKS_OK)
         return p->err->code;
-    if (canaries < 2 || controls < 2)
+    if (canaries < 2 || controls.all < 2)
         return lks_planning_note(
             p, LKS_PLAN_EVIDENCE,
             "wave %llu, %s: %u %s with %u control%s: too few to compare %" LKS_STR_FMT ", %s",
             (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries,
-            canaries == 1 ? one : what, controls, controls == 1 ? "" : "s", S(m->name),
+            canaries == 1 ? one : what, controls.all, controls.all == 1 ? "" : "s", S(m->name),
             w->kind == LKS_WAVE_CANARY ? "a person will have to decide"
                                        : "events alone are judged");
     if (sigma->value <= 0 || !lks_real_parse(m->margin, &margin))
         return LKS_OK;
     struct lks_evidence_power power =
-        lks_evidence_power(plan, canaries, controls, sigma->value, margin, CHANCE);
+        lks_evidence_power(&n->plan, canaries, controls.all, sigma->value, margin, CHANCE);
     return lks_planning_note(
         p, LKS_PLAN_EVIDENCE,
-        "wave %llu, %s: %u %s with %u controls do not pass a loss of %.2g %% of %" LKS_STR_FMT
+        "wave %llu, %s: %u %s with %u controls%s do not pass a loss of %.2g %% of %" LKS_STR_FMT
         " with %d %%, and halt one of %.2g %% (%s differ by %.2g %%, by %s)",
-        (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries, what, controls,
-        power.not_passed, S(m->name), CHANCE_PCT, power.halted, what, sigma->value,
+        (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries, what, controls.all,
+        controls.earlier > 0 ? ", some changed before it," : "", power.not_passed, S(m->name),
+        CHANCE_PCT, power.halted, what, sigma->value,
         sigma->known ? "earlier changes" : "the preset");
 }
 
@@ -248,10 +278,11 @@ static enum lks_code note_metric(struct lks_planning *p, const struct lks_eviden
 static enum lks_code note_waves(struct lks_planning *p)
 {
     size_t tests = p->out->metric_count;
-    struct lks_evidence_plan plan = lks_evidence_plan(lks_evidence_at, LKS_COUNT(lks_evidence_at),
-                                                      tests, LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT);
+    struct noting n = {.p = p,
+                       .plan = lks_evidence_plan(lks_evidence_at, LKS_COUNT(lks_evidence_at), tests,
+                                                 LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT)};
     struct sigma *sigmas = lks_planning_array(p, tests, sizeof(*sigmas));
-    if (sigmas == NULL)
+    if (sigmas == NULL || !list_waves(&n))
         return p->err->code;
     for (size_t k = 0; k < tests; k++) {
         if (find_sigma(p, &p->out->metrics[k], &sigmas[k]) != LKS_OK)
@@ -264,11 +295,29 @@ static enum lks_code note_waves(struct lks_planning *p)
             if (m->kind != LKS_METRIC_MEAN || (!m->critical && tests > TOLD_MAX))
                 continue;
             told++;
-            if (note_metric(p, &plan, &p->out->waves[i], m, &sigmas[k]) != LKS_OK)
+            if (note_metric(&n, &p->out->waves[i], m, &sigmas[k]) != LKS_OK)
                 return p->err->code;
         }
     }
     return LKS_OK;
+}
+
+/* A wave is watched for as long as the gates of its pools ask for, so that is what the plan says
+ * and counts with. */
+static void lengthen_soaks(struct lks_planning *p)
+{
+    for (uint32_t i = 0; i < p->unit_count; i++) {
+        const struct lks_plan_unit *u = &p->units[i];
+        if (u->pool >= p->state->pool_count || u->wave >= p->out->wave_count)
+            continue;
+        struct lks_str name = lks_state_text(p->state, p->state->pools[u->pool].name);
+        uint64_t *soak = &p->out->waves[u->wave].soak;
+        for (size_t k = 0; k<p->out->gate_count && * soak> 0; k++) {
+            const struct lks_rec_plan_gate *g = &p->out->gates[k];
+            if (g->min_soak > *soak && lks_str_eq(g->pool, name))
+                *soak = g->min_soak;
+        }
+    }
 }
 
 enum lks_code lks_planning_gates(struct lks_planning *p)
@@ -285,5 +334,6 @@ enum lks_code lks_planning_gates(struct lks_planning *p)
     }
     if (add_gates(p, has) != LKS_OK)
         return p->err->code;
+    lengthen_soaks(p);
     return p->out->metric_count > 0 ? note_waves(p) : LKS_OK;
 }

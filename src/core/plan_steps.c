@@ -36,6 +36,17 @@ static const struct {
 };
 enum { IMAGE_MINUTES = 180, ALLOWANCE = 2 }; /* twice what the table says, and `limit` more */
 
+/* What an endpoint does takes half of what it is allowed beyond the usual limit; what is staged
+ * takes nothing of the node's time. */
+lks_ms lks_plan_usual(const struct lks_step *step)
+{
+    bool endpoint = step->kind == LKS_DO_FLASH || step->kind == LKS_DO_ACTIVATE;
+    lks_ms limit = care[step->kind].limit * LKS_PLAN_MINUTE;
+    if (!endpoint || step->limit < limit)
+        return care[step->kind].usual * LKS_PLAN_MINUTE;
+    return (step->limit - limit) / ALLOWANCE;
+}
+
 /* Firmware that an asset has, if there is such an asset; else it is the node's. */
 static const struct {
     const char *component, *asset;
@@ -405,10 +416,8 @@ static enum lks_code write_steps(struct lks_plan_cook *k)
 static enum lks_code check_class(struct lks_plan_cook *k)
 {
     struct lks_str class = lks_plan_class(k);
-    for (size_t i = 0; i < k->p->to->class_count; i++) {
-        if (lks_str_eq(k->p->to->classes[i]->name, class))
-            return LKS_OK;
-    }
+    if (lks_stack_is_for(k->p->to, class))
+        return LKS_OK;
     return lks_fail(k->p->err, LKS_E_REFUSED,
                     "%" LKS_STR_FMT " is of class %" LKS_STR_FMT ", which %" LKS_STR_FMT
                     " is not for",

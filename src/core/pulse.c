@@ -300,10 +300,24 @@ static enum order order_of(const struct lks_pulse *p, const struct lks_beat *bea
     return beat->seq > p->seq ? ORDER_NEXT : ORDER_OLD;
 }
 
+/* One that the last heartbeat did not tell of yet. After a start nobody knows when it was: now. */
+static void take_events(struct lks_pulse *p, const struct lks_beat *beat, lks_ms wall)
+{
+    static const uint64_t bits[LKS_PULSE_EVENTS] = {[LKS_PULSE_XID] = LKS_HEALTH_XID,
+                                                    [LKS_PULSE_LINK_DOWN] = LKS_HEALTH_LINK_DOWN,
+                                                    [LKS_PULSE_LOAD] = LKS_HEALTH_LOAD};
+    uint64_t news = beat->health & ~(p->heard ? p->health : 0);
+    for (size_t i = 0; news != 0 && i < LKS_PULSE_EVENTS; i++) {
+        if ((news & bits[i]) != 0)
+            p->events[i] = wall;
+    }
+}
+
 static void take(struct lks_state *s, struct lks_now now, uint32_t node,
                  const struct lks_beat *beat)
 {
     struct lks_pulse *p = &s->pulses[node];
+    take_events(p, beat, now.wall);
     if (p->heard && memcmp(p->boot, beat->boot, sizeof(p->boot)) != 0) {
         memcpy(p->boot_before, p->boot, sizeof(p->boot));
         p->replays = 0;

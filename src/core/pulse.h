@@ -26,6 +26,11 @@ enum {
     LKS_HEALTH_HELPER_AWAY = 4,      /* the root helper does not answer */
     LKS_HEALTH_CLOCK_STEPPED = 8,    /* the node's clock was set since the last one */
     LKS_HEALTH_WITNESS = 16,         /* it was shown two heads that contradict each other */
+    LKS_HEALTH_XID = 32,             /* lately a GPU had an Xid after which it has to be reset */
+    LKS_HEALTH_LINK_DOWN = 64,       /* lately a port of the fabric went down */
+    LKS_HEALTH_XIDS_KNOWN = 128,     /* it would know of those */
+    LKS_HEALTH_LINKS_KNOWN = 256,
+    LKS_HEALTH_LOAD = 512, /* a reference load keeps its GPUs busy */
 };
 
 struct lks_beat {

@@ -1,6 +1,7 @@
 #include "core/standing.h"
 
 #include "codec/hostlist.h"
+#include "core/access.h"
 #include "core/agree.h"
 #include "core/conform.h"
 #include "core/state_room.h"
@@ -218,20 +219,40 @@ static bool names_node(const struct lks_deviation *d, uint32_t node)
     return low < d->count && d->nodes[low] == node;
 }
 
+static bool covers(const struct lks_state *s, const struct lks_deviation *d, uint32_t node,
+                   struct lks_str subject, struct lks_str value)
+{
+    struct lks_str allowed = lks_state_text(s, d->subject);
+    return d->ended == 0 && names_node(d, node) &&
+           (lks_str_is(allowed, "*") || lks_str_eq(allowed, subject)) &&
+           (d->value == 0 || lks_str_eq(lks_state_text(s, d->value), value));
+}
+
 uint64_t lks_standing_covered(const struct lks_state *s, uint32_t node, struct lks_str subject,
                               struct lks_str value)
 {
     if (!lks_bitset_test(&s->standing->named, node))
         return 0;
     for (uint32_t i = 0; i < s->deviation_count; i++) {
-        const struct lks_deviation *d = &s->deviations[i];
-        struct lks_str allowed = lks_state_text(s, d->subject);
-        if (d->ended == 0 && names_node(d, node) &&
-            (lks_str_is(allowed, "*") || lks_str_eq(allowed, subject)) &&
-            (d->value == 0 || lks_str_eq(lks_state_text(s, d->value), value)))
-            return d->id;
+        if (covers(s, &s->deviations[i], node, subject, value))
+            return s->deviations[i].id;
     }
     return 0;
+}
+
+bool lks_standing_excused(const struct lks_state *s, uint32_t node, struct lks_str subject,
+                          struct lks_str value, lks_ms wall)
+{
+    if (!lks_bitset_test(&s->standing->named, node))
+        return false;
+    for (uint32_t i = 0; i < s->deviation_count; i++) {
+        const struct lks_deviation *d = &s->deviations[i];
+        if (d->agreed != 0 && wall < d->expires && covers(s, d, node, subject, value) &&
+            lks_access_may(s, lks_state_text(s, d->agreed_by), LKS_MAY_APPROVE,
+                           lks_scope_of_node(s, node)))
+            return true;
+    }
+    return false;
 }
 
 static bool is_named(const struct lks_state *s, uint32_t node)

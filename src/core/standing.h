@@ -89,6 +89,10 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t node, lks_ms wall, 
 uint64_t lks_standing_covered(const struct lks_state *s, uint32_t node, struct lks_str subject,
                               struct lks_str value);
 
+/* The same of one that somebody approved, and that is not past its end. */
+bool lks_standing_excused(const struct lks_state *s, uint32_t node, struct lks_str subject,
+                          struct lks_str value, lks_ms wall);
+
 /* The earliest time (wall) at which a step may begin on the node: every yes that could name it has
  * expired, of followers and by overrides too. UINT64_MAX: it may still be admitted. */
 lks_ms lks_standing_quiet(const struct lks_state *s, uint32_t node);

@@ -2,6 +2,7 @@
 
 #include "codec/base64.h"
 #include "core/change_room.h"
+#include "core/gate.h"
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -170,6 +171,7 @@ void lks_state_fini(struct lks_state *s)
         free(s->flashes[i].saved);
     for (uint32_t i = 0; i < s->change_count; i++)
         lks_change_fini(&s->changes[i]);
+    lks_tickets_fini(&s->tickets);
     lks_standing_fini(s);
     lks_intern_fini(&s->texts);
     lks_passing_fini(&s->passing);
@@ -538,5 +540,6 @@ bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
 
 bool lks_state_mail(const struct lks_state *s, uint32_t node)
 {
-    return s->nodes[node].pending > 0 || lks_state_wants_tuple(s, node);
+    return s->nodes[node].pending > 0 || lks_state_wants_tuple(s, node) ||
+           lks_gate_load(s, node).len > 0;
 }

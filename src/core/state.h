@@ -19,6 +19,7 @@
 #include "codec/digest.h"
 #include "core/change.h"
 #include "core/mass.h"
+#include "core/ticket.h"
 #include "model/record.h"
 #include "model/row.h"
 
@@ -133,6 +134,9 @@ struct lks_state_pool {
     uint64_t mass_alarm; /* open: automatic acts in this pool wait; 0: none */
     bool frozen;         /* nothing begins in it */
     lks_text frozen_by, frozen_reason;
+    lks_ms frozen_since;
+    lks_text lowered, lowered_by; /* what its file asks less of changes, and by whom; 0: nothing */
+    lks_ms lowered_at;
 };
 
 /* What a judgement can rest on: core/basis.h. Kept while a node has it. */
@@ -161,6 +165,8 @@ struct lks_deviation {
     lks_ms added, expires;
     lks_ms ended; /* 0: it holds */
     lks_text ended_by, ended_reason;
+    lks_ms agreed; /* by an approver; 0: by nobody yet */
+    lks_text agreed_by, agreed_reason;
     uint32_t *nodes; /* owned; places, rising; of all that `hosts` names */
     uint32_t count;
 };
@@ -253,13 +259,17 @@ struct lks_state_command {
     lks_text text;
 };
 
+/* Events that heartbeats tell of. */
+enum lks_pulse_event { LKS_PULSE_XID, LKS_PULSE_LINK_DOWN, LKS_PULSE_LOAD, LKS_PULSE_EVENTS };
+
 /* What a heartbeat changes and no record says; a restart forgets it. Written by core/pulse.c. */
 struct lks_pulse {
-    lks_ms at;         /* mono; of the last one, or of the start */
-    uint64_t seq;      /* of the last one heard in this boot */
-    uint64_t health;   /* bits the agent sets */
-    int64_t skew;      /* its clock less ours, in ms */
-    uint64_t head_seq; /* the journal head it witnessed */
+    lks_ms at;                       /* mono; of the last one, or of the start */
+    uint64_t seq;                    /* of the last one heard in this boot */
+    uint64_t health;                 /* bits the agent sets */
+    int64_t skew;                    /* its clock less ours, in ms */
+    uint64_t head_seq;               /* the journal head it witnessed */
+    lks_ms events[LKS_PULSE_EVENTS]; /* wall: when we first heard of the last one; 0: of none */
     /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
      * need not read them: ids of texts that stay, + 1; 0: not so. */
     uint32_t boot_text, tuple_text;
@@ -330,12 +340,15 @@ struct lks_state {
     uint64_t next_flash;
     struct lks_state_change *changes; /* by rising id */
     uint32_t change_count, change_room, changes_open;
+    uint32_t glasses; /* changes that began without their approvals, and nobody reviewed */
     uint64_t next_change;
     struct lks_proven *proven; /* sorted: class, from, to */
     uint32_t proven_count, proven_room;
     bool frozen; /* all of it */
     lks_text frozen_by, frozen_reason;
+    lks_ms frozen_since;
     struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
+    struct lks_tickets tickets;
     struct lks_override *overrides; /* in the order they were given */
     uint32_t override_count, override_room;
     uint64_t jobs;  /* that started */

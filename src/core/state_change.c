@@ -37,6 +37,17 @@ const struct lks_member *lks_change_member(const struct lks_state_change *c, uin
     return place == 0 ? NULL : &c->members[place - 1];
 }
 
+bool lks_change_is_of_pool(const struct lks_state *s, const struct lks_state_change *c,
+                           uint32_t pool)
+{
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_node *n = &s->nodes[c->members[i].node];
+        if (n->asset == 0 && n->pool == pool)
+            return true;
+    }
+    return false;
+}
+
 const struct lks_state_change *lks_state_changing(const struct lks_state *s, uint32_t node)
 {
     uint64_t id = s->nodes[node].change;
@@ -125,23 +136,30 @@ const struct lks_proven *lks_state_proven(const struct lks_state *s, lks_text cl
                : NULL;
 }
 
-static bool pool_frozen(const struct lks_state *s, uint32_t node)
+static struct lks_freeze pool_freeze(const struct lks_state *s, uint32_t node)
 {
     uint32_t pool = s->nodes[node].pool;
-    return pool != LKS_NO_POOL && s->pools[pool].frozen;
+    if (pool == LKS_NO_POOL || !s->pools[pool].frozen)
+        return (struct lks_freeze){0};
+    const struct lks_state_pool *p = &s->pools[pool];
+    return (struct lks_freeze){true, p->name, p->frozen_by, p->frozen_reason, p->frozen_since};
 }
 
 /* An asset has no pool: those of its domain count. */
-bool lks_state_frozen(const struct lks_state *s, uint32_t node)
+struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node)
 {
     const struct lks_standing *st = s->standing;
-    if (s->frozen || pool_frozen(s, node))
-        return true;
-    if (s->nodes[node].asset == 0 || st->domain[node] == 0)
-        return false;
-    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if (pool_frozen(s, n))
-            return true;
-    }
-    return false;
+    if (s->frozen)
+        return (struct lks_freeze){true, 0, s->frozen_by, s->frozen_reason, s->frozen_since};
+    struct lks_freeze f = pool_freeze(s, node);
+    if (f.on || s->nodes[node].asset == 0 || st->domain[node] == 0)
+        return f;
+    for (uint32_t n = st->domain_next[node]; n != node && !f.on; n = st->domain_next[n])
+        f = pool_freeze(s, n);
+    return f;
+}
+
+bool lks_state_frozen(const struct lks_state *s, uint32_t node)
+{
+    return lks_state_freeze(s, node).on;
 }

@@ -264,14 +264,18 @@ static enum lks_code connect_tcp(struct lks_client *c, struct lks_err *err)
     for (const struct addrinfo *a = found; a != NULL; a = a->ai_next)
         count++;
     enum lks_code code = LKS_E_UNAVAILABLE;
+    struct lks_err tried = {0}; /* of an address before the one that answers nobody hears */
     for (const struct addrinfo *a = found; a != NULL && code != LKS_OK; a = a->ai_next) {
         lks_ms now = now_ms(), left = c->deadline > now ? c->deadline - now : 0;
         hang_up(c);
-        code = connect_one(c, a->ai_family, a->ai_addr, a->ai_addrlen, now + left / count--, err);
+        code =
+            connect_one(c, a->ai_family, a->ai_addr, a->ai_addrlen, now + left / count--, &tried);
     }
     freeaddrinfo(found);
-    if (code != LKS_OK)
+    if (code != LKS_OK) {
+        *err = tried;
         return code;
+    }
     const int on = 1;
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return start_tls(c, err);

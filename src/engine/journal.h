@@ -26,6 +26,10 @@ enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t ha
 enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
                                       const struct lks_key *key, struct lks_buf *out,
                                       struct lks_err *err) LKS_MUST_CHECK;
+/* The same for whoever may read, unsigned and of no row's hash: digests of the secrets of tokens
+ * stay here. */
+enum lks_code lks_journal_pack_shown(const struct lks_state *s, struct lks_buf *out,
+                                     struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_journal_unpack_state(struct lks_str bytes, struct lks_state *out,
                                        uint8_t hash[LKS_HASH_BYTES],
                                        struct lks_err *err) LKS_MUST_CHECK;

@@ -44,6 +44,7 @@ struct packing {
     struct lks_buf *out;
     struct lks_buf body;
     uint64_t count;
+    bool shown; /* to whoever may read */
 };
 
 static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record *record,
@@ -52,6 +53,8 @@ static enum lks_code pack_record(void *ctx, lks_ms time, const struct lks_record
     struct packing *p = ctx;
     const struct lks_record_info *info = lks_record_info((unsigned)record->kind);
     LKS_ASSERT(info != NULL);
+    if (p->shown && (record->kind == LKS_RECORD_TOKEN || record->kind == LKS_RECORD_API_TOKEN))
+        return LKS_OK;
     lks_buf_truncate(&p->body, 0);
     lks_record_pack(record, &p->body);
     if (lks_buf_check(&p->body, err) != LKS_OK)
@@ -86,10 +89,10 @@ static enum lks_code seal(struct lks_buf *out, size_t start, uint64_t count, str
     return LKS_OK;
 }
 
-enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
-                                     struct lks_buf *out, struct lks_err *err)
+static enum lks_code pack(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES], bool shown,
+                          struct lks_buf *out, struct lks_err *err)
 {
-    struct packing p = {.out = out};
+    struct packing p = {.out = out, .shown = shown};
     size_t start = out->len;
     lks_buf_init(&p.body, LKS_RECORD_BODY_MAX);
     lks_buf_add(out, LKS_STR(MAGIC));
@@ -104,6 +107,19 @@ enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t ha
     if (code == LKS_OK && lks_buf_check(out, err) != LKS_OK)
         code = lks_wrap(err, "snapshot");
     return code == LKS_OK ? seal(out, start, p.count, err) : code;
+}
+
+enum lks_code lks_journal_pack_state(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],
+                                     struct lks_buf *out, struct lks_err *err)
+{
+    return pack(s, hash, false, out, err);
+}
+
+enum lks_code lks_journal_pack_shown(const struct lks_state *s, struct lks_buf *out,
+                                     struct lks_err *err)
+{
+    static const uint8_t none[LKS_HASH_BYTES];
+    return pack(s, none, true, out, err);
 }
 
 enum lks_code lks_journal_pack_signed(const struct lks_state *s, const uint8_t hash[LKS_HASH_BYTES],

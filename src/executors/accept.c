@@ -1,8 +1,9 @@
 /* The site's acceptance checks: every program in its folder, in the order of their names. All of
- * them have to say yes, each in its time. */
+ * them have to say yes, each in its time. What they measured goes along with the yes. */
 #include "executors/programs.h"
 
 #include "executors/tool.h"
+#include "model/figures.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,25 +48,37 @@ static enum lks_code list(struct checks *c, struct lks_err *err)
     return code;
 }
 
+static enum lks_code run_check(const char *name, struct lks_figures *figures, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf printed = {0};
+    char path[PATH_MAX];
+    const char *argv[] = {path, NULL};
+    const struct lks_tool tool = {.argv = argv, .out = &printed, .ms = LKS_ACCEPT_MS};
+    lks_buf_init(&printed, LKS_TOOL_OUTPUT_MAX);
+    snprintf(path, sizeof(path), LKS_ACCEPT_FOLDER "/%s", name);
+    if (lks_program_check(LKS_ACCEPT_FOLDER, path, err) != LKS_OK ||
+        lks_tool_run(&tool, err) != LKS_OK)
+        return err->code;
+    if (lks_figures_read(lks_buf_view(&printed), figures, err) != LKS_OK)
+        return lks_wrap(err, "%.80s", name);
+    return LKS_OK;
+}
+
 static enum lks_code run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
     struct checks *c = calloc(1, sizeof(*c));
+    struct lks_figures figures = {0};
     (void)job;
     if (c == NULL)
         return lks_fail_nomem(err);
     enum lks_code code = list(c, err);
-    for (size_t i = 0; code == LKS_OK && i < c->count; i++) {
-        char path[PATH_MAX];
-        const char *argv[] = {path, NULL};
-        snprintf(path, sizeof(path), LKS_ACCEPT_FOLDER "/%s", c->names[i]);
-        code = lks_program_check(LKS_ACCEPT_FOLDER, path, err);
-        if (code == LKS_OK)
-            code = lks_tool_run(&(struct lks_tool){.argv = argv, .ms = LKS_ACCEPT_MS}, err);
-    }
+    for (size_t i = 0; code == LKS_OK && i < c->count; i++)
+        code = run_check(c->names[i], &figures, err);
     if (code == LKS_OK && c->count > 0)
         lks_buf_addf(said, "all %zu acceptance checks passed", c->count);
     else if (code == LKS_OK)
         lks_buf_add(said, LKS_STR("there are no acceptance checks in " LKS_ACCEPT_FOLDER));
+    lks_figures_print(&figures, said);
     free(c);
     return code;
 }

@@ -301,6 +301,7 @@ struct lks_posture {
     enum lks_leave_way leave;
     int64_t leave_minutes, leave_tries; /* of one try; how many */
     enum lks_leave_then leave_then;
+    int64_t cadence_days; /* that a pool may be behind what is released */
 };
 
 enum lks_component_sort { LKS_SOFTWARE, LKS_FIRMWARE };
@@ -445,6 +446,8 @@ void lks_facts_fini(struct lks_facts *facts);
 /* Look-ups; NULL where there is no such row. */
 const struct lks_branch *lks_facts_branch(const struct lks_facts *facts, int number);
 const struct lks_driver *lks_facts_driver(const struct lks_facts *facts, struct lks_str version);
+const struct lks_advisory *lks_facts_advisory(const struct lks_facts *facts,
+                                              struct lks_str id); /* in any case of letters */
 const struct lks_component_kind *lks_facts_component(const struct lks_facts *facts,
                                                      struct lks_str name);
 const struct lks_component_kind *lks_facts_component_alias(const struct lks_facts *facts,

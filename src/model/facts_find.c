@@ -30,6 +30,15 @@ const struct lks_driver *lks_facts_driver(const struct lks_facts *facts, struct 
     return NULL;
 }
 
+const struct lks_advisory *lks_facts_advisory(const struct lks_facts *facts, struct lks_str id)
+{
+    for (size_t i = 0; i < facts->advisories.count; i++) {
+        if (lks_str_eq_nocase(facts->advisories.rows[i].id, id))
+            return &facts->advisories.rows[i];
+    }
+    return NULL;
+}
+
 const struct lks_component_kind *lks_facts_component(const struct lks_facts *facts,
                                                      struct lks_str name)
 {

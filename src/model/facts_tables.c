@@ -349,6 +349,7 @@ static const struct lks_facts_column posture_columns[] = {
     NEED(lks_posture, "leave_minutes", NUMBER, leave_minutes),
     NEED(lks_posture, "leave_tries", NUMBER, leave_tries),
     CHOICE(lks_posture, "leave_then", leave_then, lks_leave_then_words),
+    NEED(lks_posture, "cadence_days", NUMBER, cadence_days),
 };
 
 static const struct lks_facts_column component_columns[] = {

@@ -67,6 +67,9 @@ static const struct lks_field pool_fields[] = {
      "00:00-24:00'; absent: always"},
     {"drain_minutes", LKS_NUMBERS(1, 43200), 0, NULL,
      "how long a node may take to come out of use; absent: as its posture does"},
+    {"cadence_days", LKS_NUMBERS(0, 3650), 0, NULL,
+     "days that it may be behind the released stack that supersedes its own, before there is an "
+     "alarm and a drafted change; absent: as its posture"},
     {"node_power_w", LKS_NUMBERS(1, 1000000), 0, NULL,
      "what one of its nodes draws under load; needed where a power zone has limits"},
     {"gate", LKS_FORM(lks_gate_form), 0, NULL,
@@ -324,6 +327,8 @@ static enum lks_code read_change(const struct reader *r, const struct lks_doc *i
     pool->min_gang = number_or_zero(item, "min_gang");
     pool->drain_minutes = number_or_zero(item, "drain_minutes");
     pool->node_power_w = number_or_zero(item, "node_power_w");
+    pool->cadence_days =
+        lks_doc_member(item, "cadence_days") == NULL ? -1 : number_or_zero(item, "cadence_days");
     pool->windows = lks_doc_text(item, "windows");
     if (windows != NULL && lks_windows_parse(windows->text, &ignored, &inner) != LKS_OK)
         return FAIL(r, windows, "%s", inner.msg);

@@ -37,6 +37,7 @@ struct lks_pool {
     int64_t sweep_hours;
     /* How it is changed; 0 and empty: not said. */
     int64_t headroom, min_capacity_percent, min_gang, drain_minutes, node_power_w;
+    int64_t cadence_days;                  /* behind what is released; -1: as its posture */
     struct lks_str windows;                /* codec/window.h */
     const struct lks_pool_gate_wish *gate; /* NULL: nothing is measured */
     const struct lks_doc *doc;

@@ -35,6 +35,9 @@ static const struct lks_field gate_fields[] = {
     {"loss_budget", LKS_NUMBERS(1, 1000000), 0, NULL,
      "nodes that the next ones to begin may cost: rings grow with the evidence; absent: by 5, 25 "
      "and 100 %"},
+    {"reference_load", LKS_OF(NAME), 0, NULL,
+     "the program of /etc/lockstep/loads on nodes that keeps canaries busy while they soak, "
+     "instead of jobs that opt in"},
     {"controls", LKS_NUMBERS(1, LKS_GATE_CONTROLS_MAX), 0, NULL,
      "nodes that stay as they are, for each that changes; absent: 2"},
 };
@@ -114,6 +117,13 @@ static enum lks_code check_metric(const struct reading *r, const struct lks_doc 
         return FAIL(r, item, "say which way is better: higher or lower");
     if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
         return FAIL(r, item, "say by how many percent it may be worse: margin");
+    if (m->from == LKS_SOURCE_AGENT &&
+        (m->kind == LKS_METRIC_MEAN ||
+         (!lks_str_is(m->query, "xid-fatal") && !lks_str_is(m->query, "link-down"))))
+        return FAIL(r, item, "agents tell of two sorts of events: query: xid-fatal or link-down");
+    if (m->kind == LKS_METRIC_RATE && m->from == LKS_SOURCE_ACCEPT)
+        return FAIL(r, item,
+                    "an acceptance check runs for a moment and has no rate: kind mean or hard");
     if (m->kind != LKS_METRIC_MEAN && m->better != LKS_BETTER_LOWER)
         return FAIL(r, item, "events are better when they are fewer: better: lower");
     return LKS_OK;
@@ -165,6 +175,7 @@ enum lks_code lks_gate_parse(struct lks_docs *docs, const struct lks_doc *doc,
         .min_load_gpu_hours = number_of(doc, "min_load_gpu_hours", 0),
         .loss_budget = number_of(doc, "loss_budget", 0),
         .controls = number_of(doc, "controls", LKS_GATE_CONTROLS),
+        .reference_load = lks_doc_text(doc, "reference_load"),
     };
     if (metrics->count == 0)
         return FAIL(&r, metrics, "a gate measures something: name at least one metric");

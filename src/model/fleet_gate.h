@@ -26,10 +26,11 @@ struct lks_gate_metric {
 struct lks_pool_gate_wish {
     struct lks_gate_metric *metrics;
     size_t metric_count;
-    int64_t min_load_gpu_hours; /* 0: not asked */
-    lks_ms min_soak, max_soak;  /* 0: as the change soaks; three times as long */
-    int64_t loss_budget;        /* 0: rings are as planned */
-    int64_t controls;           /* for each canary */
+    int64_t min_load_gpu_hours;    /* 0: not asked */
+    lks_ms min_soak, max_soak;     /* 0: as the change soaks; three times as long */
+    int64_t loss_budget;           /* 0: rings are as planned */
+    int64_t controls;              /* for each canary */
+    struct lks_str reference_load; /* what keeps canaries busy; empty: nothing */
 };
 
 extern const struct lks_form lks_gate_form;

@@ -108,7 +108,12 @@
     X(152, MEASURED,       measured,       "measured")       \
     X(153, GATE_LOOKED,    gate_looked,    "gate-looked")    \
     X(154, WAVE_LIMIT,     wave_limit,     "wave-limit")     \
-    X(157, FORECAST,       forecast,       "forecast")
+    X(157, FORECAST,       forecast,       "forecast")       \
+    X(164, LOWERED,        lowered,        "lowered")        \
+    X(166, DEVIATION_AGREED, deviation_agreed, "deviation-agreed") \
+    X(170, TICKET_HEARD,   ticket_heard,   "ticket-heard")   \
+    X(171, TICKET_TOLD,    ticket_told,    "ticket-told")    \
+    X(172, TICKET_DUE,     ticket_due,     "ticket-due")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -330,6 +335,10 @@ struct lks_rec_deviation_ended {
     uint64_t id;
     struct lks_str by, reason; /* by nobody: it expired */
 };
+struct lks_rec_deviation_agreed {
+    uint64_t id;
+    struct lks_str by, reason;
+};
 struct lks_rec_published {
     struct lks_str digest, name, manifest; /* the last is a blob */
     struct lks_str envelope;               /* itself: DSSE, by the journal's key */
@@ -550,7 +559,7 @@ struct lks_rec_measured {
     uint64_t samples;             /* behind `after` */
     lks_ms from, until;           /* of the window of `after` */
     uint64_t load;                /* GPU-seconds under load since it returned */
-    uint64_t events, exposure;    /* RATE and HARD: since it returned, in so many ms */
+    uint64_t events, exposure;    /* RATE and HARD: since it returned; ms until the first */
 };
 struct lks_rec_gate_looked {
     uint64_t change, wave;
@@ -591,6 +600,28 @@ struct lks_rec_waived { /* until then a gate of the change is not asked */
     uint64_t change;
     struct lks_str gate; /* its name, or that of a metric */
     lks_ms until;
+    struct lks_str by, reason;
+    struct lks_str pool; /* behind its nodes alone; empty: wherever whoever says so may approve */
+};
+
+struct lks_rec_lowered { /* the fleet's file asks less of changes of the pool than before */
+    struct lks_str pool, text, by;
+};
+/* What a ticket system and lockstepd told each other: core/ticket.h. */
+struct lks_rec_ticket_heard {
+    struct lks_str event; /* of the message; empty: nothing is remembered */
+    lks_ms until;         /* it is not taken again before then */
+    uint64_t change;      /* whose vote by `by` came so */
+    struct lks_str by, ticket, who;
+};
+struct lks_rec_ticket_told {
+    uint64_t row; /* of the last record of which it was told, or that was given up */
+    bool on;      /* it is told of what follows */
+};
+struct lks_rec_ticket_due { /* of snapshots alone: else it follows from CHANGE and CHANGE_MOVED */
+    uint64_t row;
+    lks_ms at;
+    uint64_t change, state;
     struct lks_str by, reason;
 };
 

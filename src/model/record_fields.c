@@ -257,7 +257,6 @@ static const struct lks_record_field command_ended_fields[] = {
     WORD(command_ended, outcome, lks_outcome_words, "How it ended."),
     TEXT(command_ended, text, "What the node said, in a line."),
 };
-
 static const struct lks_record_field led_fields[] = {
     NUMBER(led, epoch, "Counts up with each that leads; what an older one appends is refused."),
     TEXT(led, name, "The controller that leads from here on."),
@@ -313,22 +312,7 @@ static const struct lks_record_field undrained_fields[] = {
     TEXT(undrained, owner, "Who had drained it."),
     REASON(undrained),
 };
-static const struct lks_record_field deviation_fields[] = {
-    NUMBER(deviation, id, "The deviation's number."),
-    TEXT(deviation, hosts, "The nodes, as a host list."),
-    TEXT(deviation, subject, "What may differ: a component or a setting, or * for anything."),
-    TEXT(deviation, value, "The value it may have; any where missing."),
-    TEXT(deviation, owner, "Who answers for it."),
-    REASON(deviation),
-    TEXT(deviation, approver, "Who approved it, where that is asked."),
-    TIME(deviation, expires, "When it is drift again."),
-    BY(deviation),
-};
-static const struct lks_record_field deviation_ended_fields[] = {
-    NUMBER(deviation_ended, id, "The deviation's number."),
-    BY(deviation_ended),
-    REASON(deviation_ended),
-};
+#include "model/record_fields_deviation.h"
 static const struct lks_record_field published_fields[] = {
     TEXT(published, digest, "The stack's digest."),
     TEXT(published, name, "Its name."),
@@ -461,7 +445,6 @@ static const struct lks_record_field flash_resolved_fields[] = {
     BY(flash_resolved),
     REASON(flash_resolved),
 };
-
 static const struct lks_record_field change_fields[] = {
     NUMBER(change, id, "Its number."),
     FIELD(change, kind, "what", WORD, lks_change_kind_words, "What is changed."),
@@ -607,8 +590,9 @@ static const struct lks_record_field waived_fields[] = {
     TIME(waived, until, "How long it is not asked."),
     BY(waived),
     REASON(waived),
+    SINCE(2, waived, pool, TEXT,
+          "Behind nodes of this pool alone; where missing, of all that they may approve for."),
 };
-
 static const struct lks_record_field plan_metric_fields[] = {
     NUMBER(plan_metric, change, "Of which change."),
     TEXT(plan_metric, name, "What it is called."),
@@ -644,7 +628,9 @@ static const struct lks_record_field measured_fields[] = {
     TIME(measured, until, "The last of them."),
     NUMBER(measured, load, "GPU-seconds under load since it returned."),
     NUMBER(measured, events, "Events since it returned."),
-    NUMBER(measured, exposure, "The time in which these were counted, in milliseconds."),
+    NUMBER(measured, exposure,
+           "The time until the first of them, or in which there was none, in "
+           "milliseconds."),
 };
 static const struct lks_record_field gate_looked_fields[] = {
     NUMBER(gate_looked, change, "Of which change."),
@@ -660,6 +646,11 @@ static const struct lks_record_field wave_limit_fields[] = {
     NUMBER(wave_limit, limit, "Nodes and domains of it that may have begun; all where missing."),
     TEXT(wave_limit, text, "Why so many."),
 };
+static const struct lks_record_field lowered_fields[] = {
+    TEXT(lowered, pool, "The pool."),
+    TEXT(lowered, text, "What is less."),
+    BY(lowered),
+};
 static const struct lks_record_field forecast_fields[] = {
     NUMBER(forecast, change, "Of which change."),
     NUMBER(forecast, runs, "How many runs it rests on."),
@@ -674,6 +665,8 @@ static const struct lks_record_field forecast_fields[] = {
            "Nodes that a bad image comes to before it is stopped, the same."),
     BY(forecast),
 };
+
+#include "model/record_fields_ticket.h"
 
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
@@ -761,6 +754,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_measured        "What was measured of a node, for the gate behind a wave."
 #define ABOUT_gate_looked     "A gate looked at a wave, and what it found."
 #define ABOUT_wave_limit      "How many of a wave may begin, by the evidence so far."
+#define ABOUT_lowered         "The fleet's file asks less of changes of a pool than the one before."
 #define ABOUT_forecast        "What a rehearsal of a change came to."
 
 enum { /* the place of each kind in the tables */

@@ -7,9 +7,9 @@
 const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
 const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
-const char *const lks_alarm_words[] = {"mass",  "clock",       "witness",   "replay", "parts",
-                                       "drift", "proposal",    "deviation", "flash",  "change",
-                                       "hands", "break-glass", NULL};
+const char *const lks_alarm_words[] = {
+    "mass",  "clock",  "witness", "replay",      "parts",   "drift",  "proposal", "deviation",
+    "flash", "change", "hands",   "break-glass", "cadence", "review", "lowered",  NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
 const char *const lks_drift_words[] = {"unknown",         "bands disagree",  "replaced part",

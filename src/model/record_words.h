@@ -31,6 +31,9 @@ enum lks_alarm_kind {
     LKS_ALARM_CHANGE,    /* a change was halted, or cannot go on without a person */
     LKS_ALARM_HANDS,     /* a machine that somebody has to go to */
     LKS_ALARM_GLASS,     /* a change began before those who have to had approved it */
+    LKS_ALARM_CADENCE,   /* a pool is behind what is released for longer than its limit */
+    LKS_ALARM_REVIEW,    /* nobody reviewed in time what began without its approvals */
+    LKS_ALARM_LOWERED,   /* the fleet's file asks less of a pool's changes than before */
     LKS_ALARM_COUNT
 };
 enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */

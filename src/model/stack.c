@@ -547,6 +547,15 @@ struct lks_str lks_stack_version(const struct lks_stack *stack, const char *name
     return c != NULL ? c->version : (struct lks_str){"", 0};
 }
 
+bool lks_stack_is_for(const struct lks_stack *stack, struct lks_str class)
+{
+    for (size_t i = 0; i < stack->class_count; i++) {
+        if (lks_str_eq(stack->classes[i]->name, class))
+            return true;
+    }
+    return false;
+}
+
 const struct lks_doc *lks_stack_setting(const struct lks_stack *stack, const char *path)
 {
     const struct lks_doc *at = stack->settings;

@@ -84,6 +84,9 @@ const struct lks_component *lks_stack_find(const struct lks_stack *stack, const 
 /* Its version, or an empty view. */
 struct lks_str lks_stack_version(const struct lks_stack *stack, const char *name);
 
+/* Whether it is for this class of hardware. */
+bool lks_stack_is_for(const struct lks_stack *stack, struct lks_str class);
+
 /* A setting by its dotted path ("mig.mode"), or NULL. */
 const struct lks_doc *lks_stack_setting(const struct lks_stack *stack, const char *path);
 

@@ -55,6 +55,7 @@ void lks_world_free(struct lks_world *w)
         lks_queue_fini(w->queue);
     free(w->queue);
     free(w->machines);
+    free(w->jobs);
     free(w);
 }
 
@@ -125,36 +126,55 @@ static enum lks_code take_bundles(struct lks_world *w, struct lks_store *store, 
     return LKS_OK;
 }
 
-static enum lks_code adopt(struct lks_world *w, struct lks_store *store, struct lks_err *err)
+static enum lks_code adopt(struct lks_world *w, struct lks_state *state, struct lks_store *store,
+                           struct lks_err *err)
 {
-    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    struct lks_store_tail tail;
-    if (lks_state_init(&state, 0, err) != LKS_OK ||
-        lks_journal_fold(store, NULL, 0, &state, &tail, err) != LKS_OK ||
-        relax(&state, err) != LKS_OK)
-        return err->code;
-    if (state.fleet_manifest == 0)
+    if (state->fleet_manifest == 0)
         return lks_fail(err, LKS_E_INVALID, "the journal has no fleet yet");
-    if (w->options.wall < state.clock)
-        w->options.wall = state.clock;
-    if (lks_engine_adopt(&state, store, &w->engine_options, world_now(w), &w->engine, err) !=
-        LKS_OK)
+    if (w->options.wall < state->clock)
+        w->options.wall = state->clock;
+    if (relax(state, err) != LKS_OK ||
+        lks_engine_adopt(state, store, &w->engine_options, world_now(w), &w->engine, err) != LKS_OK)
         return err->code;
     return take_bundles(w, store, err);
 }
 
-enum lks_code lks_world_of_journal(struct lks_store *store, const struct lks_world_options *options,
-                                   struct lks_world **out, struct lks_err *err)
+static enum lks_code of_state(struct lks_state *state, struct lks_store *store,
+                              const struct lks_world_options *options, struct lks_world **out,
+                              struct lks_err *err)
 {
     struct lks_world *w = world_new(options, err);
     if (w == NULL)
         return err->code;
-    if (adopt(w, store, err) != LKS_OK) {
+    if (adopt(w, state, store, err) != LKS_OK) {
         lks_world_free(w);
         return err->code;
     }
     *out = w;
     return LKS_OK;
+}
+
+enum lks_code lks_world_of_journal(struct lks_store *store, const struct lks_world_options *options,
+                                   struct lks_world **out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_store_tail tail;
+    if (lks_state_init(&state, 0, err) != LKS_OK ||
+        lks_journal_fold(store, NULL, 0, &state, &tail, err) != LKS_OK)
+        return err->code;
+    return of_state(&state, store, options, out, err);
+}
+
+enum lks_code lks_world_of_snapshot(struct lks_str bytes, struct lks_store *store,
+                                    const struct lks_world_options *options, struct lks_world **out,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    uint8_t hash[LKS_HASH_BYTES];
+    if (lks_state_init(&state, 0, err) != LKS_OK ||
+        lks_journal_unpack_state(bytes, &state, hash, err) != LKS_OK)
+        return err->code;
+    return of_state(&state, store, options, out, err);
 }
 
 /* A file's ------------------------------------------------------------------------------------ */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define WAIT_TOLD (10 * WORLD_MINUTE) /* shorter ones are a scheduler's own pace */
+
 /* Numbers of runs, sorted when they are asked. */
 struct numbers {
     double *list; /* owned; room for all runs */
@@ -17,9 +19,10 @@ static int by_size(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+/* The least number that so many of the runs do not exceed. */
 static double at(const struct numbers *n, unsigned percent)
 {
-    return n->list[(n->count - 1) * percent / 100];
+    return n->list[(n->count * percent + 99) / 100 - 1];
 }
 
 static struct lks_spread_of_runs spread(struct numbers *n)
@@ -90,6 +93,12 @@ static double starved(const struct lks_rehearsed *r, uint32_t pool)
     return (double)r->pools[pool].starved / (double)WORLD_HOUR;
 }
 
+static double waited(const struct lks_rehearsed *r, uint32_t place)
+{
+    const struct lks_rehearse_pool *pool = &r->pools[place / LKS_REHEARSE_JOBS];
+    return (double)pool->jobs[place % LKS_REHEARSE_JOBS].waited / (double)WORLD_HOUR;
+}
+
 /* All that is looked at, and whose turn it is. */
 struct making {
     const struct lks_rehearsed *runs;
@@ -116,6 +125,20 @@ static struct lks_spread_of_runs of_runs(struct making *m, bool bad, number_of *
 
 /* Pools ---------------------------------------------------------------------------------------- */
 
+static void make_jobs(struct making *m, uint32_t p)
+{
+    const struct lks_rehearse_pool *from = &m->runs[0].pools[p];
+    struct lks_forecast_pool *to = &m->out->pools[p];
+    to->job_count = from->job_count;
+    for (uint32_t k = 0; k < from->job_count; k++) {
+        to->jobs[k].size = from->jobs[k].size;
+        to->jobs[k].waited = of_runs(m, false, waited, p * LKS_REHEARSE_JOBS + k);
+        for (size_t i = 0; i < m->count; i++)
+            to->jobs[k].waits +=
+                is_plain(m, &m->runs[i]) && m->runs[i].pools[p].jobs[k].waited >= WAIT_TOLD;
+    }
+}
+
 static void make_pool(struct making *m, uint32_t p)
 {
     const struct lks_rehearse_pool *from = &m->runs[0].pools[p];
@@ -129,6 +152,7 @@ static void make_pool(struct making *m, uint32_t p)
     to->starved = of_runs(m, false, starved, p);
     for (size_t i = 0; i < m->count; i++)
         to->starves += is_plain(m, &m->runs[i]) && m->runs[i].pools[p].starved > 0;
+    make_jobs(m, p);
 }
 
 /* The value of a run's curve in a stretch of time; behind its end it stays as it ended. */

@@ -21,6 +21,11 @@ struct lks_forecast_pool {
     char name[LKS_REHEARSE_NAME];
     uint32_t nodes, in_use, wanted;
     struct lks_spread_of_runs least, gang, starved; /* nodes, nodes, hours */
+    uint32_t job_count;
+    struct lks_forecast_jobs {
+        uint32_t size, waits;             /* waits: runs in which one waited for some time */
+        struct lks_spread_of_runs waited; /* the longest of a run, in hours */
+    } jobs[LKS_REHEARSE_JOBS];
     uint32_t starves; /* runs in which no gang that is wanted could start for some time */
 };
 

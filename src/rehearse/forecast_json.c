@@ -34,6 +34,19 @@ static void put_curve(struct lks_json_writer *w, const char *key, uint32_t point
     lks_json_end(w, ']');
 }
 
+static void put_jobs(struct lks_json_writer *w, const struct lks_forecast_pool *pool)
+{
+    lks_json_begin(w, "jobs", '[');
+    for (uint32_t i = 0; i < pool->job_count; i++) {
+        lks_json_begin(w, NULL, '{');
+        lks_json_int(w, "nodes", pool->jobs[i].size);
+        lks_json_int(w, "waits", pool->jobs[i].waits);
+        put_spread(w, "waited_seconds", &pool->jobs[i].waited, HOUR);
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, ']');
+}
+
 static void put_pools(struct lks_json_writer *w, const struct lks_forecast *f)
 {
     lks_json_begin(w, "pools", '[');
@@ -48,6 +61,7 @@ static void put_pools(struct lks_json_writer *w, const struct lks_forecast *f)
         lks_json_int(w, "gang", pool->wanted);
         lks_json_int(w, "starves", pool->starves);
         put_spread(w, "starved_seconds", &pool->starved, HOUR);
+        put_jobs(w, pool);
         put_curve(w, "in_use_curve", f->points, f->in_use[p]);
         put_curve(w, "gang_curve", f->points, f->gang[p]);
         lks_json_end(w, '}');

@@ -8,9 +8,11 @@
  *     copy_stacks.c   of a file: its stacks published, and bundles that vouch for what they name
  *     world.c         the run: turns, ticks, what became of them
  *     world_work.c    what commands and updates do to machines, and how long they take
+ *     world_jobs.c    gangs that run on them, and wait when one of their nodes is asked to leave
  *     world_gates.c   what gates that measure are told
  *     world_judge.c   what is read of a machine, and how that compares with a stack
  *     world_count.c   capacity, gangs and GPU-hours, as rows tell
+ *     remains.c       how long many runs will still take
  *     forecast.c      what many runs come to
  *     forecast_*.c    the same as a table's lines, as JSON and as a picture
  *
@@ -19,8 +21,8 @@
  *
  * How the copy differs from the fleet: heartbeats that would only say that a node lives are not
  * sent (lks_engine_vouch()); what a machine reads after a step went well is what the stack pins, so
- * readings are not judged again pin by pin; rows are durable at once; and jobs are a time for which
- * a node stays busy once it is asked to leave, by its pool's posture.
+ * readings are not judged again pin by pin; rows are durable at once; and jobs are invented, by
+ * the posture of their pool.
  */
 #ifndef LKS_REHEARSE_REHEARSE_H
 #define LKS_REHEARSE_REHEARSE_H
@@ -31,6 +33,7 @@
 #define LKS_REHEARSE_MILLION 1000000 /* shares are in millionths */
 #define LKS_REHEARSE_POOLS   16      /* that are told one by one: those with most members */
 #define LKS_REHEARSE_POINTS  128     /* of a curve */
+#define LKS_REHEARSE_JOBS    4       /* sizes of jobs of a pool */
 #define LKS_REHEARSE_NAME    48      /* bytes of a name or a gate, with its end */
 #define LKS_REHEARSE_TEXT    160
 
@@ -64,6 +67,12 @@ extern const struct lks_rehearse_faults lks_rehearse_faults_usual;
 enum lks_code lks_rehearse_faults_parse(struct lks_str text, struct lks_rehearse_faults *out,
                                         struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whether the image is bad in the run of this seed. */
+static inline bool lks_rehearse_bad(const struct lks_rehearse_faults *f, uint64_t seed)
+{
+    return f->bad > 0 || f->revision[0] != '\0' || (f->mixed && seed % 4 == 0);
+}
+
 enum lks_rehearse_end {
     LKS_REHEARSED_DONE,
     LKS_REHEARSED_ROLLED_BACK,
@@ -73,6 +82,12 @@ enum lks_rehearse_end {
 };
 extern const char *const lks_rehearse_end_words[];
 
+/* Jobs of one size: how many there were, and the longest that one of them waited for nodes. */
+struct lks_rehearse_jobs {
+    uint32_t size, count;
+    lks_ms waited;
+};
+
 /* How a pool fared. */
 struct lks_rehearse_pool {
     char name[LKS_REHEARSE_NAME];
@@ -80,6 +95,8 @@ struct lks_rehearse_pool {
     uint32_t least, gang;   /* in use, and the largest gang that could start: at the worst moment */
     uint32_t wanted;        /* the gang that is asked after: the pool's min_gang, else half of it */
     lks_ms starved;         /* for so long no gang of that size could start, at a stretch */
+    uint32_t job_count;
+    struct lks_rehearse_jobs jobs[LKS_REHEARSE_JOBS]; /* the largest first */
 };
 
 /* One run. A plain value: it is written to a pipe and read from it as it is. */
@@ -122,6 +139,12 @@ struct lks_world_options {
 /* From a journal, folded to its end. `store` is read and not needed afterwards. */
 enum lks_code lks_world_of_journal(struct lks_store *store, const struct lks_world_options *options,
                                    struct lks_world **out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* From what a controller's journal comes to, as it tells it (lks_journal_pack_shown()). `store` is
+ * asked for the manifests that it names, and for nothing else. */
+enum lks_code lks_world_of_snapshot(struct lks_str bytes, struct lks_store *store,
+                                    const struct lks_world_options *options, struct lks_world **out,
+                                    struct lks_err *err) LKS_MUST_CHECK;
 
 /* From the text of a fleet's file with its stacks: all nodes live, and run what their pools pin. */
 enum lks_code lks_world_of_manifest(const char *source, struct lks_str text,

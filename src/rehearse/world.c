@@ -1,6 +1,6 @@
 #include "rehearse/world.h"
 
-#include "core/campaign.h"
+#include "core/campaign_evidence.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +11,7 @@
 enum {
     DAYS_MAX = 120,      /* that a run may take */
     RESUMES_MAX = 500,   /* by a person, before that person gives up */
+    IN_VAIN_MAX = 5,     /* of these, with nothing done in between */
     ATTENDS_MINUTES = 20 /* until somebody who was called has looked */
 };
 /* The engine is asked what is due, and its rows are taken, no more often than this: of steps that
@@ -96,12 +97,23 @@ void lks_world_size(const struct lks_world *w, uint32_t *nodes, uint32_t *gpus)
 
 /* Turns ---------------------------------------------------------------------------------------- */
 
-/* Which gate halted it. Gates do not count again what a person has seen, and by now a wave of it
- * says that it is halted: they are asked of the change as it was right before. */
+/* What was measured is judged by what is left of its error, so it is not asked twice: what it said
+ * is recorded. */
+static bool says_halt(const struct lks_world *w, const struct lks_state_change *c, uint32_t k,
+                      const struct lks_gate *gate, struct lks_arena *arena)
+{
+    const struct lks_gate_look *l = lks_change_look(c, k, 0);
+    if (gate->look == lks_gate_evidence)
+        return l != NULL && l->verdict >= LKS_GATE_HOLD && l->at >= lks_world_change(w)->moved;
+    lks_ms wall = world_now(w).wall;
+    return gate->look(lks_engine_state(w->engine), c, k, wall, arena).verdict >= LKS_GATE_HOLD;
+}
+
+/* Which gate halted or held it. Gates do not count again what a person has seen, and by now a wave
+ * of it says that it is halted: they are asked of the change as it was right before. */
 static void name_gate(struct lks_world *w, uint32_t k)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
-    const struct lks_state *s = lks_engine_state(w->engine);
     struct lks_state_change before = *lks_world_change(w);
     struct lks_wave *waves = calloc(before.wave_count + 1, sizeof(waves[0]));
     const char *name = "other";
@@ -113,10 +125,8 @@ static void name_gate(struct lks_world *w, uint32_t k)
     before.state = LKS_CHANGE_RUNNING;
     before.moved = before.started;
     lks_arena_init(&arena, LKS_PLAN_MEMORY_MAX);
-    for (size_t g = lks_gate_count; g-- > 0;) {
-        struct lks_gate_said said = lks_gates[g].look(s, &before, k, world_now(w).wall, &arena);
-        name = said.verdict == LKS_GATE_HALT ? lks_gates[g].name : name;
-    }
+    for (size_t g = lks_gate_count; g-- > 0;)
+        name = says_halt(w, &before, k, &lks_gates[g], &arena) ? lks_gates[g].name : name;
     (void)snprintf(w->out->gate, sizeof(w->out->gate), "%s", name);
     free(waves);
 }
@@ -242,6 +252,48 @@ static void order(struct lks_world *w, enum lks_change_order_word word)
         NULL);
 }
 
+/* What was measured to be worse an approver lets go, for as long as one may. */
+static void let_go(struct lks_world *w)
+{
+    enum { DAYS = 7 };
+    const struct lks_str approver = LKS_STR("user:rehearsal-approver");
+    char name[LKS_REHEARSE_NAME];
+    (void)world_turn(w,
+                     &(struct lks_event){.kind = LKS_EVENT_GRANT,
+                                         .by = LKS_STR("user:rehearsal"),
+                                         .grant = {.identity = approver,
+                                                   .role = LKS_ROLE_APPROVER,
+                                                   .site = LKS_STR(""),
+                                                   .pool = LKS_STR("")}},
+                     NULL);
+    for (uint32_t i = 0; i < lks_world_change(w)->look_count; i++) {
+        const struct lks_gate_look *l = &lks_world_change(w)->looks[i];
+        struct lks_str metric = lks_state_text(lks_engine_state(w->engine), l->metric);
+        if (l->verdict != LKS_GATE_HALT || metric.len == 0)
+            continue;
+        (void)snprintf(name, sizeof(name), "%" LKS_STR_FMT, LKS_STR_ARG(metric));
+        (void)world_turn(
+            w,
+            &(struct lks_event){.kind = LKS_EVENT_WAIVE,
+                                .by = approver,
+                                .reason = LKS_STR("as rehearsed"),
+                                .waive = {.change = w->change,
+                                          .gate = lks_str_from(name),
+                                          .pool = LKS_STR(""),
+                                          .until = world_now(w).wall + DAYS * WORLD_DAY}},
+            NULL);
+    }
+}
+
+/* Whether going on is worth a try: where the same thing is in the way each time it is not. */
+static bool gives_up(struct lks_world *w)
+{
+    uint32_t done = lks_world_change(w)->states[LKS_MEMBER_DONE];
+    w->in_vain = done > w->done_by ? 0 : w->in_vain + 1;
+    w->done_by = done;
+    return w->in_vain > IN_VAIN_MAX || w->out->halts > RESUMES_MAX;
+}
+
 /* Somebody looked. Where the image is to blame it is taken back, else the change goes on. */
 static void person(struct lks_world *w, uint64_t alarm)
 {
@@ -255,23 +307,12 @@ static void person(struct lks_world *w, uint64_t alarm)
                          NULL);
     if (c->state != LKS_CHANGE_HALTED)
         return;
-    if (w->out->bad && w->out->hurt > 0)
+    if (w->out->bad && w->out->hurt > 0) {
         order(w, LKS_ORDERED_ROLLBACK);
-    else
-        order(w, w->out->halts > RESUMES_MAX ? LKS_ORDERED_ABORT : LKS_ORDERED_RESUME);
-}
-
-/* A wave whose gate cannot tell waits for a person, who lets it be. */
-static void release_held(struct lks_world *w)
-{
-    const struct lks_state_change *c = lks_world_change(w);
-    for (uint32_t k = 0; k < c->wave_count; k++) {
-        if (c->state != LKS_CHANGE_RUNNING || c->waves[k].state != LKS_WAVE_HELD)
-            continue;
-        w->out->halts++;
-        order(w, LKS_ORDERED_ABORT);
         return;
     }
+    let_go(w);
+    order(w, gives_up(w) ? LKS_ORDERED_ABORT : LKS_ORDERED_RESUME);
 }
 
 /* A run ---------------------------------------------------------------------------------------- */
@@ -282,12 +323,13 @@ static void draw_bad(struct lks_world *w)
     struct lks_rehearsed *o = w->out;
     const struct lks_state *s = lks_engine_state(w->engine);
     bool measured = lks_world_change(w)->metric_count > 0;
-    o->bad = w->faults.bad > 0 || w->faults.revision[0] != '\0';
-    o->bad_share = w->faults.bad > 0 ? w->faults.bad : o->bad ? LKS_REHEARSE_MILLION : 0;
-    if (w->faults.mixed && o->seed % 4 == 0 && !o->bad) {
-        o->bad = true;
+    o->bad = lks_rehearse_bad(&w->faults, o->seed);
+    if (w->faults.bad > 0)
+        o->bad_share = w->faults.bad;
+    else if (w->faults.revision[0] != '\0')
+        o->bad_share = LKS_REHEARSE_MILLION;
+    else if (o->bad)
         o->bad_share = shares[lks_rng_below(&w->rng, LKS_COUNT(shares))];
-    }
     o->way = w->faults.way;
     if (o->way == LKS_BAD_DRAWN)
         o->way = (enum lks_rehearse_bad)(1 + lks_rng_below(&w->rng, LKS_BAD_COUNT - 1 - !measured));
@@ -323,7 +365,6 @@ static bool step(struct lks_world *w, lks_ms end)
     do
         (void)world_turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL);
     while (!w->broken && lks_engine_next(w->engine) <= w->now && world_flush(w, row));
-    release_held(w);
     return world_flush(w, row);
 }
 

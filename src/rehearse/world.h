@@ -16,25 +16,46 @@
 /* What readings of an invented machine are called. */
 #define WORLD_READING "rehearsal"
 
-enum world_kind { WORLD_EXECUTED, WORLD_BOOTS, WORLD_FLASHED, WORLD_SWEPT, WORLD_PERSON };
+enum world_kind {
+    WORLD_EXECUTED,
+    WORLD_BOOTS,
+    WORLD_FLASHED,
+    WORLD_SWEPT,
+    WORLD_JOB_ENDS,
+    WORLD_PERSON
+};
 
 struct world_machine {
     uint32_t boot; /* how often it was rebooted here */
     uint32_t pool; /* place in `told`, or UINT32_MAX */
     uint32_t gpus;
-    uint16_t stage;  /* steps of its recipe that are done, from the first on */
-    bool reached;    /* an image came to it */
-    bool bad, down;  /* the image is bad on it; it does not answer */
-    bool out, fresh; /* out of use; in use with the new stack */
-    bool before;     /* it was out of use when all began, and does not count */
-    lks_ms busy;     /* a job runs on it until then; 0: not drawn */
-    lks_ms since;    /* of `out` */
+    uint16_t stage;                /* steps of its recipe that are done, from the first on */
+    bool reached;                  /* an image came to it */
+    bool bad, down;                /* the image is bad on it; it does not answer */
+    bool out, fresh;               /* out of use; in use with the new stack */
+    bool before;                   /* it was out of use when all began, and does not count */
+    bool free, side;               /* for jobs of a pool that is told, and with which stack */
+    uint32_t job;                  /* that runs on it, of such a pool: place + 1; 0: none */
+    uint32_t before_it, behind_it; /* of those that are free, or run the same job: node + 1 */
+    lks_ms busy;                   /* of another pool: a job runs on it until then; 0: not drawn */
+    lks_ms since;                  /* of `out` */
 };
 
 struct world_pool {
-    uint32_t place;     /* in the state */
-    uint32_t used[2];   /* in use, with the old and the new stack */
-    lks_ms short_since; /* no gang that is wanted can start; UINT64_MAX: one can */
+    uint32_t place;                  /* in the state */
+    uint32_t min_gang;               /* 0: not said */
+    uint32_t free[2], free_count[2]; /* nodes without a job, by stack: node + 1 */
+    uint32_t waits;                  /* jobs, the first that came: place + 1 */
+    uint32_t used[2];                /* in use, with the old and the new stack */
+    lks_ms short_since;              /* no gang that is wanted can start; UINT64_MAX: one can */
+};
+
+struct world_job {
+    uint32_t size, pool, like; /* which of the pool's sizes */
+    uint32_t first;            /* of its nodes: node + 1 */
+    uint32_t next;             /* that waits behind it: place + 1 */
+    bool ends;                 /* soon, since one of its nodes was asked to leave */
+    lks_ms since;              /* it waits */
 };
 
 /* Readings, by (stack it comes from, recipe, stage): made when they are first needed. */
@@ -62,8 +83,12 @@ struct lks_world {
     struct lks_queue *queue; /* owned */
     lks_ms now;              /* since the beginning: mono */
     lks_ms begun, ticked, measured;
+    uint32_t in_vain;               /* calls of the person in a row, with nothing done in between */
+    uint32_t done_by;               /* members that were done when they were last called */
     struct world_machine *machines; /* by node; owned, as all arrays */
     uint32_t machine_count;
+    struct world_job *jobs;
+    uint32_t job_count;
     struct world_pool pools[LKS_REHEARSE_POOLS];
     struct world_tuple **tuples;
     size_t tuple_count, tuple_room;
@@ -93,6 +118,15 @@ lks_ms world_takes(struct lks_world *w, lks_ms median);
 void world_command(struct lks_world *w, const struct lks_rec_command *c);
 void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
 void world_deliver(struct lks_world *w, const struct lks_message *m);
+
+/* world_jobs.c: a node is asked to leave; nothing runs on it; it left use, returned, or has another
+ * stack. */
+void world_job_ask(struct lks_world *w, uint32_t node);
+bool world_job_none(struct lks_world *w, uint32_t node);
+void world_job_moved(struct lks_world *w, uint32_t node);
+void world_job_ends(struct lks_world *w, uint32_t job);
+bool world_jobs_begin(struct lks_world *w);
+void world_jobs_end(struct lks_world *w);
 
 /* world_gates.c: part of a tick */
 void world_measure(struct lks_world *w);

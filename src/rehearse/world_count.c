@@ -53,14 +53,14 @@ static bool choose_pools(struct lks_world *w)
     return true;
 }
 
-static uint32_t wanted_of(const struct lks_world *w, struct lks_str name, uint32_t in_use)
+static uint32_t min_gang(const struct lks_world *w, struct lks_str name)
 {
     const struct lks_manifest *m = lks_engine_book(w->engine)->manifest;
     const struct lks_pool *said =
         m != NULL && m->fleet_count > 0 ? lks_fleet_find_pool(&m->fleets[0], name) : NULL;
     if (said != NULL && said->min_gang > 0)
         return said->min_gang < UINT32_MAX ? (uint32_t)said->min_gang : UINT32_MAX;
-    return (in_use + 1) / 2;
+    return 0;
 }
 
 static void name_pools(struct lks_world *w)
@@ -72,7 +72,8 @@ static void name_pools(struct lks_world *w)
         (void)snprintf(pool->name, sizeof(pool->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
         pool->nodes = s->pools[w->pools[p].place].nodes;
         pool->in_use = pool->least = pool->gang = w->pools[p].used[0];
-        pool->wanted = wanted_of(w, name, pool->in_use);
+        uint32_t asked = w->pools[p].min_gang = min_gang(w, name);
+        pool->wanted = asked > 0 ? asked : (pool->in_use + 1) / 2;
     }
 }
 
@@ -93,7 +94,7 @@ bool world_count_begin(struct lks_world *w)
     }
     name_pools(w);
     w->out->point = WORLD_MINUTE;
-    return true;
+    return world_jobs_begin(w);
 }
 
 /* Along the way ----------------------------------------------------------------------------- */
@@ -184,6 +185,7 @@ void world_count_node(struct lks_world *w, uint32_t node)
     }
     m->out = out;
     m->fresh = fresh;
+    world_job_moved(w, node);
     if (m->pool != UINT32_MAX)
         note_pool(w, m->pool);
 }
@@ -193,6 +195,7 @@ void world_count_end(struct lks_world *w)
 {
     const struct lks_state_change *c = lks_world_change(w);
     world_count_time(w);
+    world_jobs_end(w);
     for (uint32_t p = 0; p < w->out->pool_count; p++)
         note_pool(w, p);
     for (uint32_t i = 0; i < w->machine_count; i++)

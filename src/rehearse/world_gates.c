@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROUND_MAX = 8192 };
 #define EVERY      (10 * WORLD_MINUTE)
 #define MEMORY_MAX ((size_t)1 << 26)
 
@@ -20,8 +19,22 @@ enum { ROUND_MAX = 8192 };
 struct round {
     struct lks_world *w;
     struct lks_measured *list; /* owned */
-    size_t count;
+    size_t count, room;
+    bool failed; /* no memory */
 };
+
+static bool grow(struct round *r)
+{
+    size_t room = 2 * r->room + 1024;
+    struct lks_measured *grown = realloc(r->list, room * sizeof(grown[0]));
+    if (grown == NULL) {
+        r->failed = true;
+        return false;
+    }
+    r->list = grown;
+    r->room = room;
+    return true;
+}
 
 /* Around 0, with a spread of 1: of a node the same all the time. */
 static double drawn(const struct lks_world *w, uint32_t node, uint64_t what)
@@ -39,8 +52,12 @@ static bool measure(void *ctx, const struct lks_gate_want *want)
     const struct lks_world *w = r->w;
     const struct lks_state *s = lks_engine_state(w->engine);
     const struct world_machine *m = &w->machines[want->node];
+    if (r->count == r->room && !grow(r))
+        return false;
     bool slow = w->out->bad && w->out->way == LKS_BAD_SLOW && m->bad && m->stage > 0;
-    double worse = slow ? SLOW_BY : 0, noise = READ_SPREAD * drawn(w, want->node, 1);
+    /* Who has the change since before the wave began was as slow then. */
+    double worse = slow && !want->earlier ? SLOW_BY : 0,
+           noise = READ_SPREAD * drawn(w, want->node, 1);
     double before =
         100 *
         exp((NODES_SPREAD * drawn(w, want->node, 0) + READ_SPREAD * drawn(w, want->node, 2)) / 100);
@@ -61,7 +78,7 @@ static bool measure(void *ctx, const struct lks_gate_want *want)
         .load = (want->until - want->from) / LKS_SECOND * m->gpus,
         .exposure = want->until - want->from,
     };
-    return r->count < ROUND_MAX;
+    return true;
 }
 
 void world_measure(struct lks_world *w)
@@ -72,11 +89,11 @@ void world_measure(struct lks_world *w)
     if (lks_world_change(w)->metric_count == 0 || w->now < w->measured + EVERY)
         return;
     w->measured = w->now;
-    r.list = calloc(ROUND_MAX, sizeof(r.list[0]));
     lks_arena_init(&arena, MEMORY_MAX);
-    if (r.list == NULL || lks_gate_wants(lks_engine_state(w->engine), world_now(w).wall, &arena,
-                                         measure, &r, &err) != LKS_OK)
-        world_break(w, LKS_E_NOMEM, err.msg);
+    if (lks_gate_wants(lks_engine_state(w->engine), world_now(w).wall, &arena, measure, &r, &err) !=
+            LKS_OK ||
+        r.failed)
+        world_break(w, LKS_E_NOMEM, "no memory");
     else if (r.count > 0)
         (void)world_turn(w,
                          &(struct lks_event){.kind = LKS_EVENT_MEASURED,

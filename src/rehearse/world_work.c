@@ -5,16 +5,6 @@
 
 enum { BOOT_SECONDS = 10, LOOK_SECONDS = 10, READ_SECONDS = 20, SWEEP_SECONDS = 60, SLOW = 10 };
 
-/* How long a node stays busy once it is asked to leave, in minutes: by the posture of its pool. The
- * end of a job or its next checkpoint, the last requests, a moment at which it is idle. */
-static const struct {
-    const char *posture;
-    uint32_t minutes;
-} leaves[] = {
-    {"pre-training", 20}, {"post-training", 15}, {"online-inference", 3},
-    {"batch", 45},        {"dev", 60},
-};
-
 /* How long steps usually take, in minutes. What an endpoint does takes what the plan allows for. */
 enum { APPLY_MINUTES = 8, IMAGE_MINUTES = 25, REBOOT_MINUTES = 7, ACCEPT_MINUTES = 8, CARE = 10 };
 
@@ -27,17 +17,6 @@ static lks_ms slowly(struct lks_world *w, lks_ms usual)
 {
     lks_ms takes = world_takes(w, usual);
     return world_chance(w, w->faults.slow) ? takes * SLOW : takes;
-}
-
-static lks_ms job_left(struct lks_world *w, uint32_t node)
-{
-    const struct lks_state *s = state_of(w);
-    uint32_t pool = s->nodes[node].pool, minutes = leaves[0].minutes;
-    for (size_t i = 0; pool < s->pool_count && i < LKS_COUNT(leaves); i++)
-        if (lks_str_is(lks_state_text(s, s->pools[pool].posture), leaves[i].posture))
-            minutes = leaves[i].minutes;
-    lks_ms left = world_takes(w, minutes * WORLD_MINUTE);
-    return lks_rng_percent(&w->rng, 20) ? 0 : left; /* some are idle already */
 }
 
 /* A bad image is one where it is new: on the way there, and where it is bad. */
@@ -129,10 +108,8 @@ static void say_tuple(struct lks_world *w, uint32_t node)
 static lks_ms takes_of(struct lks_world *w, uint32_t node, struct lks_str executor,
                        const struct lks_step *step)
 {
-    struct world_machine *m = &w->machines[node];
     if (lks_str_is(executor, "idle")) {
-        if (m->busy == 0)
-            m->busy = w->now + job_left(w, node) + 1;
+        world_job_ask(w, node);
         return LOOK_SECONDS * LKS_SECOND;
     }
     if (lks_str_is(executor, "inventory"))
@@ -199,8 +176,7 @@ static void executed(struct lks_world *w, uint32_t node, uint64_t id)
         return;
     struct lks_str executor = lks_state_text(state_of(w), c->executor);
     if (lks_str_is(executor, "idle")) {
-        bool idle = w->now >= machine->busy;
-        machine->busy = idle ? 0 : machine->busy;
+        bool idle = world_job_none(w, node);
         say_result(w, node, id, idle ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
                    idle ? "nothing runs" : "a job runs");
     } else if (lks_str_is(executor, "inventory")) {
@@ -304,6 +280,8 @@ void world_deliver(struct lks_world *w, const struct lks_message *m)
         boots(w, m->node);
     else if (m->kind == WORLD_SWEPT)
         say_tuple(w, m->node);
+    else if (m->kind == WORLD_JOB_ENDS)
+        world_job_ends(w, (uint32_t)m->number);
     else if (m->kind < LKS_COUNT(kinds) && kinds[m->kind] != NULL)
         kinds[m->kind](w, m->node, m->number);
 }

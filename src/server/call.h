@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "server/auth.h"
 #include "server/mailbox.h"
+#include "trust/webhook.h"
 
 #define LKS_CALL_IDENTITY_SIZE 320
 #define LKS_CALL_NO_EVENT      UINT64_MAX
@@ -58,7 +59,8 @@ struct lks_call {
     struct lks_credential credential;
     char as[LKS_CALL_IDENTITY_SIZE]; /* for whom another controller says it asks; empty: nobody */
     bool as_root;
-    char etag[64];       /* If-None-Match */
+    char etag[64];                    /* If-None-Match */
+    char signature[LKS_WEBHOOK_SIZE]; /* of a message by a ticket system; empty: none */
     uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
 

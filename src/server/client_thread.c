@@ -419,6 +419,8 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
     if (own->job == 0) {
         lks_sweeper_take(c, call, mono_now());
         lks_watcher_take(c, call, mono_now());
+        lks_drafter_take(c, call, mono_now());
+        lks_teller_take(c, call, mono_now());
     }
     if (job == NULL || ask_again(job, call))
         return;
@@ -501,6 +503,8 @@ static void run(void *arg)
         go_on(c, mono_now());
         lks_sweeper_tick(c, mono_now());
         lks_watcher_tick(c, mono_now());
+        lks_drafter_tick(c, mono_now());
+        lks_teller_tick(c, mono_now());
         if (!c->stopping)
             turn(c);
     }
@@ -508,6 +512,7 @@ static void run(void *arg)
     while (c->jobs != NULL)
         lks_client_job_free(c->jobs);
     lks_watcher_fini(c);
+    lks_teller_fini(c);
     lks_talks_free(c->talks);
     lks_depot_close(&c->depot);
 }

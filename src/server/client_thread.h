@@ -2,8 +2,8 @@
  * The client thread: conversations with management endpoints (drivers/http_talks.h), thousands at a
  * time. Updates come from the state thread once their records are durable, and what has to survive
  * goes back there before anything else is sent; readings are its own to begin (sweeper.h),
- * and so is measuring (watcher.h). What it
- * wants of the state it asks by calls (own.h).
+ * and so are measuring (watcher.h), looking at the cadence of pools (drafter.h) and telling a
+ * ticket system (teller.h). What it wants of the state it asks by calls (own.h).
  *
  * After a start, or when this controller leads, every open update is told to it anew with what was
  * saved last: a restart is an answer that did not come.
@@ -13,8 +13,10 @@
 
 #include "drivers/depot_files.h"
 #include "port/bmc.h"
+#include "server/drafter.h"
 #include "server/own.h"
 #include "server/sweeper.h"
+#include "server/teller.h"
 #include "server/watcher.h"
 
 #include <stdatomic.h>
@@ -55,6 +57,8 @@ struct lks_client_thread {
     uint64_t next_job;
     struct lks_sweeper sweeper;
     struct lks_watcher watcher;
+    struct lks_drafter drafter;
+    struct lks_teller teller;
     struct lks_client_counts counts;
     bool stopping;
 };

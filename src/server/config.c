@@ -132,6 +132,19 @@ const struct lks_config_key lks_config_keys[] = {
      "query for GPU-seconds under load; empty: load is not asked for"},
     {"metrics.every_ms", LKS_CONFIG_NUMBER, "60000", 100, DAY_MS, NULL, true, AT(metrics_every_ms),
      "how often it is asked while a gate looks"},
+    {"cadence.every_ms", LKS_CONFIG_NUMBER, "600000", 100, DAY_MS, NULL, true,
+     AT(cadence_every_ms), "how often it is looked at which pools are behind what is released"},
+    {"tickets.secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(tickets_secret),
+     "where the secret comes from that is shared with a ticket system: one line of 16 bytes or "
+     "more; empty: no message of one is taken, and it is told nothing"},
+    {"tickets.people", LKS_CONFIG_PEOPLE, "", 0, 0, NULL, true, AT(tickets_people),
+     "whose votes it may pass on, as it calls them and as they are called here: "
+     "kim@example.com=user:kim"},
+    {"tickets.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(tickets_url),
+     "where it is told how changes stand, by POST; http:// is taken on this machine alone; empty: "
+     "nowhere"},
+    {"tickets.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(tickets_ca),
+     "CA certificates (PEM) that it is known by there"},
     {"http.connections", LKS_CONFIG_NUMBER, "16384", 8, 1000000, NULL, false, AT(connections),
      "most connections of each listener"},
     {"http.per_address", LKS_CONFIG_NUMBER, "0", 0, 1000000, NULL, false, AT(per_address),
@@ -194,7 +207,8 @@ static void *place_of(struct lks_config *c, const struct lks_config_key *key)
 
 static bool is_list(const struct lks_config_key *key)
 {
-    return key->type == LKS_CONFIG_HOSTS || key->type == LKS_CONFIG_MIRRORS;
+    return key->type == LKS_CONFIG_HOSTS || key->type == LKS_CONFIG_MIRRORS ||
+           key->type == LKS_CONFIG_PEOPLE;
 }
 
 static bool is_numeric(int family, struct lks_str s)
@@ -319,12 +333,21 @@ static bool is_mirror(struct lks_str s)
            memchr(url.ptr, ' ', url.len) == NULL;
 }
 
+/* kim@example.com=user:kim. What stands behind the last '=' is who that is here. */
+static bool is_person(struct lks_str s)
+{
+    struct lks_str here = lks_str_last(s, '=');
+    return s.len <= TEXT_MAX && lks_str_printable(s) && here.len > 0 && here.len + 1 < s.len;
+}
+
 /* What an item of a list has to be; NULL: it is. */
 static const char *item_fault(const struct lks_config_key *key, const struct lks_doc *item)
 {
     bool text = item->kind == LKS_DOC_TEXT && item->text.len > 0;
     if (key->type == LKS_CONFIG_MIRRORS)
         return text && is_mirror(item->text) ? NULL : "SITE=https://HOST:PORT";
+    if (key->type == LKS_CONFIG_PEOPLE)
+        return text && is_person(item->text) ? NULL : "NAME=IDENTITY, such as kim@x.org=user:kim";
     return text && is_host(item->text)
                ? NULL
                : "a host name or an address, such as ctl.example.com or 10.0.0.5";
@@ -336,7 +359,9 @@ static enum lks_code set_list(struct reader *r, const struct lks_config_key *key
     size_t least = key->type == LKS_CONFIG_HOSTS;
     if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
         return FAIL(r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
-                    least > 0 ? "host names or addresses" : "mirrors, SITE=https://HOST:PORT each");
+                    least > 0                        ? "host names or addresses"
+                    : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
+                                                     : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = place_of(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)
@@ -454,7 +479,7 @@ static enum lks_code set_default(struct reader *r, const struct lks_config_key *
         }
         return LKS_OK;
     }
-    if (key->type == LKS_CONFIG_MIRRORS)
+    if (key->type == LKS_CONFIG_MIRRORS || key->type == LKS_CONFIG_PEOPLE)
         return LKS_OK;
     if (key->type != LKS_CONFIG_HOSTS)
         return default_text(r, key);
@@ -522,6 +547,45 @@ static enum lks_code check_metrics(struct reader *r, const struct lks_doc *top)
     return LKS_OK;
 }
 
+static struct lks_str outside_name(struct lks_str person)
+{
+    return (struct lks_str){person.ptr, person.len - lks_str_last(person, '=').len - 1};
+}
+
+/* A vote is that of one person: no name stands for two. */
+static enum lks_code check_people(struct reader *r, const struct lks_doc *at)
+{
+    const struct lks_config_list *people = &r->out->tickets_people;
+    for (size_t i = 0; i < people->count; i++) {
+        struct lks_str name = outside_name(people->items[i]);
+        for (size_t k = 0; k < i; k++) {
+            if (lks_str_eq(name, outside_name(people->items[k])))
+                return FAIL(r, at, "people: '%" LKS_STR_FMT "' is there twice; whose vote is it?",
+                            LKS_STR_ARG(name));
+        }
+    }
+    return LKS_OK;
+}
+
+/* The same for a ticket system. */
+static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_config *c = r->out;
+    const struct lks_doc *at = lks_doc_member(top, "tickets");
+    bool secure = lks_str_starts(c->tickets_url, "https://");
+    if (check_people(r, at) != LKS_OK)
+        return r->err->code;
+    if (c->tickets_url.len == 0)
+        return LKS_OK;
+    if (!secure && !lks_str_starts(c->tickets_url, "http://"))
+        return FAIL(r, at, "url: expected https://HOST:PORT/PATH, or http:// on this machine");
+    if (secure && c->tickets_ca.len == 0)
+        return FAIL(r, at, "ca: needed for an https:// url: the file of whoever vouches for it");
+    if (c->tickets_secret.len == 0)
+        return FAIL(r, at, "secret: needed where somebody is told: file:/PATH or exec:/PROGRAM");
+    return LKS_OK;
+}
+
 static enum lks_code check_sockets(struct reader *r, const struct lks_doc *top)
 {
     const struct {
@@ -552,7 +616,8 @@ static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
     if (c->lost_ms <= c->late_ms)
         return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
                     (unsigned long long)c->late_ms);
-    if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK)
+    if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK ||
+        check_tickets(r, top) != LKS_OK)
         return r->err->code;
     if (same_place(c->people_listen, c->agents_listen))
         return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");

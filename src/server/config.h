@@ -47,6 +47,10 @@ struct lks_config {
     struct lks_str metrics_url; /* empty: there is none */
     struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
     uint64_t metrics_login, metrics_every_ms;
+    uint64_t cadence_every_ms;
+    struct lks_str tickets_url; /* empty: nobody is told */
+    struct lks_str tickets_ca, tickets_secret;
+    struct lks_config_list tickets_people; /* EXTERNAL=IDENTITY */
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
     uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s;
@@ -64,6 +68,7 @@ enum lks_config_type {
     LKS_CONFIG_WORD,    /* one of `words`, kept as its place */
     LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
     LKS_CONFIG_MIRRORS, /* a list of SITE=URL */
+    LKS_CONFIG_PEOPLE,  /* a list of NAME=IDENTITY */
 };
 
 struct lks_config_key {

@@ -51,6 +51,8 @@ void lks_desk_fini(struct lks_desk *desk)
     lks_arena_fini(&desk->sweeps.arena);
     free(desk->observed);
     desk->observed = NULL;
+    free(desk->drafts);
+    desk->drafts = NULL;
 }
 
 enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct lks_beat *beat,
@@ -102,7 +104,8 @@ static const struct lks_state_change *alarmed_change(const struct lks_state *s,
 {
     struct lks_str owner, number;
     uint64_t id = 0;
-    if ((a->kind != LKS_ALARM_CHANGE && a->kind != LKS_ALARM_GLASS) ||
+    if ((a->kind != LKS_ALARM_CHANGE && a->kind != LKS_ALARM_GLASS &&
+         a->kind != LKS_ALARM_REVIEW) ||
         !lks_str_cut(lks_state_text(s, a->subject), ':', &owner, &number) ||
         !lks_str_number(number, UINT64_MAX, &id))
         return NULL;
@@ -117,7 +120,7 @@ bool lks_desk_may_alarm(const struct lks_desk *desk, const struct lks_call *call
     struct lks_scope scope = {.pool = lks_state_text(s, a->subject)};
     if (change != NULL)
         return lks_desk_may_change(desk, call, change);
-    if (a->kind != LKS_ALARM_MASS) {
+    if (a->kind != LKS_ALARM_MASS && a->kind != LKS_ALARM_CADENCE && a->kind != LKS_ALARM_LOWERED) {
         uint32_t node = lks_state_node(s, lks_state_text(s, a->subject));
         scope = node != LKS_NO_NODE ? lks_scope_of_node(s, node) : (struct lks_scope){0};
     }
@@ -716,7 +719,16 @@ void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_ev
         return;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
+}
+
+void lks_desk_touched(struct lks_json_writer *w, const struct lks_touched *touched)
+{
+    if (touched->nodes == 0)
+        return;
+    lks_json_int(w, "nodes", (int64_t)touched->nodes);
+    lks_json_int(w, "gpus", (int64_t)touched->gpus);
 }
 
 uint32_t lks_desk_node(const struct lks_desk *desk, struct lks_call *call)

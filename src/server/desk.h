@@ -54,6 +54,8 @@ struct lks_desk {
     uint64_t questions; /* that were counted */
     lks_ms observed_at; /* mono, when it was last recorded */
     struct lks_desk_sweeps sweeps;
+    lks_ms *drafts; /* owned; by pool: mono, when a change was last to be drafted; 0: never */
+    uint32_t draft_room;
     uint64_t epoch;     /* counts up when a certificate may have ended */
     uint64_t first_row; /* the oldest that is kept; rows are let go at a start alone */
     bool draining;
@@ -72,6 +74,10 @@ bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_even
 
 /* The same where the answer is {"seq"}. */
 void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event);
+
+/* How many nodes a decision reached outside a change, as members of an answer; nothing where it
+ * reached none. */
+void lks_desk_touched(struct lks_json_writer *w, const struct lks_touched *touched);
 
 /* For a handler that needs its route's prepare() once more, now that it has seen the state: it is
  * handled again afterwards. */

@@ -17,6 +17,8 @@ const struct lks_form lks_query_artifact = {"ArtifactQuery", "What is said of an
 static const struct lks_field lks_query_apply_fields[] = {
     MAY("dry_run", TRUTH, "say what would change, and change nothing"),
     MAY("accept", TRUTH, "nodes that are seen for the first time are taken in at once"),
+    MAY("nodes", COUNT, "how many enrolled nodes it reaches, where these are many"),
+    MAY("gpus", COUNT, "and how many GPUs they have"),
 };
 const struct lks_form lks_query_apply = {"ApplyQuery", "How a fleet is applied",
     LKS_FIELDS(lks_query_apply_fields)};
@@ -198,6 +200,10 @@ static const struct lks_field pool_fields[] = {
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("acts_wait", TRUTH, "automatic acts wait for a person to release an alarm"),
     MAY("frozen", TRUTH, "nothing begins in it"),
+    MAY("baseline", TEXT, "the newest released stack that supersedes its own"),
+    MAY("baseline_digest", TEXT, "that stack's digest"),
+    MAY("behind_since", TIME, "when the first stack that supersedes its own was released"),
+    MAY("cadence_days", COUNT, "days that it may be behind"),
 };
 static const struct lks_form pool = {"Pool", "A pool",
     LKS_FIELDS(pool_fields)};
@@ -217,6 +223,8 @@ static const struct lks_field lks_form_applied_fields[] = {
     MUST("applied", TRUTH, "false for a dry run"),
     MUST("changes", LKS_LIST(ANY), "the records, as of /v1/journal"),
     MUST("seq", COUNT, "the journal's last row"),
+    MUST("nodes", COUNT, "enrolled nodes that it reaches"),
+    MUST("gpus", COUNT, "how many GPUs they have"),
 };
 const struct lks_form lks_form_applied = {"Applied", "What applying a fleet changed",
     LKS_FIELDS(lks_form_applied_fields)};
@@ -331,12 +339,16 @@ const struct lks_form lks_form_node_token = {"NodeToken", "A token, shown once",
     LKS_FIELDS(lks_form_node_token_fields)};
 static const struct lks_field lks_form_seq_fields[] = {
     MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
+    MAY("gpus", COUNT, "how many GPUs they have"),
 };
 const struct lks_form lks_form_seq = {"Recorded", "It is recorded",
     LKS_FIELDS(lks_form_seq_fields)};
 static const struct lks_field lks_form_commanded_fields[] = {
     MUST("id", COUNT, "its number"),
     MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
+    MAY("gpus", COUNT, "how many GPUs they have"),
 };
 const struct lks_form lks_form_commanded = {"Commanded", "The command waits for its agent",
     LKS_FIELDS(lks_form_commanded_fields)};
@@ -465,6 +477,7 @@ static const struct lks_field lks_form_mail_fields[] = {
     MUST("want_tuple", TRUTH, "send it, although it did not change"),
     MUST("commands", LKS_LIST(LINES(LKS_PEM_TEXT_MAX)), "signed envelopes (DSSE)"),
     MAY("mirrors", LKS_LIST(TEXT), "servers of its site that may have artifacts"),
+    MAY("load", TEXT, "the reference load to run until the next answer"),
 };
 const struct lks_form lks_form_mail = {"Mail", "What waits for an agent",
     LKS_FIELDS(lks_form_mail_fields)};

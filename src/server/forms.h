@@ -23,7 +23,7 @@ extern const char *const lks_differs_words[];
 extern const struct lks_form lks_query_apply, lks_query_page, lks_query_nodes, lks_query_history,
     lks_query_at, lks_query_reason, lks_query_alarms, lks_query_binding, lks_query_journal,
     lks_query_events, lks_query_drift, lks_query_deviations, lks_query_holder, lks_query_admissions,
-    lks_query_stacks, lks_query_publish, lks_query_image, lks_query_cve;
+    lks_query_stacks, lks_query_publish, lks_query_image, lks_query_cve, lks_query_one_cve;
 
 extern const struct lks_form lks_query_part, lks_query_artifact;
 
@@ -32,10 +32,11 @@ extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_fla
     lks_ask_endpoint, lks_form_flash, lks_form_flashes, lks_form_endpoints;
 
 /* forms_change.c */
-extern const struct lks_form lks_query_changes, lks_query_change, lks_query_members, lks_ask_change,
-    lks_ask_start, lks_ask_waive, lks_ask_forecast, lks_ask_members, lks_ask_freeze,
-    lks_form_changes, lks_form_change, lks_form_proposed, lks_form_moved, lks_form_members,
-    lks_form_frozen, lks_form_proven;
+extern const struct lks_form lks_query_changes, lks_query_change, lks_query_procedure,
+    lks_query_members, lks_ask_change, lks_ask_start, lks_ask_waive, lks_ask_forecast,
+    lks_ask_members, lks_ask_freeze, lks_form_changes, lks_form_change, lks_form_proposed,
+    lks_form_moved, lks_form_members, lks_form_frozen, lks_form_proven, lks_form_procedure,
+    lks_ask_ticket;
 
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,
@@ -53,7 +54,7 @@ extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, l
     lks_form_drained, lks_form_drift, lks_form_deviations, lks_form_numbered, lks_form_leases,
     lks_form_sweeps, lks_form_done, lks_form_admit, lks_form_overrides, lks_form_admissions,
     lks_form_observed, lks_form_stacks, lks_form_stack, lks_form_published, lks_form_images,
-    lks_form_advisories, lks_form_lifecycle;
+    lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
 
 /* Bundles and keys. */
 extern const struct lks_form lks_ask_bundle, lks_ask_key;

@@ -37,6 +37,11 @@ static const struct lks_field lks_query_cve_fields[] = {
     MAY("cve", TEXT, "this flaw alone"),
 };
 const struct lks_form lks_query_cve = {"CveQuery", "Which flaw", LKS_FIELDS(lks_query_cve_fields)};
+static const struct lks_field lks_query_one_cve_fields[] = {
+    MUST("cve", TEXT, "this flaw"),
+};
+const struct lks_form lks_query_one_cve = {"OneCveQuery", "Which flaw",
+    LKS_FIELDS(lks_query_one_cve_fields)};
 
 /* Requests ---------------------------------------------------------------------------------- */
 
@@ -239,6 +244,39 @@ static const struct lks_field lks_form_advisories_fields[] = {
 };
 const struct lks_form lks_form_advisories = {"FleetAdvisories", "Flaws in what the fleet runs",
     LKS_FIELDS(lks_form_advisories_fields)};
+static const struct lks_field remedy_fields[] = {
+    MUST("stack", TEXT, "a published stack that does not have the flaw"),
+    MUST("digest", DIGEST, "of it"),
+    MUST("step", TEXT, "how far it was promoted"),
+    MUST("differences", COUNT, "from what the pool is pinned to"),
+    MUST("opens", COUNT, "flaws that it has, and the pin does not"),
+    MUST("same_branch", TRUTH, "its driver is of the branch that the pool runs"),
+    MUST("whole", TRUTH, "it is for all hardware of the pool"),
+    MUST("revertible", TRUTH, "each step has a way back, and power and fabric are left alone"),
+};
+static const struct lks_form remedy = {"Remedy", "What closes a flaw", LKS_FIELDS(remedy_fields)};
+static const struct lks_field pool_remedies_fields[] = {
+    MUST("pool", TEXT, "of nodes that you may see"),
+    MAY("stack", TEXT, "what it is pinned to"),
+    MAY("stack_digest", TEXT, "of that"),
+    MUST("nodes", COUNT, "of it"),
+    MAY("hosts", TEXT, "exposed: those nodes, as a host list"),
+    MAY("change", COUNT, "the open change that closes it here"),
+    MUST("exposed", TRUTH, "what it is pinned to has the flaw"),
+    MAY("component", TEXT, "by which it has it"),
+    MAY("fixed", TEXT, "the version that closes it, by the advisory"),
+    MAY("remedy", TEXT, "the nearest stack that an emergency change can bring to all of it"),
+    MAY("remedy_digest", TEXT, "of that"),
+    MUST("closed_by", LKS_LIST(LKS_FORM(remedy)), "the nearest first, 16 at the most"),
+};
+static const struct lks_form pool_remedies = {"PoolRemedies", "What closes a flaw in a pool",
+    LKS_FIELDS(pool_remedies_fields)};
+static const struct lks_field lks_form_remedies_fields[] = {
+    MUST("id", TEXT, "the flaw"),
+    MUST("items", LKS_LIST(LKS_FORM(pool_remedies)), "pools"),
+};
+const struct lks_form lks_form_remedies = {"FleetRemedies", "What closes a flaw",
+    LKS_FIELDS(lks_form_remedies_fields)};
 static const struct lks_field lks_form_lifecycle_fields[] = {
     MUST("support", LKS_LIST(ANY), "GPUs by the day their driver's support ends"),
     MUST("matrix", LKS_LIST(ANY), "GPU, driver and CUDA as they run, with verdicts"),

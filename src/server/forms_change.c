@@ -18,6 +18,11 @@ static const struct lks_field lks_query_change_fields[] = {
 };
 const struct lks_form lks_query_change = {"ChangeQuery", "How much of a change",
     LKS_FIELDS(lks_query_change_fields)};
+static const struct lks_field lks_query_procedure_fields[] = {
+    MAY("gpu_hour", TEXT, "what a GPU costs an hour, such as '2.5 EUR': then money is told, too"),
+};
+const struct lks_form lks_query_procedure = {"ProcedureQuery", "What a procedure is to tell",
+    LKS_FIELDS(lks_query_procedure_fields)};
 static const struct lks_field lks_query_members_fields[] = {
     PAGE,
     MAY("state", WORDS(lks_member_state_words), "only those that stand so"),
@@ -102,10 +107,24 @@ static const struct lks_form forecast = {"ForecastBeside", "What was expected, a
 static const struct lks_field lks_ask_waive_fields[] = {
     MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
     MUST("until", TIME, "how long, at most 7 days"),
+    MAY("pool", TEXT, "behind nodes of this pool alone; absent: of all that one may approve for"),
     REASON,
 };
 const struct lks_form lks_ask_waive = {"ChangeWaive", "A gate that is not asked for a while",
     LKS_FIELDS(lks_ask_waive_fields)};
+static const char *const decision_words[] = {"approve", "reject", NULL};
+static const struct lks_field lks_ask_ticket_fields[] = {
+    MUST("event", TEXT, "the message's own id: none is taken twice"),
+    MUST("change", COUNT, "which change"),
+    MUST("decision", WORDS(decision_words), "what was decided"),
+    MUST("who", TEXT, "by whom, as `tickets.people` has them"),
+    MUST("ticket", TEXT, "on which ticket"),
+    MUST("plan", DIGEST, "digest of the plan that was shown: `plan` of the procedure"),
+    MUST("nodes", COUNT, "how many nodes it was shown with"),
+    {"reason", WHY, 0, NULL, "why, for the journal; a no needs one"},
+};
+const struct lks_form lks_ask_ticket = {"TicketDecision", "A vote by way of a ticket system",
+    LKS_FIELDS(lks_ask_ticket_fields)};
 static const char *const act_words[] = {"release", "again", NULL};
 static const struct lks_field lks_ask_members_fields[] = {
     MUST("nodes", HOSTS, "host list: who"),
@@ -228,6 +247,8 @@ static const struct lks_field vote_fields[] = {
     MAY("reason", TEXT, "and why"),
     MAY("at", TIME, "when"),
     MAY("ends", TIME, "when an approval is too old to count"),
+    MAY("ticket", TEXT, "that it came by, from a ticket system"),
+    MAY("who", TEXT, "what that calls them"),
 };
 static const struct lks_form vote = {"ChangeVote", "What an approver said",
     LKS_FIELDS(vote_fields)};
@@ -255,6 +276,7 @@ static const struct lks_form glass = {"BrokenGlass", "A change that began withou
 static const struct lks_field waiver_fields[] = {
     MUST("gate", TEXT, "which gate, or metric"),
     MUST("until", TIME, "how long"),
+    MAY("pool", TEXT, "behind its nodes alone; absent: where whoever said so may approve"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
 };
@@ -330,6 +352,18 @@ static const struct lks_field lks_form_change_fields[] = {
 };
 const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
     LKS_FIELDS(lks_form_change_fields)};
+static const struct lks_field lks_form_procedure_fields[] = {
+    MUST("title", TEXT, "what it is of"),
+    MUST("change", ANY, "what is proposed, with the digest of its `plan`; pools, differences"),
+    MUST("happens", ANY, "waves, gates, metrics and their power, times, steps"),
+    MUST("wrong", ANY, "how each step can fail, and what is done about it"),
+    MUST("back", ANY, "the way back of each step, spares, what to type"),
+    MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
+    MUST("risk", ANY, "what is left when all goes as planned"),
+    MUST("approvals", ANY, "needed and given, where they lack, votes"),
+};
+const struct lks_form lks_form_procedure = {"Procedure", "The method of procedure of a change",
+    LKS_FIELDS(lks_form_procedure_fields)};
 static const struct lks_field lks_form_proposed_fields[] = {
     MAY("id", COUNT, "its number; absent: nothing was recorded"),
     MAY("seq", COUNT, "the row up to which the journal is durable"),
@@ -389,14 +423,26 @@ static const struct lks_field frozen_pool_fields[] = {
     MUST("pool", TEXT, "which"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
+    MAY("since", TIME, "since when"),
 };
 static const struct lks_form frozen_pool = {"FrozenPool", "A pool in which nothing begins",
     LKS_FIELDS(frozen_pool_fields)};
+static const struct lks_field frozen_days_fields[] = {
+    MUST("from", TEXT, "the first of them, by the clocks of each site"),
+    MUST("until", TEXT, "the first that is none any more"),
+    MUST("now", TRUTH, "today is one of them, by UTC"),
+    MAY("pools", LKS_LIST(TEXT), "in which nobody begins; absent: in all"),
+    MAY("description", TEXT, "why"),
+};
+static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change begins",
+    LKS_FIELDS(frozen_days_fields)};
 static const struct lks_field lks_form_frozen_fields[] = {
     MUST("frozen", TRUTH, "nothing begins in the whole fleet"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
     MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which nothing begins"),
+    MAY("since", TIME, "since when"),
+    MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"),
 };
 const struct lks_form lks_form_frozen = {"Frozen", "Where nothing begins",
     LKS_FIELDS(lks_form_frozen_fields)};

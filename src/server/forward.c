@@ -153,7 +153,7 @@ static enum lks_code exchange(const struct lks_call *call, const char *target,
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
     struct lks_client *client = NULL;
-    char head[LKS_CALL_IDENTITY_SIZE + 64] = "";
+    char head[LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 128] = "";
     lks_buf_init(&key, LKS_X509_PEM_MAX);
     lks_buf_init(&certificate, LKS_X509_PEM_MAX);
     if (make_identity(call->daemon, &key, &certificate, err) != LKS_OK)
@@ -172,6 +172,10 @@ static enum lks_code exchange(const struct lks_call *call, const char *target,
     if (call->identity[0] != '\0')
         snprintf(head, sizeof(head), LKS_FORWARD_AS ": %s\r\n%s", call->identity,
                  call->root ? LKS_FORWARD_ROOT ": yes\r\n" : "");
+    if (call->signature[0] != '\0' && lks_str_printable(lks_str_from(call->signature))) {
+        size_t len = strlen(head);
+        snprintf(head + len, sizeof(head) - len, LKS_WEBHOOK_HEADER ": %s\r\n", call->signature);
+    }
     const char *type = call->route->body != NULL ? "application/json" : call->route->body_type;
     enum lks_code code = lks_client_exchange(client, call->route->method, target, type,
                                              lks_buf_view(&call->bytes), head, answer, err);

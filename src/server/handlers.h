@@ -23,7 +23,8 @@ lks_preparer lks_prepare_certificate;
 lks_handler lks_handle_access, lks_handle_grant, lks_handle_ungrant, lks_handle_token,
     lks_handle_token_gone, lks_handle_certificate;
 /* handlers_journal.c */
-lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_backup;
+lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_backup,
+    lks_handle_state, lks_handle_manifest;
 /* handlers_artifacts.c */
 lks_handler lks_handle_artifacts, lks_handle_artifact, lks_handle_artifact_put, lks_handle_collect;
 /* handlers_agents.c */
@@ -31,8 +32,9 @@ lks_preparer lks_prepare_enroll, lks_prepare_tuple, lks_prepare_renew;
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,
     lks_handle_result, lks_handle_renew;
 /* handlers_drift.c */
-lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate, lks_handle_deviation_close,
-    lks_handle_condition, lks_handle_outband, lks_handle_outband_gone;
+lks_handler lks_handle_drift, lks_handle_deviations, lks_handle_deviate,
+    lks_handle_deviation_approve, lks_handle_deviation_close, lks_handle_condition,
+    lks_handle_outband, lks_handle_outband_gone;
 /* handlers_admit.c */
 lks_handler lks_handle_admit, lks_handle_override, lks_handle_overrides, lks_handle_admissions,
     lks_handle_observed;
@@ -42,6 +44,8 @@ lks_handler lks_handle_stacks, lks_handle_stack, lks_handle_stack_manifest,
     lks_handle_stack_envelope, lks_handle_publish, lks_handle_promote, lks_handle_retire,
     lks_handle_images, lks_handle_image, lks_handle_image_gone, lks_handle_advisories,
     lks_handle_lifecycle;
+/* handlers_remedy.c */
+lks_handler lks_handle_remedies;
 /* handlers_bundles.c */
 lks_preparer lks_prepare_bundle, lks_prepare_flash;
 lks_handler lks_handle_keys, lks_handle_key_pin, lks_handle_key_gone, lks_handle_bundles,
@@ -54,6 +58,11 @@ lks_handler lks_handle_changes, lks_handle_change, lks_handle_change_members,
     lks_handle_change_vote, lks_handle_change_review, lks_handle_change_waive,
     lks_handle_change_move, lks_handle_change_forecast, lks_handle_member_move, lks_handle_freeze,
     lks_handle_frozen, lks_handle_proven, lks_handle_propose;
+/* handlers_procedure.c */
+lks_handler lks_handle_change_procedure, lks_handle_change_paper;
+/* handlers_ticket.c */
+lks_preparer lks_prepare_ticket;
+lks_handler lks_handle_ticket;
 /* handlers_endpoints.c */
 lks_handler lks_handle_endpoints, lks_handle_endpoint_put;
 /* handlers_sweep.c */

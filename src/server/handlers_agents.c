@@ -1,8 +1,10 @@
+#include "core/gate.h"
 #include "model/tuple.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/handlers.h"
 #include "server/issue.h"
+#include "server/views.h"
 #include "trust/envelope.h"
 
 #include <stdlib.h>
@@ -196,6 +198,7 @@ void lks_handle_mail(struct lks_desk *desk, struct lks_call *call)
     }
     lks_json_end(&w, ']');
     put_mirrors(desk, call->node, &w);
+    lks_view_text(&w, "load", lks_gate_load(s, call->node));
     lks_json_end(&w, '}');
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);

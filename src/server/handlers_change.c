@@ -1,5 +1,6 @@
 /* Changes as people follow and steer them; what is frozen; ways back that were gone. */
 #include "core/campaign.h"
+#include "core/endpoint.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
@@ -140,8 +141,8 @@ void lks_handle_change_members(struct lks_desk *desk, struct lks_call *call)
 
 /* Steering them ----------------------------------------------------------------------------- */
 
-/* Record it and say how the change stands now, with the numbers that people go by. */
-static void move(struct lks_desk *desk, struct lks_call *call, uint64_t id, struct lks_event *event)
+void lks_change_move(struct lks_desk *desk, struct lks_call *call, uint64_t id,
+                     struct lks_event *event)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     if (!lks_desk_turn(desk, call, event, NULL, &d))
@@ -177,7 +178,7 @@ void lks_handle_change_vote(struct lks_desk *desk, struct lks_call *call)
                  .yes = lks_str_is(verb_of(call), "approve"),
                  .withdrawn = lks_str_is(verb_of(call), "withdraw")},
     };
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 void lks_handle_change_waive(struct lks_desk *desk, struct lks_call *call)
@@ -185,11 +186,12 @@ void lks_handle_change_waive(struct lks_desk *desk, struct lks_call *call)
     const struct lks_state_change *c = change_of(desk, call);
     struct lks_event event = {.kind = LKS_EVENT_WAIVE,
                               .reason = lks_doc_text(call->body, "reason"),
-                              .waive = {.gate = lks_doc_text(call->body, "gate")}};
+                              .waive = {.gate = lks_doc_text(call->body, "gate"),
+                                        .pool = lks_doc_text(call->body, "pool")}};
     if (c == NULL || !lks_desk_time(call, "until", &event.waive.until))
         return;
     event.waive.change = c->id;
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 void lks_handle_change_review(struct lks_desk *desk, struct lks_call *call)
@@ -202,7 +204,7 @@ void lks_handle_change_review(struct lks_desk *desk, struct lks_call *call)
         .reason = lks_doc_text(call->body, "reason"),
         .review = c->id,
     };
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 static uint64_t number_of(const struct lks_call *call, const char *key)
@@ -229,7 +231,7 @@ void lks_handle_change_forecast(struct lks_desk *desk, struct lks_call *call)
                      .kept_high = number_of(call, "kept_high"),
                      .reached_high = number_of(call, "reached_high")},
     };
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 /* Whoever starts a change says how large they think it is. */
@@ -270,7 +272,7 @@ void lks_handle_change_move(struct lks_desk *desk, struct lks_call *call)
                           lks_schema_truth(call->body, &lks_ask_start, "break_glass"),
                  .standby = lks_doc_text(call->body, "standby")},
     };
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 void lks_handle_member_move(struct lks_desk *desk, struct lks_call *call)
@@ -284,7 +286,7 @@ void lks_handle_member_move(struct lks_desk *desk, struct lks_call *call)
         .reason = lks_doc_text(call->body, "reason"),
         .member = {.change = c->id, .again = lks_str_is(lks_doc_text(call->body, "act"), "again")},
     };
-    move(desk, call, c->id, &event);
+    lks_change_move(desk, call, c->id, &event);
 }
 
 /* Freezing ---------------------------------------------------------------------------------- */
@@ -300,6 +302,52 @@ void lks_handle_freeze(struct lks_desk *desk, struct lks_call *call)
     lks_desk_record(desk, call, &event);
 }
 
+/* Whether one of its pools, or all, is the caller's to look at. */
+static bool may_see_days(const struct lks_desk *desk, const struct lks_call *call,
+                         const struct lks_quiet *q)
+{
+    const struct lks_doc *name = q->pools != NULL ? q->pools->first : NULL;
+    bool may = q->pools == NULL;
+    for (; name != NULL && !may; name = name->next)
+        may = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){.pool = name->text});
+    return may;
+}
+
+static void view_days(struct lks_json_writer *w, const struct lks_quiet *q,
+                      const struct lks_doc *item, lks_day today)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "from", lks_doc_text(item, "from"));
+    lks_json_text(w, "until", lks_doc_text(item, "until"));
+    lks_json_bool(w, "now", q->from <= today);
+    if (q->pools != NULL) {
+        lks_json_begin(w, "pools", '[');
+        for (const struct lks_doc *name = q->pools->first; name != NULL; name = name->next)
+            lks_json_text(w, NULL, name->text);
+        lks_json_end(w, ']');
+    }
+    lks_view_text(w, "description", lks_doc_text(item, "description"));
+    lks_json_end(w, '}');
+}
+
+/* Those that are over are left out; an hour too early or late at most sites is not told. */
+static void view_calendar(struct lks_json_writer *w, const struct lks_desk *desk,
+                          const struct lks_call *call)
+{
+    enum { DAY_MS = 86400 * 1000 };
+    const struct lks_fleet *fleet = lks_book_fleet(lks_engine_book(desk->engine));
+    const struct lks_doc *list = fleet != NULL ? lks_doc_member(fleet->doc, "freezes") : NULL;
+    const struct lks_doc *item = list != NULL ? list->first : NULL;
+    lks_day today = (lks_day)(desk->now.wall / DAY_MS);
+    lks_json_begin(w, "days", '[');
+    for (size_t i = 0; item != NULL && i < fleet->quiet_count; i++, item = item->next) {
+        const struct lks_quiet *q = &fleet->quiets[i];
+        if (today < q->until && may_see_days(desk, call, q))
+            view_days(w, q, item, today);
+    }
+    lks_json_end(w, ']');
+}
+
 /* That the whole fleet is frozen concerns everyone. */
 void lks_handle_frozen(struct lks_desk *desk, struct lks_call *call)
 {
@@ -309,6 +357,7 @@ void lks_handle_frozen(struct lks_desk *desk, struct lks_call *call)
     if (s->frozen) {
         lks_view_text(&w, "by", lks_state_text(s, s->frozen_by));
         lks_view_text(&w, "reason", lks_state_text(s, s->frozen_reason));
+        lks_view_time(&w, "since", s->frozen_since);
     }
     lks_json_begin(&w, "pools", '[');
     for (uint32_t i = 0; i < s->pool_count; i++) {
@@ -320,9 +369,11 @@ void lks_handle_frozen(struct lks_desk *desk, struct lks_call *call)
         lks_json_text(&w, "pool", scope.pool);
         lks_view_text(&w, "by", lks_state_text(s, p->frozen_by));
         lks_view_text(&w, "reason", lks_state_text(s, p->frozen_reason));
+        lks_view_time(&w, "since", p->frozen_since);
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');
+    view_calendar(&w, desk, call);
     lks_json_end(&w, '}');
 }
 

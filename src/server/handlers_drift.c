@@ -218,6 +218,9 @@ static void put_deviation(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_text(w, "reason", lks_state_text(s, d->reason));
     lks_view_text(w, "approver", lks_state_text(s, d->approver));
     lks_view_text(w, "by", lks_state_text(s, d->by));
+    lks_view_time(w, "agreed", d->agreed);
+    lks_view_text(w, "agreed_by", lks_state_text(s, d->agreed_by));
+    lks_view_text(w, "agreed_reason", lks_state_text(s, d->agreed_reason));
     lks_view_time(w, "added", d->added);
     lks_view_time(w, "expires", d->expires);
     lks_view_time(w, "ended", d->ended);
@@ -295,17 +298,28 @@ void lks_handle_deviate(struct lks_desk *desk, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_int(&w, "id", (int64_t)id);
     lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
 }
 
-void lks_handle_deviation_close(struct lks_desk *desk, struct lks_call *call)
+static void say_of_deviation(struct lks_desk *desk, struct lks_call *call, enum lks_event_kind kind)
 {
     struct lks_event event = {
-        .kind = LKS_EVENT_DEVIATION_CLOSE,
+        .kind = kind,
         .reason = lks_doc_text(call->body, "reason"),
         .deviation = lks_desk_deviation(desk, call)->id,
     };
     lks_desk_record(desk, call, &event);
+}
+
+void lks_handle_deviation_approve(struct lks_desk *desk, struct lks_call *call)
+{
+    say_of_deviation(desk, call, LKS_EVENT_DEVIATION_AGREE);
+}
+
+void lks_handle_deviation_close(struct lks_desk *desk, struct lks_call *call)
+{
+    say_of_deviation(desk, call, LKS_EVENT_DEVIATION_CLOSE);
 }
 
 /* What is said of nodes --------------------------------------------------------------------- */

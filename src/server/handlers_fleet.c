@@ -107,6 +107,7 @@ void lks_handle_metrics(struct lks_desk *desk, struct lks_call *call)
 
 /* What of each pool the caller may see. Whoever sees everything gets the counts that are kept. */
 struct visible {
+    struct lks_pool_classes classes;
     struct lks_pool_counts *pools; /* owned */
     bool *shown;                   /* owned */
     uint32_t nodes;
@@ -115,6 +116,7 @@ struct visible {
 
 static void visible_fini(struct visible *v)
 {
+    lks_pool_classes_fini(&v->classes);
     free(v->pools);
     free(v->shown);
     *v = (struct visible){0};
@@ -150,7 +152,9 @@ static bool look(const struct lks_desk *desk, struct lks_call *call, struct visi
     *v = (struct visible){0};
     v->pools = calloc((size_t)s->pool_count + 1, sizeof(*v->pools));
     v->shown = calloc((size_t)s->pool_count + 1, sizeof(*v->shown));
-    if (v->pools == NULL || v->shown == NULL) {
+    struct lks_err err = {0};
+    if (v->pools == NULL || v->shown == NULL ||
+        lks_pool_classes_all(&v->classes, s, &err) != LKS_OK) {
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return false;
     }
@@ -180,6 +184,16 @@ static uint64_t open_alarms(const struct lks_desk *desk, const struct lks_call *
     return open;
 }
 
+static void put_pool(const struct lks_desk *desk, const struct visible *v, uint32_t pool,
+                     struct lks_json_writer *w)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_view_pool(w, desk->state, pool, &v->pools[pool]);
+    lks_view_cadence(w, desk->state, lks_engine_book(desk->engine), &v->classes, pool,
+                     desk->now.wall);
+    lks_json_end(w, '}');
+}
+
 void lks_handle_fleet(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
@@ -197,9 +211,7 @@ void lks_handle_fleet(struct lks_desk *desk, struct lks_call *call)
     for (uint32_t i = 0; i < s->pool_count; i++) {
         if (!v.shown[i])
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_view_pool(&w, s, i, &v.pools[i]);
-        lks_json_end(&w, '}');
+        put_pool(desk, &v, i, &w);
     }
     lks_json_end(&w, ']');
     lks_json_int(&w, "alarms_open", (int64_t)open_alarms(desk, call));
@@ -226,9 +238,7 @@ void lks_handle_pools(struct lks_desk *desk, struct lks_call *call)
     for (; i < s->pool_count && left > 0; i++) {
         if (!v.shown[i])
             continue;
-        lks_json_begin(&w, NULL, '{');
-        lks_view_pool(&w, s, i, &v.pools[i]);
-        lks_json_end(&w, '}');
+        put_pool(desk, &v, i, &w);
         last = lks_state_text(s, s->pools[i].name);
         left--;
     }
@@ -267,6 +277,8 @@ static void put_applied(struct lks_call *call, const struct lks_decision *d, boo
     }
     lks_json_end(&w, ']');
     lks_json_int(&w, "seq", (int64_t)seq);
+    lks_json_int(&w, "nodes", (int64_t)d->touched.nodes);
+    lks_json_int(&w, "gpus", (int64_t)d->touched.gpus);
     lks_json_end(&w, '}');
 }
 
@@ -292,9 +304,11 @@ void lks_handle_apply(struct lks_desk *desk, struct lks_call *call)
         .fleet = {.manifest = call->manifest,
                   .give = call->manifest, /* it was read for us, and is not read again */
                   .digest = lks_str_from(call->digest),
-                  .accept = lks_call_truth(call, "accept") == 1},
+                  .accept = lks_call_truth(call, "accept") == 1,
+                  .dry = lks_call_truth(call, "dry_run") == 1,
+                  .said = {lks_call_number(call, "nodes", 0), lks_call_number(call, "gpus", 0)}},
     };
-    if (lks_call_truth(call, "dry_run") == 1) {
+    if (event.fleet.dry) {
         try_fleet(desk, call, &event);
         return;
     }

@@ -52,3 +52,35 @@ void lks_handle_backup(struct lks_desk *desk, struct lks_call *call)
     (void)desk;
     call->work = lks_read_backup;
 }
+
+void lks_handle_state(struct lks_desk *desk, struct lks_call *call)
+{
+    (void)desk;
+    call->work = lks_read_state;
+}
+
+static bool has_manifest(const struct lks_state *s, struct lks_str digest)
+{
+    if (lks_str_eq(lks_state_text(s, s->fleet_manifest), digest))
+        return true;
+    for (uint32_t i = 0; i < s->stack_count; i++)
+        if (lks_str_eq(lks_state_text(s, s->stacks[i].manifest), digest))
+            return true;
+    for (uint32_t i = 0; i < s->bundle_count; i++)
+        if (lks_str_eq(lks_state_text(s, s->bundles[i].manifest), digest))
+            return true;
+    return false;
+}
+
+void lks_handle_manifest(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str digest = lks_call_path(call, "digest");
+    if (!lks_digest_valid(digest) || !has_manifest(desk->state, digest)) {
+        lks_call_problem(call, LKS_E_NOT_FOUND,
+                         "neither the fleet nor a stack or bundle has a manifest of this digest");
+        return;
+    }
+    LKS_ASSERT(digest.len < sizeof(call->blob));
+    memcpy(call->blob, digest.ptr, digest.len);
+    call->work = lks_read_blob;
+}

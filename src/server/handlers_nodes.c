@@ -314,6 +314,7 @@ void lks_handle_command(struct lks_desk *desk, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     lks_json_int(&w, "id", (int64_t)id);
     lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
 }
 

@@ -5,6 +5,7 @@
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/propose.h"
 #include "server/views_change.h"
 
 #include <stdio.h>
@@ -98,8 +99,7 @@ void lks_prepare_propose(struct lks_call *call)
         (void)!read_manifests(call, call->memory, &call->failed);
 }
 
-/* Whether the manifests are still to be read; they are then asked for, or the answer written. */
-static bool wants_manifests(const struct lks_desk *desk, struct lks_call *call)
+bool lks_propose_wants_manifests(const struct lks_desk *desk, struct lks_call *call)
 {
     if (call->memory != NULL)
         return false;
@@ -113,9 +113,10 @@ static bool wants_manifests(const struct lks_desk *desk, struct lks_call *call)
     return true;
 }
 
-/* Those that are still good. */
-static struct lks_bundle_set known_of(const struct lks_state *s, struct asking *a)
+struct lks_bundle_set lks_propose_known(const struct lks_desk *desk, const struct lks_call *call)
 {
+    const struct lks_state *s = desk->state;
+    const struct asking *a = call->memory;
     struct lks_bundle_set set = {.list = a->known};
     for (size_t i = 0; i < a->read; i++) {
         const struct lks_state_bundle *b = lks_state_bundle(s, lks_str_from(a->digests[i]));
@@ -217,9 +218,9 @@ void lks_handle_propose(struct lks_desk *desk, struct lks_call *call)
         .kind = LKS_EVENT_PROPOSE,
         .reason = lks_doc_text(call->body, "reason"),
     };
-    if (wants_manifests(desk, call) || !read_wish(call, &event.propose.wish))
+    if (lks_propose_wants_manifests(desk, call) || !read_wish(call, &event.propose.wish))
         return;
-    struct lks_bundle_set known = known_of(desk->state, call->memory);
+    struct lks_bundle_set known = lks_propose_known(desk, call);
     event.propose.known = &known;
     if (lks_schema_truth(call->body, &lks_ask_change, "dry_run"))
         show(desk, call, &event);

@@ -368,20 +368,11 @@ static void find_advisories(struct lks_call *call)
     end_exposure(call, &w, code, &err);
 }
 
-static bool is_known(const struct lks_facts *facts, struct lks_str cve)
-{
-    for (size_t i = 0; i < facts->advisories.count; i++) {
-        if (lks_str_eq_nocase(facts->advisories.rows[i].id, cve))
-            return true;
-    }
-    return false;
-}
-
 /* That nothing is affected by a flaw is said only of one that the tables have. */
 void lks_handle_advisories(struct lks_desk *desk, struct lks_call *call)
 {
     struct lks_str cve = lks_call_text(call, "cve");
-    if (cve.len > 0 && !is_known(lks_engine_book(desk->engine)->facts, cve)) {
+    if (cve.len > 0 && lks_facts_advisory(lks_engine_book(desk->engine)->facts, cve) == NULL) {
         lks_call_problem(call, LKS_E_NOT_FOUND, "no advisory '%" LKS_STR_FMT "' is known",
                          LKS_STR_ARG(cve));
         return;

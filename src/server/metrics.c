@@ -335,8 +335,10 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
                        struct lks_metrics_tally *t)
 {
     const struct lks_node *n = &s->nodes[node];
+    struct lks_err ignored = {0}; /* without memory for it a class is left out */
     if (n->asset != 0 || n->pool >= t->count)
         return;
+    (void)!lks_pool_classes_add(&t->classes, s, node, &ignored);
     struct lks_metrics_counts *c = &t->pools[n->pool];
     enum lks_differs differs = lks_view_differs(s, node);
     bool conforms = lks_state_judged(s, node) == LKS_JUDGED_CONFORMS;
@@ -354,6 +356,7 @@ static void count_node(const struct lks_state *s, struct lks_now now, uint32_t n
 void lks_metrics_tally_fini(struct lks_metrics_tally *t)
 {
     free(t->pools);
+    lks_pool_classes_fini(&t->classes);
     *t = (struct lks_metrics_tally){0};
 }
 
@@ -437,6 +440,36 @@ static void put_never(struct lks_buf *out, const char *name, struct lks_str pool
     lks_buf_addf(out, "%" PRIu32 "\n", c->swept.never);
 }
 
+/* How far pools are behind what is released; where nobody can tell, nothing is said. */
+static void put_cadence(const struct lks_state *s, const struct lks_book *book, lks_ms wall,
+                        const struct lks_metrics_tally *t, struct lks_buf *out)
+{
+    static const char age[] = "lockstep_pool_baseline_age_seconds";
+    static const char limit[] = "lockstep_pool_baseline_limit_seconds";
+    put_about(out, age, "gauge",
+              "Since when a released stack supersedes the pool's own, by pool and hardware class; "
+              "0: none does.");
+    for (uint32_t i = 0; i < t->classes.count; i++) {
+        const struct lks_pool_class *of = &t->classes.list[i];
+        struct lks_behind b = lks_cadence_behind(s, book, of->pool, of->class, wall);
+        if (!s->pools[of->pool].known || !b.known)
+            continue;
+        lks_buf_addf(out, "%s{", age);
+        lks_metrics_label(out, "pool", lks_state_text(s, s->pools[of->pool].name));
+        lks_buf_addc(out, ',');
+        lks_metrics_label(out, "class", lks_state_text(s, of->class));
+        lks_buf_addf(out, "} %" PRIu64 "\n", lks_cadence_age(&b, wall) / LKS_SECOND);
+    }
+    put_about(out, limit, "gauge", "How long the pool may be behind, before it is told.");
+    for (uint32_t i = 0; i < t->count; i++) {
+        lks_ms most = s->pools[i].known ? lks_cadence_limit(s, book, i) : UINT64_MAX;
+        if (most == UINT64_MAX)
+            continue;
+        put_labels(out, limit, lks_state_text(s, s->pools[i].name), NULL, NULL);
+        lks_buf_addf(out, "%" PRIu64 "\n", most / LKS_SECOND);
+    }
+}
+
 static void put_tally(const struct lks_state *s, const struct lks_metrics_tally *t,
                       struct lks_buf *out)
 {
@@ -487,6 +520,7 @@ bool lks_metrics_put_nodes(const struct lks_state *s, const struct lks_book *boo
     if (!count_slice(s, book, now, t, out))
         return false;
     put_tally(s, t, out);
+    put_cadence(s, book, now.wall, t, out);
     return true;
 }
 

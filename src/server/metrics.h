@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/time.h"
-#include "core/decide.h"
+#include "core/cadence.h"
 
 #define LKS_METRICS_BUCKETS 12
 #define LKS_METRICS_SLICE   5000 /* nodes of one call */
@@ -63,6 +63,7 @@ struct lks_metrics_tally {
     struct lks_metrics_counts *pools; /* owned */
     uint32_t count;
     uint32_t node, pool; /* where to go on */
+    struct lks_pool_classes classes;
 };
 void lks_metrics_tally_fini(struct lks_metrics_tally *t);
 

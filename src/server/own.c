@@ -1,7 +1,10 @@
 #include "server/own.h"
 
 #include "server/desk.h"
+#include "server/drafter.h"
+#include "server/handlers.h"
 #include "server/routes.h"
+#include "server/teller.h"
 #include "server/threads.h"
 #include "server/watcher.h"
 
@@ -48,7 +51,14 @@ static const struct lks_route routes[LKS_OWN_COUNT] = {
     [LKS_OWN_SAVED] = {.method = "POST", .path = "/own/saved", .handle = flash_saved},
     [LKS_OWN_ENDED] = {.method = "POST", .path = "/own/ended", .handle = flash_ended},
     [LKS_OWN_WATCH] = {.method = "POST", .path = "/own/watch", .handle = lks_own_watch},
+    [LKS_OWN_TELL] = {.method = "POST", .path = "/own/tell", .handle = lks_own_tell},
+    [LKS_OWN_TOLD] = {.method = "POST", .path = "/own/told", .handle = lks_own_told},
     [LKS_OWN_MEASURED] = {.method = "POST", .path = "/own/measured", .handle = lks_own_measured},
+    [LKS_OWN_CADENCE] = {.method = "POST",
+                         .path = "/own/cadence",
+                         .prepare = lks_prepare_propose,
+                         .handle = lks_own_cadence},
+    [LKS_OWN_HEARD] = {.method = "POST", .path = "/own/heard", .handle = lks_own_heard},
 };
 
 struct lks_call *lks_own_call(struct lks_daemon *daemon, enum lks_own_kind kind, uint64_t job)

@@ -1,9 +1,9 @@
 /*
  * What the daemon asks of itself: the client thread wants endpoints to read, and says what came of
- * them and of updates; it asks what gates want measured, and says what was. Such questions travel
- * as calls do, so that they wait for rows to be durable and are forwarded to the controller that
- * leads; they begin and end at the client thread, and but for readings no listener has their
- * routes.
+ * them and of updates; it asks what gates want measured, and says what was; it has pools looked at
+ * that are behind what is released. Such questions travel as calls do, so that they wait for rows
+ * to be durable and are forwarded to the controller that leads; they begin and end at the client
+ * thread, and but for readings no listener has their routes.
  */
 #ifndef LKS_SERVER_OWN_H
 #define LKS_SERVER_OWN_H
@@ -19,6 +19,10 @@ enum lks_own_kind {
     LKS_OWN_ENDED,    /* how it ended */
     LKS_OWN_WATCH,    /* what gates want measured */
     LKS_OWN_MEASURED, /* what was */
+    LKS_OWN_CADENCE,  /* pools that are behind what is released */
+    LKS_OWN_HEARD,    /* what heartbeats tell of it */
+    LKS_OWN_TELL,     /* what a ticket system is to be told next */
+    LKS_OWN_TOLD,     /* that it was */
     LKS_OWN_COUNT
 };
 
@@ -39,13 +43,15 @@ struct lks_own {
     lks_ms lasts;
     struct lks_own_endpoint *endpoints;
     size_t count;
-    bool full;                 /* there may be more that are due */
+    bool full;                 /* there may be more that are due; CADENCE: the same */
     struct lks_str name, text; /* FAILED */
     struct lks_rec_flash_saved saved;
     struct lks_rec_flash_ended ended;
     struct lks_gate_round *round;  /* WATCH, MEASURED; owned. NULL: nothing is wanted */
     struct lks_measured *measured; /* MEASURED: lives in the round */
     size_t measured_count;
+    uint64_t
+        seq; /* TELL, TOLD: the record it is about; 0: nothing is to be told. Its text is `text` */
 };
 
 /* A call of that kind; its texts are filled in by the caller, in `own->arena`. NULL: no memory. */

@@ -143,6 +143,25 @@ void lks_read_at(struct lks_call *call)
     call->type = "application/json";
 }
 
+/* All that is known now, as records that fold to it. */
+void lks_read_state(struct lks_call *call)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_err err = {0};
+    struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
+    struct lks_store_tail tail;
+    if (lks_state_init(&state, 0, &err) != LKS_OK ||
+        lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
+        lks_journal_fold(&store, &key, 0, &state, &tail, &err) != LKS_OK ||
+        lks_journal_pack_shown(&state, &call->out, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    call->status = 200;
+    call->type = call->route->answer_type;
+}
+
 /* Rows one behind the other, up to a row and to a number of them. */
 struct listing {
     struct lks_buf *out;

@@ -210,6 +210,8 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     }
     if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
         call->credential = lks_credential_bearer(lks_str_from(bearer));
+    const char *sign = lks_httpd_header(x, LKS_WEBHOOK_HEADER);
+    snprintf(call->signature, sizeof(call->signature), "%s", sign != NULL ? sign : "");
     /* Whether whoever sends these may is the state thread's to say. */
     const char *as = lks_httpd_header(x, LKS_FORWARD_AS);
     if (as != NULL && strlen(as) < sizeof(call->as) && lks_str_printable(lks_str_from(as)))

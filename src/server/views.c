@@ -276,6 +276,22 @@ void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_
         lks_json_bool(w, "frozen", true);
 }
 
+void lks_view_cadence(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_book *book, const struct lks_pool_classes *classes,
+                      uint32_t pool, lks_ms wall)
+{
+    enum { DAY_MS = 24 * 3600 * 1000 };
+    struct lks_cadence c = lks_cadence_of(s, book, classes, pool, wall);
+    const struct lks_state_stack *to = c.to != NULL ? c.to : c.behind.to;
+    if (to != NULL) {
+        lks_view_text(w, "baseline", lks_state_text(s, to->name));
+        lks_view_text(w, "baseline_digest", lks_state_text(s, to->digest));
+        lks_view_time(w, "behind_since", c.behind.since);
+    }
+    if (c.limit != UINT64_MAX)
+        lks_json_int(w, "cadence_days", (int64_t)(c.limit / DAY_MS));
+}
+
 void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_state_alarm *alarm)
 {

@@ -3,7 +3,7 @@
 #define LKS_SERVER_VIEWS_H
 
 #include "codec/json.h"
-#include "core/state.h"
+#include "core/cadence.h"
 
 /* What a node's row in a list has. */
 void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
@@ -38,6 +38,10 @@ struct lks_pool_counts {
 struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool);
 void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
                    const struct lks_pool_counts *counts);
+/* How far it is behind what is released, and how far it may be. */
+void lks_view_cadence(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_book *book, const struct lks_pool_classes *classes,
+                      uint32_t pool, lks_ms wall);
 void lks_view_liveness(struct lks_json_writer *w, const uint32_t liveness[LKS_LIVENESS_COUNT]);
 
 void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,

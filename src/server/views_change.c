@@ -2,7 +2,6 @@
 
 #include "codec/hostlist.h"
 #include "core/govern.h"
-#include "model/class.h"
 #include "model/manifest.h"
 
 #include <stdio.h>
@@ -11,39 +10,12 @@ enum { SKETCH_MEMORY_MAX = 1 << 30 };
 
 /* Sizes ------------------------------------------------------------------------------------- */
 
-/* By what was read of it; where nothing was, by its class. */
-static uint32_t gpus_of(const struct lks_state *s, const struct lks_book *book, uint32_t node)
-{
-    const struct lks_node *n = &s->nodes[node];
-    struct lks_str name = lks_state_text(s, n->class);
-    if (n->asset != 0)
-        return 0;
-    if (n->whole != 0 && s->bases[n->whole - 1].readings != NULL)
-        return s->bases[n->whole - 1].gpus;
-    const struct lks_class *class = lks_facts_class(book->facts, name);
-    const struct lks_manifest *m = book->manifest;
-    for (size_t i = 0; m != NULL && i < m->class_count; i++) {
-        if (lks_str_eq(m->classes[i].name, name))
-            class = &m->classes[i];
-    }
-    return class != NULL ? (uint32_t) class->gpus : 0;
-}
-
-static void count_node(const struct lks_state *s, const struct lks_book *book, uint32_t node,
-                       struct lks_change_size *size)
-{
-    bool asset = s->nodes[node].asset != 0;
-    size->assets += asset;
-    size->nodes += !asset;
-    size->gpus += gpus_of(s, book, node);
-}
-
 static void count_member(const struct lks_state *s, const struct lks_book *book, uint32_t node,
                          uint64_t wave, uint64_t recipe, struct lks_change_sketch *k)
 {
-    count_node(s, book, node, &k->whole);
+    lks_size_add(s, book, node, &k->whole);
     if (wave < k->wave_count) {
-        count_node(s, book, node, &k->by_wave[wave]);
+        lks_size_add(s, book, node, &k->by_wave[wave]);
         k->canaries += k->waves[wave].kind == LKS_WAVE_CANARY && s->nodes[node].asset == 0;
     }
     if (recipe < k->recipe_count)
@@ -55,15 +27,6 @@ static void count_units(struct lks_change_sketch *k, uint64_t wave, uint32_t uni
     k->whole.units += units;
     if (wave < k->wave_count)
         k->by_wave[wave].units += units;
-}
-
-struct lks_change_size lks_change_size(const struct lks_state *s, const struct lks_book *book,
-                                       const struct lks_state_change *c)
-{
-    struct lks_change_size size = {.units = c->unit_count};
-    for (uint32_t i = 0; i < c->member_count; i++)
-        count_node(s, book, c->members[i].node, &size);
-    return size;
 }
 
 /* From the state ---------------------------------------------------------------------------- */
@@ -447,6 +410,7 @@ void lks_view_change_glass(struct lks_json_writer *w, const struct lks_state *s,
         lks_json_begin(w, NULL, '{');
         lks_json_text(w, "gate", lks_state_text(s, c->waivers[i].gate));
         lks_view_time(w, "until", c->waivers[i].until);
+        lks_view_text(w, "pool", lks_state_text(s, c->waivers[i].pool));
         lks_view_text(w, "by", lks_state_text(s, c->waivers[i].by));
         lks_view_text(w, "reason", lks_state_text(s, c->waivers[i].reason));
         lks_json_end(w, '}');
@@ -477,6 +441,8 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
         lks_view_time(w, "at", c->votes[i].at);
         if (c->approval_age != 0)
             lks_view_time(w, "ends", c->votes[i].at + c->approval_age);
+        lks_view_text(w, "ticket", lks_state_text(s, c->votes[i].ticket));
+        lks_view_text(w, "who", lks_state_text(s, c->votes[i].who));
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
@@ -490,7 +456,7 @@ static uint64_t actual_gpu_hours(const struct lks_state *s, const struct lks_boo
     for (uint32_t i = 0; i < c->member_count; i++) {
         const struct lks_member *m = &c->members[i];
         if (lks_member_over(m) && m->begun != 0 && m->since > m->begun)
-            gpu_ms += (m->since - m->begun) * gpus_of(s, book, m->node);
+            gpu_ms += (m->since - m->begun) * lks_size_gpus(s, book, m->node);
     }
     return gpu_ms / (3600 * LKS_SECOND);
 }

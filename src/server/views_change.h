@@ -2,13 +2,11 @@
 #ifndef LKS_SERVER_VIEWS_CHANGE_H
 #define LKS_SERVER_VIEWS_CHANGE_H
 
-#include "core/decide.h"
+#include "core/size.h"
 #include "server/views.h"
 
-/* How much there is of something. */
-struct lks_change_size {
-    uint32_t units, nodes, assets, gpus;
-};
+struct lks_call;
+struct lks_desk;
 
 /*
  * A plan as records, and what follows from them. From a change of the state or from a decision that
@@ -37,10 +35,6 @@ enum lks_code lks_change_sketch_tried(const struct lks_state *s, const struct lk
                                       struct lks_err *err) LKS_MUST_CHECK;
 void lks_change_sketch_fini(struct lks_change_sketch *k);
 
-/* Nodes and GPUs alone. */
-struct lks_change_size lks_change_size(const struct lks_state *s, const struct lks_book *book,
-                                       const struct lks_state_change *c);
-
 /* Members of objects that a caller has begun: what was asked for, how large it is, its waves, its
  * recipes with notes and orders. `c` NULL: nobody recorded it, so waves have no state. */
 void lks_view_change_wish(struct lks_json_writer *w, const struct lks_change_sketch *k);
@@ -48,6 +42,11 @@ void lks_view_change_size(struct lks_json_writer *w, const struct lks_change_ske
 void lks_view_change_waves(struct lks_json_writer *w, const struct lks_state *s,
                            const struct lks_change_sketch *k, const struct lks_state_change *c);
 void lks_view_change_plan(struct lks_json_writer *w, const struct lks_change_sketch *k);
+
+/* In handlers_change.c: record what somebody says of a change, and answer how it stands now, with
+ * the numbers that people go by. */
+void lks_change_move(struct lks_desk *desk, struct lks_call *call, uint64_t id,
+                     struct lks_event *event);
 
 /* What is measured of one of its waves; in views_gate.c. */
 void lks_view_change_gate(struct lks_json_writer *w, const struct lks_state *s,

@@ -1,5 +1,6 @@
 #include "server/watcher.h"
 
+#include "core/gate_agents.h"
 #include "drivers/http_login.h"
 #include "port/measure.h"
 #include "server/client_parts.h"
@@ -53,6 +54,24 @@ void lks_own_measured(struct lks_desk *desk, struct lks_call *call)
     lks_desk_record(desk, call, &event);
 }
 
+/* Heartbeats come to this thread anyway, so nobody else is asked. */
+void lks_own_heard(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_own *own = call->own;
+    struct lks_err err = {0};
+    struct lks_event event = {.kind = LKS_EVENT_MEASURED};
+    struct lks_measured *list = NULL;
+    call->status = 200;
+    if (desk->following)
+        return;
+    if (lks_gate_agents(desk->state, lks_engine_now(desk->engine, desk->now).wall, &own->arena,
+                        &list, &event.measured.count, &err) != LKS_OK)
+        lks_call_problem(call, err.code, "%s", err.msg);
+    event.measured.list = list;
+    if (err.code == LKS_OK && event.measured.count > 0)
+        lks_desk_record(desk, call, &event);
+}
+
 /* A round ----------------------------------------------------------------------------------- */
 
 static void watch_free(struct lks_watch *w)
@@ -99,6 +118,10 @@ static void finish(struct lks_client_thread *c)
     struct lks_watch *w = c->watcher.watch;
     struct lks_call *call = lks_own_call(c->daemon, LKS_OWN_MEASURED, 0);
     struct lks_err err = {0};
+    if (w->trouble.code == LKS_OK && w->round->left > 0)
+        (void)!lks_fail(&w->trouble, LKS_E_LIMIT,
+                        "%u numbers would take more than %d questions: name fewer metrics",
+                        w->round->left, LKS_ROUND_QUESTIONS_MAX);
     log_trouble(c, &w->trouble);
     c->watcher.watch = NULL;
     if (call != NULL && lks_gate_round_answer(w->round, find, w, &call->own->measured,
@@ -202,10 +225,23 @@ static void begin_round(struct lks_client_thread *c, struct lks_gate_round *roun
 
 /* The thread's part ------------------------------------------------------------------------- */
 
+static void hear(struct lks_client_thread *c, lks_ms mono)
+{
+    struct lks_watcher *w = &c->watcher;
+    struct lks_call *call =
+        !w->hears && mono >= w->hear_due ? lks_own_call(c->daemon, LKS_OWN_HEARD, 0) : NULL;
+    if (call == NULL)
+        return;
+    w->hears = true;
+    w->hear_due = mono + lks_daemon_config(c->daemon)->metrics_every_ms;
+    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+}
+
 void lks_watcher_tick(struct lks_client_thread *c, lks_ms mono)
 {
     struct lks_watcher *w = &c->watcher;
     const struct lks_config *config = lks_daemon_config(c->daemon);
+    hear(c, mono);
     if (config->metrics_url.len == 0 || c->talks == NULL || w->asked || w->watch != NULL ||
         mono < w->due)
         return;
@@ -220,6 +256,7 @@ void lks_watcher_tick(struct lks_client_thread *c, lks_ms mono)
 void lks_watcher_take(struct lks_client_thread *c, struct lks_call *call, lks_ms mono)
 {
     struct lks_own *own = call->own;
+    c->watcher.hears = c->watcher.hears && own->kind != LKS_OWN_HEARD;
     if (own->kind != LKS_OWN_WATCH && own->kind != LKS_OWN_MEASURED)
         return;
     c->watcher.asked = false;

@@ -13,12 +13,14 @@ struct lks_watch;
 
 struct lks_watcher {
     bool asked;                 /* what is wanted, or what was heard is being told */
-    lks_ms due;                 /* mono: when to ask again */
+    bool hears;                 /* what heartbeats tell is being recorded */
+    lks_ms due, hear_due;       /* mono: when to ask again */
     struct lks_watch *watch;    /* a round that is under way; NULL: none. Owned */
     char said[LKS_ERR_MSG_MAX]; /* the last trouble that was logged; empty: all went well */
 };
 
-/* Ask what is wanted, where it is time for that. */
+/* Ask what is wanted, where it is time for that; what agents know is wanted without a monitoring
+ * system, too. */
 void lks_watcher_tick(struct lks_client_thread *c, lks_ms mono);
 
 /* Here it is; or what was told is recorded. */
@@ -30,5 +32,6 @@ void lks_watcher_fini(struct lks_client_thread *c);
 /* The state thread's part, without a listener. */
 void lks_own_watch(struct lks_desk *desk, struct lks_call *call);
 void lks_own_measured(struct lks_desk *desk, struct lks_call *call);
+void lks_own_heard(struct lks_desk *desk, struct lks_call *call);
 
 #endif

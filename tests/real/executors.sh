@@ -346,6 +346,11 @@ chmod 755 "$root/etc/lockstep/accept.d/10-first" "$root/etc/lockstep/accept.d/20
 expect "a check that says no" "20-second: status 4: bandwidth is 3 GB/s" "$(execute accept "")"
 printf '#!/bin/sh\nexit 0\n' >"$root/etc/lockstep/accept.d/20-second"
 expect "all say yes" "all 2 acceptance checks passed" "$(execute accept "")"
+printf '#!/bin/sh\necho warm\necho metric gemm-tflops 688.25\necho metric sdc 0\n' >"$root/etc/lockstep/accept.d/20-second"
+expect "what they measured" "all 2 acceptance checks passed; figures gemm-tflops=688.25 sdc=0" "$(execute accept "")"
+printf '#!/bin/sh\necho metric gemm-tflops fast\n' >"$root/etc/lockstep/accept.d/20-second"
+expect "a figure that is none" "20-second: it prints 'metric gemm-tflops fast'; *" "$(execute accept "")"
+printf '#!/bin/sh\nexit 0\n' >"$root/etc/lockstep/accept.d/20-second"
 chmod 666 "$root/etc/lockstep/accept.d/20-second"
 expect "a check that is no program" "/etc/lockstep/accept.d/20-second: is not a plain program" "$(execute accept "")"
 

@@ -1,0 +1,49 @@
+/* For core/procedure*.c alone. */
+#ifndef LKS_CORE_PROCEDURE_PARTS_H
+#define LKS_CORE_PROCEDURE_PARTS_H
+
+#include "core/procedure.h"
+#include "core/size.h"
+
+enum { LKS_PROCEDURE_ROWS = 500 }; /* of one table; what is behind them is told in a row */
+
+/* Of one kind, of one thing, there and back by the same means: the same to people. */
+struct lks_procedure_step {
+    const struct lks_step *step;
+    uint32_t members; /* that go through it */
+    uint32_t recipe;  /* the last that has it */
+};
+
+struct lks_procedure_work {
+    const struct lks_state *s;
+    const struct lks_book *book;
+    const struct lks_state_change *c;
+    const struct lks_price *price;
+    struct lks_paper *p;
+    struct lks_err *err;
+    struct lks_change_size whole;
+    struct lks_change_size *by_wave, *by_pool; /* in the paper's memory, as are all */
+    uint32_t *by_recipe;                       /* members that go by it */
+    lks_text *kinds;                           /* by recipe: hardware class, or class of assets */
+    lks_ms *takes;                             /* by recipe: what its steps usually take */
+    struct lks_procedure_step *steps;          /* of all recipes, in their order */
+    uint32_t step_count;
+};
+
+struct lks_str lks_procedure_text(const struct lks_procedure_work *w, lks_text text);
+
+/* The names as a host list; of many, how many and where they are listed. */
+struct lks_str lks_procedure_hosts(struct lks_procedure_work *w, const struct lks_str *names,
+                                   size_t count);
+
+/* "apply driver nccl" */
+struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struct lks_step *step);
+
+/* The sections. */
+void lks_procedure_happens(struct lks_procedure_work *w);
+void lks_procedure_wrong(struct lks_procedure_work *w);
+void lks_procedure_back(struct lks_procedure_work *w);
+void lks_procedure_cost(struct lks_procedure_work *w);
+void lks_procedure_risk(struct lks_procedure_work *w);
+
+#endif

@@ -1,0 +1,30 @@
+/* The fields of records about exceptions. For record_fields.c alone, whose words it is in. */
+#ifndef LKS_MODEL_RECORD_FIELDS_DEVIATION_H
+#define LKS_MODEL_RECORD_FIELDS_DEVIATION_H
+
+static const struct lks_record_field deviation_fields[] = {
+    NUMBER(deviation, id, "The deviation's number."),
+    TEXT(deviation, hosts, "The nodes, as a host list."),
+    TEXT(deviation, subject, "What may differ: a component or a setting, or * for anything."),
+    TEXT(deviation, value, "The value it may have; any where missing."),
+    TEXT(deviation, owner, "Who answers for it."),
+    REASON(deviation),
+    TEXT(deviation, approver, "Who is said to agree with it, where that is asked."),
+    TIME(deviation, expires, "When it is drift again."),
+    BY(deviation),
+};
+static const struct lks_record_field deviation_ended_fields[] = {
+    NUMBER(deviation_ended, id, "The deviation's number."),
+    BY(deviation_ended),
+    REASON(deviation_ended),
+};
+static const struct lks_record_field deviation_agreed_fields[] = {
+    NUMBER(deviation_agreed, id, "The deviation's number."),
+    BY(deviation_agreed),
+    REASON(deviation_agreed),
+};
+
+#define ABOUT_deviation_agreed                                                                     \
+    "An approver agreed to an exception: changes and updates by hand go by it, too."
+
+#endif
