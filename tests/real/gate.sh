@@ -97,7 +97,7 @@ candidate() {
     lockstep change start "$change" --reason "the window is open" --nodes "$nodes" >/dev/null
 }
 
-gate='min_soak: 12s, max_soak: 90s, metrics: {gemm-tflops: {}, xid-fatal: {}, tokens-per-second: {query: sim_tokens_per_second}'
+gate='min_soak: 12s, max_soak: 300s, metrics: {gemm-tflops: {}, xid-fatal: {}, tokens-per-second: {query: sim_tokens_per_second}'
 
 "$bin/tests/plant" tests/roots/synthetic-gb200.tree "$scratch/gb200"
 echo "metric gemm-tflops 688.2" >"$scratch/gb200/lockstep/figures"
@@ -123,8 +123,11 @@ check "a candidate two percent slower ends" await 1 "c['state']" "rolled back"
 check "it was halted in its canary" is 1 "canary['state']" halted
 check "by the metric" is 1 "'tokens-per-second: ' in canary['text']" True
 await_conforming "after the rollback"
-await_history
 
+# By chance a good candidate is not known to be within one percent, and held: this is of what is lacking, so
+# its margin is one that chance does not reach.
+want "{$(echo "$gate" | sed 's/query: sim_tokens_per_second/&, margin: "4"/')}}"
+await_history
 candidate 2 good 25.09
 check "the canary of a good one soaks" await 2 "canary['state']" soaks
 kill -9 "$prometheus"
