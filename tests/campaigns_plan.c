@@ -64,8 +64,9 @@ static void add_node_recipe(struct campaign *w)
 
 static void add_shelf_recipe(struct campaign *w)
 {
+    lks_ms leaves = w->plan.shelf_leaves != 0 ? w->plan.shelf_leaves : CAMPAIGN_HOUR;
     const struct lks_rec_plan_step steps[] = {
-        {.kind = LKS_DO_LEAVE, .limit = CAMPAIGN_HOUR},
+        {.kind = LKS_DO_LEAVE, .limit = leaves},
         flash_step(&w->plan, true),
         {.kind = LKS_DO_CHECK, .rank = 5, .layer = 2},
         {.kind = LKS_DO_ACCEPT, .rank = 6},

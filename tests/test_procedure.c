@@ -168,6 +168,35 @@ static void test_flaws(void)
     campaign_end(&w);
 }
 
+/* Steps that take longer on some hardware, or are done by other means, fail alike: one row. */
+static void test_rows_once(void)
+{
+    static const struct {
+        const char *step, *nodes; /* that fail so */
+    } rows[] = {{"leave", "5"}, {"accept", "5"}, {"check", "5"}, {"activate bmc", "4"}};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 4,
+                                               .domain = 3,
+                                               .shelf_leaves = 2 * CAMPAIGN_HOUR,
+                                               .stages = true,
+                                               .unapproved = true});
+    write_as(&w, facts_without_flaws(), "", false, &text);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        char row[64];
+        size_t once = 0;
+        lks_test_case("%s", rows[i].step);
+        snprintf(row, sizeof(row), "\n| %s | ", rows[i].step);
+        struct lks_str rest = lks_buf_view(&text), mark = LKS_STR("not come back in time");
+        for (struct lks_str line; lks_str_cut(rest, '\n', &line, &rest);)
+            once += lks_str_starts(line, row + 1) && lks_str_find(line, mark) >= 0;
+        CHECK(once <= 1);
+        snprintf(row, sizeof(row), "\n| %s | %s | ", rows[i].step, rows[i].nodes);
+        CHECK_HAS(lks_buf_view(&text), row);
+    }
+    campaign_end(&w);
+}
+
 /* What names a plan ------------------------------------------------------------------------- */
 
 static void digest_of(const struct campaign *w, char out[LKS_DIGEST_SIZE])
@@ -299,6 +328,7 @@ static void test_markdown(void)
 static const struct lks_test tests[] = {
     {"golden documents", test_golden},
     {"flaws that stay open", test_flaws},
+    {"steps that fail alike are told once", test_rows_once},
     {"a plan has one digest, however far it is", test_digest_stays},
     {"plans that differ have others", test_digest_differs},
     {"prices", test_price},

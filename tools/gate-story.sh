@@ -1,7 +1,18 @@
 # What stories of gates have in common, beside change-story.sh: a Prometheus that reads what the machines
-# of $fleet do, and a controller that asks it. Whoever reads it in has $scratch, $fleet and $nodes, and
-# ends $prometheus, where that is not empty.
-# shellcheck shell=sh disable=SC2034,SC2154
+# of $fleet do, and a controller that asks it. Whoever reads it in has $bin, $scratch, $fleet and $nodes, and
+# nothing that runs yet: what is started ends, and $scratch goes, when the script does.
+# shellcheck shell=sh disable=SC2154
+
+prometheus=
+
+finish() {
+    [ -z "$prometheus" ] || kill "$prometheus" 2>/dev/null || true
+    "$bin/lockstep" sim down "$fleet" >/dev/null 2>&1 || true
+    [ -z "$prometheus" ] || wait "$prometheus" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
 
 free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'

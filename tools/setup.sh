@@ -3,13 +3,17 @@
 #
 #     setup.sh build|demo|test|lint|real|bench|cross...
 #
-# As root, or through sudo. Quick when there is nothing to do.
+# As root, or through sudo. Quick when there is nothing to do. Services that packages bring are neither
+# started nor enabled: only their programs are wanted. What was installed before is left as it is.
 set -eu
 
 libraries='libcurl4-openssl-dev libjansson-dev liblzma-dev libsqlite3-dev libssl-dev libyaml-dev libzstd-dev zlib1g-dev'
 
 # The daemon's own; it is not part of the portable build.
 daemon='libgnutls28-dev libmicrohttpd-dev libpq-dev libuv1-dev'
+
+# Packages that bring a service of their name.
+services='postgresql prometheus prometheus-node-exporter'
 
 packages_of() {
     case $1 in
@@ -51,11 +55,35 @@ if [ "$(id -u)" -ne 0 ]; then
         exit 5
     }
 fi
+
+# While packages are installed, who asks may start no service; a machine that says something itself is not
+# spoken over.
+policy=${SETUP_POLICY:-/usr/sbin/policy-rc.d}
+silence() {
+    [ ! -e "$policy" ] || return 0
+    trap '$as_root rm -f "$policy"' EXIT
+    trap 'exit 1' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
+}
+
+# They are not to start with the machine either: disable PACKAGE...
+disable() {
+    command -v systemctl >/dev/null || return 0
+    for package in "$@"; do
+        case " $services " in
+        *" $package "*) $as_root systemctl --quiet disable "$package.service" >/dev/null 2>&1 || true ;;
+        esac
+    done
+}
+
 echo "installing:$missing"
+silence
 case $missing in *:amd64*) $as_root dpkg --add-architecture amd64 ;; esac
 # shellcheck disable=SC2086  # package names are words
 {
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
     $as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends $missing >/dev/null
+    disable $missing
 }

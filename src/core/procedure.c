@@ -116,22 +116,15 @@ struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struc
                           of.len > 0 ? " " : "", S(of));
 }
 
-static bool is_same(const struct lks_step *a, const struct lks_step *b)
+/* Steps of all recipes, those that a table says the same of once. */
+void lks_procedure_list(struct lks_procedure_work *w, lks_procedure_alike alike)
 {
-    return a->kind == b->kind && a->component == b->component && a->version == b->version &&
-           a->before == b->before && a->executor == b->executor && a->revert == b->revert &&
-           a->one_way == b->one_way && a->retries == b->retries && a->limit == b->limit &&
-           (a->order_back != 0) == (b->order_back != 0);
-}
-
-/* Steps of all recipes, those that are the same to people once. */
-static void list_steps(struct lks_procedure_work *w)
-{
+    w->step_count = 0;
     for (uint32_t r = 0; r < w->c->recipe_count; r++) {
         for (uint32_t i = 0; w->by_recipe[r] > 0 && i < w->c->recipes[r].count; i++) {
             const struct lks_step *step = &w->c->recipes[r].steps[i];
             uint32_t at = 0;
-            while (at < w->step_count && !is_same(w->steps[at].step, step))
+            while (at < w->step_count && !alike(w->steps[at].step, step))
                 at++;
             if (at == LKS_PROCEDURE_ROWS)
                 continue;
@@ -186,7 +179,6 @@ static bool count(struct lks_procedure_work *w)
         for (uint32_t i = 0; i < c->recipes[r].count; i++)
             w->takes[r] += lks_plan_usual(&c->recipes[r].steps[i]);
     }
-    list_steps(w);
     return true;
 }
 

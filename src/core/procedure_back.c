@@ -26,18 +26,30 @@ static const char *const ends[LKS_MEMBER_STATE_COUNT] = {
     [LKS_MEMBER_UNKNOWN] = "kept out of use and never sent again blindly, until a person can tell",
 };
 
+static uint32_t told_retries(const struct lks_step *step)
+{
+    return step->kind == LKS_DO_LEAVE ? 0 : step->retries;
+}
+
+static bool fails_alike(const struct lks_step *a, const struct lks_step *b)
+{
+    return a->kind == b->kind && a->component == b->component && a->one_way == b->one_way &&
+           told_retries(a) == told_retries(b);
+}
+
 static struct lks_str answer(struct lks_procedure_work *w, const struct lks_step *step,
                              enum lks_failure failure)
 {
     const struct lks_failure_rule *rule = &lks_failure_rules[failure];
     const char *end = ends[rule->ends] != NULL ? ends[rule->ends] : "";
     bool back = rule->reverts && !step->one_way;
+    uint32_t retries = rule->retries ? told_retries(step) : 0;
     char times[LKS_COUNT_TEXT_SIZE];
-    if (!rule->retries || step->retries == 0 || step->kind == LKS_DO_LEAVE)
+    if (retries == 0)
         return lks_paper_text(w->p, "%s%s", back ? "it is taken back; where that fails, " : "",
                               end);
     return lks_paper_text(w->p, "tried again, %s; then %s%s",
-                          lks_count_text(step->retries, "time", times),
+                          lks_count_text(retries, "time", times),
                           back ? "it is taken back; where that fails, " : "", end);
 }
 
@@ -77,6 +89,7 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
         "controller at any point loses nothing that was recorded, and repeats no flash.");
     lks_paper_table(w->p, "failures", "Failures, step by step", "It has no steps.", columns,
                     LKS_COUNT(columns));
+    lks_procedure_list(w, fails_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
         for (unsigned f = 0; f < LKS_FAILURE_COUNT; f++) {
             if ((fails[w->steps[i].step->kind] & 1U << f) != 0)
@@ -121,6 +134,14 @@ static struct lks_str way(struct lks_procedure_work *w, const struct lks_step *s
     return LKS_STR("nothing to take back");
 }
 
+/* There and back by the same means. */
+static bool returns_alike(const struct lks_step *a, const struct lks_step *b)
+{
+    return a->kind == b->kind && a->component == b->component && a->before == b->before &&
+           a->executor == b->executor && a->revert == b->revert && a->one_way == b->one_way &&
+           (a->order_back != 0) == (b->order_back != 0);
+}
+
 static void add_ways(struct lks_procedure_work *w)
 {
     static const struct lks_paper_column columns[] = {{"step", "step"},
@@ -133,6 +154,7 @@ static void add_ways(struct lks_procedure_work *w)
                                                [LKS_DO_ACTIVATE] = true};
     lks_paper_table(w->p, "ways", "The way back of each step", "No step changes anything.", columns,
                     LKS_COUNT(columns));
+    lks_procedure_list(w, returns_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
         const struct lks_step *step = w->steps[i].step;
         const struct lks_cell row[] = {

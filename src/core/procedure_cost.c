@@ -148,9 +148,15 @@ static void add_notes(struct lks_procedure_work *w)
     }
 }
 
+static bool named_alike(const struct lks_step *a, const struct lks_step *b)
+{
+    return a->kind == b->kind && a->component == b->component && a->one_way == b->one_way;
+}
+
 static void add_one_way(struct lks_procedure_work *w)
 {
     char many[LKS_COUNT_TEXT_SIZE];
+    lks_procedure_list(w, named_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
         const struct lks_procedure_step *at = &w->steps[i];
         if (at->step->one_way)

@@ -7,7 +7,7 @@
 
 enum { LKS_PROCEDURE_ROWS = 500 }; /* of one table; what is behind them is told in a row */
 
-/* Of one kind, of one thing, there and back by the same means: the same to people. */
+/* Steps of which a table says the same: they are one row of it. */
 struct lks_procedure_step {
     const struct lks_step *step;
     uint32_t members; /* that go through it */
@@ -26,7 +26,7 @@ struct lks_procedure_work {
     uint32_t *by_recipe;                       /* members that go by it */
     lks_text *kinds;                           /* by recipe: hardware class, or class of assets */
     lks_ms *takes;                             /* by recipe: what its steps usually take */
-    struct lks_procedure_step *steps;          /* of all recipes, in their order */
+    struct lks_procedure_step *steps;          /* as they were listed last, in their order */
     uint32_t step_count;
 };
 
@@ -35,6 +35,10 @@ struct lks_str lks_procedure_text(const struct lks_procedure_work *w, lks_text t
 /* The names as a host list; of many, how many and where they are listed. */
 struct lks_str lks_procedure_hosts(struct lks_procedure_work *w, const struct lks_str *names,
                                    size_t count);
+
+/* List steps for a table that says the same of those that are alike. */
+typedef bool (*lks_procedure_alike)(const struct lks_step *a, const struct lks_step *b);
+void lks_procedure_list(struct lks_procedure_work *w, lks_procedure_alike alike);
 
 /* "apply driver nccl" */
 struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struct lks_step *step);

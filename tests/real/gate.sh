@@ -12,19 +12,9 @@ cd "$(dirname "$0")/../.."
 nodes=12
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
-prometheus=
 passed=0
 failed=0
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
-
-finish() {
-    [ -z "$prometheus" ] || kill "$prometheus" 2>/dev/null || true
-    "$bin/lockstep" sim down "$fleet" >/dev/null 2>&1 || true
-    [ -z "$prometheus" ] || wait "$prometheus" 2>/dev/null || true
-    rm -rf "$scratch"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
 
 . tools/change-story.sh
 . tools/gate-story.sh

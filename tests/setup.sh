@@ -1,0 +1,72 @@
+#!/bin/sh
+# tools/setup.sh with an apt-get, a dpkg and a systemctl that only tell what they are asked: while packages
+# are installed nobody may start a service, and nothing of that is left behind.
+set -eu
+
+cd "$(dirname "$0")/.."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+failed=0
+mkdir "$scratch/bin"
+export SETUP_POLICY="$scratch/policy-rc.d" SAID="$scratch/said" BROKEN="$scratch/broken"
+PATH=$scratch/bin:$PATH
+
+# A program of this name, by its lines: stub NAME LINE...
+stub() {
+    name=$1
+    shift
+    printf '%s\n' '#!/bin/sh' "$@" >"$scratch/bin/$name"
+    chmod 755 "$scratch/bin/$name"
+}
+# shellcheck disable=SC2016  # they are for the programs
+{
+    stub apt-get '[ "$1" = install ] || exit 0' 'status=0; "$SETUP_POLICY" 2>/dev/null || status=$?' \
+        'echo "install, and a start is answered $status" >>"$SAID"' '[ ! -e "$BROKEN" ]'
+    stub dpkg-query 'for last; do :; done' '[ "$last" != curl ] || echo "install ok installed"'
+    stub systemctl 'echo "systemctl $*" >>"$SAID"'
+    stub sudo 'exec "$@"'
+}
+
+# run NAME WANTED STATUS GROUP: what was said, and how it ended
+run() {
+    : >"$SAID"
+    status=0
+    tools/setup.sh "$4" >/dev/null 2>&1 || status=$?
+    if [ "$(cat "$SAID")" = "$2" ] && [ "$status" -eq "$3" ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1: status $status"
+        cat "$SAID"
+    fi
+}
+
+# gone NAME YES_OR_NO: whether something answers those who would start services
+gone() {
+    if [ -e "$SETUP_POLICY" ]; then there=no; else there=yes; fi
+    if [ "$there" = "$2" ]; then
+        passed=$((passed + 1))
+        echo "ok   $1"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1"
+    fi
+}
+
+run "a service is neither started nor enabled" "install, and a start is answered 101
+systemctl --quiet disable prometheus.service" 0 demo
+gone "the answer is gone behind it" yes
+touch "$BROKEN"
+run "a failure is one" "install, and a start is answered 101" 1 demo
+gone "and the answer is gone, too" yes
+rm "$BROKEN"
+printf '#!/bin/sh\nexit 7\n' >"$SETUP_POLICY"
+chmod 755 "$SETUP_POLICY"
+run "what a machine answers itself stands" "install, and a start is answered 7
+systemctl --quiet disable prometheus.service" 0 demo
+gone "and stays" no
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
