@@ -53,7 +53,7 @@ struct campaign_plan {
     unsigned domain; /* the first so many, with shelf1, are one unit, "rack1" */
     unsigned spares; /* that the domain has */
     unsigned shelves;
-    lks_ms shelf_leaves; /* within; 0: an hour, as nodes */
+    lks_ms shelf_leaves;                /* within; 0: an hour, as nodes */
     unsigned waves[CAMPAIGN_WAVES_MAX]; /* sizes in units, the first is the canary; none: one wave
                                            of all */
     unsigned width;                     /* of each; 0: as many as there are units */

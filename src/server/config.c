@@ -4,7 +4,9 @@
 #include "base/near.h"
 #include "codec/hostlist.h"
 #include "codec/yaml.h"
+#include "drivers/http_curl.h"
 #include "port/measure.h"
+#include "port/ticket.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -529,18 +531,40 @@ static enum lks_code check_controller(struct reader *r, const struct lks_doc *to
     return LKS_OK;
 }
 
+/* Whether whoever is asked there would be: the same rule as at use. `peer` is the address without a
+ * path, `ca` who vouches for it. */
+static enum lks_code check_peer(struct reader *r, const struct lks_doc *section,
+                                struct lks_str peer, struct lks_str ca)
+{
+    const struct lks_doc *at = lks_doc_member(section, "url");
+    char text[LKS_CURL_URL_MAX + 2];
+    struct lks_err why = {0};
+    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(peer));
+    bool secure = lks_str_starts(peer, "https://"), bare = lks_str_starts(peer, "http://");
+    if (!secure && !bare)
+        return FAIL(r, at, "expected https://, or http:// on this machine");
+    if (bare && lks_str_find(peer, LKS_STR("@")) < 0 && !lks_curl_url_local(text))
+        return FAIL(r, at,
+                    "%s is not on this machine, and without TLS nobody knows who answers; use "
+                    "https:// and name a ca",
+                    text);
+    if (lks_curl_url_check(text, true, &why) != LKS_OK)
+        return FAIL(r, at, "%s", why.msg);
+    if (secure && ca.len == 0)
+        return FAIL(r, section,
+                    "ca: needed for an https:// url: the file of whoever vouches for it");
+    return LKS_OK;
+}
+
 /* Whether the other end can be known, and we to it. */
 static enum lks_code check_metrics(struct reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
     const struct lks_doc *at = lks_doc_member(top, "metrics");
-    bool secure = lks_str_starts(c->metrics_url, "https://");
     if (c->metrics_url.len == 0)
         return LKS_OK;
-    if (!secure && !lks_str_starts(c->metrics_url, "http://"))
-        return FAIL(r, at, "url: expected https://HOST:PORT, or http:// on this machine");
-    if (secure && c->metrics_ca.len == 0)
-        return FAIL(r, at, "ca: needed for an https:// url: the file of whoever vouches for it");
+    if (check_peer(r, at, c->metrics_url, c->metrics_ca) != LKS_OK)
+        return r->err->code;
     if (c->metrics_login != LKS_MEASURE_OPEN && c->metrics_credentials.len == 0)
         return FAIL(r, at,
                     "credentials: needed for this login: file:/PATH, exec:/PROGRAM or env:NAME");
@@ -572,15 +596,14 @@ static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
     const struct lks_doc *at = lks_doc_member(top, "tickets");
-    bool secure = lks_str_starts(c->tickets_url, "https://");
+    struct lks_str peer, path;
     if (check_people(r, at) != LKS_OK)
         return r->err->code;
     if (c->tickets_url.len == 0)
         return LKS_OK;
-    if (!secure && !lks_str_starts(c->tickets_url, "http://"))
-        return FAIL(r, at, "url: expected https://HOST:PORT/PATH, or http:// on this machine");
-    if (secure && c->tickets_ca.len == 0)
-        return FAIL(r, at, "ca: needed for an https:// url: the file of whoever vouches for it");
+    lks_ticket_split(c->tickets_url, &peer, &path);
+    if (check_peer(r, at, peer, c->tickets_ca) != LKS_OK)
+        return r->err->code;
     if (c->tickets_secret.len == 0)
         return FAIL(r, at, "secret: needed where somebody is told: file:/PATH or exec:/PROGRAM");
     return LKS_OK;
