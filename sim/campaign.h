@@ -229,6 +229,7 @@ struct cam_machine {
     bool busy;            /* a disruptive act runs */
     bool released;        /* by a person, as it is */
     bool person;          /* a person spoke of it since it failed */
+    bool excused;         /* a person held it since it last left use */
     unsigned flashes;     /* images truly written */
     uint64_t last_change; /* that had to do with it */
 

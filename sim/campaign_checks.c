@@ -83,26 +83,15 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
     }
 }
 
-/* It was not heard of when its domain changed, and was left out; or a person, who was told what it
- * is, has let it go as it is. */
-static bool is_away(const struct cam *w, uint32_t i)
-{
-    if (w->machines[i].released)
-        return true;
-    for (size_t k = 0; k < w->change_count; k++)
-        if (w->changes[k].members[i].state == LKS_MEMBER_SKIPPED)
-            return true;
-    return false;
-}
-
-/* Promise 6: a domain serves one stack. */
+/* Promise 6: a domain serves one stack, without those that a person holds: who let one go as it is
+ * was told to, and what becomes of it when they end that is theirs. */
 static void check_domain(struct cam *w, unsigned domain)
 {
     const struct cam_machine *first = NULL;
     uint32_t from = w->domain_nodes[domain].first, to = from + w->domain_nodes[domain].count;
     for (uint32_t k = from; k < to; k++) {
         const struct cam_machine *m = &w->machines[k];
-        if (!in_use(m) || is_away(w, k))
+        if (!in_use(m) || m->excused)
             continue;
         if (first == NULL)
             first = m;

@@ -264,7 +264,7 @@ static void on_drained(struct cam *w, const struct lks_rec_drained *r)
                 "%s: the drain of %s is taken over", m->name, m->owner);
     m->sched_drained = m->sched_drained && m->drained;
     m->drained = true;
-    m->released = false;
+    m->released = m->excused = false;
     (void)snprintf(m->owner, sizeof(m->owner), "%" LKS_STR_FMT, LKS_STR_ARG(r->owner));
     cam_sched_later(w, cam_machine(w, r->node));
 }
@@ -467,6 +467,8 @@ static void on_record(struct cam *w, const struct lks_record *r)
         on_flash_ended(w, &r->flash_ended);
     else if (r->kind == LKS_RECORD_FLASH_RESOLVED)
         on_resolved(&w->machines[cam_machine(w, r->flash_resolved.node)]);
+    else if (r->kind == LKS_RECORD_HELD)
+        w->machines[cam_machine(w, r->held.node)].excused = true;
     else if (r->kind == LKS_RECORD_BUNDLE_REVOKED)
         on_revoked(w, r->bundle_revoked.digest);
     else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED)
@@ -487,7 +489,7 @@ static bool matters(unsigned kind)
            kind == LKS_RECORD_FLASH_ENDED || kind == LKS_RECORD_FLASH_RESOLVED ||
            kind == LKS_RECORD_ALARM || kind == LKS_RECORD_ALARM_RELEASED ||
            kind == LKS_RECORD_BUNDLE_REVOKED || kind == LKS_RECORD_PLACED ||
-           kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND;
+           kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND || kind == LKS_RECORD_HELD;
 }
 
 static void print_row(const struct cam *w, const struct lks_row *row)

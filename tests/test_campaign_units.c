@@ -84,7 +84,7 @@ static void check_mixed(struct campaign *w)
     for (unsigned i = 0; i < w->count && w->plan.domain > 0; i++) {
         const struct campaign_node *n = &w->nodes[i];
         const struct lks_node *s = state_of(w, n);
-        if (i >= w->plan.domain || is_out(s) || !s->placed || !n->up)
+        if (i >= w->plan.domain || is_out(s) || !s->placed || s->held || !n->up)
             continue;
         int has = n->loaded * 2 + n->flashed;
         CHECK(serves < 0 || serves == has);
@@ -114,6 +114,12 @@ static void check_sides(const struct campaign *w)
         open += !lks_flash_over(f) && w->a.state.nodes[f->node].side != 0;
     }
     CHECK(open <= 1 || w->plan.shelves < 2);
+}
+
+static void check_one_stack(struct campaign *w, const struct lks_decision *d)
+{
+    (void)d;
+    check_mixed(w);
 }
 
 static void check_promises(struct campaign *w, const struct lks_decision *d)
@@ -293,6 +299,235 @@ static void without_one(void)
     campaign_settle(&w);
     CHECK(serves(&w));
     campaign_end(&w);
+}
+
+/* A member that is let go, or tried again, beside others that are done ------------------------- */
+
+/* n1 of three fails once, the domain returns without it, and the change is not over. */
+static void begin_without_one(struct campaign *w, const char *what)
+{
+    campaign_begin(w,
+                   &(struct campaign_plan){
+                       .nodes = 3, .domain = 3, .spares = 1, .failures_max = 9, .soak = 9 * HOUR});
+    w->after = check_one_stack;
+    campaign_fail(w, "n1", what, LKS_OUTCOME_FAILED, 1);
+    CHECK(!campaign_run(w, 4 * HOUR));
+    check_member(w, "n1", LKS_MEMBER_FENCED);
+    check_member(w, "n2", LKS_MEMBER_DONE);
+}
+
+static const char *try_again(struct campaign *w, const char *node)
+{
+    const struct lks_event event = {.kind = LKS_EVENT_MEMBER_MOVE,
+                                    .by = LKS_STR("lee"),
+                                    .reason = LKS_STR("it is repaired"),
+                                    .name = lks_str_from(node),
+                                    .member = {.change = 1, .again = true}};
+    campaign_event(w, &event);
+    return w->a.decision.refused.msg;
+}
+
+static const struct {
+    const char *name;
+    enum lks_change_state then, ends;
+    enum lks_member_state n1, n2;
+    bool serves; /* what an abort leaves behind is drift */
+} retried[] = {
+    {"it goes on", LKS_CHANGE_RUNNING, LKS_CHANGE_DONE, LKS_MEMBER_DONE, LKS_MEMBER_DONE, true},
+    {"the change is aborted, and it does not return alone", LKS_CHANGE_ABORTING, LKS_CHANGE_ABORTED,
+     LKS_MEMBER_FENCED, LKS_MEMBER_DONE, false},
+    {"the change is rolled back, and it does not return before the others", LKS_CHANGE_ROLLING_BACK,
+     LKS_CHANGE_ROLLED_BACK, LKS_MEMBER_FENCED, LKS_MEMBER_REVERTED, true},
+};
+
+static void tried_again_alone(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(retried); i++) {
+        struct campaign w;
+        lks_test_case("%s", retried[i].name);
+        begin_without_one(&w, "apt");
+        CHECK_STR(lks_str_from(try_again(&w, "n1")), "");
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_FLASH, LKS_MEMBER_ASKED, HOUR));
+        campaign_move(&w, retried[i].then);
+        CHECK(campaign_run(&w, 20 * HOUR));
+        check_change(&w, retried[i].ends);
+        check_member(&w, "n1", retried[i].n1);
+        check_member(&w, "n2", retried[i].n2);
+        CHECK_INT(serves(&w), retried[i].serves);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+static void hold(struct campaign *w, const char *node, bool on)
+{
+    struct lks_record r = {.kind = on ? LKS_RECORD_HELD : LKS_RECORD_UNHELD};
+    if (on)
+        r.held.node = lks_str_from(node);
+    else
+        r.unheld.node = lks_str_from(node);
+    campaign_record(w, &r);
+    campaign_settle(w);
+}
+
+/* One that is let go as it is does not go back with the others: while they may, it is held. */
+static const struct {
+    const char *name;
+    bool held, unheld; /* before it is let go; before the change goes back */
+    enum lks_member_state n1, n2;
+    const char *text;
+} released[] = {
+    {"it is not let go while the others may go back", false, false, LKS_MEMBER_FENCED,
+     LKS_MEMBER_REVERTED, "3 back, 1 could not go back"},
+    {"it is held, and they go back without it", true, false, LKS_MEMBER_SKIPPED,
+     LKS_MEMBER_REVERTED, "3 back, 0 could not go back"},
+    {"it is in use, and they stay with it", true, true, LKS_MEMBER_SKIPPED, LKS_MEMBER_DONE,
+     "rack1 stays on it whole, since n1 runs it, too, and would not go along: propose a change of "
+     "all of that domain"},
+};
+
+static void let_go_and_back(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(released); i++) {
+        struct campaign w;
+        lks_test_case("%s", released[i].name);
+        begin_without_one(&w, "accept");
+        campaign_node(&w, "n1")->flashed = campaign_node(&w, "n1")->loaded; /* it is all of B */
+        campaign_put(&w, "n1", true);
+        campaign_settle(&w);
+        if (released[i].held)
+            hold(&w, "n1", true);
+        CHECK_STR(
+            lks_str_from(release(&w, "n1")),
+            released[i].held
+                ? ""
+                : "change 1 is running and may still take domain rack1 back, which then would "
+                  "not be one with n1: try it again, hold it first (node hold), or wait until "
+                  "the change is over");
+        if (released[i].unheld)
+            hold(&w, "n1", false);
+        campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        CHECK(campaign_run(&w, 20 * HOUR));
+        check_change(&w, LKS_CHANGE_ROLLED_BACK);
+        check_member(&w, "n1", released[i].n1);
+        check_member(&w, "n2", released[i].n2);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason), released[i].text);
+        CHECK_INT(campaign_count(&w, "alarm ", "stays on it whole"), released[i].unheld);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* A member that is lost on the way ------------------------------------------------------------- */
+
+/* It stays out of use whenever it is heard of again, and the others serve without it or not at all.
+ */
+static void check_without(struct campaign *w, enum lks_change_state ends, enum lks_member_state n2)
+{
+    check_change(w, ends);
+    check_member(w, "n1", LKS_MEMBER_FENCED);
+    check_member(w, "n2", n2);
+    campaign_node(w, "n1")->up = true;
+    (void)campaign_run(w, HOUR);
+    campaign_settle(w);
+    check_member(w, "n1", LKS_MEMBER_FENCED);
+    CHECK(is_out(state_of(w, campaign_node(w, "n1"))));
+    CHECK(n2 == LKS_MEMBER_FENCED || serves(w));
+    show(w);
+}
+
+/* Where n1 is when it is lost, and what becomes of the others by how many spares there are. */
+static const struct {
+    const char *name;
+    uint32_t step;
+    enum lks_member_state state;
+    enum lks_change_state ends[2];
+    enum lks_member_state n2[2];
+} losses[] = {
+    {"before it is known that nothing runs on it: as they were",
+     CAMPAIGN_LEAVE,
+     LKS_MEMBER_ASKED,
+     {LKS_CHANGE_ROLLED_BACK, LKS_CHANGE_ROLLED_BACK},
+     {LKS_MEMBER_REVERTED, LKS_MEMBER_REVERTED}},
+    {"in an order",
+     CAMPAIGN_APPLY,
+     LKS_MEMBER_ASKED,
+     {LKS_CHANGE_HALTED, LKS_CHANGE_DONE},
+     {LKS_MEMBER_FENCED, LKS_MEMBER_DONE}},
+    {"in a reboot",
+     CAMPAIGN_REBOOT,
+     LKS_MEMBER_ASKED,
+     {LKS_CHANGE_HALTED, LKS_CHANGE_DONE},
+     {LKS_MEMBER_FENCED, LKS_MEMBER_DONE}},
+    {"in an update",
+     CAMPAIGN_FLASH,
+     LKS_MEMBER_ASKED,
+     {LKS_CHANGE_HALTED, LKS_CHANGE_DONE},
+     {LKS_MEMBER_FENCED, LKS_MEMBER_DONE}},
+    {"before it was accepted",
+     CAMPAIGN_ACCEPT,
+     LKS_MEMBER_ASKED,
+     {LKS_CHANGE_HALTED, LKS_CHANGE_DONE},
+     {LKS_MEMBER_FENCED, LKS_MEMBER_DONE}},
+};
+
+static void lost_on_the_way(void)
+{
+    for (size_t i = 0; i < 2 * LKS_COUNT(losses); i++) {
+        struct campaign w;
+        unsigned spares = i % 2;
+        lks_test_case("%s, %u spares", losses[i / 2].name, spares);
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = 3, .domain = 3, .spares = spares, .failures_max = 9});
+        w.after = check_promises;
+        CHECK(campaign_run_until(&w, "n1", losses[i / 2].step, losses[i / 2].state, HOUR));
+        campaign_node(&w, "n1")->up = false;
+        CHECK(campaign_run(&w, 30 * HOUR));
+        check_without(&w, losses[i / 2].ends[spares], losses[i / 2].n2[spares]);
+        campaign_end(&w);
+    }
+}
+
+/* It was accepted, waits for another of its domain to return with it, and is lost meanwhile. */
+static void lost_before_the_return(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .domain = 3, .spares = 1, .failures_max = 9});
+    w.after = check_promises;
+    CHECK(campaign_run_until(&w, "n2", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
+    campaign_node(&w, "n2")->up = false;
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_RETURN, LKS_MEMBER_WAITING, HOUR));
+    campaign_node(&w, "n1")->up = false;
+    for (int i = 0; i < 5; i++) {
+        campaign_pass(&w, MINUTE);
+        campaign_settle(&w);
+    }
+    campaign_node(&w, "n2")->up = true;
+    CHECK(campaign_run(&w, 30 * HOUR));
+    check_without(&w, LKS_CHANGE_DONE, LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* It is lost while its wave soaks, and then the change goes back: with a spare the others do. */
+static void lost_before_the_way_back(void)
+{
+    for (unsigned spares = 0; spares < 2; spares++) {
+        struct campaign w;
+        lks_test_case("%u spares", spares);
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = 3, .domain = 3, .spares = spares, .soak = 9 * HOUR});
+        w.after = check_promises;
+        CHECK(!campaign_run(&w, 2 * HOUR));
+        check_member(&w, "n1", LKS_MEMBER_DONE);
+        campaign_node(&w, "n1")->up = false;
+        CHECK(!campaign_run(&w, 10 * MINUTE));
+        campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        CHECK(campaign_run(&w, 30 * HOUR));
+        check_without(&w, LKS_CHANGE_ROLLED_BACK,
+                      spares > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_FENCED);
+        campaign_end(&w);
+    }
 }
 
 /* Nothing is done to the shelf while one of the nodes is still busy; and what is not begun in time
@@ -480,6 +715,11 @@ int main(void)
         {"each domain", each_domain},
         {"a member that is away", away},
         {"without one", without_one},
+        {"tried again alone", tried_again_alone},
+        {"let go as it is, and the change goes back", let_go_and_back},
+        {"lost on the way", lost_on_the_way},
+        {"lost before the return", lost_before_the_return},
+        {"lost before the way back", lost_before_the_way_back},
         {"a member that is busy", busy_member},
         {"two sides", two_sides},
         {"whatever goes wrong", whatever_goes_wrong},

@@ -76,6 +76,7 @@ struct unit_look {
     const struct lks_unit *u;
     struct lks_downs *downs;
     bool back;
+    bool spared; /* its domain can do without those of it that are away */
 };
 
 static const struct lks_node *node_of(const struct unit_look *l, const struct lks_member *m)
@@ -285,8 +286,10 @@ static void begin_back(const struct unit_look *l, const struct lks_look *k)
         struct lks_look there = *k;
         at.step = leave;
         there.m = &at;
-        lks_member_fence(l->d, &there, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, true,
-                         LKS_STR("it is not heard of, and could not be taken back"));
+        lks_member_fence(
+            l->d, &there, LKS_MEMBER_FENCED, l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
+            l->spared ? LKS_STR("it is not heard of, and its domain goes back without it")
+                      : LKS_STR("it is not heard of, and could not be taken back"));
         return;
     }
     struct lks_rec_member r = {.state = LKS_MEMBER_WAITING,
@@ -681,9 +684,11 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
 
 /* Back -------------------------------------------------------------------------------------- */
 
-/* A unit of which all that was done can be undone. */
+/* A unit of which all that was done can be undone, with nobody of its domain left behind. */
 static bool can_go_back(const struct unit_look *l)
 {
+    if (lks_unit_left(l->d->state, l->c, l->u) != LKS_NO_NODE)
+        return false;
     for (uint32_t i = 0; i < l->u->count; i++) {
         const struct lks_member *m = &l->c->members[l->u->first + i];
         const struct lks_recipe *r = &l->c->recipes[m->recipe];
@@ -720,6 +725,7 @@ static bool begin_wave_back(struct lks_deciding *d, const struct lks_state_chang
         if (bar == BAR_OTHER) {
             skip_unit(&l);
         } else if (bar == BAR_NONE || bar == BAR_ABSENT) {
+            l.spared = bar == BAR_NONE;
             begin_unit(&l);
             busy++;
             begun += l.u->count;
@@ -735,10 +741,15 @@ static void roll_back(struct lks_deciding *d, const struct lks_state_change *c)
         if (begin_wave_back(d, c, w))
             return;
     }
-    move(d, c, LKS_CHANGE_ROLLED_BACK,
-         lks_deciding_text(d, "%u back, %u could not go back", c->states[LKS_MEMBER_REVERTED],
-                           c->states[LKS_MEMBER_DONE] + c->states[LKS_MEMBER_FENCED] +
-                               c->states[LKS_MEMBER_HANDS] + c->states[LKS_MEMBER_UNKNOWN]));
+    struct lks_str stays = lks_change_stays(d, c);
+    struct lks_str text = lks_deciding_text(
+        d, "%u back, %u could not go back%" LKS_STR_FMT, c->states[LKS_MEMBER_REVERTED],
+        c->states[LKS_MEMBER_DONE] + c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
+            c->states[LKS_MEMBER_UNKNOWN],
+        S(stays));
+    move(d, c, LKS_CHANGE_ROLLED_BACK, text);
+    if (stays.len > 0)
+        alarm(d, c, text);
 }
 
 static void abort_change(struct lks_deciding *d, const struct lks_state_change *c)

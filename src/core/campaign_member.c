@@ -280,14 +280,11 @@ static void return_unit(struct lks_deciding *d, const struct lks_look *k)
     }
 }
 
-/* Not enough of it are left: it stays out as a whole, and a person is told. */
-static void keep_unit(struct lks_deciding *d, const struct lks_look *k, uint32_t missing,
-                      uint32_t spares)
+/* It stays out as a whole, and a person is told. */
+static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
 {
-    char count[LKS_COUNT_TEXT_SIZE];
-    struct lks_str text = lks_deciding_text(
-        d, "%" LKS_STR_FMT " stays out of use: %s of it cannot return, and it has %u spare",
-        S(lks_look_text(k, k->u->domain)), lks_count_text(missing, "member", count), spares);
+    struct lks_str text = lks_deciding_text(d, "%" LKS_STR_FMT " stays out of use: %" LKS_STR_FMT,
+                                            S(lks_look_text(k, k->u->domain)), S(why));
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
         struct lks_look o = lks_look_at(k->s, k->c, m);
@@ -308,24 +305,42 @@ static bool is_listed(const struct lks_deciding *d, const struct lks_look *k)
     return false;
 }
 
+/* Not enough of it are left, or one that stays in use runs something else; empty: it may return. */
+static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_look *k)
+{
+    char count[LKS_COUNT_TEXT_SIZE];
+    bool as_it_was = k->m->back && !lks_look_touched(k);
+    if (k->u->domain == 0 || as_it_was)
+        return LKS_STR("");
+    uint32_t missing = lks_unit_missing(k);
+    uint32_t spares = missing == 0 ? 0 : lks_domain_spares(d, k->u->domain);
+    if (missing > spares)
+        return lks_deciding_text(d, "%s of it cannot return, and it has %u spare",
+                                 lks_count_text(missing, "member", count), spares);
+    uint32_t other = lks_unit_beside(k);
+    if (other == LKS_NO_NODE)
+        return LKS_STR("");
+    return lks_deciding_text(d,
+                             "%" LKS_STR_FMT
+                             " of it is in use and does not run the same; bring all of it to one "
+                             "stack by a change, or hold that one (node hold)",
+                             S(lks_state_name(k->s, other)));
+}
+
 /* At RETURN, for all of the unit. */
 static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
 {
-    char count[LKS_COUNT_TEXT_SIZE];
     if (is_listed(d, k))
         return;
-    bool as_it_was = k->m->back && !lks_look_touched(k);
-    uint32_t missing = k->u->domain == 0 || as_it_was ? 0 : lks_unit_missing(k);
-    uint32_t spares = missing == 0 ? 0 : lks_domain_spares(d, k->u->domain);
-    if (missing <= spares)
+    struct lks_str why = why_not_return(d, k);
+    if (why.len == 0)
         return_unit(d, k);
     else if (!k->m->back && lks_unit_can_return(k))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
-                        lks_deciding_text(d, "without %s of %" LKS_STR_FMT ", which has %u spare",
-                                          lks_count_text(missing, "member", count),
-                                          S(lks_look_text(k, k->u->domain)), spares));
+                        lks_deciding_text(d, "%" LKS_STR_FMT " goes back: %" LKS_STR_FMT,
+                                          S(lks_look_text(k, k->u->domain)), S(why)));
     else
-        keep_unit(d, k, missing, spares);
+        keep_unit(d, k, why);
 }
 
 /* Turning ----------------------------------------------------------------------------------- */

@@ -101,6 +101,19 @@ bool lks_unit_can_return(const struct lks_look *k);
 /* Members that are out of use and will not come with the rest. */
 uint32_t lks_unit_missing(const struct lks_look *k);
 
+/* A node of its domain that is in use, stays so, and is meant to run something else than what the
+ * unit returns with, in the change or not; LKS_NO_NODE: there is none. */
+uint32_t lks_unit_beside(const struct lks_look *k);
+
+/* A node of the unit's domain that is in use on the target and does not go back with those that are
+ * done: it is not in the change, or was let go as it is. LKS_NO_NODE: there is none. */
+uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
+                       const struct lks_unit *u);
+
+/* The first domain that would be left mixed and so does not go back, in words behind others; empty:
+ * there is none. */
+struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c);
+
 /* Nodes on one side of a redundant pair that are down, or about to be by this decision: looked for
  * once, when the first that has a side is asked for. */
 struct lks_downs {

@@ -1,5 +1,7 @@
 /* The way of a member through its steps, there and back, and beside the others of its unit. */
+#include "core/agree.h"
 #include "core/campaign_parts.h"
+#include "core/standing.h"
 
 struct lks_look lks_look_at(const struct lks_state *s, const struct lks_state_change *c,
                             const struct lks_member *m)
@@ -328,6 +330,95 @@ uint32_t lks_unit_missing(const struct lks_look *k)
                    (m->state == LKS_MEMBER_SKIPPED && k->s->nodes[m->node].placed);
     }
     return missing;
+}
+
+/* A node that work may come to, as far as changes and people say. */
+static bool is_in_use(const struct lks_node *n)
+{
+    return n->placed && n->asset == 0 && !n->held && n->changing == 0;
+}
+
+/* One of them that returns; NULL: assets alone do. */
+static const struct lks_member *returning_node(const struct lks_look *k)
+{
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        const struct lks_member *m = &k->c->members[k->u->first + i];
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING &&
+            k->s->nodes[m->node].asset == 0)
+            return m;
+    }
+    return NULL;
+}
+
+/* Who came there by this change is on its stack, whatever is read of it at this moment. Of others
+ * it counts what they run: one that drifts keeps its domain from jobs by itself, as it did before.
+ */
+static bool is_mixed_with(const struct lks_look *k, uint32_t node, uint32_t other)
+{
+    const struct lks_state *s = k->s;
+    const struct lks_member *m = lks_change_member(k->c, other);
+    const struct lks_state_verdict *mine = lks_state_verdict(s, node);
+    const struct lks_state_verdict *its = lks_state_verdict(s, other);
+    struct lks_value one, two;
+    if (m != NULL && m->state == LKS_MEMBER_DONE && m->unit == k->m->unit)
+        return true;
+    return mine != NULL && its != NULL && its->judged == LKS_JUDGED_CONFORMS &&
+           lks_values_contradict(lks_look_text(k, mine->values), lks_look_text(k, its->values),
+                                 &one, &two);
+}
+
+uint32_t lks_unit_beside(const struct lks_look *k)
+{
+    const struct lks_standing *st = k->s->standing;
+    const struct lks_member *m = k->u->domain == 0 ? NULL : returning_node(k);
+    if (m == NULL || st->domain[m->node] == 0)
+        return LKS_NO_NODE;
+    lks_text target = k->m->back ? m->from : k->c->stack;
+    for (uint32_t n = st->domain_next[m->node]; n != m->node; n = st->domain_next[n]) {
+        if (is_in_use(&k->s->nodes[n]) && lks_state_intent(k->s, n) != target &&
+            is_mixed_with(k, m->node, n))
+            return n;
+    }
+    return LKS_NO_NODE;
+}
+
+uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
+                       const struct lks_unit *u)
+{
+    const struct lks_standing *st = s->standing;
+    uint32_t first = c->members[u->first].node;
+    if (u->domain == 0 || c->stack == 0 || st->domain[first] == 0)
+        return LKS_NO_NODE;
+    uint32_t n = first;
+    do {
+        const struct lks_member *m = lks_change_member(c, n);
+        const struct lks_node *node = &s->nodes[n];
+        uint32_t v = lks_state_verdict_find(s, node->whole, c->stack);
+        if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && is_in_use(node) &&
+            node->liveness == LKS_LIVE && node->change == 0 && v != 0 &&
+            s->verdicts[v].judged == LKS_JUDGED_CONFORMS)
+            return n;
+        n = st->domain_next[n];
+    } while (n != first);
+    return LKS_NO_NODE;
+}
+
+struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = c->states[LKS_MEMBER_DONE] > 0 ? 0 : c->member_count; i < c->member_count;
+         i++) {
+        const struct lks_unit *u = &c->units[c->members[i].unit];
+        uint32_t left =
+            c->members[i].state == LKS_MEMBER_DONE ? lks_unit_left(s, c, u) : LKS_NO_NODE;
+        if (left != LKS_NO_NODE)
+            return lks_deciding_text(
+                d,
+                "; %" LKS_STR_FMT " stays on it whole, since %" LKS_STR_FMT
+                " runs it, too, and would not go along: propose a change of all of that domain",
+                LKS_STR_ARG(lks_state_text(s, u->domain)), LKS_STR_ARG(lks_state_name(s, left)));
+    }
+    return LKS_STR("");
 }
 
 /* Sides ------------------------------------------------------------------------------------- */

@@ -446,6 +446,18 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
                         open ? ": wait for its end" : ": look at it, and resolve that first");
 }
 
+/* The change may still take others of its domain back, and not one that it let go. */
+static bool may_be_left(const struct lks_deciding *d, const struct lks_state_change *c,
+                        const struct lks_member *m)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    const struct lks_node *n = &d->state->nodes[m->node];
+    bool done = false;
+    for (uint32_t i = 0; i < u->count; i++)
+        done |= c->members[u->first + i].state == LKS_MEMBER_DONE;
+    return u->domain != 0 && n->asset == 0 && !n->held && done && !lks_change_over(c);
+}
+
 /* In use as it is it would keep all of its domain from jobs: that is said, and how to go without
  * it. */
 static bool may_release(struct lks_deciding *d, const struct lks_state_change *c,
@@ -468,6 +480,14 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
                             ": in use as it is, it keeps all of domain %" LKS_STR_FMT
                             " from jobs; hold it first (node hold), and the domain does without it",
                             S(name), S(lks_state_name(d->state, other)), S(domain));
+    else if (may_be_left(d, c, m))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu is %s and may still take domain %" LKS_STR_FMT
+                            " back, which then would not be one with %" LKS_STR_FMT
+                            ": try it again, hold it first (node hold), or wait until the change "
+                            "is over",
+                            (unsigned long long)c->id, lks_change_state_words[c->state], S(domain),
+                            S(name));
     else
         return true;
     return false;
