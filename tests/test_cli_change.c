@@ -195,11 +195,22 @@ static const struct {
      "", "lockstep: kim proposed change 7: somebody else has to approve it\n"},
     {"start without the number", ARGS("change", "start", "7", "--reason=go"), SIZE,
      "GET /v1/changes/7?plan=false", 2, "",
-     "change 7 is for 58 nodes, 392 GPUs, 9 assets; to begin it, say --nodes 58"},
+     "change 7 is for 58 nodes, 392 GPUs, 9 assets: nothing began; where that is what you mean, "
+     "repeat it: lockstep change start 7 --nodes 58 --gpus 392 --reason ...\n"},
+    {"start without its GPUs", ARGS("change", "start", "7", "--reason=go", "--nodes=58"), SIZE,
+     "GET /v1/changes/7?plan=false", 2, "",
+     "repeat it: lockstep change start 7 --nodes 58 --gpus 392 --reason ...\n"},
+    {"start without its nodes", ARGS("change", "start", "7", "--reason=go", "--gpus=392"), SIZE,
+     "GET /v1/changes/7?plan=false", 2, "",
+     "repeat it: lockstep change start 7 --nodes 58 --gpus 392 --reason ...\n"},
+    {"start one of assets alone",
+     ARGS("change", "start", "7", "--reason=go", "--nodes=0", "--gpus=0"), MOVED("running"),
+     "{\"reason\":\"go\",\"nodes\":0,\"gpus\":0}", 0, "change 7 is running", ""},
     {"start with no number", ARGS("change", "start", "7", "--reason=go", "--nodes=x"), NULL, "", 2,
      "", "--nodes"},
-    {"start", ARGS("change", "start", "7", "--reason=go", "--nodes=58"), MOVED("running"),
-     "{\"reason\":\"go\",\"nodes\":58}", 0, "change 7 is running: 58 nodes, 392 GPUs\n", ""},
+    {"start", ARGS("change", "start", "7", "--reason=go", "--nodes=58", "--gpus=392"),
+     MOVED("running"), "{\"reason\":\"go\",\"nodes\":58,\"gpus\":392}", 0,
+     "change 7 is running: 58 nodes, 392 GPUs\n", ""},
     {"pause", ARGS("change", "pause", "7", "--reason=w"), MOVED("paused"),
      "POST /v1/changes/7/pause", 0, "paused", ""},
     {"resume", ARGS("change", "resume", "7", "--reason=w"), MOVED("running"),
@@ -519,8 +530,8 @@ static void test_follow_json(void)
 
 static void test_start_follow(void)
 {
-    static const char *const words[] = {"change",     "start",    "7", "--reason=go",
-                                        "--nodes=58", "--follow", NULL};
+    static const char *const words[] = {"change",     "start",      "7",        "--reason=go",
+                                        "--nodes=58", "--gpus=392", "--follow", NULL};
     LKS_CLEANUP(asked_fini) struct asked a = {0};
     ask(&a, words, (const char *const[]){MOVED("running"), IS_DONE, NULL}, &(struct lks_term){0});
     CHECK_INT(a.run.exit, 0);

@@ -120,7 +120,7 @@ static void check_people(struct crew *crew, struct lks_client *here, struct lks_
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     crew_refused(crew->root, "startChange", "/v1/changes/1/start",
-                 "{\"nodes\":3,\"reason\":\"now\"}", 409, "approv");
+                 "{\"nodes\":3,\"gpus\":24,\"reason\":\"now\"}", 409, "approv");
     crew_refused(elsewhere, "approveChange", "/v1/changes/1/approve", WHY, 403, "may not");
     crew_fine(elsewhere, "alarms", "/v1/alarms", NULL, &t);
     CHECK_INT(crew_count(&t, "items"), 0); /* it is of another pool */

@@ -118,6 +118,8 @@ static const char *path_of(uint64_t id, const char *verb)
 }
 
 #define WHY "{\"reason\":\"r\"}"
+/* How large a change is, as whoever starts it repeats it. */
+#define START(nodes, gpus) "{\"nodes\":" nodes ",\"gpus\":" gpus ",\"reason\":\"r\"}"
 
 /* Refusals ----------------------------------------------------------------------------------- */
 
@@ -278,8 +280,7 @@ static void check_votes(struct scene *s)
     crew_refused(s->maker, "approveChange", path_of(id, "approve"), WHY, 403, "may not approve");
     crew_refused(s->other, "change", path_of(id, ""), NULL, 403, "may not read");
     crew_refused(s->other, "abortChange", path_of(id, "abort"), WHY, 403, "may not operate");
-    crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
-                 409, "approve");
+    crew_refused(s->maker, "startChange", path_of(id, "start"), START("3", "24"), 409, "approve");
     move(s, s->approver, id, "rejectChange", "reject", "rejected");
     crew_refused(s->approver, "approveChange", path_of(id, "approve"), WHY, 409, "rejected");
     crew_fine(s->other, "changes", "/v1/changes", NULL, &t); /* not theirs to see */
@@ -294,9 +295,13 @@ static void check_start(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     crew_refused(s->maker, "startChange", path_of(id, "start"), WHY, 400, "nodes");
-    crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":2,\"reason\":\"r\"}",
-                 409, "is for 3 nodes with 24 GPUs, and 2 nodes were confirmed");
-    crew_fine(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}", &t);
+    crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
+                 400, "gpus");
+    crew_refused(s->maker, "startChange", path_of(id, "start"), START("2", "24"), 409,
+                 "is for 3 nodes with 24 GPUs, and 2 nodes were confirmed");
+    crew_refused(s->maker, "startChange", path_of(id, "start"), START("3", "0"), 409,
+                 "is for 3 nodes with 24 GPUs, and 0 GPUs were confirmed");
+    crew_fine(s->maker, "startChange", path_of(id, "start"), START("3", "24"), &t);
     CHECK_STR(crew_text(&t, "state"), "running");
     CHECK_INT(crew_number(&t, "nodes"), NODES);
 }
@@ -665,8 +670,8 @@ static void check_back(struct scene *s)
     check_forecast(s, id);
     check_procedure(s, id);
     check_rehearsal(s, id);
-    crew_refused(s->maker, "startChange", path_of(id, "start"), "{\"nodes\":3,\"reason\":\"r\"}",
-                 409, "it has 0 of 2 approvals");
+    crew_refused(s->maker, "startChange", path_of(id, "start"), START("3", "24"), 409,
+                 "it has 0 of 2 approvals");
     crew_refused(s->maker, "startChange", path_of(id, "start"),
                  "{\"nodes\":3,\"gpus\":23,\"break_glass\":true,\"reason\":\"r\"}", 409,
                  "23 GPUs were confirmed");

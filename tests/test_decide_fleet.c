@@ -454,8 +454,8 @@ static void test_large(void)
          "- {hosts: 'g[" b "]', pool: spare, class: hgx-h100-8}\n"
 #define REACHES(n, gpus)                                                                           \
     "refused: this file reaches " n " with " gpus " GPUs, and one call may touch 10 "              \
-    "(limits.call_nodes): look at it with --dry-run, and repeat the number where it is meant: "    \
-    "--nodes "
+    "(limits.call_nodes): look at it with --dry-run, and repeat the numbers where they are "       \
+    "meant: --nodes "
 #define ELSE                                                                                       \
     "refused: this file reaches 12 enrolled nodes with 96 GPUs, and something else was "           \
     "confirmed; look at it again with --dry-run"
@@ -514,15 +514,22 @@ static const struct {
      {0},
      false,
      0,
-     REACHES("12 enrolled nodes", "96") "12"},
-    {"of a large one, and it is said",
+     REACHES("12 enrolled nodes", "96") "12 --gpus 96"},
+    {"of a large one, and GPUs are not said",
      12,
      TWO("01-12", "13-24", ", enforce: 'on'"),
      {12, 0},
      false,
+     0,
+     REACHES("12 enrolled nodes", "96") "12 --gpus 96"},
+    {"of a large one, and nodes are not said",
      12,
-     "enforce=on"},
-    {"with its GPUs",
+     TWO("01-12", "13-24", ", enforce: 'on'"),
+     {0, 96},
+     false,
+     0,
+     REACHES("12 enrolled nodes", "96") "12 --gpus 96"},
+    {"of a large one, and both are said",
      12,
      TWO("01-12", "13-24", ", enforce: 'on'"),
      {12, 96},
@@ -551,7 +558,7 @@ static const struct {
      {0},
      false,
      0,
-     REACHES("12 enrolled nodes", "96") "12"},
+     REACHES("12 enrolled nodes", "96") "12 --gpus 96"},
 };
 
 static void test_reaches(void)
@@ -592,8 +599,8 @@ static void test_reaches_accepted(void)
         lks_asked_live(&a, name);
     }
     CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, &e),
-              REACHES("12 enrolled nodes", "96") "12");
-    e.fleet.said.nodes = 12;
+              REACHES("12 enrolled nodes", "96") "12 --gpus 96");
+    e.fleet.said = (struct lks_touched){12, 96};
     CHECK_HAS(lks_asked_fleet(&a, TWO("01-12", "13-24", "") GOLD, &e), "accepted hosts=g[01-24] ");
 }
 

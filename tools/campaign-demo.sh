@@ -56,8 +56,10 @@ if lockstep change approve 1 --reason "it is mine" 2>"$scratch/refused"; then
 fi
 cat "$scratch/refused"
 approve 1 "read the plan"
-echo "\$ lockstep change start 1 --nodes $nodes --standby kit --follow"
-if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --standby kit --follow; then
+gpus=$(gpus_of 1)
+echo "\$ lockstep change start 1 --nodes $nodes --gpus $gpus --standby kit --follow"
+if lockstep change start 1 --reason "the window is open" --nodes "$nodes" --gpus "$gpus" --standby kit \
+    --follow; then
     die "a bad candidate went through"
 fi
 [ "$(lockstep change show 1 --json | sed 's/.*"state":"\(rolled back\)".*/\1/')" = "rolled back" ] ||
@@ -71,8 +73,9 @@ publish december-rc2 "the December bundle, fixed" 25.07 4.5.4
 lockstep change propose --to december-rc2 --nodes "sim[0001-$(printf %04d "$nodes")]" \
     --reason "the December bundle, fixed" --soak 1s --roll-back >/dev/null
 approve 2 "the fix was tried in the lab"
-echo "\$ lockstep change start 2 --nodes $nodes --standby kit --follow"
-lockstep change start 2 --reason "the window is open" --nodes "$nodes" --standby kit --follow ||
+gpus=$(gpus_of 2)
+echo "\$ lockstep change start 2 --nodes $nodes --gpus $gpus --standby kit --follow"
+lockstep change start 2 --reason "the window is open" --nodes "$nodes" --gpus "$gpus" --standby kit --follow ||
     die "the fixed candidate did not go through"
 [ "$(judged conforms)" -ge "$nodes" ] || die "$(judged conforms) of $nodes nodes conform at the end"
 

@@ -23,6 +23,11 @@ judged() {
     lockstep node ls --judged "$1" --limit 1000 --json | tr '{' '\n' | grep -c '"name":"sim[0-9]' || true
 }
 
+# How many GPUs a change is for, as its plan says: whoever starts it repeats that. gpus_of CHANGE
+gpus_of() {
+    lockstep change show "$1" --json | sed -n 's/.*"nodes":[0-9]*,"gpus":\([0-9]*\),"assets".*/\1/p'
+}
+
 # A package of the simulated machines: the texts it changes. package FILE FROM TO
 package() {
     cat >"$1" <<JSON

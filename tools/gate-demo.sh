@@ -33,8 +33,9 @@ candidate() {
     sed -n '/^wave /,/^$/p' "$scratch/plan"
     grep 'wave 0, .* controls' "$scratch/plan" || die "the plan does not say what its canary detects"
     approve "$change" "read the plan"
-    echo "\$ lockstep change start $change --nodes $nodes --follow"
-    lockstep change start "$change" --reason "the window is open" --nodes "$nodes" --follow
+    gpus=$(gpus_of "$change")
+    echo "\$ lockstep change start $change --nodes $nodes --gpus $gpus --follow"
+    lockstep change start "$change" --reason "the window is open" --nodes "$nodes" --gpus "$gpus" --follow
 }
 
 step "1. A controller, $nodes agents, their BMCs, and a Prometheus that reads what machines do." \

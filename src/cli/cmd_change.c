@@ -152,8 +152,9 @@ static enum lks_code print_proposed(struct lks_cli *cli, const struct lks_doc *p
         fprintf(cli->out,
                 "\nchange %" PRIu64 " is proposed: %s\nof class %" LKS_STR_FMT
                 ", which is approved beforehand:\n  lockstep change start %" PRIu64
-                " --reason ...\n",
-                id, size, LKS_STR_ARG(class), id);
+                " --nodes %" PRIu64 " --gpus %" PRIu64 " --reason ...\n",
+                id, size, LKS_STR_ARG(class), id, lks_change_number(plan, "nodes"),
+                lks_change_number(plan, "gpus"));
     else
         fprintf(cli->out,
                 "\nchange %" PRIu64 " is proposed: %s\nof class %" LKS_STR_FMT ", which %" PRIu64
@@ -314,7 +315,8 @@ enum lks_code lks_cmd_change_rollback(struct lks_cli *cli, const struct lks_args
     return say(cli, args, "rollback", err);
 }
 
-/* Without the number it is told, and nothing begins. */
+/* Without both numbers they are told, with what to say once they were looked at, and nothing
+ * begins. */
 static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
                                struct lks_err *err)
 {
@@ -327,9 +329,22 @@ static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
     return lks_fail(err, LKS_E_USAGE,
-                    "change %s is for %s; to begin it, say --nodes %" PRIu64 " --gpus %" PRIu64,
+                    "change %s is for %s: nothing began; where that is what you mean, repeat it: "
+                    "lockstep change start %s --nodes %" PRIu64 " --gpus %" PRIu64 " --reason ...",
                     args->positional[0], lks_change_size_text(answer.doc, size),
-                    lks_change_number(answer.doc, "nodes"), lks_change_number(answer.doc, "gpus"));
+                    args->positional[0], lks_change_number(answer.doc, "nodes"),
+                    lks_change_number(answer.doc, "gpus"));
+}
+
+/* A change of assets alone has no nodes, and says so by a 0. */
+static enum lks_code repeated(const struct lks_args *args, const char *option, uint64_t most,
+                              uint64_t *out, struct lks_err *err)
+{
+    const char *text = lks_args_get(args, option);
+    if (text == NULL || lks_str_number(lks_str_from(text), most, out))
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE, "%s: '%s' is not a number from 0 to %" PRIu64, option, text,
+                    most);
 }
 
 enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *args,
@@ -338,15 +353,14 @@ enum lks_code lks_cmd_change_start(struct lks_cli *cli, const struct lks_args *a
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     uint64_t nodes = 0, gpus = 0;
     if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
-        lks_listing_number(args, "--nodes", NODES_MAX, 0, &nodes, err) != LKS_OK ||
-        lks_listing_number(args, "--gpus", GPUS_MAX, 0, &gpus, err) != LKS_OK)
+        repeated(args, "--nodes", NODES_MAX, &nodes, err) != LKS_OK ||
+        repeated(args, "--gpus", GPUS_MAX, &gpus, err) != LKS_OK)
         return err->code;
-    if (nodes == 0)
+    if (!lks_args_has(args, "--nodes") || !lks_args_has(args, "--gpus"))
         return tell_size(cli, args, err);
     begin_verb(&q, args, "start");
     lks_json_int(&q.w, "nodes", (int64_t)nodes);
-    if (lks_args_has(args, "--gpus"))
-        lks_json_int(&q.w, "gpus", (int64_t)gpus);
+    lks_json_int(&q.w, "gpus", (int64_t)gpus);
     lks_output_text(&q.w, "standby", lks_args_str(args, "--standby"));
     if (lks_args_has(args, "--break-glass"))
         lks_json_bool(&q.w, "break_glass", true);

@@ -73,7 +73,7 @@ const struct lks_option lks_change_start_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
     {"--nodes", "N", "how many nodes it is for, as 'change show' says"},
-    {"--gpus", "N", "and how many GPUs they have"},
+    {"--gpus", "N", "and how many GPUs they have; 0 where it is for assets alone"},
     {"--standby", "WHO", "who stands by on site, where its class asks for somebody"},
     {"--break-glass", NULL, "without its approvals: lab and canary alone, alarmed and reviewed"},
     {"--follow", NULL, "and follow it, as 'change show' does"},

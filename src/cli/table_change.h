@@ -79,7 +79,7 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "Let a gate of a change go unasked for a while", "", LKS_CHANGE_MOVED,                        \
      lks_cmd_change_waive},                                                                        \
     {"change start", "ID", 1, 1, lks_change_start_options, "Begin an approved change",             \
-     "--nodes repeats how many nodes it is for: whoever starts it has looked. --break-glass "      \
+     "--nodes and --gpus repeat how large it is: whoever starts it has looked. --break-glass "     \
      "begins one that is not approved yet: lab and canary go, rings wait for the approvals, an "   \
      "alarm says so, and somebody else has to review it.",                                         \
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \

@@ -591,7 +591,7 @@ static bool check_touched(struct work *w)
     (void)lks_count_text(is->gpus, "GPU", gpus);
     bool other = (said->nodes != 0 && said->nodes != is->nodes) ||
                  (said->gpus != 0 && said->gpus != is->gpus);
-    bool unsaid = said->nodes == 0 && is->nodes > most;
+    bool unsaid = is->nodes > most && (said->nodes == 0 || (said->gpus == 0 && is->gpus > 0));
     bool dry = w->d->event->fleet.dry;
     if (w->moved > most)
         lks_deciding_refuse(w->d, LKS_E_REFUSED,
@@ -604,11 +604,12 @@ static bool check_touched(struct work *w)
                             "at it again with --dry-run",
                             nodes, gpus);
     else if (unsaid && !dry)
-        lks_deciding_refuse(w->d, LKS_E_REFUSED,
-                            "this file reaches %s with %s, and one call may touch %llu "
-                            "(limits.call_nodes): look at it with --dry-run, and repeat the number "
-                            "where it is meant: --nodes %llu",
-                            nodes, gpus, most, (unsigned long long)is->nodes);
+        lks_deciding_refuse(
+            w->d, LKS_E_REFUSED,
+            "this file reaches %s with %s, and one call may touch %llu "
+            "(limits.call_nodes): look at it with --dry-run, and repeat the numbers "
+            "where they are meant: --nodes %llu --gpus %llu",
+            nodes, gpus, most, (unsigned long long)is->nodes, (unsigned long long)is->gpus);
     return w->moved <= most && (dry || (!other && !unsaid));
 }
 

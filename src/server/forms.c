@@ -18,7 +18,7 @@ static const struct lks_field lks_query_apply_fields[] = {
     MAY("dry_run", TRUTH, "say what would change, and change nothing"),
     MAY("accept", TRUTH, "nodes that are seen for the first time are taken in at once"),
     MAY("nodes", COUNT, "how many enrolled nodes it reaches, where these are many"),
-    MAY("gpus", COUNT, "and how many GPUs they have"),
+    MAY("gpus", COUNT, "and how many GPUs they have, where these are many"),
 };
 const struct lks_form lks_query_apply = {"ApplyQuery", "How a fleet is applied",
     LKS_FIELDS(lks_query_apply_fields)};

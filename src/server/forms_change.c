@@ -64,7 +64,7 @@ const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
     LKS_FIELDS(lks_ask_change_fields)};
 static const struct lks_field lks_ask_start_fields[] = {
     MUST("nodes", COUNT, "how many nodes it is for: whoever starts it repeats the plan's number"),
-    MAY("gpus", COUNT, "and how many GPUs they have"),
+    MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
     MAY("standby", TEXT, "who stands by on site, where the class asks for somebody"),
     MAY("break_glass", TRUTH,
         "begin without the approvals: lab and canary alone, with an alarm and a review"),

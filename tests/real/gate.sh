@@ -84,7 +84,8 @@ candidate() {
     lockstep change propose --to "$name" --nodes "sim[0001-00$nodes]" --soak 12s --reason "firmware $hmc" \
         --catch 50% --confidence 90% --canary-max 4 --roll-back >/dev/null || die "$name cannot be planned"
     approve "$change" "read the plan" >/dev/null
-    lockstep change start "$change" --reason "the window is open" --nodes "$nodes" >/dev/null
+    lockstep change start "$change" --reason "the window is open" --nodes "$nodes" \
+        --gpus "$(gpus_of "$change")" >/dev/null
 }
 
 gate='min_soak: 12s, max_soak: 300s, metrics: {gemm-tflops: {}, xid-fatal: {}, tokens-per-second: {query: sim_tokens_per_second}'

@@ -121,7 +121,7 @@ static bool propose(struct story *s, bool kills)
         !tell(s, s->small.for_train, "approveChange", "approve", "{\"reason\":\"read\"}") ||
         !tell(s, s->small.for_dev, "approveChange", "approve", "{\"reason\":\"read\"}"))
         return false;
-    snprintf(body, sizeof(body), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
+    snprintf(body, sizeof(body), "{\"nodes\":%d,\"gpus\":%d,\"reason\":\"go\"}", NODES, NODES);
     return tell(s, s->small.f.crew.root, "startChange", "start", body);
 }
 

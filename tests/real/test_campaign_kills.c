@@ -244,7 +244,7 @@ static bool begin_change(struct slot *slot)
     snprintf(propose, sizeof(propose),
              "{\"nodes\":\"g[1-%d]\",\"stack\":\"b\",\"soak_seconds\":1,\"reason\":\"next\"}",
              NODES);
-    snprintf(start, sizeof(start), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
+    snprintf(start, sizeof(start), "{\"nodes\":%d,\"gpus\":%d,\"reason\":\"go\"}", NODES, NODES);
     return order(slot, &s->f.crew.root, "", "", propose) &&
            order(slot, &s->approver, "proposed", "approve", "{\"reason\":\"read\"}") &&
            order(slot, &s->for_train, "proposed", "approve", "{\"reason\":\"read\"}") &&
