@@ -273,9 +273,7 @@ static void a_halt_is_at_once(void)
         CHECK_INT(campaign_count(&w, "alarm ", at_once[i].says), 1);
         CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(&w, "n9")->state]),
                   "pending");
-        /* Whoever resumes it has seen one event; the others an approver lets go. */
-        if (at_once[i].metric.kind != LKS_METRIC_HARD)
-            campaign_waive(&w, "speed", 60 * HOUR);
+        campaign_waive(&w, "speed", 60 * HOUR);
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(run_measured(&w, &at_once[i].world, 60 * HOUR));
         CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_DONE);
@@ -283,35 +281,102 @@ static void a_halt_is_at_once(void)
     }
 }
 
-/* That all of them are worse is not for whoever steers it to pass over: an approver lets it go, for
- * a time. */
-static void a_worse_one_is_let_go(void)
+/* Evidence, be it one event, is not for whoever steers it to pass over: an approver who did not
+ * propose it lets it go, for a time. */
+static struct lks_event steer(enum lks_change_order_word order)
 {
-    static const struct world worse = {.change = -3, .spread = 0.4};
-    struct campaign w;
-    struct lks_event resume = {.kind = LKS_EVENT_CHANGE_MOVE,
-                               .by = LKS_STR("user:kim"),
-                               .reason = LKS_STR("it is fine"),
-                               .move = {.change = 1, .order = LKS_ORDERED_RESUME}};
-    const struct lks_record may = {
-        .kind = LKS_RECORD_GRANTED,
-        .granted = {.identity = LKS_STR("user:ann"), .role = LKS_ROLE_APPROVER}};
-    begin(&w, (struct campaign_plan){0});
-    campaign_gate(&w, (struct lks_rec_plan_metric)SPEED, (struct lks_rec_plan_gate){0});
-    (void)run_measured(&w, &worse, 60 * HOUR);
-    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
-    CHECK_HAS(lks_asked(&w.a, &resume), "refused: resume: speed halted wave 0 of change 1: an "
-                                        "approver has to let that go first");
-    campaign_record(&w, &may);
-    const struct lks_event waive = {
+    return (struct lks_event){.kind = LKS_EVENT_CHANGE_MOVE,
+                              .by = LKS_STR("user:ops"),
+                              .reason = LKS_STR("it is fine"),
+                              .move = {.change = 1, .order = order}};
+}
+
+static struct lks_str waive(struct campaign *w, const char *by)
+{
+    const struct lks_event e = {
         .kind = LKS_EVENT_WAIVE,
-        .by = LKS_STR("user:ann"),
+        .by = lks_str_from(by),
         .reason = LKS_STR("a known cause"),
-        .waive = {.change = 1, .gate = LKS_STR("speed"), .until = w.a.now.wall + HOUR}};
-    CHECK_HAS(lks_asked(&w.a, &waive), "waived change=1 ");
+        .waive = {.change = 1, .gate = LKS_STR("speed"), .until = w->a.now.wall + HOUR}};
+    return lks_asked(&w->a, &e);
+}
+
+static void let_approve(struct campaign *w, const char *who)
+{
+    campaign_record(w, &(struct lks_record){
+                           .kind = LKS_RECORD_GRANTED,
+                           .granted = {.identity = lks_str_from(who), .role = LKS_ROLE_APPROVER}});
+}
+
+/* Another pool measures something else by that name, and has nobody here. */
+static void measure_elsewhere(struct campaign *w, struct lks_rec_plan_metric other)
+{
+    other.change = w->change;
+    other.name = LKS_STR("speed");
+    other.pools = LKS_STR("elsewhere");
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC, .plan_metric = other});
+}
+
+static const struct {
+    const char *name;
+    struct world world;
+    struct lks_rec_plan_metric metric;
+    bool early; /* it can be let go before it happens */
+} let_go[] = {
+    {"a mean", {.change = -3, .spread = 0.4}, SPEED, true},
+    {"many events", {.canary_events = 8}, RATE, true},
+    {"one event", {.canary_events = 1}, HARD, false},
+};
+
+static void evidence_is_let_go(void)
+{
+    const struct lks_event resume = steer(LKS_ORDERED_RESUME);
+    for (size_t i = 0; i < LKS_COUNT(let_go); i++) {
+        struct campaign w;
+        lks_test_case("%s", let_go[i].name);
+        begin(&w, (struct campaign_plan){0});
+        campaign_gate(&w, let_go[i].metric, (struct lks_rec_plan_gate){0});
+        measure_elsewhere(&w, let_go[i].metric);
+        let_approve(&w, "user:ann");
+        let_approve(&w, "kim");
+        if (!let_go[i].early)
+            CHECK_HAS(waive(&w, "user:ann"), "refused: 'speed' halts by one event: it can be "
+                                             "waived after it did, and not beforehand");
+        (void)run_measured(&w, &let_go[i].world, 60 * HOUR);
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
+        CHECK_HAS(lks_asked(&w.a, &resume),
+                  "refused: resume: speed halted wave 0 of change 1: an approver who did not "
+                  "propose it has to let that go first ('lockstep change waive 1 --gate \"speed\" "
+                  "--until 12h --reason ...'), or roll it back");
+        CHECK_HAS(waive(&w, "kim"), "refused: kim proposed or began change 1");
+        CHECK_HAS(waive(&w, "user:ops"), "denied: user:ops may approve in none of the pools");
+        CHECK_HAS(waive(&w, "user:ann"), "waived change=1 ");
+        CHECK_HAS(lks_asked(&w.a, &resume), "change-moved change=1 state=running");
+        (void)run_measured(&w, &let_go[i].world, 60 * HOUR); /* when that is over it halts again */
+        CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
+        CHECK_HAS(lks_asked(&w.a, &resume), "refused: resume: speed halted wave 0");
+        campaign_end(&w);
+    }
+}
+
+/* What somebody saw in one wave says nothing of an event in the next, however long they gave. */
+static void one_event_is_let_go_in_its_wave(void)
+{
+    static const struct world again = {.canary_events = NODES};
+    const struct lks_event resume = steer(LKS_ORDERED_RESUME);
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    campaign_gate(&w, (struct lks_rec_plan_metric)HARD, (struct lks_rec_plan_gate){0});
+    (void)run_measured(&w, &again, 60 * HOUR);
+    CHECK_INT(campaign_change(&w)->waves[0].state, LKS_WAVE_HALTED);
+    campaign_waive(&w, "speed", 999 * HOUR);
     CHECK_HAS(lks_asked(&w.a, &resume), "change-moved change=1 state=running");
-    (void)run_measured(&w, &worse, 60 * HOUR); /* and when that is over it halts again */
-    CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
+    (void)run_measured(&w, &again, 60 * HOUR);
+    CHECK_INT(campaign_change(&w)->waves[0].state, LKS_WAVE_PASSED);
+    CHECK_INT(campaign_change(&w)->waves[1].state, LKS_WAVE_HALTED);
+    CHECK_HAS(lks_asked(&w.a, &resume), "refused: resume: speed halted wave 1");
+    campaign_waive(&w, "speed", 999 * HOUR);
+    CHECK_HAS(lks_asked(&w.a, &resume), "change-moved change=1 state=running");
     campaign_end(&w);
 }
 
@@ -567,7 +632,8 @@ int main(void)
         {"evidence in a campaign: looks are planned", looks_are_planned},
         {"evidence in a campaign: what is old is not enough", what_is_old_is_not_enough},
         {"evidence in a campaign: a halt is at once", a_halt_is_at_once},
-        {"evidence in a campaign: who lets a worse one go on", a_worse_one_is_let_go},
+        {"evidence in a campaign: who lets it go on all the same", evidence_is_let_go},
+        {"evidence in a campaign: one event, wave by wave", one_event_is_let_go_in_its_wave},
         {"evidence in a campaign: rings grow with it", rings_grow_with_the_evidence},
         {"evidence in a campaign: a ring that is full", a_ring_that_is_full},
         {"evidence in a campaign: only what is asked for", only_what_is_asked_for_is_heard},

@@ -279,14 +279,6 @@ static bool is_comparable(const struct judging *j, uint32_t row)
            (g->expected >= CONTROLS_MIN && g->controls >= CONTROLS_MIN);
 }
 
-/* A person let the change go on since this metric halted it: they looked at what happened once. */
-static bool is_seen(const struct judging *j, const struct lks_plan_metric *m)
-{
-    const struct lks_gate_look *l = lks_change_look(j->c, j->wave, m->name);
-    return l != NULL && l->verdict == LKS_GATE_HALT && j->c->moved > j->c->started &&
-           l->at <= j->c->moved && j->c->state == LKS_CHANGE_RUNNING;
-}
-
 static void look_at_row(struct judging *j, uint32_t i)
 {
     struct lks_metric_found *row = &j->out->rows[i];
@@ -296,11 +288,8 @@ static void look_at_row(struct judging *j, uint32_t i)
     row->canary_events = g->events[0];
     row->control_events = g->events[1];
     row->look = l != NULL ? l->look : 0;
-    row->waived =
-        row->metric->kind == LKS_METRIC_HARD
-            ? is_seen(j, row->metric)
-            : lks_change_waived(j->s, j->c, j->wave, lks_state_text(j->s, row->metric->name),
-                                row->metric, j->wall);
+    row->waived = lks_change_waived(j->s, j->c, j->wave, lks_state_text(j->s, row->metric->name),
+                                    row->metric, j->wall);
     if (row->metric->kind == LKS_METRIC_MEAN) {
         row->canaries = values_there(g->canary, g->canaries);
         row->controls = values_there(g->control, g->controls);
@@ -420,7 +409,7 @@ static void ask_row(struct judging *j, uint32_t i, struct asked *a)
     struct lks_str name = lks_state_text(j->s, row->metric->name);
     bool little = row->canaries < CONTROLS_MIN || row->controls < CONTROLS_MIN;
     if (row->waived) {
-        row->text = LKS_STR("a person let it go on");
+        row->text = LKS_STR("an approver let it go on");
     } else if (row->metric->kind == LKS_METRIC_HARD) {
         a->hard[a->hard_count++] = (struct lks_hard_fail){
             .name = name, .canaries = g->events[0], .controls = g->events[1]};

@@ -2,6 +2,7 @@
 #include "base/near.h"
 #include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/gate.h"
 #include "core/govern.h"
 
 enum {
@@ -335,14 +336,26 @@ void lks_decide_review_tick(struct lks_deciding *d)
 
 /* Waiving ----------------------------------------------------------------------------------- */
 
+/* An error that must not happen once is let go after it was seen, never beforehand. */
+static bool has_halted(const struct lks_state_change *c, const struct lks_plan_metric *m)
+{
+    for (uint32_t i = 0; i < c->look_count; i++) {
+        const struct lks_gate_look *l = &c->looks[i];
+        if (l->metric == m->name && l->verdict == LKS_GATE_HALT &&
+            c->waves[l->wave].state != LKS_WAVE_PASSED)
+            return true;
+    }
+    return false;
+}
+
 /* What halts a change for good is no gate that a person can lower: a machine somebody has to go to,
- * one of which nobody can tell, an error that must not happen once. */
+ * or one of which nobody can tell. */
 static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c)
 {
     struct lks_str name = d->event->waive.gate;
     struct lks_near near = lks_near_to(name);
     char hint[LKS_NEAR_HINT_SIZE];
-    bool known = false;
+    bool known = false, early = false;
     for (size_t i = 0; i < lks_gate_count; i++) {
         known |= lks_str_is(name, lks_gates[i].name);
         if (lks_gates[i].waivable)
@@ -351,15 +364,19 @@ static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c
             return true;
     }
     for (uint32_t i = 0; i < c->metric_count; i++) {
-        bool same = lks_str_eq(text_of(d, c->metrics[i].name), name);
-        known |= same;
-        if (same && c->metrics[i].kind != LKS_METRIC_HARD)
+        const struct lks_plan_metric *m = &c->metrics[i];
+        bool same = lks_str_eq(text_of(d, m->name), name);
+        if (same && (m->kind != LKS_METRIC_HARD || has_halted(c, m)))
             return true;
-        lks_near_try(&near, text_of(d, c->metrics[i].name));
+        known |= same;
+        early |= same;
+        lks_near_try(&near, text_of(d, m->name));
     }
     lks_deciding_refuse(d, known ? LKS_E_REFUSED : LKS_E_NOT_FOUND,
-                        known ? "'%" LKS_STR_FMT "' cannot be waived%s"
-                              : "change has no gate or metric '%" LKS_STR_FMT "'%s",
+                        early ? "'%" LKS_STR_FMT "' halts by one event: it can be waived after it "
+                                "did, and not beforehand%s"
+                        : known ? "'%" LKS_STR_FMT "' cannot be waived%s"
+                                : "change has no gate or metric '%" LKS_STR_FMT "'%s",
                         S(name), known ? "" : lks_near_hint(&near, hint));
     return false;
 }
@@ -437,6 +454,22 @@ void lks_decide_waive(struct lks_deciding *d)
 
 /* Going on ---------------------------------------------------------------------------------- */
 
+/* Whether the wave has nodes that the metric is about: pools may mean different things by a name.
+ */
+static bool is_about(const struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave,
+                     const struct lks_plan_metric *m)
+{
+    for (uint32_t u = c->waves[wave].first_unit; u != 0; u = c->units[u - 1].next) {
+        const struct lks_unit *unit = &c->units[u - 1];
+        for (uint32_t i = 0; i < unit->count; i++) {
+            const struct lks_node *n = &d->state->nodes[c->members[unit->first + i].node];
+            if (n->placed && lks_gate_metric_is_of(d->state, m, n->pool))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The metric that a look halted a wave by, of which somebody has to let it go; NULL: none. */
 static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
                                                const struct lks_state_change *c,
@@ -446,15 +479,15 @@ static const struct lks_plan_metric *halted_by(const struct lks_deciding *d,
         return NULL;
     for (uint32_t i = 0; i < c->metric_count; i++) {
         const struct lks_plan_metric *m = &c->metrics[i];
-        if (m->name == l->metric && m->kind != LKS_METRIC_HARD &&
+        if (m->name == l->metric && is_about(d, c, l->wave, m) &&
             !lks_change_waived(d->state, c, l->wave, text_of(d, m->name), m, d->now.wall))
             return m;
     }
     return NULL;
 }
 
-/* What happened once, and nodes that failed, whoever resumes has looked at; that all of them are
- * worse is not for them to say. */
+/* Nodes that failed whoever resumes has looked at: they are out of use. That evidence does not
+ * count, be it one event, is not for them to say. */
 bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->look_count; i++) {
@@ -464,8 +497,9 @@ bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_chan
         struct lks_str name = text_of(d, m->name);
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "resume: %" LKS_STR_FMT " halted wave %u of change %llu: an approver "
-                            "has to let that go first ('lockstep change waive %llu --gate "
-                            "\"%" LKS_STR_FMT "\"'), or roll it back",
+                            "who did not propose it has to let that go first ('lockstep change "
+                            "waive %llu --gate \"%" LKS_STR_FMT "\" --until 12h --reason ...'), or "
+                            "roll it back",
                             S(name), c->looks[i].wave, (unsigned long long)c->id,
                             (unsigned long long)c->id, S(name));
         return false;

@@ -109,19 +109,25 @@ bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *
     return !lks_tally_complete(out);
 }
 
+/* What a waiver is asked for. */
+struct waived {
+    lks_text gate;
+    lks_ms since, wall; /* said no earlier, and holds now */
+};
+
 /* The last word about this gate behind the node, by somebody who may approve there. */
-static bool is_waived_at(const struct lks_state *s, const struct lks_state_change *c, lks_text gate,
-                         uint32_t node, lks_ms wall)
+static bool is_waived_at(const struct lks_state *s, const struct lks_state_change *c,
+                         const struct waived *q, uint32_t node)
 {
     uint32_t pool = s->nodes[node].pool;
     lks_text name = pool < s->pool_count ? s->pools[pool].name : 0;
     for (uint32_t i = c->waiver_count; i-- > 0;) {
         const struct lks_waiver *w = &c->waivers[i];
-        if (w->gate != gate || (w->pool != 0 && w->pool != name))
+        if (w->gate != q->gate || (w->pool != 0 && w->pool != name))
             continue;
         struct lks_sight sight = lks_access_sight(s, lks_state_text(s, w->by), LKS_MAY_APPROVE);
         if (lks_access_sees(s, &sight, node))
-            return wall < w->until;
+            return q->wall < w->until && w->at >= q->since;
     }
     return false;
 }
@@ -135,13 +141,25 @@ static bool is_named(const struct lks_state_change *c, lks_text gate)
     return false;
 }
 
+/* Nobody lets an event go that did not happen yet. */
+static bool is_seen(const struct lks_state_change *c, uint32_t wave,
+                    const struct lks_plan_metric *metric, lks_ms *since)
+{
+    if (metric == NULL || metric->kind != LKS_METRIC_HARD)
+        return true;
+    const struct lks_gate_look *l = lks_change_look(c, wave, metric->name);
+    *since = l != NULL ? l->at : 0;
+    return l != NULL && l->verdict == LKS_GATE_HALT;
+}
+
 /* Neighbours are mostly of one pool and site, and each of these is asked about once in a row. */
 bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall)
 {
     const struct lks_node *last = NULL;
-    uint32_t text = 0;
-    if (c->waiver_count == 0 || !lks_intern_find(&s->texts, gate, &text) || !is_named(c, text))
+    struct waived q = {.wall = wall};
+    if (c->waiver_count == 0 || !lks_intern_find(&s->texts, gate, &q.gate) ||
+        !is_named(c, q.gate) || !is_seen(c, wave, metric, &q.since))
         return false;
     for (uint32_t u = c->waves[wave].first_unit; u != 0; u = c->units[u - 1].next) {
         const struct lks_unit *unit = &c->units[u - 1];
@@ -153,7 +171,7 @@ bool lks_change_waived(const struct lks_state *s, const struct lks_state_change 
                 (last != NULL && last->pool == n->pool && last->site == n->site))
                 continue;
             last = n;
-            if (!is_waived_at(s, c, text, node, wall))
+            if (!is_waived_at(s, c, &q, node))
                 return false;
         }
     }

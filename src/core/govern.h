@@ -36,7 +36,8 @@ bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_chang
 
 /* Whether a gate of the change is not asked now behind a wave, by approvers' words: each counts for
  * the nodes that whoever gave it may approve for now, and all of the wave have to be among these.
- * With `metric`: that metric, of the nodes of its pools. */
+ * With `metric`: that metric, of the nodes of its pools. What halts by one event is let go once
+ * somebody saw that event: by words that were said after it halted this wave. */
 bool lks_change_waived(const struct lks_state *s, const struct lks_state_change *c, uint32_t wave,
                        struct lks_str gate, const struct lks_plan_metric *metric, lks_ms wall);
 
