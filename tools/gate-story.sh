@@ -48,7 +48,7 @@ metrics:
   load: "sum by (node) (increase(sim_gpu_busy_seconds_total[\$window]))"
   every_ms: 1000
 YAML
-    kill -HUP "$(pgrep -f "lockstepd run --config $fleet/controller/lockstepd.yaml")"
+    kill -HUP "$(awk '$3 == "lockstepd" { pid = $1 } END { print pid }' "$fleet/pids")"
 }
 
 # Every pool has this gate from now on: want GATE
