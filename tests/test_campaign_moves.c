@@ -447,6 +447,71 @@ static void two_limits_at_once(void)
     }
 }
 
+/* What a pool keeps on one stack, when an earlier change has part of it on another and is not over,
+ * though nobody of that is under way. */
+static void beside_an_earlier_one(void)
+{
+    static const struct {
+        const char *name, *pool_says;
+        bool waits;
+    } rows[] = {
+        {"no gang", "headroom: 4", false},
+        {"a gang that is kept", "headroom: 4, min_gang: 2", false},
+        {"a gang that would be broken", "headroom: 4, min_gang: 3", true},
+    };
+    static const char why[] =
+        "beside what another change has, its pool would not keep its min_gang on one stack";
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 4,
+                                                   .width = 1,
+                                                   .waves = {1, 3},
+                                                   .soak = 5 * HOUR,
+                                                   .pool_says = rows[i].pool_says});
+        CHECK(!campaign_run(&w, HOUR));
+        check_member(&w, "n1", LKS_MEMBER_DONE);
+        w.plan.waves[0] = w.plan.waves[1] = 0;
+        campaign_propose(&w, 2);
+        campaign_move(&w, LKS_CHANGE_APPROVED);
+        campaign_move(&w, LKS_CHANGE_RUNNING);
+        CHECK(!campaign_run(&w, MINUTE));
+        CHECK_INT(campaign_member(&w, "n2")->state == LKS_MEMBER_PENDING, rows[i].waits);
+        CHECK_INT(campaign_count(&w, "wave change=2", why), rows[i].waits);
+        /* The earlier one waits for nobody, and when it is over the other goes on. */
+        CHECK(campaign_run(&w, 40 * HOUR));
+        check_change(&w, LKS_CHANGE_DONE);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
+/* Who goes back asks for less, however much others have. */
+static void back_to_a_lower_limit(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2,
+                                               .width = 1,
+                                               .rises = true,
+                                               .pool_says = "headroom: 2, node_power_w: 10000",
+                                               .zone_says = "budget_kw: 24"});
+    campaign_propose(&w, 2);
+    const struct lks_rec_member done[] = {
+        {.change = 1, .node = LKS_STR("n1"), .state = LKS_MEMBER_DONE},
+        {.change = 2, .node = LKS_STR("n2"), .state = LKS_MEMBER_DONE}};
+    for (size_t i = 0; i < LKS_COUNT(done); i++)
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_MEMBER, .member = done[i]});
+    campaign_move(&w, LKS_CHANGE_APPROVED);
+    campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+    for (int i = 0; i < 3; i++) {
+        (void)campaign_tick(&w);
+        campaign_pass(&w, MINUTE);
+    }
+    CHECK(campaign_member(&w, "n2")->back);
+    show(&w);
+    campaign_end(&w);
+}
+
 /* Many services hold what was staged and do not show it: "nothing is staged" is then no news, and
  * what runs is staged over it. */
 static void staged_and_not_shown(void)
@@ -615,6 +680,8 @@ int main(void)
         {"what was left behind comes back", back_by_another},
         {"two changes at once", two_at_once},
         {"two power limits at once", two_limits_at_once},
+        {"beside an earlier change", beside_an_earlier_one},
+        {"back to a lower power limit", back_to_a_lower_limit},
         {"staged, and not shown", staged_and_not_shown},
         {"staged, and not read again", staged_and_unread},
         {"activated again", activated_again},

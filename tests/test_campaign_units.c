@@ -418,6 +418,51 @@ static void let_go_and_back(void)
     }
 }
 
+/* A plan leaves out who is to run the target already. When that is so no more, the rest of its
+ * domain does not begin. */
+static void beside_one_that_was_left_out(void)
+{
+    static const struct {
+        const char *name;
+        bool there; /* the others */
+    } rows[] = {{"they are to run the target", true}, {"they are not any more", false}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .domain = 3, .unapproved = true});
+        const struct lks_str a = lks_str_from(w.stack_a), b = lks_str_from(w.stack_b);
+        const struct lks_str rack = LKS_STR("rack1"), n1 = LKS_STR("n1");
+        const struct lks_record plan[] = {
+            {.kind = LKS_RECORD_CHANGE,
+             .change = {.id = 2, .hosts = n1, .stack = b, .name = LKS_STR("b")}},
+            {.kind = LKS_RECORD_PLAN_STEP, .plan_step = {.change = 2, .kind = LKS_DO_LEAVE}},
+            {.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = {.change = 2, .width = 1}},
+            {.kind = LKS_RECORD_PLAN_PART,
+             .plan_part = {.change = 2, .from = a, .hosts = n1, .domain = rack}},
+            {.kind = LKS_RECORD_CHANGE_MOVED,
+             .change_moved = {.change = 2, .state = LKS_CHANGE_RUNNING}},
+            {.kind = LKS_RECORD_MEMBER,
+             .member = {.change = 1, .node = LKS_STR("n2"), .state = LKS_MEMBER_DONE}},
+            {.kind = LKS_RECORD_MEMBER,
+             .member = {.change = 1, .node = LKS_STR("n3"), .state = LKS_MEMBER_DONE}},
+        };
+        for (size_t k = 0; k < LKS_COUNT(plan) - (rows[i].there ? 0 : 2); k++)
+            campaign_record(&w, &plan[k]);
+        w.change = 2;
+        for (int k = 0; k < 3; k++) {
+            (void)campaign_tick(&w);
+            campaign_pass(&w, MINUTE);
+        }
+        CHECK_INT(campaign_member(&w, "n1")->state != LKS_MEMBER_PENDING, rows[i].there);
+        CHECK_INT(campaign_count(&w, "wave change=2",
+                                 "n1: others of its domain are not in this change, and do not run "
+                                 "its stack"),
+                  !rows[i].there);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
 /* A member that is lost on the way ------------------------------------------------------------- */
 
 /* It stays out of use whenever it is heard of again, and the others serve without it or not at all.
@@ -717,6 +762,7 @@ int main(void)
         {"without one", without_one},
         {"tried again alone", tried_again_alone},
         {"let go as it is, and the change goes back", let_go_and_back},
+        {"beside one that was left out", beside_one_that_was_left_out},
         {"lost on the way", lost_on_the_way},
         {"lost before the return", lost_before_the_return},
         {"lost before the way back", lost_before_the_way_back},

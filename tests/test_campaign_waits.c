@@ -104,6 +104,27 @@ static void on_the_way_back(void)
     campaign_end(&w);
 }
 
+/* Its pool would be in too many parts with it, too. */
+static void beside_another_change(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 4,
+                                               .width = 1,
+                                               .waves = {1, 3},
+                                               .soak = 5 * HOUR,
+                                               .pool_says = "headroom: 4, min_gang: 3"});
+    CHECK(!campaign_run(&w, HOUR));
+    w.plan.waves[0] = w.plan.waves[1] = 0;
+    campaign_propose(&w, 2);
+    campaign_move(&w, LKS_CHANGE_APPROVED);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(!campaign_run(&w, MINUTE));
+    check_waits(&w, "n3",
+                "beside what another change has, its pool would not keep its min_gang on one "
+                "stack");
+    campaign_end(&w);
+}
+
 /* A wave that may not begin says when it will. */
 static void before_its_time(void)
 {
@@ -119,11 +140,9 @@ static void before_its_time(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"before it begins", before_it_begins},
-        {"on the way", on_the_way},
-        {"on the way back", on_the_way_back},
-        {"before its time", before_its_time},
-        {0},
+        {"before it begins", before_it_begins}, {"on the way", on_the_way},
+        {"on the way back", on_the_way_back},   {"beside another change", beside_another_change},
+        {"before its time", before_its_time},   {0},
     };
     return lks_test_main(tests);
 }

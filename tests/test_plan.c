@@ -97,6 +97,22 @@ static const struct {
      "part of wave 0: x[1-4] by recipe 0, proves, domain d1\n"
      "part of wave 1: y[1-4] by recipe 0, domain d2\n"
      "part of wave 2: z[1-4] by recipe 0, domain d3\n"},
+    {"a domain among nodes alone, which are not kept by it",
+     HEAD "pools:\n" POOL("train", ", headroom: 4") "domains: {rack1: {}}\nnodes:\n" GROUP(
+         "n[1-8]", "train", "") GROUP("x[1-4]", "train", ", domain: rack1") A B,
+     NULL, "train",
+     "wave 0: canary of train, 1 at a time, beside n[2-3]\n"
+     "wave 1: ring of train, 1 at a time, beside n[3-4]\n"
+     "wave 2: ring of train, 1 at a time, beside n[4-5]\n"
+     "wave 3: ring of train, 4 at a time, beside x[1-4]\n"
+     "wave 4: ring of train, 1 at a time\n"
+     "part of wave 0: n1 by recipe 0, proves\n"
+     "part of wave 1: n2 by recipe 0\n"
+     "part of wave 2: n3 by recipe 0\n"
+     "part of wave 3: n[4-8] by recipe 0\n"
+     "part of wave 4: x[1-4] by recipe 0, domain rack1\n"
+     "capacity: pool train: at least 8 of 12 nodes stay in use; the largest gang on one stack is 4 "
+     "at the least, after about 4 h\n"},
     {"a planned stop is used",
      HEAD "outages: [{hosts: 'g[7-8]', from: '2030-01-01T00:00:00Z', until: "
           "'2030-01-02T00:00:00Z'}, {hosts: g6, from: '1970-01-01T00:00:00Z', until: "

@@ -13,7 +13,6 @@ enum {
 };
 #define ABSENT_MAX    (3600 * LKS_SECOND) /* that the last units of a wave are waited for */
 #define TRY_AGAIN_MAX (600 * LKS_SECOND)  /* behind a resume, for a person to try nodes again */
-#define WAITS         "waits: "           /* what the text of a wave begins with that does */
 #define S(s)          LKS_STR_ARG(s)
 
 /* Whether this tick is to look at it: one just before may have done so, and nothing happened. */
@@ -77,6 +76,7 @@ struct unit_look {
     struct lks_downs *downs;
     bool back;
     bool spared; /* its domain can do without those of it that are away */
+    struct lks_crowded crowded;
 };
 
 static const struct lks_node *node_of(const struct unit_look *l, const struct lks_member *m)
@@ -228,12 +228,12 @@ static enum bar unit_bar(const struct unit_look *l)
 }
 
 /* The same, beside what other changes have of its pools now. */
-static enum bar bar_beside(const struct unit_look *l, uint32_t begun)
+static enum bar bar_beside(struct unit_look *l, uint32_t begun)
 {
     enum bar bar = unit_bar(l);
     if (bar != BAR_NONE)
         return bar;
-    return lks_unit_crowds(l->d, l->c, l->u, begun) != NULL ? BAR_WAITS : BAR_NONE;
+    return lks_unit_crowds(l->d, l->c, l->u, begun, &l->crowded) != NULL ? BAR_WAITS : BAR_NONE;
 }
 
 /* Beginning --------------------------------------------------------------------------------- */
@@ -403,16 +403,17 @@ static struct lks_str why_waits(const struct unit_look *l)
 {
     struct lks_str barred = lks_unit_barred(l->d, l->c, l->u, l->back);
     if (barred.len > 0)
-        return lks_deciding_text(l->d, WAITS "%" LKS_STR_FMT, S(barred));
-    const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0);
-    return lks_deciding_text(l->d, WAITS "%s", crowds != NULL ? crowds : "for others of its wave");
+        return lks_deciding_text(l->d, LKS_WAVE_WAITS "%" LKS_STR_FMT, S(barred));
+    const char *crowds = lks_unit_crowds(l->d, l->c, l->u, 0, NULL);
+    return lks_deciding_text(l->d, LKS_WAVE_WAITS "%s",
+                             crowds != NULL ? crowds : "for others of its wave");
 }
 
 /* A wave of which nobody is under way says what for it waits; `waits`: the first that does. */
 static void tell_waiting(struct unit_look *l, uint32_t wave, const struct lks_unit *waits)
 {
     struct lks_str now = lks_state_text(l->d->state, l->c->waves[wave].text), text = LKS_STR("");
-    if (waits == NULL && !lks_str_starts(now, WAITS))
+    if (waits == NULL && !lks_str_starts(now, LKS_WAVE_WAITS))
         return;
     if (waits != NULL) {
         l->u = waits;
@@ -640,7 +641,7 @@ static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c,
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR(""));
     else if (c->waves[wave].text == 0)
         move_wave(d, c, wave, LKS_WAVE_PLANNED, 0,
-                  lks_deciding_text(d, WAITS "nobody begins before %s",
+                  lks_deciding_text(d, LKS_WAVE_WAITS "nobody begins before %s",
                                     lks_time_text(c->not_before, at)));
 }
 

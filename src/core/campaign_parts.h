@@ -199,6 +199,9 @@ enum lks_queue lks_campaign_queue(struct lks_deciding *d, const struct lks_state
 
 /* campaign.c: who may begin ----------------------------------------------------------------- */
 
+/* What the text of a wave begins with of which nobody is under way; behind it stands why. */
+#define LKS_WAVE_WAITS "waits: "
+
 /* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:
  * "n1: frozen"; an empty text: nothing about its members keeps it. */
 struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
@@ -206,10 +209,18 @@ struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_ch
 
 /* campaign_pools.c -------------------------------------------------------------------------- */
 
+/* The last unit that there was no room for in this decision, and why. */
+struct lks_crowded {
+    const struct lks_unit *unit;
+    const char *why;
+};
+
 /* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
- * have now; NULL: they can. `begun`: members that begin by the same decision. */
+ * have now; NULL: they can. `begun`: members that begin by the same decision. With `last`, those of
+ * the same size, pool, zone and stack as the last one wait as it does: to count that anew for each
+ * of many would be to look at all nodes as often. */
 const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
-                            const struct lks_unit *u, uint32_t begun);
+                            const struct lks_unit *u, uint32_t begun, struct lks_crowded *last);
 
 /* Nodes that came to a pool since the plan was made are taken along; false: there were none. */
 bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *c);

@@ -43,6 +43,30 @@ static bool is_of_other(const struct taking *t, uint32_t node)
     return change != 0 && change != t->c->id && lks_state_changing(t->d->state, node) != NULL;
 }
 
+static bool goes_back(const struct taking *t)
+{
+    return t->c->state == LKS_CHANGE_ROLLING_BACK;
+}
+
+/* An earlier change brought it to its stack and is not over: the pool is in two parts by that
+ * already. Of two changes only the later one waits for the other's end, and who goes back waits for
+ * nobody's. */
+static bool is_of_earlier(const struct taking *t, uint32_t node)
+{
+    const struct lks_state *s = t->d->state;
+    const struct lks_member *own = lks_change_member(t->c, node);
+    if (goes_back(t) || s->nodes[node].pin == 0 || (own != NULL && own->state == LKS_MEMBER_DONE))
+        return false;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *o = &s->changes[i];
+        const struct lks_member *m =
+            o->id < t->c->id && !lks_change_over(o) ? lks_change_member(o, node) : NULL;
+        if (m != NULL && m->state == LKS_MEMBER_DONE)
+            return true;
+    }
+    return false;
+}
+
 static const struct lks_pool *pool_said(const struct taking *t, uint32_t pool)
 {
     const struct lks_state *s = t->d->state;
@@ -86,7 +110,7 @@ static const char *pool_lacks(const struct taking *t, uint32_t pool)
     const struct lks_pool *said = pool_said(t, pool);
     uint64_t out = 0, gang = said != NULL ? (uint64_t)said->min_gang : 0;
     struct gangs gangs = {0};
-    bool others = false;
+    bool others = false, earlier = false;
     for (uint32_t i = 0; i < s->node_count; i++) {
         const struct lks_node *n = &s->nodes[i];
         if (!n->placed || n->asset != 0 || n->pool != pool)
@@ -96,10 +120,11 @@ static const char *pool_lacks(const struct taking *t, uint32_t pool)
         else if (gang > 0)
             add_to_gang(&gangs, lks_state_intent(s, i), !is_of_unit(t, i));
         others |= is_of_other(t, i);
+        earlier = earlier || (gang > 0 && is_of_earlier(t, i));
     }
-    if (!others)
+    if (!others && !earlier)
         return NULL;
-    if (out + t->begun + t->u->count > lks_plan_spared(s, t->d->book, pool))
+    if (others && out + t->begun + t->u->count > lks_plan_spared(s, t->d->book, pool))
         return "its pool cannot do without more nodes beside what another change has";
     if (largest(gangs.now) >= gang && largest(gangs.left) < gang + t->begun)
         return "beside what another change has, its pool would not keep its min_gang on one stack";
@@ -143,7 +168,8 @@ static void add_draw(const struct taking *t, uint32_t node, uint64_t watts, stru
     if (m == NULL || !is_of_unit(t, node))
         return;
     sum->unit += watts;
-    sum->rise += rise_of(t, n, m->from, t->c->stack);
+    sum->rise +=
+        goes_back(t) ? rise_of(t, n, t->c->stack, m->from) : rise_of(t, n, m->from, t->c->stack);
 }
 
 /* What restarts together comes back together, whichever change it is of. */
@@ -180,27 +206,46 @@ static const char *zone_lacks(const struct taking *t, lks_text zone)
     return NULL;
 }
 
-const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
-                            const struct lks_unit *u, uint32_t begun)
+static bool is_like(const struct taking *t, const struct lks_unit *other)
 {
-    const struct lks_state *s = d->state;
-    const struct taking t = {d, c, u, begun};
+    const struct lks_member *m = &t->c->members[t->u->first];
+    const struct lks_member *o = &t->c->members[other->first];
+    const struct lks_node *a = &t->d->state->nodes[m->node], *b = &t->d->state->nodes[o->node];
+    return other->count == t->u->count && m->from == o->from && a->pool == b->pool &&
+           a->power_zone == b->power_zone && a->asset == b->asset;
+}
+
+static const char *unit_lacks(const struct taking *t)
+{
+    const struct lks_state *s = t->d->state;
     uint32_t pool = UINT32_MAX;
     lks_text zone = 0;
     const char *lacks = NULL;
-    if (is_alone(s, c))
-        return NULL;
-    for (uint32_t i = 0; i < u->count && lacks == NULL; i++) {
-        const struct lks_node *n = &s->nodes[c->members[u->first + i].node];
+    for (uint32_t i = 0; i < t->u->count && lacks == NULL; i++) {
+        const struct lks_node *n = &s->nodes[t->c->members[t->u->first + i].node];
         if (n->asset != 0 || n->pool >= s->pool_count)
             continue;
         if (n->pool != pool)
-            lacks = pool_lacks(&t, n->pool);
+            lacks = pool_lacks(t, n->pool);
         if (n->power_zone != zone && lacks == NULL)
-            lacks = zone_lacks(&t, n->power_zone);
+            lacks = zone_lacks(t, n->power_zone);
         pool = n->pool;
         zone = n->power_zone;
     }
+    return lacks;
+}
+
+const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
+                            const struct lks_unit *u, uint32_t begun, struct lks_crowded *last)
+{
+    const struct taking t = {d, c, u, begun};
+    if (is_alone(d->state, c))
+        return NULL;
+    if (last != NULL && last->unit != NULL && is_like(&t, last->unit))
+        return last->why;
+    const char *lacks = unit_lacks(&t);
+    if (last != NULL && lacks != NULL)
+        *last = (struct lks_crowded){u, lacks};
     return lacks;
 }
 

@@ -115,12 +115,7 @@ bool lks_look_unread(const struct lks_look *k)
     const struct lks_state_verdict *v = lks_state_verdict(k->s, k->m->node);
     if (k->n->outband != 0 || (k->n->asset == 0 && (v == NULL || v->unmeasured == 0)))
         return false;
-    for (uint32_t i = k->s->flash_count; i-- > 0;) {
-        const struct lks_state_flash *f = &k->s->flashes[i];
-        if (f->node == k->m->node)
-            return f->begun >= k->m->begun;
-    }
-    return false;
+    return k->n->flash != 0 && k->s->flashes[k->n->flash - 1].begun >= k->m->begun;
 }
 
 enum lks_read lks_look_read(const struct lks_look *k)

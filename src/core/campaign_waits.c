@@ -28,6 +28,10 @@ static struct lks_str turn_of(struct lks_deciding *d, const struct lks_look *k, 
     struct lks_str barred = lks_unit_barred(d, k->c, k->u, back);
     if (barred.len > 0)
         return barred;
+    struct lks_str all = lks_look_text(k, w->text);
+    static const struct lks_str waits = LKS_STR_C(LKS_WAVE_WAITS);
+    if (!back && lks_str_starts(all, LKS_WAVE_WAITS))
+        return (struct lks_str){all.ptr + waits.len, all.len - waits.len};
     return lks_deciding_text(d, "for its turn: wave %u changes %u at a time, beside other changes",
                              k->u->wave, w->width > 0 ? w->width : 1);
 }

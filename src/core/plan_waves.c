@@ -184,12 +184,31 @@ static size_t list_rest(struct waving *w, bool lab)
     return count;
 }
 
-/* Each unit gets the number of its slice; how many there are. With no more than `width` at once
- * some racks need no cut. */
-static uint32_t cut(struct waving *w, const struct place *places, size_t count, uint64_t width)
+/* Which units of a ring: a wave is as wide as its largest unit allows, so domains have waves of
+ * their own where nodes alone could be wider. */
+enum size { SIZE_ANY, SIZE_NODE, SIZE_DOMAIN };
+
+/* Those of the size, into `scratch` and `units`; how many at once they may be. */
+static enum lks_code width_of(struct waving *w, const struct place *places, size_t count,
+                              enum size size, size_t *found, uint64_t *width)
 {
-    uint32_t slices = 1, before = 0;
-    memcpy(w->scratch, places, count * sizeof(*places));
+    *found = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool domain = w->p->units[places[i].unit].nodes > 1;
+        if (size != SIZE_ANY && domain != (size == SIZE_DOMAIN))
+            continue;
+        w->units[*found] = places[i].unit;
+        w->scratch[(*found)++] = places[i];
+    }
+    *width = 0;
+    return *found == 0 ? LKS_OK : lks_planning_width(w->p, w->units, *found, false, width);
+}
+
+/* Each unit of the size gets the number of its slice, from `first` on; how many there are then.
+ * With no more than `width` at once some racks need no cut. */
+static uint32_t cut(struct waving *w, size_t count, uint64_t width, uint32_t first)
+{
+    uint32_t slices = first, before = 0;
     if (count > 1)
         qsort(w->scratch, count, sizeof(*w->scratch), by_rack);
     for (size_t i = 0; i < count; i++) {
@@ -197,11 +216,39 @@ static uint32_t cut(struct waving *w, const struct place *places, size_t count, 
         bool same = i > 0 && place->rack != 0 && place->rack == w->scratch[i - 1].rack;
         before = same ? before + 1 : 0;
         uint32_t limit = lks_planning_rack_limit(w->p, place->rack);
-        uint32_t slice = limit < width ? before / limit : 0;
+        uint32_t slice = first + (limit < width ? before / limit : 0);
         w->slices[place->unit] = slice;
         slices = slice + 1 > slices ? slice + 1 : slices;
     }
     return slices;
+}
+
+static enum lks_code cut_size(struct waving *w, const struct place *places, size_t count,
+                              enum size size, uint32_t *slices)
+{
+    uint64_t width = 0;
+    size_t found = 0;
+    if (width_of(w, places, count, size, &found, &width) != LKS_OK)
+        return w->p->err->code;
+    *slices = cut(w, found, width, *slices);
+    return LKS_OK;
+}
+
+/* The ring in slices: as one, or nodes alone first. */
+static enum lks_code cut_ring(struct waving *w, const struct place *places, size_t count,
+                              uint32_t *slices)
+{
+    uint64_t all = 0, alone = 0;
+    size_t found = 0;
+    *slices = 0;
+    if (width_of(w, places, count, SIZE_ANY, &found, &all) != LKS_OK ||
+        width_of(w, places, count, SIZE_NODE, &found, &alone) != LKS_OK)
+        return w->p->err->code;
+    if (found == 0 || found == count || alone <= all)
+        return cut_size(w, places, count, SIZE_ANY, slices);
+    return cut_size(w, places, count, SIZE_NODE, slices) != LKS_OK
+               ? w->p->err->code
+               : cut_size(w, places, count, SIZE_DOMAIN, slices);
 }
 
 /* One wave: the units of `places` that are in this slice. */
@@ -230,12 +277,9 @@ static enum lks_code plan_ring(struct waving *w, enum lks_wave_kind kind,
                                const struct place *places, size_t from, size_t to, size_t all)
 {
     struct lks_planning *p = w->p;
-    uint64_t width = 0;
-    for (size_t i = from; i < to; i++)
-        w->units[i - from] = places[i].unit;
-    if (lks_planning_width(p, w->units, to - from, false, &width) != LKS_OK)
+    uint32_t slices = 0;
+    if (cut_ring(w, places + from, to - from, &slices) != LKS_OK)
         return p->err->code;
-    uint32_t slices = cut(w, places + from, to - from, width);
     for (uint32_t s = 0; s < slices; s++) {
         size_t index = p->out->wave_count;
         if (plan_slice(w, kind, places + from, to - from, s) != LKS_OK)
