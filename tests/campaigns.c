@@ -1,6 +1,7 @@
 #include "tests/campaigns.h"
 
 #include "core/campaign.h"
+#include "core/pulse.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
@@ -115,7 +116,12 @@ void campaign_put(struct campaign *w, const char *node, bool b)
 static void hear(struct campaign *w, struct campaign_node *n)
 {
     struct lks_beat beat = lks_fleet_beat(&w->a, n->boot, ++n->seq);
+    lks_ms age = w->a.now.wall - n->xid;
+    const struct lks_health_event xid = {n->xid / LKS_SECOND, age};
     beat.health = n->health;
+    if (n->xid > 0)
+        beat.health |= lks_health_tell(LKS_PULSE_XID, &xid) |
+                       (age < 600 * LKS_SECOND ? (uint64_t)LKS_HEALTH_XID : 0);
     (void)lks_fleet_hear(&w->a, n->name, &beat);
 }
 

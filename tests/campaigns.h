@@ -89,6 +89,7 @@ struct campaign_node {
     unsigned boot;
     uint64_t seq;
     uint64_t health; /* that its heartbeats say */
+    lks_ms xid;      /* wall: of the last fatal Xid, which they say, too; 0: of none */
 };
 
 /* The next `times` times that `node` ("": any) is asked for `what` (an executor, "flash", "stage",

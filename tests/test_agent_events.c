@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define NOW  UINT64_C(1794724520000)
+#define UP   (7000 * LKS_SECOND) /* mono, then */
 #define HOLD LKS_EVENTS_HOLD_MS
 #define XID(number, text)                                                                          \
     "3,1234,5678901234,-;NVRM: Xid (PCI:0000:3b:00): " number ", pid='<unknown>', " text
@@ -52,19 +53,31 @@ static void write_log(const struct lks_tree *tree, const char *text, lks_ms at)
     CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
 }
 
+/* The bits, and how long ago the event of the sort was in seconds; -1: none is told of. */
+static uint64_t look(struct lks_events *e, const struct lks_tree *tree, lks_ms after,
+                     enum lks_pulse_event sort, int64_t *age)
+{
+    struct lks_health_event told = {0};
+    uint64_t health = lks_events_look(
+        e, tree->path, (struct lks_now){.wall = NOW + after, .mono = UP + after}, HOLD);
+    *age = lks_health_told(health, sort, &told) ? (int64_t)(told.age / LKS_SECOND) : -1;
+    return health & LKS_HEALTH_BITS;
+}
+
 static const struct {
     const char *name, *log; /* NULL: there is none */
     lks_ms age;
     uint64_t bits;
+    int64_t told;
 } logs[] = {
-    {"no log", NULL, 0, 0},
-    {"nothing in it", "6,1,2,-;all is well\n", 0, LKS_HEALTH_XIDS_KNOWN},
-    {"a GPU that is gone", XID("79", "gone\n"), 1000, LKS_HEALTH_XIDS_KNOWN | LKS_HEALTH_XID},
-    {"one that went long ago", XID("79", "gone\n"), HOLD, LKS_HEALTH_XIDS_KNOWN},
-    {"a job that did wrong", XID("13", "Graphics Exception\n"), 1000, LKS_HEALTH_XIDS_KNOWN},
+    {"no log", NULL, 0, 0, -1},
+    {"nothing in it", "6,1,2,-;all is well\n", 0, LKS_HEALTH_XIDS_KNOWN, -1},
+    {"a GPU that is gone", XID("79", "gone\n"), 1000, LKS_HEALTH_XIDS_KNOWN | LKS_HEALTH_XID, 1},
+    {"one that went long ago", XID("79", "gone\n"), HOLD, LKS_HEALTH_XIDS_KNOWN, 600},
+    {"a job that did wrong", XID("13", "Graphics Exception\n"), 1000, LKS_HEALTH_XIDS_KNOWN, -1},
     {"among others",
      "6,1,2,-;all is well\n" XID("13", "x\n") XID("95", "uncontained\n") "6,1,2,-;on\n", 1000,
-     LKS_HEALTH_XIDS_KNOWN | LKS_HEALTH_XID},
+     LKS_HEALTH_XIDS_KNOWN | LKS_HEALTH_XID, 1},
 };
 
 static void test_logs(void)
@@ -75,7 +88,9 @@ static void test_logs(void)
         lks_test_case("%s", logs[i].name);
         if (logs[i].log != NULL)
             write_log(&tree, logs[i].log, NOW - logs[i].age);
-        CHECK_INT(lks_events_look(&e, tree.path, NOW, HOLD), logs[i].bits);
+        int64_t age = 0;
+        CHECK_INT(look(&e, &tree, 0, LKS_PULSE_XID, &age), logs[i].bits);
+        CHECK_INT(age, logs[i].told);
         lks_events_fini(&e);
         lks_tree_free(&tree);
     }
@@ -88,26 +103,38 @@ static void test_links(void)
 {
     struct lks_tree tree = lks_tree_new();
     struct lks_events e = {0};
+    int64_t age = 0;
     lks_test_case("no ports");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW, HOLD), 0);
+    CHECK_INT(look(&e, &tree, 0, LKS_PULSE_LINK_DOWN, &age), 0);
     lks_tree_file(&tree, PORT("mlx5_0", "1"), "7\n");
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "0\n");
     lks_test_case("at first");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW, HOLD), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 0, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
     lks_test_case("nothing new");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW + 1, HOLD), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 1, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "1\n");
     lks_test_case("one went down");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW + 2, HOLD),
+    CHECK_INT(look(&e, &tree, 2, LKS_PULSE_LINK_DOWN, &age),
               LKS_HEALTH_LINKS_KNOWN | LKS_HEALTH_LINK_DOWN);
-    lks_test_case("for a while");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW + 1 + HOLD, HOLD),
+    CHECK_INT(age, 0);
+    lks_test_case("for a while, and when it was for longer");
+    CHECK_INT(look(&e, &tree, 1 + HOLD, LKS_PULSE_LINK_DOWN, &age),
               LKS_HEALTH_LINKS_KNOWN | LKS_HEALTH_LINK_DOWN);
-    CHECK_INT(lks_events_look(&e, tree.path, NOW + 2 + HOLD, HOLD), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(look(&e, &tree, 2 + HOLD, LKS_PULSE_LINK_DOWN, &age), LKS_HEALTH_LINKS_KNOWN);
+    CHECK_INT(age, 600);
+    lks_test_case("the same again, and before that is over another one");
+    lks_tree_file(&tree, PORT("mlx5_1", "1"), "2\n");
+    (void)look(&e, &tree, 1000 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    CHECK_INT(age, 0);
+    lks_tree_file(&tree, PORT("mlx5_1", "1"), "3\n");
+    (void)look(&e, &tree, 1300 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    CHECK_INT(age, 0);
+    (void)look(&e, &tree, 1310 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age);
+    CHECK_INT(age, 10);
     lks_tree_file(&tree, PORT("mlx5_0", "1"), "many\n");
     lks_tree_file(&tree, PORT("mlx5_1", "1"), "\n");
     lks_test_case("counters that do not count");
-    CHECK_INT(lks_events_look(&e, tree.path, NOW + 3 + HOLD, HOLD), 0);
+    CHECK_INT(look(&e, &tree, 2000 * LKS_SECOND, LKS_PULSE_LINK_DOWN, &age), 0);
     lks_events_fini(&e);
     lks_tree_free(&tree);
 }

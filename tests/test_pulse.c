@@ -188,6 +188,89 @@ static void test_removed(void)
     CHECK(!a.state.pulses[node].heard);
 }
 
+/* Events -------------------------------------------------------------------------------------- */
+
+struct told {
+    int64_t after; /* seconds: when it is heard */
+    unsigned boot;
+    bool bit;
+    int64_t which, age; /* -1: the agent does not say */
+};
+
+/* What is known then of the last Xid: so many seconds behind the first heartbeat; -1: of none. */
+static const struct {
+    const char *name;
+    struct told beats[3];
+    int64_t at;
+} told[] = {
+    {"nothing", {{10, 7, false, -1, -1}}, -1},
+    {"one", {{10, 7, true, 3, 4}}, 6},
+    {"one that is told of again", {{10, 7, true, 3, 4}, {20, 7, true, 3, 14}}, 6},
+    {"one, by a heartbeat that was late, and by one that was not",
+     {{30, 7, true, 3, 4}, {31, 7, true, 3, 25}},
+     6},
+    {"a heartbeat that is late makes it no later", {{10, 7, true, 3, 4}, {50, 7, true, 3, 14}}, 6},
+    {"another one while the first is told of", {{10, 7, true, 3, 4}, {300, 7, true, 90, 2}}, 298},
+    {"another one in a second that looks the same",
+     {{10, 7, true, 3, 4}, {138, 7, true, 3, 4}},
+     134},
+    {"another one of another boot, which looks the same",
+     {{10, 7, true, 3, 4}, {40, 8, true, 3, 4}},
+     36},
+    {"one from long before we were there to hear", {{10, 7, false, 3, 900}}, -890},
+    {"an agent that started anew and does not remember",
+     {{10, 7, true, 3, 4}, {20, 7, false, -1, -1}},
+     6},
+    {"an agent that knows an older one", {{10, 7, true, 3, 4}, {20, 7, true, 8, 300}}, 6},
+    {"an agent that cannot say when", {{10, 7, true, -1, -1}, {40, 7, true, -1, -1}}, 10},
+    {"and tells of another once the first is over",
+     {{10, 7, true, -1, -1}, {700, 7, false, -1, -1}, {710, 7, true, -1, -1}},
+     710},
+    {"an agent that learned to say when", {{10, 7, true, -1, -1}, {40, 7, true, 3, 2}}, 38},
+};
+
+static void test_events(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(told); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", told[i].name);
+        make_quiet(&a);
+        const struct lks_now start = a.now;
+        for (size_t k = 0; k < LKS_COUNT(told[i].beats) && told[i].beats[k].boot != 0; k++) {
+            const struct told *t = &told[i].beats[k];
+            a.now.wall = start.wall + (lks_ms)t->after * LKS_SECOND;
+            a.now.mono = start.mono + (lks_ms)t->after * LKS_SECOND;
+            struct lks_beat beat = lks_fleet_beat(&a, t->boot, k + 2);
+            const struct lks_health_event e = {(uint64_t)t->which, (lks_ms)t->age * LKS_SECOND};
+            beat.health = (t->bit ? LKS_HEALTH_XID : 0) |
+                          (t->which >= 0 ? lks_health_tell(LKS_PULSE_XID, &e) : 0);
+            (void)hear(&a, &beat);
+        }
+        const struct lks_pulse *p = &a.state.pulses[lks_fleet_node(&a, "n1")];
+        lks_ms at = p->events[LKS_PULSE_XID];
+        CHECK_INT(told[i].at == -1 ? at : at - start.wall,
+                  told[i].at == -1 ? 0 : (lks_ms)told[i].at * LKS_SECOND);
+        CHECK_INT(p->events[LKS_PULSE_LINK_DOWN], 0);
+    }
+}
+
+/* Each sort keeps to its own place. */
+static void test_told(void)
+{
+    const struct lks_health_event xid = {5, 61 * LKS_SECOND}, link = {129, LKS_HEALTH_AGE_MAX};
+    struct lks_health_event out = {0};
+    uint64_t both =
+        lks_health_tell(LKS_PULSE_XID, &xid) | lks_health_tell(LKS_PULSE_LINK_DOWN, &link);
+    CHECK_INT(both & LKS_HEALTH_BITS, 0);
+    CHECK(lks_health_told(both, LKS_PULSE_XID, &out) && out.which == 5 && out.age == xid.age);
+    CHECK(lks_health_told(both, LKS_PULSE_LINK_DOWN, &out) && out.which == 1);
+    CHECK_INT(out.age, LKS_HEALTH_AGE_MAX);
+    lks_test_case("older than can be told");
+    const struct lks_health_event old = {5, LKS_HEALTH_AGE_MAX + 1};
+    CHECK_INT(lks_health_tell(LKS_PULSE_XID, &old), 0);
+    CHECK(!lks_health_told(LKS_HEALTH_BITS, LKS_PULSE_XID, &out));
+}
+
 /* The wish for a tuple ---------------------------------------------------------------------- */
 
 /* What it runs, by readings that are known under `basis`, or by none. */
@@ -398,6 +481,8 @@ int main(void)
         {"pulse: the wish for a tuple", test_wish},
         {"pulse: what is remembered", test_remembered},
         {"pulse: mail", test_mail},
+        {"pulse: when the last event was", test_events},
+        {"pulse: how heartbeats say it", test_told},
         {"pulse: deadlines move on with heartbeats", test_settling},
         {"pulse: deadlines are settled", test_settle},
         {"pulse: restart", test_restart},

@@ -136,13 +136,12 @@ enum lks_code lks_agent_exchange(struct lks_agent *a, const char *method, const 
 /* A heartbeat or two may get lost: what happened is told of for longer than that. */
 static void look_at_events(struct lks_agent *a)
 {
-    static const uint64_t bits[] = {LKS_HEALTH_XID, LKS_HEALTH_LINK_DOWN, LKS_HEALTH_XIDS_KNOWN,
-                                    LKS_HEALTH_LINKS_KNOWN};
+    const uint64_t bits = LKS_HEALTH_XID | LKS_HEALTH_LINK_DOWN | LKS_HEALTH_XIDS_KNOWN |
+                          LKS_HEALTH_LINKS_KNOWN | ~(uint64_t)LKS_HEALTH_BITS;
+    const struct lks_now now = {.wall = (lks_ms)lks_agent_wall(), .mono = lks_agent_now()};
     lks_ms hold = 3 * a->controller.heartbeat;
     hold = hold > LKS_EVENTS_HOLD_MS ? hold : LKS_EVENTS_HOLD_MS;
-    uint64_t found = lks_events_look(&a->events, a->options->root, (lks_ms)lks_agent_wall(), hold);
-    for (size_t i = 0; i < LKS_COUNT(bits); i++)
-        lks_agent_health(a, bits[i], (found & bits[i]) != 0);
+    a->health = (a->health & ~bits) | lks_events_look(&a->events, a->options->root, now, hold);
     lks_agent_health(a, LKS_HEALTH_LOAD, lks_load_on(&a->load));
 }
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KMSG       "/dev/kmsg"
@@ -56,18 +55,17 @@ static bool is_fatal(const struct lks_events *e, struct lks_str record, struct l
     return lks_kmsg_xid(record, xid) && e->fatal[xid->xid] != 0;
 }
 
-/* The kernel counts from the boot, by a clock that stands still while the machine sleeps. */
-static lks_ms when(uint64_t usec, lks_ms wall)
+/* The kernel counts from the boot, by a clock that is off by and by; what is new since we had read
+ * all there was happened since then. */
+static struct lks_event_seen seen_at(const struct lks_events *e, uint64_t usec, lks_ms mono)
 {
-    struct timespec t = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t)t.tv_sec * LKS_SECOND + (uint64_t)t.tv_nsec / 1000000;
-    uint64_t age = now > usec / USEC ? now - usec / USEC : 0;
-    return wall > age ? wall - age : 0;
+    lks_ms at = usec / USEC;
+    at = at > e->looked ? at : e->looked;
+    return (struct lks_event_seen){true, at < mono ? at : mono, usec / USEC / LKS_SECOND};
 }
 
 /* Records that are new, one a call; the first time all that the kernel still has. */
-static bool read_kmsg(struct lks_events *e, lks_ms wall)
+static bool read_kmsg(struct lks_events *e, lks_ms mono)
 {
     char record[LKS_KMSG_RECORD_MAX];
     struct lks_kmsg_xid xid;
@@ -79,16 +77,19 @@ static bool read_kmsg(struct lks_events *e, lks_ms wall)
         ssize_t n = read(e->kmsg, record, sizeof(record));
         if (n < 0 && (errno == EPIPE || errno == EINTR))
             continue; /* some were overwritten: on with the oldest there is */
+        if (n < 0 && errno == EAGAIN) {
+            e->looked = mono;
+            return true;
+        }
         if (n <= 0)
-            return n < 0 && errno == EAGAIN;
-        lks_ms at =
-            is_fatal(e, (struct lks_str){record, (size_t)n}, &xid) ? when(xid.usec, wall) : 0;
-        e->xid_at = at > e->xid_at ? at : e->xid_at;
+            return false;
+        if (is_fatal(e, (struct lks_str){record, (size_t)n}, &xid))
+            e->xid = seen_at(e, xid.usec, mono);
     }
     return true;
 }
 
-static bool read_captured(struct lks_events *e, const char *root)
+static bool read_captured(struct lks_events *e, const char *root, struct lks_now now)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_kmsg_xid xid;
@@ -99,11 +100,13 @@ static bool read_captured(struct lks_events *e, const char *root)
     snprintf(path, sizeof(path), "%s" LKS_EVENTS_KMSG, root);
     if (stat(path, &st) != 0 || lks_file_read_plain(path, &text, &err) != LKS_OK)
         return false;
+    lks_ms at = (lks_ms)st.st_mtim.tv_sec * LKS_SECOND + (lks_ms)st.st_mtim.tv_nsec / 1000000;
+    lks_ms age = now.wall > at ? now.wall - at : 0;
     for (struct lks_str rest = lks_buf_view(&text), line; rest.len > 0;) {
         lks_str_cut(rest, '\n', &line, &rest);
         if (is_fatal(e, line, &xid))
-            e->xid_at =
-                (lks_ms)st.st_mtim.tv_sec * LKS_SECOND + (lks_ms)st.st_mtim.tv_nsec / 1000000;
+            e->xid =
+                (struct lks_event_seen){true, now.mono > age ? now.mono - age : 0, at / LKS_SECOND};
     }
     return true;
 }
@@ -178,31 +181,37 @@ static bool count_links(const char *root, uint64_t *out)
     return any;
 }
 
-static bool look_at_links(struct lks_events *e, const char *root, lks_ms wall)
+static bool look_at_links(struct lks_events *e, const char *root, lks_ms mono)
 {
     uint64_t sum = 0;
     bool known = count_links(root, &sum);
     if (known && e->links_known && sum > e->links)
-        e->link_at = wall;
+        e->link = (struct lks_event_seen){true, mono, mono / LKS_SECOND};
     e->links = known ? sum : e->links;
     e->links_known = e->links_known || known;
     return known;
 }
 
-uint64_t lks_events_look(struct lks_events *e, const char *root, lks_ms wall, lks_ms hold)
+static uint64_t tell(const struct lks_event_seen *seen, enum lks_pulse_event sort, uint64_t bit,
+                     lks_ms mono, lks_ms hold)
 {
-    uint64_t bits = 0;
+    if (!seen->any)
+        return 0;
+    struct lks_health_event event = {seen->which, mono > seen->at ? mono - seen->at : 0};
+    return lks_health_tell(sort, &event) | (event.age < hold ? bit : 0);
+}
+
+uint64_t lks_events_look(struct lks_events *e, const char *root, struct lks_now now, lks_ms hold)
+{
+    uint64_t health = 0;
     if (e->fatal == NULL) {
         learn(e);
         (void)malloc_trim(0); /* the tables were large */
     }
-    if (e->fatal != NULL && (root != NULL ? read_captured(e, root) : read_kmsg(e, wall)))
-        bits |= LKS_HEALTH_XIDS_KNOWN;
-    if (look_at_links(e, root, wall))
-        bits |= LKS_HEALTH_LINKS_KNOWN;
-    if (e->xid_at > 0 && wall < e->xid_at + hold)
-        bits |= LKS_HEALTH_XID;
-    if (e->link_at > 0 && wall < e->link_at + hold)
-        bits |= LKS_HEALTH_LINK_DOWN;
-    return bits;
+    if (e->fatal != NULL && (root != NULL ? read_captured(e, root, now) : read_kmsg(e, now.mono)))
+        health |= LKS_HEALTH_XIDS_KNOWN;
+    if (look_at_links(e, root, now.mono))
+        health |= LKS_HEALTH_LINKS_KNOWN;
+    return health | tell(&e->xid, LKS_PULSE_XID, LKS_HEALTH_XID, now.mono, hold) |
+           tell(&e->link, LKS_PULSE_LINK_DOWN, LKS_HEALTH_LINK_DOWN, now.mono, hold);
 }

@@ -300,15 +300,59 @@ static enum order order_of(const struct lks_pulse *p, const struct lks_beat *bea
     return beat->seq > p->seq ? ORDER_NEXT : ORDER_OLD;
 }
 
-/* One that the last heartbeat did not tell of yet. After a start nobody knows when it was: now. */
+/* Each sort has its place above the bits: the age in seconds + 1, and above that which it was. */
+enum { EVENT_SHIFT = 16, AGE_BITS = 16, WHICH_BITS = 7, EVENT_BITS = AGE_BITS + WHICH_BITS };
+_Static_assert(EVENT_SHIFT + LKS_PULSE_TOLD * EVENT_BITS < 64, "they fit beside the bits");
+
+uint64_t lks_health_tell(enum lks_pulse_event sort, const struct lks_health_event *event)
+{
+    LKS_ASSERT(sort < LKS_PULSE_TOLD);
+    if (event->age > LKS_HEALTH_AGE_MAX)
+        return 0;
+    uint64_t which = event->which & ((UINT64_C(1) << WHICH_BITS) - 1);
+    return (which << AGE_BITS | (event->age / LKS_SECOND + 1)) << (EVENT_SHIFT + sort * EVENT_BITS);
+}
+
+bool lks_health_told(uint64_t health, enum lks_pulse_event sort, struct lks_health_event *out)
+{
+    LKS_ASSERT(sort < LKS_PULSE_TOLD);
+    uint64_t told = health >> (EVENT_SHIFT + sort * EVENT_BITS);
+    uint64_t age = told & ((UINT64_C(1) << AGE_BITS) - 1);
+    if (age == 0)
+        return false;
+    *out = (struct lks_health_event){told >> AGE_BITS & ((UINT64_C(1) << WHICH_BITS) - 1),
+                                     (age - 1) * LKS_SECOND};
+    return true;
+}
+
+/* Two with the same few bits of their second are at least two minutes apart, unless they are in
+ * different boots; one and the same differs by what heartbeats were late. The quickest is right. */
+#define ONE_EVENT (UINT64_C(64) * LKS_SECOND)
+
+static void take_told(struct lks_pulse *p, const struct lks_beat *beat, enum lks_pulse_event i,
+                      const struct lks_health_event *told, lks_ms wall)
+{
+    lks_ms at = wall > told->age ? wall - told->age : 1;
+    bool same = p->heard && p->told[i] == told->which + 1 && at < p->events[i] + ONE_EVENT &&
+                at + ONE_EVENT > p->events[i] && memcmp(p->boot, beat->boot, sizeof(p->boot)) == 0;
+    if (same ? at < p->events[i] : at > p->events[i])
+        p->events[i] = at;
+    p->told[i] = (uint8_t)(told->which + 1);
+}
+
+/* Who cannot say when it was tells of what the heartbeat before did not tell of yet; after a start
+ * nobody knows how long that is so: since now. */
 static void take_events(struct lks_pulse *p, const struct lks_beat *beat, lks_ms wall)
 {
     static const uint64_t bits[LKS_PULSE_EVENTS] = {[LKS_PULSE_XID] = LKS_HEALTH_XID,
                                                     [LKS_PULSE_LINK_DOWN] = LKS_HEALTH_LINK_DOWN,
                                                     [LKS_PULSE_LOAD] = LKS_HEALTH_LOAD};
     uint64_t news = beat->health & ~(p->heard ? p->health : 0);
-    for (size_t i = 0; news != 0 && i < LKS_PULSE_EVENTS; i++) {
-        if ((news & bits[i]) != 0)
+    struct lks_health_event told;
+    for (enum lks_pulse_event i = 0; i < LKS_PULSE_EVENTS; i++) {
+        if (i < LKS_PULSE_TOLD && lks_health_told(beat->health, i, &told))
+            take_told(p, beat, i, &told, wall);
+        else if ((news & bits[i]) != 0)
             p->events[i] = wall;
     }
 }

@@ -31,7 +31,24 @@ enum {
     LKS_HEALTH_XIDS_KNOWN = 128,     /* it would know of those */
     LKS_HEALTH_LINKS_KNOWN = 256,
     LKS_HEALTH_LOAD = 512, /* a reference load keeps its GPUs busy */
+    LKS_HEALTH_BITS = 0xffff,
 };
+
+/* Above the bits is when the last event was, of each sort that LKS_PULSE_TOLD has: a bit that is
+ * set for a while cannot say that there was another one meanwhile. `which` tells two of them apart,
+ * across restarts of the agent, too: the second since the boot in which it happened, of which a few
+ * bits travel. One that is older than LKS_HEALTH_AGE_MAX is told of no more. */
+#define LKS_HEALTH_AGE_MAX (65534 * LKS_SECOND)
+
+struct lks_health_event {
+    uint64_t which;
+    lks_ms age; /* whole seconds: at most one less than it is */
+};
+
+uint64_t lks_health_tell(enum lks_pulse_event sort, const struct lks_health_event *event);
+
+/* False: the agent does not know of one, or is too old to say when it was. */
+bool lks_health_told(uint64_t health, enum lks_pulse_event sort, struct lks_health_event *out);
 
 struct lks_beat {
     uint64_t protocol;

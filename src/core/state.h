@@ -260,7 +260,13 @@ struct lks_state_command {
 };
 
 /* Events that heartbeats tell of. */
-enum lks_pulse_event { LKS_PULSE_XID, LKS_PULSE_LINK_DOWN, LKS_PULSE_LOAD, LKS_PULSE_EVENTS };
+enum lks_pulse_event {
+    LKS_PULSE_XID,
+    LKS_PULSE_LINK_DOWN,
+    LKS_PULSE_LOAD,
+    LKS_PULSE_EVENTS,
+};
+#define LKS_PULSE_TOLD LKS_PULSE_LOAD /* of those before it heartbeats say when they were */
 
 /* What a heartbeat changes and no record says; a restart forgets it. Written by core/pulse.c. */
 struct lks_pulse {
@@ -269,7 +275,8 @@ struct lks_pulse {
     uint64_t health;                 /* bits the agent sets */
     int64_t skew;                    /* its clock less ours, in ms */
     uint64_t head_seq;               /* the journal head it witnessed */
-    lks_ms events[LKS_PULSE_EVENTS]; /* wall: when we first heard of the last one; 0: of none */
+    lks_ms events[LKS_PULSE_EVENTS]; /* wall: when the last one was; 0: of none was heard */
+    uint8_t told[LKS_PULSE_TOLD];    /* which that was, as its agent says, + 1; 0: it does not */
     /* The node's texts beside which `boot` and `tuple` were nothing new, so that the next heartbeat
      * need not read them: ids of texts that stay, + 1; 0: not so. */
     uint32_t boot_text, tuple_text;

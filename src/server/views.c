@@ -225,7 +225,7 @@ void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, ui
     lks_view_time(w, "taken", n->taken);
     put_certificate(w, &n->certificates[0]);
     put_notes(w, n->notes);
-    lks_json_int(w, "health", (int64_t)(p->health & (uint64_t)LKS_DOC_NUMBER_MAX));
+    lks_json_int(w, "health", (int64_t)(p->health & LKS_HEALTH_BITS));
     if (p->heard) {
         lks_json_int(w, "skew_ms", p->skew);
         lks_json_int(w, "heard_ms_ago", (int64_t)age(now.mono, p->at));
