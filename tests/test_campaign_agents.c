@@ -20,6 +20,8 @@ struct row {
     unsigned late;  /* so many once they were, */
     bool control;   /* and a control had it then, too */
     bool forgets;   /* it is told for one heartbeat alone */
+    bool during;    /* canaries have one while they are changed, which is told of on and on; */
+    bool says_when; /* agents say when it was */
     enum lks_metric_kind kind;
     enum lks_change_state ends;
     const char *says;
@@ -35,6 +37,10 @@ static const struct row rows[] = {
      STOPS("on 1 of the canaries")},
     {"one of a control, too", .late = 1, .control = true, .kind = LKS_METRIC_HARD, PASSES},
     {"one from before it was changed", .early = 8, .kind = LKS_METRIC_HARD, PASSES},
+    {"one while it was changed", .during = true, .says_when = true, .kind = LKS_METRIC_HARD,
+     PASSES},
+    {"one while it was changed, and another once it was back", .during = true, .says_when = true,
+     .late = 1, .kind = LKS_METRIC_HARD, STOPS("on 1 of the canaries")},
     {"agents that cannot tell", .blind = true, .kind = LKS_METRIC_HARD, STOPS("0 of 8 have data")},
     {"all canaries", .late = 8, .kind = LKS_METRIC_RATE, STOPS("times likelier")},
     {"all canaries, and controls cannot tell: it passes, and the ring of these is held",
@@ -42,7 +48,8 @@ static const struct row rows[] = {
     {"one of them, which happens", .late = 1, .kind = LKS_METRIC_RATE, PASSES},
 };
 
-static void add_metric(struct campaign *w, enum lks_metric_kind kind, bool critical)
+static void add_metric(struct campaign *w, enum lks_metric_kind kind, bool critical,
+                       enum lks_metric_source source)
 {
     const struct lks_rec_plan_metric metric = {.change = w->change,
                                                .name = LKS_STR("xid"),
@@ -51,7 +58,7 @@ static void add_metric(struct campaign *w, enum lks_metric_kind kind, bool criti
                                                .better = LKS_BETTER_LOWER,
                                                .critical = critical,
                                                .query = LKS_STR("xid-fatal"),
-                                               .source = LKS_SOURCE_AGENT};
+                                               .source = source};
     campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_METRIC, .plan_metric = metric});
 }
 
@@ -60,8 +67,20 @@ static void set_health(struct campaign *w, const struct row *r, unsigned with, b
     for (unsigned i = 0; i < w->count; i++) {
         bool has = i < with || (control && i == CANARIES);
         bool knows = !r->blind && (!r->deaf || i < CANARIES);
-        w->nodes[i].health = (knows ? LKS_HEALTH_XIDS_KNOWN : 0) | (has ? LKS_HEALTH_XID : 0);
+        w->nodes[i].health =
+            (knows ? LKS_HEALTH_XIDS_KNOWN : 0) | (has && !r->says_when ? LKS_HEALTH_XID : 0);
+        if (has && r->says_when)
+            w->nodes[i].xid = w->a.now.wall;
     }
+}
+
+/* Prometheus knows of nothing bad. */
+static void find_nothing(const struct campaign *w, const struct lks_gate_want *want,
+                         struct lks_measured *out)
+{
+    (void)w;
+    (void)want;
+    out->has_after = true;
 }
 
 static void measure(struct campaign *w)
@@ -75,6 +94,8 @@ static void measure(struct campaign *w)
     if (count > 0)
         campaign_event(w, &(struct lks_event){.kind = LKS_EVENT_MEASURED,
                                               .measured = {.list = list, .count = count}});
+    if (campaign_change(w)->metrics[0].source == LKS_SOURCE_PROMETHEUS)
+        campaign_measure(w, find_nothing);
 }
 
 /* `r` NULL: nothing happens meanwhile. */
@@ -86,6 +107,8 @@ static bool run(struct campaign *w, const struct row *r)
             return true;
         measure(w);
         bool soaks = campaign_change(w)->waves[0].state == LKS_WAVE_SOAKS;
+        if (r != NULL && r->during && told == 0 && !soaks)
+            set_health(w, r, CANARIES, false);
         told += soaks;
         if (told == 2 && r != NULL)
             set_health(w, r, r->late, r->control);
@@ -118,7 +141,7 @@ static void what_agents_tell_decides(void)
         struct campaign w;
         lks_test_case("%s", r->name);
         begin(&w);
-        add_metric(&w, r->kind, !r->deaf);
+        add_metric(&w, r->kind, !r->deaf, LKS_SOURCE_AGENT);
         set_health(&w, r, r->early, false);
         campaign_pass(&w, MINUTE);
         CHECK(run(&w, r));
@@ -133,13 +156,20 @@ static void what_agents_tell_decides(void)
 
 static const struct {
     const char *name, *load;
-    bool runs; /* agents say that it does */
+    bool runs;                     /* agents say that it does */
+    enum lks_metric_source source; /* of the one metric */
     enum lks_change_state ends;
     const char *says;
 } loads[] = {
-    {"none, and no work", "", false, STOPS("the canaries were idle")},
-    {"one that does not run", "burn", false, STOPS("the canaries were idle")},
-    {"one that runs", "burn", true, PASSES},
+    {"none, and no work", "", false, LKS_SOURCE_AGENT, STOPS("the canaries were idle")},
+    {"one that does not run", "burn", false, LKS_SOURCE_AGENT, STOPS("the canaries were idle")},
+    {"one that runs", "burn", true, LKS_SOURCE_AGENT, PASSES},
+    {"one that does not run, and agents are asked for nothing else", "burn", false,
+     LKS_SOURCE_PROMETHEUS, STOPS("the canaries were idle")},
+    {"one that runs, and agents are asked for nothing else", "burn", true, LKS_SOURCE_PROMETHEUS,
+     PASSES},
+    {"one that runs though nobody wants it", "", true, LKS_SOURCE_PROMETHEUS,
+     STOPS("the canaries were idle")},
 };
 
 static uint32_t node_of(const struct campaign *w, const char *name)
@@ -154,7 +184,7 @@ static void load_is_counted(void)
         struct campaign w;
         lks_test_case("%s", loads[i].name);
         begin(&w);
-        add_metric(&w, LKS_METRIC_HARD, true);
+        add_metric(&w, LKS_METRIC_HARD, true, loads[i].source);
         add_load(&w, loads[i].load, 1800);
         for (unsigned k = 0; k < w.count; k++)
             w.nodes[k].health =
@@ -187,7 +217,7 @@ static void load_is_wanted_while_it_soaks(void)
 {
     struct campaign w;
     begin(&w);
-    add_metric(&w, LKS_METRIC_HARD, true);
+    add_metric(&w, LKS_METRIC_HARD, true, LKS_SOURCE_AGENT);
     add_load(&w, "burn", 0);
     check_load(&w, "before", "");
     CHECK(!campaign_run(&w, 10 * MINUTE));

@@ -47,6 +47,7 @@ struct row {
 #define LOWER       .better = LKS_BETTER_LOWER
 #define SPEED       METRIC(.critical = true)
 #define OTHER       METRIC(.critical = false)
+#define SURE        METRIC(.critical = true, .alpha = LKS_STR_C("0.000001"))
 #define TIME        METRIC(.critical = true, LOWER)
 #define RATE        METRIC(.critical = true, .kind = LKS_METRIC_RATE, LOWER)
 #define HARD        METRIC(.critical = true, .kind = LKS_METRIC_HARD, LOWER)
@@ -63,6 +64,14 @@ static const struct row rows[] = {
      {.change = -3, .spread = 0.4},
      SPEED,
      HALTS("worse than its margin of 1 %")},
+    {"slower, and sure enough",
+     {.change = -1.8, .spread = 2},
+     SPEED,
+     HALTS("worse than its margin of 1 %")},
+    {"slower, and not as sure as the plan wants it",
+     {.change = -1.8, .spread = 2},
+     SURE,
+     HOLDS("still not sure at the last look")},
     {"three percent slower, and it is to go back",
      {.change = -3, .spread = 0.4},
      SPEED,

@@ -291,6 +291,31 @@ static void test_pools(void)
     CHECK(m.fleets[0].nodes[0].pool == dev);
 }
 
+/* Without data of a metric that a site wrote itself a wave does not pass, unless it says so. */
+static const struct {
+    const char *name, *text;
+    bool critical;
+} criticals[] = {
+    {"a preset that is", GATE("metrics: {xid: {}}"), true},
+    {"a preset that is not", GATE("metrics: {sm-clock: {}}"), false},
+    {"a preset with a query of one's own", GATE("metrics: {mfu: {query: x}}"), true},
+    {"a preset with another margin", GATE("metrics: {sm-clock: {margin: 2}}"), false},
+    {"a metric of one's own", OWN("query: x, better: lower, margin: 1"), true},
+    {"events of one's own", OWN("query: x, kind: rate"), true},
+    {"one's own that need not be there", OWN("query: x, kind: rate, critical: false"), false},
+};
+
+static void test_criticals(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(criticals); i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", criticals[i].name);
+        if (CHECK_CODE(parse(criticals[i].text, &m, &err), LKS_OK))
+            CHECK(m.fleets[0].pools[0].gate->metrics[0].critical == criticals[i].critical);
+    }
+}
+
 /* How pools are changed; what is not said is nothing. */
 static void test_changes(void)
 {
@@ -422,6 +447,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"fleet: texts", test_texts},
         {"fleet: pools", test_pools},
+        {"fleet: what has to be measured", test_criticals},
         {"fleet: changes", test_changes},
         {"fleet: groups", test_groups},
         {"fleet: as many domains as there can be", test_many_domains},

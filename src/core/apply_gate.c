@@ -120,7 +120,7 @@ enum lks_code lks_apply_measured(const struct lks_applying *a)
                                .at = a->time};
     struct lks_measure *to = NULL;
     if (c == NULL || from->wave >= c->wave_count || from->node.len == 0 ||
-        !has_metric(a->s, c, from->metric))
+        (from->metric.len > 0 && !has_metric(a->s, c, from->metric)))
         return LKS_OK;
     made.wave = (uint32_t)from->wave;
     made.has_before = lks_real_parse(from->before, &made.before);

@@ -11,6 +11,7 @@
 #define HOUR         (3600.0 * (double)LKS_SECOND)
 #define PATIENCE     3                   /* soaks, where a gate does not say how long it waits */
 #define CONTROLS_MIN 2                   /* and as many of the wave: fewer say nothing of a mean */
+#define ERROR_MIN    1e-6                /* less is nothing that few nodes could ever show */
 #define OF_NODE      (UINT32_C(1) << 31) /* a node that is in no domain, as a unit */
 
 /* What was gathered of one metric. */
@@ -88,7 +89,8 @@ static void expect(struct gathered *g, uint32_t unit, const struct lks_measure *
     g->there_last = has ? unit + 1 : g->there_last;
 }
 
-/* What is known of one node by one metric; `control`: 1 for one of those. */
+/* What is known of one node by one metric; `control`: 1 for one of those. One that had an event in
+ * a wave before is a bad node rather than a sign of what happens to good ones. */
 static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned control)
 {
     const struct lks_plan_metric *metric = j->out->rows[row].metric;
@@ -105,7 +107,7 @@ static void gather_node(struct judging *j, uint32_t row, uint32_t node, unsigned
         add_value(control == 0 ? g->canary : g->control, control == 0 ? &g->canaries : &g->controls,
                   unit, m);
     } else if (m != NULL) {
-        g->events[control] += m->events > 0;
+        g->events[control] += m->events > 0 && !lks_waves_had(j->c, node, j->wave, metric->name);
     }
 }
 
@@ -127,7 +129,7 @@ static void gather_earlier(struct judging *j, const struct lks_member *m)
         const struct lks_measure *had = lks_change_measure(j->c, j->wave, m->node, metric->name);
         if (metric->kind != LKS_METRIC_MEAN && had != NULL && had->events > 0 &&
             lks_gate_metric_is_of(j->s, metric, j->s->nodes[m->node].pool) &&
-            !lks_waves_had(j->c, m, j->wave, metric->name))
+            !lks_waves_had(j->c, m->node, j->wave, metric->name))
             j->of[i].events[0]++;
     }
 }
@@ -521,6 +523,18 @@ static struct lks_gate_said conclude(struct judging *j, const struct lks_evidenc
     return all;
 }
 
+/* How often the wave may be judged wrongly, either way: what the plan says when it was made, the
+ * least of its metrics. */
+static double error_of(const struct judging *j)
+{
+    double least = LKS_EVIDENCE_HALT;
+    for (uint32_t i = 0; i < j->out->count; i++) {
+        double said = j->out->rows[i].metric->alpha;
+        least = said > 0 && said < least ? said : least;
+    }
+    return fmax(least, ERROR_MIN);
+}
+
 static enum lks_code judge(struct judging *j)
 {
     struct asked a = {0};
@@ -528,11 +542,12 @@ static enum lks_code judge(struct judging *j)
     if (!make_asked(j, &a))
         return lks_arena_fail(j->arena, j->err);
     size_t tests = a.compared_count + a.counted_count;
+    double error = error_of(j);
     const struct lks_wave *w = &j->c->waves[j->wave];
     j->plan = j->out->look == LKS_LOOK_BETWEEN || a.compared_count == 0
-                  ? lks_evidence_plan_between(tests > 0 ? tests : 1, LKS_EVIDENCE_HALT)
+                  ? lks_evidence_plan_between(tests > 0 ? tests : 1, error)
                   : lks_evidence_plan(lks_evidence_at, LKS_COUNT(lks_evidence_at),
-                                      tests > 0 ? tests : 1, LKS_EVIDENCE_PASS, LKS_EVIDENCE_HALT);
+                                      tests > 0 ? tests : 1, error, error);
     const struct lks_evidence q = {
         .plan = &j->plan,
         .look = j->out->look,

@@ -10,14 +10,21 @@ struct epoch {
     uint64_t events[2], exposure[2];
 };
 
-bool lks_waves_had(const struct lks_state_change *c, const struct lks_member *m, uint32_t wave,
-                   lks_text metric)
+/* Since when what happens to the node counts as it does in this wave: since it has the change, or,
+ * for one that has not, from the beginning. */
+static uint32_t first_of(const struct lks_state_change *c, uint32_t node, uint32_t wave)
 {
-    uint32_t at = m->node < c->measured_room ? c->measured[m->node] : 0;
+    const struct lks_member *m = lks_change_member(c, node);
+    return m != NULL && c->units[m->unit].wave <= wave ? c->units[m->unit].wave : 0;
+}
+
+bool lks_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave, lks_text metric)
+{
+    uint32_t first = first_of(c, node, wave);
+    uint32_t at = node < c->measured_room ? c->measured[node] : 0;
     for (; at != 0; at = c->measures[at - 1].next) {
         const struct lks_measure *had = &c->measures[at - 1];
-        if (had->metric == metric && had->wave < wave && had->wave >= c->units[m->unit].wave &&
-            had->events > 0)
+        if (had->metric == metric && had->wave < wave && had->wave >= first && had->events > 0)
             return true;
     }
     return false;
@@ -27,7 +34,7 @@ static void add(const struct lks_state_change *c, const struct lks_measure *m, s
 {
     const struct lks_member *member = lks_change_member(c, m->node);
     bool changed = member != NULL && c->units[member->unit].wave <= m->wave;
-    if (changed && lks_waves_had(c, member, m->wave, m->metric))
+    if (lks_waves_had(c, m->node, m->wave, m->metric))
         return;
     e->events[!changed] += m->events > 0;
     e->exposure[!changed] += m->exposure;

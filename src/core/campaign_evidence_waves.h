@@ -13,9 +13,9 @@ bool lks_waves_count(const struct lks_state *s, const struct lks_state_change *c
                      const struct lks_plan_metric *metric, struct lks_arena *arena,
                      struct lks_counted *out);
 
-/* Whether the changed node had an event by the metric in an earlier wave. */
-bool lks_waves_had(const struct lks_state_change *c, const struct lks_member *m, uint32_t wave,
-                   lks_text metric);
+/* Whether the node had an event by the metric in an earlier wave, as what it is in this one: with
+ * the change, or without it. */
+bool lks_waves_had(const struct lks_state_change *c, uint32_t node, uint32_t wave, lks_text metric);
 
 /* Whether a canary passed the metric at its last look, with data of a node of the pool and class of
  * each that is done in this ring. */

@@ -113,6 +113,20 @@ static void record(struct lks_deciding *d, const struct lks_measured *m)
     };
 }
 
+/* The reference load of a member, which is of no metric: as far as it went on. */
+static bool is_load(const struct lks_deciding *d, const struct lks_state_change *c,
+                    const struct lks_measured *m)
+{
+    const struct lks_member *member = lks_change_member(c, m->node);
+    const struct lks_pool_gate *gate = lks_gate_of(d->state, c, d->state->nodes[m->node].pool);
+    const struct lks_measure *had = lks_change_measure(c, m->wave, m->node, 0);
+    if (m->metric.len > 0 || member == NULL || c->units[member->unit].wave != m->wave ||
+        member->state != LKS_MEMBER_DONE || !lks_gate_samples(c, member) || gate == NULL ||
+        gate->reference_load == 0)
+        return false;
+    return had == NULL ? m->load > 0 : m->load > had->load && d->now.wall >= had->at + every(gate);
+}
+
 void lks_decide_measured(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -123,7 +137,8 @@ void lks_decide_measured(struct lks_deciding *d)
         if (c == NULL || m->node >= d->state->node_count || !is_watched(c, m->wave))
             continue;
         const struct lks_plan_metric *metric = lks_gate_metric(d->state, c, m->node, m->metric);
-        if (metric != NULL && is_asked(d, c, m, metric, &of) && is_news(d, c, m, metric))
+        if (metric != NULL ? is_asked(d, c, m, metric, &of) && is_news(d, c, m, metric)
+                           : is_load(d, c, m))
             record(d, m);
     }
 }

@@ -1,4 +1,4 @@
-/* Events that heartbeats tell of, as gates want them measured. */
+/* Events and reference loads that heartbeats tell of, as gates want them measured. */
 #include "core/gate_agents.h"
 
 #include "core/gate.h"
@@ -45,18 +45,41 @@ static uint64_t load_of(const struct lks_state *s, const struct lks_gate_want *w
     return before + time / LKS_SECOND * s->bases[n->whole - 1].gpus;
 }
 
-/* One of which nothing was heard since we started says nothing yet. What happened stays so, though
- * its agent tells of it for a while alone. It is watched until then, and while it can tell. */
-static bool add(void *ctx, const struct lks_gate_want *want)
+/* Members of a wave are asked about by each metric of their pool; of their load once will do. */
+static bool is_loaded(const struct lks_state *s, const struct lks_gate_want *want)
 {
-    struct listing *l = ctx;
+    const struct lks_state_change *c = lks_state_change(s, want->change);
+    uint32_t pool = s->nodes[want->node].pool, i = 0;
+    const struct lks_pool_gate *gate = lks_gate_of(s, c, pool);
+    if (want->control || want->earlier || gate == NULL || gate->reference_load == 0)
+        return false;
+    while (i < c->metric_count && !lks_gate_metric_is_of(s, &c->metrics[i], pool))
+        i++;
+    return &c->metrics[i] == want->metric;
+}
+
+static void add_load(struct listing *l, const struct lks_gate_want *want)
+{
+    const struct lks_measure *had =
+        lks_change_measure(lks_state_change(l->s, want->change), want->wave, want->node, 0);
+    uint64_t load = load_of(l->s, want, had);
+    if (load == 0)
+        return;
+    l->list[l->count++] = (struct lks_measured){.change = want->change,
+                                                .wave = want->wave,
+                                                .node = want->node,
+                                                .metric = LKS_STR(""),
+                                                .from = want->from,
+                                                .until = want->until,
+                                                .load = load};
+}
+
+/* What happened stays so, though its agent tells of it for a while alone. It is watched until then,
+ * and while it can tell. */
+static void add_event(struct listing *l, const struct lks_gate_want *want, size_t kind)
+{
     const struct lks_state *s = l->s;
     const struct lks_pulse *p = &s->pulses[want->node];
-    size_t kind = find_kind(s, want->metric);
-    if (want->metric->source != LKS_SOURCE_AGENT || kind == LKS_COUNT(kinds) || !p->heard)
-        return true;
-    if (l->list == NULL)
-        return ++l->count < LIST_MAX;
     const struct lks_measure *had = lks_change_measure(lks_state_change(s, want->change),
                                                        want->wave, want->node, want->metric->name);
     lks_ms at = p->events[kinds[kind].event];
@@ -73,12 +96,30 @@ static bool add(void *ctx, const struct lks_gate_want *want)
         .from = want->from,
         .until = want->until,
         .samples = 1,
-        .load = load_of(s, want, had),
         .events = before || now,
         .exposure = before || (!knows && had != NULL) ? had->exposure
                     : knows                           ? watched
                                                       : 0,
     };
+}
+
+/* One of which nothing was heard since we started says nothing yet. */
+static bool add(void *ctx, const struct lks_gate_want *want)
+{
+    struct listing *l = ctx;
+    size_t kind =
+        want->metric->source == LKS_SOURCE_AGENT ? find_kind(l->s, want->metric) : LKS_COUNT(kinds);
+    bool event = kind < LKS_COUNT(kinds), load = is_loaded(l->s, want);
+    if (!l->s->pulses[want->node].heard || (!event && !load))
+        return true;
+    if (l->list == NULL) {
+        l->count += (size_t)event + load;
+        return l->count < LIST_MAX;
+    }
+    if (load)
+        add_load(l, want);
+    if (event)
+        add_event(l, want, kind);
     return l->count < l->max;
 }
 

@@ -16,7 +16,9 @@ static const struct lks_field metric_fields[] = {
     {"unit", LKS_ONE_OF("node", "domain"), 0, NULL,
      "what counts as one sample: fabrics are measured by the domain"},
     {"margin", LKS_OF(SCALAR), 0, NULL, "percent that a mean may be worse by: 1, or '0.5'"},
-    {"critical", LKS_OF(BOOL), 0, NULL, "whether no data keeps a wave from passing"},
+    {"critical", LKS_OF(BOOL), 0, NULL,
+     "whether no data keeps a wave from passing; absent: as the preset says, and yes where the "
+     "query is written here"},
     {"from", LKS_ONE_OF("prometheus", "agent", "accept"), 0, NULL, "who measures it"},
 };
 static const struct lks_form metric_form = {.name = "gate metric",
@@ -146,8 +148,10 @@ static enum lks_code read_metric(const struct reading *r, const struct lks_doc *
                                      .margin = p->margin,
                                      .sigma = p->sigma,
                                      .critical = p->critical};
-    if (query != NULL)
+    if (query != NULL) {
         m.query = query->text;
+        m.critical = true; /* whoever went to the trouble wants to know it */
+    }
     if (critical != NULL)
         m.critical = critical->truth;
     read_words(item, &m);

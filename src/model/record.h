@@ -540,7 +540,7 @@ struct lks_rec_plan_metric {
     bool critical;
     struct lks_str query; /* PromQL, where that is the source */
     uint64_t source;
-    struct lks_str alpha; /* the chance of being wrong that one verdict may have */
+    struct lks_str alpha; /* the chance of being wrong that the verdict on a wave may have */
     struct lks_str
         sigma; /* percent: how far units differ in what they changed by; empty: unknown */
 };

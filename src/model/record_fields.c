@@ -604,7 +604,8 @@ static const struct lks_record_field plan_metric_fields[] = {
     TRUTH(plan_metric, critical, "No data is no pass."),
     TEXT(plan_metric, query, "The PromQL it comes from."),
     WORD(plan_metric, source, lks_metric_source_words, "Who measures it."),
-    TEXT(plan_metric, alpha, "The chance of being wrong that a verdict may have."),
+    TEXT(plan_metric, alpha,
+         "The chance of being wrong that the verdict on a wave may have: its least one counts."),
     TEXT(plan_metric, sigma, "How far nodes differ in what they changed by, in percent."),
 };
 static const struct lks_record_field plan_gate_fields[] = {
@@ -620,7 +621,7 @@ static const struct lks_record_field measured_fields[] = {
     NUMBER(measured, change, "Of which change."),
     NUMBER(measured, wave, "For the gate behind which wave."),
     NODE(measured),
-    TEXT(measured, metric, "What was measured."),
+    TEXT(measured, metric, "What was measured; of the reference load alone where missing."),
     TEXT(measured, before, "What it was before; no data where missing."),
     TEXT(measured, after, "What it is since; no data where missing."),
     NUMBER(measured, samples, "Samples behind what it is since."),
