@@ -125,12 +125,14 @@ void ctl_copy(const char *from, const char *to)
 
 /* The data directory ------------------------------------------------------------------------ */
 
-void ctl_init_at(struct ctl *c, const char *data, const char *more)
+/* With one option more, or none for NULL. */
+static void init_at(struct ctl *c, const char *data, const char *option, const char *value,
+                    const char *more)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     const char *argv[CTL_ARGS_MAX] = {
-        LKS_DAEMON_PROGRAM, "init",     "--data",      data,       "--name",
-        "localhost",        "--people", "127.0.0.1:0", "--agents", "127.0.0.1:0",
+        LKS_DAEMON_PROGRAM, "init",        "--data",   data,          "--name", "localhost",
+        "--people",         "127.0.0.1:0", "--agents", "127.0.0.1:0", option,   value,
     };
     snprintf(c->data, sizeof(c->data), "%s", data);
     snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", data);
@@ -138,12 +140,24 @@ void ctl_init_at(struct ctl *c, const char *data, const char *more)
     lks_buf_init(&said, TEXT_BYTES_MAX);
     if (!CHECK_INT(ctl_run(argv, &said), 0))
         printf("%s\n", said.ptr);
-    FILE *config = fopen(c->config, "a");
+    /* Endpoints of fleets in tests are mostly nobody's. */
+    ctl_configure(c, more);
+    if (strstr(more, "sweep:") == NULL)
+        ctl_configure(c, "sweep: {run: 'no'}\n");
+}
+
+void ctl_configure(const struct ctl *c, const char *lines)
+{
+    FILE *config = fopen(c->config, "ae");
     if (!CHECK(config != NULL))
         return;
-    /* Endpoints of fleets in tests are mostly nobody's. */
-    fprintf(config, "%s%s", more, strstr(more, "sweep:") == NULL ? "sweep: {run: 'no'}\n" : "");
+    fputs(lines, config);
     CHECK(fclose(config) == 0);
+}
+
+void ctl_init_at(struct ctl *c, const char *data, const char *more)
+{
+    init_at(c, data, NULL, NULL, more);
 }
 
 int ctl_init_with(const char *data, const char *option, const char *value, struct lks_buf *said)
@@ -152,12 +166,17 @@ int ctl_init_with(const char *data, const char *option, const char *value, struc
         (const char *[]){LKS_DAEMON_PROGRAM, "init", "--data", data, option, value, NULL}, said);
 }
 
-void ctl_init(struct ctl *c, const char *more)
+void ctl_init_shared(struct ctl *c, const char *option, const char *value, const char *more)
 {
     char data[sizeof(c->data)];
     *c = (struct ctl){.tree = lks_tree_new()};
     snprintf(data, sizeof(data), "%s/data", c->tree.path);
-    ctl_init_at(c, data, more);
+    init_at(c, data, option, value, more);
+}
+
+void ctl_init(struct ctl *c, const char *more)
+{
+    ctl_init_shared(c, NULL, NULL, more);
 }
 
 void ctl_fini(struct ctl *c)
@@ -179,6 +198,23 @@ bool ctl_store(const struct ctl *c, struct lks_store *out)
 }
 
 /* The daemon -------------------------------------------------------------------------------- */
+
+bool ctl_leads(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    return c->pid != 0 && access(c->socket + strlen("unix:"), F_OK) == 0 &&
+           ctl_once(c, "GET", "/metrics", NULL, &answer) == 200 &&
+           lks_str_find(lks_buf_view(&answer), LKS_STR("\nlockstep_leader 1\n")) >= 0;
+}
+
+bool ctl_follows(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    return c->pid != 0 && access(c->socket + strlen("unix:"), F_OK) == 0 &&
+           ctl_once(c, "GET", "/metrics", NULL, &answer) == 200 &&
+           lks_str_find(lks_buf_view(&answer), LKS_STR("\nlockstep_leader 0\n")) >= 0 &&
+           lks_str_find(lks_buf_view(&answer), LKS_STR("\nlockstep_epoch 0\n")) < 0;
+}
 
 struct lks_str ctl_log(const struct ctl *c)
 {
@@ -285,18 +321,21 @@ struct lks_public_key ctl_key(const struct ctl *c)
     return key;
 }
 
-uint64_t ctl_whole(const struct ctl *c)
+uint64_t ctl_whole_in(const struct ctl *c, struct lks_store *store)
 {
-    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_verify v = {0};
     struct lks_err err = {0};
     struct lks_public_key key = ctl_key(c);
-    if (!ctl_store(c, &store))
-        return 0;
-    CHECK_CODE(lks_journal_verify(&store, &(struct lks_verify_options){.key = &key}, &v, &err),
+    CHECK_CODE(lks_journal_verify(store, &(struct lks_verify_options){.key = &key}, &v, &err),
                LKS_OK);
     CHECK_STR(lks_str_from(v.text), "");
     return v.last;
+}
+
+uint64_t ctl_whole(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    return ctl_store(c, &store) ? ctl_whole_in(c, &store) : 0;
 }
 
 /* Asking ------------------------------------------------------------------------------------ */

@@ -28,6 +28,11 @@ struct ctl {
 void ctl_init(struct ctl *c, const char *more);
 void ctl_fini(struct ctl *c);
 
+/* The same with one option more: a database that is shared, or whom to join; NULL: none. */
+void ctl_init_shared(struct ctl *c, const char *option, const char *value, const char *more);
+/* More lines for its configuration, before it starts. */
+void ctl_configure(const struct ctl *c, const char *lines);
+
 /* The same at a path of the caller's; c->tree is there. */
 void ctl_init_at(struct ctl *c, const char *data, const char *more);
 /* The exit status of an init with one option, and what it said. */
@@ -37,6 +42,10 @@ int ctl_init_with(const char *data, const char *option, const char *value, struc
 void ctl_spawn(struct ctl *c);
 bool ctl_ready(struct ctl *c);
 bool ctl_start(struct ctl *c);
+
+/* Of several controllers: whether this one leads now; or follows one that does. */
+bool ctl_leads(const struct ctl *c);
+bool ctl_follows(const struct ctl *c);
 
 /* End it at once; or with SIGTERM: its exit status, -1 when it was killed or took longer than
  * `limit_ms`, after which it is killed. */
@@ -92,6 +101,8 @@ struct lks_public_key ctl_key(const struct ctl *c);
 
 /* Its journal is whole; the number of the last row. */
 uint64_t ctl_whole(const struct ctl *c);
+/* The same of a store that several share. */
+uint64_t ctl_whole_in(const struct ctl *c, struct lks_store *store);
 
 /* Copy a directory with all there is to its files; what was at `to` goes. */
 void ctl_copy(const char *from, const char *to);

@@ -269,6 +269,73 @@ static void test_a_follower_knows_what_the_leader_wrote(void)
     check_same(&t);
 }
 
+/* The leader goes on while another controller starts: between any two looks at the store. */
+static struct {
+    struct lks_store_ops inner, ops;
+    struct bench *bench;
+    unsigned tails, rows; /* looks, before which it writes; counted down */
+} race;
+
+static void race_on(unsigned *left)
+{
+    if (*left == 0 || --*left > 0)
+        return;
+    CHECK_CODE(hold(race.bench, &race.bench->a, left == &race.rows ? "n1" : "n2"), LKS_OK);
+    commit_ok(race.bench, &race.bench->a);
+}
+
+static enum lks_code race_tail(void *self, struct lks_store_tail *out, struct lks_err *err)
+{
+    enum lks_code code = race.inner.tail(self, out, err);
+    race_on(&race.tails);
+    return code;
+}
+
+static enum lks_code race_rows(void *self, uint64_t from, lks_store_row_fn *fn, void *ctx,
+                               struct lks_err *err)
+{
+    enum lks_code code = race.inner.rows(self, from, fn, ctx, err);
+    race_on(&race.rows);
+    return code;
+}
+
+static void test_a_start_while_another_leads(void)
+{
+    static const struct {
+        const char *name;
+        unsigned tails, rows;
+    } cases[] = {
+        {"behind the look for the end", 1, 0},
+        {"behind the rows", 0, 1},
+        {"behind both", 1, 1},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(bench_fini) struct bench t;
+        struct controller late = {.name = "late"};
+        struct lks_err err = {0};
+        lks_test_case("%s", cases[i].name);
+        begin(&t);
+        late.options = options_of(&t, true);
+        CHECK_CODE(lks_store_memory_share(t.disk, &late.store, &err), LKS_OK);
+        race.inner = race.ops = *late.store.ops;
+        race.ops.tail = race_tail;
+        race.ops.rows = race_rows;
+        race.bench = &t;
+        race.tails = cases[i].tails;
+        race.rows = cases[i].rows;
+        late.store.ops = &race.ops;
+        CHECK_CODE(lks_engine_open(&late.store, &late.options, t.now, &late.engine, &err), LKS_OK);
+        CHECK_STR(lks_str_from(err.msg), "");
+        if (late.engine != NULL) {
+            late.place = lks_engine_place(late.engine);
+            CHECK(late.place.head <= late.place.seq);
+            follow_all(&t, &late);
+            CHECK_INT(lks_engine_seq(late.engine), lks_engine_seq(t.a.engine));
+        }
+        close_controller(&late);
+    }
+}
+
 static void test_a_follower_decides_and_writes_nothing(void)
 {
     LKS_CLEANUP(bench_fini) struct bench t;
@@ -531,6 +598,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"follow: a follower knows what the leader wrote",
          test_a_follower_knows_what_the_leader_wrote},
+        {"follow: a start while another leads", test_a_start_while_another_leads},
         {"follow: a follower decides and writes nothing",
          test_a_follower_decides_and_writes_nothing},
         {"follow: many rows come in pieces", test_many_rows_come_in_pieces},

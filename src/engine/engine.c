@@ -210,6 +210,8 @@ static enum lks_code begin_journal(struct lks_engine *e, struct lks_now now, str
 static bool take_head(void *ctx, const struct lks_head *head)
 {
     struct lks_engine *e = ctx;
+    if (head->seq > e->state.seq)
+        return true; /* the leader went on since; it comes with its rows */
     if (head->seq > e->head.seq)
         e->head = *head;
     lks_pulse_publish(&e->state, head);

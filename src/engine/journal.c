@@ -57,6 +57,18 @@ static bool fold_row(void *ctx, const struct lks_row *row)
     return true;
 }
 
+/* Where several share the store, the one that leads writes on while rows are read: what is behind
+ * the end that was known before is behind an end of now, or nobody committed it. */
+static enum lks_code fold_end(struct folding *f)
+{
+    struct lks_store_tail tail = f->tail;
+    if (f->walk.seq > tail.seq && f->store->ops->tail(f->store->self, &tail, f->err) != LKS_OK)
+        return f->err->code;
+    if (f->walk.seq <= f->tail.seq || f->walk.seq >= tail.seq)
+        lks_chain_walk_end(&f->walk, &tail);
+    return LKS_OK;
+}
+
 /* All rows behind where the walk stands. */
 static enum lks_code fold_on(struct folding *f)
 {
@@ -66,8 +78,8 @@ static enum lks_code fold_on(struct folding *f)
     if (f->code != LKS_OK)
         return lks_wrap(f->err, "journal row %" PRIu64, f->walk.seq + 1);
     f->stopped = f->stopped || f->walk.seq == f->through;
-    if (!f->stopped)
-        lks_chain_walk_end(&f->walk, &f->tail);
+    if (!f->stopped && fold_end(f) != LKS_OK)
+        return lks_wrap(f->err, "journal");
     if (!f->stopped && f->newest.seq > f->walk.seq)
         lks_chain_walk_fault(&f->walk, LKS_FAULT_TRUNCATED, f->walk.seq + 1,
                              "the journal ends with row %" PRIu64 ", and row %" PRIu64

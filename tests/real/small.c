@@ -79,8 +79,10 @@ static unsigned free_port(void)
     return ntohs(address.sin_port);
 }
 
-static bool fix_ports(const struct ctl *c)
+bool small_fix_ports(struct ctl *c)
 {
+    unsigned *const ports[] = {&c->people, &c->agents}; /* in their order there */
+    size_t count = 0;
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     struct lks_err err = {0};
@@ -91,7 +93,10 @@ static bool fix_ports(const struct ctl *c)
     struct lks_str rest = lks_buf_view(&text), mark = LKS_STR("127.0.0.1:0");
     for (ptrdiff_t at; (at = lks_str_find(rest, mark)) >= 0;) {
         lks_buf_add(&out, (struct lks_str){rest.ptr, (size_t)at});
-        lks_buf_addf(&out, "127.0.0.1:%u", free_port());
+        unsigned port = free_port();
+        if (count < LKS_COUNT(ports))
+            *ports[count++] = port;
+        lks_buf_addf(&out, "127.0.0.1:%u", port);
         rest = (struct lks_str){rest.ptr + at + mark.len, rest.len - (size_t)at - mark.len};
     }
     lks_buf_add(&out, rest);
@@ -103,7 +108,7 @@ static bool start_daemon(struct small *s, const char *config)
     struct crew *crew = &s->f.crew;
     *crew = (struct crew){0};
     ctl_init(&crew->c, config);
-    if (!fix_ports(&crew->c) || !CHECK(ctl_start(&crew->c)))
+    if (!small_fix_ports(&crew->c) || !CHECK(ctl_start(&crew->c)))
         return false;
     crew->root = ctl_client(&crew->c, CTL_UNIX);
     return CHECK(crew->root != NULL);
@@ -111,8 +116,10 @@ static bool start_daemon(struct small *s, const char *config)
 
 bool small_start_bmcs(struct small *s)
 {
-    char nodes[32];
-    const char *const options[] = {"--bmc", nodes, "--speed", "1000", NULL};
+    char nodes[32], speed[16];
+    const char *const options[] = {"--bmc", nodes, "--speed", speed, NULL};
+    snprintf(speed, sizeof(speed), "%u",
+             s->site != NULL && s->site->speed != 0 ? s->site->speed : 1000);
     snprintf(nodes, sizeof(nodes), "openbmc=g[1-%zu]", s->nodes);
     return bmcd_start(&s->f.bmcs, LKS_BMCSIM_PROGRAM, options);
 }
@@ -137,14 +144,16 @@ static bool release(struct small *s, const char *stack)
 static bool apply_fleet(struct small *s)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    char url[BMCD_URL_MAX];
+    char url[BMCD_URL_MAX], headroom[32] = "";
+    if (s->site != NULL && s->site->headroom != 0)
+        snprintf(headroom, sizeof(headroom), ", headroom: %u", s->site->headroom);
     lks_buf_init(&text, TEXT_MAX);
     lks_buf_addf(&text,
                  "%s---\nlockstep: 1\nkind: Fleet\nname: small\nsites: {here: {}}\n"
                  "domains: {pair: {site: here}}\n"
                  "pools:\n  dev: {posture: dev, criticality: 0, stack: a}\n"
-                 "  train: {posture: pre-training, criticality: 50, stack: a}\nnodes:\n",
-                 CLASS);
+                 "  train: {posture: pre-training, criticality: 50, stack: a%s}\nnodes:\n",
+                 CLASS, headroom);
     for (size_t i = 0; i < s->nodes; i++) {
         bmcd_url(&s->f.bmcs, i, url);
         lks_buf_addf(&text,
@@ -282,7 +291,7 @@ static bool make_node(struct small *s, size_t i)
     CHECK(mkdir(dir, 0700) == 0);
     ctl_copy(ROOT, s->roots[i]);
     snprintf(path, sizeof(path), "%s/" BOOT_ID, s->roots[i]);
-    snprintf(boot, sizeof(boot), "0000000%zu-0000-4000-8000-000000000000\n", i + 1);
+    snprintf(boot, sizeof(boot), "%08zu-0000-4000-8000-000000000000\n", i + 1);
     CHECK_CODE(lks_file_replace(path, lks_str_from(boot), &err), LKS_OK);
     snprintf(path, sizeof(path), "/v1/nodes/%s/enroll", small_name(i));
     if (!crew_fine(s->f.crew.root, "enrollNode", path, "{}", &t))
@@ -328,23 +337,37 @@ bool small_conform(struct small *s)
     return false;
 }
 
+/* All of it but the start of who is asked. */
+static bool begin(struct small *s)
+{
+    struct crew *people = s->site != NULL ? s->site->people : &s->f.crew;
+    if (!release(s, stack_a) || !release(s, stack_b) || !apply_fleet(s) || !bring_bundle(s))
+        return false;
+    for (size_t i = 0; i < s->nodes; i++) {
+        if (!make_node(s, i))
+            return false;
+    }
+    s->approver = crew_person(people, "approver", "");
+    s->for_train = crew_person(people, "approver", "train");
+    s->for_dev = crew_person(people, "approver", "dev");
+    return s->approver != NULL && s->for_train != NULL && s->for_dev != NULL &&
+           small_start_agents(s) && small_conform(s);
+}
+
 bool small_begin(struct small *s, size_t nodes, const char *config)
 {
     LKS_ASSERT(nodes <= SMALL_NODES_MAX);
     *s = (struct small){.nodes = nodes};
     bmcd_init(&s->f.bmcs);
-    if (!small_start_bmcs(s) || !start_daemon(s, config) || !release(s, stack_a) ||
-        !release(s, stack_b) || !apply_fleet(s) || !bring_bundle(s))
-        return false;
-    for (size_t i = 0; i < nodes; i++) {
-        if (!make_node(s, i))
-            return false;
-    }
-    s->approver = crew_person(&s->f.crew, "approver", "");
-    s->for_train = crew_person(&s->f.crew, "approver", "train");
-    s->for_dev = crew_person(&s->f.crew, "approver", "dev");
-    return s->approver != NULL && s->for_train != NULL && s->for_dev != NULL &&
-           small_start_agents(s) && small_conform(s);
+    return small_start_bmcs(s) && start_daemon(s, config) && begin(s);
+}
+
+bool small_begin_at(struct small *s, size_t nodes, const struct small_site *site)
+{
+    LKS_ASSERT(nodes <= SMALL_NODES_MAX);
+    *s = (struct small){.nodes = nodes, .site = site};
+    bmcd_init(&s->f.bmcs);
+    return small_start_bmcs(s) && site->start(s, site->ctx) && begin(s);
 }
 
 void small_end(struct small *s)
@@ -416,7 +439,7 @@ static void check_commands(struct small *s)
     struct commands c = {.s = s};
     struct lks_store store = {0};
     struct lks_err err = {0};
-    if (!ctl_store(&s->f.crew.c, &store))
+    if (s->site != NULL ? !s->site->store(s->site->ctx, &store) : !ctl_store(&s->f.crew.c, &store))
         return;
     CHECK_CODE(store.ops->rows(store.self, 1, count_command, &c, &err), LKS_OK);
     lks_store_close(&store);

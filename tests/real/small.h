@@ -8,12 +8,25 @@
 #include "model/record.h"
 #include "tests/flashes.h"
 
-#define SMALL_NODES_MAX 6
+#define SMALL_NODES_MAX 16
 #define SMALL_PATH      512
 #define SMALL_SORT_SIZE 96
 
+struct small;
+
+/* Where it is not one lockstepd on SQLite. */
+struct small_site {
+    bool (*start)(struct small *s, void *ctx); /* until s->f.crew can be asked */
+    bool (*store)(void *ctx, struct lks_store *out);
+    struct crew *people; /* whom people ask */
+    unsigned speed;      /* of BMCs; 0: 1000 */
+    unsigned headroom;   /* of pool "train"; 0: a tenth */
+    void *ctx;
+};
+
 struct small {
     struct flashes f;
+    const struct small_site *site;                     /* NULL: none */
     struct lks_client *approver, *for_train, *for_dev; /* two for each pool */
     size_t nodes;
     char roots[SMALL_NODES_MAX][SMALL_PATH / 2 + 8];
@@ -24,7 +37,11 @@ const char *small_name(size_t i); /* "g1" ... */
 
 /* All of it, until every node conforms to A; false is a failed check. Its end is due either way. */
 bool small_begin(struct small *s, size_t nodes, const char *config);
+bool small_begin_at(struct small *s, size_t nodes, const struct small_site *site);
 void small_end(struct small *s);
+
+/* Before it starts: ports that are the same each time, and known in `c`. */
+bool small_fix_ports(struct ctl *c);
 
 /* Parts of it that tests stop and start again. */
 bool small_start_bmcs(struct small *s); /* new ones, at the addresses of those before */

@@ -34,6 +34,7 @@ enum {
 
 static const char settings[] = "controller:\n  lease_ms: 2000\n"
                                "limits:\n  staleness_ms: 1000\n"
+                               "sweep:\n  run: 'yes'\n"
                                "bmc:\n  concurrency: 4\n";
 
 struct site {
@@ -68,34 +69,7 @@ static bool says(const struct lks_buf *answer, const char *text)
     return lks_str_find(lks_buf_view(answer), lks_str_from(text)) >= 0;
 }
 
-static bool leads(const struct ctl *c)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    return c->pid != 0 && ask(c, "GET", "/metrics", NULL, NULL, &answer) == 200 &&
-           says(&answer, "\nlockstep_leader 1\n");
-}
-
 /* The site ------------------------------------------------------------------------------------ */
-
-static void init(struct ctl *c, const char *option, const char *value)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    *c = (struct ctl){.tree = lks_tree_new()};
-    snprintf(c->data, sizeof(c->data), "%s/data", c->tree.path);
-    snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", c->data);
-    snprintf(c->socket, sizeof(c->socket), "unix:%s/lockstepd.sock", c->data);
-    const char *argv[] = {
-        LKS_DAEMON_PROGRAM, "init",     "--data",      c->data, "--name", "localhost", "--people",
-        "127.0.0.1:0",      "--agents", "127.0.0.1:0", option,  value,    NULL};
-    lks_buf_init(&said, SAID_MAX);
-    if (!CHECK_INT(ctl_run(argv, &said), 0))
-        printf("%s\n", said.ptr);
-    FILE *config = fopen(c->config, "ae");
-    if (CHECK(config != NULL)) {
-        fprintf(config, "%s", settings);
-        CHECK(fclose(config) == 0);
-    }
-}
 
 /* What a supervisor does: one that ended is started again. */
 static void supervise(struct site *s)
@@ -116,7 +90,7 @@ static struct ctl *await_leader(struct site *s, const struct ctl * not )
     for (int waited = 0; waited < SETTLE_MS; waited += LOOK_MS) {
         supervise(s);
         for (size_t i = 0; i < COUNT; i++)
-            if (&s->controllers[i] != not &&leads(&s->controllers[i]))
+            if (&s->controllers[i] != not &&ctl_leads(&s->controllers[i]))
                 return &s->controllers[i];
         ctl_rest(LOOK_MS);
     }
@@ -137,10 +111,8 @@ static struct ctl *other_of(struct site *s, const struct ctl *c)
 static void await_follower(struct site *s, const struct ctl *c)
 {
     for (int waited = 0; waited < SETTLE_MS; waited += LOOK_MS) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
         supervise(s);
-        if (ask(c, "GET", "/metrics", NULL, NULL, &answer) == 200 &&
-            says(&answer, "\nlockstep_leader 0\n") && !says(&answer, "\nlockstep_epoch 0\n"))
+        if (ctl_follows(c))
             return;
         ctl_rest(LOOK_MS);
     }
@@ -153,8 +125,8 @@ static bool site_init(struct site *s)
     if (!pg_start_pair(&s->pg) || !CHECK(pg_sql(&s->pg, "postgres", "create database " DATABASE)))
         return false;
     pg_conninfo(&s->pg, DATABASE, s->conninfo);
-    init(&s->controllers[0], "--postgres", s->conninfo);
-    init(&s->controllers[1], "--join", s->controllers[0].data);
+    ctl_init_shared(&s->controllers[0], "--postgres", s->conninfo, settings);
+    ctl_init_shared(&s->controllers[1], "--join", s->controllers[0].data, settings);
     return await_leader(s, NULL) != NULL;
 }
 
