@@ -81,12 +81,22 @@ static void note_condition(struct ctl_world *w, const struct lks_rec_condition *
         truth->unhealthy = r->on;
 }
 
-static void note_deviation(struct ctl_world *w, uint64_t id, struct lks_str host)
+/* In a pool that enforces it counts once an approver agreed. */
+static void note_deviation(struct ctl_world *w, const struct lks_rec_deviation *r)
 {
-    LKS_ASSERT(id < CTL_DEVIATIONS_MAX);
-    struct ctl_node *t = ctl_truth_node(w, host);
-    w->deviations[id] = (uint32_t)(t - w->nodes) + 1;
-    t->truth.covered++;
+    LKS_ASSERT(r->id < CTL_DEVIATIONS_MAX);
+    struct ctl_node *t = ctl_truth_node(w, r->hosts);
+    w->deviations[r->id] = (uint32_t)(t - w->nodes) + 1;
+    w->unagreed[r->id] = ctl_truth_enforced(w, t);
+    t->truth.covered += !w->unagreed[r->id];
+}
+
+static void note_deviation_agreed(struct ctl_world *w, uint64_t id)
+{
+    uint32_t node = w->deviations[id];
+    if (node != 0 && w->unagreed[id])
+        w->nodes[node - 1].truth.covered++;
+    w->unagreed[id] = false;
 }
 
 static void note_deviation_ended(struct ctl_world *w, const struct lks_rec_deviation_ended *r)
@@ -96,7 +106,7 @@ static void note_deviation_ended(struct ctl_world *w, const struct lks_rec_devia
     if (node == 0)
         return;
     w->deviations[r->id] = 0;
-    w->nodes[node - 1].truth.covered--;
+    w->nodes[node - 1].truth.covered -= !w->unagreed[r->id];
     w->expired += r->by.len == 0;
 }
 
@@ -109,7 +119,9 @@ void ctl_truth_note(struct ctl_world *w, lks_ms time, const struct lks_record *r
     else if (r->kind == LKS_RECORD_CONDITION)
         note_condition(w, &r->condition);
     else if (r->kind == LKS_RECORD_DEVIATION)
-        note_deviation(w, r->deviation.id, r->deviation.hosts);
+        note_deviation(w, &r->deviation);
+    else if (r->kind == LKS_RECORD_DEVIATION_AGREED)
+        note_deviation_agreed(w, r->deviation_agreed.id);
     else if (r->kind == LKS_RECORD_DEVIATION_ENDED)
         note_deviation_ended(w, &r->deviation_ended);
     else if (r->kind == LKS_RECORD_LIVENESS)

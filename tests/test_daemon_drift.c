@@ -259,6 +259,16 @@ static void check_deviates(struct scene *s, int64_t id, const char *cause)
     CHECK_INT(crew_count(&t, "deviations"), 1);
 }
 
+/* Its pool enforces: a name alone covers nothing. */
+static void check_waits(struct scene *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_fine(s->crew.root, "drift", "/v1/drift?node=gpu2", NULL, &t);
+    CHECK_STR(lks_doc_text(drifter(&t, "gpu2"), "judged"), "drift");
+    crew_fine(s->crew.root, "deviations", "/v1/deviations?open=true&pool=train", NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"waits\":true");
+}
+
 /* By an approver of its nodes; that somebody is root makes them none. */
 static void check_approved(struct scene *s, int64_t id)
 {
@@ -293,9 +303,10 @@ static void test_deviations(void)
         snprintf(cause, sizeof(cause), "%" LKS_STR_FMT,
                  LKS_STR_ARG(lks_doc_text(drifter(&t, "gpu2"), "cause")));
         int64_t id = deviate(&s, NULL, "gpu2", "*", 3600);
+        check_waits(&s);
+        check_approved(&s, id);
         await_ended(&s, "gpu2");
         check_deviates(&s, id, cause);
-        check_approved(&s, id);
         snprintf(path, sizeof(path), "/v1/deviations/%lld/close", (long long)id);
         crew_refused(other, "closeDeviation", path, close, 403, "may not operate");
         crew_refused(other, "deviate", "/v1/deviations",

@@ -1,3 +1,4 @@
+#include "core/standing.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
@@ -61,7 +62,7 @@ static const struct {
 } rows[] = {
     {"all of it", "on", "n[1-2]", "driver", "570.1", "kim", "hot-fix", "lee", DAY,
      "deviation id=1 hosts=n[1-2] subject=driver value=570.1 owner=kim reason=hot-fix "
-     "approver=lee expires=87400000 by=jo\n"},
+     "approver=lee expires=87400000 by=jo waits=1\n"},
     {"each node once", "warn", "n2,n1,n2", "*", "", "kim", "lab", "", DAY,
      "deviation id=1 hosts=n[1-2] subject=* owner=kim reason=lab expires=87400000 by=jo\n"},
     {"firmware of a part", "warn", "n1", "firmware/nvme[MZ-1]", "", "kim", "x", "", DAY,
@@ -69,7 +70,8 @@ static const struct {
     {"a build", "warn", "n1", "driver.build.srcversion", "", "kim", "x", "", DAY, "deviation id=1"},
     {"a setting", "warn", "n1", "settings.ecc", "", "kim", "x", "", DAY, "deviation id=1"},
     {"ninety days", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY, "deviation id=1"},
-    {"a dev pool that enforces", "on", "d1", "driver", "", "kim", "x", "", DAY, "deviation id=1"},
+    {"a dev pool that enforces", "on", "d1", "driver", "", "kim", "x", "", DAY,
+     "deviation id=1 hosts=d1 subject=driver owner=kim reason=x expires=87400000 by=jo\n"},
     {"no reason", "warn", "n1", "driver", "", "kim", "", "", DAY, "invalid: give a reason"},
     {"no owner", "warn", "n1", "driver", "", "", "x", "", DAY, "invalid: owner: there is none"},
     {"no subject", "warn", "n1", "", "", "kim", "x", "", DAY, "invalid: subject: there is none"},
@@ -92,8 +94,9 @@ static const struct {
      "invalid: expires: that time is over"},
     {"for too long", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY + 1,
      "invalid: expires: at most 90 days from now"},
-    {"production without an approver", "on", "d1,n1", "driver", "", "kim", "x", "", DAY,
-     "refused: approver: these nodes are in production and their pool enforces"},
+    {"production that enforces, among others", "on", "d1,n1", "driver", "", "kim", "x", "", DAY,
+     "deviation id=1 hosts=d1,n1 subject=driver owner=kim reason=x expires=87400000 by=jo "
+     "waits=1\n"},
     {"approved by oneself", "on", "n1", "driver", "", "kim", "x", "jo", DAY,
      "refused: approver: nobody approves a deviation of their own"},
     {"approved by its owner", "on", "n1", "driver", "", "kim", "x", "kim", DAY,
@@ -205,6 +208,97 @@ static void test_agree(void)
     CHECK_HAS(agree(&a, "ann", "x", 1), "refused: deviation 1 ended already");
 }
 
+/* In production that enforces, who is named is of no use: drift is drift until an approver said
+ * that it is not. */
+static void test_waits(void)
+{
+    static const struct {
+        const char *name, *enforce, *node, *by; /* by: who agrees; "": nobody */
+        bool covers;
+    } cases[] = {
+        {"where nothing is refused", "warn", "n1", "", true},
+        {"for development", "on", "d1", "", true},
+        {"a name alone", "on", "n1", "", false},
+        {"who is no approver", "on", "n1", "ops", false},
+        {"who added it", "on", "n1", "jo", false},
+        {"an approver", "on", "n1", "ann", true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", cases[i].name);
+        make(&a, cases[i].enforce);
+        static const char *const approvers[] = {"jo", "ann"};
+        for (size_t k = 0; k < LKS_COUNT(approvers); k++)
+            lks_asked_apply(&a,
+                            &(struct lks_record){.kind = LKS_RECORD_GRANTED,
+                                                 .granted = {.identity = lks_str_from(approvers[k]),
+                                                             .role = LKS_ROLE_APPROVER}});
+        report(&a, cases[i].node, "driver=1");
+        const struct lks_event event = {.kind = LKS_EVENT_DEVIATE,
+                                        .by = LKS_STR("jo"),
+                                        .reason = LKS_STR("hot-fix"),
+                                        .name = lks_str_from(cases[i].node),
+                                        .deviate = {.subject = LKS_STR("driver"),
+                                                    .owner = LKS_STR("kim"),
+                                                    .approver = LKS_STR("ann"),
+                                                    .expires = a.now.wall + DAY}};
+        CHECK_HAS(lks_asked(&a, &event), "deviation id=1 ");
+        if (cases[i].by[0] != '\0')
+            (void)agree(&a, cases[i].by, "looked at it", 1);
+        uint32_t node = lks_fleet_node(&a, cases[i].node);
+        CHECK(lks_bitset_test(&a.state.standing->deviates, node) == cases[i].covers);
+        CHECK_INT(lks_standing_covered(&a.state, node, LKS_STR("driver"), LKS_STR("1")),
+                  cases[i].covers);
+    }
+}
+
+/* Attesting ---------------------------------------------------------------------------------- */
+
+/* ann approves everywhere, tia in pool train, ops operates. */
+static const struct {
+    const char *name, *by, *hosts;
+    bool on;
+    lks_ms life;
+    const char *told;
+} attests[] = {
+    {"an approver", "ann", "n1", true, DAY,
+     "condition node=n1 condition=attested on=1 until=87400000 by=ann\n"},
+    {"an approver of the pool", "tia", "n[1-2]", true, DAY, "condition node=n2 condition=attested"},
+    {"of another pool's node, too", "tia", "n1,d1", true, DAY,
+     "denied: tia may not approve for d1"},
+    {"who only operates", "ops", "n1", true, DAY,
+     "denied: ops may not approve for n1: that a node is attested is an approver's to say"},
+    {"nobody", "", "n1", true, DAY, "denied: "},
+    {"who takes it away", "ops", "n1", false, 0, ""},
+    {"for a week", "ann", "n1", true, 7 * DAY, "condition node=n1 condition=attested on=1 "},
+    {"for longer", "ann", "n1", true, 7 * DAY + 1,
+     "invalid: until: an attestation is for at most 7 days"},
+};
+
+static void test_attest(void)
+{
+    static const struct lks_rec_granted people[] = {
+        {.identity = LKS_STR_C("ann"), .role = LKS_ROLE_APPROVER},
+        {.identity = LKS_STR_C("tia"), .role = LKS_ROLE_APPROVER, .pool = LKS_STR_C("train")},
+        {.identity = LKS_STR_C("ops"), .role = LKS_ROLE_OPERATOR},
+    };
+    for (size_t i = 0; i < LKS_COUNT(attests); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        lks_test_case("%s", attests[i].name);
+        make(&a, "on");
+        for (size_t k = 0; k < LKS_COUNT(people); k++)
+            lks_asked_apply(&a,
+                            &(struct lks_record){.kind = LKS_RECORD_GRANTED, .granted = people[k]});
+        const struct lks_event event = {.kind = LKS_EVENT_CONDITION,
+                                        .by = lks_str_from(attests[i].by),
+                                        .name = lks_str_from(attests[i].hosts),
+                                        .condition = {.condition = LKS_CONDITION_ATTESTED,
+                                                      .on = attests[i].on,
+                                                      .until = a.now.wall + attests[i].life}};
+        CHECK_HAS(lks_asked(&a, &event), attests[i].told);
+    }
+}
+
 /* Ending ------------------------------------------------------------------------------------- */
 
 static void test_close(void)
@@ -289,6 +383,8 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"decide deviation: adding", test_add},
         {"decide deviation: agreeing", test_agree},
+        {"decide deviation: what waits for an approver", test_waits},
+        {"decide condition: who says that a node is attested", test_attest},
         {"decide deviation: closing", test_close},
         {"decide deviation: expiry", test_expiry},
         {"decide deviation: told once", test_told_once},

@@ -198,10 +198,16 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
     const struct lks_doc *id = lks_doc_member(answer.doc, "id");
+    int64_t number = id != NULL ? id->number : 0;
     char size[LKS_LISTING_SIZE];
-    return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s%s",
-                            id != NULL ? id->number : 0, expires,
-                            lks_listing_size(answer.doc, size));
+    (void)lks_listing_size(answer.doc, size);
+    if (lks_doc_member(answer.doc, "waits") == NULL)
+        return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s%s",
+                                number, expires, size);
+    return lks_listing_done(cli, args, &answer, err,
+                            "deviation %" PRId64 " waits for an approver, and ends %s%s\n"
+                            "  lockstep deviation approve %" PRId64 " --reason ...",
+                            number, expires, size, number);
 }
 
 static const struct lks_listing_column deviation_columns[] = {
@@ -210,6 +216,7 @@ static const struct lks_listing_column deviation_columns[] = {
     {"what", "subject", 0},
     {"value", "value", 0},
     {"owner", "owner", 0},
+    {"waits", "waits", 0},
     {"approved by", "agreed_by", 0},
     {"expires", "expires", 0},
     {"ended", "ended", 0},

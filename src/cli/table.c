@@ -131,7 +131,7 @@ static const struct lks_option deviation_options[] = {
     {"--value", "V", "the value it may have; without it, any"},
     {"--owner", "WHO", "who answers for it"},
     {"--reason", "TEXT", "why; it is recorded"},
-    {"--approver", "WHO", "who is said to agree, where the pool asks for a name"},
+    {"--approver", "WHO", "who is said to agree; what counts is their own 'deviation approve'"},
     {"--until", "TIME", "when it ends: 2026-11-20T08:00:00Z, or a span such as 12h or 7d"},
     {0},
 };
@@ -635,15 +635,17 @@ const struct lks_command lks_commands[] = {
      lks_cmd_drift},
     {"deviation add", "NODES", 1, 1, deviation_options,
      "Record an exception, such as a hot-fix, with an owner and an end",
-     "Until it ends what it covers is not drift; then it is again.", "{id, seq, nodes, gpus}",
-     lks_cmd_deviation_add},
+     "Until it ends what it covers is not drift; then it is again. In production that enforces it "
+     "counts once an approver agreed ('deviation approve').",
+     "{id, waits?, seq, nodes, gpus}", lks_cmd_deviation_add},
     {"deviation ls", "", 0, 0, deviations_options, "List exceptions that hold", "",
-     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, agreed?, agreed_by?, "
-     "agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
+     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
+     "agreed_by?, agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
      lks_cmd_deviation_ls},
     {"deviation approve", "ID", 1, 1, reason_options, "Agree to an exception of somebody else",
-     "By an approver of all its nodes. Then changes and updates by hand go by it, too.", "{seq}",
-     lks_cmd_deviation_approve},
+     "By an approver of all its nodes who neither added it nor answers for it. From then on it "
+     "counts where the pool enforces, and changes and updates by hand go by it, too.",
+     "{seq}", lks_cmd_deviation_approve},
     {"deviation close", "ID", 1, 1, reason_options, "End an exception", "", "{seq}",
      lks_cmd_deviation_close},
     {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",

@@ -392,7 +392,8 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
     const struct lks_rec_deviation *from = &a->r->deviation;
     if (from->id < a->s->next_deviation || from->id == UINT64_MAX)
         return LKS_OK;
-    struct lks_deviation made = {.id = from->id, .added = a->time, .expires = from->expires};
+    struct lks_deviation made = {
+        .id = from->id, .added = a->time, .expires = from->expires, .waits = from->waits};
     const struct lks_kept list[] = {
         {from->hosts, &made.hosts},   {from->subject, &made.subject},
         {from->value, &made.value},   {from->owner, &made.owner},
@@ -418,6 +419,8 @@ enum lks_code lks_apply_deviation_agreed(const struct lks_applying *a)
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
     d->agreed = a->time > 0 ? a->time : 1;
+    if (d->waits && d->ended == 0)
+        lks_standing_deviation(a->s, d);
     return LKS_OK;
 }
 

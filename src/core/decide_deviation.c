@@ -2,6 +2,7 @@
 #include "core/access.h"
 #include "core/conform.h"
 #include "core/decide_rules.h"
+#include "core/delta.h"
 #include "core/standing.h"
 #include "core/verdict.h"
 
@@ -85,13 +86,14 @@ static bool check_end(struct lks_deciding *d, lks_ms expires)
     return false;
 }
 
-/* In production that enforces, somebody else has to agree. */
+/* In production that enforces, an approver has to agree before it counts. */
 static bool needs_approver(const struct lks_deciding *d, const struct lks_hostlist *hosts)
 {
     const struct lks_state *s = d->state;
     for (size_t i = 0; i < hosts->count; i++) {
         uint32_t pool = s->nodes[lks_state_node(s, hosts->names[i])].pool;
-        if (pool < s->pool_count && !lks_str_is(lks_state_text(s, s->pools[pool].posture), "dev") &&
+        if (pool < s->pool_count &&
+            lks_delta_production(d->book->facts, lks_state_text(s, s->pools[pool].posture)) &&
             lks_str_is(lks_state_text(s, s->pools[pool].enforce), "on"))
             return true;
     }
@@ -103,7 +105,8 @@ static bool is_owner(const struct lks_deciding *d, struct lks_str approver)
     return lks_access_same_person(approver, d->event->deviate.owner);
 }
 
-static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *hosts)
+/* The word of whoever adds it; what counts is the approver's own. */
+static bool check_approver(struct lks_deciding *d)
 {
     struct lks_str approver = d->event->deviate.approver;
     if (approver.len > 0 && !lks_deciding_line(d, "approver", approver, OWNER_BYTES_MAX))
@@ -115,10 +118,6 @@ static bool check_approver(struct lks_deciding *d, const struct lks_hostlist *ho
                             "approver: '%" LKS_STR_FMT "' is the owner, and somebody else has to "
                             "approve",
                             LKS_STR_ARG(approver));
-    else if (approver.len == 0 && needs_approver(d, hosts))
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "approver: these nodes are in production and their pool enforces, so "
-                            "somebody else has to approve");
     else
         return true;
     return false;
@@ -164,7 +163,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         (e->deviate.value.len > 0 &&
          !lks_deciding_line(d, "value", e->deviate.value, VALUE_BYTES_MAX)) ||
         !check_subject(d, e->deviate.subject) || !check_end(d, e->deviate.expires) ||
-        !lks_deciding_few(d, &hosts) || !check_approver(d, &hosts) || !check_room(d) ||
+        !lks_deciding_few(d, &hosts) || !check_approver(d) || !check_room(d) ||
         !lks_deciding_fold(d, hosts.names, hosts.count, &folded))
         return;
     lks_deciding_add(d, LKS_RECORD_DEVIATION)->deviation = (struct lks_rec_deviation){
@@ -177,6 +176,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         .approver = e->deviate.approver,
         .expires = e->deviate.expires,
         .by = e->by,
+        .waits = needs_approver(d, &hosts),
     };
 }
 

@@ -1,5 +1,6 @@
 /* What was read out of band, what others say of a node, and drift: when it begins and ends, why,
  * and what is done about it. */
+#include "core/access.h"
 #include "core/basis.h"
 #include "core/decide_rules.h"
 #include "core/drift_cause.h"
@@ -12,8 +13,9 @@ enum {
     PROPOSAL_BYTES_MAX = 4096, /* of host names in an alarm; more are counted */
 };
 
-#define OWNER "lockstep:drift"
-#define S(s)  LKS_STR_ARG(s)
+#define OWNER        "lockstep:drift"
+#define S(s)         LKS_STR_ARG(s)
+#define ATTESTED_MAX ((lks_ms)7 * 24 * 3600 * LKS_SECOND)
 
 static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
 {
@@ -185,6 +187,18 @@ static bool check_target(struct lks_deciding *d, struct lks_str digest)
     return false;
 }
 
+/* What nobody here verified is taken on somebody's word for a while. */
+static bool check_attested(struct lks_deciding *d, lks_ms until)
+{
+    if (until <= d->now.wall)
+        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation ends in the future");
+    else if (until - d->now.wall > ATTESTED_MAX)
+        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation is for at most 7 days");
+    else
+        return true;
+    return false;
+}
+
 /* That something is wrong, or is about to be changed, is said with the reason for it. */
 static bool check_condition(struct lks_deciding *d)
 {
@@ -196,10 +210,10 @@ static bool check_condition(struct lks_deciding *d)
     if ((needs_text || e->condition.text.len > 0) &&
         !lks_deciding_line(d, "text", e->condition.text, LKS_REASON_MAX))
         return false;
-    if (on && e->condition.condition == LKS_CONDITION_ATTESTED && until <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "until: an attestation ends in the future");
-    else if (on && e->condition.condition == LKS_CONDITION_CHECKED &&
-             until > d->now.wall + d->state->limits.skew)
+    if (on && e->condition.condition == LKS_CONDITION_ATTESTED)
+        return check_attested(d, until);
+    if (on && e->condition.condition == LKS_CONDITION_CHECKED &&
+        until > d->now.wall + d->state->limits.skew)
         lks_deciding_refuse(d, LKS_E_INVALID, "until: a check that passed did so in the past");
     else
         return e->condition.condition != LKS_CONDITION_CHANGING || !on ||
@@ -244,11 +258,31 @@ static bool may_target(struct lks_deciding *d, uint32_t node, struct lks_str dig
     return digest.len == 0 || lks_deciding_takes(d, node, digest);
 }
 
+/* Jobs start by it, and gates go by it, as by an override: it takes whoever may give that. What is
+ * taken away anybody may who operates them. */
+static bool may_attest(struct lks_deciding *d, const struct lks_hostlist *hosts)
+{
+    const struct lks_event *e = d->event;
+    if (e->condition.condition != LKS_CONDITION_ATTESTED || !e->condition.on)
+        return true;
+    struct lks_sight sight = lks_access_sight(d->state, e->by, LKS_MAY_APPROVE);
+    for (size_t i = 0; i < hosts->count; i++) {
+        if (lks_access_sees(d->state, &sight, lks_state_node(d->state, hosts->names[i])))
+            continue;
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "%" LKS_STR_FMT " may not approve for %" LKS_STR_FMT
+                            ": that a node is attested is an approver's to say",
+                            S(e->by), S(hosts->names[i]));
+        return false;
+    }
+    return true;
+}
+
 void lks_decide_condition(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     struct lks_hostlist hosts = {0};
-    if (!check_condition(d) || !lks_deciding_few(d, &hosts))
+    if (!check_condition(d) || !lks_deciding_few(d, &hosts) || !may_attest(d, &hosts))
         return;
     bool changing = e->condition.condition == LKS_CONDITION_CHANGING;
     bool checked = e->condition.condition == LKS_CONDITION_CHECKED;

@@ -272,8 +272,8 @@ static const struct lks_deviation *expired(const struct asking *a)
     const struct lks_state *s = a->d->state;
     for (uint32_t i = s->deviation_count; i-- > 0;) {
         const struct lks_deviation *dev = &s->deviations[i];
-        if (dev->ended != 0 && dev->ended >= a->n->tuple_since && names(dev, a->node) &&
-            allowed(a, dev))
+        if (dev->ended != 0 && dev->ended >= a->n->tuple_since && lks_deviation_counts(dev) &&
+            names(dev, a->node) && allowed(a, dev))
             return dev;
     }
     return NULL;

@@ -65,6 +65,7 @@ static void dump_deviations(struct lks_dump *d)
                                              .approver = lks_dump_text(d, v->approver),
                                              .expires = v->expires,
                                              .by = lks_dump_text(d, v->by),
+                                             .waits = v->waits,
                                          }});
         if (v->agreed != 0)
             lks_dump_say(d, v->agreed,

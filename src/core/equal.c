@@ -390,7 +390,8 @@ static bool same_deviations(const struct pair *p)
     for (uint32_t i = 0; i < p->a->deviation_count; i++) {
         const struct lks_deviation *x = &p->a->deviations[i], *y = &p->b->deviations[i];
         if (x->id != y->id || x->added != y->added || x->expires != y->expires ||
-            x->ended != y->ended || x->agreed != y->agreed || x->count != y->count ||
+            x->ended != y->ended || x->agreed != y->agreed || x->waits != y->waits ||
+            x->count != y->count ||
             text_differs(p, x, y, deviation_texts, LKS_COUNT(deviation_texts)) != NULL)
             return differs(p, "deviation", lks_state_text(p->a, x->hosts));
     }

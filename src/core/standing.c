@@ -223,7 +223,7 @@ static bool covers(const struct lks_state *s, const struct lks_deviation *d, uin
                    struct lks_str subject, struct lks_str value)
 {
     struct lks_str allowed = lks_state_text(s, d->subject);
-    return d->ended == 0 && names_node(d, node) &&
+    return d->ended == 0 && lks_deviation_counts(d) && names_node(d, node) &&
            (lks_str_is(allowed, "*") || lks_str_eq(allowed, subject)) &&
            (d->value == 0 || lks_str_eq(lks_state_text(s, d->value), value));
 }

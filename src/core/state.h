@@ -167,9 +167,16 @@ struct lks_deviation {
     lks_text ended_by, ended_reason;
     lks_ms agreed; /* by an approver; 0: by nobody yet */
     lks_text agreed_by, agreed_reason;
+    bool waits;      /* it counts once an approver agreed */
     uint32_t *nodes; /* owned; places, rising; of all that `hosts` names */
     uint32_t count;
 };
+
+/* Whether it makes what it names no drift, while it has not ended. */
+static inline bool lks_deviation_counts(const struct lks_deviation *d)
+{
+    return !d->waits || d->agreed != 0;
+}
 
 struct lks_state_stack {
     lks_text digest, name, manifest, envelope, artifacts, by, reason;

@@ -330,6 +330,7 @@ struct lks_rec_deviation {
     struct lks_str owner, reason, approver;
     lks_ms expires;
     struct lks_str by;
+    bool waits; /* for an approver's own word: it covers nothing before */
 };
 struct lks_rec_deviation_ended {
     uint64_t id;

@@ -9,9 +9,10 @@ static const struct lks_record_field deviation_fields[] = {
     TEXT(deviation, value, "The value it may have; any where missing."),
     TEXT(deviation, owner, "Who answers for it."),
     REASON(deviation),
-    TEXT(deviation, approver, "Who is said to agree with it, where that is asked."),
+    TEXT(deviation, approver, "Who is said to agree with it."),
     TIME(deviation, expires, "When it is drift again."),
     BY(deviation),
+    SINCE(2, deviation, waits, TRUTH, "Whether it counts for nothing until an approver agreed."),
 };
 static const struct lks_record_field deviation_ended_fields[] = {
     NUMBER(deviation_ended, id, "The deviation's number."),

@@ -36,7 +36,7 @@ static const struct lks_field lks_ask_deviation_fields[] = {
     MAY("value", TEXT, "only when it reads so"),
     MUST("owner", TEXT, "who answers for it"),
     REASON,
-    MAY("approver", TEXT, "who is said to agree to it"),
+    MAY("approver", TEXT, "who is said to agree to it; their own word is approveDeviation"),
     MUST("expires", TIME, "when it ends, such as 2026-11-15T03:37:00Z"),
 };
 const struct lks_form lks_ask_deviation = {"DeviationWish", "An exception that is honoured",
@@ -127,6 +127,7 @@ static const struct lks_field deviation_fields[] = {
     MUST("reason", TEXT, "why"),
     MAY("approver", TEXT, "who is said to agree to it"),
     MAY("by", TEXT, "who added it"),
+    MAY("waits", TRUTH, "it counts for nothing until an approver approves it"),
     MAY("agreed", TIME, "when an approver approved it"),
     MAY("agreed_by", TEXT, "who that was"),
     MAY("agreed_reason", TEXT, "and why"),
@@ -147,6 +148,7 @@ const struct lks_form lks_form_deviations = {"Deviations", "A list of deviations
     LKS_FIELDS(lks_form_deviations_fields)};
 static const struct lks_field lks_form_numbered_fields[] = {
     MUST("id", COUNT, "its number"),
+    MAY("waits", TRUTH, "a deviation that counts for nothing until an approver approves it"),
     MUST("seq", COUNT, "the row up to which the journal is durable"),
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
     MAY("gpus", COUNT, "how many GPUs they have"),

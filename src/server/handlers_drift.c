@@ -201,7 +201,7 @@ void lks_handle_drift(struct lks_desk *desk, struct lks_call *call)
 static uint64_t in_use(const struct lks_state *s, const struct lks_deviation *d)
 {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < d->count && d->ended == 0; i++)
+    for (uint32_t i = 0; i < d->count && d->ended == 0 && lks_deviation_counts(d); i++)
         count += lks_bitset_test(&s->standing->deviates, d->nodes[i]);
     return count;
 }
@@ -218,6 +218,8 @@ static void put_deviation(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_text(w, "reason", lks_state_text(s, d->reason));
     lks_view_text(w, "approver", lks_state_text(s, d->approver));
     lks_view_text(w, "by", lks_state_text(s, d->by));
+    if (!lks_deviation_counts(d))
+        lks_json_bool(w, "waits", true);
     lks_view_time(w, "agreed", d->agreed);
     lks_view_text(w, "agreed_by", lks_state_text(s, d->agreed_by));
     lks_view_text(w, "agreed_reason", lks_state_text(s, d->agreed_reason));
@@ -291,12 +293,17 @@ void lks_handle_deviate(struct lks_desk *desk, struct lks_call *call)
         !lks_desk_turn(desk, call, &event, NULL, &d))
         return;
     uint64_t id = 0;
+    bool waits = false;
     for (size_t i = 0; i < d.count; i++) {
-        if (d.records[i].kind == LKS_RECORD_DEVIATION)
-            id = d.records[i].deviation.id;
+        if (d.records[i].kind != LKS_RECORD_DEVIATION)
+            continue;
+        id = d.records[i].deviation.id;
+        waits = d.records[i].deviation.waits;
     }
     struct lks_json_writer w = lks_call_json(call);
     lks_json_int(&w, "id", (int64_t)id);
+    if (waits)
+        lks_json_bool(&w, "waits", true);
     lks_json_int(&w, "seq", (int64_t)call->needs);
     lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
