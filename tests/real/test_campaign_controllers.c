@@ -181,7 +181,7 @@ static bool begin_change(struct pair *p)
     if (!crew_fine(follower, "propose", "/v1/changes", body, &t))
         return false;
     p->change = (uint64_t)crew_number(&t, "id");
-    snprintf(body, sizeof(body), "{\"nodes\":%d,\"reason\":\"go\"}", NODES);
+    snprintf(body, sizeof(body), "{\"nodes\":%d,\"gpus\":%d,\"reason\":\"go\"}", NODES, NODES);
     return CHECK(p->change > 0) && await(p, second_knows, "the follower knows the change") &&
            tell(p, p->small.approver, "approveChange", "approve", yes) &&
            tell(p, p->small.for_train, "approveChange", "approve", yes) &&
