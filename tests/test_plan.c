@@ -378,6 +378,38 @@ static void test_gates(void)
     }
 }
 
+/* Where nodes alone have waves apart from the domains of their ring, a gate sees both sorts. */
+static void test_gates_see_all(void)
+{
+    static const struct {
+        const char *name, *manifest;
+        bool soaks[5]; /* canary, two rings, and the last one in two waves */
+    } mixed[] = {
+        {"no gate",
+         HEAD "pools:\n" POOL("train", ", headroom: 4") "domains: {rack1: {}}\nnodes:\n" GROUP(
+             "n[1-8]", "train", "") GROUP("x[1-4]", "train", ", domain: rack1") A B,
+         {true, true, true, false, true}},
+        {"a gate",
+         HEAD
+         "pools:\n" POOL("train", ", headroom: 4" GATE("")) "domains: {rack1: {}}\nnodes:\n" GROUP(
+             "n[1-8]", "train", "") GROUP("x[1-4]", "train", ", domain: rack1") A B,
+         {true, true, true, true, true}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(mixed); i++) {
+        struct plans p;
+        lks_test_case("%s", mixed[i].name);
+        plans_begin(&p, mixed[i].manifest);
+        const struct lks_plan_wish wish = {
+            .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+        if (CHECK(plans_make(&p, &wish)) &&
+            CHECK_INT(p.plan.wave_count, LKS_COUNT(mixed[i].soaks))) {
+            for (size_t k = 0; k < p.plan.wave_count; k++)
+                CHECK_INT(p.plan.waves[k].soak > 0, mixed[i].soaks[k]);
+        }
+        plans_end(&p);
+    }
+}
+
 /* A wave is planned to be watched for as long as the gate of its pool will watch it, and the other
  * pool's for as long as the change says. Slices without a soak stay so. */
 static void test_gates_lengthen_soaks(void)
@@ -664,6 +696,7 @@ int main(void)
         {"plan: widths", test_widths},
         {"plan: gates", test_gates},
         {"plan: how far nodes differ is learned", test_known_spread},
+        {"plan: gates see nodes alone and domains", test_gates_see_all},
         {"plan: gates lengthen soaks", test_gates_lengthen_soaks},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},

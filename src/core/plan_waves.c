@@ -234,21 +234,22 @@ static enum lks_code cut_size(struct waving *w, const struct place *places, size
     return LKS_OK;
 }
 
-/* The ring in slices: as one, or nodes alone first. */
+/* The ring in slices: as one, or nodes alone first, in the first `nodes` of them. */
 static enum lks_code cut_ring(struct waving *w, const struct place *places, size_t count,
-                              uint32_t *slices)
+                              uint32_t *nodes, uint32_t *slices)
 {
     uint64_t all = 0, alone = 0;
     size_t found = 0;
-    *slices = 0;
+    *nodes = *slices = 0;
     if (width_of(w, places, count, SIZE_ANY, &found, &all) != LKS_OK ||
         width_of(w, places, count, SIZE_NODE, &found, &alone) != LKS_OK)
         return w->p->err->code;
     if (found == 0 || found == count || alone <= all)
         return cut_size(w, places, count, SIZE_ANY, slices);
-    return cut_size(w, places, count, SIZE_NODE, slices) != LKS_OK
-               ? w->p->err->code
-               : cut_size(w, places, count, SIZE_DOMAIN, slices);
+    if (cut_size(w, places, count, SIZE_NODE, slices) != LKS_OK)
+        return w->p->err->code;
+    *nodes = *slices;
+    return cut_size(w, places, count, SIZE_DOMAIN, slices);
 }
 
 /* One wave: the units of `places` that are in this slice. */
@@ -271,20 +272,35 @@ static enum lks_code plan_slice(struct waving *w, enum lks_wave_kind kind,
     return lks_planning_width(w->p, w->units, w->count, true, &wave->width);
 }
 
+/* Whether what is measured decides about somebody of these places. */
+static bool has_gate(const struct waving *w, const struct place *places, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct lks_pool *pool = lks_planning_pool(w->p, places[i].pool);
+        if (pool != NULL && pool->gate != NULL)
+            return true;
+    }
+    return false;
+}
+
 /* A ring, or the lab, of the first `to` places but for the first `from`; only behind the last of
- * its waves time passes. Who is compared is of the same places, and later. */
+ * its waves time passes. A gate compares those of one wave: where nodes alone have their own, it
+ * would never see any of them, so there time passes, too. Who is compared is of the same places,
+ * and later. */
 static enum lks_code plan_ring(struct waving *w, enum lks_wave_kind kind,
                                const struct place *places, size_t from, size_t to, size_t all)
 {
     struct lks_planning *p = w->p;
-    uint32_t slices = 0;
-    if (cut_ring(w, places + from, to - from, &slices) != LKS_OK)
+    uint32_t nodes = 0, slices = 0;
+    if (cut_ring(w, places + from, to - from, &nodes, &slices) != LKS_OK)
         return p->err->code;
+    if (nodes > 0 && !has_gate(w, places + from, to - from))
+        nodes = 0;
     for (uint32_t s = 0; s < slices; s++) {
         size_t index = p->out->wave_count;
         if (plan_slice(w, kind, places + from, to - from, s) != LKS_OK)
             return p->err->code;
-        if (s + 1 < slices)
+        if (s + 1 < slices && s + 1 != nodes)
             p->out->waves[index].soak = 0;
         for (size_t i = 0; i < all; i++)
             w->units[i] = places[i].unit;
