@@ -441,6 +441,101 @@ static void test_the_manifest_is_kept_in_step(void)
     check_restart(&b);
 }
 
+/* What was accepted once ---------------------------------------------------------------------- */
+
+#define KEPT_HEAD                                                                                  \
+    "lockstep: 1\nkind: Stack\nname: golden\nversion: '1'\nvendor: nvidia\n"                       \
+    "hardware: [hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
+    "  driver: {version: '580.126.20', modules: open}\n"                                           \
+    "  fabric-manager: {version: '580.126.20'}\n  cudnn: {version: '9.14.0'}\n"                    \
+    "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n"
+#define KEPT_FLEET                                                                                 \
+    "---\nlockstep: 1\nkind: Fleet\nname: old\npools: {train: {posture: dev, stack: golden%s}}\n"  \
+    "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8%s}]\n%s"
+
+static const struct {
+    const char *name;
+    const char *stack;             /* behind the components that are pinned, */
+    const char *pool, *node, *end; /* and in the fleet */
+    const char *message;           /* that a new file of this sort gets */
+} kept[] = {
+    {"a pin that became required", "", "", "", "", "'cuda' is not pinned"},
+    {"a name that became another's", "  cuda: {version: '13.0.2'}\n  libgdrapi: {version: '2.5'}\n",
+     "", "", "", "this component is called 'gdrcopy' here"},
+    {"a component that became firmware", "  cuda: {version: '13.0.2'}\n  bios: {version: '1.2'}\n",
+     "", "", "", "is firmware"},
+    {"a component of another vendor", "  cuda: {version: '13.0.2'}\n  rocm: {version: '7.0.0'}\n",
+     "", "", "", "belongs to a stack of vendor"},
+    {"a numbering that became another", "  cuda: {version: 'r13'}\n", "", "", "",
+     "is not a whole version of cuda"},
+    {"a window of what is not pinned",
+     "  cuda: {version: '13.0.2'}\nwindows:\n  dcgm: '>=4.5.3 <4.7'\n", "", "", "",
+     "a window is for a pinned component"},
+    {"a window that it is not in", "  cuda: {version: '13.0.2'}\nwindows:\n  cuda: '>=14 <15'\n",
+     "", "", "", "lies outside its own window"},
+    {"hosts behind one address", "  cuda: {version: '13.0.2'}\n", "",
+     ", bmc: {url: 'https://bmc', credentials: 'file:/c'}", "", "4 hosts share this address"},
+    {"days of a pool that is gone", "  cuda: {version: '13.0.2'}\n", "", "",
+     "freezes: [{from: '2026-12-24', until: '2027-01-02', pools: [gone]}]\n",
+     "there is no pool 'gone'"},
+    {"an outage that ends before it begins", "  cuda: {version: '13.0.2'}\n", "", "",
+     "outages: [{hosts: n1, from: '2026-11-16T00:00:00Z', until: '2026-11-15T00:00:00Z'}]\n",
+     "it ends before it begins"},
+    {"events that agents do not tell", "  cuda: {version: '13.0.2'}\n",
+     ", gate: {metrics: {smoke: {query: smoke, kind: hard, better: lower, from: agent}}}", "", "",
+     "agents tell of two sorts of events"},
+    {"a preset that is gone", "  cuda: {version: '13.0.2'}\n",
+     ", gate: {metrics: {smoke: {margin: 1, better: lower}}}", "", "", "no preset 'smoke'"},
+};
+
+static void apply_kept(struct bench *b, struct lks_str text)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+    struct lks_store_blob blob = {.bytes = text};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_digest_text(text, blob.digest, &err), LKS_OK);
+    CHECK_CODE(lks_manifest_parse_kept("f", text, lks_test_facts(), &manifest, &err), LKS_OK);
+    struct lks_event event = {
+        .kind = LKS_EVENT_FLEET,
+        .by = BY,
+        .reason = REASON,
+        .fleet = {.manifest = &manifest,
+                  .give = &manifest,
+                  .digest = lks_str_from(blob.digest),
+                  .accept = true},
+    };
+    CHECK_CODE(turn(b, &event, &blob, NULL, &err), LKS_OK);
+    CHECK_STR(lks_str_from(err.msg), "");
+}
+
+/* A journal of a time when a rule was not there: who starts on it starts, and who comes with the
+ * same file anew is told. */
+static void test_what_was_accepted_is_not_judged_again(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(kept); i++) {
+        LKS_CLEANUP(bench_fini) struct bench b;
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest ignored = {0};
+        struct lks_err err = {0}, why = {0};
+        lks_test_case("%s", kept[i].name);
+        bench_init(&b);
+        lks_buf_init(&text, 1 << 20);
+        lks_buf_addf(&text, KEPT_HEAD "%s" KEPT_FLEET, kept[i].stack, kept[i].pool, kept[i].node,
+                     kept[i].end);
+        CHECK_CODE(
+            lks_manifest_parse("f", lks_buf_view(&text), lks_test_facts(), NULL, &ignored, &why),
+            LKS_E_INVALID);
+        CHECK_HAS(lks_str_from(why.msg), kept[i].message);
+        apply_kept(&b, lks_buf_view(&text));
+        commit_ok(&b);
+        stop(&b);
+        CHECK_CODE(start(&b, &err), LKS_OK);
+        CHECK_STR(lks_str_from(err.msg), "");
+        if (b.engine != NULL && CHECK(lks_engine_book(b.engine)->manifest != NULL))
+            CHECK_STR(lks_engine_book(b.engine)->manifest->fleets[0].name, "old");
+    }
+}
+
 /* Published from a file of its own; what became of it is its digest. */
 static void publish_ok(struct bench *b, char digest[LKS_DIGEST_SIZE])
 {
@@ -616,6 +711,8 @@ static const struct lks_test tests[] = {
     {"engine: the journal's clock", test_the_journals_clock},
     {"engine: a restart behind its own journal", test_a_restart_behind_its_own_journal},
     {"engine: the manifest is kept in step", test_the_manifest_is_kept_in_step},
+    {"engine: what was accepted once is not judged again",
+     test_what_was_accepted_is_not_judged_again},
     {"engine: published stacks are at hand", test_published_stacks_are_at_hand},
     {"engine: stores that are refused", test_stores_that_are_refused},
     {"engine: a snapshot shortens the start", test_a_snapshot_shortens_the_start},

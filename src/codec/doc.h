@@ -50,6 +50,7 @@ struct lks_docs {
     struct lks_doc *first;
     struct lks_doc *last;
     size_t count;
+    bool kept; /* it was accepted before, by the rules of its time */
 };
 
 #define LKS_DOC_BYTES_MAX  ((size_t)8 << 20)
@@ -85,5 +86,10 @@ const char *lks_doc_kind_name(enum lks_doc_kind kind);
 enum lks_code lks_doc_fail(const struct lks_docs *docs, const struct lks_doc *at,
                            struct lks_err *err, const char *fmt, ...) LKS_MUST_CHECK
     LKS_PRINTF(4, 5);
+
+/* The same for a rule about what is good, as opposed to what can be read: it is for what is new. OK
+ * for what was kept. */
+#define LKS_DOC_RULE(docs, at, err, ...)                                                           \
+    ((docs)->kept ? LKS_OK : lks_doc_fail((docs), (at), (err), __VA_ARGS__))
 
 #endif

@@ -177,7 +177,7 @@ enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_fact
         return lks_fail(err, LKS_E_INVALID,
                         "%s %s is not what was stored; look with `lockstep journal verify`", what,
                         name);
-    if (lks_manifest_parse("fleet", lks_buf_view(&bytes), facts, NULL, out, err) != LKS_OK)
+    if (lks_manifest_parse_kept("fleet", lks_buf_view(&bytes), facts, out, err) != LKS_OK)
         return lks_wrap(err, "%s", what);
     return LKS_OK;
 }

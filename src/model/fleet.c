@@ -211,6 +211,7 @@ static void reader_fini(struct reader *r)
 }
 
 #define FAIL(r, at, ...) lks_doc_fail((r)->docs, (at), (r)->err, __VA_ARGS__)
+#define RULE(r, at, ...) LKS_DOC_RULE((r)->docs, (at), (r)->err, __VA_ARGS__)
 
 static enum lks_code read_names(struct reader *r)
 {
@@ -405,9 +406,9 @@ static enum lks_code check_address(struct reader *r, const struct lks_doc *url, 
 {
     uint32_t id;
     if (hosts > 1)
-        return FAIL(r, url, "%zu hosts share this address; put {host} where their names go", hosts);
+        return RULE(r, url, "%zu hosts share this address; put {host} where their names go", hosts);
     if (lks_intern_find(&r->addresses, url->text, &id))
-        return FAIL(r, url, "another host of this fleet has this address");
+        return RULE(r, url, "another host of this fleet has this address");
     return lks_intern_id(&r->addresses, url->text, &id, r->err);
 }
 
@@ -517,9 +518,10 @@ static enum lks_code check_domains(const struct reader *r)
         const struct domain_sum *sum = &r->domains[id];
         if (find_reference(r, item, "site", SITES, &ignored) != LKS_OK)
             return r->err->code;
-        if (sum->wanted > 0 && sum->gpus != sum->wanted)
-            return FAIL(r, item, "its nodes hold %lld GPUs, and one NVLink domain holds %lld",
-                        (long long)sum->gpus, (long long)sum->wanted);
+        if (sum->wanted > 0 && sum->gpus != sum->wanted &&
+            RULE(r, item, "its nodes hold %lld GPUs, and one NVLink domain holds %lld",
+                 (long long)sum->gpus, (long long)sum->wanted) != LKS_OK)
+            return r->err->code;
     }
     return LKS_OK;
 }
@@ -565,8 +567,8 @@ static enum lks_code read_outages(struct reader *r)
         if (read_moment(r, item, "from", &out->from) != LKS_OK ||
             read_moment(r, item, "until", &out->until) != LKS_OK)
             return r->err->code;
-        if (out->until <= out->from)
-            return FAIL(r, item, "it ends before it begins");
+        if (out->until <= out->from && RULE(r, item, "it ends before it begins") != LKS_OK)
+            return r->err->code;
         if (lks_hostlist_parse(hosts->text, &r->docs->arena, &out->hosts, &inner) != LKS_OK)
             return FAIL(r, hosts, "%s", inner.msg);
     }
@@ -588,13 +590,16 @@ static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *it
 {
     bool good = lks_day_parse(lks_doc_text(item, "from"), &out->from) &&
                 lks_day_parse(lks_doc_text(item, "until"), &out->until);
-    if (!good || out->until <= out->from)
-        return FAIL(r, item, "it ends before it begins");
+    if (!good)
+        return FAIL(r, item, "it is from a day until a day, such as 2026-12-24");
+    if (out->until <= out->from && RULE(r, item, "it ends before it begins") != LKS_OK)
+        return r->err->code;
     out->pools = lks_doc_member(item, "pools");
     const struct lks_doc *name = out->pools != NULL ? out->pools->first : NULL;
     for (; name != NULL; name = name->next) {
-        if (lks_fleet_find_pool(r->fleet, name->text) == NULL)
-            return FAIL(r, name, "there is no pool '%" LKS_STR_FMT "'", LKS_STR_ARG(name->text));
+        if (lks_fleet_find_pool(r->fleet, name->text) == NULL &&
+            RULE(r, name, "there is no pool '%" LKS_STR_FMT "'", LKS_STR_ARG(name->text)) != LKS_OK)
+            return r->err->code;
     }
     return LKS_OK;
 }

@@ -103,6 +103,16 @@ static void read_words(const struct lks_doc *item, struct lks_gate_metric *m)
     m->from = (enum lks_metric_source)from;
 }
 
+static enum lks_code check_margin(const struct reading *r, const struct lks_doc *item,
+                                  const struct lks_gate_metric *m)
+{
+    if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
+        return FAIL(r, item, "say by how many percent it may be worse: margin");
+    return LKS_OK;
+}
+
+/* What would be measured makes sense. Of what was accepted once, nothing is known where it does
+ * not, and that holds a wave. */
 static enum lks_code check_metric(const struct reading *r, const struct lks_doc *item,
                                   const struct lks_gate_metric *m, bool preset)
 {
@@ -117,8 +127,8 @@ static enum lks_code check_metric(const struct reading *r, const struct lks_doc 
         return FAIL(r, item, "this preset has no query of its own: say the one of your exporter");
     if (!preset && m->kind == LKS_METRIC_MEAN && lks_doc_member(item, "better") == NULL)
         return FAIL(r, item, "say which way is better: higher or lower");
-    if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
-        return FAIL(r, item, "say by how many percent it may be worse: margin");
+    if (check_margin(r, item, m) != LKS_OK)
+        return r->err->code;
     if (m->from == LKS_SOURCE_AGENT &&
         (m->kind == LKS_METRIC_MEAN ||
          (!lks_str_is(m->query, "xid-fatal") && !lks_str_is(m->query, "link-down"))))
@@ -157,7 +167,10 @@ static enum lks_code read_metric(const struct reading *r, const struct lks_doc *
     read_words(item, &m);
     if (p == NULL && m.kind != LKS_METRIC_MEAN && lks_doc_member(item, "better") == NULL)
         m.better = LKS_BETTER_LOWER;
-    if (read_margin(r, item, &m.margin) != LKS_OK || check_metric(r, item, &m, p != NULL) != LKS_OK)
+    if (read_margin(r, item, &m.margin) != LKS_OK)
+        return r->err->code;
+    if ((r->docs->kept ? check_margin(r, item, &m) : check_metric(r, item, &m, p != NULL)) !=
+        LKS_OK)
         return r->err->code;
     *out = m;
     return LKS_OK;

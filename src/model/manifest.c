@@ -145,17 +145,32 @@ static enum lks_code read_all(struct lks_manifest *m, const struct lks_facts *fa
     return LKS_OK;
 }
 
-enum lks_code lks_manifest_parse(const char *source, struct lks_str text,
-                                 const struct lks_facts *facts, const struct lks_manifest *library,
-                                 struct lks_manifest *out, struct lks_err *err)
+static enum lks_code parse(const char *source, struct lks_str text, bool kept,
+                           const struct lks_facts *facts, const struct lks_manifest *library,
+                           struct lks_manifest *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest m = {0};
     if (lks_docs_init(&m.docs, source, err) != LKS_OK)
         return err->code;
+    m.docs.kept = kept;
     enum lks_code code = looks_like_json(text) ? lks_json_parse(text, &m.docs, err)
                                                : lks_yaml_parse(text, &m.docs, err);
     if (code != LKS_OK || read_all(&m, facts, library, err) != LKS_OK)
         return err->code;
     *out = LKS_MOVE(m);
     return LKS_OK;
+}
+
+enum lks_code lks_manifest_parse(const char *source, struct lks_str text,
+                                 const struct lks_facts *facts, const struct lks_manifest *library,
+                                 struct lks_manifest *out, struct lks_err *err)
+{
+    return parse(source, text, false, facts, library, out, err);
+}
+
+enum lks_code lks_manifest_parse_kept(const char *source, struct lks_str text,
+                                      const struct lks_facts *facts, struct lks_manifest *out,
+                                      struct lks_err *err)
+{
+    return parse(source, text, true, facts, NULL, out, err);
 }

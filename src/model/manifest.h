@@ -28,6 +28,13 @@ enum lks_code lks_manifest_parse(const char *source, struct lks_str text,
                                  const struct lks_facts *facts, const struct lks_manifest *library,
                                  struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The same for bytes that were accepted before, by this program or one of another time, and are in
+ * the journal: what can be read is taken. Rules about what a good manifest says are for new ones,
+ * and so is what tables of facts say of its words by now. */
+enum lks_code lks_manifest_parse_kept(const char *source, struct lks_str text,
+                                      const struct lks_facts *facts, struct lks_manifest *out,
+                                      struct lks_err *err) LKS_MUST_CHECK;
+
 void lks_manifest_fini(struct lks_manifest *manifest);
 
 /* The kinds there are, for the reference pages; NULL behind the last. */

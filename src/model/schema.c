@@ -346,7 +346,8 @@ static enum lks_code check_key(struct checker *c, const struct lks_doc *item, en
     if (!is_key_text(item->key))
         return FAIL(c, item, "a key here has 1 to %d printable characters", KEY_LEN_MAX);
     if (keys == LKS_TYPE_TEXT && item->kind == LKS_DOC_TEXT && lks_secret_key(item->key))
-        return FAIL(c, item, "looks like a secret, and a manifest holds none");
+        return LKS_DOC_RULE(c->docs, item, c->err,
+                            "looks like a secret, and a manifest holds none");
     return LKS_OK;
 }
 

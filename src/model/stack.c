@@ -191,6 +191,7 @@ struct reader {
 };
 
 #define FAIL(r, doc, ...) lks_doc_fail((r)->docs, (doc), (r)->err, __VA_ARGS__)
+#define RULE(r, doc, ...) LKS_DOC_RULE((r)->docs, (doc), (r)->err, __VA_ARGS__)
 
 const struct lks_class *lks_class_find(const struct lks_class_lookup *lookup, struct lks_str name)
 {
@@ -249,11 +250,11 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
     if (c->version.len > 0 && c->absent.len > 0)
         return FAIL(r, c->doc, "has a version and is absent; it cannot be both");
     if (c->absent.len > 0 && says_more(c->doc))
-        return FAIL(r, c->doc, "is absent, so nothing else can be said of it");
+        return RULE(r, c->doc, "is absent, so nothing else can be said of it");
     enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
     bool firmware = lks_str_starts(c->name, "firmware/"); /* each vendor numbers in its own way */
     if (c->version.len > 0 && !firmware && !lks_version_whole(c->version, scheme))
-        return FAIL(r, lks_doc_member(c->doc, "version"),
+        return RULE(r, lks_doc_member(c->doc, "version"),
                     "'%" LKS_STR_FMT "' is not a whole version of %" LKS_STR_FMT " (%s numbering)",
                     LKS_STR_ARG(c->version), LKS_STR_ARG(c->name), lks_version_scheme_name(scheme));
     return LKS_OK;
@@ -267,19 +268,19 @@ static enum lks_code check_component_name(const struct reader *r, const struct l
         return FAIL(r, at, "settings go under settings, they are no components");
     const struct lks_component_kind *alias = lks_facts_component_alias(r->facts, name);
     if (alias != NULL)
-        return FAIL(r, at, "this component is called '%" LKS_STR_FMT "' here",
+        return RULE(r, at, "this component is called '%" LKS_STR_FMT "' here",
                     LKS_STR_ARG(alias->name));
     const struct lks_component_kind *kind = lks_facts_component(r->facts, name);
     if (kind == NULL)
         return LKS_OK;
     if (kind->sort != sort && sort == LKS_SOFTWARE)
-        return FAIL(r, at, "is firmware; pin it under firmware with class: %" LKS_STR_FMT,
+        return RULE(r, at, "is firmware; pin it under firmware with class: %" LKS_STR_FMT,
                     LKS_STR_ARG(name));
     if (kind->sort != sort)
-        return FAIL(r, at, "%" LKS_STR_FMT " is software; pin it under components",
+        return RULE(r, at, "%" LKS_STR_FMT " is software; pin it under components",
                     LKS_STR_ARG(name));
     if (kind->vendor != LKS_VENDOR_ANY && kind->vendor != r->stack->vendor)
-        return FAIL(r, at, "belongs to a stack of vendor %s, and this is one of %s",
+        return RULE(r, at, "belongs to a stack of vendor %s, and this is one of %s",
                     lks_vendor_name(kind->vendor), lks_vendor_name(r->stack->vendor));
     return LKS_OK;
 }
@@ -293,8 +294,9 @@ static enum lks_code read_software(const struct reader *r, const struct lks_doc 
     c->name = doc->key;
     c->label = c->name;
     c->modules = lks_doc_text(doc, "modules");
-    if (c->modules.len > 0 && !lks_str_is(c->name, "driver"))
-        return FAIL(r, doc, "only the driver has a flavour of modules");
+    if (c->modules.len > 0 && !lks_str_is(c->name, "driver") &&
+        RULE(r, doc, "only the driver has a flavour of modules") != LKS_OK)
+        return r->err->code;
     return check_pin(r, c);
 }
 
@@ -404,9 +406,10 @@ static enum lks_code set_window(const struct reader *r, const struct lks_doc *do
     struct lks_err inner = {0};
     if (lks_range_parse(doc->text, scheme, &range, &inner) != LKS_OK)
         return FAIL(r, doc, "%s", inner.msg);
-    if (!lks_range_has(&range, c->version, scheme))
-        return FAIL(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
-                    LKS_STR_ARG(c->version));
+    if (!lks_range_has(&range, c->version, scheme) &&
+        RULE(r, doc, "the pinned version %" LKS_STR_FMT " lies outside its own window",
+             LKS_STR_ARG(c->version)) != LKS_OK)
+        return r->err->code;
     c->window = doc->text;
     return LKS_OK;
 }
@@ -425,7 +428,7 @@ static enum lks_code read_window(const struct reader *r, const struct lks_doc *d
         pinned = true;
     }
     if (!pinned)
-        return FAIL(r, doc, "a window is for a pinned component, and this one is not pinned");
+        return RULE(r, doc, "a window is for a pinned component, and this one is not pinned");
     return LKS_OK;
 }
 
@@ -450,9 +453,10 @@ static enum lks_code read_classes(const struct reader *r, const struct lks_doc *
             if (lks_str_eq(other->text, item->text))
                 return FAIL(r, item, "this class is named twice");
         }
-        if (class->vendor != r->stack->vendor)
-            return FAIL(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
-                        lks_vendor_name(r->stack->vendor));
+        if (class->vendor != r->stack->vendor &&
+            RULE(r, item, "hardware of %s in a stack of %s", lks_vendor_name(class->vendor),
+                 lks_vendor_name(r->stack->vendor)) != LKS_OK)
+            return r->err->code;
         r->stack->classes[r->stack->class_count++] = class;
     }
     return LKS_OK;
@@ -488,7 +492,7 @@ static enum lks_code check_required(const struct reader *r, const struct lks_doc
             (required_pins[i].only_with_nvswitch && !nvswitch) ||
             is_stated(r->stack, required_pins[i].component))
             continue;
-        return FAIL(r, lks_doc_member(doc, "components"),
+        return RULE(r, lks_doc_member(doc, "components"),
                     "'%s' is not pinned%s; give its version, or say absent: REASON",
                     required_pins[i].component,
                     required_pins[i].only_with_nvswitch ? " and the hardware has NVSwitches" : "");
