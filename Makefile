@@ -90,9 +90,14 @@ $(BUILD)/build.ninja:
 	@tools/setup.sh build
 	@export CC_LD=gold; $(call meson,$(BUILD))
 
+# Meson puts ccache before gcc by itself, but not before a compiler that it is told of.
+CLANG := $(if $(shell command -v ccache),ccache) clang
+
+# Debug information for stack traces alone: less to compile, and much less to link.
 $(SANITIZE)/build.ninja:
 	@tools/setup.sh build test
-	@export CC=clang CC_LD=gold; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false -Doptimization=1)
+	@export CC='$(CLANG)' CC_LD=gold; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false \
+		-Doptimization=1 -Dc_args=-gline-tables-only)
 
 $(RELEASE)/build.ninja:
 	@tools/setup.sh build
@@ -108,5 +113,5 @@ $(PORTABLE)/build.ninja:
 
 $(FUZZ)/build.ninja:
 	@tools/setup.sh build test
-	@export CC=clang; $(call meson,$(FUZZ),-Dfuzzing=true \
+	@export CC='$(CLANG)'; $(call meson,$(FUZZ),-Dfuzzing=true \
 		-Db_sanitize=address$(comma)undefined -Db_lundef=false)

@@ -192,7 +192,8 @@ size_t lks_str_rune(struct lks_str s, size_t at, uint32_t *point)
 }
 
 /* Ranges that show nothing of themselves: they control, reorder or hide what stands around them,
- * and so could make a name look like another or drive a terminal. */
+ * and so could make a name look like another or drive a terminal. In their order: most text is done
+ * after the first two. */
 static const struct {
     uint32_t first, last;
 } unprintable[] = {
@@ -202,8 +203,8 @@ static const struct {
 
 bool lks_rune_printable(uint32_t point)
 {
-    for (size_t i = 0; i < LKS_COUNT(unprintable); i++) {
-        if (point >= unprintable[i].first && point <= unprintable[i].last)
+    for (size_t i = 0; i < LKS_COUNT(unprintable) && point >= unprintable[i].first; i++) {
+        if (point <= unprintable[i].last)
             return false;
     }
     return true;

@@ -106,7 +106,7 @@ size_t lks_compat_boards(const struct lks_facts *facts, struct lks_str name,
     static bool (*const readings[])(const struct lks_gpu *gpu, struct lks_str name) = {
         is_product, is_tool_name, is_family, is_product_start, has_pci_id};
     size_t count = 0;
-    bool id = memchr(name.ptr, ':', name.len) != NULL; /* no product is called so */
+    bool id = lks_str_find(name, LKS_STR(":")) >= 0; /* no product is called so */
     for (size_t r = id ? LKS_COUNT(readings) - 1 : 0; r < LKS_COUNT(readings) && count == 0; r++) {
         for (size_t i = 0; i < facts->gpus.count && count < max; i++) {
             const struct lks_gpu *gpu = &facts->gpus.rows[i];
