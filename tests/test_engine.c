@@ -486,6 +486,8 @@ static const struct {
      "agents tell of two sorts of events"},
     {"a preset that is gone", "  cuda: {version: '13.0.2'}\n",
      ", gate: {metrics: {smoke: {margin: 1, better: lower}}}", "", "", "no preset 'smoke'"},
+    {"a preset that is gone, and all that it said", "  cuda: {version: '13.0.2'}\n",
+     ", gate: {metrics: {smoke: {}}}", "", "", "no preset 'smoke'"},
 };
 
 static void apply_kept(struct bench *b, struct lks_str text)
@@ -531,8 +533,15 @@ static void test_what_was_accepted_is_not_judged_again(void)
         stop(&b);
         CHECK_CODE(start(&b, &err), LKS_OK);
         CHECK_STR(lks_str_from(err.msg), "");
-        if (b.engine != NULL && CHECK(lks_engine_book(b.engine)->manifest != NULL))
-            CHECK_STR(lks_engine_book(b.engine)->manifest->fleets[0].name, "old");
+        if (b.engine == NULL || !CHECK(lks_engine_book(b.engine)->manifest != NULL))
+            continue;
+        const struct lks_fleet *fleet = &lks_engine_book(b.engine)->manifest->fleets[0];
+        const struct lks_pool_gate_wish *gate = fleet->pools[0].gate;
+        CHECK_STR(fleet->name, "old");
+        lks_test_case("%s: a gate that cannot be asked does not pass in silence", kept[i].name);
+        CHECK(gate == NULL || gate->metrics[0].critical);
+        CHECK(gate == NULL || gate->metrics[0].kind != LKS_METRIC_MEAN ||
+              gate->metrics[0].margin > 0);
     }
 }
 

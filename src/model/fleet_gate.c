@@ -4,7 +4,8 @@
 #include "base/real.h"
 #include "model/tables.h"
 
-#define MARGIN_MAX 100.0
+#define MARGIN_MAX  100.0
+#define MARGIN_LOST 1.0 /* of one whose preset had it */
 
 static const struct lks_field metric_fields[] = {
     {"query", LKS_OF(TEXT), 0, NULL,
@@ -103,16 +104,7 @@ static void read_words(const struct lks_doc *item, struct lks_gate_metric *m)
     m->from = (enum lks_metric_source)from;
 }
 
-static enum lks_code check_margin(const struct reading *r, const struct lks_doc *item,
-                                  const struct lks_gate_metric *m)
-{
-    if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
-        return FAIL(r, item, "say by how many percent it may be worse: margin");
-    return LKS_OK;
-}
-
-/* What would be measured makes sense. Of what was accepted once, nothing is known where it does
- * not, and that holds a wave. */
+/* What would be measured makes sense. */
 static enum lks_code check_metric(const struct reading *r, const struct lks_doc *item,
                                   const struct lks_gate_metric *m, bool preset)
 {
@@ -127,8 +119,8 @@ static enum lks_code check_metric(const struct reading *r, const struct lks_doc 
         return FAIL(r, item, "this preset has no query of its own: say the one of your exporter");
     if (!preset && m->kind == LKS_METRIC_MEAN && lks_doc_member(item, "better") == NULL)
         return FAIL(r, item, "say which way is better: higher or lower");
-    if (check_margin(r, item, m) != LKS_OK)
-        return r->err->code;
+    if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
+        return FAIL(r, item, "say by how many percent it may be worse: margin");
     if (m->from == LKS_SOURCE_AGENT &&
         (m->kind == LKS_METRIC_MEAN ||
          (!lks_str_is(m->query, "xid-fatal") && !lks_str_is(m->query, "link-down"))))
@@ -139,6 +131,21 @@ static enum lks_code check_metric(const struct reading *r, const struct lks_doc 
     if (m->kind != LKS_METRIC_MEAN && m->better != LKS_BETTER_LOWER)
         return FAIL(r, item, "events are better when they are fewer: better: lower");
     return LKS_OK;
+}
+
+/* One that was accepted once and makes no sense by now: its preset is gone, for one. Nobody
+ * measures it, and unless the file says otherwise that holds a wave rather than being passed over.
+ */
+static void mend(const struct reading *r, const struct lks_doc *item, struct lks_gate_metric *m,
+                 bool preset)
+{
+    struct lks_err ignored = {0};
+    const struct reading quiet = {r->docs, r->facts, &ignored};
+    if (check_metric(&quiet, item, m, preset) == LKS_OK)
+        return;
+    m->critical = m->critical || lks_doc_member(item, "critical") == NULL;
+    if (m->kind == LKS_METRIC_MEAN && m->margin <= 0)
+        m->margin = MARGIN_LOST;
 }
 
 static enum lks_code read_metric(const struct reading *r, const struct lks_doc *item,
@@ -169,8 +176,9 @@ static enum lks_code read_metric(const struct reading *r, const struct lks_doc *
         m.better = LKS_BETTER_LOWER;
     if (read_margin(r, item, &m.margin) != LKS_OK)
         return r->err->code;
-    if ((r->docs->kept ? check_margin(r, item, &m) : check_metric(r, item, &m, p != NULL)) !=
-        LKS_OK)
+    if (r->docs->kept)
+        mend(r, item, &m, p != NULL);
+    else if (check_metric(r, item, &m, p != NULL) != LKS_OK)
         return r->err->code;
     *out = m;
     return LKS_OK;
