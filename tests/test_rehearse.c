@@ -174,6 +174,22 @@ static void test_what_was_measured(void)
     }
 }
 
+/* Whoever is to show the way back and is lost is brought back and tried again: nobody else of its
+ * hardware would ever begin. */
+static void test_a_lost_prover_is_tried_again(void)
+{
+    enum { SEEDS = 40 };
+    size_t called = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        lks_test_case("seed %llu", (unsigned long long)seed);
+        if (!run(seed, "none,lost=5%", &one, NULL))
+            continue;
+        CHECK_INT(one.end, LKS_REHEARSED_DONE);
+        called += one.halts > 0;
+    }
+    CHECK(called > 0);
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -319,6 +335,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"rehearse: the same seed has the same story", test_same_seed_same_story},
+        {"rehearse: a lost prover is tried again", test_a_lost_prover_is_tried_again},
         {"rehearse: fair weather", test_fair_weather},
         {"rehearse: a bad image is met by the canary", test_bad_image_is_met_by_the_canary},
         {"rehearse: an image that is only slower", test_slow_image},

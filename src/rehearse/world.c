@@ -285,6 +285,28 @@ static void let_go(struct lks_world *w)
     }
 }
 
+/* Who is to show the way back and failed is tried again, and brought back first where it is lost:
+ * others of its kind do not begin before. */
+static void try_provers(struct lks_world *w)
+{
+    const struct lks_state *s = lks_engine_state(w->engine);
+    for (uint32_t i = 0; i < lks_world_change(w)->member_count; i++) {
+        const struct lks_member *m = &lks_world_change(w)->members[i];
+        bool failed =
+            lks_member_over(m) && m->state != LKS_MEMBER_DONE && m->state != LKS_MEMBER_SKIPPED;
+        if (!m->proves || !failed)
+            continue;
+        world_repair(w, m->node);
+        (void)world_turn(w,
+                         &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                             .by = LKS_STR("user:rehearsal"),
+                                             .reason = LKS_STR("as rehearsed"),
+                                             .name = lks_state_name(s, m->node),
+                                             .member = {.change = w->change, .again = true}},
+                         NULL);
+    }
+}
+
 /* Whether going on is worth a try: where the same thing is in the way each time it is not. */
 static bool gives_up(struct lks_world *w)
 {
@@ -312,7 +334,12 @@ static void person(struct lks_world *w, uint64_t alarm)
         return;
     }
     let_go(w);
-    order(w, gives_up(w) ? LKS_ORDERED_ABORT : LKS_ORDERED_RESUME);
+    if (gives_up(w)) {
+        order(w, LKS_ORDERED_ABORT);
+        return;
+    }
+    order(w, LKS_ORDERED_RESUME);
+    try_provers(w);
 }
 
 /* A run ---------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ struct world_machine {
     uint16_t stage;                /* steps of its recipe that are done, from the first on */
     bool reached;                  /* an image came to it */
     bool bad, down;                /* the image is bad on it; it does not answer */
+    bool lost;                     /* and does not come back by itself */
     bool out, fresh;               /* out of use; in use with the new stack */
     bool before;                   /* it was out of use when all began, and does not count */
     bool free, side;               /* for jobs of a pool that is told, and with which stack */
@@ -118,6 +119,8 @@ lks_ms world_takes(struct lks_world *w, lks_ms median);
 void world_command(struct lks_world *w, const struct lks_rec_command *c);
 void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
 void world_deliver(struct lks_world *w, const struct lks_message *m);
+/* One that did not come back is brought back, in some hours. */
+void world_repair(struct lks_world *w, uint32_t node);
 
 /* world_jobs.c: a node is asked to leave; nothing runs on it; it left use, returned, or has another
  * stack. */

@@ -7,6 +7,7 @@ enum { BOOT_SECONDS = 10, LOOK_SECONDS = 10, READ_SECONDS = 20, SWEEP_SECONDS = 
 
 /* How long steps usually take, in minutes. What an endpoint does takes what the plan allows for. */
 enum { APPLY_MINUTES = 8, IMAGE_MINUTES = 25, REBOOT_MINUTES = 7, ACCEPT_MINUTES = 8, CARE = 10 };
+enum { REPAIR_HOURS = 2 }; /* until one that a person was called for starts again */
 
 static const struct lks_state *state_of(const struct lks_world *w)
 {
@@ -135,12 +136,23 @@ static void go_down(struct lks_world *w, uint32_t node, bool for_good)
 {
     struct world_machine *m = &w->machines[node];
     m->down = true;
+    m->lost = for_good;
     if (for_good) {
         world_tell(w, "%.*s does not come back", LKS_STR_ARG(lks_state_name(state_of(w), node)));
         lks_engine_vouch(w->engine, node, w->now);
     } else {
         world_post(w, WORLD_BOOTS, node, 0, slowly(w, REBOOT_MINUTES * WORLD_MINUTE));
     }
+}
+
+void world_repair(struct lks_world *w, uint32_t node)
+{
+    struct world_machine *m = &w->machines[node];
+    if (!m->lost)
+        return;
+    m->lost = false;
+    world_tell(w, "somebody is at %.*s", LKS_STR_ARG(lks_state_name(state_of(w), node)));
+    world_post(w, WORLD_BOOTS, node, 0, slowly(w, REPAIR_HOURS * WORLD_HOUR));
 }
 
 static bool kills(const struct lks_world *w, uint32_t node, const struct lks_member *m,
