@@ -211,18 +211,32 @@ static void meddle_change(struct cam *w)
                    orders[lks_rng_below(&w->rng, LKS_COUNT(orders))]);
 }
 
+/* From this node on, the first that the change keeps out of use; where there is none, itself. */
+static uint32_t kept_from(struct cam *w, uint64_t change, uint32_t from)
+{
+    const struct cam_change *c = cam_change(w, change);
+    for (uint32_t k = 0; c != NULL && k < w->nodes; k++) {
+        uint32_t i = (from + k) % w->nodes;
+        enum lks_member_state state = c->members[i].state;
+        if (state >= LKS_MEMBER_FENCED && state <= LKS_MEMBER_UNKNOWN)
+            return i;
+    }
+    return from;
+}
+
 static void meddle_member(struct cam *w)
 {
     uint32_t i = (uint32_t)lks_rng_below(&w->rng, w->nodes);
-    struct cam_machine *m = &w->machines[i];
     const struct lks_state *s = lks_engine_state(w->engine);
     if (s->change_count == 0)
         return;
+    uint64_t change = s->changes[lks_rng_below(&w->rng, s->change_count)].id;
+    i = kept_from(w, change, i);
+    struct cam_machine *m = &w->machines[i];
     struct lks_event event = {
         .kind = LKS_EVENT_MEMBER_MOVE,
         .name = lks_str_from(m->name),
-        .member = {.change = s->changes[lks_rng_below(&w->rng, s->change_count)].id,
-                   .again = lks_rng_percent(&w->rng, 50)},
+        .member = {.change = change, .again = lks_rng_percent(&w->rng, 50)},
     };
     bool was = m->released, said = m->person;
     m->person = true;
