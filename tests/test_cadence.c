@@ -436,6 +436,41 @@ static void test_waits(void)
     end(&s);
 }
 
+/* Days that the fleet's file freezes hold it back, too, of that pool and by the clocks of its
+ * sites. */
+static void test_days(void)
+{
+    static const struct {
+        const char *name, *freezes;
+        bool drafted;
+    } cases[] = {
+        {"none", "", true},
+        {"of all pools", "freezes: [{from: '2024-10-01', until: '2024-11-01'}]\n", false},
+        {"of this one", "freezes: [{from: '2024-10-01', until: '2024-11-01', pools: [quick]}]\n",
+         false},
+        {"of another", "freezes: [{from: '2024-10-01', until: '2024-11-01', pools: [train]}]\n",
+         true},
+        {"to come", "freezes: [{from: '2025-10-01', until: '2025-11-01'}]\n", true},
+        {"over", "freezes: [{from: '2023-10-01', until: '2023-11-01'}]\n", true},
+    };
+    const char *rest = strstr(fleet, "pools:");
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        struct scene s;
+        char text[sizeof(fleet) + 128];
+        lks_test_case("%s", cases[i].name);
+        begin_behind(&s); /* in October 2024 */
+        snprintf(text, sizeof(text), "%.*s%s%s", (int)(rest - fleet), fleet, cases[i].freezes,
+                 rest);
+        (void)lks_asked_fleet(&s.a, text, NULL);
+        CHECK_CODE(s.a.decision.refused.code, LKS_OK);
+        settle(&s);
+        uint32_t quick = pool_of(&s, "quick");
+        CHECK((draft_of(&s, quick) != NULL) == cases[i].drafted);
+        CHECK(alarm_of(&s, quick) != NULL); /* people are told */
+        end(&s);
+    }
+}
+
 /* An alarm that a person released is not raised again for the same stack. */
 static void test_released(void)
 {
@@ -579,6 +614,7 @@ int main(void)
         {"a newer release takes the place of a draft", test_newer},
         {"a draft that people voted on", test_voted},
         {"what a draft waits for", test_waits},
+        {"what a draft waits for: days that are frozen", test_days},
         {"an alarm that a person released", test_released},
         {"no plan can be made", test_no_plan},
         {"whatever happens", test_random},

@@ -346,6 +346,15 @@ static void check_restart(struct scene *s, const struct plan *p)
     lks_http_answer_fini(&answer);
 }
 
+/* Both of its moves wait to be told. */
+static void check_metrics(struct scene *s)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    CHECK_INT(ctl_ask(s->crew.root, "GET", "/metrics", NULL, &text), 200);
+    CHECK_HAS(lks_buf_view(&text), "\nlockstep_tickets_waiting 2\n");
+    CHECK_HAS(lks_buf_view(&text), "\nlockstep_tickets_oldest_ms ");
+}
+
 /* Whatever it answers, it is told in the end, each in its turn and with the same id. */
 static void check_told(struct scene *s)
 {
@@ -353,6 +362,7 @@ static void check_told(struct scene *s)
     lks_test_case("%s", "told through a failure, a redirect and a restart");
     if (!is_told(s, "500 broken", "proposed"))
         return;
+    check_metrics(s);
     snprintf(first, sizeof(first), "%.80s", body_of(s).ptr);
     if (!is_told(s, "302 elsewhere\r\nLocation: http://127.0.0.1:1/", "proposed"))
         return;

@@ -654,6 +654,64 @@ static void test_freeze(void)
     }
 }
 
+/* Whoever proposed it makes nobody who could approve it, by a role, a token or another name. */
+static const struct {
+    const char *name, *by;
+    enum lks_event_kind kind;
+    const char *identity, *pool;
+    enum lks_role role;
+    bool over;
+    const char *told; /* "": it is done */
+} makes[] = {
+    {"a token of an approver", "user:kim", LKS_EVENT_API_TOKEN, "user:ann", "", 0, false,
+     "refused: user:kim proposed change 1, which could be approved by this: somebody else has to "
+     "make the token, or they when it is over"},
+    {"by their other name", "Kim", LKS_EVENT_API_TOKEN, "user:ann", "", 0, false, "refused: Kim "},
+    {"a token of their own", "user:kim", LKS_EVENT_API_TOKEN, "kim", "", 0, false, ""},
+    {"of who only operates", "user:kim", LKS_EVENT_API_TOKEN, "user:ops", "", 0, false, ""},
+    {"of an approver elsewhere", "user:kim", LKS_EVENT_API_TOKEN, "user:dee", "", 0, false, ""},
+    {"by somebody else", "user:adm", LKS_EVENT_API_TOKEN, "user:ann", "", 0, false, ""},
+    {"when it is over", "user:kim", LKS_EVENT_API_TOKEN, "user:ann", "", 0, true, ""},
+    {"an approver of all", "user:kim", LKS_EVENT_GRANT, "user:new", "", LKS_ROLE_APPROVER, false,
+     "refused: user:kim proposed change 1, which could be approved by this: somebody else has to "
+     "grant it"},
+    {"an approver of its pool", "user:kim", LKS_EVENT_GRANT, "user:new", "train", LKS_ROLE_APPROVER,
+     false, "refused: user:kim proposed change 1"},
+    {"an approver of another pool", "user:kim", LKS_EVENT_GRANT, "user:new", "dev",
+     LKS_ROLE_APPROVER, false, ""},
+    {"an operator", "user:kim", LKS_EVENT_GRANT, "user:new", "", LKS_ROLE_OPERATOR, false, ""},
+    {"an approver, by somebody else", "user:adm", LKS_EVENT_GRANT, "user:new", "",
+     LKS_ROLE_APPROVER, false, ""},
+};
+
+static void test_makes_nobody(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(makes); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", makes[i].name);
+        begin(&a, "routine", false);
+        const struct lks_record over =
+            R(CHANGE_MOVED, change_moved, .change = 1, .state = LKS_CHANGE_REJECTED);
+        if (makes[i].over)
+            lks_asked_apply(&a, &over);
+        struct lks_event e = {.kind = makes[i].kind, .by = lks_str_from(makes[i].by)};
+        if (makes[i].kind == LKS_EVENT_GRANT) {
+            e.grant.identity = lks_str_from(makes[i].identity);
+            e.grant.pool = lks_str_from(makes[i].pool);
+            e.grant.site = LKS_STR("");
+            e.grant.role = makes[i].role;
+        } else {
+            e.api_token.id = LKS_STR("t");
+            e.api_token.identity = lks_str_from(makes[i].identity);
+            e.api_token.hash = LKS_STR("sha256:1");
+        }
+        struct lks_str told = lks_asked(&a, &e);
+        CHECK_HAS(told, makes[i].told[0] != '\0'    ? makes[i].told
+                        : e.kind == LKS_EVENT_GRANT ? "granted identity="
+                                                    : "api-token id=t ");
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -663,6 +721,7 @@ int main(void)
         {"approvals: stories", test_stories},
         {"approvals: how many begin without", test_vanguards},
         {"approvals: the alarm among many", test_many_alarms},
+        {"approvals: nobody is made for one's own change", test_makes_nobody},
         {"freezes: what is done by itself", test_freeze},
         {0},
     });

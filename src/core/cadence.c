@@ -2,6 +2,7 @@
 
 #include "core/endpoint.h"
 #include "core/policy.h"
+#include "core/quiet.h"
 #include "core/state_room.h"
 
 #include <stdlib.h>
@@ -235,7 +236,28 @@ static bool is_settled(const struct lks_state *s, const struct lks_state_change 
            (c->started != 0 || (by.len > 0 && !lks_str_is(by, LKS_CADENCE_BY)));
 }
 
-const char *lks_cadence_waits(const struct lks_state *s, const struct lks_cadence *c)
+/* Days of the fleet's file, by the clocks of the sites that the pool has nodes at. Neighbours are
+ * mostly of one. */
+static bool is_quiet(const struct lks_state *s, const struct lks_book *book, uint32_t pool,
+                     lks_ms wall)
+{
+    const struct lks_fleet *fleet = lks_book_fleet(book);
+    const struct lks_node *last = NULL;
+    for (uint32_t i = 0; fleet != NULL && fleet->quiet_count > 0 && i < s->node_count; i++) {
+        const struct lks_node *n = &s->nodes[i];
+        if (!n->placed || n->pool != pool || (last != NULL && last->site == n->site))
+            continue;
+        lks_ms next = 0;
+        last = n;
+        if (!lks_quiet_over(fleet, lks_state_text(s, s->pools[pool].name),
+                            lks_fleet_timezone(fleet, lks_state_text(s, n->site)), wall, &next))
+            return true;
+    }
+    return false;
+}
+
+const char *lks_cadence_waits(const struct lks_state *s, const struct lks_book *book,
+                              const struct lks_cadence *c, lks_ms wall)
 {
     if (!c->past)
         return "it is not past its limit";
@@ -243,6 +265,8 @@ const char *lks_cadence_waits(const struct lks_state *s, const struct lks_cadenc
         return "no released stack is for all hardware of the pool";
     if (s->frozen || s->pools[c->pool].frozen)
         return "it is frozen";
+    if (is_quiet(s, book, c->pool, wall))
+        return "these days are frozen by the fleet's file";
     if (lks_state_acts_wait(s, c->pool))
         return "automatic acts wait for a person";
     for (uint32_t i = 0; i < s->change_count; i++) {
@@ -263,7 +287,7 @@ uint32_t lks_cadence_wanted(const struct lks_state *s, const struct lks_book *bo
         if (!s->pools[p].known || lks_pool_classes_first(classes, p) == 0)
             continue;
         struct lks_cadence c = lks_cadence_of(s, book, classes, p, wall);
-        if (lks_cadence_waits(s, &c) == NULL)
+        if (lks_cadence_waits(s, book, &c, wall) == NULL)
             return p;
     }
     return UINT32_MAX;

@@ -73,8 +73,9 @@ struct lks_cadence lks_cadence_of(const struct lks_state *s, const struct lks_bo
                                   const struct lks_pool_classes *classes, uint32_t pool,
                                   lks_ms wall);
 
-/* Why no change is drafted now, in words; NULL: one is. */
-const char *lks_cadence_waits(const struct lks_state *s, const struct lks_cadence *c);
+/* Why no change is drafted at `wall`, in words; NULL: one is. */
+const char *lks_cadence_waits(const struct lks_state *s, const struct lks_book *book,
+                              const struct lks_cadence *c, lks_ms wall);
 
 /* It was drafted for the pool, and has not begun. */
 bool lks_cadence_is_draft(const struct lks_state *s, const struct lks_state_change *c,

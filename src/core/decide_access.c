@@ -1,5 +1,6 @@
 #include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/govern.h"
 
 #include "base/near.h"
 #include "trust/token.h"
@@ -114,6 +115,30 @@ static bool has_binding(const struct lks_state *s, const struct lks_event *e)
     return false;
 }
 
+/* One person is not two: whoever proposed a change makes nobody who can approve it. */
+static bool is_disinterested(struct lks_deciding *d, const struct lks_state_change *own,
+                             const char *what)
+{
+    struct lks_str by = d->event->by;
+    if (own != NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed change %llu, which could be approved by "
+                            "this: somebody else has to %s, or they when it is over",
+                            LKS_STR_ARG(by), (unsigned long long)own->id, what);
+    return own == NULL;
+}
+
+static bool may_grant(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    return e->grant.role != LKS_ROLE_APPROVER || lks_access_same_person(e->grant.identity, e->by) ||
+           is_disinterested(
+               d,
+               lks_govern_own_at(d->state, e->by,
+                                 (struct lks_scope){.site = e->grant.site, .pool = e->grant.pool}),
+               "grant it");
+}
+
 /* Before there is a fleet any scope may be written: access is often set up first. What is granted
  * already is granted. */
 void lks_decide_grant(struct lks_deciding *d)
@@ -125,7 +150,7 @@ void lks_decide_grant(struct lks_deciding *d)
     if (d->state->fleet_manifest != 0 &&
         (!check_site(d, e->grant.site) || !check_pool(d, e->grant.pool)))
         return;
-    if (has_binding(d->state, e))
+    if (has_binding(d->state, e) || !may_grant(d))
         return;
     if (d->state->binding_count >= LKS_STATE_BINDINGS_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d bindings, which is the most",
@@ -202,6 +227,9 @@ void lks_decide_api_token(struct lks_deciding *d)
                             LKS_STR_ARG(id));
     else if (e->api_token.expires != 0 && e->api_token.expires <= d->now.wall)
         lks_deciding_refuse(d, LKS_E_INVALID, "a token that ends in the past opens nothing");
+    else if (!is_disinterested(d, lks_govern_own(d->state, e->by, e->api_token.identity),
+                               "make the token"))
+        return;
     else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
         lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
                             LKS_STATE_TOKENS_MAX);

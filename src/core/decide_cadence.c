@@ -176,8 +176,9 @@ static void look_at(const struct look *l, uint32_t pool)
     if (!c.past)
         caught_up(l, &c);
     else if (c.to == NULL)
-        tell(l, &c, lks_str_from(lks_cadence_waits(d->state, &c)));
-    else if (pool == d->event->cadence.pool && lks_cadence_waits(d->state, &c) == NULL)
+        tell(l, &c, lks_str_from(lks_cadence_waits(d->state, d->book, &c, d->now.wall)));
+    else if (pool == d->event->cadence.pool &&
+             lks_cadence_waits(d->state, d->book, &c, d->now.wall) == NULL)
         draft(l, &c);
     else
         tell(l, &c, LKS_STR(""));

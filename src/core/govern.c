@@ -100,6 +100,46 @@ bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_chang
     return false;
 }
 
+static bool is_own(const struct lks_state *s, const struct lks_state_change *c, struct lks_str by)
+{
+    return !lks_str_starts(by, "unix:") && !lks_change_over(c) &&
+           lks_access_same_person(lks_state_text(s, c->by), by);
+}
+
+const struct lks_state_change *lks_govern_own(const struct lks_state *s, struct lks_str by,
+                                              struct lks_str identity)
+{
+    if (lks_access_same_person(by, identity))
+        return NULL; /* their own voice is not heard there anyway */
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        if (is_own(s, &s->changes[i], by) && lks_govern_may_vote(s, &s->changes[i], identity))
+            return &s->changes[i];
+    }
+    return NULL;
+}
+
+static bool has_node_at(const struct lks_state *s, const struct lks_state_change *c,
+                        struct lks_scope scope)
+{
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        struct lks_scope of = lks_scope_of_node(s, c->members[i].node);
+        if ((scope.site.len == 0 || lks_str_eq(scope.site, of.site)) &&
+            (scope.pool.len == 0 || lks_str_eq(scope.pool, of.pool)))
+            return true;
+    }
+    return false;
+}
+
+const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_str by,
+                                                 struct lks_scope scope)
+{
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        if (is_own(s, &s->changes[i], by) && has_node_at(s, &s->changes[i], scope))
+            return &s->changes[i];
+    }
+    return NULL;
+}
+
 bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *c, lks_ms wall,
                       struct lks_tally *out)
 {

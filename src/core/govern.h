@@ -34,6 +34,14 @@ bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change 
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str who);
 
+/* The change of `by` that is not over and that `identity` may approve: who makes a way in for them
+ * could approve it themselves. And the one that an approver with this scope could. NULL: there is
+ * none; of whoever comes by the socket no name is known, and none is looked for. */
+const struct lks_state_change *lks_govern_own(const struct lks_state *s, struct lks_str by,
+                                              struct lks_str identity);
+const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_str by,
+                                                 struct lks_scope scope);
+
 /* Whether a gate of the change is not asked now behind a wave, by approvers' words: each counts for
  * the nodes that whoever gave it may approve for now, and all of the wave have to be among these.
  * With `metric`: that metric, of the nodes of its pools. What halts by one event is let go once

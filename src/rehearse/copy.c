@@ -317,7 +317,7 @@ static enum lks_code approve(struct lks_world *w, struct lks_err *err)
             break;
         (void)snprintf(by, sizeof(by), "user:rehearsal-%u", i);
         struct lks_event grant = {.kind = LKS_EVENT_GRANT,
-                                  .by = BY,
+                                  .by = WORLD_ADMIN,
                                   .grant = {.identity = lks_str_from(by),
                                             .role = LKS_ROLE_APPROVER,
                                             .site = LKS_STR(""),

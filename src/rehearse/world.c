@@ -260,7 +260,7 @@ static void let_go(struct lks_world *w)
     char name[LKS_REHEARSE_NAME];
     (void)world_turn(w,
                      &(struct lks_event){.kind = LKS_EVENT_GRANT,
-                                         .by = LKS_STR("user:rehearsal"),
+                                         .by = WORLD_ADMIN,
                                          .grant = {.identity = approver,
                                                    .role = LKS_ROLE_APPROVER,
                                                    .site = LKS_STR(""),

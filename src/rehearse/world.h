@@ -16,6 +16,9 @@
 /* What readings of an invented machine are called. */
 #define WORLD_READING "rehearsal"
 
+/* Grants what others need: whoever proposed a change makes nobody who can approve it. */
+#define WORLD_ADMIN LKS_STR("user:rehearsal-admin")
+
 enum world_kind {
     WORLD_EXECUTED,
     WORLD_BOOTS,

@@ -1,3 +1,4 @@
+#include "core/govern.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/handlers.h"
@@ -100,9 +101,21 @@ void lks_prepare_certificate(struct lks_call *call)
     lks_issue(call, LKS_X509_USER, lks_doc_text(call->body, "name"), seconds);
 }
 
+/* As a token: whoever proposed a change makes nobody who can approve it. */
 void lks_handle_certificate(struct lks_desk *desk, struct lks_call *call)
 {
-    (void)desk;
+    char identity[LKS_CALL_IDENTITY_SIZE];
+    struct lks_str name = lks_doc_text(call->body, "name");
+    (void)snprintf(identity, sizeof(identity), "user:%" LKS_STR_FMT, LKS_STR_ARG(name));
+    const struct lks_state_change *own =
+        lks_govern_own(desk->state, lks_str_from(call->identity), lks_str_from(identity));
+    if (own != NULL) {
+        lks_call_problem(call, LKS_E_REFUSED,
+                         "%s proposed change %llu, which %s may approve: somebody else has to "
+                         "certify them, or they when it is over",
+                         call->identity, (unsigned long long)own->id, identity);
+        return;
+    }
     struct lks_json_writer w = lks_call_json(call);
     lks_json_text(&w, "certificate", lks_buf_view(&call->issued));
     lks_json_text(&w, "ca", lks_buf_view(&lks_daemon_secrets(call->daemon)->ca));

@@ -270,6 +270,18 @@ static void put_changes(const struct lks_state *s, struct lks_buf *out)
     }
 }
 
+/* What a ticket system was not told yet: one that does not answer shows here before it is missed.
+ */
+static void put_tickets(const struct lks_state *s, lks_ms wall, struct lks_buf *out)
+{
+    const struct lks_tickets *t = &s->tickets;
+    lks_ms since = t->due_count > 0 ? t->due[0].at : wall;
+    put_gauge(out, "lockstep_tickets_waiting",
+              "Messages about changes that wait to be told to the ticket system.", t->due_count);
+    put_gauge(out, "lockstep_tickets_oldest_ms", "How long the first of them waits.",
+              wall > since ? wall - since : 0);
+}
+
 void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
                      const struct lks_metrics_now *about, struct lks_buf *out)
 {
@@ -294,6 +306,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_admissions(m, s, out);
     put_endpoints(s, about, out);
     put_changes(s, out);
+    put_tickets(s, about->now.wall, out);
     put_lead(s, about, out);
     lks_buf_add(out, about->aside);
     put_about(out, "lockstep_node", "info", "What a node is and runs, for joining.");
