@@ -88,8 +88,9 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      lks_cmd_change_pause},                                                                        \
     {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
      "Go on with a change, or with nodes of it that failed",                                       \
-     "Without --nodes a change that was paused or halted goes on. With it, these nodes are tried " \
-     "again, or with --as-is go back into use as they are; the change stays as it is.",            \
+     "Without --nodes a change that was paused or halted goes on; one that a metric halted, once " \
+     "an approver let that go ('change waive'). With it, these nodes are tried again, or with "    \
+     "--as-is go back into use as they are; the change stays as it is.",                           \
      LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
      "End a change: who is under way goes back, who is done stays", "", LKS_CHANGE_MOVED,          \

@@ -216,13 +216,13 @@ static void add_commands(struct lks_procedure_work *w)
         const char *when, *verb;
     } rows[] = {
         {"Nobody else is to begin; who is under way goes on to its end", "pause"},
-        {"It may go on", "resume"},
+        {"It may go on; what a metric halted, once an approver waived that", "resume"},
         {"Who is under way goes back, who is done stays", "abort"},
         {"Everybody that it reached goes back", "rollback"},
     };
     static const struct lks_paper_column columns[] = {{"when", "when"}, {"command", "type"}};
-    lks_paper_table(w->p, "commands", "What to type: none of it needs an approval", NULL, columns,
-                    LKS_COUNT(columns));
+    lks_paper_table(w->p, "commands", "What to type: to stop it or take it back needs no approval",
+                    NULL, columns, LKS_COUNT(columns));
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
         lks_paper_row(
             w->p, (const struct lks_cell[]){
