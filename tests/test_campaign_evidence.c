@@ -337,6 +337,34 @@ static const struct {
     {"one event", {.canary_events = 1}, HARD, false},
 };
 
+/* A name that is none is told with the change and what it may have meant. */
+static void unknown_is_let_go(void)
+{
+    static const struct {
+        const char *name, *gate, *says;
+    } slips[] = {
+        {"a slip", "spede",
+         "not-found: change 1 has no gate or metric 'spede'; did you mean "
+         "'speed'?"},
+        {"nothing like it", "weather", "not-found: change 1 has no gate or metric 'weather'"},
+        {"never", "hard failures", "refused: 'hard failures' cannot be waived"},
+    };
+    struct campaign w;
+    begin(&w, (struct campaign_plan){0});
+    campaign_gate(&w, let_go[0].metric, (struct lks_rec_plan_gate){0});
+    let_approve(&w, "user:ann");
+    for (size_t i = 0; i < LKS_COUNT(slips); i++) {
+        const struct lks_event e = {
+            .kind = LKS_EVENT_WAIVE,
+            .by = LKS_STR("user:ann"),
+            .reason = LKS_STR("a known cause"),
+            .waive = {1, lks_str_from(slips[i].gate), LKS_STR(""), w.a.now.wall + HOUR}};
+        lks_test_case("%s", slips[i].name);
+        CHECK_STR(lks_asked(&w.a, &e), slips[i].says);
+    }
+    campaign_end(&w);
+}
+
 static void evidence_is_let_go(void)
 {
     const struct lks_event resume = steer(LKS_ORDERED_RESUME);
@@ -641,6 +669,7 @@ int main(void)
         {"evidence in a campaign: looks are planned", looks_are_planned},
         {"evidence in a campaign: what is old is not enough", what_is_old_is_not_enough},
         {"evidence in a campaign: a halt is at once", a_halt_is_at_once},
+        {"evidence in a campaign: what is no gate", unknown_is_let_go},
         {"evidence in a campaign: who lets it go on all the same", evidence_is_let_go},
         {"evidence in a campaign: one event, wave by wave", one_event_is_let_go_in_its_wave},
         {"evidence in a campaign: rings grow with it", rings_grow_with_the_evidence},

@@ -353,6 +353,7 @@ static void never_shown(void)
     check_member(&w, "n1", LKS_MEMBER_REVERTED);
     check_member(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "nobody showed the way back on hgx-h200-8"), 1);
+    CHECK_INT(campaign_count(&w, "alarm ", "resume it and try n1 again, or abort it"), 1);
     /* A person lets it try again. */
     const struct lks_event events[] = {
         {.kind = LKS_EVENT_CHANGE_MOVE,
@@ -375,6 +376,26 @@ static void never_shown(void)
     check_change(&w, LKS_CHANGE_DONE);
     CHECK_INT(w.a.state.proven_count, 1);
     show(&w);
+    campaign_end(&w);
+}
+
+/* Who should have shown it was left alone, and cannot be tried again: nobody is told to. */
+static void left_alone_before_it_showed(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .proves = true, .unapproved = true});
+    campaign_node(&w, "n1")->up = false;
+    (void)campaign_run(&w, 10 * MINUTE);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(campaign_run(&w, 4 * HOUR));
+    check_change(&w, LKS_CHANGE_HALTED);
+    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_INT(campaign_count(&w, "alarm ", "try n1 again"), 0);
+    CHECK_INT(campaign_count(&w, "alarm ",
+                             "n2 does not begin before somebody did; who was to show it was left "
+                             "alone: abort it, what is done stays, and propose another one"),
+              1);
     campaign_end(&w);
 }
 
@@ -493,6 +514,7 @@ int main(void)
         {"what a person has seen", resumed},
         {"the way back is shown first", shown_first},
         {"the way back is never shown", never_shown},
+        {"who was to show the way back is left alone", left_alone_before_it_showed},
         {"the way back is still not shown", still_not_shown},
         {"there is no way back", no_way_back},
         {"a proposal that nobody approves", expires},

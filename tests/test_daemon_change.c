@@ -640,6 +640,24 @@ static void check_rehearsal(struct scene *s, uint64_t id)
     say(s, (const char *[]){"change", "show", number, NULL}, "rehearsed");
 }
 
+/* What did not get onto a full disk is told with the cause. */
+static void check_full(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    char number[24];
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
+    const char *const argv[] = {"/bin/sh",
+                                "-c",
+                                "\"$0\" change procedure \"$1\" --server \"$2\" >/dev/full",
+                                LKS_CLI_PROGRAM,
+                                number,
+                                s->crew.c.socket,
+                                NULL};
+    lks_buf_init(&said, TEXT_MAX);
+    CHECK_INT(ctl_run(argv, &said), 6);
+    CHECK_HAS(lks_buf_view(&said), "lockstep: cannot write the procedure: No space left on device");
+}
+
 /* What the board reads: the same whenever it is asked, and for both kinds of readers. */
 static void check_procedure(struct scene *s, uint64_t id)
 {
@@ -669,6 +687,7 @@ static void check_back(struct scene *s)
     id = propose(s, "golden", "");
     check_forecast(s, id);
     check_procedure(s, id);
+    check_full(s, id);
     check_rehearsal(s, id);
     crew_refused(s->maker, "startChange", path_of(id, "start"), START("3", "24"), 409,
                  "it has 0 of 2 approvals");

@@ -87,6 +87,7 @@ static const struct {
     {"the first of three that repeats",
      {{"a", 1, 1}, {"a", 9, 1}, {"a", 5, 1}},
      "f.yaml:5:1: a: this key is already there, on line 1"},
+    {"where there are no lines", {{"a", 0, 0}, {"a", 0, 0}}, "f.yaml: a: this key is given twice"},
 };
 
 static void test_keys(void)

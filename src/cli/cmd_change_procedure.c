@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "cli/listing.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* To people a file of Markdown, and to programs JSON; both as lockstepd wrote it. */
 enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_args *args,
@@ -26,7 +28,9 @@ enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_arg
     if (path == NULL && json)
         return lks_listing_thing(cli, args, &answer, err);
     if (path == NULL) {
-        fwrite(text.ptr, 1, text.len, cli->out);
+        errno = 0;
+        if (fwrite(text.ptr, 1, text.len, cli->out) != text.len)
+            return lks_fail(err, LKS_E_IO, "cannot write the procedure: %s", strerror(errno));
         return LKS_OK;
     }
     if (lks_file_replace(path, text, err) != LKS_OK)

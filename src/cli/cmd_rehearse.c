@@ -97,13 +97,18 @@ static enum lks_code read_wish(const struct lks_args *args, struct lks_plan_wish
     return LKS_OK;
 }
 
-/* Either a change that is there, or words of one that would be proposed. */
+/* Either a change that is there, or words of one that would be proposed: a forecast that passed
+ * over what was asked for would be read as one that did not. */
 static enum lks_code check_words(const struct lks_args *args, struct lks_err *err)
 {
-    static const char *const words[] = {"--to", "--nodes", "--pool"};
+    static const char *const words[] = {"--to",        "--nodes",  "--pool",       "--hook",
+                                        "--window",    "--soak",   "--canary-max", "--failures",
+                                        "--roll-back", "--one-way"};
     bool number = args->positional_count > 0;
     if (!number && lks_args_has(args, "--keep"))
         return lks_fail(err, LKS_E_USAGE, "--keep needs the number of a change");
+    if (lks_args_has(args, "--seed") && lks_args_has(args, "--seeds"))
+        return lks_fail(err, LKS_E_USAGE, "--seed is one run, and --seeds are many: one of them");
     for (size_t i = 0; i < LKS_COUNT(words); i++) {
         if (number && lks_args_has(args, words[i]))
             return lks_fail(err, LKS_E_USAGE,

@@ -113,8 +113,10 @@ enum lks_code lks_doc_check_keys(const struct lks_docs *docs, const struct lks_d
 
     for (size_t i = 1; i < n; i++) {
         if (lks_str_eq(sorted[i - 1]->key, sorted[i]->key))
-            return lks_doc_fail(docs, sorted[i], err, "this key is already there, on line %u",
-                                sorted[i - 1]->line);
+            return sorted[i - 1]->line == 0 /* what came in a query has no lines */
+                       ? lks_doc_fail(docs, sorted[i], err, "this key is given twice")
+                       : lks_doc_fail(docs, sorted[i], err, "this key is already there, on line %u",
+                                      sorted[i - 1]->line);
     }
     return LKS_OK;
 }

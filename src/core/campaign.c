@@ -508,14 +508,20 @@ static bool is_being_shown(const struct lks_state *s, const struct lks_state_cha
     return false;
 }
 
-static struct lks_str prover_of(const struct lks_state *s, const struct lks_state_change *c,
-                                const struct lks_member *of)
+/* What a person can do where the way back was not shown: whoever was left alone is not tried again.
+ */
+static struct lks_str way_out(struct lks_deciding *d, const struct lks_state_change *c,
+                              const struct lks_member *of)
 {
     for (uint32_t i = 0; i < c->member_count; i++) {
-        if (shows_for(s, &c->members[i], of))
-            return lks_state_name(s, c->members[i].node);
+        const struct lks_member *m = &c->members[i];
+        if (shows_for(d->state, m, of) && lks_member_over(m) && m->state != LKS_MEMBER_SKIPPED)
+            return lks_deciding_text(
+                d, "resume it and try %" LKS_STR_FMT " again, or abort it: what is done stays",
+                S(lks_state_name(d->state, m->node)));
     }
-    return LKS_STR("who was to show it");
+    return LKS_STR("who was to show it was left alone: abort it, what is done stays, and propose "
+                   "another one");
 }
 
 /* Nobody is left who could show the way back on the hardware of the one that waits for it: promise
@@ -556,10 +562,9 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
     const struct lks_node *n = &d->state->nodes[m->node];
     return lks_deciding_text(d,
                              "nobody showed the way back on %" LKS_STR_FMT ": %" LKS_STR_FMT
-                             " does not begin before somebody did; resume it and try %" LKS_STR_FMT
-                             " again, or abort it: what is done stays",
+                             " does not begin before somebody did; %" LKS_STR_FMT,
                              S(lks_state_text(d->state, n->asset != 0 ? n->asset : n->class)),
-                             S(lks_state_name(d->state, m->node)), S(prover_of(d->state, c, m)));
+                             S(lks_state_name(d->state, m->node)), S(way_out(d, c, m)));
 }
 
 static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)

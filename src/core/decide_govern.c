@@ -372,12 +372,16 @@ static bool is_waivable(struct lks_deciding *d, const struct lks_state_change *c
         early |= same;
         lks_near_try(&near, text_of(d, m->name));
     }
-    lks_deciding_refuse(d, known ? LKS_E_REFUSED : LKS_E_NOT_FOUND,
-                        early ? "'%" LKS_STR_FMT "' halts by one event: it can be waived after it "
-                                "did, and not beforehand%s"
-                        : known ? "'%" LKS_STR_FMT "' cannot be waived%s"
-                                : "change has no gate or metric '%" LKS_STR_FMT "'%s",
-                        S(name), known ? "" : lks_near_hint(&near, hint));
+    if (known)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            early ? "'%" LKS_STR_FMT "' halts by one event: it can be waived after "
+                                    "it did, and not beforehand"
+                                  : "'%" LKS_STR_FMT "' cannot be waived",
+                            S(name));
+    else
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND,
+                            "change %llu has no gate or metric '%" LKS_STR_FMT "'%s",
+                            (unsigned long long)c->id, S(name), lks_near_hint(&near, hint));
     return false;
 }
 

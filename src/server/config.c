@@ -5,6 +5,7 @@
 #include "codec/hostlist.h"
 #include "codec/yaml.h"
 #include "drivers/http_curl.h"
+#include "port/http.h"
 #include "port/measure.h"
 #include "port/ticket.h"
 
@@ -591,6 +592,17 @@ static enum lks_code check_people(struct reader *r, const struct lks_doc *at)
     return LKS_OK;
 }
 
+/* What stands in the line of a request as it is: anything else would fail at each message, and
+ * nobody who has it checked would know. */
+static bool is_request_path(struct lks_str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        if (path.ptr[i] <= ' ' || path.ptr[i] > '~' || path.ptr[i] == '#')
+            return false;
+    }
+    return path.len < LKS_HTTP_PATH_MAX;
+}
+
 /* The same for a ticket system. */
 static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
 {
@@ -604,6 +616,11 @@ static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
     lks_ticket_split(c->tickets_url, &peer, &path);
     if (check_peer(r, at, peer, c->tickets_ca) != LKS_OK)
         return r->err->code;
+    if (!is_request_path(path))
+        return FAIL(r, lks_doc_member(at, "url"),
+                    "what follows the host is less than %d plain characters, without blanks or "
+                    "'#'; write others as %%XX",
+                    LKS_HTTP_PATH_MAX);
     if (c->tickets_secret.len == 0)
         return FAIL(r, at, "secret: needed where somebody is told: file:/PATH or exec:/PROGRAM");
     return LKS_OK;
