@@ -23,7 +23,6 @@ enum {
     AT_ONCE = 3, /* updates that are under way when the leader dies */
     LOOK_MS = 10,
     LIMIT_MS = 120000, /* of everything that is waited for */
-    TEXT_MAX = 1 << 20,
 };
 
 #define DATABASE "lockstep"
