@@ -142,6 +142,9 @@ static const struct {
      "not_before"},
     {"too strong", "{\"stack\":\"cooler\",\"nodes\":\"gpu1\",\"strength\":4,\"reason\":\"r\"}", 400,
      "strength"},
+    {"a hook that leads out",
+     "{\"stack\":\"cooler\",\"nodes\":\"gpu1\",\"hook\":\"../x\",\"reason\":\"r\"}", 400,
+     "body: hook: '../x' is not a name"},
 };
 
 static void check_wishes(struct scene *s)

@@ -38,7 +38,7 @@ static const struct lks_field lks_ask_change_fields[] = {
     MAY("nodes", HOSTS, "host list: who changes; or"),
     MAY("pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
     MUST("stack", TEXT, "digest or name of a published stack; of an agent change, the version"),
-    MAY("hook", TEXT, "a program of the site that installs what no bundle has a package for"),
+    MAY("hook", NAME, "a program of the site that installs what no bundle has a package for"),
     MAY("strength", LKS_NUMBERS(1, LKS_PLAN_STRENGTH_MAX),
         "the canary has every combination of so many attributes (2)"),
     MAY("failure_share", LKS_NUMBERS(1, LKS_PLAN_MILLION),
