@@ -128,15 +128,17 @@ static bool is_disinterested(struct lks_deciding *d, const struct lks_state_chan
     return own == NULL;
 }
 
+/* An admin of everything could make an approver of anything, so whoever has an open change makes
+ * neither. */
 static bool may_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
-    return e->grant.role != LKS_ROLE_APPROVER || lks_access_same_person(e->grant.identity, e->by) ||
-           is_disinterested(
-               d,
-               lks_govern_own_at(d->state, e->by,
-                                 (struct lks_scope){.site = e->grant.site, .pool = e->grant.pool}),
-               "grant it");
+    struct lks_scope scope = {.site = e->grant.site, .pool = e->grant.pool};
+    bool admin = e->grant.role == LKS_ROLE_ADMIN && scope.site.len == 0 && scope.pool.len == 0;
+    if ((e->grant.role != LKS_ROLE_APPROVER && !admin) ||
+        lks_access_same_person(e->grant.identity, e->by))
+        return true;
+    return is_disinterested(d, lks_govern_own_at(d->state, e->by, scope), "grant it");
 }
 
 /* Before there is a fleet any scope may be written: access is often set up first. What is granted

@@ -34,9 +34,10 @@ bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change 
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str who);
 
-/* The change of `by` that is not over and that `identity` may approve: who makes a way in for them
- * could approve it themselves. And the one that an approver with this scope could. NULL: there is
- * none; of whoever comes by the socket no name is known, and none is looked for. */
+/* The change of `by` that is not over and that `identity` may approve, or make somebody who may, as
+ * an admin of everything: who makes a way in for them could approve it themselves. And the one that
+ * an approver with this scope could. NULL: there is none; of whoever comes by the socket no name is
+ * known, and none is looked for. */
 const struct lks_state_change *lks_govern_own(const struct lks_state *s, struct lks_str by,
                                               struct lks_str identity);
 const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_str by,

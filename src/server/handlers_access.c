@@ -111,8 +111,8 @@ void lks_handle_certificate(struct lks_desk *desk, struct lks_call *call)
         lks_govern_own(desk->state, lks_str_from(call->identity), lks_str_from(identity));
     if (own != NULL) {
         lks_call_problem(call, LKS_E_REFUSED,
-                         "%s proposed change %llu, which %s may approve: somebody else has to "
-                         "certify them, or they when it is over",
+                         "%s proposed change %llu, which could be approved by way of %s: somebody "
+                         "else has to certify them, or they when it is over",
                          call->identity, (unsigned long long)own->id, identity);
         return;
     }
