@@ -182,7 +182,8 @@ static const struct {
      "3 revert-proven class=h from=a to=b took=2\n"},
     {"metrics and gates, of numbers that are some",
      {METRIC_OF(.name = T("a"), .pools = T("train"), .margin = T("1.50"), .alpha = T("0.05")),
-      METRIC_OF(.name = T("b"), .kind = LKS_METRIC_RATE, .unit = LKS_UNIT_DOMAIN),
+      METRIC_OF(.name = T("b"), .kind = LKS_METRIC_RATE, .unit = LKS_UNIT_DOMAIN,
+                .normal = T("0.001")),
       METRIC_OF(.name = T("")), METRIC_OF(.name = T("c"), .margin = T("x")),
       METRIC_OF(.name = T("c"), .kind = 9), METRIC_OF(.name = T("c"), .sigma = T("1e999")),
       R(PLAN_GATE, plan_gate, .change = 7, .pool = T("train"), .min_load = 5, .min_soak = 6,
@@ -190,7 +191,8 @@ static const struct {
      {LKS_RECORD_PLAN_METRIC, LKS_RECORD_PLAN_GATE},
      "0 plan-metric change=7 name=a pools=train what=mean better=higher unit=node margin=1.5 "
      "source=prometheus alpha=0.05\n"
-     "0 plan-metric change=7 name=b what=rate better=higher unit=domain source=prometheus\n"
+     "0 plan-metric change=7 name=b what=rate better=higher unit=domain source=prometheus "
+     "normal=0.001\n"
      "0 plan-gate change=7 pool=train min_load=5 min_soak=6 max_soak=7 loss_budget=8 "
      "reference_load=burn\n"},
     {"of what was measured the newest counts, by wave, node and metric",

@@ -206,6 +206,40 @@ static void events_are_counted_on(void)
     }
 }
 
+/* Where it is known how often a node has one without the change, fewer are enough; and where there
+ * were none for long enough, that is told. */
+static const struct {
+    const char *name, *normal;
+    unsigned events;
+    bool halts;
+    const char *says; /* of the first wave */
+} known[] = {
+    {"two, where many are normal in an hour", "10", 2, false, "2 changed nodes"},
+    {"two, where one is normal in a year", "0.0001", 2, true, "2 changed nodes"},
+    {"none, and it is too early to tell", "0.0001", 0, false,
+     "too few node-hours to rule out ten times what is normal"},
+    {"none, where some are normal", "1", 0, false, "surely less than ten times what is normal"},
+    {"none, and nobody knows what is normal", "", 0, false, "0 changed nodes and 0 controls"},
+};
+
+static void what_is_normal_counts(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(known); i++) {
+        const struct world world = {.canary_events = known[i].events};
+        struct lks_rec_plan_metric metric = EVENTS(LKS_METRIC_RATE);
+        struct campaign w;
+        lks_test_case("%s", known[i].name);
+        begin(&w, &world);
+        metric.normal = lks_str_from(known[i].normal);
+        campaign_gate(&w, metric, (struct lks_rec_plan_gate){0});
+        CHECK(campaign_run_measured(&w, measure, 60 * HOUR));
+        CHECK_INT(campaign_change(&w)->waves[0].state,
+                  known[i].halts ? LKS_WAVE_HALTED : LKS_WAVE_PASSED);
+        CHECK(campaign_count(&w, "gate-looked change=1 metric=speed", known[i].says) > 0);
+        campaign_end(&w);
+    }
+}
+
 /* An approver has seen them: the next wave is not halted by the same. */
 static void what_was_seen_counts_no_more(void)
 {
@@ -273,6 +307,7 @@ int main(void)
         {"rings: what a canary showed", what_a_canary_showed},
         {"rings: it says why", it_says_why},
         {"rings: events are counted on", events_are_counted_on},
+        {"rings: what is normal counts", what_is_normal_counts},
         {"rings: what was seen counts no more", what_was_seen_counts_no_more},
         {"rings: a restart forgets nothing", a_restart_forgets_nothing},
         {0},

@@ -33,7 +33,7 @@ enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
         from->kind >= LKS_METRIC_KIND_COUNT || from->better >= LKS_BETTER_COUNT ||
         from->unit >= LKS_UNIT_COUNT || from->source >= LKS_SOURCE_COUNT ||
         !real_or_zero(from->margin, &made.margin) || !real_or_zero(from->alpha, &made.alpha) ||
-        !real_or_zero(from->sigma, &made.sigma))
+        !real_or_zero(from->sigma, &made.sigma) || !real_or_zero(from->normal, &made.normal))
         return LKS_OK;
     made.kind = (enum lks_metric_kind)from->kind;
     made.better = (enum lks_metric_better)from->better;

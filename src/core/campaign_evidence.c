@@ -441,18 +441,29 @@ static bool make_asked(struct judging *j, struct asked *a)
     return true;
 }
 
+/* Whether there was enough of it to tell the normal rate from a far higher one. */
+static const char *quiet_text(const struct lks_counted *c)
+{
+    if (!(c->rate.rate > 0))
+        return "";
+    return c->times.end == LKS_SPRT_ACCEPT ? "; surely less than ten times what is normal"
+                                           : "; too few node-hours to rule out ten times what is "
+                                             "normal";
+}
+
 /* In this wave; and where more were counted before it, in all. */
 static struct lks_str events_text(const struct judging *j, const struct gathered *g, bool rate)
 {
     const struct lks_event_split *all = &g->counted.split;
+    const char *quiet = rate ? quiet_text(&g->counted) : "";
     bool before = rate && (all->canary > g->events[0] || all->control > g->events[1]);
     struct lks_str text =
         before ? lks_arena_format(j->arena,
                                   "%u changed nodes and %u controls had it, and %g and %g since "
-                                  "the change began",
-                                  g->events[0], g->events[1], all->canary, all->control)
-               : lks_arena_format(j->arena, "%u changed nodes and %u controls had it", g->events[0],
-                                  g->events[1]);
+                                  "the change began%s",
+                                  g->events[0], g->events[1], all->canary, all->control, quiet)
+               : lks_arena_format(j->arena, "%u changed nodes and %u controls had it%s",
+                                  g->events[0], g->events[1], quiet);
     return text.ptr != NULL ? text : LKS_STR("");
 }
 
@@ -465,8 +476,8 @@ static void tell_events(const struct judging *j)
         if (row->waived || row->metric->kind == LKS_METRIC_MEAN)
             continue;
         bool hard = row->metric->kind == LKS_METRIC_HARD && g->events[0] > 0 && g->events[1] == 0;
-        bool many =
-            row->metric->kind == LKS_METRIC_RATE && g->counted.split.ln_most >= j->plan.count_limit;
+        bool many = row->metric->kind == LKS_METRIC_RATE &&
+                    lks_counted_ln(&g->counted) >= j->plan.count_limit;
         row->verdict = hard || many ? LKS_GATE_HALT : LKS_GATE_PASS;
         row->text = events_text(j, g, row->metric->kind == LKS_METRIC_RATE);
     }

@@ -66,9 +66,14 @@ bool lks_waves_count(const struct lks_state *s, const struct lks_state_change *c
             lks_gate_metric_is_of(s, metric, s->nodes[m->node].pool))
             add(c, m, &epochs[m->wave]);
     }
-    for (uint32_t w = first; w <= wave; w++)
+    struct epoch all = {0};
+    for (uint32_t w = first; w <= wave; w++) {
         lks_counted_feed(out, epochs[w].events[0], (double)epochs[w].exposure[0] / HOUR,
                          epochs[w].events[1], (double)epochs[w].exposure[1] / HOUR);
+        all.events[0] += epochs[w].events[0];
+        all.exposure[0] += epochs[w].exposure[0];
+    }
+    lks_counted_known(out, all.events[0], (double)all.exposure[0] / HOUR, metric->normal);
     return true;
 }
 

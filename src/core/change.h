@@ -115,6 +115,7 @@ struct lks_plan_metric {
     enum lks_metric_source source;
     bool critical;
     double margin, alpha, sigma; /* percent, chance, percent; 0: not said */
+    double normal;               /* RATE: events of a node in an hour; 0: not known */
 };
 
 /* What else the gates ask of nodes of one pool. */

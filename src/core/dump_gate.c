@@ -11,7 +11,7 @@ static struct lks_str real_text(bool said, double value, char out[LKS_REAL_SIZE]
 static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
                         const struct lks_plan_metric *m)
 {
-    char margin[LKS_REAL_SIZE], alpha[LKS_REAL_SIZE], sigma[LKS_REAL_SIZE];
+    char margin[LKS_REAL_SIZE], alpha[LKS_REAL_SIZE], sigma[LKS_REAL_SIZE], normal[LKS_REAL_SIZE];
     lks_dump_say(d, c->proposed,
                  (struct lks_record){.kind = LKS_RECORD_PLAN_METRIC,
                                      .plan_metric = {
@@ -27,6 +27,7 @@ static void dump_metric(struct lks_dump *d, const struct lks_state_change *c,
                                          .source = m->source,
                                          .alpha = real_text(m->alpha != 0, m->alpha, alpha),
                                          .sigma = real_text(m->sigma != 0, m->sigma, sigma),
+                                         .normal = real_text(m->normal != 0, m->normal, normal),
                                      }});
 }
 

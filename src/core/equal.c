@@ -643,7 +643,7 @@ static bool same_metric(const struct pair *p, const struct lks_plan_metric *x,
 {
     return x->kind == y->kind && x->better == y->better && x->unit == y->unit &&
            x->source == y->source && x->critical == y->critical && x->margin == y->margin &&
-           x->alpha == y->alpha && x->sigma == y->sigma &&
+           x->alpha == y->alpha && x->sigma == y->sigma && x->normal == y->normal &&
            text_differs(p, x, y, metric_texts, LKS_COUNT(metric_texts)) == NULL;
 }
 

@@ -70,18 +70,8 @@ double lks_power_of(const struct lks_power_plan *p, double effect);
 /* The smallest effect that is found with this chance. */
 double lks_power_effect(const struct lks_power_plan *p, double power);
 
-/* Units for each arm by the normal formula, not rounded: 2 (sigma/effect)² (z(1-alpha) +
- * z(power))². */
-double lks_power_units(double sigma, double effect, double alpha, double power);
-
 /* Many tests at once --------------------------------------------------------------------------- */
 
-#define LKS_TESTS_MAX 64
-
-/* p-values adjusted for being one of `count` (at most LKS_TESTS_MAX): after Holm the chance that
- * any of those at most alpha is wrong is alpha; after Benjamini and Hochberg, the share that is
- * wrong. */
-void lks_adjust_holm(const double *p, size_t count, double *adjusted);
-void lks_adjust_bh(const double *p, size_t count, double *adjusted);
+#define LKS_TESTS_MAX 64 /* metrics and counts that share an error */
 
 #endif

@@ -94,12 +94,23 @@ struct lks_counted {
     struct lks_str name;
     struct lks_event_split split; /* canaries against controls; all 0: there are none */
     struct lks_event_rate rate;   /* canaries against what is normal; all 0: it is not known */
+    struct lks_sprt times;        /* the same against LKS_COUNTED_TIMES of it */
 };
+
+#define LKS_COUNTED_TIMES 10
 
 /* From totals of a wave: units that had an event, and exposure (hours of units until their first).
  * `normal` is the rate for a unit of exposure, 0 where it is not known. */
 struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, double canary_exposure,
                                       uint64_t control, double control_exposure, double normal);
+
+/* Canaries against what is normal, from all that there is of them. */
+void lks_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                       double normal);
+
+/* How much likelier what happened is if the change did it: the logarithm. It may be looked at as
+ * often as one likes. */
+double lks_counted_ln(const struct lks_counted *c);
 
 /* What came after that, of another wave, say: canaries against controls alone. Where one side was
  * not there, nothing is compared. */

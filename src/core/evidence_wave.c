@@ -26,7 +26,9 @@ static void judge_hard(const struct lks_evidence *q, struct lks_arena *arena,
     }
 }
 
-#define RATE_PRIOR 4.0 /* rates of about so many times the normal one are looked for */
+#define RATE_PRIOR  4.0  /* rates of about so many times the normal one are looked for */
+#define NORMAL_MOST 1e12 /* and no less than the inverse: what numbers can be computed with */
+#define MISSED      0.1  /* the chance to take LKS_COUNTED_TIMES the normal rate for less */
 
 void lks_counted_feed(struct lks_counted *c, uint64_t canary, double canary_exposure,
                       uint64_t control, double control_exposure)
@@ -44,21 +46,35 @@ struct lks_counted lks_counted_totals(struct lks_str name, uint64_t canary, doub
 {
     struct lks_counted c = {.name = name};
     lks_counted_feed(&c, canary, canary_exposure, control, control_exposure);
-    if (normal > 0) {
-        c.rate = (struct lks_event_rate){
-            .rate = normal, .shape = 1, .inverse = 1 / (RATE_PRIOR * normal)};
-        lks_event_rate_feed(&c.rate, (double)canary, fmax(canary_exposure, 0));
-    }
+    lks_counted_known(&c, canary, canary_exposure, normal);
     return c;
 }
 
-/* The mean of two evidences is evidence, too. */
-static double evidence_of(const struct lks_counted *c)
+void lks_counted_known(struct lks_counted *c, uint64_t canary, double canary_exposure,
+                       double normal)
 {
-    double a = c->split.ln_most, b = c->rate.ln_most, most = fmax(a, b);
-    if (c->rate.rate <= 0 || c->split.prior_canary <= 0)
-        return most; /* of the one that there is, and the other one is 0 */
-    return most + log((exp(a - most) + exp(b - most)) / 2);
+    if (!(normal > 1 / NORMAL_MOST && normal < NORMAL_MOST))
+        return; /* nothing that anybody knows */
+    double exposure = fmax(canary_exposure, 0);
+    c->rate =
+        (struct lks_event_rate){.rate = normal, .shape = 1, .inverse = 1 / (RATE_PRIOR * normal)};
+    c->times = lks_sprt_rates(LKS_EVIDENCE_HALT, MISSED, normal, LKS_COUNTED_TIMES * normal);
+    lks_event_rate_feed(&c->rate, (double)canary, exposure);
+    lks_sprt_feed(&c->times, (double)canary, exposure);
+}
+
+/* The mean of evidences is evidence, too: as they are now, since the most that each ever was may be
+ * of different times. */
+double lks_counted_ln(const struct lks_counted *c)
+{
+    const double all[] = {c->rate.ln_e, c->times.ln_ratio, c->split.ln_e};
+    size_t count = c->split.prior_canary > 0 ? 3 : 2;
+    double most = fmax(fmax(all[0], all[1]), count == 3 ? all[2] : all[0]), sum = 0;
+    if (!(c->rate.rate > 0))
+        return c->split.ln_most;
+    for (size_t i = 0; i < count; i++)
+        sum += exp(all[i] - most);
+    return most + log(sum / (double)count);
 }
 
 static void judge_counted(const struct lks_evidence *q, struct lks_arena *arena,
@@ -66,7 +82,7 @@ static void judge_counted(const struct lks_evidence *q, struct lks_arena *arena,
 {
     for (size_t i = 0; i < q->counted_count; i++) {
         const struct lks_counted *c = &q->counted[i];
-        double ln = evidence_of(c);
+        double ln = lks_counted_ln(c);
         if (ln < q->plan->count_limit)
             continue;
         say(out, LKS_GATE_HALT,
@@ -86,7 +102,7 @@ static size_t count_halts(const struct lks_evidence *q, const struct lks_evidenc
     for (size_t i = 0; i < q->metric_count; i++)
         n += out->metrics[i].verdict == LKS_GATE_HALT;
     for (size_t i = 0; i < q->counted_count; i++)
-        n += evidence_of(&q->counted[i]) >= q->plan->count_limit;
+        n += lks_counted_ln(&q->counted[i]) >= q->plan->count_limit;
     return n;
 }
 

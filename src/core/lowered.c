@@ -36,6 +36,15 @@ static void add_metric(const struct lks_gate_metric *was, const struct lks_gate_
         lks_buf_addf(out, "margin of %" LKS_STR_FMT " %g to %g %%", S(was->name), was->margin,
                      is->margin);
     }
+    if (is->normal > was->normal && was->normal > 0) {
+        also(out);
+        lks_buf_addf(out, "normal rate of %" LKS_STR_FMT " %g to %g", S(was->name), was->normal,
+                     is->normal);
+    }
+    if (was->normal > 0 && is->normal == 0) {
+        also(out);
+        lks_buf_addf(out, "%" LKS_STR_FMT " has no normal rate any more", S(was->name));
+    }
     if (was->critical && !is->critical) {
         also(out);
         lks_buf_addf(out, "%" LKS_STR_FMT " is not critical any more", S(was->name));

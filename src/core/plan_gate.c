@@ -31,7 +31,8 @@ static bool says_same(const struct lks_rec_plan_metric *a, const struct lks_rec_
 {
     return lks_str_eq(a->name, b->name) && lks_str_eq(a->query, b->query) && a->kind == b->kind &&
            a->better == b->better && a->unit == b->unit && a->source == b->source &&
-           a->critical == b->critical && lks_str_eq(a->margin, b->margin);
+           a->critical == b->critical && lks_str_eq(a->margin, b->margin) &&
+           lks_str_eq(a->normal, b->normal);
 }
 
 /* One that other pools ask for in the same words is one of them all. */
@@ -51,8 +52,10 @@ static enum lks_code add_metric(struct lks_planning *p, const struct lks_gate_me
         .source = m->from,
         .alpha = real_text(p, LKS_EVIDENCE_HALT),
         .sigma = real_text(p, m->sigma),
+        .normal = real_text(p, m->normal),
     };
-    if (made.margin.ptr == NULL || made.alpha.ptr == NULL || made.sigma.ptr == NULL)
+    if (made.margin.ptr == NULL || made.alpha.ptr == NULL || made.sigma.ptr == NULL ||
+        made.normal.ptr == NULL)
         return lks_arena_fail(&out->memory, p->err);
     for (size_t i = 0; i < out->metric_count; i++) {
         if (!says_same(&out->metrics[i], &made))

@@ -7,25 +7,13 @@
 
 /* Wald ----------------------------------------------------------------------------------------- */
 
-static struct lks_sprt sprt(double alpha, double beta, double event, double quiet)
-{
-    LKS_ASSERT(alpha > 0 && beta > 0 && alpha + beta < 1);
-    return (struct lks_sprt){.event = event,
-                             .quiet = quiet,
-                             .accept = log(beta / (1 - alpha)),
-                             .halt = log((1 - beta) / alpha)};
-}
-
-struct lks_sprt lks_sprt_shares(double alpha, double beta, double good, double bad)
-{
-    LKS_ASSERT(good > 0 && good < bad && bad < 1);
-    return sprt(alpha, beta, log(bad / good), log1p(-bad) - log1p(-good));
-}
-
 struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double bad)
 {
-    LKS_ASSERT(good > 0 && good < bad);
-    return sprt(alpha, beta, log(bad / good), good - bad);
+    LKS_ASSERT(alpha > 0 && beta > 0 && alpha + beta < 1 && good > 0 && good < bad);
+    return (struct lks_sprt){.event = log(bad / good),
+                             .quiet = good - bad,
+                             .accept = log(beta / (1 - alpha)),
+                             .halt = log((1 - beta) / alpha)};
 }
 
 void lks_sprt_feed(struct lks_sprt *s, double events, double quiet)
@@ -70,12 +58,6 @@ void lks_event_split_feed(struct lks_event_split *s, double canary, double contr
     s->canary += canary;
     s->control += control;
     s->ln_most = fmax(s->ln_most, s->ln_e);
-}
-
-double lks_msprt_ln(double estimate, double variance, double tau)
-{
-    double sum = variance + tau * tau;
-    return log(variance / sum) / 2 + estimate * estimate * tau * tau / (2 * variance * sum);
 }
 
 double lks_msprt_half(double variance, double tau, double alpha)

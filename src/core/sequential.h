@@ -6,10 +6,10 @@
  * without pointers that is fed with what happened since the last time; zero-initialised fields that
  * are not named by a caller are its beginning. Likelihoods are kept as logarithms.
  *
- *     lks_sprt         one rate or share against another, both known (Wald)
+ *     lks_sprt         one rate against another, both known (Wald)
  *     lks_event_rate   a rate against a known one: gamma-Poisson mixture
  *     lks_event_split  events of canaries against those of controls, no rate known: beta-binomial
- *     lks_msprt_...    a mean with a normal error against 0: mixture SPRT and confidence sequence
+ *     lks_msprt_half   a mean with a normal error: mixture SPRT, as a confidence sequence
  *     lks_spend_...    a few planned looks that share the error: Lan and DeMets
  */
 #ifndef LKS_CORE_SEQUENTIAL_H
@@ -29,9 +29,8 @@ struct lks_sprt {
     enum lks_sprt_end end;
 };
 
-/* Of shares: quiet is counted in successes. Of rates: in exposure (node-hours). `alpha` is the
- * chance to halt where the first holds, `beta` to accept where the second does. */
-struct lks_sprt lks_sprt_shares(double alpha, double beta, double good, double bad);
+/* Quiet is counted in exposure (node-hours). `alpha` is the chance to halt where the first rate
+ * holds, `beta` to accept where the second does. */
 struct lks_sprt lks_sprt_rates(double alpha, double beta, double good, double bad);
 
 /* The first limit that is reached decides, and stays. */
@@ -66,12 +65,9 @@ void lks_event_split_feed(struct lks_event_split *s, double canary, double contr
 
 /* Normal mixture ------------------------------------------------------------------------------- */
 
-/* ln of the evidence against a mean of 0, from an estimate with this variance; effects of about
- * `tau` are looked for. */
-double lks_msprt_ln(double estimate, double variance, double tau);
-
-/* The truth is always within this of the estimate, at every look together, but for the chance
- * `alpha`. */
+/* The mixture SPRT of a mean, turned round: every mean that it does not reject. The truth is always
+ * within this of an estimate with this variance, at every look together, but for the chance
+ * `alpha`; effects of about `tau` are looked for. */
 double lks_msprt_half(double variance, double tau, double alpha);
 
 /* Planned looks -------------------------------------------------------------------------------- */

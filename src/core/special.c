@@ -298,73 +298,8 @@ double lks_t_quantile(double p, double nu)
 
 /* Counts --------------------------------------------------------------------------------------- */
 
-double lks_binomial_upper(uint64_t k, uint64_t n, double p)
-{
-    LKS_ASSERT(p >= 0 && p <= 1);
-    if (k == 0)
-        return 1;
-    return k > n ? 0 : lks_beta_lower((double)k, (double)(n - k) + 1, p);
-}
-
-double lks_poisson_upper(uint64_t k, double mean)
-{
-    return k == 0 ? 1 : lks_gamma_lower((double)k, mean);
-}
-
 double lks_share_upper(uint64_t k, uint64_t n, double confidence)
 {
     LKS_ASSERT(k <= n);
     return k == n ? 1 : lks_beta_quantile((double)k + 1, (double)(n - k), confidence);
-}
-
-double lks_share_lower(uint64_t k, uint64_t n, double confidence)
-{
-    LKS_ASSERT(k <= n);
-    return k == 0 ? 0 : 1 - lks_share_upper(n - k, n, confidence);
-}
-
-/* ln of the chance of exactly `k` of `n`. */
-static double binomial_ln(double k, double n, double p)
-{
-    if (k == 0)
-        return n * log1p(-p);
-    if (k == n)
-        return n * log(p);
-    return beta_front(k, n - k, p, 1 - p) + log(n / (k * (n - k)));
-}
-
-/* ln of the chance that `k` of the `drawn` are among the `hits` of `all`. */
-static double hypergeometric_ln(double k, double drawn, double hits, double all)
-{
-    double p = drawn / all;
-    if (p == 0 || p == 1)
-        return 0;
-    return binomial_ln(k, hits, p) + binomial_ln(drawn - k, all - hits, p) -
-           binomial_ln(drawn, all, p);
-}
-
-/* The chance of `k`, the next further one, and so on: upwards, or downwards. */
-static double hypergeometric_sum(double k, double drawn, double hits, double all, bool up)
-{
-    double term = exp(hypergeometric_ln(k, drawn, hits, all)), sum = 0;
-    while (term > sum * DBL_EPSILON / 4) {
-        sum += term;
-        double others = all - hits - drawn;
-        term *= up ? (hits - k) * (drawn - k) / ((k + 1) * (others + k + 1))
-                   : k * (others + k) / ((hits - k + 1) * (drawn - k + 1));
-        k += up ? 1 : -1;
-    }
-    return sum;
-}
-
-double lks_fisher_greater(uint64_t hit, uint64_t miss, uint64_t other_hit, uint64_t other_miss)
-{
-    double drawn = (double)hit + (double)miss, hits = (double)hit + (double)other_hit;
-    double all = drawn + (double)other_hit + (double)other_miss, k = (double)hit;
-    double least = fmax(0, drawn + hits - all);
-    if (k <= least || all == 0)
-        return 1;
-    if (k * all >= drawn * hits)
-        return fmin(1, hypergeometric_sum(k, drawn, hits, all, true));
-    return fmax(0, 1 - hypergeometric_sum(k - 1, drawn, hits, all, false));
 }

@@ -2,10 +2,10 @@
  * Special functions behind the statistics of gates.
  *
  * Continued fractions and series for the incomplete gamma and beta function, and everything that is
- * a tail of them: normal, Student's t with any degrees of freedom, binomial, Poisson, exact bounds
- * of a share. What multiplies them is computed the way C. Loader does (as deviance from the mean),
- * so that large arguments keep their digits. Relative errors are below 1e-12 for parameters up to
- * 1e6, of small tails, too; a `_ln` gives the logarithm where the value itself would be zero.
+ * a tail of them: normal, Student's t with any degrees of freedom, exact bounds of a share. What
+ * multiplies them is computed the way C. Loader does (as deviance from the mean), so that large
+ * arguments keep their digits. Relative errors are below 1e-12 for parameters up to 1e6, of small
+ * tails, too; a `_ln` gives the logarithm where the value itself would be zero.
  *
  * Arguments outside a function's domain are a mistake of the caller, and assert.
  */
@@ -40,17 +40,8 @@ double lks_normal_quantile(double p);
 double lks_t_lower(double t, double nu);
 double lks_t_quantile(double p, double nu);
 
-/* The chance of `k` or more: among `n` with the chance `p` each, and of a Poisson count. */
-double lks_binomial_upper(uint64_t k, uint64_t n, double p);
-double lks_poisson_upper(uint64_t k, double mean);
-
-/* Exact bounds (Clopper and Pearson) of a share of which `k` of `n` were seen, each of them
- * one-sided with this confidence. */
+/* The exact upper bound (Clopper and Pearson) of a share of which `k` of `n` were seen, one-sided
+ * with this confidence. */
 double lks_share_upper(uint64_t k, uint64_t n, double confidence);
-double lks_share_lower(uint64_t k, uint64_t n, double confidence);
-
-/* Fisher's exact test: the chance of `hit` or more in the first row of [[hit, miss], [other_hit,
- * other_miss]], when all four sums are given. The other side: swap hits and misses. */
-double lks_fisher_greater(uint64_t hit, uint64_t miss, uint64_t other_hit, uint64_t other_miss);
 
 #endif

@@ -5,7 +5,9 @@
 #include "model/tables.h"
 
 #define MARGIN_MAX  100.0
-#define MARGIN_LOST 1.0 /* of one whose preset had it */
+#define MARGIN_LOST 1.0  /* of one whose preset had it */
+#define NORMAL_MIN  1e-9 /* once in a hundred thousand years */
+#define NORMAL_MAX  1000.0
 
 static const struct lks_field metric_fields[] = {
     {"query", LKS_OF(TEXT), 0, NULL,
@@ -17,6 +19,9 @@ static const struct lks_field metric_fields[] = {
     {"unit", LKS_ONE_OF("node", "domain"), 0, NULL,
      "what counts as one sample: fabrics are measured by the domain"},
     {"margin", LKS_OF(SCALAR), 0, NULL, "percent that a mean may be worse by: 1, or '0.5'"},
+    {"normal", LKS_OF(SCALAR), 0, NULL,
+     "of a rate: how many events a node has in an hour without a change, where that is known: "
+     "'0.000158'. Changed nodes are held against it beside their controls"},
     {"critical", LKS_OF(BOOL), 0, NULL,
      "whether no data keeps a wave from passing; absent: as the preset says, and yes where the "
      "query is written here"},
@@ -66,19 +71,41 @@ static enum lks_code read_span(const struct reading *r, const struct lks_doc *ga
                 LKS_STR_ARG(at->text));
 }
 
+/* A number, or a text that is one: YAML's own fractions are not taken. */
+static bool read_real(const struct lks_doc *at, double *out)
+{
+    if (at->kind == LKS_DOC_TEXT)
+        return lks_real_parse(at->text, out);
+    *out = at->kind == LKS_DOC_NUMBER ? (double)at->number : 0;
+    return at->kind == LKS_DOC_NUMBER;
+}
+
 static enum lks_code read_margin(const struct reading *r, const struct lks_doc *item, double *out)
 {
     const struct lks_doc *at = lks_doc_member(item, "margin");
     double value = 0;
     if (at == NULL)
         return LKS_OK;
-    if (at->kind == LKS_DOC_NUMBER)
-        value = (double)at->number;
-    else if (at->kind != LKS_DOC_TEXT || !lks_real_parse(at->text, &value))
+    if (!read_real(at, &value))
         return FAIL(r, at, "a margin is a number of percent, such as 1 or '0.5'");
     if (value <= 0 || value > MARGIN_MAX)
         return FAIL(r, at, "a margin is more than 0 and at most 100 percent");
     *out = value;
+    return LKS_OK;
+}
+
+static enum lks_code read_normal(const struct reading *r, const struct lks_doc *item,
+                                 struct lks_gate_metric *m)
+{
+    const struct lks_doc *at = lks_doc_member(item, "normal");
+    if (at == NULL)
+        return LKS_OK;
+    if (m->kind != LKS_METRIC_RATE && !r->docs->kept)
+        return FAIL(r, at, "a normal rate is of counted events: kind rate");
+    if (!read_real(at, &m->normal) || m->normal < NORMAL_MIN || m->normal > NORMAL_MAX)
+        return FAIL(r, at,
+                    "a normal rate is the number of events of a node in an hour, such as "
+                    "'0.000158': from 1e-9 to 1000");
     return LKS_OK;
 }
 
@@ -174,7 +201,7 @@ static enum lks_code read_metric(const struct reading *r, const struct lks_doc *
     read_words(item, &m);
     if (p == NULL && m.kind != LKS_METRIC_MEAN && lks_doc_member(item, "better") == NULL)
         m.better = LKS_BETTER_LOWER;
-    if (read_margin(r, item, &m.margin) != LKS_OK)
+    if (read_margin(r, item, &m.margin) != LKS_OK || read_normal(r, item, &m) != LKS_OK)
         return r->err->code;
     if (r->docs->kept)
         mend(r, item, &m, p != NULL);

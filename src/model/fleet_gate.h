@@ -19,6 +19,7 @@ struct lks_gate_metric {
     enum lks_metric_unit unit;
     enum lks_metric_source from;
     double margin, sigma; /* percent; 0: none, not known */
+    double normal;        /* RATE: events of a node in an hour; 0: not known */
     bool critical;
 };
 

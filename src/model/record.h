@@ -544,6 +544,7 @@ struct lks_rec_plan_metric {
     struct lks_str alpha; /* the chance of being wrong that the verdict on a wave may have */
     struct lks_str
         sigma; /* percent: how far units differ in what they changed by; empty: unknown */
+    struct lks_str normal; /* RATE: events of a node in an hour that are normal; empty: unknown */
 };
 struct lks_rec_plan_gate {
     uint64_t change;

@@ -607,6 +607,7 @@ static const struct lks_record_field plan_metric_fields[] = {
     TEXT(plan_metric, alpha,
          "The chance of being wrong that the verdict on a wave may have: its least one counts."),
     TEXT(plan_metric, sigma, "How far nodes differ in what they changed by, in percent."),
+    SINCE(2, plan_metric, normal, TEXT, "How many events a node normally has in an hour."),
 };
 static const struct lks_record_field plan_gate_fields[] = {
     NUMBER(plan_gate, change, "Of which change."),
