@@ -229,13 +229,11 @@ void lks_decide_api_token(struct lks_deciding *d)
                             LKS_STR_ARG(id));
     else if (e->api_token.expires != 0 && e->api_token.expires <= d->now.wall)
         lks_deciding_refuse(d, LKS_E_INVALID, "a token that ends in the past opens nothing");
-    else if (!is_disinterested(d, lks_govern_own(d->state, e->by, e->api_token.identity),
-                               "make the token"))
-        return;
     else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
         lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
                             LKS_STATE_TOKENS_MAX);
-    else
+    else if (is_disinterested(d, lks_govern_own(d->state, e->by, e->api_token.identity),
+                              "make the token"))
         lks_deciding_add(d, LKS_RECORD_API_TOKEN)->api_token =
             (struct lks_rec_api_token){.id = id,
                                        .identity = e->api_token.identity,
