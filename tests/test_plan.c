@@ -586,6 +586,21 @@ static void test_canaries(void)
     }
 }
 
+/* One that is larger than a canary may be is the canary all the same: nothing of it is uncovered.
+ */
+static void test_canary_of_one_domain(void)
+{
+    struct plans p;
+    const struct lks_plan_wish wish = {
+        .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site"), .canary_max = 2};
+    plans_begin(&p, HEAD "domains: {d1: {}}\npools:\n" POOL("train", "") "nodes:\n" GROUP(
+                        "a[1-4]", "train", ", domain: d1, hardware_revision: A, supplier: s1") A B);
+    if (CHECK(plans_make(&p, &wish)))
+        CHECK_INT(p.plan.canaries, 4);
+    CHECK(lks_str_find(plans_tell(&p, PLANS_NOTES), LKS_STR("uncovered")) < 0);
+    plans_end(&p);
+}
+
 static struct lks_str stack_called(const struct lks_state *s, const char *name)
 {
     for (uint32_t i = 0; i < s->stack_count; i++) {
@@ -700,6 +715,7 @@ int main(void)
         {"plan: gates lengthen soaks", test_gates_lengthen_soaks},
         {"plan: powers", test_powers},
         {"plan: canaries", test_canaries},
+        {"plan: a canary of one domain", test_canary_of_one_domain},
         {"plan: from what they run", test_froms},
         {"plan: to a retired stack", test_retired},
         {0},

@@ -36,6 +36,8 @@ struct choosing {
     struct lks_intern bases;
     uint32_t *base_of; /* by basis of the state: number + 1 */
     bool *picked;      /* by candidate */
+    uint32_t *order;   /* candidates as they were picked, `taken` of them */
+    size_t taken;
     uint64_t nodes, weight;
 };
 
@@ -109,8 +111,9 @@ static enum lks_code list_candidates(struct choosing *c)
     c->candidates = lks_planning_array(p, p->unit_count, sizeof(*c->candidates));
     c->base_of = lks_planning_array(p, p->state->basis_room, sizeof(*c->base_of));
     c->picked = lks_planning_array(p, p->unit_count, sizeof(*c->picked));
+    c->order = lks_planning_array(p, p->unit_count, sizeof(*c->order));
     if (c->rows == NULL || c->units == NULL || c->candidates == NULL || c->base_of == NULL ||
-        c->picked == NULL)
+        c->picked == NULL || c->order == NULL)
         return p->err->code;
     for (uint32_t i = 0; i < p->unit_count; i++) {
         if (p->units[i].wave == LKS_PLAN_NONE && add_candidate(c, i) != LKS_OK)
@@ -184,15 +187,33 @@ static bool row_has(const struct choosing *c, size_t row, const struct lks_cover
     return true;
 }
 
+static bool has_item(const struct choosing *c, size_t candidate, const struct lks_cover_item *item,
+                     unsigned strength)
+{
+    const struct lks_cover_candidate *who = &c->candidates[candidate];
+    for (uint32_t r = 0; r < who->count; r++) {
+        if (row_has(c, who->first + r, item, strength))
+            return true;
+    }
+    return false;
+}
+
 /* Whether somebody that may be picked has it. */
 static bool is_there(const struct choosing *c, const struct lks_cover_item *item, unsigned strength)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct lks_cover_candidate *who = &c->candidates[i];
-        for (uint32_t r = 0; !who->barred && r < who->count; r++) {
-            if (row_has(c, who->first + r, item, strength))
-                return true;
-        }
+        if (!c->candidates[i].barred && has_item(c, i, item, strength))
+            return true;
+    }
+    return false;
+}
+
+/* Whether somebody has it who was picked after the cover, for another reason. */
+static bool came_along(const struct choosing *c, const struct lks_cover *cover, size_t item)
+{
+    for (size_t i = cover->count; i < c->taken; i++) {
+        if (has_item(c, c->order[i], &cover->uncovered[item], cover->strength))
+            return true;
     }
     return false;
 }
@@ -218,8 +239,10 @@ static enum lks_code name_uncovered(struct choosing *c, const struct lks_cover_i
 
 static enum lks_code note_uncovered(struct choosing *c, const struct lks_cover *cover)
 {
-    size_t count = cover->items - cover->covered;
-    for (size_t i = 0; i < count && i < LKS_PLAN_NOTES_OF; i++) {
+    size_t count = 0;
+    for (size_t i = 0; i < cover->items - cover->covered; i++) {
+        if (came_along(c, cover, i) || ++count > LKS_PLAN_NOTES_OF)
+            continue;
         if (name_uncovered(c, &cover->uncovered[i], cover->strength) != LKS_OK)
             return c->p->err->code;
     }
@@ -246,6 +269,7 @@ static bool has_value(const struct choosing *c, size_t candidate, enum attribute
 static void pick(struct choosing *c, size_t candidate)
 {
     c->picked[candidate] = true;
+    c->order[c->taken++] = (uint32_t)candidate;
     c->weight += c->candidates[candidate].weight;
 }
 
@@ -378,6 +402,19 @@ static uint64_t most_of(const struct choosing *c)
     return most > NODES_MIN ? most : NODES_MIN;
 }
 
+/* Where everybody would be a canary, or nobody can be, the first that may is. */
+static void pick_one(struct choosing *c)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < c->count && c->weight == 0; i++) {
+        if (!c->candidates[i].barred &&
+            (best == SIZE_MAX || c->candidates[i].dislike < c->candidates[best].dislike))
+            best = i;
+    }
+    if (best != SIZE_MAX)
+        pick(c, best);
+}
+
 static enum lks_code choose(struct choosing *c)
 {
     const struct lks_cover_question q = {.rows = c->rows,
@@ -393,22 +430,10 @@ static enum lks_code choose(struct choosing *c)
         return c->p->err->code;
     for (size_t i = 0; i < cover.count; i++)
         pick(c, cover.picked[i]);
-    if (note_uncovered(c, &cover) != LKS_OK)
+    if (fill_strata(c) != LKS_OK || fill_attribute(c, POOL, fill_gate) != LKS_OK)
         return c->p->err->code;
-    return fill_strata(c) != LKS_OK ? c->p->err->code : fill_attribute(c, POOL, fill_gate);
-}
-
-/* Where everybody would be a canary, or nobody can be, the first that may is. */
-static void pick_one(struct choosing *c)
-{
-    size_t best = SIZE_MAX;
-    for (size_t i = 0; i < c->count && c->weight == 0; i++) {
-        if (!c->candidates[i].barred &&
-            (best == SIZE_MAX || c->candidates[i].dislike < c->candidates[best].dislike))
-            best = i;
-    }
-    if (best != SIZE_MAX)
-        pick(c, best);
+    pick_one(c);
+    return note_uncovered(c, &cover);
 }
 
 enum lks_code lks_planning_canary(struct lks_planning *p, uint32_t wave, uint32_t *count)
@@ -421,7 +446,6 @@ enum lks_code lks_planning_canary(struct lks_planning *p, uint32_t wave, uint32_
     lks_intern_fini(&c.bases);
     if (code != LKS_OK)
         return code;
-    pick_one(&c);
     for (size_t i = 0; i < c.count; i++) {
         if (!c.picked[i])
             continue;
