@@ -93,11 +93,13 @@ $(BUILD)/build.ninja:
 # Meson puts ccache before gcc by itself, but not before a compiler that it is told of.
 CLANG := $(if $(shell command -v ccache),ccache) clang
 
-# Debug information for stack traces alone: less to compile, and much less to link.
+# UBSan ends a program as ASan does: by itself it only prints, and the test passes. Debug information for
+# stack traces alone: less to compile, and much less to link.
+SANITIZED := -Db_sanitize=address$(comma)undefined -Db_lundef=false -Dc_args='-fno-sanitize-recover=all -gline-tables-only'
+
 $(SANITIZE)/build.ninja:
 	@tools/setup.sh build test
-	@export CC='$(CLANG)' CC_LD=gold; $(call meson,$(SANITIZE),-Db_sanitize=address$(comma)undefined -Db_lundef=false \
-		-Doptimization=1 -Dc_args=-gline-tables-only)
+	@export CC='$(CLANG)' CC_LD=gold; $(call meson,$(SANITIZE),$(SANITIZED) -Doptimization=1)
 
 $(RELEASE)/build.ninja:
 	@tools/setup.sh build
@@ -113,5 +115,4 @@ $(PORTABLE)/build.ninja:
 
 $(FUZZ)/build.ninja:
 	@tools/setup.sh build test
-	@export CC='$(CLANG)'; $(call meson,$(FUZZ),-Dfuzzing=true \
-		-Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@export CC='$(CLANG)'; $(call meson,$(FUZZ),-Dfuzzing=true $(SANITIZED))
