@@ -20,6 +20,14 @@ void cam_sched_later(struct cam *w, uint32_t i)
              cam_between(w, LKS_SECOND, 20 * LKS_SECOND));
 }
 
+#define OTHER "root" /* who has business of their own with nodes */
+
+/* A drain that lockstep made: of a change, or of the drift of a pool. */
+static bool is_lockstep(const char *owner)
+{
+    return owner[0] != '\0' && strcmp(owner, OTHER) != 0;
+}
+
 /* What it does about a wish, by the truth. */
 static void carry_out(struct cam *w, struct cam_machine *m, const struct lks_sched_wish *wish)
 {
@@ -32,7 +40,7 @@ static void carry_out(struct cam *w, struct cam_machine *m, const struct lks_sch
                 "%s: released in the scheduler while it is drained", m->name);
     if (!lks_str_is(wish->owner, m->sched_owner))
         return; /* the driver refuses that */
-    cam_require(w, lks_str_starts(wish->owner, "change:"), "promise 7",
+    cam_require(w, is_lockstep(m->sched_owner), "promise 7",
                 "%s: the drain of %s is released in the scheduler", m->name, m->sched_owner);
     m->sched_owner[0] = '\0';
 }
@@ -43,7 +51,7 @@ static void look(const struct cam_machine *m, const struct lks_sched_wish *wish,
     *out = (struct lks_sched_said){
         .known = true,
         .closed = m->sched_owner[0] != '\0',
-        .lockstep = strncmp(m->sched_owner, "change:", strlen("change:")) == 0,
+        .lockstep = is_lockstep(m->sched_owner),
         .ours = m->sched_owner[0] != '\0' && lks_str_is(wish->owner, m->sched_owner),
         .jobs = m->job != 0,
         .revision = 1,
@@ -87,8 +95,8 @@ void cam_sched_other(struct cam *w, uint32_t i, bool on)
 {
     struct cam_machine *m = &w->machines[i];
     if (on && m->sched_owner[0] == '\0')
-        (void)snprintf(m->sched_owner, sizeof(m->sched_owner), "root");
-    else if (!on && strcmp(m->sched_owner, "root") == 0)
+        (void)snprintf(m->sched_owner, sizeof(m->sched_owner), OTHER);
+    else if (!on && strcmp(m->sched_owner, OTHER) == 0)
         m->sched_owner[0] = '\0';
     if (w->engine != NULL)
         cam_sched_later(w, i);

@@ -162,6 +162,7 @@ static void put_in_use(struct lks_deciding *d, const struct lks_look *k, struct 
     if (lks_str_eq(lks_look_text(k, k->n->drained_by), owner))
         lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = text};
+    lks_deciding_changed(d, k->m->node, text);
 }
 
 /* Moving on --------------------------------------------------------------------------------- */

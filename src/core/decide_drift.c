@@ -369,11 +369,23 @@ static void release_alarm(struct lks_deciding *d, const struct lks_state_alarm *
             (struct lks_rec_alarm_released){.id = alarm->id, .reason = reason};
 }
 
-void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+static void undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
     if (is_text(d, d->state->nodes[node].drained_by, OWNER))
         lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained = (struct lks_rec_undrained){
             .node = name_of(d, node), .owner = LKS_STR(OWNER), .reason = reason};
+}
+
+void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+{
+    if (d->state->nodes[node].changing == 0)
+        undrain(d, node, reason);
+}
+
+void lks_deciding_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason)
+{
+    if (!d->state->nodes[node].drifting)
+        undrain(d, node, reason);
 }
 
 /* Proposals --------------------------------------------------------------------------------- */

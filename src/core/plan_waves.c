@@ -145,6 +145,14 @@ static int by_rack(const void *left, const void *right)
     return order != 0 ? order : compare(a->unit, b->unit);
 }
 
+/* Of all pools: they share racks. */
+static int by_rack_first(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    int order = compare(a->rack, b->rack);
+    return order != 0 ? order : by_rack(left, right);
+}
+
 /* The first of each rack, then the second of each: so a ring has some of all of them, and those
  * that are under way together stand apart. */
 static void take_turns(struct place *places, size_t count)
@@ -210,7 +218,7 @@ static uint32_t cut(struct waving *w, size_t count, uint64_t width, uint32_t fir
 {
     uint32_t slices = first, before = 0;
     if (count > 1)
-        qsort(w->scratch, count, sizeof(*w->scratch), by_rack);
+        qsort(w->scratch, count, sizeof(*w->scratch), by_rack_first);
     for (size_t i = 0; i < count; i++) {
         const struct place *place = &w->scratch[i];
         bool same = i > 0 && place->rack != 0 && place->rack == w->scratch[i - 1].rack;
