@@ -21,6 +21,7 @@ enum {
     READY_MS = 60000,
     RUN_MS = 60000,
     ASK_MS = 20000,
+    LOAD_MS = 10000,
     TEXT_BYTES_MAX = 64 << 20,
 };
 
@@ -460,6 +461,12 @@ void ctl_load_begin(struct ctl_load *l, const struct ctl *c, unsigned id, enum c
 {
     *l = (struct ctl_load){.id = id, .client = ctl_client(c, way)};
     CHECK(pthread_create(&l->thread, NULL, load, l) == 0);
+}
+
+void ctl_load_works(const struct ctl_load *l)
+{
+    for (unsigned ms = 0; ms < LOAD_MS && l->yes_count == 0; ms += TICK_MS)
+        ctl_rest(TICK_MS);
 }
 
 void ctl_load_end(struct ctl_load *l)

@@ -125,6 +125,9 @@ struct ctl_load {
 
 void ctl_load_begin(struct ctl_load *l, const struct ctl *c, unsigned id, enum ctl_way way);
 
+/* Wait until it got its first yes, for ten seconds. */
+void ctl_load_works(const struct ctl_load *l);
+
 /* It got a yes now and then, and nothing but yes and 503. */
 void ctl_load_end(struct ctl_load *l);
 

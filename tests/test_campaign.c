@@ -250,6 +250,27 @@ static void drained_by_another(void)
     campaign_end(&w);
 }
 
+/* A drain for drift stays while the node is changed, though it is right before the end of that: it
+ * is never open for work in between. */
+static void drained_for_drift(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .unapproved = true});
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_DRAINED,
+                                             .drained = {.node = LKS_STR("n1"),
+                                                         .owner = LKS_STR("lockstep:drift"),
+                                                         .reason = LKS_STR("as it was")}});
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
+    CHECK_INT(campaign_count(&w, "undrained", ""), 0);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_INT(campaign_count(&w, "undrained node=n1", "owner=lockstep:drift"), 1);
+    CHECK_INT(campaign_count(&w, "drained node=n1", "owner=change:1"), 0);
+    CHECK_INT(w.a.state.nodes[campaign_member(&w, "n1")->node].drained_by, 0);
+    campaign_end(&w);
+}
+
 /* And where they release it meanwhile, it is drained by us. */
 static void released_by_another(void)
 {
@@ -580,6 +601,7 @@ int main(void)
         {"two changes of one node", two_changes},
         {"too many turned at once", mass_waits},
         {"drained by another", drained_by_another},
+        {"drained for drift", drained_for_drift},
         {"released by another", released_by_another},
         {"a bundle is revoked", revoked},
         {"a person holds it before its turn", held_before},

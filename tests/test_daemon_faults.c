@@ -494,6 +494,8 @@ static void answers_what_it_accepted_before_it_ends(void)
         lks_test_case("round %u", round);
         for (unsigned i = 0; i < LOADERS; i++)
             ctl_load_begin(&l[i], &c, round * LOADERS + i, i % 2 == 0 ? CTL_UNIX : CTL_TLS);
+        for (unsigned i = 0; i < LOADERS; i++)
+            ctl_load_works(&l[i]);
         ctl_rest(20 + 10 * round);
         CHECK_INT(ctl_stop(&c, STOP_MS), 0);
         for (unsigned i = 0; i < LOADERS; i++)
