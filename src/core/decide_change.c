@@ -305,6 +305,7 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     if (lks_str_eq(text_of(d, node->drained_by), owner))
         lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
+    lks_deciding_changed(d, m->node, reason);
     lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
         .change = c->id,
         .node = name,

@@ -378,13 +378,14 @@ static void undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason
 
 void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
-    if (d->state->nodes[node].changing == 0)
+    if (d->state->nodes[node].change == 0)
         undrain(d, node, reason);
 }
 
 void lks_deciding_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason)
 {
-    if (!d->state->nodes[node].drifting)
+    const struct lks_state_verdict *v = lks_state_verdict(d->state, node);
+    if (!d->state->nodes[node].drifting && v != NULL && v->judged == LKS_JUDGED_CONFORMS)
         undrain(d, node, reason);
 }
 

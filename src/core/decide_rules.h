@@ -116,10 +116,10 @@ bool lks_deciding_few(struct lks_deciding *d, struct lks_hostlist *out);
 /* In decide_drift.c. What was read out of band is over, for this reason; nothing if nothing was. */
 void lks_deciding_outband_over(struct lks_deciding *d, uint32_t node, struct lks_str reason);
 
-/* Our own drain of the node ends, where there is one and nobody changes the node. */
+/* Our own drain of the node ends, where there is one and no change has the node. */
 void lks_deciding_undrain(struct lks_deciding *d, uint32_t node, struct lks_str reason);
 
-/* Nobody changes it any more. Until then its drain for drift stays, though it came right meanwhile:
+/* Its change is over for it. Until then its drain for drift stays, though it came right meanwhile:
  * between two drains a scheduler would have work for it. */
 void lks_deciding_changed(struct lks_deciding *d, uint32_t node, struct lks_str reason);
 
