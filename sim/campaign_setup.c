@@ -338,13 +338,12 @@ static void release_stack(struct cam *w, unsigned s)
     blob.bytes = lks_buf_view(&text);
     LKS_ASSERT(lks_digest_text(blob.bytes, blob.digest, &err) == LKS_OK);
     memcpy(w->stack_digests[s], stack->digest, sizeof(w->stack_digests[s]));
-    bool yes =
-        cam_turn(w,
-                 &(struct lks_event){
-                     .kind = LKS_EVENT_PUBLISH,
-                     .by = CAM_BY,
-                     .publish = {.stack = stack, .manifest = lks_str_from(w->manifest_digest)}},
-                 &blob);
+    bool yes = cam_turn(
+        w,
+        &(struct lks_event){.kind = LKS_EVENT_PUBLISH,
+                            .by = CAM_BY,
+                            .publish = {.stack = stack, .manifest = lks_str_from(blob.digest)}},
+        &blob);
     cam_require(w, yes, "setup", "stack %u is published", s);
     for (unsigned step = LKS_STEP_LAB; step <= LKS_STEP_RELEASED; step++)
         cam_person(w, &(struct lks_event){.kind = LKS_EVENT_STEP,

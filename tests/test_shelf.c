@@ -6,22 +6,34 @@
 
 #include <stdio.h>
 
-enum { MANY = 100 };
+enum { MANY = 100, TEXT_MAX = 4096 };
 
-/* A file with one stack, which is another for each number. */
+/* A stack, which is another for each number. */
+static void write_stack(struct lks_buf *out, const char *name, unsigned number)
+{
+    lks_buf_addf(out,
+                 "lockstep: 1\nkind: Stack\nname: %s\nversion: '1'\nvendor: nvidia\n"
+                 "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.%u'}\n"
+                 "  driver: {version: '580.126.20', modules: open}\n"
+                 "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2'}\n"
+                 "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n",
+                 name, number);
+}
+
+static void parse(const struct lks_buf *text, struct lks_manifest *out)
+{
+    struct lks_err err = {0};
+    LKS_ASSERT(lks_manifest_parse("s.yaml", lks_buf_view(text), lks_test_facts(), NULL, out,
+                                  &err) == LKS_OK);
+}
+
+/* A file with this one stack. */
 static void make(unsigned number, struct lks_manifest *out)
 {
-    char text[1024];
-    struct lks_err err = {0};
-    snprintf(text, sizeof(text),
-             "lockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"
-             "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.%u'}\n"
-             "  driver: {version: '580.126.20', modules: open}\n"
-             "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2'}\n"
-             "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n",
-             number);
-    LKS_ASSERT(lks_manifest_parse("s.yaml", lks_str_from(text), lks_test_facts(), NULL, out,
-                                  &err) == LKS_OK);
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    write_stack(&text, "gold", number);
+    parse(&text, out);
 }
 
 /* Many stand side by side, and each is found by its digest. */
@@ -70,6 +82,38 @@ static void test_twice(void)
     CHECK_INT(other.stack_count, 1);
 }
 
+static void make_two(unsigned one, unsigned other, struct lks_manifest *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, TEXT_MAX);
+    write_stack(&text, "gold", one);
+    lks_buf_addf(&text, "---\n");
+    write_stack(&text, "silver", other);
+    parse(&text, out);
+}
+
+/* A file of several stacks is taken whole: nobody has to read it again for the next of them. What
+ * was there before stays. */
+static void test_file(void)
+{
+    LKS_CLEANUP(lks_shelf_fini) struct lks_shelf shelf = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest first = {0}, next = {0};
+    struct lks_err err = {0};
+    char gold[LKS_DIGEST_SIZE], silver[LKS_DIGEST_SIZE];
+    make_two(1, 2, &first);
+    memcpy(gold, first.stacks[0].digest, sizeof(gold));
+    memcpy(silver, first.stacks[1].digest, sizeof(silver));
+    lks_shelf_init(&shelf);
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(gold), &first, &err), LKS_OK);
+    const struct lks_stack *stack = lks_shelf_stack(&shelf, lks_str_from(gold));
+    CHECK(lks_shelf_stack(&shelf, lks_str_from(silver)) != NULL);
+    make_two(1, 3, &next);
+    memcpy(silver, next.stacks[1].digest, sizeof(silver));
+    CHECK_CODE(lks_shelf_put(&shelf, lks_str_from(silver), &next, &err), LKS_OK);
+    CHECK(lks_shelf_stack(&shelf, lks_str_from(silver)) != NULL);
+    CHECK(lks_shelf_stack(&shelf, lks_str_from(gold)) == stack);
+}
+
 /* The registry and the fleet's own file, either of which may not be there. */
 static void test_book(void)
 {
@@ -97,6 +141,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"shelf: many stacks", test_many},
         {"shelf: the same twice", test_twice},
+        {"shelf: a file of several", test_file},
         {"book: the registry and the fleet's file", test_book},
         {0},
     });

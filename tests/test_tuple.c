@@ -68,7 +68,7 @@ static void test_cut(void)
         lks_buf_add(&longest, LKS_STR("\xc3\xa9"));
     struct lks_str s = lks_buf_view(&longest);
     lks_tuple_init(&t);
-    lks_tuple_add(&t, &(struct lks_reading){s, s, s, LKS_MEASURED, s, s});
+    lks_tuple_add(&t, &(struct lks_reading){s, s, s, LKS_MEASURED, s, s, NULL});
     if (!CHECK_CODE(lks_tuple_finish(&t, &err), LKS_OK))
         return;
     CHECK_INT(t.readings[0].name.len, LKS_READING_NAME_MAX - 1);

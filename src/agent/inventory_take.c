@@ -57,7 +57,7 @@ static enum lks_code steady_digest(const struct lks_tuple *t, char out[LKS_DIGES
     steady.count = 0;
     steady.taken = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (lks_reading_kind(t->readings[i].name)->class != LKS_READING_HEALTH)
+        if (t->readings[i].kind->class != LKS_READING_HEALTH)
             kept[steady.count++] = t->readings[i];
     }
     lks_buf_init(&json, LKS_INVENTORY_MAX);

@@ -12,13 +12,13 @@
 static bool same_row(const struct lks_reading *a, const struct lks_reading *b)
 {
     return lks_str_eq(a->name, b->name) && lks_str_eq(a->part, b->part) && a->state == b->state &&
-           lks_str_eq(a->value, b->value) && lks_reading_kind(a->name)->class != LKS_READING_COPY;
+           lks_str_eq(a->value, b->value) && a->kind->class != LKS_READING_COPY;
 }
 
 /* The shorter table leaves out what is not there and what does not tell builds apart. */
 static bool is_shown(const struct lks_reading *r, bool all)
 {
-    enum lks_reading_class class = lks_reading_kind(r->name)->class;
+    enum lks_reading_class class = r->kind->class;
     if (all)
         return true;
     if (r->state == LKS_UNMEASURED)

@@ -3,12 +3,23 @@
 #include "codec/base64.h"
 
 #include <openssl/evp.h>
+#include <pthread.h>
+
+/* Looked up by name once, as that takes longer than to hash a line. Kept until the program ends. */
+static EVP_MD *sha256;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void find_sha256(void)
+{
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
 
 enum lks_code lks_digest_text(struct lks_str bytes, char out[LKS_DIGEST_SIZE], struct lks_err *err)
 {
     uint8_t raw[LKS_DIGEST_BYTES];
     unsigned len = sizeof(raw);
-    if (EVP_Digest(bytes.ptr, bytes.len, raw, &len, EVP_sha256(), NULL) != 1)
+    (void)pthread_once(&once, find_sha256);
+    if (sha256 == NULL || EVP_Digest(bytes.ptr, bytes.len, raw, &len, sha256, NULL) != 1)
         return lks_fail(err, LKS_E_IO, "SHA-256 is not available in this libcrypto");
     (void)lks_digest_write(raw, out);
     return LKS_OK;

@@ -35,10 +35,10 @@ static bool is_search(const struct lks_reading *r)
     return lks_str_is(r->name, "search.skipped");
 }
 
-static bool counts(const struct lks_reading *r, const struct lks_reading_kind *kind)
+static bool counts(const struct lks_reading *r)
 {
     bool unread = r->state == LKS_UNMEASURED;
-    switch (kind->class) {
+    switch (r->kind->class) {
     case LKS_READING_IDENTITY:
         return true;
     case LKS_READING_COPY:
@@ -52,7 +52,7 @@ static bool counts(const struct lks_reading *r, const struct lks_reading_kind *k
         return unread || lks_str_is(r->of, "all places");
     if (lks_str_starts(r->name, "probe."))
         return unread && lks_str_is(r->name, "probe.libraries");
-    return !kind->secret;
+    return !r->kind->secret;
 }
 
 static char sign_of(const struct lks_reading *r)
@@ -90,11 +90,11 @@ static struct lks_str side_of(struct lks_str of)
     return (struct lks_str){of.ptr + of.len - len - 1, len + 1};
 }
 
-static struct entry entry_of(const struct lks_reading *r, const struct lks_reading_kind *its)
+static struct entry entry_of(const struct lks_reading *r)
 {
     struct entry e = {.r = r, .kind = nothing, .side = nothing, .number = 1};
     struct lks_str kind, address;
-    if (its->class == LKS_READING_COPY) {
+    if (r->kind->class == LKS_READING_COPY) {
         e.kind = LKS_STR("copy");
     } else if (!is_search(r) && lks_str_cut(r->of, ' ', &kind, &address)) {
         e.kind = kind;
@@ -285,16 +285,13 @@ enum lks_code lks_basis_of(const struct lks_tuple *tuple, struct lks_buf *out,
     LKS_CLEANUP(lines_fini) struct lines lines = {0};
     LKS_CLEANUP(free_entries)
     struct entry *entries = calloc(tuple->count + 1, sizeof(entries[0]));
-    const struct lks_reading_kind *kind = NULL;
     size_t count = 0, from = out->len;
     if (entries == NULL)
         return lks_fail_nomem(err);
     for (size_t i = 0; i < tuple->count; i++) {
         const struct lks_reading *r = &tuple->readings[i];
-        if (i == 0 || !lks_str_eq(r->name, r[-1].name))
-            kind = lks_reading_kind(r->name);
-        if (counts(r, kind))
-            entries[count++] = entry_of(r, kind);
+        if (counts(r))
+            entries[count++] = entry_of(r);
     }
     if (find_devices(entries, count, err) != LKS_OK)
         return err->code;

@@ -221,7 +221,7 @@ static void rule_gpus_differ(struct look *l)
     for (size_t at = 0, count; at < t->count; at += count) {
         const struct lks_reading *r = &t->readings[at];
         count = same_name(t, at);
-        if (lks_reading_kind(r->name)->class != LKS_READING_IDENTITY || is_firmware(r))
+        if (r->kind->class != LKS_READING_IDENTITY || is_firmware(r))
             continue;
         struct lks_spread spread = lks_spread_of(r, count, true);
         if (spread.count < 2)

@@ -14,15 +14,13 @@ void lks_shelf_init(struct lks_shelf *shelf)
 
 static void manifest_free(struct lks_manifest *manifest)
 {
-    if (manifest == NULL)
-        return;
     lks_manifest_fini(manifest);
     free(manifest);
 }
 
 void lks_shelf_fini(struct lks_shelf *shelf)
 {
-    for (uint32_t i = 0; i < shelf->room; i++)
+    for (uint32_t i = 0; i < shelf->manifest_count; i++)
         manifest_free(shelf->manifests[i]);
     free(shelf->manifests);
     free(shelf->stacks);
@@ -30,25 +28,25 @@ void lks_shelf_fini(struct lks_shelf *shelf)
     *shelf = (struct lks_shelf){0};
 }
 
-/* What is new is empty, as all that is not on the shelf. */
-static enum lks_code make_room(struct lks_shelf *shelf, uint32_t count, struct lks_err *err)
+/* For one more file and so many more stacks. What is new is empty, as all that is not on the
+ * shelf. */
+static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_err *err)
 {
-    if (count <= shelf->room)
-        return LKS_OK;
-    uint32_t room = 2 * count;
     struct lks_manifest **manifests =
-        reallocarray(shelf->manifests, room, sizeof(shelf->manifests[0]));
+        reallocarray(shelf->manifests, shelf->manifest_count + (size_t)1, sizeof(manifests[0]));
     if (manifests == NULL)
         return lks_fail_nomem(err);
     shelf->manifests = manifests;
+    size_t count = lks_intern_count(&shelf->digests) + more;
+    if (count <= shelf->room)
+        return LKS_OK;
+    size_t room = 2 * count;
     const struct lks_stack **stacks = reallocarray(shelf->stacks, room, sizeof(shelf->stacks[0]));
     if (stacks == NULL)
         return lks_fail_nomem(err);
     shelf->stacks = stacks;
-    for (uint32_t i = shelf->room; i < room; i++) {
-        manifests[i] = NULL;
+    for (size_t i = shelf->room; i < room; i++)
         stacks[i] = NULL;
-    }
     shelf->room = room;
     return LKS_OK;
 }
@@ -63,32 +61,50 @@ static const struct lks_stack *find_stack(const struct lks_manifest *manifest,
     return NULL;
 }
 
+static enum lks_code know_digests(struct lks_shelf *shelf, const struct lks_manifest *manifest,
+                                  struct lks_err *err)
+{
+    uint32_t id = 0;
+    for (size_t i = 0; i < manifest->stack_count; i++) {
+        struct lks_str digest = lks_str_from(manifest->stacks[i].digest);
+        if (lks_intern_id(&shelf->digests, digest, &id, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
 /* Equal digests are equal stacks: the one that is there stays, since others point to it. */
+static void keep(struct lks_shelf *shelf, struct lks_manifest *kept)
+{
+    shelf->manifests[shelf->manifest_count++] = kept;
+    for (size_t i = 0; i < kept->stack_count; i++) {
+        const struct lks_stack *stack = &kept->stacks[i]; /* in an arena, which does not move */
+        uint32_t id = 0;
+        bool known = lks_intern_find(&shelf->digests, lks_str_from(stack->digest), &id);
+        LKS_ASSERT(known);
+        if (shelf->stacks[id] == NULL)
+            shelf->stacks[id] = stack;
+    }
+}
+
 enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
                             struct lks_manifest *manifest, struct lks_err *err)
 {
-    const struct lks_stack *stack = find_stack(manifest, digest);
-    struct lks_manifest *kept = NULL;
-    uint32_t id = 0;
-    if (stack == NULL)
+    if (find_stack(manifest, digest) == NULL)
         return lks_fail(err, LKS_E_INVALID, "the file holds no stack %" LKS_STR_FMT,
                         LKS_STR_ARG(digest));
     if (lks_shelf_stack(shelf, digest) != NULL) {
         lks_manifest_fini(manifest);
         return LKS_OK;
     }
-    if (make_room(shelf, lks_intern_count(&shelf->digests) + 1, err) != LKS_OK)
+    if (make_room(shelf, manifest->stack_count, err) != LKS_OK ||
+        know_digests(shelf, manifest, err) != LKS_OK)
         return err->code;
-    kept = malloc(sizeof(*kept));
+    struct lks_manifest *kept = malloc(sizeof(*kept));
     if (kept == NULL)
         return lks_fail_nomem(err);
-    if (lks_intern_id(&shelf->digests, digest, &id, err) != LKS_OK) {
-        free(kept);
-        return err->code;
-    }
     *kept = LKS_MOVE(*manifest);
-    shelf->manifests[id] = kept;
-    shelf->stacks[id] = stack; /* in the documents' arena, which does not move */
+    keep(shelf, kept);
     return LKS_OK;
 }
 

@@ -7,16 +7,18 @@
 
 struct lks_shelf {
     struct lks_intern digests;
-    struct lks_manifest **manifests; /* owned; by id: the file that has it, NULL: gone */
-    const struct lks_stack **stacks; /* by id, in that file */
-    uint32_t room;
+    const struct lks_stack **stacks; /* by id, in one of the files; NULL: none */
+    size_t room;
+    struct lks_manifest **manifests; /* owned: the files */
+    uint32_t manifest_count;
 };
 
 void lks_shelf_init(struct lks_shelf *shelf);
 void lks_shelf_fini(struct lks_shelf *shelf);
 
-/* Take what `manifest` holds, with a stack of this digest in it; INVALID where there is none. Of
- * two with one digest the first stays. On success `manifest` is empty. */
+/* Take what `manifest` holds, with a stack of this digest in it; INVALID where there is none. All
+ * its stacks are on the shelf then; of two with one digest the first stays. On success `manifest`
+ * is empty. */
 enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
                             struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
 

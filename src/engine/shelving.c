@@ -32,13 +32,20 @@ static enum lks_code shelve_stored(struct lks_engine *e, struct lks_store *store
     return LKS_OK;
 }
 
+/* A file with many stacks in it, or with a whole fleet, is read once. */
+static bool is_shelved(const struct lks_engine *e, const struct lks_state_stack *stack)
+{
+    return e->book.shelf != NULL &&
+           lks_shelf_stack(e->book.shelf, lks_state_text(&e->state, stack->digest)) != NULL;
+}
+
 enum lks_code lks_engine_shelve_all(struct lks_engine *e, struct lks_store *store,
                                     struct lks_err *err)
 {
     for (uint32_t i = 0; i < e->state.stack_count; i++) {
         const struct lks_state_stack *stack = &e->state.stacks[i];
         bool needed = stack->step != LKS_STEP_RETIRED || lks_stack_in_use(&e->state, stack->digest);
-        if (needed && shelve_stored(e, store, stack, err) != LKS_OK)
+        if (needed && !is_shelved(e, stack) && shelve_stored(e, store, stack, err) != LKS_OK)
             return err->code;
     }
     return LKS_OK;

@@ -163,6 +163,15 @@ static void drop_repetitions(struct lks_tuple *t)
     t->count = kept;
 }
 
+static void find_kinds(struct lks_tuple *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct lks_reading *r = &t->readings[i];
+        bool again = i > 0 && lks_str_eq(r->name, r[-1].name);
+        r->kind = again ? r[-1].kind : lks_reading_kind(r->name);
+    }
+}
+
 /* The order of what is hashed: without devices, so that it does not matter which of them has it. */
 static int by_identity(const void *left, const void *right)
 {
@@ -189,7 +198,7 @@ static bool is_hashed(const struct lks_reading *r)
         return false;
     if (lks_str_starts(r->name, "settings.other."))
         return false;
-    return r->state != LKS_ABSENT && lks_reading_kind(r->name)->class == LKS_READING_IDENTITY;
+    return r->state != LKS_ABSENT && r->kind->class == LKS_READING_IDENTITY;
 }
 
 /* What is hashed of a value: of the kernel's parameters those that hosts share. */
@@ -262,6 +271,7 @@ enum lks_code lks_tuple_finish(struct lks_tuple *t, struct lks_err *err)
     if (t->count > 0)
         qsort(t->readings, t->count, sizeof(*t->readings), by_meaning);
     drop_repetitions(t);
+    find_kinds(t);
     return make_digest(t, err);
 }
 

@@ -41,6 +41,7 @@ struct lks_reading {
     enum lks_reading_state state;
     struct lks_str value;    /* unmeasured: why; absent: empty. A list is separated by blanks. */
     struct lks_str evidence; /* "/sys/module/nvidia/version", "nvmlDeviceGetVbiosVersion" */
+    const struct lks_reading_kind *kind; /* of its name, once the tuple is finished */
 };
 
 /* What there is to read. The table is also the reference page. A name ending in ".*" stands for
