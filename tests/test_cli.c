@@ -319,6 +319,35 @@ static void test_help(void)
     }
 }
 
+/* Each command that has a word behind it is in the help of the first. */
+static void test_group_help(void)
+{
+    for (size_t i = 0; i < lks_command_count; i++) {
+        struct lks_str name = lks_str_from(lks_commands[i].name), group, rest;
+        char word[32], line[128];
+        if (!lks_str_cut(name, ' ', &group, &rest))
+            continue;
+        snprintf(word, sizeof(word), "%" LKS_STR_FMT, LKS_STR_ARG(group));
+        lks_test_case("%s --help: %s", word, lks_commands[i].name);
+        struct lks_run run = lks_run((const char *const[]){word, "--help", NULL});
+        struct lks_run json = lks_run((const char *const[]){word, "--help", "--json", NULL});
+        CHECK_INT(run.exit, 0);
+        CHECK_STR(run.err, "");
+        snprintf(line, sizeof(line), "usage: lockstep %s WORD [ARGUMENT...]\n", word);
+        CHECK(lks_str_starts(run.out, line));
+        snprintf(line, sizeof(line), "\n  %s ", lks_commands[i].name);
+        CHECK_HAS(run.out, line);
+        CHECK_HAS(run.out, lks_commands[i].summary);
+        CHECK(lks_str_find(run.out, LKS_STR("\n  version ")) < 0);
+        snprintf(line, sizeof(line), "\"name\":\"%s\"", lks_commands[i].name);
+        CHECK_INT(json.exit, 0);
+        CHECK_HAS(json.out, line);
+        CHECK(lks_str_find(json.out, LKS_STR("\"name\":\"version\"")) < 0);
+        lks_run_fini(&run);
+        lks_run_fini(&json);
+    }
+}
+
 /* JSON -------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -652,6 +681,7 @@ int main(void)
         {"short answers", test_runs},
         {"long answers", test_answers},
         {"help", test_help},
+        {"help of a group", test_group_help},
         {"JSON", test_json},
         {"JSON of every command", test_json_complete},
         {"members of JSON", test_members},

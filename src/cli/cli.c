@@ -40,9 +40,30 @@ static void options_json(struct lks_json_writer *w, const struct lks_option *opt
     }
 }
 
-/* The commands from `first` on, `count` of them, for programs. */
+static void command_json(struct lks_json_writer *w, const struct lks_command *c)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_cstr(w, "name", c->name);
+    lks_output_text(w, "args", lks_str_from(c->args));
+    lks_json_cstr(w, "summary", c->summary);
+    lks_output_text(w, "about", lks_str_from(c->about));
+    lks_json_cstr(w, "json", c->json);
+    lks_json_begin(w, "options", '[');
+    options_json(w, c->options);
+    options_json(w, lks_common_options);
+    lks_json_end(w, ']');
+    lks_json_end(w, '}');
+}
+
+static bool is_in_group(const struct lks_command *command, const char *group)
+{
+    size_t len = strlen(group);
+    return len > 0 && strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
+}
+
+/* The commands from `first` on, `count` of them, for programs; of `group` alone if there is one. */
 static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *first, size_t count,
-                               struct lks_err *err)
+                               const char *group, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
@@ -50,17 +71,8 @@ static enum lks_code help_json(struct lks_cli *cli, const struct lks_command *fi
     lks_json_begin(&w, NULL, '{');
     lks_json_begin(&w, "commands", '[');
     for (const struct lks_command *c = first; c < first + count; c++) {
-        lks_json_begin(&w, NULL, '{');
-        lks_json_cstr(&w, "name", c->name);
-        lks_output_text(&w, "args", lks_str_from(c->args));
-        lks_json_cstr(&w, "summary", c->summary);
-        lks_output_text(&w, "about", lks_str_from(c->about));
-        lks_json_cstr(&w, "json", c->json);
-        lks_json_begin(&w, "options", '[');
-        options_json(&w, c->options);
-        options_json(&w, lks_common_options);
-        lks_json_end(&w, ']');
-        lks_json_end(&w, '}');
+        if (group == NULL || is_in_group(c, group))
+            command_json(&w, c);
     }
     lks_json_end(&w, ']');
     lks_json_end(&w, '}');
@@ -74,6 +86,16 @@ static void list_commands(struct lks_cli *cli)
         fprintf(cli->out, "  %-14s %s\n", lks_commands[i].name, lks_commands[i].summary);
     fprintf(cli->out, "\n'lockstep help COMMAND' explains one. Exit status: 0 yes or done, 1 no, 2 "
                       "usage, 3 bad input,\n4 cannot reach, 5 not permitted, 6 internal.\n");
+}
+
+static void list_group(struct lks_cli *cli, const char *group)
+{
+    fprintf(cli->out, "usage: lockstep %s WORD [ARGUMENT...]\n\n", group);
+    for (size_t i = 0; i < lks_command_count; i++) {
+        if (is_in_group(&lks_commands[i], group))
+            fprintf(cli->out, "  %-18s %s\n", lks_commands[i].name, lks_commands[i].summary);
+    }
+    fprintf(cli->out, "\n'lockstep %s WORD --help' explains one.\n", group);
 }
 
 /* Dispatch ---------------------------------------------------------------------------------- */
@@ -99,12 +121,6 @@ static const struct lks_command *find_command(const char *const *words, int coun
             return &lks_commands[i];
     }
     return NULL;
-}
-
-static bool is_in_group(const struct lks_command *command, const char *group)
-{
-    size_t len = strlen(group);
-    return len > 0 && strncmp(command->name, group, len) == 0 && command->name[len] == ' ';
 }
 
 static bool is_group(const char *word)
@@ -157,7 +173,7 @@ enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, str
     int used, count = (int)args->positional_count;
     bool json = lks_args_has(args, "--json");
     if (count == 0 && json)
-        return help_json(cli, lks_commands, lks_command_count, err);
+        return help_json(cli, lks_commands, lks_command_count, NULL, err);
     if (count == 0) {
         list_commands(cli);
         return LKS_OK;
@@ -166,7 +182,7 @@ enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, str
     if (command == NULL)
         return fail_command(args->positional, count, err);
     if (json)
-        return help_json(cli, command, 1, err);
+        return help_json(cli, command, 1, NULL, err);
     explain(cli, command);
     return LKS_OK;
 }
@@ -209,7 +225,7 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     if (lks_args_parse(argc, argv, tables, &args, err) != LKS_OK)
         return lks_wrap(err, "%s", command->name);
     if (lks_args_has(&args, "--help") && lks_args_has(&args, "--json"))
-        return help_json(cli, command, 1, err);
+        return help_json(cli, command, 1, NULL, err);
     if (lks_args_has(&args, "--help")) {
         explain(cli, command);
         return LKS_OK;
@@ -229,6 +245,25 @@ static enum lks_code run_command(struct lks_cli *cli, const struct lks_command *
     return command->run(cli, &args, err);
 }
 
+/* Whether a group's help is asked for, with nothing else that would need a command to judge it. */
+static bool asks_group(int argc, char **argv, struct lks_args *args)
+{
+    const struct lks_option *tables[2] = {lks_common_options, NULL};
+    struct lks_err ignored;
+    return is_group(argv[1]) &&
+           lks_args_parse(argc - 2, argv + 2, tables, args, &ignored) == LKS_OK &&
+           lks_args_has(args, "--help") && args->positional_count == 0;
+}
+
+static enum lks_code help_group(struct lks_cli *cli, const char *group, bool json,
+                                struct lks_err *err)
+{
+    if (json)
+        return help_json(cli, lks_commands, lks_command_count, group, err);
+    list_group(cli, group);
+    return LKS_OK;
+}
+
 static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct lks_err *err)
 {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -236,10 +271,13 @@ static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct
         return LKS_OK;
     }
     int used;
+    struct lks_args args;
     const struct lks_command *command =
         strcmp(argv[1], "--version") == 0
             ? find_command((const char *const[]){"version"}, 1, &used)
             : find_command((const char *const *)argv + 1, argc - 1, &used);
+    if (command == NULL && asks_group(argc, argv, &args))
+        return help_group(cli, argv[1], lks_args_has(&args, "--json"), err);
     if (command == NULL)
         return fail_command((const char *const *)argv + 1, argc - 1, err);
     return run_command(cli, command, argc - 1 - used, argv + 1 + used, err);
