@@ -7,7 +7,7 @@ enum lks_code lks_faults_word(struct lks_str word, enum lks_bmcsim_fault *out, s
 {
     char hint[LKS_NEAR_HINT_SIZE];
     struct lks_near near = lks_near_to(word);
-    for (int i = 0; i < LKS_FAULT_COUNT; i++) {
+    for (int i = 0; i < LKS_BMCSIM_FAULT_COUNT; i++) {
         if (lks_str_is(word, lks_bmcsim_fault_words[i])) {
             *out = (enum lks_bmcsim_fault)i;
             return LKS_OK;

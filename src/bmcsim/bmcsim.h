@@ -46,7 +46,7 @@ enum lks_bmcsim_fault {
     LKS_FAULT_DROP,          /* the answer to the `amount`th request from now does not arrive */
     LKS_FAULT_REFUSE,        /* uploads are refused with status `amount` */
     LKS_FAULT_TASK_LIES,     /* tasks call themselves completed although they failed */
-    LKS_FAULT_COUNT
+    LKS_BMCSIM_FAULT_COUNT
 };
 extern const char *const lks_bmcsim_fault_words[];
 

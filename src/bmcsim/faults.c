@@ -18,7 +18,7 @@ const char *const lks_bmcsim_fault_words[] = {
     [LKS_FAULT_DROP] = "drop",
     [LKS_FAULT_REFUSE] = "refuse",
     [LKS_FAULT_TASK_LIES] = "task-lies",
-    [LKS_FAULT_COUNT] = NULL,
+    [LKS_BMCSIM_FAULT_COUNT] = NULL,
 };
 
 #define FOR_EVER UINT32_MAX
