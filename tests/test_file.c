@@ -183,6 +183,29 @@ static void test_replace_others(void)
     folder_fini(&f);
 }
 
+/* Asking changes nothing: not what is there, and there is nothing beside it afterwards. */
+static void test_replaceable(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct folder f;
+    struct lks_err err = {0};
+    char path[128], beside[128];
+    folder_init(&f);
+    path_in(&f, "picture", path);
+    path_in(&f, "picture.new", beside);
+    CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
+    CHECK_CODE(lks_file_replace(path, LKS_STR("x"), &err), LKS_OK);
+    CHECK_CODE(lks_file_replaceable(path, &err), LKS_OK);
+    lks_buf_init(&text, 16);
+    CHECK_CODE(lks_file_read(path, &text, &err), LKS_OK);
+    CHECK_STR(lks_buf_view(&text), "x");
+    CHECK(access(beside, F_OK) != 0);
+    CHECK_CODE(lks_file_replaceable("/tmp", &err), LKS_E_INVALID);
+    CHECK_CODE(lks_file_replaceable("/nonexistent/x", &err), LKS_E_NOT_FOUND);
+    unlink(path);
+    folder_fini(&f);
+}
+
 /* A file that others read has its mode from the first moment. */
 static void test_replace_as(void)
 {
@@ -234,6 +257,7 @@ int main(void)
         {"file: new", test_new},
         {"file: in the place of what is no file", test_replace_others},
         {"file: in its place, for others to read", test_replace_as},
+        {"file: whether it could be replaced", test_replaceable},
         {"file: standard input", test_standard_input},
         {0},
     });

@@ -149,16 +149,43 @@ enum lks_code lks_file_replace(const char *path, struct lks_str bytes, struct lk
     return lks_file_replace_as(path, OWNER_ALONE, bytes, err);
 }
 
-enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
-                                  struct lks_err *err)
+/* The name beside `path` that its new content has until it is whole; INVALID where nothing of ours
+ * can stand at `path`. */
+static enum lks_code name_temporary(const char *path, char out[PATH_MAX], struct lks_err *err)
 {
-    char temporary[PATH_MAX];
-    int len = snprintf(temporary, sizeof(temporary), "%s.new", path);
-    if (len < 0 || (size_t)len >= sizeof(temporary))
+    int len = snprintf(out, PATH_MAX, "%s.new", path);
+    if (len < 0 || len >= PATH_MAX)
         return lks_fail(err, LKS_E_INVALID, "%.*s...: too long for a path", PATH_SHOWN_MAX, path);
     if (!may_replace(path))
         return lks_fail(err, LKS_E_INVALID, "%.*s: is there and is not a plain file",
                         PATH_SHOWN_MAX, path);
+    return LKS_OK;
+}
+
+enum lks_code lks_file_replaceable(const char *path, struct lks_err *err)
+{
+    char temporary[PATH_MAX];
+    struct stat st;
+    if (name_temporary(path, temporary, err) != LKS_OK)
+        return err->code;
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return lks_fail(err, LKS_E_INVALID, "%.*s: is a directory, not a file", PATH_SHOWN_MAX,
+                        path);
+    (void)unlink(temporary);
+    LKS_CLEANUP(close_fd)
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return lks_file_fail(err, path);
+    (void)unlink(temporary);
+    return LKS_OK;
+}
+
+enum lks_code lks_file_replace_as(const char *path, mode_t mode, struct lks_str bytes,
+                                  struct lks_err *err)
+{
+    char temporary[PATH_MAX];
+    if (name_temporary(path, temporary, err) != LKS_OK)
+        return err->code;
     (void)unlink(temporary); /* of a writer that was killed */
     enum lks_code code = write_new(temporary, mode, bytes, err);
     if (code == LKS_OK && rename(temporary, path) != 0)

@@ -256,7 +256,17 @@ static enum lks_code draw(const char *path, const struct lks_forecast *f,
     return code == LKS_OK ? lks_file_replace(path, lks_buf_view(&text), err) : code;
 }
 
-/* The numbers come first: what took hours is not lost to a picture that cannot be written. */
+/* Asked before the runs: who would wait hours for a picture is told at once that none can be there.
+ */
+static enum lks_code check_picture(const struct lks_args *args, struct lks_err *err)
+{
+    const char *picture = lks_args_get(args, "--svg");
+    if (picture != NULL && lks_file_replaceable(picture, err) != LKS_OK)
+        return lks_wrap(err, "--svg");
+    return LKS_OK;
+}
+
+/* The numbers come first: what took hours is not lost to a disk that became full meanwhile. */
 static enum lks_code show(struct lks_cli *cli, const struct lks_args *args,
                           const struct lks_rehearse_runs *runs,
                           const struct lks_forecast_about *about, struct lks_err *err)
@@ -346,6 +356,8 @@ enum lks_code lks_cmd_rehearse(struct lks_cli *cli, const struct lks_args *args,
     struct lks_world *w = NULL;
     uint64_t cost = 0;
     enum lks_code code = check_words(args, err);
+    if (code == LKS_OK)
+        code = check_picture(args, err);
     if (code == LKS_OK)
         code = lks_listing_span(args, "--checkpoint", &cost, err);
     if (code == LKS_OK && fleet == NULL && cost > 0)
