@@ -103,24 +103,39 @@ static pid_t begin(struct fake *f, const char *name)
     return await_number(f, "pid");
 }
 
-/* systemd does that: what is left of a service that ended ends. */
-static void end_rest(pid_t pid)
+/* Both of them are gone, in time. A test that fails leaves nothing behind either. */
+static void check_gone(struct fake *f, pid_t pid, pid_t child)
 {
-    (void)kill(-pid, SIGKILL);
+    CHECK(ends_within(f, pid, GONE_MS));
+    CHECK(ends_within(f, child, GONE_MS));
+    if (lives(pid))
+        (void)kill(pid, SIGKILL);
+    if (lives(child))
+        (void)kill(child, SIGKILL);
 }
 
 /* It has a child of its own, says much, and closes its output. */
 #define BURNS "sleep 1000 &\necho $! >$(dirname $0)/../../../../child\nexec >&- 2>&-\nsleep 1000"
+
+/* It sends the usual signal to all it started, itself among them, and goes on. */
+#define TIDIES                                                                                     \
+    "trap '' TERM\nkill 0\nsleep 1\necho $$ >$(dirname $0)/../../../../child\nexec sleep 1000"
 
 static void test_it_ends(void)
 {
     struct fake f;
     fake_start(&f);
     plant(&f, "burn", BURNS, 0755);
+    plant(&f, "tidy", TIDIES, 0755);
     pid_t agent = start_agent(&f);
 
+    lks_test_case("not by ending what it started itself");
+    pid_t pid = begin(&f, "tidy"), child = await_number(&f, "child");
+    CHECK_INT(child, pid);
+
     lks_test_case("it is not wanted any more");
-    pid_t pid = begin(&f, "burn"), child = await_number(&f, "child");
+    pid = begin(&f, "burn");
+    child = await_number(&f, "child");
     f.load = NULL;
     CHECK(fake_until(&f, is_unloaded));
     CHECK(ends_within(&f, pid, GONE_MS) && ends_within(&f, child, GONE_MS));
@@ -144,27 +159,27 @@ static void test_it_ends_with_others(void)
     pid_t agent = start_agent(&f);
 
     lks_test_case("the agent ends");
-    pid_t pid = begin(&f, "burn");
+    pid_t pid = begin(&f, "burn"), child = await_number(&f, "child");
     CHECK(kill(agent, SIGTERM) == 0);
     CHECK_INT(fake_wait(&f, agent), 0);
-    CHECK(ends_within(&f, pid, GONE_MS));
-    end_rest(pid);
+    check_gone(&f, pid, child);
 
     lks_test_case("the agent is killed");
     f.last.health = 0;
     agent = start_agent(&f);
     pid = begin(&f, "burn");
+    child = await_number(&f, "child");
     CHECK(kill(agent, SIGKILL) == 0);
     CHECK_INT(fake_wait(&f, agent), -1);
-    CHECK(ends_within(&f, pid, GONE_MS));
-    end_rest(pid);
+    check_gone(&f, pid, child);
 
     f.last.health = 0;
     agent = start_agent(&f);
     lks_test_case("the controller is away");
     pid = begin(&f, "burn");
+    child = await_number(&f, "child");
     fake_leave(&f);
-    CHECK(ends_within(&f, pid, GONE_MS));
+    check_gone(&f, pid, child);
     CHECK(kill(agent, SIGTERM) == 0);
     CHECK_INT(fake_wait(&f, agent), 0);
     fake_stop(&f);

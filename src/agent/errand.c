@@ -2,6 +2,7 @@
 
 #include "agent/wire.h"
 #include "probe/clock.h"
+#include "probe/keeper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,8 @@ _Noreturn static void become(const struct lks_errand_program *p, int said, pid_t
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)setsid();
     (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    if (p->family)
+        parent = lks_keeper_begin(parent);
     if (!p->orphan)
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     bool alone = !p->orphan && getppid() != parent;

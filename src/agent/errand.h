@@ -12,7 +12,7 @@
 
 struct lks_errand {
     bool active;
-    pid_t pid;     /* of the program, or 0: it is the helper */
+    pid_t pid;     /* of the program or its keeper, or 0: it is the helper */
     int fd;        /* to poll for reading */
     int64_t begun; /* lks_clock_ms() */
     int64_t ends;  /* when it has been long enough */
@@ -27,6 +27,7 @@ struct lks_errand_program {
     char *variable;    /* "NAME=VALUE" beside PATH, or NULL: none */
     bool errors;       /* what it prints as errors is part of what it says */
     bool cut;
+    bool family; /* what it started ends with us, too, even if we are killed */
     bool orphan; /* goes on if we die: to be killed half-way would be worse */
     size_t max;
     int ms;

@@ -113,6 +113,7 @@ static void begin_run(struct lks_agent *a)
                                                .variable = seconds,
                                                .errors = true,
                                                .cut = true,
+                                               .family = true,
                                                .max = SAID_MAX,
                                                .ms = LKS_LOAD_SLICE_MS};
     if (find_program(a, path, &err) != LKS_OK ||

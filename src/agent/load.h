@@ -4,9 +4,9 @@
  *
  * The controller says with its mail that it is wanted, and it runs for as long as that was said
  * lately: it stops when it is not said any more, when the controller is not heard, when a command
- * comes, and with us. Before each slice the machine is looked at: where a process is on a GPU that
- * is not ours, nothing is begun. What may run is what root put into one folder of this node; it
- * runs as our user, in a session of its own.
+ * comes, and with us, even if we are killed. Before each slice the machine is looked at: where a
+ * process is on a GPU that is not ours, nothing is begun. What may run is what root put into one
+ * folder of this node; it runs as our user, in a session of its own.
  */
 #ifndef LKS_AGENT_LOAD_H
 #define LKS_AGENT_LOAD_H

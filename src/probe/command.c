@@ -1,6 +1,7 @@
 #include "probe/command.h"
 
 #include "probe/clock.h"
+#include "probe/keeper.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +20,7 @@ enum {
     SHOWN_MAX = 120, /* bytes of its complaint that a message repeats */
     NOT_STARTED = 127,
     REAP_MS = 50,
-    SLACK_MS = 100, /* for us to notice that its time is up */
-    FDS_MAX = 65536,
+    SLACK_MS = 100,     /* for us to notice that its time is up */
     TRUNCATE_SINCE = 3, /* version of Landlock */
 };
 
@@ -151,20 +150,6 @@ static int make_rules(unsigned flags)
     return rules;
 }
 
-/* All but the first three. Where the kernel, or who guards it, does not know close_range() they are
- * closed one by one. */
-static bool close_others(void)
-{
-    struct rlimit limit;
-    if (close_range(3, ~0U, 0) == 0)
-        return true;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > FDS_MAX)
-        return false;
-    for (int fd = 3; fd < (int)limit.rlim_cur; fd++)
-        (void)close(fd);
-    return true;
-}
-
 _Noreturn static void be_program(const struct lks_command *c, int out, int rules)
 {
     static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -178,7 +163,6 @@ _Noreturn static void be_program(const struct lks_command *c, int out, int rules
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
-    (void)signal(SIGTERM, SIG_DFL);
     int null = open(DEVICES "/null", O_RDWR);
     if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
         dup2((c->flags & LKS_COMMAND_QUIET) != 0 ? null : out, 2) < 0 || chdir("/") != 0 ||
@@ -186,45 +170,9 @@ _Noreturn static void be_program(const struct lks_command *c, int out, int rules
         _exit(NOT_STARTED);
     if (rules >= 0 && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
         _exit(NOT_STARTED);
-    if (close_others())
+    if (lks_keeper_close_others())
         (void)execve(c->path, argv, env);
     _exit(NOT_STARTED);
-}
-
-static void end_group(int number)
-{
-    (void)number;
-    (void)kill(0, SIGKILL);
-}
-
-/* Between us and the program: leader of the group that the program and all it starts are in. The
- * kernel tells it when we are killed, and it takes the group with it. It ends as the program does.
- */
-_Noreturn static void be_keeper(const struct lks_command *c, int out, int rules, pid_t parent)
-{
-    sigset_t term;
-    int status = 0;
-    (void)setpgid(0, 0);
-    (void)signal(SIGTERM, end_group);
-    (void)sigemptyset(&term);
-    (void)sigaddset(&term, SIGTERM);
-    (void)sigprocmask(SIG_UNBLOCK, &term, NULL);
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(NOT_STARTED);
-    pid_t pid = _Fork();
-    if (pid == 0)
-        be_program(c, out, rules);
-    if (pid < 0 || !close_others())
-        end_group(0);
-    while (waitpid(pid, &status, 0) != pid && errno == EINTR)
-        continue;
-    if (WIFSIGNALED(status)) {
-        (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        (void)signal(WTERMSIG(status), SIG_DFL);
-        (void)kill(getpid(), WTERMSIG(status));
-    }
-    _exit(WEXITSTATUS(status));
 }
 
 void lks_command_start(struct lks_command *c, struct lks_root *root, const char *path,
@@ -248,8 +196,11 @@ void lks_command_start(struct lks_command *c, struct lks_root *root, const char 
     c->ends = lks_clock_ms() + ms;
     int rules = make_rules(flags);
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0)
-        be_keeper(c, ends[1], rules, parent);
+    if (pid == 0) {
+        (void)setpgid(0, 0);
+        (void)lks_keeper_begin(parent);
+        be_program(c, ends[1], rules);
+    }
     c->start_errno = pid < 0 ? errno : 0;
     (void)close(ends[1]);
     if (rules >= 0)
