@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
 mkdir "$scratch/bin"
-export SETUP_POLICY="$scratch/policy-rc.d" SAID="$scratch/said" BROKEN="$scratch/broken"
+export SETUP_POLICY="$scratch/policy-rc.d" SAID="$scratch/said" BROKEN="$scratch/broken" KILLED="$scratch/killed" WHOLE="$scratch/whole"
 PATH=$scratch/bin:$PATH
 
 # A program of this name, by its lines: stub NAME LINE...
@@ -22,8 +22,9 @@ stub() {
 # shellcheck disable=SC2016  # they are for the programs
 {
     stub apt-get '[ "$1" = install ] || exit 0' 'status=0; "$SETUP_POLICY" 2>/dev/null || status=$?' \
-        'echo "install, and a start is answered $status" >>"$SAID"' '[ ! -e "$BROKEN" ]'
-    stub dpkg-query 'for last; do :; done' '[ "$last" != curl ] || echo "install ok installed"'
+        'echo "install, and a start is answered $status" >>"$SAID"' '[ ! -e "$KILLED" ] || kill -9 $PPID' '[ ! -e "$BROKEN" ]'
+    stub dpkg-query 'for last; do :; done' 'case $last in curl) ;; *) [ -e "$WHOLE" ] || exit 1 ;; esac' \
+        'echo "install ok installed"'
     stub systemctl 'echo "systemctl $*" >>"$SAID"'
     stub sudo 'exec "$@"'
 }
@@ -67,6 +68,26 @@ chmod 755 "$SETUP_POLICY"
 run "what a machine answers itself stands" "install, and a start is answered 7
 systemctl --quiet disable prometheus.service" 0 demo
 gone "and stays" no
+rm "$SETUP_POLICY"
+
+touch "$KILLED"
+run "it is killed" "install, and a start is answered 101" 137 demo
+gone "which leaves the answer" no
+cp "$SETUP_POLICY" "$scratch/left"
+rm "$KILLED"
+run "the next run knows it" "install, and a start is answered 101
+systemctl --quiet disable prometheus.service" 0 demo
+gone "and it is gone behind that" yes
+touch "$WHOLE"
+cp "$scratch/left" "$SETUP_POLICY"
+run "so does one that has nothing to install" "" 0 demo
+gone "and it is gone behind that one, too" yes
+sed "s/process .*/process $$/" "$scratch/left" >"$SETUP_POLICY" # ours has the name it looks for
+run "that of a run that goes on is left to it" "" 0 demo
+gone "and stays for that" no
+sed 's/^# lockstep/# not &/' "$scratch/left" >"$SETUP_POLICY"
+run "one that only tells of ours is not ours" "" 0 demo
+gone "and stays as well" no
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -45,26 +45,50 @@ for package in $wanted; do
     *) missing="$missing $package" ;;
     esac
 done
-[ -n "$missing" ] || exit 0
 
+# as_root is what a command that needs root begins with. False: there is no way.
 as_root=
-if [ "$(id -u)" -ne 0 ]; then
+may() {
+    [ "$(id -u)" -ne 0 ] || return 0
     as_root=sudo
-    command -v sudo >/dev/null || {
-        echo "setup.sh: needs these packages, and neither root nor sudo to install them:$missing" >&2
-        exit 5
-    }
-fi
+    command -v sudo >/dev/null
+}
 
 # While packages are installed, who asks may start no service; a machine that says something itself is not
-# spoken over.
+# spoken over. Ours has a line with the number of its run: that of one that was killed goes with the next.
 policy=${SETUP_POLICY:-/usr/sbin/policy-rc.d}
+mark='# lockstep: while packages are installed by tools/setup.sh, process'
 silence() {
-    [ ! -e "$policy" ] || return 0
-    trap '$as_root rm -f "$policy"' EXIT
-    trap 'exit 1' HUP INT TERM
-    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
-    $as_root chmod 755 "$policy"
+    printf '#!/bin/sh\n%s %s\nexit 101\n' "$mark" "$$" | $as_root tee "$policy.lockstep" >/dev/null
+    $as_root chmod 755 "$policy.lockstep"
+    $as_root ln -T "$policy.lockstep" "$policy" 2>/dev/null || true # whole at once, and over nobody's
+    $as_root rm -f "$policy.lockstep"
+}
+
+# Whether what is there is ours, of this run or of one that is no more.
+is_ours() {
+    [ -f "$policy" ] && [ ! -L "$policy" ] || return 1
+    run=$(sed -n "s|^$mark \([0-9][0-9]*\)\$|\1|p" "$policy")
+    [ -n "$run" ] || return 1
+    [ "$run" = "$$" ] || ! tr '\0' ' ' 2>/dev/null <"/proc/$run/cmdline" | grep -q 'setup\.sh'
+}
+speak() {
+    ! is_ours || $as_root rm -f "$policy"
+}
+
+if [ -z "$missing" ]; then
+    if is_ours; then
+        may || {
+            echo "setup.sh: a run that was killed left $policy, and no service starts: remove it as root" >&2
+            exit 0
+        }
+        speak
+    fi
+    exit 0
+fi
+may || {
+    echo "setup.sh: needs these packages, and neither root nor sudo to install them:$missing" >&2
+    exit 5
 }
 
 # They are not to start with the machine either: disable PACKAGE...
@@ -78,6 +102,8 @@ disable() {
 }
 
 echo "installing:$missing"
+trap speak EXIT
+trap 'exit 1' HUP INT TERM
 silence
 case $missing in *:amd64*) $as_root dpkg --add-architecture amd64 ;; esac
 # shellcheck disable=SC2086  # package names are words
