@@ -483,6 +483,78 @@ static void says_in_a_line_why_it_does_not_start(void)
     ctl_fini(&c);
 }
 
+#define METRICS  "metrics: {url: 'http://127.0.0.1:9', login: bearer, credentials: 'file:"
+#define KNOWN    "metrics: {url: 'https://127.0.0.1:9', ca: '"
+#define TICKETS  "tickets: {secret: 'file:"
+#define DATABASE "store: {postgres: 'host=127.0.0.1 "
+#define MISSING  "/nonexistent/file"
+#define READ     ": others may read this file; chmod 600 would keep them out (mode 644)\n"
+#define NOT_HERE ": No such file or directory\n"
+
+static char owned[128], shared[128]; /* one file for its owner alone, one that others may read */
+
+/* What --check says of files that the configuration names: `says`, the file, `why`. */
+static const struct {
+    const char *name, *before, *file, *after;
+    int status;
+    const char *says, *why;
+} named[] = {
+    {"credentials", METRICS, owned, "'}", 0, NULL, NULL},
+    {"no credentials", METRICS, MISSING, "'}", 3, "metrics: credentials: ", NOT_HERE},
+    {"open credentials", METRICS, shared, "'}", 5, "metrics: credentials: ", READ},
+    {"the daemon's environment",
+     "metrics: {url: 'http://127.0.0.1:9', login: basic, credentials: 'env:", "LKS_NOT_SET", "'}",
+     0, NULL, NULL},
+    {"no authority for metrics", KNOWN, MISSING, "'}", 3, "metrics.ca: ", NOT_HERE},
+    {"an authority that is none", KNOWN, "/proc/version", "'}", 3,
+     "metrics.ca: ", ": has no certificate in PEM; name a file that has one\n"},
+    {"a shared secret", TICKETS, owned, "'}", 0, NULL, NULL},
+    {"no shared secret", TICKETS, MISSING, "'}", 3, "tickets.secret: ", NOT_HERE},
+    {"an open shared secret", TICKETS, shared, "'}", 5, "tickets.secret: ", READ},
+    {"no authority for tickets", "tickets: {ca: '", MISSING, "'}", 3, "tickets.ca: ", NOT_HERE},
+    {"a password of a database", DATABASE "passfile=", owned, "'}", 0, NULL, NULL},
+    {"no password", DATABASE "passfile=", MISSING, "'}", 3, "store.postgres: passfile: ", NOT_HERE},
+    {"an open password", DATABASE "passfile=", shared, "'}", 5, "store.postgres: passfile: ", READ},
+    {"no key", DATABASE "sslkey=", MISSING, "'}", 3, "store.postgres: sslkey: ", NOT_HERE},
+};
+
+static void check_named(struct ctl *c, size_t i)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    char text[512];
+    lks_buf_init(&said, TEXT_MAX);
+    snprintf(text, sizeof(text), "%s%s%s\nrate: {", named[i].before, named[i].file, named[i].after);
+    replace_in_config(c, "rate: {", text);
+    CHECK_INT(ctl_check(c, &said), named[i].status);
+    if (named[i].status == 0)
+        snprintf(text, sizeof(text), "%s: good\n", c->config);
+    else
+        snprintf(text, sizeof(text), "lockstepd: %s%s%s", named[i].says, named[i].file,
+                 named[i].why);
+    CHECK_STR(lks_buf_view(&said), text);
+}
+
+static void checks_every_file_that_is_named(void)
+{
+    struct ctl c;
+    struct lks_err err = {0};
+    char copy[128];
+    ctl_init(&c, settings);
+    snprintf(copy, sizeof(copy), "%s", ctl_path(&c, "kept"));
+    snprintf(owned, sizeof(owned), "%s", ctl_path(&c, "owned"));
+    snprintf(shared, sizeof(shared), "%s", ctl_path(&c, "shared"));
+    CHECK_CODE(lks_file_replace(owned, LKS_STR("lockstep:0123456789abcdef\n"), &err), LKS_OK);
+    CHECK_CODE(lks_file_replace(shared, LKS_STR("lockstep:0123456789abcdef\n"), &err), LKS_OK);
+    CHECK(chmod(shared, 0644) == 0);
+    ctl_copy(c.data, copy);
+    for (size_t i = 0; i < LKS_COUNT(named); i++) {
+        lks_test_case("%s", named[i].name);
+        check_named(&c, i);
+        ctl_copy(copy, c.data);
+    }
+    ctl_fini(&c);
+}
+
 /* Signals ------------------------------------------------------------------------------------- */
 
 static void answers_what_it_accepted_before_it_ends(void)
@@ -536,6 +608,7 @@ int main(void)
         {"waits for room and locks", waits_for_room_and_locks},
         {"waits for a full disk", waits_for_a_full_disk},
         {"says in a line why it does not start", says_in_a_line_why_it_does_not_start},
+        {"checks every file that is named", checks_every_file_that_is_named},
         {"answers what it accepted before it ends", answers_what_it_accepted_before_it_ends},
         {"reads its configuration again", reads_its_configuration_again},
         {0},

@@ -700,3 +700,8 @@ enum lks_code lks_store_postgres_open(const char *conninfo, enum lks_store_mode 
     *out = (struct lks_store){.ops = &ops, .self = pq};
     return LKS_OK;
 }
+
+enum lks_code lks_store_postgres_files(const char *conninfo, struct lks_err *err)
+{
+    return lks_pq_conninfo_files(conninfo, err);
+}

@@ -47,6 +47,7 @@ enum lks_code lks_pq_open(struct lks_pq *pq, const char *conninfo, bool reader,
 void lks_pq_close(struct lks_pq *pq);
 
 enum lks_code lks_pq_conninfo_check(const char *conninfo, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_pq_conninfo_files(const char *conninfo, struct lks_err *err) LKS_MUST_CHECK;
 
 /* There is none. UNAVAILABLE also where every host that there is has rows that no standby has. */
 enum lks_code lks_pq_connect(struct lks_pq *pq, struct lks_err *err) LKS_MUST_CHECK;

@@ -1,10 +1,15 @@
 #include "drivers/store_pq.h"
 
+#include "base/file.h"
+#include "drivers/store_secrets.h"
+
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { PLACE_SIZE = 32, SETTLE_TRIES = 100, SETTLE_PAUSE_MS = 30 };
+
+enum { FILE_BYTES_MAX = 4 << 20 };
 
 /* ---- what to connect to ---- */
 
@@ -40,6 +45,42 @@ static const char *option(const PQconninfoOption *options, const char *keyword, 
             return o->val;
     }
     return other;
+}
+
+/* Which words name files. The mode of a private key is libpq's to judge: it lets a group read one
+ * of root's, and says what it does not like. */
+static const struct {
+    const char *word;
+    bool secret;
+} file_words[] = {
+    {"passfile", true}, {"sslkey", false}, {"sslcert", false}, {"sslrootcert", false}};
+
+static enum lks_code check_file(const char *path, bool secret, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, FILE_BYTES_MAX);
+    enum lks_code code = secret ? lks_secrets_text(LKS_STR("file"), path, "password", &text, err)
+                                : lks_file_read_plain(path, &text, err);
+    if (text.ptr != NULL)
+        explicit_bzero(text.ptr, text.cap);
+    return code;
+}
+
+enum lks_code lks_pq_conninfo_files(const char *conninfo, struct lks_err *err)
+{
+    enum lks_code code = lks_pq_conninfo_check(conninfo, err);
+    PQconninfoOption *options = code == LKS_OK ? PQconninfoParse(conninfo, NULL) : NULL;
+    if (code == LKS_OK && options == NULL)
+        return lks_fail_nomem(err);
+    for (size_t i = 0; code == LKS_OK && i < LKS_COUNT(file_words); i++) {
+        const char *path = option(options, file_words[i].word, "");
+        if (path[0] != '/') /* a key in an engine, the system's authorities, nothing */
+            continue;
+        if (check_file(path, file_words[i].secret, err) != LKS_OK)
+            code = lks_wrap(err, "%s", file_words[i].word);
+    }
+    PQconninfoFree(options);
+    return code;
 }
 
 /* A warning may say that a commit did not wait for its standby. Others are of no concern, and none

@@ -2,7 +2,7 @@
 #include "server/config.h"
 #include "server/daemon.h"
 #include "server/init.h"
-#include "trust/x509.h"
+#include "server/selfcheck.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +24,8 @@ static const struct lks_option init_options[] = {
 static const struct lks_option run_options[] = {
     {"--config", "FILE", "the configuration"},
     {"--dump-config", NULL, "print every value in effect, and end"},
-    {"--check", NULL, "read the configuration and the keys, and end"},
+    {"--check", NULL,
+     "read the configuration, the keys and every file of a secret that it names, and end"},
     {"--version", NULL, "print the version"},
     {"--help", NULL, "explain this"},
     {0},
@@ -101,13 +102,7 @@ static enum lks_code dump(const char *path, struct lks_err *err)
 
 static enum lks_code check(const char *path, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
-    LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf site = {0};
-    lks_buf_init(&site, LKS_X509_PEM_MAX * 8);
-    if (lks_config_load(path, &config, err) != LKS_OK ||
-        lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
-        lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK)
+    if (lks_selfcheck_run(path, err) != LKS_OK)
         return err->code;
     printf("%s: good\n", path);
     return LKS_OK;
