@@ -214,6 +214,30 @@ static void test_refusals(void)
     }
 }
 
+/* What cannot be read as often as it is asked for. */
+static void test_unreadable(void)
+{
+    static const struct {
+        const char *name;
+        int status;
+        const char *body, *says;
+    } rows[] = {
+        {"a page of a proxy", 200, "<html>sign in</html>",
+         "its answer cannot be read (status 200): an answer that is not JSON"},
+        {"nothing but busy", 503, "", "no good answer in 6 tries"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct talking t;
+        lks_test_case("%s", rows[i].name);
+        begin(&t, "q", "", LKS_MEASURE_OPEN);
+        for (unsigned k = 0; k < LKS_CONVERSATION_TRIES_MAX && t.talk.kind != LKS_TALK_FAIL; k++)
+            hear(&t, rows[i].status, rows[i].body);
+        CHECK(t.talk.kind == LKS_TALK_FAIL);
+        CHECK_STR(lks_str_from(t.talk.err.msg), rows[i].says);
+        end(&t);
+    }
+}
+
 static void test_limits(void)
 {
     char query[LKS_MEASURE_QUERY_MAX + 2];
@@ -234,13 +258,10 @@ static void test_limits(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"queries", test_queries},
-        {"asked", test_asked},
-        {"answers", test_answers},
-        {"long names", test_long_names},
-        {"refusals", test_refusals},
-        {"limits", test_limits},
-        {0},
+        {"queries", test_queries},   {"asked", test_asked},
+        {"answers", test_answers},   {"long names", test_long_names},
+        {"refusals", test_refusals}, {"unreadable", test_unreadable},
+        {"limits", test_limits},     {0},
     };
     return lks_test_main(tests);
 }

@@ -168,6 +168,17 @@ static void refuse(struct asking *a, const struct lks_doc *doc, int status)
                           len > 0 ? ": " : "", len, len > 0 ? error.ptr : "");
 }
 
+/* In the end it is told what came, if anything did: a proxy's page is not silence. */
+static void retry(struct asking *a, lks_ms now, const struct lks_http_response *answer,
+                  const struct lks_err *why)
+{
+    lks_conversation_retry(&a->head, now + (AGAIN << a->head.tries));
+    if (a->head.ended && answer != NULL)
+        lks_conversation_fail(&a->head, LKS_E_UNAVAILABLE,
+                              "its answer cannot be read (status %d): %s", answer->status,
+                              why->msg);
+}
+
 static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
 {
     struct asking *a = value;
@@ -180,7 +191,7 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
         return;
     }
     if (!read) {
-        lks_conversation_retry(&a->head, now + (AGAIN << a->head.tries));
+        retry(a, now, answer, &err);
         return;
     }
     const struct lks_doc *data = lks_doc_member(docs.first, "data");
