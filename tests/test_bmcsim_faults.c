@@ -194,6 +194,20 @@ static void test_dropped(void)
     CHECK_INT(lks_asksim_get(&s, V1), 200);
 }
 
+static void test_page(void)
+{
+    LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
+    lks_asksim_open(&s, LKS_BMCSIM_DELL, 1);
+    fault(&s, LKS_FAULT_PAGE, "", 2, 1);
+    CHECK_INT(lks_asksim_get(&s, V1), 200);
+    CHECK_INT(push(&s, "bmc", "1.1.0", now), 200); /* carried out all the same */
+    CHECK_HAS(lks_buf_view(&s.reply.body), "<html>");
+    CHECK_INT(s.reply.head.len, 0);
+    CHECK_INT(lks_bmcsim_updates(s.b), 1);
+    CHECK_INT(lks_asksim_get(&s, V1), 200);
+    CHECK_HAS(lks_buf_view(&s.reply.body), "UpdateService");
+}
+
 static void test_cut(void)
 {
     LKS_CLEANUP(lks_asksim_close) struct lks_asksim s = {0};
@@ -339,6 +353,7 @@ int main(void)
         {"what machines do", test_metrics},
         {"comes back", test_comes_back},
         {"dropped", test_dropped},
+        {"a page for people", test_page},
         {"cut", test_cut},
         {"refused", test_refused},
         {"memory", test_memory},

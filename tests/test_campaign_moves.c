@@ -98,6 +98,7 @@ static void abort_then(struct campaign *w)
     campaign_move(w, LKS_CHANGE_ABORTING);
     CHECK(campaign_run(w, HOUR));
     check_change(w, LKS_CHANGE_ABORTED);
+    CHECK_INT(campaign_count(w, "0 stay as they are, 1 went back, 1 did not begin, 0 kept", ""), 1);
     check_member(w, "n1", LKS_MEMBER_REVERTED);
     check_member(w, "n2", LKS_MEMBER_PENDING);
     check_in_use(w, "n1", false);

@@ -178,6 +178,15 @@ static bool dead(const struct lks_bmcsim *b)
     return false;
 }
 
+/* As a web server does that has lost its service behind it for a moment. */
+static void show_page(struct lks_bmcsim_reply *out)
+{
+    out->status = 200;
+    lks_buf_truncate(&out->head, 0);
+    lks_buf_truncate(&out->body, 0);
+    lks_buf_addf(&out->body, "<html><body>Please log in.</body></html>\n");
+}
+
 void lks_bmcsim_ask(struct lks_bmcsim *b, lks_ms now, const struct lks_bmcsim_request *request,
                     struct lks_bmcsim_reply *out)
 {
@@ -190,8 +199,10 @@ void lks_bmcsim_ask(struct lks_bmcsim *b, lks_ms now, const struct lks_bmcsim_re
     lks_bmcsim_plan(b);
     if (strcmp(request->method, "HEAD") == 0)
         lks_buf_truncate(&out->body, 0);
-    if (lks_bmcsim_dropped(b))
+    if (lks_bmcsim_turn_of(b, LKS_FAULT_DROP))
         out->status = 0;
+    if (lks_bmcsim_turn_of(b, LKS_FAULT_PAGE) && out->status >= 200 && out->status < 300)
+        show_page(out);
     const struct lks_bmcsim_trouble *slow = lks_bmcsim_trouble(b, LKS_FAULT_SLOW, NULL);
     if (slow != NULL)
         out->delay = slow->amount;

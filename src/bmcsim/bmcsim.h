@@ -44,6 +44,7 @@ enum lks_bmcsim_fault {
     LKS_FAULT_SESSION,       /* sessions end after `amount` ms */
     LKS_FAULT_BRICK,         /* an image bricks a device of the hardware revision `at` */
     LKS_FAULT_DROP,          /* the answer to the `amount`th request from now does not arrive */
+    LKS_FAULT_PAGE,          /* the good answer to it is a page for people, with status 200 */
     LKS_FAULT_REFUSE,        /* uploads are refused with status `amount` */
     LKS_FAULT_TASK_LIES,     /* tasks call themselves completed although they failed */
     LKS_BMCSIM_FAULT_COUNT

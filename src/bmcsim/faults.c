@@ -16,6 +16,7 @@ const char *const lks_bmcsim_fault_words[] = {
     [LKS_FAULT_SESSION] = "session",
     [LKS_FAULT_BRICK] = "brick",
     [LKS_FAULT_DROP] = "drop",
+    [LKS_FAULT_PAGE] = "page",
     [LKS_FAULT_REFUSE] = "refuse",
     [LKS_FAULT_TASK_LIES] = "task-lies",
     [LKS_BMCSIM_FAULT_COUNT] = NULL,
@@ -70,9 +71,9 @@ const struct lks_bmcsim_trouble *lks_bmcsim_trouble(struct lks_bmcsim *b,
     return t;
 }
 
-bool lks_bmcsim_dropped(struct lks_bmcsim *b)
+bool lks_bmcsim_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault)
 {
-    struct lks_bmcsim_trouble *t = find(b, LKS_FAULT_DROP, NULL);
+    struct lks_bmcsim_trouble *t = find(b, fault, NULL);
     if (t == NULL || ++t->count < t->amount)
         return false;
     t->count = 0;
@@ -100,6 +101,7 @@ static const struct draw {
     {LKS_FAULT_SLOW, "", 200, 3000, 0},
     {LKS_FAULT_SESSION, "", 30000, 120000, 0},
     {LKS_FAULT_DROP, "", 1, 40, 1},
+    {LKS_FAULT_PAGE, "", 1, 40, 2},
     {LKS_FAULT_REFUSE, "", 503, 503, 2},
     {LKS_FAULT_MEMORY, "", 0, 0, 1},
     {LKS_FAULT_TASK_LIES, "", 0, 0, 1},

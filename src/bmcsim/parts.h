@@ -444,7 +444,8 @@ const struct lks_bmcsim_trouble *lks_bmcsim_trouble(struct lks_bmcsim *b,
 /* The same without using it. */
 const struct lks_bmcsim_trouble *lks_bmcsim_trouble_on(const struct lks_bmcsim *b,
                                                        enum lks_bmcsim_fault fault, const char *at);
-bool lks_bmcsim_dropped(struct lks_bmcsim *b); /* is this the answer that gets lost? */
+/* Is this the answer that the fault is for? */
+bool lks_bmcsim_turn_of(struct lks_bmcsim *b, enum lks_bmcsim_fault fault);
 
 /* multipart.c */
 struct lks_bmcsim_part {

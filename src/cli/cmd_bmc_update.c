@@ -48,6 +48,10 @@ static enum lks_code choose_act(const struct lks_args *args, enum lks_bmc_act *o
                         "one of --stage, --activate, --abort and --switch at a time");
     if (*out <= LKS_BMC_STAGE && !bundle)
         return lks_fail(err, LKS_E_USAGE, "--bundle names the folder with what is to be installed");
+    if (lks_args_has(args, "--to") && (*out != LKS_BMC_ACTIVATE || bundle))
+        return lks_fail(err, LKS_E_USAGE,
+                        "--to says what --activate is to find staged; without that, or with "
+                        "--bundle, the bundle has the version");
     if (*out > LKS_BMC_STAGE && !lks_args_has(args, "--component"))
         return lks_fail(err, LKS_E_USAGE, "--component says of what");
     return LKS_OK;

@@ -621,12 +621,17 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
 
 /* The end ----------------------------------------------------------------------------------- */
 
+static uint32_t kept_out(const struct lks_state_change *c)
+{
+    return c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
+           c->states[LKS_MEMBER_UNKNOWN];
+}
+
 static void complete(struct lks_deciding *d, const struct lks_state_change *c)
 {
     if (lks_campaign_absorb(d, c))
         return;
-    uint32_t kept =
-        c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] + c->states[LKS_MEMBER_UNKNOWN];
+    uint32_t kept = kept_out(c);
     /* Where nobody arrived it is not what was asked for. */
     bool none = c->states[LKS_MEMBER_DONE] == 0 && c->states[LKS_MEMBER_REVERTED] + kept > 0;
     lks_campaign_pin(d, c);
@@ -748,11 +753,9 @@ static void roll_back(struct lks_deciding *d, const struct lks_state_change *c)
             return;
     }
     struct lks_str stays = lks_change_stays(d, c);
-    struct lks_str text = lks_deciding_text(
-        d, "%u back, %u could not go back%" LKS_STR_FMT, c->states[LKS_MEMBER_REVERTED],
-        c->states[LKS_MEMBER_DONE] + c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
-            c->states[LKS_MEMBER_UNKNOWN],
-        S(stays));
+    struct lks_str text = lks_deciding_text(d, "%u back, %u could not go back%" LKS_STR_FMT,
+                                            c->states[LKS_MEMBER_REVERTED],
+                                            c->states[LKS_MEMBER_DONE] + kept_out(c), S(stays));
     move(d, c, LKS_CHANGE_ROLLED_BACK, text);
     if (stays.len > 0)
         alarm(d, c, text);
@@ -764,9 +767,10 @@ static void abort_change(struct lks_deciding *d, const struct lks_state_change *
             c->states[LKS_MEMBER_READING] ==
         0)
         move(d, c, LKS_CHANGE_ABORTED,
-             lks_deciding_text(d, "%u stay as they are, %u went back, %u did not begin",
-                               c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
-                               c->states[LKS_MEMBER_PENDING]));
+             lks_deciding_text(
+                 d, "%u stay as they are, %u went back, %u did not begin, %u kept out of use",
+                 c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
+                 c->states[LKS_MEMBER_PENDING], kept_out(c)));
 }
 
 /* The tick ---------------------------------------------------------------------------------- */

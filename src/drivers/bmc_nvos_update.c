@@ -650,7 +650,7 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
     else if (u->late && now >= u->late_until)
         end(u, LKS_BMC_UNKNOWN, "not finished by its deadline, and the tray does not answer");
     else
-        hear_step(u, now, answer);
+        hear_step(u, now, lks_redfish_heard(answer));
     if (u->r.head.ended && u->r.head.err.code != LKS_OK && u->r.head.err.code != LKS_E_DENIED &&
         may_have_changed(u)) {
         struct lks_err err = u->r.head.err;

@@ -86,6 +86,13 @@ bool lks_redfish_hear_root(struct lks_redfish *r, const struct lks_doc *root, st
 const struct lks_doc *lks_redfish_read(const struct lks_http_response *answer,
                                        struct lks_docs *docs);
 
+/* The answer, or NULL where it says as little as none: a page for people with a good status, which a
+ * web server shows that has lost its service behind it. */
+const struct lks_http_response *lks_redfish_heard(const struct lks_http_response *answer);
+
+/* Whether it is nothing, or JSON. */
+bool lks_redfish_readable(const struct lks_http_response *answer);
+
 /* What a service says went wrong, as one line: the messages of its error, or its status. */
 void lks_redfish_error(const struct lks_http_response *answer, char out[LKS_REDFISH_TEXT_SIZE]);
 

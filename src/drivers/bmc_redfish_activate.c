@@ -85,7 +85,7 @@ static void no_reset(struct lks_redfish_update *u, lks_ms now)
     else if (!waits_there(u))
         lks_redfish_end(u, now, u->sent != LKS_RF_NOTHING ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
                         "%s: it runs %s, shows nothing staged, and offers no reset for %s%.200s",
-                        u->task_over ? "the task says completed and nothing changed"
+                        u->task_over ? "the task is over and nothing changed"
                                      : "nothing can be activated",
                         u->target_count > 0 ? u->targets[0].version : "nothing", u->component, why);
     else if (row == NULL)

@@ -18,6 +18,20 @@ const struct lks_doc *lks_redfish_read(const struct lks_http_response *answer,
     return doc->kind == LKS_DOC_MAP && !is_error ? doc : NULL;
 }
 
+const struct lks_http_response *lks_redfish_heard(const struct lks_http_response *answer)
+{
+    bool good = answer != NULL && answer->status >= 200 && answer->status <= 299;
+    return good && lks_str_starts(lks_str_trim(answer->body), "<") ? NULL : answer;
+}
+
+bool lks_redfish_readable(const struct lks_http_response *answer)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct lks_err err = {0};
+    return answer->body.len == 0 || (lks_docs_init(&docs, "answer", &err) == LKS_OK &&
+                                     lks_bmc_json_parse(answer->body, &docs, &err) == LKS_OK);
+}
+
 /* Errors ------------------------------------------------------------------------------------ */
 
 struct lks_str lks_redfish_message_key(const struct lks_doc *message)

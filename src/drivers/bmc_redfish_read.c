@@ -517,6 +517,8 @@ static void hear(void *value, lks_ms now, const struct lks_http_response *answer
     struct reading *g = value;
     LKS_ASSERT(g->r.head.step < LKS_COUNT(steps));
     g->r.requests++;
+    if (g->r.head.step != ROOT) /* who never showed a service is told by its page */
+        answer = lks_redfish_heard(answer);
     if (g->r.head.step == LOGOUT) {
         lks_redfish_hear_logout(&g->r);
         return;

@@ -51,6 +51,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_over", u->task_over);
     lks_json_bool(&w, "task_failed", u->task_failed);
     lks_json_bool(&w, "task_lost", u->task_lost);
+    lks_json_bool(&w, "task_shown", u->task_shown);
     lks_json_bool(&w, "reset_told", u->reset_told);
     lks_json_bool(&w, "old_known", u->old_known);
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
@@ -124,6 +125,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_over = lks_bmc_json_true(doc, "task_over");
     u->task_failed = lks_bmc_json_true(doc, "task_failed");
     u->task_lost = lks_bmc_json_true(doc, "task_lost");
+    u->task_shown = lks_bmc_json_true(doc, "task_shown");
     u->reset_told = lks_bmc_json_true(doc, "reset_told");
     u->old_known = lks_bmc_json_true(doc, "old_known");
     return true;

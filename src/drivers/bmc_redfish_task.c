@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-#define GONE_MAX  3 /* a new job may not be there yet */
+#define GONE_MAX  3  /* a new job may not be there yet */
+#define BLANK_MAX 18 /* a task that was read before and is not to be read now goes on meanwhile */
 #define GONE_WAIT (10 * LKS_SECOND)
 #define POLL_MAX  (30 * LKS_SECOND)
 
@@ -161,6 +162,7 @@ void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, lks_m
 {
     lks_redfish_keep(u->task, sizeof(u->task), task);
     u->gone = 0;
+    u->task_shown = false;
     u->task_percent = 0;
     u->why[0] = '\0';
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_FOLLOW, when);
@@ -183,8 +185,10 @@ static void prefer_task(struct lks_redfish_update *u, const struct lks_doc *task
     struct lks_str at = lks_bmc_json_path(task, "@odata.id");
     bool is_task = lks_doc_member(task, "TaskState") != NULL;
     if (is_task && at.len > 0 && !lks_str_is(at, u->task) &&
-        lks_redfish_keep(u->task, sizeof(u->task), at))
+        lks_redfish_keep(u->task, sizeof(u->task), at)) {
+        u->task_shown = true;
         u->r.head.checkpoint = true;
+    }
 }
 
 static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
@@ -204,7 +208,32 @@ static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lk
         return;
     }
     lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, next_poll(now, answer));
+    u->gone = 0;
+    u->task_shown = answer->status == 200; /* a monitor says 202 until it is over */
     prefer_task(u, task);
+}
+
+/* What a monitor says when all is over: nothing, or something that is no task. A task does not end
+ * so: what shows nothing of it is a page of something else, and to take it for the end would reset
+ * a device in the middle of a flash. */
+static bool is_end(const struct lks_redfish_update *u, const struct lks_doc *task,
+                   const struct lks_http_response *answer)
+{
+    return answer->status < 300 && !u->task_shown && lks_redfish_readable(answer) &&
+           lks_doc_member(task, "TaskState") == NULL;
+}
+
+/* How often what says nothing of the task is asked again. */
+static unsigned patience(const struct lks_redfish_update *u, const struct lks_http_response *answer)
+{
+    static const int passing[] = {403, 404, 410};
+    if (answer->status < 300)
+        return u->task_shown ? BLANK_MAX : GONE_MAX;
+    for (size_t i = 0; i < LKS_COUNT(passing); i++) {
+        if (answer->status == passing[i])
+            return GONE_MAX;
+    }
+    return 0;
 }
 
 void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,
@@ -221,8 +250,8 @@ void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, next_poll(now, answer));
         return;
     }
-    if ((answer->status == 403 || answer->status == 404 || answer->status == 410) &&
-        ++u->gone < GONE_MAX) {
+    bool end = is_end(u, task, answer);
+    if (!end && ++u->gone < patience(u, answer)) {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now + GONE_WAIT);
         return;
     }
@@ -234,6 +263,7 @@ void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,
     /* Over, says the monitor, or it is gone. The list may have the task that tells the truth. */
     lks_redfish_add_old(u, lks_str_from(u->task));
     u->task_over = true;
-    u->task_lost = answer->status >= 300 && !lks_redfish_manners(u->r.vendor)->forgets_tasks;
+    bool forgotten = answer->status >= 300 && lks_redfish_manners(u->r.vendor)->forgets_tasks;
+    u->task_lost = !end && !forgotten;
     lks_redfish_seek(u, now, now);
 }

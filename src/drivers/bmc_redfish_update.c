@@ -175,6 +175,9 @@ static void hear_step(struct lks_redfish_update *u, lks_ms now,
                       const struct lks_http_response *answer)
 {
     int status = answer != NULL ? answer->status : 0;
+    bool stranger = u->r.head.step == LKS_RF_ROOT && u->sent == LKS_RF_NOTHING;
+    if (!stranger) /* who never showed a service is told by its page */
+        answer = lks_redfish_heard(answer);
     if (lks_redfish_wants_login(&u->r))
         hear_login(u, now, answer);
     else if (status == 429 || status == 503)

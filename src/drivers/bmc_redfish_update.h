@@ -141,6 +141,7 @@ struct lks_redfish_update {
     char oem_state[32]; /* of HPE's update service, before */
     bool task_over, task_failed;
     bool task_lost;                  /* it was gone, and nothing said how it ended */
+    bool task_shown;                 /* its address is that of a task, which has a state to show */
     bool reset_told;                 /* a task said that a reset is missing */
     lks_redfish_uri reset_at;        /* what the task says is to be reset; or empty */
     char reset_type[32];             /* and how */

@@ -235,7 +235,7 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
         memcpy(task, u->task, sizeof(task));
         lks_redfish_follow(u, lks_str_from(task),
                            when < now + 30 * LKS_SECOND ? when : now + 30 * LKS_SECOND);
-    } else if (answer->status == 202) {
+    } else if (answer->status == 202 || !lks_redfish_readable(answer)) {
         lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
     } else {
         u->task_over = true;

@@ -52,6 +52,8 @@ static const struct {
     {"{\"fault\":\"drop\",\"amount\":3}", false, false},
     {"{\"fault\":\"drop\",\"amount\":12}", false, false},
     {"{\"fault\":\"drop\",\"amount\":17}", false, false},
+    {"{\"fault\":\"page\",\"amount\":9}", false, false},
+    {"{\"fault\":\"page\",\"amount\":17,\"times\":3}", false, false},
     {"{\"fault\":\"refuse\",\"amount\":503,\"times\":2}", false, false},
     {"{\"fault\":\"task-lies\"}", false, false},
 };
