@@ -453,7 +453,7 @@ static void draw_fault(struct world *w, struct node *n)
     if (w->kind || !lks_rng_percent(&w->rng, 40))
         return;
     struct lks_bmcsim_fault_set fault = {
-        .fault = (enum lks_bmcsim_fault)lks_rng_below(&w->rng, LKS_FAULT_COUNT),
+        .fault = (enum lks_bmcsim_fault)lks_rng_below(&w->rng, LKS_BMCSIM_FAULT_COUNT),
         .at = lks_str_from(phases[lks_rng_below(&w->rng, LKS_COUNT(phases))]),
         .amount = 1 + lks_rng_below(&w->rng, 30),
         .times = 1,
@@ -462,6 +462,8 @@ static void draw_fault(struct world *w, struct node *n)
         fault.at = LKS_STR("A");
     if (fault.fault == LKS_FAULT_REFUSE)
         fault.amount = 400;
+    if (fault.fault == LKS_FAULT_SESSION)
+        fault.amount *= LKS_SECOND; /* one of milliseconds nobody can use */
     n->faulty = true;
     say(w, "%s: fault %s at %.*s", n->name, lks_bmcsim_fault_words[fault.fault],
         LKS_STR_ARG(fault.at));
@@ -593,10 +595,15 @@ static bool run_seed(uint64_t seed, enum breach breach, bool print)
     return w.broken;
 }
 
+/* Beside the first ones those that found something once: 94 and 111 a page in place of the answer
+ * to a login, 134 to 543 sessions so short that the eighth came before the end. */
 static void test_seeds(void)
 {
+    static const uint64_t found[] = {94, 111, 134, 183, 412, 543};
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         CHECK(!run_seed(seed, KEPT, false));
+    for (size_t i = 0; i < LKS_COUNT(found); i++)
+        CHECK(!run_seed(found[i], KEPT, false));
 }
 
 /* A check that finds nothing in rules that are broken proves nothing about those that are kept. */

@@ -15,7 +15,6 @@
 
 /* By this name sim/sim_flashes.c draws from all faults of a BMC. It is that of the journal's
  * faults, too: whoever includes engine/journal.h cannot include this. */
-enum { LKS_FAULT_COUNT = LKS_BMCSIM_FAULT_COUNT };
 
 enum lks_bmcs_mishap {
     LKS_BMCS_NONE,

@@ -12,8 +12,8 @@
 #include "drivers/bmc_json.h"
 #include "port/bmc.h"
 
-#define LKS_REDFISH_URI_SIZE   256 /* of a resource that is remembered */
-#define LKS_REDFISH_LOGINS_MAX 8
+#define LKS_REDFISH_URI_SIZE   256               /* of a resource that is remembered */
+#define LKS_REDFISH_LOGINS_MAX 4                 /* in a row that let us do nothing */
 #define LKS_REDFISH_PATIENCE   (60 * LKS_SECOND) /* for an answer that is no upload's */
 #define LKS_REDFISH_TEXT_SIZE  384               /* of a reason */
 
@@ -25,9 +25,9 @@ struct lks_redfish {
     struct lks_conversation head;
     struct lks_bmc_secret secret;
     lks_redfish_uri session; /* ours to close */
-    unsigned logins;
-    bool basic;    /* the service has no sessions */
-    bool has_root; /* what follows was read */
+    unsigned logins;         /* since one was of use */
+    bool basic;              /* the service has no sessions */
+    bool has_root;           /* what follows was read */
     lks_redfish_uri root, sessions, update_service, tasks, systems, managers, chassis;
     enum lks_redfish_expand expand;
     char vendor[32]; /* by the names of data/firmware-names.csv */
@@ -86,8 +86,8 @@ bool lks_redfish_hear_root(struct lks_redfish *r, const struct lks_doc *root, st
 const struct lks_doc *lks_redfish_read(const struct lks_http_response *answer,
                                        struct lks_docs *docs);
 
-/* The answer, or NULL where it says as little as none: a page for people with a good status, which a
- * web server shows that has lost its service behind it. */
+/* The answer, or NULL where it says as little as none: a page for people with a good status, which
+ * a web server shows that has lost its service behind it. */
 const struct lks_http_response *lks_redfish_heard(const struct lks_http_response *answer);
 
 /* Whether it is nothing, or JSON. */

@@ -147,6 +147,8 @@ bool lks_redfish_hear_common(struct lks_redfish *r, lks_ms now,
                              const struct lks_http_response *answer)
 {
     int status = answer != NULL ? answer->status : 0;
+    if (status != 0 && status != 401 && r->secret.token[0] != '\0')
+        r->logins = 0; /* this session was of use, however short it was */
     if (status == 429 || status == 503) {
         lks_conversation_retry(&r->head,
                                now + lks_http_response_retry(answer, LKS_SECOND << r->head.tries));
