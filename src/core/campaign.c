@@ -474,18 +474,13 @@ static void skip_units(struct lks_deciding *d, const struct lks_state_change *c,
 
 /* Waves ------------------------------------------------------------------------------------- */
 
-static uint32_t count_of(const struct lks_wave *w, enum lks_member_state first,
-                         enum lks_member_state last)
+/* How many of a wave, or of a whole change, are under way. */
+static uint32_t moving(const uint32_t members[LKS_MEMBER_STATE_COUNT])
 {
     uint32_t count = 0;
-    for (uint32_t i = first; i <= (uint32_t)last; i++)
-        count += w->members[i];
+    for (uint32_t i = LKS_MEMBER_WAITING; i <= (uint32_t)LKS_MEMBER_READING; i++)
+        count += members[i];
     return count;
-}
-
-static uint32_t moving(const struct lks_wave *w)
-{
-    return count_of(w, LKS_MEMBER_WAITING, LKS_MEMBER_READING);
 }
 
 /* Whether this one is to show the way back for the other. */
@@ -580,7 +575,7 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
         stop(d, c, wave, LKS_WAVE_HALTED, held);
         return;
     }
-    if (w->members[LKS_MEMBER_PENDING] == 0 && moving(w) == 0) {
+    if (w->members[LKS_MEMBER_PENDING] == 0 && moving(w->members) == 0) {
         lks_ms until = w->soak < UINT64_MAX - d->now.wall ? d->now.wall + w->soak : UINT64_MAX;
         move_wave(d, c, wave, LKS_WAVE_SOAKS, until, LKS_STR("all are over"));
         return;
@@ -597,7 +592,7 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
 {
     const struct lks_wave *w = &c->waves[wave];
     struct lks_gate_said said = lks_gate_judge(d, c, wave);
-    if (w->members[LKS_MEMBER_PENDING] + moving(w) > 0) {
+    if (w->members[LKS_MEMBER_PENDING] + moving(w->members) > 0) {
         /* One joined, or is tried again. */
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are over"));
         return;
@@ -662,7 +657,7 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
     if (queue == LKS_QUEUE_BEGUN)
         return;
     while (wave < c->wave_count && c->waves[wave].state == LKS_WAVE_PASSED &&
-           moving(&c->waves[wave]) == 0)
+           moving(c->waves[wave].members) == 0)
         wave++;
     if (wave == c->wave_count) {
         if (queue == LKS_QUEUE_EMPTY)
@@ -723,7 +718,7 @@ static bool begin_wave_back(struct lks_deciding *d, const struct lks_state_chang
     struct unit_look l = {.d = d, .c = c, .downs = &downs, .back = true};
     uint32_t busy = w->busy, width = w->width > 0 ? w->width : 1;
     uint32_t begun = 0;
-    bool left = moving(w) > 0;
+    bool left = moving(w->members) > 0;
     if (w->members[LKS_MEMBER_DONE] == 0)
         return left;
     for (uint32_t u = w->first_unit; u != 0 && busy < width && lks_deciding_room(d);
@@ -763,9 +758,7 @@ static void roll_back(struct lks_deciding *d, const struct lks_state_change *c)
 
 static void abort_change(struct lks_deciding *d, const struct lks_state_change *c)
 {
-    if (c->states[LKS_MEMBER_WAITING] + c->states[LKS_MEMBER_ASKED] +
-            c->states[LKS_MEMBER_READING] ==
-        0)
+    if (moving(c->states) == 0)
         move(d, c, LKS_CHANGE_ABORTED,
              lks_deciding_text(
                  d, "%u stay as they are, %u went back, %u did not begin, %u kept out of use",

@@ -241,7 +241,8 @@ static void sweep(const char *data)
         struct lks_str name = lks_str_from(entry->d_name);
         bool backup = lks_str_starts(name, "backup-") &&
                       (lks_str_ends(name, ".tmp") || lks_str_ends(name, ".tmp.journal"));
-        if (backup || lks_str_is(name, "snapshot.tmp"))
+        bool snapshot = lks_str_starts(name, "snapshot-") && lks_str_ends(name, ".tmp");
+        if (backup || snapshot || lks_str_is(name, "snapshot.tmp")) /* the last: of older ones */
             unlinkat(dirfd(dir), entry->d_name, 0);
     }
     if (dir != NULL)

@@ -4,6 +4,7 @@
 #include "server/routes.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,6 +317,11 @@ static _Noreturn void write_snapshot(const struct lks_engine *engine, const char
     _exit(fd >= 0 ? 0 : 1);
 }
 
+static void name_snapshot(const struct lks_state_thread *t, uint64_t seq, char *out, size_t size)
+{
+    snprintf(out, size, "%s/snapshot-%" PRIu64 ".tmp", lks_daemon_config(t->daemon)->data.ptr, seq);
+}
+
 static void begin_snapshot(struct lks_state_thread *t)
 {
     uint64_t seq = lks_engine_seq(t->desk.engine);
@@ -324,7 +330,7 @@ static void begin_snapshot(struct lks_state_thread *t)
         seq < t->snapshot_seq + config->snapshot_rows)
         return;
     char path[PATH_BYTES_MAX];
-    snprintf(path, sizeof(path), "%s/snapshot.tmp", config->data.ptr);
+    name_snapshot(t, seq, path, sizeof(path));
     t->snapshot_seq = seq;
     pid_t daemon = getpid();
     t->snapshotting = fork();
@@ -357,6 +363,7 @@ static void keep_snapshot(struct lks_state_thread *t)
         return;
     struct lks_snapshot *m = (struct lks_snapshot *)lks_mail_new(LKS_MAIL_SNAPSHOT);
     m->seq = t->snapshot_ready;
+    name_snapshot(t, m->seq, m->path, sizeof(m->path));
     t->snapshot_ready = 0;
     t->desk.metrics.snapshots++;
     lks_mailbox_post(&t->daemon->store.box, &m->mail);

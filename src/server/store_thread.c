@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RETRY_MS = 500, PATH_BYTES_MAX = 4096 };
+enum { RETRY_MS = 500 };
 
 static void tell_stalled(struct lks_store_thread *t, const struct lks_err *why)
 {
@@ -55,13 +55,11 @@ static void keep_snapshot(struct lks_store_thread *t, const struct lks_snapshot 
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_err err = {0};
-    char path[PATH_BYTES_MAX];
-    snprintf(path, sizeof(path), "%s/snapshot.tmp", lks_daemon_config(t->daemon)->data.ptr);
     lks_buf_init(&bytes, LKS_STORE_SNAPSHOT_MAX);
-    enum lks_code code = lks_file_read_plain(path, &bytes, &err);
+    enum lks_code code = lks_file_read_plain(snapshot->path, &bytes, &err);
     if (code == LKS_OK)
         code = t->store.ops->snapshot_put(t->store.self, snapshot->seq, lks_buf_view(&bytes), &err);
-    unlink(path);
+    unlink(snapshot->path);
     struct lks_log_field field = {"cause", lks_str_from(err.msg)};
     if (code != LKS_OK)
         lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, "a snapshot was not kept", &field, 1);

@@ -59,6 +59,7 @@ struct lks_stalled {
 struct lks_snapshot {
     struct lks_mail mail;
     uint64_t seq;
+    char path[4096]; /* a file of its own: the next one may be written before this one is kept */
 };
 
 /* Begin to follow from here. */
