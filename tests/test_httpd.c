@@ -559,9 +559,12 @@ static void test_stop_with_all_kinds(void)
     CHECK(lks_wire_end(&half, '\0'));
 }
 
+/* On a machine that is busy itself nothing may have come yet. */
 static void on_time(uv_timer_t *timer)
 {
     struct lks_site *s = timer->data;
+    if (s->handled <= 10)
+        return;
     s->feed_max = 0;
     uv_close((uv_handle_t *)timer, NULL);
 }
@@ -579,7 +582,7 @@ static void test_busy_server_shares_its_loop(void)
     s.feed = &w;
     s.feed_max = MANY;
     uv_timer_init(&s.loop, &timer);
-    uv_timer_start(&timer, on_time, 20, 0);
+    uv_timer_start(&timer, on_time, 20, 20);
     CHECK(lks_wire_send(&w, LKS_STR("GET /again HTTP/1.1\r\n" HOST "\r\n")));
     while (s.feed_max > 0 && s.handled < MANY)
         uv_run(&s.loop, UV_RUN_NOWAIT);
