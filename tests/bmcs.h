@@ -13,9 +13,6 @@
 #define LKS_BMCS_PASSWORD "correct horse"
 #define LKS_BMCS_HOUR     (3600 * LKS_SECOND)
 
-/* By this name sim/sim_flashes.c draws from all faults of a BMC. It is that of the journal's
- * faults, too: whoever includes engine/journal.h cannot include this. */
-
 enum lks_bmcs_mishap {
     LKS_BMCS_NONE,
     LKS_BMCS_LOSE_REQUEST, /* it never arrives */
