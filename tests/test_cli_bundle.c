@@ -64,6 +64,8 @@ static void check_rows(const struct row *table, size_t count)
         CHECK_INT(run.exit, table[i].exit);
         CHECK_HAS(run.out, table[i].out);
         CHECK_HAS(run.err, table[i].err);
+        if (table[i].err[0] == '\0')
+            CHECK(lks_str_find(run.err, LKS_STR("note: ")) < 0);
         lks_run_fini(&run);
     }
 }
@@ -96,6 +98,8 @@ static const struct lks_tree_entry sources[] = {
     {"/in/blank.yaml", LKS_STR_C(HEAD "  - {file: a b, component: bios, version: '1'}\n")},
     {"/in/twice.yaml", LKS_STR_C(HEAD BMC BMC)},
     {"/in/which.yaml", LKS_STR_C(HEAD SAMPLE "}\n")},
+    {"/in/right.yaml", LKS_STR_C(HEAD SAMPLE ", version: '2.0'}\n")},
+    {"/in/cut.yaml", LKS_STR_C(HEAD "  - {file: sub/cut.fwpkg, component: erot, version: '1'}\n")},
     {"/in/noimage.yaml", LKS_STR_C(HEAD SAMPLE ", image: 9}\n")},
     {"/in/unsaid.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmc}\n")},
     {"/in/slip.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmcs, version: '1'}\n")},
@@ -125,16 +129,22 @@ static const struct row making[] = {
      "no name of a key"},
     {"without a place", ARGS("bundle", "build", "DIR/in/bundle.yaml"), 2, "", "--output"},
     {"not signed", ARGS("bundle", "build", "DIR/in", "--output", "DIR/plain"), 0,
-     "hgx 25.02 with 4 files", ""},
+     "hgx 25.02 with 4 files",
+     "note: sub/pack.fwpkg: devices will have to report version 7, which no image of the package "
+     "has: 1 (1.2.3), 2 (2.0)\n"},
+    {"a version that the package has",
+     ARGS("bundle", "build", "DIR/in/right.yaml", "--output", "DIR/right"), 0, "with 1 file", ""},
+    {"half a package", ARGS("bundle", "build", "DIR/in/cut.yaml", "--output", "DIR/cut"), 0,
+     "with 1 file", "note: sub/cut.fwpkg: begins as a PLDM package and is none: "},
     {"signed by the site",
      ARGS("bundle", "build", "DIR/in/bundle.yaml", "--output", "DIR/ours", "--sign", "DIR/site.pem",
           "--name=hgx-site", "--version=25.02-1"),
-     0, "signed for this site with key sha256:", ""},
+     0, "signed for this site with key sha256:", "note: sub/pack.fwpkg: "},
     {"from one that nobody signed",
      ARGS("bundle", "build", "DIR/plain", "--output", "DIR/again", "--sign", "DIR/site.pem"), 0,
-     "hgx 25.02 with 4 files", ""},
+     "hgx 25.02 with 4 files", "note: pack.fwpkg: "},
     {"over another", ARGS("bundle", "build", "DIR/in", "--output", "DIR/plain"), 3, "",
-     "plain: File exists"},
+     "plain: is there already; --output names a new folder"},
     {"no source", BUILD("none.yaml"), 3, "", "none.yaml: No such file"},
     {"no bundle in a folder", ARGS("bundle", "build", "DIR/in/sub", "--output", "DIR/no"), 3, "",
      "no bundle; it would have a bundle.json"},
@@ -558,6 +568,7 @@ static void make_sources(void)
     lks_tree_entries(&controller.tree, sources, LKS_COUNT(sources));
     lks_test_package_sample_file(1, &bytes);
     lks_tree_bytes(&controller.tree, "/in/sub/pack.fwpkg", lks_buf_view(&bytes));
+    lks_tree_bytes(&controller.tree, "/in/sub/cut.fwpkg", (struct lks_str){bytes.ptr, 40});
     lks_buf_truncate(&bytes, 0);
     for (size_t i = 0; i < LARGE / 16; i++)
         lks_buf_addf(&bytes, "%015zu\n", i);

@@ -589,23 +589,6 @@ static void check_glass(struct scene *s, uint64_t id)
     CHECK(lks_str_find(lks_buf_view(&t.answer.body), LKS_STR("break-glass")) < 0);
 }
 
-#define FORECAST(runs)                                                                             \
-    "{\"runs\":" runs ",\"took_low_ms\":1000,\"took_middle_ms\":2000,\"took_high_ms\":3000,"       \
-    "\"gpu_hours_low\":1,\"gpu_hours_middle\":2,\"gpu_hours_high\":3,\"kept_high\":0,"             \
-    "\"reached_high\":1}"
-
-/* What a rehearsal came to is kept before it begins, and stands beside what came. */
-static void check_forecast(struct scene *s, uint64_t id)
-{
-    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("0"), 400,
-                 "rests on one at the least");
-    crew_fine(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("100"), &t);
-    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
-    CHECK_HAS(lks_buf_view(&t.answer.body), "\"forecast\":{\"runs\":100,\"took_low_ms\":1000,");
-    CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_kept\":0}");
-}
-
 static void say(struct scene *s, const char *const *words, const char *has)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
@@ -618,6 +601,29 @@ static void say(struct scene *s, const char *const *words, const char *has)
     lks_buf_init(&said, TEXT_MAX);
     if (!CHECK_INT(ctl_run(argv, &said), 0) || !CHECK_HAS(lks_buf_view(&said), has))
         printf("%s\n", said.ptr);
+}
+
+#define FORECAST(runs)                                                                             \
+    "{\"runs\":" runs ",\"took_low_ms\":90400,\"took_middle_ms\":2700000,"                         \
+    "\"took_high_ms\":23400000,"                                                                   \
+    "\"gpu_hours_low\":1,\"gpu_hours_middle\":2,\"gpu_hours_high\":3,\"kept_high\":0,"             \
+    "\"reached_high\":1}"
+
+/* What a rehearsal came to is kept before it begins, and stands beside what came. */
+static void check_forecast(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("0"), 400,
+                 "rests on one at the least");
+    crew_fine(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("100"), &t);
+    crew_fine(s->maker, "change", path_of(id, ""), NULL, &t);
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"forecast\":{\"runs\":100,\"took_low_ms\":90400,");
+    CHECK_HAS(lks_buf_view(&t.answer.body), "\"actual_kept\":0}");
+    char number[24];
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
+    static const char *const times[] = {"90 s", "45 min", "6.5 h"};
+    for (size_t i = 0; i < LKS_COUNT(times); i++)
+        say(s, (const char *[]){"change", "show", number, NULL}, times[i]);
 }
 
 /* A person elsewhere rehearses it on a copy of what lockstepd knows, and has the forecast kept. */

@@ -168,6 +168,15 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
     return lks_fail(err, LKS_E_USAGE, "no command '%s'; 'lockstep help' lists them", words[0]);
 }
 
+static enum lks_code help_group(struct lks_cli *cli, const char *group, bool json,
+                                struct lks_err *err)
+{
+    if (json)
+        return help_json(cli, lks_commands, lks_command_count, group, err);
+    list_group(cli, group);
+    return LKS_OK;
+}
+
 enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     int used, count = (int)args->positional_count;
@@ -179,6 +188,8 @@ enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, str
         return LKS_OK;
     }
     const struct lks_command *command = find_command(args->positional, count, &used);
+    if (command == NULL && count == 1 && is_group(args->positional[0]))
+        return help_group(cli, args->positional[0], json, err);
     if (command == NULL)
         return fail_command(args->positional, count, err);
     if (json)
@@ -253,15 +264,6 @@ static bool asks_group(int argc, char **argv, struct lks_args *args)
     return is_group(argv[1]) &&
            lks_args_parse(argc - 2, argv + 2, tables, args, &ignored) == LKS_OK &&
            lks_args_has(args, "--help") && args->positional_count == 0;
-}
-
-static enum lks_code help_group(struct lks_cli *cli, const char *group, bool json,
-                                struct lks_err *err)
-{
-    if (json)
-        return help_json(cli, lks_commands, lks_command_count, group, err);
-    list_group(cli, group);
-    return LKS_OK;
 }
 
 static enum lks_code dispatch(struct lks_cli *cli, int argc, char **argv, struct lks_err *err)

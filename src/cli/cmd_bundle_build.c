@@ -30,6 +30,7 @@ struct building {
     struct lks_buf manifest; /* its bytes */
     struct lks_bundle bundle;
     char signer[LKS_DIGEST_SIZE]; /* fingerprint; empty: not signed */
+    FILE *notes;                  /* not owned */
 };
 
 /* What lies in the folder so far goes with it, unless it became a bundle. */
@@ -192,43 +193,82 @@ static enum lks_code choose_image(const struct building *b, const struct lks_doc
                         list.ptr != NULL ? list.ptr : "");
 }
 
-/* The version in a package's header; an empty one where the file is no package. */
-static enum lks_code package_version(struct building *b, const struct lks_doc *file, int fd,
-                                     uint64_t size, struct lks_str *out, struct lks_err *err)
+static void note(const struct building *b, const struct lks_doc *file, struct lks_buf *text)
+{
+    if (text->failed != LKS_OK || text->ptr == NULL)
+        return;
+    lks_str_make_printable(text->ptr);
+    fprintf(b->notes, "note: %" LKS_STR_FMT ": %s\n", LKS_STR_ARG(lks_doc_text(file, "file")),
+            text->ptr);
+}
+
+/* An update is judged by what the device then reports. Some report another version than their
+ * package has, so the source has the last word; but more often it is a slip. */
+static void compare_version(const struct building *b, const struct lks_doc *file,
+                            struct lks_pldm_package *p, struct lks_str said)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    for (size_t i = 0; i < p->component_count; i++)
+        if (lks_str_eq(lks_pldm_string_text(p->components[i].version, &p->arena), said))
+            return;
+    lks_buf_init(&text, (size_t)2 * LISTED_MAX);
+    lks_buf_addf(&text,
+                 "devices will have to report version %" LKS_STR_FMT
+                 ", which no image of the package has: ",
+                 LKS_STR_ARG(said));
+    list_images(p, &text);
+    note(b, file, &text);
+}
+
+/* The source has said the version, and what is in the file is only looked at. */
+static void look_into(const struct building *b, const struct lks_doc *file, struct lks_str bytes,
+                      uint64_t size, struct lks_str said)
 {
     LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
-    char *head = malloc(LKS_PLDM_HEADER_MAX);
-    size_t index = 0;
-    if (head == NULL)
-        return lks_fail_nomem(err);
-    ssize_t len = pread(fd, head, LKS_PLDM_HEADER_MAX, 0);
-    struct lks_str bytes = {head, len > 0 ? (size_t)len : 0};
-    enum lks_code code = LKS_OK;
-    *out = LKS_STR("");
-    if (lks_pldm_package_is(bytes)) {
-        code = lks_pldm_package_parse(bytes, size, false, &p, err);
-        if (code == LKS_OK)
-            code = choose_image(b, file, &p, &index, err);
-        if (code == LKS_OK)
-            *out = lks_arena_copy(&b->docs.arena,
-                                  lks_pldm_string_text(p.components[index].version, &p.arena));
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err why = {0};
+    if (lks_pldm_package_parse(bytes, size, false, &p, &why) == LKS_OK) {
+        compare_version(b, file, &p, said);
+        return;
     }
-    free(head);
-    return code;
+    lks_buf_init(&text, LKS_ERR_MSG_MAX + LISTED_MAX);
+    lks_buf_addf(&text, "begins as a PLDM package and is none: %s", why.msg);
+    note(b, file, &text);
+}
+
+static enum lks_code own_version(struct building *b, const struct lks_doc *file,
+                                 struct lks_str bytes, uint64_t size, struct lks_str *out,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
+    size_t index = 0;
+    if (lks_pldm_package_parse(bytes, size, false, &p, err) != LKS_OK ||
+        choose_image(b, file, &p, &index, err) != LKS_OK)
+        return err->code;
+    *out =
+        lks_arena_copy(&b->docs.arena, lks_pldm_string_text(p.components[index].version, &p.arena));
+    return LKS_OK;
 }
 
 static enum lks_code find_version(struct building *b, const struct lks_doc *file, int fd,
                                   uint64_t size, struct lks_str *out, struct lks_err *err)
 {
+    char *head = malloc(LKS_PLDM_HEADER_MAX);
+    if (head == NULL)
+        return lks_fail_nomem(err);
+    ssize_t len = pread(fd, head, LKS_PLDM_HEADER_MAX, 0);
+    struct lks_str bytes = {head, len > 0 ? (size_t)len : 0};
+    enum lks_code code = LKS_OK;
     *out = lks_doc_text(file, "version");
-    if (out->len > 0)
-        return LKS_OK;
-    if (package_version(b, file, fd, size, out, err) != LKS_OK)
-        return err->code;
-    if (out->ptr == NULL || out->len == 0)
-        return lks_doc_fail(&b->docs, file, err,
+    if (lks_pldm_package_is(bytes) && out->len > 0)
+        look_into(b, file, bytes, size, *out);
+    else if (lks_pldm_package_is(bytes))
+        code = own_version(b, file, bytes, size, out, err);
+    if (code == LKS_OK && out->len == 0)
+        code = lks_doc_fail(&b->docs, file, err,
                             "say its version: only PLDM packages say theirs themselves");
-    return LKS_OK;
+    free(head);
+    return code;
 }
 
 /* Files ------------------------------------------------------------------------------------- */
@@ -447,7 +487,7 @@ static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args,
 enum lks_code lks_cmd_bundle_build(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
-    LKS_CLEANUP(building_fini) struct building b = {0};
+    LKS_CLEANUP(building_fini) struct building b = {.notes = cli->err};
     const char *output = lks_args_get(args, "--output"), *key = lks_args_get(args, "--sign");
     if (output == NULL)
         return lks_fail(err, LKS_E_USAGE, "--output has to name a folder, which is made");
@@ -457,7 +497,9 @@ enum lks_code lks_cmd_bundle_build(struct lks_cli *cli, const struct lks_args *a
         return err->code;
     b.to[strlen(b.to) - 1] = '\0';
     if (mkdir(b.to, 0755) != 0)
-        return lks_file_fail(err, b.to);
+        return errno == EEXIST ? lks_fail(err, LKS_E_INVALID,
+                                          "%s: is there already; --output names a new folder", b.to)
+                               : lks_file_fail(err, b.to);
     b.made = true;
     if (make_manifest(&b, args, err) != LKS_OK || (key != NULL && sign(&b, key, err) != LKS_OK) ||
         put_file(&b, LKS_BUNDLE_FILE, lks_buf_view(&b.manifest), err) != LKS_OK)

@@ -458,6 +458,19 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
     return lks_output_table(cli, &t, err);
 }
 
+/* A forecast is not as exact as its milliseconds: "90 s", "45 min", "6.5 h". */
+static void rough_text(uint64_t ms, char out[LKS_CHANGE_SPAN_TEXT])
+{
+    enum { UNITS_MIN = 2, PER_MINUTE = 60 };
+    double seconds = (double)ms / LKS_SECOND, minutes = seconds / PER_MINUTE;
+    if (minutes < UNITS_MIN)
+        (void)snprintf(out, LKS_CHANGE_SPAN_TEXT, "%.0f s", seconds);
+    else if (minutes < UNITS_MIN * PER_MINUTE)
+        (void)snprintf(out, LKS_CHANGE_SPAN_TEXT, "%.0f min", minutes);
+    else
+        (void)snprintf(out, LKS_CHANGE_SPAN_TEXT, "%.1f h", minutes / PER_MINUTE);
+}
+
 /* What a rehearsal came to, beside what came. */
 static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *change,
                                     struct lks_err *err)
@@ -490,7 +503,7 @@ static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *c
             uint64_t value = there ? lks_change_number(f, keys[k]) : 0;
             (void)snprintf(text, sizeof(text), "%" PRIu64, value);
             if (rows[i].span)
-                (void)lks_change_span_text(value, text);
+                rough_text(value, text);
             lks_table_cell(&t, LKS_PLAIN, there ? lks_str_from(text) : LKS_STR("-"));
         }
     }

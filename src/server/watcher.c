@@ -96,14 +96,18 @@ static void log_trouble(struct lks_client_thread *c, const struct lks_err *troub
 {
     struct lks_watcher *w = &c->watcher;
     const char *now = trouble->code == LKS_OK ? "" : trouble->msg;
-    struct lks_log_field field = {"cause", lks_str_from(now)};
+    const struct lks_log_field fields[] = {
+        {"url", lks_daemon_config(c->daemon)->metrics_url},
+        {"cause", lks_str_from(now)},
+    };
     if (strcmp(now, w->said) == 0)
         return;
     snprintf(w->said, sizeof(w->said), "%s", now);
     if (now[0] != '\0')
-        lks_daemon_log(c->daemon, LKS_LEVEL_WARNING, "measurements are missing", &field, 1);
+        lks_daemon_log(c->daemon, LKS_LEVEL_WARNING, "measurements are missing", fields,
+                       LKS_COUNT(fields));
     else
-        lks_daemon_log(c->daemon, LKS_LEVEL_INFO, "measurements are back", NULL, 0);
+        lks_daemon_log(c->daemon, LKS_LEVEL_INFO, "measurements are back", fields, 1);
 }
 
 static bool find(void *ctx, uint32_t question, struct lks_str node, double *out)
