@@ -328,6 +328,7 @@ static void test_group_help(void)
         struct lks_run run = lks_run((const char *const[]){word, "--help", NULL});
         struct lks_run json = lks_run((const char *const[]){word, "--help", "--json", NULL});
         struct lks_run help = lks_run((const char *const[]){"help", word, NULL});
+        struct lks_run said = lks_run((const char *const[]){"help", word, "--json", NULL});
         CHECK_INT(run.exit, 0);
         CHECK_STR(run.err, "");
         snprintf(line, sizeof(line), "usage: lockstep %s WORD [ARGUMENT...]\n", word);
@@ -341,8 +342,11 @@ static void test_group_help(void)
         CHECK_HAS(json.out, line);
         CHECK(lks_str_find(json.out, LKS_STR("\"name\":\"version\"")) < 0);
         CHECK_INT(help.exit, 0);
+        CHECK_STR(help.err, "");
         CHECK(lks_str_eq(help.out, run.out));
+        CHECK(lks_str_eq(said.out, json.out));
         lks_run_fini(&help);
+        lks_run_fini(&said);
         lks_run_fini(&run);
         lks_run_fini(&json);
     }

@@ -99,6 +99,12 @@ static const struct lks_tree_entry sources[] = {
     {"/in/twice.yaml", LKS_STR_C(HEAD BMC BMC)},
     {"/in/which.yaml", LKS_STR_C(HEAD SAMPLE "}\n")},
     {"/in/right.yaml", LKS_STR_C(HEAD SAMPLE ", version: '2.0'}\n")},
+    {"/in/many.yaml",
+     LKS_STR_C(HEAD "  - {file: sub/many.fwpkg, component: erot, version: '7'}\n")},
+    {"/in/spelled.yaml", LKS_STR_C(HEAD SAMPLE ", version: 'V1.2.3_n04'}\n")},
+    {"/in/crossed.yaml", LKS_STR_C(HEAD SAMPLE ", image: 1, version: '2.0'}\n")},
+    {"/in/nowhere.yaml", LKS_STR_C(HEAD SAMPLE ", image: 9, version: '2.0'}\n")},
+    {"/in/cutoff.yaml", LKS_STR_C(HEAD "  - {file: sub/cut.fwpkg, component: erot}\n")},
     {"/in/cut.yaml", LKS_STR_C(HEAD "  - {file: sub/cut.fwpkg, component: erot, version: '1'}\n")},
     {"/in/noimage.yaml", LKS_STR_C(HEAD SAMPLE ", image: 9}\n")},
     {"/in/unsaid.yaml", LKS_STR_C(HEAD "  - {file: bmc.bin, component: bmc}\n")},
@@ -134,8 +140,25 @@ static const struct row making[] = {
      "has: 1 (1.2.3), 2 (2.0)\n"},
     {"a version that the package has",
      ARGS("bundle", "build", "DIR/in/right.yaml", "--output", "DIR/right"), 0, "with 1 file", ""},
+    {"a version as a device may write it",
+     ARGS("bundle", "build", "DIR/in/spelled.yaml", "--output", "DIR/spelled"), 0, "with 1 file",
+     ""},
+    {"the version of another image",
+     ARGS("bundle", "build", "DIR/in/crossed.yaml", "--output", "DIR/crossed"), 0, "with 1 file",
+     "devices will have to report version 2.0, which this image of the package has not: 1 "
+     "(1.2.3), "},
+    {"an image that is not there, its version said", BUILD("nowhere.yaml"), 3, "",
+     "the package has no such image"},
+    {"a package of many images",
+     ARGS("pldm", "build", "DIR/in/sub/many.yaml", "--output", "DIR/in/sub/many.fwpkg"), 0, "", ""},
+    {"a version that none of them has",
+     ARGS("bundle", "build", "DIR/in/many.yaml", "--output", "DIR/many"), 0, "with 1 file",
+     "report version 7, which no image of the package has: 1 (1.0), 2 (2.0), 3 (3.0), 4 (4.0), 5 "
+     "(5.0), 6 (6.0) and 54 more\n"},
     {"half a package", ARGS("bundle", "build", "DIR/in/cut.yaml", "--output", "DIR/cut"), 0,
-     "with 1 file", "note: sub/cut.fwpkg: begins as a PLDM package and is none: "},
+     "with 1 file", "note: sub/cut.fwpkg: not a PLDM package, as which it begins: "},
+    {"half a package that has to say its version", BUILD("cutoff.yaml"), 3, "",
+     "cutoff.yaml:7:6: files[1].file: not a PLDM package, as which it begins: "},
     {"signed by the site",
      ARGS("bundle", "build", "DIR/in/bundle.yaml", "--output", "DIR/ours", "--sign", "DIR/site.pem",
           "--name=hgx-site", "--version=25.02-1"),
@@ -563,11 +586,22 @@ static void test_json(void)
 /* The sources that are no text: a PLDM package of two images, and something large. */
 static void make_sources(void)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0}, text = {0};
     lks_buf_init(&bytes, FILE_MAX);
+    lks_buf_init(&text, FILE_MAX);
     lks_tree_entries(&controller.tree, sources, LKS_COUNT(sources));
     lks_test_package_sample_file(1, &bytes);
     lks_tree_bytes(&controller.tree, "/in/sub/pack.fwpkg", lks_buf_view(&bytes));
+    lks_buf_addf(
+        &text,
+        "revision: 1\nversion: '1'\nreleased: '2026-11-15'\ndevices:\n"
+        "  - {version: '1', descriptors: [{type: pci-vendor, value: '15b3'}]}\ncomponents:\n");
+    for (unsigned i = 1; i <= 60; i++)
+        lks_buf_addf(&text,
+                     "  - {name: c%u, id: %u, version: '%u.0', file: ../bmc.bin, activation: "
+                     "[medium-reset]}\n",
+                     i, i, i);
+    lks_tree_bytes(&controller.tree, "/in/sub/many.yaml", lks_buf_view(&text));
     lks_tree_bytes(&controller.tree, "/in/sub/cut.fwpkg", (struct lks_str){bytes.ptr, 40});
     lks_buf_truncate(&bytes, 0);
     for (size_t i = 0; i < LARGE / 16; i++)

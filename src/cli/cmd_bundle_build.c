@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "codec/yaml.h"
+#include "drivers/bmc_version.h"
 #include "pldm/package.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 
 #define SOURCE_FILE "bundle.yaml"
 
-enum { KEY_MAX = 16 << 10, LISTED_MAX = 300, FOR_ALL_TO_READ = 0644 };
+enum { KEY_MAX = 16 << 10, FOR_ALL_TO_READ = 0644 };
+enum { IMAGES_LISTED = 6, VERSION_LISTED = 40, LISTED_MAX = 600 };
 
 struct building {
     struct lks_docs docs; /* of the source */
@@ -161,16 +163,20 @@ static enum lks_code read_source(const char *given, struct building *b, struct l
 
 /* Versions from a PLDM package -------------------------------------------------------------- */
 
-/* "0x000a 1.2.3, 0x0014 4.5" */
+/* "10 (1.2.3), 20 (4.5) and 3 more" */
 static void list_images(struct lks_pldm_package *p, struct lks_buf *out)
 {
-    for (size_t i = 0; i < p->component_count && out->failed == LKS_OK; i++) {
+    size_t listed = p->component_count < IMAGES_LISTED ? p->component_count : IMAGES_LISTED;
+    for (size_t i = 0; i < listed; i++) {
         struct lks_str version = lks_pldm_string_text(p->components[i].version, &p->arena);
-        lks_buf_addf(out, "%s%u (%" LKS_STR_FMT ")", i > 0 ? ", " : "", p->components[i].id,
-                     LKS_STR_ARG(version));
+        lks_buf_addf(out, "%s%u (%.*s)", i > 0 ? ", " : "", p->components[i].id,
+                     version.len < VERSION_LISTED ? (int)version.len : VERSION_LISTED, version.ptr);
     }
+    if (p->component_count > listed)
+        lks_buf_addf(out, " and %zu more", p->component_count - listed);
 }
 
+/* The image of the package that the file is about: the one it names, or the only one. */
 static enum lks_code choose_image(const struct building *b, const struct lks_doc *file,
                                   struct lks_pldm_package *p, size_t *out, struct lks_err *err)
 {
@@ -193,77 +199,93 @@ static enum lks_code choose_image(const struct building *b, const struct lks_doc
                         list.ptr != NULL ? list.ptr : "");
 }
 
-static void note(const struct building *b, const struct lks_doc *file, struct lks_buf *text)
+/* Of an image that nobody said the version of. */
+static enum lks_code own_version(struct building *b, const struct lks_doc *file,
+                                 struct lks_pldm_package *p, struct lks_str *out,
+                                 struct lks_err *err)
 {
-    if (text->failed != LKS_OK || text->ptr == NULL)
-        return;
-    lks_str_make_printable(text->ptr);
-    fprintf(b->notes, "note: %" LKS_STR_FMT ": %s\n", LKS_STR_ARG(lks_doc_text(file, "file")),
-            text->ptr);
+    size_t index = 0;
+    if (choose_image(b, file, p, &index, err) != LKS_OK)
+        return err->code;
+    struct lks_str own = lks_pldm_string_text(p->components[index].version, &p->arena);
+    if (own.len == 0 || own.len > LKS_BUNDLE_NAME_MAX || memchr(own.ptr, '?', own.len) != NULL)
+        return lks_doc_fail(&b->docs, file, err,
+                            "say version: that of image %u in the package is %s",
+                            p->components[index].id,
+                            own.len == 0                    ? "empty"
+                            : own.len > LKS_BUNDLE_NAME_MAX ? "too long"
+                                                            : "not all of it text");
+    *out = lks_arena_copy(&b->docs.arena, own);
+    return LKS_OK;
+}
+
+static void note(const struct building *b, const struct lks_doc *file, const char *what,
+                 const char *more)
+{
+    char text[LKS_ERR_MSG_MAX + LISTED_MAX];
+    snprintf(text, sizeof(text), "%" LKS_STR_FMT ": %s%s", LKS_STR_ARG(lks_doc_text(file, "file")),
+             what, more);
+    lks_str_make_printable(text);
+    fprintf(b->notes, "note: %s\n", text);
 }
 
 /* An update is judged by what the device then reports. Some report another version than their
  * package has, so the source has the last word; but more often it is a slip. */
-static void compare_version(const struct building *b, const struct lks_doc *file,
-                            struct lks_pldm_package *p, struct lks_str said)
+static enum lks_code compare_version(const struct building *b, const struct lks_doc *file,
+                                     struct lks_pldm_package *p, struct lks_str said,
+                                     struct lks_err *err)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    for (size_t i = 0; i < p->component_count; i++)
-        if (lks_str_eq(lks_pldm_string_text(p->components[i].version, &p->arena), said))
-            return;
-    lks_buf_init(&text, (size_t)2 * LISTED_MAX);
-    lks_buf_addf(&text,
-                 "devices will have to report version %" LKS_STR_FMT
-                 ", which no image of the package has: ",
-                 LKS_STR_ARG(said));
-    list_images(p, &text);
-    note(b, file, &text);
-}
-
-/* The source has said the version, and what is in the file is only looked at. */
-static void look_into(const struct building *b, const struct lks_doc *file, struct lks_str bytes,
-                      uint64_t size, struct lks_str said)
-{
-    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_err why = {0};
-    if (lks_pldm_package_parse(bytes, size, false, &p, &why) == LKS_OK) {
-        compare_version(b, file, &p, said);
-        return;
-    }
-    lks_buf_init(&text, LKS_ERR_MSG_MAX + LISTED_MAX);
-    lks_buf_addf(&text, "begins as a PLDM package and is none: %s", why.msg);
-    note(b, file, &text);
-}
-
-static enum lks_code own_version(struct building *b, const struct lks_doc *file,
-                                 struct lks_str bytes, uint64_t size, struct lks_str *out,
-                                 struct lks_err *err)
-{
-    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf list = {0};
+    bool one = lks_doc_member(file, "image") != NULL;
     size_t index = 0;
-    if (lks_pldm_package_parse(bytes, size, false, &p, err) != LKS_OK ||
-        choose_image(b, file, &p, &index, err) != LKS_OK)
+    if (one && choose_image(b, file, p, &index, err) != LKS_OK)
         return err->code;
-    *out =
-        lks_arena_copy(&b->docs.arena, lks_pldm_string_text(p.components[index].version, &p.arena));
+    for (size_t i = 0; i < p->component_count; i++) {
+        struct lks_str own = lks_pldm_string_text(p->components[i].version, &p->arena);
+        if ((!one || i == index) && (lks_str_eq(own, said) || lks_bmc_version_same(own, said)))
+            return LKS_OK;
+    }
+    lks_buf_init(&list, LISTED_MAX);
+    lks_buf_addf(&list, "%" LKS_STR_FMT ", which %s: ", LKS_STR_ARG(said),
+                 one ? "this image of the package has not" : "no image of the package has");
+    list_images(p, &list);
+    note(b, file, "devices will have to report version ", list.ptr != NULL ? list.ptr : "");
+    return LKS_OK;
+}
+
+/* Into `version`, unless the source has said it: then the package is only looked at. */
+static enum lks_code look_into(struct building *b, const struct lks_doc *file, struct lks_str bytes,
+                               uint64_t size, struct lks_str *version, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package p = {0};
+    struct lks_err why = {0};
+    bool said = version->len > 0;
+    enum lks_code code = lks_pldm_package_parse(bytes, size, false, &p, &why);
+    if (code == LKS_OK)
+        return said ? compare_version(b, file, &p, *version, err)
+                    : own_version(b, file, &p, version, err);
+    if (code == LKS_E_NOMEM)
+        return lks_fail_nomem(err);
+    if (!said)
+        return lks_doc_fail(&b->docs, lks_doc_member(file, "file"), err,
+                            "not a PLDM package, as which it begins: %s", why.msg);
+    note(b, file, "not a PLDM package, as which it begins: ", why.msg);
     return LKS_OK;
 }
 
 static enum lks_code find_version(struct building *b, const struct lks_doc *file, int fd,
-                                  uint64_t size, struct lks_str *out, struct lks_err *err)
+                                  const char *path, uint64_t size, struct lks_str *out,
+                                  struct lks_err *err)
 {
     char *head = malloc(LKS_PLDM_HEADER_MAX);
     if (head == NULL)
         return lks_fail_nomem(err);
     ssize_t len = pread(fd, head, LKS_PLDM_HEADER_MAX, 0);
     struct lks_str bytes = {head, len > 0 ? (size_t)len : 0};
-    enum lks_code code = LKS_OK;
+    enum lks_code code = len < 0 ? lks_file_fail(err, path) : LKS_OK;
     *out = lks_doc_text(file, "version");
-    if (lks_pldm_package_is(bytes) && out->len > 0)
-        look_into(b, file, bytes, size, *out);
-    else if (lks_pldm_package_is(bytes))
-        code = own_version(b, file, bytes, size, out, err);
+    if (code == LKS_OK && lks_pldm_package_is(bytes))
+        code = look_into(b, file, bytes, size, out, err);
     if (code == LKS_OK && out->len == 0)
         code = lks_doc_fail(&b->docs, file, err,
                             "say its version: only PLDM packages say theirs themselves");
@@ -334,7 +356,7 @@ static enum lks_code add_open_file(struct building *b, const struct lks_doc *fil
         return lks_doc_fail(&b->docs, lks_doc_member(file, "file"), err, "%s",
                             S_ISREG(st.st_mode) ? "the file is empty" : "not a plain file");
     snprintf(base, sizeof(base), "%" LKS_STR_FMT, LKS_STR_ARG(name));
-    if (find_version(b, file, fd, (uint64_t)st.st_size, &version, err) != LKS_OK ||
+    if (find_version(b, file, fd, path, (uint64_t)st.st_size, &version, err) != LKS_OK ||
         lks_path_join(to, b->to, base, err) != LKS_OK ||
         copy_file(fd, path, to, copied_before(b, file), digest, &size, err) != LKS_OK)
         return err->code;

@@ -780,8 +780,8 @@ const struct lks_command lks_commands[] = {
      "simulated BMC, and each rack a switch tray and a power shelf with one.",
      "{server, nodes, bmcs}", lks_cmd_sim_up},
     {"sim down", "DIR", 1, 1, NULL, "End what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
-    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands, or explain one", "",
-     "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
+    {"help", "[COMMAND...]", 0, 2, NULL, "Show the commands or those of a group, or explain one",
+     "", "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
      lks_cmd_help},
     {"version", "", 0, 0, NULL, "Show the version of lockstep", "", "{version}", lks_cmd_version},
 };

@@ -23,6 +23,7 @@ struct lks_watch {
     struct lks_gate_round *round; /* NULL: it is told */
     struct question *questions;
     uint32_t count, open;   /* of them all, and of those that did not end */
+    struct lks_str url;     /* of the configuration they were asked by */
     struct lks_err trouble; /* the first; code LKS_OK: none */
 };
 
@@ -92,14 +93,11 @@ static void watch_free(struct lks_watch *w)
 }
 
 /* Once, when it begins, and once more when it is over. */
-static void log_trouble(struct lks_client_thread *c, const struct lks_err *trouble)
+static void log_trouble(struct lks_client_thread *c, const struct lks_watch *watch)
 {
     struct lks_watcher *w = &c->watcher;
-    const char *now = trouble->code == LKS_OK ? "" : trouble->msg;
-    const struct lks_log_field fields[] = {
-        {"url", lks_daemon_config(c->daemon)->metrics_url},
-        {"cause", lks_str_from(now)},
-    };
+    const char *now = watch->trouble.code == LKS_OK ? "" : watch->trouble.msg;
+    const struct lks_log_field fields[] = {{"url", watch->url}, {"cause", lks_str_from(now)}};
     if (strcmp(now, w->said) == 0)
         return;
     snprintf(w->said, sizeof(w->said), "%s", now);
@@ -126,7 +124,7 @@ static void finish(struct lks_client_thread *c)
         (void)!lks_fail(&w->trouble, LKS_E_LIMIT,
                         "%u numbers would take more than %d questions: name fewer metrics",
                         w->round->left, LKS_ROUND_QUESTIONS_MAX);
-    log_trouble(c, &w->trouble);
+    log_trouble(c, w);
     c->watcher.watch = NULL;
     if (call != NULL && lks_gate_round_answer(w->round, find, w, &call->own->measured,
                                               &call->own->measured_count, &err) == LKS_OK) {
@@ -203,6 +201,7 @@ static void ask_all(struct lks_client_thread *c, struct lks_watch *w)
         if (known && begin(c, &w->round->questions[i], &secret, q, &err) == LKS_OK)
             w->open++;
     }
+    w->url = config->metrics_url;
     w->trouble = err;
     lks_login_wipe(&secret);
 }

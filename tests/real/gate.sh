@@ -125,7 +125,7 @@ kill -9 "$prometheus"
 wait "$prometheus" 2>/dev/null || true
 check "without Prometheus nothing is known of its nodes" await 2 "rows['tokens-per-second']['changed']" 0
 check "the log says who was asked in vain" \
-    grep -q "measurements are missing.*http://127.0.0.1:$metrics" "$fleet/controller/log"
+    grep -q "measurements are missing\" url=http://127.0.0.1:$metrics " "$fleet/controller/log"
 sleep 12
 check "it waits, though its soak is over" is 2 "canary['state']" soaks
 check "and the change runs" is 2 "c['state']" running
