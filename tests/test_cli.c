@@ -43,9 +43,8 @@ static const struct {
      "publish, "
      "ls, promote, retire\n"},
     {"half a command and something", ARGS("stack", "nope"), 2, "",
-     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes, "
-     "publish, "
-     "ls, promote, retire\n"},
+     "lockstep: no command 'stack nope'; behind 'stack' stands one of: init, lint, digest, show, "
+     "diff, check, classes, publish, ls, promote, retire\n"},
     {"an option before the command", ARGS("--json", "stack"), 2, "",
      "lockstep: options stand behind the command, not before it: '--json'\n"},
     {"registers of an Xid that has none", ARGS("xid", "79", "--intr-info", "5"), 2, "",

@@ -168,6 +168,8 @@ static const struct row making[] = {
      "hgx 25.02 with 4 files", "note: pack.fwpkg: "},
     {"over another", ARGS("bundle", "build", "DIR/in", "--output", "DIR/plain"), 3, "",
      "plain: is there already; --output names a new folder"},
+    {"over the root", ARGS("bundle", "build", "DIR/in", "--output", "/"), 3, "",
+     "/: is there already"},
     {"no source", BUILD("none.yaml"), 3, "", "none.yaml: No such file"},
     {"no bundle in a folder", ARGS("bundle", "build", "DIR/in/sub", "--output", "DIR/no"), 3, "",
      "no bundle; it would have a bundle.json"},

@@ -132,8 +132,8 @@ static bool is_group(const char *word)
     return false;
 }
 
-/* "stack needs a word behind it: lint, digest ..." */
-static enum lks_code fail_group(const char *group, struct lks_err *err)
+/* "'stack' needs a word behind it: lint, digest ..."; with a word: that it is none of them. */
+static enum lks_code fail_group(const char *group, const char *word, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf words = {0};
     lks_buf_init(&words, LKS_ERR_MSG_MAX);
@@ -142,6 +142,9 @@ static enum lks_code fail_group(const char *group, struct lks_err *err)
             lks_buf_addf(&words, "%s%s", words.len > 0 ? ", " : "",
                          lks_commands[i].name + strlen(group) + 1);
     }
+    if (word != NULL)
+        return lks_fail(err, LKS_E_USAGE, "no command '%s %s'; behind '%s' stands one of: %s",
+                        group, word, group, words.ptr);
     return lks_fail(err, LKS_E_USAGE, "'%s' needs a word behind it: %s", group, words.ptr);
 }
 
@@ -161,7 +164,7 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
         lks_near_try(&first, lks_str_from(lks_commands[i].name));
     }
     if (is_group(words[0]) && (count == 1 || whole.best.len == 0))
-        return fail_group(words[0], err);
+        return fail_group(words[0], count > 1 ? words[1] : NULL, err);
     const struct lks_near *near = whole.distance <= first.distance ? &whole : &first;
     if (near->best.len > 0)
         return lks_fail(err, LKS_E_USAGE, "no command '%s'%s", given, lks_near_hint(near, hint));

@@ -517,7 +517,8 @@ enum lks_code lks_cmd_bundle_build(struct lks_cli *cli, const struct lks_args *a
         read_source(args->positional[0], &b, err) != LKS_OK ||
         lks_path_join(b.to, output, "", err) != LKS_OK)
         return err->code;
-    b.to[strlen(b.to) - 1] = '\0';
+    if (b.to[1] != '\0')
+        b.to[strlen(b.to) - 1] = '\0'; /* the slash at its end; "/" has no other */
     if (mkdir(b.to, 0755) != 0)
         return errno == EEXIST ? lks_fail(err, LKS_E_INVALID,
                                           "%s: is there already; --output names a new folder", b.to)
