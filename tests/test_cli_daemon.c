@@ -375,6 +375,9 @@ static const struct {
     {"not an address", ARGS("node", "ls", "--server", "localhost:7443"), 2, "localhost:7443"},
     {"no token", ARGS("node", "ls", "--server", "SERVER", "--token-file", "/nonexistent"), 3,
      "token"},
+    {"a token that all may read",
+     ARGS("node", "ls", "--server", "SERVER", "--token-file", "/etc/passwd"), 5,
+     "/etc/passwd: others may read this token (mode 644); chmod 600 would keep them out"},
 };
 
 static void test_ways(void)

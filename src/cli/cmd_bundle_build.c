@@ -440,18 +440,6 @@ static enum lks_code put_file(const struct building *b, const char *name, struct
     return lks_file_new(path, FOR_ALL_TO_READ, bytes, err);
 }
 
-/* Whoever can read a key can sign with it. */
-static enum lks_code check_key(const char *path, struct lks_err *err)
-{
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return lks_fail(err, LKS_E_DENIED,
-                        "%.200s: others may read this key (mode %03o); chmod 600 would keep them "
-                        "out",
-                        path, (unsigned)st.st_mode & 0777U);
-    return LKS_OK;
-}
-
 static enum lks_code sign(struct building *b, const char *key_file, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf key = {0}, text = {0};
@@ -465,7 +453,7 @@ static enum lks_code sign(struct building *b, const char *key_file, struct lks_e
     }
     if (key.ptr != NULL)
         explicit_bzero(key.ptr, key.len);
-    if (code != LKS_OK || check_key(key_file, err) != LKS_OK)
+    if (code != LKS_OK || lks_input_private(key_file, "key", err) != LKS_OK)
         return err->code;
     memcpy(b->signer, s.key, sizeof(b->signer));
     lks_signature_write(&s, &text);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { TABLES_MAX = 64, TABLE_BYTES_MAX = 16 * 1024 * 1024, PATH_BYTES_MAX = 4096 };
 
@@ -103,6 +104,17 @@ static enum lks_code read_manifest(const char *path, const struct lks_facts *fac
         return err->code;
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     return lks_manifest_parse(shown, lks_buf_view(&text), facts, library, out, err);
+}
+
+enum lks_code lks_input_private(const char *path, const char *what, struct lks_err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return lks_fail(err, LKS_E_DENIED,
+                        "%.200s: others may read this %s (mode %03o); chmod 600 would keep them "
+                        "out",
+                        path, what, (unsigned)st.st_mode & 0777U);
+    return LKS_OK;
 }
 
 enum lks_code lks_input_load(struct lks_cli *cli, const struct lks_args *args, const char *path,

@@ -10,6 +10,10 @@
 enum lks_code lks_input_facts(const char *dir, struct lks_facts *out,
                               struct lks_err *err) LKS_MUST_CHECK;
 
+/* Whoever can read a key or a token can act with it: refused where others than its owner may. */
+enum lks_code lks_input_private(const char *path, const char *what,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
 /* A manifest and what it needs to stay valid. All zero is empty. */
 struct lks_input {
     struct lks_facts facts;

@@ -1,6 +1,7 @@
 #include "cli/remote.h"
 
 #include "base/file.h"
+#include "cli/input.h"
 #include "codec/json.h"
 
 #include <inttypes.h>
@@ -26,6 +27,8 @@ static const char *given(const struct lks_args *args, const char *option, const 
 static enum lks_code read_token(const char *path, struct lks_buf *out, struct lks_err *err)
 {
     lks_buf_init(out, TOKEN_MAX);
+    if (lks_input_private(path, "token", err) != LKS_OK)
+        return err->code;
     if (lks_file_read(path, out, err) != LKS_OK)
         return lks_wrap(err, "the token");
     struct lks_str token = lks_buf_view(out);
