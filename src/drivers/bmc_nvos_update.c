@@ -12,10 +12,13 @@
  * is looked for among the jobs and in the versions, and begun again only with proof that it never
  * arrived: the tray still knows every job that it knew before, ours to fetch among them, none is
  * new, and nothing changed.
+ *
+ * To go on beside an installation that still writes is worse than both. A job that was found may be
+ * another's, so the jobs are looked at again when it has ended, until none runs; and after one
+ * whose end nobody saw nothing more is begun and nothing restarted, unless its component runs what
+ * was asked for.
  */
 #include "drivers/bmc_nvos_update.h"
-#include "codec/http.h"
-#include "codec/json.h"
 #include "drivers/bmc_version.h"
 
 #include <inttypes.h>
@@ -31,7 +34,10 @@
 #define SETTLE      (30 * LKS_SECOND)
 #define LOOK_MAX    4 /* looks for an installation that was not answered, half a minute apart */
 #define LOOK_EVERY  (30 * LKS_SECOND)
-#define TRIES_MAX   3 /* to fetch, to install what provably never arrived, to restart */
+#define TRIES_MAX   3  /* to fetch, to install what provably never arrived, to restart */
+#define GONE_MAX    3  /* a new job may not be there yet */
+#define BLANK_MAX   18 /* a job that was read before and is not to be read now goes on meanwhile */
+#define GONE_WAIT   (10 * LKS_SECOND)
 
 static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
     LKS_PRINTF(3, 4);
@@ -67,11 +73,16 @@ static size_t agreeing(const struct lks_nvos_update *u)
     return count;
 }
 
-/* Every component runs it, or will after a restart. */
+/* A component runs it, or will after a restart. */
+static bool has_it(const struct lks_nvos_update *u, size_t at)
+{
+    return at < u->target_count && (u->targets[at].staged || is_wanted(u, u->targets[at].version));
+}
+
 static bool all_installed(const struct lks_nvos_update *u)
 {
     for (size_t i = 0; i < u->target_count; i++) {
-        if (!u->targets[i].staged && !is_wanted(u, u->targets[i].version))
+        if (!has_it(u, i))
             return false;
     }
     return u->target_count >= u->expected && u->target_count > 0;
@@ -86,13 +97,16 @@ static const char *found(const struct lks_nvos_update *u)
     return u->target_count > 0 ? u->targets[0].version : "nothing";
 }
 
-/* The tray calls a file what the address it was fetched from calls it. */
-static struct lks_str file_name(const struct lks_nvos_update *u)
+/* What a component has that is newer than what is asked for, or NULL. */
+static const char *newer(const struct lks_nvos_update *u)
 {
-    struct lks_str path, rest;
-    lks_str_cut(lks_str_from(u->pull), '?', &path, &rest);
-    lks_str_cut(path, '#', &path, &rest);
-    return lks_str_last(path, '/');
+    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
+    for (size_t i = 0; i < u->target_count; i++) {
+        if (lks_bmc_version_older(lks_str_from(u->version), lks_str_from(u->targets[i].version),
+                                  scheme))
+            return u->targets[i].version;
+    }
+    return NULL;
 }
 
 static void look(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
@@ -103,10 +117,19 @@ static void look(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
 
 /* Sending ----------------------------------------------------------------------------------- */
 
+/* Of the job that is followed from now on nothing is known yet. */
+static void name_job(struct lks_nvos_update *u, const char *name, bool sought)
+{
+    snprintf(u->job, sizeof(u->job), "%s", name);
+    u->sought = sought;
+    u->shown = false;
+    u->gone = u->percent = 0;
+}
+
 static void send_fetch(struct lks_nvos_update *u, lks_ms now)
 {
     u->sent = LKS_NVOS_SENT_FETCH;
-    u->job[0] = '\0';
+    name_job(u, "", false);
     lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_FETCH, now);
 }
 
@@ -114,45 +137,51 @@ static void send_install(struct lks_nvos_update *u, lks_ms now)
 {
     u->sent = LKS_NVOS_SENT_INSTALL;
     u->installs++;
-    u->job[0] = '\0';
-    u->percent = 0;
+    name_job(u, "", false);
     lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALL, now);
 }
 
-/* The next component that does not have it yet, or what follows the last. */
+/* The next component that does not have it yet, or what follows the last. Nothing more is begun
+ * where one went wrong or may still be writing. */
 static void go_on(struct lks_nvos_update *u, lks_ms now)
 {
-    while (u->at < u->target_count &&
-           (u->targets[u->at].staged || is_wanted(u, u->targets[u->at].version)))
+    bool stop = u->lost || u->why[0] != '\0';
+    while (!stop && has_it(u, u->at))
         u->at++;
-    u->looks = u->agreed = 0;
+    u->looks = u->agreed = u->proved = u->tries = 0;
     u->since = now;
-    if (u->at < u->target_count)
+    if (!stop && u->at < u->target_count)
         send_fetch(u, now);
     else
         look(u, LKS_NVOS_AGREE, now);
+}
+
+/* The installation of the component whose turn it is has ended, or is lost. */
+static void after_job(struct lks_nvos_update *u, lks_ms now, bool lost)
+{
+    u->lost = u->lost || lost;
+    u->at += !u->lost && u->at < u->target_count;
+    go_on(u, now);
 }
 
 /* The survey -------------------------------------------------------------------------------- */
 
 static bool refuse(struct lks_nvos_update *u)
 {
-    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
-    struct lks_str wanted = lks_str_from(u->version);
     if (u->target_count == 0)
         end(u, LKS_BMC_REFUSED, "the tray has no component %s", u->component);
     else if (agreeing(u) == u->target_count)
         end(u, LKS_BMC_SAME, "%s runs %s already", u->component, u->targets[0].version);
-    else if (!u->force && lks_bmc_version_older(wanted, lks_str_from(found(u)), scheme))
+    else if (!u->force && newer(u) != NULL)
         end(u, LKS_BMC_REFUSED, "%s is older than %s, which it has; ask for it with force",
-            u->version, found(u));
+            u->version, newer(u));
     else if (row != NULL && row->one_way && !u->one_way)
         end(u, LKS_BMC_REFUSED,
             "there is no way back from a new version of %s; it has to be "
             "acknowledged that it is one-way",
             u->component);
-    else if (file_name(u).len == 0)
+    else if (lks_nvos_file_name(u).len == 0)
         end(u, LKS_BMC_REFUSED,
             "a switch tray fetches its image itself, and it was not said from "
             "where");
@@ -207,6 +236,26 @@ static void judge_installed(struct lks_nvos_update *u, lks_ms now)
             u->version);
 }
 
+/* How an installation ended was not seen: it may still be writing, and nothing is restarted. That
+ * its component runs it is the proof that it ended: a tray may restart by itself and forget its
+ * jobs. What was only to be staged is where the versions say so after the time that it may take. */
+static void judge_lost(struct lks_nvos_update *u, lks_ms now)
+{
+    bool runs = u->at < u->target_count && u->target_count == u->expected &&
+                is_wanted(u, u->targets[u->at].version);
+    u->proved = runs ? u->proved + 1 : 0;
+    if (u->proved >= AGREE_TIMES) {
+        u->lost = false;
+        go_on(u, now);
+    } else if (runs || now - u->since < allowed_time(u)) {
+        look(u, LKS_NVOS_AGREE, now + POLL);
+    } else if (u->act == LKS_BMC_STAGE && all_installed(u)) {
+        judge_installed(u, now);
+    } else {
+        end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
+    }
+}
+
 static void judge(struct lks_nvos_update *u, lks_ms now)
 {
     bool all = u->target_count >= u->expected && u->target_count > 0;
@@ -221,13 +270,13 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
     u->agreed = 0;
     if (u->late)
         end(u, LKS_BMC_UNKNOWN, "not finished by its deadline; the tray has %s", found(u));
+    else if (u->lost && (u->rebooted == 0 || !all_installed(u)))
+        judge_lost(u, now);
     else if (u->why[0] != '\0' && now - u->since >= SETTLE)
         end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why, agreeing(u),
             u->target_count, u->version, found(u));
-    else if (u->lost && !all_installed(u) && now - u->since >= allowed_time(u))
-        end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
-    else if (u->why[0] != '\0' || (u->lost && !all_installed(u)))
-        look(u, LKS_NVOS_AGREE, now + POLL); /* it may still be writing: nothing is restarted */
+    else if (u->why[0] != '\0')
+        look(u, LKS_NVOS_AGREE, now + POLL);
     else
         judge_installed(u, now);
 }
@@ -236,7 +285,10 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
 static void seek(struct lks_nvos_update *u, lks_ms now)
 {
     if (u->sent == LKS_NVOS_SENT_FETCH) {
-        send_fetch(u, now);
+        if (u->lost)
+            go_on(u, now);
+        else
+            send_fetch(u, now);
         return;
     }
     if (u->sent == LKS_NVOS_SENT_REBOOT) {
@@ -245,11 +297,6 @@ static void seek(struct lks_nvos_update *u, lks_ms now)
     }
     if (u->job[0] != '\0') {
         lks_conversation_go(&u->r.head, LKS_NVOS_INSTALLING, now);
-        return;
-    }
-    const struct lks_nvos_target *t = u->at < u->target_count ? &u->targets[u->at] : NULL;
-    if (t != NULL && (t->staged || is_wanted(u, t->version))) {
-        go_on(u, now);
         return;
     }
     lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
@@ -262,11 +309,24 @@ static bool never_arrived(const struct lks_nvos_update *u)
            u->at < u->target_count && u->target_count >= u->expected;
 }
 
-static void hear_sought(struct lks_nvos_update *u, lks_ms now)
+/* The job that was found has ended, or the component has what is asked for: is that all? `calm`:
+ * the jobs were read, and none runs that was not there before. */
+static void hear_rest(struct lks_nvos_update *u, lks_ms now, bool calm)
+{
+    if (!calm && ++u->looks < LOOK_MAX) {
+        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now + LOOK_EVERY);
+        return;
+    }
+    after_job(u, now, !calm);
+}
+
+static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
 {
     if (u->fresh[0] != '\0') {
-        memcpy(u->job, u->fresh, sizeof(u->job));
+        name_job(u, u->fresh, true);
         lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now);
+    } else if (u->purpose == LKS_NVOS_REST || has_it(u, u->at)) {
+        hear_rest(u, now, calm);
     } else if (++u->looks < LOOK_MAX) {
         look(u, LKS_NVOS_SEEK, now + LOOK_EVERY);
     } else if (never_arrived(u) && u->again < TRIES_MAX) {
@@ -344,33 +404,63 @@ static void add_job(struct lks_nvos_update *u, struct lks_str name)
         u->jobs[u->job_count++] = hash_of(name);
 }
 
-/* The jobs there are: before an installation, to know them; afterwards, to find the one that is
- * new. */
+enum job_state { JOB_RUNS, JOB_DONE, JOB_FAILED, JOB_LOST };
+
+/* What says nothing of an end goes on. */
+static enum job_state state_of(const struct lks_doc *job)
+{
+    struct lks_str state = lks_bmc_json_text(job, "state");
+    if (lks_str_find(state, LKS_STR("success")) >= 0)
+        return JOB_DONE;
+    bool bad =
+        lks_str_find(state, LKS_STR("error")) >= 0 || lks_str_find(state, LKS_STR("fail")) >= 0;
+    return bad ? JOB_FAILED : JOB_RUNS;
+}
+
+/* A job that was not there before; one that runs rather than one that has ended. */
+static void find_fresh(struct lks_nvos_update *u, const struct lks_doc *list, bool *runs)
+{
+    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
+        if (is_old_job(u, one->key))
+            continue;
+        bool first = state_of(one) == JOB_RUNS && !*runs;
+        *runs = *runs || first;
+        if (u->jobs_known && (first || u->fresh[0] == '\0'))
+            lks_redfish_keep(u->fresh, sizeof(u->fresh), one->key);
+    }
+}
+
+/* The jobs there are: before an installation, to know them, with the one that fetched; afterwards,
+ * to find the one that is new. */
 static void hear_actions(struct lks_nvos_update *u, lks_ms now,
                          const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    bool know = u->purpose == LKS_NVOS_KNOW;
+    const struct lks_doc *first = doc != NULL ? doc->first : NULL;
+    bool know = u->purpose == LKS_NVOS_KNOW, listed = false, runs = false;
     u->fresh[0] = '\0';
     u->old_seen = 0;
     if (know) {
         u->job_count = 0;
         u->jobs_known = doc != NULL;
+        add_job(u, lks_str_from(u->job));
     }
-    for (const struct lks_doc *one = doc != NULL ? doc->first : NULL; one != NULL;
-         one = one->next) {
-        bool old = is_old_job(u, one->key);
-        u->old_seen += old;
+    for (const struct lks_doc *one = first; one != NULL; one = one->next) {
+        listed = listed || lks_str_is(one->key, u->job);
+        u->old_seen += is_old_job(u, one->key);
         if (know)
             add_job(u, one->key);
-        else if (u->jobs_known && !old)
-            lks_redfish_keep(u->fresh, sizeof(u->fresh), one->key);
     }
-    if (know)
+    if (know && !listed)
+        add_job(u, LKS_STR("")); /* which no list will show: this one lags, and is no proof */
+    if (know) {
         send_install(u, now);
-    else
-        hear_sought(u, now);
+        return;
+    }
+    if (doc != NULL)
+        find_fresh(u, doc, &runs);
+    hear_sought(u, now, doc != NULL && !runs);
 }
 
 /* The answer to what begins a job is its name, bare, in quotes, or in an object. */
@@ -429,8 +519,7 @@ static void hear_install(struct lks_nvos_update *u, lks_ms now,
     lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now + POLL);
 }
 
-enum job_state { JOB_RUNS, JOB_DONE, JOB_FAILED };
-
+/* Keep how far a job is, and what it says of itself. */
 static enum job_state job_state(struct lks_nvos_update *u, const struct lks_doc *doc, char *why,
                                 size_t size)
 {
@@ -443,52 +532,70 @@ static enum job_state job_state(struct lks_nvos_update *u, const struct lks_doc 
         said = lks_bmc_json_text(doc, "detail");
     snprintf(why, size, "%" LKS_STR_FMT "%s%.*s", LKS_STR_ARG(state), said.len > 0 ? ": " : "",
              (int)(said.len < 200 ? said.len : 200), said.ptr);
-    if (lks_str_find(state, LKS_STR("success")) >= 0)
-        return JOB_DONE;
-    bool bad =
-        lks_str_find(state, LKS_STR("error")) >= 0 || lks_str_find(state, LKS_STR("fail")) >= 0;
-    return bad ? JOB_FAILED : JOB_RUNS;
+    return state_of(doc);
 }
 
-/* To fetch again what may not be there is harmless. */
-static void after_fetch(struct lks_nvos_update *u, lks_ms now, bool lost)
+/* True where what shows nothing of a job is no end of it yet. */
+static bool ask_again(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
-    if (lost && ++u->tries < TRIES_MAX) {
+    unsigned patience = u->shown && answer->status < 300 ? BLANK_MAX : GONE_MAX;
+    if (++u->gone >= patience)
+        return false;
+    lks_conversation_go(&u->r.head, u->r.head.step, now + GONE_WAIT);
+    return true;
+}
+
+/* To fetch again is harmless. To install what may not be there in full is not. */
+static void after_fetch(struct lks_nvos_update *u, lks_ms now, enum job_state state,
+                        const char *why)
+{
+    bool first = u->installs == u->again;
+    if (state == JOB_LOST && ++u->tries < TRIES_MAX) {
         send_fetch(u, now);
-        return;
+    } else if (state == JOB_DONE) {
+        u->purpose = LKS_NVOS_KNOW;
+        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
+    } else {
+        end(u, first ? LKS_BMC_REFUSED : LKS_BMC_FAILED, "the tray %s the image: %s",
+            state == JOB_LOST ? "does not say whether it fetched" : "could not fetch", why);
     }
-    u->purpose = LKS_NVOS_KNOW;
-    lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
 }
 
 /* A job that ends in a restart of the tray may be called an error by it: the versions tell. */
+static void after_install(struct lks_nvos_update *u, lks_ms now, enum job_state state,
+                          const char *why)
+{
+    add_job(u, lks_str_from(u->job));
+    if (state == JOB_FAILED)
+        snprintf(u->why, sizeof(u->why), "%s", why);
+    if (u->sought && state != JOB_LOST) {
+        u->purpose = LKS_NVOS_REST;
+        u->looks = 0;
+        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now + LOOK_EVERY);
+        return;
+    }
+    after_job(u, now, state == JOB_LOST);
+}
+
 static void hear_job(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     char why[LKS_REDFISH_TEXT_SIZE] = "";
-    bool fetching = u->r.head.step == LKS_NVOS_FETCHING;
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    enum job_state state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : JOB_DONE;
+    enum job_state state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : JOB_LOST;
+    if (state == JOB_LOST && ask_again(u, now, answer))
+        return;
+    if (state == JOB_LOST)
+        lks_redfish_error(answer, why);
     if (state == JOB_RUNS) {
+        u->shown = true;
+        u->gone = 0;
         lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
-        return;
+    } else if (u->r.head.step == LKS_NVOS_FETCHING) {
+        after_fetch(u, now, state, why);
+    } else {
+        after_install(u, now, state, why);
     }
-    if (fetching && state == JOB_FAILED) {
-        end(u, LKS_BMC_REFUSED, "the tray could not fetch the image: %s", why);
-        return;
-    }
-    if (fetching) {
-        after_fetch(u, now, doc == NULL);
-        return;
-    }
-    add_job(u, lks_str_from(u->job));
-    u->lost = u->lost || doc == NULL;
-    if (state == JOB_FAILED) {
-        snprintf(u->why, sizeof(u->why), "%s", why);
-        u->at = u->target_count;
-    }
-    u->at += u->at < u->target_count;
-    go_on(u, now);
 }
 
 static void hear_reboot(struct lks_nvos_update *u, lks_ms now,
@@ -519,73 +626,6 @@ static const struct {
     [LKS_NVOS_INSTALLING] = {hear_job, "waiting for the task", 20},
     [LKS_NVOS_REBOOT] = {hear_reboot, "activating", 80},
 };
-
-/* Requests ---------------------------------------------------------------------------------- */
-
-static void put_action(struct lks_http_request *out, const char *action, const char *key,
-                       const char *value, bool truth)
-{
-    struct lks_json_writer w = {.out = &out->body};
-    lks_json_begin(&w, NULL, '{');
-    lks_json_begin(&w, action, '{');
-    lks_json_cstr(&w, "state", "start");
-    lks_json_begin(&w, "parameters", '{');
-    if (value != NULL)
-        lks_json_cstr(&w, key, value);
-    else
-        lks_json_bool(&w, key, truth);
-    lks_json_end(&w, '}');
-    lks_json_end(&w, '}');
-    lks_json_end(&w, '}');
-}
-
-static void ask_post(const struct lks_nvos_update *u, struct lks_http_request *out)
-{
-    const char *id = u->at < u->target_count ? u->targets[u->at].id : "";
-    uint32_t step = u->r.head.step;
-    const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
-    bool cold = row != NULL && lks_str_is(row->reset, "ac");
-    lks_redfish_ask_json(
-        &u->r, "POST",
-        step == LKS_NVOS_REBOOT ? LKS_STR(LKS_NVOS_SYSTEM) : LKS_STR(LKS_NVOS_FIRMWARE "/"), out);
-    if (step == LKS_NVOS_REBOOT) {
-        put_action(out, cold ? "@power-cycle" : "@reboot", "force", NULL, false);
-    } else if (step == LKS_NVOS_FETCH) {
-        lks_http_escape(&out->path, lks_str_from(id));
-        put_action(out, "@fetch", "remote-url", u->pull, false);
-    } else {
-        lks_http_escape(&out->path, lks_str_from(id));
-        lks_buf_add(&out->path, LKS_STR("/files/"));
-        lks_http_escape(&out->path, file_name(u));
-        /* Staged means that the tray does not restart by itself. */
-        put_action(out, "@install", u->act == LKS_BMC_STAGE ? "skip-reboot" : "force", NULL,
-                   u->act == LKS_BMC_STAGE || u->force);
-    }
-}
-
-static lks_ms ask(const void *value, struct lks_http_request *out)
-{
-    const struct lks_nvos_update *u = value;
-    switch (u->r.head.step) {
-    case LKS_NVOS_FETCH:
-    case LKS_NVOS_INSTALL:
-    case LKS_NVOS_REBOOT:
-        ask_post(u, out);
-        break;
-    case LKS_NVOS_FETCHING:
-    case LKS_NVOS_INSTALLING:
-        lks_redfish_ask(&u->r, "GET", LKS_STR(LKS_NVOS_ACTION "/"), out);
-        lks_http_escape(&out->path, lks_str_from(u->job));
-        break;
-    default:
-        lks_redfish_ask(&u->r, "GET",
-                        u->r.head.step == LKS_NVOS_LIST ? LKS_STR(LKS_NVOS_FIRMWARE)
-                                                        : LKS_STR(LKS_NVOS_ACTION),
-                        out);
-        break;
-    }
-    return LKS_REDFISH_PATIENCE;
-}
 
 /* Answers ----------------------------------------------------------------------------------- */
 
@@ -713,7 +753,7 @@ void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
 const struct lks_conversation_ops lks_nvos_update_ops = {
     .name = "nvos-update",
     .size = sizeof(struct lks_nvos_update),
-    .ask = ask,
+    .ask = lks_nvos_ask,
     .hear = hear,
     .save = lks_nvos_save,
     .load = lks_nvos_load,

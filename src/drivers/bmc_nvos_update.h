@@ -18,7 +18,7 @@ enum {
     LKS_NVOS_STEP_COUNT
 };
 enum { LKS_NVOS_SENT_NOTHING, LKS_NVOS_SENT_FETCH, LKS_NVOS_SENT_INSTALL, LKS_NVOS_SENT_REBOOT };
-enum { LKS_NVOS_SURVEY, LKS_NVOS_KNOW, LKS_NVOS_SEEK, LKS_NVOS_AGREE };
+enum { LKS_NVOS_SURVEY, LKS_NVOS_KNOW, LKS_NVOS_SEEK, LKS_NVOS_REST, LKS_NVOS_AGREE };
 
 struct lks_nvos_target {
     char id[64];
@@ -42,6 +42,7 @@ struct lks_nvos_update {
     size_t at;      /* the target whose turn it is */
     size_t expected;
     char job[64];
+    bool sought; /* the job was found among others, and may be another's */
     char before[LKS_BMC_VERSION_MAX + 1];
     char kind[48];
     uint64_t jobs[LKS_NVOS_JOBS_MAX]; /* hashes of the names of those that were there */
@@ -61,10 +62,17 @@ struct lks_nvos_update {
     char fresh[64];  /* a job that was not there before */
     size_t old_seen; /* jobs that were there before and still are */
     unsigned percent, agreed, looks, tries;
+    unsigned proved; /* looks in a row at which the component of a lost job ran it */
+    unsigned gone;   /* answers in a row that showed nothing of the job */
+    bool shown;      /* one showed it */
     lks_ms since;
     bool late;
     lks_ms late_until;
 };
+
+/* The request of the step it is in; and what the tray calls the image. A view of `u`. */
+lks_ms lks_nvos_ask(const void *value, struct lks_http_request *out);
+struct lks_str lks_nvos_file_name(const struct lks_nvos_update *u);
 
 void lks_nvos_save(const void *value, struct lks_buf *out);
 enum lks_code lks_nvos_load(void *value, struct lks_str saved, struct lks_err *err);
