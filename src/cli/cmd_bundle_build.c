@@ -343,7 +343,7 @@ static enum lks_code add_open_file(struct building *b, const struct lks_doc *fil
                                    const char *path, struct lks_err *err)
 {
     char to[PATH_MAX], base[LKS_BUNDLE_NAME_MAX + 1], digest[LKS_DIGEST_SIZE];
-    struct lks_str name = lks_str_last(lks_doc_text(file, "file"), '/'), version;
+    struct lks_str name = lks_str_last(lks_doc_text(file, "file"), '/'), version = {"", 0};
     struct stat st;
     uint64_t size = 0;
     if (!lks_bundle_file_name(name))

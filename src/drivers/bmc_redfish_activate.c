@@ -5,8 +5,9 @@
 
 #include <stdio.h>
 
-#define OFF_EVERY (10 * LKS_SECOND)
-#define OFF_LOOKS 36 /* half of them after it was asked to, half after it was forced to */
+#define CLEAR_EVERY (10 * LKS_SECOND)
+#define OFF_EVERY   (10 * LKS_SECOND)
+#define OFF_LOOKS   36 /* half of them after it was asked to, half after it was forced to */
 
 enum { MANAGERS, SYSTEMS, CHASSIS };
 
@@ -157,8 +158,15 @@ static bool told_reset(const struct lks_redfish_update *u)
     return u->reset_at[0] != '\0' && restart && ours;
 }
 
-/* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
+/* Whatever was said of what was sent: no reset and no action while an update runs there. */
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
+{
+    u->purpose = LKS_RF_CLEAR;
+    lks_redfish_walk_tasks(u, now);
+}
+
+/* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
+static void activate(struct lks_redfish_update *u, lks_ms now)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     const char *action = u->entry_activate[0] != '\0' ? u->entry_activate : u->activate;
@@ -175,6 +183,14 @@ void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
     } else {
         try_recipe(u, now, 0);
     }
+}
+
+void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->fresh_runs)
+        lks_redfish_walk_tasks(u, now + CLEAR_EVERY); /* until the deadline */
+    else
+        activate(u, now);
 }
 
 /* Back to the other bank, which has to hold what is asked for, and to be the one that a reset leads
@@ -238,13 +254,22 @@ static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
 void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
                              const struct lks_http_response *answer)
 {
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     bool taken = answer->status >= 200 && answer->status <= 299;
     u->reset_heard = taken && u->act == LKS_BMC_SWITCH;
-    if (taken) {
+    if (!taken) {
+        refused(u, now, 0, answer);
+        return;
+    }
+    bool shown = lks_redfish_keep_task(u, lks_redfish_read(answer, &docs), answer);
+    if (answer->status == 202 && u->task[0] != '\0') {
+        char task[LKS_REDFISH_URI_SIZE];
+        memcpy(task, u->task, sizeof(task));
+        lks_redfish_follow(u, lks_str_from(task), shown, now + LKS_REDFISH_POLL);
+    } else {
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
         u->r.head.checkpoint = true;
-    } else
-        refused(u, now, 0, answer);
+    }
 }
 
 /* A reset ----------------------------------------------------------------------------------- */

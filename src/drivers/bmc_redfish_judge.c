@@ -32,6 +32,16 @@ size_t lks_redfish_staged_count(const struct lks_redfish_update *u)
     return count;
 }
 
+/* Entries that run what is asked for or have it in their other bank. */
+static size_t reached(const struct lks_redfish_update *u)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < u->target_count; i++)
+        count += u->targets[i].staged || lks_bmc_version_same(lks_str_from(u->targets[i].version),
+                                                              lks_str_from(u->version));
+    return count;
+}
+
 /* All entries that there were, none of them missing. */
 static bool all_there(const struct lks_redfish_update *u)
 {
@@ -61,7 +71,10 @@ void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now)
 {
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_known = u->old_known && u->tasks_read;
+        u->old_listed = u->old_count;
         lks_redfish_begin_act(u, now);
+    } else if (u->purpose == LKS_RF_CLEAR) {
+        lks_redfish_clear(u, now);
     } else {
         lks_redfish_judge_sought(u, now);
     }
@@ -78,18 +91,30 @@ void lks_redfish_seek(struct lks_redfish_update *u, lks_ms now, lks_ms when)
     lks_conversation_go(&u->r.head, LKS_RF_ROOT, when);
 }
 
+static bool knows_old(const struct lks_redfish_update *u)
+{
+    for (size_t i = 0; i < u->old_listed; i++) {
+        if (!u->old_there[i])
+            return false;
+    }
+    return true;
+}
+
 /* Did the service start anew since before? Only a service that says when it started, or that still
- * knows its old tasks, can prove that it did not. */
+ * knows its old tasks, can prove that it did not; one that forgot them has forgotten ours, too,
+ * whatever it says of the machine that it runs on. */
 static bool stayed_up(const struct lks_redfish_update *u)
 {
     lks_ms then, since;
+    if (!knows_old(u))
+        return false;
     if (u->booted[0] != '\0' && u->booted_now[0] != '\0') {
         if (!lks_time_parse(lks_str_from(u->booted), &then) ||
             !lks_time_parse(lks_str_from(u->booted_now), &since))
             return strcmp(u->booted, u->booted_now) == 0;
         return then > since ? then - since <= BOOT_SLACK : since - then <= BOOT_SLACK;
     }
-    return u->old_count > 0 && u->old_seen == u->old_count;
+    return u->old_listed > 0;
 }
 
 /* Is it proved that what was sent did not arrive? NULL: yes; else what is missing. */
@@ -127,14 +152,18 @@ static void send_again(struct lks_redfish_update *u, lks_ms now)
 void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 {
     bool begins = u->sent == LKS_RF_SENT_UPLOAD || u->sent == LKS_RF_SENT_START;
-    bool seen = lks_redfish_agreeing(u) > 0 || lks_redfish_staged_count(u) > 0;
-    if (begins && u->fresh[0] != '\0') {
+    /* What an upload leaves staged says nothing of the start behind it. */
+    bool staged = u->sent == LKS_RF_SENT_UPLOAD && lks_redfish_staged_count(u) > 0;
+    bool arrived = lks_redfish_agreeing(u) > u->had || staged;
+    if (begins && u->fresh[0] != '\0' && (u->fresh_runs || !u->only_running)) {
         char task[LKS_REDFISH_URI_SIZE];
         memcpy(task, u->fresh, sizeof(task));
-        lks_redfish_follow(u, lks_str_from(task), now);
+        lks_redfish_follow(u, lks_str_from(task), true, now);
+        u->task_found = true;
     } else if (begins && !u->task_over && u->task[0] != '\0') {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
-    } else if (!begins || u->task_over || seen) {
+    } else if (!begins || u->task_over || arrived) {
+        u->task_lost = u->task_lost || (begins && !u->task_over); /* nobody saw it end */
         u->task_over = true;
         lks_redfish_after_task(u, now);
     } else if (u->looks < LKS_COUNT(look_after)) {
@@ -149,7 +178,8 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 
 void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now)
 {
-    bool verified = u->sent == LKS_RF_SENT_UPLOAD && !u->task_failed &&
+    bool whole = !u->task_lost || reached(u) == u->target_count;
+    bool verified = u->sent == LKS_RF_SENT_UPLOAD && !u->task_failed && whole &&
                     strcmp(u->apply, "OnStartUpdateRequest") == 0;
     lks_redfish_add_old(u, lks_str_from(u->task));
     u->agreed = u->disagreed = 0;
@@ -252,8 +282,9 @@ static void judge_lost(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "its task vanished, %s is not to be seen anywhere, and the device has %s",
-                        u->version, found(u));
+                        "its task vanished, %s is to be seen in %zu of %zu entries, and the device "
+                        "has %s",
+                        u->version, reached(u), u->expected, found(u));
 }
 
 /* The task is over, nothing was reset yet, and not all entries agree. What is applied at once gets
@@ -264,7 +295,7 @@ static void judge_applied(struct lks_redfish_update *u, lks_ms now)
     bool all_staged = u->bank_count == 0 || lks_redfish_staged_count(u) >= u->target_count;
     if (u->task_failed)
         failed_task(u, now);
-    else if (u->task_lost && lks_redfish_staged_count(u) == 0)
+    else if (u->task_lost && reached(u) < u->target_count)
         judge_lost(u, now);
     else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
         staged(u, now);

@@ -244,6 +244,8 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
     if (refuse_targets(u, now))
         return;
     u->expected = u->target_count;
+    u->had = lks_redfish_agreeing(u);
+    u->firmware_only = !u->software_too;
     snprintf(u->before, sizeof(u->before), "%s", u->targets[0].version);
     if (u->version[0] == '\0' && u->act == LKS_BMC_ABORT && u->bank_count > 0)
         snprintf(u->version, sizeof(u->version), "%s", u->banks[0].version);

@@ -32,6 +32,18 @@ static const struct text texts[] = {
     TEXT("text", text),
 };
 
+static void save_hashes(struct lks_json_writer *w, const char *name, const uint64_t *hashes,
+                        size_t count)
+{
+    lks_json_begin(w, name, '[');
+    for (size_t i = 0; i < count; i++) {
+        char hash[17];
+        snprintf(hash, sizeof(hash), "%016" PRIx64, hashes[i]);
+        lks_json_cstr(w, NULL, hash);
+    }
+    lks_json_end(w, ']');
+}
+
 void lks_redfish_save(const void *value, struct lks_buf *out)
 {
     const struct lks_redfish_update *u = value;
@@ -44,6 +56,8 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_int(&w, "starts", u->starts);
     lks_json_int(&w, "resets", u->resets);
     lks_json_int(&w, "expected", (int64_t)u->expected);
+    lks_json_int(&w, "had", (int64_t)u->had);
+    lks_json_int(&w, "old_listed", (int64_t)u->old_listed);
     lks_json_int(&w, "activated", (int64_t)u->activated);
     lks_json_int(&w, "outcome", (int64_t)u->outcome);
     lks_json_bool(&w, "acted", u->acted);
@@ -52,17 +66,14 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_failed", u->task_failed);
     lks_json_bool(&w, "task_lost", u->task_lost);
     lks_json_bool(&w, "task_shown", u->task_shown);
+    lks_json_bool(&w, "task_found", u->task_found);
+    lks_json_bool(&w, "firmware_only", u->firmware_only);
     lks_json_bool(&w, "reset_told", u->reset_told);
     lks_json_bool(&w, "old_known", u->old_known);
     for (size_t i = 0; i < LKS_COUNT(texts); i++)
         lks_json_cstr(&w, texts[i].name, (const char *)u + texts[i].at);
-    lks_json_begin(&w, "tasks", '[');
-    for (size_t i = 0; i < u->old_count; i++) {
-        char hash[17];
-        snprintf(hash, sizeof(hash), "%016" PRIx64, u->old_tasks[i]);
-        lks_json_cstr(&w, NULL, hash);
-    }
-    lks_json_end(&w, ']');
+    save_hashes(&w, "tasks", u->old_tasks, u->old_count);
+    save_hashes(&w, "passed", u->passed, u->passed_count);
     lks_json_end(&w, '}');
 }
 
@@ -73,18 +84,30 @@ static bool load_number(const struct lks_doc *doc, const char *name, uint64_t ma
     return number <= max;
 }
 
-static bool load_tasks(struct lks_redfish_update *u, const struct lks_doc *list)
+static bool load_hashes(const struct lks_doc *list, uint64_t *hashes, size_t most, size_t *count)
 {
-    if (list == NULL || list->kind != LKS_DOC_LIST || list->count > LKS_REDFISH_TASKS_MAX)
+    *count = 0;
+    if (list == NULL || list->kind != LKS_DOC_LIST || list->count > most)
         return false;
-    u->old_count = 0;
     for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
-        if (one->kind != LKS_DOC_TEXT ||
-            !lks_str_hex(one->text, UINT64_MAX, &u->old_tasks[u->old_count]))
+        if (one->kind != LKS_DOC_TEXT || !lks_str_hex(one->text, UINT64_MAX, &hashes[*count]))
             return false;
-        u->old_count++;
+        (*count)++;
     }
     return true;
+}
+
+/* What was saved before they were is without the last ones. */
+static bool load_lists(struct lks_redfish_update *u, const struct lks_doc *doc)
+{
+    const struct lks_doc *passed = lks_doc_member(doc, "passed");
+    if (!load_hashes(lks_doc_member(doc, "tasks"), u->old_tasks, LKS_COUNT(u->old_tasks),
+                     &u->old_count) ||
+        (passed != NULL && !load_hashes(passed, u->passed, LKS_COUNT(u->passed), &u->passed_count)))
+        return false;
+    u->had = (size_t)lks_bmc_json_number(doc, "had", 0);
+    u->old_listed = (size_t)lks_bmc_json_number(doc, "old_listed", u->old_count);
+    return u->had <= LKS_REDFISH_TARGETS_MAX && u->old_listed <= u->old_count;
 }
 
 static bool load_texts(struct lks_redfish_update *u, const struct lks_doc *doc)
@@ -126,6 +149,8 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_failed = lks_bmc_json_true(doc, "task_failed");
     u->task_lost = lks_bmc_json_true(doc, "task_lost");
     u->task_shown = lks_bmc_json_true(doc, "task_shown");
+    u->task_found = lks_bmc_json_true(doc, "task_found");
+    u->firmware_only = lks_bmc_json_true(doc, "firmware_only");
     u->reset_told = lks_bmc_json_true(doc, "reset_told");
     u->old_known = lks_bmc_json_true(doc, "old_known");
     return true;
@@ -141,7 +166,7 @@ enum lks_code lks_redfish_load(void *value, struct lks_str saved, struct lks_err
         return err->code;
     struct lks_redfish_update fresh = *u;
     if (!load_numbers(&fresh, docs.first) || !load_texts(&fresh, docs.first) ||
-        !load_tasks(&fresh, lks_doc_member(docs.first, "tasks")))
+        !load_lists(&fresh, docs.first))
         return lks_fail(err, LKS_E_INVALID, "a saved update that cannot be read");
     fresh.r.head.step = LKS_RF_ROOT;
     fresh.purpose = fresh.sent == LKS_RF_NOTHING ? LKS_RF_SURVEY : LKS_RF_SEEK;

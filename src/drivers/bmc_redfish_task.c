@@ -46,17 +46,34 @@ static enum lks_redfish_task_state state_of(const struct lks_doc *task)
     return LKS_RF_TASK_RUNS;
 }
 
-/* A task that stays open until someone resets the device has done its part. */
-static bool awaits_reset(const struct lks_doc *task)
+static bool says_reset(const struct lks_doc *message)
 {
-    const struct lks_doc *messages = lks_doc_member(task, "Messages");
-    struct lks_str key = lks_redfish_message_key(messages != NULL ? messages->last : NULL);
+    struct lks_str key = lks_redfish_message_key(message);
     return lks_str_is(key, "AwaitToActivate") || lks_str_is(key, "ResetRequired");
 }
 
-bool lks_redfish_task_runs(const struct lks_doc *task)
+/* A task that stays open until someone resets the device has done its part. One of several devices
+ * says so while the others are still written: before all of them did, only what the task says of
+ * the whole counts. */
+static bool awaits_reset(const struct lks_redfish_update *u, const struct lks_doc *task)
 {
-    return state_of(task) == LKS_RF_TASK_RUNS && !awaits_reset(task);
+    static const char *const busy[] = {"New", "Starting", "Running"};
+    const struct lks_doc *list = lks_doc_member(task, "Messages");
+    bool runs = false;
+    size_t said = 0;
+    if (list == NULL || list->kind != LKS_DOC_LIST || !says_reset(list->last))
+        return false;
+    for (size_t i = 0; i < LKS_COUNT(busy); i++)
+        runs = runs || lks_str_is(lks_bmc_json_text(task, "TaskState"), busy[i]);
+    for (const struct lks_doc *one = list->first; one != NULL; one = one->next)
+        said += says_reset(one);
+    return !runs || said >= u->target_count ||
+           lks_bmc_json_number(task, "PercentComplete", 0) >= 100;
+}
+
+bool lks_redfish_task_runs(const struct lks_redfish_update *u, const struct lks_doc *task)
+{
+    return state_of(task) == LKS_RF_TASK_RUNS && !awaits_reset(u, task);
 }
 
 /* How bad a message is: 0 fine, 1 a warning, 2 it went wrong. */
@@ -140,7 +157,7 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
     bool bad = read_messages(u, lks_doc_member(task, "Messages"));
     uint64_t percent = lks_bmc_json_number(task, "PercentComplete", u->task_percent);
     u->task_percent = percent <= 100 ? (unsigned)percent : u->task_percent;
-    u->reset_told = u->reset_told || awaits_reset(task) || only_reset_missing(task);
+    u->reset_told = u->reset_told || awaits_reset(u, task) || only_reset_missing(task);
     if (state == LKS_RF_TASK_FAILED && only_reset_missing(task))
         return LKS_RF_TASK_OVER;
     if (state == LKS_RF_TASK_FAILED && u->why[0] == '\0') {
@@ -148,7 +165,7 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
         snprintf(u->why, sizeof(u->why), "the task ended as %" LKS_STR_FMT,
                  LKS_STR_ARG(said.len > 0 ? said : lks_bmc_json_text(task, "TaskState")));
     }
-    if (state == LKS_RF_TASK_RUNS && awaits_reset(task))
+    if (state == LKS_RF_TASK_RUNS && awaits_reset(u, task))
         state = LKS_RF_TASK_OVER;
     if (state != LKS_RF_TASK_OVER)
         return state;
@@ -158,11 +175,12 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
     return bad || critical ? LKS_RF_TASK_FAILED : LKS_RF_TASK_OVER;
 }
 
-void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, lks_ms when)
+void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool shown, lks_ms when)
 {
     lks_redfish_keep(u->task, sizeof(u->task), task);
     u->gone = 0;
-    u->task_shown = false;
+    u->task_over = u->task_found = false;
+    u->task_shown = shown;
     u->task_percent = 0;
     u->why[0] = '\0';
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_FOLLOW, when);
@@ -191,12 +209,22 @@ static void prefer_task(struct lks_redfish_update *u, const struct lks_doc *task
     }
 }
 
+/* One that was only found may be somebody else's: before anything is reset it is looked for others
+ * that run. */
 static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
 {
     u->task_over = true;
     u->task_failed = failed;
     u->task_lost = false;
-    lks_redfish_after_task(u, now);
+    if (u->activated > 0)
+        u->activated = now; /* it was that of an action, which shows from now on */
+    if (!u->task_found) {
+        lks_redfish_after_task(u, now);
+        return;
+    }
+    lks_redfish_add_old(u, lks_str_from(u->task));
+    u->only_running = true;
+    lks_redfish_seek(u, now, now);
 }
 
 static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lks_doc *task,
@@ -209,7 +237,10 @@ static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lk
     }
     lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, next_poll(now, answer));
     u->gone = 0;
-    u->task_shown = answer->status == 200; /* a monitor says 202 until it is over */
+    if (answer->status == 200 && !u->task_shown) { /* a monitor says 202 until it is over */
+        u->task_shown = true;
+        u->r.head.checkpoint = true;
+    }
     prefer_task(u, task);
 }
 
@@ -260,8 +291,10 @@ void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,
                               u->task);
         return;
     }
-    /* Over, says the monitor, or it is gone. The list may have the task that tells the truth. */
-    lks_redfish_add_old(u, lks_str_from(u->task));
+    /* Over, says the monitor, or it is gone. The list may have the task that tells the truth; this
+     * very one, where its address was taken for that of a monitor. */
+    if (!end)
+        lks_redfish_add_old(u, lks_str_from(u->task));
     u->task_over = true;
     bool forgotten = answer->status >= 300 && lks_redfish_manners(u->r.vendor)->forgets_tasks;
     u->task_lost = !end && !forgotten;

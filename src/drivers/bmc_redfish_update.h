@@ -10,8 +10,9 @@
  *     CANCEL                 giving up what is staged
  *     LOGOUT
  *
- * Walks serve three ends (`purpose`): to choose and to refuse (SURVEY), to find out what became of
- * something that was sent and not answered (SEEK), and to see whether the inventory agrees (AGREE).
+ * Walks serve four ends (`purpose`): to choose and to refuse (SURVEY), to find out what became of
+ * something that was sent and not answered (SEEK), to see whether the inventory agrees (AGREE), and
+ * to see that no update runs that a reset would cut (CLEAR).
  *
  * A lost answer and a restart are one case: nothing is remembered of the service, so it is asked
  * anew; `sent` says what may have arrived. It is sent again only with proof that it did not: the
@@ -59,7 +60,7 @@ enum lks_redfish_step {
     LKS_RF_STEP_COUNT
 };
 
-enum lks_redfish_purpose { LKS_RF_SURVEY, LKS_RF_SEEK, LKS_RF_AGREE };
+enum lks_redfish_purpose { LKS_RF_SURVEY, LKS_RF_SEEK, LKS_RF_AGREE, LKS_RF_CLEAR };
 
 /* What was sent last that changes something, and may have arrived. */
 enum lks_redfish_sent {
@@ -130,18 +131,24 @@ struct lks_redfish_update {
     enum lks_redfish_way way;
     char apply[48]; /* the apply time that was asked for */
     uint32_t uploads, starts, resets;
-    lks_redfish_uri task;                      /* of what was sent last */
-    char before[LKS_REDFISH_VERSION_SIZE];     /* the version it had */
-    char kind[48];                             /* the class of the component; or empty */
-    size_t expected;                           /* entries that have to agree */
+    lks_redfish_uri task;                     /* of what was sent last */
+    char before[LKS_REDFISH_VERSION_SIZE];    /* the version it had */
+    char kind[48];                            /* the class of the component; or empty */
+    size_t expected;                          /* entries that have to agree */
+    size_t had;                               /* of them, how many did so before */
+    uint64_t passed[LKS_REDFISH_TARGETS_MAX]; /* hashes of entries that were not to be updated */
+    size_t passed_count;
+    bool firmware_only; /* the entries are among the firmware, and not the software */
     uint64_t old_tasks[LKS_REDFISH_TASKS_MAX]; /* hashes of the addresses that were listed before */
     size_t old_count;
+    size_t old_listed;  /* of them, those that the service listed; the others are our own */
     bool old_known;     /* they were listed, all of them */
     char booted[48];    /* when the service started, as it says; or empty */
     char oem_state[32]; /* of HPE's update service, before */
     bool task_over, task_failed;
     bool task_lost;                  /* it was gone, and nothing said how it ended */
     bool task_shown;                 /* its address is that of a task, which has a state to show */
+    bool task_found;                 /* it was found in the list, and may be somebody else's */
     bool reset_told;                 /* a task said that a reset is missing */
     lks_redfish_uri reset_at;        /* what the task says is to be reset; or empty */
     char reset_type[32];             /* and how */
@@ -187,9 +194,12 @@ struct lks_redfish_update {
     lks_redfish_uri entry_activate, entry_cancel, backup_activate;
 
     lks_redfish_uri running; /* a task that is not over */
-    lks_redfish_uri fresh;   /* a task that was not there before */
-    size_t old_seen;         /* tasks that were there before and still are */
+    lks_redfish_uri fresh;   /* a task that was not there before, one that runs if there is */
+    bool fresh_runs;
+    bool old_there[LKS_REDFISH_TASKS_MAX]; /* by place in `old_tasks` */
+    size_t tasks_listed;
     bool tasks_read;
+    bool only_running; /* what was sent is known to be over: a task that is over, too, is not it */
 
     /* Where it stands in between. */
     size_t recipe; /* of activation */
@@ -246,11 +256,16 @@ size_t lks_redfish_staged_count(const struct lks_redfish_update *u);
 
 /* Activation. */
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now); /* tasks are known */
 
 uint64_t lks_redfish_hash(struct lks_str uri);
 bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task);
 void lks_redfish_add_old(struct lks_redfish_update *u, struct lks_str task);
-void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, lks_ms when);
+/* `shown`: it is the address of a task, and not of a monitor. */
+void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool shown, lks_ms when);
+/* Where the task of an answer is, into `task`; true where the answer is that task. */
+bool lks_redfish_keep_task(struct lks_redfish_update *u, const struct lks_doc *doc,
+                           const struct lks_http_response *answer);
 
 /* What a task's body says; for answers that hold one. */
 enum lks_redfish_task_state {
@@ -262,7 +277,7 @@ enum lks_redfish_task_state {
 enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
                                              const struct lks_doc *task);
 /* Whether it runs, without taking anything over from it. */
-bool lks_redfish_task_runs(const struct lks_doc *task);
+bool lks_redfish_task_runs(const struct lks_redfish_update *u, const struct lks_doc *task);
 
 /* Steps, one pair each: the request, and what to make of the answer, which is never NULL. */
 typedef void lks_redfish_asker(const struct lks_redfish_update *u, struct lks_http_request *out);

@@ -9,7 +9,7 @@ void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now)
     u->sent = LKS_RF_SENT_UPLOAD;
     u->uploads++;
     u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = false;
+    u->task_over = u->task_failed = u->task_lost = u->only_running = false;
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_UPLOAD, now);
 }
 
@@ -18,7 +18,7 @@ void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now)
     u->sent = LKS_RF_SENT_START;
     u->starts++;
     u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = false;
+    u->task_over = u->task_failed = u->task_lost = u->only_running = false;
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_START, now);
 }
 
@@ -199,14 +199,15 @@ void lks_redfish_ask_upload(const struct lks_redfish_update *u, struct lks_http_
 
 /* Answers ----------------------------------------------------------------------------------- */
 
-/* Where the task is: the body may be one, or else the header says; AMI names it in a message. */
-static void keep_task(struct lks_redfish_update *u, const struct lks_doc *doc,
-                      const struct lks_http_response *answer)
+/* The body may be the task, or else the header says where it is; AMI names it in a message. */
+bool lks_redfish_keep_task(struct lks_redfish_update *u, const struct lks_doc *doc,
+                           const struct lks_http_response *answer)
 {
     struct lks_str task = {"", 0};
     if (lks_doc_member(doc, "TaskState") != NULL ||
         lks_str_find(lks_bmc_json_text(doc, "@odata.type"), LKS_STR("#Task.")) >= 0)
         task = lks_bmc_json_path(doc, "@odata.id");
+    bool shown = task.len > 0;
     if (task.len == 0)
         task = lks_http_response_location(answer);
     const struct lks_doc *messages = lks_doc_member(doc, "Messages");
@@ -218,6 +219,7 @@ static void keep_task(struct lks_redfish_update *u, const struct lks_doc *doc,
     if (task.len == 0)
         task = lks_bmc_json_link(doc, "Task");
     lks_redfish_keep(u->task, sizeof(u->task), task);
+    return shown;
 }
 
 /* The service took it. It becomes a task, or shows in the service's own state, or is just done. */
@@ -227,19 +229,20 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
     lks_ms when = now + lks_http_response_retry(answer, LKS_REDFISH_POLL);
-    keep_task(u, doc, answer);
+    bool shown = lks_redfish_keep_task(u, doc, answer);
     if (u->task[0] == '\0' && u->way == LKS_RF_FORM)
         lks_redfish_keep(u->task, sizeof(u->task), lks_str_from(u->r.update_service));
     if (u->task[0] != '\0') {
         char task[LKS_REDFISH_URI_SIZE];
         memcpy(task, u->task, sizeof(task));
-        lks_redfish_follow(u, lks_str_from(task),
+        lks_redfish_follow(u, lks_str_from(task), shown,
                            when < now + 30 * LKS_SECOND ? when : now + 30 * LKS_SECOND);
     } else if (answer->status == 202 || !lks_redfish_readable(answer)) {
         lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
-    } else {
-        u->task_over = true;
-        lks_redfish_after_task(u, now);
+    } else { /* it says that it is done; a task that runs says otherwise */
+        u->task_over = u->only_running = true;
+        lks_redfish_seek(u, now, now);
+        u->r.head.checkpoint = true; /* without it, it would be as good as unanswered */
     }
 }
 

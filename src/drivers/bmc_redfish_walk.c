@@ -69,6 +69,8 @@ static void clear_found(struct lks_redfish_update *u)
 void lks_redfish_walk(struct lks_redfish_update *u, enum lks_redfish_purpose purpose, lks_ms when)
 {
     u->purpose = purpose;
+    if (purpose == LKS_RF_SURVEY)
+        u->passed_count = 0;
     clear_found(u);
     clear_list(u);
     u->software_too = u->firmware[0] == '\0';
@@ -98,8 +100,21 @@ static void refuse_entry(struct lks_redfish_update *u, const struct lks_redfish_
     const char *why =
         e->item.write_protected == LKS_TOLD_YES ? "write-protected" : "not updateable, as it says";
     u->refused_entries++;
+    if (u->purpose == LKS_RF_SURVEY && u->passed_count < LKS_COUNT(u->passed))
+        u->passed[u->passed_count++] = lks_redfish_hash(e->item.uri);
     snprintf(u->refused_why, sizeof(u->refused_why), "%" LKS_STR_FMT " is %s",
              LKS_STR_ARG(e->item.id), why);
+}
+
+/* What was not to be updated counts for nothing that was, also if it says another thing later. */
+static bool was_passed(const struct lks_redfish_update *u, const struct lks_redfish_entry *e)
+{
+    uint64_t hash = lks_redfish_hash(e->item.uri);
+    for (size_t i = 0; i < u->passed_count && e->item.uri.len > 0; i++) {
+        if (u->passed[i] == hash)
+            return true;
+    }
+    return false;
 }
 
 /* A service may list an entry twice; another one that is gone must not be made up for by that. */
@@ -172,7 +187,8 @@ static void take_entry(struct lks_redfish_update *u, const struct lks_doc *doc)
     bool by_id = lks_str_is(e.item.id, u->component);
     if (e.item.bank != LKS_BANK_ACTIVE && !by_id)
         add_other(u, &e);
-    else if (e.item.updateable == LKS_TOLD_NO || e.item.write_protected == LKS_TOLD_YES)
+    else if (e.item.updateable == LKS_TOLD_NO || e.item.write_protected == LKS_TOLD_YES ||
+             was_passed(u, &e))
         refuse_entry(u, &e);
     else
         add_target(u, &e);
@@ -249,7 +265,7 @@ static void next_member(struct lks_redfish_update *u, lks_ms now)
         return;
     }
     /* Firmware is mostly listed as such; where it is not, it may be among the software. */
-    if (!u->software_too && u->software[0] != '\0' && u->target_count == 0 &&
+    if (!u->software_too && u->software[0] != '\0' && u->target_count == 0 && !u->firmware_only &&
         strcmp(u->software, u->firmware) != 0) {
         u->software_too = true;
         clear_list(u);
@@ -355,14 +371,19 @@ uint64_t lks_redfish_hash(struct lks_str uri)
     return hash;
 }
 
-bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task)
+/* Its place among the old ones; behind the last: it is none. */
+static size_t old_place(const struct lks_redfish_update *u, struct lks_str task)
 {
     uint64_t hash = lks_redfish_hash(task);
-    for (size_t i = 0; i < u->old_count; i++) {
-        if (u->old_tasks[i] == hash)
-            return true;
-    }
-    return false;
+    size_t i = 0;
+    while (i < u->old_count && u->old_tasks[i] != hash)
+        i++;
+    return i;
+}
+
+bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task)
+{
+    return old_place(u, task) < u->old_count;
 }
 
 void lks_redfish_add_old(struct lks_redfish_update *u, struct lks_str task)
@@ -379,8 +400,9 @@ void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now)
 {
     clear_list(u);
     u->running[0] = u->fresh[0] = '\0';
-    u->old_seen = 0;
-    u->tasks_read = false;
+    memset(u->old_there, 0, sizeof(u->old_there));
+    u->tasks_listed = 0;
+    u->tasks_read = u->fresh_runs = false;
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_count = 0;
         u->old_known = true;
@@ -427,24 +449,28 @@ static bool is_update(const struct lks_doc *task)
 
 static void take_task(struct lks_redfish_update *u, struct lks_str uri, const struct lks_doc *task)
 {
+    bool runs = lks_redfish_task_runs(u, task);
     if (!is_update(task))
         return;
-    if (lks_redfish_task_runs(task))
+    if (runs)
         lks_redfish_keep(u->running, sizeof(u->running), uri);
-    if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri))
-        lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
+    if (u->purpose == LKS_RF_SURVEY || lks_redfish_is_old(u, uri) || (u->fresh_runs && !runs))
+        return;
+    lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
+    u->fresh_runs = runs;
 }
 
 static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
 {
     struct lks_str uri = lks_bmc_json_path(one, "@odata.id");
-    bool old = lks_redfish_is_old(u, uri);
+    size_t place = old_place(u, uri);
+    bool old = place < u->old_count;
     if (uri.len == 0)
         return;
     if (u->purpose == LKS_RF_SURVEY)
         lks_redfish_add_old(u, uri);
-    else
-        u->old_seen += old;
+    else if (old)
+        u->old_there[place] = true;
     if (lks_doc_member(one, "TaskState") != NULL)
         take_task(u, uri, one);
     else if (u->purpose == LKS_RF_SURVEY || !old)
@@ -465,23 +491,27 @@ void lks_redfish_hear_task_list(struct lks_redfish_update *u, lks_ms now,
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    if (doc == NULL && u->r.expand != LKS_EXPAND_NOT) {
+    const struct lks_doc *members = lks_doc_member(doc, "Members");
+    bool listed = members != NULL && members->kind == LKS_DOC_LIST;
+    if (!listed && u->r.expand != LKS_EXPAND_NOT) {
         u->r.expand = LKS_EXPAND_NOT;
         lks_conversation_go(&u->r.head, LKS_RF_TASK_LIST, now);
         return;
     }
-    if (doc == NULL) {
+    if (!listed) {
         lks_redfish_tasks_walked(u, now);
         return;
     }
-    const struct lks_doc *members = lks_doc_member(doc, "Members");
-    for (const struct lks_doc *one = members != NULL ? members->first : NULL; one != NULL;
-         one = one->next)
+    for (const struct lks_doc *one = members->first; one != NULL; one = one->next)
         list_task(u, one);
-    if (turn_page(u, doc))
+    u->tasks_listed += members->count;
+    if (turn_page(u, doc)) {
         lks_conversation_go(&u->r.head, LKS_RF_TASK_LIST, now);
-    else
-        next_task(u, now);
+        return;
+    }
+    if (lks_bmc_json_number(doc, "Members@odata.count", 0) > u->tasks_listed)
+        u->listed_over = true;
+    next_task(u, now);
 }
 
 void lks_redfish_ask_task(const struct lks_redfish_update *u, struct lks_http_request *out)
@@ -498,7 +528,7 @@ void lks_redfish_hear_task(struct lks_redfish_update *u, lks_ms now,
     struct lks_str uri = next_listed(u);
     if (doc != NULL)
         take_task(u, uri, doc);
-    else if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri))
+    else if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri) && u->fresh[0] == '\0')
         lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
     drop_listed(u);
     next_task(u, now);

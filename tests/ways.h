@@ -1,0 +1,114 @@
+/*
+ * A service as the pages it serves, for tests of what no personality of bmcsim does and of what has
+ * to be exact. Of several pages with the same name the first is served that is not used up.
+ */
+#ifndef LKS_TESTS_WAYS_H
+#define LKS_TESTS_WAYS_H
+
+#include "port/bmc.h"
+
+enum { PAGES_MAX = 24 };
+
+struct page {
+    const char *method, *path;
+    unsigned times; /* 0: from then on */
+    int status;     /* 0: no answer */
+    const char *head, *body;
+    const char *after; /* only once all limited pages of this path are used up; NULL: at once */
+};
+
+struct way {
+    const char *name;
+    enum lks_bmc_act act;
+    enum lks_bmc_outcome outcome;
+    const char *says;  /* a piece of the reason */
+    const char *asked; /* requests that change something, a line each, all of them */
+    struct page pages[PAGES_MAX];
+    const char *pull;      /* NULL: none */
+    const char *component; /* NULL: "bmc" */
+};
+
+#define LINK(name, at) "\"" name "\":{\"@odata.id\":\"" at "\"}"
+#define ROOT                                                                                       \
+    "{" LINK("UpdateService", "/u") "," LINK("Tasks", "/t") "," LINK(                              \
+        "Managers", "/m") ","                                                                      \
+                          "\"Links\":{" LINK("Sessions", "/s") "}}"
+#define PLAIN_ROOT     "{" LINK("UpdateService", "/u") ",\"Links\":{" LINK("Sessions", "/s") "}}"
+#define SERVICE(offer) "{" LINK("FirmwareInventory", "/f") "," offer "}"
+#define PUSH           "\"MultipartHttpPushUri\":\"/push\""
+#define ENTRY(version) "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"" version "\"}"
+#define TASK(state, status, more)                                                                  \
+    "{\"@odata.id\":\"/t/l/9\",\"TaskState\":\"" state "\",\"TaskStatus\":\"" status "\"" more "}"
+
+#define BEFORE(root, offer)                                                                        \
+    {"GET", "/redfish/v1/", 0, 200, "", root},                                                     \
+        {"POST", "/s", 0, 201, "x-auth-token: t\nlocation: /s/1\n", "{}"},                         \
+        {"DELETE", "/s/1", 0, 204, "", ""},                                                        \
+        {"GET", "/u", 0, 200, "etag: \"e\"\n", SERVICE(offer)},                                    \
+        {"GET", "/m", 0, 200, "", "{\"Members\":[{\"@odata.id\":\"/m/1\"}]}"},                     \
+        {"GET", "/f", 0, 200, "", "{\"Members\":[{\"@odata.id\":\"/f/1\"}]}"},                     \
+    {                                                                                              \
+        "GET", "/t", 0, 200, "", "{" LINK("Tasks", "/t/l") "}"                                     \
+    }
+#define MANAGER                                                                                    \
+    {                                                                                              \
+        "GET", "/m/1", 0, 200, "",                                                                 \
+            "{\"LastResetTime\":\"2026-11-15T00:00:00Z\",\"Actions\":{\"#Manager.Reset\":{"        \
+            "\"target\":\"/m/1/reset\"}}}"                                                         \
+    }
+#define NO_TASKS                                                                                   \
+    {                                                                                              \
+        "GET", "/t/l", 0, 200, "", "{\"Members\":[]}"                                              \
+    }
+#define TASK_LISTED                                                                                \
+    {"GET", "/t/l", 1, 200, "", "{\"Members\":[]}"},                                               \
+    {                                                                                              \
+        "GET", "/t/l", 0, 200, "", "{\"Members\":[{\"@odata.id\":\"/t/l/9\"}]}"                    \
+    }
+#define MONITOR(said)                                                                              \
+    {                                                                                              \
+        BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, ACCEPTED, {"GET", "/mon/9", 0, 200, "", said},      \
+            STAYS_OLD                                                                              \
+    }
+#define THEN_NEW                                                                                   \
+    {"GET", "/f/1", 1, 200, "", ENTRY("1.0")},                                                     \
+    {                                                                                              \
+        "GET", "/f/1", 0, 200, "", ENTRY("2.0")                                                    \
+    }
+#define STAYS_OLD                                                                                  \
+    {                                                                                              \
+        "GET", "/f/1", 0, 200, "", ENTRY("1.0")                                                    \
+    }
+#define ACCEPTED                                                                                   \
+    {                                                                                              \
+        "POST", "/push", 0, 202, "location: /mon/9\n", ""                                          \
+    }
+
+#define FULL "{\"error\":{\"message\":\"all sessions are taken\"}}"
+
+#define RESET_TASK(of, how)                                                                        \
+    TASK("Completed", "OK",                                                                        \
+         ",\"Messages\":[{\"MessageId\":\"Base.1.18.ResetRequired\",\"MessageArgs\":[\"" of        \
+         "\",\"" how "\"]}]")
+#define TWO_ENTRIES                                                                                \
+    {                                                                                              \
+        "GET", "/f", 0, 200, "",                                                                   \
+            "{\"Members\":[{\"@odata.id\":\"/f/1\"},{\"@odata.id\":\"/f/2\"}]}"                    \
+    }
+#define OTHER_BANK(version)                                                                        \
+    {                                                                                              \
+        "GET", "/f/2", 0, 200, "",                                                                 \
+            "{\"Id\":\"HostBMC_0\",\"Active\":false,\"Version\":\"" version                        \
+            "\",\"Actions\":{\"#SoftwareInventory.Activate\":{\"target\":\"/f/2/activate\"}}}"     \
+    }
+#define STAGED_ENTRY(times)                                                                        \
+    {                                                                                              \
+        "GET", "/f/1", times, 200, "",                                                             \
+            "{\"Id\":\"HostBMC_0\",\"Version\":\"1.0\",\"Staged\":{\"Version\":\"2.0\"},"          \
+            "\"Actions\":{\"#SoftwareInventory.Cancel\":{\"target\":\"/f/1/cancel\"}}}"            \
+    }
+
+/* Each way is gone, and has to end as it says with no request but those it names. */
+void lks_test_ways(const struct way *ways, size_t count);
+
+#endif
