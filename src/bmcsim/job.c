@@ -212,7 +212,8 @@ static void await(struct lks_bmcsim *b, struct lks_bmcsim_task *t, unsigned unit
     u->held = b->job->wish.stage_only;
     if (t == NULL)
         return;
-    lks_bmcsim_task_tell(t, LKS_MSG_AWAIT_ACTIVATE, u->staged, u->id);
+    if ((b->job->told >> unit & 1U) == 0)
+        lks_bmcsim_task_tell(t, LKS_MSG_AWAIT_ACTIVATE, u->staged, u->id);
     bool stopping = (flags & LKS_HAS_STOPPING) != 0 && u->row->reset != LKS_RESET_BMC;
     bool pending = (flags & LKS_HAS_CRITICAL) != 0;
     if (!stopping && !pending)
@@ -353,10 +354,21 @@ static void cut_short(struct lks_bmcsim *b)
         lks_bmcsim_reset(b, LKS_RESET_BMC);
 }
 
+/* One that is ready says so while the next is written. */
+static void tell_ready(struct lks_bmcsim *b, unsigned unit)
+{
+    struct lks_bmcsim_unit *u = &b->units[unit];
+    if (b->job == NULL || (b->job->staged >> unit & 1U) == 0 || fate_of(b, u) != FATE_WAITS)
+        return;
+    b->job->told |= UINT64_C(1) << unit;
+    tell(b, LKS_MSG_AWAIT_ACTIVATE, u->staged, u->id);
+}
+
 static void staged(struct lks_bmcsim *b)
 {
     struct lks_bmcsim_job *job = b->job;
-    struct lks_bmcsim_unit *u = &b->units[job->now];
+    unsigned unit = job->now;
+    struct lks_bmcsim_unit *u = &b->units[unit];
     char version[LKS_BMCSIM_VERSION_SIZE] = "";
     enum lks_bmcsim_message why = lks_bmcsim_flash(b, job, job->now, version);
     if (why == LKS_MSG_SUCCESS) {
@@ -374,6 +386,7 @@ static void staged(struct lks_bmcsim *b)
         tell(b, why, version[0] != '\0' ? version : "the image", u->id);
     }
     stage_next(b);
+    tell_ready(b, unit);
 }
 
 void lks_bmcsim_job_step(struct lks_bmcsim *b)

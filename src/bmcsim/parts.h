@@ -18,7 +18,7 @@
 #define LKS_BMCSIM_PATH_SIZE    256
 #define LKS_BMCSIM_SESSIONS_MAX 16
 #define LKS_BMCSIM_TASKS_MAX    16 /* kept; the oldest that ended makes room */
-#define LKS_BMCSIM_TOLD_MAX     12 /* messages of one task */
+#define LKS_BMCSIM_TOLD_MAX     32 /* messages of one task */
 #define LKS_BMCSIM_FAULTS_MAX   16
 #define LKS_BMCSIM_FILES_MAX    8 /* that a switch tray keeps */
 #define LKS_BMCSIM_REPLY_MAX    ((size_t)4 << 20)
@@ -245,6 +245,7 @@ struct lks_bmcsim_job {
     char file[LKS_BMCSIM_ID_SIZE]; /* a switch tray keeps what it fetches under this name */
     uint32_t task;
     uint64_t todo, staged, broken; /* bits of units */
+    uint64_t told;                 /* of units that said they wait for a reset */
     unsigned now;                  /* the unit being written */
     unsigned all;                  /* how many there are to write */
     bool cut;                      /* power or BMC will fail in the middle of this unit */
