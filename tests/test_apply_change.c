@@ -292,6 +292,15 @@ static void test_rows(void)
 
 /* What follows for the node ------------------------------------------------------------------ */
 
+/* Change 8, to stack "s3", with n1 in it. */
+#define EIGHTH                                                                                     \
+    R(CHANGE, change, .id = 8, .stack = T("s3")),                                                  \
+        R(PLAN_WAVE, plan_wave, .change = 8, .kind = LKS_WAVE_RING),                               \
+        R(PLAN_STEP, plan_step, .change = 8, .kind = LKS_DO_LEAVE),                                \
+        R(PLAN_PART, plan_part, .change = 8, .hosts = T("n1"))
+#define IS_8(is)    R(MEMBER, member, .change = 8, .node = T("n1"), .state = LKS_MEMBER_##is)
+#define MOVED_8(is) R(CHANGE_MOVED, change_moved, .change = 8, .state = LKS_CHANGE_##is)
+
 /* n1 as a member, and which change has it, what it should run, and whether that change is under way
  * on it. */
 static const struct {
@@ -349,6 +358,26 @@ static const struct {
       R(MEMBER, member, .change = 8, .node = T("n1"), .state = LKS_MEMBER_DONE), IS("n1", DONE)},
      0,
      "s2",
+     false},
+    {"two changes: the last one is over, and the first does not take it back",
+     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE)},
+     0,
+     "s1",
+     false},
+    {"two changes: the last one was aborted",
+     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(ABORTED)},
+     0,
+     "s1",
+     false},
+    {"two changes: the last one went back to where the first brought it",
+     {EIGHTH, IS("n1", DONE), IS_8(DONE), IS_8(REVERTED), MOVED_8(ROLLED_BACK)},
+     0,
+     "s2",
+     false},
+    {"two changes: the first one is over",
+     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED(DONE)},
+     0,
+     "s3",
      false},
 };
 
@@ -454,6 +483,28 @@ static void test_room(void)
     check_fold(&s);
 }
 
+/* One that is over and brought nodes further than one that is not stays rather than others that are
+ * over. */
+static void test_overtaken_room(void)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
+    static const struct lks_record then[] = {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE)};
+    begin(&s);
+    for (size_t i = 0; i < LKS_COUNT(then); i++)
+        apply(&s, i + 1, &then[i]);
+    for (uint64_t id = 9; id <= LKS_STATE_CHANGES_MAX + 8; id++) {
+        const struct lks_record made = R(CHANGE, change, .id = id);
+        const struct lks_record ends =
+            R(CHANGE_MOVED, change_moved, .change = id, .state = LKS_CHANGE_DONE);
+        apply(&s, id, &made);
+        apply(&s, id, &ends);
+    }
+    CHECK(lks_state_change(&s, 7) != NULL && lks_state_change(&s, 8) != NULL);
+    CHECK(lks_state_change(&s, 9) == NULL);
+    CHECK_INT(s.nodes[lks_state_node(&s, LKS_STR("n1"))].pin, 0);
+    check_fold(&s);
+}
+
 /* Large ones that are over: as many as are not too large together. */
 static void test_members_room(void)
 {
@@ -541,6 +592,7 @@ int main(void)
         {"changes applied: looking up", test_lookups},
         {"changes applied: what counts as a turn", test_mass},
         {"changes applied: changes make room", test_room},
+        {"changes applied: not one that overtook another", test_overtaken_room},
         {"changes applied: large ones make room", test_members_room},
         {"changes applied: ways back make room", test_proven_room},
         {"changes applied: a large one", test_large},

@@ -375,6 +375,81 @@ static void back_by_another(void)
     campaign_end(&w);
 }
 
+/* Change 2 brought nodes to a third stack, and is done: its pool is pinned to that. */
+#define THIRD CAMPAIGN_DIGEST("e")
+static void overtake(struct campaign *w, const char *hosts, const char *done)
+{
+    const struct lks_rec_pool pool = {.name = LKS_STR("train"),
+                                      .posture = LKS_STR("pre-training"),
+                                      .enforce = LKS_STR("observe"),
+                                      .sched = LKS_STR("none"),
+                                      .stack = LKS_STR("third"),
+                                      .stack_digest = LKS_STR(THIRD)};
+    const struct lks_record plan[] = {
+        {.kind = LKS_RECORD_CHANGE,
+         .change = {.id = 2, .stack = LKS_STR(THIRD), .name = LKS_STR("third")}},
+        {.kind = LKS_RECORD_PLAN_STEP, .plan_step = {.change = 2, .kind = LKS_DO_LEAVE}},
+        {.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = {.change = 2, .width = 1}},
+        {.kind = LKS_RECORD_PLAN_PART, .plan_part = {.change = 2, .hosts = lks_str_from(hosts)}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(plan); i++)
+        campaign_record(w, &plan[i]);
+    for (unsigned i = 0; i < w->count; i++) {
+        if (strstr(done, w->nodes[i].name) != NULL)
+            campaign_record(w,
+                            &(struct lks_record){.kind = LKS_RECORD_MEMBER,
+                                                 .member = {.change = 2,
+                                                            .node = lks_str_from(w->nodes[i].name),
+                                                            .state = LKS_MEMBER_DONE}});
+    }
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_POOL, .pool = pool});
+    campaign_record(w,
+                    &(struct lks_record){.kind = LKS_RECORD_CHANGE_MOVED,
+                                         .change_moved = {.change = 2, .state = LKS_CHANGE_DONE}});
+}
+
+/* What a later change took further is no longer this one's: it neither takes it back nor pins the
+ * pool to what it was before. */
+static void overtaken(void)
+{
+    static const struct {
+        const char *name, *done; /* by the later one */
+        enum lks_change_state then, ends;
+    } rows[] = {
+        {"rolled back", "n1 n2 n3", LKS_CHANGE_ROLLING_BACK, LKS_CHANGE_ROLLED_BACK},
+        {"resumed", "n1 n2 n3", LKS_CHANGE_RUNNING, LKS_CHANGE_DONE},
+        {"resumed, and one was not taken along", "n1 n3", LKS_CHANGE_RUNNING, LKS_CHANGE_DONE},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(
+            &w, &(struct campaign_plan){
+                    .nodes = 3, .waves = {2, 1}, .soak = HOUR, .pool = true, .failures_max = 9});
+        CHECK(!campaign_run(&w, 30 * MINUTE));
+        check_member(&w, "n2", LKS_MEMBER_DONE);
+        campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_WAVE,
+                                                 .wave = {.change = 1, .state = LKS_WAVE_PASSED}});
+        campaign_move(&w, LKS_CHANGE_PAUSED);
+        overtake(&w, "n[1-3]", rows[i].done);
+        campaign_record(
+            &w, &(struct lks_record){
+                    .kind = LKS_RECORD_MEMBER,
+                    .member = {.change = 1, .node = LKS_STR("n3"), .state = LKS_MEMBER_SKIPPED}});
+        const struct lks_node *n1 = &w.a.state.nodes[campaign_member(&w, "n1")->node];
+        CHECK_INT(n1->pin, 0);
+        campaign_move(&w, rows[i].then);
+        CHECK(campaign_run(&w, 40 * HOUR));
+        check_change(&w, rows[i].ends);
+        check_member(&w, "n1", LKS_MEMBER_DONE);
+        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK(campaign_node(&w, "n1")->loaded);
+        CHECK_STR(lks_state_text(&w.a.state, w.a.state.pools[0].stack_digest), THIRD);
+        show(&w);
+        campaign_end(&w);
+    }
+}
+
 /* Each was planned to take one of two nodes out of use; together they do not take both. */
 static const struct {
     const char *name, *pool_says, *zone_says;
@@ -679,6 +754,7 @@ int main(void)
         {"not after", not_after},
         {"nobody arrived", nobody_arrived},
         {"what was left behind comes back", back_by_another},
+        {"what a later change took further", overtaken},
         {"two changes at once", two_at_once},
         {"two power limits at once", two_limits_at_once},
         {"beside an earlier change", beside_an_earlier_one},

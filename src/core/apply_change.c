@@ -6,6 +6,7 @@
 #include "core/standing.h"
 #include "core/state_room.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static uint32_t small(uint64_t number)
@@ -44,8 +45,15 @@ static void fence_node(struct lks_state *s, uint32_t n)
         lks_bitset_clear(set, n);
 }
 
+/* Whether the change brought this node to its stack; our own agent is none. */
+static bool brought(const struct lks_state_change *c, const struct lks_member *m)
+{
+    return c->stack != 0 && m != NULL && m->state == LKS_MEMBER_DONE;
+}
+
 /* It follows from members alone which change has the node and what it is pinned to: the first of
- * those that hold it, and the target of the last that brought it there and is not over. */
+ * those that hold it, and the target of the last that brought it there, while that is not over. One
+ * that is over counts, too: what an earlier one brought it to is not what it runs any more. */
 static void bind_node(struct lks_state *s, uint32_t n)
 {
     struct lks_node *node = &s->nodes[n];
@@ -63,10 +71,9 @@ static void bind_node(struct lks_state *s, uint32_t n)
             node->change = c->id;
         if (had != 0) /* it may be its turn now */
             c->looked = 0;
-        if (m->state == LKS_MEMBER_DONE && !lks_change_over(c) && c->stack != 0 &&
-            (last == NULL || m->since >= last->since)) {
+        if (brought(c, m) && (last == NULL || m->since >= last->since)) {
             last = m;
-            pin = c->stack;
+            pin = lks_change_over(c) ? 0 : c->stack;
         }
     }
     /* What drift is told against waits until no change is at it; who is kept out of use by one is
@@ -230,14 +237,47 @@ void lks_change_fini(struct lks_state_change *c)
     *c = (struct lks_state_change){0};
 }
 
-/* How much would be lost with it: nothing, who keeps nodes out of use, or work under way. */
-static unsigned worth(const struct lks_state_change *c)
+/* Whether no change brought the node elsewhere after this one did. */
+static bool is_last(const struct lks_state *s, const struct lks_state_change *c,
+                    const struct lks_member *m)
+{
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *o = &s->changes[i];
+        const struct lks_member *k = lks_change_member(o, m->node);
+        if (o != c && brought(o, k) && (k->since > m->since || (k->since == m->since && o > c)))
+            return false;
+    }
+    return true;
+}
+
+/* It is over, and took nodes further that one brought somewhere which is not: without it they would
+ * be held to that again. */
+static bool overtook(const struct lks_state *s, const struct lks_state_change *c)
+{
+    if (c->states[LKS_MEMBER_DONE] == 0 || s->changes_open == 0)
+        return false;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *o = &s->changes[i];
+        bool open = !lks_change_over(o) && o->states[LKS_MEMBER_DONE] > 0;
+        for (uint32_t k = 0; k < o->member_count && open; k++) {
+            const struct lks_member *m = lks_change_member(c, o->members[k].node);
+            if (brought(o, &o->members[k]) && brought(c, m) && is_last(s, c, m))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* How much would be lost with it: nothing, who keeps nodes out of use or where they are, or work
+ * under way. */
+static unsigned worth(const struct lks_state *s, const struct lks_state_change *c)
 {
     if (!lks_change_over(c))
         return 2;
     return c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
-               c->states[LKS_MEMBER_UNKNOWN] >
-           0;
+                   c->states[LKS_MEMBER_UNKNOWN] >
+               0 ||
+           overtook(s, c);
 }
 
 static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
@@ -258,14 +298,17 @@ static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
     return code;
 }
 
-/* The oldest of those with the least to lose. */
-static uint32_t least(const struct lks_state *s)
+/* The oldest of those with the least to lose, and how much that is. */
+static uint32_t least(const struct lks_state *s, unsigned *lost)
 {
     uint32_t goes = 0;
-    for (uint32_t i = 1; i < s->change_count; i++) {
-        if (worth(&s->changes[i]) < worth(&s->changes[goes]))
-            goes = i;
+    unsigned lowest = UINT_MAX;
+    for (uint32_t i = 0; i < s->change_count && lowest > 0; i++) {
+        unsigned is = worth(s, &s->changes[i]);
+        goes = is < lowest ? i : goes;
+        lowest = is < lowest ? is : lowest;
     }
+    *lost = lowest;
     return goes;
 }
 
@@ -275,11 +318,15 @@ static enum lks_code thin_members(const struct lks_applying *a)
     const struct lks_state *s = a->s;
     for (;;) {
         uint64_t members = 0;
+        unsigned lost = 0;
         for (uint32_t i = 0; i < s->change_count; i++)
             members += lks_change_over(&s->changes[i]) ? s->changes[i].member_count : 0;
-        if (members <= LKS_STATE_MEMBERS_MAX || worth(&s->changes[least(s)]) > 0)
+        if (members <= LKS_STATE_MEMBERS_MAX)
             return LKS_OK;
-        if (drop_change(a, least(s)) != LKS_OK)
+        uint32_t goes = least(s, &lost);
+        if (lost > 0)
+            return LKS_OK;
+        if (drop_change(a, goes) != LKS_OK)
             return a->err->code;
     }
 }
@@ -313,7 +360,8 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
-    if (s->change_count == LKS_STATE_CHANGES_MAX && drop_change(a, least(s)) != LKS_OK)
+    unsigned lost = 0;
+    if (s->change_count == LKS_STATE_CHANGES_MAX && drop_change(a, least(s, &lost)) != LKS_OK)
         return a->err->code;
     if (LKS_ROOM(s->changes, &s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX, a->err) !=
         LKS_OK)

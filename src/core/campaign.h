@@ -45,7 +45,8 @@
  * What else the rules here build on:
  *   - node.change is the change's id from the first MEMBER that is not PENDING until one is DONE,
  *     REVERTED, SKIPPED or PENDING again; a node that was removed keeps it.
- *   - node.pin is the change's stack while the member is DONE and the change is not over.
+ *   - node.pin is the change's stack while the member is DONE, the change is not over and no other
+ *     brought the node to its own since, be that over or not.
  *   - member.since changes with state, step, back, pass or attempt; `turned` when back becomes
  *     true; `begun` and `turned` are 0 again when it is PENDING again.
  *   - a unit is busy while one of its members is neither PENDING nor over, also when such a member

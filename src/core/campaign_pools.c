@@ -1,6 +1,7 @@
 /* What changes mean for whole pools: what they can do without now, who joins them, and what they
  * pin at the end. */
 #include "core/campaign_parts.h"
+#include "core/change_index.h"
 #include "core/delta.h"
 #include "core/endpoint.h"
 #include "core/plan.h"
@@ -285,8 +286,22 @@ static bool is_for_pool(const struct lks_state *s, const struct lks_state_change
                       lks_state_text(s, s->pools[pool].name));
 }
 
+/* Whether a later change took the pool further: to its own stack, from which this one did not
+ * come. */
+static bool went_on(const struct lks_state *s, const struct lks_state_change *c, uint32_t pool)
+{
+    lks_text now = s->pools[pool].stack_digest;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *o = &s->changes[i];
+        if (o->id > c->id && o->state == LKS_CHANGE_DONE && o->stack == now && now != 0 &&
+            !lks_change_comes_from(c, now))
+            return true;
+    }
+    return false;
+}
+
 /* A pool of which every node was brought there, by another change, too, or is kept or named: what
- * it pins is the new one. */
+ * it pins is the new one. Who was brought elsewhere since is not there. */
 void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
 {
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset others = {0}, some = {0};
@@ -304,14 +319,16 @@ void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
         uint32_t pool = s->nodes[n].pool;
         if (!s->nodes[n].placed || pool >= s->pool_count)
             continue;
-        if (m == NULL ? s->nodes[n].right != c->stack : !lks_member_over(m))
+        bool done = m != NULL && m->state == LKS_MEMBER_DONE;
+        bool there = s->nodes[n].pin == c->stack;
+        if (m == NULL ? s->nodes[n].right != c->stack : !lks_member_over(m) || (done && !there))
             lks_bitset_set(&others, pool);
-        else if (m != NULL && m->state == LKS_MEMBER_DONE)
+        else if (done)
             lks_bitset_set(&some, pool);
     }
     for (uint32_t p = 0; p < s->pool_count; p++) {
         if (lks_bitset_test(&some, p) && (is_for_pool(s, c, p) || !lks_bitset_test(&others, p)) &&
-            s->pools[p].stack_digest != c->stack &&
+            s->pools[p].stack_digest != c->stack && !went_on(s, c, p) &&
             lks_delta_pins(s, d->book->facts, p, lks_state_text(s, c->stack)))
             lks_deciding_pin(d, p, c->name, c->stack);
     }
