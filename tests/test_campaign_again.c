@@ -180,6 +180,165 @@ static void of_an_asset(void)
     campaign_end(&w);
 }
 
+/* Time passes until both shelves are at their end. */
+static void shelves_end(struct campaign *w)
+{
+    for (int i = 0; i < 600 && !(lks_member_over(campaign_member(w, "shelf1")) &&
+                                 lks_member_over(campaign_member(w, "shelf2")));
+         i++) {
+        campaign_pass(w, MINUTE);
+        campaign_settle(w);
+    }
+}
+
+static void one_side_at_most(struct campaign *w, const struct lks_decision *d)
+{
+    const struct lks_node *nodes = w->a.state.nodes;
+    (void)d;
+    CHECK(nodes[campaign_member(w, "shelf1")->node].change == 0 ||
+          nodes[campaign_member(w, "shelf2")->node].change == 0);
+}
+
+/* Of a redundant pair one side is under way, whoever began the other. */
+static void of_a_pair(void)
+{
+    static const struct campaign_plan plan = {
+        .nodes = 1, .shelves = 2, .failures_max = 9, .soak = 20 * HOUR};
+    struct campaign w;
+    campaign_begin(&w, &plan);
+    w.after = one_side_at_most;
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_REFUSED, 1);
+    campaign_node(&w, "shelf2")->mute_bmc = true;
+    CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
+    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
+    CHECK_STR(try_again(&w, "shelf1"),
+              "the other side of the pair of shelf1 is under way, or kept out of use: wait for its "
+              "end, or see to that one first");
+    campaign_node(&w, "shelf2")->mute_bmc = false;
+    shelves_end(&w);
+    CHECK_STR(try_again(&w, "shelf1"), "");
+    shelves_end(&w);
+    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* Both of them by one word: one after the other. */
+static void both_of_a_pair(void)
+{
+    static const struct campaign_plan plan = {
+        .nodes = 1, .shelves = 2, .failures_max = 9, .soak = 20 * HOUR};
+    struct campaign w;
+    campaign_begin(&w, &plan);
+    w.after = one_side_at_most;
+    campaign_fail(&w, "shelf1", "flash", LKS_BMC_REFUSED, 1);
+    campaign_fail(&w, "shelf2", "flash", LKS_BMC_REFUSED, 1);
+    CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
+    shelves_end(&w);
+    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
+    check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
+    CHECK_STR(try_again(&w, "shelf[1-2]"), "");
+    check_member(&w, "shelf1", LKS_MEMBER_WAITING);
+    check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
+              "is tried again when the other side of its pair is back: by lee: it is repaired");
+    CHECK(campaign_run(&w, 60 * HOUR));
+    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
+/* n1 failed in change 1 and went back; change 2 to the same stack has `node` alone. */
+static void went_back(struct campaign *w, const char *node, enum lks_member_state state)
+{
+    const struct lks_str host = lks_str_from(node), b = lks_str_from(w->stack_b);
+    const struct lks_record plan[] = {
+        {.kind = LKS_RECORD_CHANGE, .change = {.id = 2, .stack = b, .name = LKS_STR("silver")}},
+        {.kind = LKS_RECORD_PLAN_STEP,
+         .plan_step = {.change = 2, .kind = LKS_DO_LEAVE, .limit = 10 * HOUR}},
+        {.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = {.change = 2, .width = 1}},
+        {.kind = LKS_RECORD_PLAN_PART, .plan_part = {.change = 2, .hosts = host}},
+        {.kind = LKS_RECORD_CHANGE_MOVED,
+         .change_moved = {.change = 2, .state = LKS_CHANGE_PAUSED}},
+        {.kind = LKS_RECORD_MEMBER, .member = {.change = 2, .node = host, .state = state}},
+    };
+    campaign_fail(w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
+    CHECK(campaign_run_until(w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    for (int i = 0; i < 60 && !lks_member_over(campaign_member(w, "n1")); i++) {
+        campaign_pass(w, MINUTE);
+        campaign_settle(w);
+    }
+    check_member(w, "n1", LKS_MEMBER_REVERTED);
+    for (size_t i = 0; i < LKS_COUNT(plan); i++)
+        campaign_record(w, &plan[i]);
+}
+
+/* Who is in use again begins anew, as far as its pool and zone can tell. */
+static void beside_another_change(void)
+{
+    static const struct {
+        const char *name, *pool_says, *zone_says;
+    } rows[] = {
+        {"headroom", NULL, NULL},
+        {"a gang", "headroom: 3, min_gang: 2", NULL},
+        {"power that returns", "headroom: 3, node_power_w: 10000", "ramp_kw: 15"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 3,
+                                                   .waves = {1, 2},
+                                                   .soak = 10 * HOUR,
+                                                   .failures_max = 9,
+                                                   .pool_says = rows[i].pool_says,
+                                                   .zone_says = rows[i].zone_says});
+        campaign_node(&w, "n2")->busy = true; /* so it stays at its step */
+        went_back(&w, "n2", LKS_MEMBER_WAITING);
+        CHECK_STR(try_again(&w, "n1"), "");
+        campaign_settle(&w);
+        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "n1")->text),
+                  "is tried again when its pool and power zone can do without it");
+        campaign_record(
+            &w, &(struct lks_record){
+                    .kind = LKS_RECORD_MEMBER,
+                    .member = {.change = 2, .node = LKS_STR("n2"), .state = LKS_MEMBER_SKIPPED}});
+        CHECK(campaign_run_until(&w, "n1", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
+        campaign_end(&w);
+    }
+}
+
+/* Another change brought it elsewhere since: the steps of this one do not lead from there. */
+static void elsewhere_by_now(void)
+{
+    static const char refused[] = "n1 should run, or runs, another stack by now than the one that "
+                                  "this was planned from: propose another change for it";
+    for (unsigned queued = 0; queued < 2; queued++) {
+        struct campaign w;
+        lks_test_case("%s", queued != 0 ? "while it waits" : "before it is tried");
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = 2, .waves = {1, 1}, .soak = 10 * HOUR, .failures_max = 9});
+        went_back(&w, "n1", queued != 0 ? LKS_MEMBER_PENDING : LKS_MEMBER_DONE);
+        const struct lks_rec_member waits = {
+            .change = 1, .node = LKS_STR("n1"), .state = LKS_MEMBER_REVERTED, .until = 1};
+        const struct lks_rec_member done = {
+            .change = 2, .node = LKS_STR("n1"), .state = LKS_MEMBER_DONE};
+        campaign_put(&w, "n1", true);
+        if (queued != 0) {
+            campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_MEMBER, .member = done});
+            campaign_settle(&w);
+            campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_MEMBER, .member = waits});
+        } else {
+            campaign_settle(&w);
+            CHECK_STR(try_again(&w, "n1"), refused);
+        }
+        CHECK(campaign_run(&w, 60 * HOUR));
+        check_change(&w, LKS_CHANGE_DONE);
+        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        campaign_end(&w);
+    }
+}
+
 /* Only the change says of its nodes whether they are being changed, and to what. */
 static void not_by_hand(void)
 {
@@ -208,6 +367,10 @@ int main(void)
         {"beyond the width of its wave", beyond_the_width},
         {"of a domain", of_a_domain},
         {"of an asset", of_an_asset},
+        {"of a pair", of_a_pair},
+        {"both of a pair", both_of_a_pair},
+        {"beside another change", beside_another_change},
+        {"elsewhere by now", elsewhere_by_now},
         {"not by hand", not_by_hand},
         {0},
     };

@@ -113,21 +113,12 @@ static bool is_taken(const struct unit_look *l, const struct lks_member *m)
     return other != 0 && other != l->c->id;
 }
 
-/* Another change, or another pin, brought it elsewhere since this was planned: its steps are not
- * those that lead from there. What it is read to run counts more than what it should: a change that
- * could not take it back leaves it with what it has. One that was planned from what it runs, though
- * it should run something else, was last right in that. */
 static bool is_elsewhere(const struct unit_look *l, const struct lks_member *m)
 {
     lks_text intent = lks_state_intent(l->d->state, m->node);
-    if (l->c->stack == 0 || intent == 0)
-        return false;
     if (l->back)
-        return intent != l->c->stack;
-    lks_text runs = lks_plan_from(l->d->state, m->node);
-    if (runs != intent)
-        return runs != m->from;
-    return intent != m->from && node_of(l, m)->right != m->from;
+        return l->c->stack != 0 && intent != 0 && intent != l->c->stack;
+    return lks_member_elsewhere(l->d->state, l->c, m);
 }
 
 /* A node of its domain was left out of the plan, since it was to run the target already, and is not
@@ -163,11 +154,9 @@ static bool is_unproven(const struct unit_look *l, const struct lks_member *m)
                             l->c->stack != 0 ? l->c->stack : l->c->name) == NULL;
 }
 
-/* Both sides of a redundant pair that is no domain: each is a unit of its own. */
 static bool is_pair_down(const struct unit_look *l, const struct lks_member *m)
 {
-    const struct lks_node *n = node_of(l, m);
-    return n->side != 0 && l->u->domain == 0 && lks_downs_beside(l->d, l->downs, m->node);
+    return lks_member_pair_down(l->d, l->c, m, l->downs);
 }
 
 /* One row a question, and what people are told meanwhile. */

@@ -114,6 +114,13 @@ uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change 
  * there is none. */
 struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c);
 
+/* Another change, or another pin, brought it elsewhere since this was planned: its steps are not
+ * those that lead from there. What it is read to run counts more than what it should: a change that
+ * could not take it back leaves it with what it has. One that was planned from what it runs, though
+ * it should run something else, was last right in that. Of a member that is in use. */
+bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
+                          const struct lks_member *m);
+
 /* Nodes on one side of a redundant pair that are down, or about to be by this decision: looked for
  * once, when the first that has a side is asked for. */
 struct lks_downs {
@@ -124,6 +131,10 @@ struct lks_downs {
 
 /* Whether the other side of the node is. */
 bool lks_downs_beside(struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
+
+/* The same of a pair that is no domain: each side is a unit of its own. */
+bool lks_member_pair_down(struct lks_deciding *d, const struct lks_state_change *c,
+                          const struct lks_member *m, struct lks_downs *downs);
 
 /* From here on the node is. */
 void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
@@ -189,9 +200,14 @@ uint32_t lks_domain_spares(const struct lks_deciding *d, lks_text domain);
 
 /* campaign_queue.c: who is tried again ------------------------------------------------------- */
 
-/* It is tried again, or when there is room in its wave; `asked`: "by lee: it is repaired". */
+/* It is tried again, or once something is so: "there is room in its wave"; `asked`: "by lee: it is
+ * repaired". */
 void lks_member_again(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked);
-void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked);
+void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, const char *once,
+                      struct lks_str asked);
+
+/* Somebody of it went back: tried again it leaves use anew, and its pools have to do without it. */
+bool lks_unit_reverted(const struct lks_state_change *c, const struct lks_unit *u);
 
 /* Part of a tick: who waits for that begins, where there is room. */
 enum lks_queue { LKS_QUEUE_EMPTY, LKS_QUEUE_WAITS, LKS_QUEUE_BEGUN };

@@ -421,6 +421,18 @@ struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_c
     return LKS_STR("");
 }
 
+bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
+                          const struct lks_member *m)
+{
+    lks_text intent = lks_state_intent(s, m->node);
+    if (c->stack == 0 || intent == 0)
+        return false;
+    lks_text runs = lks_plan_from(s, m->node);
+    if (runs != intent)
+        return runs != m->from;
+    return intent != m->from && s->nodes[m->node].right != m->from;
+}
+
 /* Sides ------------------------------------------------------------------------------------- */
 
 static bool find_downs(struct lks_deciding *d, struct lks_downs *downs)
@@ -454,6 +466,13 @@ bool lks_downs_beside(struct lks_deciding *d, struct lks_downs *downs, uint32_t 
             return true;
     }
     return false;
+}
+
+bool lks_member_pair_down(struct lks_deciding *d, const struct lks_state_change *c,
+                          const struct lks_member *m, struct lks_downs *downs)
+{
+    return d->state->nodes[m->node].side != 0 && c->units[m->unit].domain == 0 &&
+           lks_downs_beside(d, downs, m->node);
 }
 
 void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node)

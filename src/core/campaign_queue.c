@@ -1,15 +1,15 @@
-/* Nodes that a person wants tried again: at once, or when there is room in their wave. One that
- * waits for that stays as it ended, and has the time at which it was asked for as its `until`. */
+/* Nodes that a person wants tried again: at once, or when there is room for them. One that waits
+ * for that stays as it ended, and has the time at which it was asked for as its `until`. */
 #include "core/campaign_parts.h"
 
 #define S(s) LKS_STR_ARG(s)
 
-void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, struct lks_str asked)
+void lks_member_queue(struct lks_deciding *d, const struct lks_look *k, const char *once,
+                      struct lks_str asked)
 {
     struct lks_rec_member r = lks_member_record(k);
     r.until = d->now.wall > 0 ? d->now.wall : 1;
-    r.text = lks_deciding_text(d, "is tried again when there is room in its wave: %" LKS_STR_FMT,
-                               S(asked));
+    r.text = lks_deciding_text(d, "is tried again when %s: %" LKS_STR_FMT, once, S(asked));
     lks_member_list(d, k, r);
 }
 
@@ -46,15 +46,39 @@ static bool is_left(const struct lks_look *k)
     return false;
 }
 
+bool lks_unit_reverted(const struct lks_state_change *c, const struct lks_unit *u)
+{
+    for (uint32_t i = 0; i < u->count; i++) {
+        if (c->members[u->first + i].state == LKS_MEMBER_REVERTED)
+            return true;
+    }
+    return false;
+}
+
+/* Since it went back, somebody of its unit was brought elsewhere: its steps do not lead from there.
+ */
+static bool is_elsewhere(const struct lks_look *k)
+{
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        const struct lks_member *o = &k->c->members[k->u->first + i];
+        if (o->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(k->s, k->c, o))
+            return true;
+    }
+    return false;
+}
+
 /* What keeps it for now. */
-static bool is_barred(struct lks_deciding *d, const struct lks_look *k)
+static bool is_barred(struct lks_deciding *d, const struct lks_look *k, struct lks_downs *downs,
+                      struct lks_crowded *crowded)
 {
     const struct lks_wave *w = &k->c->waves[k->u->wave];
     lks_ms next = 0;
     return (k->u->active == 0 && w->busy >= (w->width > 0 ? w->width : 1)) ||
            lks_state_frozen(k->s, k->m->node) || lks_deciding_waits(d, k->n->pool) ||
            (k->n->change != 0 && k->n->change != k->c->id) || k->n->flashing > 0 ||
-           !lks_plan_may_begin(k->s, d->book, k->c, k->m->node, d->now.wall, &next);
+           !lks_plan_may_begin(k->s, d->book, k->c, k->m->node, d->now.wall, &next) ||
+           lks_member_pair_down(d, k->c, k->m, downs) ||
+           (lks_unit_reverted(k->c, k->u) && lks_unit_crowds(d, k->c, k->u, 0, crowded) != NULL);
 }
 
 static void begin_queued(struct lks_deciding *d, const struct lks_look *k)
@@ -70,14 +94,16 @@ static void begin_queued(struct lks_deciding *d, const struct lks_look *k)
 enum lks_queue lks_campaign_queue(struct lks_deciding *d, const struct lks_state_change *c)
 {
     enum lks_queue found = LKS_QUEUE_EMPTY;
+    struct lks_downs downs = {0};
+    struct lks_crowded crowded = {0};
     for (uint32_t i = 0, left = c->queued; i < c->member_count && left > 0; i++) {
         if (!lks_member_queued(&c->members[i]))
             continue;
         left--;
         struct lks_look k = lks_look_at(d->state, c, &c->members[i]);
-        if (!k.n->placed || is_left(&k) || lks_change_late(c, d->now.wall))
+        if (!k.n->placed || is_left(&k) || is_elsewhere(&k) || lks_change_late(c, d->now.wall))
             continue;
-        if (!is_barred(d, &k)) {
+        if (!is_barred(d, &k, &downs, &crowded)) {
             begin_queued(d, &k);
             return LKS_QUEUE_BEGUN;
         }

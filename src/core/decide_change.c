@@ -332,21 +332,38 @@ static bool is_settled(const struct lks_state_change *c, size_t released)
 
 /* Units that begin anew by one word of a person. */
 struct trying {
-    uint32_t units, last; /* last: place + 1; 0: none */
-    bool full;            /* there is no room for the one that was looked at last */
+    uint32_t units, last;    /* last: place + 1; 0: none */
+    uint32_t leave;          /* members of these units that are in use until then */
+    const char *once;        /* when the one that was looked at last may begin; NULL: now */
+    struct lks_downs before; /* sides of pairs that are down without it, */
+    struct lks_downs beside; /* and with those that begin by it */
+    struct lks_crowded crowded;
     const struct lks_hostlist *hosts;
 };
 
-/* Its wave is as wide for those that are tried again as for all others: who finds no room waits for
- * it. Their time is the same, too. */
+/* Its wave is as wide for those that are tried again as for all others, of two sides one is tried
+ * after the other, and pools do without who went back no sooner than without who did not begin. */
+static const char *waits_for(struct lks_deciding *d, const struct lks_state_change *c,
+                             const struct lks_member *m, struct trying *t)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    const struct lks_wave *w = &c->waves[u->wave];
+    if (w->busy + t->units >= (w->width > 0 ? w->width : 1))
+        return "there is room in its wave";
+    if (lks_member_pair_down(d, c, m, &t->beside))
+        return "the other side of its pair is back";
+    if (lks_unit_reverted(c, u) && lks_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
+        return "its pool and power zone can do without it, beside what other changes have";
+    return NULL;
+}
+
+/* Who finds no room waits for it. The time of those that are tried again is that of all others. */
 static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
                       const struct lks_member *m, struct trying *t)
 {
     const struct lks_unit *u = &c->units[m->unit];
-    const struct lks_wave *w = &c->waves[u->wave];
-    uint32_t width = w->width > 0 ? w->width : 1;
     lks_ms next = 0;
-    t->full = false;
+    t->once = NULL;
     if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
         char at[LKS_TIME_TEXT_SIZE];
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s",
@@ -358,11 +375,13 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
     }
     if (u->active > 0 || t->last == m->unit + 1)
         return true;
-    t->full = w->busy + t->units >= width;
-    if (t->full)
+    t->once = waits_for(d, c, m, t);
+    if (t->once != NULL)
         return true;
     t->units++;
     t->last = m->unit + 1;
+    t->leave += lks_unit_reverted(c, u) ? u->count : 0;
+    lks_downs_add(d, &t->beside, m->node);
     return true;
 }
 
@@ -430,6 +449,17 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
     else if (other != 0 && other != c->id)
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is under way on %" LKS_STR_FMT,
                             (unsigned long long)other, S(name));
+    else if (m->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(d->state, c, m))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " should run, or runs, another stack by now than the "
+                            "one that this was planned from: propose another change for it",
+                            S(name));
+    else if (lks_member_pair_down(d, c, m, &t->before))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "the other side of the pair of %" LKS_STR_FMT
+                            " is under way, or kept out of use: wait for its end, or see to that "
+                            "one first",
+                            S(name));
     else
         return may_try_beside(d, c, m, t->hosts) && has_place(d, c, m, t);
     return false;
@@ -530,8 +560,8 @@ void lks_decide_member_move(struct lks_deciding *d)
             lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT, S(e->by), S(reason));
         if (!e->member.again)
             release_member(d, c, m);
-        else if (trying.full)
-            lks_member_queue(d, &k, asked);
+        else if (trying.once != NULL)
+            lks_member_queue(d, &k, trying.once, asked);
         else
             lks_member_again(d, &k, asked);
         kept += m->state != LKS_MEMBER_REVERTED;
