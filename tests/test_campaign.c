@@ -473,6 +473,39 @@ static void yeses_expire_first(void)
     campaign_end(&w);
 }
 
+/* A change that broke the glass: its ring was halted before it began. Whoever resumes it does not
+ * approve it by that. */
+static void ring_without_approvals(void)
+{
+    const struct lks_record before[] = {
+        {.kind = LKS_RECORD_GLASS_BROKEN,
+         .glass_broken = {.change = 1, .until = 100 * HOUR, .by = LKS_STR("user:bob")}},
+        {.kind = LKS_RECORD_GRANTED,
+         .granted = {.identity = LKS_STR("user:ann"), .role = LKS_ROLE_APPROVER}},
+    };
+    const struct lks_rec_wave halted = {.change = 1, .index = 1, .state = LKS_WAVE_HALTED};
+    const struct lks_rec_change_voted yes = {.change = 1, .yes = true, .by = LKS_STR("user:ann")};
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .waves = {1, 1}, .unapproved = true});
+    for (size_t i = 0; i < LKS_COUNT(before); i++)
+        campaign_record(&w, &before[i]);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(!campaign_run(&w, HOUR));
+    check_member(&w, "n1", LKS_MEMBER_DONE);
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_WAVE, .wave = halted});
+    campaign_move(&w, LKS_CHANGE_HALTED);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(!campaign_run(&w, HOUR));
+    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
+              "waits: it began without its approvals");
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CHANGE_VOTED, .change_voted = yes});
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    check_member(&w, "n2", LKS_MEMBER_DONE);
+    campaign_end(&w);
+}
+
 /* A node comes to the pool while it changes: it is taken along, in the last wave. */
 static void one_joins(void)
 {
@@ -610,6 +643,7 @@ int main(void)
         {"not drained any more", not_drained_any_more},
         {"never drained", never_drained},
         {"yeses expire first", yeses_expire_first},
+        {"a ring without approvals", ring_without_approvals},
         {"one joins", one_joins},
         {"with a deviation", with_a_deviation},
         {"our own agents", our_own_agents},
