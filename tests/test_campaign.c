@@ -525,6 +525,21 @@ static void one_joins(void)
     }
 }
 
+/* One that comes when nobody may begin any more is not taken along: it would never begin, and the
+ * change never be done. */
+static void one_joins_late(void)
+{
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 1, .pool = true, .soak = 2 * HOUR, .not_after = HOUR});
+    CHECK(!campaign_run(&w, HOUR));
+    campaign_join(&w);
+    CHECK(campaign_run(&w, 4 * HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_INT(campaign_count(&w, "plan-part", "hosts=n2"), 0);
+    campaign_end(&w);
+}
+
 /* What a deviation covers does not keep a node from being accepted. */
 static void with_a_deviation(void)
 {
@@ -645,6 +660,7 @@ int main(void)
         {"yeses expire first", yeses_expire_first},
         {"a ring without approvals", ring_without_approvals},
         {"one joins", one_joins},
+        {"one joins too late", one_joins_late},
         {"with a deviation", with_a_deviation},
         {"our own agents", our_own_agents},
         {"read as often as it takes", read_as_often},

@@ -256,6 +256,8 @@ bool lks_campaign_absorb(struct lks_deciding *d, const struct lks_state_change *
 {
     const struct lks_state *s = d->state;
     bool any = false;
+    if (lks_change_late(c, d->now.wall)) /* they could not begin, and it would never be done */
+        return false;
     for (uint32_t n = 0; n < s->node_count && lks_deciding_room(d); n++) {
         struct lks_rec_plan_part part = {0};
         if (!s->nodes[n].placed || s->nodes[n].asset != 0 || lks_change_member(c, n) != NULL ||
