@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define CLEAR_EVERY (10 * LKS_SECOND)
+#define HOLDS_MAX   18
 #define OFF_EVERY   (10 * LKS_SECOND)
 #define OFF_LOOKS   36 /* half of them after it was asked to, half after it was forced to */
 
@@ -185,12 +186,24 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
     }
 }
 
+/* A list that cannot be read, or a task that says nothing, is looked at again before it counts for
+ * nothing; a task that runs is waited for until the deadline, and what it did is read anew. */
 void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->fresh_runs)
-        lks_redfish_walk_tasks(u, now + CLEAR_EVERY); /* until the deadline */
-    else
+    bool blank = (u->old_known && !u->tasks_read) || u->fresh_blank;
+    if (u->fresh_runs && lks_redfish_has_task(u)) {
+        lks_redfish_follow_fresh(u, now);
+    } else if (u->fresh_runs || (blank && u->holds < HOLDS_MAX)) {
+        u->held = true;
+        u->holds += blank;
+        lks_redfish_walk_tasks(u, now + CLEAR_EVERY);
+    } else if (u->held) {
+        u->held = false;
+        u->since = now;
+        lks_redfish_walk(u, LKS_RF_AGREE, now);
+    } else {
         activate(u, now);
+    }
 }
 
 /* Back to the other bank, which has to hold what is asked for, and to be the one that a reset leads
@@ -262,7 +275,8 @@ void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
         return;
     }
     bool shown = lks_redfish_keep_task(u, lks_redfish_read(answer, &docs), answer);
-    if (answer->status == 202 && u->task[0] != '\0') {
+    u->task_over = u->task_failed = u->task_found = false;
+    if ((answer->status == 202 || shown) && u->task[0] != '\0') {
         char task[LKS_REDFISH_URI_SIZE];
         memcpy(task, u->task, sizeof(task));
         lks_redfish_follow(u, lks_str_from(task), shown, now + LKS_REDFISH_POLL);

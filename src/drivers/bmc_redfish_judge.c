@@ -32,8 +32,7 @@ size_t lks_redfish_staged_count(const struct lks_redfish_update *u)
     return count;
 }
 
-/* Entries that run what is asked for or have it in their other bank. */
-static size_t reached(const struct lks_redfish_update *u)
+size_t lks_redfish_reached(const struct lks_redfish_update *u)
 {
     size_t count = 0;
     for (size_t i = 0; i < u->target_count; i++)
@@ -149,21 +148,45 @@ static void send_again(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_send_upload(u, now);
 }
 
+static bool begins(const struct lks_redfish_update *u)
+{
+    return u->sent == LKS_RF_SENT_UPLOAD || u->sent == LKS_RF_SENT_START;
+}
+
+bool lks_redfish_has_task(const struct lks_redfish_update *u)
+{
+    return begins(u) || (u->sent == LKS_RF_SENT_RESET && u->acted && u->resets == 0);
+}
+
+/* Where nothing else led to it, it may be somebody else's. */
+void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now)
+{
+    char task[LKS_REDFISH_URI_SIZE];
+    bool found = u->task[0] == '\0' || u->task_found;
+    memcpy(task, u->fresh, sizeof(task));
+    lks_redfish_follow(u, lks_str_from(task), true, now);
+    u->task_found = found;
+}
+
+/* What an upload leaves staged says nothing of the start behind it. */
+static bool has_arrived(const struct lks_redfish_update *u)
+{
+    if (u->sent == LKS_RF_SENT_UPLOAD)
+        return lks_redfish_reached(u) > u->had_reached;
+    return lks_redfish_agreeing(u) > u->had;
+}
+
 void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 {
-    bool begins = u->sent == LKS_RF_SENT_UPLOAD || u->sent == LKS_RF_SENT_START;
-    /* What an upload leaves staged says nothing of the start behind it. */
-    bool staged = u->sent == LKS_RF_SENT_UPLOAD && lks_redfish_staged_count(u) > 0;
-    bool arrived = lks_redfish_agreeing(u) > u->had || staged;
-    if (begins && u->fresh[0] != '\0' && (u->fresh_runs || !u->only_running)) {
-        char task[LKS_REDFISH_URI_SIZE];
-        memcpy(task, u->fresh, sizeof(task));
-        lks_redfish_follow(u, lks_str_from(task), true, now);
-        u->task_found = true;
-    } else if (begins && !u->task_over && u->task[0] != '\0') {
+    bool any = begins(u) && !u->only_running;
+    if (lks_redfish_has_task(u) && u->fresh[0] != '\0' && (u->fresh_runs || any)) {
+        lks_redfish_follow_fresh(u, now);
+    } else if (lks_redfish_has_task(u) && !u->task_over && u->task[0] != '\0') {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
-    } else if (!begins || u->task_over || arrived) {
-        u->task_lost = u->task_lost || (begins && !u->task_over); /* nobody saw it end */
+    } else if (begins(u) && u->task_over && u->task_found && u->looks < LKS_COUNT(look_after)) {
+        lks_redfish_seek(u, now, now + look_after[u->looks++]); /* ours may show later */
+    } else if (!begins(u) || u->task_over || has_arrived(u)) {
+        u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* nobody saw it end */
         u->task_over = true;
         lks_redfish_after_task(u, now);
     } else if (u->looks < LKS_COUNT(look_after)) {
@@ -178,7 +201,7 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 
 void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now)
 {
-    bool whole = !u->task_lost || reached(u) == u->target_count;
+    bool whole = !u->task_lost || lks_redfish_reached(u) == u->target_count;
     bool verified = u->sent == LKS_RF_SENT_UPLOAD && !u->task_failed && whole &&
                     strcmp(u->apply, "OnStartUpdateRequest") == 0;
     lks_redfish_add_old(u, lks_str_from(u->task));
@@ -190,8 +213,7 @@ void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_walk(u, LKS_RF_AGREE, now);
 }
 
-/* What staging and a reset of this component may take, with room for a slow one. */
-static lks_ms allowed_time(const struct lks_redfish_update *u, bool activation)
+lks_ms lks_redfish_allowed(const struct lks_redfish_update *u, bool activation)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     int64_t minutes = 0;
@@ -249,11 +271,15 @@ static bool switch_lost(const struct lks_redfish_update *u)
 /* A reset was sent, and there is still another version. */
 static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 {
+    if (u->act == LKS_BMC_SWITCH && u->resets == 0 && u->task_failed) {
+        failed_task(u, now);
+        return;
+    }
     bool only_acted = u->acted && u->resets == 0;
     /* Two that were answered and changed nothing are enough. */
     uint32_t most = u->reset_heard ? 2 : LKS_REDFISH_RESETS_MAX;
     bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
-    if (now - u->activated < (only_acted ? SETTLE : allowed_time(u, true)))
+    if (now - u->activated < (only_acted ? SETTLE : lks_redfish_allowed(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (switch_lost(u) && u->switches < LKS_REDFISH_RESETS_MAX)
         lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
@@ -278,13 +304,13 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
 /* Nobody said how the task ended. What it did may still show. */
 static void judge_lost(struct lks_redfish_update *u, lks_ms now)
 {
-    if (now - u->since < allowed_time(u, false))
+    if (now - u->since < lks_redfish_allowed(u, false))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "its task vanished, %s is to be seen in %zu of %zu entries, and the device "
                         "has %s",
-                        u->version, reached(u), u->expected, found(u));
+                        u->version, lks_redfish_reached(u), u->expected, found(u));
 }
 
 /* The task is over, nothing was reset yet, and not all entries agree. What is applied at once gets
@@ -295,7 +321,7 @@ static void judge_applied(struct lks_redfish_update *u, lks_ms now)
     bool all_staged = u->bank_count == 0 || lks_redfish_staged_count(u) >= u->target_count;
     if (u->task_failed)
         failed_task(u, now);
-    else if (u->task_lost && reached(u) < u->target_count)
+    else if (u->task_lost && lks_redfish_reached(u) < u->target_count)
         judge_lost(u, now);
     else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
         staged(u, now);

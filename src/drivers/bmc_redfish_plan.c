@@ -245,6 +245,7 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
         return;
     u->expected = u->target_count;
     u->had = lks_redfish_agreeing(u);
+    u->had_reached = lks_redfish_reached(u);
     u->firmware_only = !u->software_too;
     snprintf(u->before, sizeof(u->before), "%s", u->targets[0].version);
     if (u->version[0] == '\0' && u->act == LKS_BMC_ABORT && u->bank_count > 0)
@@ -256,7 +257,7 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_SAME, "%s runs %s already", u->component, u->before);
         return;
     }
-    bool there = lks_redfish_staged_count(u) == u->target_count;
+    bool there = lks_redfish_reached(u) == u->target_count;
     if (brings_image(u) && !there && refuse_update(u, now))
         return;
     /* What is staged already, by whomever, is still a way without return. */
@@ -267,7 +268,7 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
 
 static void begin_image(struct lks_redfish_update *u, lks_ms now)
 {
-    bool staged = lks_redfish_staged_count(u) == u->target_count;
+    bool staged = lks_redfish_reached(u) == u->target_count;
     if (staged && u->act == LKS_BMC_STAGE)
         lks_redfish_end(u, now, LKS_BMC_STAGED, "%s was staged already", u->version);
     else if (staged)
@@ -280,7 +281,7 @@ static void begin_image(struct lks_redfish_update *u, lks_ms now)
 
 static void begin_activate(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->bank_count > 0 && lks_redfish_staged_count(u) < u->target_count)
+    if (u->bank_count > 0 && lks_redfish_reached(u) < u->target_count)
         refuse(u, now, "what is staged is %s and not %s", u->banks[0].version, u->version);
     else
         lks_redfish_activate(u, now);

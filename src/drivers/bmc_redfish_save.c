@@ -57,6 +57,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_int(&w, "resets", u->resets);
     lks_json_int(&w, "expected", (int64_t)u->expected);
     lks_json_int(&w, "had", (int64_t)u->had);
+    lks_json_int(&w, "had_reached", (int64_t)u->had_reached);
     lks_json_int(&w, "old_listed", (int64_t)u->old_listed);
     lks_json_int(&w, "activated", (int64_t)u->activated);
     lks_json_int(&w, "outcome", (int64_t)u->outcome);
@@ -67,6 +68,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_lost", u->task_lost);
     lks_json_bool(&w, "task_shown", u->task_shown);
     lks_json_bool(&w, "task_found", u->task_found);
+    lks_json_bool(&w, "only_running", u->only_running);
     lks_json_bool(&w, "firmware_only", u->firmware_only);
     lks_json_bool(&w, "reset_told", u->reset_told);
     lks_json_bool(&w, "old_known", u->old_known);
@@ -106,8 +108,10 @@ static bool load_lists(struct lks_redfish_update *u, const struct lks_doc *doc)
         (passed != NULL && !load_hashes(passed, u->passed, LKS_COUNT(u->passed), &u->passed_count)))
         return false;
     u->had = (size_t)lks_bmc_json_number(doc, "had", 0);
+    u->had_reached = (size_t)lks_bmc_json_number(doc, "had_reached", u->had);
     u->old_listed = (size_t)lks_bmc_json_number(doc, "old_listed", u->old_count);
-    return u->had <= LKS_REDFISH_TARGETS_MAX && u->old_listed <= u->old_count;
+    return u->had <= LKS_REDFISH_TARGETS_MAX && u->had_reached <= LKS_REDFISH_TARGETS_MAX &&
+           u->old_listed <= u->old_count;
 }
 
 static bool load_texts(struct lks_redfish_update *u, const struct lks_doc *doc)
@@ -150,6 +154,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_lost = lks_bmc_json_true(doc, "task_lost");
     u->task_shown = lks_bmc_json_true(doc, "task_shown");
     u->task_found = lks_bmc_json_true(doc, "task_found");
+    u->only_running = lks_bmc_json_true(doc, "only_running");
     u->firmware_only = lks_bmc_json_true(doc, "firmware_only");
     u->reset_told = lks_bmc_json_true(doc, "reset_told");
     u->old_known = lks_bmc_json_true(doc, "old_known");

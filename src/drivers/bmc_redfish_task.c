@@ -52,6 +52,30 @@ static bool says_reset(const struct lks_doc *message)
     return lks_str_is(key, "AwaitToActivate") || lks_str_is(key, "ResetRequired");
 }
 
+static bool same_args(const struct lks_doc *a, const struct lks_doc *b)
+{
+    const struct lks_doc *x = lks_doc_member(a, "MessageArgs");
+    const struct lks_doc *y = lks_doc_member(b, "MessageArgs");
+    x = x != NULL ? x->first : NULL;
+    y = y != NULL ? y->first : NULL;
+    for (; x != NULL && y != NULL && lks_str_eq(x->text, y->text); x = x->next)
+        y = y->next;
+    return x == NULL && y == NULL;
+}
+
+/* Devices that say so; one that says it twice is one. */
+static size_t devices_ready(const struct lks_doc *list)
+{
+    size_t count = 0;
+    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
+        bool again = false;
+        for (const struct lks_doc *other = list->first; other != one; other = other->next)
+            again = again || (says_reset(other) && same_args(one, other));
+        count += says_reset(one) && !again;
+    }
+    return count;
+}
+
 /* A task that stays open until someone resets the device has done its part. One of several devices
  * says so while the others are still written: before all of them did, only what the task says of
  * the whole counts. */
@@ -60,15 +84,33 @@ static bool awaits_reset(const struct lks_redfish_update *u, const struct lks_do
     static const char *const busy[] = {"New", "Starting", "Running"};
     const struct lks_doc *list = lks_doc_member(task, "Messages");
     bool runs = false;
-    size_t said = 0;
     if (list == NULL || list->kind != LKS_DOC_LIST || !says_reset(list->last))
         return false;
     for (size_t i = 0; i < LKS_COUNT(busy); i++)
         runs = runs || lks_str_is(lks_bmc_json_text(task, "TaskState"), busy[i]);
-    for (const struct lks_doc *one = list->first; one != NULL; one = one->next)
-        said += says_reset(one);
-    return !runs || said >= u->target_count ||
-           lks_bmc_json_number(task, "PercentComplete", 0) >= 100;
+    uint64_t percent = lks_bmc_json_number(task, "PercentComplete", UINT64_MAX);
+    size_t wanted = u->target_count > u->had ? u->target_count - u->had : 1;
+    return !runs || (percent == UINT64_MAX ? devices_ready(list) >= wanted : percent >= 100);
+}
+
+/* It says that a device waits, it does not say that all do, and nothing moves for as long as the
+ * slowest may take: so it will stay until it is reset. */
+static bool stays_still(struct lks_redfish_update *u, lks_ms now, const struct lks_doc *task)
+{
+    const struct lks_doc *list = lks_doc_member(task, "Messages");
+    bool messages = list != NULL && list->kind == LKS_DOC_LIST;
+    uint64_t said = (uint64_t)u->task_percent << 32 | (messages ? list->count : 0);
+    if (u->task_still == 0 || said != u->task_said) {
+        u->task_said = said;
+        u->task_still = now;
+    }
+    return messages && says_reset(list->last) &&
+           now - u->task_still >= lks_redfish_allowed(u, false);
+}
+
+bool lks_redfish_task_blank(const struct lks_doc *task)
+{
+    return state_of(task) == LKS_RF_TASK_NONE;
 }
 
 bool lks_redfish_task_runs(const struct lks_redfish_update *u, const struct lks_doc *task)
@@ -182,6 +224,7 @@ void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool 
     u->task_over = u->task_found = false;
     u->task_shown = shown;
     u->task_percent = 0;
+    u->task_still = 0;
     u->why[0] = '\0';
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_FOLLOW, when);
 }
@@ -224,13 +267,15 @@ static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
     }
     lks_redfish_add_old(u, lks_str_from(u->task));
     u->only_running = true;
-    lks_redfish_seek(u, now, now);
+    lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
 }
 
 static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lks_doc *task,
                        const struct lks_http_response *answer)
 {
     enum lks_redfish_task_state state = lks_redfish_task(u, task);
+    if (state == LKS_RF_TASK_RUNS && stays_still(u, now, task))
+        state = LKS_RF_TASK_OVER;
     if (state == LKS_RF_TASK_OVER || state == LKS_RF_TASK_FAILED) {
         over(u, now, state == LKS_RF_TASK_FAILED);
         return;

@@ -131,11 +131,11 @@ struct lks_redfish_update {
     enum lks_redfish_way way;
     char apply[48]; /* the apply time that was asked for */
     uint32_t uploads, starts, resets;
-    lks_redfish_uri task;                     /* of what was sent last */
-    char before[LKS_REDFISH_VERSION_SIZE];    /* the version it had */
-    char kind[48];                            /* the class of the component; or empty */
-    size_t expected;                          /* entries that have to agree */
-    size_t had;                               /* of them, how many did so before */
+    lks_redfish_uri task;                  /* of what was sent last */
+    char before[LKS_REDFISH_VERSION_SIZE]; /* the version it had */
+    char kind[48];                         /* the class of the component; or empty */
+    size_t expected;                       /* entries that have to agree */
+    size_t had, had_reached;               /* of them, how many did so before, or had it staged */
     uint64_t passed[LKS_REDFISH_TARGETS_MAX]; /* hashes of entries that were not to be updated */
     size_t passed_count;
     bool firmware_only; /* the entries are among the firmware, and not the software */
@@ -146,12 +146,13 @@ struct lks_redfish_update {
     char booted[48];    /* when the service started, as it says; or empty */
     char oem_state[32]; /* of HPE's update service, before */
     bool task_over, task_failed;
-    bool task_lost;                  /* it was gone, and nothing said how it ended */
-    bool task_shown;                 /* its address is that of a task, which has a state to show */
-    bool task_found;                 /* it was found in the list, and may be somebody else's */
-    bool reset_told;                 /* a task said that a reset is missing */
-    lks_redfish_uri reset_at;        /* what the task says is to be reset; or empty */
-    char reset_type[32];             /* and how */
+    bool task_lost;           /* it was gone, and nothing said how it ended */
+    bool task_shown;          /* its address is that of a task, which has a state to show */
+    bool task_found;          /* nothing but the list led to it: it may be another's */
+    bool only_running;        /* what was sent is over: a task that is over, too, is not it */
+    bool reset_told;          /* a task said that a reset is missing */
+    lks_redfish_uri reset_at; /* what the task says is to be reset; or empty */
+    char reset_type[32];      /* and how */
     char why[LKS_REDFISH_TEXT_SIZE]; /* what a task said against it */
     lks_ms activated;                /* when the reset was sent; 0: not yet */
     bool acted;                      /* the action that activates was sent */
@@ -193,13 +194,12 @@ struct lks_redfish_update {
     char backup[LKS_REDFISH_VERSION_SIZE];
     lks_redfish_uri entry_activate, entry_cancel, backup_activate;
 
-    lks_redfish_uri running; /* a task that is not over */
-    lks_redfish_uri fresh;   /* a task that was not there before, one that runs if there is */
-    bool fresh_runs;
+    lks_redfish_uri running;      /* a task that is not over */
+    lks_redfish_uri fresh;        /* a task that was not there before, one that runs if there is */
+    bool fresh_runs, fresh_blank; /* blank: it says nothing of itself */
     bool old_there[LKS_REDFISH_TASKS_MAX]; /* by place in `old_tasks` */
     size_t tasks_listed;
     bool tasks_read;
-    bool only_running; /* what was sent is known to be over: a task that is over, too, is not it */
 
     /* Where it stands in between. */
     size_t recipe; /* of activation */
@@ -210,8 +210,12 @@ struct lks_redfish_update {
     unsigned agreed, disagreed, looks, gone;
     unsigned unlisted; /* times in a row that the inventory could not be listed */
     unsigned task_percent;
-    lks_ms since; /* when the present wait began */
-    bool late;    /* the deadline is over; this is the last look */
+    uint64_t task_said; /* what it says of how far it is, and since when that did not change */
+    lks_ms task_still;
+    unsigned holds; /* looks at a list of tasks, before a reset, that said nothing */
+    bool held;      /* it was waited for a task, and things may have changed since */
+    lks_ms since;   /* when the present wait began */
+    bool late;      /* the deadline is over; this is the last look */
     lks_ms late_until;
 };
 
@@ -253,6 +257,14 @@ void lks_redfish_judge_agree(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now);
 size_t lks_redfish_agreeing(const struct lks_redfish_update *u);
 size_t lks_redfish_staged_count(const struct lks_redfish_update *u);
+/* Entries that run what is asked for or have it in their other bank. */
+size_t lks_redfish_reached(const struct lks_redfish_update *u);
+/* What staging, or a reset, of this component may take, with room for a slow one. */
+lks_ms lks_redfish_allowed(const struct lks_redfish_update *u, bool activation);
+/* Something is under way that a task may tell the end of: what was sent, or an action. */
+bool lks_redfish_has_task(const struct lks_redfish_update *u);
+/* Follow the new task of the last walk. */
+void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now);
 
 /* Activation. */
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now);
@@ -278,6 +290,7 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
                                              const struct lks_doc *task);
 /* Whether it runs, without taking anything over from it. */
 bool lks_redfish_task_runs(const struct lks_redfish_update *u, const struct lks_doc *task);
+bool lks_redfish_task_blank(const struct lks_doc *task);
 
 /* Steps, one pair each: the request, and what to make of the answer, which is never NULL. */
 typedef void lks_redfish_asker(const struct lks_redfish_update *u, struct lks_http_request *out);

@@ -9,7 +9,8 @@ void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now)
     u->sent = LKS_RF_SENT_UPLOAD;
     u->uploads++;
     u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = u->only_running = false;
+    u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
+    u->looks = 0;
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_UPLOAD, now);
 }
 
@@ -18,7 +19,8 @@ void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now)
     u->sent = LKS_RF_SENT_START;
     u->starts++;
     u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = u->only_running = false;
+    u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
+    u->looks = 0;
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_START, now);
 }
 

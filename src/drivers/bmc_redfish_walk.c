@@ -402,7 +402,7 @@ void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now)
     u->running[0] = u->fresh[0] = '\0';
     memset(u->old_there, 0, sizeof(u->old_there));
     u->tasks_listed = 0;
-    u->tasks_read = u->fresh_runs = false;
+    u->tasks_read = u->fresh_runs = u->fresh_blank = false;
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_count = 0;
         u->old_known = true;
@@ -450,11 +450,18 @@ static bool is_update(const struct lks_doc *task)
 static void take_task(struct lks_redfish_update *u, struct lks_str uri, const struct lks_doc *task)
 {
     bool runs = lks_redfish_task_runs(u, task);
+    size_t place = old_place(u, uri);
+    /* None of those that the service listed before was running, or nothing would have been sent:
+     * one that runs now has the name of an old one, and is new. */
+    bool fresh = place == u->old_count || (place < u->old_listed && runs);
     if (!is_update(task))
         return;
     if (runs)
         lks_redfish_keep(u->running, sizeof(u->running), uri);
-    if (u->purpose == LKS_RF_SURVEY || lks_redfish_is_old(u, uri) || (u->fresh_runs && !runs))
+    if (u->purpose == LKS_RF_SURVEY || !fresh)
+        return;
+    u->fresh_blank = u->fresh_blank || lks_redfish_task_blank(task);
+    if (u->fresh_runs && !runs)
         return;
     lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
     u->fresh_runs = runs;
@@ -473,7 +480,7 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
         u->old_there[place] = true;
     if (lks_doc_member(one, "TaskState") != NULL)
         take_task(u, uri, one);
-    else if (u->purpose == LKS_RF_SURVEY || !old)
+    else if (u->purpose == LKS_RF_SURVEY || !old || place < u->old_listed)
         add_listed(u, uri);
 }
 
@@ -528,8 +535,11 @@ void lks_redfish_hear_task(struct lks_redfish_update *u, lks_ms now,
     struct lks_str uri = next_listed(u);
     if (doc != NULL)
         take_task(u, uri, doc);
-    else if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri) && u->fresh[0] == '\0')
-        lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
+    else if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri)) {
+        u->fresh_blank = true;
+        if (u->fresh[0] == '\0')
+            lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
+    }
     drop_listed(u);
     next_task(u, now);
 }
