@@ -131,6 +131,7 @@ static const struct {
     uint64_t seed;
 } remembered[] = {
     {"what halts at once is heeded while the wave is under way", 168},
+    {"one that is late will serve again beside who is let go as it is", 2449},
 };
 
 static void test_seeds_that_found_something(void)

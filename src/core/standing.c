@@ -168,6 +168,23 @@ uint32_t lks_standing_domain_odd(const struct lks_state *s, uint32_t n)
     return LKS_NO_NODE;
 }
 
+/* A person holds it, or a change keeps it out of use: its domain serves without it, as without one
+ * that is lost. Who is under way will be beside the others, and counts. */
+static bool is_left_out(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_node *node = &s->nodes[n];
+    return node->held ||
+           (node->changing != 0 && node->change != 0 && lks_state_changing(s, n) == NULL);
+}
+
+/* Will it serve again as it was last seen? Who is only late will; who is lost may never. */
+static bool will_serve(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_node *node = &s->nodes[n];
+    bool there = node->liveness == LKS_LIVE || node->liveness == LKS_LATE;
+    return node->asset == 0 && there && lks_state_verdict(s, n) != NULL && !is_left_out(s, n);
+}
+
 uint32_t lks_standing_mixes(const struct lks_state *s, uint32_t n)
 {
     const struct lks_standing *st = s->standing;
@@ -175,7 +192,7 @@ uint32_t lks_standing_mixes(const struct lks_state *s, uint32_t n)
         return LKS_NO_NODE;
     for (uint32_t m = st->domain_next[n]; m != n; m = st->domain_next[m]) {
         struct lks_value one, other;
-        if (st->share[m] == 0 || s->nodes[m].asset != 0)
+        if (!will_serve(s, m))
             continue;
         uint32_t v = lks_state_verdict_find(s, s->nodes[n].whole, lks_state_intent(s, m));
         lks_text its = s->verdicts[s->nodes[m].verdict].values;
@@ -308,15 +325,6 @@ static struct judged judge(const struct lks_state *s, uint32_t n)
         .differs = !all,
         .deviates = covered > 0,
     };
-}
-
-/* A person holds it, or a change keeps it out of use: its domain serves without it, as without one
- * that is lost. Who is under way will be beside the others, and counts. */
-static bool is_left_out(const struct lks_state *s, uint32_t n)
-{
-    const struct lks_node *node = &s->nodes[n];
-    return node->held ||
-           (node->changing != 0 && node->change != 0 && lks_state_changing(s, n) == NULL);
 }
 
 static uint32_t share_of(const struct lks_state *s, uint32_t n, const struct judged *j)
