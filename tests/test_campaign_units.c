@@ -270,6 +270,14 @@ static bool serves(const struct campaign *w)
     return (bars >> LKS_BAR_DOMAIN & 1) == 0;
 }
 
+static void put_liveness(struct campaign *w, enum lks_liveness state)
+{
+    static const struct lks_str others[] = {LKS_STR_C("n2"), LKS_STR_C("n3")};
+    for (size_t i = 0; i < LKS_COUNT(others); i++)
+        campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_LIVENESS,
+                                                .liveness = {.node = others[i], .state = state}});
+}
+
 /* A domain serves without the one that a change or a person keeps out of use; in use, it would keep
  * the others from jobs, and whoever asks for that is told. */
 static void without_one(void)
@@ -287,6 +295,9 @@ static void without_one(void)
     CHECK_STR(lks_str_from(release(&w, "n1")),
               "n1 does not run the same as n3: in use as it is, it keeps all of domain rack1 from "
               "jobs; hold it first (node hold), and the domain does without it");
+    put_liveness(&w, LKS_LATE); /* they will be back */
+    CHECK_HAS(lks_str_from(release(&w, "n1")), "n1 does not run the same as n3: ");
+    put_liveness(&w, LKS_LIVE);
     campaign_record(&w, &held);
     CHECK_STR(lks_str_from(release(&w, "n1")), "");
     check_member(&w, "n1", LKS_MEMBER_SKIPPED);
