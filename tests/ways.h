@@ -13,8 +13,9 @@ struct page {
     const char *method, *path;
     unsigned times; /* 0: from then on */
     int status;     /* 0: no answer */
-    const char *head, *body;
-    const char *after; /* only once all limited pages of this path are used up; NULL: at once */
+    const char
+        *head; /* of headers; or "after PATH": only once all limited pages of it are used up */
+    const char *body;
 };
 
 struct way {
@@ -110,5 +111,9 @@ struct way {
 
 /* Each way is gone, and has to end as it says with no request but those it names. */
 void lks_test_ways(const struct way *ways, size_t count);
+
+/* The same with the process ended at a request that only reads, after something was sent, and
+ * another one in its place: nothing is asked for more often than without that. */
+void lks_test_ways_ended(const struct way *ways, size_t count);
 
 #endif
