@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { TEXT_MAX = 1 << 20, THEN_MAX = 8 };
+enum { TEXT_MAX = 1 << 20, THEN_MAX = 16 };
 
 #define T LKS_STR_C
 #define R(KIND, member, ...)                                                                       \
@@ -301,6 +301,15 @@ static void test_rows(void)
 #define IS_8(is)    R(MEMBER, member, .change = 8, .node = T("n1"), .state = LKS_MEMBER_##is)
 #define MOVED_8(is) R(CHANGE_MOVED, change_moved, .change = 8, .state = LKS_CHANGE_##is)
 
+/* Change 9, to stack "s2" as the first. */
+#define NINTH                                                                                      \
+    R(CHANGE, change, .id = 9, .stack = T("s2")),                                                  \
+        R(PLAN_WAVE, plan_wave, .change = 9, .kind = LKS_WAVE_RING),                               \
+        R(PLAN_STEP, plan_step, .change = 9, .kind = LKS_DO_LEAVE),                                \
+        R(PLAN_PART, plan_part, .change = 9, .hosts = T("n1"))
+#define IS_9(is)    R(MEMBER, member, .change = 9, .node = T("n1"), .state = LKS_MEMBER_##is)
+#define MOVED_9(is) R(CHANGE_MOVED, change_moved, .change = 9, .state = LKS_CHANGE_##is)
+
 /* n1 as a member, and which change has it, what it should run, and whether that change is under way
  * on it. */
 static const struct {
@@ -371,6 +380,11 @@ static const struct {
      false},
     {"two changes: the last one went back to where the first brought it",
      {EIGHTH, IS("n1", DONE), IS_8(DONE), IS_8(REVERTED), MOVED_8(ROLLED_BACK)},
+     0,
+     "s2",
+     false},
+    {"three changes: the last brought it back to where the first did",
+     {EIGHTH, NINTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE), IS_9(DONE), MOVED_9(DONE)},
      0,
      "s2",
      false},

@@ -6,7 +6,6 @@
 #include "core/standing.h"
 #include "core/state_room.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 static uint32_t small(uint64_t number)
@@ -45,21 +44,29 @@ static void fence_node(struct lks_state *s, uint32_t n)
         lks_bitset_clear(set, n);
 }
 
-/* Whether the change brought this node to its stack; our own agent is none. */
-static bool brought(const struct lks_state_change *c, const struct lks_member *m)
+/* Whether one that is not over brought it to this stack. */
+static bool is_brought_to(const struct lks_state *s, uint32_t n, lks_text stack)
 {
-    return c->stack != 0 && m != NULL && m->state == LKS_MEMBER_DONE;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        if (c->stack == stack && !lks_change_over(c) &&
+            lks_change_brought(c, lks_change_member(c, n)))
+            return true;
+    }
+    return false;
 }
 
 /* It follows from members alone which change has the node and what it is pinned to: the first of
- * those that hold it, and the target of the last that brought it there, while that is not over. One
- * that is over counts, too: what an earlier one brought it to is not what it runs any more. */
+ * those that hold it, and the target of the last that brought it there, while one that did is not
+ * over. One that is over counts, too: what an earlier one brought it to is not what it runs any
+ * more. */
 static void bind_node(struct lks_state *s, uint32_t n)
 {
     struct lks_node *node = &s->nodes[n];
     const struct lks_member *last = NULL;
     uint64_t had = node->change;
     lks_text pin = 0;
+    bool over = false;
     node->change = 0;
     fence_node(s, n);
     for (uint32_t i = 0; i < s->change_count; i++) {
@@ -71,11 +78,14 @@ static void bind_node(struct lks_state *s, uint32_t n)
             node->change = c->id;
         if (had != 0) /* it may be its turn now */
             c->looked = 0;
-        if (brought(c, m) && (last == NULL || m->since >= last->since)) {
+        if (lks_change_brought(c, m) && (last == NULL || m->since >= last->since)) {
             last = m;
-            pin = lks_change_over(c) ? 0 : c->stack;
+            over = lks_change_over(c);
+            pin = c->stack;
         }
     }
+    if (over && !is_brought_to(s, n, pin))
+        pin = 0;
     /* What drift is told against waits until no change is at it; who is kept out of use by one is
      * left out of its domain. */
     if (pin == node->pin && (had == node->change || !node->drifting) && node->domain == 0)
@@ -237,49 +247,6 @@ void lks_change_fini(struct lks_state_change *c)
     *c = (struct lks_state_change){0};
 }
 
-/* Whether no change brought the node elsewhere after this one did. */
-static bool is_last(const struct lks_state *s, const struct lks_state_change *c,
-                    const struct lks_member *m)
-{
-    for (uint32_t i = 0; i < s->change_count; i++) {
-        const struct lks_state_change *o = &s->changes[i];
-        const struct lks_member *k = lks_change_member(o, m->node);
-        if (o != c && brought(o, k) && (k->since > m->since || (k->since == m->since && o > c)))
-            return false;
-    }
-    return true;
-}
-
-/* It is over, and took nodes further that one brought somewhere which is not: without it they would
- * be held to that again. */
-static bool overtook(const struct lks_state *s, const struct lks_state_change *c)
-{
-    if (c->states[LKS_MEMBER_DONE] == 0 || s->changes_open == 0)
-        return false;
-    for (uint32_t i = 0; i < s->change_count; i++) {
-        const struct lks_state_change *o = &s->changes[i];
-        bool open = !lks_change_over(o) && o->states[LKS_MEMBER_DONE] > 0;
-        for (uint32_t k = 0; k < o->member_count && open; k++) {
-            const struct lks_member *m = lks_change_member(c, o->members[k].node);
-            if (brought(o, &o->members[k]) && brought(c, m) && is_last(s, c, m))
-                return true;
-        }
-    }
-    return false;
-}
-
-/* How much would be lost with it: nothing, who keeps nodes out of use or where they are, or work
- * under way. */
-static unsigned worth(const struct lks_state *s, const struct lks_state_change *c)
-{
-    if (!lks_change_over(c))
-        return 2;
-    return c->states[LKS_MEMBER_FENCED] + c->states[LKS_MEMBER_HANDS] +
-                   c->states[LKS_MEMBER_UNKNOWN] >
-               0 ||
-           overtook(s, c);
-}
-
 static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
 {
     struct lks_state *s = a->s;
@@ -298,20 +265,6 @@ static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)
     return code;
 }
 
-/* The oldest of those with the least to lose, and how much that is. */
-static uint32_t least(const struct lks_state *s, unsigned *lost)
-{
-    uint32_t goes = 0;
-    unsigned lowest = UINT_MAX;
-    for (uint32_t i = 0; i < s->change_count && lowest > 0; i++) {
-        unsigned is = worth(s, &s->changes[i]);
-        goes = is < lowest ? i : goes;
-        lowest = is < lowest ? is : lowest;
-    }
-    *lost = lowest;
-    return goes;
-}
-
 /* Those that are over and keep no node make room while they are too large together. */
 static enum lks_code thin_members(const struct lks_applying *a)
 {
@@ -323,7 +276,7 @@ static enum lks_code thin_members(const struct lks_applying *a)
             members += lks_change_over(&s->changes[i]) ? s->changes[i].member_count : 0;
         if (members <= LKS_STATE_MEMBERS_MAX)
             return LKS_OK;
-        uint32_t goes = least(s, &lost);
+        uint32_t goes = lks_change_least(s, &lost);
         if (lost > 0)
             return LKS_OK;
         if (drop_change(a, goes) != LKS_OK)
@@ -361,7 +314,8 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;
     unsigned lost = 0;
-    if (s->change_count == LKS_STATE_CHANGES_MAX && drop_change(a, least(s, &lost)) != LKS_OK)
+    if (s->change_count == LKS_STATE_CHANGES_MAX &&
+        drop_change(a, lks_change_least(s, &lost)) != LKS_OK)
         return a->err->code;
     if (LKS_ROOM(s->changes, &s->change_room, s->change_count + 1, LKS_STATE_CHANGES_MAX, a->err) !=
         LKS_OK)

@@ -667,7 +667,7 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
         move_wave(d, c, wave, LKS_WAVE_PASSED, 0, LKS_STR("a person let it pass"));
         break;
     case LKS_WAVE_HALTED: /* it may have been so before it began: a resume is no approval */
-        if (!lks_deciding_lacks(d, c, wave))
+        if (c->waves[wave].members[LKS_MEMBER_PENDING] == 0 || !lks_deciding_lacks(d, c, wave))
             move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("a person let it go on"));
         break;
     case LKS_WAVE_PASSED: /* a person tried one of it again */

@@ -288,6 +288,21 @@ static bool is_for_pool(const struct lks_state *s, const struct lks_state_change
                       lks_state_text(s, s->pools[pool].name));
 }
 
+/* Whether `o` took more of the pool further than are where `c` brought them. */
+static bool took_most(const struct lks_state *s, const struct lks_state_change *c,
+                      const struct lks_state_change *o, uint32_t pool)
+{
+    uint32_t further = 0, here = 0;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        const struct lks_member *m = lks_change_member(o, n);
+        if (!s->nodes[n].placed || s->nodes[n].pool != pool)
+            continue;
+        here += s->nodes[n].pin == c->stack;
+        further += m != NULL && m->state == LKS_MEMBER_DONE;
+    }
+    return further > here;
+}
+
 /* Whether a later change took the pool further: to its own stack, from which this one did not
  * come. */
 static bool went_on(const struct lks_state *s, const struct lks_state_change *c, uint32_t pool)
@@ -296,7 +311,7 @@ static bool went_on(const struct lks_state *s, const struct lks_state_change *c,
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *o = &s->changes[i];
         if (o->id > c->id && o->state == LKS_CHANGE_DONE && o->stack == now && now != 0 &&
-            !lks_change_comes_from(c, now))
+            !lks_change_comes_from(c, now) && took_most(s, c, o, pool))
             return true;
     }
     return false;

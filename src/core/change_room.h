@@ -15,4 +15,12 @@ bool lks_change_order_at(const struct lks_state *s, const struct lks_state_chang
 bool lks_state_proven_at(const struct lks_state *s, struct lks_str class, struct lks_str from,
                          struct lks_str to, uint32_t *at);
 
+/* Whether the change brought this node, a member of it or NULL, to its stack; our own agent is
+ * none.
+ */
+bool lks_change_brought(const struct lks_state_change *c, const struct lks_member *m);
+
+/* The oldest of those with the least to lose, and how much that is (0: nothing). */
+uint32_t lks_change_least(const struct lks_state *s, unsigned *lost);
+
 #endif
