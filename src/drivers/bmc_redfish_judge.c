@@ -179,13 +179,13 @@ static bool has_arrived(const struct lks_redfish_update *u)
 void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 {
     bool any = begins(u) && !u->only_running;
+    /* Somebody else's may be over, and ours not in the list yet. */
+    bool may_show = begins(u) && u->task_over && u->task_found && u->looks < LKS_COUNT(look_after);
     if (lks_redfish_has_task(u) && u->fresh[0] != '\0' && (u->fresh_runs || any)) {
         lks_redfish_follow_fresh(u, now);
     } else if (lks_redfish_has_task(u) && !u->task_over && u->task[0] != '\0') {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
-    } else if (begins(u) && u->task_over && u->task_found && u->looks < LKS_COUNT(look_after)) {
-        lks_redfish_seek(u, now, now + look_after[u->looks++]); /* ours may show later */
-    } else if (!begins(u) || u->task_over || has_arrived(u)) {
+    } else if (!may_show && (!begins(u) || u->task_over || has_arrived(u))) {
         u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* nobody saw it end */
         u->task_over = true;
         lks_redfish_after_task(u, now);
