@@ -292,23 +292,19 @@ static void test_rows(void)
 
 /* What follows for the node ------------------------------------------------------------------ */
 
-/* Change 8, to stack "s3", with n1 in it. */
-#define EIGHTH                                                                                     \
-    R(CHANGE, change, .id = 8, .stack = T("s3")),                                                  \
-        R(PLAN_WAVE, plan_wave, .change = 8, .kind = LKS_WAVE_RING),                               \
-        R(PLAN_STEP, plan_step, .change = 8, .kind = LKS_DO_LEAVE),                                \
-        R(PLAN_PART, plan_part, .change = 8, .hosts = T("n1"))
-#define IS_8(is)    R(MEMBER, member, .change = 8, .node = T("n1"), .state = LKS_MEMBER_##is)
-#define MOVED_8(is) R(CHANGE_MOVED, change_moved, .change = 8, .state = LKS_CHANGE_##is)
-
-/* Change 9, to stack "s2" as the first. */
-#define NINTH                                                                                      \
-    R(CHANGE, change, .id = 9, .stack = T("s2")),                                                  \
-        R(PLAN_WAVE, plan_wave, .change = 9, .kind = LKS_WAVE_RING),                               \
-        R(PLAN_STEP, plan_step, .change = 9, .kind = LKS_DO_LEAVE),                                \
-        R(PLAN_PART, plan_part, .change = 9, .hosts = T("n1"))
-#define IS_9(is)    R(MEMBER, member, .change = 9, .node = T("n1"), .state = LKS_MEMBER_##is)
-#define MOVED_9(is) R(CHANGE_MOVED, change_moved, .change = 9, .state = LKS_CHANGE_##is)
+/* Another change, with n1 in it: the eighth to a stack of its own, the ninth to that of the first.
+ */
+#define ANOTHER(number, to)                                                                        \
+    R(CHANGE, change, .id = (number), .stack = T(to)),                                             \
+        R(PLAN_WAVE, plan_wave, .change = (number), .kind = LKS_WAVE_RING),                        \
+        R(PLAN_STEP, plan_step, .change = (number), .kind = LKS_DO_LEAVE),                         \
+        R(PLAN_PART, plan_part, .change = (number), .hosts = T("n1"))
+#define IS_OF(number, is)                                                                          \
+    R(MEMBER, member, .change = (number), .node = T("n1"), .state = LKS_MEMBER_##is)
+#define MOVED_OF(number, is)                                                                       \
+    R(CHANGE_MOVED, change_moved, .change = (number), .state = LKS_CHANGE_##is)
+#define EIGHTH ANOTHER(8, "s3")
+#define NINTH  ANOTHER(9, "s2")
 
 /* n1 as a member, and which change has it, what it should run, and whether that change is under way
  * on it. */
@@ -369,27 +365,28 @@ static const struct {
      "s2",
      false},
     {"two changes: the last one is over, and the first does not take it back",
-     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE)},
+     {EIGHTH, IS("n1", DONE), IS_OF(8, DONE), MOVED_OF(8, DONE)},
      0,
      "s1",
      false},
     {"two changes: the last one was aborted",
-     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(ABORTED)},
+     {EIGHTH, IS("n1", DONE), IS_OF(8, DONE), MOVED_OF(8, ABORTED)},
      0,
      "s1",
      false},
     {"two changes: the last one went back to where the first brought it",
-     {EIGHTH, IS("n1", DONE), IS_8(DONE), IS_8(REVERTED), MOVED_8(ROLLED_BACK)},
+     {EIGHTH, IS("n1", DONE), IS_OF(8, DONE), IS_OF(8, REVERTED), MOVED_OF(8, ROLLED_BACK)},
      0,
      "s2",
      false},
     {"three changes: the last brought it back to where the first did",
-     {EIGHTH, NINTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE), IS_9(DONE), MOVED_9(DONE)},
+     {EIGHTH, NINTH, IS("n1", DONE), IS_OF(8, DONE), MOVED_OF(8, DONE), IS_OF(9, DONE),
+      MOVED_OF(9, DONE)},
      0,
      "s2",
      false},
     {"two changes: the first one is over",
-     {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED(DONE)},
+     {EIGHTH, IS("n1", DONE), IS_OF(8, DONE), MOVED(DONE)},
      0,
      "s3",
      false},
@@ -502,7 +499,8 @@ static void test_room(void)
 static void test_overtaken_room(void)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state s = {0};
-    static const struct lks_record then[] = {EIGHTH, IS("n1", DONE), IS_8(DONE), MOVED_8(DONE)};
+    static const struct lks_record then[] = {EIGHTH, IS("n1", DONE), IS_OF(8, DONE),
+                                             MOVED_OF(8, DONE)};
     begin(&s);
     for (size_t i = 0; i < LKS_COUNT(then); i++)
         apply(&s, i + 1, &then[i]);

@@ -199,15 +199,21 @@ static void one_side_at_most(struct campaign *w, const struct lks_decision *d)
           nodes[campaign_member(w, "shelf2")->node].change == 0);
 }
 
-/* Of a redundant pair one side is under way, whoever began the other. */
-static void of_a_pair(void)
+/* A pair of which the first side fails once. */
+static void pair_begin(struct campaign *w)
 {
     static const struct campaign_plan plan = {
         .nodes = 1, .shelves = 2, .failures_max = 9, .soak = 20 * HOUR};
+    campaign_begin(w, &plan);
+    w->after = one_side_at_most;
+    campaign_fail(w, "shelf1", "flash", LKS_BMC_REFUSED, 1);
+}
+
+/* Of a redundant pair one side is under way, whoever began the other. */
+static void of_a_pair(void)
+{
     struct campaign w;
-    campaign_begin(&w, &plan);
-    w.after = one_side_at_most;
-    campaign_fail(&w, "shelf1", "flash", LKS_BMC_REFUSED, 1);
+    pair_begin(&w);
     campaign_node(&w, "shelf2")->mute_bmc = true;
     CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
     check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
@@ -226,12 +232,8 @@ static void of_a_pair(void)
 /* Both of them by one word: one after the other. */
 static void both_of_a_pair(void)
 {
-    static const struct campaign_plan plan = {
-        .nodes = 1, .shelves = 2, .failures_max = 9, .soak = 20 * HOUR};
     struct campaign w;
-    campaign_begin(&w, &plan);
-    w.after = one_side_at_most;
-    campaign_fail(&w, "shelf1", "flash", LKS_BMC_REFUSED, 1);
+    pair_begin(&w);
     campaign_fail(&w, "shelf2", "flash", LKS_BMC_REFUSED, 1);
     CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
     shelves_end(&w);

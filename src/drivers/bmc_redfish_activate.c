@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define CLEAR_EVERY (10 * LKS_SECOND)
-#define HOLDS_MAX   18
+#define HOLDS_MAX   18 /* looks in vain before what cannot be read counts for nothing */
 #define OFF_EVERY   (10 * LKS_SECOND)
 #define OFF_LOOKS   36 /* half of them after it was asked to, half after it was forced to */
 
@@ -277,9 +277,7 @@ void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
     bool shown = lks_redfish_keep_task(u, lks_redfish_read(answer, &docs), answer);
     u->task_over = u->task_failed = u->task_found = false;
     if ((answer->status == 202 || shown) && u->task[0] != '\0') {
-        char task[LKS_REDFISH_URI_SIZE];
-        memcpy(task, u->task, sizeof(task));
-        lks_redfish_follow(u, lks_str_from(task), shown, now + LKS_REDFISH_POLL);
+        lks_redfish_follow(u, lks_str_from(u->task), shown, now + LKS_REDFISH_POLL);
     } else {
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
         u->r.head.checkpoint = true;

@@ -161,10 +161,8 @@ bool lks_redfish_has_task(const struct lks_redfish_update *u)
 /* Where nothing else led to it, it may be somebody else's. */
 void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now)
 {
-    char task[LKS_REDFISH_URI_SIZE];
     bool found = u->task[0] == '\0' || u->task_found;
-    memcpy(task, u->fresh, sizeof(task));
-    lks_redfish_follow(u, lks_str_from(task), true, now);
+    lks_redfish_follow(u, lks_str_from(u->fresh), true, now);
     u->task_found = found;
 }
 

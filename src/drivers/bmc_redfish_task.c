@@ -219,7 +219,9 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
 
 void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool shown, lks_ms when)
 {
-    lks_redfish_keep(u->task, sizeof(u->task), task);
+    lks_redfish_uri at; /* it may be given as the very one that is followed */
+    lks_redfish_keep(at, sizeof(at), task);
+    memcpy(u->task, at, sizeof(u->task));
     u->gone = 0;
     u->task_over = u->task_found = false;
     u->task_shown = shown;

@@ -235,9 +235,7 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
     if (u->task[0] == '\0' && u->way == LKS_RF_FORM)
         lks_redfish_keep(u->task, sizeof(u->task), lks_str_from(u->r.update_service));
     if (u->task[0] != '\0') {
-        char task[LKS_REDFISH_URI_SIZE];
-        memcpy(task, u->task, sizeof(task));
-        lks_redfish_follow(u, lks_str_from(task), shown,
+        lks_redfish_follow(u, lks_str_from(u->task), shown,
                            when < now + 30 * LKS_SECOND ? when : now + 30 * LKS_SECOND);
     } else if (answer->status == 202 || !lks_redfish_readable(answer)) {
         lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
