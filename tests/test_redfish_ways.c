@@ -2,6 +2,12 @@
 #include "tests/test.h"
 #include "tests/ways.h"
 
+#define HOST(power)                                                                                \
+    "{\"PowerState\":\"" power "\",\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":"            \
+    "\"/y/1/reset\"},\"Oem\":{\"#HpeComputerSystemExt.SystemReset\":{\"target\":"                  \
+    "\"/y/1/aux\"}}}}"
+#define CPLD(version) "{\"@odata.id\":\"/f/1\",\"Id\":\"CPLD_0\",\"Version\":\"" version "\"}"
+
 static const struct way ways[] = {
     {.name = "the inventory cannot be listed",
      .outcome = LKS_BMC_REFUSED,
@@ -168,6 +174,26 @@ static const struct way ways[] = {
                OTHER_BANK("2.0"),
                {"POST", "/f/2/activate", 0, 0, "", ""},
                STAYS_OLD}},
+    {.name = "the host takes its time to go off, and meanwhile an update began",
+     .component = "cpld",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push\nPOST /y/1/reset {\"ResetType\":\"GracefulShutdown\"}",
+     .pages = {{"GET", "/redfish/v1/", 0, 200, "", "{" LINK("Systems", "/y") "," ROOT_LINKS "}"},
+               BEFORE(ROOT, PUSH),
+               MANAGER,
+               {"POST", "/push", 0, 204, "", ""},
+               {"GET", "/y", 0, 200, "", "{\"Members\":[{\"@odata.id\":\"/y/1\"}]}"},
+               {"GET", "/y/1", 12, 200, "", HOST("On")},
+               {"GET", "/y/1", 0, 200, "", HOST("Off")},
+               {"POST", "/y/1/reset", 0, 204, "", ""},
+               {"POST", "/y/1/aux", 0, 204, "", ""},
+               {"GET", "/t/l", 0, 200, "after /y/1", "{\"Members\":[{\"@odata.id\":\"/t/l/9\"}]}"},
+               NO_TASKS,
+               {"GET", "/t/l/9", 40, 200, "", TASK("Running", "OK", "")},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", "")},
+               {"GET", "/f/1", 0, 200, "after /t/l/9", CPLD("2.0")},
+               {"GET", "/f/1", 0, 200, "", CPLD("1.0")}}},
     {.name = "what cannot be read is not given up",
      .act = LKS_BMC_ABORT,
      .outcome = LKS_BMC_DONE,

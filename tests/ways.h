@@ -30,10 +30,10 @@ struct way {
 };
 
 #define LINK(name, at) "\"" name "\":{\"@odata.id\":\"" at "\"}"
-#define ROOT                                                                                       \
-    "{" LINK("UpdateService", "/u") "," LINK("Tasks", "/t") "," LINK(                              \
-        "Managers", "/m") ","                                                                      \
-                          "\"Links\":{" LINK("Sessions", "/s") "}}"
+#define ROOT_LINKS                                                                                 \
+    LINK("UpdateService", "/u")                                                                    \
+    "," LINK("Tasks", "/t") "," LINK("Managers", "/m") ",\"Links\":{" LINK("Sessions", "/s") "}"
+#define ROOT           "{" ROOT_LINKS "}"
 #define PLAIN_ROOT     "{" LINK("UpdateService", "/u") ",\"Links\":{" LINK("Sessions", "/s") "}}"
 #define SERVICE(offer) "{" LINK("FirmwareInventory", "/f") "," offer "}"
 #define PUSH           "\"MultipartHttpPushUri\":\"/push\""

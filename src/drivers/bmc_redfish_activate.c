@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #define CLEAR_EVERY (10 * LKS_SECOND)
+#define CLEAR_FOR   (60 * LKS_SECOND) /* that nothing ran there is old news after this */
 #define HOLDS_MAX   18 /* looks in vain before what cannot be read counts for nothing */
 #define OFF_EVERY   (10 * LKS_SECOND)
 #define OFF_LOOKS   36 /* half of them after it was asked to, half after it was forced to */
@@ -171,7 +172,10 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     const char *action = u->entry_activate[0] != '\0' ? u->entry_activate : u->activate;
-    if (row != NULL && lks_str_is(row->reset, "none")) {
+    u->cleared = now;
+    if (lks_redfish_switch_lost(u)) {
+        lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
+    } else if (row != NULL && lks_str_is(row->reset, "none")) {
         u->activated = now; /* it takes itself over, in its own time */
         u->reset_heard = true;
         lks_redfish_walk(u, LKS_RF_AGREE, now + LKS_REDFISH_POLL);
@@ -397,15 +401,28 @@ static bool wants_off(const struct lks_redfish_update *u, const struct lks_doc *
     return u->offs < OFF_LOOKS;
 }
 
-/* The system is asked to go off now and then, and looked at in between. */
+/* The system is asked to go off now and then, and looked at in between; at the tasks, too. */
 static void go_off(struct lks_redfish_update *u, lks_ms now)
 {
     bool ask = u->offs == 0 || u->offs == OFF_LOOKS / 2;
     u->offs++;
+    u->cleared = 0;
     if (ask)
         lks_conversation_go(&u->r.head, LKS_RF_RESET_OFF, now);
     else
         lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now + OFF_EVERY);
+}
+
+/* Much may lie between the look at the tasks and this, as a service that is silent for long: then
+ * an update may have begun since. */
+static void reset(struct lks_redfish_update *u, lks_ms now, bool off)
+{
+    if (now - u->cleared > CLEAR_FOR)
+        lks_redfish_activate(u, now);
+    else if (off)
+        go_off(u, now);
+    else
+        send_reset(u, now);
 }
 
 static void try_next(struct lks_redfish_update *u, lks_ms now)
@@ -428,10 +445,8 @@ void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
         lks_conversation_go(&u->r.head, LKS_RF_RESET_INFO, now);
     else if (!there || !choose_type(u, allowed))
         try_next(u, now);
-    else if (wants_off(u, doc))
-        go_off(u, now);
     else
-        send_reset(u, now);
+        reset(u, now, wants_off(u, doc));
 }
 
 void lks_redfish_ask_reset_info(const struct lks_redfish_update *u, struct lks_http_request *out)
@@ -451,7 +466,7 @@ void lks_redfish_hear_reset_info(struct lks_redfish_update *u, lks_ms now,
             allowed = lks_doc_member(one, "AllowableValues");
     }
     if (choose_type(u, allowed))
-        send_reset(u, now);
+        reset(u, now, false);
     else
         try_next(u, now);
 }

@@ -259,8 +259,7 @@ static void failed_task(struct lks_redfish_update *u, lks_ms now)
                         u->why, agreeing, u->target_count, u->version, found(u));
 }
 
-/* A switch of banks that was not answered, and of which nothing shows. */
-static bool switch_lost(const struct lks_redfish_update *u)
+bool lks_redfish_switch_lost(const struct lks_redfish_update *u)
 {
     return u->act == LKS_BMC_SWITCH && u->resets == 0 && !u->reset_heard && u->bank_count == 0 &&
            u->backup_activate[0] != '\0' && all_there(u);
@@ -279,14 +278,12 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
     bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
     if (now - u->activated < (only_acted ? SETTLE : lks_redfish_allowed(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
-    else if (switch_lost(u) && u->switches < LKS_REDFISH_RESETS_MAX)
-        lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
-    else if (switch_lost(u))
+    else if (lks_redfish_switch_lost(u) && u->switches >= LKS_REDFISH_RESETS_MAX)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "no answer to the switch of banks, and it runs %s and not %s", found(u),
                         u->version);
     else if (only_acted || (did_not_happen && u->resets < most))
-        lks_redfish_activate(u, now); /* a reset, perhaps a second one; no flash is repeated */
+        lks_redfish_activate(u, now); /* perhaps for a second time; no flash is repeated */
     else if (!all_there(u))
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "after the reset %zu of %zu entries of %s are to be read", u->target_count,

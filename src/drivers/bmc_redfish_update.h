@@ -202,7 +202,8 @@ struct lks_redfish_update {
     bool tasks_read;
 
     /* Where it stands in between. */
-    size_t recipe; /* of activation */
+    size_t recipe;  /* of activation */
+    lks_ms cleared; /* when the tasks were looked at and none ran */
     lks_redfish_uri reset_target, reset_info, reset_resource, off_resource, off_target;
     unsigned offs;     /* looks for the host to be off */
     unsigned switches; /* of banks that were asked for */
@@ -249,6 +250,8 @@ void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_cancel_again(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now);
+/* A switch of banks was not answered, and nothing shows of it. */
+bool lks_redfish_switch_lost(const struct lks_redfish_update *u);
 
 /* Judging what was found. */
 void lks_redfish_seek(struct lks_redfish_update *u, lks_ms now, lks_ms when);
