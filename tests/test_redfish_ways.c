@@ -614,7 +614,8 @@ static const struct way ways[] = {
 
 static void test_ways(void)
 {
-    lks_test_ways(ways, LKS_COUNT(ways));
+    const struct ways all = {.driver = &lks_bmc_redfish, .rows = ways, .count = LKS_COUNT(ways)};
+    lks_test_ways(&all);
 }
 
 int main(void)

@@ -13,8 +13,10 @@ struct page {
     const char *method, *path;
     unsigned times; /* 0: from then on */
     int status;     /* 0: no answer */
-    const char
-        *head; /* of headers; or "after PATH": only once all limited pages of it are used up */
+    /* Headers; and lines for the test: "after PATH", only once all limited pages of it are used up,
+     * "seen LINE", only once the line is in the log, "note LINE", what stands in the log for it,
+     * and "harmless", to be asked for again by a process that takes over. */
+    const char *head;
     const char *body;
 };
 
@@ -22,11 +24,22 @@ struct way {
     const char *name;
     enum lks_bmc_act act;
     enum lks_bmc_outcome outcome;
-    const char *says;  /* a piece of the reason */
-    const char *asked; /* requests that change something, a line each, all of them */
+    const char *says; /* a piece of the reason */
+    /* The log, a line each, all of it: requests that change something, and pages with a note, which
+     * stand there once however often they are read in a row. */
+    const char *asked;
     struct page pages[PAGES_MAX];
-    const char *pull;      /* NULL: none */
+    const char *pull;      /* NULL: as all of them */
     const char *component; /* NULL: "bmc" */
+};
+
+/* Services that one driver talks to. */
+struct ways {
+    const struct lks_bmc_driver *driver;
+    const char *pull; /* NULL: none */
+    bool one_way;     /* acknowledged */
+    const struct way *rows;
+    size_t count;
 };
 
 #define LINK(name, at) "\"" name "\":{\"@odata.id\":\"" at "\"}"
@@ -110,10 +123,10 @@ struct way {
     }
 
 /* Each way is gone, and has to end as it says with no request but those it names. */
-void lks_test_ways(const struct way *ways, size_t count);
+void lks_test_ways(const struct ways *ways);
 
 /* The same with the process ended at a request that only reads, after something was sent, and
  * another one in its place: nothing is asked for more often than without that. */
-void lks_test_ways_ended(const struct way *ways, size_t count);
+void lks_test_ways_ended(const struct ways *ways);
 
 #endif
