@@ -47,6 +47,12 @@ static bool all_there(const struct lks_redfish_update *u)
     return u->target_count >= u->expected && u->target_count > 0 && u->unreadable == 0;
 }
 
+/* All of them run what is asked for or have it in their other bank. */
+static bool all_reached(const struct lks_redfish_update *u)
+{
+    return all_there(u) && lks_redfish_reached(u) == u->target_count;
+}
+
 static const char *found(const struct lks_redfish_update *u)
 {
     for (size_t i = 0; i < u->target_count; i++) {
@@ -120,6 +126,10 @@ static bool stayed_up(const struct lks_redfish_update *u)
 static const char *no_proof(const struct lks_redfish_update *u)
 {
     bool forgets = lks_redfish_manners(u->r.vendor)->forgets_tasks;
+    if (u->taken)
+        return "the service said that it took it";
+    if (u->fresh_runs || u->fresh_blank)
+        return "there is a task that may be it";
     if (!u->tasks_read || !u->old_known)
         return "the service does not list its tasks";
     if (!all_there(u))
@@ -136,8 +146,10 @@ static void send_again(struct lks_redfish_update *u, lks_ms now)
     const char *missing = no_proof(u);
     if (missing != NULL)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "no answer to what was sent, and it cannot be told whether it arrived: "
-                        "%s; look at the device, it has %s",
+                        "%s, and it cannot be told whether it arrived: %s; look at the device, it "
+                        "has %s",
+                        u->taken ? "nothing is to be seen of what was sent"
+                                 : "no answer to what was sent",
                         missing, found(u));
     else if (u->uploads >= LKS_REDFISH_UPLOADS_MAX || u->starts >= LKS_REDFISH_UPLOADS_MAX)
         lks_redfish_end(u, now, LKS_BMC_FAILED, "it was sent %u times and never arrived",
@@ -158,11 +170,13 @@ bool lks_redfish_has_task(const struct lks_redfish_update *u)
     return begins(u) || (u->sent == LKS_RF_SENT_RESET && u->acted && u->resets == 0);
 }
 
-/* Where nothing else led to it, it may be somebody else's. */
+/* Where nothing else led to it, it may be somebody else's. One of which the list says another thing
+ * than itself is not asked without a pause. */
 void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now)
 {
     bool found = u->task[0] == '\0' || u->task_found;
-    lks_redfish_follow(u, lks_str_from(u->fresh), true, now);
+    bool again = strcmp(u->task, u->fresh) == 0;
+    lks_redfish_follow(u, lks_str_from(u->fresh), true, again ? now + LKS_REDFISH_POLL : now);
     u->task_found = found;
 }
 
@@ -199,7 +213,7 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
 
 void lks_redfish_after_task(struct lks_redfish_update *u, lks_ms now)
 {
-    bool whole = !u->task_lost || lks_redfish_reached(u) == u->target_count;
+    bool whole = !u->task_lost || all_reached(u);
     bool verified = u->sent == LKS_RF_SENT_UPLOAD && !u->task_failed && whole &&
                     strcmp(u->apply, "OnStartUpdateRequest") == 0;
     lks_redfish_add_old(u, lks_str_from(u->task));
@@ -316,7 +330,7 @@ static void judge_applied(struct lks_redfish_update *u, lks_ms now)
     bool all_staged = u->bank_count == 0 || lks_redfish_staged_count(u) >= u->target_count;
     if (u->task_failed)
         failed_task(u, now);
-    else if (u->task_lost && lks_redfish_reached(u) < u->target_count)
+    else if (u->task_lost && !all_reached(u))
         judge_lost(u, now);
     else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
         staged(u, now);

@@ -68,6 +68,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_lost", u->task_lost);
     lks_json_bool(&w, "task_shown", u->task_shown);
     lks_json_bool(&w, "task_found", u->task_found);
+    lks_json_bool(&w, "taken", u->taken);
     lks_json_bool(&w, "only_running", u->only_running);
     lks_json_bool(&w, "firmware_only", u->firmware_only);
     lks_json_bool(&w, "reset_told", u->reset_told);
@@ -76,6 +77,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
         lks_json_cstr(&w, texts[i].name, (const char *)u + texts[i].at);
     save_hashes(&w, "tasks", u->old_tasks, u->old_count);
     save_hashes(&w, "passed", u->passed, u->passed_count);
+    save_hashes(&w, "staying", u->staying, u->staying_count);
     lks_json_end(&w, '}');
 }
 
@@ -84,6 +86,12 @@ static bool load_number(const struct lks_doc *doc, const char *name, uint64_t ma
     uint64_t number = lks_bmc_json_number(doc, name, UINT64_MAX);
     *out = number;
     return number <= max;
+}
+
+/* What was saved before there was such a word says neither: then it is true. */
+static bool load_true(const struct lks_doc *doc, const char *name)
+{
+    return lks_doc_member(doc, name) == NULL || lks_bmc_json_true(doc, name);
 }
 
 static bool load_hashes(const struct lks_doc *list, uint64_t *hashes, size_t most, size_t *count)
@@ -103,9 +111,13 @@ static bool load_hashes(const struct lks_doc *list, uint64_t *hashes, size_t mos
 static bool load_lists(struct lks_redfish_update *u, const struct lks_doc *doc)
 {
     const struct lks_doc *passed = lks_doc_member(doc, "passed");
+    const struct lks_doc *staying = lks_doc_member(doc, "staying");
     if (!load_hashes(lks_doc_member(doc, "tasks"), u->old_tasks, LKS_COUNT(u->old_tasks),
                      &u->old_count) ||
-        (passed != NULL && !load_hashes(passed, u->passed, LKS_COUNT(u->passed), &u->passed_count)))
+        (passed != NULL &&
+         !load_hashes(passed, u->passed, LKS_COUNT(u->passed), &u->passed_count)) ||
+        (staying != NULL &&
+         !load_hashes(staying, u->staying, LKS_COUNT(u->staying), &u->staying_count)))
         return false;
     u->had = (size_t)lks_bmc_json_number(doc, "had", 0);
     u->had_reached = (size_t)lks_bmc_json_number(doc, "had_reached", u->had);
@@ -154,6 +166,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_lost = lks_bmc_json_true(doc, "task_lost");
     u->task_shown = lks_bmc_json_true(doc, "task_shown");
     u->task_found = lks_bmc_json_true(doc, "task_found");
+    u->taken = load_true(doc, "taken");
     u->only_running = lks_bmc_json_true(doc, "only_running");
     u->firmware_only = lks_bmc_json_true(doc, "firmware_only");
     u->reset_told = lks_bmc_json_true(doc, "reset_told");

@@ -30,13 +30,19 @@ static const struct {
     {"Failed", LKS_RF_TASK_FAILED},
 };
 
-static enum lks_redfish_task_state state_of(const struct lks_doc *task)
+static struct lks_str state_word(const struct lks_doc *task)
 {
     struct lks_str word = lks_bmc_json_text(task, "TaskState");
     if (word.len == 0)
         word = lks_bmc_json_text(task, "Oem/Hpe/State");
     if (word.len == 0)
         word = lks_bmc_json_text(task, "JobState");
+    return word;
+}
+
+static enum lks_redfish_task_state state_of(const struct lks_doc *task)
+{
+    struct lks_str word = state_word(task);
     if (word.len == 0)
         return LKS_RF_TASK_NONE;
     for (size_t i = 0; i < LKS_COUNT(states); i++) {
@@ -87,9 +93,10 @@ static bool awaits_reset(const struct lks_redfish_update *u, const struct lks_do
     if (list == NULL || list->kind != LKS_DOC_LIST || !says_reset(list->last))
         return false;
     for (size_t i = 0; i < LKS_COUNT(busy); i++)
-        runs = runs || lks_str_is(lks_bmc_json_text(task, "TaskState"), busy[i]);
+        runs = runs || lks_str_is(state_word(task), busy[i]);
     uint64_t percent = lks_bmc_json_number(task, "PercentComplete", UINT64_MAX);
-    size_t wanted = u->target_count > u->had ? u->target_count - u->had : 1;
+    /* As many as there were: one that is written may not be to be read meanwhile. */
+    size_t wanted = u->expected > u->had ? u->expected - u->had : 1;
     return !runs || (percent == UINT64_MAX ? devices_ready(list) >= wanted : percent >= 100);
 }
 
@@ -278,6 +285,8 @@ static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lk
     enum lks_redfish_task_state state = lks_redfish_task(u, task);
     if (state == LKS_RF_TASK_RUNS && stays_still(u, now, task))
         state = LKS_RF_TASK_OVER;
+    if (state == LKS_RF_TASK_OVER && state_of(task) == LKS_RF_TASK_RUNS)
+        lks_redfish_add_staying(u, lks_str_from(u->task));
     if (state == LKS_RF_TASK_OVER || state == LKS_RF_TASK_FAILED) {
         over(u, now, state == LKS_RF_TASK_FAILED);
         return;
@@ -304,14 +313,7 @@ static bool is_end(const struct lks_redfish_update *u, const struct lks_doc *tas
 /* How often what says nothing of the task is asked again. */
 static unsigned patience(const struct lks_redfish_update *u, const struct lks_http_response *answer)
 {
-    static const int passing[] = {403, 404, 410};
-    if (answer->status < 300)
-        return u->task_shown ? BLANK_MAX : GONE_MAX;
-    for (size_t i = 0; i < LKS_COUNT(passing); i++) {
-        if (answer->status == passing[i])
-            return GONE_MAX;
-    }
-    return 0;
+    return answer->status < 300 && u->task_shown ? BLANK_MAX : GONE_MAX;
 }
 
 void lks_redfish_hear_follow(struct lks_redfish_update *u, lks_ms now,

@@ -26,6 +26,7 @@
 
 #define LKS_REDFISH_TARGETS_MAX  64
 #define LKS_REDFISH_TASKS_MAX    256 /* that were there before; more cannot be told apart */
+#define LKS_REDFISH_STAYING_MAX  8   /* tasks that stay open until a reset */
 #define LKS_REDFISH_UPLOADS_MAX  3
 #define LKS_REDFISH_RESETS_MAX   3
 #define LKS_REDFISH_AGREE_TIMES  3
@@ -141,14 +142,18 @@ struct lks_redfish_update {
     bool firmware_only; /* the entries are among the firmware, and not the software */
     uint64_t old_tasks[LKS_REDFISH_TASKS_MAX]; /* hashes of the addresses that were listed before */
     size_t old_count;
-    size_t old_listed;  /* of them, those that the service listed; the others are our own */
-    bool old_known;     /* they were listed, all of them */
+    size_t old_listed; /* of them, those that the service listed; the others are our own */
+    bool old_known;    /* they were listed, all of them */
+    /* Hashes of tasks of ours that call themselves running and only wait for a reset. */
+    uint64_t staying[LKS_REDFISH_STAYING_MAX];
+    size_t staying_count;
     char booted[48];    /* when the service started, as it says; or empty */
     char oem_state[32]; /* of HPE's update service, before */
     bool task_over, task_failed;
     bool task_lost;           /* it was gone, and nothing said how it ended */
     bool task_shown;          /* its address is that of a task, which has a state to show */
     bool task_found;          /* nothing but the list led to it: it may be another's */
+    bool taken;               /* the service said that it took what was sent */
     bool only_running;        /* what was sent is over: a task that is over, too, is not it */
     bool reset_told;          /* a task said that a reset is missing */
     lks_redfish_uri reset_at; /* what the task says is to be reset; or empty */
@@ -276,6 +281,7 @@ void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now); /* tasks are k
 uint64_t lks_redfish_hash(struct lks_str uri);
 bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task);
 void lks_redfish_add_old(struct lks_redfish_update *u, struct lks_str task);
+void lks_redfish_add_staying(struct lks_redfish_update *u, struct lks_str task);
 /* `shown`: it is the address of a task, and not of a monitor. */
 void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool shown, lks_ms when);
 /* Where the task of an answer is, into `task`; true where the answer is that task. */

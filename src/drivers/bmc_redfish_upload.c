@@ -4,13 +4,20 @@
 
 #include <stdio.h>
 
+/* Nothing is known yet of what is about to be sent. */
+static void forget_task(struct lks_redfish_update *u)
+{
+    u->task[0] = '\0';
+    u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
+    u->taken = false;
+    u->looks = 0;
+}
+
 void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now)
 {
     u->sent = LKS_RF_SENT_UPLOAD;
     u->uploads++;
-    u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
-    u->looks = 0;
+    forget_task(u);
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_UPLOAD, now);
 }
 
@@ -18,9 +25,7 @@ void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now)
 {
     u->sent = LKS_RF_SENT_START;
     u->starts++;
-    u->task[0] = '\0';
-    u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
-    u->looks = 0;
+    forget_task(u);
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_START, now);
 }
 
@@ -238,12 +243,13 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
         lks_redfish_follow(u, lks_str_from(u->task), shown,
                            when < now + 30 * LKS_SECOND ? when : now + 30 * LKS_SECOND);
     } else if (answer->status == 202 || !lks_redfish_readable(answer)) {
+        u->taken = true;
         lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
     } else { /* it says that it is done; a task that runs says otherwise */
         u->task_over = u->only_running = true;
         lks_redfish_seek(u, now, now);
-        u->r.head.checkpoint = true; /* without it, it would be as good as unanswered */
     }
+    u->r.head.checkpoint = true; /* without it, it would be as good as unanswered */
 }
 
 /* iLO answers what went well with an "error" that holds only good news. */

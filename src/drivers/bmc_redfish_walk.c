@@ -396,6 +396,23 @@ void lks_redfish_add_old(struct lks_redfish_update *u, struct lks_str task)
         u->old_tasks[u->old_count++] = lks_redfish_hash(task);
 }
 
+static bool is_staying(const struct lks_redfish_update *u, struct lks_str task)
+{
+    uint64_t hash = lks_redfish_hash(task);
+    for (size_t i = 0; i < u->staying_count; i++) {
+        if (u->staying[i] == hash)
+            return true;
+    }
+    return false;
+}
+
+/* Where there is no room it counts as one that runs, which is only waited for. */
+void lks_redfish_add_staying(struct lks_redfish_update *u, struct lks_str task)
+{
+    if (!is_staying(u, task) && u->staying_count < LKS_COUNT(u->staying))
+        u->staying[u->staying_count++] = lks_redfish_hash(task);
+}
+
 void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now)
 {
     clear_list(u);
@@ -447,20 +464,30 @@ static bool is_update(const struct lks_doc *task)
            lks_str_find(at, LKS_STR("pload")) >= 0;
 }
 
+/* Nobody saw it end, and it is still listed: what says nothing of it does not say that it is over.
+ */
+static bool is_lost(const struct lks_redfish_update *u, struct lks_str task)
+{
+    return u->purpose == LKS_RF_CLEAR && u->task_lost && lks_str_is(task, u->task);
+}
+
 static void take_task(struct lks_redfish_update *u, struct lks_str uri, const struct lks_doc *task)
 {
     bool runs = lks_redfish_task_runs(u, task);
     size_t place = old_place(u, uri);
     /* None of those that the service listed before was running, or nothing would have been sent:
-     * one that runs now has the name of an old one, and is new. */
-    bool fresh = place == u->old_count || (place < u->old_listed && runs);
+     * one that runs now has the name of an old one, and is new. One of ours that was taken for over
+     * is not while it runs, unless all that it waits for is the reset. */
+    bool fresh = place == u->old_count || (runs && !is_staying(u, uri));
     if (!is_update(task))
         return;
     if (runs)
         lks_redfish_keep(u->running, sizeof(u->running), uri);
-    if (u->purpose == LKS_RF_SURVEY || !fresh)
+    if (u->purpose == LKS_RF_SURVEY || (!fresh && !is_lost(u, uri)))
         return;
     u->fresh_blank = u->fresh_blank || lks_redfish_task_blank(task);
+    if (!fresh)
+        return;
     if (u->fresh_runs && !runs)
         return;
     lks_redfish_keep(u->fresh, sizeof(u->fresh), uri);
@@ -480,7 +507,7 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
         u->old_there[place] = true;
     if (lks_doc_member(one, "TaskState") != NULL)
         take_task(u, uri, one);
-    else if (u->purpose == LKS_RF_SURVEY || !old || place < u->old_listed)
+    else
         add_listed(u, uri);
 }
 
@@ -535,6 +562,8 @@ void lks_redfish_hear_task(struct lks_redfish_update *u, lks_ms now,
     struct lks_str uri = next_listed(u);
     if (doc != NULL)
         take_task(u, uri, doc);
+    else if (is_lost(u, uri))
+        u->fresh_blank = true;
     else if (u->purpose != LKS_RF_SURVEY && !lks_redfish_is_old(u, uri)) {
         u->fresh_blank = true;
         if (u->fresh[0] == '\0')
