@@ -52,14 +52,6 @@ static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const c
     lks_conversation_end(&u->r.head);
 }
 
-static uint64_t hash_of(struct lks_str name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < name.len; i++)
-        hash = (hash ^ (unsigned char)name.ptr[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool is_wanted(const struct lks_nvos_update *u, const char *version)
 {
     return lks_bmc_version_same(lks_str_from(version), lks_str_from(u->version));
@@ -385,82 +377,19 @@ static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
         seek(u, now);
 }
 
-static bool is_old_job(const struct lks_nvos_update *u, struct lks_str name)
-{
-    for (size_t i = 0; i < u->job_count; i++) {
-        if (u->jobs[i] == hash_of(name))
-            return true;
-    }
-    return false;
-}
-
-static void add_job(struct lks_nvos_update *u, struct lks_str name)
-{
-    if (is_old_job(u, name))
-        return;
-    if (u->job_count == LKS_NVOS_JOBS_MAX)
-        u->jobs_known = false;
-    else
-        u->jobs[u->job_count++] = hash_of(name);
-}
-
-enum job_state { JOB_RUNS, JOB_DONE, JOB_FAILED, JOB_LOST };
-
-/* What says nothing of an end goes on. */
-static enum job_state state_of(const struct lks_doc *job)
-{
-    struct lks_str state = lks_bmc_json_text(job, "state");
-    if (lks_str_find(state, LKS_STR("success")) >= 0)
-        return JOB_DONE;
-    bool bad =
-        lks_str_find(state, LKS_STR("error")) >= 0 || lks_str_find(state, LKS_STR("fail")) >= 0;
-    return bad ? JOB_FAILED : JOB_RUNS;
-}
-
-/* A job that was not there before; one that runs rather than one that has ended. */
-static void find_fresh(struct lks_nvos_update *u, const struct lks_doc *list, bool *runs)
-{
-    for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
-        if (is_old_job(u, one->key))
-            continue;
-        bool first = state_of(one) == JOB_RUNS && !*runs;
-        *runs = *runs || first;
-        if (u->jobs_known && (first || u->fresh[0] == '\0'))
-            lks_redfish_keep(u->fresh, sizeof(u->fresh), one->key);
-    }
-}
-
-/* The jobs there are: before an installation, to know them, with the one that fetched; afterwards,
- * to find the one that is new. */
+/* Before an installation they are learnt, afterwards the one that is new is looked for. */
 static void hear_actions(struct lks_nvos_update *u, lks_ms now,
                          const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    const struct lks_doc *first = doc != NULL ? doc->first : NULL;
-    bool know = u->purpose == LKS_NVOS_KNOW, listed = false, runs = false;
-    u->fresh[0] = '\0';
-    u->old_seen = 0;
-    if (know) {
-        u->job_count = 0;
-        u->jobs_known = doc != NULL;
-        add_job(u, lks_str_from(u->job));
-    }
-    for (const struct lks_doc *one = first; one != NULL; one = one->next) {
-        listed = listed || lks_str_is(one->key, u->job);
-        u->old_seen += is_old_job(u, one->key);
-        if (know)
-            add_job(u, one->key);
-    }
-    if (know && !listed)
-        add_job(u, LKS_STR("")); /* which no list will show: this one lags, and is no proof */
-    if (know) {
+    if (u->purpose == LKS_NVOS_KNOW) {
+        lks_nvos_know_jobs(u, doc);
         send_install(u, now);
         return;
     }
-    if (doc != NULL)
-        find_fresh(u, doc, &runs);
-    hear_sought(u, now, doc != NULL && !runs);
+    lks_nvos_find_jobs(u, doc);
+    hear_sought(u, now, doc != NULL && !u->fresh_runs);
 }
 
 /* The answer to what begins a job is its name, bare, in quotes, or in an object. */
@@ -520,8 +449,8 @@ static void hear_install(struct lks_nvos_update *u, lks_ms now,
 }
 
 /* Keep how far a job is, and what it says of itself. */
-static enum job_state job_state(struct lks_nvos_update *u, const struct lks_doc *doc, char *why,
-                                size_t size)
+static enum lks_nvos_job job_state(struct lks_nvos_update *u, const struct lks_doc *doc, char *why,
+                                   size_t size)
 {
     struct lks_str state = lks_bmc_json_text(doc, "state");
     struct lks_str said = lks_bmc_json_text(doc, "status");
@@ -532,7 +461,7 @@ static enum job_state job_state(struct lks_nvos_update *u, const struct lks_doc 
         said = lks_bmc_json_text(doc, "detail");
     snprintf(why, size, "%" LKS_STR_FMT "%s%.*s", LKS_STR_ARG(state), said.len > 0 ? ": " : "",
              (int)(said.len < 200 ? said.len : 200), said.ptr);
-    return state_of(doc);
+    return lks_nvos_state_of(doc);
 }
 
 /* True where what shows nothing of a job is no end of it yet. */
@@ -546,35 +475,35 @@ static bool ask_again(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
 }
 
 /* To fetch again is harmless. To install what may not be there in full is not. */
-static void after_fetch(struct lks_nvos_update *u, lks_ms now, enum job_state state,
+static void after_fetch(struct lks_nvos_update *u, lks_ms now, enum lks_nvos_job state,
                         const char *why)
 {
     bool first = u->installs == u->again;
-    if (state == JOB_LOST && ++u->tries < TRIES_MAX) {
+    if (state == LKS_NVOS_LOST && ++u->tries < TRIES_MAX) {
         send_fetch(u, now);
-    } else if (state == JOB_DONE) {
+    } else if (state == LKS_NVOS_DONE) {
         u->purpose = LKS_NVOS_KNOW;
         lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
     } else {
         end(u, first ? LKS_BMC_REFUSED : LKS_BMC_FAILED, "the tray %s the image: %s",
-            state == JOB_LOST ? "does not say whether it fetched" : "could not fetch", why);
+            state == LKS_NVOS_LOST ? "does not say whether it fetched" : "could not fetch", why);
     }
 }
 
 /* A job that ends in a restart of the tray may be called an error by it: the versions tell. */
-static void after_install(struct lks_nvos_update *u, lks_ms now, enum job_state state,
+static void after_install(struct lks_nvos_update *u, lks_ms now, enum lks_nvos_job state,
                           const char *why)
 {
-    add_job(u, lks_str_from(u->job));
-    if (state == JOB_FAILED)
+    lks_nvos_add_job(u, lks_str_from(u->job));
+    if (state == LKS_NVOS_FAILED)
         snprintf(u->why, sizeof(u->why), "%s", why);
-    if (u->sought && state != JOB_LOST) {
+    if (u->sought && state != LKS_NVOS_LOST) {
         u->purpose = LKS_NVOS_REST;
         u->looks = 0;
         lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now + LOOK_EVERY);
         return;
     }
-    after_job(u, now, state == JOB_LOST);
+    after_job(u, now, state == LKS_NVOS_LOST);
 }
 
 static void hear_job(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
@@ -582,12 +511,12 @@ static void hear_job(struct lks_nvos_update *u, lks_ms now, const struct lks_htt
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     char why[LKS_REDFISH_TEXT_SIZE] = "";
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    enum job_state state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : JOB_LOST;
-    if (state == JOB_LOST && ask_again(u, now, answer))
+    enum lks_nvos_job state = doc != NULL ? job_state(u, doc, why, sizeof(why)) : LKS_NVOS_LOST;
+    if (state == LKS_NVOS_LOST && ask_again(u, now, answer))
         return;
-    if (state == JOB_LOST)
+    if (state == LKS_NVOS_LOST)
         lks_redfish_error(answer, why);
-    if (state == JOB_RUNS) {
+    if (state == LKS_NVOS_RUNS) {
         u->shown = true;
         u->gone = 0;
         lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);

@@ -19,6 +19,7 @@ enum {
 };
 enum { LKS_NVOS_SENT_NOTHING, LKS_NVOS_SENT_FETCH, LKS_NVOS_SENT_INSTALL, LKS_NVOS_SENT_REBOOT };
 enum { LKS_NVOS_SURVEY, LKS_NVOS_KNOW, LKS_NVOS_SEEK, LKS_NVOS_REST, LKS_NVOS_AGREE };
+enum lks_nvos_job { LKS_NVOS_RUNS, LKS_NVOS_DONE, LKS_NVOS_FAILED, LKS_NVOS_LOST };
 
 struct lks_nvos_target {
     char id[64];
@@ -60,6 +61,7 @@ struct lks_nvos_update {
     struct lks_nvos_target targets[LKS_NVOS_TARGETS_MAX];
     size_t target_count;
     char fresh[64];  /* a job that was not there before */
+    bool fresh_runs; /* one of them runs */
     size_t old_seen; /* jobs that were there before and still are */
     unsigned percent, agreed, looks, tries;
     unsigned proved; /* looks in a row at which the component of a lost job ran it */
@@ -73,6 +75,13 @@ struct lks_nvos_update {
 /* The request of the step it is in; and what the tray calls the image. A view of `u`. */
 lks_ms lks_nvos_ask(const void *value, struct lks_http_request *out);
 struct lks_str lks_nvos_file_name(const struct lks_nvos_update *u);
+
+/* The jobs there are; `list`: NULL where it could not be read. Those that are there before an
+ * installation are learnt; afterwards those that are new are found. */
+enum lks_nvos_job lks_nvos_state_of(const struct lks_doc *job);
+void lks_nvos_add_job(struct lks_nvos_update *u, struct lks_str name);
+void lks_nvos_know_jobs(struct lks_nvos_update *u, const struct lks_doc *list);
+void lks_nvos_find_jobs(struct lks_nvos_update *u, const struct lks_doc *list);
 
 void lks_nvos_save(const void *value, struct lks_buf *out);
 enum lks_code lks_nvos_load(void *value, struct lks_str saved, struct lks_err *err);
