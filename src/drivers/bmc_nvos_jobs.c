@@ -39,6 +39,23 @@ enum lks_nvos_job lks_nvos_state_of(const struct lks_doc *job)
     return bad ? LKS_NVOS_FAILED : LKS_NVOS_RUNS;
 }
 
+/* It says so itself. */
+static bool is_running(const struct lks_doc *job)
+{
+    return lks_bmc_json_text(job, "state").len > 0 && lks_nvos_state_of(job) == LKS_NVOS_RUNS;
+}
+
+void lks_nvos_see_jobs(struct lks_nvos_update *u, const struct lks_doc *list)
+{
+    u->busy = false;
+    u->blank = list == NULL;
+    for (const struct lks_doc *one = list != NULL ? list->first : NULL; one != NULL;
+         one = one->next) {
+        u->busy = u->busy || is_running(one);
+        u->blank = u->blank || lks_bmc_json_text(one, "state").len == 0;
+    }
+}
+
 /* With the job that fetched among them: a list without it lags, and is no proof. */
 void lks_nvos_know_jobs(struct lks_nvos_update *u, const struct lks_doc *list)
 {
@@ -55,7 +72,8 @@ void lks_nvos_know_jobs(struct lks_nvos_update *u, const struct lks_doc *list)
         lks_nvos_add_job(u, LKS_STR("")); /* which no list will show */
 }
 
-/* One that runs goes before one that has ended. */
+/* One that runs goes before one that has ended. None ran when they were learnt: one that does now
+ * is new, whatever its name. */
 void lks_nvos_find_jobs(struct lks_nvos_update *u, const struct lks_doc *list)
 {
     u->fresh[0] = '\0';
@@ -63,10 +81,10 @@ void lks_nvos_find_jobs(struct lks_nvos_update *u, const struct lks_doc *list)
     u->old_seen = 0;
     for (const struct lks_doc *one = list != NULL ? list->first : NULL; one != NULL;
          one = one->next) {
-        if (is_old_job(u, one->key)) {
-            u->old_seen++;
+        bool old = is_old_job(u, one->key);
+        u->old_seen += old;
+        if (old && !is_running(one))
             continue;
-        }
         bool first = lks_nvos_state_of(one) == LKS_NVOS_RUNS && !u->fresh_runs;
         u->fresh_runs = u->fresh_runs || first;
         if (u->jobs_known && (first || u->fresh[0] == '\0'))

@@ -16,7 +16,8 @@
  * To go on beside an installation that still writes is worse than both. A job that was found may be
  * another's, so the jobs are looked at again when it has ended, until none runs; and after one
  * whose end nobody saw nothing more is begun and nothing restarted, unless its component runs what
- * was asked for.
+ * was asked for. Whatever all of that said: no installation is begun and nothing is restarted while
+ * any job of the tray runs.
  */
 #include "drivers/bmc_nvos_update.h"
 #include "drivers/bmc_version.h"
@@ -38,6 +39,8 @@
 #define GONE_MAX    3  /* a new job may not be there yet */
 #define BLANK_MAX   18 /* a job that was read before and is not to be read now goes on meanwhile */
 #define GONE_WAIT   (10 * LKS_SECOND)
+#define HOLD_EVERY  (10 * LKS_SECOND)
+#define HOLDS_MAX   18 /* looks in vain before jobs that cannot be seen count for nothing */
 
 static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const char *fmt, ...)
     LKS_PRINTF(3, 4);
@@ -89,6 +92,11 @@ static const char *found(const struct lks_nvos_update *u)
     return u->target_count > 0 ? u->targets[0].version : "nothing";
 }
 
+static const char *held_by(const struct lks_nvos_update *u)
+{
+    return u->held ? ", waiting for a job of the tray to end" : "";
+}
+
 /* What a component has that is newer than what is asked for, or NULL. */
 static const char *newer(const struct lks_nvos_update *u)
 {
@@ -105,6 +113,12 @@ static void look(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
 {
     u->purpose = purpose;
     lks_conversation_go(&u->r.head, LKS_NVOS_LIST, when);
+}
+
+static void look_at_jobs(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
+{
+    u->purpose = purpose;
+    lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, when);
 }
 
 /* Sending ----------------------------------------------------------------------------------- */
@@ -191,6 +205,17 @@ static void hear_survey(struct lks_nvos_update *u, lks_ms now)
     go_on(u, now);
 }
 
+/* Jobs of others ran when this one was to be installed: what did they leave to do? */
+static void hear_held(struct lks_nvos_update *u, lks_ms now)
+{
+    if (u->installs == 0 && refuse(u))
+        return;
+    if (has_it(u, u->at))
+        go_on(u, now);
+    else
+        look_at_jobs(u, LKS_NVOS_KNOW, now);
+}
+
 /* Judging ----------------------------------------------------------------------------------- */
 
 /* What a reset of this component may take. */
@@ -219,7 +244,7 @@ static void judge_installed(struct lks_nvos_update *u, lks_ms now)
     else if (waits)
         look(u, LKS_NVOS_AGREE, now + POLL);
     else if (u->rebooted == 0 || (!u->reboot_heard && u->reboots < TRIES_MAX))
-        send_reboot(u, now);
+        look_at_jobs(u, LKS_NVOS_CLEAR, now);
     else if (!u->reboot_heard)
         end(u, LKS_BMC_UNKNOWN, "no answer to a restart, and it runs %s and not %s", found(u),
             u->version);
@@ -261,7 +286,8 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
     }
     u->agreed = 0;
     if (u->late)
-        end(u, LKS_BMC_UNKNOWN, "not finished by its deadline; the tray has %s", found(u));
+        end(u, LKS_BMC_UNKNOWN, "not finished by its deadline%s; the tray has %s", held_by(u),
+            found(u));
     else if (u->lost && (u->rebooted == 0 || !all_installed(u)))
         judge_lost(u, now);
     else if (u->why[0] != '\0' && now - u->since >= SETTLE)
@@ -291,7 +317,7 @@ static void seek(struct lks_nvos_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, LKS_NVOS_INSTALLING, now);
         return;
     }
-    lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
+    look_at_jobs(u, LKS_NVOS_SEEK, now);
 }
 
 /* Is it proved that the installation was not begun? */
@@ -306,7 +332,7 @@ static bool never_arrived(const struct lks_nvos_update *u)
 static void hear_rest(struct lks_nvos_update *u, lks_ms now, bool calm)
 {
     if (!calm && ++u->looks < LOOK_MAX) {
-        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now + LOOK_EVERY);
+        look_at_jobs(u, u->purpose, now + LOOK_EVERY);
         return;
     }
     after_job(u, now, !calm);
@@ -373,19 +399,51 @@ static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
         judge(u, now);
     else if (u->purpose == LKS_NVOS_SURVEY)
         hear_survey(u, now);
+    else if (u->purpose == LKS_NVOS_KNOW)
+        hear_held(u, now);
     else
         seek(u, now);
 }
 
-/* Before an installation they are learnt, afterwards the one that is new is looked for. */
+/* True where a job runs, which is waited for until the deadline, or where that cannot be seen,
+ * which is looked at again before it counts for nothing. */
+static bool hold(struct lks_nvos_update *u, lks_ms now)
+{
+    if (!u->busy && (!u->blank || u->holds >= HOLDS_MAX))
+        return false;
+    u->held = true;
+    u->holds += !u->busy;
+    look_at_jobs(u, u->purpose, now + HOLD_EVERY);
+    return true;
+}
+
+/* What begins or restarts something is sent where no job runs. What those did that ran is read anew
+ * before. */
+static void hear_clear(struct lks_nvos_update *u, lks_ms now, const struct lks_doc *list)
+{
+    bool install = u->purpose == LKS_NVOS_KNOW;
+    lks_nvos_see_jobs(u, list);
+    if (hold(u, now))
+        return;
+    if (u->held) {
+        u->held = false;
+        u->since = now;
+        look(u, install ? LKS_NVOS_KNOW : LKS_NVOS_AGREE, now);
+    } else if (install) {
+        lks_nvos_know_jobs(u, list);
+        send_install(u, now);
+    } else {
+        send_reboot(u, now);
+    }
+}
+
 static void hear_actions(struct lks_nvos_update *u, lks_ms now,
                          const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    if (u->purpose == LKS_NVOS_KNOW) {
-        lks_nvos_know_jobs(u, doc);
-        send_install(u, now);
+    if (u->purpose == LKS_NVOS_KNOW || u->purpose == LKS_NVOS_CLEAR) {
+        hear_clear(u, now, doc);
         return;
     }
     lks_nvos_find_jobs(u, doc);
@@ -482,8 +540,7 @@ static void after_fetch(struct lks_nvos_update *u, lks_ms now, enum lks_nvos_job
     if (state == LKS_NVOS_LOST && ++u->tries < TRIES_MAX) {
         send_fetch(u, now);
     } else if (state == LKS_NVOS_DONE) {
-        u->purpose = LKS_NVOS_KNOW;
-        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now);
+        look_at_jobs(u, LKS_NVOS_KNOW, now);
     } else {
         end(u, first ? LKS_BMC_REFUSED : LKS_BMC_FAILED, "the tray %s the image: %s",
             state == LKS_NVOS_LOST ? "does not say whether it fetched" : "could not fetch", why);
@@ -498,9 +555,8 @@ static void after_install(struct lks_nvos_update *u, lks_ms now, enum lks_nvos_j
     if (state == LKS_NVOS_FAILED)
         snprintf(u->why, sizeof(u->why), "%s", why);
     if (u->sought && state != LKS_NVOS_LOST) {
-        u->purpose = LKS_NVOS_REST;
         u->looks = 0;
-        lks_conversation_go(&u->r.head, LKS_NVOS_ACTIONS, now + LOOK_EVERY);
+        look_at_jobs(u, LKS_NVOS_REST, now + LOOK_EVERY);
         return;
     }
     after_job(u, now, state == LKS_NVOS_LOST);
@@ -576,7 +632,9 @@ static void hear_step(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
     int status = answer != NULL ? answer->status : 0;
     bool busy = status == 429 || status == 503;
     bool begins = u->r.head.step == LKS_NVOS_INSTALL || u->r.head.step == LKS_NVOS_FETCH;
-    if (busy && !begins && u->sent != LKS_NVOS_SENT_NOTHING)
+    if (busy && u->r.head.step == LKS_NVOS_REBOOT)
+        look_at_jobs(u, LKS_NVOS_CLEAR, now + POLL); /* it may be busy with one */
+    else if (busy && !begins && u->sent != LKS_NVOS_SENT_NOTHING)
         lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
     else if (busy && u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX)
         refused(u, answer); /* busy all the time: it was not begun */
@@ -598,7 +656,7 @@ static bool may_have_changed(const struct lks_nvos_update *u)
 static void run_out(struct lks_nvos_update *u, lks_ms now)
 {
     if (!may_have_changed(u)) {
-        end(u, LKS_BMC_REFUSED, "the deadline came before anything was installed");
+        end(u, LKS_BMC_REFUSED, "the deadline came before anything was installed%s", held_by(u));
         return;
     }
     u->late = true;

@@ -18,7 +18,14 @@ enum {
     LKS_NVOS_STEP_COUNT
 };
 enum { LKS_NVOS_SENT_NOTHING, LKS_NVOS_SENT_FETCH, LKS_NVOS_SENT_INSTALL, LKS_NVOS_SENT_REBOOT };
-enum { LKS_NVOS_SURVEY, LKS_NVOS_KNOW, LKS_NVOS_SEEK, LKS_NVOS_REST, LKS_NVOS_AGREE };
+enum {
+    LKS_NVOS_SURVEY,
+    LKS_NVOS_KNOW,
+    LKS_NVOS_SEEK,
+    LKS_NVOS_REST,
+    LKS_NVOS_CLEAR,
+    LKS_NVOS_AGREE
+};
 enum lks_nvos_job { LKS_NVOS_RUNS, LKS_NVOS_DONE, LKS_NVOS_FAILED, LKS_NVOS_LOST };
 
 struct lks_nvos_target {
@@ -63,6 +70,10 @@ struct lks_nvos_update {
     char fresh[64];  /* a job that was not there before */
     bool fresh_runs; /* one of them runs */
     size_t old_seen; /* jobs that were there before and still are */
+    bool busy;       /* any job runs */
+    bool blank;      /* the list could not be read, or a job in it does not say whether it runs */
+    bool held;       /* something ran or was not to be seen, and waits for that */
+    unsigned holds;  /* looks at what was not to be seen */
     unsigned percent, agreed, looks, tries;
     unsigned proved; /* looks in a row at which the component of a lost job ran it */
     unsigned gone;   /* answers in a row that showed nothing of the job */
@@ -76,9 +87,10 @@ struct lks_nvos_update {
 lks_ms lks_nvos_ask(const void *value, struct lks_http_request *out);
 struct lks_str lks_nvos_file_name(const struct lks_nvos_update *u);
 
-/* The jobs there are; `list`: NULL where it could not be read. Those that are there before an
- * installation are learnt; afterwards those that are new are found. */
+/* The jobs there are; `list`: NULL where it could not be read. Does any run? Those that are there
+ * before an installation are learnt; afterwards those that are new are found. */
 enum lks_nvos_job lks_nvos_state_of(const struct lks_doc *job);
+void lks_nvos_see_jobs(struct lks_nvos_update *u, const struct lks_doc *list);
 void lks_nvos_add_job(struct lks_nvos_update *u, struct lks_str name);
 void lks_nvos_know_jobs(struct lks_nvos_update *u, const struct lks_doc *list);
 void lks_nvos_find_jobs(struct lks_nvos_update *u, const struct lks_doc *list);
