@@ -29,6 +29,10 @@
     {                                                                                              \
         "POST", LIST "/" id "/files/i", 0, 0, "note install " id "\n", ""                          \
     }
+#define BUSY(id, times)                                                                            \
+    {                                                                                              \
+        "POST", LIST "/" id "/files/i", times, 503, "note install " id "\n", ""                    \
+    }
 #define RESTART                                                                                    \
     {                                                                                              \
         "POST", SYSTEM, 0, 200, "note restart\n", "99"                                             \
@@ -141,7 +145,7 @@ static const struct way ways[] = {
     {.name = "the job that fetched is listed late: it is not the one that installs",
      .component = "bios",
      .outcome = LKS_BMC_UNKNOWN,
-     .says = "no answer to the installation",
+     .says = "no good answer to the installation",
      .asked = "fetch BIOS\n1 ended\ninstall BIOS",
      .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), UNANSWERED("BIOS"), LIST_JOBS(1, ""),
                LIST_JOBS(0, LISTED("1", ENDED)), RESTART, BIOS_RUNS_AFTER("restart")}},
@@ -339,6 +343,32 @@ static const struct way ways[] = {
                LIST_JOBS(1, LISTED("1", ENDED) "," LISTED("5", ENDED)),
                LIST_JOBS(0, LISTED("1", ENDED) "," LISTED("5", RUNS)), RESTART,
                SHOWS(HAS("BIOS", "1.0"))}},
+
+    {.name = "an installation that was taken, and its job is not named: not begun again",
+     .component = "bios",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "was taken, and no job of it",
+     .asked = "fetch BIOS\n1 ended\ninstall BIOS",
+     .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), INSTALL("BIOS", 0, "{}"),
+               LIST_JOBS(0, LISTED("1", ENDED)), RESTART, SHOWS(HAS("BIOS", "1.0"))}},
+    {.name = "the tray is busy, and began the installation nevertheless",
+     .component = "bios",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "fetch BIOS\n1 ended\ninstall BIOS\n2 runs\n2 ended\nrestart",
+     .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), BUSY("BIOS", 1), INSTALL("BIOS", 0, "3"),
+               LIST_JOBS(1, LISTED("1", ENDED)), JOB_RUNS("2", 30), JOB_ENDED("2"),
+               LIST_JOBS_AFTER("2 ended", LISTED("1", ENDED) "," LISTED("2", ENDED)),
+               LIST_JOBS(0, LISTED("1", ENDED) "," LISTED("2", RUNS)), RESTART,
+               BIOS_RUNS_AFTER("restart")}},
+    {.name = "the tray is busy, and its jobs show that nothing was begun",
+     .component = "bios",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "fetch BIOS\n1 ended\ninstall BIOS\ninstall BIOS\n2 ended\nrestart",
+     .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), BUSY("BIOS", 1), INSTALL("BIOS", 0, "2"),
+               JOB_ENDED("2"), LIST_JOBS(0, LISTED("1", ENDED)), RESTART,
+               BIOS_RUNS_AFTER("restart")}},
 };
 
 static void test_ways(void)

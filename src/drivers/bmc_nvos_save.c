@@ -25,6 +25,7 @@ void lks_nvos_save(const void *value, struct lks_buf *out)
     lks_json_cstr(&w, "why", u->why);
     lks_json_bool(&w, "lost", u->lost);
     lks_json_bool(&w, "sought", u->sought);
+    lks_json_bool(&w, "taken", u->taken);
     lks_json_bool(&w, "reboot_heard", u->reboot_heard);
     lks_json_bool(&w, "jobs_known", u->jobs_known);
     lks_json_begin(&w, "jobs", '[');
@@ -82,6 +83,7 @@ static bool load_rest(struct lks_nvos_update *u, const struct lks_doc *doc)
     u->jobs_known = lks_bmc_json_true(doc, "jobs_known");
     u->lost = lks_bmc_json_true(doc, "lost");
     u->sought = lks_bmc_json_true(doc, "sought");
+    u->taken = lks_doc_member(doc, "taken") == NULL || lks_bmc_json_true(doc, "taken");
     u->reboot_heard = lks_bmc_json_true(doc, "reboot_heard");
     lks_redfish_keep(u->job, sizeof(u->job), lks_doc_text(doc, "job"));
     lks_redfish_keep(u->before, sizeof(u->before), lks_doc_text(doc, "before"));

@@ -143,6 +143,7 @@ static void send_install(struct lks_nvos_update *u, lks_ms now)
 {
     u->sent = LKS_NVOS_SENT_INSTALL;
     u->installs++;
+    u->taken = false;
     name_job(u, "", false);
     lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALL, now);
 }
@@ -323,7 +324,7 @@ static void seek(struct lks_nvos_update *u, lks_ms now)
 /* Is it proved that the installation was not begun? */
 static bool never_arrived(const struct lks_nvos_update *u)
 {
-    return u->jobs_known && u->job_count > 0 && u->old_seen == u->job_count &&
+    return !u->taken && u->jobs_known && u->job_count > 0 && u->old_seen == u->job_count &&
            u->at < u->target_count && u->target_count >= u->expected;
 }
 
@@ -352,8 +353,8 @@ static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
         u->again++;
         send_install(u, now);
     } else {
-        end(u, LKS_BMC_UNKNOWN,
-            "no answer to the installation, and no job of it%s; look at the tray, it has %s",
+        end(u, LKS_BMC_UNKNOWN, "%s, and no job of it%s; look at the tray, it has %s",
+            u->taken ? "the installation was taken" : "no good answer to the installation",
             u->jobs_known ? "" : " can be seen", found(u));
     }
 }
@@ -499,11 +500,12 @@ static void hear_install(struct lks_nvos_update *u, lks_ms now,
         refused(u, answer);
         return;
     }
-    if (!keep_job(u, answer)) {
+    u->taken = answer->status < 300;
+    if (keep_job(u, answer))
+        lks_conversation_go(&u->r.head, LKS_NVOS_INSTALLING, now + POLL);
+    else
         look(u, LKS_NVOS_SEEK, now + POLL);
-        return;
-    }
-    lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now + POLL);
+    u->r.head.checkpoint = true;
 }
 
 /* Keep how far a job is, and what it says of itself. */
@@ -627,17 +629,28 @@ static void hear_nothing(struct lks_nvos_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, step, now + POLL);
 }
 
+/* What it is busy with may be what was asked for: the jobs are looked at before that is sent again.
+ * To fetch twice is harmless. */
+static void hear_busy(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
+{
+    uint32_t step = u->r.head.step;
+    if (step == LKS_NVOS_INSTALL)
+        hear_nothing(u, now);
+    else if (step == LKS_NVOS_REBOOT)
+        look_at_jobs(u, LKS_NVOS_CLEAR, now + POLL);
+    else if (step != LKS_NVOS_FETCH && u->sent != LKS_NVOS_SENT_NOTHING)
+        lks_conversation_go(&u->r.head, step, now + POLL);
+    else if (u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX)
+        refused(u, answer); /* all the time: it was not begun */
+    else
+        (void)lks_redfish_hear_common(&u->r, now, answer);
+}
+
 static void hear_step(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     int status = answer != NULL ? answer->status : 0;
-    bool busy = status == 429 || status == 503;
-    bool begins = u->r.head.step == LKS_NVOS_INSTALL || u->r.head.step == LKS_NVOS_FETCH;
-    if (busy && u->r.head.step == LKS_NVOS_REBOOT)
-        look_at_jobs(u, LKS_NVOS_CLEAR, now + POLL); /* it may be busy with one */
-    else if (busy && !begins && u->sent != LKS_NVOS_SENT_NOTHING)
-        lks_conversation_go(&u->r.head, u->r.head.step, now + POLL);
-    else if (busy && u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX)
-        refused(u, answer); /* busy all the time: it was not begun */
+    if (status == 429 || status == 503)
+        hear_busy(u, now, answer);
     else if (lks_redfish_hear_common(&u->r, now, answer))
         return;
     else if (answer == NULL || (status >= 500 && status != 501))

@@ -51,6 +51,7 @@ struct lks_nvos_update {
     size_t expected;
     char job[64];
     bool sought; /* the job was found among others, and may be another's */
+    bool taken;  /* the installation was answered as begun, whatever its job is called */
     char before[LKS_BMC_VERSION_MAX + 1];
     char kind[48];
     uint64_t jobs[LKS_NVOS_JOBS_MAX]; /* hashes of the names of those that were there */
