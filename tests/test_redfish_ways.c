@@ -610,6 +610,30 @@ static const struct way ways[] = {
                 "\"#SoftwareInventory.Activate\":{\"target\":\"/f/2/activate\"}}}"},
                {"POST", "/f/2/activate", 0, 204, "", ""},
                THEN_NEW}},
+    {.name = "a reset that is put off is asked for again, and as kindly",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push\nPOST /m/1/reset {\"ResetType\":\"GracefulRestart\"}\n"
+              "POST /m/1/reset {\"ResetType\":\"GracefulRestart\"}\n"
+              "POST /m/1/reset {\"ResetType\":\"GracefulRestart\"}",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               {"POST", "/push", 0, 204, "", ""},
+               {"POST", "/m/1/reset", 2, 503, "", ""},
+               {"POST", "/m/1/reset", 0, 204, "", ""},
+               {"GET", "/f/1", 0, 200, "after /m/1/reset", ENTRY("2.0")},
+               {"GET", "/f/1", 0, 200, "", ENTRY("1.0")}}},
+    {.name = "each reset is refused, and none is asked for twice",
+     .outcome = LKS_BMC_FAILED,
+     .says = "offers no reset for bmc",
+     .asked = "POST /push\nPOST /m/1/reset {\"ResetType\":\"GracefulRestart\"}",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               {"POST", "/push", 0, 204, "", ""},
+               {"POST", "/m/1/reset", 0, 405, "", ""},
+               STAYS_OLD}},
 };
 
 static void test_ways(void)

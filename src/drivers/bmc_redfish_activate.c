@@ -160,11 +160,59 @@ static bool told_reset(const struct lks_redfish_update *u)
     return u->reset_at[0] != '\0' && restart && ours;
 }
 
+/* The recipe to go on with; what a task told is none of them. */
+static size_t present_recipe(const struct lks_redfish_update *u)
+{
+    return u->recipe < LKS_COUNT(recipes) ? u->recipe : 0;
+}
+
+static size_t next_recipe(const struct lks_redfish_update *u)
+{
+    return u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0;
+}
+
 /* Whatever was said of what was sent: no reset and no action while an update runs there. */
+static void activate_from(struct lks_redfish_update *u, lks_ms when, size_t recipe)
+{
+    u->recipe_from = recipe;
+    u->purpose = LKS_RF_CLEAR;
+    lks_redfish_walk_tasks(u, when);
+}
+
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now)
 {
-    u->purpose = LKS_RF_CLEAR;
-    lks_redfish_walk_tasks(u, now);
+    activate_from(u, now, 0);
+}
+
+/* As if it had not been sent: what counts how often it was asked for does not count this. */
+static void take_back(struct lks_redfish_update *u, uint32_t step)
+{
+    u->activated = 0;
+    if (step == LKS_RF_RESET)
+        u->resets--;
+    else if (step == LKS_RF_RESET_OFF)
+        u->offs--;
+    else if (u->act == LKS_BMC_SWITCH && u->resets == 0)
+        u->switches--;
+    else
+        u->acted = false;
+}
+
+bool lks_redfish_put_off(struct lks_redfish_update *u, lks_ms when)
+{
+    uint32_t step = u->r.head.step;
+    bool off = step == LKS_RF_RESET_OFF && u->off_target[0] != '\0';
+    if (step != LKS_RF_ACTION && step != LKS_RF_RESET && !off)
+        return false;
+    take_back(u, step);
+    activate_from(u, when, present_recipe(u));
+    u->r.head.checkpoint = true;
+    return true;
+}
+
+bool lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now)
+{
+    return now - u->cleared > CLEAR_FOR && lks_redfish_put_off(u, now);
 }
 
 /* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
@@ -186,7 +234,7 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
         u->recipe = LKS_COUNT(recipes);
         lks_conversation_go(&u->r.head, LKS_RF_RESET_READ, now);
     } else {
-        try_recipe(u, now, 0);
+        try_recipe(u, now, u->recipe_from);
     }
 }
 
@@ -253,7 +301,8 @@ void lks_redfish_ask_action(const struct lks_redfish_update *u, struct lks_http_
     lks_json_end(&w, '}');
 }
 
-/* Refused: it did not happen, and something else has to make it run. */
+/* Refused: it did not happen, and something else has to make it run. That an update runs may be
+ * why, so it is looked for first. */
 static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
                     const struct lks_http_response *answer)
 {
@@ -265,7 +314,7 @@ static void refused(struct lks_redfish_update *u, lks_ms now, size_t next,
         lks_redfish_end(u, now, LKS_BMC_REFUSED, "the switch of banks was refused: %s", why);
         return;
     }
-    try_recipe(u, now, next);
+    activate_from(u, now, next);
 }
 
 void lks_redfish_hear_action(struct lks_redfish_update *u, lks_ms now,
@@ -418,7 +467,7 @@ static void go_off(struct lks_redfish_update *u, lks_ms now)
 static void reset(struct lks_redfish_update *u, lks_ms now, bool off)
 {
     if (now - u->cleared > CLEAR_FOR)
-        lks_redfish_activate(u, now);
+        activate_from(u, now, present_recipe(u));
     else if (off)
         go_off(u, now);
     else
@@ -428,7 +477,7 @@ static void reset(struct lks_redfish_update *u, lks_ms now, bool off)
 static void try_next(struct lks_redfish_update *u, lks_ms now)
 {
     u->reset_at[0] = '\0';
-    try_recipe(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0);
+    try_recipe(u, now, next_recipe(u));
 }
 
 void lks_redfish_hear_reset_read(struct lks_redfish_update *u, lks_ms now,
@@ -528,7 +577,7 @@ void lks_redfish_hear_reset(struct lks_redfish_update *u, lks_ms now,
         lks_redfish_walk(u, LKS_RF_AGREE, now + 2 * LKS_REDFISH_POLL);
         u->r.head.checkpoint = true;
     } else
-        refused(u, now, u->recipe < LKS_COUNT(recipes) ? u->recipe + 1 : 0, answer);
+        refused(u, now, next_recipe(u), answer);
 }
 
 /* Giving up --------------------------------------------------------------------------------- */

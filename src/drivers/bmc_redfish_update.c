@@ -130,7 +130,8 @@ static void hear_nothing(struct lks_redfish_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, step, now + LKS_REDFISH_POLL);
 }
 
-/* Busy. What was sent was not begun, and may be sent again after the time it asks for. */
+/* Busy. What was sent was not begun, and may be sent again after the time it asks for; what
+ * activates only after another look. */
 static void hear_busy(struct lks_redfish_update *u, lks_ms now,
                       const struct lks_http_response *answer)
 {
@@ -138,14 +139,17 @@ static void hear_busy(struct lks_redfish_update *u, lks_ms now,
     bool begins = u->r.head.step == LKS_RF_UPLOAD || u->r.head.step == LKS_RF_START;
     lks_ms wait =
         lks_http_response_retry(answer, AGAIN << (u->r.head.tries < 5 ? u->r.head.tries : 5));
+    lks_ms when = now + (wait < BUSY_MAX ? wait : BUSY_MAX);
     if (begins && u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX) {
         lks_redfish_error(answer, why);
         lks_redfish_end(u, now, u->starts > 0 ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
                         "the service stays busy: %s", why);
+    } else if (lks_redfish_put_off(u, when)) {
+        return;
     } else if (begins || u->sent == LKS_RF_NOTHING) {
         lks_conversation_retry(&u->r.head, now + wait);
     } else {
-        lks_conversation_go(&u->r.head, u->r.head.step, now + (wait < BUSY_MAX ? wait : BUSY_MAX));
+        lks_conversation_go(&u->r.head, u->r.head.step, when);
     }
 }
 
@@ -169,6 +173,8 @@ static void hear_login(struct lks_redfish_update *u, lks_ms now,
         lks_conversation_go(&u->r.head, u->r.head.step, now + LKS_REDFISH_POLL);
     else
         lks_redfish_hear_login(&u->r, now, answer);
+    if (!u->r.head.ended && !lks_redfish_wants_login(&u->r))
+        lks_redfish_put_off_old(u, now); /* it may have taken long to be let in again */
 }
 
 static void hear_step(struct lks_redfish_update *u, lks_ms now,

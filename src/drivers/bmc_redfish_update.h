@@ -207,8 +207,9 @@ struct lks_redfish_update {
     bool tasks_read;
 
     /* Where it stands in between. */
-    size_t recipe;  /* of activation */
-    lks_ms cleared; /* when the tasks were looked at and none ran */
+    size_t recipe;      /* of activation */
+    size_t recipe_from; /* those before it were refused */
+    lks_ms cleared;     /* when the tasks were looked at and none ran */
     lks_redfish_uri reset_target, reset_info, reset_resource, off_resource, off_target;
     unsigned offs;     /* looks for the host to be off */
     unsigned switches; /* of banks that were asked for */
@@ -277,6 +278,11 @@ void lks_redfish_follow_fresh(struct lks_redfish_update *u, lks_ms now);
 /* Activation. */
 void lks_redfish_activate(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now); /* tasks are known */
+/* What activates was not carried out: it comes again, after another look, not before `when`. False:
+ * the step is none of those. */
+bool lks_redfish_put_off(struct lks_redfish_update *u, lks_ms when);
+/* The same where the look before it is old news by now. */
+bool lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now);
 
 uint64_t lks_redfish_hash(struct lks_str uri);
 bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task);
