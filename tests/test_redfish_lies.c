@@ -39,6 +39,9 @@
     PUSH ",\"Actions\":{\"#UpdateService.StartUpdate\":{\"target\":\"/u/start\"}},"                \
          "\"MultipartHttpPushUri@Redfish.OperationApplyTimeSupport\":{\"SupportedValues\":["       \
          "\"OnStartUpdateRequest\"]}"
+#define ON_RESET                                                                                   \
+    PUSH ",\"MultipartHttpPushUri@Redfish.OperationApplyTimeSupport\":{\"SupportedValues\":["      \
+         "\"OnReset\"]}"
 #define T(id, state) "{\"@odata.id\":\"/t/l/" id "\",\"TaskState\":\"" state "\"}"
 #define EMPTY(times)                                                                               \
     {                                                                                              \
@@ -634,6 +637,34 @@ static const struct way lies[] = {
                RESETS,
                RUNS_LONG("9"),
                NEW_AFTER("/t/l/9"),
+               STAYS_OLD}},
+    {.name = "taken for the next reset, and its task is listed a moment later",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, ON_RESET),
+               MANAGER,
+               {"GET", "/t/l", 0, 200, "after /f/1", "{\"Members\":[" AT("/t/l/9") "]}"},
+               NO_TASKS,
+               TAKEN,
+               RESETS,
+               RUNS_LONG("9"),
+               NEW_AFTER("/t/l/9"),
+               {"GET", "/f/1", 4, 200, "", ENTRY("1.0")},
+               STAYS_OLD}},
+    {.name = "to be staged, and its task is listed a moment later and fails",
+     .act = LKS_BMC_STAGE,
+     .outcome = LKS_BMC_FAILED,
+     .says = "the task ended as Exception",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               {"GET", "/t/l", 0, 200, "after /f/1", "{\"Members\":[" AT("/t/l/9") "]}"},
+               NO_TASKS,
+               TAKEN,
+               {"GET", "/t/l/9", 40, 200, "", RUNNING("")},
+               {"GET", "/t/l/9", 0, 200, "", T("9", "Exception")},
+               {"GET", "/f/1", 4, 200, "", ENTRY("1.0")},
                STAYS_OLD}},
 };
 

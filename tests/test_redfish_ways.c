@@ -634,6 +634,17 @@ static const struct way ways[] = {
                {"POST", "/push", 0, 204, "", ""},
                {"POST", "/m/1/reset", 0, 405, "", ""},
                STAYS_OLD}},
+    {.name = "staged, and no task ever told of it",
+     .act = LKS_BMC_STAGE,
+     .outcome = LKS_BMC_STAGED,
+     .says = "2.0 waits for its activation",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               {"POST", "/push", 0, 204, "", ""},
+               {"GET", "/f/1", 1, 200, "", ENTRY("1.0")},
+               STAGED_ENTRY(0)}},
 };
 
 static void test_ways(void)

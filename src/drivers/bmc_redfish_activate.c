@@ -221,7 +221,9 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     const char *action = u->entry_activate[0] != '\0' ? u->entry_activate : u->activate;
     u->cleared = now;
-    if (lks_redfish_switch_lost(u)) {
+    if (u->act == LKS_BMC_STAGE) {
+        lks_redfish_walk(u, LKS_RF_AGREE, now); /* it was only asked whether something runs */
+    } else if (lks_redfish_switch_lost(u)) {
         lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
     } else if (row != NULL && lks_str_is(row->reset, "none")) {
         u->activated = now; /* it takes itself over, in its own time */

@@ -322,19 +322,31 @@ static void judge_lost(struct lks_redfish_update *u, lks_ms now)
                         u->version, lks_redfish_reached(u), u->expected, found(u));
 }
 
+/* All that was to be staged is. Where no task of its own said so, one may have come into the list
+ * since. */
+static void judge_staged(struct lks_redfish_update *u, lks_ms now)
+{
+    if (u->task_ended || u->cleared > u->since)
+        staged(u, now);
+    else
+        lks_redfish_activate(u, now);
+}
+
 /* The task is over, nothing was reset yet, and not all entries agree. What is applied at once gets
- * its time to show. */
+ * its time to show, and so does a task where none was seen to end. */
 static void judge_applied(struct lks_redfish_update *u, lks_ms now)
 {
     bool at_once = strcmp(u->apply, "Immediate") == 0 && u->reset_at[0] == '\0';
     bool all_staged = u->bank_count == 0 || lks_redfish_staged_count(u) >= u->target_count;
+    bool unseen = begins(u) && !u->task_ended;
+    bool settling = now - u->since < SETTLE;
     if (u->task_failed)
         failed_task(u, now);
     else if (u->task_lost && !all_reached(u))
         judge_lost(u, now);
-    else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged)
-        staged(u, now);
-    else if ((at_once || !all_there(u) || !all_staged) && now - u->since < SETTLE)
+    else if (u->act == LKS_BMC_STAGE && all_there(u) && all_staged && !(unseen && settling))
+        judge_staged(u, now);
+    else if ((at_once || unseen || !all_there(u) || !all_staged) && settling)
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (u->act == LKS_BMC_STAGE)
         lks_redfish_end(u, now, LKS_BMC_FAILED, "its task is over, and what is staged is %s",

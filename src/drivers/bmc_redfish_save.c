@@ -68,6 +68,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_lost", u->task_lost);
     lks_json_bool(&w, "task_shown", u->task_shown);
     lks_json_bool(&w, "task_found", u->task_found);
+    lks_json_bool(&w, "task_ended", u->task_ended);
     lks_json_bool(&w, "taken", u->taken);
     lks_json_bool(&w, "only_running", u->only_running);
     lks_json_bool(&w, "firmware_only", u->firmware_only);
@@ -166,6 +167,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_lost = lks_bmc_json_true(doc, "task_lost");
     u->task_shown = lks_bmc_json_true(doc, "task_shown");
     u->task_found = lks_bmc_json_true(doc, "task_found");
+    u->task_ended = lks_bmc_json_true(doc, "task_ended");
     u->taken = load_true(doc, "taken");
     u->only_running = lks_bmc_json_true(doc, "only_running");
     u->firmware_only = lks_bmc_json_true(doc, "firmware_only");

@@ -268,6 +268,7 @@ static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
     u->task_over = true;
     u->task_failed = failed;
     u->task_lost = false;
+    u->task_ended = !u->task_found;
     if (u->activated > 0)
         u->activated = now; /* it was that of an action, which shows from now on */
     if (!u->task_found) {

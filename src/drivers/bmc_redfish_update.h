@@ -153,6 +153,7 @@ struct lks_redfish_update {
     bool task_lost;           /* it was gone, and nothing said how it ended */
     bool task_shown;          /* its address is that of a task, which has a state to show */
     bool task_found;          /* nothing but the list led to it: it may be another's */
+    bool task_ended;          /* what was sent had a task of its own, which said how it ended */
     bool taken;               /* the service said that it took what was sent */
     bool only_running;        /* what was sent is over: a task that is over, too, is not it */
     bool reset_told;          /* a task said that a reset is missing */

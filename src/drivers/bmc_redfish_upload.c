@@ -9,7 +9,7 @@ static void forget_task(struct lks_redfish_update *u)
 {
     u->task[0] = '\0';
     u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
-    u->taken = false;
+    u->taken = u->task_ended = false;
     u->looks = 0;
 }
 
