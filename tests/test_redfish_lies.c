@@ -42,6 +42,7 @@
 #define ON_RESET                                                                                   \
     PUSH ",\"MultipartHttpPushUri@Redfish.OperationApplyTimeSupport\":{\"SupportedValues\":["      \
          "\"OnReset\"]}"
+#define ABOUT(uri)   ",\"Payload\":{\"TargetUri\":\"" uri "\"}"
 #define T(id, state) "{\"@odata.id\":\"/t/l/" id "\",\"TaskState\":\"" state "\"}"
 #define EMPTY(times)                                                                               \
     {                                                                                              \
@@ -666,6 +667,40 @@ static const struct way lies[] = {
                {"GET", "/t/l/9", 0, 200, "", T("9", "Exception")},
                {"GET", "/f/1", 4, 200, "", ENTRY("1.0")},
                STAYS_OLD}},
+    {.name = "not answered, and a new task is about the very address of the upload",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASK_YET,
+               TASKS(AT("/t/l/9")),
+               NO_ANSWER,
+               RESETS,
+               {"GET", "/t/l/9", 40, 200, "", RUNNING(ABOUT("/push"))},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", ABOUT("/push"))},
+               NEW_AFTER("/t/l/9"),
+               STAYS_OLD}},
+    {.name = "not answered, and what a new task is about nobody knows",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASK_YET,
+               TASKS(AT("/t/l/9")),
+               NO_ANSWER,
+               RESETS,
+               {"GET", "/t/l/9", 40, 200, "", RUNNING(ABOUT("/redfish/v1/Flash"))},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", ABOUT("/redfish/v1/Flash"))},
+               NEW_AFTER("/t/l/9"),
+               STAYS_OLD}},
+    {.name = "not answered, and the list has a task without an address",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "the service does not list its tasks",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASK_YET,
+               TASKS("{\"Id\":\"9\",\"TaskState\":\"Running\"}"), NO_ANSWER, RESETS, STAYS_OLD}},
 };
 
 static void test_lies(void)

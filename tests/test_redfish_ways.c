@@ -7,6 +7,12 @@
     "\"/y/1/reset\"},\"Oem\":{\"#HpeComputerSystemExt.SystemReset\":{\"target\":"                  \
     "\"/y/1/aux\"}}}}"
 #define CPLD(version) "{\"@odata.id\":\"/f/1\",\"Id\":\"CPLD_0\",\"Version\":\"" version "\"}"
+#define LOWEST(version, more)                                                                      \
+    {                                                                                              \
+        "GET", "/f/1", 0, 200, "",                                                                 \
+            "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"" version                  \
+            "\",\"LowestSupportedVersion\":\"2.5\"" more "}"                                       \
+    }
 
 static const struct way ways[] = {
     {.name = "the inventory cannot be listed",
@@ -645,6 +651,41 @@ static const struct way ways[] = {
                {"POST", "/push", 0, 204, "", ""},
                {"GET", "/f/1", 1, 200, "", ENTRY("1.0")},
                STAGED_ENTRY(0)}},
+    {.name = "below the lowest version, and staged already",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "2.0 is below 2.5",
+     .asked = "",
+     .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS,
+               LOWEST("1.0", ",\"Staged\":{\"Version\":\"2.0\"}")}},
+    {.name = "what is to be activated is below the lowest version",
+     .act = LKS_BMC_ACTIVATE,
+     .outcome = LKS_BMC_REFUSED,
+     .says = "2.0 is below 2.5",
+     .asked = "",
+     .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS,
+               LOWEST("3.0", ",\"Staged\":{\"Version\":\"2.0\"}")}},
+    {.name = "the other bank is below the lowest version",
+     .act = LKS_BMC_SWITCH,
+     .outcome = LKS_BMC_REFUSED,
+     .says = "2.0 is below 2.5",
+     .asked = "",
+     .pages = {TWO_ENTRIES,
+               BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               OTHER_BANK("2.0"),
+               {"POST", "/f/2/activate", 0, 204, "", ""},
+               LOWEST("3.0", "")}},
+    {.name = "older than what runs, and staged already",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "2.0 is older than 3.0",
+     .asked = "",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASKS,
+               {"GET", "/f/1", 0, 200, "",
+                "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"3.0\",\"Staged\":{"
+                "\"Version\":\"2.0\"}}"}}},
 };
 
 static void test_ways(void)

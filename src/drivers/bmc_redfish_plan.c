@@ -98,7 +98,7 @@ static bool refuse_targets(struct lks_redfish_update *u, lks_ms now)
 static bool refuse_version(struct lks_redfish_update *u, lks_ms now)
 {
     enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
-    struct lks_str wanted = lks_str_from(u->version), lowest = lks_str_from(u->lowest);
+    struct lks_str wanted = lks_str_from(u->version);
     for (size_t i = 0; i < u->target_count && !u->force; i++) {
         const struct lks_redfish_target *t = &u->targets[i];
         if (lks_bmc_version_older(wanted, lks_str_from(t->version), scheme)) {
@@ -107,12 +107,18 @@ static bool refuse_version(struct lks_redfish_update *u, lks_ms now)
             return true;
         }
     }
-    if (lks_bmc_version_older(wanted, lowest, scheme)) {
-        refuse(u, now, "%s is below %s, the lowest version the device supports", u->version,
-               u->lowest);
-        return true;
-    }
     return false;
+}
+
+/* Whichever way it would come to run, and whoever asks for it with force. */
+static bool refuse_lowest(struct lks_redfish_update *u, lks_ms now)
+{
+    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
+    if (u->act == LKS_BMC_ABORT ||
+        !lks_bmc_version_older(lks_str_from(u->version), lks_str_from(u->lowest), scheme))
+        return false;
+    refuse(u, now, "%s is below %s, the lowest version the device supports", u->version, u->lowest);
+    return true;
 }
 
 static bool refuse_one_way(struct lks_redfish_update *u, lks_ms now)
@@ -229,10 +235,12 @@ static bool brings_image(const struct lks_redfish_update *u)
     return u->act == LKS_BMC_UPDATE || u->act == LKS_BMC_STAGE;
 }
 
+/* What is staged already, by whomever, needs no way to get there, and nothing else less. */
 static bool refuse_update(struct lks_redfish_update *u, lks_ms now)
 {
-    return refuse_version(u, now) || refuse_one_way(u, now) || refuse_way(u, now) ||
-           refuse_apply(u, now);
+    bool there = lks_redfish_reached(u) == u->target_count;
+    return refuse_version(u, now) || refuse_one_way(u, now) ||
+           (!there && (refuse_way(u, now) || refuse_apply(u, now)));
 }
 
 void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
@@ -257,11 +265,8 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_SAME, "%s runs %s already", u->component, u->before);
         return;
     }
-    bool there = lks_redfish_reached(u) == u->target_count;
-    if (brings_image(u) && !there && refuse_update(u, now))
-        return;
-    /* What is staged already, by whomever, is still a way without return. */
-    if ((u->act == LKS_BMC_ACTIVATE || (brings_image(u) && there)) && refuse_one_way(u, now))
+    if (refuse_lowest(u, now) || (brings_image(u) && refuse_update(u, now)) ||
+        (u->act == LKS_BMC_ACTIVATE && refuse_one_way(u, now)))
         return;
     lks_redfish_walk_tasks(u, now);
 }

@@ -456,12 +456,21 @@ void lks_redfish_ask_task_list(const struct lks_redfish_update *u, struct lks_ht
         lks_redfish_ask_expanded(&u->r, lks_str_from(u->task_list), out);
 }
 
-/* Is it about an update? Without a word on it, it may be. */
-static bool is_update(const struct lks_doc *task)
+/* Is it about an update? It may be, unless it is known to be about something else. */
+static bool is_update(const struct lks_redfish_update *u, const struct lks_doc *task)
 {
+    static const char *const others[] = {
+        "/LogServices/",       "/AccountService",   "/EventService",
+        "/SessionService",     "/TelemetryService", "/VirtualMedia/",
+        "/CertificateService", "/Certificates",     "/Volumes"};
+    const char *const ways[] = {u->multipart, u->push, u->simple, u->start, u->activate};
     struct lks_str at = lks_bmc_json_text(task, "Payload/TargetUri");
-    return at.len == 0 || lks_str_find(at, LKS_STR("pdate")) >= 0 ||
-           lks_str_find(at, LKS_STR("pload")) >= 0;
+    bool update = true;
+    for (size_t i = 0; i < LKS_COUNT(others); i++)
+        update = update && lks_str_find(at, lks_str_from(others[i])) < 0;
+    for (size_t i = 0; i < LKS_COUNT(ways); i++)
+        update = update || lks_str_is(lks_bmc_json_path(task, "Payload/TargetUri"), ways[i]);
+    return update;
 }
 
 /* Nobody saw it end, and it is still listed: what says nothing of it does not say that it is over.
@@ -479,7 +488,7 @@ static void take_task(struct lks_redfish_update *u, struct lks_str uri, const st
      * one that runs now has the name of an old one, and is new. One of ours that was taken for over
      * is not while it runs, unless all that it waits for is the reset. */
     bool fresh = place == u->old_count || (runs && !is_staying(u, uri));
-    if (!is_update(task))
+    if (!is_update(u, task))
         return;
     if (runs)
         lks_redfish_keep(u->running, sizeof(u->running), uri);
@@ -499,8 +508,10 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
     struct lks_str uri = lks_bmc_json_path(one, "@odata.id");
     size_t place = old_place(u, uri);
     bool old = place < u->old_count;
-    if (uri.len == 0)
+    if (uri.len == 0) {
+        u->listed_over = true; /* nobody can tell what this one is */
         return;
+    }
     if (u->purpose == LKS_RF_SURVEY)
         lks_redfish_add_old(u, uri);
     else if (old)
