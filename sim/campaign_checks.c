@@ -60,6 +60,24 @@ static void check_empty(struct cam *w, const struct cam_machine *m, const char *
                 "%s begins on %s, and its scheduler did not say that it is drained", what, m->name);
 }
 
+/* The same of what an asset carries: nodes of its domain, and its rack with the other side. */
+static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *what)
+{
+    const struct cam_machine *m = &w->machines[i], *o = &w->machines[other];
+    if (o->type == CAM_NODE) {
+        cam_require(w, o->job == 0, "promise 1",
+                    "%s begins on %s while a job runs on %s of its domain", what, m->name, o->name);
+        cam_require(w, !in_use(o) || o->excused, "promise 1",
+                    "%s begins on %s while %s of its domain is in use", what, m->name, o->name);
+    } else if (o->type == m->type && m->type == CAM_POWER_SHELF) {
+        cam_require(w, !o->busy, "promise 6",
+                    "%s begins on %s while %s, its other side, is down", what, m->name, o->name);
+        cam_require(w, !o->changing || change_on(w, other) != NULL, "promise 6",
+                    "%s begins on %s while %s, its other side, is kept out of use", what, m->name,
+                    o->name);
+    }
+}
+
 void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
 {
     const struct cam_machine *m = &w->machines[i];
@@ -68,18 +86,8 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
     cam_require(w, m->type != CAM_NODE || !m->busy, "promise 8", "%s begins on %s beside another",
                 what, m->name);
     for (uint32_t k = 0; k < w->count && m->type != CAM_NODE && m->domain > 0; k++) {
-        const struct cam_machine *o = &w->machines[k];
-        if (k == i || o->domain != m->domain)
-            continue;
-        if (o->type == CAM_NODE)
-            cam_require(w, o->job == 0, "promise 1",
-                        "%s begins on %s while a job runs on %s of its domain", what, m->name,
-                        o->name);
-        else if (o->type == m->type && m->type == CAM_POWER_SHELF)
-            cam_require(w, !o->busy, "promise 6",
-                        "%s begins on %s while %s, its other side, is "
-                        "down",
-                        what, m->name, o->name);
+        if (k != i && w->machines[k].domain == m->domain)
+            check_around(w, i, k, what);
     }
 }
 

@@ -132,6 +132,7 @@ static const struct {
 } remembered[] = {
     {"what halts at once is heeded while the wave is under way", 168},
     {"one that is late will serve again beside who is let go as it is", 2449},
+    {"one side of a pair is dead, and the other is not touched", 244},
 };
 
 static void test_seeds_that_found_something(void)

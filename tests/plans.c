@@ -64,6 +64,16 @@ void plans_bundle(struct plans *p, const char *json)
     lks_asked_apply(&p->a, &bundle);
 }
 
+struct lks_str plans_stack(const struct plans *p, const char *name)
+{
+    const struct lks_state *s = &p->a.state;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        if (lks_str_is(lks_state_text(s, s->stacks[i].name), name))
+            return lks_state_text(s, s->stacks[i].digest);
+    }
+    return LKS_STR("");
+}
+
 bool plans_make(struct plans *p, const struct lks_plan_wish *wish)
 {
     lks_plan_fini(&p->plan);

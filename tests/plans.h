@@ -32,6 +32,9 @@ void plans_end(struct plans *p);
 /* One more bundle, as JSON; its files are in the depot, and it is good. */
 void plans_bundle(struct plans *p, const char *json);
 
+/* The digest of a stack; empty: there is none. */
+struct lks_str plans_stack(const struct plans *p, const char *name);
+
 /* True where it was granted. */
 bool plans_make(struct plans *p, const struct lks_plan_wish *wish);
 

@@ -217,9 +217,10 @@ static void of_a_pair(void)
     campaign_node(&w, "shelf2")->mute_bmc = true;
     CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
     check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
-    CHECK_STR(try_again(&w, "shelf1"),
-              "the other side of the pair of shelf1 is under way, or kept out of use: wait for its "
-              "end, or see to that one first");
+    CHECK_STR(
+        try_again(&w, "shelf1"),
+        "the other side of the pair of shelf1 is under way, held or kept out of use: wait for "
+        "that, or see to that one first");
     campaign_node(&w, "shelf2")->mute_bmc = false;
     shelves_end(&w);
     CHECK_STR(try_again(&w, "shelf1"), "");
@@ -310,6 +311,31 @@ static void beside_another_change(void)
     }
 }
 
+/* Change 2 keeps it out of use and told so; letting go what change 1 remembers of it ends none of
+ * that. */
+static void kept_by_another(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){
+                           .nodes = 3, .waves = {1, 2}, .soak = 10 * HOUR, .failures_max = 9});
+    went_back(&w, "n1", LKS_MEMBER_FENCED);
+    campaign_record(
+        &w, &(struct lks_record){.kind = LKS_RECORD_ALARM,
+                                 .alarm = {.id = 77,
+                                           .kind = LKS_ALARM_CHANGE,
+                                           .subject = LKS_STR("n1"),
+                                           .text = LKS_STR("change 2 keeps it out of use: x")}});
+    campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
+                                           .by = LKS_STR("lee"),
+                                           .reason = LKS_STR("tidy"),
+                                           .name = LKS_STR("n1"),
+                                           .member = {.change = 1, .again = false}});
+    CHECK_INT(w.a.decision.refused.code, LKS_OK);
+    CHECK_INT(w.a.state.nodes[campaign_member(&w, "n1")->node].change, 2);
+    CHECK_INT(campaign_count(&w, "alarm-released", "id=77"), 0);
+    campaign_end(&w);
+}
+
 /* Another change brought it elsewhere since: the steps of this one do not lead from there. */
 static void elsewhere_by_now(void)
 {
@@ -372,6 +398,7 @@ int main(void)
         {"of a pair", of_a_pair},
         {"both of a pair", both_of_a_pair},
         {"beside another change", beside_another_change},
+        {"kept by another change", kept_by_another},
         {"elsewhere by now", elsewhere_by_now},
         {"not by hand", not_by_hand},
         {0},

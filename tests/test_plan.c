@@ -601,21 +601,12 @@ static void test_canary_of_one_domain(void)
     plans_end(&p);
 }
 
-static struct lks_str stack_called(const struct lks_state *s, const char *name)
-{
-    for (uint32_t i = 0; i < s->stack_count; i++) {
-        if (lks_str_is(lks_state_text(s, s->stacks[i].name), name))
-            return lks_state_text(s, s->stacks[i].digest);
-    }
-    return LKS_STR("");
-}
-
 /* By name or by digest, it is said why not. */
 static void test_retired(void)
 {
     struct plans p;
     plans_begin(&p, HEAD TEN);
-    struct lks_str digest = stack_called(&p.a.state, "b");
+    struct lks_str digest = plans_stack(&p, "b");
     const struct lks_record retired = {.kind = LKS_RECORD_STEPPED,
                                        .stepped = {.digest = digest, .step = LKS_STEP_RETIRED}};
     lks_asked_apply(&p.a, &retired);
@@ -660,7 +651,7 @@ static const struct {
 static void read_g1(struct plans *p, size_t row)
 {
     static const struct lks_str basis = LKS_STR_C("sha256:basis");
-    struct lks_str a = stack_called(&p->a.state, "a"), was = stack_called(&p->a.state, "b");
+    struct lks_str a = plans_stack(p, "a"), was = plans_stack(p, "b");
     const char *right = froms[row].right;
     const struct lks_record records[] = {
         {.kind = LKS_RECORD_BASIS, .basis = {.digest = basis, .readings = LKS_STR("r")}},
@@ -670,7 +661,7 @@ static void read_g1(struct plans *p, size_t row)
                    .boot = lks_str_from(froms[row].boot),
                    .basis = basis,
                    .whole = basis,
-                   .stack = stack_called(&p->a.state, right),
+                   .stack = plans_stack(p, right),
                    .judged = LKS_JUDGED_CONFORMS}},
         {.kind = LKS_RECORD_VERDICT,
          .verdict = {.basis = basis,
@@ -696,7 +687,7 @@ static void test_froms(void)
         bool made = plans_make(&p, &wish);
         (void)CHECK_INT(made, froms[i].from != NULL);
         if (made)
-            (void)CHECK_STR(p.plan.parts[0].from, stack_called(&p.a.state, froms[i].from).ptr);
+            (void)CHECK_STR(p.plan.parts[0].from, plans_stack(&p, froms[i].from).ptr);
         (void)CHECK_HAS(plans_tell(&p, PLANS_PARTS | PLANS_NOTES), froms[i].told);
         plans_end(&p);
     }

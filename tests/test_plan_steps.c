@@ -192,23 +192,29 @@ static void test_rows(void)
     }
 }
 
+#define RACK(stack)                                                                                \
+    "lockstep: 1\nkind: Fleet\nname: f\ndomains: {d1: {}}\n"                                       \
+    "pools: {train: {posture: pre-training, stack: " stack "}}\n"                                  \
+    "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8, domain: d1" BMC "}]\n"              \
+    "assets:\n  - {hosts: sw1, class: switch-tray, domain: d1" BMC "}\n"                           \
+    "  - {hosts: pa, class: power-shelf, domain: d1, side: a" BMC "}\n"                            \
+    "  - {hosts: pb, class: power-shelf, domain: d1, side: b" BMC "}\n"                            \
+    "  - {hosts: cdu1, class: cdu, domain: d1}\n" STACK(                                           \
+        "a", OLD, FW(OF("bmc", "1") ", " OF("nvos", "1") ", " OF("power-shelf", "1")))             \
+        STACK("b", NEW, FW(OF("bmc", "2") ", " OF("nvos", "2") ", " OF("power-shelf", "2")))
+
+static void begin_rack(struct plans *p, const char *manifest)
+{
+    plans_begin(p, manifest);
+    plans_bundle(p, BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "nvos", "2", "") "," IMAGE(
+                        "c", "power-shelf", "2", "")));
+}
+
 /* A domain: each member by its own recipe, and ranks that fit together. */
 static void test_domain(void)
 {
     struct plans p;
-    plans_begin(
-        &p,
-        "lockstep: 1\nkind: Fleet\nname: f\ndomains: {d1: {}}\n"
-        "pools: {train: {posture: pre-training, stack: a}}\n"
-        "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8, domain: d1" BMC "}]\n"
-        "assets:\n  - {hosts: sw1, class: switch-tray, domain: d1" BMC "}\n"
-        "  - {hosts: pa, class: power-shelf, domain: d1, side: a" BMC "}\n"
-        "  - {hosts: pb, class: power-shelf, domain: d1, side: b" BMC "}\n"
-        "  - {hosts: cdu1, class: cdu, domain: d1}\n" STACK(
-            "a", OLD, FW(OF("bmc", "1") ", " OF("nvos", "1") ", " OF("power-shelf", "1")))
-            STACK("b", NEW, FW(OF("bmc", "2") ", " OF("nvos", "2") ", " OF("power-shelf", "2"))));
-    plans_bundle(&p, BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "nvos", "2", "") "," IMAGE(
-                         "c", "power-shelf", "2", "")));
+    begin_rack(&p, RACK("a"));
     const struct lks_plan_wish wish = {
         .hosts = LKS_STR("g[1-2]"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
     (void)CHECK(plans_make(&p, &wish));
@@ -221,6 +227,46 @@ static void test_domain(void)
                     "part of wave 0: pa by recipe 1, proves, domain d1\n"
                     "part of wave 0: pb by recipe 2, proves, domain d1\n"
                     "part of wave 0: sw1 by recipe 3, proves, domain d1\n");
+    plans_end(&p);
+}
+
+/* It is read to run a, and its nodes are on b already. */
+static void stayed_behind(struct plans *p, const char *asset)
+{
+    static const struct lks_str basis = LKS_STR_C("sha256:basis");
+    struct lks_str a = plans_stack(p, "a");
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_BASIS, .basis = {.digest = basis, .readings = LKS_STR("r")}},
+        {.kind = LKS_RECORD_TUPLE,
+         .tuple = {.node = lks_str_from(asset),
+                   .digest = basis,
+                   .basis = basis,
+                   .whole = basis,
+                   .stack = a,
+                   .judged = LKS_JUDGED_CONFORMS}},
+        {.kind = LKS_RECORD_VERDICT,
+         .verdict = {.basis = basis, .stack = a, .judged = LKS_JUDGED_CONFORMS}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        lks_asked_apply(&p->a, &records[i]);
+}
+
+/* Nothing is done to an asset around nodes that are in use: they leave use with it. */
+static void test_asset_behind(void)
+{
+    struct plans p;
+    begin_rack(&p, RACK("b"));
+    stayed_behind(&p, "pa");
+    const struct lks_plan_wish wish = {
+        .hosts = LKS_STR("pa"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+    (void)CHECK(plans_make(&p, &wish));
+    (void)CHECK_HAS(plans_tell(&p, PLANS_STEPS | PLANS_PARTS | PLANS_NOTES),
+                    "recipe 0: leave@10 flash@160(power-shelf 2) check@160" END
+                    "recipe 1: leave@10" END
+                    "part of wave 0: g[1-2] by recipe 1, proves, domain d1\n"
+                    "part of wave 0: pa by recipe 0, proves, domain d1\n"
+                    "warning: 2 nodes of domain d1 should run it already, and leave use while its "
+                    "assets change\n");
     plans_end(&p);
 }
 
@@ -309,6 +355,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"plan steps: rows", test_rows},
         {"plan steps: domain", test_domain},
+        {"plan steps: an asset behind its nodes", test_asset_behind},
         {"plan steps: orders", test_orders},
         {"plan steps: care", test_care},
         {0},

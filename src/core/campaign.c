@@ -121,21 +121,10 @@ static bool is_elsewhere(const struct unit_look *l, const struct lks_member *m)
     return lks_member_elsewhere(l->d->state, l->c, m);
 }
 
-/* A node of its domain was left out of the plan, since it was to run the target already, and is not
- * meant to any more, or another change is at it: the domain would serve mixed. */
 static bool is_apart(const struct unit_look *l, const struct lks_member *m)
 {
-    const struct lks_state *s = l->d->state;
-    const struct lks_standing *st = s->standing;
-    if (l->back || l->c->stack == 0 || l->u->domain == 0 || m != &l->c->members[l->u->first] ||
-        st->domain[m->node] == 0)
-        return false;
-    for (uint32_t n = st->domain_next[m->node]; n != m->node; n = st->domain_next[n]) {
-        if (s->nodes[n].asset == 0 && lks_change_member(l->c, n) == NULL &&
-            (s->nodes[n].change != 0 || lks_state_intent(s, n) != l->c->stack))
-            return true;
-    }
-    return false;
+    bool first = m == &l->c->members[l->u->first];
+    return !l->back && first && lks_unit_apart(l->d->state, l->c, l->u);
 }
 
 /* A person keeps it, and may be at work on it. Whoever began goes on. */
@@ -154,9 +143,22 @@ static bool is_unproven(const struct unit_look *l, const struct lks_member *m)
                             l->c->stack != 0 ? l->c->stack : l->c->name) == NULL;
 }
 
+/* Back it goes as soon as the person is done. */
 static bool is_pair_down(const struct unit_look *l, const struct lks_member *m)
 {
-    return lks_member_pair_down(l->d, l->c, m, l->downs);
+    enum lks_pair pair = lks_member_pair(l->d, l->c, m, l->downs);
+    return pair == LKS_PAIR_DOWN || (l->back && pair == LKS_PAIR_KEPT);
+}
+
+static bool is_pair_kept(const struct unit_look *l, const struct lks_member *m)
+{
+    return lks_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_KEPT;
+}
+
+/* Its own unit leaves use with it. */
+static bool is_around(const struct unit_look *l, const struct lks_member *m)
+{
+    return !l->back && lks_domain_used(l->d->state, l->c, m->node) != LKS_NO_NODE;
 }
 
 /* One row a question, and what people are told meanwhile. */
@@ -169,9 +171,11 @@ static const struct {
     {is_taken, BAR_ABSENT, "another change has it"},
     {is_elsewhere, BAR_OTHER, "it is elsewhere by now"},
     {is_apart, BAR_ABSENT, "others of its domain are not in this change, and do not run its stack"},
+    {is_around, BAR_ABSENT, "nodes of its domain are in use, and not in this change"},
     {is_unproven, BAR_WAITS, "nobody showed the way back on its hardware yet"},
     {is_untimely, BAR_WAITS, "outside its windows"},
     {is_pair_down, BAR_WAITS, "the other side of its pair is under way"},
+    {is_pair_kept, BAR_ABSENT, "the other side of its pair is held, or not heard of"},
     {is_held, BAR_ABSENT, "a person holds it"},
 };
 
@@ -313,6 +317,10 @@ static void skip_unit(const struct unit_look *l)
             say_skipped(l->d, &k,
                         is_taken(l, m)       ? "another change keeps it"
                         : is_held(l, m)      ? "a person held it for too long"
+                        : is_pair_kept(l, m) ? "the other side of its pair was held, or not heard "
+                                               "of, for too long"
+                        : is_around(l, m)    ? "nodes of its domain that are not in this change "
+                                               "were in use for too long"
                         : is_elsewhere(l, m) ? "it should run another stack by now than the one "
                                                "that this was planned from"
                                              : "it, or its domain, was not there in time");

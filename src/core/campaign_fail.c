@@ -115,6 +115,8 @@ static bool is_retried(const struct lks_look *k, enum lks_failure failure)
 {
     if (k->step != NULL && k->step->kind == LKS_DO_LEAVE)
         return false; /* which has a deadline as a whole */
+    if (k->step != NULL && lks_step_by_endpoint(k->step) && lks_side_kept(k) != LKS_NO_NODE)
+        return false; /* the other side is down meanwhile */
     uint32_t retries = k->step != NULL ? k->step->retries : 0;
     retries += has_two_ways(k);
     return lks_failure_rules[failure].retries && k->m->attempt <= retries && k->n->flashing == 0 &&

@@ -121,6 +121,11 @@ struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_c
 bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,
                           const struct lks_member *m);
 
+/* Work may come to it, as far as changes and people say. */
+bool lks_node_in_use(const struct lks_node *n);
+
+/* campaign_beside.c: what is around a member -------------------------------------------------- */
+
 /* Nodes on one side of a redundant pair that are down, or about to be by this decision: looked for
  * once, when the first that has a side is asked for. */
 struct lks_downs {
@@ -129,20 +134,47 @@ struct lks_downs {
     uint32_t count, room;
 };
 
-/* Whether the other side of the node is. */
-bool lks_downs_beside(struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
+/* The other side of a pair that is no domain, where each side is a unit of its own. Kept: a person
+ * holds it, or it is not heard of. */
+enum lks_pair { LKS_PAIR_UP, LKS_PAIR_KEPT, LKS_PAIR_DOWN };
+enum lks_pair lks_member_pair(struct lks_deciding *d, const struct lks_state_change *c,
+                              const struct lks_member *m, struct lks_downs *downs);
 
-/* The same of a pair that is no domain: each side is a unit of its own. */
-bool lks_member_pair_down(struct lks_deciding *d, const struct lks_state_change *c,
-                          const struct lks_member *m, struct lks_downs *downs);
-
-/* From here on the node is. */
+/* From here on the node is down. */
 void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node);
+
+/* The other side within its domain, where that is down and is not on its way with this unit;
+ * LKS_NO_NODE: it is not. */
+uint32_t lks_side_kept(const struct lks_look *k);
+
+/* A node of an asset's domain that is in use, of those that are not in a change (NULL: of all);
+ * LKS_NO_NODE: there is none. */
+uint32_t lks_domain_used(const struct lks_state *s, const struct lks_state_change *without,
+                         uint32_t node);
+
+/* A node of its domain was left out of the plan, since it was to run the target already, and is not
+ * meant to any more, or another change is at it: the domain would serve mixed. */
+bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
+                    const struct lks_unit *u);
+
+/* Whether what is around it lets its firmware be changed; else it waits, or its step fails. */
+bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k);
+
+/* It is about to be the first of its unit that leaves use, and nobody may begin: what was only
+ * staged beside what runs is no beginning. */
+bool lks_unit_stopped(const struct lks_look *k);
+
+/* The same by the clock, and by what happens in its pool; else it waits, or its step fails. */
+bool lks_unit_may_leave(struct lks_deciding *d, const struct lks_look *k);
 
 /* campaign_steps.c: each kind of step ------------------------------------------------------- */
 
 /* When its step, as it stands, needs something. */
 struct lks_next lks_step_next(const struct lks_look *k);
+
+/* What it asked for was refused: for now (LKS_E_LIMIT), or that is how it ended. */
+void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
+                      struct lks_str why);
 
 /* Do that. */
 void lks_step_begin(struct lks_deciding *d, const struct lks_look *k);

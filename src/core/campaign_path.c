@@ -332,8 +332,7 @@ uint32_t lks_unit_missing(const struct lks_look *k)
     return missing;
 }
 
-/* A node that work may come to, as far as changes and people say. */
-static bool is_in_use(const struct lks_node *n)
+bool lks_node_in_use(const struct lks_node *n)
 {
     return n->placed && n->asset == 0 && !n->held && n->changing == 0;
 }
@@ -375,7 +374,7 @@ uint32_t lks_unit_beside(const struct lks_look *k)
         return LKS_NO_NODE;
     lks_text target = k->m->back ? m->from : k->c->stack;
     for (uint32_t n = st->domain_next[m->node]; n != m->node; n = st->domain_next[n]) {
-        if (is_in_use(&k->s->nodes[n]) && lks_state_intent(k->s, n) != target &&
+        if (lks_node_in_use(&k->s->nodes[n]) && lks_state_intent(k->s, n) != target &&
             is_mixed_with(k, m->node, n))
             return n;
     }
@@ -394,7 +393,7 @@ uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change 
         const struct lks_member *m = lks_change_member(c, n);
         const struct lks_node *node = &s->nodes[n];
         uint32_t v = lks_state_verdict_find(s, node->whole, c->stack);
-        if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && is_in_use(node) &&
+        if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && lks_node_in_use(node) &&
             node->liveness == LKS_LIVE && node->change == 0 && v != 0 &&
             s->verdicts[v].judged == LKS_JUDGED_CONFORMS)
             return n;
@@ -431,52 +430,4 @@ bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_chan
     if (runs != intent)
         return runs != m->from;
     return intent != m->from && s->nodes[m->node].right != m->from;
-}
-
-/* Sides ------------------------------------------------------------------------------------- */
-
-static bool find_downs(struct lks_deciding *d, struct lks_downs *downs)
-{
-    const struct lks_state *s = d->state;
-    struct lks_err err = {0};
-    downs->room = 0;
-    for (uint32_t n = 0; n < s->node_count; n++)
-        downs->room += s->nodes[n].side != 0;
-    downs->nodes = lks_arena_array(&d->out->arena, downs->room, sizeof(*downs->nodes));
-    if (downs->nodes == NULL) {
-        d->out->failed = lks_arena_fail(&d->out->arena, &err);
-        return false;
-    }
-    for (uint32_t n = 0; n < s->node_count; n++) {
-        const struct lks_node *o = &s->nodes[n];
-        if (o->side != 0 && (o->changing != 0 || o->flashing > 0 || o->change != 0))
-            downs->nodes[downs->count++] = n;
-    }
-    downs->known = true;
-    return true;
-}
-
-bool lks_downs_beside(struct lks_deciding *d, struct lks_downs *downs, uint32_t node)
-{
-    const struct lks_node *nodes = d->state->nodes;
-    if (!downs->known && !find_downs(d, downs))
-        return true;
-    for (uint32_t i = 0; i < downs->count; i++) {
-        if (lks_deciding_other_side(&nodes[node], &nodes[downs->nodes[i]]))
-            return true;
-    }
-    return false;
-}
-
-bool lks_member_pair_down(struct lks_deciding *d, const struct lks_state_change *c,
-                          const struct lks_member *m, struct lks_downs *downs)
-{
-    return d->state->nodes[m->node].side != 0 && c->units[m->unit].domain == 0 &&
-           lks_downs_beside(d, downs, m->node);
-}
-
-void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32_t node)
-{
-    if (d->state->nodes[node].side != 0 && downs->known && downs->count < downs->room)
-        downs->nodes[downs->count++] = node;
 }

@@ -77,7 +77,7 @@ static bool is_barred(struct lks_deciding *d, const struct lks_look *k, struct l
            lks_state_frozen(k->s, k->m->node) || lks_deciding_waits(d, k->n->pool) ||
            (k->n->change != 0 && k->n->change != k->c->id) || k->n->flashing > 0 ||
            !lks_plan_may_begin(k->s, d->book, k->c, k->m->node, d->now.wall, &next) ||
-           lks_member_pair_down(d, k->c, k->m, downs) ||
+           lks_member_pair(d, k->c, k->m, downs) != LKS_PAIR_UP ||
            (lks_unit_reverted(k->c, k->u) && lks_unit_crowds(d, k->c, k->u, 0, crowded) != NULL);
 }
 

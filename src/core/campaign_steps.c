@@ -88,6 +88,11 @@ static struct lks_next when_now(const struct lks_look *k)
     return lks_next_at(0, LKS_NEXT_BEGIN);
 }
 
+static struct lks_next when_leave(const struct lks_look *k)
+{
+    return lks_unit_stopped(k) ? never : when_now(k);
+}
+
 static struct lks_next when_checked(const struct lks_look *k)
 {
     return k->n->asset != 0 ? when_now(k) : when_agent(k);
@@ -269,8 +274,8 @@ static void ask_later(struct lks_deciding *d, const struct lks_look *k, struct l
 
 /* It was refused: as many as there may be wait for answers, the other side of a redundant pair is
  * being updated, or that is how the step ended. */
-static void refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
-                    struct lks_str why)
+void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks_code code,
+                      struct lks_str why)
 {
     bool passes = code == LKS_E_LIMIT ||
                   (lks_step_by_endpoint(k->step) && lks_deciding_side_busy(d, k->m->node));
@@ -287,7 +292,7 @@ static void asked(struct lks_deciding *d, const struct lks_look *k, size_t count
     struct lks_str why = LKS_STR("");
     enum lks_code code = lks_deciding_unrefuse(d, count, &why);
     if (code != LKS_OK)
-        refused(d, k, code, why);
+        lks_step_refused(d, k, code, why);
     else
         lks_member_list(d, k, r);
 }
@@ -443,6 +448,8 @@ static void begin_flash(struct lks_deciding *d, const struct lks_look *k)
     size_t count = d->out->count;
     struct lks_rec_flash flash = flash_of(d, k);
     struct lks_rec_member r = lks_member_record(k);
+    if (!is_beside(k) && !lks_look_clear(d, k))
+        return;
     r.state = LKS_MEMBER_ASKED;
     r.work = d->next_flash;
     r.until = flash.deadline;
@@ -481,6 +488,8 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
                         LKS_STR("nobody can ask the scheduler of its pool to drain it"));
         return;
     }
+    if (!lks_unit_may_leave(d, k))
+        return;
     lks_member_keep_out(d, k, lks_member_target(k, k->m->back));
     if (k->n->asset != 0) {
         lks_member_advance(d, k);
@@ -733,7 +742,7 @@ static const struct {
 } kinds[LKS_DO_COUNT] = {
     [LKS_DO_STAGE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
                       late_lost},
-    [LKS_DO_LEAVE] = {when_now, asked_leave, reads_leave, begin_leave, ended_leave, NULL,
+    [LKS_DO_LEAVE] = {when_leave, asked_leave, reads_leave, begin_leave, ended_leave, NULL,
                       late_leave},
     [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL, late_lost},
     [LKS_DO_FLASH] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,

@@ -75,6 +75,7 @@ static const struct {
     bool (*asks)(const struct lks_look *k);
     const char *why;
 } reasons[] = {
+    {lks_unit_stopped, "to leave use: the change does not run, or there is a freeze"},
     {is_behind_others, "for others of its domain, which are not as far"},
     {is_away, "for its agent, which is not heard of"},
     {is_answering, "for a command that its agent has not answered"},

@@ -299,13 +299,15 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
     char space[LKS_CHANGE_OWNER_SIZE];
     struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
     struct lks_str reason = lks_str_trim(d->event->reason);
+    bool ours = node->change == 0 || node->change == c->id;
     if (node->changing != 0 && node->change == c->id)
         lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
             .node = name, .condition = LKS_CONDITION_CHANGING, .text = reason};
     if (lks_str_eq(text_of(d, node->drained_by), owner))
         lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
             (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
-    lks_deciding_changed(d, m->node, reason);
+    if (ours)
+        lks_deciding_changed(d, m->node, reason);
     lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
         .change = c->id,
         .node = name,
@@ -318,6 +320,8 @@ static void release_member(struct lks_deciding *d, const struct lks_state_change
         .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
                                   S(d->event->by), S(reason)),
     };
+    if (!ours)
+        return; /* what people are told of it now is of another change */
     lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
     lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
 }
@@ -350,7 +354,7 @@ static const char *waits_for(struct lks_deciding *d, const struct lks_state_chan
     const struct lks_wave *w = &c->waves[u->wave];
     if (w->busy + t->units >= (w->width > 0 ? w->width : 1))
         return "there is room in its wave";
-    if (lks_member_pair_down(d, c, m, &t->beside))
+    if (lks_member_pair(d, c, m, &t->beside) != LKS_PAIR_UP)
         return "the other side of its pair is back";
     if (lks_unit_reverted(c, u) && lks_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
         return "its pool and power zone can do without it, beside what other changes have";
@@ -454,10 +458,10 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                             "%" LKS_STR_FMT " should run, or runs, another stack by now than the "
                             "one that this was planned from: propose another change for it",
                             S(name));
-    else if (lks_member_pair_down(d, c, m, &t->before))
+    else if (lks_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "the other side of the pair of %" LKS_STR_FMT
-                            " is under way, or kept out of use: wait for its end, or see to that "
+                            " is under way, held or kept out of use: wait for that, or see to that "
                             "one first",
                             S(name));
     else

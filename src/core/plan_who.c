@@ -69,259 +69,6 @@ static enum lks_code find_places(struct lks_planning *p)
     return find_groups_of(p, p->fleet->assets, p->fleet->asset_groups);
 }
 
-/* Who is meant ------------------------------------------------------------------------------ */
-
-/* Those that are named, each once. */
-struct crowd {
-    bool *named; /* by node */
-    struct named {
-        struct lks_str name; /* of its domain, or its own */
-        struct lks_str own;
-        uint32_t node;
-        bool asset;
-    } * list;
-    size_t count;
-};
-
-static enum lks_code name_hosts(struct lks_planning *p, struct crowd *c)
-{
-    struct lks_hostlist hosts = {0};
-    if (lks_hostlist_parse(p->wish.hosts, &p->out->memory, &hosts, p->err) != LKS_OK)
-        return lks_wrap(p->err, "hosts");
-    for (size_t i = 0; i < hosts.count; i++) {
-        uint32_t node = lks_state_node(p->state, hosts.names[i]);
-        if (node == LKS_NO_NODE)
-            return lks_fail(p->err, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet",
-                            S(hosts.names[i]));
-        c->named[node] = true;
-    }
-    return LKS_OK;
-}
-
-static enum lks_code name_pool(struct lks_planning *p, struct crowd *c)
-{
-    uint32_t pool = lks_state_pool(p->state, p->wish.pool);
-    if (pool == LKS_PLAN_NONE)
-        return lks_fail(p->err, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet",
-                        S(p->wish.pool));
-    for (uint32_t n = 0; n < p->state->node_count; n++) {
-        const struct lks_node *node = &p->state->nodes[n];
-        c->named[n] = node->placed && node->asset == 0 && node->pool == pool;
-    }
-    return LKS_OK;
-}
-
-/* What it should run, unless it was last right in something else and its readings of now still say
- * so: a change brought it there that ended before its pool was pinned to it, or the pin moved. */
-lks_text lks_plan_from(const struct lks_state *s, uint32_t node)
-{
-    const struct lks_node *n = &s->nodes[node];
-    lks_text intent = lks_state_intent(s, node);
-    if (n->changing != 0 || n->right == 0 || n->right == intent ||
-        (n->asset == 0 && n->tuple_boot != n->boot))
-        return intent;
-    uint32_t v = lks_state_verdict_find(s, n->whole, n->right);
-    return v != 0 && s->verdicts[v].judged == LKS_JUDGED_CONFORMS ? n->right : intent;
-}
-
-/* It runs the target, as far as anybody can tell: there is nothing to do. */
-static bool is_there(const struct lks_planning *p, uint32_t node)
-{
-    return p->wish.kind == LKS_CHANGE_STACK &&
-           lks_str_eq(lks_state_text(p->state, lks_plan_from(p->state, node)),
-                      p->out->change.stack);
-}
-
-/* It is judged to run something else than what it is planned from, and nobody knows a stack that is
- * what it runs. */
-static bool is_stray(const struct lks_planning *p, uint32_t node)
-{
-    const struct lks_state *s = p->state;
-    return p->wish.kind == LKS_CHANGE_STACK && lks_bitset_test(&s->standing->differs, node) &&
-           lks_plan_from(s, node) == lks_state_intent(s, node);
-}
-
-/* A domain never serves mixed: all of its nodes come along, or none. */
-static enum lks_code check_domain(struct lks_planning *p, const struct crowd *c, uint32_t node)
-{
-    const struct lks_standing *st = p->state->standing;
-    struct lks_str *names = NULL, hosts;
-    size_t count = 0;
-    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if (c->named[n] || p->state->nodes[n].asset != 0 || is_there(p, n))
-            continue;
-        if (names == NULL)
-            names = lks_planning_array(p, p->state->node_count, sizeof(*names));
-        if (names == NULL)
-            return p->err->code;
-        names[count++] = lks_state_name(p->state, n);
-    }
-    if (count == 0)
-        return LKS_OK;
-    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
-        return p->err->code;
-    return lks_fail(p->err, LKS_E_REFUSED,
-                    "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT
-                    " of it, too, or none of it",
-                    S(lks_state_text(p->state, p->state->nodes[node].domain)), S(hosts));
-}
-
-/* The assets of the domains of those that are named. */
-static void name_assets(const struct lks_planning *p, struct crowd *c, uint32_t node)
-{
-    const struct lks_standing *st = p->state->standing;
-    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        if (p->state->nodes[n].asset == 0)
-            continue;
-        c->named[n] = true;
-        p->beside[st->domain[node] - 1] |=
-            lks_plan_asset_bit(lks_state_text(p->state, p->state->nodes[n].asset));
-    }
-}
-
-/* Each domain once. */
-static enum lks_code name_domains(struct lks_planning *p, struct crowd *c)
-{
-    const struct lks_standing *st = p->state->standing;
-    bool *seen = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*seen));
-    p->beside = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*p->beside));
-    if (seen == NULL || p->beside == NULL)
-        return p->err->code;
-    for (uint32_t n = 0; p->wish.kind == LKS_CHANGE_STACK && n < p->state->node_count; n++) {
-        if (!c->named[n] || st->domain[n] == 0 || is_there(p, n) || seen[st->domain[n] - 1])
-            continue;
-        seen[st->domain[n] - 1] = true;
-        if (check_domain(p, c, n) != LKS_OK)
-            return p->err->code;
-        name_assets(p, c, n);
-    }
-    return LKS_OK;
-}
-
-static void take(struct lks_planning *p, struct crowd *c, uint32_t node)
-{
-    const struct lks_node *n = &p->state->nodes[node];
-    struct lks_str own = lks_state_name(p->state, node);
-    bool together = n->domain != 0 && p->wish.kind == LKS_CHANGE_STACK;
-    c->list[c->count++] =
-        (struct named){.name = together ? lks_state_text(p->state, n->domain) : own,
-                       .own = own,
-                       .node = node,
-                       .asset = n->asset != 0};
-}
-
-static int by_name(const void *left, const void *right)
-{
-    const struct named *a = left, *b = right;
-    int order = lks_str_cmp(a->name, b->name);
-    if (order == 0 && a->asset != b->asset)
-        return a->asset ? 1 : -1;
-    return order != 0 ? order : lks_str_cmp(a->own, b->own);
-}
-
-/* Nodes of one sort: how many, and the first. */
-struct some {
-    size_t count;
-    uint32_t first;
-};
-
-static void count_in(struct some *some, uint32_t node)
-{
-    some->first = some->count++ == 0 ? node : some->first;
-}
-
-/* Those that are not planned since they are there already, or should be. */
-struct left_out {
-    struct some there;  /* it is what they should run */
-    struct some apart;  /* they run it, and should run another */
-    struct some strays; /* they should run it and do not */
-};
-
-static enum lks_code refuse_none(struct lks_planning *p, const struct left_out *l)
-{
-    struct lks_str to = p->out->change.name;
-    if (l->strays.count > 0)
-        return lks_fail(
-            p->err, LKS_E_REFUSED,
-            "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
-            " already and does not, and no stack is known to be what it runs; 'lockstep "
-            "node show' says what differs, and it has to be put right there",
-            S(lks_state_name(p->state, l->strays.first)), S(to));
-    if (l->apart.count > 0)
-        return lks_fail(p->err, LKS_E_REFUSED,
-                        "nothing to do: %" LKS_STR_FMT " runs %" LKS_STR_FMT
-                        " already, and its pool is pinned to another stack; 'lockstep fleet apply' "
-                        "moves the pin",
-                        S(lks_state_name(p->state, l->apart.first)), S(to));
-    if (l->there.count > 0)
-        return lks_fail(p->err, LKS_E_REFUSED,
-                        "nothing to do: all of them should run %" LKS_STR_FMT " already", S(to));
-    return lks_fail(p->err, LKS_E_REFUSED, "nothing to do: there is no node among them");
-}
-
-static enum lks_code note_some(struct lks_planning *p, const struct some *some, const char *what)
-{
-    if (some->count == 0)
-        return LKS_OK;
-    return lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them %s: %" LKS_STR_FMT "%s", some->count,
-                             what, S(lks_state_name(p->state, some->first)),
-                             some->count > 1 ? " is the first" : "");
-}
-
-static enum lks_code note_left_out(struct lks_planning *p, const struct left_out *l, size_t count)
-{
-    if (count == 0)
-        return refuse_none(p, l);
-    if (l->there.count > 0 &&
-        lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them should run it already",
-                          l->there.count) != LKS_OK)
-        return p->err->code;
-    if (note_some(p, &l->apart, "found to run it already, though another is pinned") != LKS_OK)
-        return p->err->code;
-    return note_some(p, &l->strays,
-                     "found not to run it, though it is pinned, nor any stack that is known, and "
-                     "left out");
-}
-
-static void leave_out(const struct lks_planning *p, struct left_out *l, uint32_t node)
-{
-    const struct lks_state *s = p->state;
-    if (s->nodes[node].asset != 0)
-        return;
-    if (is_stray(p, node))
-        count_in(&l->strays, node);
-    else if (lks_plan_from(s, node) != lks_state_intent(s, node))
-        count_in(&l->apart, node);
-    else
-        count_in(&l->there, node);
-}
-
-static enum lks_code list_crowd(struct lks_planning *p, struct crowd *c)
-{
-    const struct lks_state *s = p->state;
-    struct left_out left = {0};
-    struct some strays = {0};
-    if (name_domains(p, c) != LKS_OK)
-        return p->err->code;
-    for (uint32_t n = 0; n < s->node_count; n++) {
-        if (!c->named[n] || (p->wish.kind == LKS_CHANGE_AGENT && s->nodes[n].asset != 0))
-            continue;
-        if (is_there(p, n)) {
-            leave_out(p, &left, n);
-            continue;
-        }
-        if (is_stray(p, n))
-            count_in(&strays, n);
-        take(p, c, n);
-    }
-    if (c->count > 1)
-        qsort(c->list, c->count, sizeof(*c->list), by_name);
-    if (note_left_out(p, &left, c->count) != LKS_OK)
-        return p->err->code;
-    return note_some(p, &strays,
-                     "found to run something else than is pinned, and planned from that");
-}
-
 /* Which recipe ------------------------------------------------------------------------------ */
 
 static enum lks_plan_endpoint endpoint_of(const struct lks_planning *p, uint32_t node)
@@ -439,6 +186,315 @@ static enum lks_code recipe_of(struct lks_planning *p, uint32_t node, uint32_t *
     return add_recipe(p, &kind, node);
 }
 
+/* Who is meant ------------------------------------------------------------------------------ */
+
+/* Those that are named, each once. */
+struct crowd {
+    bool *named; /* by node */
+    bool *along; /* by node: there is nothing to do to it, but around it */
+    struct named {
+        struct lks_str name; /* of its domain, or its own */
+        struct lks_str own;
+        uint32_t node;
+        bool asset;
+    } * list;
+    size_t count;
+};
+
+static enum lks_code name_hosts(struct lks_planning *p, struct crowd *c)
+{
+    struct lks_hostlist hosts = {0};
+    if (lks_hostlist_parse(p->wish.hosts, &p->out->memory, &hosts, p->err) != LKS_OK)
+        return lks_wrap(p->err, "hosts");
+    for (size_t i = 0; i < hosts.count; i++) {
+        uint32_t node = lks_state_node(p->state, hosts.names[i]);
+        if (node == LKS_NO_NODE)
+            return lks_fail(p->err, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet",
+                            S(hosts.names[i]));
+        c->named[node] = true;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code name_pool(struct lks_planning *p, struct crowd *c)
+{
+    uint32_t pool = lks_state_pool(p->state, p->wish.pool);
+    if (pool == LKS_PLAN_NONE)
+        return lks_fail(p->err, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "' in the fleet",
+                        S(p->wish.pool));
+    for (uint32_t n = 0; n < p->state->node_count; n++) {
+        const struct lks_node *node = &p->state->nodes[n];
+        c->named[n] = node->placed && node->asset == 0 && node->pool == pool;
+    }
+    return LKS_OK;
+}
+
+/* What it should run, unless it was last right in something else and its readings of now still say
+ * so: a change brought it there that ended before its pool was pinned to it, or the pin moved. */
+lks_text lks_plan_from(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    lks_text intent = lks_state_intent(s, node);
+    if (n->changing != 0 || n->right == 0 || n->right == intent ||
+        (n->asset == 0 && n->tuple_boot != n->boot))
+        return intent;
+    uint32_t v = lks_state_verdict_find(s, n->whole, n->right);
+    return v != 0 && s->verdicts[v].judged == LKS_JUDGED_CONFORMS ? n->right : intent;
+}
+
+/* It runs the target, as far as anybody can tell: there is nothing to do. */
+static bool is_there(const struct lks_planning *p, uint32_t node)
+{
+    return p->wish.kind == LKS_CHANGE_STACK &&
+           lks_str_eq(lks_state_text(p->state, lks_plan_from(p->state, node)),
+                      p->out->change.stack);
+}
+
+/* It is judged to run something else than what it is planned from, and nobody knows a stack that is
+ * what it runs. */
+static bool is_stray(const struct lks_planning *p, uint32_t node)
+{
+    const struct lks_state *s = p->state;
+    return p->wish.kind == LKS_CHANGE_STACK && lks_bitset_test(&s->standing->differs, node) &&
+           lks_plan_from(s, node) == lks_state_intent(s, node);
+}
+
+/* A domain never serves mixed: all of its nodes come along, or none. */
+static enum lks_code check_domain(struct lks_planning *p, const struct crowd *c, uint32_t node)
+{
+    const struct lks_standing *st = p->state->standing;
+    struct lks_str *names = NULL, hosts;
+    size_t count = 0;
+    for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
+        if (c->named[n] || p->state->nodes[n].asset != 0 || is_there(p, n))
+            continue;
+        if (names == NULL)
+            names = lks_planning_array(p, p->state->node_count, sizeof(*names));
+        if (names == NULL)
+            return p->err->code;
+        names[count++] = lks_state_name(p->state, n);
+    }
+    if (count == 0)
+        return LKS_OK;
+    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+        return p->err->code;
+    return lks_fail(p->err, LKS_E_REFUSED,
+                    "domain %" LKS_STR_FMT " changes as one: name %" LKS_STR_FMT
+                    " of it, too, or none of it",
+                    S(lks_state_text(p->state, p->state->nodes[node].domain)), S(hosts));
+}
+
+/* The assets of the domain of one that is named, and of itself. */
+static void name_assets(const struct lks_planning *p, struct crowd *c, uint32_t node)
+{
+    const struct lks_standing *st = p->state->standing;
+    uint32_t n = node;
+    do {
+        lks_text asset = p->state->nodes[n].asset;
+        c->named[n] |= asset != 0;
+        p->beside[st->domain[node] - 1] |=
+            asset == 0 ? 0 : lks_plan_asset_bit(lks_state_text(p->state, asset));
+        n = st->domain_next[n];
+    } while (n != node);
+}
+
+static size_t count_there(const struct lks_planning *p, uint32_t node)
+{
+    const struct lks_standing *st = p->state->standing;
+    size_t count = 0;
+    uint32_t n = node;
+    do {
+        count += p->state->nodes[n].asset == 0 && is_there(p, n);
+        n = st->domain_next[n];
+    } while (n != node);
+    return count;
+}
+
+/* Whether firmware of an asset of its domain is to change. */
+static enum lks_code find_asset_work(struct lks_planning *p, uint32_t node, bool *found)
+{
+    const struct lks_standing *st = p->state->standing;
+    uint32_t n = node, recipe = LKS_PLAN_NONE;
+    do {
+        bool asset = p->state->nodes[n].asset != 0 && !is_there(p, n);
+        if (asset && recipe_of(p, n, &recipe) != LKS_OK)
+            return p->err->code;
+        *found |= asset && p->recipes[recipe].count > 0;
+        n = st->domain_next[n];
+    } while (n != node);
+    return LKS_OK;
+}
+
+/* Nothing is done to an asset around nodes that are in use: those of its domain that run the target
+ * already leave use, too. */
+static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_t node)
+{
+    const struct lks_standing *st = p->state->standing;
+    size_t there = count_there(p, node);
+    bool works = false;
+    if (there > 0 && find_asset_work(p, node, &works) != LKS_OK)
+        return p->err->code;
+    if (!works)
+        return LKS_OK;
+    uint32_t n = node;
+    do {
+        c->along[n] = p->state->nodes[n].asset == 0 && is_there(p, n);
+        c->named[n] |= c->along[n];
+        n = st->domain_next[n];
+    } while (n != node);
+    char nodes[LKS_COUNT_TEXT_SIZE];
+    return lks_planning_note(p, LKS_PLAN_WARNING,
+                             "%s of domain %" LKS_STR_FMT
+                             " should run it already, and leave use while its assets change",
+                             lks_count_text(there, "node", nodes),
+                             S(lks_state_text(p->state, p->state->nodes[node].domain)));
+}
+
+/* Each domain once. */
+static enum lks_code name_domains(struct lks_planning *p, struct crowd *c)
+{
+    const struct lks_standing *st = p->state->standing;
+    bool *seen = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*seen));
+    p->beside = lks_planning_array(p, lks_intern_count(&st->domains), sizeof(*p->beside));
+    if (seen == NULL || p->beside == NULL)
+        return p->err->code;
+    for (uint32_t n = 0; p->wish.kind == LKS_CHANGE_STACK && n < p->state->node_count; n++) {
+        if (!c->named[n] || st->domain[n] == 0 || is_there(p, n) || seen[st->domain[n] - 1])
+            continue;
+        seen[st->domain[n] - 1] = true;
+        if (check_domain(p, c, n) != LKS_OK)
+            return p->err->code;
+        name_assets(p, c, n);
+        if (take_along(p, c, n) != LKS_OK)
+            return p->err->code;
+    }
+    return LKS_OK;
+}
+
+static void take(struct lks_planning *p, struct crowd *c, uint32_t node)
+{
+    const struct lks_node *n = &p->state->nodes[node];
+    struct lks_str own = lks_state_name(p->state, node);
+    bool together = n->domain != 0 && p->wish.kind == LKS_CHANGE_STACK;
+    c->list[c->count++] =
+        (struct named){.name = together ? lks_state_text(p->state, n->domain) : own,
+                       .own = own,
+                       .node = node,
+                       .asset = n->asset != 0};
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    int order = lks_str_cmp(a->name, b->name);
+    if (order == 0 && a->asset != b->asset)
+        return a->asset ? 1 : -1;
+    return order != 0 ? order : lks_str_cmp(a->own, b->own);
+}
+
+/* Nodes of one sort: how many, and the first. */
+struct some {
+    size_t count;
+    uint32_t first;
+};
+
+static void count_in(struct some *some, uint32_t node)
+{
+    some->first = some->count++ == 0 ? node : some->first;
+}
+
+/* Those that are not planned since they are there already, or should be. */
+struct left_out {
+    struct some there;  /* it is what they should run */
+    struct some apart;  /* they run it, and should run another */
+    struct some strays; /* they should run it and do not */
+};
+
+static enum lks_code refuse_none(struct lks_planning *p, const struct left_out *l)
+{
+    struct lks_str to = p->out->change.name;
+    if (l->strays.count > 0)
+        return lks_fail(
+            p->err, LKS_E_REFUSED,
+            "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
+            " already and does not, and no stack is known to be what it runs; 'lockstep "
+            "node show' says what differs, and it has to be put right there",
+            S(lks_state_name(p->state, l->strays.first)), S(to));
+    if (l->apart.count > 0)
+        return lks_fail(p->err, LKS_E_REFUSED,
+                        "nothing to do: %" LKS_STR_FMT " runs %" LKS_STR_FMT
+                        " already, and its pool is pinned to another stack; 'lockstep fleet apply' "
+                        "moves the pin",
+                        S(lks_state_name(p->state, l->apart.first)), S(to));
+    if (l->there.count > 0)
+        return lks_fail(p->err, LKS_E_REFUSED,
+                        "nothing to do: all of them should run %" LKS_STR_FMT " already", S(to));
+    return lks_fail(p->err, LKS_E_REFUSED, "nothing to do: there is no node among them");
+}
+
+static enum lks_code note_some(struct lks_planning *p, const struct some *some, const char *what)
+{
+    if (some->count == 0)
+        return LKS_OK;
+    return lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them %s: %" LKS_STR_FMT "%s", some->count,
+                             what, S(lks_state_name(p->state, some->first)),
+                             some->count > 1 ? " is the first" : "");
+}
+
+static enum lks_code note_left_out(struct lks_planning *p, const struct left_out *l, size_t count)
+{
+    if (count == 0)
+        return refuse_none(p, l);
+    if (l->there.count > 0 &&
+        lks_planning_note(p, LKS_PLAN_WARNING, "%zu of them should run it already",
+                          l->there.count) != LKS_OK)
+        return p->err->code;
+    if (note_some(p, &l->apart, "found to run it already, though another is pinned") != LKS_OK)
+        return p->err->code;
+    return note_some(p, &l->strays,
+                     "found not to run it, though it is pinned, nor any stack that is known, and "
+                     "left out");
+}
+
+static void leave_out(const struct lks_planning *p, struct left_out *l, uint32_t node)
+{
+    const struct lks_state *s = p->state;
+    if (s->nodes[node].asset != 0)
+        return;
+    if (is_stray(p, node))
+        count_in(&l->strays, node);
+    else if (lks_plan_from(s, node) != lks_state_intent(s, node))
+        count_in(&l->apart, node);
+    else
+        count_in(&l->there, node);
+}
+
+static enum lks_code list_crowd(struct lks_planning *p, struct crowd *c)
+{
+    const struct lks_state *s = p->state;
+    struct left_out left = {0};
+    struct some strays = {0};
+    if (name_domains(p, c) != LKS_OK)
+        return p->err->code;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (!c->named[n] || (p->wish.kind == LKS_CHANGE_AGENT && s->nodes[n].asset != 0))
+            continue;
+        if (is_there(p, n) && !c->along[n]) {
+            leave_out(p, &left, n);
+            continue;
+        }
+        if (is_stray(p, n))
+            count_in(&strays, n);
+        take(p, c, n);
+    }
+    if (c->count > 1)
+        qsort(c->list, c->count, sizeof(*c->list), by_name);
+    if (note_left_out(p, &left, c->count) != LKS_OK)
+        return p->err->code;
+    return note_some(p, &strays,
+                     "found to run something else than is pinned, and planned from that");
+}
+
 /* Units ------------------------------------------------------------------------------------- */
 
 /* Whether something is the matter with it, so that it is no canary. */
@@ -532,8 +588,9 @@ enum lks_code lks_planning_who(struct lks_planning *p)
 {
     struct crowd c = {0};
     c.named = lks_planning_array(p, p->state->node_count, sizeof(*c.named));
+    c.along = lks_planning_array(p, p->state->node_count, sizeof(*c.along));
     c.list = lks_planning_array(p, p->state->node_count, sizeof(*c.list));
-    if (c.named == NULL || c.list == NULL)
+    if (c.named == NULL || c.along == NULL || c.list == NULL)
         return p->err->code;
     if ((p->wish.hosts.len > 0 ? name_hosts(p, &c) : name_pool(p, &c)) != LKS_OK ||
         find_places(p) != LKS_OK || list_crowd(p, &c) != LKS_OK || make_units(p, &c) != LKS_OK)
