@@ -369,6 +369,25 @@ static const struct way ways[] = {
      .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), BUSY("BIOS", 1), INSTALL("BIOS", 0, "2"),
                JOB_ENDED("2"), LIST_JOBS(0, LISTED("1", ENDED)), RESTART,
                BIOS_RUNS_AFTER("restart")}},
+
+    {.name = "the list has another order after the first of two",
+     .component = "cpld",
+     .outcome = LKS_BMC_DONE,
+     .says = "2 of 2",
+     .asked = "fetch CPLD1\n1 ended\ninstall CPLD1\n2 ended\nfetch CPLD2\n3 ended\n"
+              "install CPLD2\n4 ended\nrestart",
+     .pages = {FETCH("CPLD1", 0, "1"), JOB_ENDED("1"), INSTALL("CPLD1", 0, "2"), JOB_ENDED("2"),
+               FETCH("CPLD2", 0, "3"), JOB_ENDED("3"), INSTALL("CPLD2", 0, "4"), JOB_ENDED("4"),
+               LIST_JOBS(0, LISTED("1", ENDED)), RESTART, SHOWS_AFTER("restart", TWO("2.0", "2.0")),
+               SHOWS_AFTER("2 ended", HAS("CPLD2", "1.0") "," HAS("CPLD1", "1.0")), TWO_OLD}},
+    {.name = "not answered, and its component is not listed any more",
+     .component = "cpld",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "does not list CPLD1",
+     .asked = "fetch CPLD1\n1 ended\ninstall CPLD1",
+     .pages = {FETCH("CPLD1", 0, "1"), JOB_ENDED("1"), UNANSWERED("CPLD1"),
+               LIST_JOBS(0, LISTED("1", ENDED)), RESTART,
+               SHOWS_AFTER("install CPLD1", HAS("CPLD2", "1.0")), TWO_OLD}},
 };
 
 static void test_ways(void)

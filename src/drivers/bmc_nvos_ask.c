@@ -31,7 +31,6 @@ static void put_action(struct lks_http_request *out, const char *action, const c
 
 static void ask_post(const struct lks_nvos_update *u, struct lks_http_request *out)
 {
-    const char *id = u->at < u->target_count ? u->targets[u->at].id : "";
     uint32_t step = u->r.head.step;
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     bool cold = row != NULL && lks_str_is(row->reset, "ac");
@@ -41,10 +40,10 @@ static void ask_post(const struct lks_nvos_update *u, struct lks_http_request *o
     if (step == LKS_NVOS_REBOOT) {
         put_action(out, cold ? "@power-cycle" : "@reboot", "force", NULL, false);
     } else if (step == LKS_NVOS_FETCH) {
-        lks_http_escape(&out->path, lks_str_from(id));
+        lks_http_escape(&out->path, lks_str_from(u->turn));
         put_action(out, "@fetch", "remote-url", u->pull, false);
     } else {
-        lks_http_escape(&out->path, lks_str_from(id));
+        lks_http_escape(&out->path, lks_str_from(u->turn));
         lks_buf_add(&out->path, LKS_STR("/files/"));
         lks_http_escape(&out->path, lks_nvos_file_name(u));
         /* Staged means that the tray does not restart by itself. */

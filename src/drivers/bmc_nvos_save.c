@@ -14,10 +14,10 @@ void lks_nvos_save(const void *value, struct lks_buf *out)
     lks_json_int(&w, "installs", u->installs);
     lks_json_int(&w, "reboots", u->reboots);
     lks_json_int(&w, "again", u->again);
-    lks_json_int(&w, "at", (int64_t)u->at);
     lks_json_int(&w, "expected", (int64_t)u->expected);
     lks_json_int(&w, "rebooted", (int64_t)u->rebooted);
     lks_json_int(&w, "outcome", (int64_t)u->outcome);
+    lks_json_cstr(&w, "turn", u->turn);
     lks_json_cstr(&w, "job", u->job);
     lks_json_cstr(&w, "before", u->before);
     lks_json_cstr(&w, "kind", u->kind);
@@ -55,19 +55,17 @@ static bool load_numbers(struct lks_nvos_update *u, const struct lks_doc *doc)
 {
     uint64_t sent = lks_bmc_json_number(doc, "sent", UINT64_MAX);
     uint64_t outcome = lks_bmc_json_number(doc, "outcome", UINT64_MAX);
-    uint64_t at = lks_bmc_json_number(doc, "at", UINT64_MAX);
     uint64_t expected = lks_bmc_json_number(doc, "expected", UINT64_MAX);
     uint64_t installs = lks_bmc_json_number(doc, "installs", UINT64_MAX);
     uint64_t reboots = lks_bmc_json_number(doc, "reboots", UINT64_MAX);
     uint64_t again = lks_bmc_json_number(doc, "again", UINT64_MAX);
     uint64_t rebooted = lks_bmc_json_number(doc, "rebooted", UINT64_MAX);
     if (sent > LKS_NVOS_SENT_REBOOT || outcome >= LKS_BMC_OUTCOME_COUNT ||
-        at > LKS_NVOS_TARGETS_MAX || expected > LKS_NVOS_TARGETS_MAX || installs > UINT16_MAX ||
-        reboots > UINT16_MAX || again > UINT16_MAX || rebooted > LKS_DOC_NUMBER_MAX)
+        expected > LKS_NVOS_TARGETS_MAX || installs > UINT16_MAX || reboots > UINT16_MAX ||
+        again > UINT16_MAX || rebooted > LKS_DOC_NUMBER_MAX)
         return false;
     u->sent = (uint32_t)sent;
     u->outcome = (enum lks_bmc_outcome)outcome;
-    u->at = (size_t)at;
     u->expected = (size_t)expected;
     u->installs = (uint32_t)installs;
     u->reboots = (uint32_t)reboots;
@@ -85,6 +83,7 @@ static bool load_rest(struct lks_nvos_update *u, const struct lks_doc *doc)
     u->sought = lks_bmc_json_true(doc, "sought");
     u->taken = lks_doc_member(doc, "taken") == NULL || lks_bmc_json_true(doc, "taken");
     u->reboot_heard = lks_bmc_json_true(doc, "reboot_heard");
+    lks_redfish_keep(u->turn, sizeof(u->turn), lks_doc_text(doc, "turn"));
     lks_redfish_keep(u->job, sizeof(u->job), lks_doc_text(doc, "job"));
     lks_redfish_keep(u->before, sizeof(u->before), lks_doc_text(doc, "before"));
     lks_redfish_keep(u->kind, sizeof(u->kind), lks_doc_text(doc, "kind"));

@@ -74,6 +74,12 @@ static bool has_it(const struct lks_nvos_update *u, size_t at)
     return at < u->target_count && (u->targets[at].staged || is_wanted(u, u->targets[at].version));
 }
 
+/* Not all that were there at first are listed: whose turn it is, or comes next, cannot be told. */
+static bool is_partial(const struct lks_nvos_update *u)
+{
+    return u->at >= u->target_count || u->target_count < u->expected;
+}
+
 static bool all_installed(const struct lks_nvos_update *u)
 {
     for (size_t i = 0; i < u->target_count; i++) {
@@ -107,6 +113,12 @@ static const char *newer(const struct lks_nvos_update *u)
             return u->targets[i].version;
     }
     return NULL;
+}
+
+/* An image that was fetched and lies there changes nothing. */
+static bool may_have_changed(const struct lks_nvos_update *u)
+{
+    return u->installs > 0 || u->reboots > 0;
 }
 
 static void look(struct lks_nvos_update *u, unsigned purpose, lks_ms when)
@@ -155,6 +167,9 @@ static void go_on(struct lks_nvos_update *u, lks_ms now)
     bool stop = u->lost || u->why[0] != '\0';
     while (!stop && has_it(u, u->at))
         u->at++;
+    if (!stop)
+        snprintf(u->turn, sizeof(u->turn), "%s",
+                 u->at < u->target_count ? u->targets[u->at].id : "");
     u->looks = u->agreed = u->proved = u->tries = 0;
     u->since = now;
     if (!stop && u->at < u->target_count)
@@ -201,6 +216,7 @@ static void hear_survey(struct lks_nvos_update *u, lks_ms now)
 {
     if (refuse(u))
         return;
+    u->at = 0;
     u->expected = u->target_count;
     snprintf(u->before, sizeof(u->before), "%s", found(u));
     go_on(u, now);
@@ -300,25 +316,34 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
         judge_installed(u, now);
 }
 
-/* An installation was begun and its answer lost. */
+/* A tray that restarts may list its components one after the other. */
+static void wait_for_turn(struct lks_nvos_update *u, lks_ms now)
+{
+    enum lks_bmc_outcome outcome = may_have_changed(u) ? LKS_BMC_UNKNOWN : LKS_BMC_REFUSED;
+    if (++u->absent * HOLD_EVERY < allowed_time(u))
+        look(u, u->purpose, now + HOLD_EVERY);
+    else if (u->at < u->target_count)
+        end(u, outcome, "the tray lists %zu of %zu entries", u->target_count, u->expected);
+    else
+        end(u, outcome, "the tray does not list %s",
+            u->turn[0] != '\0' ? u->turn : "the component that it was at");
+}
+
+/* Something was begun, and its answer lost, or we were restarted. To fetch again is harmless. */
 static void seek(struct lks_nvos_update *u, lks_ms now)
 {
-    if (u->sent == LKS_NVOS_SENT_FETCH) {
-        if (u->lost)
-            go_on(u, now);
-        else
-            send_fetch(u, now);
-        return;
-    }
-    if (u->sent == LKS_NVOS_SENT_REBOOT) {
+    if (u->sent == LKS_NVOS_SENT_REBOOT)
         look(u, LKS_NVOS_AGREE, now);
-        return;
-    }
-    if (u->job[0] != '\0') {
+    else if (is_partial(u))
+        wait_for_turn(u, now);
+    else if (u->purpose == LKS_NVOS_KNOW)
+        hear_held(u, now);
+    else if (u->sent == LKS_NVOS_SENT_FETCH)
+        go_on(u, now);
+    else if (u->job[0] != '\0')
         lks_conversation_go(&u->r.head, LKS_NVOS_INSTALLING, now);
-        return;
-    }
-    look_at_jobs(u, LKS_NVOS_SEEK, now);
+    else
+        look_at_jobs(u, LKS_NVOS_SEEK, now);
 }
 
 /* Is it proved that the installation was not begun? */
@@ -361,6 +386,15 @@ static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
 
 /* Steps ------------------------------------------------------------------------------------- */
 
+/* For a component, at its place. */
+static struct lks_nvos_target *make_room(struct lks_nvos_update *u, struct lks_str id)
+{
+    size_t at = u->target_count++;
+    for (; at > 0 && lks_str_cmp(id, lks_str_from(u->targets[at - 1].id)) < 0; at--)
+        u->targets[at] = u->targets[at - 1];
+    return &u->targets[at];
+}
+
 static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
 {
     struct lks_nvos_entry e;
@@ -370,7 +404,7 @@ static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
         return;
     if (u->target_count == LKS_NVOS_TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
         return;
-    struct lks_nvos_target *t = &u->targets[u->target_count++];
+    struct lks_nvos_target *t = make_room(u, e.id);
     lks_redfish_keep(t->id, sizeof(t->id), e.id);
     lks_redfish_keep(t->version, sizeof(t->version), e.version);
     t->staged = lks_bmc_version_same(e.staged, lks_str_from(u->version));
@@ -396,12 +430,12 @@ static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
         if (one->kind == LKS_DOC_MAP)
             take_entry(u, one);
     }
+    for (u->at = 0; u->at < u->target_count && strcmp(u->targets[u->at].id, u->turn) != 0; u->at++)
+        ;
     if (u->late || u->purpose == LKS_NVOS_AGREE)
         judge(u, now);
     else if (u->purpose == LKS_NVOS_SURVEY)
         hear_survey(u, now);
-    else if (u->purpose == LKS_NVOS_KNOW)
-        hear_held(u, now);
     else
         seek(u, now);
 }
@@ -657,12 +691,6 @@ static void hear_step(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
         hear_nothing(u, now);
     else
         steps[u->r.head.step].hear(u, now, answer);
-}
-
-/* An image that was fetched and lies there changes nothing. */
-static bool may_have_changed(const struct lks_nvos_update *u)
-{
-    return u->installs > 0 || u->reboots > 0;
 }
 
 /* The deadline is over. */

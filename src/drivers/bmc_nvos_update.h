@@ -47,7 +47,7 @@ struct lks_nvos_update {
     /* What survives a restart. */
     uint32_t sent, installs, reboots;
     uint32_t again; /* installations that were begun again */
-    size_t at;      /* the target whose turn it is */
+    char turn[64];  /* the id of the target whose turn it is; "": each had its own */
     size_t expected;
     char job[64];
     bool sought; /* the job was found among others, and may be another's */
@@ -66,8 +66,10 @@ struct lks_nvos_update {
 
     /* The rest is found out anew. */
     unsigned purpose;
-    struct lks_nvos_target targets[LKS_NVOS_TARGETS_MAX];
+    struct lks_nvos_target targets[LKS_NVOS_TARGETS_MAX]; /* by id */
     size_t target_count;
+    size_t at;       /* where the one is whose turn it is; target_count: nowhere */
+    unsigned absent; /* lists without it, or without another */
     char fresh[64];  /* a job that was not there before */
     bool fresh_runs; /* one of them runs */
     size_t old_seen; /* jobs that were there before and still are */
