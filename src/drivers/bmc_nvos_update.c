@@ -20,7 +20,6 @@
  * any job of the tray runs.
  */
 #include "drivers/bmc_nvos_update.h"
-#include "drivers/bmc_version.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -55,64 +54,9 @@ static void end(struct lks_nvos_update *u, enum lks_bmc_outcome outcome, const c
     lks_conversation_end(&u->r.head);
 }
 
-static bool is_wanted(const struct lks_nvos_update *u, const char *version)
-{
-    return lks_bmc_version_same(lks_str_from(version), lks_str_from(u->version));
-}
-
-static size_t agreeing(const struct lks_nvos_update *u)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < u->target_count; i++)
-        count += is_wanted(u, u->targets[i].version);
-    return count;
-}
-
-/* A component runs it, or will after a restart. */
-static bool has_it(const struct lks_nvos_update *u, size_t at)
-{
-    return at < u->target_count && (u->targets[at].staged || is_wanted(u, u->targets[at].version));
-}
-
-/* Not all that were there at first are listed: whose turn it is, or comes next, cannot be told. */
-static bool is_partial(const struct lks_nvos_update *u)
-{
-    return u->at >= u->target_count || u->target_count < u->expected;
-}
-
-static bool all_installed(const struct lks_nvos_update *u)
-{
-    for (size_t i = 0; i < u->target_count; i++) {
-        if (!has_it(u, i))
-            return false;
-    }
-    return u->target_count >= u->expected && u->target_count > 0;
-}
-
-static const char *found(const struct lks_nvos_update *u)
-{
-    for (size_t i = 0; i < u->target_count; i++) {
-        if (!is_wanted(u, u->targets[i].version))
-            return u->targets[i].version[0] != '\0' ? u->targets[i].version : "no version";
-    }
-    return u->target_count > 0 ? u->targets[0].version : "nothing";
-}
-
 static const char *held_by(const struct lks_nvos_update *u)
 {
     return u->held ? ", waiting for a job of the tray to end" : "";
-}
-
-/* What a component has that is newer than what is asked for, or NULL. */
-static const char *newer(const struct lks_nvos_update *u)
-{
-    enum lks_version_scheme scheme = lks_facts_scheme(u->facts, lks_str_from(u->kind));
-    for (size_t i = 0; i < u->target_count; i++) {
-        if (lks_bmc_version_older(lks_str_from(u->version), lks_str_from(u->targets[i].version),
-                                  scheme))
-            return u->targets[i].version;
-    }
-    return NULL;
 }
 
 /* An image that was fetched and lies there changes nothing. */
@@ -165,7 +109,7 @@ static void send_install(struct lks_nvos_update *u, lks_ms now)
 static void go_on(struct lks_nvos_update *u, lks_ms now)
 {
     bool stop = u->lost || u->why[0] != '\0';
-    while (!stop && has_it(u, u->at))
+    while (!stop && lks_nvos_has_it(u, u->at))
         u->at++;
     if (!stop)
         snprintf(u->turn, sizeof(u->turn), "%s",
@@ -193,11 +137,11 @@ static bool refuse(struct lks_nvos_update *u)
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
     if (u->target_count == 0)
         end(u, LKS_BMC_REFUSED, "the tray has no component %s", u->component);
-    else if (agreeing(u) == u->target_count)
+    else if (lks_nvos_agreeing(u) == u->target_count)
         end(u, LKS_BMC_SAME, "%s runs %s already", u->component, u->targets[0].version);
-    else if (!u->force && newer(u) != NULL)
+    else if (!u->force && lks_nvos_newer(u) != NULL)
         end(u, LKS_BMC_REFUSED, "%s is older than %s, which it has; ask for it with force",
-            u->version, newer(u));
+            u->version, lks_nvos_newer(u));
     else if (row != NULL && row->one_way && !u->one_way)
         end(u, LKS_BMC_REFUSED,
             "there is no way back from a new version of %s; it has to be "
@@ -218,7 +162,7 @@ static void hear_survey(struct lks_nvos_update *u, lks_ms now)
         return;
     u->at = 0;
     u->expected = u->target_count;
-    snprintf(u->before, sizeof(u->before), "%s", found(u));
+    snprintf(u->before, sizeof(u->before), "%s", lks_nvos_found(u));
     go_on(u, now);
 }
 
@@ -227,7 +171,7 @@ static void hear_held(struct lks_nvos_update *u, lks_ms now)
 {
     if (u->installs == 0 && refuse(u))
         return;
-    if (has_it(u, u->at))
+    if (lks_nvos_has_it(u, u->at))
         go_on(u, now);
     else
         look_at_jobs(u, LKS_NVOS_KNOW, now);
@@ -263,10 +207,10 @@ static void judge_installed(struct lks_nvos_update *u, lks_ms now)
     else if (u->rebooted == 0 || (!u->reboot_heard && u->reboots < TRIES_MAX))
         look_at_jobs(u, LKS_NVOS_CLEAR, now);
     else if (!u->reboot_heard)
-        end(u, LKS_BMC_UNKNOWN, "no answer to a restart, and it runs %s and not %s", found(u),
-            u->version);
+        end(u, LKS_BMC_UNKNOWN, "no answer to a restart, and it runs %s and not %s",
+            lks_nvos_found(u), u->version);
     else
-        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", found(u),
+        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", lks_nvos_found(u),
             u->version);
 }
 
@@ -275,25 +219,24 @@ static void judge_installed(struct lks_nvos_update *u, lks_ms now)
  * jobs. What was only to be staged is where the versions say so after the time that it may take. */
 static void judge_lost(struct lks_nvos_update *u, lks_ms now)
 {
-    bool runs = u->at < u->target_count && u->target_count == u->expected &&
-                is_wanted(u, u->targets[u->at].version);
+    bool runs = u->target_count == u->expected && lks_nvos_runs_it(u, u->at);
     u->proved = runs ? u->proved + 1 : 0;
     if (u->proved >= AGREE_TIMES) {
         u->lost = false;
         go_on(u, now);
     } else if (runs || now - u->since < allowed_time(u)) {
         look(u, LKS_NVOS_AGREE, now + POLL);
-    } else if (u->act == LKS_BMC_STAGE && all_installed(u)) {
+    } else if (u->act == LKS_BMC_STAGE && lks_nvos_all_installed(u)) {
         judge_installed(u, now);
     } else {
-        end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", found(u));
+        end(u, LKS_BMC_UNKNOWN, "its job vanished, and the tray has %s", lks_nvos_found(u));
     }
 }
 
 static void judge(struct lks_nvos_update *u, lks_ms now)
 {
     bool all = u->target_count >= u->expected && u->target_count > 0;
-    if (all && agreeing(u) == u->target_count) {
+    if (all && lks_nvos_agreeing(u) == u->target_count) {
         if (++u->agreed >= AGREE_TIMES)
             end(u, LKS_BMC_DONE, "%zu of %zu entries of %s say %s, %d times in a row",
                 u->target_count, u->target_count, u->component, u->version, AGREE_TIMES);
@@ -304,12 +247,12 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
     u->agreed = 0;
     if (u->late)
         end(u, LKS_BMC_UNKNOWN, "not finished by its deadline%s; the tray has %s", held_by(u),
-            found(u));
-    else if (u->lost && (u->rebooted == 0 || !all_installed(u)))
+            lks_nvos_found(u));
+    else if (u->lost && (u->rebooted == 0 || !lks_nvos_all_installed(u)))
         judge_lost(u, now);
     else if (u->why[0] != '\0' && now - u->since >= SETTLE)
-        end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why, agreeing(u),
-            u->target_count, u->version, found(u));
+        end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why,
+            lks_nvos_agreeing(u), u->target_count, u->version, lks_nvos_found(u));
     else if (u->why[0] != '\0')
         look(u, LKS_NVOS_AGREE, now + POLL);
     else
@@ -334,7 +277,7 @@ static void seek(struct lks_nvos_update *u, lks_ms now)
 {
     if (u->sent == LKS_NVOS_SENT_REBOOT)
         look(u, LKS_NVOS_AGREE, now);
-    else if (is_partial(u))
+    else if (lks_nvos_is_partial(u))
         wait_for_turn(u, now);
     else if (u->purpose == LKS_NVOS_KNOW)
         hear_held(u, now);
@@ -369,7 +312,7 @@ static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
     if (u->fresh[0] != '\0') {
         name_job(u, u->fresh, true);
         lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_INSTALLING, now);
-    } else if (u->purpose == LKS_NVOS_REST || has_it(u, u->at)) {
+    } else if (u->purpose == LKS_NVOS_REST || lks_nvos_has_it(u, u->at)) {
         hear_rest(u, now, calm);
     } else if (++u->looks < LOOK_MAX) {
         look(u, LKS_NVOS_SEEK, now + LOOK_EVERY);
@@ -380,36 +323,11 @@ static void hear_sought(struct lks_nvos_update *u, lks_ms now, bool calm)
     } else {
         end(u, LKS_BMC_UNKNOWN, "%s, and no job of it%s; look at the tray, it has %s",
             u->taken ? "the installation was taken" : "no good answer to the installation",
-            u->jobs_known ? "" : " can be seen", found(u));
+            u->jobs_known ? "" : " can be seen", lks_nvos_found(u));
     }
 }
 
 /* Steps ------------------------------------------------------------------------------------- */
-
-/* For a component, at its place. */
-static struct lks_nvos_target *make_room(struct lks_nvos_update *u, struct lks_str id)
-{
-    size_t at = u->target_count++;
-    for (; at > 0 && lks_str_cmp(id, lks_str_from(u->targets[at - 1].id)) < 0; at--)
-        u->targets[at] = u->targets[at - 1];
-    return &u->targets[at];
-}
-
-static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
-{
-    struct lks_nvos_entry e;
-    lks_nvos_entry(u->facts, doc, &e);
-    struct lks_str component = lks_str_from(u->component);
-    if (!lks_str_eq(e.id, component) && (e.class.len == 0 || !lks_str_eq(e.class, component)))
-        return;
-    if (u->target_count == LKS_NVOS_TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
-        return;
-    struct lks_nvos_target *t = make_room(u, e.id);
-    lks_redfish_keep(t->id, sizeof(t->id), e.id);
-    lks_redfish_keep(t->version, sizeof(t->version), e.version);
-    t->staged = lks_bmc_version_same(e.staged, lks_str_from(u->version));
-    lks_redfish_keep(u->kind, sizeof(u->kind), e.class);
-}
 
 static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
@@ -425,13 +343,7 @@ static void hear_list(struct lks_nvos_update *u, lks_ms now, const struct lks_ht
         lks_conversation_fail(&u->r.head, LKS_E_INVALID, "the firmware cannot be listed: %s", why);
         return;
     }
-    u->target_count = 0;
-    for (const struct lks_doc *one = doc->first; one != NULL; one = one->next) {
-        if (one->kind == LKS_DOC_MAP)
-            take_entry(u, one);
-    }
-    for (u->at = 0; u->at < u->target_count && strcmp(u->targets[u->at].id, u->turn) != 0; u->at++)
-        ;
+    lks_nvos_read_targets(u, doc);
     if (u->late || u->purpose == LKS_NVOS_AGREE)
         judge(u, now);
     else if (u->purpose == LKS_NVOS_SURVEY)
@@ -771,7 +683,7 @@ void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
         .phase = steps[u->r.head.step].phase,
         .percent = u->outcome != LKS_BMC_OPEN ? 100 : percent,
         .uploads = u->installs,
-        .found = lks_str_from(u->target_count > 0 ? found(u) : u->before),
+        .found = lks_str_from(u->target_count > 0 ? lks_nvos_found(u) : u->before),
         .task = lks_str_from(u->job),
         .via = lks_str_from(u->sent != LKS_NVOS_SENT_NOTHING ? "fetch and install" : ""),
         .text = lks_str_from(u->text[0] != '\0' ? u->text : u->r.head.err.msg),

@@ -90,6 +90,18 @@ struct lks_nvos_update {
 lks_ms lks_nvos_ask(const void *value, struct lks_http_request *out);
 struct lks_str lks_nvos_file_name(const struct lks_nvos_update *u);
 
+/* The components that the tray lists: how many run what is asked for; does one run it, and does it
+ * run it or will after a restart; are not all there that were at first, so that whose turn it is,
+ * or comes next, cannot be told; what they have instead; what is newer, or NULL. */
+void lks_nvos_read_targets(struct lks_nvos_update *u, const struct lks_doc *list);
+size_t lks_nvos_agreeing(const struct lks_nvos_update *u);
+bool lks_nvos_runs_it(const struct lks_nvos_update *u, size_t at);
+bool lks_nvos_has_it(const struct lks_nvos_update *u, size_t at);
+bool lks_nvos_all_installed(const struct lks_nvos_update *u);
+bool lks_nvos_is_partial(const struct lks_nvos_update *u);
+const char *lks_nvos_found(const struct lks_nvos_update *u);
+const char *lks_nvos_newer(const struct lks_nvos_update *u);
+
 /* The jobs there are; `list`: NULL where it could not be read. Does any run? Those that are there
  * before an installation are learnt; afterwards those that are new are found. */
 enum lks_nvos_job lks_nvos_state_of(const struct lks_doc *job);
