@@ -74,6 +74,10 @@
 #define TWO(first, second)    HAS("CPLD1", first) "," HAS("CPLD2", second)
 #define TWO_OLD               SHOWS(TWO("1.0", "1.0"))
 #define TWO_RUN_AFTER(line)   SHOWS_AFTER(line, TWO("2.0", "2.0")), TWO_OLD
+#define FOUR(n)                                                                                    \
+    HAS("CPLD" n "1", "1.0")                                                                       \
+    "," HAS("CPLD" n "2", "1.0") "," HAS("CPLD" n "3", "1.0") "," HAS("CPLD" n "4", "1.0")
+#define LONG "0123456789012345678901234567890123"
 
 /* One answer that shows nothing of an installation, among others that do. */
 #define ONCE(what, status, body)                                                                   \
@@ -388,6 +392,37 @@ static const struct way ways[] = {
      .pages = {FETCH("CPLD1", 0, "1"), JOB_ENDED("1"), UNANSWERED("CPLD1"),
                LIST_JOBS(0, LISTED("1", ENDED)), RESTART,
                SHOWS_AFTER("install CPLD1", HAS("CPLD2", "1.0")), TWO_OLD}},
+
+    {.name = "after the restart nothing of it is listed: unknown",
+     .component = "bios",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "after the restart it still runs nothing",
+     .asked = "fetch BIOS\n1 ended\ninstall BIOS\n2 ended\nrestart",
+     .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), INSTALL("BIOS", 0, "2"), JOB_ENDED("2"),
+               LIST_JOBS(0, LISTED("1", ENDED)), RESTART, SHOWS_AFTER("restart", ""),
+               SHOWS(HAS("BIOS", "1.0"))}},
+    {.name = "its job failed, and nothing of it is listed: unknown",
+     .component = "bios",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "action_error: no room",
+     .asked = "fetch BIOS\n1 ended\ninstall BIOS\n2 broke",
+     .pages = {FETCH("BIOS", 0, "1"), JOB_ENDED("1"), INSTALL("BIOS", 0, "2"), JOB_BROKE("2"),
+               LIST_JOBS(0, LISTED("1", ENDED)), SHOWS_AFTER("2 broke", ""),
+               SHOWS(HAS("BIOS", "1.0"))}},
+    {.name = "more components than can be followed: none is updated",
+     .component = "cpld",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "name one of them by its id",
+     .asked = "",
+     .pages = {SHOWS(FOUR("1") "," FOUR("2") "," FOUR("3") "," FOUR("4") "," HAS("CPLD9", "1.0")),
+               FETCH("CPLD11", 0, "1")}},
+    {.name = "a component whose id is too long: none is updated",
+     .component = "erot",
+     .outcome = LKS_BMC_REFUSED,
+     .says = "name one of them by its id",
+     .asked = "",
+     .pages = {SHOWS(HAS("EROT-1", "1.0") "," HAS("EROT-" LONG LONG, "1.0")),
+               FETCH("EROT-1", 0, "1")}},
 };
 
 static void test_ways(void)

@@ -75,8 +75,10 @@ static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
     struct lks_str component = lks_str_from(u->component);
     if (!lks_str_eq(e.id, component) && (e.class.len == 0 || !lks_str_eq(e.class, component)))
         return;
-    if (u->target_count == LKS_NVOS_TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id))
+    if (u->target_count == LKS_NVOS_TARGETS_MAX || e.id.len >= sizeof(u->targets[0].id)) {
+        u->left_out++;
         return;
+    }
     struct lks_nvos_target *t = make_room(u, e.id);
     lks_redfish_keep(t->id, sizeof(t->id), e.id);
     lks_redfish_keep(t->version, sizeof(t->version), e.version);
@@ -86,7 +88,7 @@ static void take_entry(struct lks_nvos_update *u, const struct lks_doc *doc)
 
 void lks_nvos_read_targets(struct lks_nvos_update *u, const struct lks_doc *list)
 {
-    u->target_count = 0;
+    u->target_count = u->left_out = 0;
     for (const struct lks_doc *one = list->first; one != NULL; one = one->next) {
         if (one->kind == LKS_DOC_MAP)
             take_entry(u, one);

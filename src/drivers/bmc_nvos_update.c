@@ -135,7 +135,12 @@ static void after_job(struct lks_nvos_update *u, lks_ms now, bool lost)
 static bool refuse(struct lks_nvos_update *u)
 {
     const struct lks_firmware_update *row = lks_facts_firmware(u->facts, lks_str_from(u->kind));
-    if (u->target_count == 0)
+    if (u->left_out > 0)
+        end(u, LKS_BMC_REFUSED,
+            "the tray has more than %d entries of %s, or one with an id of more than %zu "
+            "characters; name one of them by its id",
+            LKS_NVOS_TARGETS_MAX, u->component, sizeof(u->turn) - 1);
+    else if (u->target_count == 0)
         end(u, LKS_BMC_REFUSED, "the tray has no component %s", u->component);
     else if (lks_nvos_agreeing(u) == u->target_count)
         end(u, LKS_BMC_SAME, "%s runs %s already", u->component, u->targets[0].version);
@@ -196,6 +201,12 @@ static void send_reboot(struct lks_nvos_update *u, lks_ms now)
     lks_conversation_go_checkpoint(&u->r.head, LKS_NVOS_REBOOT, now);
 }
 
+/* What is not listed may well have it. */
+static enum lks_bmc_outcome failed(const struct lks_nvos_update *u)
+{
+    return u->target_count < u->expected ? LKS_BMC_UNKNOWN : LKS_BMC_FAILED;
+}
+
 /* It is installed, for all that is known, and does not run yet. */
 static void judge_installed(struct lks_nvos_update *u, lks_ms now)
 {
@@ -210,7 +221,7 @@ static void judge_installed(struct lks_nvos_update *u, lks_ms now)
         end(u, LKS_BMC_UNKNOWN, "no answer to a restart, and it runs %s and not %s",
             lks_nvos_found(u), u->version);
     else
-        end(u, LKS_BMC_FAILED, "after the restart it still runs %s and not %s", lks_nvos_found(u),
+        end(u, failed(u), "after the restart it still runs %s and not %s", lks_nvos_found(u),
             u->version);
 }
 
@@ -251,7 +262,7 @@ static void judge(struct lks_nvos_update *u, lks_ms now)
     else if (u->lost && (u->rebooted == 0 || !lks_nvos_all_installed(u)))
         judge_lost(u, now);
     else if (u->why[0] != '\0' && now - u->since >= SETTLE)
-        end(u, LKS_BMC_FAILED, "%s; %zu of %zu entries say %s, the others %s", u->why,
+        end(u, failed(u), "%s; %zu of %zu entries say %s, the others %s", u->why,
             lks_nvos_agreeing(u), u->target_count, u->version, lks_nvos_found(u));
     else if (u->why[0] != '\0')
         look(u, LKS_NVOS_AGREE, now + POLL);

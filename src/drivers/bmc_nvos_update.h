@@ -69,6 +69,7 @@ struct lks_nvos_update {
     struct lks_nvos_target targets[LKS_NVOS_TARGETS_MAX]; /* by id */
     size_t target_count;
     size_t at;       /* where the one is whose turn it is; target_count: nowhere */
+    size_t left_out; /* that have no room here */
     unsigned absent; /* lists without it, or without another */
     char fresh[64];  /* a job that was not there before */
     bool fresh_runs; /* one of them runs */
