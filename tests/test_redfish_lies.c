@@ -42,7 +42,11 @@
 #define ON_RESET                                                                                   \
     PUSH ",\"MultipartHttpPushUri@Redfish.OperationApplyTimeSupport\":{\"SupportedValues\":["      \
          "\"OnReset\"]}"
-#define ABOUT(uri)   ",\"Payload\":{\"TargetUri\":\"" uri "\"}"
+#define ABOUT(uri) ",\"Payload\":{\"TargetUri\":\"" uri "\"}"
+#define HPE(state)                                                                                 \
+    SERVICE("\"HttpPushUri\":\"/cgi-bin/uploadFile\",\"Oem\":{\"Hpe\":{\"State\":\"" state "\"}}")
+#define ILO(version)                                                                               \
+    "{\"@odata.id\":\"/f/1\",\"Id\":\"1\",\"Name\":\"iLO 6\",\"Version\":\"" version "\"}"
 #define T(id, state) "{\"@odata.id\":\"/t/l/" id "\",\"TaskState\":\"" state "\"}"
 #define EMPTY(times)                                                                               \
     {                                                                                              \
@@ -701,6 +705,35 @@ static const struct way lies[] = {
      .asked = "POST /push",
      .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASK_YET,
                TASKS("{\"Id\":\"9\",\"TaskState\":\"Running\"}"), NO_ANSWER, RESETS, STAYS_OLD}},
+    {.name = "the state of the service moves only after the first look",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /cgi-bin/uploadFile",
+     .pages = {{"GET", "/u", 4, 200, "", HPE("Complete")},
+               {"GET", "/u", 40, 200, "", HPE("Updating")},
+               {"GET", "/u", 0, 200, "", HPE("Complete")},
+               BEFORE("{\"Vendor\":\"HPE\"," ROOT_LINKS "}", PUSH),
+               MANAGER,
+               NO_TASKS,
+               RESETS,
+               {"POST", "/cgi-bin/uploadFile", 0, 200, "", "{}"},
+               {"GET", "/f/1", 0, 200, "after /u", ILO("2.0")},
+               {"GET", "/f/1", 0, 200, "", ILO("1.0")}}},
+    {.name = "the service says before the reset that it updates",
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = "POST /cgi-bin/uploadFile",
+     .pages = {{"GET", "/u", 2, 200, "", HPE("Idle")},
+               {"GET", "/u", 1, 200, "", HPE("Complete")},
+               {"GET", "/u", 40, 200, "", HPE("Updating")},
+               {"GET", "/u", 0, 200, "", HPE("Complete")},
+               BEFORE("{\"Vendor\":\"HPE\"," ROOT_LINKS "}", PUSH),
+               MANAGER,
+               NO_TASKS,
+               RESETS,
+               {"POST", "/cgi-bin/uploadFile", 0, 200, "", "{}"},
+               {"GET", "/f/1", 0, 200, "after /u", ILO("2.0")},
+               {"GET", "/f/1", 0, 200, "", ILO("1.0")}}},
 };
 
 static void test_lies(void)

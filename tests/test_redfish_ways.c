@@ -686,6 +686,13 @@ static const struct way ways[] = {
                {"GET", "/f/1", 0, 200, "",
                 "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"3.0\",\"Staged\":{"
                 "\"Version\":\"2.0\"}}"}}},
+    {.name = "the state of the service says that an update runs",
+     .act = LKS_BMC_ACTIVATE,
+     .outcome = LKS_BMC_REFUSED,
+     .says = "an update is running there already: /u",
+     .asked = "",
+     .pages = {BEFORE(ROOT, PUSH ",\"Oem\":{\"Hpe\":{\"State\":\"Updating\"}}"), MANAGER, NO_TASKS,
+               STAGED_ENTRY(0)}},
 };
 
 static void test_ways(void)

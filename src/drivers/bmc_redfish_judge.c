@@ -72,8 +72,32 @@ void lks_redfish_walked(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_walk_tasks(u, now);
 }
 
+/* A service that has a state of its own is as good as a task, and was read long ago. */
 void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now)
 {
+    if (u->oem_state_now[0] == '\0') {
+        lks_redfish_tasks_known(u, now);
+        return;
+    }
+    u->state_asked = true;
+    lks_conversation_go(&u->r.head, LKS_RF_SERVICE, now);
+}
+
+/* It did not run before anything was sent. What it does cannot be given up by its address. */
+static void take_service(struct lks_redfish_update *u)
+{
+    if (!lks_redfish_service_runs(u) || u->act == LKS_BMC_ABORT)
+        return;
+    lks_redfish_keep(u->running, sizeof(u->running), lks_str_from(u->r.update_service));
+    if (u->purpose == LKS_RF_SURVEY || u->fresh_runs)
+        return;
+    lks_redfish_keep(u->fresh, sizeof(u->fresh), lks_str_from(u->r.update_service));
+    u->fresh_runs = true;
+}
+
+void lks_redfish_tasks_known(struct lks_redfish_update *u, lks_ms now)
+{
+    take_service(u);
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_known = u->old_known && u->tasks_read;
         u->old_listed = u->old_count;

@@ -145,6 +145,11 @@ void lks_redfish_hear_service(struct lks_redfish_update *u, lks_ms now,
     lks_redfish_keep(u->oem_state_now, sizeof(u->oem_state_now), state);
     if (u->purpose == LKS_RF_SURVEY)
         lks_redfish_keep(u->oem_state, sizeof(u->oem_state), state);
+    if (u->state_asked) {
+        u->state_asked = false;
+        lks_redfish_tasks_known(u, now);
+        return;
+    }
     if (u->patching) {
         u->patching = false;
         lks_conversation_go(&u->r.head, LKS_RF_PATCH, now);

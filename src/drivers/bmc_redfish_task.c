@@ -11,6 +11,7 @@
 #define BLANK_MAX 18 /* a task that was read before and is not to be read now goes on meanwhile */
 #define GONE_WAIT (10 * LKS_SECOND)
 #define POLL_MAX  (30 * LKS_SECOND)
+#define STALE_FOR (60 * LKS_SECOND) /* that a state of before says nothing */
 
 /* Words of TaskState, and of the update service of HPE. "Stopping" is what OpenBMC says of an image
  * that waits for a reset. What is not here goes on. */
@@ -40,9 +41,8 @@ static struct lks_str state_word(const struct lks_doc *task)
     return word;
 }
 
-static enum lks_redfish_task_state state_of(const struct lks_doc *task)
+static enum lks_redfish_task_state state_named(struct lks_str word)
 {
-    struct lks_str word = state_word(task);
     if (word.len == 0)
         return LKS_RF_TASK_NONE;
     for (size_t i = 0; i < LKS_COUNT(states); i++) {
@@ -50,6 +50,16 @@ static enum lks_redfish_task_state state_of(const struct lks_doc *task)
             return states[i].state;
     }
     return LKS_RF_TASK_RUNS;
+}
+
+static enum lks_redfish_task_state state_of(const struct lks_doc *task)
+{
+    return state_named(state_word(task));
+}
+
+bool lks_redfish_service_runs(const struct lks_redfish_update *u)
+{
+    return state_named(lks_str_from(u->oem_state_now)) == LKS_RF_TASK_RUNS;
 }
 
 static bool says_reset(const struct lks_doc *message)
@@ -234,6 +244,7 @@ void lks_redfish_follow(struct lks_redfish_update *u, struct lks_str task, bool 
     u->task_shown = shown;
     u->task_percent = 0;
     u->task_still = 0;
+    u->task_moved = false;
     u->why[0] = '\0';
     lks_conversation_go_checkpoint(&u->r.head, LKS_RF_FOLLOW, when);
 }
@@ -280,9 +291,23 @@ static void over(struct lks_redfish_update *u, lks_ms now, bool failed)
     lks_redfish_seek(u, now, now + LKS_REDFISH_POLL);
 }
 
+/* A service that is its own task may still show how the update before ended. */
+static bool is_stale(struct lks_redfish_update *u, lks_ms now, const struct lks_doc *task)
+{
+    bool service = strcmp(u->task, u->r.update_service) == 0;
+    u->task_moved = u->task_moved || !lks_str_is(state_word(task), u->oem_state);
+    if (u->task_still == 0)
+        u->task_still = now;
+    return service && !u->task_moved && now - u->task_still < STALE_FOR;
+}
+
 static void hear_state(struct lks_redfish_update *u, lks_ms now, const struct lks_doc *task,
                        const struct lks_http_response *answer)
 {
+    if (is_stale(u, now, task)) {
+        lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, next_poll(now, answer));
+        return;
+    }
     enum lks_redfish_task_state state = lks_redfish_task(u, task);
     if (state == LKS_RF_TASK_RUNS && stays_still(u, now, task))
         state = LKS_RF_TASK_OVER;

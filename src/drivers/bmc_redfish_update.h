@@ -215,15 +215,17 @@ struct lks_redfish_update {
     unsigned offs;     /* looks for the host to be off */
     unsigned switches; /* of banks that were asked for */
     bool etag_again, patching;
+    bool state_asked; /* the service is read for its state alone */
     unsigned agreed, disagreed, looks, gone;
     unsigned unlisted; /* times in a row that the inventory could not be listed */
     unsigned task_percent;
     uint64_t task_said; /* what it says of how far it is, and since when that did not change */
     lks_ms task_still;
-    unsigned holds; /* looks at a list of tasks, before a reset, that said nothing */
-    bool held;      /* it was waited for a task, and things may have changed since */
-    lks_ms since;   /* when the present wait began */
-    bool late;      /* the deadline is over; this is the last look */
+    bool task_moved; /* it says another thing than before anything was sent */
+    unsigned holds;  /* looks at a list of tasks, before a reset, that said nothing */
+    bool held;       /* it was waited for a task, and things may have changed since */
+    lks_ms since;    /* when the present wait began */
+    bool late;       /* the deadline is over; this is the last look */
     lks_ms late_until;
 };
 
@@ -244,6 +246,7 @@ void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now);
 /* What follows a walk. */
 void lks_redfish_walked(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_tasks_known(struct lks_redfish_update *u, lks_ms now);
 
 /* Plan: what the survey leads to. */
 void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now);      /* may refuse */
@@ -307,6 +310,8 @@ enum lks_redfish_task_state lks_redfish_task(struct lks_redfish_update *u,
 /* Whether it runs, without taking anything over from it. */
 bool lks_redfish_task_runs(const struct lks_redfish_update *u, const struct lks_doc *task);
 bool lks_redfish_task_blank(const struct lks_doc *task);
+/* The same of an update service that has a state of its own (HPE). */
+bool lks_redfish_service_runs(const struct lks_redfish_update *u);
 
 /* Steps, one pair each: the request, and what to make of the answer, which is never NULL. */
 typedef void lks_redfish_asker(const struct lks_redfish_update *u, struct lks_http_request *out);
