@@ -1,8 +1,12 @@
 /* What a switch tray says while it is updated, as the pages that it serves: what the simulated tray
  * of bmcsim does not do, and what has to be exact. What is followed is as good as what is asked:
  * nothing more is begun, and nothing is restarted, while an installation may still be writing. */
+#include "tests/bmcs.h"
+#include "tests/facts.h"
 #include "tests/test.h"
 #include "tests/ways.h"
+
+#include <stdlib.h>
 
 #define LIST   "/nvue_v1/platform/firmware"
 #define JOBS   "/nvue_v1/action"
@@ -435,10 +439,89 @@ static void test_ways(void)
     lks_test_ways_ended(&all);
 }
 
+/* What another process saved, on a machine with another clock, or by an older version: when the
+ * tray is asked for anything first, and how it ends where it answers to none of that. */
+#define BEGIN UINT64_C(1763200000000)
+#define SAVED(sent, reboots, rebooted, more)                                                       \
+    "{\"sent\":" sent ",\"installs\":1,\"reboots\":" reboots                                       \
+    ",\"again\":0,\"at\":0,\"expected\":1,"                                                        \
+    "\"rebooted\":" rebooted ",\"outcome\":0,\"job\":\"\",\"jobs_known\":true,"                    \
+    "\"jobs\":[\"af63ac4c86019afc\"]" more "}" /* which is "1" */
+
+static const struct {
+    const char *name, *saved;
+    lks_ms quiet; /* from the beginning */
+    const char *says;
+} takeovers[] = {
+    {"a restart in an hour: it was asked for just now",
+     SAVED("3", "1", "1763203600000", ",\"turn\":\"\",\"taken\":true"), LKS_BMCS_HOUR / 6,
+     "no answer to a restart"},
+    {"an installation, and not whether it was taken: it is not begun again",
+     SAVED("2", "0", "0", ",\"turn\":\"BIOS\""), 2 * LKS_BMCS_HOUR, "was taken, and no job of it"},
+    {"an installation, and not of what: it is not begun again",
+     SAVED("2", "0", "0", ",\"taken\":false"), 2 * LKS_BMCS_HOUR, "does not list the component"},
+};
+
+static void take_over(void *value, const char *saved)
+{
+    const struct lks_bmc_intent intent = {.component = LKS_STR("bios"),
+                                          .version = LKS_STR("2.0"),
+                                          .pull = LKS_STR("https://depot.example/i"),
+                                          .deadline = BEGIN + 2 * LKS_BMCS_HOUR};
+    struct lks_bmc_secret secret = lks_bmcs_secret();
+    struct lks_err err = {0};
+    CHECK_CODE(lks_bmc_nvos.update_begin(value, lks_test_facts(), &secret, &intent, &err), LKS_OK);
+    CHECK_CODE(lks_bmc_nvos.update->load(value, lks_str_from(saved), &err), LKS_OK);
+    lks_conversation_feed(lks_bmc_nvos.update, value, BEGIN, NULL);
+}
+
+/* When it was first asked for something, or ended without. */
+static lks_ms serve_old(void *value)
+{
+    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
+    lks_ms now = BEGIN, first = 0;
+    lks_talk_init(&talk);
+    for (;;) {
+        lks_conversation_next(lks_bmc_nvos.update, value, now, &talk);
+        if (talk.kind != LKS_TALK_SEND && talk.kind != LKS_TALK_WAIT)
+            return first > 0 ? first : BEGIN + 2 * LKS_BMCS_HOUR;
+        if (talk.kind == LKS_TALK_WAIT) {
+            now = talk.until;
+            continue;
+        }
+        bool reads = strcmp(talk.request.method, "GET") == 0;
+        bool jobs = lks_str_is(lks_buf_view(&talk.request.path), JOBS);
+        const struct lks_http_response answer = {
+            .status = 200,
+            .head = LKS_STR(""),
+            .body = lks_str_from(jobs ? "{" LISTED("1", ENDED) "}" : "{" HAS("BIOS", "1.0") "}")};
+        first = first == 0 && !reads ? now : first;
+        lks_conversation_feed(lks_bmc_nvos.update, value, now, reads ? &answer : NULL);
+    }
+}
+
+static void test_takeovers(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(takeovers); i++) {
+        struct lks_bmc_status status;
+        void *value = calloc(1, lks_bmc_nvos.update->size);
+        LKS_ASSERT(value != NULL);
+        lks_test_case("%s", takeovers[i].name);
+        take_over(value, takeovers[i].saved);
+        CHECK(serve_old(value) >= BEGIN + takeovers[i].quiet);
+        lks_bmc_nvos.update_status(value, &status);
+        CHECK_STR(lks_str_from(lks_bmc_outcome_words[status.outcome]),
+                  lks_bmc_outcome_words[LKS_BMC_UNKNOWN]);
+        CHECK_HAS(status.text, takeovers[i].says);
+        free(value);
+    }
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"what a switch tray says", test_ways},
+        {"what another process saved", test_takeovers},
         {0},
     };
     return lks_test_main(tests);

@@ -629,11 +629,20 @@ static void run_out(struct lks_nvos_update *u, lks_ms now)
     look(u, LKS_NVOS_AGREE, now);
 }
 
+/* Another machine may have taken over, with a clock that is behind: what lies ahead was just now.
+ */
+static void bound_times(struct lks_nvos_update *u, lks_ms now)
+{
+    u->rebooted = u->rebooted < now ? u->rebooted : now;
+    u->since = u->since < now ? u->since : now;
+}
+
 static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
 {
     struct lks_nvos_update *u = value;
     LKS_ASSERT(u->r.head.step < LKS_NVOS_STEP_COUNT);
     u->r.requests++;
+    bound_times(u, now);
     if (u->outcome != LKS_BMC_OPEN)
         lks_conversation_end(&u->r.head); /* it had ended before a restart */
     else if (!u->late && now >= u->deadline)
