@@ -83,6 +83,24 @@ void lks_redfish_tasks_walked(struct lks_redfish_update *u, lks_ms now)
     lks_conversation_go(&u->r.head, LKS_RF_SERVICE, now);
 }
 
+/* It was too busy for what was sent, and nothing new is there: then it may come again. */
+static void judge_busy(struct lks_redfish_update *u, lks_ms now)
+{
+    char why[sizeof(u->why)];
+    memcpy(why, u->why, sizeof(why));
+    u->why[0] = '\0';
+    if (u->fresh[0] != '\0')
+        lks_redfish_follow_fresh(u, now);
+    else if (u->old_known && !u->tasks_read)
+        lks_redfish_seek(u, now, now);
+    else if (u->busy >= LKS_CONVERSATION_TRIES_MAX)
+        lks_redfish_end(u, now, u->starts > 0 ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
+                        "the service stays busy: %s", why);
+    else
+        lks_conversation_go(&u->r.head, u->sent == LKS_RF_SENT_START ? LKS_RF_START : LKS_RF_UPLOAD,
+                            now);
+}
+
 /* It did not run before anything was sent. What it does cannot be given up by its address. */
 static void take_service(struct lks_redfish_update *u)
 {
@@ -104,6 +122,8 @@ void lks_redfish_tasks_known(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_begin_act(u, now);
     } else if (u->purpose == LKS_RF_CLEAR) {
         lks_redfish_clear(u, now);
+    } else if (u->purpose == LKS_RF_BUSY) {
+        judge_busy(u, now);
     } else {
         lks_redfish_judge_sought(u, now);
     }
@@ -146,6 +166,36 @@ static bool stayed_up(const struct lks_redfish_update *u)
     return u->old_listed > 0;
 }
 
+static uint64_t hash_entry(const char *key, const char *version)
+{
+    char both[LKS_REDFISH_KEY_SIZE + LKS_REDFISH_VERSION_SIZE];
+    snprintf(both, sizeof(both), "%s\n%s", key, version);
+    return lks_redfish_hash(lks_str_from(both));
+}
+
+/* In whatever order they are listed. Of a long list only what has the key of an entry is read each
+ * time. */
+void lks_redfish_hash_entries(const struct lks_redfish_update *u, uint64_t out[2])
+{
+    out[0] = out[1] = 0;
+    for (size_t i = 0; i < u->target_count; i++) {
+        const struct lks_redfish_target *t = &u->targets[i];
+        out[0] += hash_entry(t->key, t->version);
+        for (size_t k = 0; k < u->bank_count; k++) {
+            if (strcmp(u->banks[k].key, t->key) == 0)
+                out[1] += hash_entry(t->key, u->banks[k].version);
+        }
+    }
+}
+
+/* What an upload left staged has changed before its start was sent. */
+static bool nothing_changed(const struct lks_redfish_update *u)
+{
+    uint64_t now[2];
+    lks_redfish_hash_entries(u, now);
+    return now[0] == u->entries[0] && (u->sent == LKS_RF_SENT_START || now[1] == u->entries[1]);
+}
+
 /* Is it proved that what was sent did not arrive? NULL: yes; else what is missing. */
 static const char *no_proof(const struct lks_redfish_update *u)
 {
@@ -158,6 +208,8 @@ static const char *no_proof(const struct lks_redfish_update *u)
         return "the service does not list its tasks";
     if (!all_there(u))
         return "not every entry of the inventory can be read";
+    if (!nothing_changed(u))
+        return "the inventory says another thing than before";
     if (!stayed_up(u))
         return "the service may have restarted since, and forgotten it";
     if (forgets && (strcmp(u->oem_state, "Idle") != 0 || strcmp(u->oem_state_now, "Idle") != 0))

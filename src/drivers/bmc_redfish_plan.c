@@ -254,6 +254,7 @@ void lks_redfish_plan(struct lks_redfish_update *u, lks_ms now)
     u->expected = u->target_count;
     u->had = lks_redfish_agreeing(u);
     u->had_reached = lks_redfish_reached(u);
+    lks_redfish_hash_entries(u, u->entries);
     u->firmware_only = !u->software_too;
     snprintf(u->before, sizeof(u->before), "%s", u->targets[0].version);
     if (u->version[0] == '\0' && u->act == LKS_BMC_ABORT && u->bank_count > 0)

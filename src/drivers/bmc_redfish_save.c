@@ -79,6 +79,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     save_hashes(&w, "tasks", u->old_tasks, u->old_count);
     save_hashes(&w, "passed", u->passed, u->passed_count);
     save_hashes(&w, "staying", u->staying, u->staying_count);
+    save_hashes(&w, "entries", u->entries, LKS_COUNT(u->entries));
     lks_json_end(&w, '}');
 }
 
@@ -108,18 +109,28 @@ static bool load_hashes(const struct lks_doc *list, uint64_t *hashes, size_t mos
     return true;
 }
 
-/* What was saved before they were is without the last ones. */
+/* What was saved before they were is without the last ones: then no entry is as it was. */
 static bool load_lists(struct lks_redfish_update *u, const struct lks_doc *doc)
 {
-    const struct lks_doc *passed = lks_doc_member(doc, "passed");
-    const struct lks_doc *staying = lks_doc_member(doc, "staying");
-    if (!load_hashes(lks_doc_member(doc, "tasks"), u->old_tasks, LKS_COUNT(u->old_tasks),
-                     &u->old_count) ||
-        (passed != NULL &&
-         !load_hashes(passed, u->passed, LKS_COUNT(u->passed), &u->passed_count)) ||
-        (staying != NULL &&
-         !load_hashes(staying, u->staying, LKS_COUNT(u->staying), &u->staying_count)))
-        return false;
+    size_t entries;
+    const struct {
+        const char *name;
+        uint64_t *hashes;
+        size_t most, *count;
+        bool later;
+    } lists[] = {
+        {"tasks", u->old_tasks, LKS_COUNT(u->old_tasks), &u->old_count, false},
+        {"passed", u->passed, LKS_COUNT(u->passed), &u->passed_count, true},
+        {"staying", u->staying, LKS_COUNT(u->staying), &u->staying_count, true},
+        {"entries", u->entries, LKS_COUNT(u->entries), &entries, true},
+    };
+    for (size_t i = 0; i < LKS_COUNT(lists); i++) {
+        const struct lks_doc *list = lks_doc_member(doc, lists[i].name);
+        if (list == NULL && lists[i].later)
+            continue;
+        if (!load_hashes(list, lists[i].hashes, lists[i].most, lists[i].count))
+            return false;
+    }
     u->had = (size_t)lks_bmc_json_number(doc, "had", 0);
     u->had_reached = (size_t)lks_bmc_json_number(doc, "had_reached", u->had);
     u->old_listed = (size_t)lks_bmc_json_number(doc, "old_listed", u->old_count);

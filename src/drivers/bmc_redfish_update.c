@@ -130,23 +130,23 @@ static void hear_nothing(struct lks_redfish_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, step, now + LKS_REDFISH_POLL);
 }
 
-/* Busy. What was sent was not begun, and may be sent again after the time it asks for; what
- * activates only after another look. */
+/* Busy. What was sent was not begun, and may be sent again after the time it asks for; what begins
+ * an update or activates it only after another look at the tasks. */
 static void hear_busy(struct lks_redfish_update *u, lks_ms now,
                       const struct lks_http_response *answer)
 {
-    char why[LKS_REDFISH_TEXT_SIZE];
     bool begins = u->r.head.step == LKS_RF_UPLOAD || u->r.head.step == LKS_RF_START;
-    lks_ms wait =
-        lks_http_response_retry(answer, AGAIN << (u->r.head.tries < 5 ? u->r.head.tries : 5));
+    unsigned tries = begins ? u->busy : u->r.head.tries;
+    lks_ms wait = lks_http_response_retry(answer, AGAIN << (tries < 5 ? tries : 5));
     lks_ms when = now + (wait < BUSY_MAX ? wait : BUSY_MAX);
-    if (begins && u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX) {
-        lks_redfish_error(answer, why);
-        lks_redfish_end(u, now, u->starts > 0 ? LKS_BMC_FAILED : LKS_BMC_REFUSED,
-                        "the service stays busy: %s", why);
+    if (begins) {
+        u->busy++;
+        lks_redfish_error(answer, u->why);
+        u->purpose = LKS_RF_BUSY;
+        lks_redfish_walk_tasks(u, now + wait);
     } else if (lks_redfish_put_off(u, when)) {
         return;
-    } else if (begins || u->sent == LKS_RF_NOTHING) {
+    } else if (u->sent == LKS_RF_NOTHING) {
         lks_conversation_retry(&u->r.head, now + wait);
     } else {
         lks_conversation_go(&u->r.head, u->r.head.step, when);

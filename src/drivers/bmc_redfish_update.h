@@ -10,9 +10,10 @@
  *     CANCEL                 giving up what is staged
  *     LOGOUT
  *
- * Walks serve four ends (`purpose`): to choose and to refuse (SURVEY), to find out what became of
- * something that was sent and not answered (SEEK), to see whether the inventory agrees (AGREE), and
- * to see that no update runs that a reset would cut (CLEAR).
+ * Walks serve five ends (`purpose`): to choose and to refuse (SURVEY), to find out what became of
+ * something that was sent and not answered (SEEK), to see whether the inventory agrees (AGREE), to
+ * see that no update runs that a reset would cut (CLEAR), and whether a service that said that it
+ * is busy took it all the same (BUSY).
  *
  * A lost answer and a restart are one case: nothing is remembered of the service, so it is asked
  * anew; `sent` says what may have arrived. It is sent again only with proof that it did not: the
@@ -61,7 +62,7 @@ enum lks_redfish_step {
     LKS_RF_STEP_COUNT
 };
 
-enum lks_redfish_purpose { LKS_RF_SURVEY, LKS_RF_SEEK, LKS_RF_AGREE, LKS_RF_CLEAR };
+enum lks_redfish_purpose { LKS_RF_SURVEY, LKS_RF_SEEK, LKS_RF_AGREE, LKS_RF_CLEAR, LKS_RF_BUSY };
 
 /* What was sent last that changes something, and may have arrived. */
 enum lks_redfish_sent {
@@ -137,6 +138,7 @@ struct lks_redfish_update {
     char kind[48];                         /* the class of the component; or empty */
     size_t expected;                       /* entries that have to agree */
     size_t had, had_reached;               /* of them, how many did so before, or had it staged */
+    uint64_t entries[2]; /* hashes of what they ran before, and of what was staged */
     uint64_t passed[LKS_REDFISH_TARGETS_MAX]; /* hashes of entries that were not to be updated */
     size_t passed_count;
     bool firmware_only; /* the entries are among the firmware, and not the software */
@@ -212,6 +214,7 @@ struct lks_redfish_update {
     size_t recipe_from; /* those before it were refused */
     lks_ms cleared;     /* when the tasks were looked at and none ran */
     lks_redfish_uri reset_target, reset_info, reset_resource, off_resource, off_target;
+    unsigned busy;     /* times in a row that what begins an update was answered so */
     unsigned offs;     /* looks for the host to be off */
     unsigned switches; /* of banks that were asked for */
     bool etag_again, patching;
@@ -272,6 +275,8 @@ size_t lks_redfish_agreeing(const struct lks_redfish_update *u);
 size_t lks_redfish_staged_count(const struct lks_redfish_update *u);
 /* Entries that run what is asked for or have it in their other bank. */
 size_t lks_redfish_reached(const struct lks_redfish_update *u);
+/* Hashes of what the entries run, and of what is staged of them. */
+void lks_redfish_hash_entries(const struct lks_redfish_update *u, uint64_t out[2]);
 /* What staging, or a reset, of this component may take, with room for a slow one. */
 lks_ms lks_redfish_allowed(const struct lks_redfish_update *u, bool activation);
 /* Something is under way that a task may tell the end of: what was sent, or an action. */

@@ -10,7 +10,7 @@ static void forget_task(struct lks_redfish_update *u)
     u->task[0] = '\0';
     u->task_over = u->task_failed = u->task_lost = u->task_found = u->only_running = false;
     u->taken = u->task_ended = false;
-    u->looks = 0;
+    u->looks = u->busy = 0;
 }
 
 void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now)
