@@ -759,6 +759,25 @@ static const struct way lies[] = {
                {"GET", "/f/1", 0, 200, "",
                 "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"1.0\",\"Staged\":{"
                 "\"Version\":\"2.0.1\"}}"}}},
+    {.name = "reset, and the clock of whoever takes over is behind",
+     .act = LKS_BMC_ACTIVATE,
+     .outcome = LKS_BMC_DONE,
+     .says = "1 of 1",
+     .asked = RESET,
+     .behind = 600 * LKS_SECOND,
+     .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, RESETS, STAGED_ENTRY(12), THEN_NEW}},
+    {.name = "the deadline comes, the inventory agrees, and the task still moves",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "not finished by its deadline (the task is not over); the device has 2.0",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               NO_TASK_YET,
+               TASKS(AT("/t/l/9")),
+               {"POST", "/push", 0, 202, "", RUNNING("")},
+               {"GET", "/t/l/9", 1400, 200, "", RUNNING(",\"PercentComplete\":50")},
+               {"GET", "/t/l/9", 0, 200, "", RUNNING(",\"PercentComplete\":60")},
+               THEN_NEW}},
 };
 
 static void test_lies(void)

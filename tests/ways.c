@@ -20,6 +20,7 @@ struct walk {
     /* Requests that only read, after the first that changed something; and at which of them the
      * process ends (0: never). */
     unsigned requests, end_at;
+    lks_ms now;
 };
 
 static unsigned lines_like(struct lks_str text, struct lks_str line)
@@ -143,7 +144,7 @@ static void begin(struct walk *w)
 }
 
 /* Another process takes up what was saved; where nothing was, it begins anew. */
-static void restart(struct walk *w, lks_ms now)
+static void restart(struct walk *w)
 {
     const struct lks_conversation_ops *ops = w->ways->driver->update;
     struct lks_err err = {0};
@@ -152,10 +153,11 @@ static void restart(struct walk *w, lks_ms now)
     if (w->saved.len == 0)
         return;
     CHECK_CODE(ops->load(w->value, lks_buf_view(&w->saved), &err), LKS_OK);
-    lks_conversation_feed(ops, w->value, now, NULL);
+    w->now -= w->way->behind;
+    lks_conversation_feed(ops, w->value, w->now, NULL);
 }
 
-static void answer(struct walk *w, const struct lks_http_request *request, lks_ms now)
+static void answer(struct walk *w, const struct lks_http_request *request)
 {
     const struct page *page = find_page(w, request);
     struct lks_http_response response = {.status = 404, .head = {"", 0}, .body = {"", 0}};
@@ -165,9 +167,9 @@ static void answer(struct walk *w, const struct lks_http_request *request, lks_m
                                               .head = lks_str_from(page->head),
                                               .body = lks_str_from(page->body)};
     if (only_reads(request) && w->changes.len > 0 && ++w->requests == w->end_at)
-        restart(w, now);
+        restart(w);
     else
-        lks_conversation_feed(w->ways->driver->update, w->value, now,
+        lks_conversation_feed(w->ways->driver->update, w->value, w->now,
                               response.status != 0 ? &response : NULL);
 }
 
@@ -175,22 +177,22 @@ static void serve(struct walk *w)
 {
     LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
     const struct lks_conversation_ops *ops = w->ways->driver->update;
-    lks_ms now = BEGIN;
+    w->now = BEGIN;
     lks_talk_init(&talk);
     for (unsigned i = 0; i < 5000; i++) {
-        lks_conversation_next(ops, w->value, now, &talk);
+        lks_conversation_next(ops, w->value, w->now, &talk);
         if (talk.checkpoint) {
             lks_buf_truncate(&w->saved, 0);
             ops->save(w->value, &w->saved);
         }
         if (talk.kind == LKS_TALK_WAIT) {
-            now = talk.until;
+            w->now = talk.until;
             continue;
         }
         if (talk.kind != LKS_TALK_SEND)
             return;
-        now += 10;
-        answer(w, &talk.request, now);
+        w->now += 10;
+        answer(w, &talk.request);
     }
     CHECK(false);
 }

@@ -31,6 +31,7 @@ struct way {
     struct page pages[PAGES_MAX];
     const char *pull;      /* NULL: as all of them */
     const char *component; /* NULL: "bmc" */
+    lks_ms behind;         /* the clock of a process that takes over, by so much */
 };
 
 /* Services that one driver talks to. */

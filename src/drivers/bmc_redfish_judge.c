@@ -120,6 +120,8 @@ void lks_redfish_tasks_known(struct lks_redfish_update *u, lks_ms now)
         u->old_known = u->old_known && u->tasks_read;
         u->old_listed = u->old_count;
         lks_redfish_begin_act(u, now);
+    } else if (u->purpose == LKS_RF_CLEAR && u->sent == LKS_RF_SENT_CANCEL) {
+        lks_redfish_given_up(u, now);
     } else if (u->purpose == LKS_RF_CLEAR) {
         lks_redfish_clear(u, now);
     } else if (u->purpose == LKS_RF_BUSY) {
@@ -366,18 +368,20 @@ static void judge_activated(struct lks_redfish_update *u, lks_ms now)
     /* Two that were answered and changed nothing are enough. */
     uint32_t most = u->reset_heard ? 2 : LKS_REDFISH_RESETS_MAX;
     bool did_not_happen = all_there(u) && (lks_redfish_staged_count(u) > 0 || !u->reset_heard);
-    if (now - u->activated < (only_acted ? SETTLE : lks_redfish_allowed(u, true)))
+    /* What is gone after an action may be restarting by itself. */
+    bool shows = only_acted && all_there(u);
+    if (now - u->activated < (shows ? SETTLE : lks_redfish_allowed(u, true)))
         lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
     else if (lks_redfish_switch_lost(u) && u->switches >= LKS_REDFISH_RESETS_MAX)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
                         "no answer to the switch of banks, and it runs %s and not %s", found(u),
                         u->version);
-    else if (only_acted || (did_not_happen && u->resets < most))
+    else if (shows || (did_not_happen && u->resets < most))
         lks_redfish_activate(u, now); /* perhaps for a second time; no flash is repeated */
     else if (!all_there(u))
-        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
-                        "after the reset %zu of %zu entries of %s are to be read", u->target_count,
-                        u->expected, u->component);
+        lks_redfish_end(
+            u, now, LKS_BMC_UNKNOWN, "after the %s %zu of %zu entries of %s are to be read",
+            only_acted ? "activation" : "reset", u->target_count, u->expected, u->component);
     else if (!u->reset_heard && u->resets > 0)
         lks_redfish_end(u, now, LKS_BMC_UNKNOWN, "no answer to a reset, and it runs %s and not %s",
                         found(u), u->version);
@@ -443,6 +447,22 @@ static void judge_late(struct lks_redfish_update *u, lks_ms now)
                         u->activated > 0 ? ", the reset was sent" : "", found(u));
 }
 
+/* Nothing is staged, and the tasks were read: one that runs on would stage it again. */
+void lks_redfish_given_up(struct lks_redfish_update *u, lks_ms now)
+{
+    bool read = u->tasks_read || !u->old_known;
+    if (read && u->running[0] == '\0')
+        lks_redfish_end(u, now, LKS_BMC_DONE, "nothing of %s is staged any more; it runs %s",
+                        u->component, found(u));
+    else if (!u->late && now - u->since < lks_redfish_allowed(u, false))
+        lks_redfish_walk(u, LKS_RF_AGREE, now + LOOK_EVERY);
+    else
+        lks_redfish_end(
+            u, now, LKS_BMC_UNKNOWN, "it was given up, and %s; nothing is staged, and it runs %s",
+            read ? "a task of an update still runs" : "the tasks cannot be read any more",
+            found(u));
+}
+
 /* An entry that cannot be read may be the one that is staged. */
 static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
 {
@@ -450,8 +470,7 @@ static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
     bool gone = read && u->bank_count == 0;
     u->agreed = gone ? u->agreed + 1 : 0;
     if (u->agreed >= LKS_REDFISH_AGREE_TIMES)
-        lks_redfish_end(u, now, LKS_BMC_DONE, "nothing of %s is staged any more; it runs %s",
-                        u->component, found(u));
+        lks_redfish_activate(u, now); /* it is only looked at the tasks */
     else if (gone)
         lks_redfish_walk(u, LKS_RF_AGREE, now + AGREE_EVERY);
     else if (u->late)
@@ -469,13 +488,22 @@ static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_end(u, now, LKS_BMC_FAILED, "%s is still staged", u->version);
 }
 
+/* A task that moved of late is at it, whatever the inventory says already; one that has stood still
+ * for as long as the slowest device may take says nothing any more. */
+static bool still_moves(const struct lks_redfish_update *u, lks_ms now)
+{
+    bool open = lks_redfish_has_task(u) && u->task[0] != '\0' && !u->task_over;
+    return open && (u->task_still == 0 || now - u->task_still < lks_redfish_allowed(u, false));
+}
+
 void lks_redfish_judge_agree(struct lks_redfish_update *u, lks_ms now)
 {
     if (u->sent == LKS_RF_SENT_CANCEL) {
         judge_cancelled(u, now);
         return;
     }
-    if (all_there(u) && lks_redfish_agreeing(u) == u->target_count) {
+    if (all_there(u) && lks_redfish_agreeing(u) == u->target_count &&
+        !(u->late && still_moves(u, now))) {
         if (++u->agreed >= LKS_REDFISH_AGREE_TIMES) {
             done(u, now);
             return;

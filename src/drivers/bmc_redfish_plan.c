@@ -80,8 +80,8 @@ static bool refuse_targets(struct lks_redfish_update *u, lks_ms now)
 {
     if (u->listed_over)
         refuse(u, now,
-               "the inventory is too long to be sure which entries belong to %s; name one "
-               "entry by its id",
+               "the inventory is too long, or not all of it is listed, to be sure which entries "
+               "belong to %s",
                u->component);
     else if (u->unreadable > 0)
         refuse(u, now, "%s, and it belongs to %s", u->refused_why, u->component);

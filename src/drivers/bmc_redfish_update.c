@@ -226,10 +226,21 @@ static void bound_wait(struct lks_redfish_update *u)
         u->r.head.wait_until = u->deadline;
 }
 
+/* The clock of whoever takes over may be behind: what lies before it is not long ago for that. */
+static void bound_times(struct lks_redfish_update *u, lks_ms now)
+{
+    lks_ms *const times[] = {&u->activated, &u->since, &u->task_still, &u->cleared};
+    for (size_t i = 0; i < LKS_COUNT(times); i++) {
+        if (*times[i] > now)
+            *times[i] = now;
+    }
+}
+
 static void hear(void *value, lks_ms now, const struct lks_http_response *answer)
 {
     struct lks_redfish_update *u = value;
     LKS_ASSERT(u->r.head.step < LKS_COUNT(steps));
+    bound_times(u, now);
     u->r.requests++;
     if (u->r.head.step == LKS_RF_LOGOUT) {
         lks_redfish_hear_logout(&u->r);

@@ -182,7 +182,8 @@ struct lks_redfish_update {
     bool software_too;
     char listed[LKS_REDFISH_LISTED_MAX]; /* addresses to be read, a line each */
     size_t listed_len, listed_at, listed_count;
-    bool listed_over; /* there was no room for all */
+    size_t members;   /* of all pages */
+    bool listed_over; /* there was no room for all, or not all were listed */
     unsigned pages;
     struct lks_redfish_target targets[LKS_REDFISH_TARGETS_MAX];
     size_t target_count;
@@ -206,7 +207,6 @@ struct lks_redfish_update {
     lks_redfish_uri fresh;        /* a task that was not there before, one that runs if there is */
     bool fresh_runs, fresh_blank; /* blank: it says nothing of itself */
     bool old_there[LKS_REDFISH_TASKS_MAX]; /* by place in `old_tasks` */
-    size_t tasks_listed;
     bool tasks_read;
 
     /* Where it stands in between. */
@@ -262,6 +262,7 @@ void lks_redfish_send_upload(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_send_start(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_cancel(struct lks_redfish_update *u, lks_ms now);
 void lks_redfish_cancel_again(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_given_up(struct lks_redfish_update *u, lks_ms now); /* tasks are known */
 void lks_redfish_switch(struct lks_redfish_update *u, lks_ms now);
 /* A switch of banks was not answered, and nothing shows of it. */
 bool lks_redfish_switch_lost(const struct lks_redfish_update *u);

@@ -13,7 +13,7 @@
 
 static void clear_list(struct lks_redfish_update *u)
 {
-    u->listed_len = u->listed_at = u->listed_count = 0;
+    u->listed_len = u->listed_at = u->listed_count = u->members = 0;
     u->listed_over = false;
     u->pages = 0;
 }
@@ -43,11 +43,17 @@ static void drop_listed(struct lks_redfish_update *u)
     u->listed_at += next_listed(u).len + 1;
 }
 
-/* Is there another page? One that cannot be asked for is missing. */
+/* Is there another page? One that cannot be asked for is missing, and so is what the last one
+ * counts and none had. */
 static bool turn_page(struct lks_redfish_update *u, const struct lks_doc *doc)
 {
-    if (lks_bmc_json_text(doc, "Members@odata.nextLink").len == 0)
+    const struct lks_doc *members = lks_doc_member(doc, "Members");
+    u->members += members != NULL ? members->count : 0;
+    if (lks_bmc_json_text(doc, "Members@odata.nextLink").len == 0) {
+        if (lks_bmc_json_number(doc, "Members@odata.count", 0) > u->members)
+            u->listed_over = true;
         return false;
+    }
     struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
     if (++u->pages < PAGES_MAX && lks_redfish_keep(u->page, sizeof(u->page), next))
         return true;
@@ -418,7 +424,6 @@ void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now)
     clear_list(u);
     u->running[0] = u->fresh[0] = '\0';
     memset(u->old_there, 0, sizeof(u->old_there));
-    u->tasks_listed = 0;
     u->tasks_read = u->fresh_runs = u->fresh_blank = false;
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_count = 0;
@@ -549,14 +554,10 @@ void lks_redfish_hear_task_list(struct lks_redfish_update *u, lks_ms now,
     }
     for (const struct lks_doc *one = members->first; one != NULL; one = one->next)
         list_task(u, one);
-    u->tasks_listed += members->count;
-    if (turn_page(u, doc)) {
+    if (turn_page(u, doc))
         lks_conversation_go(&u->r.head, LKS_RF_TASK_LIST, now);
-        return;
-    }
-    if (lks_bmc_json_number(doc, "Members@odata.count", 0) > u->tasks_listed)
-        u->listed_over = true;
-    next_task(u, now);
+    else
+        next_task(u, now);
 }
 
 void lks_redfish_ask_task(const struct lks_redfish_update *u, struct lks_http_request *out)
