@@ -13,6 +13,7 @@
             "{\"@odata.id\":\"/f/1\",\"Id\":\"HostBMC_0\",\"Version\":\"" version                  \
             "\",\"LowestSupportedVersion\":\"2.5\"" more "}"                                       \
     }
+#define OTHER_STAGED "{\"Id\":\"HostBMC_0\",\"Version\":\"1.0\",\"Staged\":{\"Version\":\"3.0\"}}"
 
 static const struct way ways[] = {
     {.name = "the inventory cannot be listed",
@@ -447,11 +448,7 @@ static const struct way ways[] = {
      .outcome = LKS_BMC_REFUSED,
      .says = "what is staged is 3.0 and not 2.0",
      .asked = "",
-     .pages = {BEFORE(ROOT, PUSH),
-               MANAGER,
-               NO_TASKS,
-               {"GET", "/f/1", 0, 200, "",
-                "{\"Id\":\"HostBMC_0\",\"Version\":\"1.0\",\"Staged\":{\"Version\":\"3.0\"}}"}}},
+     .pages = {BEFORE(ROOT, PUSH), MANAGER, NO_TASKS, {"GET", "/f/1", 0, 200, "", OTHER_STAGED}}},
     {.name = "what is staged is given up",
      .act = LKS_BMC_ABORT,
      .outcome = LKS_BMC_DONE,
@@ -745,6 +742,30 @@ static const struct way ways[] = {
                MANAGER,
                NO_TASKS,
                THEN_NEW}},
+    {.name = "what was staged is another thing after a wait for somebody else's update",
+     .act = LKS_BMC_ACTIVATE,
+     .outcome = LKS_BMC_REFUSED,
+     .says = "what is staged is 3.0 and not 2.0",
+     .asked = "",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               TASK_LISTED,
+               {"GET", "/t/l/9", 20, 200, "", TASK("Running", "OK", "")},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", "")},
+               {"GET", "/f/1", 0, 200, "after /t/l/9", OTHER_STAGED},
+               STAGED_ENTRY(0)}},
+    {.name = "what was sent is gone after somebody else's update, which is staged",
+     .outcome = LKS_BMC_UNKNOWN,
+     .says = "what is staged is 3.0 and not 2.0",
+     .asked = "POST /push",
+     .pages = {BEFORE(ROOT, PUSH),
+               MANAGER,
+               TASK_LISTED,
+               {"POST", "/push", 0, 204, "", ""},
+               {"GET", "/t/l/9", 20, 200, "", TASK("Running", "OK", "")},
+               {"GET", "/t/l/9", 0, 200, "", TASK("Completed", "OK", "")},
+               {"GET", "/f/1", 0, 200, "after /t/l/9", OTHER_STAGED},
+               STAYS_OLD}},
 };
 
 static void test_ways(void)

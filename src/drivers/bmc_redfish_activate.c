@@ -215,6 +215,18 @@ bool lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now)
     return now - u->cleared > CLEAR_FOR && lks_redfish_put_off(u, now);
 }
 
+/* A reset would make something run that nobody asked for: what was staged before, or by another
+ * update since. */
+static bool other_staged(const struct lks_redfish_update *u)
+{
+    uint64_t now[2];
+    size_t reached = lks_redfish_reached(u);
+    lks_redfish_hash_entries(u, now);
+    bool since = reached == u->had_reached && now[1] != u->entries[1];
+    return u->activated == 0 && u->bank_count > 0 && reached < u->target_count &&
+           (u->act == LKS_BMC_ACTIVATE || since);
+}
+
 /* Actions come first: they disturb nothing else. Where that was not enough it is a reset. */
 static void activate(struct lks_redfish_update *u, lks_ms now)
 {
@@ -223,6 +235,9 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
     u->cleared = now;
     if (u->act == LKS_BMC_STAGE) {
         lks_redfish_walk(u, LKS_RF_AGREE, now); /* it was only asked whether something runs */
+    } else if (other_staged(u)) {
+        lks_redfish_end(u, now, u->sent == LKS_RF_NOTHING ? LKS_BMC_REFUSED : LKS_BMC_UNKNOWN,
+                        "what is staged is %s and not %s", u->banks[0].version, u->version);
     } else if (lks_redfish_switch_lost(u)) {
         lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
     } else if (row != NULL && lks_str_is(row->reset, "none")) {

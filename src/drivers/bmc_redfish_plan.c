@@ -285,14 +285,6 @@ static void begin_image(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_send_upload(u, now);
 }
 
-static void begin_activate(struct lks_redfish_update *u, lks_ms now)
-{
-    if (u->bank_count > 0 && lks_redfish_reached(u) < u->target_count)
-        refuse(u, now, "what is staged is %s and not %s", u->banks[0].version, u->version);
-    else
-        lks_redfish_activate(u, now);
-}
-
 void lks_redfish_begin_act(struct lks_redfish_update *u, lks_ms now)
 {
     if (u->running[0] != '\0' && u->act != LKS_BMC_ABORT) {
@@ -305,7 +297,7 @@ void lks_redfish_begin_act(struct lks_redfish_update *u, lks_ms now)
         begin_image(u, now);
         break;
     case LKS_BMC_ACTIVATE:
-        begin_activate(u, now);
+        lks_redfish_activate(u, now);
         break;
     case LKS_BMC_ABORT:
         lks_redfish_cancel(u, now);
