@@ -725,6 +725,7 @@ static const struct way lies[] = {
      .asked = "POST /cgi-bin/uploadFile",
      .pages = {{"GET", "/u", 2, 200, "", HPE("Idle")},
                {"GET", "/u", 1, 200, "", HPE("Complete")},
+               {"GET", "/u", 1, 200, "", "{}"},
                {"GET", "/u", 40, 200, "", HPE("Updating")},
                {"GET", "/u", 0, 200, "", HPE("Complete")},
                BEFORE("{\"Vendor\":\"HPE\"," ROOT_LINKS "}", PUSH),

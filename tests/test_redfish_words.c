@@ -1,8 +1,11 @@
 /* How management controllers write things: versions of several spellings, and JSON that a strict
  * reader would refuse. */
 #include "drivers/bmc_json.h"
+#include "drivers/bmc_redfish_update.h"
 #include "drivers/bmc_version.h"
 #include "tests/test.h"
+
+#include <stdlib.h>
 
 /* Versions ---------------------------------------------------------------------------------- */
 
@@ -206,13 +209,35 @@ static void test_links(void)
     }
 }
 
+/* What an older one saved is without the newer words, and is taken up with care. */
+static void test_saved_before(void)
+{
+    static const char saved[] =
+        "{\"schema\":1,\"sent\":1,\"way\":1,\"uploads\":1,\"starts\":0,\"resets\":0,"
+        "\"expected\":1,\"activated\":0,\"outcome\":0,\"version\":\"2.0\",\"apply\":\"OnReset\","
+        "\"task\":\"\",\"before\":\"1.0\",\"kind\":\"bmc\",\"booted\":\"\",\"oem_state\":\"\","
+        "\"reset_at\":\"\",\"reset_type\":\"\",\"why\":\"\",\"text\":\"\",\"tasks\":[]}";
+    struct lks_redfish_update *u = calloc(1, sizeof(*u));
+    struct lks_err err = {0};
+    LKS_ASSERT(u != NULL);
+    CHECK_CODE(lks_redfish_load(u, lks_str_from(saved), &err), LKS_OK);
+    CHECK(u->taken && u->waited && !u->task_ended);
+    CHECK(u->staying_count == 0 && u->entries[0] == 0 && u->entries[1] == 0);
+    free(u);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
-        {"the version in a text", test_plain}, {"no version in words", test_said},
-        {"a text without end", test_long},     {"pairs of versions", test_pairs},
-        {"JSON as it comes", test_json},       {"JSON too deep", test_depth},
-        {"links are paths", test_links},       {0},
+        {"the version in a text", test_plain},
+        {"no version in words", test_said},
+        {"a text without end", test_long},
+        {"pairs of versions", test_pairs},
+        {"JSON as it comes", test_json},
+        {"JSON too deep", test_depth},
+        {"links are paths", test_links},
+        {"saved by an older one", test_saved_before},
+        {0},
     };
     return lks_test_main(tests);
 }

@@ -222,7 +222,8 @@ static bool other_staged(const struct lks_redfish_update *u)
     uint64_t now[2];
     size_t reached = lks_redfish_reached(u);
     lks_redfish_hash_entries(u, now);
-    bool since = reached == u->had_reached && now[1] != u->entries[1];
+    bool others = u->waited || u->task_found;
+    bool since = others && reached == u->had_reached && now[1] != u->entries[1];
     return u->activated == 0 && u->bank_count > 0 && reached < u->target_count &&
            (u->act == LKS_BMC_ACTIVATE || since);
 }
@@ -260,12 +261,15 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
 void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now)
 {
     bool blank = (u->old_known && !u->tasks_read) || u->fresh_blank;
+    bool first = u->fresh_runs && !u->waited && u->sent != LKS_RF_NOTHING;
+    u->waited = u->waited || u->fresh_runs;
     if (u->fresh_runs && lks_redfish_has_task(u)) {
         lks_redfish_follow_fresh(u, now);
     } else if (u->fresh_runs || (blank && u->holds < HOLDS_MAX)) {
         u->held = true;
         u->holds += blank;
         lks_redfish_walk_tasks(u, now + CLEAR_EVERY);
+        u->r.head.checkpoint = first;
     } else if (u->held) {
         u->held = false;
         u->since = now;

@@ -70,6 +70,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_bool(&w, "task_found", u->task_found);
     lks_json_bool(&w, "task_ended", u->task_ended);
     lks_json_bool(&w, "taken", u->taken);
+    lks_json_bool(&w, "waited", u->waited);
     lks_json_bool(&w, "only_running", u->only_running);
     lks_json_bool(&w, "firmware_only", u->firmware_only);
     lks_json_bool(&w, "reset_told", u->reset_told);
@@ -180,6 +181,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->task_found = lks_bmc_json_true(doc, "task_found");
     u->task_ended = lks_bmc_json_true(doc, "task_ended");
     u->taken = load_true(doc, "taken");
+    u->waited = load_true(doc, "waited");
     u->only_running = lks_bmc_json_true(doc, "only_running");
     u->firmware_only = lks_bmc_json_true(doc, "firmware_only");
     u->reset_told = lks_bmc_json_true(doc, "reset_told");

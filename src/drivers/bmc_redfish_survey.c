@@ -135,13 +135,13 @@ void lks_redfish_hear_service(struct lks_redfish_update *u, lks_ms now,
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
-    if (doc == NULL) {
+    struct lks_str state = lks_bmc_json_text(doc, "Oem/Hpe/State");
+    if (doc == NULL || (u->state_asked && state.len == 0)) {
         unusable(u, now, "the UpdateService cannot be read", answer);
         return;
     }
     keep_offers(u, doc);
     keep_etag(u, doc, answer);
-    struct lks_str state = lks_bmc_json_text(doc, "Oem/Hpe/State");
     lks_redfish_keep(u->oem_state_now, sizeof(u->oem_state_now), state);
     if (u->purpose == LKS_RF_SURVEY)
         lks_redfish_keep(u->oem_state, sizeof(u->oem_state), state);

@@ -157,6 +157,7 @@ struct lks_redfish_update {
     bool task_found;          /* nothing but the list led to it: it may be another's */
     bool task_ended;          /* what was sent had a task of its own, which said how it ended */
     bool taken;               /* the service said that it took what was sent */
+    bool waited;              /* for a task that may be another's, before something was activated */
     bool only_running;        /* what was sent is over: a task that is over, too, is not it */
     bool reset_told;          /* a task said that a reset is missing */
     lks_redfish_uri reset_at; /* what the task says is to be reset; or empty */
