@@ -210,9 +210,10 @@ bool lks_redfish_put_off(struct lks_redfish_update *u, lks_ms when)
     return true;
 }
 
-bool lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now)
+void lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now)
 {
-    return now - u->cleared > CLEAR_FOR && lks_redfish_put_off(u, now);
+    if (now - u->cleared > CLEAR_FOR)
+        lks_redfish_put_off(u, now);
 }
 
 /* A reset would make something run that nobody asked for: what was staged before, or by another

@@ -293,7 +293,7 @@ void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now); /* tasks are k
  * the step is none of those. */
 bool lks_redfish_put_off(struct lks_redfish_update *u, lks_ms when);
 /* The same where the look before it is old news by now. */
-bool lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now);
+void lks_redfish_put_off_old(struct lks_redfish_update *u, lks_ms now);
 
 uint64_t lks_redfish_hash(struct lks_str uri);
 bool lks_redfish_is_old(const struct lks_redfish_update *u, struct lks_str task);
