@@ -42,18 +42,39 @@ static void go_on(struct campaign *w, unsigned minutes)
 /* Sides ------------------------------------------------------------------------------------- */
 
 /* Nobody knows whether the first still carries the rack: the second is not touched, and all of the
- * domain goes back to what it was. */
+ * domain goes back to what it was, however many nodes it can spare. */
 static void dead_side(void)
 {
+    for (unsigned spares = 1; spares <= 2; spares++) {
+        struct campaign w;
+        lks_test_case("%u spares", spares);
+        campaign_begin(
+            &w, &(struct campaign_plan){.nodes = 4, .domain = 4, .shelves = 2, .spares = spares});
+        campaign_fail(&w, "shelf1", "silence", LKS_BMC_FAILED, 9);
+        (void)campaign_run(&w, 8 * HOUR);
+        check_member(&w, "shelf1", LKS_MEMBER_HANDS);
+        check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
+        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
+                  "shelf1, the other side of its pair, is kept out of use");
+        CHECK_INT(campaign_count(&w, "flash", "node=shelf2"), 0);
+        campaign_end(&w);
+    }
+}
+
+/* The same of sides that are units of their own: the second is left out in the end. */
+static void dead_side_alone(void)
+{
     struct campaign w;
-    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .domain = 3, .shelves = 2, .spares = 1});
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .shelves = 2, .failures_max = 9});
     campaign_fail(&w, "shelf1", "silence", LKS_BMC_FAILED, 9);
     (void)campaign_run(&w, 8 * HOUR);
     check_member(&w, "shelf1", LKS_MEMBER_HANDS);
-    check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
-              "shelf1, the other side of its pair, is kept out of use");
+    check_member(&w, "shelf2", LKS_MEMBER_PENDING);
+    campaign_pass(&w, MINUTE);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(campaign_run(&w, 48 * HOUR));
+    check_member(&w, "shelf2", LKS_MEMBER_SKIPPED);
     CHECK_INT(campaign_count(&w, "flash", "node=shelf2"), 0);
     campaign_end(&w);
 }
@@ -77,50 +98,114 @@ static void held_side(void)
     }
 }
 
+/* The hold came when the second was under way already. */
+static void held_meanwhile(void)
+{
+    static const struct {
+        const char *name;
+        struct campaign_plan plan;
+    } rows[] = {
+        {"in a domain", {.nodes = 3, .domain = 3, .shelves = 2}},
+        {"alone", {.nodes = 1, .shelves = 2}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        lks_test_case("%s", rows[i].name);
+        campaign_begin(&w, &rows[i].plan);
+        CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_WAITING, 8 * HOUR));
+        hold(&w, "shelf1", true);
+        CHECK(!campaign_run(&w, 2 * HOUR));
+        CHECK_INT(campaign_count(&w, "flash id", "node=shelf2"), 0);
+        CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
+                  "the other side of its pair, is held");
+        hold(&w, "shelf1", false);
+        CHECK(campaign_run(&w, 8 * HOUR));
+        check_member(&w, "shelf2", LKS_MEMBER_DONE);
+        campaign_end(&w);
+    }
+}
+
+/* A change that goes back does so without the side that it would have to touch beside a held one,
+ * and says so. */
+static void held_on_the_way_back(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .shelves = 2, .soak = 1000 * HOUR});
+    go_on(&w, 120);
+    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    hold(&w, "shelf1", true);
+    campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+    CHECK(campaign_run(&w, 72 * HOUR));
+    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
+              "1 could not go back; shelf2 stays on it, since the other side of its pair is held");
+    campaign_end(&w);
+}
+
 /* An asset around nodes in use --------------------------------------------------------------- */
 
-/* n1 to n3 run B already; change 2 has only the shelf of their domain. */
-static void begin_shelf(struct campaign *w)
+/* n1 to n3 run B already; change 2 is for the shelf of their domain, and `along` has them leave use
+ * with it. */
+static void begin_shelf(struct campaign *w, bool along)
 {
+    enum { NODES, SHELF };
     campaign_begin(w, &(struct campaign_plan){.nodes = 3, .domain = 3, .unapproved = true});
     const struct lks_str a = lks_str_from(w->stack_a), b = lks_str_from(w->stack_b);
     const struct lks_str rack = LKS_STR("rack1"), shelf = LKS_STR("shelf1");
-    const struct lks_record plan[] = {
-        {.kind = LKS_RECORD_CHANGE,
-         .change = {.id = 2, .hosts = shelf, .stack = b, .name = LKS_STR("b")}},
-        {.kind = LKS_RECORD_PLAN_STEP, .plan_step = {.change = 2, .kind = LKS_DO_LEAVE}},
-        {.kind = LKS_RECORD_PLAN_STEP,
-         .plan_step = {.change = 2,
-                       .index = 1,
-                       .kind = LKS_DO_FLASH,
-                       .rank = 4,
-                       .layer = 2,
-                       .component = LKS_STR("power-shelf"),
-                       .version = LKS_STR("2.0"),
-                       .before = LKS_STR("1.0"),
-                       .bundle = LKS_STR(CAMPAIGN_BUNDLE),
-                       .image = LKS_STR(CAMPAIGN_SHELF_B),
-                       .bundle_back = LKS_STR(CAMPAIGN_BUNDLE),
-                       .image_back = LKS_STR(CAMPAIGN_SHELF_A),
-                       .revert = LKS_BMC_UPDATE}},
-        {.kind = LKS_RECORD_PLAN_WAVE, .plan_wave = {.change = 2, .width = 1}},
-        {.kind = LKS_RECORD_PLAN_PART,
-         .plan_part = {.change = 2, .from = a, .hosts = shelf, .domain = rack}},
-        {.kind = LKS_RECORD_CHANGE_MOVED,
-         .change_moved = {.change = 2, .state = LKS_CHANGE_RUNNING}},
+    const struct lks_rec_plan_step steps[] = {
+        {.recipe = NODES, .kind = LKS_DO_LEAVE, .limit = HOUR},
+        {.recipe = NODES, .index = 1, .kind = LKS_DO_ACCEPT, .rank = 8},
+        {.recipe = NODES, .index = 2, .kind = LKS_DO_RETURN, .rank = 9},
+        {.recipe = SHELF, .kind = LKS_DO_LEAVE, .limit = HOUR},
+        {.recipe = SHELF,
+         .index = 1,
+         .kind = LKS_DO_FLASH,
+         .rank = 4,
+         .layer = 2,
+         .component = LKS_STR("power-shelf"),
+         .version = LKS_STR("2.0"),
+         .before = LKS_STR("1.0"),
+         .bundle = LKS_STR(CAMPAIGN_BUNDLE),
+         .image = LKS_STR(CAMPAIGN_SHELF_B),
+         .bundle_back = LKS_STR(CAMPAIGN_BUNDLE),
+         .image_back = LKS_STR(CAMPAIGN_SHELF_A),
+         .revert = LKS_BMC_UPDATE},
+        {.recipe = SHELF, .index = 2, .kind = LKS_DO_ACCEPT, .rank = 8},
+        {.recipe = SHELF, .index = 3, .kind = LKS_DO_RETURN, .rank = 9},
     };
     static const char *const nodes[] = {"n1", "n2", "n3"};
-    for (size_t k = 0; k < LKS_COUNT(plan); k++)
-        campaign_record(w, &plan[k]);
     for (size_t k = 0; k < LKS_COUNT(nodes); k++) {
         campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_MEMBER,
                                                 .member = {.change = 1,
                                                            .node = lks_str_from(nodes[k]),
                                                            .state = LKS_MEMBER_DONE}});
         campaign_put(w, nodes[k], true);
-        campaign_node(w, nodes[k])->busy = true;
     }
+    campaign_record(w, &(struct lks_record){
+                           .kind = LKS_RECORD_CHANGE,
+                           .change = {.id = 2, .hosts = shelf, .stack = b, .name = LKS_STR("b")}});
+    for (size_t k = 0; k < LKS_COUNT(steps); k++) {
+        struct lks_record r = {.kind = LKS_RECORD_PLAN_STEP, .plan_step = steps[k]};
+        r.plan_step.change = 2;
+        campaign_record(w, &r);
+    }
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
+                                            .plan_wave = {.change = 2, .width = 1}});
+    if (along)
+        campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_PART,
+                                                .plan_part = {.change = 2,
+                                                              .recipe = NODES,
+                                                              .from = b,
+                                                              .hosts = LKS_STR("n[1-3]"),
+                                                              .domain = rack}});
+    campaign_record(
+        w, &(struct lks_record){
+               .kind = LKS_RECORD_PLAN_PART,
+               .plan_part = {
+                   .change = 2, .recipe = SHELF, .from = a, .hosts = shelf, .domain = rack}});
     w->change = 2;
+    campaign_move(w, LKS_CHANGE_RUNNING);
 }
 
 static void hold_nodes(struct campaign *w)
@@ -133,7 +218,7 @@ static void hold_nodes(struct campaign *w)
 static void around_nodes_in_use(void)
 {
     struct campaign w;
-    begin_shelf(&w);
+    begin_shelf(&w, false);
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 0);
     CHECK_INT(campaign_count(&w, "nodes of its domain are in use, and not in this change", ""), 1);
@@ -147,7 +232,7 @@ static void around_nodes_in_use(void)
 static void in_use_again(void)
 {
     struct campaign w;
-    begin_shelf(&w);
+    begin_shelf(&w, false);
     hold_nodes(&w);
     CHECK(campaign_run_until(&w, "shelf1", 1, LKS_MEMBER_WAITING, HOUR));
     hold(&w, "n2", false);
@@ -158,6 +243,62 @@ static void in_use_again(void)
     hold(&w, "n2", true);
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 1);
+    campaign_end(&w);
+}
+
+/* They leave use with it and return with it, there and back. */
+static void along(void)
+{
+    for (unsigned back = 0; back < 2; back++) {
+        struct campaign w;
+        lks_test_case(back > 0 ? "back" : "there");
+        begin_shelf(&w, true);
+        CHECK(campaign_run_until(&w, "shelf1", 1, LKS_MEMBER_ASKED, HOUR));
+        CHECK(is_out(&w, "n1") && is_out(&w, "n2") && is_out(&w, "n3"));
+        if (back > 0)
+            campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        CHECK(campaign_run(&w, 8 * HOUR));
+        check_member(&w, "shelf1", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
+        check_member(&w, "n3", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
+        CHECK(!is_out(&w, "n1") && !is_out(&w, "n2") && !is_out(&w, "n3"));
+        campaign_end(&w);
+    }
+}
+
+/* One of them is lost before anything was done to the shelf: the others return as they are, and
+ * nobody is told that they are kept. */
+static void along_and_lost(void)
+{
+    struct campaign w;
+    begin_shelf(&w, true);
+    campaign_node(&w, "n3")->busy = true;
+    go_on(&w, 2);
+    campaign_node(&w, "n3")->up = false;
+    go_on(&w, 200);
+    check_member(&w, "n3", LKS_MEMBER_FENCED);
+    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
+    CHECK_INT(campaign_count(&w, "alarm=change", "subject=n1"), 0);
+    CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 0);
+    campaign_end(&w);
+}
+
+/* A node joined the domain and has jobs: the shelf does not go back around it. */
+static void joined_before_the_way_back(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .domain = 3, .soak = 100 * HOUR});
+    go_on(&w, 120);
+    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    w.plan.domain = 4;
+    campaign_join(&w);
+    go_on(&w, 3);
+    campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+    CHECK(campaign_run(&w, 8 * HOUR));
+    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK(!is_out(&w, "n1"));
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
+              "rack1 stays on it whole, since n4 is in use there");
     campaign_end(&w);
 }
 
@@ -197,21 +338,29 @@ static void staged_and_stopped(void)
     } rows[] = {{"halted", halt, run_again},
                 {"paused", let_pause, run_again},
                 {"frozen", freeze, unfreeze}};
-    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+    for (size_t i = 0; i < 2 * LKS_COUNT(rows); i++) {
         struct campaign w;
-        lks_test_case("%s", rows[i].name);
-        campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .stages = true});
+        bool domain = i >= LKS_COUNT(rows);
+        lks_test_case("%s%s", rows[i % LKS_COUNT(rows)].name, domain ? ", a domain" : "");
+        campaign_begin(&w, &(struct campaign_plan){
+                               .nodes = domain ? 3 : 1, .domain = domain ? 3 : 0, .stages = true});
         CHECK(campaign_run_until(&w, "n1", 0, LKS_MEMBER_ASKED, HOUR));
-        rows[i].stop(&w);
+        rows[i % LKS_COUNT(rows)].stop(&w);
         go_on(&w, 30);
         CHECK_INT(campaign_count(&w, "drained node=n1", ""), 0);
         CHECK(!is_out(&w, "n1"));
         check_member(&w, "n1", LKS_MEMBER_WAITING);
-        rows[i].go(&w);
+        rows[i % LKS_COUNT(rows)].go(&w);
         CHECK(campaign_run(&w, 4 * HOUR));
         check_member(&w, "n1", LKS_MEMBER_DONE);
         campaign_end(&w);
     }
+}
+
+static void mute_bmcs(struct campaign *w, bool mute)
+{
+    for (unsigned i = 0; i < w->count; i++)
+        w->nodes[i].mute_bmc = mute;
 }
 
 /* The same where it is the clock that does not let it. */
@@ -228,15 +377,18 @@ static void staged_too_late(void)
         {"the time of the change is over",
          {.nodes = 1, .stages = true, .not_after = 20 * MINUTE},
          LKS_MEMBER_REVERTED},
+        {"the time of the change is over, of a domain",
+         {.nodes = 3, .domain = 3, .stages = true, .not_after = 20 * MINUTE},
+         LKS_MEMBER_REVERTED},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct campaign w;
         lks_test_case("%s", rows[i].name);
         campaign_begin(&w, &rows[i].plan);
         CHECK(campaign_run_until(&w, "n1", 0, LKS_MEMBER_ASKED, HOUR / 2));
-        campaign_node(&w, "n1")->mute_bmc = true; /* tests begin at 00:16 */
+        mute_bmcs(&w, true); /* tests begin at 00:16 */
         go_on(&w, 6);
-        campaign_node(&w, "n1")->mute_bmc = false;
+        mute_bmcs(&w, false);
         go_on(&w, 5);
         CHECK_INT(campaign_count(&w, "drained node=n1", ""), 0);
         (void)campaign_run(&w, 8 * 24 * HOUR);
@@ -249,9 +401,15 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"a dead side", dead_side},
+        {"a dead side alone", dead_side_alone},
         {"a held side", held_side},
+        {"held meanwhile", held_meanwhile},
+        {"held on the way back", held_on_the_way_back},
         {"around nodes in use", around_nodes_in_use},
         {"in use again", in_use_again},
+        {"along", along},
+        {"along, and lost", along_and_lost},
+        {"joined before the way back", joined_before_the_way_back},
         {"staged and stopped", staged_and_stopped},
         {"staged too late", staged_too_late},
         {0},

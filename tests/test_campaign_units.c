@@ -393,7 +393,8 @@ static const struct {
     {"it is held, and they go back without it", true, false, LKS_MEMBER_SKIPPED,
      LKS_MEMBER_REVERTED, "3 back, 0 could not go back"},
     {"it is in use, and they stay with it", true, true, LKS_MEMBER_SKIPPED, LKS_MEMBER_DONE,
-     "rack1 stays on it whole, since n1 runs it, too, and would not go along: propose a change of "
+     "rack1 stays on it whole, since n1 is in use there, and would not go along: propose a change "
+     "of "
      "all of that domain"},
 };
 

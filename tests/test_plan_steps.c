@@ -251,23 +251,64 @@ static void stayed_behind(struct plans *p, const char *asset)
         lks_asked_apply(&p->a, &records[i]);
 }
 
+/* g2 is judged, and held, so. */
+static void be(struct plans *p, bool strays, bool held)
+{
+    static const struct lks_str basis = LKS_STR_C("sha256:other");
+    const struct lks_str g2 = LKS_STR("g2"), b = plans_stack(p, "b");
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_BASIS, .basis = {.digest = basis, .readings = LKS_STR("r")}},
+        {.kind = LKS_RECORD_TUPLE,
+         .tuple = {.node = g2,
+                   .digest = basis,
+                   .boot = LKS_STR("b1"),
+                   .basis = basis,
+                   .whole = basis,
+                   .stack = b,
+                   .judged = LKS_JUDGED_DRIFT}},
+        {.kind = LKS_RECORD_VERDICT,
+         .verdict = {.basis = basis, .stack = b, .judged = LKS_JUDGED_DRIFT, .drifted = 1}},
+    };
+    for (size_t i = 0; strays && i < LKS_COUNT(records); i++)
+        lks_asked_apply(&p->a, &records[i]);
+    if (held)
+        lks_asked_apply(&p->a,
+                        &(struct lks_record){.kind = LKS_RECORD_HELD,
+                                             .held = {g2, LKS_STR("lee"), LKS_STR("a fan")}});
+}
+
 /* Nothing is done to an asset around nodes that are in use: they leave use with it. */
 static void test_asset_behind(void)
 {
-    struct plans p;
-    begin_rack(&p, RACK("b"));
-    stayed_behind(&p, "pa");
-    const struct lks_plan_wish wish = {
-        .hosts = LKS_STR("pa"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
-    (void)CHECK(plans_make(&p, &wish));
-    (void)CHECK_HAS(plans_tell(&p, PLANS_STEPS | PLANS_PARTS | PLANS_NOTES),
-                    "recipe 0: leave@10 flash@160(power-shelf 2) check@160" END
-                    "recipe 1: leave@10" END
-                    "part of wave 0: g[1-2] by recipe 1, proves, domain d1\n"
-                    "part of wave 0: pa by recipe 0, proves, domain d1\n"
-                    "warning: 2 nodes of domain d1 should run it already, and leave use while its "
-                    "assets change\n");
-    plans_end(&p);
+    static const struct {
+        const char *name;
+        bool strays, held;
+        const char *told;
+    } cases[] = {
+        {"they run it", false, false,
+         "recipe 0: leave@10 flash@160(power-shelf 2) check@160" END "recipe 1: leave@10" END
+         "part of wave 0: g[1-2] by recipe 1, proves, domain d1\n"
+         "part of wave 0: pa by recipe 0, proves, domain d1\n"
+         "warning: 2 nodes of domain d1 should run it already, and leave use while its assets "
+         "change\n"},
+        {"one is held", false, true,
+         "part of wave 0: g1 by recipe 1, proves, domain d1\n"
+         "part of wave 0: pa by recipe 0, proves, domain d1\n"},
+        {"one could not return", true, false,
+         "refused: no steps are known: g2 should run b already and does not"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(cases); i++) {
+        struct plans p;
+        lks_test_case("%s", cases[i].name);
+        begin_rack(&p, RACK("b"));
+        stayed_behind(&p, "pa");
+        be(&p, cases[i].strays, cases[i].held);
+        const struct lks_plan_wish wish = {
+            .hosts = LKS_STR("pa"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
+        (void)CHECK_INT(plans_make(&p, &wish), !cases[i].strays);
+        (void)CHECK_HAS(plans_tell(&p, PLANS_STEPS | PLANS_PARTS | PLANS_NOTES), cases[i].told);
+        plans_end(&p);
+    }
 }
 
 /* Layers are put in an order in which the facts have nothing against any state in between. */

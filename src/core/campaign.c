@@ -143,11 +143,9 @@ static bool is_unproven(const struct unit_look *l, const struct lks_member *m)
                             l->c->stack != 0 ? l->c->stack : l->c->name) == NULL;
 }
 
-/* Back it goes as soon as the person is done. */
 static bool is_pair_down(const struct unit_look *l, const struct lks_member *m)
 {
-    enum lks_pair pair = lks_member_pair(l->d, l->c, m, l->downs);
-    return pair == LKS_PAIR_DOWN || (l->back && pair == LKS_PAIR_KEPT);
+    return lks_member_pair(l->d, l->c, m, l->downs) == LKS_PAIR_DOWN;
 }
 
 static bool is_pair_kept(const struct unit_look *l, const struct lks_member *m)
@@ -175,7 +173,7 @@ static const struct {
     {is_unproven, BAR_WAITS, "nobody showed the way back on its hardware yet"},
     {is_untimely, BAR_WAITS, "outside its windows"},
     {is_pair_down, BAR_WAITS, "the other side of its pair is under way"},
-    {is_pair_kept, BAR_ABSENT, "the other side of its pair is held, or not heard of"},
+    {is_pair_kept, BAR_ABSENT, "the other side of its pair is held, or kept out of use"},
     {is_held, BAR_ABSENT, "a person holds it"},
 };
 
@@ -317,8 +315,8 @@ static void skip_unit(const struct unit_look *l)
             say_skipped(l->d, &k,
                         is_taken(l, m)       ? "another change keeps it"
                         : is_held(l, m)      ? "a person held it for too long"
-                        : is_pair_kept(l, m) ? "the other side of its pair was held, or not heard "
-                                               "of, for too long"
+                        : is_pair_kept(l, m) ? "the other side of its pair was held, or kept out "
+                                               "of use, for too long"
                         : is_around(l, m)    ? "nodes of its domain that are not in this change "
                                                "were in use for too long"
                         : is_elsewhere(l, m) ? "it should run another stack by now than the one "
@@ -688,7 +686,8 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
 
 /* Back -------------------------------------------------------------------------------------- */
 
-/* A unit of which all that was done can be undone, with nobody of its domain left behind. */
+/* A unit of which all that was done can be undone, with nobody of its domain left behind, and not
+ * beside a side that is kept. */
 static bool can_go_back(const struct unit_look *l)
 {
     if (lks_unit_left(l->d->state, l->c, l->u) != LKS_NO_NODE)
@@ -698,7 +697,7 @@ static bool can_go_back(const struct unit_look *l)
         const struct lks_recipe *r = &l->c->recipes[m->recipe];
         const struct lks_node *n = node_of(l, m);
         bool ours = !is_taken(l, m) && (l->c->stack == 0 || n->pin == l->c->stack);
-        if (m->state == LKS_MEMBER_DONE && n->placed && !ours)
+        if (m->state == LKS_MEMBER_DONE && n->placed && (!ours || is_pair_kept(l, m)))
             return false; /* another change has it, or brought it elsewhere since */
         for (uint32_t step = 0; step < r->count && m->state == LKS_MEMBER_DONE; step++) {
             if (lks_step_one_way(&r->steps[step]))

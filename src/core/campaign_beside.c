@@ -22,6 +22,15 @@ static bool is_kept(const struct lks_node *n)
     return n->held || (n->asset == 0 && n->liveness == LKS_LOST);
 }
 
+/* A change that is done with it keeps it out of use. */
+static bool is_left_out(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    const struct lks_state_change *c = n->change != 0 ? lks_state_change(s, n->change) : NULL;
+    const struct lks_member *m = c != NULL ? lks_change_member(c, node) : NULL;
+    return m != NULL && lks_member_over(m) && n->flashing == 0;
+}
+
 static bool find_downs(struct lks_deciding *d, struct lks_downs *downs)
 {
     const struct lks_state *s = d->state;
@@ -50,9 +59,10 @@ static enum lks_pair pair_of(struct lks_deciding *d, struct lks_downs *downs, ui
     if (!downs->known && !find_downs(d, downs))
         return LKS_PAIR_DOWN;
     for (uint32_t i = 0; i < downs->count && pair != LKS_PAIR_DOWN; i++) {
-        const struct lks_node *o = &nodes[downs->nodes[i]];
-        if (lks_deciding_other_side(&nodes[node], o))
-            pair = is_kept(o) && !is_down(o) ? LKS_PAIR_KEPT : LKS_PAIR_DOWN;
+        uint32_t n = downs->nodes[i];
+        bool kept = is_left_out(d->state, n) || (is_kept(&nodes[n]) && !is_down(&nodes[n]));
+        if (lks_deciding_other_side(&nodes[node], &nodes[n]))
+            pair = kept ? LKS_PAIR_KEPT : LKS_PAIR_DOWN;
     }
     return pair;
 }
@@ -70,20 +80,37 @@ void lks_downs_add(const struct lks_deciding *d, struct lks_downs *downs, uint32
         downs->nodes[downs->count++] = node;
 }
 
-uint32_t lks_side_kept(const struct lks_look *k)
+typedef bool side_fn(const struct lks_look *k, uint32_t node);
+
+/* The other side within its domain of which that is so. */
+static uint32_t find_side(const struct lks_look *k, side_fn *is_so)
 {
     const struct lks_standing *st = k->s->standing;
     uint32_t node = k->m->node;
     if (k->n->side == 0 || st->domain[node] == 0)
         return LKS_NO_NODE;
     for (uint32_t n = st->domain_next[node]; n != node; n = st->domain_next[n]) {
-        const struct lks_node *o = &k->s->nodes[n];
-        const struct lks_member *m = lks_change_member(k->c, n);
-        bool kept = m == NULL ? is_down(o) || is_kept(o) : o->changing != 0 && lks_member_over(m);
-        if (kept && lks_deciding_other_side(k->n, o))
+        if (lks_deciding_other_side(k->n, &k->s->nodes[n]) && is_so(k, n))
             return n;
     }
     return LKS_NO_NODE;
+}
+
+static bool is_dead(const struct lks_look *k, uint32_t node)
+{
+    const struct lks_member *m = lks_change_member(k->c, node);
+    const struct lks_node *n = &k->s->nodes[node];
+    return m == NULL ? is_down(n) : n->changing != 0 && lks_member_over(m);
+}
+
+static bool is_held(const struct lks_look *k, uint32_t node)
+{
+    return is_kept(&k->s->nodes[node]);
+}
+
+uint32_t lks_side_kept(const struct lks_look *k)
+{
+    return find_side(k, is_dead);
 }
 
 /* Nodes of its domain ----------------------------------------------------------------------- */
@@ -117,30 +144,47 @@ bool lks_unit_apart(const struct lks_state *s, const struct lks_state_change *c,
     return false;
 }
 
+/* What passes once somebody sees to it; empty: nothing stands in the way. */
+static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_downs downs = {0};
+    uint32_t used = lks_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
+    if (used != LKS_NO_NODE)
+        return lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in use",
+                                 S(lks_state_name(k->s, used)));
+    if (held != LKS_NO_NODE)
+        return lks_deciding_text(d, "%" LKS_STR_FMT ", the other side of its pair, is held",
+                                 S(lks_state_name(k->s, held)));
+    if (lks_member_pair(d, k->c, k->m, &downs) != LKS_PAIR_UP)
+        return LKS_STR("the other side of its pair is held, or down");
+    return LKS_STR("");
+}
+
 bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
 {
-    uint32_t kept = lks_side_kept(k), used = lks_domain_used(k->s, NULL, k->m->node);
-    if (kept != LKS_NO_NODE)
+    uint32_t kept = lks_side_kept(k);
+    if (kept != LKS_NO_NODE) {
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1,
                         lks_deciding_text(d,
                                           "%" LKS_STR_FMT ", the other side of its pair, is kept "
                                           "out of use: see to that one first",
                                           S(lks_state_name(k->s, kept))));
-    else if (used != LKS_NO_NODE)
-        lks_step_refused(d, k, LKS_E_LIMIT,
-                         lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in use",
-                                           S(lks_state_name(k->s, used))));
-    return kept == LKS_NO_NODE && used == LKS_NO_NODE;
+        return false;
+    }
+    struct lks_str why = why_not_yet(d, k);
+    if (why.len > 0)
+        lks_step_refused(d, k, LKS_E_LIMIT, why);
+    return why.len == 0;
 }
 
 /* Leaving use ------------------------------------------------------------------------------- */
 
-/* Somebody of its unit is out of use by this change: the others follow. */
+/* A node of its unit left use by this change: the others follow. An asset only waits for them. */
 static bool has_left(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
-        const struct lks_node *n = &k->s->nodes[k->c->members[k->u->first + i].node];
-        if (n->changing != 0 && n->change == k->c->id)
+        struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
+        if (o.n->asset == 0 && lks_look_out(&o))
             return true;
     }
     return false;
@@ -157,8 +201,10 @@ bool lks_unit_stopped(const struct lks_look *k)
     if (!is_first(k))
         return false;
     bool stopped = k->c->state != LKS_CHANGE_RUNNING;
-    for (uint32_t i = 0; i < k->u->count && !stopped; i++)
-        stopped = lks_state_frozen(k->s, k->c->members[k->u->first + i].node);
+    for (uint32_t i = 0; i < k->u->count && !stopped; i++) {
+        uint32_t node = k->c->members[k->u->first + i].node;
+        stopped = lks_state_frozen(k->s, node) || lks_state_acts_wait(k->s, k->s->nodes[node].pool);
+    }
     return stopped;
 }
 
@@ -181,7 +227,7 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k, uint32_t
                    LKS_STR("so many of its pool turned at once that acts wait"));
     else if (lks_plan_may_begin(k->s, d->book, k->c, node, d->now.wall, &next))
         return true;
-    else if (next == UINT64_MAX)
+    else if (lks_change_late(k->c, d->now.wall))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
                         LKS_STR("the time of the change was over before it left use"));
     else

@@ -109,14 +109,20 @@ static bool has_two_ways(const struct lks_look *k)
            (k->step->kind == LKS_DO_STAGE || k->step->revert == LKS_BMC_SWITCH);
 }
 
+/* Firmware of one side of a pair, and the other is down: there is no spare for both. */
+static bool is_last_side(const struct lks_look *k)
+{
+    return k->step != NULL && lks_step_by_endpoint(k->step) && lks_side_kept(k) != LKS_NO_NODE;
+}
+
 /* As often as its step says. What nobody looked at is not done again, and who is to go back does
  * not try to go there. */
 static bool is_retried(const struct lks_look *k, enum lks_failure failure)
 {
     if (k->step != NULL && k->step->kind == LKS_DO_LEAVE)
         return false; /* which has a deadline as a whole */
-    if (k->step != NULL && lks_step_by_endpoint(k->step) && lks_side_kept(k) != LKS_NO_NODE)
-        return false; /* the other side is down meanwhile */
+    if (is_last_side(k))
+        return false;
     uint32_t retries = k->step != NULL ? k->step->retries : 0;
     retries += has_two_ways(k);
     return lks_failure_rules[failure].retries && k->m->attempt <= retries && k->n->flashing == 0 &&
@@ -177,7 +183,7 @@ static bool is_left_behind(const struct lks_deciding *d, const struct lks_look *
                            enum lks_failure failure)
 {
     return k->u->count > 1 && failure != LKS_FAILURE_BUSY && k->step != NULL &&
-           k->step->kind > LKS_DO_LEAVE && !goes_back(k) && !is_too_few(d, k);
+           k->step->kind > LKS_DO_LEAVE && !goes_back(k) && !is_too_few(d, k) && !is_last_side(k);
 }
 
 void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_failure failure,

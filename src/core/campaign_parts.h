@@ -91,6 +91,9 @@ bool lks_look_out(const struct lks_look *k);
 /* No other of its unit has a step of lower rank left. */
 bool lks_look_open(const struct lks_look *k);
 
+/* When the last of its unit came to where it is: before that it was nobody's turn behind it. */
+lks_ms lks_unit_since(const struct lks_look *k);
+
 /* Another of its unit is kept of which nobody knows whether something runs on it. */
 bool lks_unit_unsure(const struct lks_look *k);
 
@@ -105,13 +108,14 @@ uint32_t lks_unit_missing(const struct lks_look *k);
  * unit returns with, in the change or not; LKS_NO_NODE: there is none. */
 uint32_t lks_unit_beside(const struct lks_look *k);
 
-/* A node of the unit's domain that is in use on the target and does not go back with those that are
- * done: it is not in the change, or was let go as it is. LKS_NO_NODE: there is none. */
+/* A node of the unit's domain that is in use and does not go back with those that are done: it is
+ * not in the change, or was let go as it is. It runs the target, or an asset around it is to go
+ * back. LKS_NO_NODE: there is none. */
 uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
                        const struct lks_unit *u);
 
-/* The first domain that would be left mixed and so does not go back, in words behind others; empty:
- * there is none. */
+/* The first that is done and does not go back for the sake of others, in words behind others;
+ * empty: there is none. */
 struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c);
 
 /* Another change, or another pin, brought it elsewhere since this was planned: its steps are not
@@ -135,7 +139,7 @@ struct lks_downs {
 };
 
 /* The other side of a pair that is no domain, where each side is a unit of its own. Kept: a person
- * holds it, or it is not heard of. */
+ * holds it, a change keeps it out of use, or it is not heard of. */
 enum lks_pair { LKS_PAIR_UP, LKS_PAIR_KEPT, LKS_PAIR_DOWN };
 enum lks_pair lks_member_pair(struct lks_deciding *d, const struct lks_state_change *c,
                               const struct lks_member *m, struct lks_downs *downs);

@@ -174,13 +174,21 @@ uint32_t lks_path_back_next(const struct lks_look *k)
     return ending(k, lks_look_touched(k) ? END_REBOOT : END_RETURN);
 }
 
+static bool is_touched(const struct lks_look *k, const struct lks_member *m)
+{
+    const struct lks_node *n = &k->s->nodes[m->node];
+    return m->from != k->c->stack && n->changing != 0 && n->target == m->from;
+}
+
 /* From where something was done to it its intent is what it comes from. Our own agent has no such
- * intent: there it is enough to be on the way back. */
+ * intent: there it is enough to be on the way back. Who only left use for the sake of others is
+ * touched as they are. */
 bool lks_look_touched(const struct lks_look *k)
 {
-    if (k->c->stack == 0)
-        return true;
-    return k->n->changing != 0 && k->n->target == k->m->from;
+    bool touched = k->c->stack == 0 || is_touched(k, k->m);
+    for (uint32_t i = 0; i < k->u->count && k->m->from == k->c->stack && !touched; i++)
+        touched = is_touched(k, &k->c->members[k->u->first + i]);
+    return touched;
 }
 
 /* Whoever leaves use for the first time has not failed: LEAVE itself is not tried again. */
@@ -284,6 +292,16 @@ bool lks_look_open(const struct lks_look *k)
     return true;
 }
 
+lks_ms lks_unit_since(const struct lks_look *k)
+{
+    lks_ms since = 0;
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        lks_ms its = k->c->members[k->u->first + i].since;
+        since = its > since ? its : since;
+    }
+    return since;
+}
+
 bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u)
 {
     for (uint32_t i = 0; i < u->count; i++) {
@@ -381,6 +399,18 @@ uint32_t lks_unit_beside(const struct lks_look *k)
     return LKS_NO_NODE;
 }
 
+/* It would be taken back around nodes that are in use. */
+static bool has_asset_done(const struct lks_state *s, const struct lks_state_change *c,
+                           const struct lks_unit *u)
+{
+    for (uint32_t i = 0; i < u->count; i++) {
+        const struct lks_member *m = &c->members[u->first + i];
+        if (m->state == LKS_MEMBER_DONE && s->nodes[m->node].asset != 0)
+            return true;
+    }
+    return false;
+}
+
 uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change *c,
                        const struct lks_unit *u)
 {
@@ -393,31 +423,48 @@ uint32_t lks_unit_left(const struct lks_state *s, const struct lks_state_change 
         const struct lks_member *m = lks_change_member(c, n);
         const struct lks_node *node = &s->nodes[n];
         uint32_t v = lks_state_verdict_find(s, node->whole, c->stack);
+        bool same = node->liveness == LKS_LIVE && node->change == 0 && v != 0 &&
+                    s->verdicts[v].judged == LKS_JUDGED_CONFORMS;
         if ((m == NULL || m->state == LKS_MEMBER_SKIPPED) && lks_node_in_use(node) &&
-            node->liveness == LKS_LIVE && node->change == 0 && v != 0 &&
-            s->verdicts[v].judged == LKS_JUDGED_CONFORMS)
+            (same || has_asset_done(s, c, u)))
             return n;
         n = st->domain_next[n];
     } while (n != first);
     return LKS_NO_NODE;
 }
 
-struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c)
+/* Why one that is done does not go back; empty: it can, as far as others are concerned. */
+static struct lks_str why_stays(struct lks_deciding *d, const struct lks_state_change *c,
+                                const struct lks_member *m, struct lks_downs *downs)
 {
     const struct lks_state *s = d->state;
-    for (uint32_t i = c->states[LKS_MEMBER_DONE] > 0 ? 0 : c->member_count; i < c->member_count;
-         i++) {
-        const struct lks_unit *u = &c->units[c->members[i].unit];
-        uint32_t left =
-            c->members[i].state == LKS_MEMBER_DONE ? lks_unit_left(s, c, u) : LKS_NO_NODE;
-        if (left != LKS_NO_NODE)
-            return lks_deciding_text(
-                d,
-                "; %" LKS_STR_FMT " stays on it whole, since %" LKS_STR_FMT
-                " runs it, too, and would not go along: propose a change of all of that domain",
-                LKS_STR_ARG(lks_state_text(s, u->domain)), LKS_STR_ARG(lks_state_name(s, left)));
-    }
+    const struct lks_unit *u = &c->units[m->unit];
+    uint32_t left = lks_unit_left(s, c, u);
+    if (left != LKS_NO_NODE)
+        return lks_deciding_text(
+            d,
+            "; %" LKS_STR_FMT " stays on it whole, since %" LKS_STR_FMT
+            " is in use there, and would not go along: propose a change of all of that domain",
+            LKS_STR_ARG(lks_state_text(s, u->domain)), LKS_STR_ARG(lks_state_name(s, left)));
+    if (lks_member_pair(d, c, m, downs) == LKS_PAIR_KEPT)
+        return lks_deciding_text(
+            d,
+            "; %" LKS_STR_FMT
+            " stays on it, since the other side of its pair is held, or kept out of use",
+            LKS_STR_ARG(lks_state_name(s, m->node)));
     return LKS_STR("");
+}
+
+struct lks_str lks_change_stays(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    struct lks_str why = LKS_STR("");
+    struct lks_downs downs = {0};
+    uint32_t count = c->states[LKS_MEMBER_DONE] > 0 ? c->member_count : 0;
+    for (uint32_t i = 0; i < count && why.len == 0; i++) {
+        if (c->members[i].state == LKS_MEMBER_DONE)
+            why = why_stays(d, c, &c->members[i], &downs);
+    }
+    return why;
 }
 
 bool lks_member_elsewhere(const struct lks_state *s, const struct lks_state_change *c,

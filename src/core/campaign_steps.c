@@ -279,7 +279,7 @@ void lks_step_refused(struct lks_deciding *d, const struct lks_look *k, enum lks
 {
     bool passes = code == LKS_E_LIMIT ||
                   (lks_step_by_endpoint(k->step) && lks_deciding_side_busy(d, k->m->node));
-    if (passes && d->now.wall < later(k->m->since, LIMIT_MAX))
+    if (passes && d->now.wall < later(lks_unit_since(k), LIMIT_MAX))
         ask_later(d, k, why);
     else
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1, why);

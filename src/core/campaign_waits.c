@@ -75,7 +75,7 @@ static const struct {
     bool (*asks)(const struct lks_look *k);
     const char *why;
 } reasons[] = {
-    {lks_unit_stopped, "to leave use: the change does not run, or there is a freeze"},
+    {lks_unit_stopped, "to leave use: the change does not run, there is a freeze, or acts wait"},
     {is_behind_others, "for others of its domain, which are not as far"},
     {is_away, "for its agent, which is not heard of"},
     {is_answering, "for a command that its agent has not answered"},
@@ -89,6 +89,8 @@ static struct lks_str step_of(struct lks_deciding *d, const struct lks_look *k)
     struct lks_next next = lks_member_next(k);
     if (next.at <= d->now.wall || k->step == NULL)
         return LKS_STR(""); /* it goes on with the next tick */
+    if (next.act == LKS_NEXT_BEGIN && next.at == k->m->until && k->m->attempt <= 1)
+        return lks_look_text(k, k->m->text); /* it was put off, and says why */
     if (next.at != UINT64_MAX && next.act == LKS_NEXT_BEGIN)
         return lks_deciding_text(d,
                                  k->m->attempt > 1

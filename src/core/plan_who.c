@@ -298,13 +298,29 @@ static void name_assets(const struct lks_planning *p, struct crowd *c, uint32_t 
     } while (n != node);
 }
 
-static size_t count_there(const struct lks_planning *p, uint32_t node)
+static enum lks_code refuse_stray(struct lks_planning *p, uint32_t node)
+{
+    return lks_fail(p->err, LKS_E_REFUSED,
+                    "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
+                    " already and does not, and no stack is known to be what it runs; 'lockstep "
+                    "node show' says what differs, and it has to be put right there",
+                    S(lks_state_name(p->state, node)), S(p->out->change.name));
+}
+
+/* One that is held does not count as in use: whoever holds it says what runs there. */
+static bool comes_along(const struct lks_planning *p, uint32_t node)
+{
+    const struct lks_node *n = &p->state->nodes[node];
+    return n->asset == 0 && !n->held && is_there(p, node);
+}
+
+static size_t count_along(const struct lks_planning *p, uint32_t node)
 {
     const struct lks_standing *st = p->state->standing;
     size_t count = 0;
     uint32_t n = node;
     do {
-        count += p->state->nodes[n].asset == 0 && is_there(p, n);
+        count += comes_along(p, n);
         n = st->domain_next[n];
     } while (n != node);
     return count;
@@ -326,27 +342,29 @@ static enum lks_code find_asset_work(struct lks_planning *p, uint32_t node, bool
 }
 
 /* Nothing is done to an asset around nodes that are in use: those of its domain that run the target
- * already leave use, too. */
+ * already leave use, too. One that only should run it could not return. */
 static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_t node)
 {
     const struct lks_standing *st = p->state->standing;
-    size_t there = count_there(p, node);
+    size_t count = count_along(p, node);
     bool works = false;
-    if (there > 0 && find_asset_work(p, node, &works) != LKS_OK)
+    if (count > 0 && find_asset_work(p, node, &works) != LKS_OK)
         return p->err->code;
     if (!works)
         return LKS_OK;
     uint32_t n = node;
     do {
-        c->along[n] = p->state->nodes[n].asset == 0 && is_there(p, n);
+        c->along[n] = comes_along(p, n);
         c->named[n] |= c->along[n];
+        if (c->along[n] && is_stray(p, n))
+            return refuse_stray(p, n);
         n = st->domain_next[n];
     } while (n != node);
     char nodes[LKS_COUNT_TEXT_SIZE];
     return lks_planning_note(p, LKS_PLAN_WARNING,
                              "%s of domain %" LKS_STR_FMT
                              " should run it already, and leave use while its assets change",
-                             lks_count_text(there, "node", nodes),
+                             lks_count_text(count, "node", nodes),
                              S(lks_state_text(p->state, p->state->nodes[node].domain)));
 }
 
@@ -414,12 +432,7 @@ static enum lks_code refuse_none(struct lks_planning *p, const struct left_out *
 {
     struct lks_str to = p->out->change.name;
     if (l->strays.count > 0)
-        return lks_fail(
-            p->err, LKS_E_REFUSED,
-            "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
-            " already and does not, and no stack is known to be what it runs; 'lockstep "
-            "node show' says what differs, and it has to be put right there",
-            S(lks_state_name(p->state, l->strays.first)), S(to));
+        return refuse_stray(p, l->strays.first);
     if (l->apart.count > 0)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "nothing to do: %" LKS_STR_FMT " runs %" LKS_STR_FMT
