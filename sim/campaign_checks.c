@@ -70,8 +70,8 @@ static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *
         cam_require(w, !in_use(o) || o->excused, "promise 1",
                     "%s begins on %s while %s of its domain is in use", what, m->name, o->name);
     } else if (o->type == m->type && m->type == CAM_POWER_SHELF) {
-        cam_require(w, !o->busy, "promise 6",
-                    "%s begins on %s while %s, its other side, is down", what, m->name, o->name);
+        cam_require(w, !o->busy, "promise 6", "%s begins on %s while %s, its other side, is down",
+                    what, m->name, o->name);
         cam_require(w, !o->changing || change_on(w, other) != NULL, "promise 6",
                     "%s begins on %s while %s, its other side, is kept out of use", what, m->name,
                     o->name);

@@ -386,10 +386,30 @@ static void not_by_hand(void)
     campaign_end(&w);
 }
 
+/* It waits to be tried again while the change is paused, and then the time of that is over: what
+ * may be half done on it stays out of use. */
+static void too_late(void)
+{
+    struct campaign w;
+    campaign_begin(&w,
+                   &(struct campaign_plan){
+                       .nodes = 2, .soak = 100 * HOUR, .failures_max = 9, .not_after = 6 * HOUR});
+    lose(&w, "n1");
+    CHECK_STR(try_again(&w, "n1"), "");
+    campaign_move(&w, LKS_CHANGE_PAUSED);
+    campaign_pass(&w, 6 * HOUR);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    (void)campaign_run(&w, HOUR);
+    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK(w.a.state.nodes[campaign_member(&w, "n1")->node].changing != 0);
+    campaign_end(&w);
+}
+
 int main(void)
 {
     static const struct lks_test tests[] = {
         {"not out of use", not_out_of_use},
+        {"too late", too_late},
         {"goes there", goes_there},
         {"of an earlier wave", of_an_earlier_wave},
         {"beyond the width of its wave", beyond_the_width},

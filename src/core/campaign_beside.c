@@ -227,6 +227,9 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k, uint32_t
                    LKS_STR("so many of its pool turned at once that acts wait"));
     else if (lks_plan_may_begin(k->s, d->book, k->c, node, d->now.wall, &next))
         return true;
+    else if (lks_change_late(k->c, d->now.wall) && lks_look_retried(k))
+        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, false,
+                         LKS_STR("the time of the change was over before it was tried again"));
     else if (lks_change_late(k->c, d->now.wall))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
                         LKS_STR("the time of the change was over before it left use"));

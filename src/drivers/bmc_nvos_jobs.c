@@ -31,12 +31,15 @@ void lks_nvos_add_job(struct lks_nvos_update *u, struct lks_str name)
 /* What says nothing of an end goes on. */
 enum lks_nvos_job lks_nvos_state_of(const struct lks_doc *job)
 {
+    static const char *const bad[] = {"error", "fail", "canceled", "cancelled"};
     struct lks_str state = lks_bmc_json_text(job, "state");
     if (lks_str_find(state, LKS_STR("success")) >= 0)
         return LKS_NVOS_DONE;
-    bool bad =
-        lks_str_find(state, LKS_STR("error")) >= 0 || lks_str_find(state, LKS_STR("fail")) >= 0;
-    return bad ? LKS_NVOS_FAILED : LKS_NVOS_RUNS;
+    for (size_t i = 0; i < LKS_COUNT(bad); i++) {
+        if (lks_str_find(state, lks_str_from(bad[i])) >= 0)
+            return LKS_NVOS_FAILED;
+    }
+    return LKS_NVOS_RUNS;
 }
 
 /* It says so itself. */

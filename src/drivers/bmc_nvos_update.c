@@ -114,7 +114,7 @@ static void go_on(struct lks_nvos_update *u, lks_ms now)
     if (!stop)
         snprintf(u->turn, sizeof(u->turn), "%s",
                  u->at < u->target_count ? u->targets[u->at].id : "");
-    u->looks = u->agreed = u->proved = u->tries = 0;
+    u->looks = u->agreed = u->proved = u->tries = u->absent = 0;
     u->since = now;
     if (!stop && u->at < u->target_count)
         send_fetch(u, now);
@@ -586,15 +586,13 @@ static void hear_nothing(struct lks_nvos_update *u, lks_ms now)
         lks_conversation_go(&u->r.head, step, now + POLL);
 }
 
-/* What it is busy with may be what was asked for: the jobs are looked at before that is sent again.
+/* What it is busy with may be what was asked for: that is looked for before it is sent again.
  * To fetch twice is harmless. */
 static void hear_busy(struct lks_nvos_update *u, lks_ms now, const struct lks_http_response *answer)
 {
     uint32_t step = u->r.head.step;
-    if (step == LKS_NVOS_INSTALL)
+    if (step == LKS_NVOS_INSTALL || step == LKS_NVOS_REBOOT)
         hear_nothing(u, now);
-    else if (step == LKS_NVOS_REBOOT)
-        look_at_jobs(u, LKS_NVOS_CLEAR, now + POLL);
     else if (step != LKS_NVOS_FETCH && u->sent != LKS_NVOS_SENT_NOTHING)
         lks_conversation_go(&u->r.head, step, now + POLL);
     else if (u->r.head.tries + 1 >= LKS_CONVERSATION_TRIES_MAX)
