@@ -3,27 +3,12 @@
 #include "tests/test.h"
 #include "tests/ways.h"
 
-#define RESET "POST /m/1/reset {\"ResetType\":\"GracefulRestart\"}"
 #define ONE(id, version)                                                                           \
     "{\"@odata.id\":\"/f/" id "\",\"Id\":\"FW_BMC_" id "\",\"Version\":\"" version "\"}"
 #define ONE_STAGED(id)                                                                             \
     "{\"@odata.id\":\"/f/" id "\",\"Id\":\"FW_BMC_" id                                             \
     "\",\"Version\":\"1.0\",\"Staged\":{\"Version\":\"2.0\"}}"
-#define RUNNING(more) TASK("Running", "OK", more)
-#define TASKS(list)                                                                                \
-    {                                                                                              \
-        "GET", "/t/l", 0, 200, "", "{\"Members\":[" list "]}"                                      \
-    }
-#define NO_TASK_YET                                                                                \
-    {                                                                                              \
-        "GET", "/t/l", 1, 200, "", "{\"Members\":[]}"                                              \
-    }
-#define AT(uri) "{\"@odata.id\":\"" uri "\"}"
-#define AWAITS  "{\"MessageId\":\"Update.1.0.AwaitToActivate\",\"MessageArgs\":[\"2.0\",\"g0\"]}"
-#define RESETS                                                                                     \
-    {                                                                                              \
-        "POST", "/m/1/reset", 0, 204, "", ""                                                       \
-    }
+#define AWAITS "{\"MessageId\":\"Update.1.0.AwaitToActivate\",\"MessageArgs\":[\"2.0\",\"g0\"]}"
 #define NEW_AFTER(task)                                                                            \
     {                                                                                              \
         "GET", "/f/1", 0, 200, "after " task, ENTRY("2.0")                                         \
@@ -47,7 +32,6 @@
     SERVICE("\"HttpPushUri\":\"/cgi-bin/uploadFile\",\"Oem\":{\"Hpe\":{\"State\":\"" state "\"}}")
 #define ILO(version)                                                                               \
     "{\"@odata.id\":\"/f/1\",\"Id\":\"1\",\"Name\":\"iLO 6\",\"Version\":\"" version "\"}"
-#define T(id, state) "{\"@odata.id\":\"/t/l/" id "\",\"TaskState\":\"" state "\"}"
 #define EMPTY(times)                                                                               \
     {                                                                                              \
         "GET", "/t/l", times, 200, "", "{\"Members\":[]}"                                          \

@@ -686,7 +686,7 @@ static const struct way ways[] = {
     {.name = "the state of the service says that an update runs",
      .act = LKS_BMC_ACTIVATE,
      .outcome = LKS_BMC_REFUSED,
-     .says = "an update is running there already: /u",
+     .says = "an update is running there already, or may be: /u",
      .asked = "",
      .pages = {BEFORE(ROOT, PUSH ",\"Oem\":{\"Hpe\":{\"State\":\"Updating\"}}"), MANAGER, NO_TASKS,
                STAGED_ENTRY(0)}},

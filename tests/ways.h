@@ -123,6 +123,23 @@ struct ways {
             "\"Actions\":{\"#SoftwareInventory.Cancel\":{\"target\":\"/f/1/cancel\"}}}"            \
     }
 
+#define RESET         "POST /m/1/reset {\"ResetType\":\"GracefulRestart\"}"
+#define RUNNING(more) TASK("Running", "OK", more)
+#define TASKS(list)                                                                                \
+    {                                                                                              \
+        "GET", "/t/l", 0, 200, "", "{\"Members\":[" list "]}"                                      \
+    }
+#define NO_TASK_YET                                                                                \
+    {                                                                                              \
+        "GET", "/t/l", 1, 200, "", "{\"Members\":[]}"                                              \
+    }
+#define AT(uri) "{\"@odata.id\":\"" uri "\"}"
+#define RESETS                                                                                     \
+    {                                                                                              \
+        "POST", "/m/1/reset", 0, 204, "", ""                                                       \
+    }
+#define T(id, state) "{\"@odata.id\":\"/t/l/" id "\",\"TaskState\":\"" state "\"}"
+
 /* Each way is gone, and has to end as it says with no request but those it names. */
 void lks_test_ways(const struct ways *ways);
 

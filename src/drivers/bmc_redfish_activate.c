@@ -242,6 +242,8 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
                         "what is staged is %s and not %s", u->banks[0].version, u->version);
     } else if (lks_redfish_switch_lost(u)) {
         lks_redfish_switch(u, now); /* to choose a bank twice is to choose it */
+    } else if (u->act == LKS_BMC_SWITCH && u->resets + u->switches == 0 && !u->reset_heard) {
+        lks_redfish_walk(u, LKS_RF_AGREE, now + CLEAR_EVERY); /* it was not chosen yet */
     } else if (row != NULL && lks_str_is(row->reset, "none")) {
         u->activated = now; /* it takes itself over, in its own time */
         u->reset_heard = true;
@@ -262,11 +264,12 @@ static void activate(struct lks_redfish_update *u, lks_ms now)
 void lks_redfish_clear(struct lks_redfish_update *u, lks_ms now)
 {
     bool blank = (u->old_known && !u->tasks_read) || u->fresh_blank;
-    bool first = u->fresh_runs && !u->waited && u->sent != LKS_RF_NOTHING;
-    u->waited = u->waited || u->fresh_runs;
+    bool runs = u->fresh_runs || u->others_run;
+    bool first = runs && !u->waited && u->sent != LKS_RF_NOTHING;
+    u->waited = u->waited || runs;
     if (u->fresh_runs && lks_redfish_has_task(u)) {
         lks_redfish_follow_fresh(u, now);
-    } else if (u->fresh_runs || (blank && u->holds < HOLDS_MAX)) {
+    } else if (runs || (blank && u->holds < HOLDS_MAX)) {
         u->held = true;
         u->holds += blank;
         lks_redfish_walk_tasks(u, now + CLEAR_EVERY);

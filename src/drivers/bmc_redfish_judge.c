@@ -89,7 +89,7 @@ static void judge_busy(struct lks_redfish_update *u, lks_ms now)
     char why[sizeof(u->why)];
     memcpy(why, u->why, sizeof(why));
     u->why[0] = '\0';
-    if (u->fresh[0] != '\0')
+    if (u->fresh[0] != '\0' && (u->fresh_runs || u->old_known))
         lks_redfish_follow_fresh(u, now);
     else if (u->old_known && !u->tasks_read)
         lks_redfish_seek(u, now, now);
@@ -204,7 +204,7 @@ static const char *no_proof(const struct lks_redfish_update *u)
     bool forgets = lks_redfish_manners(u->r.vendor)->forgets_tasks;
     if (u->taken)
         return "the service said that it took it";
-    if (u->fresh_runs || u->fresh_blank)
+    if (u->fresh_runs || u->fresh_blank || u->others_run)
         return "there is a task that may be it";
     if (!u->tasks_read || !u->old_known)
         return "the service does not list its tasks";
@@ -275,6 +275,11 @@ void lks_redfish_judge_sought(struct lks_redfish_update *u, lks_ms now)
         lks_redfish_follow_fresh(u, now);
     } else if (lks_redfish_has_task(u) && !u->task_over && u->task[0] != '\0') {
         lks_conversation_go(&u->r.head, LKS_RF_FOLLOW, now);
+    } else if (!may_show && begins(u) && u->busy > 0 && u->task_found && !has_arrived(u)) {
+        lks_redfish_end(u, now, LKS_BMC_UNKNOWN,
+                        "the service said that it is busy, a task that may be another's ended, and "
+                        "nothing is to be seen of what was sent; look at the device, it has %s",
+                        found(u));
     } else if (!may_show && (!begins(u) || u->task_over || has_arrived(u))) {
         u->task_lost = u->task_lost || (begins(u) && !u->task_over); /* nobody saw it end */
         u->task_over = true;
@@ -466,7 +471,7 @@ void lks_redfish_given_up(struct lks_redfish_update *u, lks_ms now)
 /* An entry that cannot be read may be the one that is staged. */
 static void judge_cancelled(struct lks_redfish_update *u, lks_ms now)
 {
-    bool read = all_there(u) && u->missed == 0 && !u->listed_over;
+    bool read = all_there(u) && u->missed == 0 && !u->listed_over && !u->miscounted;
     bool gone = read && u->bank_count == 0;
     u->agreed = gone ? u->agreed + 1 : 0;
     if (u->agreed >= LKS_REDFISH_AGREE_TIMES)

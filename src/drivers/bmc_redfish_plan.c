@@ -78,10 +78,10 @@ static void refuse(struct lks_redfish_update *u, lks_ms now, const char *fmt, ..
 /* Nothing of that name, or nothing that may be updated. */
 static bool refuse_targets(struct lks_redfish_update *u, lks_ms now)
 {
-    if (u->listed_over)
+    if (u->listed_over || (u->miscounted && !u->by_id))
         refuse(u, now,
                "the inventory is too long, or not all of it is listed, to be sure which entries "
-               "belong to %s",
+               "belong to %s; name one entry by its id",
                u->component);
     else if (u->unreadable > 0)
         refuse(u, now, "%s, and it belongs to %s", u->refused_why, u->component);
@@ -288,7 +288,7 @@ static void begin_image(struct lks_redfish_update *u, lks_ms now)
 void lks_redfish_begin_act(struct lks_redfish_update *u, lks_ms now)
 {
     if (u->running[0] != '\0' && u->act != LKS_BMC_ABORT) {
-        refuse(u, now, "an update is running there already: %s", u->running);
+        refuse(u, now, "an update is running there already, or may be: %s", u->running);
         return;
     }
     switch (u->act) {

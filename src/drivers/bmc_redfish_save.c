@@ -55,6 +55,7 @@ void lks_redfish_save(const void *value, struct lks_buf *out)
     lks_json_int(&w, "uploads", u->uploads);
     lks_json_int(&w, "starts", u->starts);
     lks_json_int(&w, "resets", u->resets);
+    lks_json_int(&w, "busy", u->busy);
     lks_json_int(&w, "expected", (int64_t)u->expected);
     lks_json_int(&w, "had", (int64_t)u->had);
     lks_json_int(&w, "had_reached", (int64_t)u->had_reached);
@@ -172,6 +173,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->expected = (size_t)expected;
     u->activated = activated;
     u->outcome = (enum lks_bmc_outcome)outcome;
+    u->busy = lks_bmc_json_number(doc, "busy", 0) > 0 ? 1 : 0;
     u->acted = lks_bmc_json_true(doc, "acted");
     u->reset_heard = lks_bmc_json_true(doc, "reset_heard");
     u->task_over = lks_bmc_json_true(doc, "task_over");

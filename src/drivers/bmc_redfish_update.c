@@ -144,6 +144,7 @@ static void hear_busy(struct lks_redfish_update *u, lks_ms now,
         lks_redfish_error(answer, u->why);
         u->purpose = LKS_RF_BUSY;
         lks_redfish_walk_tasks(u, now + wait);
+        u->r.head.checkpoint = true; /* a task that is found then may be another's */
     } else if (lks_redfish_put_off(u, when)) {
         return;
     } else if (u->sent == LKS_RF_NOTHING) {

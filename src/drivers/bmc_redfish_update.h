@@ -184,7 +184,9 @@ struct lks_redfish_update {
     char listed[LKS_REDFISH_LISTED_MAX]; /* addresses to be read, a line each */
     size_t listed_len, listed_at, listed_count;
     size_t members;   /* of all pages */
-    bool listed_over; /* there was no room for all, or not all were listed */
+    bool listed_over; /* there was no room for all, or not all can be asked for */
+    bool miscounted;  /* fewer were listed than the service counts */
+    bool by_id;       /* an entry has the very name that was asked for */
     unsigned pages;
     struct lks_redfish_target targets[LKS_REDFISH_TARGETS_MAX];
     size_t target_count;
@@ -207,6 +209,7 @@ struct lks_redfish_update {
     lks_redfish_uri running;      /* a task that is not over */
     lks_redfish_uri fresh;        /* a task that was not there before, one that runs if there is */
     bool fresh_runs, fresh_blank; /* blank: it says nothing of itself */
+    bool others_run;              /* one that is new and of another kind, for all it says */
     bool old_there[LKS_REDFISH_TASKS_MAX]; /* by place in `old_tasks` */
     bool tasks_read;
 

@@ -234,6 +234,7 @@ static void accepted(struct lks_redfish_update *u, lks_ms now,
                      const struct lks_http_response *answer)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    u->busy = 0; /* that was before */
     const struct lks_doc *doc = lks_redfish_read(answer, &docs);
     lks_ms when = now + lks_http_response_retry(answer, LKS_REDFISH_POLL);
     bool shown = lks_redfish_keep_task(u, doc, answer);

@@ -14,7 +14,7 @@
 static void clear_list(struct lks_redfish_update *u)
 {
     u->listed_len = u->listed_at = u->listed_count = u->members = 0;
-    u->listed_over = false;
+    u->listed_over = u->miscounted = false;
     u->pages = 0;
 }
 
@@ -50,8 +50,7 @@ static bool turn_page(struct lks_redfish_update *u, const struct lks_doc *doc)
     const struct lks_doc *members = lks_doc_member(doc, "Members");
     u->members += members != NULL ? members->count : 0;
     if (lks_bmc_json_text(doc, "Members@odata.nextLink").len == 0) {
-        if (lks_bmc_json_number(doc, "Members@odata.count", 0) > u->members)
-            u->listed_over = true;
+        u->miscounted = lks_bmc_json_number(doc, "Members@odata.count", 0) > u->members;
         return false;
     }
     struct lks_str next = lks_bmc_json_path(doc, "Members@odata.nextLink");
@@ -191,6 +190,7 @@ static void take_entry(struct lks_redfish_update *u, const struct lks_doc *doc)
     if (!asked_for(u, &e))
         return;
     bool by_id = lks_str_is(e.item.id, u->component);
+    u->by_id = u->by_id || by_id;
     if (e.item.bank != LKS_BANK_ACTIVE && !by_id)
         add_other(u, &e);
     else if (e.item.updateable == LKS_TOLD_NO || e.item.write_protected == LKS_TOLD_YES ||
@@ -424,7 +424,7 @@ void lks_redfish_walk_tasks(struct lks_redfish_update *u, lks_ms now)
     clear_list(u);
     u->running[0] = u->fresh[0] = '\0';
     memset(u->old_there, 0, sizeof(u->old_there));
-    u->tasks_read = u->fresh_runs = u->fresh_blank = false;
+    u->tasks_read = u->fresh_runs = u->fresh_blank = u->others_run = false;
     if (u->purpose == LKS_RF_SURVEY) {
         u->old_count = 0;
         u->old_known = true;
@@ -461,21 +461,30 @@ void lks_redfish_ask_task_list(const struct lks_redfish_update *u, struct lks_ht
         lks_redfish_ask_expanded(&u->r, lks_str_from(u->task_list), out);
 }
 
-/* Is it about an update? It may be, unless it is known to be about something else. */
+/* Does it say that it is an update? Only such a one is ours to follow or to give up. */
 static bool is_update(const struct lks_redfish_update *u, const struct lks_doc *task)
+{
+    const char *const ways[] = {u->multipart, u->push, u->simple, u->start, u->activate};
+    struct lks_str at = lks_bmc_json_text(task, "Payload/TargetUri");
+    bool update = at.len == 0 || lks_str_find(at, LKS_STR("pdate")) >= 0 ||
+                  lks_str_find(at, LKS_STR("pload")) >= 0;
+    for (size_t i = 0; i < LKS_COUNT(ways); i++)
+        update = update || lks_str_is(lks_bmc_json_path(task, "Payload/TargetUri"), ways[i]);
+    return update;
+}
+
+/* May it be one? It is waited for, unless it is known to be about something else. */
+static bool may_be_update(const struct lks_redfish_update *u, const struct lks_doc *task)
 {
     static const char *const others[] = {
         "/LogServices/",       "/AccountService",   "/EventService",
         "/SessionService",     "/TelemetryService", "/VirtualMedia/",
         "/CertificateService", "/Certificates",     "/Volumes"};
-    const char *const ways[] = {u->multipart, u->push, u->simple, u->start, u->activate};
     struct lks_str at = lks_bmc_json_text(task, "Payload/TargetUri");
-    bool update = true;
+    bool other = false;
     for (size_t i = 0; i < LKS_COUNT(others); i++)
-        update = update && lks_str_find(at, lks_str_from(others[i])) < 0;
-    for (size_t i = 0; i < LKS_COUNT(ways); i++)
-        update = update || lks_str_is(lks_bmc_json_path(task, "Payload/TargetUri"), ways[i]);
-    return update;
+        other = other || lks_str_find(at, lks_str_from(others[i])) >= 0;
+    return !other || is_update(u, task);
 }
 
 /* Nobody saw it end, and it is still listed: what says nothing of it does not say that it is over.
@@ -493,12 +502,18 @@ static void take_task(struct lks_redfish_update *u, struct lks_str uri, const st
      * one that runs now has the name of an old one, and is new. One of ours that was taken for over
      * is not while it runs, unless all that it waits for is the reset. */
     bool fresh = place == u->old_count || (runs && !is_staying(u, uri));
-    if (!is_update(u, task))
+    bool sure = is_update(u, task);
+    if (!may_be_update(u, task))
         return;
-    if (runs)
+    if (runs && (sure || u->act != LKS_BMC_ABORT))
         lks_redfish_keep(u->running, sizeof(u->running), uri);
     if (u->purpose == LKS_RF_SURVEY || (!fresh && !is_lost(u, uri)))
         return;
+    bool sought = u->purpose == LKS_RF_SEEK && (u->task[0] == '\0' || u->task_found);
+    if (!sure && !(sought && runs)) {
+        u->others_run = u->others_run || runs;
+        return;
+    }
     u->fresh_blank = u->fresh_blank || lks_redfish_task_blank(task);
     if (!fresh)
         return;
@@ -529,7 +544,8 @@ static void list_task(struct lks_redfish_update *u, const struct lks_doc *one)
 
 static void next_task(struct lks_redfish_update *u, lks_ms now)
 {
-    u->tasks_read = !u->listed_over; /* the one that counts may be among those left out */
+    u->tasks_read =
+        !u->listed_over && !u->miscounted; /* the one that counts may be among those left out */
     if (next_listed(u).len > 0)
         lks_conversation_go(&u->r.head, LKS_RF_TASK, now);
     else
