@@ -145,46 +145,62 @@ static void held_on_the_way_back(void)
 
 /* An asset around nodes in use --------------------------------------------------------------- */
 
+enum { NODES, SHELF }; /* recipes */
+
+static const struct lks_rec_plan_step steps[] = {
+    {.recipe = NODES, .kind = LKS_DO_LEAVE, .limit = HOUR},
+    {.recipe = NODES, .index = 1, .kind = LKS_DO_ACCEPT, .rank = 8},
+    {.recipe = NODES, .index = 2, .kind = LKS_DO_RETURN, .rank = 9},
+    {.recipe = SHELF, .kind = LKS_DO_LEAVE, .limit = HOUR},
+    {.recipe = SHELF,
+     .index = 1,
+     .kind = LKS_DO_FLASH,
+     .rank = 4,
+     .layer = 2,
+     .component = LKS_STR_C("power-shelf"),
+     .version = LKS_STR_C("2.0"),
+     .before = LKS_STR_C("1.0"),
+     .bundle = LKS_STR_C(CAMPAIGN_BUNDLE),
+     .image = LKS_STR_C(CAMPAIGN_SHELF_B),
+     .bundle_back = LKS_STR_C(CAMPAIGN_BUNDLE),
+     .image_back = LKS_STR_C(CAMPAIGN_SHELF_A),
+     .revert = LKS_BMC_UPDATE},
+    {.recipe = SHELF, .index = 2, .kind = LKS_DO_ACCEPT, .rank = 8},
+    {.recipe = SHELF, .index = 3, .kind = LKS_DO_RETURN, .rank = 9},
+};
+
+static void plan_part(struct campaign *w, uint64_t recipe, const char *from, const char *hosts)
+{
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_PART,
+                                            .plan_part = {.change = 2,
+                                                          .recipe = recipe,
+                                                          .from = lks_str_from(from),
+                                                          .hosts = lks_str_from(hosts),
+                                                          .domain = LKS_STR("rack1")}});
+}
+
+static void run_b(struct campaign *w, const char *node)
+{
+    campaign_record(
+        w, &(struct lks_record){
+               .kind = LKS_RECORD_MEMBER,
+               .member = {.change = 1, .node = lks_str_from(node), .state = LKS_MEMBER_DONE}});
+    campaign_put(w, node, true);
+}
+
 /* n1 to n3 run B already; change 2 is for the shelf of their domain, and `along` has them leave use
  * with it. */
 static void begin_shelf(struct campaign *w, bool along)
 {
-    enum { NODES, SHELF };
     campaign_begin(w, &(struct campaign_plan){.nodes = 3, .domain = 3, .unapproved = true});
-    const struct lks_str a = lks_str_from(w->stack_a), b = lks_str_from(w->stack_b);
-    const struct lks_str rack = LKS_STR("rack1"), shelf = LKS_STR("shelf1");
-    const struct lks_rec_plan_step steps[] = {
-        {.recipe = NODES, .kind = LKS_DO_LEAVE, .limit = HOUR},
-        {.recipe = NODES, .index = 1, .kind = LKS_DO_ACCEPT, .rank = 8},
-        {.recipe = NODES, .index = 2, .kind = LKS_DO_RETURN, .rank = 9},
-        {.recipe = SHELF, .kind = LKS_DO_LEAVE, .limit = HOUR},
-        {.recipe = SHELF,
-         .index = 1,
-         .kind = LKS_DO_FLASH,
-         .rank = 4,
-         .layer = 2,
-         .component = LKS_STR("power-shelf"),
-         .version = LKS_STR("2.0"),
-         .before = LKS_STR("1.0"),
-         .bundle = LKS_STR(CAMPAIGN_BUNDLE),
-         .image = LKS_STR(CAMPAIGN_SHELF_B),
-         .bundle_back = LKS_STR(CAMPAIGN_BUNDLE),
-         .image_back = LKS_STR(CAMPAIGN_SHELF_A),
-         .revert = LKS_BMC_UPDATE},
-        {.recipe = SHELF, .index = 2, .kind = LKS_DO_ACCEPT, .rank = 8},
-        {.recipe = SHELF, .index = 3, .kind = LKS_DO_RETURN, .rank = 9},
-    };
-    static const char *const nodes[] = {"n1", "n2", "n3"};
-    for (size_t k = 0; k < LKS_COUNT(nodes); k++) {
-        campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_MEMBER,
-                                                .member = {.change = 1,
-                                                           .node = lks_str_from(nodes[k]),
-                                                           .state = LKS_MEMBER_DONE}});
-        campaign_put(w, nodes[k], true);
-    }
-    campaign_record(w, &(struct lks_record){
-                           .kind = LKS_RECORD_CHANGE,
-                           .change = {.id = 2, .hosts = shelf, .stack = b, .name = LKS_STR("b")}});
+    run_b(w, "n1");
+    run_b(w, "n2");
+    run_b(w, "n3");
+    campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_CHANGE,
+                                            .change = {.id = 2,
+                                                       .hosts = LKS_STR("shelf1"),
+                                                       .stack = lks_str_from(w->stack_b),
+                                                       .name = LKS_STR("b")}});
     for (size_t k = 0; k < LKS_COUNT(steps); k++) {
         struct lks_record r = {.kind = LKS_RECORD_PLAN_STEP, .plan_step = steps[k]};
         r.plan_step.change = 2;
@@ -193,17 +209,8 @@ static void begin_shelf(struct campaign *w, bool along)
     campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_WAVE,
                                             .plan_wave = {.change = 2, .width = 1}});
     if (along)
-        campaign_record(w, &(struct lks_record){.kind = LKS_RECORD_PLAN_PART,
-                                                .plan_part = {.change = 2,
-                                                              .recipe = NODES,
-                                                              .from = b,
-                                                              .hosts = LKS_STR("n[1-3]"),
-                                                              .domain = rack}});
-    campaign_record(
-        w, &(struct lks_record){
-               .kind = LKS_RECORD_PLAN_PART,
-               .plan_part = {
-                   .change = 2, .recipe = SHELF, .from = a, .hosts = shelf, .domain = rack}});
+        plan_part(w, NODES, w->stack_b, "n[1-3]");
+    plan_part(w, SHELF, w->stack_a, "shelf1");
     w->change = 2;
     campaign_move(w, LKS_CHANGE_RUNNING);
 }
