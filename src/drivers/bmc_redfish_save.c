@@ -154,6 +154,7 @@ static bool load_texts(struct lks_redfish_update *u, const struct lks_doc *doc)
 static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc)
 {
     uint64_t sent, way, uploads, starts, resets, expected, activated, outcome, schema;
+    uint64_t busy = lks_bmc_json_number(doc, "busy", 0); /* what was saved before it was has none */
     bool good = load_number(doc, "schema", SCHEMA, &schema) &&
                 load_number(doc, "sent", LKS_RF_SENT_CANCEL, &sent) &&
                 load_number(doc, "way", LKS_RF_PULL, &way) &&
@@ -163,7 +164,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
                 load_number(doc, "expected", LKS_REDFISH_TARGETS_MAX, &expected) &&
                 load_number(doc, "activated", LKS_DOC_NUMBER_MAX, &activated) &&
                 load_number(doc, "outcome", LKS_BMC_OUTCOME_COUNT - 1, &outcome);
-    if (!good)
+    if (!good || busy > UINT16_MAX)
         return false;
     u->sent = (enum lks_redfish_sent)sent;
     u->way = (enum lks_redfish_way)way;
@@ -173,7 +174,7 @@ static bool load_numbers(struct lks_redfish_update *u, const struct lks_doc *doc
     u->expected = (size_t)expected;
     u->activated = activated;
     u->outcome = (enum lks_bmc_outcome)outcome;
-    u->busy = lks_bmc_json_number(doc, "busy", 0) > 0 ? 1 : 0;
+    u->busy = (unsigned)busy;
     u->acted = lks_bmc_json_true(doc, "acted");
     u->reset_heard = lks_bmc_json_true(doc, "reset_heard");
     u->task_over = lks_bmc_json_true(doc, "task_over");
