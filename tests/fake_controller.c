@@ -163,6 +163,7 @@ static void answer_result(struct fake *f, struct lks_httpd_exchange *x, const st
     f->contradictions += f->ended[at] && !lks_str_is(outcome, f->outcome[at]);
     f->ended[at] = true;
     f->results++;
+    f->mails_before = f->mails;
     snprintf(f->outcome[at], sizeof(f->outcome[at]), "%" LKS_STR_FMT, LKS_STR_ARG(outcome));
     snprintf(text, sizeof(text), "%d=%s", (int)id->number, f->outcome[at]);
     note_report(f, text);

@@ -35,6 +35,7 @@ struct fake {
     struct lks_httpd_stream *drip;
 
     unsigned enrolled, asked, beats, tuples, results, mails, renewals; /* heard so far */
+    unsigned mails_before;                                             /* the last result */
     bool heard;                                                        /* any heartbeat at all: */
     struct lks_beat last;
     bool numbers_rise;                 /* no number of a heartbeat came twice in a boot */
