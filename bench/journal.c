@@ -123,7 +123,7 @@ static void stop_writer(struct journal *j)
 static void apply_fleet(struct journal *j)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_store_blob blob = {.bytes = LKS_STR(FLEET)};
     struct lks_err err = {0};
     uint64_t needs = 0;

@@ -31,7 +31,7 @@ static bool split(struct lks_str s, struct lks_str mark, struct lks_str *head, s
 static void fill(struct lks_str body, enum lks_bmcsim_personality personality, struct lks_buf *out)
 {
     struct lks_str before, behind;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf package;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf package = {0};
     struct lks_err err = {0};
     lks_buf_init(&package, BODY_MAX);
     lks_buf_init(out, BODY_MAX);
@@ -62,7 +62,7 @@ static void ask(struct lks_bmcsim *b, enum lks_bmcsim_personality personality, l
                 struct lks_str text)
 {
     struct lks_str line, rest, head, body, method, path;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines, filled;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0}, filled = {0};
     char word[16] = "";
     (void)split(text, LKS_STR("\n"), &line, &rest);
     if (!split(rest, LKS_STR("\n\n"), &head, &body))

@@ -26,8 +26,8 @@ static void check_answers(struct lks_libcache *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf once = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf twice = {0};
     struct lks_err err = {0};

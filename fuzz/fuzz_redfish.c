@@ -216,7 +216,7 @@ static void try_update(const struct lks_bmc_driver *driver, uint8_t how, struct 
 
 static void try_read(const struct lks_bmc_driver *driver, struct stream *s)
 {
-    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
     struct lks_bmc_secret secret = {.user = "admin", .password = PASSWORD};
     void *value = calloc(1, driver->read->size);
     LKS_ASSERT(value != NULL);

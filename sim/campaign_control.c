@@ -40,7 +40,7 @@ static enum lks_code turn(struct cam *w, const struct lks_event *event,
     struct lks_event tick = {.kind = LKS_EVENT_TICK};
     enum lks_code code = LKS_OK;
     for (unsigned i = 0; i < TICKS_MAX; i++, event = &tick, blob = NULL) {
-        LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+        LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
         uint64_t needs = 0;
         lks_decision_init(&d);
         code = lks_engine_turn(w->engine, cam_now(w), event, blob, &d, &needs, err);

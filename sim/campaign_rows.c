@@ -94,7 +94,7 @@ static uint32_t unit_for(struct cam_change *c, uint32_t wave, unsigned domain)
 
 static void on_part(struct cam *w, const struct lks_rec_plan_part *r)
 {
-    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena;
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct cam_change *c = cam_change(w, r->change);
     struct lks_hostlist hosts = {0};
     struct lks_err err = {0};
@@ -410,7 +410,7 @@ static void on_frozen(struct cam *w, const struct lks_rec_frozen *r)
 
 static void on_placed(struct cam *w, struct lks_str hosts, bool placed)
 {
-    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena;
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
     struct lks_hostlist list = {0};
     struct lks_err err = {0};
     lks_arena_init(&arena, (size_t)1 << 30);

@@ -63,7 +63,7 @@ static void follow_up(struct sim *s)
 static enum lks_code turn(struct sim *s, const struct lks_event *event,
                           const struct lks_store_blob *blob, uint64_t *needs, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     uint64_t before = lks_engine_seq(s->engine);
     lks_decision_init(&d);
     bool more = false;

@@ -87,7 +87,7 @@ void ctl_plan(struct ctl_world *w, struct ctl *c)
 enum lks_code ctl_turn(struct ctl_world *w, struct ctl *c, const struct lks_event *event,
                        const struct lks_store_blob *blob)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     enum lks_code code;

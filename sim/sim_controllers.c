@@ -233,7 +233,7 @@ static void test_seeds(void)
 {
     struct totals sum = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        LKS_CLEANUP(world_fini) struct ctl_world w;
+        LKS_CLEANUP(world_fini) struct ctl_world w = {0};
         run(&w, seed, CTL_WHOLE, false);
         lks_test_case("seed %" PRIu64 " at %" PRIu64 " ms: %s", seed, w.now, w.why);
         if (!CHECK(!w.failed))
@@ -262,7 +262,7 @@ static void test_a_broken_rule_is_found(void)
     for (unsigned broken = CTL_NO_QUIET; broken < CTL_BROKEN_COUNT; broken++) {
         bool found = false;
         for (uint64_t seed = 1; seed <= BROKEN_SEEDS && !found; seed++) {
-            LKS_CLEANUP(world_fini) struct ctl_world w;
+            LKS_CLEANUP(world_fini) struct ctl_world w = {0};
             run(&w, seed, (enum ctl_broken)broken, false);
             found = w.failed;
             if (found)
@@ -275,7 +275,7 @@ static void test_a_broken_rule_is_found(void)
 
 static void test_a_seed_repeats_exactly(void)
 {
-    LKS_CLEANUP(world_fini) struct ctl_world a, b, c;
+    LKS_CLEANUP(world_fini) struct ctl_world a = {0}, b = {0}, c = {0};
     run(&a, 42, CTL_WHOLE, false);
     run(&b, 42, CTL_WHOLE, false);
     run(&c, 43, CTL_WHOLE, false);
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
     }
     (void)atexit(ctl_tuples_free);
     if (argc > 1) {
-        LKS_CLEANUP(world_fini) struct ctl_world w;
+        LKS_CLEANUP(world_fini) struct ctl_world w = {0};
         run(&w, seed, (enum ctl_broken)broken, true);
         return w.failed;
     }

@@ -165,7 +165,7 @@ static bool commit(struct world *w)
 /* Decide, and make it durable. False: refused, or the controller died. */
 static bool turn(struct world *w, const struct lks_event *event, const struct lks_store_blob *blob)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     lks_decision_init(&d);

@@ -305,7 +305,7 @@ static double seconds(void)
 /* One large fleet, and the rate. */
 static bool run_fleet(uint64_t seed, uint32_t nodes)
 {
-    LKS_CLEANUP(sim_fini) struct sim s;
+    LKS_CLEANUP(sim_fini) struct sim s = {0};
     sim_init(&s, seed, nodes);
     s.weather.power_cut = s.weather.crash = 1;
     double began = seconds();
@@ -323,7 +323,7 @@ static void test_seeds(void)
 {
     uint64_t hours = 0, crashes = 0, stalls = 0, trims = 0, messages = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        LKS_CLEANUP(sim_fini) struct sim s;
+        LKS_CLEANUP(sim_fini) struct sim s = {0};
         run_seed(&s, seed, false);
         if (s.broken)
             return; /* the first seed is enough to work on */
@@ -352,7 +352,7 @@ static const struct {
 static void test_seeds_that_found_something(void)
 {
     for (size_t i = 0; i < LKS_COUNT(remembered); i++) {
-        LKS_CLEANUP(sim_fini) struct sim s;
+        LKS_CLEANUP(sim_fini) struct sim s = {0};
         run_seed(&s, remembered[i].seed, false);
         lks_test_case("%s", remembered[i].name);
         CHECK(!s.broken);
@@ -361,7 +361,7 @@ static void test_seeds_that_found_something(void)
 
 static void test_a_seed_repeats_exactly(void)
 {
-    LKS_CLEANUP(sim_fini) struct sim a, b, c;
+    LKS_CLEANUP(sim_fini) struct sim a = {0}, b = {0}, c = {0};
     run_seed(&a, 42, false);
     run_seed(&b, 42, false);
     run_seed(&c, 43, false);
@@ -385,7 +385,7 @@ int main(int argc, char **argv)
     if (argc == 3)
         return !run_fleet(seed, (uint32_t)nodes);
     if (argc == 2) {
-        LKS_CLEANUP(sim_fini) struct sim s;
+        LKS_CLEANUP(sim_fini) struct sim s = {0};
         run_seed(&s, seed, true);
         return s.broken;
     }

@@ -34,7 +34,7 @@ void lks_asksim_close(struct lks_asksim *s)
 int lks_asksim(struct lks_asksim *s, const char *method, const char *path, const char *head,
                struct lks_str body)
 {
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lines = {0};
     lks_buf_init(&lines, 4096);
     lks_buf_add(&lines, lks_str_from(head));
     if (!s->anonymous) /* root:secret12 */
@@ -95,7 +95,7 @@ int lks_asksim_push(struct lks_asksim *s, const char *parameters, struct lks_str
         [LKS_BMCSIM_DELL] = "/redfish/v1/UpdateService/MultipartUpload",
         [LKS_BMCSIM_SHELF] = "/redfish/v1/UpdateService/upload",
     };
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf body;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
     lks_buf_init(&body, image.len + 4096);
     if (s->personality == LKS_BMCSIM_HPE)
         return push_form(s, &body, image);

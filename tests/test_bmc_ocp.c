@@ -92,7 +92,7 @@ static const char *const classes[] = {"bmc", "cpld", "erot", "vbios"};
 static void test_bundle(void)
 {
     static const char *const versions[] = {N, "1.0.0", N};
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     lks_bmcs_init(&m, BOARD, 1, SPEED);
     for (size_t v = 0; v < LKS_COUNT(versions); v++) {
         for (size_t i = 0; i < LKS_COUNT(classes); i++) {
@@ -109,7 +109,7 @@ static void test_alone(void)
                                       "HGX_FW_ERoT_BMC_0",    "HGX_FW_FPGA_0",
                                       "HGX_FW_PCIeRetimer_7", "FW_CPLD_0"};
     for (size_t i = 0; i < LKS_COUNT(ids); i++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         unsigned changed = 0;
         lks_test_case("F4: %s", ids[i]);
         lks_bmcs_init(&m, BOARD, 1, SPEED);
@@ -126,7 +126,7 @@ static void test_alone(void)
 /* F8, F89: one component to and fro, again and again. */
 static void test_loop(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     lks_bmcs_init(&m, BOARD, 1, SPEED);
     for (unsigned i = 0; i < 4; i++) {
         lks_test_case("F8 F89: round %u", i);
@@ -137,7 +137,7 @@ static void test_loop(void)
 /* F16: the same image twice is flashed once. F19: an older one is meant, or is not taken. */
 static void test_versions(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     const struct step again = {
         .component = "vbios", .version = N, .outcome = LKS_BMC_SAME, .says = "runs 1.1.0 already"};
@@ -161,7 +161,7 @@ static void test_versions(void)
 /* F63, F64: staging and activation within the time that is allowed for. */
 static void test_times(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     const struct lks_firmware_update *row = lks_facts_firmware(lks_test_facts(), LKS_STR("vbios"));
     const struct step stage = {.component = "vbios",
@@ -280,7 +280,7 @@ static void test_negatives(void)
 {
     for (size_t i = 0; i < LKS_COUNT(negatives); i++) {
         const struct negative *row = &negatives[i];
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         struct lks_err err = {0};
         const struct step step = {
@@ -302,8 +302,8 @@ static void test_negatives(void)
  * after the activation is what was good. F67: nothing is unwell afterwards. */
 static void test_partly(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
-    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
+    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
     struct lks_bmc_intent intent;
     struct lks_bmc_secret secret = lks_bmcs_secret();
     const struct step good = {
@@ -333,7 +333,7 @@ static void test_partly(void)
  * as the first. */
 static void test_power(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     struct lks_bmcs_result result;
     lks_test_case("F24 F62");
@@ -354,7 +354,7 @@ static void test_power(void)
 /* A second update while one runs is not begun, and the first goes on. */
 static void test_second(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     struct lks_bmcs_result result;
     lks_test_case("UpdateInProgress");

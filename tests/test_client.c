@@ -253,12 +253,12 @@ static const struct {
 
 static void test_servers(void)
 {
-    LKS_CLEANUP(lks_pair_fini) struct lks_pair foreign;
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair foreign = {0};
     lks_pki_authority(&foreign);
     for (size_t i = 0; i < LKS_COUNT(servers); i++) {
         lks_test_case("%s", servers[i].name);
         LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer a = {0};
-        LKS_CLEANUP(lks_pair_fini) struct lks_pair own;
+        LKS_CLEANUP(lks_pair_fini) struct lks_pair own = {0};
         struct lks_err err = {0};
         lks_pki_issue(servers[i].foreign ? &foreign : &shared.authority, servers[i].wish, &own);
         LKS_CLEANUP(lks_liar_fini)

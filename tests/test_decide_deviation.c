@@ -126,7 +126,7 @@ static struct lks_str add(struct lks_asked *a, size_t i)
 static void test_add(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", rows[i].name);
         make(&a, rows[i].enforce);
         CHECK_HAS(add(&a, i), rows[i].told);
@@ -184,7 +184,7 @@ static void test_agree(void)
         {.identity = LKS_STR_C("ann"), .role = LKS_ROLE_APPROVER},
         {.identity = LKS_STR_C("lee"), .role = LKS_ROLE_APPROVER},
     };
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "observe");
     for (size_t i = 0; i < LKS_COUNT(people); i++)
         lks_asked_apply(&a, &(struct lks_record){.kind = LKS_RECORD_GRANTED, .granted = people[i]});
@@ -224,7 +224,7 @@ static void test_waits(void)
         {"an approver", "on", "n1", "ann", true},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", cases[i].name);
         make(&a, cases[i].enforce);
         static const char *const approvers[] = {"jo", "ann"};
@@ -283,7 +283,7 @@ static void test_attest(void)
         {.identity = LKS_STR_C("ops"), .role = LKS_ROLE_OPERATOR},
     };
     for (size_t i = 0; i < LKS_COUNT(attests); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", attests[i].name);
         make(&a, "on");
         for (size_t k = 0; k < LKS_COUNT(people); k++)
@@ -303,7 +303,7 @@ static void test_attest(void)
 
 static void test_close(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "on");
     (void)add(&a, 0);
     CHECK_HAS(close(&a, 2, "x"), "not-found: no deviation 2; see lockstep deviation ls");
@@ -334,7 +334,7 @@ static void test_expiry(void)
          60 * MINUTE},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", cases[i].name);
         make(&a, "observe");
         report(&a, "n1", cases[i].changes);
@@ -360,7 +360,7 @@ static void test_expiry(void)
 /* A person who released the alarm is not told again. */
 static void test_told_once(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "observe");
     report(&a, "n1", "driver=1");
     const struct lks_record r = {.kind = LKS_RECORD_DEVIATION,

@@ -251,7 +251,7 @@ static const struct {
 static void test_causes(void)
 {
     for (size_t i = 0; i < LKS_COUNT(causes); i++) {
-        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(world_fini) struct world w = {0};
         char told[1024];
         lks_test_case("%s", causes[i].name);
         make(&w, "observe", "alarm drain propose");
@@ -271,7 +271,7 @@ static void test_causes(void)
 /* Nodes with one verdict may have been changed at other times: each is told its own. */
 static void test_own_log(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", DRIVER("580.178.04") CHANGED("driver", "580.126.20-1", "580.178.04-1"));
     report(&w, "n2", DRIVER("580.178.04") CHANGED("driver", "580.105.08-1", "580.178.04-1"));
@@ -285,7 +285,7 @@ static void test_own_log(void)
 /* What a node says may be long, and is kept in short. */
 static void test_long_log(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf changes = {0};
     make(&w, "observe", "");
     lks_buf_init(&changes, 4096);
@@ -301,7 +301,7 @@ static void test_long_log(void)
 /* A node that never was right did not go back. */
 static void test_never_right(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", DRIVER("570.86.15"));
     CHECK_HAS(ticks(&w), "cause=package manager");
@@ -309,7 +309,7 @@ static void test_never_right(void)
 
 static void test_bands(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", "");
     (void)outband(&w, "n1", "firmware/bmc@bmc=25.02.12\n", seconds(&w));
@@ -320,7 +320,7 @@ static void test_bands(void)
 
 static void test_replaced_part(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     static const char other[] =
         "nic.serial@nic 1=N2\nfirmware/nic@nic *#MT_0000000838=28.40.1000\n";
     make(&w, "observe", "");
@@ -341,7 +341,7 @@ static void test_replaced_part(void)
  */
 static void test_wave(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "warn", "alarm");
     report(&w, "n1", "");
     report(&w, "n2", "kernel=6.8.0-72-generic");
@@ -366,7 +366,7 @@ static void test_wave(void)
 /* Many readings are judged in slices, and what cannot be judged does not keep us busy. */
 static void test_verdicts(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     char changes[64], name[8];
     make(&w, "observe", "");
     for (unsigned n = 1; n <= 20; n++) {
@@ -391,7 +391,7 @@ static void test_verdicts(void)
 
 static void test_ends(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     lks_test_case("it conforms again");
     report(&w, "n1", "kernel=1");
@@ -442,7 +442,7 @@ static const struct {
 static void test_acts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(policies); i++) {
-        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(world_fini) struct world w = {0};
         lks_test_case("%s: %s", policies[i].enforce, policies[i].acts);
         make(&w, policies[i].enforce, policies[i].acts);
         report(&w, "n1", "kernel=1");
@@ -454,7 +454,7 @@ static void test_acts(void)
 /* What was done about it is taken back. */
 static void test_acts_end(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "on", "alarm drain propose");
     report(&w, "n1", "kernel=1");
     (void)ticks(&w);
@@ -480,7 +480,7 @@ static void test_acts_end(void)
 /* Only the owner of a drain releases it. */
 static void test_drains_of_others(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "on", "drain");
     const struct lks_record drained = {
         .kind = LKS_RECORD_DRAINED,
@@ -496,7 +496,7 @@ static void test_drains_of_others(void)
 /* One bad package on many nodes is no fault of the nodes: the eleventh makes acts wait. */
 static void test_mass(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     char name[8];
     make(&w, "on", "drain");
     for (unsigned n = 1; n <= 12; n++) {
@@ -532,7 +532,7 @@ static void test_acts_begin(void)
         {12, "mass pool=train what=drained count=11 of=20 alarm=1\n", "drained node="},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(world_fini) struct world w = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf manifest = {0};
         lks_test_case("%u nodes", rows[i].drifting);
         make(&w, "observe", "");
@@ -557,7 +557,7 @@ static void test_acts_begin(void)
 
 static void test_outband(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", "!firmware/bmc");
     CHECK_INT(lks_state_judged(&w.asked.state, 0), LKS_JUDGED_UNMEASURED);
@@ -596,7 +596,7 @@ static void test_outband(void)
 /* Other serial numbers end what was read of the parts before. */
 static void test_outband_serial(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", "platform.serial=B1");
     (void)outband(&w, "n1", "firmware/bmc@bmc=25.02.11\n", seconds(&w));
@@ -609,7 +609,7 @@ static void test_outband_serial(void)
 /* An asset is judged by what its domain's nodes should run. */
 static void test_asset(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "on", "alarm drain");
     (void)outband(&w, "shelf1", "firmware/power-shelf@shelf 1=1.1\n", seconds(&w));
     struct lks_str told = ticks(&w);
@@ -619,7 +619,7 @@ static void test_asset(void)
 
 static void test_outband_refused(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     int64_t now = seconds(&w);
     CHECK_HAS(outband(&w, "n99", "firmware/bmc=1", now), "not-found: no node 'n99' in the fleet");
@@ -702,7 +702,7 @@ static struct lks_str say(struct world *w, size_t i)
 static void test_conditions(void)
 {
     for (size_t i = 0; i < LKS_COUNT(conditions); i++) {
-        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(world_fini) struct world w = {0};
         bool refused = strchr(conditions[i].told, '\n') == NULL && conditions[i].told[0] != '\0';
         lks_test_case("%s", conditions[i].name);
         make(&w, "observe", "");
@@ -720,7 +720,7 @@ static void test_conditions(void)
 /* While it changes, what it is going to is its intent. */
 static void test_target(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     make(&w, "observe", "");
     report(&w, "n1", "kernel=6.8.0-72-generic");
     CHECK_HAS(ticks(&w), "drift node=n1 on=1");
@@ -752,7 +752,7 @@ static void leave(struct world *w, const char *name, bool removed)
 static void test_gone(void)
 {
     for (int removed = 0; removed <= 1; removed++) {
-        LKS_CLEANUP(world_fini) struct world w;
+        LKS_CLEANUP(world_fini) struct world w = {0};
         lks_test_case("%s", removed ? "removed" : "replaced");
         make(&w, "on", "alarm drain propose");
         report(&w, "n1", "kernel=1");

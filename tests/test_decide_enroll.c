@@ -56,7 +56,7 @@ static struct lks_str make_token(struct lks_asked *a, const char *node, const ch
 static void test_tokens(void)
 {
     for (size_t i = 0; i < LKS_COUNT(tokens); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", tokens[i].name);
         make(&a);
         CHECK_STR(make_token(&a, tokens[i].node, tokens[i].hash, tokens[i].expires),
@@ -66,7 +66,7 @@ static void test_tokens(void)
 
 static void test_token_for_nobody(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a);
     (void)make_token(&a, "n3", HASH, NOW + MINUTE);
     CHECK_CODE(a.decision.refused.code, LKS_E_NOT_FOUND);
@@ -112,7 +112,7 @@ static const struct {
 static void test_uses(void)
 {
     for (size_t i = 0; i < LKS_COUNT(uses); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", uses[i].name);
         make(&a);
         (void)make_token(&a, "n1", HASH, NOW + MINUTE);
@@ -123,7 +123,7 @@ static void test_uses(void)
 
 static void test_once(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
     CHECK(lks_str_starts(enroll(&a, "n1", HASH, PRINT("a")), "enrolled"));
@@ -134,7 +134,7 @@ static void test_once(void)
 
 static void test_newer_token(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
     (void)make_token(&a, "n1", OTHER, NOW + MINUTE);
@@ -145,7 +145,7 @@ static void test_newer_token(void)
 /* A token an operator made lets in a node that is enrolled already; what it had is void. */
 static void test_again(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);
     (void)enroll(&a, "n1", HASH, PRINT("a"));
@@ -192,7 +192,7 @@ static const struct {
 static void test_renewals(void)
 {
     for (size_t i = 0; i < LKS_COUNT(renewals); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", renewals[i].name);
         make(&a);
         (void)make_token(&a, "n1", HASH, NOW + MINUTE);
@@ -207,7 +207,7 @@ static void test_renewals(void)
 /* However often the answer is lost, whoever holds the last certificate that arrived can ask. */
 static void test_lost_answers(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     static const char *const lost[] = {PRINT("b"), PRINT("c"), PRINT("d"), PRINT("e")};
     make(&a);
     (void)make_token(&a, "n1", HASH, NOW + MINUTE);

@@ -41,7 +41,7 @@ static void tell_states(const struct lks_asked *a, unsigned second, struct lks_b
 static void test_liveness(void)
 {
     for (size_t i = 0; i < LKS_COUNT(lives); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf story = {0};
         lks_buf_init(&story, 4096);
         lks_test_case("%s", lives[i].name);
@@ -66,7 +66,7 @@ static void test_liveness(void)
 /* What was never heard is not late. */
 static void test_never(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     lks_fleet_place(&a, "n1", "");
     lks_fleet_wait(&a, 1000 * LKS_SECOND);
@@ -108,7 +108,7 @@ static void beat_all(struct lks_asked *a, unsigned silent, uint64_t seq)
 static void test_mass(void)
 {
     for (size_t i = 0; i < LKS_COUNT(masses); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         size_t found = 0, ticks = 0;
         lks_test_case("%s", masses[i].name);
         make(&a, masses[i].hosts);
@@ -129,7 +129,7 @@ static void test_mass(void)
 /* One record and one alarm, until a person releases it; then the next one counts from nothing. */
 static void test_mass_once(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     size_t ticks = 0;
     make(&a, "n[01-40]");
     lks_fleet_wait(&a, LATE * LKS_SECOND);
@@ -187,7 +187,7 @@ static const struct {
 static void test_mass_flapping(void)
 {
     for (size_t i = 0; i < LKS_COUNT(flaps); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         uint64_t count = 0;
         lks_test_case("%s", flaps[i].name);
         make(&a, "n[01-20]");
@@ -214,7 +214,7 @@ static void test_mass_flapping(void)
 /* Pools are looked at one by one. */
 static void test_mass_pools(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     size_t ticks = 0;
     make(&a, "n[01-20]");
     lks_fleet_pool(&a, "dev", "", "");
@@ -232,7 +232,7 @@ static void test_mass_pools(void)
 /* A tick lists a slice, and says that there is more. */
 static void test_slices(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     size_t ticks = 0;
     make(&a, "n[0001-3000]");
     lks_fleet_wait(&a, LATE * LKS_SECOND);
@@ -298,7 +298,7 @@ static const struct {
 static void test_stories(void)
 {
     for (size_t i = 0; i < LKS_COUNT(stories); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0};
         lks_buf_init(&told, 1 << 16);
         lks_test_case("%s", stories[i].name);
@@ -316,7 +316,7 @@ static void test_stories(void)
 /* An old heartbeat keeps nobody alive, and brings nobody back. */
 static void test_old_is_no_life(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "n1");
     struct lks_beat beat = lks_fleet_beat(&a, 7, 5);
     CHECK_STR(lks_fleet_hear(&a, "n1", &beat), "");
@@ -334,7 +334,7 @@ static void test_old_is_no_life(void)
 /* Enough good heartbeats end it, and one old one in between begins the count anew. */
 static void test_replay_over(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "n1");
     struct lks_beat beat = lks_fleet_beat(&a, 7, 10);
     (void)lks_fleet_hear(&a, "n1", &beat);
@@ -372,7 +372,7 @@ static const struct {
 static void test_witness(void)
 {
     for (size_t i = 0; i < LKS_COUNT(witnesses); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         char want[512] = "";
         lks_test_case("%s", witnesses[i].name);
         make(&a, "n1");
@@ -407,7 +407,7 @@ static void test_witness(void)
 /* More heads than are kept: the last ones count. */
 static void test_witness_ring(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "n1");
     a.state.seq = 1000;
     for (uint64_t seq = 1; seq <= UINT64_C(2) * LKS_STATE_HEADS; seq++) {
@@ -434,7 +434,7 @@ static void test_witness_ring(void)
 /* A tuple that is named and never sent is a contradiction, until it is sent. */
 static void test_contradiction(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make(&a, "n1");
     struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
     beat.tuple[0] = 1;
@@ -481,7 +481,7 @@ static const struct {
 static void test_limits(void)
 {
     for (size_t i = 0; i < LKS_COUNT(limits); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = lks_limits_default};
         lks_test_case("%s", limits[i].name);
         lks_asked_init(&a);
@@ -493,7 +493,7 @@ static void test_limits(void)
 /* New limits count for the nodes that are there. */
 static void test_limits_at_once(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = lks_limits_default};
     make(&a, "n1");
     event.limits.late = 15 * LKS_SECOND;
@@ -504,7 +504,7 @@ static void test_limits_at_once(void)
 /* A yes that was given for longer stands although new ones are shorter. */
 static void test_limits_yeses(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     struct lks_event event = {.kind = LKS_EVENT_LIMITS, .limits = lks_limits_default};
     const struct lks_limits *d = &lks_limits_default;
     lks_asked_init(&a);
@@ -541,7 +541,7 @@ static const struct {
 static void test_clock(void)
 {
     for (size_t i = 0; i < LKS_COUNT(jumps); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         const struct lks_event event = {
             .kind = LKS_EVENT_CLOCK, .clock = {.forward = jumps[i].forward, .back = jumps[i].back}};
         lks_test_case("%s", jumps[i].name);
@@ -554,7 +554,7 @@ static void test_clock(void)
 
 static void test_started(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     const struct lks_event event = {.kind = LKS_EVENT_STARTED,
                                     .started = {LKS_STR("0.1.0"), LKS_STR("head1")}};
     lks_asked_init(&a);
@@ -564,7 +564,7 @@ static void test_started(void)
 /* Agents gone mad cannot use up the alarms that a MASS needs. */
 static void test_alarm_flood(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     size_t ticks = 0;
     make(&a, "n[01-20]");
     for (uint64_t id = 1; id <= LKS_STATE_ALARMS_MAX / 2; id++) {

@@ -119,7 +119,7 @@ static const struct {
 static void test_judgements(void)
 {
     for (size_t i = 0; i < LKS_COUNT(judgements); i++) {
-        LKS_CLEANUP(machine_fini) struct machine m;
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
         lks_test_case("%s", judgements[i].name);
         make(&m);
         CHECK_STR(report(&m, judgements[i].changes), judgements[i].told);
@@ -140,7 +140,7 @@ static void test_pins(void)
         {"a stack that is not there", "silver", "other", "stack=other judged=unjudged basis="},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(machine_fini) struct machine m;
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
         lks_test_case("%s", rows[i].name);
         make(&m);
         lks_fleet_pool(&m.asked, "train", rows[i].stack, rows[i].digest);
@@ -153,7 +153,7 @@ static void test_pins(void)
 /* Readings are recorded once for all who have them, and judged once. */
 static void test_readings(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     make(&m);
     (void)report(&m, "");
@@ -177,7 +177,7 @@ static void test_readings(void)
 /* A journal of before says nothing of readings: its node is not judged, and reports again. */
 static void test_old_record(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     make(&m);
     const struct lks_record old = {.kind = LKS_RECORD_TUPLE,
                                    .tuple = {.node = LKS_STR("n1"),
@@ -193,7 +193,7 @@ static void test_old_record(void)
 /* More than can be judged is refused, and not cut. */
 static void test_too_much(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     struct lks_err err = {0};
     char name[32], value[LKS_READING_VALUE_MAX];
@@ -249,7 +249,7 @@ static void accept_n1(struct machine *m)
 static void test_parts(void)
 {
     for (size_t i = 0; i < LKS_COUNT(changes); i++) {
-        LKS_CLEANUP(machine_fini) struct machine m;
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
         lks_test_case("%s", changes[i].name);
         make(&m);
         (void)report(&m, "");
@@ -265,7 +265,7 @@ static void test_parts(void)
 /* Serials that could not be read at first are no change when they are. */
 static void test_parts_later(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     make(&m);
     accept_n1(&m);
     CHECK_STR(report(&m, "platform.serial?no access"),
@@ -277,7 +277,7 @@ static void test_parts_later(void)
 /* A fleet that was taken in at once is not put into intake for being first seen. */
 static void test_accepted_before(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     make(&m);
     accept_n1(&m);
     CHECK_STR(report(&m, ""), KNOWN GOOD PARTS);
@@ -299,7 +299,7 @@ static void heard_in(struct machine *m, unsigned boot)
 
 static void test_boots(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     make(&m);
     const struct lks_record before = {.kind = LKS_RECORD_BOOTED,
                                       .booted = {.node = LKS_STR("n1"), .boot = LKS_STR(BEFORE)}};
@@ -316,7 +316,7 @@ static void test_boots(void)
 /* The same tuple in another boot is news: it was read anew. */
 static void test_same_in_next_boot(void)
 {
-    LKS_CLEANUP(machine_fini) struct machine m;
+    LKS_CLEANUP(machine_fini) struct machine m = {0};
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     make(&m);
     heard_in(&m, 7);
@@ -345,7 +345,7 @@ static const struct {
 static void test_refusals(void)
 {
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
-        LKS_CLEANUP(machine_fini) struct machine m;
+        LKS_CLEANUP(machine_fini) struct machine m = {0};
         LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
         lks_test_case("%s", refusals[i].name);
         make(&m);

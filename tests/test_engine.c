@@ -77,7 +77,7 @@ static void bench_fini(struct bench *b)
 static enum lks_code turn(struct bench *b, const struct lks_event *event,
                           const struct lks_store_blob *blob, uint64_t *needs, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     uint64_t ignored = 0;
     lks_decision_init(&d);
     enum lks_code code =
@@ -167,7 +167,7 @@ static void check_restart(struct bench *b)
 
 static void test_an_answer_needs_its_rows_durable(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     bench_init(&b);
@@ -191,7 +191,7 @@ static void test_an_answer_needs_its_rows_durable(void)
 
 static void test_many_turns_are_one_batch(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0}, other = {0};
     struct lks_err err = {0};
     bench_init(&b);
@@ -219,8 +219,8 @@ static void test_many_turns_are_one_batch(void)
 
 static void test_trying_changes_nothing(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     bench_init(&b);
     lks_decision_init(&d);
@@ -231,7 +231,7 @@ static void test_trying_changes_nothing(void)
 
 static void test_a_full_disk_stalls_and_loses_nothing(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
     struct lks_err err = {0}, why = {0};
     bench_init(&b);
@@ -265,7 +265,7 @@ static void test_a_crash_at_every_statement(void)
     static const enum lks_memory_crash ways[] = {LKS_MEMORY_CRASH_BEFORE, LKS_MEMORY_CRASH_AFTER};
     unsigned crashes = 0;
     for (uint64_t i = 0; i < 40; i++) {
-        LKS_CLEANUP(bench_fini) struct bench b;
+        LKS_CLEANUP(bench_fini) struct bench b = {0};
         struct lks_err err = {0};
         enum lks_memory_crash how = ways[i % 2];
         lks_test_case("crash %s statement %" PRIu64, i % 2 == 0 ? "before" : "after", i / 2);
@@ -292,7 +292,7 @@ static void test_a_crash_at_every_statement(void)
 
 static void test_too_much_waiting_is_refused(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     while (lks_engine_seq(b.engine) < LKS_ENGINE_BATCH_ROWS_MAX)
@@ -319,7 +319,7 @@ static void test_when_heads_are_signed(void)
         {"long enough", 10, 60000, 60000, 1, true},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(bench_fini) struct bench b;
+        LKS_CLEANUP(bench_fini) struct bench b = {0};
         struct lks_public_key key;
         lks_test_case("%s", cases[i].name);
         bench_init(&b);
@@ -345,7 +345,7 @@ static void test_when_heads_are_signed(void)
 /* Rows of a quiet night do not wait for the next row to be signed. */
 static void test_a_signature_that_becomes_due_in_silence(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     commit_ok(&b);
@@ -364,7 +364,7 @@ static void test_a_signature_that_becomes_due_in_silence(void)
 
 static void test_another_key_is_refused(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     b.now.mono += b.options.sign_after;
@@ -391,7 +391,7 @@ static void test_the_journals_clock(void)
         {"until the wall's has caught up", 600000, 19000, 600000},
         {"and is followed again", 601000, 20000, 601000},
     };
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     bench_init(&b);
     struct lks_now first = b.now;
     for (size_t i = 0; i < LKS_COUNT(steps); i++) {
@@ -408,7 +408,7 @@ static void test_the_journals_clock(void)
 
 static void test_a_restart_behind_its_own_journal(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     commit_ok(&b);
@@ -426,7 +426,7 @@ static void test_a_restart_behind_its_own_journal(void)
 
 static void test_the_manifest_is_kept_in_step(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     CHECK(lks_engine_book(b.engine)->manifest == NULL);
@@ -515,7 +515,7 @@ static void apply_kept(struct bench *b, struct lks_str text)
 static void test_what_was_accepted_is_not_judged_again(void)
 {
     for (size_t i = 0; i < LKS_COUNT(kept); i++) {
-        LKS_CLEANUP(bench_fini) struct bench b;
+        LKS_CLEANUP(bench_fini) struct bench b = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest ignored = {0};
         struct lks_err err = {0}, why = {0};
@@ -571,7 +571,7 @@ static bool has_stack(const struct bench *b, const char *digest)
 /* Published stacks are at hand at once, after a restart, and until they are retired and unused. */
 static void test_published_stacks_are_at_hand(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     char digest[LKS_DIGEST_SIZE];
     bench_init(&b);
@@ -605,7 +605,7 @@ static bool keep_none(void *ctx, const char *digest)
 
 static void test_stores_that_are_refused(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     fleet_ok(&b, "one");
@@ -637,7 +637,7 @@ static void test_stores_that_are_refused(void)
 
 static void test_a_snapshot_shortens_the_start(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_err err = {0};
     uint64_t seq = 0;
@@ -665,7 +665,7 @@ static void test_a_snapshot_shortens_the_start(void)
 
 static void test_only_news_makes_rows(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     fleet_ok(&b, "one");
@@ -695,7 +695,7 @@ static void test_only_news_makes_rows(void)
 /* A clock that was set back is the controller's fault, not the node's. */
 static void test_skew_is_told_from_the_wall(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench b;
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
     fleet_ok(&b, "one");

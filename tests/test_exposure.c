@@ -142,7 +142,7 @@ static void check_flaws(struct world *w, const char *cve, lks_exposure_sees *see
  * and what takes a person last. */
 static void test_flaws(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     world_init(&w);
     check_flaws(&w, "", NULL, "\"items\":[]");
     run(&w, "g1 g2 s1", OLD);
@@ -167,7 +167,7 @@ static void test_flaws(void)
 /* One flaw by its name, and only what the caller may see. */
 static void test_views(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     world_init(&w);
     run(&w, "g1 g2 g3 s2", OLD);
     check_flaws(&w, "cve-1", sees_odd,
@@ -184,7 +184,7 @@ static void test_views(void)
 /* Images of the catalogue carry flaws too. */
 static void test_images(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     world_init(&w);
     const struct lks_rec_image images[] = {
         {.ref = LKS_STR("a:1"), .nccl = LKS_STR("2.25.1"), .source = LKS_STR("sbom")},
@@ -206,7 +206,7 @@ static void test_images(void)
 static void test_many(void)
 {
     enum { HOSTS = 20000 };
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0}, text = {0};
     struct lks_json_writer out = {.out = &text};
     struct lks_err err = {0};
@@ -282,7 +282,7 @@ static void check_lifecycle(struct world *w, lks_exposure_sees *sees, const char
  * and where nothing is pinned there is nothing to judge. */
 static void test_lifecycle(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     world_init(&w);
     check_lifecycle(&w, NULL, "\"support\":[],\"matrix\":[]");
     run(&w, "g1 g2 s1", NEW);
@@ -307,7 +307,7 @@ static void test_lifecycle(void)
 
 static void test_lifecycle_views(void)
 {
-    LKS_CLEANUP(world_fini) struct world w;
+    LKS_CLEANUP(world_fini) struct world w = {0};
     world_init(&w);
     run(&w, "g1 g2 g3", NEWEST);
     check_lifecycle(&w, sees_odd,

@@ -41,7 +41,7 @@ struct bench {
 static enum lks_code turn(struct bench *t, struct controller *c, const struct lks_event *event,
                           const struct lks_store_blob *blob, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     uint64_t needs = 0;
     lks_decision_init(&d);
     enum lks_code code = lks_engine_turn(c->engine, t->now, event, blob, &d, &needs, err);
@@ -249,7 +249,7 @@ static void begin(struct bench *t)
 
 static void test_a_follower_knows_what_the_leader_wrote(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     begin(&t);
     CHECK(follow_all(&t, &t.b) > 0);
     check_same(&t);
@@ -310,7 +310,7 @@ static void test_a_start_while_another_leads(void)
         {"behind both", 1, 1},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(bench_fini) struct bench t;
+        LKS_CLEANUP(bench_fini) struct bench t = {0};
         struct controller late = {.name = "late"};
         struct lks_err err = {0};
         lks_test_case("%s", cases[i].name);
@@ -338,7 +338,7 @@ static void test_a_start_while_another_leads(void)
 
 static void test_a_follower_decides_and_writes_nothing(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
     struct lks_err err = {0};
     begin(&t);
@@ -358,7 +358,7 @@ static void test_a_follower_decides_and_writes_nothing(void)
 
 static void test_many_rows_come_in_pieces(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     struct lks_err err = {0};
     size_t rows = 0;
     bool more = false;
@@ -487,7 +487,7 @@ static void test_what_is_wrong_is_not_followed(void)
         {"a head is signed with another key", sign_otherwise, LKS_E_INVALID, "not signed"},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(bench_fini) struct bench t;
+        LKS_CLEANUP(bench_fini) struct bench t = {0};
         struct lks_err err = {0};
         size_t rows = 0;
         bool more = false;
@@ -520,7 +520,7 @@ static void test_a_place_that_was_seen_has_to_be_there(void)
         {"it is another", rewrite, LKS_E_REFUSED},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
-        LKS_CLEANUP(bench_fini) struct bench t;
+        LKS_CLEANUP(bench_fini) struct bench t = {0};
         struct lks_err err = {0};
         lks_test_case("%s", cases[i].name);
         begin(&t);
@@ -537,7 +537,7 @@ static void test_a_place_that_was_seen_has_to_be_there(void)
 
 static void test_the_lead_changes_hands(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     struct lks_err err = {0};
     begin(&t);
     CHECK(!lead(&t, &t.b)); /* A has the lease */
@@ -569,7 +569,7 @@ static void test_the_lead_changes_hands(void)
 /* The lease alone fences: the other's record need not be there yet. */
 static void test_a_lease_fences_before_the_first_record(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     struct lks_err err = {0};
     begin(&t);
     CHECK_CODE(hold(&t, &t.a, "n2"), LKS_OK);
@@ -582,7 +582,7 @@ static void test_a_lease_fences_before_the_first_record(void)
 
 static void test_deadlines_count_anew(void)
 {
-    LKS_CLEANUP(bench_fini) struct bench t;
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
     struct lks_err err = {0};
     begin(&t);
     pass(&t, 3600 * LKS_SECOND);

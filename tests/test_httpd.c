@@ -107,12 +107,12 @@ static const struct {
 
 static void test_requests(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     lks_site_init(&s, false);
     lks_site_start(&s);
     for (size_t i = 0; i < LKS_COUNT(requests); i++) {
         lks_test_case("%s", requests[i].name);
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         s.handled = 0;
         lks_site_dial(&s, &w);
         lks_wire_send(&w, requests[i].request);
@@ -172,12 +172,12 @@ static const struct {
 
 static void test_sizes(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     lks_site_init(&s, false);
     lks_site_start(&s);
     for (size_t i = 0; i < LKS_COUNT(sizes); i++) {
         lks_test_case("%s", sizes[i].name);
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_buf_init(&text, 16 * KIB * 1024);
         add_request(&text, sizes[i].how, sizes[i].size);
@@ -197,8 +197,8 @@ static void test_sizes(void)
  * that left had is free again. */
 static void test_bodies_together(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire first;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire first = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf half = {0};
     static const struct {
         const char *name;
@@ -221,7 +221,7 @@ static void test_bodies_together(void)
         lks_wire_round(&s.loop);
     for (size_t i = 0; i < LKS_COUNT(more); i++) {
         lks_test_case("%s", more[i].name);
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_buf_init(&text, KIB * 1024);
         add_request(&text, "length", more[i].size);
@@ -265,8 +265,8 @@ static void test_deadlines(void)
 {
     for (size_t i = 0; i < LKS_COUNT(slow); i++) {
         lks_test_case("%s", slow[i].name);
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         lks_site_init(&s, true);
         s.options.first_ms = s.options.idle_ms = 300;
         s.options.request_ms = slow[i].drip == 'h' ? 60000 : 300;
@@ -290,8 +290,8 @@ static void test_long_answer(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, silent;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, silent = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         lks_site_dial(&s, &w);
@@ -319,8 +319,8 @@ static void test_connection_limits(void)
 {
     for (int address = 0; address < 2; address++) {
         lks_test_case("%s", address ? "from one address" : "in all");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire a, b, c;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire a = {0}, b = {0}, c = {0};
         lks_site_init(&s, true);
         s.options.connections = address ? 100 : 2;
         s.options.per_address = address ? 2 : 0;
@@ -353,8 +353,8 @@ static void test_connection_limits(void)
 /* On a Unix socket it is the user who has so many. */
 static void test_connections_of_a_user(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire a, b, c;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire a = {0}, b = {0}, c = {0};
     lks_site_init(&s, false);
     s.options.per_address = 2;
     lks_site_start(&s);
@@ -374,8 +374,8 @@ static void test_connections_of_a_user(void)
 
 static void test_memory_of_a_connection(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     lks_site_init(&s, false);
     lks_site_start(&s);
     lks_site_dial(&s, &w);
@@ -408,8 +408,8 @@ static void test_later_answers(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, other;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         hold_one(&s, &w);
@@ -429,8 +429,8 @@ static void test_answer_from_another(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, other;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         hold_one(&s, &w);
@@ -447,8 +447,8 @@ static void test_half_closed(void)
 {
     for (int held = 0; held < 2; held++) {
         lks_test_case("%s", held ? "answered later" : "answered at once");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         lks_site_init(&s, false);
         lks_site_start(&s);
         if (held) {
@@ -475,8 +475,8 @@ static void test_client_leaves(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS, reset" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         hold_one(&s, &w);
@@ -493,8 +493,8 @@ static void test_client_leaves(void)
 /* The answer to one that left quietly finds nobody, and that is all. */
 static void test_answer_to_nobody(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     lks_site_init(&s, true);
     lks_site_start(&s);
     hold_one(&s, &w);
@@ -508,8 +508,8 @@ static void test_drain(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, idle, late;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, idle = {0}, late = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         lks_site_dial(&s, &idle);
@@ -536,8 +536,9 @@ static void test_drain(void)
 
 static void test_stop_with_all_kinds(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire held, stream, idle, silent, half;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close)
+    struct lks_wire held = {0}, stream = {0}, idle = {0}, silent = {0}, half = {0};
     lks_site_init(&s, true);
     lks_site_start(&s);
     hold_one(&s, &held);
@@ -573,8 +574,8 @@ static void on_time(uv_timer_t *timer)
 static void test_busy_server_shares_its_loop(void)
 {
     enum { MANY = 200000 };
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     uv_timer_t timer = {.data = &s};
     lks_site_init(&s, true);
     lks_site_start(&s);
@@ -603,8 +604,8 @@ static void test_stream(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         open_stream(&s, &w);
@@ -617,7 +618,7 @@ static void test_stream(void)
         lks_httpd_stream_close(s.streams[0]);
         CHECK(lks_wire_until(&w, "data: three\n\n"));
         CHECK(lks_wire_until(&w, "\r\n0\r\n"));
-        LKS_CLEANUP(lks_wire_close) struct lks_wire cut;
+        LKS_CLEANUP(lks_wire_close) struct lks_wire cut = {0};
         open_stream(&s, &cut);
         CHECK(lks_httpd_stream_write(s.streams[1], LKS_STR("data: part\n\n")));
         CHECK(lks_wire_until(&cut, "data: part\n\n"));
@@ -633,8 +634,8 @@ static void test_stalled_reader(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire stalled, live;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire stalled = {0}, live = {0};
         char event[4096];
         unsigned written = 0;
         lks_site_init(&s, tls);
@@ -663,8 +664,8 @@ static void test_reader_leaves(void)
 {
     for (int tls = 0; tls < 2; tls++) {
         lks_test_case("%s", tls ? "TLS" : "unix");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
         lks_site_init(&s, tls);
         lks_site_start(&s);
         open_stream(&s, &w);
@@ -678,8 +679,8 @@ static void test_reader_leaves(void)
 
 static void test_unix_socket(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     struct lks_httpd *second = NULL;
     struct lks_err err = {0};
     struct stat st = {0};
@@ -702,7 +703,7 @@ static void test_unix_socket(void)
 
 static void test_unix_places(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     struct lks_httpd *h = NULL;
     struct lks_err err = {0};
@@ -749,7 +750,7 @@ static const struct {
 
 static void test_places(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     lks_site_init(&s, true);
     for (size_t i = 0; i < LKS_COUNT(places); i++) {
         lks_test_case("%s", places[i].address);

@@ -38,7 +38,7 @@ static const struct {
 static void show_certificate(struct lks_site *s, const struct lks_pair *own, int version,
                              const char *answer)
 {
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     uint64_t refused = lks_httpd_counts(s->httpd).refused_tls;
     lks_wire_tcp(&w, &s->loop, lks_httpd_port(s->httpd));
     bool up = lks_wire_tls(&w, own, version, NULL) &&
@@ -58,10 +58,10 @@ static void show_certificate(struct lks_site *s, const struct lks_pair *own, int
 
 static void test_certificates(void)
 {
-    LKS_CLEANUP(lks_pair_fini) struct lks_pair foreign;
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair foreign = {0};
     lks_pki_authority(&foreign);
     for (int required = 0; required < 2; required++) {
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
         lks_site_init(&s, true);
         s.options.clients = required ? LKS_HTTPD_CLIENTS_REQUIRED : LKS_HTTPD_CLIENTS_OPTIONAL;
         lks_site_start(&s);
@@ -81,8 +81,8 @@ static void test_certificates(void)
 
 static void test_old_tls(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     lks_site_init(&s, true);
     lks_site_start(&s);
     lks_wire_tcp(&w, &s.loop, lks_httpd_port(s.httpd));
@@ -94,9 +94,9 @@ static void test_tickets(void)
 {
     for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
         lks_test_case("TLS 1.%d", version - TLS1_VERSION);
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_pair_fini) struct lks_pair own;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire first, second;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_pair_fini) struct lks_pair own = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire first = {0}, second = {0};
         lks_site_init(&s, true);
         s.options.clients = LKS_HTTPD_CLIENTS_REQUIRED;
         lks_site_start(&s);
@@ -121,9 +121,9 @@ static void test_tickets(void)
 /* A connection is good no longer than the certificate it was made with. */
 static void test_outlived(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_pair_fini) struct lks_pair own;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire w;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair own = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
     lks_site_init(&s, true);
     s.options.clients = LKS_HTTPD_CLIENTS_REQUIRED;
     lks_site_start(&s);
@@ -148,9 +148,9 @@ static void test_outlived(void)
 /* A new authority counts for connections to come; those that are up go on. */
 static void test_new_certificates(void)
 {
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
-    LKS_CLEANUP(lks_pair_fini) struct lks_pair other, own;
-    LKS_CLEANUP(lks_wire_close) struct lks_wire before, after;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair other = {0}, own = {0};
+    LKS_CLEANUP(lks_wire_close) struct lks_wire before = {0}, after = {0};
     struct lks_err err = {0};
     lks_site_init(&s, true);
     lks_site_start(&s);
@@ -178,7 +178,7 @@ static void test_new_certificates(void)
 static void test_no_spinning(void)
 {
     enum { SILENT = 8 };
-    LKS_CLEANUP(lks_site_fini) struct lks_site s;
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
     struct lks_wire silent[SILENT];
     lks_site_init(&s, true);
     lks_site_start(&s);
@@ -211,8 +211,8 @@ static void test_long_headers(void)
 {
     for (int silent = 0; silent < 2; silent++) {
         lks_test_case("%s", silent ? "beside a silent handshake" : "alone");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, other;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_buf_init(&text, 16 * KIB);
         lks_buf_addf(&text, "GET /ok HTTP/1.1\r\n" HOST "X-Long: ");
@@ -239,8 +239,8 @@ static void test_pipelined(void)
 {
     for (int silent = 0; silent < 2; silent++) {
         lks_test_case("%s", silent ? "beside a silent handshake" : "alone");
-        LKS_CLEANUP(lks_site_fini) struct lks_site s;
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w, other;
+        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0}, other = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         lks_buf_init(&text, 16 * KIB);
         for (int i = 0; i < 20; i++)

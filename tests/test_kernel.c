@@ -71,7 +71,7 @@ static const char server_said[] =
 
 static void test_server(void)
 {
-    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
     struct lks_str files[] = {LKS_STR("/proc/sys/vm/swappiness"),
                               LKS_STR("/proc/sys/net/ipv4/tcp_rmem"),
                               LKS_STR("/sys/kernel/mm/transparent_hugepage/enabled"),

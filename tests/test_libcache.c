@@ -50,7 +50,7 @@ static const struct {
 static void test_parse(void)
 {
     for (size_t i = 0; i < LKS_COUNT(texts); i++) {
-        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
         struct lks_err err = {0};
         lks_libcache_init(&c);
@@ -87,7 +87,7 @@ static void test_states(void)
         {"changed, and its time set back", {.st_ctim = {1, 0}}, "elf", ""},
         {"changed a moment later", {.st_ctim = {0, 1}}, "elf", ""},
     };
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
     struct lks_err err;
     lks_libcache_init(&c);
     CHECK_CODE(lks_libcache_parse(LKS_STR(HEAD "1 2 3 4 5 6 7 elf kept\nend 1\n"), &c, &err),
@@ -128,7 +128,7 @@ static void test_add(void)
         {"a table with a blank", 6, LKS_STR_C("x"), "e f", false},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
         struct stat st = file;
         lks_libcache_init(&c);
         st.st_ctim.tv_sec = rows[i].changed;
@@ -142,7 +142,7 @@ static void test_add(void)
 /* A file that is met again, by another name, is answered from what was added, and is one entry. */
 static void test_again(void)
 {
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_err err;
     struct stat other = file;
@@ -167,7 +167,7 @@ static void test_again(void)
 /* No more than its limit, and what was not used can be left behind. */
 static void test_bounds(void)
 {
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf used = {0};
     struct lks_err err;
@@ -197,8 +197,8 @@ static void path_in(const struct lks_tree *tree, const char *name, char out[128]
 
 static void test_files(void)
 {
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache d = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_tree tree = lks_tree_new();
     struct lks_err err;
@@ -242,7 +242,7 @@ static void test_replaced(void)
         {"nothing", "", LKS_E_INVALID, false},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
         struct lks_tree tree = lks_tree_new();
         struct lks_err err;
@@ -281,7 +281,7 @@ static void test_trust(void)
         {"a directory", DIRECTORY, 0, LKS_E_DENIED},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c;
+        LKS_CLEANUP(lks_libcache_fini) struct lks_libcache c = {0};
         struct lks_tree tree = lks_tree_new();
         struct lks_err err;
         char path[128];

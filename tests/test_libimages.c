@@ -25,7 +25,7 @@ enum { MEMORY_MAX = 1 << 24, TEXT_MAX = 1 << 20 };
 /* Of all that the probe says, the images and what was left out of them. */
 static void check_images(const struct lks_tree *tree, const char *want)
 {
-    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf got = {0};
     const struct lks_probe_options options = {.libraries = true};
     lks_buf_init(&got, TEXT_MAX);
@@ -201,7 +201,7 @@ static void test_images(void)
 static void test_many(void)
 {
     struct lks_tree tree = lks_tree_new();
-    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     const struct lks_probe_options options = {.libraries = true};
     lks_buf_init(&json, TEXT_MAX);

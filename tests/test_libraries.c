@@ -50,7 +50,7 @@ static struct lks_tuple run(const char *path, const struct run *how)
 /* All readings that are not absent, a line each. */
 static void show(const struct lks_tuple *said, bool hashes, bool evidence, struct lks_buf *out)
 {
-    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+    LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
     lks_heard_tuple(said, &heard);
     struct lks_str rest = lks_buf_view(evidence ? &heard.full : &heard.lines), line;
     while (rest.len > 0) {
@@ -574,7 +574,7 @@ static void test_copy_builds(void)
     struct lks_tree tree = lks_tree_new();
     plant_remote(&tree);
     for (int looked = 0; looked < 2; looked++) {
-        LKS_CLEANUP(lks_heard_fini) struct lks_heard heard;
+        LKS_CLEANUP(lks_heard_fini) struct lks_heard heard = {0};
         LKS_CLEANUP(lks_tuple_fini)
         struct lks_tuple said = run(tree.path, &(struct run){.libraries = looked == 1});
         lks_heard_tuple(&said, &heard);

@@ -15,7 +15,7 @@ static uint32_t take(struct lks_passing *p, const char *text)
 
 static void test_uses(void)
 {
-    LKS_CLEANUP(lks_passing_fini) struct lks_passing p;
+    LKS_CLEANUP(lks_passing_fini) struct lks_passing p = {0};
     lks_passing_init(&p, 1);
     uint32_t a = take(&p, "a"), empty = take(&p, "");
     CHECK(a != empty);
@@ -36,7 +36,7 @@ static void test_model(void)
 {
     enum { TEXTS = 300, STEPS = 100000 };
     static uint32_t uses[TEXTS], ids[TEXTS];
-    LKS_CLEANUP(lks_passing_fini) struct lks_passing p;
+    LKS_CLEANUP(lks_passing_fini) struct lks_passing p = {0};
     struct lks_rng rng = {3};
     lks_passing_init(&p, 2);
     for (unsigned i = 0; i < STEPS; i++) {

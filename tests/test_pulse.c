@@ -131,7 +131,7 @@ static bool hear(struct lks_asked *a, const struct lks_beat *beat)
 
 static void test_quiet(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_quiet(&a);
     for (uint64_t seq = 2; seq < 1000; seq++) {
         struct lks_beat beat = lks_fleet_beat(&a, 7, seq);
@@ -164,7 +164,7 @@ static const struct {
 static void test_singles(void)
 {
     for (size_t i = 0; i < LKS_COUNT(singles); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", singles[i].name);
         make_quiet(&a);
         struct lks_beat beat = lks_fleet_beat(&a, singles[i].boot, singles[i].seq);
@@ -177,7 +177,7 @@ static void test_singles(void)
 /* A node that nobody placed is not heard. */
 static void test_removed(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_quiet(&a);
     uint32_t node = lks_fleet_node(&a, "n1");
     const struct lks_record gone = {.kind = LKS_RECORD_REMOVED,
@@ -232,7 +232,7 @@ static const struct {
 static void test_events(void)
 {
     for (size_t i = 0; i < LKS_COUNT(told); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", told[i].name);
         make_quiet(&a);
         const struct lks_now start = a.now;
@@ -290,7 +290,7 @@ static void tuple_record(struct lks_asked *a, const char *digest, unsigned boot,
 
 static void test_wish(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_quiet(&a);
     struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
     lks_test_case("before the first reading");
@@ -328,7 +328,7 @@ static void test_wish(void)
 static void test_remembered(void)
 {
     enum { STEPS = 3000 };
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     static const char *const digests[] = {"sha256:ab00" ZEROES, "sha256:ac00" ZEROES};
     struct lks_rng rng = {17};
     unsigned differed = 0, booted = 0, kept = 0;
@@ -363,7 +363,7 @@ static void test_remembered(void)
 
 static void test_mail(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_quiet(&a);
     const struct lks_record sent = {.kind = LKS_RECORD_COMMAND,
                                     .command = {.id = 1, .node = LKS_STR("n1")}};
@@ -381,7 +381,7 @@ static void test_mail(void)
 static void test_settling(void)
 {
     enum { NODES = 50, ROUNDS = 400 };
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     lks_fleet_place(&a, "n[1-50]", "");
     lks_fleet_live(&a, "n[1-50]", 7);
@@ -400,7 +400,7 @@ static void test_settling(void)
 /* A deadline that was outlived is moved on by the one call, to when it is really due. */
 static void test_settle(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_quiet(&a);
     lks_ms first = lks_decide_next(&a.state);
     CHECK_INT(first, a.now.mono + 30 * LKS_SECOND);
@@ -416,7 +416,7 @@ static void test_settle(void)
 /* After a restart what the journal says of a node stands, and it gets the time to be heard. */
 static void test_restart(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     struct lks_err err = {0};
     lks_asked_init(&a);
     lks_fleet_place(&a, "live,late,lost,never", "");
@@ -441,7 +441,7 @@ static void test_restart(void)
 /* A command's end on the wall clock becomes a deadline, and goes when nothing waits for it. */
 static void test_command_deadline(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     lks_pulse_settle(&a.state, a.now);
     const struct lks_record sent = {

@@ -103,7 +103,7 @@ static void note(void *context, const struct lks_http_request *request, int stat
 
 static void go_calmly(const struct row *row, struct calm *out)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     struct lks_bmcs_result result;
     *out = (struct calm){0};
@@ -119,7 +119,7 @@ static void go_calmly(const struct row *row, struct calm *out)
 
 static bool rough(const struct row *row, const struct mishap *mishap, unsigned at)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     struct lks_bmcs_result result;
     begin(&m, row, &intent);

@@ -39,10 +39,10 @@ static bool has_device(const struct lks_bmc_inventory *i, const struct lks_bmcsi
 static void test_personalities(void)
 {
     for (int p = 0; p < LKS_BMCSIM_PERSONALITIES; p++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         lks_bmcs_init(&m, (enum lks_bmcsim_personality)p, 1, 1);
         for (unsigned times = 0; times < 20; times++) {
-            LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+            LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
             lks_test_case("%s, read %u", lks_bmcsim_words[p], times);
             if (!CHECK_INT(read_sim(&m, (enum lks_bmcsim_personality)p, &inventory), LKS_BMCS_DONE))
                 break;
@@ -346,7 +346,7 @@ static void serve(const struct service *s, void *value, struct lks_talk *talk, s
 
 static void try_service(const struct service *s)
 {
-    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+    LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
     LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
     struct lks_bmc_secret secret = lks_bmcs_secret();
@@ -390,10 +390,10 @@ static void test_stable_names(void)
 {
     static const char *const versions[] = {"1.0", "2.0"};
     for (size_t i = 0; i < LKS_COUNT(versions); i++) {
-        LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+        LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
         LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0}, list = {0};
-        LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple;
+        LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
         struct lks_bmc_secret secret = lks_bmcs_secret();
         struct lks_err err = {0};
         void *value = calloc(1, lks_bmc_redfish.read->size);
@@ -458,7 +458,7 @@ static const struct {
 static void test_entries(void)
 {
     for (size_t i = 0; i < LKS_COUNT(entries); i++) {
-        LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory;
+        LKS_CLEANUP(lks_bmc_inventory_fini) struct lks_bmc_inventory inventory = {0};
         LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
         LKS_CLEANUP(lks_buf_fini) struct lks_buf log = {0};
         struct lks_bmc_secret secret = lks_bmcs_secret();

@@ -99,7 +99,7 @@ static const struct row good[] = {
 static void test_good(void)
 {
     for (size_t i = 0; i < LKS_COUNT(good); i++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         begin(&m, &good[i], &intent);
         finish(&m, &good[i], &intent);
@@ -188,7 +188,7 @@ static const struct refusal {
 static void test_refusals(void)
 {
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         begin(&m, &refusals[i].row, &intent);
         if (refusals[i].change != NULL)
@@ -204,7 +204,7 @@ static void test_refusals(void)
 /* The lowest version rises with an update, and then an older one is refused whatever is said. */
 static void test_lowest(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     const struct row row = {"below the lowest",
                             LKS_BMCSIM_SUPERMICRO,
@@ -243,7 +243,7 @@ static const struct row staged[] = {
 static void test_staged(void)
 {
     for (size_t i = 0; i < LKS_COUNT(staged); i++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         begin(&m, &staged[i], &intent);
         intent.act = LKS_BMC_STAGE;
@@ -267,7 +267,7 @@ static void test_staged(void)
  * and no image is sent a second time. */
 static void test_banks(void)
 {
-    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+    LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
     struct lks_bmc_intent intent;
     const char *class = "bmc";
     struct row row = {"given up", LKS_BMCSIM_OPENBMC,         class, NULL, LKS_BMC_STAGED,
@@ -354,7 +354,7 @@ static const struct trouble {
 static void test_troubles(void)
 {
     for (size_t i = 0; i < LKS_COUNT(troubles); i++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         begin(&m, &troubles[i].row, &intent);
         lks_bmcsim_fault(m.sim, &troubles[i].fault);
@@ -367,7 +367,7 @@ static void test_troubles(void)
 static void test_silence(void)
 {
     for (unsigned at = 0; at < 14; at++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         struct lks_bmcs_result result;
         const struct row row = {"silence", LKS_BMCSIM_OPENBMC, "bmc", NULL, LKS_BMC_OPEN, NULL, "",
@@ -391,7 +391,7 @@ static void test_silence(void)
 static void test_second(void)
 {
     for (int p = 0; p < LKS_BMCSIM_SWITCH; p++) {
-        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m;
+        LKS_CLEANUP(lks_bmcs_fini) struct lks_bmcs m = {0};
         struct lks_bmc_intent intent;
         const struct row row = {lks_bmcsim_words[p],
                                 (enum lks_bmcsim_personality)p,

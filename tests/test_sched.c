@@ -237,7 +237,7 @@ static bool exchange(struct rig *r, const struct lks_talk *talk)
 /* Until it ends; a process that ended begins it again. */
 static enum lks_code ask_wish(struct rig *r, const struct lks_sched_wish *wish)
 {
-    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk;
+    LKS_CLEANUP(lks_talk_fini) struct lks_talk talk = {0};
     lks_talk_init(&talk);
     r->requests = 0;
     r->err = (struct lks_err){0};
@@ -618,7 +618,7 @@ static const struct {
 static void test_next(void)
 {
     for (size_t i = 0; i < LKS_COUNT(nexts); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         struct lks_sched_wish wish = {0};
         lks_test_case("%s", nexts[i].name);
         lks_asked_init(&a);
@@ -656,7 +656,7 @@ static void keep_asking(struct rig *r, struct lks_asked *a, unsigned times)
 static void test_keeps_asking(void)
 {
     for (size_t i = 0; i < LKS_COUNT(sides); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         struct rig r;
         lks_test_case("%s", sides[i].name);
         rig_init(&r, &sides[i], BUSY);

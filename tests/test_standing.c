@@ -570,7 +570,7 @@ static const struct {
 static void test_bars(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", rows[i].name);
         begin(&a);
         uint32_t n1 = lks_fleet_node(&a, "n1"), n2 = lks_fleet_node(&a, "n2");
@@ -590,7 +590,7 @@ static void test_bars(void)
 /* Drift that was not recorded yet makes a tick due at once. */
 static void test_news(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
     CHECK_INT(a.state.standing->news, 0);
     CHECK(lks_decide_next(&a.state) > a.state.seen.mono);
@@ -634,7 +634,7 @@ static const struct {
 static void test_due(void)
 {
     for (size_t i = 0; i < LKS_COUNT(due); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", due[i].name);
         begin(&a);
         a.state.seen = a.now;
@@ -659,7 +659,7 @@ static void test_due(void)
 /* A reading that was past its age when it was recorded is due no more. */
 static void test_over(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
     uint32_t w1 = lks_fleet_node(&a, "w1");
     struct lks_record r =
@@ -682,7 +682,7 @@ static void test_over(void)
 /* When a step may begin: every yes that could name the node is over. */
 static void test_quiet(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
     uint32_t n1 = lks_fleet_node(&a, "n1");
     const struct lks_limits *l = &a.state.limits;
@@ -720,7 +720,7 @@ static const struct {
 static void test_quiet_overridden(void)
 {
     for (size_t i = 0; i < LKS_COUNT(overrides); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", overrides[i].name);
         begin(&a);
         uint32_t n1 = lks_fleet_node(&a, "n1");
@@ -741,7 +741,7 @@ static void test_quiet_overridden(void)
 /* Limits out of all bounds make it late and never early. */
 static void test_quiet_limits(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
     say(&a, (struct lks_record)ONE(HELD, .held = {.node = N1}));
     say(&a, (struct lks_record){
@@ -754,7 +754,7 @@ static void test_quiet_limits(void)
  * others. */
 static void test_slow(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     begin(&a);
     uint32_t n1 = lks_fleet_node(&a, "n1");
     const struct lks_limits *l = &a.state.limits;

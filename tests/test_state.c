@@ -236,7 +236,7 @@ static const struct {
 static void test_admissible(void)
 {
     for (size_t i = 0; i < LKS_COUNT(admissions); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         const char *why = "";
         lks_test_case("%s", admissions[i].name);
         make_good(&a);
@@ -279,7 +279,7 @@ static void test_void(void)
          LKS_JUDGED_CONFORMS},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", rows[i].name);
         make_good(&a);
         lks_fleet_pool(&a, "dev", "silver", "t");
@@ -292,7 +292,7 @@ static void test_void(void)
 /* A node that left and comes back has its place and nothing else. */
 static void test_return(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     make_good(&a);
     uint32_t node = lks_fleet_node(&a, "n1");
     const struct lks_record removed = {.kind = LKS_RECORD_REMOVED, .removed = {.hosts = ALL}};
@@ -310,7 +310,7 @@ static void test_return(void)
 /* Readings are known from their record until the last node has others, and so are verdicts. */
 static void test_bases(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     lks_fleet_place(&a, "n[1-2]", "");
     const struct lks_record known = {.kind = LKS_RECORD_BASIS,
@@ -353,7 +353,7 @@ static void test_restless(void)
 {
     enum { TUPLES = 2000, BYTES = 64 << 10 };
     static char readings[BYTES + 1];
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
     lks_fleet_place(&a, "n1", "");
     size_t before = a.state.texts.bytes.used;
@@ -384,7 +384,7 @@ static void test_certificates(void)
 {
 #define PRINT(digit) "sha256:000000000000000000000000000000000000000000000000000000000000000" digit
     static const char *const prints[] = {PRINT("1"), PRINT("a"), PRINT("3")};
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     char text[LKS_DIGEST_SIZE];
     lks_asked_init(&a);
     lks_fleet_place(&a, "n1", "");
@@ -464,7 +464,7 @@ static const struct {
 static void test_turns(void)
 {
     for (size_t i = 0; i < LKS_COUNT(turns); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", turns[i].name);
         lks_asked_init(&a);
         lks_fleet_pool(&a, "train", "", "");
@@ -492,7 +492,7 @@ static void test_turns(void)
 /* What a snapshot kept still counts each node once, and by when it last turned. */
 static void test_turns_kept(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a, b;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0}, b = {0};
     make_good(&a);
     lks_asked_init(&b);
     live_or_not(&a, "n1", LKS_LATE);
@@ -665,7 +665,7 @@ static const struct {
 static void test_equal(void)
 {
     for (size_t i = 0; i < LKS_COUNT(differences); i++) {
-        LKS_CLEANUP(lks_asked_fini) struct lks_asked a, b;
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0}, b = {0};
         struct lks_err why = {0};
         lks_test_case("%s", differences[i].name);
         make_good(&a);
@@ -690,7 +690,7 @@ static enum lks_code refuse_third(void *ctx, lks_ms time, const struct lks_recor
 
 static void test_dump_fails(void)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     struct lks_err err = {0};
     unsigned count = 0;
     make_good(&a);

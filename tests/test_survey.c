@@ -155,7 +155,7 @@ static void tell_nodes(const struct lks_state *s, const struct lks_bitset *set, 
 
 static void check_row(size_t i, const struct lks_stack *stack)
 {
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     LKS_CLEANUP(lks_survey_fini) struct lks_survey v = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf told = {0}, nodes = {0};
     struct lks_json_writer w = {.out = &told};
@@ -194,7 +194,7 @@ static void test_rows(void)
 static void test_nothing_changes(void)
 {
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
-    LKS_CLEANUP(lks_asked_fini) struct lks_asked a;
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     LKS_CLEANUP(lks_survey_fini) struct lks_survey v = {0};
     struct lks_err err = {0};
     lks_asked_init(&a);

@@ -91,7 +91,7 @@ static const struct {
 static void test_wrong(void)
 {
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(made_fini) struct made m;
+        LKS_CLEANUP(made_fini) struct made m = {0};
         lks_test_case("%s", rows[i].name);
         make(lks_test_node_stack, rows[i].changes, rows[i].outband, &m);
         CHECK_INT(m.verdict.judged, rows[i].judged);
@@ -133,7 +133,7 @@ static void test_next(void)
 
 static void test_values(void)
 {
-    LKS_CLEANUP(made_fini) struct made m;
+    LKS_CLEANUP(made_fini) struct made m = {0};
     make(lks_test_node_stack, "", "", &m);
     CHECK_STR(m.verdict.values, "container-toolkit\t1.19.1\n"
                                 "containerd\t1.7.28\n"
@@ -171,10 +171,10 @@ static void test_agreement(void)
          "firmware/vbios@gpu 0000:18:00.0#692-2G520-0282-001=96.00.A5.00.19", false},
         {"the same of another device", "gpu.serial@gpu 0000:18:00.0=1", true},
     };
-    LKS_CLEANUP(made_fini) struct made base;
+    LKS_CLEANUP(made_fini) struct made base = {0};
     make(lks_test_node_stack, "", "", &base);
     for (size_t i = 0; i < LKS_COUNT(pairs); i++) {
-        LKS_CLEANUP(made_fini) struct made m;
+        LKS_CLEANUP(made_fini) struct made m = {0};
         lks_test_case("%s", pairs[i].name);
         make(lks_test_node_stack, pairs[i].changes, "", &m);
         CHECK(lks_str_eq(base.verdict.values, m.verdict.values) == pairs[i].same);
@@ -184,7 +184,7 @@ static void test_agreement(void)
 /* A node without devices of a part that is pinned has nothing to agree in. */
 static void test_no_device(void)
 {
-    LKS_CLEANUP(made_fini) struct made m;
+    LKS_CLEANUP(made_fini) struct made m = {0};
     make(lks_test_node_stack, "!firmware/nvme\nfirmware/nvme@nvme nvme1#MZ-2=2.1.9", "", &m);
     CHECK_HAS(m.verdict.values, "firmware/nvme[MZ-1]\t\n");
     CHECK_HAS(m.verdict.values, "firmware/nvme\t2.1.9\n");
@@ -196,7 +196,7 @@ static void test_no_device(void)
 static void test_limits(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf stack = {0}, changes = {0};
-    LKS_CLEANUP(made_fini) struct made m;
+    LKS_CLEANUP(made_fini) struct made m = {0};
     enum { MANY = LKS_VERDICT_LINES_MAX + 50 };
     size_t lines = 0;
     lks_buf_init(&stack, (size_t)1 << 20);
@@ -228,7 +228,7 @@ static void test_limits(void)
 
 static void test_bad_basis(void)
 {
-    LKS_CLEANUP(made_fini) struct made m;
+    LKS_CLEANUP(made_fini) struct made m = {0};
     struct lks_rec_verdict v = {.judged = 7};
     struct lks_err err = {0};
     make(lks_test_node_stack, "", "", &m);

@@ -50,7 +50,7 @@ void lks_wire_close(struct lks_wire *w)
 {
     SSL_free(w->ssl);
     SSL_CTX_free(w->ctx);
-    if (w->fd >= 0)
+    if (w->loop != NULL && w->fd >= 0) /* one of zeroes was never dialled */
         close(w->fd);
     lks_buf_fini(&w->got);
     uv_loop_t *loop = w->loop;

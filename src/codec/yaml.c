@@ -348,7 +348,7 @@ enum lks_code lks_yaml_parse(struct lks_str text, struct lks_docs *docs, struct 
     if (text.len > LKS_DOC_BYTES_MAX)
         return lks_fail(err, LKS_E_LIMIT, "%" LKS_STR_FMT ": more than %zu bytes",
                         LKS_STR_ARG(docs->source), LKS_DOC_BYTES_MAX);
-    LKS_CLEANUP(yaml_parser_delete) yaml_parser_t parser;
+    LKS_CLEANUP(yaml_parser_delete) yaml_parser_t parser = {0};
     if (!yaml_parser_initialize(&parser))
         return lks_fail_nomem(err);
     /* Bytes are UTF-8 or refused: guessing an encoding would let one file have two digests. */

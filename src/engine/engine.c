@@ -465,7 +465,7 @@ enum lks_code lks_engine_hear(struct lks_engine *e, struct lks_now now, uint32_t
     (void)journal_time(e, now);
     if (!news)
         return LKS_OK;
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_event event = {.kind = LKS_EVENT_BEAT, .node = node, .beat = *beat};
     uint64_t needs = 0;
     lks_decision_init(&d);

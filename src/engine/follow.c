@@ -340,7 +340,7 @@ bool lks_engine_follows(const struct lks_engine *e)
 enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t epoch,
                               struct lks_str name, struct lks_str url, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_event event = {.kind = LKS_EVENT_LEAD, .lead = {epoch, name, url}};
     uint64_t needs = 0;
     LKS_ASSERT(e->following && epoch > 0);

@@ -117,7 +117,7 @@ static bool is_end(struct lks_str line, struct lks_str rest, size_t count)
 
 enum lks_code lks_libcache_parse(struct lks_str text, struct lks_libcache *c, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache fresh;
+    LKS_CLEANUP(lks_libcache_fini) struct lks_libcache fresh = {0};
     lks_libcache_init(&fresh);
     struct lks_str line;
     if (text.len > LKS_LIBCACHE_BYTES_MAX)

@@ -134,7 +134,7 @@ static void name_gate(struct lks_world *w, uint32_t k)
 bool world_turn(struct lks_world *w, const struct lks_event *event,
                 const struct lks_store_blob *blob)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     if (w->broken)

@@ -714,7 +714,7 @@ bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_even
 
 void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     if (!lks_desk_turn(desk, call, event, NULL, &d))
         return;
     struct lks_json_writer w = lks_call_json(call);

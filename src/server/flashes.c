@@ -11,7 +11,7 @@
 static bool end_here(struct lks_state_thread *t, const struct lks_state_flash *f,
                      struct lks_str text)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     enum lks_bmc_outcome outcome = f->saved != NULL ? LKS_BMC_UNKNOWN : LKS_BMC_REFUSED;

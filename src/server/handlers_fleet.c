@@ -197,7 +197,7 @@ static void put_pool(const struct lks_desk *desk, const struct visible *v, uint3
 void lks_handle_fleet(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
-    LKS_CLEANUP(visible_fini) struct visible v;
+    LKS_CLEANUP(visible_fini) struct visible v = {0};
     if (!look(desk, call, &v))
         return;
     struct lks_json_writer w = lks_call_json(call);
@@ -221,7 +221,7 @@ void lks_handle_fleet(struct lks_desk *desk, struct lks_call *call)
 void lks_handle_pools(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
-    LKS_CLEANUP(visible_fini) struct visible v;
+    LKS_CLEANUP(visible_fini) struct visible v = {0};
     struct lks_str after = lks_call_text(call, "after");
     uint32_t from = 0;
     if (after.len > 0 && (from = lks_state_pool(s, after)) == UINT32_MAX) {
@@ -284,7 +284,7 @@ static void put_applied(struct lks_call *call, const struct lks_decision *d, boo
 
 static void try_fleet(struct lks_desk *desk, struct lks_call *call, struct lks_event *event)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     lks_decision_init(&d);
     event->by = lks_str_from(call->identity);

@@ -139,7 +139,7 @@ static bool start_after(const struct lks_state *s, struct lks_call *call, uint32
 void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
-    LKS_CLEANUP(filter_fini) struct filter f;
+    LKS_CLEANUP(filter_fini) struct filter f = {0};
     uint32_t i;
     if (!filter_init(s, call, &f) || !start_after(s, call, &i))
         return;

@@ -335,7 +335,7 @@ static enum lks_code make_config(struct making *m)
 static enum lks_code turn(struct lks_engine *engine, const struct lks_event *event,
                           struct lks_err *err)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     uint64_t needs;
     lks_decision_init(&d);
     if (lks_engine_turn(engine, lks_daemon_now(), event, NULL, &d, &needs, err) != LKS_OK)

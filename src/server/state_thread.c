@@ -31,7 +31,7 @@ static void fatal(struct lks_state_thread *t, enum lks_code code, const struct l
 /* A turn that nobody asked for. */
 static bool own_turn(struct lks_state_thread *t, const struct lks_event *event)
 {
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d;
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_err err = {0};
     uint64_t needs = 0;
     lks_decision_init(&d);

@@ -340,7 +340,7 @@ static void test_whatever_dies_nothing_is_lost(void)
         {"kill -9 of the leader, then of the primary", kill_both},
         {"the old primary comes back", old_primary_returns},
     };
-    LKS_CLEANUP(site_fini) struct site s;
+    LKS_CLEANUP(site_fini) struct site s = {0};
     static struct load loads[LOADS];
     if (!site_init(&s))
         return;
@@ -409,7 +409,7 @@ static void check_seen(struct ctl *c)
 
 static void test_a_follower_answers_as_long_as_it_knows(void)
 {
-    LKS_CLEANUP(site_fini) struct site s;
+    LKS_CLEANUP(site_fini) struct site s = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf before = {0}, after = {0}, again = {0}, read = {0};
     if (!site_init(&s))
         return;
@@ -463,8 +463,8 @@ static bool apply_bmcs(const struct ctl *c, const char *path)
 
 static void test_endpoints_are_read_by_both(void)
 {
-    LKS_CLEANUP(site_fini) struct site s;
-    LKS_CLEANUP(bmcd_fini) struct bmcd bmcs;
+    LKS_CLEANUP(site_fini) struct site s = {0};
+    LKS_CLEANUP(bmcd_fini) struct bmcd bmcs = {0};
     char path[128];
     unsigned leader = 0, follower = 0;
     bmcd_init(&bmcs);
