@@ -1,5 +1,6 @@
-/* Bodies too large to be held: fetched piece by piece, refused before they are read, cut in the
- * middle; and answers whose length is known before their bytes are. */
+/* Bodies that are read only when the handler says so: collected, or too large to be held and
+ * fetched piece by piece; refused before they are read, cut in the middle; and answers whose length
+ * is known before their bytes are. */
 #include "tests/site.h"
 #include "tests/test.h"
 
@@ -11,7 +12,7 @@
 #define KIB  ((size_t)1024)
 #define MIB  (KIB * KIB)
 
-enum { ROUNDS_MAX = 30000 };
+enum { ROUNDS_MAX = 30000, COLLECT_MAX = 16 };
 
 static struct {
     uv_loop_t loop;
@@ -20,17 +21,28 @@ static struct {
     struct lks_httpd *httpd;
     struct lks_httpd_exchange *x;
     struct lks_httpd_stream *stream;
-    enum way { FETCH, HOLD, REFUSE, REFUSE_LATER, REFUSE_MIDDLE, SIZED } way;
+    enum way { FETCH, HOLD, REFUSE, REFUSE_LATER, REFUSE_MIDDLE, SIZED, COLLECT } way;
     uv_check_t check; /* asks for the next piece, a round later */
     bool wants;
     uint64_t length, got, sum, most;
-    unsigned handled, pieces, gone, ended;
+    unsigned handled, pieces, gone, ended, over;
+    char body[64]; /* of what was collected */
     bool last;
 } site;
 
-static bool is_large(const char *method, const char *path)
+static enum lks_httpd_how how(const char *method, const char *path, bool body)
 {
-    return strcmp(method, "PUT") == 0 && strcmp(path, "/large") == 0;
+    bool put = strcmp(method, "PUT") == 0;
+    (void)body;
+    return put && strcmp(path, "/large") == 0   ? LKS_HTTPD_PIECES
+           : put && strcmp(path, "/ahead") == 0 ? LKS_HTTPD_AHEAD
+                                                : LKS_HTTPD_WHOLE;
+}
+
+static void on_over(void *ctx, struct lks_httpd_peer *peer)
+{
+    (void)ctx, (void)peer;
+    site.over++;
 }
 
 static void answer(int status, const char *text)
@@ -87,10 +99,14 @@ static void handle(void *ctx, struct lks_httpd_exchange *x, const struct lks_htt
             .status = 206, .type = "application/octet-stream", .headers = "ETag: \"x\"\r\n"};
         site.x = NULL;
         site.stream = lks_httpd_stream_sized(x, &head, 10, 64 * KIB, on_ended, NULL);
-    } else if (!r->large) {
-        answer(200, "small");
     } else if (site.way == REFUSE) {
         answer(403, "no");
+    } else if (r->ahead && site.way == COLLECT) {
+        lks_httpd_collect(x, COLLECT_MAX);
+    } else if (!r->large && !r->ahead) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf moved = lks_httpd_body_move(x);
+        snprintf(site.body, sizeof(site.body), "%s", moved.len > 0 ? moved.ptr : "");
+        answer(200, "small");
     }
 }
 
@@ -119,7 +135,8 @@ static void begin(enum way way)
         .request_ms = 10000,
         .idle_ms = 10000,
         .socket_mode = 0600,
-        .large = is_large,
+        .how = how,
+        .over = on_over,
     };
     CHECK_CODE(lks_httpd_new(&site.loop, &options, handle, on_gone, NULL, &site.httpd, &err),
                LKS_OK);
@@ -263,6 +280,81 @@ static void without_a_length(void)
     end();
 }
 
+/* Ahead ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum way way; /* COLLECT: at once; FETCH: a little later; REFUSE, REFUSE_LATER */
+    const char *head, *body, *answer;
+    unsigned handled, gone;
+    uint64_t read; /* bytes of the body that were */
+} aheads[] = {
+    {"at once", COLLECT, "Content-Length: 5\r\n", "hello", "small", 2, 0, 5},
+    {"a little later", FETCH, "Content-Length: 5\r\n", "hello", "small", 2, 0, 5},
+    {"in chunks, at once", COLLECT, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n0\r\n\r\n",
+     "small", 2, 0, 5},
+    {"in chunks, a little later", FETCH, "Transfer-Encoding: chunked\r\n",
+     "5\r\nhello\r\n0\r\n\r\n", "small", 2, 0, 5},
+    {"asked for, at once", COLLECT, "Content-Length: 5\r\nExpect: 100-continue\r\n", "hello",
+     "small", 2, 0, 5},
+    {"asked for, later", FETCH, "Content-Length: 5\r\nExpect: 100-continue\r\n", "hello", "small",
+     2, 0, 5},
+    {"none at all", COLLECT, "Content-Length: 0\r\n", "", "small", 1, 0, 0},
+    {"too long for all", COLLECT, "Content-Length: 5000\r\n", "hello", "413 Content", 0, 0, 0},
+    {"too long for this one", COLLECT, "Transfer-Encoding: chunked\r\n",
+     "14\r\n01234567890123456789\r\n0\r\n\r\n", "413 Content", 1, 1, 20},
+    {"refused at once", REFUSE, "Content-Length: 4000\r\n", "hello", "403 Forbidden", 1, 0, 0},
+    {"refused later", REFUSE_LATER, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n",
+     "403 Forbidden", 1, 0, 0},
+};
+
+static void seen_ahead(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(aheads); i++) {
+        struct lks_wire w = {0};
+        char text[256];
+        lks_test_case("%s", aheads[i].name);
+        begin(aheads[i].way);
+        dial(&w);
+        int len = snprintf(text, sizeof(text), "PUT /ahead HTTP/1.1\r\n" HOST "%s\r\n%s",
+                           aheads[i].head, aheads[i].body);
+        CHECK(lks_wire_send(&w, (struct lks_str){text, (size_t)len}));
+        if (aheads[i].way == FETCH || aheads[i].way == REFUSE_LATER) {
+            CHECK(until(&site.handled, 1));
+            CHECK_INT(lks_httpd_counts(site.httpd).body_bytes, 0);
+        }
+        if (aheads[i].way == FETCH)
+            lks_httpd_collect(site.x, COLLECT_MAX);
+        else if (aheads[i].way == REFUSE_LATER)
+            answer(403, "no");
+        CHECK(lks_wire_until(&w, aheads[i].answer));
+        CHECK_INT(site.handled, aheads[i].handled);
+        CHECK_INT(site.gone, aheads[i].gone);
+        CHECK_INT(lks_httpd_counts(site.httpd).body_bytes, aheads[i].read);
+        if (aheads[i].handled == 2)
+            CHECK_STR(lks_str_from(site.body), "hello");
+        CHECK(aheads[i].handled == 0 || until(&site.over, 1));
+        lks_wire_close(&w);
+        end();
+    }
+}
+
+/* One whose sender leaves before it is whole is told as gone, and as over. */
+static void left_ahead(void)
+{
+    struct lks_wire w = {0};
+    begin(COLLECT);
+    dial(&w);
+    CHECK(lks_wire_send(&w,
+                        LKS_STR("PUT /ahead HTTP/1.1\r\n" HOST "Content-Length: 9\r\n\r\nhello")));
+    CHECK(until(&site.handled, 1));
+    lks_wire_close(&w);
+    CHECK(until(&site.over, 1));
+    CHECK_INT(site.gone, 1);
+    CHECK_INT(site.handled, 1);
+    end();
+}
+
 /* The sender leaves: while it is waited for, and while it has to wait. */
 static void left(void)
 {
@@ -337,6 +429,8 @@ int main(void)
         {"asked before it is sent", asked_before_it_is_sent},
         {"refused", refused},
         {"without a length", without_a_length},
+        {"seen ahead of its body", seen_ahead},
+        {"the sender leaves before its body is whole", left_ahead},
         {"the sender leaves", left},
         {"the server ends in the middle", ended_in_the_middle},
         {"an answer of a known length", sized_stream},

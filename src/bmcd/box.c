@@ -285,10 +285,12 @@ static void on_fetch(uv_timer_t *timer)
 
 /* Images are sent to places that each personality names in its own way; everything else that has a
  * body is an action or a session. */
-static bool is_upload(const char *method, const char *path)
+static enum lks_httpd_how how_to_read(const char *method, const char *path, bool body)
 {
     bool sends = strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0;
-    return sends && strstr(path, "/Actions/") == NULL && strstr(path, "Session") == NULL;
+    bool uploads = sends && strstr(path, "/Actions/") == NULL && strstr(path, "Session") == NULL;
+    (void)body;
+    return uploads ? LKS_HTTPD_PIECES : LKS_HTTPD_WHOLE;
 }
 
 /* ---- The socket. ---- */
@@ -352,7 +354,7 @@ static enum lks_code listen_at(struct lks_box *b, struct lks_err *err)
         .first_ms = FIRST_MS,
         .request_ms = REQUEST_MS,
         .idle_ms = IDLE_MS,
-        .large = is_upload,
+        .how = how_to_read,
     };
     if (lks_httpd_new(b->site->loop, &options, on_request, on_gone, b, &b->httpd, err) != LKS_OK)
         return err->code;

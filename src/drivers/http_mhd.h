@@ -4,12 +4,12 @@
  * on that loop's thread.
  *
  * The handler is called once a request is whole. It answers at once or later, from the same thread,
- * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. For a
- * request whose body is large it is called with the headers alone, and fetches the body in pieces.
- * Deadlines
- * are absolute and ours: headers and body must be there by then, however slowly bytes drip. A
- * client certificate is judged once for each connection: chain, dates, purpose; and with every
- * request whether it is over by now, since a connection may live for months.
+ * with lks_httpd_reply() or lks_httpd_stream(); until then the connection is suspended. Where the
+ * options say so it is called with the headers alone, before a byte of the body is read: it
+ * answers, or has the body collected and is called again with it, or fetches the body in pieces.
+ * Deadlines are absolute and ours: headers and body must be there by then, however slowly bytes
+ * drip. A client certificate is judged once for each connection: chain, dates, purpose; and with
+ * every request whether it is over by now, since a connection may live for months.
  */
 #ifndef LKS_DRIVERS_HTTP_MHD_H
 #define LKS_DRIVERS_HTTP_MHD_H
@@ -27,6 +27,15 @@ enum lks_httpd_clients {
     LKS_HTTPD_CLIENTS_REQUIRED,
 };
 
+/* When the handler is called. */
+enum lks_httpd_how {
+    LKS_HTTPD_WHOLE,  /* with all of it */
+    LKS_HTTPD_AHEAD,  /* with the headers, and with all of it once it was collected */
+    LKS_HTTPD_PIECES, /* with the headers; the body, whose length they tell, is fetched in pieces */
+};
+
+struct lks_httpd_peer;
+
 struct lks_httpd_options {
     const char *address; /* "127.0.0.1:7443", "[::]:7443", port 0: any; or "unix:/path" */
     struct lks_str certificate, key, client_ca; /* PEM; empty for unix. Copied. */
@@ -34,13 +43,15 @@ struct lks_httpd_options {
     unsigned connections; /* at the most */
     unsigned per_address; /* of them from one address, or one user (unix); 0: no limit */
     size_t body_max;      /* larger ones get 413 */
-    size_t bodies_max;    /* of all that are held; beyond it larger ones get 503; 0: 256 MiB */
+    size_t bodies_max;    /* of all WHOLE ones; beyond it larger ones get 503; 0: 256 MiB */
     lks_ms first_ms;      /* handshake and the first request's headers */
     lks_ms request_ms;    /* headers and body of each request */
     lks_ms idle_ms;       /* between requests */
     mode_t socket_mode;   /* unix */
-    /* Whether the body is too large to be held; NULL: none is. */
-    bool (*large)(const char *method, const char *path);
+    /* How a request is read, of which it is told whether it has a body; NULL: as a whole. */
+    enum lks_httpd_how (*how)(const char *method, const char *path, bool body);
+    /* NULL, or told when an exchange that the handler saw is over, its answer sent or not. */
+    void (*over)(void *ctx, struct lks_httpd_peer *peer);
 };
 
 enum lks_httpd_peer_kind { LKS_PEER_ANONYMOUS, LKS_PEER_CERTIFICATE, LKS_PEER_UNIX };
@@ -66,8 +77,10 @@ struct lks_httpd_request {
     const char *path; /* decoded once; a path with a zero byte or "//" or ".." is refused */
     struct lks_str body;
     struct lks_httpd_peer *peer;
-    bool large;      /* the body waits to be fetched; */
-    uint64_t length; /* it has so many bytes */
+    bool ahead;      /* the body is still to be read, with lks_httpd_collect(); */
+    bool large;      /* or it is, with lks_httpd_fetch(); */
+    bool chunked;    /* its length is not known, */
+    uint64_t length; /* or it has so many bytes */
 };
 
 /* A header's or a query parameter's value, or NULL. */
@@ -112,6 +125,7 @@ struct lks_httpd_counts {
     uint64_t requests;
     uint64_t refused_tls;  /* certificates refused, and connections that ended without a request */
     uint64_t refused_size; /* bodies */
+    uint64_t body_bytes;   /* of bodies that were read, thrown away or not */
     uint64_t timeouts;
     uint64_t runs;  /* of the library: grows with work, not with time */
     uint64_t rests; /* when only handshakes that wait for their peer were left */
@@ -133,6 +147,12 @@ void lks_httpd_reply(struct lks_httpd_exchange *x, const struct lks_httpd_reply 
 
 /* Close the connection without an answer; the exchange is gone after it, which is not told. */
 void lks_httpd_drop(struct lks_httpd_exchange *x);
+
+/* Read the body of a request that came ahead, up to `max` bytes, and call the handler again with
+ * it. A longer one gets 413, which is told as `gone`. */
+void lks_httpd_collect(struct lks_httpd_exchange *x, size_t max);
+/* Move a body that is whole out of the exchange, to outlive it; the request's view stays good. */
+struct lks_buf lks_httpd_body_move(struct lks_httpd_exchange *x);
 
 /* Fetch the body of a large request. `take` is given a piece of at most LKS_HTTPD_PIECE_MAX bytes
  * and no further one before lks_httpd_more(); the last says so, and may be empty. It may be moved

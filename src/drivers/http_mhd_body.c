@@ -1,5 +1,6 @@
-/* Large bodies: fetched piece by piece by whoever puts them away, never held. Between two pieces
- * the connection is suspended, so a slow disk slows its sender down and nobody else. */
+/* Bodies that are read only once the handler has seen the headers. Some are collected; large ones
+ * are fetched piece by piece by whoever puts them away, never held: between two pieces the
+ * connection is suspended, so a slow disk slows its sender down and nobody else. */
 #include "drivers/http_mhd_parts.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #define PIECE_SIZE  ((size_t)256 << 10) /* when it is handed over; one callback may add a little */
 #define SWALLOW_MAX (UINT64_C(1) << 20)
+#define AHEAD_MAX   (UINT64_C(64) << 10) /* the same of a body that nobody asked for */
 #define RAW_MAX     ((size_t)16 << 10)
 
 _Static_assert(PIECE_SIZE < LKS_HTTPD_PIECE_MAX, "one more callback fits");
@@ -33,12 +35,32 @@ enum MHD_Result lks_httpd_body_begin(struct lks_httpd_exchange *x)
     struct lks_httpd *h = lks_httpd_peer_with(x)->httpd;
     x->fetched = 0;
     x->whole = false;
+    x->seen = true;
     x->stage = LKS_STAGE_HANDLER;
     h->counts.requests++;
     h->handler(h->ctx, x, &x->request);
     if (x->stage == LKS_STAGE_HANDLER)
         rest(x);
     return x->stage == LKS_STAGE_GONE ? MHD_NO : MHD_YES;
+}
+
+/* The library shows the headers of a connection that was suspended behind them once more. */
+void lks_httpd_collect(struct lks_httpd_exchange *x, size_t max)
+{
+    LKS_ASSERT(x->request.ahead);
+    x->body_max = max < x->body_max ? max : x->body_max;
+    x->again = x->stage == LKS_STAGE_WAITING;
+    if (x->again)
+        go_on(x, LKS_STAGE_BODY);
+    else
+        x->stage = LKS_STAGE_BODY;
+}
+
+struct lks_buf lks_httpd_body_move(struct lks_httpd_exchange *x)
+{
+    struct lks_buf body = LKS_MOVE(x->body);
+    lks_buf_init(&x->body, lks_httpd_peer_with(x)->httpd->options.body_max);
+    return body;
 }
 
 void lks_httpd_fetch(struct lks_httpd_exchange *x, lks_httpd_take *take, void *ctx)
@@ -104,7 +126,8 @@ void lks_httpd_body_drop(struct lks_httpd_exchange *x)
  * takes an answer only at the body's end. */
 bool lks_httpd_body_unread(const struct lks_httpd_exchange *x)
 {
-    return x->request.large && !x->whole && x->stage == LKS_STAGE_WAITING;
+    bool unread = x->request.ahead || (x->request.large && !x->whole);
+    return unread && x->stage == LKS_STAGE_WAITING;
 }
 
 /* What is little is read first. */
@@ -112,7 +135,8 @@ void lks_httpd_body_answer(struct lks_httpd_exchange *x, const struct lks_httpd_
                            struct MHD_Response *response)
 {
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
-    if (response != NULL && x->request.length - x->fetched <= SWALLOW_MAX) {
+    uint64_t most = x->request.ahead ? AHEAD_MAX : SWALLOW_MAX;
+    if (response != NULL && !x->request.chunked && x->request.length - x->fetched <= most) {
         x->response = response;
         x->status = reply->status;
         go_on(x, LKS_STAGE_SWALLOW);

@@ -52,7 +52,10 @@ struct lks_httpd_exchange {
     struct lks_httpd_request request;
     uintptr_t line_end; /* where MHD's copy of the path and query ended at first */
     struct lks_buf body;
+    size_t body_max;
     size_t counted;     /* of the body, in the listener's `bodies` */
+    bool seen, left;    /* the handler knows of it, and that nobody waits for its answer */
+    bool again;         /* the library is about to show the headers once more */
     uint64_t swallowed; /* bytes of a body that is refused anyway */
     const struct lks_httpd_refusal *refusal;
     struct lks_httpd_stream *stream;

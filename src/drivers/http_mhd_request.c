@@ -413,6 +413,16 @@ static enum MHD_Result note_framing(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
+static void choose(struct lks_httpd_exchange *x)
+{
+    const struct lks_httpd_options *o = &lks_httpd_peer_with(x)->httpd->options;
+    struct lks_httpd_request *r = &x->request;
+    bool body = r->chunked || r->length > 0;
+    enum lks_httpd_how how = o->how != NULL ? o->how(r->method, r->path, body) : LKS_HTTPD_WHOLE;
+    r->large = how == LKS_HTTPD_PIECES;
+    r->ahead = how == LKS_HTTPD_AHEAD && body;
+}
+
 /* What can be said before the body has come; `*now` when it should be. A body that is a little too
  * long is read and thrown away first: most clients do not listen while they send, and a connection
  * closed under them would lose the answer. */
@@ -439,12 +449,14 @@ static const struct lks_httpd_refusal *judge(struct lks_httpd_exchange *x, const
     if (f.bad || f.lengths + f.codings > 1)
         return &framing_bad;
     x->request.length = f.length;
+    x->request.chunked = f.codings > 0;
+    choose(x);
     if (x->request.large)
         return f.lengths == 1 ? NULL : &no_length;
-    if (f.length <= peer->httpd->options.body_max)
+    if (f.length <= x->body_max)
         return NULL;
     peer->httpd->counts.refused_size++;
-    *now = f.expects || f.length > peer->httpd->options.body_max + SWALLOW_MAX;
+    *now = x->request.ahead || f.expects || f.length > x->body_max + SWALLOW_MAX;
     return &too_large;
 }
 
@@ -456,15 +468,15 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
     if (peer->due == LKS_DUE_FIRST)
         lks_httpd_due(peer, LKS_DUE_REQUEST);
     x->request = (struct lks_httpd_request){.method = method, .path = url, .peer = &peer->peer};
-    if (peer->httpd->options.large != NULL)
-        x->request.large = peer->httpd->options.large(method, url);
+    x->body_max = peer->httpd->options.body_max;
+    x->seen = x->left = x->again = false;
     x->refusal = judge(x, version, &now);
     if (x->refusal != NULL && now)
         return refuse(x);
-    if (x->request.large)
-        return lks_httpd_body_begin(x);
     if (x->body.max == 0)
         lks_buf_init(&x->body, peer->httpd->options.body_max);
+    if (x->request.large || x->request.ahead)
+        return lks_httpd_body_begin(x);
     x->stage = LKS_STAGE_BODY;
     return MHD_YES;
 }
@@ -475,14 +487,24 @@ static void drop_count(struct lks_httpd *h, struct lks_httpd_exchange *x)
     x->counted = 0;
 }
 
-/* Anyone may send a body before it is known who they are, so all of them together have a limit. */
+/* Where the handler is not asked first anyone may send a body, so all of them together have a
+ * limit; where it is, memory is its business. */
 static const struct lks_httpd_refusal *judge_piece(const struct lks_httpd *h,
                                                    const struct lks_httpd_exchange *x, size_t more)
 {
-    if (more > h->options.body_max - x->body.len)
+    if (more > x->body_max - x->body.len)
         return &too_large;
-    bool small = x->body.len + more <= BODY_SMALL;
+    bool small = x->seen || x->body.len + more <= BODY_SMALL;
     return small || h->bodies + more <= h->options.bodies_max ? NULL : &too_many;
+}
+
+/* Nobody waits for what a refused body was asked for. */
+static void tell_gone(struct lks_httpd *h, struct lks_httpd_exchange *x)
+{
+    bool tell = x->seen && !x->left;
+    x->left = true;
+    if (tell && h->gone != NULL)
+        h->gone(h->ctx, x);
 }
 
 static enum MHD_Result take_body(struct lks_httpd_exchange *x, struct lks_str piece)
@@ -493,15 +515,16 @@ static enum MHD_Result take_body(struct lks_httpd_exchange *x, struct lks_str pi
         x->swallowed = x->body.len;
         drop_count(h, x);
         lks_buf_fini(&x->body);
+        tell_gone(h, x);
     }
     if (x->refusal == NULL) {
         lks_buf_add(&x->body, piece);
-        h->bodies += piece.len;
-        x->counted += piece.len;
+        h->bodies += x->seen ? 0 : piece.len;
+        x->counted += x->seen ? 0 : piece.len;
         return x->body.failed == LKS_OK ? MHD_YES : MHD_NO;
     }
     x->swallowed += piece.len;
-    return x->swallowed <= h->options.body_max + SWALLOW_MAX ? MHD_YES : MHD_NO;
+    return x->swallowed <= x->body_max + SWALLOW_MAX ? MHD_YES : MHD_NO;
 }
 
 static enum MHD_Result hand_over(struct lks_httpd_exchange *x)
@@ -511,8 +534,10 @@ static enum MHD_Result hand_over(struct lks_httpd_exchange *x)
     if (x->refusal != NULL)
         return refuse(x);
     x->request.body = lks_buf_view(&x->body);
+    x->request.ahead = false;
     x->stage = LKS_STAGE_HANDLER;
-    h->counts.requests++;
+    h->counts.requests += !x->seen;
+    x->seen = true;
     h->handler(h->ctx, x, &x->request);
     if (x->stage == LKS_STAGE_HANDLER) {
         x->stage = LKS_STAGE_WAITING;
@@ -539,9 +564,14 @@ enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connectio
     bool large = x->stage == LKS_STAGE_PIECE || x->stage == LKS_STAGE_SWALLOW;
     if (x->stage != LKS_STAGE_BODY && !large)
         return MHD_NO;
+    if (*size == 0 && x->again) {
+        x->again = false;
+        return MHD_YES;
+    }
     if (*size == 0)
         return large ? lks_httpd_body_end(x) : hand_over(x);
     struct lks_str piece = {data, *size};
+    h->counts.body_bytes += piece.len;
     *size = 0;
     return large ? lks_httpd_body_data(x, piece) : take_body(x, piece);
 }
@@ -577,8 +607,10 @@ void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void *
         return;
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     LKS_ASSERT(x->stage != LKS_STAGE_WAITING && x->stage != LKS_STAGE_HANDLER);
-    if (x->stage == LKS_STAGE_PIECE && h->gone != NULL)
-        h->gone(h->ctx, x);
+    if (x->stage == LKS_STAGE_PIECE || x->stage == LKS_STAGE_BODY)
+        tell_gone(h, x);
+    if (x->seen && h->options.over != NULL)
+        h->options.over(h->ctx, &peer->peer);
     x->stage = LKS_STAGE_NONE;
     lks_httpd_body_drop(x);
     drop_count(h, x);

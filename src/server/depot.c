@@ -47,11 +47,13 @@ void lks_depot_ask_free(struct lks_depot_ask *ask)
     free(ask);
 }
 
-bool lks_depot_is_large(const char *method, const char *path)
+enum lks_httpd_how lks_depot_how(const char *method, const char *path, bool body)
 {
     struct lks_route_match match;
+    (void)body;
     lks_route_find(LKS_LISTENER_PEOPLE, method, path, &match);
-    return match.route != NULL && (match.route->flags & LKS_ROUTE_LARGE) != 0;
+    bool large = match.route != NULL && (match.route->flags & LKS_ROUTE_LARGE) != 0;
+    return large ? LKS_HTTPD_PIECES : LKS_HTTPD_WHOLE;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */

@@ -67,6 +67,6 @@ void lks_depot_server_tick(struct lks_depot_server *d, lks_ms now);
 void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *out);
 
 /* For lks_httpd_options. */
-bool lks_depot_is_large(const char *method, const char *path);
+enum lks_httpd_how lks_depot_how(const char *method, const char *path, bool body);
 
 #endif

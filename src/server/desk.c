@@ -2,13 +2,12 @@
 
 #include "server/admit_line.h"
 #include "server/daemon.h"
+#include "server/desk_parts.h"
 #include "server/forward.h"
-#include "server/own.h"
 #include "server/routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* A node has a report now and then, and many of them after it was away. One that goes on would fill
  * the disk for all. */
@@ -16,7 +15,7 @@ enum { REPORTS_PER_S = 1 };
 
 /* A question whether a job may start counts for more the longer it is: it is read and answered
  * where everything is decided. */
-enum { QUESTION_BYTES = 16 << 10, QUESTION_NODES = 4096, QUESTION_BURST = 256 };
+enum { QUESTION_NODES = 4096, QUESTION_BURST = 256 };
 
 static uint64_t admit_burst(const struct lks_config *config)
 {
@@ -254,9 +253,6 @@ bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call
     return lks_access_somewhere(s, lks_str_from(call->identity), permission);
 }
 
-static bool charge(struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate,
-                   size_t cost);
-
 /* The nodes that the body names. What the fleet does not have is no secret to those who may ask
  * about some of it. */
 static bool may_asked(struct lks_desk *desk, struct lks_call *call)
@@ -273,7 +269,8 @@ static bool may_asked(struct lks_desk *desk, struct lks_call *call)
         code = lks_fail(&err, LKS_E_INVALID, "the list names %zu, and 1 to %d can be asked for",
                         count, LKS_DESK_HOSTS_MAX);
     bool often = (call->route->flags & LKS_ROUTE_OFTEN) != 0;
-    if (code == LKS_OK && often && !charge(desk, call, &desk->admits, count / QUESTION_NODES))
+    if (code == LKS_OK && often &&
+        !lks_desk_charge(desk, call, &desk->admits, count / QUESTION_NODES))
         return false;
     if (code == LKS_OK)
         code = lks_hostlist_parse(text, &call->docs.arena, &call->hosts, &err);
@@ -478,131 +475,6 @@ static bool permitted(struct lks_desk *desk, struct lks_call *call)
     return false;
 }
 
-/* Whether a certificate of the site's is over sooner than the one in use on a node that is heard:
- * it is no renewal, and a machine that was replaced may still have it. */
-static bool is_of_before(const struct lks_node *node, const struct lks_x509_about *about)
-{
-    bool heard = node->liveness == LKS_LIVE || node->liveness == LKS_LATE;
-    return node->enrolled && heard &&
-           (lks_ms)about->not_after * LKS_SECOND < node->certificates[0].expires;
-}
-
-/* A node that comes with a certificate of the site's is let in by the site: what a person and a
- * token would be otherwise. The journal says so. A further certificate of the same name is a
- * renewal. */
-static bool vouch(struct lks_desk *desk, struct lks_call *call)
-{
-    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    const struct lks_x509_about *about = &call->credential.certificate;
-    const struct lks_node *node = &desk->state->nodes[call->node];
-    struct lks_str hash = lks_str_from(about->fingerprint); /* used up in the next turn */
-    char shown[LKS_DIGEST_SIZE];
-    struct lks_event let_in = {
-        .kind = node->enrolled ? LKS_EVENT_RENEW : LKS_EVENT_ENROLL,
-        .node = call->node,
-        .name = lks_state_name(desk->state, call->node),
-        .certificate = {.token_hash = hash,
-                        .fingerprint = lks_str_from(about->fingerprint),
-                        .serial = lks_str_from(about->serial),
-                        .shown = lks_str_from(lks_certificate_text(&node->certificates[0], shown)),
-                        .expires = (lks_ms)about->not_after * LKS_SECOND},
-    };
-    if (!node->enrolled) {
-        LKS_CLEANUP(lks_decision_fini) struct lks_decision t = {0};
-        struct lks_event token = {
-            .kind = LKS_EVENT_TOKEN,
-            .name = let_in.name,
-            .token = {.hash = hash, .expires = desk->now.wall + LKS_SECOND},
-        };
-        if (!lks_desk_turn(desk, call, &token, NULL, &t))
-            return false;
-    }
-    bool done = lks_desk_turn(desk, call, &let_in, NULL, &d);
-    call->epoch = desk->epoch;
-    return done;
-}
-
-static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
-{
-    const char *why = "";
-    call->node = lks_auth_node(desk->state, &call->credential, &why);
-    /* Nobody hears heartbeats here while another leads: the connection is not remembered. */
-    call->epoch = desk->following ? UINT64_MAX : desk->epoch;
-    if (call->node == LKS_NO_NODE) {
-        lks_call_problem(call, LKS_E_DENIED, "%s", why);
-        return false;
-    }
-    snprintf(call->identity, sizeof(call->identity), "node:%s", call->credential.certificate.name);
-    if (lks_auth_knows(desk->state, call->node, &call->credential))
-        return true;
-    const struct lks_node *node = &desk->state->nodes[call->node];
-    if (is_of_before(node, &call->credential.certificate))
-        lks_call_problem(call, LKS_E_DENIED,
-                         "the node is heard with a certificate that ends later; this one is older");
-    else if (vouch(desk, call))
-        return true;
-    call->node = LKS_NO_NODE; /* or the connection would be remembered as the node's */
-    return false;
-}
-
-/* `cost` of what the caller may have; or the answer is that it is too much. */
-static bool charge(struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate, size_t cost)
-{
-    char key[LKS_CALL_IDENTITY_SIZE + 16];
-    lks_ms wait = 0;
-    bool left = true;
-    snprintf(key, sizeof(key), "%s%s", call->identity[0] != '\0' ? "" : "address ",
-             call->identity[0] != '\0' ? call->identity : call->address);
-    for (; cost > 0 && left && !call->root; cost--)
-        left = lks_rate_take(rate, lks_str_from(key), desk->now.mono, &wait);
-    if (left)
-        return true;
-    lks_call_problem_http(call, 429, "too-many-requests", "too many requests; try again in %llu ms",
-                          (unsigned long long)wait);
-    lks_call_header(call, "Retry-After: %llu",
-                    (unsigned long long)((wait + LKS_SECOND - 1) / LKS_SECOND));
-    return false;
-}
-
-static bool in_rate(struct lks_desk *desk, struct lks_call *call)
-{
-    unsigned flags = call->route->flags;
-    if ((flags & LKS_ROUTE_OFTEN) != 0)
-        return charge(desk, call, &desk->admits, 1 + call->bytes.len / QUESTION_BYTES);
-    if (call->route->listener != LKS_LISTENER_AGENTS)
-        return charge(desk, call, &desk->rate, 1);
-    return (flags & LKS_ROUTE_REPORT) == 0 || charge(desk, call, &desk->reports, 1);
-}
-
-/* The second time, after it was prepared, it is not counted again. */
-static bool identify(struct lks_desk *desk, struct lks_call *call)
-{
-    if (call->own != NULL) {
-        lks_own_identity(desk->daemon, call->identity);
-        call->root = true;
-        return true;
-    }
-    if (desk->following && lks_forward_elsewhere(desk, call))
-        return false;
-    if (call->route->listener == LKS_LISTENER_AGENTS)
-        return identify_agent(desk, call) && (call->admitted || in_rate(desk, call));
-    bool known = lks_forward_as(call) ||
-                 lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
-                                 call->identity, sizeof(call->identity), &call->root);
-    if (!known)
-        call->identity[0] = '\0';
-    if (!call->admitted && !in_rate(desk, call))
-        return false;
-    if (known || call->route->permission == LKS_MAY_NOTHING)
-        return true;
-    lks_call_problem_http(call, 401, "unauthenticated",
-                          call->credential.kind == LKS_CREDENTIAL_NONE
-                              ? "show an API token or a certificate"
-                              : "the token or certificate is not known, or its time is over");
-    lks_call_header(call, "WWW-Authenticate: Bearer realm=\"lockstep\"");
-    return false;
-}
-
 /* Both sides have the answer already, as long as the journal has no further row and the same one
  * asks: what others may see is another answer. */
 static void put_etag(const struct lks_desk *desk, struct lks_call *call)
@@ -632,7 +504,7 @@ static void read_line(struct lks_call *call)
 /* True when the call is to be handled. */
 static bool admit(struct lks_desk *desk, struct lks_call *call)
 {
-    if (!identify(desk, call))
+    if (!lks_desk_identify(desk, call))
         return false;
     read_line(call);
     if ((desk->following && lks_forward_take(desk, call)) || !permitted(desk, call))

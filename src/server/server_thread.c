@@ -354,7 +354,7 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
         .request_ms = c->request_ms,
         .idle_ms = c->idle_ms,
         .socket_mode = SOCKET_MODE,
-        .large = lks_depot_is_large,
+        .how = lks_depot_how,
     };
     if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->people, err) !=
         LKS_OK)
