@@ -8,6 +8,7 @@
 #include "port/http.h"
 #include "port/measure.h"
 #include "port/ticket.h"
+#include "server/config_parts.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -198,22 +199,6 @@ struct reader {
 
 #define FAIL(r, at, ...) lks_doc_fail((r)->docs, (at), (r)->err, __VA_ARGS__)
 
-static const void *value_of(const struct lks_config *c, const struct lks_config_key *key)
-{
-    return (const char *)c + key->offset;
-}
-
-static void *place_of(struct lks_config *c, const struct lks_config_key *key)
-{
-    return (char *)c + key->offset;
-}
-
-static bool is_list(const struct lks_config_key *key)
-{
-    return key->type == LKS_CONFIG_HOSTS || key->type == LKS_CONFIG_MIRRORS ||
-           key->type == LKS_CONFIG_PEOPLE;
-}
-
 static bool is_numeric(int family, struct lks_str s)
 {
     char text[INET6_ADDRSTRLEN];
@@ -294,7 +279,7 @@ static enum lks_code set_text(struct reader *r, const struct lks_config_key *key
     struct lks_str copy = lks_arena_copy(&r->out->arena, doc->text);
     if (copy.ptr == NULL)
         return lks_arena_fail(&r->out->arena, r->err);
-    *(struct lks_str *)place_of(r->out, key) = copy;
+    *(struct lks_str *)lks_config_place(r->out, key) = copy;
     return LKS_OK;
 }
 
@@ -306,7 +291,7 @@ static enum lks_code set_number(struct reader *r, const struct lks_config_key *k
     if (doc->number < 0 || (uint64_t)doc->number < key->min || (uint64_t)doc->number > key->max)
         return FAIL(r, doc, "%lld is not between %llu and %llu", (long long)doc->number,
                     (unsigned long long)key->min, (unsigned long long)key->max);
-    *(uint64_t *)place_of(r->out, key) = (uint64_t)doc->number;
+    *(uint64_t *)lks_config_place(r->out, key) = (uint64_t)doc->number;
     return LKS_OK;
 }
 
@@ -317,7 +302,7 @@ static enum lks_code set_word(struct reader *r, const struct lks_config_key *key
     struct lks_near near = lks_near_to(doc->text);
     for (size_t i = 0; key->words[i] != NULL; i++) {
         if (doc->kind == LKS_DOC_TEXT && lks_str_is(doc->text, key->words[i])) {
-            *(uint64_t *)place_of(r->out, key) = i;
+            *(uint64_t *)lks_config_place(r->out, key) = i;
             return LKS_OK;
         }
         lks_near_try(&near, lks_str_from(key->words[i]));
@@ -365,7 +350,7 @@ static enum lks_code set_list(struct reader *r, const struct lks_config_key *key
                     least > 0                        ? "host names or addresses"
                     : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
                                                      : "mirrors, SITE=https://HOST:PORT each");
-    struct lks_config_list *list = place_of(r->out, key);
+    struct lks_config_list *list = lks_config_place(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)
         return lks_arena_fail(&r->out->arena, r->err);
@@ -389,7 +374,7 @@ static enum lks_code set_value(struct reader *r, const struct lks_config_key *ke
         return set_number(r, key, doc);
     if (key->type == LKS_CONFIG_WORD)
         return set_word(r, key, doc);
-    if (is_list(key))
+    if (lks_config_is_list(key))
         return set_list(r, key, doc);
     return set_text(r, key, doc);
 }
@@ -460,7 +445,7 @@ static enum lks_code default_text(struct reader *r, const struct lks_config_key 
         made = lks_arena_copy(arena, fallback);
     if (made.ptr == NULL)
         return lks_arena_fail(arena, r->err);
-    *(struct lks_str *)place_of(r->out, key) = made;
+    *(struct lks_str *)lks_config_place(r->out, key) = made;
     return LKS_OK;
 }
 
@@ -469,7 +454,7 @@ static enum lks_code set_default(struct reader *r, const struct lks_config_key *
 {
     if (key->fallback == NULL)
         return LKS_OK;
-    void *place = place_of(r->out, key);
+    void *place = lks_config_place(r->out, key);
     if (key->type == LKS_CONFIG_NUMBER) {
         bool ok = lks_str_number(lks_str_from(key->fallback), UINT64_MAX, place);
         LKS_ASSERT(ok);
@@ -711,78 +696,4 @@ void lks_config_fini(struct lks_config *c)
 {
     lks_arena_fini(&c->arena);
     *c = (struct lks_config){0};
-}
-
-static void dump_text(struct lks_buf *out, struct lks_str s)
-{
-    lks_buf_addc(out, '"');
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.ptr[i] == '"' || s.ptr[i] == '\\')
-            lks_buf_addc(out, '\\');
-        lks_buf_addc(out, s.ptr[i]);
-    }
-    lks_buf_addc(out, '"');
-}
-
-static void dump_value(const struct lks_config *c, const struct lks_config_key *key,
-                       struct lks_buf *out)
-{
-    const void *value = value_of(c, key);
-    if (key->type == LKS_CONFIG_NUMBER) {
-        lks_buf_addf(out, "%llu", (unsigned long long)*(const uint64_t *)value);
-    } else if (key->type == LKS_CONFIG_WORD) {
-        dump_text(out, lks_str_from(key->words[*(const uint64_t *)value]));
-    } else if (is_list(key)) {
-        const struct lks_config_list *list = value;
-        lks_buf_addc(out, '[');
-        for (size_t i = 0; i < list->count; i++) {
-            lks_buf_addf(out, "%s", i > 0 ? ", " : "");
-            dump_text(out, list->items[i]);
-        }
-        lks_buf_addc(out, ']');
-    } else {
-        dump_text(out, *(const struct lks_str *)value);
-    }
-}
-
-void lks_config_dump(const struct lks_config *c, struct lks_buf *out)
-{
-    struct lks_str section = {0};
-    for (size_t i = 0; i < lks_config_key_count; i++) {
-        const struct lks_config_key *key = &lks_config_keys[i];
-        struct lks_str head, tail;
-        bool nested = lks_str_cut(lks_str_from(key->key), '.', &head, &tail);
-        if (nested && !lks_str_eq(head, section)) {
-            lks_buf_addf(out, "\n%" LKS_STR_FMT ":\n", LKS_STR_ARG(head));
-            section = head;
-        }
-        const char *indent = nested ? "  " : "";
-        lks_buf_addf(out, "%s# %s%s\n%s%" LKS_STR_FMT ": ", indent, key->about,
-                     key->reloadable ? " (SIGHUP)" : "", indent, LKS_STR_ARG(nested ? tail : head));
-        dump_value(c, key, out);
-        lks_buf_addc(out, '\n');
-    }
-}
-
-bool lks_config_same(const struct lks_config *a, const struct lks_config *b,
-                     const struct lks_config_key *key)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf left = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf right = {0};
-    lks_buf_init(&left, LKS_CONFIG_BYTES_MAX);
-    lks_buf_init(&right, LKS_CONFIG_BYTES_MAX);
-    dump_value(a, key, &left);
-    dump_value(b, key, &right);
-    return lks_str_eq(lks_buf_view(&left), lks_buf_view(&right));
-}
-
-void lks_config_take(struct lks_config *to, const struct lks_config *from,
-                     const struct lks_config_key *key)
-{
-    size_t size = sizeof(struct lks_str);
-    if (key->type == LKS_CONFIG_NUMBER || key->type == LKS_CONFIG_WORD)
-        size = sizeof(uint64_t);
-    else if (is_list(key))
-        size = sizeof(struct lks_config_list);
-    memcpy(place_of(to, key), value_of(from, key), size);
 }
