@@ -366,6 +366,7 @@ struct cam {
     uint64_t enough; /* messages after which a run is over; 0: when its time is */
     uint64_t delivered, history, crashes, commits, stalls, rows, turns, flashes_begun, jobs_begun;
     struct lks_queue queue;
+    void (*look)(const struct cam *w); /* after each message; NULL: nobody looks */
 
     struct cam_machine *machines;
     uint32_t count, nodes; /* assets come behind the nodes */

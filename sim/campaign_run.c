@@ -266,6 +266,8 @@ static void step(struct cam *w, const struct lks_message *m)
     deliver[recipients[m->kind]](w, m);
     if (w->delivered % CAM_SWEEP == 0)
         cam_check_all(w);
+    if (w->look != NULL)
+        w->look(w);
 }
 
 static void run_until(struct cam *w, lks_ms end)

@@ -315,6 +315,7 @@ static void live_as_agent(struct lks_client *admin, struct lks_client *agent)
     fine(admin, "nodeHistory", "/v1/nodes/gpu1/history?limit=2", "", &t);
     CHECK_INT(told_count(&t, "items"), 2);
     fine(admin, "nodeAt", "/v1/nodes/gpu1/at?time=2099-01-01T00:00:00Z", "", &t);
+    fine(admin, "journalAt", "/v1/journal/at?time=2099-01-01T00:00:00Z&pool=train", "", &t);
 }
 
 static void command_and_result(const struct ctl *c, struct lks_client *admin,

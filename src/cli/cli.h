@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/term.h"
 #include "base/time.h"
+#include "cli/zone.h"
 
 #include <stdio.h>
 
@@ -15,7 +16,9 @@ struct lks_cli {
     FILE *err;
     struct lks_term term; /* what `out` is */
     lks_day today;
-    int64_t now;                          /* seconds since 1970 */
+    int64_t now;                          /* seconds since 1970, */
+    lks_ms now_ms;                        /* and milliseconds behind them */
+    struct lks_zone zone;                 /* of times that are written without one */
     const char *data_dir;                 /* tables that replace built-in ones, or NULL */
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */

@@ -2,6 +2,8 @@
 
 #include "cli/output.h"
 #include "codec/json.h"
+#include "codec/moment.h"
+#include "model/record.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -126,6 +128,20 @@ static void add_rows(struct lks_table *t, struct lks_buf *name, const struct lks
             lks_buf_addf(name, "%zu", number);
         add_rows(t, name, i);
         lks_buf_truncate(name, len);
+    }
+}
+
+void lks_listing_members(struct lks_table *t, const struct lks_doc *map, const char *const *skip)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf name = {0};
+    lks_buf_init(&name, LINE_MAX_BYTES);
+    for (const struct lks_doc *i = map->first; i != NULL; i = i->next) {
+        uint64_t ignored;
+        if (lks_word_find(skip, i->key, &ignored))
+            continue;
+        lks_buf_add(&name, i->key);
+        add_rows(t, &name, i);
+        lks_buf_truncate(&name, 0);
     }
 }
 
@@ -309,25 +325,46 @@ enum lks_code lks_listing_span(const struct lks_args *args, const char *option, 
                     option, LKS_STR_ARG(text));
 }
 
+static enum lks_code read_moment(const struct lks_cli *cli, struct lks_str text, bool ahead,
+                                 lks_ms *out, struct lks_err *err)
+{
+    struct lks_moment_of of = {
+        .now = (lks_ms)cli->now * LKS_SECOND + cli->now_ms,
+        .zone = &cli->zone.tz,
+        .ahead = ahead,
+    };
+    struct lks_err why = {0};
+    if (lks_moment_parse(text, &of, out, &why) == LKS_OK)
+        return LKS_OK;
+    return lks_fail(err, LKS_E_USAGE, "%s", why.msg);
+}
+
+enum lks_code lks_listing_moment_of(const struct lks_cli *cli, struct lks_str text, lks_ms *out,
+                                    struct lks_err *err)
+{
+    return read_moment(cli, text, false, out, err);
+}
+
+enum lks_code lks_listing_moment(const struct lks_cli *cli, const struct lks_args *args,
+                                 const char *option, lks_ms *out, struct lks_err *err)
+{
+    if (!lks_args_has(args, option) ||
+        read_moment(cli, lks_args_str(args, option), false, out, err) == LKS_OK)
+        return LKS_OK;
+    return lks_wrap(err, "%s", option);
+}
+
 enum lks_code lks_listing_until(const struct lks_cli *cli, const struct lks_args *args,
                                 const char *option, char out[LKS_TIME_TEXT_SIZE],
                                 struct lks_err *err)
 {
     struct lks_str text = lks_args_str(args, option);
     lks_ms at = 0;
-    uint64_t seconds = 0;
     out[0] = '\0';
     if (text.len == 0)
         return LKS_OK;
-    if (!lks_time_parse(text, &at)) {
-        if (lks_listing_span(args, option, &seconds, err) != LKS_OK)
-            return lks_fail(
-                err, LKS_E_USAGE,
-                "%s: '%" LKS_STR_FMT
-                "' is neither a time such as 2026-11-20T08:00:00Z nor a span such as 4h",
-                option, LKS_STR_ARG(text));
-        at = ((lks_ms)cli->now + seconds) * LKS_SECOND;
-    }
+    if (read_moment(cli, text, true, &at, err) != LKS_OK)
+        return lks_wrap(err, "%s", option);
     (void)lks_time_text(at, out);
     return LKS_OK;
 }

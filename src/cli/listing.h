@@ -47,6 +47,9 @@ enum lks_code lks_listing_table(struct lks_cli *cli, const struct lks_listing_co
                                 size_t count, const struct lks_doc *const *lists, size_t list_count,
                                 struct lks_err *err) LKS_MUST_CHECK;
 
+/* Members of a map as rows of "what" and "value"; `skip` ends with NULL. */
+void lks_listing_members(struct lks_table *t, const struct lks_doc *map, const char *const *skip);
+
 /* An option's number from 1 to `most`; `fallback` without it. */
 enum lks_code lks_listing_number(const struct lks_args *args, const char *option, uint64_t most,
                                  uint64_t fallback, uint64_t *out,
@@ -56,7 +59,16 @@ enum lks_code lks_listing_number(const struct lks_args *args, const char *option
 enum lks_code lks_listing_span(const struct lks_args *args, const char *option, uint64_t *seconds,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* A moment to come: RFC 3339, or a span from now. Empty where the option was not given. */
+/* A moment that is over: any form of codec/moment.h, times without a zone in that of the caller.
+ * `out` stays as it is where the option was not given. */
+enum lks_code lks_listing_moment(const struct lks_cli *cli, const struct lks_args *args,
+                                 const char *option, lks_ms *out,
+                                 struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code lks_listing_moment_of(const struct lks_cli *cli, struct lks_str text, lks_ms *out,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
+/* A moment to come: the same, and a span alone is one from now. Empty where the option was not
+ * given. */
 enum lks_code lks_listing_until(const struct lks_cli *cli, const struct lks_args *args,
                                 const char *option, char out[LKS_TIME_TEXT_SIZE],
                                 struct lks_err *err) LKS_MUST_CHECK;

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { NS_PER_MS = 1000000 };
+
 /* Whoever started us may have closed our streams or ignore the end of children, and both would be
  * inherited: then the first files we open would be taken for streams, and no child could be waited
  * for. */
@@ -33,12 +35,15 @@ int main(int argc, char **argv)
     /* A reader that went away shows as a failed write, of which lks_cli_run() knows the meaning. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* likewise a file that may not grow */
-    int64_t now = (int64_t)time(NULL);
+    struct timespec clock = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &clock);
+    int64_t now = (int64_t)clock.tv_sec;
     struct lks_cli cli = {
         .out = stdout,
         .err = stderr,
         .today = lks_day_of(now),
         .now = now,
+        .now_ms = (lks_ms)clock.tv_nsec / NS_PER_MS,
         .data_dir = environment("LOCKSTEP_DATA"),
         .server = environment("LOCKSTEP_SERVER"),
         .ca = environment("LOCKSTEP_CA"),
@@ -47,6 +52,7 @@ int main(int argc, char **argv)
         .home = environment("HOME"),
         .program = argc > 0 ? argv[0] : NULL,
     };
+    lks_zone_local(environment("TZ"), &cli.zone);
     lks_term_of(stdout, &cli.term);
     return lks_cli_run(&cli, argc, argv);
 }

@@ -5,6 +5,7 @@
 #include "cli/machine.h"
 #include "cli/remote.h"
 #include "cli/table_change.h"
+#include "cli/table_journal.h"
 
 #define STACK_OPTIONS                                                                              \
     {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
@@ -327,19 +328,6 @@ static const struct lks_option alarm_options[] = {
 static const struct lks_option verify_options[] = {
     {"--witness", "FILE", "heads that agents kept: a file, or a directory of agents' states"},
     {"--key", "FILE", "the journal's public key, kept elsewhere (DIR/journal.pub)"},
-    {0},
-};
-
-static const struct lks_option export_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--from", "ROW", "begin with this row"},
-    {"--node", "NAME", "only what is about this node"},
-    {0},
-};
-
-static const struct lks_option at_options[] = {
-    LKS_REMOTE_OPTIONS,
-    {"--node", "NAME", "which node"},
     {0},
 };
 
@@ -719,15 +707,7 @@ const struct lks_command lks_commands[] = {
      "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
      "signatures_checked}",
      lks_cmd_journal_verify},
-    {"journal export", "[DIR]", 0, 1, export_options,
-     "Print a journal, a line of JSON for each record", "", "{seq, time, kind, ...} on each line",
-     lks_cmd_journal_export},
-    {"journal at", "TIME [DIR]", 1, 2, at_options, "Show what ran on a node at some time",
-     "TIME is such as 2026-11-15T03:37:00Z. With lockstepd's data directory DIR it works without "
-     "lockstepd.",
-     "{node, time, seq, pool?, stack?, stack_digest?, liveness, judged, tuple?, report?, boot?, "
-     "first?, intake, held, readings?: [[name, part, value]]}",
-     lks_cmd_journal_at},
+    LKS_JOURNAL_COMMANDS,
     {"journal repair", "DIR", 1, 1, repair_options,
      "Set records from the first fault on aside, and record that",
      "For a journal that lockstepd refuses to start with. Nothing is thrown away.",

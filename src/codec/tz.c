@@ -274,3 +274,18 @@ int64_t lks_tz_next_turn(const struct lks_tz *tz, int64_t at)
     }
     return next;
 }
+
+bool lks_tz_footer(struct lks_str file, struct lks_str *rule)
+{
+    enum { HEADER = 44, VERSION_AT = 4 };
+    if (file.len <= HEADER || !lks_str_starts(file, "TZif") || file.ptr[VERSION_AT] < '2' ||
+        file.ptr[file.len - 1] != '\n')
+        return false;
+    size_t begin = file.len - 1;
+    while (begin > HEADER && file.ptr[begin - 1] != '\n')
+        begin--;
+    if (begin == HEADER)
+        return false;
+    *rule = (struct lks_str){file.ptr + begin, file.len - 1 - begin};
+    return rule->len <= LKS_TZ_TEXT_MAX && lks_str_printable(*rule);
+}

@@ -33,6 +33,10 @@ struct lks_tz {
 enum lks_code lks_tz_parse(struct lks_str text, struct lks_tz *out,
                            struct lks_err *err) LKS_MUST_CHECK;
 
+/* The rule for the time to come that a file of the zone database (/etc/localtime) ends with; false
+ * for other bytes, and for files from before there was one. */
+bool lks_tz_footer(struct lks_str file, struct lks_str *rule);
+
 /* Seconds that clocks there are ahead of UTC at this moment (seconds since 1970). */
 int32_t lks_tz_offset(const struct lks_tz *tz, int64_t at);
 

@@ -76,8 +76,23 @@ bool lks_record_about(const struct lks_record *r, struct lks_str name);
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 
-/* What was true of the node called `name` at `at`, as an object of JSON. NOT_FOUND where the fleet
- * did not have it then. `key` as above. */
+/* Which nodes to look at in the past, and when. */
+struct lks_past {
+    lks_ms at;
+    const struct lks_str *names; /* `count` of them; none: all nodes and assets of `pool` */
+    size_t count;
+    struct lks_str pool;
+    bool readings; /* also what they ran */
+};
+
+/* What was true of them then, as {"time", "seq", "items"}: of each what lks_view_node() and
+ * lks_view_node_more() gave at that moment. NOT_FOUND, with the nearest name, where the fleet did
+ * not have a node, or the pool, then. `key` as above. */
+enum lks_code lks_journal_past(struct lks_store *store, const struct lks_public_key *key,
+                               const struct lks_past *past, struct lks_buf *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same of the node called `name` alone, with its readings, as one object of JSON. */
 enum lks_code lks_journal_at(struct lks_store *store, const struct lks_public_key *key, lks_ms at,
                              struct lks_str name, struct lks_buf *out,
                              struct lks_err *err) LKS_MUST_CHECK;

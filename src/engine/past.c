@@ -1,24 +1,10 @@
 /* What was true of a node at some moment: the journal folded up to it. */
 #include "engine/journal.h"
 
+#include "base/near.h"
 #include "codec/json.h"
 #include "core/basis.h"
-
-static void put(struct lks_json_writer *w, const char *key, struct lks_str text)
-{
-    if (text.len > 0)
-        lks_json_text(w, key, text);
-}
-
-static void put_pool(const struct lks_state *s, const struct lks_node *n, struct lks_json_writer *w)
-{
-    if (n->pool == UINT32_MAX)
-        return;
-    const struct lks_state_pool *pool = &s->pools[n->pool];
-    put(w, "pool", lks_state_text(s, pool->name));
-    put(w, "stack", lks_state_text(s, pool->stack));
-    put(w, "stack_digest", lks_state_text(s, pool->stack_digest));
-}
+#include "core/view.h"
 
 /* [name, part, value]... of what was measured, once for devices that read the same. */
 static void put_readings(const struct lks_state *s, const struct lks_node *n,
@@ -47,41 +33,106 @@ static void put_readings(const struct lks_state *s, const struct lks_node *n,
     lks_json_end(w, ']');
 }
 
-static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, struct lks_json_writer *w)
+static void put_node(const struct lks_state *s, uint32_t node, lks_ms at, bool readings,
+                     struct lks_json_writer *w)
 {
-    const struct lks_node *n = &s->nodes[node];
-    const struct lks_state_verdict *v = lks_state_verdict(s, node);
     char time[LKS_TIME_TEXT_SIZE];
     lks_json_begin(w, NULL, '{');
     lks_json_text(w, "node", lks_state_name(s, node));
     lks_json_cstr(w, "time", lks_time_text(at, time));
     lks_json_int(w, "seq", (int64_t)s->seq);
-    put_pool(s, n, w);
-    lks_json_cstr(w, "liveness", lks_liveness_words[n->liveness]);
-    lks_json_cstr(w, "judged", lks_judged_words[lks_state_judged(s, node)]);
-    put(w, "tuple", lks_state_text(s, n->tuple));
-    put(w, "report", lks_state_text(s, n->report));
-    put(w, "boot", lks_state_text(s, n->boot));
-    put(w, "first", lks_state_text(s, v == NULL ? 0 : v->first));
-    lks_json_bool(w, "intake", n->intake);
-    lks_json_bool(w, "held", n->held);
-    put_readings(s, n, w);
+    lks_view_node(w, s, node, at);
+    lks_view_node_more(w, s, node, at);
+    if (readings)
+        put_readings(s, &s->nodes[node], w);
     lks_json_end(w, '}');
+}
+
+static enum lks_code fold(struct lks_store *store, const struct lks_public_key *key, lks_ms at,
+                          struct lks_state *out, struct lks_err *err)
+{
+    struct lks_store_tail tail;
+    if (lks_state_init(out, 0, err) != LKS_OK)
+        return err->code;
+    return lks_journal_fold(store, key, at, out, &tail, err);
+}
+
+static enum lks_code find_node(const struct lks_state *s, struct lks_str name, uint32_t *out,
+                               struct lks_err *err)
+{
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    *out = lks_state_node(s, name);
+    if (*out != LKS_NO_NODE)
+        return LKS_OK;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        if (s->nodes[i].placed)
+            lks_near_try(&near, lks_state_name(s, i));
+    return lks_fail(err, LKS_E_NOT_FOUND, "the fleet had no node '%" LKS_STR_FMT "' then%s",
+                    LKS_STR_ARG(name), lks_near_hint(&near, hint));
+}
+
+static enum lks_code find_pool(const struct lks_state *s, struct lks_str name, uint32_t *out,
+                               struct lks_err *err)
+{
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    *out = lks_state_pool(s, name);
+    if (*out < s->pool_count && s->pools[*out].known)
+        return LKS_OK;
+    for (uint32_t i = 0; i < s->pool_count; i++)
+        if (s->pools[i].known)
+            lks_near_try(&near, lks_state_text(s, s->pools[i].name));
+    return lks_fail(err, LKS_E_NOT_FOUND, "the fleet had no pool '%" LKS_STR_FMT "' then%s",
+                    LKS_STR_ARG(name), lks_near_hint(&near, hint));
+}
+
+static enum lks_code put_nodes(const struct lks_state *s, const struct lks_past *past,
+                               struct lks_json_writer *w, struct lks_err *err)
+{
+    uint32_t node, pool = UINT32_MAX;
+    if (past->count == 0 && find_pool(s, past->pool, &pool, err) != LKS_OK)
+        return err->code;
+    for (uint32_t i = 0; past->count == 0 && i < s->node_count; i++)
+        if (s->nodes[i].placed && s->nodes[i].pool == pool)
+            put_node(s, i, past->at, past->readings, w);
+    for (size_t i = 0; i < past->count; i++) {
+        if (find_node(s, past->names[i], &node, err) != LKS_OK)
+            return err->code;
+        put_node(s, node, past->at, past->readings, w);
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_journal_past(struct lks_store *store, const struct lks_public_key *key,
+                               const struct lks_past *past, struct lks_buf *out,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
+    struct lks_json_writer w = {.out = out};
+    char time[LKS_TIME_TEXT_SIZE];
+    if (fold(store, key, past->at, &state, err) != LKS_OK)
+        return err->code;
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "time", lks_time_text(past->at, time));
+    lks_json_int(&w, "seq", (int64_t)state.seq);
+    lks_json_begin(&w, "items", '[');
+    if (put_nodes(&state, past, &w, err) != LKS_OK)
+        return err->code;
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_buf_check(out, err);
 }
 
 enum lks_code lks_journal_at(struct lks_store *store, const struct lks_public_key *key, lks_ms at,
                              struct lks_str name, struct lks_buf *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_state_fini) struct lks_state state = {0};
-    struct lks_store_tail tail;
     struct lks_json_writer w = {.out = out};
-    if (lks_state_init(&state, 0, err) != LKS_OK ||
-        lks_journal_fold(store, key, at, &state, &tail, err) != LKS_OK)
+    uint32_t node;
+    if (fold(store, key, at, &state, err) != LKS_OK ||
+        find_node(&state, name, &node, err) != LKS_OK)
         return err->code;
-    uint32_t node = lks_state_node(&state, name);
-    if (node == LKS_NO_NODE)
-        return lks_fail(err, LKS_E_NOT_FOUND, "the fleet had no node '%" LKS_STR_FMT "' then",
-                        LKS_STR_ARG(name));
-    put_node(&state, node, at, &w);
+    put_node(&state, node, at, true, &w);
     return lks_buf_check(out, err);
 }

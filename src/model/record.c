@@ -26,6 +26,17 @@ bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out)
     return false;
 }
 
+struct lks_str lks_record_by(const struct lks_record *r)
+{
+    const struct lks_record_info *info = lks_record_info((unsigned)r->kind);
+    for (size_t i = 0; info != NULL && i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        if (f->type == LKS_RECORD_TEXT && strcmp(f->key, "by") == 0)
+            return *(const struct lks_str *)(const void *)((const char *)fields_of(r) + f->offset);
+    }
+    return (struct lks_str){0};
+}
+
 static uint64_t word_count(const char *const *words)
 {
     uint64_t count = 0;

@@ -673,6 +673,9 @@ static inline unsigned lks_record_version(const struct lks_record_info *info)
 /* NULL for a number that is no kind. */
 const struct lks_record_info *lks_record_info(unsigned kind);
 
+/* The identity that caused it, as its `by` says; empty: lockstepd itself, or the kind has none. */
+struct lks_str lks_record_by(const struct lks_record *r);
+
 /* The number of `word` in a list that ends with NULL; false, and nothing written, if it has none.
  */
 bool lks_word_find(const char *const *words, struct lks_str word, uint64_t *out);

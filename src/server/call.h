@@ -14,6 +14,7 @@
 #include "codec/json.h"
 #include "drivers/http_mhd.h"
 #include "engine/engine.h"
+#include "engine/select.h"
 #include "server/auth.h"
 #include "server/mailbox.h"
 #include "trust/webhook.h"
@@ -89,14 +90,15 @@ struct lks_call {
     const char *type;
     struct lks_buf out;
     char headers[384];
-    uint64_t needs;      /* the row that must be durable before it leaves */
-    bool wrote;          /* records came of it, and may become durable later */
-    lks_ms since;        /* when it began to wait for that */
-    lks_call_work *work; /* then, in the thread pool */
-    bool stream;         /* then, on the server thread: it becomes a stream of events */
-    uint64_t from;       /* rows from here, for work and stream */
-    uint64_t cursor;     /* of a handler that works in slices */
-    void *memory;        /* of such a handler; `drop` ends it */
+    uint64_t needs;           /* the row that must be durable before it leaves */
+    bool wrote;               /* records came of it, and may become durable later */
+    lks_ms since;             /* when it began to wait for that */
+    lks_call_work *work;      /* then, in the thread pool */
+    bool stream;              /* then, on the server thread: it becomes a stream of events */
+    uint64_t from;            /* rows from here, for work and stream, */
+    struct lks_select select; /* and which of them, for work */
+    uint64_t cursor;          /* of a handler that works in slices */
+    void *memory;             /* of such a handler; `drop` ends it */
     void (*drop)(void *memory);
     lks_call_store *at_store;        /* next, on the store thread; then it is handled again */
     char blob[LKS_DIGEST_SIZE];      /* that work is to answer with */

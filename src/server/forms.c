@@ -54,6 +54,14 @@ static const struct lks_field lks_query_at_fields[] = {
     MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
 };
 const struct lks_form lks_query_at = {"AtQuery", "When", LKS_FIELDS(lks_query_at_fields)};
+static const struct lks_field lks_query_past_fields[] = {
+    MUST("time", TIME, "a moment, such as 2026-11-15T03:37:00Z"),
+    MAY("nodes", LINES(LKS_HOSTS_QUERY_MAX), "which nodes, as a host list; or"),
+    MAY("pool", TEXT, "all that were in this pool then"),
+    MAY("readings", TRUTH, "also what they ran (false)"),
+};
+const struct lks_form lks_query_past = {"PastQuery", "Which nodes, and when",
+    LKS_FIELDS(lks_query_past_fields)};
 static const struct lks_field lks_query_reason_fields[] = {
     MUST("reason", WHY, "why, for the journal"),
 };
@@ -76,6 +84,11 @@ const struct lks_form lks_query_binding = {"BindingQuery", "Which binding",
 static const struct lks_field lks_query_journal_fields[] = {
     MAY("from", COUNT, "the first row (1)"),
     MAY("limit", LKS_NUMBERS(1, LKS_ROWS_MAX), "most rows of the answer (1000)"),
+    MAY("since", TIME, "only rows from this moment on"),
+    MAY("until", TIME, "only rows up to this moment"),
+    MAY("by", TEXT, "only rows that this identity caused"),
+    MAY("kind", TEXT, "only rows of this kind"),
+    MAY("node", LINES(LKS_HOSTS_QUERY_MAX), "only rows about these nodes, a host list"),
 };
 const struct lks_form lks_query_journal = {"JournalQuery", "Which rows",
     LKS_FIELDS(lks_query_journal_fields)};
@@ -245,7 +258,7 @@ const struct lks_form lks_form_pools = {"Pools", "A list of pools",
     MAY("class", TEXT, "its hardware class"),                                           \
     MUST("liveness", WORDS(lks_liveness_words), "whether it is heard"),                 \
     MAY("liveness_since", TIME, "since when"),                                          \
-    MUST("judged", WORDS(lks_judged_words), "its tuple against its pool's stack"),      \
+    MUST("judged", WORDS(lks_judged_words), "what it runs against its intent"),         \
     MAY("tuple", TEXT, "digest of what it runs"),                                       \
     MUST("intake", TRUTH, "waits to be accepted"),                                      \
     MUST("held", TRUTH, "held by a person"),                                            \
@@ -269,40 +282,47 @@ static const struct lks_field fingerprint_fields[] = {
 };
 static const struct lks_form fingerprint = {"Fingerprint", "The certificate in use",
     LKS_FIELDS(fingerprint_fields)};
+/* What the journal knows of a node: now, and at a moment of the past. */
+#define NODE_MORE_FIELDS \
+    MAY("boot", TEXT, "id of its boot"), \
+    MAY("report", TEXT, "digest of its last report"), \
+    MAY("stack", TEXT, "the stack it should run"), \
+    MAY("stack_digest", TEXT, "and that stack's digest"), \
+    MAY("intent_from", WORDS(lks_intent_words), "what says that it should"), \
+    MAY("judged_stack", TEXT, "the stack that `judged` is about"), \
+    MAY("judged_stack_digest", TEXT, "and that stack's digest"), \
+    MAY("cause", WORDS(lks_drift_words), "why it drifts, so far as it can be told"), \
+    MAY("since", TIME, "since when"), \
+    MAY("evidence", TEXT, "digest of the report that shows it"), \
+    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"), \
+    MUST("drifted", COUNT, "pins that do not hold"), \
+    MUST("unmeasured", COUNT, "pins that could not be read"), \
+    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"), \
+    MAY("drained", LKS_FORM(lks_form_drained), "if it is"), \
+    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"), \
+    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"), \
+    MUST("unhealthy", TRUTH, "somebody said so"), \
+    MAY("changing", TIME, "since when a step of a change is about to begin, or runs"), \
+    MAY("change", COUNT, "the change it is in"), \
+    MAY("condition_text", TEXT, "what was said of either"), \
+    MAY("attested_until", TIME, "when its attestation ends"), \
+    MAY("checked", TIME, "when its last active check passed"), \
+    MAY("outband_age_ms", COUNT, "since it was read out of band"), \
+    MAY("taken", TIME, "when its tuple was read, by its own clock"), \
+    MAY("certificate", LKS_FORM(fingerprint), "of its agent"), \
+    MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"), \
+    MAY("intake_why", TEXT, "why it waits"), \
+    MAY("held_by", TEXT, "who holds it"), \
+    MAY("held_reason", TEXT, "and why"), \
+    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over")
 static const struct lks_field lks_form_node_fields[] = {
     NODE_FIELDS,
-    MAY("boot", TEXT, "id of its boot"),
-    MAY("stack", TEXT, "the stack it should run"),
-    MAY("stack_digest", TEXT, "and that stack's digest"),
-    MAY("cause", WORDS(lks_drift_words), "why it drifts, so far as it can be told"),
-    MAY("since", TIME, "since when"),
-    MAY("evidence", TEXT, "digest of the report that shows it"),
-    MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"),
-    MUST("drifted", COUNT, "pins that do not hold"),
-    MUST("unmeasured", COUNT, "pins that could not be read"),
-    MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "all of them"),
-    MAY("drained", LKS_FORM(lks_form_drained), "if it is"),
-    MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"),
-    MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"),
-    MUST("unhealthy", TRUTH, "somebody said so"),
-    MAY("changing", TIME, "since when a step of a change is about to begin, or runs"),
-    MAY("change", COUNT, "the change that is under way on it, or keeps it out of use"),
-    MAY("condition_text", TEXT, "what was said of either"),
-    MAY("attested_until", TIME, "when its attestation ends"),
-    MAY("checked", TIME, "when its last active check passed"),
+    NODE_MORE_FIELDS,
     MAY("inband_age_ms", COUNT, "since it last confirmed what it reads of itself"),
-    MAY("outband_age_ms", COUNT, "since it was read out of band"),
-    MAY("taken", TIME, "when its tuple was read, by its own clock"),
-    MAY("certificate", LKS_FORM(fingerprint), "of its agent"),
-    MUST("notes", LKS_LIST(WORDS(lks_note_words)), "conditions that are on"),
     MUST("health", COUNT, "bits its agent sets"),
     MAY("skew_ms", SIGNED, "its clock less ours"),
     MAY("heard_ms_ago", COUNT, "since its last heartbeat; absent: not since we started"),
     MUST("witnessed_seq", COUNT, "the journal head it witnessed"),
-    MAY("intake_why", TEXT, "why it waits"),
-    MAY("held_by", TEXT, "who holds it"),
-    MAY("held_reason", TEXT, "and why"),
-    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over"),
 };
 const struct lks_form lks_form_node = {"Node", "All there is to know about a node",
     LKS_FIELDS(lks_form_node_fields)};
@@ -310,20 +330,18 @@ static const struct lks_field lks_form_at_fields[] = {
     MUST("node", TEXT, "its name"),
     MUST("time", TIME, "the moment"),
     MUST("seq", COUNT, "the last row before it"),
-    MAY("pool", TEXT, "its pool then"),
-    MAY("stack", TEXT, "the stack the pool was pinned to"),
-    MAY("stack_digest", DIGEST, "and its digest"),
-    MUST("liveness", WORDS(lks_liveness_words), "whether it was heard"),
-    MUST("judged", WORDS(lks_judged_words), "how what it ran compared with the stack"),
-    MAY("tuple", DIGEST, "what it ran"),
-    MAY("report", DIGEST, "the report that said so"),
-    MAY("boot", TEXT, "its boot id"),
-    MAY("first", TEXT, "the first of what did not conform"),
-    MUST("intake", TRUTH, "whether it waited to be accepted"),
-    MUST("held", TRUTH, "whether a person held it"),
+    NODE_FIELDS,
+    NODE_MORE_FIELDS,
     MAY("readings", LKS_LIST(ANY), "what it ran, as [name, part, value]"),
 };
 const struct lks_form lks_form_at = {"NodeAt", "A node as it was", LKS_FIELDS(lks_form_at_fields)};
+static const struct lks_field lks_form_past_fields[] = {
+    MUST("time", TIME, "the moment"),
+    MUST("seq", COUNT, "the last row before it"),
+    MUST("items", LKS_LIST(LKS_FORM(lks_form_at)), "the nodes as they were"),
+};
+const struct lks_form lks_form_past = {"Past", "Nodes as they were",
+    LKS_FIELDS(lks_form_past_fields)};
 static const struct lks_field lks_form_rows_fields[] = {
     MUST("items", LKS_LIST(ANY), "rows"),
     MAY("next", TEXT, "`before` of the next page"),

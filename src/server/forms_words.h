@@ -4,6 +4,7 @@
 
 #include "codec/hostlist.h"
 #include "core/decide.h"
+#include "core/view.h"
 #include "model/tables.h"
 #include "server/forms.h"
 

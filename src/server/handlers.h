@@ -13,6 +13,7 @@ lks_preparer lks_prepare_fleet;
 lks_handler lks_handle_health, lks_handle_ready, lks_handle_openapi, lks_handle_whoami,
     lks_handle_metrics, lks_handle_fleet, lks_handle_apply, lks_handle_pools;
 /* handlers_nodes.c */
+lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,
     lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_replace,
     lks_handle_remove, lks_handle_command, lks_handle_command_get;

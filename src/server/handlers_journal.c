@@ -1,13 +1,93 @@
+#include "engine/select.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/handlers.h"
 #include "server/reads.h"
 
+static void problem_at(struct lks_call *call, const char *key, const struct lks_err *err)
+{
+    lks_call_problem(call, LKS_E_INVALID, "query: %s: %s", key, err->msg);
+}
+
+/* A moment of the query; absent: 0. */
+static bool read_time(struct lks_call *call, const char *key, lks_ms *out)
+{
+    struct lks_str text = lks_call_text(call, key);
+    *out = 0;
+    if (text.len == 0 || lks_time_parse(text, out))
+        return true;
+    lks_call_problem(call, LKS_E_INVALID, "query: %s: not a moment such as 2026-11-15T03:37:00Z",
+                     key);
+    return false;
+}
+
+/* A host list of the query into call->hosts; absent: none. */
+static bool read_nodes(struct lks_call *call, const char *key)
+{
+    struct lks_str text = lks_call_text(call, key);
+    struct lks_err err = {0};
+    size_t count = 0;
+    enum lks_code code = lks_hostlist_count(text, &count, &err);
+    if (code == LKS_OK && count > LKS_DESK_HOSTS_MAX)
+        code = lks_fail(&err, LKS_E_INVALID, "the list names %zu, and up to %d can be asked for",
+                        count, LKS_DESK_HOSTS_MAX);
+    if (code == LKS_OK)
+        code = lks_hostlist_parse(text, &call->asked.arena, &call->hosts, &err);
+    if (code != LKS_OK)
+        problem_at(call, key, &err);
+    return code == LKS_OK;
+}
+
 void lks_handle_journal(struct lks_desk *desk, struct lks_call *call)
 {
     (void)desk;
+    struct lks_select *select = &call->select;
+    struct lks_str kind = lks_call_text(call, "kind");
+    struct lks_err err = {0};
+    if (!read_time(call, "since", &select->since) || !read_time(call, "until", &select->until) ||
+        !read_nodes(call, "node"))
+        return;
+    if (kind.len > 0 && lks_select_kind(kind, &select->kind, &err) != LKS_OK) {
+        problem_at(call, "kind", &err);
+        return;
+    }
+    select->by = lks_call_text(call, "by");
+    select->nodes = call->hosts;
     call->from = lks_call_number(call, "from", 1);
     call->work = lks_read_journal;
+}
+
+static bool deny(struct lks_call *call)
+{
+    lks_call_problem(call, LKS_E_DENIED, "%s may not read there", call->identity);
+    return false;
+}
+
+/* Where a node was then is not where it is now: callers see what they may see now. One that left
+ * the fleet is nowhere, so it is for those who may see everything. */
+static bool may_past(const struct lks_desk *desk, struct lks_call *call, struct lks_str pool)
+{
+    if (lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0}))
+        return true;
+    if (pool.len > 0)
+        return lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){.pool = pool}) ||
+               deny(call);
+    for (size_t i = 0; i < call->hosts.count; i++)
+        if (lks_state_node(desk->state, call->hosts.names[i]) == LKS_NO_NODE)
+            return deny(call);
+    return lks_desk_may_hosts(desk, call, LKS_MAY_READ) || deny(call);
+}
+
+void lks_handle_past(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str pool = lks_call_text(call, "pool");
+    lks_ms at;
+    if (!read_time(call, "time", &at) || !read_nodes(call, "nodes"))
+        return;
+    if ((call->hosts.count > 0) == (pool.len > 0))
+        lks_call_problem(call, LKS_E_INVALID, "query: name `nodes` or a `pool`, and not both");
+    else if (may_past(desk, call, pool))
+        call->work = lks_read_past;
 }
 
 void lks_handle_head(struct lks_desk *desk, struct lks_call *call)

@@ -174,7 +174,8 @@ void lks_handle_node(struct lks_desk *desk, struct lks_call *call)
     struct lks_json_writer w = lks_call_json(call);
     struct lks_now now = lks_engine_now(desk->engine, desk->now);
     lks_view_node(&w, desk->state, node, now.wall);
-    lks_view_node_more(&w, desk->state, node, now);
+    lks_view_node_more(&w, desk->state, node, now.wall);
+    lks_view_node_live(&w, desk->state, node, now);
     lks_json_end(&w, '}');
 }
 

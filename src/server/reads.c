@@ -143,6 +143,29 @@ void lks_read_at(struct lks_call *call)
     call->type = "application/json";
 }
 
+void lks_read_past(struct lks_call *call)
+{
+    LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
+    struct lks_err err = {0};
+    struct lks_public_key key = lks_key_public(&lks_daemon_secrets(call->daemon)->journal);
+    struct lks_past past = {
+        .names = call->hosts.names,
+        .count = call->hosts.count,
+        .pool = lks_call_text(call, "pool"),
+        .readings = lks_call_truth(call, "readings") == 1,
+    };
+    bool known = lks_time_parse(lks_call_text(call, "time"), &past.at);
+    LKS_ASSERT(known);
+    if (lks_daemon_store(call->daemon, false, &store, &err) != LKS_OK ||
+        lks_journal_past(&store, &key, &past, &call->out, &err) != LKS_OK) {
+        lks_buf_truncate(&call->out, 0);
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    call->status = 200;
+    call->type = "application/json";
+}
+
 /* All that is known now, as records that fold to it. */
 void lks_read_state(struct lks_call *call)
 {
@@ -165,8 +188,9 @@ void lks_read_state(struct lks_call *call)
 /* Rows one behind the other, up to a row and to a number of them. */
 struct listing {
     struct lks_buf *out;
-    uint64_t last, left, next;
-    bool events;
+    const struct lks_select *select; /* NULL: all of them */
+    uint64_t last, left, scan, next; /* rows to tell, and to look at */
+    bool events, over;
     struct lks_err err;
 };
 
@@ -183,8 +207,14 @@ static bool list_row(void *ctx, const struct lks_row *row)
 {
     struct listing *l = ctx;
     bool full = l->events && l->out->len > l->out->max / 2;
-    if (l->left == 0 || row->seq > l->last || full)
+    l->over = l->select != NULL && lks_select_over(l->select, row);
+    if (l->left == 0 || row->seq > l->last || full || l->scan == 0 || l->over)
         return false;
+    l->scan--;
+    if (l->select != NULL && !lks_select_fits(l->select, row)) {
+        l->next = row->seq + 1;
+        return true;
+    }
     enum lks_code code =
         l->events ? lks_event_text(row, l->out, &l->err) : lks_journal_json(row, l->out, &l->err);
     if (!l->events)
@@ -198,9 +228,11 @@ static enum lks_code list_rows(const struct lks_daemon *d, uint64_t from, struct
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    l->next = from;
     if (lks_daemon_store(d, false, &store, err) != LKS_OK ||
-        store.ops->rows(store.self, from, list_row, l, err) != LKS_OK)
+        (l->select != NULL && lks_select_begin(&store, l->select, from, &from, err) != LKS_OK))
+        return err->code;
+    l->next = from;
+    if (store.ops->rows(store.self, from, list_row, l, err) != LKS_OK)
         return err->code;
     if (l->err.code != LKS_OK)
         *err = l->err;
@@ -210,7 +242,7 @@ static enum lks_code list_rows(const struct lks_daemon *d, uint64_t from, struct
 enum lks_code lks_read_events(const struct lks_daemon *d, uint64_t from, uint64_t last, size_t most,
                               struct lks_buf *out, uint64_t *next, struct lks_err *err)
 {
-    struct listing l = {.out = out, .last = last, .left = most, .events = true};
+    struct listing l = {.out = out, .last = last, .left = most, .scan = most, .events = true};
     if (list_rows(d, from, &l, err) != LKS_OK)
         return err->code;
     *next = l.next;
@@ -222,13 +254,18 @@ void lks_read_journal(struct lks_call *call)
     struct lks_err err = {0};
     struct listing l = {
         .out = &call->out,
+        .select = &call->select,
         .last = UINT64_MAX,
         .left = lks_call_number(call, "limit", JOURNAL_ROWS),
+        .scan = HISTORY_SCAN_MAX,
+        .over = true,
     };
     if (list_rows(call->daemon, call->from, &l, &err) != LKS_OK) {
         lks_call_problem_err(call, &err);
         return;
     }
+    if (!l.over)
+        lks_call_header(call, "Lockstep-Next: %" PRIu64, l.next);
     call->status = 200;
     call->type = call->route->answer_type;
 }

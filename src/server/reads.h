@@ -5,8 +5,8 @@
 
 #include "server/call.h"
 
-lks_call_work lks_read_blob, lks_read_history, lks_read_at, lks_read_journal, lks_read_backup,
-    lks_read_state;
+lks_call_work lks_read_blob, lks_read_history, lks_read_at, lks_read_past, lks_read_journal,
+    lks_read_backup, lks_read_state;
 
 /* Rows from `from` on as server-sent events, up to `most` of them and not beyond `last`, into
  * `out`; `next` is where to go on. */

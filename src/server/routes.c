@@ -283,7 +283,11 @@ const struct lks_route lks_routes[] = {
      lks_prepare_certificate, lks_handle_certificate, "Certify a person"},
     {"GET", "/v1/journal", "journal", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE,
      &lks_query_journal, NO_BODY, TYPE("application/x-ndjson"), 0, NULL, lks_handle_journal,
-     "Rows of the journal, one JSON object a line"},
+     "Rows of the journal, one JSON object a line. A page may be short: `Lockstep-Next` has the "
+     "`from` of the next one, where there is one"},
+    {"GET", "/v1/journal/at", "journalAt", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE,
+     &lks_query_past, NO_BODY, FORM(lks_form_past), 0, NULL, lks_handle_past,
+     "What was true of nodes, or of a pool's, at some time"},
     {"GET", "/v1/journal/head", "journalHead", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, NO_QUERY,
      NO_BODY, FORM(lks_form_head), 0, NULL, lks_handle_head, "The newest signed head"},
     {"GET", "/v1/journal/state", "journalState", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE,
