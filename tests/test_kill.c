@@ -358,15 +358,20 @@ static bool look_at_row(void *ctx, const struct lks_row *row)
 {
     struct reading *r = ctx;
     struct lks_err err = {0};
+    struct lks_record record;
+    struct lks_json_writer w = {.out = &r->json};
     r->rising &= row->seq == r->seq + 1 && row->time >= r->time;
     r->seq = row->seq;
     r->time = row->time;
     lks_buf_truncate(&r->json, 0);
-    CHECK_CODE(lks_journal_json(row, &r->json, &err), LKS_OK);
+    CHECK_CODE(lks_record_unpack(row->kind, row->version, row->body, &record, &err), LKS_OK);
+    lks_json_begin(&w, NULL, '{');
+    lks_record_json(&record, &w); /* with what is shown to nobody: a token is known by its digest */
+    lks_json_end(&w, '}');
     for (unsigned i = 0; i < WORKERS; i++) {
-        struct worker *w = &r->army->workers[i];
-        for (size_t k = w->count; k-- > 0;) {
-            struct ack *a = &w->acks[k];
+        struct worker *worker = &r->army->workers[i];
+        for (size_t k = worker->count; k-- > 0;) {
+            struct ack *a = &worker->acks[k];
             if (a->row == 0 && is_it(a, row, lks_buf_view(&r->json))) {
                 a->row = row->seq;
                 memcpy(a->hash, row->hash, sizeof(a->hash));

@@ -357,9 +357,9 @@ struct grown {
     struct lks_str why;
 };
 static const struct lks_record_field grown_fields[] = {
-    {"node", LKS_RECORD_TEXT, offsetof(struct grown, node), NULL, 1, "."},
-    {"count", LKS_RECORD_NUMBER, offsetof(struct grown, count), NULL, 2, "."},
-    {"why", LKS_RECORD_TEXT, offsetof(struct grown, why), NULL, 2, "."},
+    {"node", LKS_RECORD_TEXT, offsetof(struct grown, node), NULL, 1, ".", false},
+    {"count", LKS_RECORD_NUMBER, offsetof(struct grown, count), NULL, 2, ".", false},
+    {"why", LKS_RECORD_TEXT, offsetof(struct grown, why), NULL, 2, ".", false},
 };
 static const struct lks_record_info grown = {LKS_RECORD_LIVENESS, "grown", grown_fields, 3, "."};
 
@@ -407,6 +407,14 @@ static const struct {
      {.kind = LKS_RECORD_NOTED, .noted = {LKS_STR_C("gn1"), LKS_NOTE_REPLAY, false, {0}}},
      "{\"kind\":\"noted\",\"node\":\"gn1\",\"note\":\"replay\",\"on\":false}"},
     {"nothing set", {.kind = LKS_RECORD_HELD}, "{\"kind\":\"held\"}"},
+    {"no digest of a node's token",
+     {.kind = LKS_RECORD_TOKEN,
+      .token = {.node = LKS_STR_C("gn1"), .hash = LKS_STR_C("sha256:ab")}},
+     "{\"kind\":\"token\",\"node\":\"gn1\"}"},
+    {"no digest of an API token",
+     {.kind = LKS_RECORD_API_TOKEN,
+      .api_token = {.id = LKS_STR_C("t"), .hash = LKS_STR_C("sha256:ab")}},
+     "{\"kind\":\"api-token\",\"id\":\"t\"}"},
 };
 
 static void test_json(void)
@@ -417,7 +425,7 @@ static void test_json(void)
         struct lks_json_writer w = {.out = &out};
         lks_buf_init(&out, OUT_MAX);
         lks_json_begin(&w, NULL, '{');
-        lks_record_json(&jsons[i].record, &w);
+        lks_record_json_shown(&jsons[i].record, &w);
         lks_json_end(&w, '}');
         CHECK_STR(lks_buf_view(&out), jsons[i].json);
     }

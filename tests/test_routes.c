@@ -357,6 +357,44 @@ static void check_cursors(const struct ctl *c)
     lks_client_free(client);
 }
 
+/* What a request has in it is quoted as one printable line. */
+static void check_detail(const struct ctl *c)
+{
+    static const char *const paths[] = {
+        "/v1/deviations/%0C%1B%5B31m%0Ax/close",
+        "/v1/changes/%0D%0Ax/pause",
+        "/v1/nodes/%7F%C2%9B%ff/hold",
+        "/v1/access?identity=%00",
+        "/v1/nodes?%1Bno=1",
+    };
+    struct lks_client *client = ctl_client(c, CTL_UNIX);
+    for (size_t i = 0; client != NULL && i < LKS_COUNT(paths); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+        char detail[LKS_ERR_MSG_MAX];
+        lks_test_case("%s", paths[i]);
+        lks_buf_init(&answer, ANSWER_MAX);
+        bool reads = strchr(paths[i], '?') != NULL;
+        int status = ctl_ask(client, reads ? "GET" : "POST", paths[i],
+                             reads ? NULL : "{\"reason\":\"x\"}", &answer);
+        CHECK(status == 400 || status == 404);
+        CHECK(ctl_text(&answer, "detail", detail, sizeof(detail)) != NULL &&
+              lks_str_printable(lks_str_from(detail)));
+    }
+    lks_client_free(client);
+}
+
+/* Rows of the journal show who got a token, and nothing of its secret. */
+static void check_journal(const struct ctl *c)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    lks_buf_init(&answer, ANSWER_MAX);
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/gpu1/enroll", "{}", &answer), 200);
+    CHECK_INT(ctl_once(c, "GET", "/v1/journal?limit=10000", NULL, &answer), 200);
+    CHECK_HAS(lks_buf_view(&answer), "\"kind\":\"api-token\"");
+    CHECK_HAS(lks_buf_view(&answer), "\"kind\":\"token\",\"node\":\"gpu1\"");
+    CHECK(lks_str_find(lks_buf_view(&answer), LKS_STR("\"hash\"")) < 0);
+}
+
 static void test_walk(void)
 {
     struct ctl c = {0};
@@ -364,6 +402,8 @@ static void test_walk(void)
     if (CHECK(ctl_start(&c)) && put_fleet(&c)) {
         walk_as_nobody(&c);
         check_cursors(&c);
+        check_detail(&c);
+        check_journal(&c);
         for (int role = 0; role < LKS_ROLE_COUNT; role++) {
             for (size_t i = 0; i < LKS_COUNT(scopes); i++) {
                 char token[LKS_TOKEN_TEXT_MAX];

@@ -21,6 +21,7 @@ static void put_record(struct lks_buf *page, const struct lks_record_info *info)
         const struct lks_record_field *f = &info->fields[i];
         lks_buf_addf(page, "| `%s` | %s | ", f->key, record_types[f->type]);
         lks_docgen_cell(page, f->about);
+        lks_buf_addf(page, "%s", f->hidden ? " Never printed." : "");
         for (size_t w = 0; f->words != NULL && f->words[w] != NULL; w++)
             lks_buf_addf(page, "%s%s", w > 0 ? ", " : ": ", f->words[w]);
         lks_buf_addf(page, " |\n");

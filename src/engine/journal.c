@@ -235,7 +235,7 @@ enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out, s
     lks_json_begin(&w, NULL, '{');
     lks_json_int(&w, "seq", (int64_t)row->seq);
     lks_json_cstr(&w, "time", lks_time_text(row->time, time));
-    lks_record_json(&record, &w);
+    lks_record_json_shown(&record, &w);
     lks_json_end(&w, '}');
     return lks_buf_check(out, err);
 }

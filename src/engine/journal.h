@@ -72,7 +72,7 @@ enum lks_code lks_journal_verify(struct lks_store *store, const struct lks_verif
 /* Whether `r` is about the node called `name`, by itself or in a host list. */
 bool lks_record_about(const struct lks_record *r, struct lks_str name);
 
-/* One row as an object of JSON: seq, time, kind and the record's members. */
+/* One row as an object of JSON: seq, time, kind and the record's members that may be shown. */
 enum lks_code lks_journal_json(const struct lks_row *row, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
 

@@ -196,15 +196,15 @@ static void number_json(const struct lks_record_field *f, uint64_t n, struct lks
     lks_json_raw(w, f->key, (struct lks_str){text, (size_t)len});
 }
 
-void lks_fields_json(const struct lks_record_info *info, const void *from,
-                     struct lks_json_writer *w)
+static void fields_json(const struct lks_record_info *info, const void *from, bool hidden,
+                        struct lks_json_writer *w)
 {
     for (size_t i = 0; i < info->count; i++) {
         const struct lks_record_field *f = &info->fields[i];
         const void *at = (const char *)from + f->offset;
         if (f->type == LKS_RECORD_TEXT) {
             const struct lks_str *text = at;
-            if (text->len > 0)
+            if (text->len > 0 && (hidden || !f->hidden))
                 lks_json_text(w, f->key, *text);
         } else if (f->type == LKS_RECORD_WORD) {
             uint64_t n = number_of(f, at);
@@ -218,10 +218,26 @@ void lks_fields_json(const struct lks_record_info *info, const void *from,
     }
 }
 
-void lks_record_json(const struct lks_record *r, struct lks_json_writer *w)
+void lks_fields_json(const struct lks_record_info *info, const void *from,
+                     struct lks_json_writer *w)
+{
+    fields_json(info, from, true, w);
+}
+
+static void record_json(const struct lks_record *r, bool hidden, struct lks_json_writer *w)
 {
     const struct lks_record_info *info = lks_record_info(r->kind);
     LKS_ASSERT(info != NULL);
     lks_json_cstr(w, "kind", info->word);
-    lks_fields_json(info, fields_of(r), w);
+    fields_json(info, fields_of(r), hidden, w);
+}
+
+void lks_record_json(const struct lks_record *r, struct lks_json_writer *w)
+{
+    record_json(r, true, w);
+}
+
+void lks_record_json_shown(const struct lks_record *r, struct lks_json_writer *w)
+{
+    record_json(r, false, w);
 }

@@ -652,6 +652,7 @@ struct lks_record_field {
     const char *const *words; /* WORD: ends with NULL */
     unsigned since;           /* the version of the kind that added it; 0 and 1: the first */
     const char *about;
+    bool hidden; /* journaled, and shown to nobody: the digest of a token's secret */
 };
 
 struct lks_record_info {
@@ -696,6 +697,8 @@ enum lks_code lks_record_unpack(unsigned kind, unsigned version, struct lks_str 
 /* The members of `r` into the object being written: {"kind":"liveness", "node":..., ...}. Texts,
  * numbers and times that are empty or zero are left out; words are written as words. */
 void lks_record_json(const struct lks_record *r, struct lks_json_writer *w);
+/* The same without fields that are hidden: for people and programs outside. */
+void lks_record_json_shown(const struct lks_record *r, struct lks_json_writer *w);
 
 /* The first three again, for any struct with a table of its fields; `from` and `into` are that
  * struct. Fields that are younger than `version` are left alone, so `into` starts as zeroes; on

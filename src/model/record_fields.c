@@ -5,11 +5,17 @@
  * stands at the end with its `since`. */
 #define FIELD(rec, member, key, type, words, about)                                                \
     {                                                                                              \
-        key, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), words, 1, about            \
+        key, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), words, 1, about, false     \
     }
 #define SINCE(version, rec, member, type, about)                                                   \
     {                                                                                              \
-#member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about   \
+#member, LKS_RECORD_##type, offsetof(struct lks_rec_##rec, member), NULL, version, about,  \
+            false                                                                                  \
+    }
+/* A text that is journaled and shown to nobody. */
+#define HIDDEN(rec, member, about)                                                                 \
+    {                                                                                              \
+#member, LKS_RECORD_TEXT, offsetof(struct lks_rec_##rec, member), NULL, 1, about, true     \
     }
 #define TEXT(rec, member, about)        FIELD(rec, member, #member, TEXT, NULL, about)
 #define NUMBER(rec, member, about)      FIELD(rec, member, #member, NUMBER, NULL, about)
@@ -111,7 +117,7 @@ static const struct lks_record_field removed_fields[] = {
 };
 static const struct lks_record_field token_fields[] = {
     TEXT(token, node, "The only node it enrols."),
-    TEXT(token, hash, "The digest of the token's secret."),
+    HIDDEN(token, hash, "The digest of the token's secret."),
     TIME(token, expires, "Until when it is good."),
     BY(token),
 };
@@ -232,7 +238,7 @@ static const struct lks_record_field ungranted_fields[] = {
 static const struct lks_record_field api_token_fields[] = {
     TEXT(api_token, id, "The token's name."),
     TEXT(api_token, identity, "Who shows it."),
-    TEXT(api_token, hash, "The digest of the token's secret."),
+    HIDDEN(api_token, hash, "The digest of the token's secret."),
     TIME(api_token, expires, "Until when it is good; for ever where missing."),
     BY(api_token),
 };

@@ -118,7 +118,7 @@ const struct lks_config_key lks_config_keys[] = {
      "waits between requests are so much shorter: for rehearsals with lockstep-bmcsim --speed; an "
      "update keeps 20 seconds at least"},
     {"bmc.pull", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(bmc_pull),
-     "URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
+     "https:// URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
     {"metrics.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_url),
      "Prometheus, or what speaks its API, that gates ask for measurements; empty: none"},
     {"metrics.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(metrics_ca),
@@ -611,6 +611,31 @@ static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
     return LKS_OK;
 }
 
+/* Endpoints fetch what they flash from there: over plain http anybody on the way chooses it. */
+static enum lks_code check_pull(struct reader *r, const struct lks_doc *top)
+{
+    const struct lks_doc *at = lks_doc_member(lks_doc_member(top, "bmc"), "pull");
+    struct lks_str pull = r->out->bmc_pull, peer, path;
+    char text[LKS_CURL_URL_MAX + 2];
+    struct lks_err why = {0};
+    if (pull.len == 0)
+        return LKS_OK;
+    if (!lks_str_starts(pull, "https://"))
+        return FAIL(r, at,
+                    "expected https://HOST/PATH: without TLS anybody on the way chooses what "
+                    "an endpoint flashes");
+    lks_ticket_split(pull, &peer, &path);
+    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(peer));
+    if (lks_curl_url_check(text, true, &why) != LKS_OK)
+        return FAIL(r, at, "%s", why.msg);
+    if (!is_request_path(path) || memchr(path.ptr, '?', path.len) != NULL)
+        return FAIL(r, at,
+                    "what follows the host is a path of less than %d plain characters, "
+                    "without blanks, '#' or '?': the digest is added to it",
+                    LKS_HTTP_PATH_MAX);
+    return LKS_OK;
+}
+
 static enum lks_code check_sockets(struct reader *r, const struct lks_doc *top)
 {
     const struct {
@@ -642,7 +667,7 @@ static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
         return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
                     (unsigned long long)c->late_ms);
     if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK ||
-        check_tickets(r, top) != LKS_OK)
+        check_tickets(r, top) != LKS_OK || check_pull(r, top) != LKS_OK)
         return r->err->code;
     if (same_place(c->people_listen, c->agents_listen))
         return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");

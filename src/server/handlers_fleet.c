@@ -272,7 +272,7 @@ static void put_applied(struct lks_call *call, const struct lks_decision *d, boo
     lks_json_begin(&w, "changes", '[');
     for (size_t i = 0; i < d->count; i++) {
         lks_json_begin(&w, NULL, '{');
-        lks_record_json(&d->records[i], &w);
+        lks_record_json_shown(&d->records[i], &w);
         lks_json_end(&w, '}');
     }
     lks_json_end(&w, ']');

@@ -3,9 +3,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* What is there of an answer gives way to the problem. */
-static void problem(struct lks_call *call, int status, const char *word, const char *detail)
+/* What is there of an answer gives way to the problem. Its detail is one printable line, whatever
+ * the request had in it. */
+static void problem(struct lks_call *call, int status, const char *word, const char *said)
 {
+    char detail[LKS_ERR_MSG_MAX];
+    snprintf(detail, sizeof(detail), "%s", said);
+    lks_str_make_printable(detail);
     lks_buf_fini(&call->out);
     lks_buf_init(&call->out, LKS_CALL_ANSWER_MAX);
     call->status = status;
