@@ -52,7 +52,7 @@ static void begin(struct bench_site *s)
     if (agent == NULL || !crew_report(agent, name, "", &beats))
         bench_die("lockstepd", "it does not take a report");
     lks_client_free(agent);
-    if (ctl_stop(&s->crew.c, STOP_MS) != 0)
+    if (ctl_stop(&s->crew.c) != 0)
         bench_die("lockstepd", "it does not end");
 }
 

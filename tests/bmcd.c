@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "codec/base64.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,14 +13,9 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-    READY_MS = 60000,
-    STOP_MS = 10000,
-    TICK_MS = 5,
-    ASK_MS = 20000,
     LINE_MAX_SIZE = 256,
     NETS = 100, /* second bytes of addresses that tests use, from FIRST_NET on */
     FIRST_NET = 100,
@@ -73,7 +69,7 @@ static bool read_ready(struct bmcd *b, int from)
     size_t len = 0;
     struct pollfd state = {.fd = from, .events = POLLIN};
     while (len + 1 < sizeof(line) && memchr(line, '\n', len) == NULL) {
-        ssize_t got = poll(&state, 1, READY_MS) == 1 ? read(from, line + len, 1) : 0;
+        ssize_t got = poll(&state, 1, LKS_WAIT_MS) == 1 ? read(from, line + len, 1) : 0;
         if (got <= 0)
             return false;
         len += (size_t)got;
@@ -144,12 +140,11 @@ int bmcd_stop(struct bmcd *b)
 {
     int status;
     (void)kill(b->pid, SIGTERM);
-    for (int waited = 0; waited < STOP_MS; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (waitpid(b->pid, &status, WNOHANG) == b->pid) {
             b->pid = 0;
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         }
-        nanosleep(&(struct timespec){.tv_nsec = TICK_MS * 1000000L}, NULL);
     }
     bmcd_kill(b);
     return -1;
@@ -170,7 +165,8 @@ struct lks_client *bmcd_client(const struct bmcd *b, size_t i)
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     bmcd_url(b, i, url);
-    const struct lks_client_options options = {.server = url, .ca = b->ca, .timeout_ms = ASK_MS};
+    const struct lks_client_options options = {
+        .server = url, .ca = b->ca, .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
 }
@@ -208,7 +204,7 @@ int bmcd_control(const struct bmcd *b, const char *method, const char *path, con
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     snprintf(server, sizeof(server), "unix:%s", b->control);
-    const struct lks_client_options options = {.server = server, .timeout_ms = ASK_MS};
+    const struct lks_client_options options = {.server = server, .timeout_ms = LKS_WAIT_MS};
     if (!CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK))
         return 0;
     int status = bmcd_ask(client, method, path, "", body, answer);

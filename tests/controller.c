@@ -5,6 +5,7 @@
 #include "drivers/store_sqlite.h"
 #include "engine/journal.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,24 +14,9 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum {
-    TICK_MS = 5,
-    READY_MS = 60000,
-    RUN_MS = 60000,
-    ASK_MS = 20000,
-    LOAD_MS = 10000,
-    TEXT_BYTES_MAX = 64 << 20,
-};
-
-void ctl_rest(unsigned ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    while (nanosleep(&t, &t) != 0 && errno == EINTR) {
-    }
-}
+enum { TEXT_BYTES_MAX = 64 << 20 };
 
 const char *ctl_path(const struct ctl *c, const char *name)
 {
@@ -71,19 +57,17 @@ static pid_t spawn(const char *const *argv, const char *log)
     return pid;
 }
 
-/* The exit status; -1 after a signal, or after `ms`, when it is killed. */
-static int await(pid_t pid, int ms)
+/* The exit status; -1 after a signal, or when it does not end and is killed. */
+static int await(pid_t pid)
 {
     int status;
-    for (int waited = 0; waited < ms; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (waitpid(pid, &status, WNOHANG) == pid) {
             if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
                 printf("ended by signal %d\n", WTERMSIG(status));
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         }
-        ctl_rest(TICK_MS);
     }
-    printf("had not ended after %d ms\n", ms);
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, &status, 0);
     return -1;
@@ -92,12 +76,13 @@ static int await(pid_t pid, int ms)
 /* Children of what was killed come to us: they end by themselves, and soon. */
 static void reap_orphans(void)
 {
-    for (int waited = 0; waited < RUN_MS; waited += TICK_MS) {
-        pid_t pid = waitpid(-1, NULL, WNOHANG);
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        pid_t pid;
+        do
+            pid = waitpid(-1, NULL, WNOHANG);
+        while (pid > 0);
         if (pid < 0)
             return;
-        if (pid == 0)
-            ctl_rest(TICK_MS);
     }
     lks_check(false, "every process that was started has ended", __FILE__, __LINE__);
 }
@@ -110,7 +95,7 @@ int ctl_run(const char *const *argv, struct lks_buf *said)
     if (!CHECK(fd >= 0))
         return -1;
     close(fd);
-    int status = await(spawn(argv, log), RUN_MS);
+    int status = await(spawn(argv, log));
     CHECK_CODE(lks_file_read_plain(log, said, &err), LKS_OK);
     (void)unlink(log);
     return status;
@@ -249,7 +234,7 @@ bool ctl_ready(struct ctl *c)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     int status = 0, ended = 0;
-    for (int waited = 0; waited < READY_MS && status != 200; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; status != 200 && lks_wait(&w);) {
         if (waitpid(c->pid, &ended, WNOHANG) == c->pid) {
             c->pid = 0;
             break;
@@ -257,8 +242,6 @@ bool ctl_ready(struct ctl *c)
         status = access(c->socket + strlen("unix:"), F_OK) == 0
                      ? ctl_once(c, "GET", "/v1/ready", NULL, &answer)
                      : 0;
-        if (status != 200)
-            ctl_rest(TICK_MS);
     }
     struct lks_str log = ctl_log(c);
     c->people = port_of(log, "people_port=");
@@ -278,14 +261,14 @@ bool ctl_start(struct ctl *c)
 void ctl_kill(struct ctl *c)
 {
     CHECK(c->pid > 0 && kill(c->pid, SIGKILL) == 0);
-    CHECK_INT(await(c->pid, RUN_MS), -1);
+    CHECK_INT(await(c->pid), -1);
     c->pid = 0;
 }
 
-int ctl_stop(struct ctl *c, int limit_ms)
+int ctl_stop(struct ctl *c)
 {
     CHECK(c->pid > 0 && kill(c->pid, SIGTERM) == 0);
-    int status = await(c->pid, limit_ms);
+    int status = await(c->pid);
     c->pid = 0;
     return status;
 }
@@ -347,7 +330,7 @@ struct lks_client *ctl_client(const struct ctl *c, enum ctl_way way)
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     char address[64], ca[128], path[128];
-    struct lks_client_options options = {.server = c->socket, .timeout_ms = ASK_MS};
+    struct lks_client_options options = {.server = c->socket, .timeout_ms = LKS_WAIT_MS};
     lks_buf_init(&token, 1024);
     if (way == CTL_TLS) {
         snprintf(address, sizeof(address), "https://localhost:%u", c->people);
@@ -356,7 +339,7 @@ struct lks_client *ctl_client(const struct ctl *c, enum ctl_way way)
         CHECK_CODE(lks_file_read_plain(path, &token, &err), LKS_OK);
         lks_buf_truncate(&token, first_line(&token).len);
         options = (struct lks_client_options){
-            .server = address, .ca = ca, .token = token.ptr, .timeout_ms = ASK_MS};
+            .server = address, .ca = ca, .token = token.ptr, .timeout_ms = LKS_WAIT_MS};
     }
     enum lks_code code = lks_client_new(&options, &client, &err);
     CHECK_STR(lks_str_from(err.msg), "");
@@ -435,24 +418,32 @@ void ctl_apply(const struct ctl *c, unsigned nodes)
 
 /* Load -------------------------------------------------------------------------------------- */
 
+/* Whether it got a yes. */
+static bool load_ask(struct ctl_load *l, const char *method, const char *path, const char *body)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    l->end = ctl_ask(l->client, method, path, body, &answer);
+    if (l->end == 200)
+        l->last_seq = ctl_number(&answer, "seq");
+    else if (l->end != 0 && l->end != 503 && l->other == 0)
+        l->other = l->end;
+    return l->end == 200;
+}
+
 static void *load(void *arg)
 {
     struct ctl_load *l = arg;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    while (!l->stop && l->yes_count < LKS_COUNT(l->yes)) {
-        char body[96];
+    for (l->end = 200; !l->stop && l->end != 0; l->asked++) {
+        char body[96], path[96];
+        unsigned long long asked = l->asked;
         snprintf(body, sizeof(body), "{\"identity\":\"user:l%u-%llu\",\"role\":\"viewer\"}", l->id,
-                 (unsigned long long)l->asked);
-        l->end = ctl_ask(l->client, "POST", "/v1/access", body, &answer);
-        if (l->end == 200) {
-            l->yes[l->yes_count++] = l->asked;
-            l->last_seq = ctl_number(&answer, "seq");
-        } else if (l->end == 0) {
-            break;
-        } else if (l->end != 503 && l->other == 0) {
-            l->other = l->end;
-        }
-        l->asked++;
+                 asked);
+        snprintf(path, sizeof(path), "/v1/access?identity=user:l%u-%llu&role=viewer", l->id, asked);
+        if (!load_ask(l, "POST", "/v1/access", body))
+            continue;
+        l->yes[l->yes_count % CTL_LOAD_KEPT] = l->asked;
+        l->yes_count++;
+        (void)load_ask(l, "DELETE", path, NULL);
     }
     return NULL;
 }
@@ -463,10 +454,11 @@ void ctl_load_begin(struct ctl_load *l, const struct ctl *c, unsigned id, enum c
     CHECK(pthread_create(&l->thread, NULL, load, l) == 0);
 }
 
-void ctl_load_works(const struct ctl_load *l)
+void ctl_load_works(const struct ctl_load *l, size_t count)
 {
-    for (unsigned ms = 0; ms < LOAD_MS && l->yes_count == 0; ms += TICK_MS)
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; l->yes_count < count && lks_wait(&w);) {
+    }
+    CHECK(l->yes_count >= count);
 }
 
 void ctl_load_end(struct ctl_load *l)
@@ -494,7 +486,7 @@ static bool search_row(void *ctx, const struct lks_row *row)
     lks_buf_truncate(&s->json, 0);
     CHECK_CODE(lks_journal_json(row, &s->json, &err), LKS_OK);
     snprintf(want, sizeof(want), "\"identity\":\"user:l%u-%llu\"", s->loader->id,
-             (unsigned long long)s->loader->yes[s->found]);
+             (unsigned long long)s->loader->yes[s->found % CTL_LOAD_KEPT]);
     s->found += lks_str_find(lks_buf_view(&s->json), lks_str_from(want)) >= 0;
     return true;
 }
@@ -502,7 +494,8 @@ static bool search_row(void *ctx, const struct lks_row *row)
 void ctl_load_kept(const struct ctl *c, const struct ctl_load *l)
 {
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
-    struct search s = {.loader = l};
+    size_t forgotten = l->yes_count > CTL_LOAD_KEPT ? l->yes_count - CTL_LOAD_KEPT : 0;
+    struct search s = {.loader = l, .found = forgotten};
     struct lks_err err = {0};
     if (!ctl_store(c, &store))
         return;

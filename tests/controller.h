@@ -47,10 +47,9 @@ bool ctl_start(struct ctl *c);
 bool ctl_leads(const struct ctl *c);
 bool ctl_follows(const struct ctl *c);
 
-/* End it at once; or with SIGTERM: its exit status, -1 when it was killed or took longer than
- * `limit_ms`, after which it is killed. */
+/* End it at once; or with SIGTERM: its exit status, -1 when it did not end and was killed. */
 void ctl_kill(struct ctl *c);
-int ctl_stop(struct ctl *c, int limit_ms);
+int ctl_stop(struct ctl *c);
 
 /* Run a program with arguments up to NULL to its end and append what it said, on both streams; its
  * exit status, or -1. */
@@ -107,9 +106,10 @@ uint64_t ctl_whole_in(const struct ctl *c, struct lks_store *store);
 /* Copy a directory with all there is to its files; what was at `to` goes. */
 void ctl_copy(const char *from, const char *to);
 
-/* A client that grants a role to somebody else again and again, in a thread of its own, until it is
- * told to stop or nobody answers. */
-#define CTL_LOAD_MAX 65536
+/* A client that grants a role to somebody else and takes it away, again and again, in a thread of
+ * its own, until it is told to stop or nobody answers. It reaches no limit, however long that is.
+ */
+#define CTL_LOAD_KEPT 4096
 
 struct ctl_load {
     pthread_t thread;
@@ -117,7 +117,7 @@ struct ctl_load {
     unsigned id; /* part of whom it grants roles */
     atomic_bool stop;
     uint64_t asked, last_seq;
-    uint64_t yes[CTL_LOAD_MAX]; /* which of them got a yes */
+    uint64_t yes[CTL_LOAD_KEPT]; /* which of them got a yes: the last ones, by their count */
     atomic_size_t yes_count;
     int other; /* the first status that is neither yes nor 503 */
     int end;   /* the last one */
@@ -125,16 +125,13 @@ struct ctl_load {
 
 void ctl_load_begin(struct ctl_load *l, const struct ctl *c, unsigned id, enum ctl_way way);
 
-/* Wait until it got its first yes, for ten seconds. */
-void ctl_load_works(const struct ctl_load *l);
+/* Wait until it got `count` times a yes. */
+void ctl_load_works(const struct ctl_load *l, size_t count);
 
 /* It got a yes now and then, and nothing but yes and 503. */
 void ctl_load_end(struct ctl_load *l);
 
-/* All that got a yes is in the journal, in the order it was asked, and the journal is good. */
+/* The last ones that got a yes are in the journal, in the order they were asked, and it is good. */
 void ctl_load_kept(const struct ctl *c, const struct ctl_load *l);
-
-/* Sleep. */
-void ctl_rest(unsigned ms);
 
 #endif

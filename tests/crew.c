@@ -6,13 +6,14 @@
 #include "server/routes.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 #include "trust/token.h"
 #include "trust/x509.h"
 
 #include <stdio.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 20000, ROUTES_MAX = 256, STEPS = 3 };
+enum { ANSWER_MAX = 64 << 20, ROUTES_MAX = 256, STEPS = 3 };
 
 #define AGENT_HEAD "Lockstep-Protocol: 1\r\n"
 #define BOOT       "07000000-0000-0000-0000-000000000000"
@@ -267,7 +268,7 @@ bool crew_begin(struct crew *crew, const char *more)
 bool crew_again(struct crew *crew)
 {
     leave(crew);
-    CHECK_INT(ctl_stop(&crew->c, 15000), 0);
+    CHECK_INT(ctl_stop(&crew->c), 0);
     return CHECK(ctl_start(&crew->c)) && connect_all(crew);
 }
 
@@ -275,7 +276,7 @@ void crew_end(struct crew *crew)
 {
     leave(crew);
     if (crew->c.pid != 0)
-        CHECK_INT(ctl_stop(&crew->c, 15000), 0);
+        CHECK_INT(ctl_stop(&crew->c), 0);
     ctl_fini(&crew->c);
 }
 
@@ -338,7 +339,7 @@ struct lks_client *crew_person(struct crew *crew, const char *role, const char *
     struct lks_client_options options = {.server = server,
                                          .ca = ctl_path(&crew->c, "data/ca.crt"),
                                          .token = token,
-                                         .timeout_ms = TIMEOUT_MS};
+                                         .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
 }
@@ -394,7 +395,7 @@ struct lks_client *crew_enroll(struct crew *crew, const char *node)
         .ca = ctl_path(&crew->c, "data/ca.crt"),
         .certificate = ctl_path(&crew->c, crt),
         .key = ctl_path(&crew->c, key),
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = LKS_WAIT_MS,
     };
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;

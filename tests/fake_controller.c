@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "codec/json.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 #include "trust/chain.h"
 
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 30000, TICK_MS = 5, BODY_MAX = 8 << 20, HEARTBEAT_MS = 200 };
+enum { TICK_MS = 5, BODY_MAX = 8 << 20, HEARTBEAT_MS = 200 };
 
 static int64_t clock_ms(clockid_t id)
 {
@@ -409,8 +410,7 @@ void fake_serve(struct fake *f, int ms)
 
 bool fake_until(struct fake *f, bool (*done)(const struct fake *f))
 {
-    int64_t until = clock_ms(CLOCK_MONOTONIC) + WAIT_MS;
-    while (!done(f) && clock_ms(CLOCK_MONOTONIC) < until)
+    for (struct lks_wait w = {0}; !done(f) && lks_wait_on(&w);)
         (void)uv_run(&f->loop, UV_RUN_DEFAULT);
     return done(f);
 }
@@ -433,7 +433,7 @@ uint64_t fake_command(struct fake *f, const char *executor, const char *boot)
         .node = FAKE_NODE,
         .epoch = 1,
         .attempt = 1,
-        .expires = (lks_ms)clock_ms(CLOCK_REALTIME) + 600000,
+        .expires = (lks_ms)clock_ms(CLOCK_REALTIME) + LKS_WAIT_MS,
     };
     struct lks_err err = {0};
     uuid_text(f->last.boot, e.boot);
@@ -464,9 +464,8 @@ pid_t fake_spawn(struct fake *f, const char *log, const char *const *argv)
 
 int fake_wait(struct fake *f, pid_t pid)
 {
-    int64_t until = clock_ms(CLOCK_MONOTONIC) + WAIT_MS;
     int status = 0;
-    while (clock_ms(CLOCK_MONOTONIC) < until) {
+    for (struct lks_wait w = {0}; lks_wait_on(&w);) {
         if (waitpid(pid, &status, WNOHANG) == pid)
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         (void)uv_run(&f->loop, UV_RUN_DEFAULT);

@@ -56,10 +56,10 @@ void fake_stop(struct fake *f);
 void fake_leave(struct fake *f);
 void fake_return(struct fake *f);
 
-/* Serve until `done` says so; false after half a minute. */
+/* Serve until `done` says so; false when it never does. */
 bool fake_until(struct fake *f, bool (*done)(const struct fake *f));
 
-/* Serve for some milliseconds. */
+/* Serve for some milliseconds, after which nothing is sure to have happened. */
 void fake_serve(struct fake *f, int ms);
 
 /* A command for the node; its id. `boot` NULL: that of the last heartbeat. */

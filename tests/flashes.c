@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 #include "trust/signature.h"
 
 #include <stdio.h>
@@ -203,15 +204,11 @@ const char *flashes_outcome(struct flashes *f, uint64_t id, struct crew_told *t)
     return word;
 }
 
-const char *flashes_wait(struct flashes *f, uint64_t id, unsigned limit_ms, struct crew_told *t)
+const char *flashes_wait(struct flashes *f, uint64_t id, struct crew_told *t)
 {
-    enum { TICK_MS = 20 };
     const char *outcome = flashes_outcome(f, id, t);
-    for (unsigned waited = 0; waited < limit_ms && strcmp(outcome, "open") == 0;
-         waited += TICK_MS) {
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; strcmp(outcome, "open") == 0 && lks_wait(&w);)
         outcome = flashes_outcome(f, id, t);
-    }
     return outcome;
 }
 

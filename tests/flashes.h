@@ -48,7 +48,7 @@ uint64_t flashes_ask(struct flashes *f, const char *node, enum lks_bmcsim_person
 /* What is said of one; the outcome as a word, which lives until the next call. */
 const char *flashes_outcome(struct flashes *f, uint64_t id, struct crew_told *t);
 /* Wait until it ended. */
-const char *flashes_wait(struct flashes *f, uint64_t id, unsigned limit_ms, struct crew_told *t);
+const char *flashes_wait(struct flashes *f, uint64_t id, struct crew_told *t);
 
 /* The truth about one BMC, as lockstep-bmcsim tells it: the device of a class. NULL: none. */
 const struct lks_doc *flashes_truth(struct flashes *f, const char *name, const char *class,

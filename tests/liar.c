@@ -1,6 +1,7 @@
 #include "tests/liar.h"
 
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <arpa/inet.h>
 #include <openssl/err.h>
@@ -11,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 10000, HEARD_MAX = 16 * 1024 * 1024, DRIP_MS = 5 };
+enum { HEARD_MAX = 16 * 1024 * 1024, DRIP_MS = 5 };
 
 struct line {
     int fd;
@@ -21,7 +22,7 @@ struct line {
 static bool readable(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return poll(&p, 1, PATIENCE_MS) > 0;
+    return poll(&p, 1, LKS_WAIT_MS) > 0;
 }
 
 static ssize_t take(struct line *line, char *out, size_t size)
@@ -77,7 +78,7 @@ static void drain(struct line *line)
 static void drip(struct line *line, struct lks_str text)
 {
     bool going = say(line, text);
-    for (int i = 0; going && i < PATIENCE_MS / DRIP_MS; i++) {
+    for (struct lks_wait w = {0}; going && lks_wait_on(&w);) {
         going = say(line, LKS_STR("x"));
         poll(NULL, 0, DRIP_MS);
     }
@@ -129,7 +130,7 @@ static bool greet(struct lks_liar *l, struct line *line)
 static void talk(struct lks_liar *l, int fd, size_t *turn)
 {
     struct line line = {.fd = fd};
-    const struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+    const struct timeval patience = {.tv_sec = LKS_WAIT_MS / 1000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     if (l->turns[*turn].act == LKS_LIAR_DEAF || l->turns[*turn].act == LKS_LIAR_GARBAGE) {
         say(&line, l->turns[*turn].text);
@@ -223,6 +224,7 @@ void lks_liar_join(struct lks_liar *l)
 
 void lks_liar_fini(struct lks_liar *l)
 {
+    (void)shutdown(l->fd, SHUT_RDWR); /* nobody comes any more */
     lks_liar_join(l);
     SSL_CTX_free(l->ctx);
     close(l->fd);

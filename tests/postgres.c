@@ -2,6 +2,7 @@
 
 #include "base/compiler.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,23 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    PATH_SIZE = 256,
-    ARGS_MAX = 16,
-    CHILDREN_MAX = 128,
-    READY_TRIES = 600,
-    PAUSE_MS = 50,
-    FIRST_PORT = 5501
-};
+enum { PATH_SIZE = 256, ARGS_MAX = 16, CHILDREN_MAX = 128, FIRST_PORT = 5501 };
 
 static const char *const names[] = {"a", "b"};
 
 /* ---- programs ---- */
-
-static void pause_ms(int ms)
-{
-    (void)poll(NULL, 0, ms);
-}
 
 /* The newest there is of Debian's folders; elsewhere they are in the path. */
 static void program_path(const char *program, char out[PATH_SIZE])
@@ -143,7 +132,7 @@ static bool wait_ready(struct pg *pg, enum pg_place place)
 {
     char conninfo[PG_CONNINFO_SIZE];
     pg_conninfo_of(pg, place, "postgres", conninfo);
-    for (int i = 0; i < READY_TRIES; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         int status = 0;
         if (PQping(conninfo) == PQPING_OK)
             return true;
@@ -151,7 +140,6 @@ static bool wait_ready(struct pg *pg, enum pg_place place)
             pg->pids[place] = 0;
             break;
         }
-        pause_ms(PAUSE_MS);
     }
     fprintf(stderr, "server %s does not come up; its log is in %s/log\n", names[place],
             pg->tree.path);
@@ -303,13 +291,11 @@ static bool wait_synchronous(const struct pg *pg)
     char conninfo[PG_CONNINFO_SIZE];
     PGconn *conn = PQconnectdb(pg_conninfo_of(pg, pg->primary, "postgres", conninfo));
     bool there = false;
-    for (int i = 0; i < READY_TRIES && !there; i++) {
+    for (struct lks_wait w = {0}; !there && lks_wait(&w);) {
         PGresult *result = PQexec(conn, "SELECT FROM pg_stat_replication WHERE state = 'streaming' "
                                         "AND sync_state IN ('sync', 'quorum')");
         there = PQntuples(result) > 0;
         PQclear(result);
-        if (!there)
-            pause_ms(PAUSE_MS);
     }
     PQfinish(conn);
     return CHECK(there);
@@ -333,13 +319,12 @@ bool pg_promote(struct pg *pg)
         return false;
     pg_conninfo_of(pg, pg->primary, "postgres", conninfo);
     strncat(conninfo, " target_session_attrs=read-write", sizeof(conninfo) - strlen(conninfo) - 1);
-    for (int i = 0; i < READY_TRIES; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         PGconn *conn = PQconnectdb(conninfo);
         bool writes = PQstatus(conn) == CONNECTION_OK;
         PQfinish(conn);
         if (writes)
             return true;
-        pause_ms(PAUSE_MS);
     }
     return CHECK(false);
 }

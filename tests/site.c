@@ -1,11 +1,12 @@
 #include "tests/site.h"
 
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROUNDS_MAX = 30000, LONG_BODY = 3 * 1024 * 1024 };
+enum { LONG_BODY = 3 * 1024 * 1024 };
 
 static void reply_text(struct lks_httpd_exchange *x, int status, struct lks_str text)
 {
@@ -254,14 +255,14 @@ void lks_site_dial(struct lks_site *s, struct lks_wire *w)
 
 bool lks_site_wait(struct lks_site *s, const unsigned *number, unsigned wanted)
 {
-    for (int i = 0; i < ROUNDS_MAX && *number != wanted; i++)
+    for (struct lks_wait w = {0}; *number != wanted && lks_wait_on(&w);)
         lks_wire_round(&s->loop);
     return *number == wanted;
 }
 
 bool lks_site_empty(struct lks_site *s)
 {
-    for (int i = 0; i < ROUNDS_MAX && lks_httpd_counts(s->httpd).connections > 0; i++)
+    for (struct lks_wait w = {0}; lks_httpd_counts(s->httpd).connections > 0 && lks_wait_on(&w);)
         lks_wire_round(&s->loop);
     return lks_httpd_counts(s->httpd).connections == 0;
 }

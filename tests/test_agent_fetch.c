@@ -7,6 +7,7 @@
 #include "tests/controller.h"
 #include "tests/liar.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 
 #define NOBODYS "0000000000000000000000000000000000000000000000000000000000000000"
 
-enum { PATIENCE_MS = 30000, TICK_MS = 20, STOP_MS = 10000, PATH_SIZE = 256, SERVERS = 2 };
+enum { PATH_SIZE = 256, SERVERS = 2 };
 
 /* ---- The program's inside, with servers that say what a test wrote down. ---- */
 
@@ -375,7 +376,7 @@ static void start_site(const char *settings)
 static void stop_site(void)
 {
     end_agent(SIGTERM);
-    CHECK_INT(ctl_stop(&site.ctl, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&site.ctl), 0);
     ctl_fini(&site.ctl);
     lks_tree_free(&site.tree);
     lks_buf_fini(&site.answer);
@@ -387,10 +388,9 @@ static uint64_t command(const char *digest)
     char body[256];
     snprintf(body, sizeof(body),
              "{\"executor\":\"reboot\",\"digests\":[\"%s\"],\"reason\":\"a test\"}", digest);
-    for (int waited = 0; waited < PATIENCE_MS; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (ctl_once(&site.ctl, "POST", "/v1/nodes/n0/command", body, &site.answer) == 200)
             return ctl_number(&site.answer, "id");
-        ctl_rest(TICK_MS);
     }
     CHECK_HAS(lks_buf_view(&site.answer), "\"id\"");
     return 0;
@@ -401,11 +401,10 @@ static void wait_for(uint64_t id, const char *outcome)
 {
     char path[64], got[32] = "";
     snprintf(path, sizeof(path), "/v1/commands/%llu", (unsigned long long)id);
-    for (int waited = 0; waited < PATIENCE_MS && got[0] == '\0'; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; got[0] == '\0' && lks_wait(&w);) {
         if (!CHECK_INT(ctl_once(&site.ctl, "GET", path, NULL, &site.answer), 200))
             return;
         ctl_text(&site.answer, "outcome", got, sizeof(got));
-        ctl_rest(TICK_MS);
     }
     CHECK_STR(lks_str_from(got), outcome);
 }
@@ -442,12 +441,9 @@ static void fill(struct lks_buf *bytes)
 
 static void wait_part(const char *digest)
 {
-    for (int waited = 0; waited < PATIENCE_MS; waited += TICK_MS) {
-        if (size_at("parts", digest + strlen("sha256:")) >=
-            4 * MIB) /* the whole of the first piece */
-            break;
-        ctl_rest(TICK_MS);
-    }
+    const char *name = digest + strlen("sha256:");
+    for (struct lks_wait w = {0}; size_at("parts", name) < 4 * MIB && lks_wait(&w);) {
+    } /* the whole of the first piece */
 }
 
 /* Two pieces, slowly: the agent is killed when it has the first, and the next one goes on. */

@@ -4,17 +4,15 @@
 #include "probe/clock.h"
 #include "tests/fake_controller.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { PATIENCE_MS = 20000 };
 
 static const char count_script[] = "#!/bin/sh\n"
                                    "echo x >>\"$(dirname \"$0\")/../count\"\n"
@@ -34,7 +32,7 @@ static void plant_all(const struct fake *f)
     lks_tree_file(&f->tree, "/command.pub", key);
     plant(f, "/executors/count", count_script, 0755);
     plant(f, "/executors/fail", "#!/bin/sh\necho no luck >&2\nexit 3\n", 0755);
-    plant(f, "/executors/hang", "#!/bin/sh\necho x >\"${0%/*}/../hanging\"\nsleep 9\n", 0755);
+    plant(f, "/executors/hang", "#!/bin/sh\necho x >\"${0%/*}/../hanging\"\nsleep 1000\n", 0755);
     plant(f, "/executors/talk", "#!/bin/sh\nyes | head -c 1000000\n", 0755);
     plant(f, "/executors/env", "#!/bin/sh\nenv | grep -v -e ^PWD= -e ^_= -e ^SHLVL=\n", 0755);
     plant(f, "/executors/loose", count_script, 0777);
@@ -47,6 +45,8 @@ static void plant_all(const struct fake *f)
                   "daemon\nmissing\n..\n");
     CHECK(chmod(fake_path(f, "executors"), 0755) == 0);
 }
+
+static const char *executor_seconds = "600"; /* that an executor has */
 
 static pid_t start_helper(struct fake *f, const char *user)
 {
@@ -68,7 +68,7 @@ static pid_t start_helper(struct fake *f, const char *user)
                           "--reader",
                           LKS_AGENT_PROGRAM,
                           "--timeout",
-                          "2",
+                          executor_seconds,
                           "--depot",
                           "/the/depot",
                           "--user",
@@ -81,11 +81,10 @@ static pid_t start_helper(struct fake *f, const char *user)
 static int reach(struct fake *f)
 {
     struct lks_err err = {0};
-    for (int i = 0; i < 1000; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         int fd = -1;
         if (lks_wire_connect(fake_path(f, "socket"), &fd, &err) == LKS_OK)
             return fd;
-        (void)poll(NULL, 0, 10);
     }
     CHECK_STR(lks_str_from(err.msg), "");
     return -1;
@@ -99,7 +98,7 @@ static struct lks_str ask(struct fake *f, const char *line, struct lks_str body)
     enum lks_outcome outcome = LKS_OUTCOME_DONE;
     struct lks_str said = {0};
     struct lks_err err = {0};
-    int64_t until = lks_clock_ms() + PATIENCE_MS;
+    int64_t until = lks_clock_ms() + LKS_WAIT_MS;
     int fd = reach(f);
     if (lks_wire_send(fd, line, body, until, &err) == LKS_OK &&
         lks_wire_recv(fd, LKS_WIRE_ANSWER_MAX, until, &answer, &err) == LKS_OK &&
@@ -139,7 +138,6 @@ static void test_executors(void)
     } rows[] = {
         {"count", "done: ran 0 []"},
         {"fail", "failed: status 3: no luck"},
-        {"hang", "unknown: it was stopped after 2 seconds"},
         {"talk", "done: y\ny\ny\n"},
         {"env", "done: "
                 "LOCKSTEP_DEPOT=/the/depot\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/"
@@ -172,6 +170,31 @@ static void test_executors(void)
     fake_stop(&f);
 }
 
+static struct lks_str ask_signed(struct fake *f, struct lks_envelope *e, int64_t expires_s,
+                                 bool forged)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_err err = {0};
+    e->expires = (lks_ms)(((int64_t)time(NULL) + expires_s) * 1000);
+    lks_buf_init(&text, LKS_DSSE_MAX);
+    CHECK_CODE(lks_envelope_sign(forged ? &f->journal : &f->command, e, &text, &err), LKS_OK);
+    return ask(f, LKS_WIRE_COMMAND, lks_buf_view(&text));
+}
+
+static void test_too_long(void)
+{
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    executor_seconds = "2";
+    pid_t pid = start_helper(&f, NULL);
+    executor_seconds = "600";
+    CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "hang")),
+              "unknown: it was stopped after 2 seconds");
+    stop_helper(&f, pid);
+    fake_stop(&f);
+}
+
 /* What only whoever holds the key could make, and what is not for here and now. */
 static void test_envelopes(void)
 {
@@ -186,30 +209,30 @@ static void test_envelopes(void)
         {"another boot", FAKE_NODE, "00000000-0000-4000-8000-000000000000", "count", 60, false,
          "another boot"},
         {"expired", FAKE_NODE, NULL, "count", -60, false, "expired"},
-        {"one that expires while it runs", FAKE_NODE, NULL, "hang", 2, false,
-         "unknown: it was stopped after"},
     };
     struct fake f;
+    uint64_t id = 0;
     fake_start(&f);
     plant_all(&f);
     pid_t pid = start_helper(&f, NULL);
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
-        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-        struct lks_err err = {0};
+        struct lks_envelope e = {.id = ++id, .journal = FAKE_JOURNAL, .epoch = 1, .attempt = 1};
         lks_test_case("%s", rows[i].name);
-        struct lks_envelope e = {.id = i + 1, .journal = FAKE_JOURNAL, .epoch = 1, .attempt = 1};
-        e.expires = (lks_ms)(((int64_t)time(NULL) + rows[i].expires_s) * 1000);
         snprintf(e.node, sizeof(e.node), "%s", rows[i].node);
         snprintf(e.boot, sizeof(e.boot), "%s", rows[i].boot != NULL ? rows[i].boot : boot_here());
         snprintf(e.executor, sizeof(e.executor), "%s", rows[i].executor);
-        lks_buf_init(&text, LKS_DSSE_MAX);
-        CHECK_CODE(lks_envelope_sign(rows[i].forged ? &f.journal : &f.command, &e, &text, &err),
-                   LKS_OK);
-        struct lks_str said = ask(&f, LKS_WIRE_COMMAND, lks_buf_view(&text));
-        CHECK_HAS(said, rows[i].answer);
-        /* Before the two seconds that an executor has at most. */
-        CHECK(lks_str_find(said, LKS_STR("after 2 seconds")) < 0);
+        CHECK_HAS(ask_signed(&f, &e, rows[i].expires_s, rows[i].forged), rows[i].answer);
     }
+    lks_test_case("one that expires while it runs");
+    struct lks_str said = LKS_STR("expired");
+    for (int64_t s = 1; lks_str_find(said, LKS_STR("expired")) >= 0 && s < LKS_WAIT_MS; s *= 2) {
+        struct lks_envelope e = {.id = ++id, .journal = FAKE_JOURNAL, .epoch = 1, .attempt = 1};
+        snprintf(e.node, sizeof(e.node), FAKE_NODE);
+        snprintf(e.boot, sizeof(e.boot), "%s", boot_here());
+        snprintf(e.executor, sizeof(e.executor), "hang");
+        said = ask_signed(&f, &e, s, false);
+    }
+    CHECK_HAS(said, "unknown: it was stopped after");
     CHECK_STR(fake_text(&f, "count"), "");
     stop_helper(&f, pid);
     fake_stop(&f);
@@ -234,10 +257,10 @@ static void test_once(void)
     struct lks_err err = {0};
     struct lks_str hang = command(&f, "hang");
     int fd = reach(&f);
-    CHECK_CODE(lks_wire_send(fd, LKS_WIRE_COMMAND, hang, lks_clock_ms() + PATIENCE_MS, &err),
+    CHECK_CODE(lks_wire_send(fd, LKS_WIRE_COMMAND, hang, lks_clock_ms() + LKS_WAIT_MS, &err),
                LKS_OK);
-    for (int i = 0; i < 1000 && fake_text(&f, "hanging").len == 0; i++) /* it holds nothing more */
-        (void)poll(NULL, 0, 10);
+    for (struct lks_wait w = {0}; fake_text(&f, "hanging").len == 0 && lks_wait(&w);) {
+    } /* it holds nothing more */
     CHECK(kill(pid, SIGKILL) == 0);
     CHECK_INT(fake_wait(&f, pid), -1);
     (void)close(fd);
@@ -400,6 +423,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"executors", test_executors},
+        {"an executor that takes too long", test_too_long},
         {"envelopes", test_envelopes},
         {"at most once", test_once},
         {"no ledger, no command", test_no_ledger},

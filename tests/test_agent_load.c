@@ -3,6 +3,7 @@
  * it. */
 #include "tests/fake_controller.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +12,6 @@
 
 #define LOADS "/root/etc/lockstep/loads/"
 #define BUSY  "/root/sys/class/kfd/kfd/proc/4711"
-
-enum { GONE_MS = 10000 };
 
 static pid_t start_agent(struct fake *f)
 {
@@ -76,10 +75,9 @@ static bool is_unloaded(const struct fake *f)
     return !is_loaded(f);
 }
 
-/* Served for a while: within that it would have begun, or ended. */
-static bool ends_within(struct fake *f, pid_t pid, unsigned ms)
+static bool ends(struct fake *f, pid_t pid)
 {
-    for (unsigned waited = 0; waited < ms && lives(pid); waited += 50)
+    for (struct lks_wait w = {0}; lives(pid) && lks_wait_on(&w);)
         fake_serve(f, 50);
     return !lives(pid);
 }
@@ -87,7 +85,7 @@ static bool ends_within(struct fake *f, pid_t pid, unsigned ms)
 /* Who it says it is, once it does. */
 static pid_t await_number(struct fake *f, const char *file)
 {
-    for (unsigned waited = 0; waited < GONE_MS && !lives(number_in(f, file)); waited += 50)
+    for (struct lks_wait w = {0}; !lives(number_in(f, file)) && lks_wait_on(&w);)
         fake_serve(f, 50);
     CHECK(lives(number_in(f, file)));
     return number_in(f, file);
@@ -103,11 +101,11 @@ static pid_t begin(struct fake *f, const char *name)
     return await_number(f, "pid");
 }
 
-/* Both of them are gone, in time. A test that fails leaves nothing behind either. */
+/* Both of them are gone. A test that fails leaves nothing behind either. */
 static void check_gone(struct fake *f, pid_t pid, pid_t child)
 {
-    CHECK(ends_within(f, pid, GONE_MS));
-    CHECK(ends_within(f, child, GONE_MS));
+    CHECK(ends(f, pid));
+    CHECK(ends(f, child));
     if (lives(pid))
         (void)kill(pid, SIGKILL);
     if (lives(child))
@@ -138,12 +136,12 @@ static void test_it_ends(void)
     child = await_number(&f, "child");
     f.load = NULL;
     CHECK(fake_until(&f, is_unloaded));
-    CHECK(ends_within(&f, pid, GONE_MS) && ends_within(&f, child, GONE_MS));
+    CHECK(ends(&f, pid) && ends(&f, child));
 
     lks_test_case("a command comes");
     pid = begin(&f, "burn");
     (void)fake_command(&f, "idle", NULL);
-    CHECK(ends_within(&f, pid, GONE_MS));
+    CHECK(ends(&f, pid));
     f.load = NULL;
     CHECK(fake_until(&f, is_unloaded));
     CHECK(kill(agent, SIGTERM) == 0);

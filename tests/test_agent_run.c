@@ -38,6 +38,8 @@ static pid_t start_agent(struct fake *f)
                           fake_path(f, "root"),
                           "--inventory-seconds",
                           "1",
+                          "--log-level",
+                          "debug",
                           NULL};
     return fake_spawn(f, "log", argv);
 }
@@ -73,6 +75,37 @@ static bool all_ended(const struct fake *f)
             return false;
     }
     return true;
+}
+
+/* How often the log has it. */
+static unsigned count_log(const struct fake *f, const char *text)
+{
+    unsigned count = 0;
+    struct lks_str rest = fake_text(f, "log"), line;
+    while (rest.len > 0) {
+        (void)lks_str_cut(rest, '\n', &line, &rest);
+        count += lks_str_find(line, lks_str_from(text)) >= 0;
+    }
+    return count;
+}
+
+static unsigned read_enough;
+static bool was_read(const struct fake *f)
+{
+    return count_log(f, "msg=\"the machine was read\"") >= read_enough;
+}
+
+/* Readings that wait on the node. */
+static unsigned spooled_enough;
+static bool was_spooled(const struct fake *f)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(fake_path(f, "state/spool"));
+    for (struct dirent *e = dir != NULL ? readdir(dir) : NULL; e != NULL; e = readdir(dir))
+        count += e->d_name[0] != '.' && lks_str_ends(lks_str_from(e->d_name), ".tuple");
+    if (dir != NULL)
+        (void)closedir(dir);
+    return count >= spooled_enough;
 }
 
 static void show_log(const struct fake *f)
@@ -111,7 +144,8 @@ static void test_life(void)
     CHECK_INT(f.last.protocol, LKS_BEAT_PROTOCOL);
     check_private(&f);
     /* It reads the machine every second, and what is the same is not told again. */
-    fake_serve(&f, 2500);
+    read_enough = count_log(&f, "the machine was read") + 2;
+    CHECK(fake_until(&f, was_read));
     CHECK_INT(f.tuples, 1);
     uint64_t before = f.last.seq;
     end_agent(&f, pid);
@@ -240,11 +274,13 @@ static void test_away(void)
     CHECK_STR(lks_str_from(f.reports), "tuple tuple 1=done ");
     fake_leave(&f);
     lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
-    fake_serve(&f, 2500);
+    spooled_enough = 1;
+    CHECK(fake_until(&f, was_spooled));
     kill_agent(&f, pid);
     lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-42-amd64\n");
     pid = start_agent(&f);
-    fake_serve(&f, 1500);
+    spooled_enough = 2;
+    CHECK(fake_until(&f, was_spooled));
     fake_return(&f);
     f.tuples = 0;
     if (!CHECK(fake_until(&f, two_tuples)))

@@ -3,6 +3,7 @@
 #include "tests/bmcd.h"
 #include "tests/liar.h"
 #include "tests/run_cli.h"
+#include "tests/wait.h"
 
 #include "base/file.h"
 
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS = 14, WORD = 256, WAIT_MS = 20000, IMAGE = 512 << 10, BMCS = 2 };
+enum { WORDS = 14, WORD = 256, IMAGE = 512 << 10, BMCS = 2 };
 
 /* The BMCs are as fast as can be; our own clock only so much that a slow machine keeps up. */
 #define SIM_SPEED "20000"
@@ -472,20 +473,15 @@ static pid_t spawn(const char *const *words, const char *server)
     _exit(127);
 }
 
-static void pause_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
-}
-
 /* Wait for its first checkpoint, and `more` then; and end it. Its status as waitpid() has it. */
-static int interrupt(pid_t pid, long more, int how)
+static int interrupt(pid_t pid, unsigned more, int how)
 {
     char path[WORD];
     int status = -1;
     checkpoint_path("json", path);
-    for (int i = 0; access(path, F_OK) != 0 && i < WAIT_MS; i++)
-        pause_ms(1);
-    pause_ms(more);
+    for (struct lks_wait w = {0}; access(path, F_OK) != 0 && lks_wait(&w);) {
+    }
+    lks_rest(more);
     kill(pid, how);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
@@ -503,7 +499,7 @@ static void said_text(struct lks_buf *out)
 /* However far it came, the same command finishes it, and nothing is flashed twice. */
 static const struct {
     const char *version;
-    long more;
+    unsigned more;
     int how;
 } ends[] = {
     {"3.0.0", 0, SIGKILL},   {"4.0.0", 0, SIGINT},    {"5.0.0", 40, SIGKILL},
@@ -530,7 +526,7 @@ static void check_interrupted(size_t i, char bundle[WORD])
                                 bundle, "--yes",  SPEED, DEADLINE};
     char path[WORD];
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
-    lks_test_case("%s after %ld ms", ends[i].version, ends[i].more);
+    lks_test_case("%s after %u ms", ends[i].version, ends[i].more);
     int status = interrupt(spawn(words, NULL), ends[i].more, ends[i].how);
     said_text(&said);
     checkpoint_path("json", path);

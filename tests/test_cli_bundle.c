@@ -630,7 +630,7 @@ int main(void)
     if (!ctl_start(&controller))
         return 1;
     int result = lks_test_main(tests);
-    int ended = ctl_stop(&controller, 15000);
+    int ended = ctl_stop(&controller);
     ctl_fini(&controller);
     return result != 0 ? result : ended;
 }

@@ -536,7 +536,7 @@ static void test_begin(void)
 
 static void test_end(void)
 {
-    CHECK_INT(ctl_stop(&controller, 10000), 0);
+    CHECK_INT(ctl_stop(&controller), 0);
     ctl_fini(&controller);
 }
 

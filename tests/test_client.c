@@ -3,12 +3,13 @@
 #include "tests/liar.h"
 #include "tests/test.h"
 #include "tests/tree.h"
+#include "tests/wait.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BODY_MAX = 4096, LONG_MS = 20000, SHORT_MS = 300 };
+enum { BODY_MAX = 4096, SHORT_MS = 300 };
 
 #define TOKEN   "lks_api_x_verysecret"
 #define OK_LINE "HTTP/1.1 200 OK\r\n"
@@ -154,7 +155,7 @@ static void test_answers(void)
         struct lks_liar l = {.own = &shared.server, .turns = {answers[i].turn}, .turn_count = 1};
         struct lks_err err = {0};
         lks_liar_start(&l);
-        struct lks_client *c = client_of(&l, "127.0.0.1", LONG_MS, false);
+        struct lks_client *c = client_of(&l, "127.0.0.1", LKS_WAIT_MS, false);
         CHECK_CODE(get(c, &a, &err), answers[i].code);
         if (answers[i].code == LKS_OK)
             CHECK_STR(lks_buf_view(&a.body), answers[i].said);
@@ -265,7 +266,7 @@ static void test_servers(void)
         struct lks_liar l = {
             .own = &own, .turns = {{LKS_LIAR_CLOSE, LKS_STR(HELLO)}}, .turn_count = 1};
         lks_liar_start(&l);
-        struct lks_client *c = client_of(&l, servers[i].host, LONG_MS, false);
+        struct lks_client *c = client_of(&l, servers[i].host, LKS_WAIT_MS, false);
         CHECK_CODE(get(c, &a, &err), servers[i].code);
         CHECK_HAS(lks_str_from(err.msg), servers[i].message);
         CHECK_CODE(err.code, servers[i].code); /* also where another address was tried before */
@@ -297,7 +298,7 @@ static void test_versions(void)
                              .turn_count = 1};
         struct lks_err err = {0};
         lks_liar_start(&l);
-        struct lks_client *c = client_of(&l, "localhost", LONG_MS, false);
+        struct lks_client *c = client_of(&l, "localhost", LKS_WAIT_MS, false);
         CHECK_CODE(get(c, &a, &err), versions[i].code);
         lks_client_free(c);
     }
@@ -318,7 +319,7 @@ static void test_own_certificate(void)
                                  .turn_count = 1};
             struct lks_err err = {0};
             lks_liar_start(&l);
-            struct lks_client *c = client_of(&l, "localhost", LONG_MS, certified);
+            struct lks_client *c = client_of(&l, "localhost", LKS_WAIT_MS, certified);
             enum lks_code code = get(c, &a, &err);
             lks_liar_join(&l);
             CHECK(certified ? code == LKS_OK : code == LKS_E_DENIED || code == LKS_E_UNAVAILABLE);
@@ -403,7 +404,7 @@ static void test_kept(void)
             struct lks_err err = {0};
             memcpy(l.turns, kept[i].turns, sizeof(l.turns));
             lks_liar_start(&l);
-            struct lks_client *c = client_of(&l, "localhost", LONG_MS, false);
+            struct lks_client *c = client_of(&l, "localhost", LKS_WAIT_MS, false);
             CHECK_CODE(get(c, &a, &err), LKS_OK);
             CHECK_CODE(get(c, &a, &err), kept[i].second);
             if (kept[i].second == LKS_OK)
@@ -429,7 +430,7 @@ static void test_request(void)
                          .turn_count = 2};
     struct lks_err err = {0};
     lks_liar_start(&l);
-    struct lks_client *c = client_of(&l, "", LONG_MS, false);
+    struct lks_client *c = client_of(&l, "", LKS_WAIT_MS, false);
     CHECK_CODE(lks_client_exchange(c, "POST", "/v1/x?y=z", "text/plain", LKS_STR("body"),
                                    "X-More: 1\r\n", &a, &err),
                LKS_OK);
@@ -465,7 +466,7 @@ static void test_long_body(void)
                 .turn_count = 1};
             struct lks_err err = {0};
             lks_liar_start(&l);
-            struct lks_client *c = client_of(&l, "localhost", LONG_MS, false);
+            struct lks_client *c = client_of(&l, "localhost", LKS_WAIT_MS, false);
             CHECK_CODE(lks_client_exchange(c, "PUT", "/x", "x/y", (struct lks_str){body, SIZE}, "",
                                            &a, &err),
                        LKS_OK);
@@ -485,7 +486,7 @@ static const char *const paths[] = {"", "v1/x", "/v1/a b", "/x\r\nHost: y", "/x\
 static void test_bad_paths(void)
 {
     struct lks_liar none = {.path = shared.socket};
-    struct lks_client *c = client_of(&none, "", LONG_MS, false);
+    struct lks_client *c = client_of(&none, "", LKS_WAIT_MS, false);
     for (size_t i = 0; i < LKS_COUNT(paths); i++) {
         lks_test_case("path %zu", i);
         struct lks_http_answer a = {0};
@@ -577,7 +578,7 @@ static void test_events(void)
             struct noted noted = {.wanted = streams[i].wanted};
             struct lks_err err = {0};
             lks_liar_start(&l);
-            struct lks_client *c = client_of(&l, "localhost", LONG_MS, false);
+            struct lks_client *c = client_of(&l, "localhost", LKS_WAIT_MS, false);
             CHECK_CODE(lks_client_events(c, "/v1/events", "6", SHORT_MS, note, &noted, &err),
                        streams[i].code);
             CHECK_HAS(lks_str_from(err.msg), streams[i].message);
@@ -634,7 +635,7 @@ static void test_options(void)
                                        .certificate = shared.certificate,
                                        .key = options[i].own_key ? shared.key : other,
                                        .token = options[i].token,
-                                       .timeout_ms = LONG_MS};
+                                       .timeout_ms = LKS_WAIT_MS};
         CHECK_CODE(lks_client_new(&o, &c, &err), options[i].code);
         CHECK_HAS(lks_str_from(err.msg), options[i].message);
         CHECK((c != NULL) == (options[i].code == LKS_OK));
@@ -648,13 +649,13 @@ static void test_nobody(void)
     struct lks_http_answer a = {0};
     struct lks_err err = {0};
     struct lks_liar none = {.path = shared.socket};
-    struct lks_client *c = client_of(&none, "", LONG_MS, false);
+    struct lks_client *c = client_of(&none, "", LKS_WAIT_MS, false);
     CHECK_CODE(get(c, &a, &err), LKS_E_UNAVAILABLE);
     CHECK_HAS(lks_str_from(err.msg), "No such file");
     lks_client_free(c);
 
     struct lks_liar tcp = {.port = 1};
-    c = client_of(&tcp, "127.0.0.1", LONG_MS, false);
+    c = client_of(&tcp, "127.0.0.1", LKS_WAIT_MS, false);
     CHECK_CODE(get(c, &a, &err), LKS_E_UNAVAILABLE);
     CHECK_HAS(lks_str_from(err.msg), "refused");
     lks_client_free(c);

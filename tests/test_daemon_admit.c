@@ -4,6 +4,7 @@
 #include "server/desk.h"
 #include "tests/crew.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 #include "trust/dsse.h"
 
 #include <dirent.h>
@@ -18,15 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    LINE_MAX_BYTES = 8 << 20,
-    PATIENCE_S = 20,
-    PATIENCE = 500,
-    MANY = 1000,
-    PIPELINED = 200,
-    NOBODY = 65534,
-    JOBS = 60
-};
+enum { LINE_MAX_BYTES = 8 << 20, MANY = 1000, PIPELINED = 200, NOBODY = 65534, JOBS = 60 };
 
 /* Three nodes of "train", which may enforce, two of "serve". */
 static void fleet_text(const char *enforce, char *out, size_t size)
@@ -74,7 +67,7 @@ static bool begin(struct crew *crew, const char *more, const char *word)
 static int dial(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = PATIENCE_S};
+    struct timeval patience = {.tv_sec = LKS_WAIT_MS / 1000};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
     if (fd < 0 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) != 0) {
@@ -137,12 +130,10 @@ static void check_alive(const struct crew *crew)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
     bool heard = false;
-    for (int i = 0; i < PATIENCE && !heard; i++) {
+    for (struct lks_wait w = {0}; !heard && lks_wait(&w);) {
         int fd = dial_in(crew);
         heard = ask_line(fd, GOOD, &answer);
         close(fd);
-        if (!heard)
-            ctl_rest(10);
     }
     CHECK_HAS(lks_buf_view(&answer), YES);
 }
@@ -574,7 +565,7 @@ static void test_hostile(void)
         }
         int open = dial_in(&crew);
         (void)say(open, "{\"job\"", 6); /* left behind: the end does not wait for it */
-        CHECK_INT(ctl_stop(&crew.c, 10000), 0);
+        CHECK_INT(ctl_stop(&crew.c), 0);
         close(open);
     }
     crew_end(&crew);
@@ -584,8 +575,8 @@ static void test_hostile(void)
 static bool drip(int fd)
 {
     char byte;
-    for (int i = 0; i < PATIENCE; i++) {
-        ctl_rest(50);
+    for (struct lks_wait w = {0}; lks_wait_on(&w);) {
+        lks_rest(50);
         if (!say(fd, " ", 1) || recv(fd, &byte, 1, MSG_DONTWAIT) == 0)
             return false;
     }

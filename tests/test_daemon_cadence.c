@@ -2,11 +2,9 @@
  * is drafted, once, however often the daemon starts; people approve it or do not. */
 #include "tests/crew.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
-#include <time.h>
-
-enum { PATIENCE = 1500, REST_MS = 10 };
 
 #define WHY  "{\"reason\":\"looked at it\"}"
 #define AGE  "lockstep_pool_baseline_age_seconds"
@@ -28,20 +26,13 @@ static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
 static const char *const next[] = {"name: ", "name: " NEXT,
                                    "  nccl: ", "  nccl: {version: '2.29.2', owner: image}", NULL};
 
-static void rest(void)
-{
-    const struct timespec pause = {.tv_nsec = REST_MS * 1000000L};
-    nanosleep(&pause, NULL);
-}
-
-/* There are that many changes, within patience. */
+/* There are that many changes, sooner or later. */
 static bool await_changes(struct crew *crew, size_t count, struct crew_told *t)
 {
-    for (unsigned i = 0; i < PATIENCE; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (crew_ask(crew->root, "GET", "/v1/changes", NULL, t) == 200 &&
             crew_count(t, "items") == count)
             return true;
-        rest();
     }
     CHECK_INT(crew_count(t, "items"), count); /* none came */
     return false;
@@ -69,8 +60,9 @@ static uint64_t calls(struct crew *crew)
 static void await_looks(struct crew *crew, unsigned looks)
 {
     uint64_t before = calls(crew);
-    for (uint64_t i = 1; i < PATIENCE && calls(crew) < before + i + looks; i++)
-        rest();
+    struct lks_wait w = {0};
+    for (uint64_t i = 1; calls(crew) < before + i + looks && lks_wait(&w); i++) {
+    }
 }
 
 static void check_metrics(struct crew *crew)

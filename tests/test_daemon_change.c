@@ -4,12 +4,13 @@
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { NODES = 3, PATIENCE = 1500, REST_MS = 10, TEXT_MAX = 1 << 20 };
+enum { NODES = 3, TEXT_MAX = 1 << 20 };
 
 #define AGENT_HEAD "Lockstep-Protocol: 1\r\n"
 #define WATTS      "settings.power_limit_w@gpu *=650"
@@ -389,10 +390,8 @@ static void check_told(struct scene *s, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     char name[16];
-    for (int i = 0; i < PATIENCE && crew_count(&t, "items") == 0; i++) {
+    for (struct lks_wait w = {0}; crew_count(&t, "items") == 0 && lks_wait(&w);)
         crew_fine(s->maker, "changeMembers", path_of(id, "members?state=reading"), NULL, &t);
-        ctl_rest(REST_MS);
-    }
     if (!CHECK(crew_count(&t, "items") > 0))
         return;
     struct lks_str first = lks_doc_text(crew_item(&t, "items", 0), "node");
@@ -407,13 +406,12 @@ static void check_told(struct scene *s, uint64_t id)
 /* Until the change stands so; false is a failed check. */
 static bool play_until(struct scene *s, uint64_t id, const char *state, struct crew_told *t)
 {
-    for (int i = 0; i < PATIENCE; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (!crew_fine(s->maker, "change", path_of(id, "?plan=false"), NULL, t))
             return false;
         if (lks_str_is(crew_text(t, "state"), state))
             return true;
         play(s);
-        ctl_rest(REST_MS);
     }
     return CHECK_STR(crew_text(t, "state"), state);
 }
@@ -548,10 +546,8 @@ static void check_whole(struct scene *s)
 static bool play_first(struct scene *s)
 {
     bool before = s->changed[0];
-    for (int i = 0; i < PATIENCE && s->changed[0] == before; i++) {
+    for (struct lks_wait w = {0}; s->changed[0] == before && lks_wait(&w);)
         play(s);
-        ctl_rest(REST_MS);
-    }
     return CHECK(s->changed[0] != before);
 }
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { AHEAD_S = 7200, LATER_S = 14400, VALID_S = 60, STOP_MS = 15000 };
+enum { AHEAD_S = 7200, LATER_S = 14400, VALID_S = 60 };
 
 static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
                             "pools: {train: {posture: pre-training}}\n"
@@ -29,7 +29,7 @@ static bool put_ahead(struct crew *crew)
     struct lks_err err = {0};
     char path[128];
     snprintf(path, sizeof(path), "%s/journal.db", crew->c.data);
-    CHECK_INT(ctl_stop(&crew->c, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&crew->c), 0);
     if (!CHECK_CODE(lks_store_sqlite_open(path, LKS_STORE_OWN, &store, &err), LKS_OK))
         return false;
     lks_test_append_record(&store, ((lks_ms)time(NULL) + AHEAD_S) * LKS_SECOND, &then, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "codec/digest.h"
 #include "tests/controller.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #define ZEROES "0000000000000000000000000000000000000000000000000000000000000000"
 #define BYTES  "application/octet-stream"
 
-enum { PATH_SIZE = 256, PATIENCE_MS = 20000, TICK_MS = 20, KILLS = 8, STOP_MS = 10000 };
+enum { PATH_SIZE = 256, KILLS = 8 };
 
 static const char quick[] = "rate: {people_per_s: 100000, burst: 1000000}\n"
                             "depot: {keep_days: 0, artifact_max: 33554432, spare_bytes: 0}\n";
@@ -69,7 +70,7 @@ static void end(void)
 {
     lks_http_answer_fini(&at.answer);
     lks_client_free(at.client);
-    CHECK_INT(ctl_stop(&at.ctl, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&at.ctl), 0);
     ctl_fini(&at.ctl);
 }
 
@@ -287,7 +288,7 @@ static void not_allowed(void)
     snprintf(server, sizeof(server), "https://localhost:%u", at.ctl.people);
     snprintf(ca, sizeof(ca), "%s/ca.crt", at.ctl.data);
     const struct lks_client_options kim = {
-        .server = server, .ca = ca, .token = token, .timeout_ms = PATIENCE_MS};
+        .server = server, .ca = ca, .token = token, .timeout_ms = LKS_WAIT_MS};
     lks_client_free(at.client);
     CHECK_CODE(lks_client_new(&kim, &at.client, &at.err), LKS_OK);
     check_there(&small);
@@ -330,7 +331,7 @@ static void killed(void)
         struct sender s = {.thing = &t, .client = ctl_client(&at.ctl, CTL_UNIX)};
         lks_test_case("kill %u", i);
         CHECK_INT(pthread_create(&s.thread, NULL, send_it, &s), 0);
-        ctl_rest(i * 30);
+        lks_rest(i * 30);
         ctl_kill(&at.ctl);
         CHECK_INT(pthread_join(s.thread, NULL), 0);
         lks_client_free(s.client);
@@ -400,11 +401,10 @@ static bool under_way(unsigned count)
 {
     char want[64];
     snprintf(want, sizeof(want), "\nlockstep_depot_transfers %u\n", count);
-    for (int waited = 0; waited < PATIENCE_MS; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (ask("GET", "/metrics", LKS_STR(""), "") == 200 &&
             lks_str_find(body(), lks_str_from(want)) >= 0)
             return true;
-        ctl_rest(TICK_MS);
     }
     return CHECK_HAS(body(), want);
 }
@@ -534,10 +534,8 @@ static void by_itself(void)
     begin("depot: {keep_days: 0, collect_s: 1, spare_bytes: 0}\n");
     struct thing t = thing_new(2000, 13);
     bool there = CHECK_INT(put(&t), 200);
-    for (int waited = 0; waited < PATIENCE_MS && there; waited += TICK_MS) {
+    for (struct lks_wait w = {0}; there && lks_wait(&w);)
         there = ask("GET", t.path, LKS_STR(""), "") == 200;
-        ctl_rest(TICK_MS);
-    }
     check_gone(&t);
     CHECK_INT(ask("GET", "/v1/journal", LKS_STR(""), ""), 200);
     CHECK_HAS(body(), "lockstep:depot");

@@ -5,12 +5,13 @@
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { PATIENCE = 500, REST_MS = 10, NODES = 4 };
+enum { NODES = 4 };
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"
@@ -75,13 +76,12 @@ static bool await_cause(struct scene *s, const char *node, bool wanted, struct c
 {
     char path[96];
     snprintf(path, sizeof(path), "/v1/drift?node=%s", node);
-    for (int i = 0; i < PATIENCE; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (!crew_fine(s->crew.root, "drift", path, NULL, t))
             return false;
         const struct lks_doc *item = drifter(t, node);
         if ((lks_doc_member(item, "cause") != NULL) == wanted)
             return true;
-        ctl_rest(REST_MS);
     }
     return CHECK(false);
 }
@@ -230,7 +230,7 @@ static void await_ended(struct scene *s, const char *node)
     char off[96];
     bool ended = false;
     snprintf(off, sizeof(off), "\"kind\":\"drift\",\"node\":\"%s\",\"on\":false", node);
-    for (int i = 0; i < PATIENCE && !ended; i++, ctl_rest(REST_MS))
+    for (struct lks_wait w = {0}; !ended && lks_wait(&w);)
         ended = ctl_ask(s->crew.root, "GET", "/v1/journal?limit=10000", NULL, &rows) == 200 &&
                 lks_str_find(lks_buf_view(&rows), lks_str_from(off)) >= 0;
     CHECK(ended);

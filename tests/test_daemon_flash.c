@@ -4,14 +4,13 @@
 #include "drivers/http_curl.h"
 #include "tests/flashes.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum {
-    LIMIT_MS = 60000,
-    TICK_MS = 20,
     LOST = 5, /* its endpoint leaves the fleet */
     PINNED = 6
 };
@@ -47,8 +46,8 @@ static void check_swept(struct flashes *f)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     size_t all = 0;
-    for (unsigned waited = 0; waited < LIMIT_MS && count_read(f, &all) < all; waited += TICK_MS)
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; count_read(f, &all) < all && lks_wait(&w);) {
+    }
     CHECK_INT(count_read(f, &all), 7);
     crew_fine(f->crew.root, "endpoints", "/v1/endpoints?node=bmc0002", NULL, &t);
     CHECK_INT(crew_count(&t, "items"), 1);
@@ -109,7 +108,7 @@ static void check_truth(struct flashes *f, const char *name)
 static void check_done(struct flashes *f, const char *name, uint64_t id)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-    const char *outcome = flashes_wait(f, id, LIMIT_MS, &t);
+    const char *outcome = flashes_wait(f, id, &t);
     lks_test_case("%s", name);
     if (!CHECK_STR(lks_str_from(outcome), "done"))
         CHECK_STR(crew_text(&t, "text"), "");
@@ -130,15 +129,15 @@ static void check_pinned(struct flashes *f)
     bmcd_url(&f->bmcs, PINNED, url);
     snprintf(path, sizeof(path), "/v1/endpoints/%s", name);
     if (!flashes_fleet(f, NULL, name) || !flashes_change(f, name) ||
-        !CHECK_CODE(lks_curl_certificate(url, LIMIT_MS, &shown, &err), LKS_OK))
+        !CHECK_CODE(lks_curl_certificate(url, LKS_WAIT_MS, &shown, &err), LKS_OK))
         return;
     uint64_t id = flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION);
-    CHECK_STR(lks_str_from(flashes_wait(f, id, LIMIT_MS, &t)), "refused");
+    CHECK_STR(lks_str_from(flashes_wait(f, id, &t)), "refused");
     CHECK_HAS(crew_text(&t, "text"), "is recorded; look at it and take it for good: lockstep bmc");
     crew_fine(f->crew.root, "trustEndpoint", path,
               "{\"fingerprint\":\"" PRINT "\",\"reason\":\"a mistake\"}", &t);
     id = flashes_ask(f, name, kind_of(PINNED), CLASS, VERSION);
-    const char *outcome = flashes_wait(f, id, LIMIT_MS, &t);
+    const char *outcome = flashes_wait(f, id, &t);
     CHECK(strcmp(outcome, "failed") == 0 || strcmp(outcome, "refused") == 0);
     CHECK_INT(crew_number(&t, "uploads"), 0);
     snprintf(body, sizeof(body), "{\"fingerprint\":\"%s\",\"reason\":\"looked at\"}",
@@ -182,7 +181,7 @@ static void check_updates(struct flashes *f)
         name_of(i + 1, name);
         flashes_change(f, name);
         uint64_t id = flashes_ask(f, name, kind_of(i + 1), CLASS, VERSION);
-        ctl_rest(moments[i]);
+        lks_rest(moments[i]);
         if (!flashes_kill(f))
             return;
         check_done(f, name, id);
@@ -203,12 +202,9 @@ static uint64_t begin_stuck(struct flashes *f, size_t i, const char *version)
               200);
     uint64_t id = flashes_ask(f, name, kind_of(i), CLASS, version);
     const char *outcome = flashes_outcome(f, id, &t);
-    for (unsigned waited = 0;
-         waited < LIMIT_MS && strcmp(outcome, "open") == 0 && crew_text(&t, "phase").len == 0;
-         waited += TICK_MS) {
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0};
+         strcmp(outcome, "open") == 0 && crew_text(&t, "phase").len == 0 && lks_wait(&w);)
         outcome = flashes_outcome(f, id, &t);
-    }
     CHECK_STR(lks_str_from(outcome), "open");
     return id;
 }
@@ -223,7 +219,7 @@ static void check_unknown(struct flashes *f)
     uint64_t id = begin_stuck(f, LOST, VERSION);
     if (!flashes_fleet(f, name, NULL) || !flashes_kill(f))
         return;
-    CHECK_STR(lks_str_from(flashes_wait(f, id, LIMIT_MS, &t)), "unknown");
+    CHECK_STR(lks_str_from(flashes_wait(f, id, &t)), "unknown");
     CHECK_STR(crew_text(&t, "text"), "it has no management endpoint any more");
     snprintf(path, sizeof(path), "/v1/nodes/%s/condition", name);
     crew_refused(f->crew.root, "nodeCondition", path,
@@ -287,16 +283,14 @@ static void check_denied(struct flashes *f, uint64_t id)
     for (size_t i = 0; i < LKS_COUNT(bad); i++) {
         if (!write_login(f, bad[i]) || !flashes_kill(f))
             return;
-        ctl_rest(SOME_MS);
+        lks_rest(SOME_MS);
         CHECK_STR(lks_str_from(flashes_outcome(f, id, &t)), "open");
     }
     if (!write_login(f, f->bmcs.password))
         return;
     int64_t before = requests(f), now = before;
-    for (unsigned waited = 0; waited < LIMIT_MS && now < before + MANY; waited += TICK_MS) {
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; now < before + MANY && lks_wait(&w);)
         now = requests(f);
-    }
     CHECK(now >= before + MANY);
     CHECK_STR(lks_str_from(flashes_outcome(f, id, &t)), "open");
 }
@@ -304,10 +298,10 @@ static void check_denied(struct flashes *f, uint64_t id)
 /* Soon nobody talks to any endpoint any more. */
 static void check_silent(struct flashes *f)
 {
-    enum { SILENT_MS = 10 * TICK_MS };
+    enum { SILENT_MS = 200 };
     int64_t before = -1, now = requests(f);
-    for (unsigned waited = 0; waited < LIMIT_MS && now != before; waited += SILENT_MS) {
-        ctl_rest(SILENT_MS);
+    for (struct lks_wait w = {0}; now != before && lks_wait_on(&w);) {
+        lks_rest(SILENT_MS);
         before = now;
         now = requests(f);
     }
@@ -327,7 +321,7 @@ static void check_revoked(struct flashes *f)
     check_denied(f, id);
     snprintf(path, sizeof(path), "/v1/bundles/%s/revoke", f->bundle);
     crew_fine(f->crew.root, "revokeBundle", path, "{\"reason\":\"it bricks\"}", &t);
-    CHECK_STR(lks_str_from(flashes_wait(f, id, LIMIT_MS, &t)), "unknown");
+    CHECK_STR(lks_str_from(flashes_wait(f, id, &t)), "unknown");
     CHECK_HAS(crew_text(&t, "text"), "its bundle was revoked: it bricks (it was ");
     CHECK_HAS(crew_text(&t, "text"), "; " CLASS " 3.0.0 may be staged there, or run)");
     crew_fine(f->crew.root, "alarms", "/v1/alarms?open=true", NULL, &t);

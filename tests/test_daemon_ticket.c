@@ -3,6 +3,7 @@
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 #include "trust/webhook.h"
 
 #include <arpa/inet.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1 << 20, PATIENCE_MS = 20000, REQUEST_MAX = 1 << 16 };
+enum { TEXT_MAX = 1 << 20, REQUEST_MAX = 1 << 16 };
 
 #define SECRET "0123456789abcdef-secret"
 
@@ -50,7 +51,7 @@ static bool listen_somewhere(struct scene *s)
 static bool wait_for(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    return CHECK(poll(&p, 1, PATIENCE_MS) == 1);
+    return CHECK(poll(&p, 1, LKS_WAIT_MS) == 1);
 }
 
 /* All of it: as many bytes behind the head as that says. */
@@ -152,6 +153,18 @@ static bool release_next(struct scene *s)
     return true;
 }
 
+/* Until the daemon has noted that somebody is to be told: what was before is not. */
+static bool await_noted(struct scene *s)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf rows = {0};
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
+        if (ctl_ask(s->crew.root, "GET", "/v1/journal?limit=10000", NULL, &rows) == 200 &&
+            lks_str_find(lks_buf_view(&rows), LKS_STR("\"kind\":\"ticket-told\"")) >= 0)
+            return true;
+    }
+    return CHECK(false);
+}
+
 static bool scene_begin(struct scene *s)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
@@ -171,7 +184,7 @@ static bool scene_begin(struct scene *s)
                  "           'ops@example.com=operator-train', 'gone@example.com=user:gone']\n",
                  path, s->port);
     if (!crew_begin(&s->crew, config.ptr) || !crew_release(&s->crew, digest) || !release_next(s) ||
-        !crew_fleet(&s->crew, fleet))
+        !crew_fleet(&s->crew, fleet) || !await_noted(s))
         return false;
     s->maker = crew_person(&s->crew, "operator", "train");
     s->first = crew_person(&s->crew, "approver", "train");
@@ -244,7 +257,7 @@ static int send_vote(struct scene *s, const struct plan *p, const struct vote *v
              v->header != NULL ? v->header : header);
     snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
     struct lks_client_options options = {
-        .server = server, .ca = ctl_path(&s->crew.c, "data/ca.crt"), .timeout_ms = PATIENCE_MS};
+        .server = server, .ca = ctl_path(&s->crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
     if (!CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK))
         return 0;
     enum lks_code code = lks_client_exchange(client, "POST", "/v1/tickets", "application/json",

@@ -15,13 +15,6 @@
 #define FILES_MAX 4096
 #define S(s)      LKS_STR_ARG(s)
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Named damage ------------------------------------------------------------------------------- */
 
 #define NCCL   "/usr/lib/x86_64-linux-gnu/libnccl.so.2"
@@ -244,15 +237,12 @@ static const struct lks_reading *find(const struct lks_tuple *t, struct lks_str 
 
 static void test_named(void)
 {
-    enum { PATIENCE_MS = 20000 }; /* for all of an inventory, on a busy machine */
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         struct lks_planted planted;
         lks_test_case("%s", rows[i].name);
         lks_test_plant(&lks_test_roots[0], &planted);
         rows[i].plant(&planted.tree);
-        int64_t begun = now_ms();
         struct lks_tuple t = lks_test_read(planted.path, NULL, lks_probes, lks_probe_count);
-        CHECK(now_ms() - begun < PATIENCE_MS);
         check_probes(&t);
         const struct lks_reading *r =
             find(&t, lks_str_from(rows[i].reading), lks_str_from(rows[i].of));

@@ -3,6 +3,7 @@
 #include "tests/liar.h"
 #include "tests/test.h"
 #include "tests/tree.h"
+#include "tests/wait.h"
 
 #include <fcntl.h>
 #include <openssl/pem.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { LONG_MS = 20000, SHORT_MS = 150, TURNS_MAX = 10000, URL_SIZE = 64 };
+enum { SHORT_MS = 150, URL_SIZE = 64 };
 
 /* Above HUGE a body is announced before it is sent. */
 enum { BIG = 200 * 1024, HUGE = 300 * 1024 };
@@ -140,7 +141,7 @@ static void run(struct lks_curl *c, const struct lks_curl_peer *peer, struct lks
     if (lks_curl_begin(c, peer, &r, timeout, on_done, h, &x, &h->err) != LKS_OK)
         return;
     CHECK(r.path.ptr == NULL && r.head.ptr == NULL); /* it was moved */
-    for (int i = 0; h->calls == 0 && i < TURNS_MAX; i++)
+    for (struct lks_wait w = {0}; h->calls == 0 && lks_wait_on(&w);)
         CHECK_CODE(lks_curl_turn(c, 1000, &err), LKS_OK);
     CHECK_INT(h->calls, 1);
     CHECK(lks_str_find(lks_str_from(h->err.msg), LKS_STR(TOKEN)) < 0);
@@ -205,7 +206,7 @@ static void test_trust(void)
         lks_liar_start(&liar);
         snprintf(url, sizeof(url), "https://127.0.0.1:%u", liar.port);
         struct lks_curl_peer peer = trust_of(trusted[i].trust, trusted[i].elsewhere, url);
-        run(c, &peer, request("GET", "/redfish/v1", ""), LONG_MS, &h);
+        run(c, &peer, request("GET", "/redfish/v1", ""), LKS_WAIT_MS, &h);
         lks_liar_join(&liar);
         CHECK_CODE(h.err.code, trusted[i].code);
         CHECK_HAS(lks_str_from(h.err.msg), trusted[i].says);
@@ -263,18 +264,18 @@ static const struct {
     enum lks_code code;
     const char *says;
 } answers[] = {
-    {"an answer", {LKS_LIAR_CLOSE, LKS_STR_C(HELLO)}, LONG_MS, 200, LKS_OK, ""},
+    {"an answer", {LKS_LIAR_CLOSE, LKS_STR_C(HELLO)}, LKS_WAIT_MS, 200, LKS_OK, ""},
     {"one of another status",
      {LKS_LIAR_CLOSE,
       LKS_STR_C("HTTP/1.1 503 Busy\r\nRetry-After: 9\r\nContent-Length: 0\r\n\r\n")},
-     LONG_MS,
+     LKS_WAIT_MS,
      503,
      LKS_OK,
      ""},
     {"one in chunks",
      {LKS_LIAR_CLOSE,
       LKS_STR_C("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")},
-     LONG_MS,
+     LKS_WAIT_MS,
      200,
      LKS_OK,
      ""},
@@ -282,23 +283,28 @@ static const struct {
      {LKS_LIAR_CLOSE,
       LKS_STR_C(
           "HTTP/1.1 302 Found\r\nLocation: https://127.0.0.1:1/x\r\nContent-Length: 0\r\n\r\n")},
-     LONG_MS,
+     LKS_WAIT_MS,
      302,
      LKS_OK,
      ""},
     {"one that is cut",
      {LKS_LIAR_CUT, LKS_STR_C("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello")},
-     LONG_MS,
+     LKS_WAIT_MS,
      0,
      LKS_E_UNAVAILABLE,
      "ended before the answer did"},
     {"one in chunks that is cut",
      {LKS_LIAR_CUT, LKS_STR_C("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel")},
-     LONG_MS,
+     LKS_WAIT_MS,
      0,
      LKS_E_UNAVAILABLE,
      "ended before the answer did"},
-    {"none", {LKS_LIAR_CLOSE, LKS_STR_C("")}, LONG_MS, 0, LKS_E_UNAVAILABLE, "without an answer"},
+    {"none",
+     {LKS_LIAR_CLOSE, LKS_STR_C("")},
+     LKS_WAIT_MS,
+     0,
+     LKS_E_UNAVAILABLE,
+     "without an answer"},
     {"one that never comes",
      {LKS_LIAR_SILENT, LKS_STR_C("")},
      SHORT_MS,
@@ -317,16 +323,16 @@ static const struct {
      0,
      LKS_E_TIMEOUT,
      "in time"},
-    {"no TLS", {LKS_LIAR_GARBAGE, LKS_STR_C(HELLO)}, LONG_MS, 0, LKS_E_UNAVAILABLE, "TLS"},
+    {"no TLS", {LKS_LIAR_GARBAGE, LKS_STR_C(HELLO)}, LKS_WAIT_MS, 0, LKS_E_UNAVAILABLE, "TLS"},
     {"no HTTP",
      {LKS_LIAR_CLOSE, LKS_STR_C("220 hello\r\n")},
-     LONG_MS,
+     LKS_WAIT_MS,
      0,
      LKS_E_UNAVAILABLE,
      "HTTP"},
     {"a length that is too much",
      {LKS_LIAR_CLOSE, LKS_STR_C("HTTP/1.1 200 OK\r\nContent-Length: 16777217\r\n\r\nx")},
-     LONG_MS,
+     LKS_WAIT_MS,
      0,
      LKS_E_LIMIT,
      "too large"},
@@ -379,7 +385,7 @@ static void test_floods(void)
                                 .turn_count = 1};
         lks_liar_start(&liar);
         struct lks_curl_peer peer = peer_of(&liar, url);
-        run(c, &peer, request("GET", "/", ""), LONG_MS, &h);
+        run(c, &peer, request("GET", "/", ""), LKS_WAIT_MS, &h);
         lks_liar_join(&liar);
         CHECK_CODE(h.err.code, LKS_E_LIMIT);
         CHECK_INT(h.status, 0);
@@ -399,7 +405,7 @@ static void test_old_tls(void)
     char url[URL_SIZE];
     lks_liar_start(&liar);
     struct lks_curl_peer peer = peer_of(&liar, url);
-    run(c, &peer, request("GET", "/", ""), LONG_MS, &h);
+    run(c, &peer, request("GET", "/", ""), LKS_WAIT_MS, &h);
     CHECK_CODE(h.err.code, LKS_E_UNAVAILABLE);
     CHECK_HAS(lks_str_from(h.err.msg), "TLS");
     lks_liar_fini(&liar);
@@ -422,9 +428,9 @@ static void test_lines(void)
     char url[URL_SIZE];
     lks_liar_start(&liar);
     struct lks_curl_peer peer = peer_of(&liar, url);
-    run(c, &peer, request("GET", "/a?b=c", ""), LONG_MS, &h);
+    run(c, &peer, request("GET", "/a?b=c", ""), LKS_WAIT_MS, &h);
     CHECK_STR(lks_str_from(h.head), "set-cookie: a=b\netag: \"1\"\ncontent-length: 0\n");
-    run(c, &peer, request("DELETE", "/d/../e", ""), LONG_MS, &h);
+    run(c, &peer, request("DELETE", "/d/../e", ""), LKS_WAIT_MS, &h);
     CHECK_HAS(lks_str_from(h.head), "x-odd: a b\n");
     lks_liar_join(&liar);
     CHECK_INT(liar.accepted, 1);
@@ -518,7 +524,7 @@ static void test_files(void)
         lks_liar_start(&liar);
         struct lks_curl_peer peer = peer_of(&liar, url);
         peer.plain = true;
-        run(c, &peer, file_request(i), LONG_MS, &h);
+        run(c, &peer, file_request(i), LKS_WAIT_MS, &h);
         lks_liar_join(&liar);
         struct lks_str body = body_of(&liar);
         CHECK_CODE(h.err.code, files[i].code);
@@ -547,7 +553,7 @@ static void test_unwanted(void)
     lks_liar_start(&liar);
     struct lks_curl_peer peer = peer_of(&liar, url);
     peer.plain = true;
-    run(c, &peer, huge_request(), LONG_MS, &h);
+    run(c, &peer, huge_request(), LKS_WAIT_MS, &h);
     lks_liar_join(&liar);
     CHECK_INT(h.status, 413);
     CHECK_STR(lks_str_from(h.body), "no");
@@ -571,7 +577,7 @@ static void test_wanted(void)
     lks_liar_start(&liar);
     struct lks_curl_peer peer = peer_of(&liar, url);
     peer.plain = true;
-    run(c, &peer, huge_request(), LONG_MS, &h);
+    run(c, &peer, huge_request(), LKS_WAIT_MS, &h);
     lks_liar_join(&liar);
     CHECK_INT(h.status, 202);
     CHECK_STR(lks_str_from(h.head), "connection: close\nlocation: /task/1\ncontent-length: 0\n");
@@ -611,9 +617,9 @@ static void test_once(void)
         lks_test_case("%s", repeats[i].method);
         lks_liar_start(&liar);
         struct lks_curl_peer peer = peer_of(&liar, url);
-        run(c, &peer, request("GET", "/first", ""), LONG_MS, &h);
+        run(c, &peer, request("GET", "/first", ""), LKS_WAIT_MS, &h);
         CHECK_INT(h.status, 200);
-        run(c, &peer, request(repeats[i].method, "/second", repeats[i].body), LONG_MS, &h);
+        run(c, &peer, request(repeats[i].method, "/second", repeats[i].body), LKS_WAIT_MS, &h);
         CHECK_INT(h.status, repeats[i].status);
         lks_liar_join(&liar);
         snprintf(line, sizeof(line), "%s /second ", repeats[i].method);
@@ -636,15 +642,15 @@ static void test_cancel(void)
     lks_liar_start(&liar);
     struct lks_curl_peer peer = peer_of(&liar, url);
     struct lks_http_request r = request("GET", "/", "");
-    CHECK_CODE(lks_curl_begin(c, &peer, &r, LONG_MS, on_done, &h, &x, &err), LKS_OK);
+    CHECK_CODE(lks_curl_begin(c, &peer, &r, LKS_WAIT_MS, on_done, &h, &x, &err), LKS_OK);
     for (int i = 0; i < 20; i++)
         CHECK_CODE(lks_curl_turn(c, 1, &err), LKS_OK);
     lks_curl_cancel(c, x);
     lks_curl_wake(c);
-    CHECK_CODE(lks_curl_turn(c, LONG_MS, &err), LKS_OK);
+    CHECK_CODE(lks_curl_turn(c, LKS_WAIT_MS, &err), LKS_OK);
     CHECK_INT(h.calls, 0);
     r = request("GET", "/", ""); /* one that is under way when all ends */
-    CHECK_CODE(lks_curl_begin(c, &peer, &r, LONG_MS, on_done, &h, &x, &err), LKS_OK);
+    CHECK_CODE(lks_curl_begin(c, &peer, &r, LKS_WAIT_MS, on_done, &h, &x, &err), LKS_OK);
     lks_curl_free(c);
     CHECK_INT(h.calls, 0);
     lks_liar_fini(&liar);
@@ -662,7 +668,7 @@ static void test_look(void)
     char url[URL_SIZE];
     lks_liar_start(&liar);
     (void)peer_of(&liar, url);
-    CHECK_CODE(lks_curl_certificate(url, LONG_MS, &shown, &err), LKS_OK);
+    CHECK_CODE(lks_curl_certificate(url, LKS_WAIT_MS, &shown, &err), LKS_OK);
     lks_liar_join(&liar);
     CHECK_CODE(lks_x509_read(lks_buf_view(&shared.server.certificate), &about, &err), LKS_OK);
     CHECK_STR(lks_str_from(shown.fingerprint), shared.fingerprint);
@@ -674,8 +680,9 @@ static void test_look(void)
     CHECK(!shown.self_signed);
     CHECK_INT(liar.heard.len, 0);
     lks_liar_fini(&liar);
-    CHECK_CODE(lks_curl_certificate("http://127.0.0.1:1", LONG_MS, &shown, &err), LKS_E_INVALID);
-    CHECK_CODE(lks_curl_certificate("https://127.0.0.1:1", LONG_MS, &shown, &err),
+    CHECK_CODE(lks_curl_certificate("http://127.0.0.1:1", LKS_WAIT_MS, &shown, &err),
+               LKS_E_INVALID);
+    CHECK_CODE(lks_curl_certificate("https://127.0.0.1:1", LKS_WAIT_MS, &shown, &err),
                LKS_E_UNAVAILABLE);
     CHECK_HAS(lks_str_from(err.msg), "cannot connect");
 }

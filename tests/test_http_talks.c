@@ -1,6 +1,7 @@
 #include "drivers/http_talks.h"
 
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PEERS = 8, LINES_MAX = 64, DELAY_MS = 2, TURNS_MAX = 100000, URL_SIZE = 64 };
+enum { PEERS = 8, LINES_MAX = 64, DELAY_MS = 2, URL_SIZE = 64 };
 
 /* Peers ------------------------------------------------------------------------------------- */
 
@@ -275,7 +276,7 @@ static struct lks_dialog *add(unsigned peer, unsigned port, struct value value)
     LKS_ASSERT(d != NULL);
     struct value *v = lks_talks_value(d);
     *v = value;
-    v->c.deadline = lks_talks_now(talks) + 60 * LKS_SECOND;
+    v->c.deadline = lks_talks_now(talks) + LKS_WAIT_MS;
     return d;
 }
 
@@ -287,7 +288,7 @@ static void turn(lks_ms wait)
 
 static void turn_until(unsigned ended)
 {
-    for (int i = 0; told.ended < ended && i < TURNS_MAX; i++)
+    for (struct lks_wait w = {0}; told.ended < ended && lks_wait_on(&w);)
         turn(100);
     CHECK_INT(told.ended, ended);
 }
@@ -342,7 +343,7 @@ static void test_checkpoint(void)
     lks_talks_start(talks,
                     add(0, server.ports[0], (struct value){.path = "/", .steps = 2, .saves = true}),
                     false);
-    for (int i = 0; told.held == NULL && i < TURNS_MAX; i++)
+    for (struct lks_wait w = {0}; told.held == NULL && lks_wait_on(&w);)
         turn(100);
     CHECK_INT(told.saved, 1);
     CHECK_STR(lks_str_from(told.text), "1");
@@ -379,7 +380,7 @@ static void test_backoff(void)
     struct value *v = lks_talks_value(d);
     lks_talks_start(talks, d, false);
     for (unsigned tries = 1; tries < LKS_CONVERSATION_TRIES_MAX; tries++) {
-        for (int i = 0; v->lost < tries && i < TURNS_MAX; i++)
+        for (struct lks_wait w = {0}; v->lost < tries && lks_wait_on(&w);)
             turn(1);
         CHECK_CODE(lks_talks_trouble(d)->code, LKS_E_UNAVAILABLE);
         fake_now += (LKS_SECOND << (tries - 1)) - 1;

@@ -235,54 +235,7 @@ static void test_bodies_together(void)
     }
 }
 
-/* ---- Deadlines. ---- */
-
-static const struct {
-    const char *name;
-    struct lks_str bytes;
-    bool encrypted;
-    char drip; /* sent again and again; 'h': and there is much time for a request, once it is one */
-    unsigned handled;
-} slow[] = {
-    {"silent socket", LKS_STR_C(""), false, '\0', 0},
-    {"half a TLS hello", LKS_STR_C("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), false, '\0', 0},
-    {"drip-fed TLS hello", LKS_STR_C("\x16\x03\x01\x3f\xff\x01\x00\x3f\xfb\x03\x03"), false, 'x',
-     0},
-    {"handshake and no request", LKS_STR_C(""), true, '\0', 0},
-    {"drip-fed request line", LKS_STR_C("GET /"), true, 'x', 0},
-    {"drip-fed headers", LKS_STR_C("GET /a HTTP/1.1\r\n" HOST "X-Long: "), true, 'x', 0},
-    {"drip-fed first headers", LKS_STR_C("GET / HTTP/1.1\r\n" HOST "X: "), true, 'h', 0},
-    {"drip-fed body", LKS_STR_C("PUT /a HTTP/1.1\r\n" HOST "Content-Length: 4000\r\n\r\n"), true,
-     'x', 0},
-    {"drip-fed chunk",
-     LKS_STR_C("PUT /a HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nfa0"), true, ';', 0},
-    {"idle after a request", LKS_STR_C("GET /ok HTTP/1.1\r\n" HOST "\r\n"), true, '\0', 1},
-    {"drip-fed second request", LKS_STR_C("GET /ok HTTP/1.1\r\n" HOST "\r\nGET /"), true, 'x', 1},
-    {"answer that nobody reads", LKS_STR_C("GET /long HTTP/1.1\r\n" HOST "\r\n"), true, 'n', 1},
-};
-
-static void test_deadlines(void)
-{
-    for (size_t i = 0; i < LKS_COUNT(slow); i++) {
-        lks_test_case("%s", slow[i].name);
-        LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
-        LKS_CLEANUP(lks_wire_close) struct lks_wire w = {0};
-        lks_site_init(&s, true);
-        s.options.first_ms = s.options.idle_ms = 300;
-        s.options.request_ms = slow[i].drip == 'h' ? 60000 : 300;
-        lks_site_start(&s);
-        if (slow[i].encrypted)
-            lks_site_dial(&s, &w);
-        else
-            lks_wire_tcp(&w, &s.loop, lks_httpd_port(s.httpd));
-        CHECK(lks_wire_send(&w, slow[i].bytes));
-        if (slow[i].drip != 'n')
-            CHECK(lks_wire_end(&w, slow[i].drip));
-        CHECK(lks_site_empty(&s));
-        CHECK_INT(lks_httpd_counts(s.httpd).timeouts, 1);
-        CHECK_INT(s.handled, slow[i].handled);
-    }
-}
+/* ---- Long answers. ---- */
 
 /* The other side of resting: a long answer leaves without rests even while a handshake is silent.
  */
@@ -771,7 +724,6 @@ static const struct lks_test tests[] = {
     {"requests", test_requests},
     {"sizes", test_sizes},
     {"bodies together", test_bodies_together},
-    {"deadlines", test_deadlines},
     {"long answer", test_long_answer},
     {"connection limits", test_connection_limits},
     {"connections of a user", test_connections_of_a_user},

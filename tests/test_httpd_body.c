@@ -3,6 +3,7 @@
  * is known before their bytes are. */
 #include "tests/site.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #define KIB  ((size_t)1024)
 #define MIB  (KIB * KIB)
 
-enum { ROUNDS_MAX = 30000, COLLECT_MAX = 16 };
+enum { COLLECT_MAX = 16 };
 
 static struct {
     uv_loop_t loop;
@@ -158,7 +159,7 @@ static void dial(struct lks_wire *w)
 
 static bool until(const unsigned *number, unsigned wanted)
 {
-    for (int i = 0; i < ROUNDS_MAX && *number < wanted; i++)
+    for (struct lks_wait w = {0}; *number < wanted && lks_wait_on(&w);)
         lks_wire_round(&site.loop);
     return *number >= wanted;
 }
@@ -178,7 +179,7 @@ static void serve(struct lks_wire *w, size_t length)
     char *bytes = malloc(length + 1);
     memset(bytes, 1, length + 1);
     size_t sent = 0;
-    for (int i = 0; i < ROUNDS_MAX && (sent < length || site.x != NULL); i++) {
+    for (struct lks_wait wait = {0}; (sent < length || site.x != NULL) && lks_wait_on(&wait);) {
         size_t piece = length - sent < 64 * KIB ? length - sent : 64 * KIB;
         if (piece > 0 && !lks_wire_send(w, (struct lks_str){bytes, piece}))
             break; /* it is refused */

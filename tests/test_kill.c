@@ -8,6 +8,7 @@
 #include "tests/controller.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 #include "trust/token.h"
 #include "trust/x509.h"
 
@@ -24,9 +25,7 @@ enum {
     SNAPSHOT_ROWS = 100, /* as below */
     LOAD_MS = 150,       /* the longest life under load */
     START_MS = 120,      /* and of a start that is not let finish */
-    STOP_MS = 10000,
     BODY_MAX = 1 << 20,
-    AGENT_MS = 20000,
 };
 
 /* Small numbers, so that heads are signed and snapshots written all the time. */
@@ -309,7 +308,7 @@ static struct lks_client *agent_client(const struct army *a, const struct worker
                                                            .ca = ca,
                                                            .certificate = certificate,
                                                            .key = key,
-                                                           .timeout_ms = AGENT_MS},
+                                                           .timeout_ms = LKS_WAIT_MS},
                               &client, &err),
                LKS_OK);
     return client;
@@ -324,7 +323,7 @@ static void fight(struct army *a)
         w->agent = agent_client(a, w);
         CHECK(pthread_create(&w->thread, NULL, work, w) == 0);
     }
-    ctl_rest((unsigned)lks_rng_below(&a->rng, LOAD_MS));
+    lks_rest((unsigned)lks_rng_below(&a->rng, LOAD_MS));
     ctl_kill(&a->ctl);
     for (unsigned i = 0; i < WORKERS; i++) {
         struct worker *w = &a->workers[i];
@@ -487,14 +486,14 @@ static void loses_nothing_it_said_yes_to(void)
         fight(&a);
         for (; lks_rng_percent(&a.rng, 25); starts_cut++) {
             ctl_spawn(&a.ctl);
-            ctl_rest((unsigned)lks_rng_below(&a.rng, START_MS));
+            lks_rest((unsigned)lks_rng_below(&a.rng, START_MS));
             ctl_kill(&a.ctl);
         }
         going = ctl_start(&a.ctl);
         found = audit(&a, false);
     }
     if (going)
-        CHECK_INT(ctl_stop(&a.ctl, STOP_MS), 0);
+        CHECK_INT(ctl_stop(&a.ctl), 0);
     CHECK_INT(audit(&a, true), found);
     CHECK(found > kills);
     check_snapshot(&a, found);

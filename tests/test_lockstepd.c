@@ -7,6 +7,7 @@
 #include "server/routes.h"
 #include "tests/crew.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 #include "trust/envelope.h"
 #include "trust/token.h"
 #include "trust/x509.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 8 << 20, TIMEOUT_MS = 20000, ROUTES_MAX = 256, PATIENCE = 200, REST_MS = 50 };
+enum { ANSWER_MAX = 8 << 20, ROUTES_MAX = 256 };
 
 #define FLEET                                                                                      \
     "lockstep: 1\nkind: Fleet\nname: here\nsites: {east: {}, west: {}}\n"                          \
@@ -149,7 +150,7 @@ static struct lks_client *connect_as(const struct ctl *c, unsigned port, const c
         .ca = ctl_path(c, "data/ca.crt"),
         .certificate = ctl_path(c, certificate),
         .key = ctl_path(c, key),
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = LKS_WAIT_MS,
     };
     struct lks_client *client = NULL;
     struct lks_err err = {0};
@@ -180,7 +181,7 @@ static struct lks_client *connect_person(const struct ctl *c, struct lks_client 
     struct lks_client_options options = {.server = server,
                                          .ca = ctl_path(c, "data/ca.crt"),
                                          .token = token,
-                                         .timeout_ms = TIMEOUT_MS};
+                                         .timeout_ms = LKS_WAIT_MS};
     struct lks_client *client = NULL;
     struct lks_err err = {0};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
@@ -433,7 +434,7 @@ static void test_every_route(void)
     manage_access(&c, admin);
     lks_client_free(agent);
     lks_client_free(admin);
-    CHECK_INT(ctl_stop(&c, 10000), 0);
+    CHECK_INT(ctl_stop(&c), 0);
     ctl_fini(&c);
 }
 
@@ -472,7 +473,7 @@ static void test_alarm(void)
         CHECK_INT(beat(one, 1, &t), 200);
         CHECK_INT(beat(two, 1, &t), 200);
         size_t open = 0;
-        for (int i = 0; i < PATIENCE && open == 0; i++, ctl_rest(REST_MS)) {
+        for (struct lks_wait w = {0}; open == 0 && lks_wait(&w);) {
             if (!fine(admin, "alarms", "/v1/alarms?open=true", "", &t))
                 break;
             open = told_count(&t, "items");
@@ -486,7 +487,7 @@ static void test_alarm(void)
         lks_client_free(one);
         lks_client_free(two);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -554,7 +555,7 @@ static void test_events(void)
                    LKS_OK);
         lks_client_free(client);
         covered[route_called("events") - lks_routes] = h.count == 10;
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -629,7 +630,7 @@ static void test_refusals(void)
         CHECK_INT(ask(admin, "DELETE", "/v1/fleet", LKS_STR(""), "", &t), 405);
         CHECK_STR(lks_http_answer_header(&t.answer, "allow"), "GET, PUT");
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -658,7 +659,7 @@ static void test_conditional(void)
                   200);
         CHECK_INT(ask(admin, "GET", "/v1/nodes", LKS_STR(""), head, &t), 200);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -692,7 +693,7 @@ static void test_revoked(void)
         CHECK_INT(beat(agent, 5, &t), 403);
         lks_client_free(agent);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -736,7 +737,7 @@ static void test_cut(void)
         }
         lks_client_free(viewer);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -768,7 +769,7 @@ static void test_flood(void)
         CHECK(told_number(&t, "seq") < before + MANY);
         lks_client_free(agent);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }

@@ -8,6 +8,7 @@
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -20,9 +21,6 @@
 
 enum {
     ANSWER_MAX = 8 << 20,
-    TIMEOUT_MS = 20000,
-    PATIENCE = 200,
-    REST_MS = 50,
     SITE_SECONDS = 3600, /* life of a certificate of the site's */
 };
 
@@ -43,7 +41,7 @@ static void rewrite_config(const struct ctl *c, const char *more)
 
 static bool wait_for_log(const struct ctl *c, const char *text)
 {
-    for (int i = 0; i < PATIENCE; i++, ctl_rest(REST_MS)) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (lks_str_find(ctl_log(c), lks_str_from(text)) >= 0)
             return true;
     }
@@ -71,11 +69,10 @@ static void test_rate_and_reload(void)
         CHECK_INT(kill(c.pid, SIGHUP), 0);
         CHECK(wait_for_log(&c, "msg=reloaded"));
         CHECK(wait_for_log(&c, "needs a restart\" key=http.idle_ms"));
-        ctl_rest(REST_MS);
         for (int i = 0; i < 50; i++)
             CHECK_INT(ctl_ask(admin, "GET", "/v1/whoami", NULL, &answer), 200);
         lks_client_free(admin);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -122,16 +119,16 @@ static void test_stalled(void)
         CHECK_INT(grant(&c, written + 1, &answer), 503);
         limit_files(&c, RLIM_INFINITY);
         int status = 0;
-        for (int i = 0; i < PATIENCE && status != 200; i++, ctl_rest(REST_MS))
+        for (struct lks_wait w = {0}; status != 200 && lks_wait(&w);)
             status = ctl_once(&c, "GET", "/v1/ready", NULL, &answer);
         CHECK_INT(status, 200);
         CHECK_INT(grant(&c, written + 2, &answer), 200);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
         CHECK(ctl_start(&c)); /* the chain is whole */
         CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
         CHECK_HAS(lks_buf_view(&answer), "user:u0");
         CHECK_HAS(lks_buf_view(&answer), "user:u3");
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -166,7 +163,7 @@ static void test_snapshot(void)
         for (unsigned i = 0; i < 150; i++)
             CHECK_INT(grant(&c, i, &answer), 200);
         bool made = false;
-        for (int i = 0; i < PATIENCE && !made; i++, ctl_rest(REST_MS)) {
+        for (struct lks_wait w = {0}; !made && lks_wait(&w);) {
             CHECK_INT(ctl_once(&c, "GET", "/metrics", NULL, &answer), 200);
             made = lks_str_find(lks_buf_view(&answer), LKS_STR("lockstep_snapshots_total 1\n")) > 0;
         }
@@ -176,7 +173,7 @@ static void test_snapshot(void)
         struct lks_err err = {0};
         uint64_t seq = 0;
         lks_buf_init(&bytes, ANSWER_MAX);
-        for (int i = 0; i < PATIENCE && seq == 0 && ctl_store(&c, &store); i++, ctl_rest(REST_MS)) {
+        for (struct lks_wait w = {0}; seq == 0 && lks_wait(&w) && ctl_store(&c, &store);) {
             CHECK_CODE(store.ops->snapshot(store.self, &seq, &bytes, &err), LKS_OK);
             lks_store_close(&store);
         }
@@ -185,12 +182,12 @@ static void test_snapshot(void)
         CHECK(ctl_start(&c));
         CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
         CHECK_HAS(lks_buf_view(&answer), "user:u149");
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
         trim(&c);
         CHECK(ctl_start(&c));
         CHECK_INT(ctl_once(&c, "GET", "/v1/events?from=2", NULL, &answer), 409);
         CHECK_HAS(lks_buf_view(&answer), "are not kept any more; begin with ?from=");
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -233,7 +230,7 @@ static void test_resume(void)
             lks_http_answer_fini(&answer);
         }
         lks_client_free(client);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }
@@ -401,7 +398,7 @@ static struct lks_client *site_client(const struct ctl *c, const struct lks_pair
         .ca = ctl_path(c, "data/ca.crt"),
         .certificate = ctl_path(c, "site.crt"),
         .key = ctl_path(c, "site.key"),
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = LKS_WAIT_MS,
     };
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
@@ -481,7 +478,7 @@ static void test_site(void)
     if (CHECK(ctl_start(&c))) {
         ctl_apply(&c, 3);
         use_site(&c, &authority);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
     lks_tree_free(&tree);
@@ -502,7 +499,7 @@ static void hear_interval(const struct ctl *c, struct lks_client *agent)
     lks_test_case("reloaded");
     rewrite_config(c, "limits:\n  heartbeat_ms: 3000\n");
     CHECK_INT(kill(c->pid, SIGHUP), 0);
-    for (int i = 0; i < PATIENCE && interval != 3000; i++, ctl_rest(REST_MS))
+    for (struct lks_wait w = {0}; interval != 3000 && lks_wait(&w);)
         CHECK_INT(beat_on(agent, ++seq, &interval), 200);
     CHECK_INT(interval, 3000);
 }
@@ -526,7 +523,7 @@ static void test_interval(void)
         struct lks_client *agent = site_client(&c, &node);
         hear_interval(&c, agent);
         lks_client_free(agent);
-        CHECK_INT(ctl_stop(&c, 10000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
     lks_tree_free(&tree);

@@ -6,6 +6,7 @@
 #include "server/forms.h"
 #include "tests/controller.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 #include "trust/token.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ANSWER_MAX = 4 << 20, TIMEOUT_MS = 20000 };
+enum { ANSWER_MAX = 4 << 20 };
 
 /* Two pools on two sites; the walk looks at gpu1, of "train" on "east". */
 #define FLEET                                                                                      \
@@ -122,7 +123,7 @@ static struct lks_client *connect_with(const struct ctl *c, const char *token)
         .server = server,
         .ca = ctl_path(c, "data/ca.crt"),
         .token = token,
-        .timeout_ms = TIMEOUT_MS,
+        .timeout_ms = LKS_WAIT_MS,
     };
     struct lks_client *client = NULL;
     struct lks_err err = {0};
@@ -414,7 +415,7 @@ static void test_walk(void)
         }
         check_few(&c);
         check_counts(&c);
-        CHECK_INT(ctl_stop(&c, 15000), 0);
+        CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);
 }

@@ -6,20 +6,14 @@
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum {
-    NODES = 8,
-    HOLDS = 12,
-    STOP_MS = 10000,
-    TEXT_MAX = 1 << 20,
-    ROWS_MAX = 256,
-    BODY_MAX = 4096
-};
+enum { NODES = 8, HOLDS = 12, TEXT_MAX = 1 << 20, ROWS_MAX = 256, BODY_MAX = 4096 };
 
 /* The run, as it was left; each test changes a copy of it in its place. */
 struct world {
@@ -329,11 +323,10 @@ static void witness(uint64_t at_least)
     char line[LKS_HEAD_TEXT_MAX + 1];
     struct lks_head head = {0};
     struct lks_err err = {0};
-    for (int i = 0; i < 1000 && head.seq < at_least; i++) {
+    for (struct lks_wait w = {0}; head.seq < at_least && lks_wait(&w);) {
         CHECK_INT(ctl_once(&world.ctl, "GET", "/v1/journal/head", NULL, &answer), 200);
         ctl_text(&answer, "head", line, sizeof(line));
         CHECK_CODE(lks_head_parse(lks_str_from(line), &head, &err), LKS_OK);
-        ctl_rest(5);
     }
     FILE *file = fopen(ctl_path(&world.ctl, "witness"), "a");
     if (CHECK(file != NULL && head.seq >= at_least)) {
@@ -371,7 +364,7 @@ static void live(void)
         witness(seq);
     }
     world.last = ctl_number(&answer, "seq");
-    CHECK_INT(ctl_stop(&world.ctl, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&world.ctl), 0);
     open_file();
     CHECK_INT(ask_number("SELECT max(seq) FROM journal"), world.last);
     close_file();
@@ -446,7 +439,7 @@ static void check_repaired(uint64_t rows_before)
     CHECK_INT(ctl_once(&world.ctl, "POST", "/v1/access",
                        "{\"identity\":\"user:kim\",\"role\":\"viewer\"}", &rows),
               200);
-    CHECK_INT(ctl_stop(&world.ctl, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&world.ctl), 0);
 }
 
 static void check_lost(void)
@@ -478,7 +471,7 @@ static void every_change_is_found(void)
         if (d->start == LOST)
             check_lost();
         if (d->start == STARTS && ctl_start(&world.ctl))
-            CHECK_INT(ctl_stop(&world.ctl, STOP_MS), 0);
+            CHECK_INT(ctl_stop(&world.ctl), 0);
     }
 }
 
@@ -512,7 +505,7 @@ static void repair_needs_a_fault_and_the_journal_for_itself(void)
     CHECK_INT(repair(&said), 1);
     CHECK_HAS(lks_buf_view(&said), "has it open");
     check_verified(NULL, true); /* beside the daemon, too */
-    CHECK_INT(ctl_stop(&world.ctl, STOP_MS), 0);
+    CHECK_INT(ctl_stop(&world.ctl), 0);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 #include "tests/wire.h"
 
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ROUNDS_MAX = 30000, GOT_MAX = 64 * 1024 * 1024 };
+enum { GOT_MAX = 64 * 1024 * 1024 };
 
 void lks_wire_round(uv_loop_t *loop)
 {
@@ -89,7 +90,7 @@ bool lks_wire_tls(struct lks_wire *w, const struct lks_pair *own, int version, S
     SSL_set_fd(w->ssl, w->fd);
     if (session != NULL)
         SSL_set_session(w->ssl, session);
-    for (int i = 0; i < ROUNDS_MAX; i++) {
+    for (struct lks_wait wait = {0}; lks_wait_on(&wait);) {
         ERR_clear_error();
         int result = SSL_connect(w->ssl);
         if (result == 1)
@@ -115,7 +116,7 @@ static ssize_t push(struct lks_wire *w, struct lks_str bytes)
 
 bool lks_wire_send(struct lks_wire *w, struct lks_str bytes)
 {
-    for (int i = 0; i < ROUNDS_MAX && bytes.len > 0; i++) {
+    for (struct lks_wait wait = {0}; bytes.len > 0 && lks_wait_on(&wait);) {
         ssize_t sent = push(w, bytes);
         if (sent < 0)
             return false;
@@ -147,7 +148,7 @@ static void pull(struct lks_wire *w)
 
 bool lks_wire_until(struct lks_wire *w, const char *text)
 {
-    for (int i = 0; i < ROUNDS_MAX; i++) {
+    for (struct lks_wait wait = {0}; lks_wait_on(&wait);) {
         bool ended = w->ended;
         pull(w);
         if (w->got.len > 0 && strstr(w->got.ptr, text) != NULL)
@@ -161,7 +162,7 @@ bool lks_wire_until(struct lks_wire *w, const char *text)
 
 bool lks_wire_end(struct lks_wire *w, char drip)
 {
-    for (int i = 0; i < ROUNDS_MAX && !w->ended; i++) {
+    for (struct lks_wait wait = {0}; !w->ended && lks_wait_on(&wait);) {
         pull(w);
         if (drip != '\0' && !w->ended)
             push(w, (struct lks_str){&drip, 1});

@@ -134,6 +134,7 @@ void lks_agent_reading_over(struct lks_agent *a)
         return;
     }
     lks_agent_health(a, LKS_HEALTH_INVENTORY_FAILED, false);
+    lks_agent_note(a, LKS_LEVEL_DEBUG, "the machine was read", "tuple", found.digest);
     if (of_this_boot)
         memcpy(a->tuple, found.digest, sizeof(a->tuple));
     else

@@ -4,6 +4,7 @@
 #include "drivers/store_sqlite.h"
 #include "model/record.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -17,7 +18,6 @@
 #include <unistd.h>
 
 enum {
-    READY_MS = 20000, /* all nodes are read within */
     TEXT_MAX = 1 << 20,
     PATH_SIZE = SMALL_PATH,
     PACKAGE_BYTES = 4096,
@@ -322,9 +322,8 @@ static struct lks_str judged(struct small *s, size_t i, struct crew_told *t)
 bool small_conform(struct small *s)
 {
     size_t good = 0;
-    for (unsigned waited = 0; waited < READY_MS && good < s->nodes; waited += 50) {
+    for (struct lks_wait w = {0}; good < s->nodes && lks_wait(&w);) {
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
-        ctl_rest(50);
         good = 0;
         for (size_t i = 0; i < s->nodes; i++)
             good += lks_str_is(judged(s, i, &t), "conforms");

@@ -13,6 +13,7 @@
 #include "model/record.h"
 #include "tests/real/small.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,6 @@
 enum {
     NODES = 6,
     TICK_MS = 5,
-    END_MS = 300000, /* all is over within */
     SORTS_MAX = 4096,
 };
 
@@ -150,18 +150,14 @@ static bool is_open(struct lks_str state)
 
 static bool run_change(struct story *s, bool kills)
 {
-    struct timespec from, now;
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    for (unsigned waited = 0; waited < END_MS;) {
+    for (struct lks_wait w = {0}; lks_wait_on(&w);) {
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
         bool fresh = look(s);
         if (kills && fresh && !kill_it(s))
             return false;
         if (!fresh && !is_open(state_of(s, &t)))
             break;
-        ctl_rest(fresh ? 1 : TICK_MS);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        waited = (unsigned)((now.tv_sec - from.tv_sec) * 1000);
+        lks_rest(fresh ? 1 : TICK_MS);
     }
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     if (CHECK_STR(state_of(s, &t), "done"))

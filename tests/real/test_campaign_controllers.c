@@ -10,6 +10,7 @@
 #include "tests/postgres.h"
 #include "tests/real/small.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,8 +22,6 @@
 enum {
     NODES = 12,
     AT_ONCE = 3, /* updates that are under way when the leader dies */
-    LOOK_MS = 10,
-    LIMIT_MS = 120000, /* of everything that is waited for */
 };
 
 #define DATABASE "lockstep"
@@ -50,14 +49,10 @@ static void print_log(const struct ctl *c)
 /* Until it is so; false, with a failed check, when it does not come to be. */
 static bool await(struct pair *p, bool (*so)(struct pair *p), const char *what)
 {
-    struct timespec from, now;
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    do {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         if (so(p))
             return true;
-        ctl_rest(LOOK_MS);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-    } while ((now.tv_sec - from.tv_sec) * 1000 < LIMIT_MS);
+    }
     lks_check(false, what, __FILE__, __LINE__);
     print_log(&p->small.f.crew.c);
     print_log(&p->second.c);

@@ -14,6 +14,7 @@
 #include "tests/real/kill_at.h"
 #include "tests/real/small.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +31,6 @@ enum {
     NODES = 2,
     SLOTS = 6, /* campaigns at a time: they wait more than they work */
     TICK_MS = 50,
-    END_MS = 90000, /* all is over within */
-    ORDER_TRIES = 100,
     POINTS_MAX = 8192,
     SAMPLE = 31, /* of how many moments one is in the sample */
     TEXT_SIZE = 4096,
@@ -214,7 +213,7 @@ static struct lks_str state_of(struct slot *slot, int64_t *id, struct crew_told 
 static bool order(struct slot *slot, struct lks_client *const *who, const char *from,
                   const char *word, const char *body)
 {
-    for (unsigned i = 0; i < ORDER_TRIES; i++) {
+    for (struct lks_wait w = {0}; lks_wait(&w);) {
         LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
         int64_t id = 0;
         char path[SMALL_PATH];
@@ -232,7 +231,6 @@ static bool order(struct slot *slot, struct lks_client *const *who, const char *
             CHECK_STR(crew_text(&t, "detail"), "");
             return false;
         }
-        ctl_rest(TICK_MS);
     }
     return CHECK(false);
 }
@@ -277,13 +275,13 @@ static bool run_change(struct slot *slot)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
     int64_t id;
-    for (unsigned waited = 0; waited < END_MS && is_open(slot); waited += TICK_MS)
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; is_open(slot) && lks_wait_on(&w);)
+        lks_rest(TICK_MS);
     /* From here on it lives: a moment that was not met is not met any more. */
     slot->plan->at = 0;
     for (size_t i = 0; i < KILL_MOMENTS && slot->point == &common->peace; i++)
         common->counts[i] = slot->plan->counts[i];
-    ctl_rest(TICK_MS);
+    lks_rest(TICK_MS);
     if (CHECK_STR(state_of(slot, &id, &t), "done"))
         return true;
     print_members(slot);

@@ -5,6 +5,7 @@
  */
 #include "tests/flashes.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,6 @@ enum {
     BMCS = 1000,
     KILLS = 8,
     KILL_EVERY_MS = 2500,
-    READ_MS = 120000,  /* the whole inventory is there within */
-    ENDED_MS = 420000, /* and all updates are over within; a quarter of it on two quiet cores */
     TICK_MS = 250,
     FAULT_EACH = 5, /* one of so many has a fault */
     NAME_SIZE = 16,
@@ -98,8 +97,8 @@ static size_t count_read(struct story *s)
 static bool inventory(struct story *s)
 {
     size_t read = 0;
-    for (unsigned waited = 0; waited < READ_MS && read < BMCS; waited += TICK_MS) {
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; read < BMCS && lks_wait_on(&w);) {
+        lks_rest(TICK_MS);
         read = count_read(s);
     }
     return CHECK_INT(read, BMCS);
@@ -156,14 +155,15 @@ static bool any_open(struct story *s, bool tell)
 /* Until all are over, and every few seconds lockstepd is killed. */
 static bool run_all(struct story *s)
 {
-    unsigned waited = 0, since = 0;
+    unsigned since = 0;
     bool open = true;
-    for (; waited < ENDED_MS && open; waited += TICK_MS, since += TICK_MS) {
-        ctl_rest(TICK_MS);
+    for (struct lks_wait w = {0}; open && lks_wait_on(&w); since += TICK_MS) {
+        lks_rest(TICK_MS);
         open = any_open(s, false);
         if (since < KILL_EVERY_MS || s->kills == KILLS || !open)
             continue;
         since = 0;
+        w = (struct lks_wait){0};
         s->kills++;
         if (!flashes_kill(&s->f))
             return false;

@@ -5,6 +5,7 @@
 #include "tests/rows.h"
 #include "tests/stores.h"
 #include "tests/test.h"
+#include "tests/wait.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,15 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LONG = 600000, SHORT = 300, TRIES_MAX = 200, ROUNDS = 3 };
+enum { LONG = 600000, SHORT = 300, ROUNDS = 3 };
 
 /* Started once: one server, which gets its standby when the first tests are through. */
 static struct pg servers;
-
-static void sleep_ms(int ms)
-{
-    (void)poll(NULL, 0, ms);
-}
 
 /* ---- the contract ---- */
 
@@ -58,7 +54,7 @@ static enum lks_code place_open(void *at, struct lks_store *out, struct lks_err 
 static void pass(void *at, lks_ms time)
 {
     (void)at;
-    sleep_ms((int)time);
+    lks_rest((unsigned)time);
 }
 
 static const struct lks_test_store postgres = {
@@ -310,15 +306,15 @@ struct race {
     const struct lks_store *store;
     _Atomic uint64_t last; /* row that was acknowledged */
     uint64_t kill_after;
-    int ms;
+    unsigned ms;
 };
 
 static void *kill_soon(void *arg)
 {
     const struct race *race = arg;
-    for (int i = 0; i < TRIES_MAX * 100 && race->last < race->kill_after; i++)
-        sleep_ms(1);
-    sleep_ms(race->ms);
+    for (struct lks_wait w = {0}; race->last < race->kill_after && lks_wait(&w);) {
+    }
+    lks_rest(race->ms);
     pg_kill_primary(&servers);
     return NULL;
 }
@@ -343,8 +339,8 @@ static enum lks_code append_until_failure(struct race *race)
 static void test_kill_primary(void)
 {
     struct lks_store store = pair_open();
-    for (int round = 0; round < ROUNDS; round++) {
-        lks_test_case("round %d", round);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        lks_test_case("round %u", round);
         uint64_t before = tail_of(&store);
         struct race race = {&store, before, before + 30, 7 * round};
         pthread_t thread;
@@ -373,11 +369,9 @@ static struct lks_store_lease lead_ok(const struct lks_store *store, const char 
 {
     struct lks_store_lease lease = {0};
     struct lks_err err = {0};
-    for (int i = 0; i < TRIES_MAX && strcmp(lease.name, name) != 0; i++) {
+    for (struct lks_wait w = {0}; strcmp(lease.name, name) != 0 && lks_wait(&w);) {
         enum lks_code code = store->ops->lead(store->self, name, "https://x", ttl, &lease, &err);
         CHECK(code == LKS_OK || code == LKS_E_UNAVAILABLE);
-        if (strcmp(lease.name, name) != 0)
-            sleep_ms(100);
     }
     CHECK_STR(lks_str_from(lease.name), name);
     return lease;
@@ -404,7 +398,6 @@ static void test_lead_survives(void)
     CHECK_CODE(code, LKS_OK);
     CHECK_STR(lks_str_from(lease.name), "alpha");
     CHECK_INT(lead_ok(&a, "alpha", SHORT).epoch, 1);
-    sleep_ms(2 * SHORT);
     CHECK_INT(lead_ok(&b, "beta", LONG).epoch, 2);
     CHECK_CODE(put_at(&a, 1, 4, 3, &err), LKS_E_REFUSED);
     CHECK_HAS(lks_str_from(err.msg), "beta has epoch 2");
@@ -476,13 +469,15 @@ static void test_old_primary(void)
     CHECK(pg_rejoin_old(&servers));
 }
 
+/* As soon as there is one that waits for the standby. */
 static void *cancel_soon(void *arg)
 {
     (void)arg;
-    sleep_ms(700);
-    CHECK(
-        pg_sql(&servers, "postgres",
-               "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"));
+    CHECK(pg_sql(&servers, "postgres",
+                 "DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = "
+                 "'SyncRep') LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END "
+                 "LOOP; PERFORM pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = "
+                 "'SyncRep'; END $$"));
     return NULL;
 }
 
