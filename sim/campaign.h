@@ -234,7 +234,9 @@ struct cam_machine {
     uint64_t last_change; /* that had to do with it */
 
     /* What the rows say. */
-    bool drained, changing;
+    bool drained, changing, held;
+    bool unhealthy;
+    char asked_by[32]; /* for a reset of it; "": nobody */
     char owner[32];
 };
 
@@ -319,6 +321,8 @@ struct cam_command {
     enum cam_do kind;
     enum lks_outcome outcome;
     bool finished;
+    bool by_hand; /* a person gave it, outside a change */
+    bool wedged;  /* two people did, although a process holds the GPUs */
     lks_ms expires;
     const char *executor;
 };
@@ -399,6 +403,9 @@ struct cam {
     struct cam_change *changes;
     size_t change_count, change_room;
     struct cam_command *commands; /* by id */
+    uint32_t hand;            /* the node that somebody works on by hand, */
+    unsigned hand_left;       /* and how often they still do something */
+    uint64_t by_hand, resets; /* that people had done so, in production */
     size_t command_room;
     struct cam_order *orders;
     size_t order_count, order_room;
@@ -508,6 +515,12 @@ bool cam_apply(struct cam *w, uint32_t i, enum cam_axis axis, unsigned version);
 lks_ms cam_work_begin(struct cam *w, uint32_t i, struct cam_command *c);
 enum lks_outcome cam_work_end(struct cam *w, uint32_t i, struct cam_command *c);
 void cam_work_cut(struct cam *w, uint32_t i, struct cam_command *c);
+
+/* campaign_hands.c: people who act on nodes by hand, and what holds then */
+void cam_hands_meddle(struct cam *w);
+void cam_hands_work(struct cam *w);
+void cam_hands_reset(struct cam *w, const struct lks_rec_reset *r);
+void cam_hands_check(struct cam *w, uint32_t i, const struct cam_command *c);
 
 /* campaign_bmcs.c */
 void cam_bmc_asked(struct cam *w, const struct lks_message *msg);

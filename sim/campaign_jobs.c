@@ -127,7 +127,7 @@ static bool users_agree(const struct cam *w, const struct cam_machine *m)
 {
     if (w->scheduled[m->pool])
         return m->sched_owner[0] == '\0';
-    return w->enforce[m->pool] || (!m->drained && !m->changing);
+    return w->enforce[m->pool] || (!m->drained && !m->changing && !m->held);
 }
 
 /* Whether it may start; `until` is how long the yes is good. */

@@ -309,9 +309,10 @@ static void meddle_proposal(struct cam *w)
 void cam_person_meddles(struct cam *w)
 {
     static void (*const ways[])(struct cam *) = {
-        meddle_change,  meddle_change,    meddle_member,   meddle_member,    meddle_node,
-        meddle_fleet,   meddle_bundle,    meddle_freeze,   meddle_freeze,    meddle_resolve,
-        meddle_resolve, meddle_scheduler, meddle_proposal, cam_votes_meddle, cam_votes_meddle,
+        meddle_change,    meddle_change,    meddle_member,    meddle_member,    meddle_node,
+        meddle_fleet,     meddle_bundle,    meddle_freeze,    meddle_freeze,    meddle_resolve,
+        meddle_resolve,   meddle_scheduler, meddle_proposal,  cam_votes_meddle, cam_votes_meddle,
+        cam_hands_meddle, cam_hands_meddle, cam_hands_meddle,
     };
     if (w->engine != NULL && !w->calm)
         ways[lks_rng_below(&w->rng, LKS_COUNT(ways))](w);

@@ -282,9 +282,18 @@ static void on_undrained(struct cam *w, const struct lks_rec_undrained *r)
     cam_sched_later(w, i);
 }
 
+static void on_held(struct cam *w, struct lks_str node, bool held)
+{
+    struct cam_machine *m = &w->machines[cam_machine(w, node)];
+    m->held = held;
+    m->excused = m->excused || held;
+}
+
 static void on_condition(struct cam *w, const struct lks_rec_condition *r)
 {
     uint32_t i = cam_machine(w, r->node);
+    if (r->condition == LKS_CONDITION_UNHEALTHY)
+        w->machines[i].unhealthy = r->on;
     if (r->condition != LKS_CONDITION_CHANGING)
         return;
     w->machines[i].changing = r->on;
@@ -352,6 +361,11 @@ static void on_command(struct cam *w, const struct lks_rec_command *r)
             c->executor = executors[k].word;
         }
     w->machines[i].command = r->id;
+    c->by_hand = !lks_str_starts(r->by, "change:");
+    if (c->by_hand) {
+        check_bits(w, w->machines[i].name, digests);
+        c->kind = c->kind == CAM_DO_ORDER ? CAM_DO_OTHER : c->kind;
+    }
     if (c->kind != CAM_DO_ORDER)
         return;
     (void)lks_str_word(&digests, &order);
@@ -451,7 +465,9 @@ static void on_plan(struct cam *w, const struct lks_record *r)
 
 static void on_record(struct cam *w, const struct lks_record *r)
 {
-    if (r->kind >= LKS_RECORD_CHANGE)
+    if (r->kind == LKS_RECORD_RESET)
+        cam_hands_reset(w, &r->reset);
+    else if (r->kind >= LKS_RECORD_CHANGE)
         on_plan(w, r);
     else if (r->kind == LKS_RECORD_DRAINED)
         on_drained(w, &r->drained);
@@ -468,7 +484,9 @@ static void on_record(struct cam *w, const struct lks_record *r)
     else if (r->kind == LKS_RECORD_FLASH_RESOLVED)
         on_resolved(&w->machines[cam_machine(w, r->flash_resolved.node)]);
     else if (r->kind == LKS_RECORD_HELD)
-        w->machines[cam_machine(w, r->held.node)].excused = true;
+        on_held(w, r->held.node, true);
+    else if (r->kind == LKS_RECORD_UNHELD)
+        on_held(w, r->unheld.node, false);
     else if (r->kind == LKS_RECORD_BUNDLE_REVOKED)
         on_revoked(w, r->bundle_revoked.digest);
     else if (r->kind == LKS_RECORD_ALARM || r->kind == LKS_RECORD_ALARM_RELEASED)
@@ -489,7 +507,8 @@ static bool matters(unsigned kind)
            kind == LKS_RECORD_FLASH_ENDED || kind == LKS_RECORD_FLASH_RESOLVED ||
            kind == LKS_RECORD_ALARM || kind == LKS_RECORD_ALARM_RELEASED ||
            kind == LKS_RECORD_BUNDLE_REVOKED || kind == LKS_RECORD_PLACED ||
-           kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND || kind == LKS_RECORD_HELD;
+           kind == LKS_RECORD_REMOVED || kind == LKS_RECORD_OUTBAND || kind == LKS_RECORD_HELD ||
+           kind == LKS_RECORD_UNHELD;
 }
 
 static void print_row(const struct cam *w, const struct lks_row *row)

@@ -160,6 +160,8 @@ static void deliver_world(struct cam *w, const struct lks_message *m)
         fill_disk(w, m->number == 0);
     else if (m->kind == CAM_PERSON && m->number == 1)
         cam_person_manages(w);
+    else if (m->kind == CAM_PERSON && m->number == 2)
+        cam_hands_work(w);
     else if (m->kind == CAM_PERSON)
         cam_person_meddles(w);
     else if (m->kind == CAM_SNAPSHOT && w->engine != NULL)

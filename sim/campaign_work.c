@@ -95,7 +95,9 @@ static bool accepts(const struct cam *w, const struct cam_machine *m)
 lks_ms cam_work_begin(struct cam *w, uint32_t i, struct cam_command *c)
 {
     struct cam_machine *m = &w->machines[i];
-    if (c->kind != CAM_DO_ORDER && c->kind != CAM_DO_REBOOT)
+    if (c->by_hand && c->kind != CAM_DO_IDLE && c->kind != CAM_DO_INVENTORY)
+        cam_hands_check(w, i, c);
+    if (c->by_hand || (c->kind != CAM_DO_ORDER && c->kind != CAM_DO_REBOOT))
         return cam_takes(w, 20 * LKS_SECOND) + 1;
     cam_check_disruption(w, i, c->executor);
     m->busy = true;
@@ -144,6 +146,8 @@ enum lks_outcome cam_work_end(struct cam *w, uint32_t i, struct cam_command *c)
             cam_machine_down(w, i, "dies of its new software");
         return outcome;
     case CAM_DO_REBOOT:
+        if (c->by_hand)
+            return cam_chance(w, w->weather.step_fails) ? LKS_OUTCOME_FAILED : LKS_OUTCOME_DONE;
         m->busy = !cam_chance(w, w->weather.step_fails);
         return m->busy ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED;
     case CAM_DO_OTHER:

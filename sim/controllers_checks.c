@@ -68,7 +68,7 @@ static void note_record(struct ctl_world *w, lks_ms time, const struct lks_recor
         ctl_require(w, r->led.epoch > m->epoch, "epochs of leaders count up");
         m->epoch = r->led.epoch;
         w->leads++;
-    } else if (r->kind == LKS_RECORD_COMMAND) {
+    } else if (r->kind == LKS_RECORD_COMMAND && !lks_str_is(r->command.executor, "idle")) {
         begin_step(w, ctl_truth_node(w, r->command.node));
     } else if (closes && w->broken == CTL_NO_QUIET) {
         begin_step(w, ctl_truth_node(w, r->condition.node));

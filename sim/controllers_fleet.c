@@ -195,12 +195,16 @@ static void say_condition(struct ctl_world *w, struct ctl *c, uint32_t n,
     (void)ctl_turn(w, c, &event, NULL);
 }
 
-/* A step begins by a command, which is refused until every yes that could name the node is over. */
+/* A step begins by a command, which is refused until every yes that could name the node is over,
+ * and until the node was read since then. */
 static void command_step(struct ctl_world *w, struct ctl *c, uint32_t n)
 {
     struct lks_event event = about(w, n, LKS_EVENT_COMMAND);
     event.command.executor = LKS_STR("noop");
     event.command.expires = lks_engine_now(c->engine, ctl_clock(w, c)).wall + 3600 * LKS_SECOND;
+    if (ctl_turn(w, c, &event, NULL) == LKS_OK || c->engine == NULL)
+        return;
+    event.command.executor = LKS_STR("idle");
     (void)ctl_turn(w, c, &event, NULL);
 }
 
@@ -220,11 +224,13 @@ static void end_commands(struct ctl_world *w, struct ctl *c, uint32_t node)
     }
 }
 
-/* One node after the other is closed, changed when the time has come, and opened again. */
+/* One node after the other is closed, changed when the time has come, and opened again: at random,
+ * or, when all is calm, in turn, so that none is left over. */
 void ctl_change(struct ctl_world *w)
 {
     struct ctl *c = ctl_leader(w);
-    uint32_t n = (uint32_t)lks_rng_below(&w->rng, w->node_count);
+    uint32_t n = w->calm ? w->changed_last++ % w->node_count
+                         : (uint32_t)lks_rng_below(&w->rng, w->node_count);
     ctl_at(w, CTL_CHANGE, w->now + ctl_between(w, LKS_SECOND, 4 * LKS_SECOND));
     if (c == NULL || lks_engine_state(c->engine)->placed_count == 0)
         return;

@@ -165,7 +165,8 @@ void sim_person_acts(struct sim *s)
     if (event.kind == LKS_EVENT_RELEASE)
         event.release.force = lks_rng_percent(&s->rng, 50);
     if (event.kind == LKS_EVENT_COMMAND) {
-        event.command.executor = LKS_STR("noop");
+        event.command.executor =
+            lks_rng_percent(&s->rng, 70) ? LKS_STR("inventory") : LKS_STR("noop");
         event.command.expires = lks_engine_now(s->engine, sim_now(s)).wall + life;
     }
     bool yes = sim_controller_turn(s, &event, NULL);

@@ -59,7 +59,7 @@ static void say_seed(int number)
 static struct cam world;
 
 struct totals {
-    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts;
+    uint64_t seeds, messages, rows, crashes, stalls, jobs, flashes, hours, halts, by_hand, resets;
     uint64_t ends[LKS_CHANGE_STATE_COUNT], members[LKS_MEMBER_STATE_COUNT];
 };
 
@@ -74,6 +74,8 @@ static void count(const struct cam *w, struct totals *t)
     t->flashes += w->flashes_begun;
     t->hours += w->now / CAM_HOUR;
     t->halts += w->gate_halts;
+    t->by_hand += w->by_hand;
+    t->resets += w->resets;
     for (size_t k = 0; k < w->change_count; k++) {
         t->ends[w->changes[k].state]++;
         for (uint32_t i = 0; i < w->count; i++)
@@ -108,6 +110,8 @@ static void print_totals(const struct totals *t)
         if (t->members[i] > 0)
             printf(" %" PRIu64 " %s", t->members[i], lks_member_state_words[i]);
     printf("; %" PRIu64 " halts by what was measured\n", t->halts);
+    printf("by hand: %" PRIu64 " disruptive commands in production, %" PRIu64 " wedged resets\n",
+           t->by_hand, t->resets);
 }
 
 static void test_seeds(void)
@@ -121,6 +125,7 @@ static void test_seeds(void)
     CHECK(t.ends[LKS_CHANGE_DONE] > SEEDS / 10 && t.ends[LKS_CHANGE_ROLLED_BACK] > SEEDS / 20);
     CHECK(t.ends[LKS_CHANGE_ABORTED] > SEEDS / 20);
     CHECK(t.members[LKS_MEMBER_FENCED] > 0 && t.members[LKS_MEMBER_REVERTED] > 0);
+    CHECK(t.by_hand > SEEDS / 20 && t.resets > SEEDS / 50);
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 

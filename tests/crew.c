@@ -76,6 +76,9 @@ static const struct {
     {"daemon_change", "freeze"},
     {"daemon_change", "unfreeze"},
     {"daemon_change", "proven"},
+    {"daemon_hand", "askReset"},
+    {"daemon_hand", "approveReset"},
+    {"daemon_hand", "reviewReset"},
     {"daemon_depot", "artifacts"},
     {"daemon_depot", "artifact"},
     {"daemon_depot", "putArtifact"},
@@ -209,7 +212,9 @@ int crew_try(struct lks_client *client, const char *method, const char *path, co
 int crew_ask(struct lks_client *client, const char *method, const char *path, const char *body,
              struct crew_told *out)
 {
-    return exchange(client, method, path, lks_str_from(body != NULL ? body : ""), "", out);
+    bool agent = lks_str_starts(lks_str_from(path), "/v1/agent/");
+    return exchange(client, method, path, lks_str_from(body != NULL ? body : ""),
+                    agent ? AGENT_HEAD : "", out);
 }
 
 bool crew_fine(struct lks_client *client, const char *id, const char *path, const char *body,

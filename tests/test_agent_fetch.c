@@ -3,11 +3,13 @@
 #include "agent/fetch.h"
 
 #include "base/file.h"
+#include "codec/json.h"
 #include "drivers/depot_files.h"
 #include "tests/controller.h"
 #include "tests/liar.h"
 #include "tests/test.h"
 #include "tests/wait.h"
+#include "trust/signature.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +26,6 @@
 #define HELLO  "hello artifact"
 #define WHOLE  "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-13/14\r\n"
 #define LENGTH "Content-Length: 14\r\n\r\n"
-
-#define NOBODYS "0000000000000000000000000000000000000000000000000000000000000000"
 
 enum { PATH_SIZE = 256, SERVERS = 2 };
 
@@ -424,6 +424,53 @@ static void put(const struct lks_buf *bytes, char digest[LKS_DIGEST_SIZE])
     lks_client_free(client);
 }
 
+static void post(const char *path, const struct lks_buf *body)
+{
+    if (!CHECK_INT(ctl_once(&site.ctl, "POST", path, body->ptr, &site.answer), 200))
+        printf("%s\n", site.answer.ptr);
+}
+
+/* A key is pinned, and a bundle that it signs names the artifact. */
+static void vouch(const char *digest, size_t size)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0}, text = {0};
+    struct lks_signature s = {0};
+    struct lks_key key;
+    struct lks_pin pin;
+    struct lks_err err = {0};
+    uint8_t seed[LKS_KEY_BYTES] = {1};
+    char line[LKS_PIN_LINE_SIZE], manifest[512];
+    snprintf(manifest, sizeof(manifest),
+             "{\"lockstep\":1,\"kind\":\"Bundle\",\"name\":\"x\",\"version\":\"1\",\"artifacts\":"
+             "[{\"name\":\"x\",\"digest\":\"%s\",\"size\":%zu,\"component\":\"bmc\","
+             "\"version\":\"1\"}]}",
+             digest, size);
+    lks_buf_init(&body, 8 * KIB);
+    lks_buf_init(&text, LKS_SIGNATURE_TEXT_MAX);
+    LKS_ASSERT(lks_key_make(seed, &key, &err) == LKS_OK && lks_pin_of(&key, &pin, &err) == LKS_OK);
+    lks_pin_text(&pin, line);
+    lks_buf_addf(&body, "{\"name\":\"vendor\",\"key\":\"%s\",\"reason\":\"a test\"}", line);
+    post("/v1/trust", &body);
+    LKS_ASSERT(lks_signature_make(&key, lks_str_from(manifest), false, &s, &err) == LKS_OK);
+    lks_signature_write(&s, &text);
+    body.len = 0;
+    struct lks_json_writer w = {.out = &body};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "manifest", manifest);
+    lks_json_text(&w, "signature", lks_buf_view(&text));
+    lks_json_end(&w, '}');
+    post("/v1/bundles", &body);
+}
+
+/* The controller loses a file of its depot. */
+static void lose(const char *digest)
+{
+    char path[PATH_SIZE * 2];
+    const char *hex = digest + strlen("sha256:");
+    snprintf(path, sizeof(path), "%s/depot/sha256/%.2s/%s", site.ctl.data, hex, hex + 2);
+    CHECK(unlink(path) == 0);
+}
+
 static uint64_t size_at(const char *folder, const char *name)
 {
     char path[PATH_SIZE * 2];
@@ -464,13 +511,20 @@ static void real_agent(void)
     start_site(settings);
     fill(&bytes);
     lks_test_case("one that is not in the depot");
-    wait_for(command("sha256:" NOBODYS), "refused");
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf lost = {0};
+    lks_buf_init(&lost, 64);
+    lks_buf_add(&lost, LKS_STR("lost"));
+    put(&lost, digest);
+    vouch(digest, lost.len);
+    lose(digest);
+    wait_for(command(digest), "refused");
     CHECK_HAS(lks_buf_view(&site.answer), "its artifacts could not be fetched");
     lks_liar_join(&mirror);
     CHECK_INT(mirror.accepted, 1); /* the one of its site was asked first */
     lks_liar_fini(&mirror);
     lks_test_case("one that is");
     put(&bytes, digest);
+    vouch(digest, bytes.len);
     uint64_t id = command(digest);
     wait_part(digest);
     CHECK_INT(size_at("parts", digest + strlen("sha256:")), 4 * MIB);

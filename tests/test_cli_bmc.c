@@ -668,7 +668,8 @@ static const struct {
     size_t questions;
 } managers[] = {
     {"it manages it", "{\"items\":[{\"node\":\"n1\",\"managed\":true}]}", 1, "belongs to n1", 1},
-    {"within a change", MANAGED(""), 0, "same: bmc", 2},
+    {"within a change", MANAGED(",\"idle\":true"), 0, "same: bmc", 2},
+    {"within a change, in service", MANAGED(",\"idle\":false"), 1, "not known to be idle", 1},
     {"it does it itself", MANAGED(",\"flashing\":7"), 1, "which lockstepd updates itself", 1},
     {"it does not know it", "{\"items\":[]}", 0, "same: bmc", 2},
     {"revoked there", "{\"revoked\":\"2026-11-15T00:00:00Z\",\"revoked_reason\":\"bad\"}", 1,

@@ -542,11 +542,13 @@ static void check_revoked(const char *digest)
     char server[WORD_MAX];
     struct lks_cli cli = {.server = filled("SERVER", server)};
     struct lks_err err = {0};
-    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, &err), LKS_E_REFUSED);
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, false, &err), LKS_E_REFUSED);
     CHECK_STR(lks_str_from(err.msg), "DIR: the bundle is revoked at lockstepd: it bricks");
-    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", UNHEARD, &err), LKS_OK);
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", UNHEARD, false, &err), LKS_OK);
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", UNHEARD, true, &err), LKS_E_REFUSED);
+    CHECK_HAS(lks_str_from(err.msg), "has no verdict on the bundle");
     cli.server = "unix:/nonexistent/lockstepd.sock";
-    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, &err), LKS_E_UNAVAILABLE);
+    CHECK_CODE(lks_bundledir_revoked(&cli, "DIR", digest, false, &err), LKS_E_UNAVAILABLE);
 }
 
 static void test_json(void)

@@ -3,17 +3,23 @@
 #include "tests/test.h"
 
 enum { NOW = 1000000, HOUR = 3600000 };
+#define D0 "sha256:1123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define D1 "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: f\n"
-                            "pools: {train: {posture: pre-training}}\n"
+                            "pools: {train: {posture: dev}}\n"
                             "nodes: [{hosts: 'g[1-4]', pool: train, class: hgx-h100-8}]\n"
                             "assets: [{hosts: sw1, class: switch}]\n";
 
-/* g1 and g2 are live, g3 is lost, g4 never enrolled. */
+/* What production asks for besides is in test_decide_hand.c. g1 and g2 are live, g3 is lost, g4
+ * never enrolled. */
 static void set_up(struct lks_asked *a)
 {
     lks_asked_init(a);
     lks_asked_fleet(a, fleet, NULL);
+    lks_asked_apply(
+        a, &(struct lks_record){.kind = LKS_RECORD_BUNDLE,
+                                .bundle = {.digest = LKS_STR(D0), .artifacts = LKS_STR(D1)}});
     lks_asked_live(a, "g1");
     lks_asked_live(a, "g2");
     lks_asked_live(a, "g3");
@@ -35,7 +41,6 @@ static struct lks_event order(const char *node, const char *executor, const char
     };
 }
 
-#define D1           "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define D8           D1 " " D1 " " D1 " " D1 " " D1 " " D1 " " D1 " " D1
 #define E63          "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz-0123456789"
 #define SENT         "command id=1 node=g1 boot=b1 executor="
@@ -284,7 +289,7 @@ static void test_quiet(void)
         set_up(&a);
         struct lks_record pool = {.kind = LKS_RECORD_POOL,
                                   .pool = {.name = LKS_STR("train"),
-                                           .posture = LKS_STR("pre-training"),
+                                           .posture = LKS_STR("dev"),
                                            .enforce = lks_str_from(rows[i].enforce)}};
         lks_asked_apply(&a, &pool);
         close_node(&a, rows[i].kind);

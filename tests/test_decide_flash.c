@@ -22,7 +22,7 @@ enum { NOW = 1000000, HOUR = 3600000 };
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: f\n"
-    "pools: {train: {posture: pre-training}}\n"
+    "pools: {train: {posture: dev}}\n"
     "domains: {rack1: {}}\n"
     "nodes:\n"
     "- {hosts: 'g[1-3]', pool: train, class: hgx-h100-8, " BMC "}\n"
@@ -418,8 +418,9 @@ static void test_quiet(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     set_up(&a);
-    struct lks_record pool = {.kind = LKS_RECORD_POOL,
-                              .pool = {.name = LKS_STR("train"), .enforce = LKS_STR("on")}};
+    struct lks_record pool = {
+        .kind = LKS_RECORD_POOL,
+        .pool = {.name = LKS_STR("train"), .posture = LKS_STR("dev"), .enforce = LKS_STR("on")}};
     lks_asked_apply(&a, &pool);
     struct lks_event e = flash("g1", update);
     CHECK_HAS(lks_asked(&a, &e), "refused: a job may have been admitted to g1");

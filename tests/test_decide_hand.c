@@ -336,6 +336,41 @@ static void ready(struct lks_asked *a, const char *node)
         lks_asked_apply(a, &records[i]);
 }
 
+/* It is held, and its agent looked for processes and came to this outcome, `ago` ms before now. */
+static void look(struct lks_asked *a, const char *node, enum lks_outcome outcome, const char *boot,
+                 lks_ms ago)
+{
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_COMMAND,
+         .command = {.id = a->state.next_command,
+                     .node = lks_str_from(node),
+                     .boot = lks_str_from(boot),
+                     .executor = T("idle"),
+                     .expires = a->now.wall + HOUR}},
+        {.kind = LKS_RECORD_COMMAND_ENDED,
+         .command_ended = {.id = a->state.next_command,
+                           .node = lks_str_from(node),
+                           .outcome = outcome,
+                           .text = outcome == LKS_OUTCOME_DONE ? LKS_STR("no GPU process")
+                                                               : LKS_STR("2 GPU processes")}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        lks_asked_apply(a, &records[i]);
+    a->now.wall += ago;
+}
+
+static void hold(struct lks_asked *a, const char *node)
+{
+    const struct lks_record r = {.kind = LKS_RECORD_HELD, .held = {.node = lks_str_from(node)}};
+    lks_asked_apply(a, &r);
+}
+
+static void empty(struct lks_asked *a, const char *node)
+{
+    hold(a, node);
+    look(a, node, LKS_OUTCOME_DONE, "b1", 0);
+}
+
 static struct lks_event flash(const struct lks_asked *a, const char *node, enum lks_bmc_act act,
                               const char *component, const char *version)
 {
@@ -360,6 +395,8 @@ static void test_flashes(void)
         lks_test_case("%s", flashes[i].name);
         begin(&a);
         ready(&a, flashes[i].node);
+        if (flashes[i].node[0] != 's')
+            empty(&a, flashes[i].node);
         if (flashes[i].what[0] != '\0')
             deviate(&a, flashes[i].node, flashes[i].what, flashes[i].value, flashes[i].approver);
         struct lks_event e =
@@ -397,17 +434,170 @@ static struct lks_event order(const struct lks_asked *a, const char *node, const
                                           .expires = a->now.wall + HOUR}};
 }
 
+static void vouch(struct lks_asked *a, const char *artifacts)
+{
+    const struct lks_record r = {
+        .kind = LKS_RECORD_BUNDLE,
+        .bundle = {.digest = T(DIGEST("b")), .artifacts = lks_str_from(artifacts)}};
+    lks_asked_apply(a, &r);
+}
+
 static void test_orders(void)
 {
     for (size_t i = 0; i < LKS_COUNT(orders); i++) {
         LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
         lks_test_case("%s", orders[i].name);
         begin(&a);
+        empty(&a, orders[i].node);
+        vouch(&a, PACKAGE " " STRANGER);
         if (orders[i].approver != NULL)
             deviate(&a, orders[i].node, "*", "", orders[i].approver);
         struct lks_event e = order(&a, orders[i].node, orders[i].digests);
         CHECK_HAS(told_of(&a, &e), orders[i].told);
     }
+}
+
+/* Promises 1 and 9 -------------------------------------------------------------------------- */
+
+/* Everything that counts for a command by hand, each value with each other: the rules for steps
+ * hold in every pool but those of posture dev, and a verdict is needed everywhere. */
+enum drained { IN_SERVICE, HELD, CHANGING, DRAINED_COUNT };
+enum process { UNREAD, IDLE, BUSY, OLD, OTHER_BOOT, BEFORE, PROCESS_COUNT };
+enum artifact { NONE, UNKNOWN, VERDICT, REVOKED, ARTIFACT_COUNT };
+
+static const char *const drained_words[] = {"in service", "held", "changing"};
+static const char *const process_words[] = {"unread",
+                                            "idle",
+                                            "busy",
+                                            "read long ago",
+                                            "read in a boot before",
+                                            "read before it was drained"};
+static const char *const artifact_words[] = {"no artifact", "an unknown artifact",
+                                             "a verified artifact", "a revoked artifact"};
+
+static void drain(struct lks_asked *a, const char *node, enum drained drained)
+{
+    const struct lks_record changing = {
+        .kind = LKS_RECORD_CONDITION,
+        .condition = {.node = lks_str_from(node), .condition = LKS_CONDITION_CHANGING, .on = true}};
+    if (drained == HELD)
+        hold(a, node);
+    else if (drained == CHANGING)
+        lks_asked_apply(a, &changing);
+}
+
+static void process(struct lks_asked *a, const char *node, enum process process)
+{
+    if (process == IDLE || process == BEFORE)
+        look(a, node, LKS_OUTCOME_DONE, "b1", 1);
+    else if (process == BUSY)
+        look(a, node, LKS_OUTCOME_FAILED, "b1", 1);
+    else if (process == OLD)
+        look(a, node, LKS_OUTCOME_DONE, "b1", HOUR);
+    else if (process == OTHER_BOOT)
+        look(a, node, LKS_OUTCOME_DONE, "b0", 1);
+}
+
+static void judge(struct lks_asked *a, enum artifact artifact)
+{
+    const struct lks_record revoked = {.kind = LKS_RECORD_BUNDLE_REVOKED,
+                                       .bundle_revoked = {.digest = T(DIGEST("b"))}};
+    if (artifact == VERDICT || artifact == REVOKED)
+        vouch(a, PACKAGE);
+    if (artifact == REVOKED)
+        lks_asked_apply(a, &revoked);
+}
+
+static const char *expected(bool dev, enum drained d, enum process p, enum artifact f)
+{
+    static const char *const by_process[] = {
+        [UNREAD] = "nobody looked for GPU processes",
+        [IDLE] = "yes",
+        [BUSY] = "its agent did not find it idle (2 GPU processes)",
+        [OLD] = "nobody looked for GPU processes",
+        [OTHER_BOOT] = "nobody looked for GPU processes",
+        [BEFORE] = "nobody looked for GPU processes",
+    };
+    if (f == UNKNOWN || f == REVOKED)
+        return "no verified bundle names " PACKAGE;
+    if (dev)
+        return "yes";
+    return d == IN_SERVICE ? "it is in service; drain it first" : by_process[p];
+}
+
+static void test_rules(void)
+{
+    enum { ALL = 2 * DRAINED_COUNT * PROCESS_COUNT * ARTIFACT_COUNT };
+    for (unsigned i = 0; i < ALL; i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        const char *node = i % 2 == 0 ? "t1" : "d1";
+        enum drained d = i / 2 % DRAINED_COUNT;
+        enum process p = i / 2 / DRAINED_COUNT % PROCESS_COUNT;
+        enum artifact f = i / 2 / DRAINED_COUNT / PROCESS_COUNT;
+        lks_test_case("%s, %s, %s, %s", node, drained_words[d], process_words[p],
+                      artifact_words[f]);
+        begin(&a);
+        if (p == BEFORE)
+            process(&a, node, p);
+        drain(&a, node, d);
+        if (p != BEFORE)
+            process(&a, node, p);
+        judge(&a, f);
+        struct lks_event e = order(&a, node, f == NONE ? "" : PACKAGE);
+        CHECK_HAS(told_of(&a, &e), expected(node[0] == 'd', d, p, f));
+        e.command.executor = LKS_STR("idle"); /* only reads: at any time */
+        CHECK_HAS(told_of(&a, &e), expected(true, d, p, f));
+    }
+}
+
+/* The same of updates; an asset looks at the nodes of its domain. What is staged or given up
+ * disrupts nobody. */
+static void test_flash_rules(void)
+{
+    static const struct {
+        const char *name, *node, *empties;
+        enum lks_bmc_act act;
+        const char *told;
+    } rows[] = {
+        {"a node that is not read", "t1", NULL, LKS_BMC_UPDATE, "nobody looked for GPU processes"},
+        {"an idle node", "t1", "t1", LKS_BMC_UPDATE, "yes"},
+        {"a switch of banks", "t1", NULL, LKS_BMC_SWITCH, "nobody looked for GPU processes"},
+        {"an activation", "t1", NULL, LKS_BMC_ACTIVATE, "nobody looked for GPU processes"},
+        {"what is only staged", "t1", NULL, LKS_BMC_STAGE, "yes"},
+        {"what is given up", "t1", NULL, LKS_BMC_ABORT, "yes"},
+        {"posture dev", "d1", NULL, LKS_BMC_UPDATE, "yes"},
+        {"an asset beside a node in service", "s1", NULL, LKS_BMC_SWITCH,
+         "t4: pool 'train' (pre-training) is production, and it is in service"},
+        {"an asset beside an idle node", "s1", "t4", LKS_BMC_SWITCH, "yes"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", rows[i].name);
+        begin(&a);
+        ready(&a, rows[i].node);
+        if (rows[i].empties != NULL)
+            empty(&a, rows[i].empties);
+        bool versioned = rows[i].act <= LKS_BMC_ACTIVATE;
+        struct lks_event e =
+            flash(&a, rows[i].node, rows[i].act, rows[i].node[0] == 's' ? "power-shelf" : "bmc",
+                  versioned ? "25.02.11" : "");
+        CHECK_HAS(told_of(&a, &e), rows[i].told);
+    }
+}
+
+/* A pool with a scheduler that cannot be asked is not touched by hand. */
+static void test_sched(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    const struct lks_record pool = {
+        .kind = LKS_RECORD_POOL,
+        .pool = {
+            .name = T("new"), .posture = T("batch"), .enforce = T("observe"), .sched = T("slurm")}};
+    begin(&a);
+    lks_asked_apply(&a, &pool);
+    empty(&a, "n1");
+    struct lks_event e = order(&a, "n1", "");
+    CHECK_HAS(told_of(&a, &e), "scheduler slurm may run a job there, and cannot be asked yet");
 }
 
 /* Frozen ------------------------------------------------------------------------------------ */
@@ -447,6 +637,7 @@ static void test_frozen(void)
         lks_test_case("%s", freezes[i].name);
         begin(&a);
         ready(&a, node);
+        empty(&a, asset ? "t4" : node);
         if (freezes[i].pool != NULL)
             CHECK_HAS(lks_asked(&a, &freeze), "frozen ");
         bool versioned = freezes[i].act == LKS_BMC_UPDATE;
@@ -469,6 +660,9 @@ int main(void)
         {"production: where it is said to go", test_condition},
         {"production: updates by hand", test_flashes},
         {"production: commands by hand", test_orders},
+        {"by hand: drained, read, with a verdict", test_rules},
+        {"by hand: updates on drained and read nodes", test_flash_rules},
+        {"by hand: a scheduler that cannot be asked", test_sched},
         {"frozen: by hand", test_frozen},
         {0},
     });

@@ -329,7 +329,7 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
     struct lks_err err = {0};
     char path[64], body[128];
     fine(admin, "commandNode", "/v1/nodes/gpu1/command",
-         "{\"executor\":\"reboot\",\"reason\":\"a test\"}", &t);
+         "{\"executor\":\"inventory\",\"reason\":\"a test\"}", &t);
     long long id = told_number(&t, "id");
     lks_buf_init(&key, 128);
     CHECK_CODE(lks_file_read_plain(ctl_path(c, "data/command.pub"), &key, &err), LKS_OK);
@@ -342,7 +342,7 @@ static void command_and_result(const struct ctl *c, struct lks_client *admin,
         CHECK_CODE(lks_envelope_open(first->text, &public, 1, &envelope, &err), LKS_OK);
         CHECK_INT(envelope.id, id);
         CHECK_STR(lks_str_from(envelope.node), "gpu1");
-        CHECK_STR(lks_str_from(envelope.executor), "reboot");
+        CHECK_STR(lks_str_from(envelope.executor), "inventory");
     }
     snprintf(body, sizeof(body), "{\"id\":%lld,\"outcome\":\"done\",\"text\":\"well\"}", id);
     fine(agent, "result", "/v1/agent/result", body, &t);

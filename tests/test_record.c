@@ -221,6 +221,7 @@ static const struct {
     {"ticket-heard", "05676e3030315060066772c3bcc39f05676e30303100"},
     {"ticket-told", "4000"},
     {"ticket-due", "4050600105676e30303100"},
+    {"reset", "05676e30303101097368613235363a616270800100097368613235363a6162"},
 };
 
 /* The same of kinds that have more fields by now, as the version before wrote them. */

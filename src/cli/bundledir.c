@@ -93,7 +93,7 @@ enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, co
 
 /* The options are of other commands: where lockstepd is says the environment. */
 enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const char *digest,
-                                    struct lks_err *err)
+                                    bool needed, struct lks_err *err)
 {
     static const struct lks_args none;
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
@@ -101,7 +101,13 @@ enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const
     lks_question_init(&q, "GET", "/v1/bundles");
     lks_remote_path_add(&q.path, lks_str_from(digest));
     enum lks_code code = lks_question_ask(cli, &none, &q, &answer, err);
-    if (code == LKS_E_NOT_FOUND) /* nobody brought it there */
+    if (code == LKS_E_NOT_FOUND && needed)
+        return lks_fail(
+            err, LKS_E_REFUSED,
+            "%s: lockstepd manages the endpoint and has no verdict on the bundle; bring "
+            "it with 'lockstep bundle push'",
+            path);
+    if (code == LKS_E_NOT_FOUND)
         return LKS_OK;
     if (code != LKS_OK)
         return lks_wrap(err, "lockstepd does not say whether the bundle is revoked");

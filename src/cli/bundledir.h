@@ -28,10 +28,11 @@ enum lks_code lks_bundledir_open(const struct lks_cli *cli, const char *path, co
                                  const struct lks_facts *facts, struct lks_bundledir *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
 
-/* REFUSED where the lockstepd that is configured says that the bundle with this digest is revoked;
- * any other failure where it says nothing. `path` is for the message. */
+/* REFUSED where the lockstepd that is configured says that the bundle with this digest is revoked,
+ * or, where its verdict is `needed`, has none; any other failure where it says nothing. `path` is
+ * for the message. */
 enum lks_code lks_bundledir_revoked(struct lks_cli *cli, const char *path, const char *digest,
-                                    struct lks_err *err) LKS_MUST_CHECK;
+                                    bool needed, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Open one of its files and read it all: REFUSED unless size and digest are what the manifest says.
  * `*fd` is at the file's beginning, and the caller's to close. */

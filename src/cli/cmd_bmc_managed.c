@@ -17,12 +17,14 @@ static bool is_true(const struct lks_doc *item, const char *key)
 
 /* An endpoint that lockstepd manages is changed by lockstepd, or within a change of its in which it
  * does not flash the same endpoint itself. */
-static enum lks_code judge(const struct lks_remote_answer *a, const struct lks_bmc_at *at,
+static enum lks_code judge(const struct lks_remote_answer *a, struct lks_bmc_update *u,
                            struct lks_err *err)
 {
+    const struct lks_bmc_at *at = u->at;
     const struct lks_doc *items = lks_doc_member(a->doc, "items");
     for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL; i = i->next) {
         struct lks_str node = lks_doc_text(i, "node");
+        u->managed = u->managed || is_true(i, "managed");
         if (lks_doc_member(i, "flashing") != NULL)
             return lks_fail(err, LKS_E_REFUSED,
                             "%s belongs to %" LKS_STR_FMT
@@ -35,6 +37,12 @@ static enum lks_code judge(const struct lks_remote_answer *a, const struct lks_b
                             ", which lockstepd manages and which is in no change; its firmware is "
                             "changed through lockstepd",
                             at->url, LKS_STR_ARG(node));
+        if (is_true(i, "managed") && !is_true(i, "idle"))
+            return lks_fail(err, LKS_E_REFUSED,
+                            "%s belongs to %" LKS_STR_FMT
+                            ", which is production and not known to be idle; drain it and read it "
+                            "first: lockstep node command %" LKS_STR_FMT " idle",
+                            at->url, LKS_STR_ARG(node), LKS_STR_ARG(node));
     }
     return LKS_OK;
 }
@@ -47,7 +55,7 @@ static bool has_server(const struct lks_cli *cli)
     return cli->server != NULL || access(socket + strlen("unix:"), F_OK) == 0 || errno == EACCES;
 }
 
-static enum lks_code ask_about(struct lks_cli *cli, const struct lks_bmc_at *at, const char *url,
+static enum lks_code ask_about(struct lks_cli *cli, struct lks_bmc_update *u, const char *url,
                                const char *suffix, struct lks_err *err)
 {
     static const struct lks_args none;
@@ -58,35 +66,35 @@ static enum lks_code ask_about(struct lks_cli *cli, const struct lks_bmc_at *at,
     lks_question_init(&q, "GET", "/v1/endpoints");
     lks_remote_path_query(&q.path, "url", lks_str_from(text));
     if (lks_question_ask(cli, &none, &q, &answer, err) == LKS_OK)
-        return judge(&answer, at, err);
+        return judge(&answer, u, err);
     struct lks_err why = *err;
     return lks_fail(err, why.code,
                     "%s: lockstepd does not say whether it manages this endpoint (%s); start it, "
                     "or say --unmanaged where it is known that it does not",
-                    at->url, why.msg);
+                    u->at->url, why.msg);
 }
 
 /* By the address as it is written, with and without the port that need not be. */
-static enum lks_code ask_both(struct lks_cli *cli, const struct lks_bmc_at *at, const char *url,
+static enum lks_code ask_both(struct lks_cli *cli, struct lks_bmc_update *u, const char *url,
                               struct lks_err *err)
 {
     const char *end = strrchr(url, ']');
     bool has_port = strchr(end != NULL ? end : url + strlen("https://"), ':') != NULL;
-    if (ask_about(cli, at, url, "", err) != LKS_OK)
+    if (ask_about(cli, u, url, "", err) != LKS_OK)
         return err->code;
-    return has_port ? LKS_OK : ask_about(cli, at, url, ":443", err);
+    return has_port ? LKS_OK : ask_about(cli, u, url, ":443", err);
 }
 
 enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args *args,
-                                     const struct lks_bmc_update *u, struct lks_err *err)
+                                     struct lks_bmc_update *u, struct lks_err *err)
 {
     const struct lks_bmc_at *at = u->at;
     if (!has_server(cli))
         return LKS_OK;
-    enum lks_code code = ask_both(cli, at, at->url, err);
+    enum lks_code code = ask_both(cli, u, at->url, err);
     for (size_t i = 0; i < at->address_count && code == LKS_OK; i++) {
         if (strcmp(at->addresses[i], at->url) != 0)
-            code = ask_both(cli, at, at->addresses[i], err);
+            code = ask_both(cli, u, at->addresses[i], err);
     }
     if (code == LKS_OK || code == LKS_E_REFUSED || !lks_args_has(args, "--unmanaged"))
         return code;
@@ -99,6 +107,6 @@ enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args 
 {
     if (u->bundle[0] == '\0' || !has_server(cli))
         return LKS_OK;
-    enum lks_code code = lks_bundledir_revoked(cli, u->folder, u->bundle, err);
+    enum lks_code code = lks_bundledir_revoked(cli, u->folder, u->bundle, u->managed, err);
     return code == LKS_E_REFUSED || !lks_args_has(args, "--unmanaged") ? code : LKS_OK;
 }

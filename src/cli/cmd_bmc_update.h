@@ -18,6 +18,7 @@ struct lks_bmc_update {
     char from[LKS_BMC_VERSION_MAX + 1]; /* what ran before; empty: not known */
     char bundle[LKS_DIGEST_SIZE];       /* empty: nothing is sent */
     char folder[PATH_MAX];
+    bool managed; /* lockstepd has the endpoint: its verdict on the bundle counts */
     bool one_way; /* there is no way back from what is brought or activated */
     int fd;       /* of the image, + 1; 0: none */
     int locks[LKS_BMC_ADDRESSES_MAX + 1]; /* likewise: of its name and its addresses */
@@ -30,9 +31,10 @@ struct lks_bmc_update {
 void lks_bmc_update_fini(struct lks_bmc_update *u);
 
 /* Is the endpoint lockstepd's to change? REFUSED where it is, or where it is not to be asked and
- * --unmanaged does not say so. The same for a bundle that is revoked there. */
+ * --unmanaged does not say so. The same for a bundle that is revoked there, or, where the endpoint
+ * is managed, not known there. */
 enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args *args,
-                                     const struct lks_bmc_update *u,
+                                     struct lks_bmc_update *u,
                                      struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
                                      const struct lks_bmc_update *u,

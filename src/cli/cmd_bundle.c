@@ -231,8 +231,8 @@ enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *
     if (look(cli, args, &l, err) != LKS_OK)
         return err->code;
     cli->no = !l.good;
-    if (cli->server != NULL &&
-        lks_bundledir_revoked(cli, args->positional[0], l.dir.bundle.digest, err) != LKS_OK) {
+    if (cli->server != NULL && lks_bundledir_revoked(cli, args->positional[0], l.dir.bundle.digest,
+                                                     false, err) != LKS_OK) {
         fprintf(cli->err, "lockstep: %s\n", err->msg);
         cli->no = cli->no || err->code == LKS_E_REFUSED;
     }

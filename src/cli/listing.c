@@ -399,7 +399,7 @@ enum lks_code lks_listing_verb(struct lks_cli *cli, const struct lks_args *args,
         return err->code;
     lks_question_init(&q, "POST", verb->base);
     lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
-    lks_remote_path_add(&q.path, lks_str_from(verb->verb));
+    lks_buf_addf(&q.path.text, "/%s", verb->verb); /* ours: it may have a '/' */
     lks_json_begin(&q.w, NULL, '{');
     lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
     if (lks_args_has(args, "--force"))

@@ -6,6 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table_change.h"
 #include "cli/table_journal.h"
+#include "cli/table_node.h"
 
 #define STACK_OPTIONS                                                                              \
     {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
@@ -674,6 +675,7 @@ const struct lks_command lks_commands[] = {
      "A node that is first seen, or whose board, GPUs or NICs are others, is not admitted until "
      "it conforms and a person accepts it.",
      "{seq, nodes, gpus}", lks_cmd_node_release},
+    LKS_NODE_COMMANDS,
     {"node resolve", "NODE", 1, 1, reason_options,
      "Say that you looked at what an update left behind whose end nobody could tell",
      "Until then its node stays out of use, and nothing else is updated there.", "{seq}",

@@ -354,6 +354,7 @@ static enum lks_code remove_node(const struct lks_applying *a, struct lks_str na
         .change = node->change,
     };
     uint32_t n = lks_apply_number(a, node);
+    lks_resets_forget(a->s, n);
     if (lks_standing_place(a->s, n, a->err) != LKS_OK)
         return a->err->code;
     return lks_apply_touched(a, n);
@@ -600,6 +601,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_ARTIFACT_GONE] = lks_apply_artifact_gone,
     [LKS_RECORD_JOB] = lks_apply_job,
     [LKS_RECORD_OVERRIDE] = lks_apply_override,
+    [LKS_RECORD_RESET] = lks_apply_reset,
     [LKS_RECORD_OBSERVED] = lks_apply_observed,
     [LKS_RECORD_LED] = lks_apply_led,
     [LKS_RECORD_KEY_PINNED] = lks_apply_key_pinned,

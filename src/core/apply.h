@@ -93,6 +93,9 @@ lks_applier lks_apply_lowered;
 /* ticket.c: what a ticket system and we told each other */
 lks_applier lks_apply_ticket_heard, lks_apply_ticket_told, lks_apply_ticket_due;
 
+/* reset.c */
+lks_applier lks_apply_reset;
+
 /* Behind any record: who waited for it in a change is looked at again. */
 lks_applier lks_apply_campaign;
 

@@ -224,19 +224,6 @@ static struct lks_str owner_of(struct lks_deciding *d, const struct lks_look *k)
     return lks_deciding_copy(d, lks_change_owner(k->c->id, owner));
 }
 
-/* Promise 9: what an order needs is vouched for at the moment it is sent. */
-static bool is_vouched(struct lks_deciding *d, const struct lks_look *k, struct lks_str artifacts)
-{
-    struct lks_str word;
-    while (lks_str_word(&artifacts, &word)) {
-        if (lks_state_vouched(k->s, word))
-            continue;
-        lks_deciding_refuse(d, LKS_E_REFUSED, "no good bundle vouches for %" LKS_STR_FMT, S(word));
-        return false;
-    }
-    return true;
-}
-
 static struct lks_str both(struct lks_deciding *d, struct lks_str order, struct lks_str artifacts)
 {
     if (artifacts.len == 0)
@@ -332,7 +319,7 @@ static void begin_apply(struct lks_deciding *d, const struct lks_look *k)
     struct lks_str executor = lks_look_text(k, step->executor);
     struct lks_str artifacts = lks_look_text(k, back ? step->artifacts_back : step->artifacts);
     struct lks_str order = lks_look_text(k, back ? step->order_back : step->order);
-    if (is_vouched(d, k, artifacts))
+    if (lks_deciding_vouched(d, artifacts)) /* at the moment it is sent */
         command(d, k, executor.ptr, both(d, order, artifacts), LKS_MEMBER_ASKED);
     else
         asked(d, k, count, lks_member_record(k));

@@ -61,6 +61,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_TICKET] = lks_decide_ticket,
     [LKS_EVENT_TICKET_TOLD] = lks_decide_ticket_told,
     [LKS_EVENT_REVIEW] = lks_decide_review,
+    [LKS_EVENT_RESET] = lks_decide_reset,
     [LKS_EVENT_WAIVE] = lks_decide_waive,
     [LKS_EVENT_CHANGE_MOVE] = lks_decide_change_move,
     [LKS_EVENT_FORECAST] = lks_decide_forecast,
@@ -143,7 +144,7 @@ lks_ms lks_decide_next(const struct lks_state *s)
         at = earlier(s, at, lks_change_expires(s, &s->changes[i]));
     for (uint32_t i = 0; i < s->change_count && s->glasses > 0; i++) {
         const struct lks_glass *g = &s->changes[i].glass;
-        if (g->at != 0 && g->reviewed == 0 && s->seen.wall <= g->until)
+        if (g->at != 0 && g->reviewed == 0 && s->seen.wall <= g->until && g->until < UINT64_MAX)
             at = earlier(s, at, g->until + 1);
     }
     lks_ms look = lks_campaign_next_look(s);

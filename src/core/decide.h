@@ -69,6 +69,7 @@ enum lks_event_kind {
     LKS_EVENT_FLASH_RESOLVE, /* a person looked at an unknown one */
     LKS_EVENT_PROPOSE,       /* a change: it is planned, and the plan recorded */
     LKS_EVENT_VOTE,
+    LKS_EVENT_RESET,       /* a wedged node: asked for, approved, reviewed */
     LKS_EVENT_WAIVE,       /* a gate of a change is not asked for a while */
     LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
@@ -216,7 +217,8 @@ struct lks_event {
             bool yes;
             bool withdrawn; /* who said yes takes it back */
         } vote;
-        uint64_t review; /* REVIEW: the change */
+        uint64_t review;           /* REVIEW: the change */
+        enum lks_reset_step reset; /* RESET: of the node event.name */
         struct {
             uint64_t change;
             struct lks_str gate; /* its name, or that of a metric */

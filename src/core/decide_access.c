@@ -280,6 +280,20 @@ static bool is_reviewed(struct lks_deciding *d, const struct lks_state_alarm *al
     return true;
 }
 
+static bool is_reset_reviewed(struct lks_deciding *d, const struct lks_state_alarm *alarm)
+{
+    struct lks_str name = lks_state_text(d->state, alarm->subject);
+    uint32_t node = lks_state_node(d->state, name);
+    const struct lks_reset *r = node != LKS_NO_NODE ? lks_state_reset(d->state, node) : NULL;
+    if (r == NULL || r->approved == 0)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "the reset of %" LKS_STR_FMT " is not reviewed yet: lockstep node review "
+                        "%" LKS_STR_FMT,
+                        LKS_STR_ARG(name), LKS_STR_ARG(name));
+    return false;
+}
+
 void lks_decide_alarm_release(struct lks_deciding *d)
 {
     unsigned long long id = d->event->alarm;
@@ -297,7 +311,8 @@ void lks_decide_alarm_release(struct lks_deciding *d)
         return;
     }
     bool glass = alarm->kind == LKS_ALARM_GLASS || alarm->kind == LKS_ALARM_REVIEW;
-    if (glass && !is_reviewed(d, alarm))
+    if ((glass && !is_reviewed(d, alarm)) ||
+        (alarm->kind == LKS_ALARM_WEDGED && !is_reset_reviewed(d, alarm)))
         return;
     lks_deciding_add(d, LKS_RECORD_ALARM_RELEASED)->alarm_released =
         (struct lks_rec_alarm_released){

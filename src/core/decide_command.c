@@ -1,4 +1,5 @@
 #include "core/decide_rules.h"
+#include "core/emptied.h"
 #include "core/standing.h"
 
 #include "trust/envelope.h"
@@ -55,6 +56,20 @@ static const struct lks_state_command *pending(const struct lks_state *s, uint32
             return &s->commands[i];
     }
     return NULL;
+}
+
+bool lks_deciding_answered(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state_command *open = pending(d->state, node);
+    struct lks_str name = lks_state_name(d->state, node);
+    if (open == NULL || lks_emptied_reads(lks_state_text(d->state, open->executor)))
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "%" LKS_STR_FMT " has not answered command %llu (%" LKS_STR_FMT
+                        ") yet, and stays out of service until then",
+                        LKS_STR_ARG(name), (unsigned long long)open->id,
+                        LKS_STR_ARG(lks_state_text(d->state, open->executor)));
+    return false;
 }
 
 /* Where jobs are refused by us, a yes that was given stays good for a while: no step begins on a
@@ -129,6 +144,20 @@ bool lks_deciding_command(struct lks_deciding *d, uint32_t node, struct lks_rec_
     return true;
 }
 
+/* A change in progress acts on its nodes itself. */
+static bool check_no_change(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state_change *c = lks_state_changing(d->state, node);
+    struct lks_str name = lks_state_name(d->state, node);
+    if (c == NULL)
+        return true;
+    lks_deciding_refuse(d, LKS_E_REFUSED,
+                        "change %llu is in progress on %" LKS_STR_FMT
+                        "; pause or abort it, or wait for its end",
+                        (unsigned long long)c->id, LKS_STR_ARG(name));
+    return false;
+}
+
 void lks_decide_command(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
@@ -148,8 +177,11 @@ void lks_decide_command(struct lks_deciding *d)
         return;
     }
     lks_deciding_touch(d, node);
-    if (lks_deciding_thaws(d, node) && lks_deciding_pins_command(d, node, command.digests))
-        (void)lks_deciding_command(d, node, command, true);
+    bool reads = lks_emptied_reads(command.executor);
+    if (lks_deciding_thaws(d, node) && lks_deciding_vouched(d, command.digests) &&
+        lks_deciding_pins_command(d, node, command.digests) && check_target(d, node) &&
+        (reads || (check_no_change(d, node) && lks_deciding_emptied(d, node))))
+        (void)lks_deciding_command(d, node, command, !reads);
 }
 
 /* Results ----------------------------------------------------------------------------------- */

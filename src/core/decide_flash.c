@@ -340,6 +340,12 @@ static bool check_node(struct lks_deciding *d, uint32_t node, bool beside)
     return false;
 }
 
+/* A plan has a step that empties the node. What is only staged, or given up, disrupts nobody. */
+static bool check_empty(struct lks_deciding *d, uint32_t node, bool planned, enum lks_bmc_act act)
+{
+    return planned || act == LKS_BMC_STAGE || act == LKS_BMC_ABORT || lks_deciding_emptied(d, node);
+}
+
 /* What was read of it is over: it is about to become something else. */
 bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_flash flash,
                         bool planned)
@@ -348,7 +354,7 @@ bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_fl
     bool beside = planned && (flash.act == LKS_BMC_STAGE || flash.act == LKS_BMC_ABORT);
     if (!check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
         !check_node(d, node, beside) || !check_one_way(d, &flash) ||
-        !check_bundle(d, node, planned, &flash))
+        !check_bundle(d, node, planned, &flash) || !check_empty(d, node, planned, flash.act))
         return false;
     if (s->flashes_open + (d->next_flash - s->next_flash) >= LKS_STATE_FLASHES_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",

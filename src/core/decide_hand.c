@@ -1,7 +1,9 @@
-/* What people do by hand, outside a change's own steps: what production is given that way is what
- * its stack pins, and nothing is done while it is frozen. */
+/* What people do by hand, outside a change's own steps: each artifact has a verdict, production is
+ * given what its stack pins, on nodes that are drained and read, and nothing is done while it is
+ * frozen. */
 #include "core/decide_rules.h"
 #include "core/delta.h"
+#include "core/emptied.h"
 #include "core/firmware_names.h"
 #include "core/standing.h"
 
@@ -166,6 +168,70 @@ bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks
         return false;
     }
     return true;
+}
+
+bool lks_deciding_vouched(struct lks_deciding *d, struct lks_str artifacts)
+{
+    struct lks_str word;
+    while (lks_str_word(&artifacts, &word)) {
+        if (lks_state_vouched(d->state, word))
+            continue;
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "no verified bundle names %" LKS_STR_FMT
+                            ", or it was revoked: sign a bundle with it and bring it with "
+                            "'lockstep bundle push'",
+                            S(word));
+        return false;
+    }
+    return true;
+}
+
+/* Drained and read -------------------------------------------------------------------------- */
+
+/* What is wrong, and what to do about it. */
+static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum lks_emptied how)
+{
+    const struct lks_state *s = d->state;
+    struct lks_str name = lks_state_name(s, node);
+    const struct lks_state_command *look = lks_emptied_look(s, node, 0);
+    switch (how) {
+    case LKS_EMPTIED_YES:
+        break;
+    case LKS_EMPTIED_IN_SERVICE:
+        return lks_deciding_text(
+            d, "it is in service; drain it first: lockstep node hold %" LKS_STR_FMT, S(name));
+    case LKS_EMPTIED_SCHED:
+        return lks_deciding_text(d,
+                                 "scheduler %" LKS_STR_FMT " may run a job there, and cannot be "
+                                 "asked yet; nothing disruptive is done there by hand",
+                                 S(text_of(d, s->pools[s->nodes[node].pool].sched)));
+    case LKS_EMPTIED_UNREAD:
+        return lks_deciding_text(d,
+                                 "nobody looked for GPU processes since it was drained, or not in "
+                                 "the last 10 minutes; read it: lockstep node command %" LKS_STR_FMT
+                                 " idle",
+                                 S(name));
+    case LKS_EMPTIED_BUSY:
+        return lks_deciding_text(
+            d,
+            "its agent did not find it idle (%" LKS_STR_FMT
+            "); end what runs there and read it again, or have it reset by two "
+            "people: lockstep node command %" LKS_STR_FMT " reboot --wedged",
+            S(look != NULL ? text_of(d, look->text) : LKS_STR("")), S(name));
+    }
+    return LKS_STR("");
+}
+
+bool lks_deciding_emptied(struct lks_deciding *d, uint32_t node)
+{
+    enum lks_emptied how = LKS_EMPTIED_YES;
+    uint32_t other = lks_emptied_not(d->state, d->book->facts, node, d->now.wall, &how);
+    if (other == LKS_NO_NODE || !lks_deciding_quiet(d, other))
+        return other == LKS_NO_NODE;
+    struct lks_str where = where_of(d, other), why = emptied_text(d, other, how);
+    lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", and %" LKS_STR_FMT,
+                        S(lks_state_name(d->state, other)), S(where), S(why));
+    return false;
 }
 
 /* Freezes ----------------------------------------------------------------------------------- */

@@ -200,6 +200,8 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
     const struct lks_node *n = &d->state->nodes[node];
     struct lks_str why = {"", 0};
     bool left = false;
+    if (n->held && n->changing == 0 && !lks_deciding_answered(d, node))
+        return;
     if (n->held)
         lks_deciding_add(d, LKS_RECORD_UNHELD)->unheld = (struct lks_rec_unheld){
             .node = name, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};

@@ -144,6 +144,10 @@ bool lks_deciding_waits(const struct lks_deciding *d, uint32_t pool);
  */
 bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node);
 
+/* No command is open that does more than read; else it is refused: the node stays out of service
+ * until it answered. */
+bool lks_deciding_answered(struct lks_deciding *d, uint32_t node);
+
 /* A command for the node, without its number, node and boot, with all the checks of one that a
  * person asks for; false: it was refused. What disrupts nobody does not wait for a yes to
  * expire. */
@@ -175,6 +179,13 @@ bool lks_deciding_takes_change(struct lks_deciding *d, const struct lks_state_ch
 bool lks_deciding_pins_flash(struct lks_deciding *d, uint32_t node,
                              const struct lks_rec_flash *flash);
 bool lks_deciding_pins_command(struct lks_deciding *d, uint32_t node, struct lks_str digests);
+
+/* Promise 9: a bundle with a good verdict names each of these artifacts; else it is refused. */
+bool lks_deciding_vouched(struct lks_deciding *d, struct lks_str artifacts);
+
+/* Promise 1, for what people do by hand: in production the node, or for an asset each node of its
+ * domain, is out of service, and its agent found no GPU process since; else it is refused. */
+bool lks_deciding_emptied(struct lks_deciding *d, uint32_t node);
 
 /* The node is not frozen; else it is refused, with who froze it. */
 bool lks_deciding_thaws(struct lks_deciding *d, uint32_t node);
@@ -235,6 +246,9 @@ lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks
 
 /* decide_ticket.c: votes from elsewhere, and what is told there */
 lks_rule lks_decide_ticket, lks_decide_ticket_told;
+
+/* decide_reset.c: wedged nodes that two people have reset */
+lks_rule lks_decide_reset;
 
 /* decide_govern.c: who stands behind them */
 lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;

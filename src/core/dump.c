@@ -317,5 +317,6 @@ enum lks_code lks_state_dump(const struct lks_state *s, lks_state_emit *emit, vo
     dump_nodes(&d);
     lks_dump_verdicts(&d, false);
     lks_dump_lists(&d);
+    lks_dump_resets(&d);
     return d.code;
 }

@@ -777,6 +777,8 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "name, manifest or counts", LKS_STR("fleet"));
     if (!lks_tickets_equal(a, b))
         return differs(&p, "messages of", LKS_STR("tickets"));
+    if (!lks_resets_equal(a, b))
+        return differs(&p, "resets of", LKS_STR("nodes"));
     return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
            same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && same_changes(&p) &&

@@ -172,6 +172,7 @@ void lks_state_fini(struct lks_state *s)
     for (uint32_t i = 0; i < s->change_count; i++)
         lks_change_fini(&s->changes[i]);
     lks_tickets_fini(&s->tickets);
+    lks_resets_fini(&s->resets);
     lks_standing_fini(s);
     lks_intern_fini(&s->texts);
     lks_passing_fini(&s->passing);

@@ -19,6 +19,7 @@
 #include "codec/digest.h"
 #include "core/change.h"
 #include "core/mass.h"
+#include "core/reset.h"
 #include "core/ticket.h"
 #include "model/record.h"
 #include "model/row.h"
@@ -363,6 +364,7 @@ struct lks_state {
     lks_ms frozen_since;
     struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
     struct lks_tickets tickets;
+    struct lks_resets resets;
     struct lks_override *overrides; /* in the order they were given */
     uint32_t override_count, override_room;
     uint64_t jobs;  /* that started */

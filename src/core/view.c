@@ -177,6 +177,25 @@ static void put_commands(struct lks_json_writer *w, const struct lks_state *s, u
     lks_json_end(w, ']');
 }
 
+static void put_reset(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
+{
+    const struct lks_reset *r = lks_state_reset(s, node);
+    if (r == NULL)
+        return;
+    lks_json_begin(w, "reset", '{');
+    lks_json_text(w, "by", lks_state_text(s, r->by));
+    lks_json_text(w, "reason", lks_state_text(s, r->reason));
+    lks_view_time(w, "asked", r->asked);
+    lks_view_time(w, "until", r->until);
+    if (r->approved != 0) {
+        lks_view_time(w, "approved", r->approved);
+        lks_view_text(w, "approved_by", lks_state_text(s, r->approved_by));
+        lks_view_text(w, "approved_reason", lks_state_text(s, r->approved_reason));
+        lks_json_int(w, "command", (int64_t)r->command);
+    }
+    lks_json_end(w, '}');
+}
+
 static void put_deviations(struct lks_json_writer *w, const struct lks_state *s, uint32_t node)
 {
     lks_json_begin(w, "deviations", '[');
@@ -263,4 +282,5 @@ void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, ui
         lks_view_text(w, "held_reason", lks_state_text(s, n->held_reason));
     }
     put_commands(w, s, node);
+    put_reset(w, s, node);
 }

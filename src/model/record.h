@@ -113,7 +113,8 @@
     X(166, DEVIATION_AGREED, deviation_agreed, "deviation-agreed") \
     X(170, TICKET_HEARD,   ticket_heard,   "ticket-heard")   \
     X(171, TICKET_TOLD,    ticket_told,    "ticket-told")    \
-    X(172, TICKET_DUE,     ticket_due,     "ticket-due")
+    X(172, TICKET_DUE,     ticket_due,     "ticket-due")     \
+    X(173, RESET,          reset,          "reset")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -319,6 +320,14 @@ struct lks_rec_command_ended {
     struct lks_str node;
     uint64_t outcome;
     struct lks_str text;
+};
+struct lks_rec_reset { /* of a node whose GPU process does not end: core/reset.h */
+    struct lks_str node;
+    uint64_t step;
+    struct lks_str boot; /* ASKED: the boot it is asked for */
+    lks_ms until;        /* ASKED: approved by then, or never */
+    uint64_t command;    /* APPROVED: the number of the reboot */
+    struct lks_str by, reason;
 };
 struct lks_rec_led {
     uint64_t epoch;

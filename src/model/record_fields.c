@@ -675,6 +675,7 @@ static const struct lks_record_field forecast_fields[] = {
 };
 
 #include "model/record_fields_ticket.h"
+#include "model/record_fields_reset.h"
 
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."

@@ -7,9 +7,11 @@
 const char *const lks_liveness_words[] = {"unseen", "live", "late", "lost", NULL};
 const char *const lks_judged_words[] = {"unjudged", "conforms", "drift", "unmeasured", NULL};
 const char *const lks_note_words[] = {"skew", "replay", "witness", "contradiction", NULL};
-const char *const lks_alarm_words[] = {
-    "mass",  "clock",  "witness", "replay",      "parts",   "drift",  "proposal", "deviation",
-    "flash", "change", "hands",   "break-glass", "cadence", "review", "lowered",  NULL};
+const char *const lks_alarm_words[] = {"mass",   "clock",       "witness",   "replay", "parts",
+                                       "drift",  "proposal",    "deviation", "flash",  "change",
+                                       "hands",  "break-glass", "cadence",   "review", "lowered",
+                                       "wedged", NULL};
+const char *const lks_reset_words[] = {"asked", "approved", "reviewed", NULL};
 const char *const lks_role_words[] = {"viewer", "operator", "approver", "admin", "agent", NULL};
 const char *const lks_outcome_words[] = {"done", "failed", "refused", "expired", "unknown", NULL};
 const char *const lks_drift_words[] = {"unknown",         "bands disagree",  "replaced part",
@@ -65,6 +67,7 @@ static_assert(LKS_COUNT(lks_liveness_words) == LKS_LIVENESS_COUNT + 1, "a word f
 static_assert(LKS_COUNT(lks_judged_words) == LKS_JUDGED_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_note_words) == LKS_NOTE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_alarm_words) == LKS_ALARM_COUNT + 1, "a word for each");
+static_assert(LKS_COUNT(lks_reset_words) == LKS_RESET_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_role_words) == LKS_ROLE_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_outcome_words) == LKS_OUTCOME_COUNT + 1, "a word for each");
 static_assert(LKS_COUNT(lks_metric_kind_words) == LKS_METRIC_KIND_COUNT + 1, "a word for each");

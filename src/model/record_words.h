@@ -34,8 +34,10 @@ enum lks_alarm_kind {
     LKS_ALARM_CADENCE,   /* a pool is behind what is released for longer than its limit */
     LKS_ALARM_REVIEW,    /* nobody reviewed in time what began without its approvals */
     LKS_ALARM_LOWERED,   /* the fleet's file asks less of a pool's changes than before */
+    LKS_ALARM_WEDGED,    /* a node was reset while a process held its GPUs */
     LKS_ALARM_COUNT
 };
+enum lks_reset_step { LKS_RESET_ASKED, LKS_RESET_APPROVED, LKS_RESET_REVIEWED, LKS_RESET_COUNT };
 enum lks_drift_cause { /* why a node differs from its intent, so far as it can be told */
                        LKS_DRIFT_UNKNOWN,
                        LKS_DRIFT_BANDS,    /* in-band and out-of-band readings disagree */
@@ -228,6 +230,7 @@ extern const char *const lks_liveness_words[];
 extern const char *const lks_judged_words[];
 extern const char *const lks_note_words[];
 extern const char *const lks_alarm_words[];
+extern const char *const lks_reset_words[];
 extern const char *const lks_role_words[];
 extern const char *const lks_outcome_words[];
 extern const char *const lks_drift_words[];

@@ -282,6 +282,18 @@ static const struct lks_field fingerprint_fields[] = {
 };
 static const struct lks_form fingerprint = {"Fingerprint", "The certificate in use",
     LKS_FIELDS(fingerprint_fields)};
+static const struct lks_field node_reset_fields[] = {
+    MUST("by", TEXT, "who asked for it"),
+    MUST("reason", TEXT, "and why"),
+    MUST("asked", TIME, "when"),
+    MUST("until", TIME, "when the request expires"),
+    MAY("approved", TIME, "when it was approved; its review is open since"),
+    MAY("approved_by", TEXT, "by whom"),
+    MAY("approved_reason", TEXT, "and why"),
+    MAY("command", COUNT, "the number of the reboot"),
+};
+static const struct lks_form node_reset = {"NodeReset", "The reset of a wedged node",
+    LKS_FIELDS(node_reset_fields)};
 /* What the journal knows of a node: now, and at a moment of the past. */
 #define NODE_MORE_FIELDS \
     MAY("boot", TEXT, "id of its boot"), \
@@ -314,7 +326,8 @@ static const struct lks_form fingerprint = {"Fingerprint", "The certificate in u
     MAY("intake_why", TEXT, "why it waits"), \
     MAY("held_by", TEXT, "who holds it"), \
     MAY("held_reason", TEXT, "and why"), \
-    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over")
+    MUST("commands", LKS_LIST(COUNT), "numbers of its commands that are not over"), \
+    MAY("reset", LKS_FORM(node_reset), "a reset that waits for its approval or review")
 static const struct lks_field lks_form_node_fields[] = {
     NODE_FIELDS,
     NODE_MORE_FIELDS,

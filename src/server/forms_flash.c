@@ -92,6 +92,7 @@ static const struct lks_field endpoint_fields[] = {
     MAY("failed", TIME, "when it could not be read; absent: it could, or nobody here tried"),
     MAY("failure", TEXT, "and why"),
     MUST("changing", TRUTH, "its node is in a change"),
+    MUST("idle", TRUTH, "nodes that it may disrupt are drained and idle, or of posture dev"),
     MAY("flashing", COUNT, "the update that is under way there, or waits for a person"),
     MUST("managed", TRUTH, "nobody else updates it"),
 };

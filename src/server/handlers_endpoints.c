@@ -1,4 +1,5 @@
 /* Management endpoints of the fleet, and the certificates they are known by. */
+#include "core/emptied.h"
 #include "core/endpoint.h"
 #include "server/desk.h"
 #include "server/forms.h"
@@ -44,6 +45,10 @@ static void view_doings(const struct listing *l, uint32_t n, struct lks_str name
     lks_view_time(l->w, "failed", failed);
     lks_view_text(l->w, "failure", why);
     lks_json_bool(l->w, "changing", node->changing != 0);
+    enum lks_emptied how = LKS_EMPTIED_YES;
+    const struct lks_book *book = lks_engine_book(l->desk->engine);
+    uint32_t other = lks_emptied_not(s, book->facts, n, l->desk->now.wall, &how);
+    lks_json_bool(l->w, "idle", other == LKS_NO_NODE);
     if (flash != NULL)
         lks_json_int(l->w, "flashing", (int64_t)flash->id);
 }

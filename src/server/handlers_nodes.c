@@ -291,20 +291,12 @@ static struct lks_str join(struct lks_call *call, const struct lks_doc *list)
     return all;
 }
 
-void lks_handle_command(struct lks_desk *desk, struct lks_call *call)
+/* Decide it, and answer with the number of the command that follows. */
+static void command(struct lks_desk *desk, struct lks_call *call, uint32_t node,
+                    struct lks_event *event)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    uint32_t node = lks_desk_node(desk, call);
-    if (node == LKS_NO_NODE)
-        return;
-    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
-    struct lks_event event = about_nodes(call, LKS_EVENT_COMMAND);
-    event.node = node;
-    event.command.executor = lks_doc_text(call->body, "executor");
-    event.command.digests = join(call, lks_doc_member(call->body, "digests"));
-    event.command.expires =
-        desk->now.wall + (uint64_t)(ttl != NULL ? ttl->number : COMMAND_TTL) * LKS_SECOND;
-    if (!lks_desk_turn(desk, call, &event, NULL, &d))
+    if (!lks_desk_turn(desk, call, event, NULL, &d))
         return;
     call->node = node; /* has mail now */
     uint64_t id = 0;
@@ -319,6 +311,46 @@ void lks_handle_command(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
+void lks_handle_command(struct lks_desk *desk, struct lks_call *call)
+{
+    uint32_t node = lks_desk_node(desk, call);
+    if (node == LKS_NO_NODE)
+        return;
+    const struct lks_doc *ttl = lks_doc_member(call->body, "ttl_seconds");
+    struct lks_event event = about_nodes(call, LKS_EVENT_COMMAND);
+    event.node = node;
+    event.command.executor = lks_doc_text(call->body, "executor");
+    event.command.digests = join(call, lks_doc_member(call->body, "digests"));
+    event.command.expires =
+        desk->now.wall + (uint64_t)(ttl != NULL ? ttl->number : COMMAND_TTL) * LKS_SECOND;
+    command(desk, call, node, &event);
+}
+
+static void reset(struct lks_desk *desk, struct lks_call *call, enum lks_reset_step step)
+{
+    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
+    event.reset = step;
+    lks_desk_record(desk, call, &event);
+}
+
+void lks_handle_reset(struct lks_desk *desk, struct lks_call *call)
+{
+    reset(desk, call, LKS_RESET_ASKED);
+}
+
+void lks_handle_reset_review(struct lks_desk *desk, struct lks_call *call)
+{
+    reset(desk, call, LKS_RESET_REVIEWED);
+}
+
+void lks_handle_reset_approve(struct lks_desk *desk, struct lks_call *call)
+{
+    uint32_t node = lks_desk_node(desk, call);
+    struct lks_event event = about_nodes(call, LKS_EVENT_RESET);
+    event.reset = LKS_RESET_APPROVED;
+    if (node != LKS_NO_NODE)
+        command(desk, call, node, &event);
+}
 void lks_handle_command_get(struct lks_desk *desk, struct lks_call *call)
 {
     uint64_t id = 0;

@@ -206,6 +206,18 @@ static void put_alarms(const struct lks_state *s, struct lks_buf *out)
     }
 }
 
+static void put_resets(const struct lks_state *s, struct lks_buf *out)
+{
+    uint64_t open = 0;
+    for (uint32_t i = 0; i < s->resets.count; i++)
+        open += s->resets.list[i].approved != 0;
+    put_about(out, "lockstep_wedged_resets_total", "counter",
+              "Nodes that were reset while a process held their GPUs.");
+    lks_buf_addf(out, "lockstep_wedged_resets_total %" PRIu64 "\n", s->resets.given);
+    put_about(out, "lockstep_wedged_resets_unreviewed", "gauge", "Those that wait for a review.");
+    lks_buf_addf(out, "lockstep_wedged_resets_unreviewed %" PRIu64 "\n", open);
+}
+
 static void put_endpoints(const struct lks_state *s, const struct lks_metrics_now *about,
                           struct lks_buf *out)
 {
@@ -291,6 +303,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     lks_buf_add(out, LKS_STR("} 1\n"));
     put_pools(s, out);
     put_alarms(s, out);
+    put_resets(s, out);
     put_counter(out, "lockstep_heartbeats", "Heartbeats that were heard.", m->beats);
     put_counter(out, "lockstep_calls", "Requests that were decided.", m->calls);
     put_counter(out, "lockstep_calls_refused", "Of those, refused.", m->refused);
