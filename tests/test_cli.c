@@ -107,6 +107,14 @@ static const struct {
      "lockstep: .clang-format:1:1: a manifest begins with 'lockstep: 1' and 'kind: ...'\n"},
     {"a class file that is missing", ARGS("stack", "lint", "--class", "/nonexistent", H100), 3, "",
      "lockstep: /nonexistent: No such file or directory\n"},
+    {"a component that is misspelled", ARGS("stack", "lint", "examples/broken/spelling.yaml"), 0,
+     NULL,
+     "lockstep: examples/broken/spelling.yaml: warning: spelling: containred: nobody knows this "
+     "component; did you mean 'containerd'?\n"},
+    {"a driver that was never released",
+     ARGS("stack", "lint", "examples/broken/known-version.yaml", "--json"), 0, NULL,
+     "lockstep: examples/broken/known-version.yaml: warning: known-version: driver: driver "
+     "580.159.40 is in no table of versions; the nearest is 580.159.04\n"},
     {"a second file that is bad", ARGS("stack", "lint", "--json", H100, "/nonexistent"), 3, "",
      "lockstep: /nonexistent: No such file or directory\n"},
     {"no stack of that name", ARGS("stack", "show", "--stack", "x", H100), 3, "",

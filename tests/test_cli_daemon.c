@@ -4,6 +4,7 @@
 #include "tests/controller.h"
 #include "tests/run_cli.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,7 +72,15 @@ static const struct row rows[] = {
     {"fleet apply", ARGS("DIR/none.yaml"), 3, "", "No such file"},
     {"fleet show", {NULL}, 0, "unseen", NULL},
     {"node ls", {NULL}, 0, "n3", ""},
-    {"node ls", ARGS("--pool", "elsewhere"), 0, "no such nodes", ""},
+    {"node ls", ARGS("--pool", "elsewhere"), 3, "", "there is no pool 'elsewhere'"},
+    {"node ls", ARGS("--pool", "q"), 3, "", "there is no pool 'q'; did you mean 'p'?"},
+    {"node ls", ARGS("--rack", "nope"), 3, "", "there is no rack 'nope'"},
+    {"node ls", ARGS("--site", "nope"), 3, "", "there is no site 'nope'"},
+    {"node ls", ARGS("--domain", "nope"), 3, "", "there is no domain 'nope'"},
+    {"node ls", ARGS("--class", "nope"), 3, "", "there is no class 'nope'"},
+    {"node ls", ARGS("--tuple", "sha256:0000"), 3, "", "no node runs the tuple 'sha256:0000'"},
+    {"drift", ARGS("--pool", "q"), 3, "", "there is no pool 'q'; did you mean 'p'?"},
+    {"drift", ARGS("--node", "n9"), 3, "", "there is no node 'n9'; did you mean"},
     {"node ls", ARGS("--liveness", "dead"), 3, "", "liveness"},
     {"node show", ARGS("n0"), 0, "unseen", ""},
     {"node show", ARGS("n9"), 3, "", "n9"},
@@ -131,6 +140,8 @@ static const struct row rows[] = {
     {"deviation add", ARGS("n1", "--what=driver", "--owner=kim", "--reason=x"), 2, "", "--until"},
     {"deviation add", ARGS("n1", "--what=driver", "--owner=kim", "--until=noon", "--reason=x"), 2,
      "", "noon"},
+    {"deviation add", ARGS("n1", "--what=dgcm", "--owner=kim", "--until=1h", "--reason=x"), 3, "",
+     "did you mean 'dcgm'?"},
     {"deviation add", ARGS("n1", "--what=drivers", "--owner=kim", "--until=1h", "--reason=x"), 3,
      "", "drivers"},
     {"deviation add", ARGS("n9", "--what=driver", "--owner=kim", "--until=1h", "--reason=x"), 3, "",
@@ -162,6 +173,12 @@ static const struct row rows[] = {
     {"stack ls", {NULL}, 0, "h200-train", ""},
     {"stack promote", ARGS(DIGEST, "lab", "--evidence", "LAB-1"), 0, "lab", ""},
     {"stack promote", ARGS(DIGEST, "released", "--evidence", "x"), 1, "", "canary"},
+    {"stack promote", ARGS("h200-train", "canary", "--evidence", "CAN-1"), 0, "canary", ""},
+    {"stack promote", ARGS("h200-trian", "lab", "--evidence", "x"), 3, "",
+     "there is no stack 'h200-trian'; did you mean 'h200-train'?"},
+    {"stack promote", ARGS("775b", "released", "--evidence", "REL-1"), 0, "released", ""},
+    {"stack promote", ARGS("sha256:0000", "lab", "--evidence", "x"), 3, "",
+     "no stack 'sha256:0000' in the registry"},
     {"stack promote", ARGS(DIGEST, "lab"), 2, "", "--evidence"},
     {"stack retire", ARGS(DIGEST, "--evidence", "LAB-2"), 0, "retired", ""},
     {"stack ls", ARGS("--step", "retired"), 0, "h200-train", ""},
@@ -169,7 +186,10 @@ static const struct row rows[] = {
     {"advisories", ARGS(STACK, "--fleet"), 2, "", "or --fleet"},
     {"lifecycle", ARGS("--fleet"), 0, "no node has reported", ""},
     {"lifecycle", ARGS("--fleet", "--date", "2026-11-15"), 2, "", "--date"},
-    {"stack ls", ARGS("--name", "odd"), 0, "no such stack", ""},
+    {"stack ls", ARGS("--name", "odd"), 3, "", "no stack is called 'odd'"},
+    {"stack ls", ARGS("--name", "h200-trian"), 3, "", "did you mean 'h200-train'?"},
+    {"stack retire", ARGS("sha256:775bf7c2743f", "--evidence", "LAB-2"), 3, "",
+     "no stack 'sha256:775bf7c2743f' in the registry"},
     {"admit", ARGS("--job", "j\xff", "--nodes", "n0"), 2, "", "--job"},
     {"admit", ARGS("--job", "j1", "--nodes", "n0", "--until", "1h"), 2, "", "--override"},
     {"admit", ARGS("--job", "j1", "--nodes", "n0", "--image", "r.io/a:1="), 2, "", "RANKS"},
@@ -504,6 +524,23 @@ static const struct {
      "DIR/sim/pids"},
 };
 
+/* People edit a file of one node to see it drift: neither others nor the captured machine have it.
+ */
+static void check_own_files(void)
+{
+    static const char file[] = "root/proc/sys/kernel/osrelease";
+    struct stat captured, nodes[2];
+    char path[WORD_MAX], storage[WORD_MAX];
+    CHECK_INT(stat("tests/roots/h200/proc/sys/kernel/osrelease", &captured), 0);
+    for (size_t i = 0; i < LKS_COUNT(nodes); i++) {
+        snprintf(path, sizeof(path), "DIR/sim/agents/sim%04zu/%s", i + 1, file);
+        CHECK_INT(stat(filled(path, storage), &nodes[i]), 0);
+        CHECK(nodes[i].st_ino != captured.st_ino && nodes[i].st_nlink == 1);
+        CHECK(nodes[i].st_size == captured.st_size);
+    }
+    CHECK(nodes[0].st_ino != nodes[1].st_ino);
+}
+
 static void test_programs(void)
 {
     char storage[WORDS_MAX][WORD_MAX];
@@ -520,6 +557,7 @@ static void test_programs(void)
         if (programs[i].gone != NULL)
             CHECK(access(filled(programs[i].gone, storage[0]), F_OK) != 0);
     }
+    check_own_files();
 }
 
 static void test_begin(void)

@@ -119,7 +119,7 @@ static void test_propose_refused(void)
          WISH(.pool = T("train"), .stack = T("golden")),
          "refused: nothing to do: all of them should run golden already"},
         {"a stack that nobody published", WISH(.pool = T("train"), .stack = T("brass")),
-         "not-found: stack: none is published as 'brass'"},
+         "not-found: stack: there is no stack 'brass' in the registry"},
         {"nobody is named", WISH(.stack = T("silver")), "invalid: name either hosts or a pool"},
         {"nothing that installs it", WISH(.pool = T("train"), .stack = T("silver")),
          "refused: containerd 1.7.29: no good bundle has it"},

@@ -53,6 +53,7 @@ static const struct {
     {"unattended-upgrades", 0, "warning", 0},
     {"one-way", 0, "info", 0},
     {"spelling", 0, "warning", 0},
+    {"known-version", 0, "warning", 0},
     {"advisories", 0, "warning", 0},
     {"version-policy", 1, "error", 0},
 };

@@ -229,7 +229,7 @@ static const struct {
     {"a stack that is not there",
      {.pool = LKS_STR_C("train"), .stack = LKS_STR_C("c")},
      LKS_E_NOT_FOUND,
-     "stack: none is published as 'c'; publish it first with 'lockstep stack publish'"},
+     "stack: there is no stack 'c'; did you mean 'a'?"},
     {"too strong",
      {.pool = LKS_STR_C("train"), .stack = LKS_STR_C("b"), .strength = 4},
      LKS_E_INVALID,

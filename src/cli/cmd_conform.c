@@ -166,18 +166,11 @@ static enum lks_code print_draft(struct lks_cli *cli, const struct lks_args *arg
     cli->no = report->errors > 0;
     if (lks_args_has(args, "--json"))
         return init_json(cli, yaml, digest, report, err);
-    if (!cli->no) {
+    if (!cli->no)
         fwrite(yaml.ptr, 1, yaml.len, cli->out);
-        for (size_t i = 0; i < report->count; i++)
-            fprintf(cli->err, "lockstep: %s: %.*s: %.*s\n",
-                    lks_severity_name(report->findings[i].severity),
-                    LKS_STR_ARG(report->findings[i].subject),
-                    LKS_STR_ARG(report->findings[i].text));
-        return LKS_OK;
-    }
-    if (lks_output_findings_table(cli, report, false, err) != LKS_OK)
-        return err->code;
-    fprintf(cli->out, "\nno stack: the machine does not agree with itself\n");
+    lks_output_findings_aside(cli, NULL, report);
+    if (cli->no)
+        fprintf(cli->err, "lockstep: no stack: the machine does not agree with itself\n");
     return LKS_OK;
 }
 

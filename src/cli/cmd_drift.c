@@ -198,6 +198,9 @@ enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
     const struct lks_doc *id = lks_doc_member(answer.doc, "id");
+    struct lks_str warning = lks_doc_text(answer.doc, "warning");
+    if (warning.len > 0)
+        fprintf(cli->err, "lockstep: warning: --what: %" LKS_STR_FMT "\n", LKS_STR_ARG(warning));
     int64_t number = id != NULL ? id->number : 0;
     char size[LKS_LISTING_SIZE];
     (void)lks_listing_size(answer.doc, size);

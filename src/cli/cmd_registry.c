@@ -4,6 +4,7 @@
 #include "cli/input.h"
 #include "cli/listing.h"
 #include "cli/output.h"
+#include "cli/stackwarn.h"
 
 #include <inttypes.h>
 
@@ -34,6 +35,8 @@ enum lks_code lks_cmd_stack_publish(struct lks_cli *cli, const struct lks_args *
     if (lks_remote_call(&remote, "POST", &path, "application/yaml", lks_buf_view(&text), &answer,
                         err) != LKS_OK)
         return lks_wrap(err, "%s", file);
+    if (lks_stack_warn(cli, &input.facts, stack, file, err) != LKS_OK)
+        return err->code;
     struct lks_str digest = lks_doc_text(answer.doc, "digest");
     struct lks_str step = lks_doc_text(answer.doc, "step");
     return lks_listing_done(cli, args, &answer, err,

@@ -2,6 +2,8 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/stackwarn.h"
+#include "core/check.h"
 
 /* lint -------------------------------------------------------------------------------------- */
 
@@ -51,6 +53,27 @@ static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, s
     }
 }
 
+/* What is most likely misspelled, beside the answer. */
+enum lks_code lks_stack_warn(struct lks_cli *cli, const struct lks_facts *facts,
+                             const struct lks_stack *stack, const char *file, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    lks_report_init(&report);
+    if (lks_check_names(facts, stack, &report, err) != LKS_OK)
+        return err->code;
+    lks_output_findings_aside(cli, file, &report);
+    return LKS_OK;
+}
+
+static enum lks_code lint_names(struct lks_cli *cli, const struct lks_facts *facts,
+                                const struct lks_manifest *m, struct lks_err *err)
+{
+    for (size_t i = 0; i < m->stack_count; i++)
+        if (lks_stack_warn(cli, facts, &m->stacks[i], m->docs.source.ptr, err) != LKS_OK)
+            return err->code;
+    return LKS_OK;
+}
+
 static enum lks_code lint_more(struct lks_cli *cli, const struct lks_args *args,
                                const struct lks_input *input, struct lks_json_writer *w,
                                struct lks_err *err)
@@ -58,6 +81,8 @@ static enum lks_code lint_more(struct lks_cli *cli, const struct lks_args *args,
     for (size_t i = 1; i < args->positional_count; i++) {
         LKS_CLEANUP(lks_manifest_fini) struct lks_manifest more = {0};
         if (lks_input_manifest(input, args->positional[i], &more, err) != LKS_OK)
+            return err->code;
+        if (lint_names(cli, &input->facts, &more, err) != LKS_OK)
             return err->code;
         if (lks_args_has(args, "--json"))
             lint_json(w, &more, input->library.class_count);
@@ -74,7 +99,8 @@ enum lks_code lks_cmd_stack_lint(struct lks_cli *cli, const struct lks_args *arg
     LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
     lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
     struct lks_json_writer w = {.out = &json};
-    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK)
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lint_names(cli, &input.facts, &input.manifest, err) != LKS_OK)
         return err->code;
     bool as_json = lks_args_has(args, "--json");
     lks_json_begin(&w, NULL, '{');

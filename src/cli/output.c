@@ -91,6 +91,18 @@ enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_re
     return lks_output_table(cli, &t, err);
 }
 
+void lks_output_findings_aside(struct lks_cli *cli, const char *about,
+                               const struct lks_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const struct lks_finding *f = &report->findings[i];
+        fprintf(cli->err, "lockstep: %s%s%s: %s: %.*s: %.*s%s%.*s\n", about != NULL ? about : "",
+                about != NULL ? ": " : "", lks_severity_name(f->severity), f->rule,
+                LKS_STR_ARG(f->subject), LKS_STR_ARG(f->text), f->remedy.len > 0 ? " -> " : "",
+                LKS_STR_ARG(f->remedy));
+    }
+}
+
 enum lks_colour lks_output_severity(enum lks_severity severity)
 {
     static const enum lks_colour colours[] = {

@@ -37,6 +37,11 @@ void lks_output_findings(struct lks_json_writer *w, const char *key,
 enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
                                         bool sources, struct lks_err *err) LKS_MUST_CHECK;
 
+/* Findings as lines of the other stream, for a command whose answer is something else; `about` may
+ * be NULL, or is the file. */
+void lks_output_findings_aside(struct lks_cli *cli, const char *about,
+                               const struct lks_report *report);
+
 enum lks_colour lks_output_severity(enum lks_severity severity);
 
 /* An empty value as something one sees. */

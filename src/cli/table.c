@@ -500,10 +500,12 @@ const struct lks_command lks_commands[] = {
     {"stack ls", "", 0, 0, stacks_options, "List the stacks of the registry", "",
      "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
      lks_cmd_stack_ls},
-    {"stack promote", "DIGEST STEP", 2, 2, step_options,
+    {"stack promote", "STACK STEP", 2, 2, step_options,
      "Say that a stack passed: lab, canary, then released",
-     "One step at a time, each with its evidence.", "{seq}", lks_cmd_stack_promote},
-    {"stack retire", "DIGEST", 1, 1, step_options, "End a stack's life",
+     "One step at a time, each with its evidence. STACK is a digest, the beginning of one, or a "
+     "name.",
+     "{seq}", lks_cmd_stack_promote},
+    {"stack retire", "STACK", 1, 1, step_options, "End a stack's life",
      "Refused while a pool is pinned to it.", "{seq}", lks_cmd_stack_retire},
     {"bundle build", "FILE|DIR", 1, 1, bundle_build_options,
      "Make a bundle of files that belong together",
@@ -529,7 +531,7 @@ const struct lks_command lks_commands[] = {
      "{items: [{digest, name, version, signer, key, site, added, by?, revoked?, revoked_by?, "
      "revoked_reason?}]}",
      lks_cmd_bundle_ls},
-    {"bundle revoke", "DIGEST", 1, 1, reason_options, "Say that a bundle is not good any more",
+    {"bundle revoke", "BUNDLE", 1, 1, reason_options, "Say that a bundle is not good any more",
      "That is final: nothing of it is staged from then on.", "{seq}", lks_cmd_bundle_revoke},
     {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
      "KEY is a file (PEM, or one line as 'trust ls --json' shows it) or the line itself. At "
@@ -626,7 +628,7 @@ const struct lks_command lks_commands[] = {
      "Record an exception, such as a hot-fix, with an owner and an end",
      "Until it ends what it covers is not drift; then it is again. In production that enforces it "
      "counts once an approver agreed ('deviation approve').",
-     "{id, waits?, seq, nodes, gpus}", lks_cmd_deviation_add},
+     "{id, waits?, warning?, seq, nodes, gpus}", lks_cmd_deviation_add},
     {"deviation ls", "", 0, 0, deviations_options, "List exceptions that hold", "",
      "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
      "agreed_by?, agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",

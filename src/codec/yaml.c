@@ -5,6 +5,7 @@
 #include <string.h>
 #include <yaml.h>
 
+enum { DECIMAL_HINT_SIZE = 64 };
 enum { SHOWN_MAX = 60 }; /* how much of an offending scalar a message repeats */
 
 /* What is being built: the open lists and maps, and the key that waits for its value. */
@@ -183,16 +184,27 @@ static struct lks_doc *add_value(struct builder *b, const yaml_mark_t *mark, enu
     return doc;
 }
 
+/* "; for a number write 32120" where it is one in hexadecimal: in quotes it would be a text. */
+static const char *decimal_hint(struct lks_str s, char out[DECIMAL_HINT_SIZE])
+{
+    uint64_t number;
+    out[0] = '\0';
+    if ((lks_str_starts(s, "0x") || lks_str_starts(s, "0X")) &&
+        lks_str_hex((struct lks_str){s.ptr + 2, s.len - 2}, INT64_MAX, &number))
+        snprintf(out, DECIMAL_HINT_SIZE, "; for a number write %llu", (unsigned long long)number);
+    return out;
+}
+
 static enum lks_code fail_form(struct builder *b, const yaml_mark_t *mark, struct lks_str s,
                                const char *reason)
 {
-    char message[256];
+    char message[256], hint[DECIMAL_HINT_SIZE];
     int len = (int)(s.len < SHOWN_MAX ? s.len : SHOWN_MAX);
     if (lks_secret_key(b->key))
         snprintf(message, sizeof(message), "the value needs quotes: %s", reason);
     else
-        snprintf(message, sizeof(message), "%.*s needs quotes (\"%.*s\"): %s", len, s.ptr, len,
-                 s.ptr, reason);
+        snprintf(message, sizeof(message), "%.*s needs quotes (\"%.*s\"): %s%s", len, s.ptr, len,
+                 s.ptr, reason, decimal_hint(s, hint));
     return fail_at(b, mark, LKS_E_INVALID, message);
 }
 

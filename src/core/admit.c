@@ -2,6 +2,7 @@
 
 #include "codec/hostlist.h"
 #include "core/gate.h"
+#include "core/named.h"
 
 #include <stdio.h>
 
@@ -166,8 +167,9 @@ static void look_at_key(struct lks_admitting *a, uint32_t node)
 static bool fits(const struct lks_admitting *a, uint32_t node, lks_text intent)
 {
     struct lks_str asked = a->ask->stack;
-    return lks_digest_valid(asked) ? lks_str_eq(lks_state_text(a->state, intent), asked)
-                                   : lks_str_eq(lks_admitting_stack(a, node, intent), asked);
+    return lks_str_starts(asked, "sha256:")
+               ? lks_named_begins(asked, lks_state_text(a->state, intent))
+               : lks_str_eq(lks_admitting_stack(a, node, intent), asked);
 }
 
 /* Most nodes of a job have one intent, so that the last answer is kept. */

@@ -39,6 +39,8 @@ static const struct {
     {{"unattended-upgrades", "no package manager replaces what is pinned"}, lks_rule_unattended},
     {{"one-way", "firmware that cannot go back is named"}, lks_rule_one_way},
     {{"spelling", "a component nobody knows is not a misspelled one"}, lks_rule_spelling},
+    {{"known-version", "driver and CUDA have versions that the tables know"},
+     lks_rule_known_version},
     {{"advisories", "no known flaw is open"}, lks_rule_advisories},
     {{"version-policy", "the stack is one the pools that pin it accept"}, lks_rule_policy},
 };
@@ -46,6 +48,20 @@ static const struct {
 const struct lks_check_rule *lks_check_rule(size_t index)
 {
     return index < LKS_COUNT(rules) ? &rules[index].rule : NULL;
+}
+
+enum lks_code lks_check_names(const struct lks_facts *facts, const struct lks_stack *stack,
+                              struct lks_report *out, struct lks_err *err)
+{
+    const struct lks_check check = {.facts = facts, .stack = stack};
+    struct lks_checking c = {.in = &check, .facts = facts, .stack = stack, .out = out, .err = err};
+    c.rule = "spelling";
+    if (lks_rule_spelling(&c) != LKS_OK)
+        return err->code;
+    c.rule = "known-version";
+    if (lks_rule_known_version(&c) != LKS_OK)
+        return err->code;
+    return lks_report_check(out, err);
 }
 
 static void add_gpu(struct lks_checking *c, struct lks_str name)

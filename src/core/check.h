@@ -36,4 +36,9 @@ const struct lks_check_rule *lks_check_rule(size_t index);
 enum lks_code lks_check_run(const struct lks_check *check, struct lks_report *out,
                             struct lks_err *err) LKS_MUST_CHECK;
 
+/* Only what is most likely misspelled, for commands that take a stack and ask nothing else of it:
+ * components and versions that nobody knows, as warnings. */
+enum lks_code lks_check_names(const struct lks_facts *facts, const struct lks_stack *stack,
+                              struct lks_report *out, struct lks_err *err) LKS_MUST_CHECK;
+
 #endif

@@ -246,31 +246,6 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
     return LKS_OK;
 }
 
-static void note_spelling(struct lks_checking *c, const struct lks_component *component)
-{
-    struct lks_str bare = lks_component_bare(component->name);
-    enum lks_component_sort sort =
-        lks_component_is_firmware(component->name) ? LKS_FIRMWARE : LKS_SOFTWARE;
-    char hint[LKS_NEAR_HINT_SIZE];
-    struct lks_near near = lks_near_to(bare);
-    for (size_t i = 0; i < c->facts->components.count; i++) {
-        if (c->facts->components.rows[i].sort == sort)
-            lks_near_try(&near, c->facts->components.rows[i].name);
-    }
-    if (near.best.len > 0)
-        LKS_NOTE_FINDING(c, LKS_WARNING, component->label, NULL, "nobody knows this component%s",
-                         lks_near_hint(&near, hint));
-}
-
-enum lks_code lks_rule_spelling(struct lks_checking *c)
-{
-    for (size_t i = 0; i < c->stack->component_count; i++) {
-        if (lks_facts_component(c->facts, c->stack->components[i].name) == NULL)
-            note_spelling(c, &c->stack->components[i]);
-    }
-    return LKS_OK;
-}
-
 enum lks_code lks_rule_advisories(struct lks_checking *c)
 {
     LKS_CLEANUP(lks_advisory_list_fini) struct lks_advisory_list list = {0};

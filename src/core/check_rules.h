@@ -45,6 +45,7 @@ lks_rule_fn lks_rule_last_branch;
 lks_rule_fn lks_rule_unattended;
 lks_rule_fn lks_rule_one_way;
 lks_rule_fn lks_rule_spelling;
+lks_rule_fn lks_rule_known_version;
 lks_rule_fn lks_rule_advisories;
 lks_rule_fn lks_rule_policy;
 

@@ -1,4 +1,5 @@
 /* Exceptions that people allow: owned, with an end, and nagged about. */
+#include "base/near.h"
 #include "core/access.h"
 #include "core/conform.h"
 #include "core/decide_rules.h"
@@ -65,10 +66,14 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
     }
     if (lks_str_is(subject, "*") || lks_facts_component(d->book->facts, name) != NULL)
         return true;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (size_t i = 0; i < d->book->facts->components.count; i++)
+        lks_near_try(&near, d->book->facts->components.rows[i].name);
     lks_deciding_refuse(d, LKS_E_INVALID,
                         "subject: '%" LKS_STR_FMT
-                        "' is no component and no setting; * stands for all of them",
-                        LKS_STR_ARG(subject));
+                        "' is no component and no setting; * stands for all of them%s",
+                        LKS_STR_ARG(subject), lks_near_hint(&near, hint));
     return false;
 }
 

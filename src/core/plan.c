@@ -1,6 +1,7 @@
 #include "core/plan.h"
 
 #include "codec/window.h"
+#include "core/named.h"
 #include "core/plan_work.h"
 
 #include <stdlib.h>
@@ -144,32 +145,12 @@ static enum lks_code check_wish(struct lks_planning *p)
 
 /* The stack --------------------------------------------------------------------------------- */
 
-/* Of the published ones with this name the last that is not retired, or else the last. */
-static const struct lks_state_stack *stack_by_name(const struct lks_planning *p)
-{
-    const struct lks_state *s = p->state;
-    const struct lks_state_stack *retired = NULL;
-    for (uint32_t i = s->stack_count; i-- > 0;) {
-        const struct lks_state_stack *known = &s->stacks[i];
-        if (!lks_str_eq(lks_state_text(s, known->name), p->wish.stack))
-            continue;
-        if (known->step != LKS_STEP_RETIRED)
-            return known;
-        retired = retired == NULL ? known : retired;
-    }
-    return retired;
-}
-
 static enum lks_code find_stack(struct lks_planning *p)
 {
     const struct lks_state *s = p->state;
-    const struct lks_state_stack *known = lks_state_stack(s, p->wish.stack);
-    known = known != NULL ? known : stack_by_name(p);
-    if (known == NULL)
-        return lks_fail(p->err, LKS_E_NOT_FOUND,
-                        "stack: none is published as '%" LKS_STR_FMT
-                        "'; publish it first with 'lockstep stack publish'",
-                        S(p->wish.stack));
+    const struct lks_state_stack *known = NULL;
+    if (lks_named_stack(s, p->wish.stack, &known, p->err) != LKS_OK)
+        return lks_wrap(p->err, "stack");
     if (known->step == LKS_STEP_RETIRED)
         return lks_fail(p->err, LKS_E_REFUSED, "stack: %" LKS_STR_FMT " is retired",
                         S(lks_state_text(s, known->name)));

@@ -227,9 +227,21 @@ static enum lks_code check_bool(struct checker *c, const struct lks_doc *doc,
     return LKS_OK;
 }
 
+/* A text that is a number, in decimal or with 0x in hexadecimal. */
+static bool number_in(struct lks_str text, uint64_t *out)
+{
+    if (lks_str_starts(text, "0x"))
+        return lks_str_hex((struct lks_str){text.ptr + 2, text.len - 2}, INT64_MAX, out);
+    return lks_str_number(text, INT64_MAX, out);
+}
+
 static enum lks_code check_number(struct checker *c, const struct lks_doc *doc,
                                   const struct lks_shape *shape)
 {
+    uint64_t number;
+    if (doc->kind == LKS_DOC_TEXT && number_in(doc->text, &number))
+        return FAIL(c, doc, "expected a number, found text; write %llu, without quotes",
+                    (unsigned long long)number);
     if (doc->kind != LKS_DOC_NUMBER)
         return FAIL(c, doc, "expected a number, found %s", lks_doc_kind_name(doc->kind));
     if (doc->number < shape->min || doc->number > shape->max)

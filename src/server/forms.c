@@ -38,7 +38,7 @@ static const struct lks_field lks_query_nodes_fields[] = {
     MAY("judged", WORDS(lks_judged_words), "how what they run compares with their stack"),
     MAY("intake", TRUTH, "waiting to be accepted, or not"),
     MAY("held", TRUTH, "held by a person, or not"),
-    MAY("tuple", DIGEST, "running exactly this"),
+    MAY("tuple", TEXT, "running exactly this, by its digest or the beginning of one"),
     MAY("component", LKS_OF(COMPONENT), "that have this component"),
     MAY("version", TEXT, "in this version; needs `component`"),
 };

@@ -45,7 +45,7 @@ static const struct lks_field lks_ask_condition_fields[] = {
     MUST("condition", WORDS(lks_condition_words), "what is said"),
     MUST("on", TRUTH, "it is so, or no longer"),
     MAY("until", TIME, "attested: it ends then; checked: when it passed (now)"),
-    MAY("stack", TEXT, "changing: the digest the node is going to"),
+    MAY("stack", TEXT, "changing: the stack the node is going to, by digest or name"),
     MUST("text", WHY, "why, for the journal"),
 };
 const struct lks_form lks_ask_condition = {"ConditionWish", "What is said of nodes",
@@ -149,6 +149,7 @@ const struct lks_form lks_form_deviations = {"Deviations", "A list of deviations
 static const struct lks_field lks_form_numbered_fields[] = {
     MUST("id", COUNT, "its number"),
     MAY("waits", TRUTH, "a deviation that counts for nothing until an approver approves it"),
+    MAY("warning", LINES(4096), "a deviation that covers nothing the nodes' stacks pin"),
     MUST("seq", COUNT, "the row up to which the journal is durable"),
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
     MAY("gpus", COUNT, "how many GPUs they have"),

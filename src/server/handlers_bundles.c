@@ -5,6 +5,7 @@
  * pinned keys are copied on the state thread, its evidence is looked at in the pool again, and the
  * decision, on the state thread, asks whether the key is still pinned.
  */
+#include "core/named.h"
 #include "port/verifier.h"
 #include "server/daemon.h"
 #include "server/desk.h"
@@ -114,16 +115,14 @@ void lks_handle_bundles(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* The bundle {digest}; NULL, and the answer written, where there is none. */
+/* The bundle {digest}, which may be a name; NULL, and the answer written, where there is none. */
 static const struct lks_state_bundle *find_bundle(const struct lks_desk *desk,
                                                   struct lks_call *call)
 {
-    struct lks_str digest = lks_call_path(call, "digest");
-    const struct lks_state_bundle *bundle = lks_state_bundle(desk->state, digest);
-    if (bundle == NULL)
-        lks_call_problem(call, LKS_E_NOT_FOUND,
-                         "there is no bundle '%" LKS_STR_FMT "'; 'lockstep bundle push' brings one",
-                         LKS_STR_ARG(digest));
+    const struct lks_state_bundle *bundle = NULL;
+    struct lks_err err = {0};
+    if (lks_named_bundle(desk->state, lks_call_path(call, "digest"), &bundle, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
     return bundle;
 }
 
@@ -157,10 +156,13 @@ void lks_handle_bundle_manifest(struct lks_desk *desk, struct lks_call *call)
 
 void lks_handle_bundle_revoke(struct lks_desk *desk, struct lks_call *call)
 {
+    const struct lks_state_bundle *bundle = find_bundle(desk, call);
+    if (bundle == NULL)
+        return;
     struct lks_event event = {
         .kind = LKS_EVENT_BUNDLE_REVOKE,
         .reason = lks_doc_text(call->body, "reason"),
-        .name = lks_call_path(call, "digest"),
+        .name = lks_state_text(desk->state, bundle->digest),
     };
     lks_desk_record(desk, call, &event);
 }

@@ -1,16 +1,20 @@
 /* Drift, deviations, what is said of nodes, and readings out of band. */
+#include "core/named.h"
 #include "core/standing.h"
+#include "core/subjects.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/lookup.h"
 #include "server/sweeps.h"
 #include "server/views.h"
 
 #include <stdlib.h>
 
 enum {
-    SLICE = 20000,            /* nodes that one call looks at before others have their turn */
-    ROWS_MAX = 64,            /* of what does not conform, of each node of a list */
+    SLICE = 20000, /* nodes that one call looks at before others have their turn */
+    ROWS_MAX = 64, /* of what does not conform, of each node of a list */
+    SUBJECT_MAX = 512,
     DEVIATION_NODES = 500000, /* that one page of deviations looks at */
 };
 
@@ -37,22 +41,9 @@ static void walk_free(void *memory)
     free(walk);
 }
 
-/* Who asks for one that is not there must not read that all is well. */
-static bool want_pool(const struct lks_state *s, struct lks_call *call, bool *by_pool,
-                      uint32_t *out)
+static bool want_hosts(const struct lks_desk *desk, struct lks_call *call, struct walk *walk)
 {
-    struct lks_str pool = lks_call_text(call, "pool");
-    *by_pool = pool.len > 0;
-    *out = *by_pool ? lks_state_pool(s, pool) : 0;
-    if (!*by_pool || (*out < s->pool_count && s->pools[*out].known))
-        return true;
-    lks_call_problem(call, LKS_E_NOT_FOUND, "there is no pool '%" LKS_STR_FMT "'",
-                     LKS_STR_ARG(pool));
-    return false;
-}
-
-static bool want_hosts(const struct lks_state *s, struct lks_call *call, struct walk *walk)
-{
+    const struct lks_state *s = desk->state;
     struct lks_str text = lks_call_text(call, "node");
     struct lks_hostlist hosts = {0};
     struct lks_err err = {0};
@@ -73,8 +64,7 @@ static bool want_hosts(const struct lks_state *s, struct lks_call *call, struct 
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(s, hosts.names[i]);
         if (node == LKS_NO_NODE || !s->nodes[node].placed || s->nodes[node].asset != 0) {
-            lks_call_problem(call, LKS_E_NOT_FOUND, "there is no node '%" LKS_STR_FMT "'",
-                             LKS_STR_ARG(hosts.names[i]));
+            lks_lookup_no_node(desk, call, hosts.names[i]);
             return false;
         }
         lks_bitset_set(&walk->hosts, node);
@@ -101,7 +91,7 @@ static bool walk_begin(const struct lks_desk *desk, struct lks_call *call)
         return false;
     }
     walk->from += after.len > 0;
-    return want_pool(s, call, &walk->by_pool, &walk->pool) && want_hosts(s, call, walk);
+    return lks_lookup_pool(desk, call, &walk->by_pool, &walk->pool) && want_hosts(desk, call, walk);
 }
 
 static void put_item(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
@@ -254,7 +244,7 @@ void lks_handle_deviations(struct lks_desk *desk, struct lks_call *call)
     uint32_t of;
     bool by_pool;
     int open = lks_call_truth(call, "open");
-    if (!lks_desk_after(call, &below) || !want_pool(s, call, &by_pool, &of))
+    if (!lks_desk_after(call, &below) || !lks_lookup_pool(desk, call, &by_pool, &of))
         return;
     struct lks_desk_view sight = lks_desk_sight(desk, call);
     char next[24] = "";
@@ -275,6 +265,23 @@ void lks_handle_deviations(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, ']');
     lks_view_text(&w, "next", lks_str_from(next));
     lks_json_end(&w, '}');
+}
+
+/* It may be meant for what comes, so it is recorded; whoever misspelled it has to know. */
+static void put_uncovered(struct lks_json_writer *w, const struct lks_desk *desk,
+                          const struct lks_call *call)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf near = {0}, text = {0};
+    struct lks_str subject = lks_doc_text(call->body, "subject");
+    lks_buf_init(&near, SUBJECT_MAX);
+    lks_buf_init(&text, (size_t)4 * SUBJECT_MAX);
+    if (lks_subject_known(desk->state, lks_engine_book(desk->engine), &call->hosts, subject, &near))
+        return;
+    lks_buf_addf(&text, "the stacks of these nodes pin no '%" LKS_STR_FMT "', so it covers nothing",
+                 LKS_STR_ARG(subject));
+    if (near.len > 0)
+        lks_buf_addf(&text, "; did you mean '%s'?", near.ptr);
+    lks_json_text(w, "warning", lks_buf_view(&text));
 }
 
 void lks_handle_deviate(struct lks_desk *desk, struct lks_call *call)
@@ -304,6 +311,7 @@ void lks_handle_deviate(struct lks_desk *desk, struct lks_call *call)
     lks_json_int(&w, "id", (int64_t)id);
     if (waits)
         lks_json_bool(&w, "waits", true);
+    put_uncovered(&w, desk, call);
     lks_json_int(&w, "seq", (int64_t)call->needs);
     lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
@@ -331,6 +339,22 @@ void lks_handle_deviation_close(struct lks_desk *desk, struct lks_call *call)
 
 /* What is said of nodes --------------------------------------------------------------------- */
 
+/* The digest of the published stack that the body names; another stays as it was written, since the
+ * fleet's own file may have it. A name of several is refused. */
+static bool target_of(const struct lks_desk *desk, struct lks_call *call, struct lks_str *out)
+{
+    const struct lks_state_stack *stack = NULL;
+    struct lks_err err = {0};
+    *out = lks_doc_text(call->body, "stack");
+    if (out->len == 0 || lks_named_stack(desk->state, *out, &stack, &err) == LKS_E_NOT_FOUND)
+        return true;
+    if (stack == NULL)
+        lks_call_problem(call, err.code, "stack: %s", err.msg);
+    else
+        *out = lks_state_text(desk->state, stack->digest);
+    return stack != NULL;
+}
+
 void lks_handle_condition(struct lks_desk *desk, struct lks_call *call)
 {
     uint64_t condition = 0;
@@ -342,13 +366,12 @@ void lks_handle_condition(struct lks_desk *desk, struct lks_call *call)
         .reason = lks_doc_text(call->body, "text"),
         .condition = {.condition = (enum lks_condition)condition,
                       .on = lks_schema_truth(call->body, &lks_ask_condition, "on"),
-                      .stack = lks_doc_text(call->body, "stack"),
                       .text = lks_doc_text(call->body, "text")},
     };
     bool read = condition == LKS_CONDITION_ATTESTED
                     ? lks_desk_end(desk, call, "until", &event.condition.until)
                     : lks_desk_time(call, "until", &event.condition.until);
-    if (!read)
+    if (!read || !target_of(desk, call, &event.condition.stack))
         return;
     if (condition == LKS_CONDITION_CHECKED && event.condition.until == 0)
         event.condition.until = lks_engine_now(desk->engine, desk->now).wall;

@@ -1,9 +1,11 @@
 /* Updates by management endpoints: asked for, looked at, and looked after by a person. */
+#include "core/named.h"
 #include "model/bundle.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/lookup.h"
 #include "server/views.h"
 
 #include <stdio.h>
@@ -11,7 +13,24 @@
 
 enum { MINUTES_DEFAULT = 120, SCAN_MAX = 20000 };
 
-static struct lks_rec_flash wish_of(const struct lks_desk *desk, const struct lks_call *call)
+/* The digest of the bundle that the body names. What is unknown stays as it was written, and is
+ * refused where the wish is decided; a name of several is refused here. */
+static bool bundle_of(const struct lks_desk *desk, struct lks_call *call, struct lks_str *out)
+{
+    const struct lks_state_bundle *bundle = NULL;
+    struct lks_err err = {0};
+    *out = lks_doc_text(call->body, "bundle");
+    if (out->len == 0 || lks_named_bundle(desk->state, *out, &bundle, &err) == LKS_E_NOT_FOUND)
+        return true;
+    if (bundle == NULL)
+        lks_call_problem(call, err.code, "bundle: %s", err.msg);
+    else
+        *out = lks_state_text(desk->state, bundle->digest);
+    return bundle != NULL;
+}
+
+static struct lks_rec_flash wish_of(const struct lks_desk *desk, const struct lks_call *call,
+                                    struct lks_str bundle)
 {
     const struct lks_doc *b = call->body, *minutes = lks_doc_member(b, "minutes");
     uint64_t act = LKS_BMC_UPDATE;
@@ -22,7 +41,7 @@ static struct lks_rec_flash wish_of(const struct lks_desk *desk, const struct lk
         .act = act,
         .component = lks_doc_text(b, "component"),
         .version = lks_doc_text(b, "version"),
-        .bundle = lks_doc_text(b, "bundle"),
+        .bundle = bundle,
         .image = lks_doc_text(b, "image"),
         .apply_time = lks_doc_text(b, "apply_time"),
         .force = lks_schema_truth(b, &lks_ask_flash, "force"),
@@ -68,10 +87,11 @@ void lks_prepare_flash(struct lks_call *call)
 }
 
 /* Whether the manifest is still to be read; it is then asked for, or the answer written. */
-static bool wants_manifest(const struct lks_desk *desk, struct lks_call *call)
+static bool wants_manifest(const struct lks_desk *desk, struct lks_call *call,
+                           struct lks_str digest)
 {
     const struct lks_state *s = desk->state;
-    const struct lks_state_bundle *bundle = lks_state_bundle(s, lks_doc_text(call->body, "bundle"));
+    const struct lks_state_bundle *bundle = lks_state_bundle(s, digest);
     if (call->memory != NULL || bundle == NULL)
         return false;
     struct asking *a = calloc(1, sizeof(*a));
@@ -90,7 +110,8 @@ static bool wants_manifest(const struct lks_desk *desk, struct lks_call *call)
 void lks_handle_flash(struct lks_desk *desk, struct lks_call *call)
 {
     LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
-    if (wants_manifest(desk, call))
+    struct lks_str bundle;
+    if (!bundle_of(desk, call, &bundle) || wants_manifest(desk, call, bundle))
         return;
     const struct asking *asking = call->memory;
     struct lks_event event = {
@@ -98,7 +119,7 @@ void lks_handle_flash(struct lks_desk *desk, struct lks_call *call)
         .name = lks_doc_text(call->body, "node"),
         .reason = lks_doc_text(call->body, "reason"),
         .said = asking != NULL ? &asking->said : NULL,
-        .flash = wish_of(desk, call),
+        .flash = wish_of(desk, call, bundle),
     };
     if (!lks_desk_turn(desk, call, &event, NULL, &d))
         return;
@@ -154,8 +175,13 @@ void lks_handle_flashes(struct lks_desk *desk, struct lks_call *call)
     struct lks_str node = lks_call_text(call, "node");
     struct lks_desk_view sight = lks_desk_sight(desk, call);
     unsigned looked = 0;
+    uint32_t id;
     if (!lks_desk_after(call, &below))
         return;
+    if (node.len > 0 && !lks_intern_find(&s->names, node, &id)) {
+        lks_lookup_no_node(desk, call, node); /* one that left the fleet had updates, too */
+        return;
+    }
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (uint32_t i = s->flash_count; i-- > 0 && next == 0;) {

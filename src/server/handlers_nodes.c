@@ -4,6 +4,7 @@
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/lookup.h"
 #include "server/reads.h"
 #include "server/views.h"
 
@@ -20,7 +21,6 @@ enum {
 struct filter {
     lks_text site, rack, domain, class, tuple;
     uint32_t pool;
-    bool impossible; /* names something that nothing has */
     bool by_pool, by_liveness, by_judged;
     uint64_t liveness, judged;
     int intake, held; /* -1: either */
@@ -35,29 +35,20 @@ static void filter_fini(struct filter *f)
     *f = (struct filter){0};
 }
 
-static void want_text(const struct lks_state *s, const struct lks_call *call, const char *name,
-                      struct filter *f, lks_text *out)
+static bool filter_init(const struct lks_desk *desk, struct lks_call *call, struct filter *f)
 {
-    struct lks_str text = lks_call_text(call, name);
-    if (text.len > 0 && !lks_intern_find(&s->texts, text, out))
-        f->impossible = true;
-}
-
-static bool filter_init(const struct lks_state *s, struct lks_call *call, struct filter *f)
-{
+    const struct lks_state *s = desk->state;
     *f = (struct filter){.intake = lks_call_truth(call, "intake"),
                          .held = lks_call_truth(call, "held"),
                          .component = lks_call_text(call, "component"),
                          .version = lks_call_text(call, "version")};
-    want_text(s, call, "site", f, &f->site);
-    want_text(s, call, "rack", f, &f->rack);
-    want_text(s, call, "domain", f, &f->domain);
-    want_text(s, call, "class", f, &f->class);
-    want_text(s, call, "tuple", f, &f->tuple);
-    struct lks_str pool = lks_call_text(call, "pool");
-    f->by_pool = pool.len > 0;
-    if (f->by_pool && (f->pool = lks_state_pool(s, pool)) == UINT32_MAX)
-        f->impossible = true;
+    if (!lks_lookup_text(desk, call, LKS_LOOKUP_SITE, &f->site) ||
+        !lks_lookup_text(desk, call, LKS_LOOKUP_RACK, &f->rack) ||
+        !lks_lookup_text(desk, call, LKS_LOOKUP_DOMAIN, &f->domain) ||
+        !lks_lookup_text(desk, call, LKS_LOOKUP_CLASS, &f->class) ||
+        !lks_lookup_tuple(desk, call, &f->tuple) ||
+        !lks_lookup_pool(desk, call, &f->by_pool, &f->pool))
+        return false;
     f->by_liveness =
         lks_word_find(lks_liveness_words, lks_call_text(call, "liveness"), &f->liveness);
     f->by_judged = lks_word_find(lks_judged_words, lks_call_text(call, "judged"), &f->judged);
@@ -141,12 +132,12 @@ void lks_handle_nodes(struct lks_desk *desk, struct lks_call *call)
     const struct lks_state *s = desk->state;
     LKS_CLEANUP(filter_fini) struct filter f = {0};
     uint32_t i;
-    if (!filter_init(s, call, &f) || !start_after(s, call, &i))
+    if (!filter_init(desk, call, &f) || !start_after(s, call, &i))
         return;
     struct lks_desk_view sight = lks_desk_sight(desk, call);
     struct lks_now now = lks_engine_now(desk->engine, desk->now);
     uint64_t left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
-    uint32_t end = f.impossible ? i : s->node_count, looked = 0;
+    uint32_t end = s->node_count, looked = 0;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_begin(&w, "items", '[');
     for (; i < end && left > 0 && looked < SCAN_MAX && f.read < READ_MAX; i++) {

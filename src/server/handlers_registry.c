@@ -1,5 +1,7 @@
 /* Published stacks, images, and what published flaws and ends of support mean for the fleet. */
+#include "base/near.h"
 #include "core/exposure.h"
+#include "core/named.h"
 #include "model/manifest.h"
 #include "server/daemon.h"
 #include "server/desk.h"
@@ -39,6 +41,21 @@ static void put_stack(struct lks_json_writer *w, const struct lks_state *s,
     put_pools(w, s, stack->digest);
 }
 
+/* Whether a stack has the name that is asked for; else the answer is written. */
+static bool is_a_name(const struct lks_state *s, struct lks_call *call, struct lks_str name)
+{
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        if (lks_str_eq(lks_state_text(s, s->stacks[i].name), name))
+            return true;
+        lks_near_try(&near, lks_state_text(s, s->stacks[i].name));
+    }
+    lks_call_problem(call, LKS_E_NOT_FOUND, "no stack is called '%" LKS_STR_FMT "'%s",
+                     LKS_STR_ARG(name), lks_near_hint(&near, hint));
+    return false;
+}
+
 /* Newest first: `after` is the place of the last one of the page before, and places stay. */
 void lks_handle_stacks(struct lks_desk *desk, struct lks_call *call)
 {
@@ -46,7 +63,7 @@ void lks_handle_stacks(struct lks_desk *desk, struct lks_call *call)
     struct lks_str name = lks_call_text(call, "name");
     uint64_t below, step = 0, left = lks_call_number(call, "limit", LKS_LIST_DEFAULT);
     bool by_step = lks_word_find(lks_step_words, lks_call_text(call, "step"), &step);
-    if (!lks_desk_after(call, &below))
+    if (!lks_desk_after(call, &below) || (name.len > 0 && !is_a_name(s, call, name)))
         return;
     uint32_t i = below < s->stack_count ? (uint32_t)below : s->stack_count;
     struct lks_json_writer w = lks_call_json(call);
@@ -66,15 +83,13 @@ void lks_handle_stacks(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, '}');
 }
 
-/* The stack {digest}; NULL, and the answer written, where there is none. */
+/* The stack {digest}, which may be a name; NULL, and the answer written, where there is none. */
 static const struct lks_state_stack *find_stack(const struct lks_desk *desk, struct lks_call *call)
 {
-    struct lks_str digest = lks_call_path(call, "digest");
-    const struct lks_state_stack *stack = lks_state_stack(desk->state, digest);
-    if (stack == NULL)
-        lks_call_problem(call, LKS_E_NOT_FOUND,
-                         "there is no stack '%" LKS_STR_FMT "' in the registry",
-                         LKS_STR_ARG(digest));
+    const struct lks_state_stack *stack = NULL;
+    struct lks_err err = {0};
+    if (lks_named_stack(desk->state, lks_call_path(call, "digest"), &stack, &err) != LKS_OK)
+        lks_call_problem_err(call, &err);
     return stack;
 }
 
@@ -214,9 +229,12 @@ void lks_handle_publish(struct lks_desk *desk, struct lks_call *call)
 
 static void step(struct lks_desk *desk, struct lks_call *call, enum lks_stack_step to)
 {
+    const struct lks_state_stack *stack = find_stack(desk, call);
+    if (stack == NULL)
+        return;
     struct lks_event event = {
         .kind = LKS_EVENT_STEP,
-        .step = {.digest = lks_call_path(call, "digest"),
+        .step = {.digest = lks_state_text(desk->state, stack->digest),
                  .root = call->root,
                  .evidence = lks_doc_text(call->body, "evidence"),
                  .to = to},
