@@ -212,6 +212,8 @@ const struct lks_test_deed lks_test_life[] = {
     {39200, R(TICKET_DUE, ticket_due, 5, 39200, 1, LKS_CHANGE_RUNNING, T("user:kim"), WHY)},
     {39300, R(TICKET_HEARD, ticket_heard, T("m-1"), 99000, 1, T("user:lee"), T("CHG-7"),
               T("lee@example.com"))},
+    {39400, R(RESET, reset, T("n1"), LKS_RESET_ASKED, BOOT, 99000, 0, KIM, WHY)},
+    {39500, R(RESET, reset, T("n1"), LKS_RESET_APPROVED, T(""), 0, 9, T("user:lee"), WHY)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -31,7 +31,7 @@ static bool is_covered(const struct lks_state *s, uint32_t node, const struct lk
     for (uint32_t i = 0; i < s->deviation_count; i++) {
         const struct lks_deviation *d = &s->deviations[i];
         struct lks_str subject = lks_state_text(s, d->subject), value = lks_state_text(s, d->value);
-        if (d->ended == 0 && is_named(s, d, node) &&
+        if (d->ended == 0 && (!d->waits || d->agreed != 0) && is_named(s, d, node) &&
             (lks_str_is(subject, "*") || lks_str_eq(subject, w->subject)) &&
             (value.len == 0 || lks_str_eq(value, w->actual)))
             return true;
