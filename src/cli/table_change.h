@@ -57,10 +57,11 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "What will happen, what can go wrong, how to go back, how long it takes and what it costs, "  \
      "what stays at risk, and who approved: Markdown, or with --json the same for programs. It "   \
      "follows from the journal alone, and names its plan by a digest.",                            \
-     "{title, change: {about, id, plan, ...}, happens: {about, waves: [...], gates: [...], "       \
-     "metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, back: {about, ways: "   \
-     "[...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], ...}, risk: {about, "   \
-     "risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], ...}}",              \
+     "{title, summary: {about, text}, change: {about, id, plan, ...}, happens: {about, waves: "    \
+     "[...], gates: [...], metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, "  \
+     "back: {about, ways: [...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], "   \
+     "...}, risk: {about, risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], "\
+     "signatures: [...], ...}}",                                                                   \
      lks_cmd_change_procedure},                                                                    \
     {"change ls", "", 0, 0, lks_change_ls_options, "List changes that are not over", "",           \
      "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \

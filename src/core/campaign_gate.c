@@ -254,13 +254,15 @@ static struct lks_gate_said acceptance(const struct lks_state *s, const struct l
 }
 
 const struct lks_gate lks_gates[] = {
-    {"hard failures", "one node is enough that a person has to go to, or of which nobody can tell",
+    {"hard failures", "no node of the wave needs manual intervention or has an unknown outcome",
      false, hard_failures},
-    {"failure count", "no more nodes fail than the change, or the wave, says", true, failure_count},
-    {"soak", "so much time passed since the last node of the wave", true, soak},
-    {"acceptance", "nodes that were accepted conform, are healthy and attested when it is over",
-     true, acceptance},
-    {"evidence", "what is measured of them is within its margins, beside controls", false,
+    {"failure count", "no more nodes failed than the change and the wave allow", true,
+     failure_count},
+    {"soak", "the wave's soak time has passed since its last node was accepted", true, soak},
+    {"acceptance",
+     "every node that was accepted still conforms, is healthy and attested after the soak", true,
+     acceptance},
+    {"evidence", "every metric is within its margin, compared with the controls", false,
      lks_gate_evidence},
 };
 const size_t lks_gate_count = LKS_COUNT(lks_gates);

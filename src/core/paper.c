@@ -8,7 +8,7 @@ struct lks_paper_row {
     struct lks_paper_row *next;
 };
 
-/* A fact, or where there are columns a table. */
+/* A fact, or where there are columns a table; a fact without a label is a paragraph. */
 struct lks_paper_part {
     const char *key, *label, *empty;
     struct lks_cell fact;
@@ -78,6 +78,11 @@ static void add_part(struct lks_paper *p, struct lks_paper_part part)
 void lks_paper_fact(struct lks_paper *p, const char *key, const char *label, struct lks_cell cell)
 {
     add_part(p, (struct lks_paper_part){.key = key, .label = label, .fact = cell});
+}
+
+void lks_paper_paragraph(struct lks_paper *p, const char *key, struct lks_str text)
+{
+    add_part(p, (struct lks_paper_part){.key = key, .fact = lks_cell_text(text)});
 }
 
 void lks_paper_table(struct lks_paper *p, const char *key, const char *label, const char *empty,
@@ -169,6 +174,8 @@ static void put_cell(struct lks_buf *out, const struct lks_cell *cell)
     bool texted = cell->kind == LKS_CELL_TEXT || cell->kind == LKS_CELL_CODE;
     if ((texted && cell->text.len == 0) || (timed && cell->number == 0))
         lks_buf_addc(out, '-');
+    else if (cell->kind == LKS_CELL_BLANK)
+        lks_buf_add(out, LKS_STR("\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_\\_"));
     else if (cell->kind == LKS_CELL_TEXT)
         lks_markdown_text(out, cell->text);
     else if (cell->kind == LKS_CELL_CODE)
@@ -218,6 +225,13 @@ static void put_section(struct lks_buf *out, const struct lks_paper_section *s)
             listed = false;
             continue;
         }
+        if (part->label == NULL) {
+            lks_buf_addc(out, '\n');
+            put_cell(out, &part->fact);
+            lks_buf_addc(out, '\n');
+            listed = false;
+            continue;
+        }
         lks_buf_addf(out, "%s- **%s:** ", listed ? "" : "\n", part->label);
         put_cell(out, &part->fact);
         lks_buf_addc(out, '\n');
@@ -240,7 +254,8 @@ static void put_value(struct lks_json_writer *w, const char *key, const struct l
 {
     char text[LKS_TIME_TEXT_SIZE];
     bool texted = cell->kind == LKS_CELL_TEXT || cell->kind == LKS_CELL_CODE;
-    if ((texted && cell->text.len == 0) || (cell->kind == LKS_CELL_TIME && cell->number == 0))
+    if ((texted && cell->text.len == 0) || (cell->kind == LKS_CELL_TIME && cell->number == 0) ||
+        cell->kind == LKS_CELL_BLANK)
         return;
     if (texted)
         lks_json_text(w, key, cell->text);

@@ -21,6 +21,7 @@ enum lks_cell_kind {
     LKS_CELL_SPAN,  /* ms */
     LKS_CELL_TIME,  /* 0: none */
     LKS_CELL_TRUTH,
+    LKS_CELL_BLANK, /* for a person to fill in: a line in Markdown, absent in JSON */
 };
 
 /* A value. An empty text is none: absent in JSON, a dash in Markdown. Texts are borrowed until the
@@ -61,6 +62,11 @@ static inline struct lks_cell lks_cell_truth(bool truth)
     return (struct lks_cell){.kind = LKS_CELL_TRUTH, .number = truth};
 }
 
+static inline struct lks_cell lks_cell_blank(void)
+{
+    return (struct lks_cell){.kind = LKS_CELL_BLANK};
+}
+
 /* Of a table: its name for programs and for people. */
 struct lks_paper_column {
     const char *key, *header;
@@ -84,6 +90,8 @@ void lks_paper_fini(struct lks_paper *p);
  * table, that was begun last. */
 void lks_paper_section(struct lks_paper *p, const char *key, const char *title, const char *about);
 void lks_paper_fact(struct lks_paper *p, const char *key, const char *label, struct lks_cell cell);
+/* Text as a paragraph, for people to read before the rest. */
+void lks_paper_paragraph(struct lks_paper *p, const char *key, struct lks_str text);
 /* `empty` is what a table without rows says to people; NULL: they do not see it. */
 void lks_paper_table(struct lks_paper *p, const char *key, const char *label, const char *empty,
                      const struct lks_paper_column *columns, size_t count);

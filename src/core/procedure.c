@@ -352,6 +352,28 @@ static void add_votes(struct lks_procedure_work *w)
 }
 
 /* By the time of the last record, so that it follows from records alone. */
+static void add_signature(struct lks_procedure_work *w, struct lks_str as)
+{
+    const struct lks_cell row[] = {lks_cell_text(as), lks_cell_blank(), lks_cell_blank(),
+                                   lks_cell_blank()};
+    lks_paper_row(w->p, row);
+}
+
+/* A line for each approval that its class needs, and for those who answer for it otherwise. */
+static void add_signatures(struct lks_procedure_work *w, uint64_t needed)
+{
+    static const struct lks_paper_column columns[] = {
+        {"as", "signs as"}, {"name", "name"}, {"date", "date"}, {"signature", "signature"}};
+    uint64_t lines = needed > 0 ? needed : 1;
+    lks_paper_table(w->p, "signatures", "Signatures", NULL, columns, LKS_COUNT(columns));
+    add_signature(w, LKS_STR("proposer"));
+    for (uint64_t i = 0; i < lines && i < LKS_PROCEDURE_ROWS; i++)
+        add_signature(w, lks_paper_text(w->p, "approver %llu of %llu", (unsigned long long)i + 1,
+                                        (unsigned long long)lines));
+    if (w->c->needs_standby)
+        add_signature(w, LKS_STR("on standby at the site"));
+}
+
 static void add_approvals(struct lks_procedure_work *w, const char *digest)
 {
     const struct lks_state_change *c = w->c;
@@ -370,6 +392,7 @@ static void add_approvals(struct lks_procedure_work *w, const char *digest)
     add_votes(w);
     lks_paper_fact(w->p, "signed", "Who signs below signs for plan",
                    lks_cell_code(lks_paper_copy(w->p, lks_str_from(digest))));
+    add_signatures(w, t.needed);
 }
 
 static void fill(struct lks_procedure_work *w, const char *digest)
@@ -379,6 +402,7 @@ static void fill(struct lks_procedure_work *w, const char *digest)
     w->p->title =
         lks_paper_text(w->p, "Method of procedure: change %llu to %" LKS_STR_FMT,
                        (unsigned long long)w->c->id, S(lks_procedure_text(w, w->c->name)));
+    lks_procedure_summary(w, froms, from_count);
     lks_paper_section(w->p, "change", "The change",
                       "What is proposed, for whom, and how that differs from what runs.");
     add_facts(w, digest);

@@ -19,7 +19,7 @@ enum {
 /* Cost -------------------------------------------------------------------------------------- */
 
 /* What was rehearsed is known to the minute at best, and of a working day to the hour. */
-static lks_ms round_up(lks_ms span)
+lks_ms lks_procedure_rounded(lks_ms span)
 {
     lks_ms to = span > DAY_OF_WORK ? HOUR : MINUTE;
     return (span + to - 1) / to * to;
@@ -38,7 +38,7 @@ static void add_costs(struct lks_procedure_work *w, const char *case_is, lks_ms 
 {
     const struct lks_cell row[] = {
         lks_cell_text(lks_str_from(case_is)),
-        lks_cell_span(round_up(took)),
+        lks_cell_span(lks_procedure_rounded(took)),
         lks_cell_count(gpu_hours),
         lks_cell_text(money(w, gpu_hours)),
     };
@@ -70,7 +70,7 @@ static lks_ms wave_takes(const struct lks_procedure_work *w, uint32_t wave)
     return lks_plan_wave_takes(units, c->waves[wave].width, longest, proves) + c->waves[wave].soak;
 }
 
-static void add_planned(struct lks_procedure_work *w)
+lks_ms lks_procedure_planned(const struct lks_procedure_work *w, uint64_t *gpu_hours)
 {
     lks_ms took = 0, gpu_ms = 0;
     for (uint32_t i = 0; i < w->c->wave_count; i++)
@@ -79,7 +79,15 @@ static void add_planned(struct lks_procedure_work *w)
         const struct lks_member *m = &w->c->members[i];
         gpu_ms += takes_of(w, m) * lks_size_gpus(w->s, w->book, m->node);
     }
-    add_costs(w, "planned", took, (gpu_ms + HOUR - 1) / HOUR);
+    *gpu_hours = (gpu_ms + HOUR - 1) / HOUR;
+    return took;
+}
+
+static void add_planned(struct lks_procedure_work *w)
+{
+    uint64_t gpu_hours = 0;
+    lks_ms took = lks_procedure_planned(w, &gpu_hours);
+    add_costs(w, "planned", took, gpu_hours);
 }
 
 static void add_rehearsed(struct lks_procedure_work *w)

@@ -43,7 +43,13 @@ void lks_procedure_list(struct lks_procedure_work *w, lks_procedure_alike alike)
 /* "apply driver nccl" */
 struct lks_str lks_procedure_step_text(struct lks_procedure_work *w, const struct lks_step *step);
 
-/* The sections. */
+/* What the plan itself says of time and GPU-hours, and a span as a board is told it. */
+lks_ms lks_procedure_planned(const struct lks_procedure_work *w, uint64_t *gpu_hours);
+lks_ms lks_procedure_rounded(lks_ms span);
+
+/* The sections. `froms`: the stacks that members come from. */
+void lks_procedure_summary(struct lks_procedure_work *w, const struct lks_str *froms,
+                           uint32_t from_count);
 void lks_procedure_happens(struct lks_procedure_work *w);
 void lks_procedure_wrong(struct lks_procedure_work *w);
 void lks_procedure_back(struct lks_procedure_work *w);

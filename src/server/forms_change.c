@@ -354,13 +354,14 @@ const struct lks_form lks_form_change = {"Change", "A change, its plan, and how 
     LKS_FIELDS(lks_form_change_fields)};
 static const struct lks_field lks_form_procedure_fields[] = {
     MUST("title", TEXT, "what it is of"),
+    MUST("summary", ANY, "`text`: a paragraph for the board"),
     MUST("change", ANY, "what is proposed, with the digest of its `plan`; pools, differences"),
     MUST("happens", ANY, "waves, gates, metrics and their power, times, steps"),
     MUST("wrong", ANY, "how each step can fail, and what is done about it"),
     MUST("back", ANY, "the way back of each step, spares, what to type"),
     MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
     MUST("risk", ANY, "what is left when all goes as planned"),
-    MUST("approvals", ANY, "needed and given, where they lack, votes"),
+    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"),
 };
 const struct lks_form lks_form_procedure = {"Procedure", "The method of procedure of a change",
     LKS_FIELDS(lks_form_procedure_fields)};
