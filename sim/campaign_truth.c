@@ -150,6 +150,11 @@ static void fill(struct made *m)
         unsigned version = cam_version(m->truth, (enum cam_axis)a);
         if (i->type == m->type && (m->outband ? i->outband : i->inband))
             add_reading(&m->tuple, i->reading, i->of, cam_version_text((enum cam_axis)a, version));
+        if (i->type == m->type && m->outband && i->flashed) {
+            char name[64];
+            (void)snprintf(name, sizeof(name), "switch/%s", i->component);
+            add_reading(&m->tuple, name, i->of, "offered");
+        }
     }
     if (!m->outband) {
         add_reading(&m->tuple, "devices.gpus", "", "1");

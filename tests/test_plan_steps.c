@@ -391,6 +391,77 @@ static void test_care(void)
     plans_end(&p);
 }
 
+/* What was read of the endpoint ------------------------------------------------------------- */
+
+/* `stack b` brings BMC 2; what stack a pins, what was read, and which images there are differ. */
+static const struct {
+    const char *name;
+    const char *pinned; /* of stack a */
+    const char *read;   /* lines of a basis; NULL: nothing was */
+    const char *bundle;
+    const char *told;   /* the steps, or why not */
+    const char *before; /* of the flash; NULL: there is none */
+    enum lks_bmc_act revert;
+    const char *image_back;
+} reads[] = {
+    {"it runs it already", "", "firmware/bmc\t\t\t=\t2\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
+     LEAVE END, NULL, 0, NULL},
+    {"it runs another, which is the way back", "", "firmware/bmc\t\t\t=\t1\n",
+     BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "bmc", "1", "")),
+     LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
+    {"it runs another, whose image nobody has", "", "firmware/bmc\t\t\t=\t1\n",
+     BUNDLE(IMAGE("a", "bmc", "2", "")),
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back", NULL, 0, NULL},
+    {"no switch is offered, and the image before is there", FW(OF("bmc", "1")),
+     "firmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "bmc", "1", "")),
+     LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
+    {"no switch is offered, and no image before", FW(OF("bmc", "1")),
+     "backup/bmc\t\t\t=\t1\nfirmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back", NULL, 0, NULL},
+    {"a switch is offered", FW(OF("bmc", "1")),
+     "firmware/bmc\t\t\t=\t1\nswitch/bmc\t\t\t=\toffered\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
+     LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_SWITCH, ""},
+    {"nothing was read: by the table", FW(OF("bmc", "1")), NULL, BUNDLE(IMAGE("a", "bmc", "2", "")),
+     LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_SWITCH, ""},
+};
+
+static void read_outband(struct plans *p, const char *lines)
+{
+    const struct lks_record records[] = {
+        {.kind = LKS_RECORD_BASIS,
+         .basis = {.digest = LKS_STR("o"), .readings = lks_str_from(lines)}},
+        {.kind = LKS_RECORD_OUTBAND,
+         .outband = {.node = LKS_STR("g1"), .basis = LKS_STR("o"), .whole = LKS_STR("o")}},
+    };
+    for (size_t i = 0; i < LKS_COUNT(records); i++)
+        lks_asked_apply(&p->a, &records[i]);
+}
+
+static void test_reads(void)
+{
+    const struct lks_plan_wish wish = {.hosts = LKS_STR("g1"), .stack = LKS_STR("b")};
+    for (size_t i = 0; i < LKS_COUNT(reads); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        struct plans p;
+        lks_test_case("%s", reads[i].name);
+        lks_buf_init(&text, 64 << 10);
+        lks_buf_addf(&text, "%s" STACK("a", OLD, "%s") "%s", FLEET(BMC, ""), reads[i].pinned,
+                     STACK("b", OLD, FW(OF("bmc", "2"))));
+        plans_begin(&p, text.ptr);
+        plans_bundle(&p, reads[i].bundle);
+        if (reads[i].read != NULL)
+            read_outband(&p, reads[i].read);
+        (void)plans_make(&p, &wish);
+        (void)CHECK_HAS(plans_tell(&p, PLANS_STEPS), reads[i].told);
+        if (reads[i].before != NULL && CHECK(p.plan.step_count > 1)) {
+            (void)CHECK_STR(p.plan.steps[1].before, reads[i].before);
+            (void)CHECK_INT(p.plan.steps[1].revert, reads[i].revert);
+            (void)CHECK_STR(p.plan.steps[1].image_back, reads[i].image_back);
+        }
+        plans_end(&p);
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -399,6 +470,7 @@ int main(void)
         {"plan steps: an asset behind its nodes", test_asset_behind},
         {"plan steps: orders", test_orders},
         {"plan steps: care", test_care},
+        {"plan steps: what was read of the endpoint", test_reads},
         {0},
     });
 }

@@ -343,6 +343,48 @@ static void test_order_of_work(void)
     }
 }
 
+/* Beside what makes new firmware run stands whether the node boots: one follows from the other.
+ * What comes along with the driver is loaded with it. */
+static void check_reset(const struct lks_firmware_update *u, const char *reboot)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest from = {0};
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest to = {0};
+    LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff diff = {0};
+    char text[4096];
+    struct lks_err err = {0};
+    snprintf(text, sizeof(text), L40S("firmware: [{class: %.*s, version: '1'}]\n"),
+             LKS_STR_ARG(u->component));
+    if (!CHECK_CODE(parse(text, lks_test_facts(), &from, &err), LKS_OK))
+        return;
+    snprintf(text, sizeof(text), L40S("firmware: [{class: %.*s, version: '2'}]\n"),
+             LKS_STR_ARG(u->component));
+    if (!CHECK_CODE(parse(text, lks_test_facts(), &to, &err), LKS_OK))
+        return;
+    CHECK_CODE(lks_stackdiff_make(lks_test_facts(), &from.stacks[0], &to.stacks[0], &diff, &err),
+               LKS_OK);
+    CHECK_STR(lks_str_from(diff.reboot), reboot);
+}
+
+static void test_resets(void)
+{
+    static const struct {
+        const char *reset, *reboot;
+    } means[] = {{"none", "no"}, {"bmc", "no"},  {"device", "reset"}, {"reboot", "node"},
+                 {"dc", "node"}, {"ac", "node"}, {"domain", "domain"}};
+    const struct lks_facts *facts = lks_test_facts();
+    for (size_t i = 0; i < facts->firmware_updates.count; i++) {
+        const struct lks_firmware_update *u = &facts->firmware_updates.rows[i];
+        const struct lks_component_kind *kind = lks_facts_component(facts, u->component);
+        bool ours = kind != NULL && kind->vendor != LKS_VENDOR_AMD &&
+                    !lks_str_is(kind->update_class, "software");
+        lks_test_case("%.*s", LKS_STR_ARG(u->component));
+        for (size_t k = 0; k < LKS_COUNT(means); k++) {
+            if (ours && lks_str_is(u->reset, means[k].reset))
+                check_reset(u, means[k].reboot);
+        }
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -352,6 +394,7 @@ int main(void)
         {"stackdiff: a flaw of two components", test_flaws_once},
         {"stackdiff: a large stack", test_large},
         {"stackdiff: a difference where the digests differ", test_property},
+        {"stackdiff: resets and reboots", test_resets},
         {0},
     });
 }

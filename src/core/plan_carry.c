@@ -76,13 +76,13 @@ struct image {
 
 /* Whether it is `component` in `version` for this hardware, and may follow `before`. */
 static bool is_image_for(const struct lks_plan_cook *k, const struct lks_bundle_artifact *a,
-                         const struct lks_component *c, struct lks_str version,
-                         struct lks_str before)
+                         const struct lks_component *c, const struct lks_component *pins,
+                         struct lks_str version, struct lks_str before)
 {
     const struct lks_planning *p = k->p;
     return a->kind == LKS_BUNDLE_FIRMWARE &&
            lks_str_eq(a->component, lks_component_bare(c->name)) &&
-           lks_str_eq(a->version, version) && lks_plan_pins(c, a->digest) &&
+           lks_str_eq(a->version, version) && lks_plan_pins(pins, a->digest) &&
            lks_bundle_fits(a, lks_plan_class(k),
                            lks_state_text(p->state, k->recipe->kind.revision)) &&
            (before.len == 0 || lks_bundle_follows(p->book->facts, a, before)) &&
@@ -90,16 +90,18 @@ static bool is_image_for(const struct lks_plan_cook *k, const struct lks_bundle_
            lks_state_artifact(p->state, a->digest) != NULL;
 }
 
-/* The one image; none where nobody has it. Different ones are not chosen between. */
+/* The one image, of those that `pins` names if it is there and names any; none where nobody has it.
+ * Different ones are not chosen between. */
 static enum lks_code find_image(struct lks_plan_cook *k, const struct lks_component *c,
-                                struct lks_str version, struct lks_str before, struct image *out)
+                                const struct lks_component *pins, struct lks_str version,
+                                struct lks_str before, struct image *out)
 {
     const struct lks_bundle_set *set = k->p->bundles;
     *out = (struct image){0};
     for (size_t b = 0; c != NULL && version.len > 0 && b < set->count; b++) {
         for (size_t i = 0; i < set->list[b]->count; i++) {
             const struct lks_bundle_artifact *a = &set->list[b]->artifacts[i];
-            if (!is_image_for(k, a, c, version, before))
+            if (!is_image_for(k, a, c, pins, version, before))
                 continue;
             if (out->artifact != NULL && !lks_str_eq(out->artifact->digest, a->digest))
                 return lks_fail(k->p->err, LKS_E_REFUSED,
@@ -126,10 +128,13 @@ static enum lks_code check_alike(struct lks_plan_cook *k, const struct lks_plan_
     return LKS_OK;
 }
 
-static bool switches(const struct lks_component *c, const struct lks_firmware_update *update)
+/* What was read of the endpoint beats what the stack and the table say of the class. */
+static bool switches(const struct lks_plan_cook *k, const struct lks_component *c,
+                     const struct lks_firmware_update *update)
 {
-    return lks_str_is(c->banks, "ab") ||
-           (c->banks.len == 0 && lks_str_is(update->revert, "switch"));
+    bool usual =
+        lks_str_is(c->banks, "ab") || (c->banks.len == 0 && lks_str_is(update->revert, "switch"));
+    return usual && !lks_plan_one_bank(&k->recipe->kind, lks_component_bare(c->name));
 }
 
 /* Beside what runs, while the node is in use. Not where the endpoint needs nothing but its own
@@ -156,8 +161,8 @@ static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
     const struct lks_component *c = lks_plan_component_of(k, d),
                                *was = lks_plan_component_in(k->from, d->subject);
     struct image there, back;
-    if (check_alike(k, work) != LKS_OK || find_image(k, c, d->to, d->from, &there) != LKS_OK ||
-        find_image(k, was, d->from, d->to, &back) != LKS_OK)
+    if (check_alike(k, work) != LKS_OK || find_image(k, c, c, d->to, d->from, &there) != LKS_OK ||
+        find_image(k, was != NULL ? was : c, was, d->from, d->to, &back) != LKS_OK)
         return k->p->err->code;
     if (there.artifact == NULL)
         return lks_fail(k->p->err, LKS_E_REFUSED,
@@ -168,8 +173,8 @@ static enum lks_code prepare_flash(struct lks_plan_cook *k, size_t layer)
                                      .image = there.artifact->digest,
                                      .bundle_back = NOTHING,
                                      .image_back = NOTHING,
-                                     .revert = switches(c, work->update) ? LKS_BMC_SWITCH
-                                                                         : LKS_BMC_UPDATE};
+                                     .revert = switches(k, c, work->update) ? LKS_BMC_SWITCH
+                                                                            : LKS_BMC_UPDATE};
     if (back.artifact != NULL) {
         flash->bundle_back = lks_str_from(back.bundle->digest);
         flash->image_back = back.artifact->digest;

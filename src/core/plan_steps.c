@@ -251,8 +251,8 @@ static enum lks_code sort_in(struct lks_plan_cook *k, const struct lks_differenc
         return node ? add_work(k, NULL, d, most) : LKS_OK;
     if (c == NULL || d->to.len == 0 || !lks_str_eq(c->label, d->subject))
         return LKS_OK; /* it is pinned no more, or what is said about it differs */
-    if (!is_its_own(k, lks_component_bare(c->name)))
-        return LKS_OK;
+    if (!is_its_own(k, lks_component_bare(c->name)) || lks_str_eq(d->from, d->to))
+        return LKS_OK; /* another's, or it runs it already */
     if (is_elsewhere(k, c, d))
         return lks_planning_note(k->p, LKS_PLAN_WARNING,
                                  "%" LKS_STR_FMT " differs, and %" LKS_STR_FMT
@@ -472,6 +472,16 @@ static enum lks_code keep_texts(struct lks_planning *p, struct lks_stackdiff *di
     return LKS_OK;
 }
 
+/* Firmware that the stack before does not pin comes from the version that was read. */
+static void measure(const struct lks_plan_recipe *recipe, struct lks_stackdiff *diff)
+{
+    for (size_t i = 0; i < diff->count; i++) {
+        struct lks_difference *d = &diff->differences[i];
+        if (d->from.len == 0 && d->update != NULL)
+            d->from = lks_plan_runs(&recipe->kind, d->update->component);
+    }
+}
+
 /* Our own agent: an order and a look, while the node stays in use. */
 static enum lks_code cook_agent(struct lks_plan_cook *k)
 {
@@ -562,6 +572,7 @@ static enum lks_code cook_kind(struct lks_planning *p, struct lks_plan_recipe *r
         return p->err->code;
     p->closes |= closes(p, &diff);
     enum lks_code code = keep_texts(p, &diff);
+    measure(recipe, &diff);
     code = code == LKS_OK ? cook_stack(k, &diff) : code;
     lks_stackdiff_fini(&diff);
     return code;

@@ -130,7 +130,9 @@ static enum lks_code source_of(struct lks_planning *p, uint32_t node, struct lks
                     S(lks_state_name(s, node)));
 }
 
-static enum lks_code kind_of(struct lks_planning *p, uint32_t node, struct lks_plan_kind *out)
+/* `reads` has the bytes of what was read, until the next call. */
+static enum lks_code kind_of(struct lks_planning *p, uint32_t node, struct lks_buf *reads,
+                             struct lks_plan_kind *out)
 {
     const struct lks_node *n = &p->state->nodes[node];
     struct lks_plan_kind kind = {
@@ -143,6 +145,11 @@ static enum lks_code kind_of(struct lks_planning *p, uint32_t node, struct lks_p
     };
     if (source_of(p, node, &kind) != LKS_OK || leave_of(p, node, &kind) != LKS_OK)
         return p->err->code;
+    reads->len = 0;
+    lks_plan_reads(p, node, &kind, reads);
+    if (lks_buf_check(reads, p->err) != LKS_OK)
+        return p->err->code;
+    kind.reads = lks_buf_view(reads);
     *out = kind;
     return LKS_OK;
 }
@@ -152,7 +159,8 @@ static bool same_kind(const struct lks_plan_kind *a, const struct lks_plan_kind 
     return a->asset == b->asset && a->class == b->class && a->revision == b->revision &&
            a->from == b->from && a->endpoint == b->endpoint && a->beside == b->beside &&
            a->other_side == b->other_side && a->leave == b->leave &&
-           a->leave_retries == b->leave_retries && lks_str_eq(a->before, b->before);
+           a->leave_retries == b->leave_retries && lks_str_eq(a->before, b->before) &&
+           lks_str_eq(a->reads, b->reads);
 }
 
 static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_kind *kind,
@@ -168,14 +176,19 @@ static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_ki
     p->recipes = recipes;
     struct lks_plan_recipe *recipe = &p->recipes[p->recipe_count++];
     *recipe = (struct lks_plan_recipe){.kind = *kind, .node = node, .spares = LKS_PLAN_NONE};
+    recipe->kind.reads = lks_arena_copy(&p->out->memory, kind->reads);
+    if (recipe->kind.reads.ptr == NULL)
+        return lks_arena_fail(&p->out->memory, p->err);
     return lks_planning_steps(p, recipe);
 }
 
 /* Neighbours are mostly alike: the last one that fitted is looked at first. */
 static enum lks_code recipe_of(struct lks_planning *p, uint32_t node, uint32_t *last)
 {
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf reads = {0};
     struct lks_plan_kind kind = {0};
-    if (kind_of(p, node, &kind) != LKS_OK)
+    lks_buf_init(&reads, LKS_BASIS_BYTES_MAX);
+    if (kind_of(p, node, &reads, &kind) != LKS_OK)
         return p->err->code;
     if (*last < p->recipe_count && same_kind(&p->recipes[*last].kind, &kind))
         return LKS_OK;

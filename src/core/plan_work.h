@@ -17,9 +17,10 @@ struct lks_plan_kind {
     lks_text class, revision, from;
     struct lks_str before; /* digest of the stack it comes from; AGENT: the version */
     enum lks_plan_endpoint endpoint;
-    uint32_t beside; /* bits by lks_plan_asset_bit(): assets of its domain */
-    bool other_side; /* of a redundant pair: it follows the first one */
-    lks_ms leave;    /* how long it may take to come out of use, */
+    uint32_t beside;      /* bits by lks_plan_asset_bit(): assets of its domain */
+    bool other_side;      /* of a redundant pair: it follows the first one */
+    struct lks_str reads; /* what was read of the firmware it gets: plan_reads.c */
+    lks_ms leave;         /* how long it may take to come out of use, */
     uint32_t leave_retries;
 };
 
@@ -168,6 +169,19 @@ struct lks_str lks_plan_transport(const struct lks_component *c,
 /* Whether this node or asset can be reached for it, by its endpoint or by a tool of the node. */
 bool lks_plan_reached(const struct lks_plan_cook *k, struct lks_str transport);
 enum lks_code lks_planning_prepare(struct lks_plan_cook *k) LKS_MUST_CHECK;
+
+/* The component of a stack that a difference's subject belongs to; NULL: none. */
+const struct lks_component *lks_plan_component_in(const struct lks_stack *stack,
+                                                  struct lks_str subject);
+
+/* In plan_reads.c. What was read of the firmware that the change brings to the node, as lines for
+ * lks_plan_kind.reads; nothing where the change brings none. */
+void lks_plan_reads(const struct lks_planning *p, uint32_t node, const struct lks_plan_kind *kind,
+                    struct lks_buf *out);
+/* The version of a class of firmware that it runs, where its stack pins none; empty: not known. */
+struct lks_str lks_plan_runs(const struct lks_plan_kind *kind, struct lks_str bare);
+/* Whether its endpoint was read, and offers no switch to another bank of this class. */
+bool lks_plan_one_bank(const struct lks_plan_kind *kind, struct lks_str bare);
 
 /* In plan_class.c. What the layers of a recipe make of it; and the class of the whole. */
 void lks_planning_does(const struct lks_plan_cook *k);

@@ -197,6 +197,25 @@ static enum lks_code diff_value(struct differ *d, const struct pair *p)
 
 /* Components -------------------------------------------------------------------------------- */
 
+/* What makes new firmware run says whether the node boots. What comes along with the driver is
+ * loaded with it. */
+static struct lks_str reboot_of(const struct differ *d, const struct lks_component *c,
+                                const struct lks_component_kind *kind)
+{
+    static const struct {
+        const char *reset, *reboot;
+    } means[] = {{"none", "no"}, {"bmc", "no"},  {"device", "reset"}, {"reboot", "node"},
+                 {"dc", "node"}, {"ac", "node"}, {"domain", "domain"}};
+    const struct lks_firmware_update *update =
+        lks_component_is_firmware(c->name) ? lks_facts_firmware(d->facts, c->name) : NULL;
+    bool own = kind == NULL || !lks_str_is(kind->update_class, "software");
+    for (size_t i = 0; update != NULL && own && i < LKS_COUNT(means); i++) {
+        if (lks_str_is(update->reset, means[i].reset))
+            return lks_str_from(means[i].reboot);
+    }
+    return kind != NULL ? kind->reboot : LKS_STR("node");
+}
+
 /* Fill in what a change of `c` means. An entry's own word on its banks and way back beats what is
  * usual for its class. */
 static void describe(struct differ *d, const struct lks_component *c, struct lks_difference *out)
@@ -205,7 +224,7 @@ static void describe(struct differ *d, const struct lks_component *c, struct lks
     const struct lks_update_class *class =
         kind != NULL ? lks_facts_update_class(d->facts, kind->update_class) : NULL;
     out->class = class != NULL ? class->name : LKS_STR("unknown");
-    out->reboot = kind != NULL ? kind->reboot : LKS_STR("node");
+    out->reboot = reboot_of(d, c, kind);
     out->revert = class != NULL ? class->revert : LKS_STR("unknown");
     if (lks_str_is(c->banks, "ab"))
         out->revert = LKS_STR("banks");

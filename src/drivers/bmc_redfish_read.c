@@ -99,6 +99,7 @@ static bool fill_item(struct reading *g, struct lks_bmc_item *item,
     lks_redfish_entry_of(e, of);
     *item = e->item;
     item->uri = uri;
+    item->switches = e->item.bank == LKS_BANK_BACKUP && e->activate.len > 0;
     item->of = lks_str_from(of);
     struct lks_str *const texts[] = {
         &item->id,     &item->name,        &item->version,      &item->class,

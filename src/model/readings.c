@@ -150,6 +150,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("firmware/*", "firmware of each device, by its class; part is the device's part number"),
     H("staged/*", "out of band: firmware that runs after the next activation, by its class"),
     D("backup/*", "out of band: firmware in the other bank, by its class"),
+    D("switch/*", "out of band: that the service offers a switch to the other bank, by its class"),
     D("golden/*", "out of band: firmware of last resort, by its class"),
     S("endpoint.serial", "serial number that the management endpoint tells"),
     D("endpoint.*", "what the management endpoint says of itself: vendor, product, model"),

@@ -48,6 +48,19 @@ static void add_item(const struct lks_bmc_item *item, struct lks_tuple *out)
                        });
 }
 
+/* What the service can do with the other bank: the way back of a change hangs on it. */
+static void add_switch(const struct lks_bmc_item *item, struct lks_tuple *out)
+{
+    char name[LKS_READING_NAME_MAX + 1];
+    if (!item->switches || item->class.len == 0)
+        return;
+    snprintf(name, sizeof(name), "switch/%" LKS_STR_FMT, LKS_STR_ARG(item->class));
+    lks_tuple_add(out, &(struct lks_reading){.name = lks_str_from(name),
+                                             .of = item->of.len > 0 ? item->of : item->id,
+                                             .value = LKS_STR("offered"),
+                                             .evidence = item->uri});
+}
+
 static void add_text(struct lks_tuple *out, const char *name, struct lks_str value)
 {
     if (value.len > 0)
@@ -63,6 +76,8 @@ void lks_bmc_inventory_tuple(const struct lks_bmc_inventory *i, struct lks_str n
     out->taken = taken;
     for (size_t k = 0; k < i->count; k++)
         add_item(&i->items[k], out);
+    for (size_t k = 0; k < i->count; k++)
+        add_switch(&i->items[k], out);
     add_text(out, "endpoint.vendor", i->vendor);
     add_text(out, "endpoint.product", i->product);
     add_text(out, "endpoint.model", i->model);
@@ -95,6 +110,8 @@ static void put_item(const struct lks_bmc_item *item, struct lks_json_writer *w)
     text(w, "version", item->version);
     told(w, "updateable", item->updateable);
     told(w, "write_protected", item->write_protected);
+    if (item->switches)
+        lks_json_bool(w, "switches", true);
     text(w, "lowest", item->lowest);
     text(w, "software_id", item->software_id);
     text(w, "manufacturer", item->manufacturer);

@@ -51,6 +51,7 @@ struct lks_bmc_item {
     struct lks_str health;  /* Status.Health, or empty */
     enum lks_bmc_bank bank;
     enum lks_bmc_told updateable, write_protected;
+    bool switches; /* a bank that does not run: the service offers to switch to it */
 };
 
 struct lks_bmc_inventory {
