@@ -16,6 +16,9 @@ quietly = log=$$(mktemp) && if $(1) >$$log 2>&1; then rm -f $$log; else cat $$lo
 ninja = $(call quietly,ninja -C $(1) $(2))
 meson = $(call quietly,meson setup $(1) $(2))
 
+# What a node runs.
+NODE := lockstep-agent lockstep-helper $(addprefix executors/,accept apt dnf firmware hook image settings)
+
 # Seconds for each fuzz target; `make soak` gives them longer.
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 900
@@ -71,14 +74,14 @@ soak: build $(SANITIZE)/build.ninja ## tests over and over, kills everywhere, pl
 	@meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
-portable: $(PORTABLE)/build.ninja ## build-portable/lockstep and lockstep-agent for x86_64: need glibc and nothing else
-	@$(call ninja,$(PORTABLE),lockstep lockstep-agent executors/settings)
-	@tools/portable.sh $(PORTABLE)/lockstep $(PORTABLE)/lockstep-agent $(PORTABLE)/executors/settings
+portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line and all of a node: need glibc and nothing else
+	@$(call ninja,$(PORTABLE),lockstep $(NODE))
+	@cp executors/reboot $(PORTABLE)/executors/
+	@tools/portable.sh $(addprefix $(PORTABLE)/,lockstep $(NODE))
 
 install: $(RELEASE)/build.ninja ## install the programs (DESTDIR and PREFIX as usual)
 	@$(if $(PREFIX),meson configure $(RELEASE) --prefix $(PREFIX))
-	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-agent lockstep-bmcsim lockstep-helper \
-		$(addprefix executors/,accept apt dnf firmware hook image settings))
+	@$(call ninja,$(RELEASE),lockstep lockstepd lockstep-bmcsim $(NODE))
 	@meson install -C $(RELEASE) --no-rebuild --only-changed
 
 clean: ## remove everything that was built

@@ -623,6 +623,37 @@ static void plant_other_token(struct fake *f, const char *path, enum lks_token_k
     lks_tree_file(&f->tree, path, text);
 }
 
+static unsigned waits_enough;
+static bool waits(const struct fake *f)
+{
+    return count_log(f, "not enrolled: waiting for a file") >= waits_enough;
+}
+
+/* An image has no token: the agent waits for it, says so once, and takes it when it comes. */
+static void test_token_later(void)
+{
+    struct fake f;
+    fake_start(&f);
+    CHECK(rename(fake_path(&f, "token"), fake_path(&f, "later")) == 0);
+    pid_t pid = start_agent(&f);
+    waits_enough = 1;
+    CHECK(fake_until(&f, waits));
+    end_agent(&f, pid);
+    pid = start_agent(&f);
+    waits_enough = 2;
+    CHECK(fake_until(&f, waits));
+    lks_tree_file(&f.tree, "/token", ""); /* somebody begins to write it */
+    fake_serve(&f, 1500);
+    CHECK_INT(f.enrolled, 0);
+    CHECK(rename(fake_path(&f, "later"), fake_path(&f, "token")) == 0);
+    if (!CHECK(fake_until(&f, settled)))
+        show_log(&f);
+    CHECK_INT(f.enrolled, 1);
+    CHECK_INT(count_log(&f, "not enrolled: waiting for a file"), 2);
+    end_agent(&f, pid);
+    fake_stop(&f);
+}
+
 static const struct {
     const char *name, *ca, *token, *node;
     int status;
@@ -631,7 +662,6 @@ static const struct {
     {"a token nobody gave", "ca.crt", "other-token", FAKE_NODE, 5, "refuses the token"},
     {"a token for people", "ca.crt", "api-token", FAKE_NODE, 3, "not a token for a node"},
     {"no token at all", "ca.crt", "garbage", FAKE_NODE, 3, "garbage: "},
-    {"no such file", "ca.crt", "missing", FAKE_NODE, 3, "missing: "},
     {"another CA", "other.crt", "token", FAKE_NODE, 5, "cannot trust https://127.0.0.1"},
     {"a token for another name", "ca.crt", "token", "gpu-2", 1, "is for node gpu-1"},
     {"a CA that is no CA", "garbage", "token", FAKE_NODE, 3, "garbage"},
@@ -758,6 +788,7 @@ int main(void)
         {"kill -9 at any point", test_kills},
         {"a certificate is renewed", test_renewal},
         {"heads are witnessed", test_witness},
+        {"a token that comes later", test_token_later},
         {"starts that are refused", test_refusals},
         {"a clock that is off", test_clock_off},
         {"two on one state", test_two},

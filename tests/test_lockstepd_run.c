@@ -276,6 +276,28 @@ static void test_init(void)
     ctl_fini(&c);
 }
 
+/* The first token is for a day. */
+static void test_first_token(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct ctl c = {0};
+    char from[LKS_TIME_TEXT_SIZE], to[LKS_TIME_TEXT_SIZE], got[LKS_TIME_TEXT_SIZE] = "";
+    const lks_ms day = (lks_ms)24 * 3600 * LKS_SECOND;
+    lks_time_text((lks_ms)time(NULL) * LKS_SECOND + day, from);
+    ctl_init(&c, "");
+    lks_time_text(((lks_ms)time(NULL) + 1) * LKS_SECOND + day, to);
+    if (CHECK(ctl_start(&c))) {
+        static const char mark[] = "\"id\":\"admin\",\"identity\":\"admin\",\"expires\":\"";
+        CHECK_INT(ctl_once(&c, "GET", "/v1/access", NULL, &answer), 200);
+        ptrdiff_t at = lks_str_find(lks_buf_view(&answer), lks_str_from(mark));
+        if (CHECK(at >= 0))
+            snprintf(got, sizeof(got), "%.*s", (int)strlen(from), answer.ptr + at + strlen(mark));
+        CHECK(strcmp(got, from) >= 0 && strcmp(got, to) <= 0);
+        CHECK_INT(ctl_stop(&c), 0);
+    }
+    ctl_fini(&c);
+}
+
 /* What a person names goes into the configuration as it is. */
 static void test_init_quotes(void)
 {
@@ -535,6 +557,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"init makes what it says, for its owner alone", test_init},
+        {"init: the first token expires", test_first_token},
         {"init at a path with quotes", test_init_quotes},
         {"init that fails", test_init_refused},
         {"events that cannot be resumed", test_resume},

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
@@ -58,6 +59,43 @@ static void test_references(void)
     }
 }
 
+/* Programs that somebody else decides about: by owning them or a folder above, or by writing there.
+ */
+static const struct {
+    const char *name, *owned, *open; /* what another user owns, what anyone may write */
+    mode_t mode;                     /* of that */
+    const char *says;                /* NULL: it is good */
+} changers[] = {
+    {"ours, in a folder of ours", NULL, "in", 0755, NULL},
+    {"one of another user", "in/k", NULL, 0, "user 12345 owns "},
+    {"in a folder of another user", "in", NULL, 0, "may change this program; chown it to root"},
+    {"in a folder that anyone may write", NULL, "in", 0777,
+     "others may change this program; chmod go-w "},
+    {"in a folder where only owners may replace", NULL, "in", 01777, NULL},
+};
+
+static void test_changers(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(changers); i++) {
+        LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+        struct lks_seal_key key = {0};
+        struct lks_err err = {0};
+        char path[256];
+        lks_test_case("%s", changers[i].name);
+        if (changers[i].owned != NULL && geteuid() != 0)
+            continue; /* only root can give files away */
+        lks_tree_dir(&tree, "/in");
+        write_file(&tree, "in/k", "#!/bin/sh\necho " KEY "\n", 0755);
+        snprintf(path, sizeof(path), "%s/%s", tree.path,
+                 changers[i].owned != NULL ? changers[i].owned : changers[i].open);
+        CHECK(changers[i].owned != NULL ? chown(path, 12345, 12345) == 0
+                                        : chmod(path, changers[i].mode) == 0);
+        CHECK_CODE(lks_secrets_key(tree.path, "exec:in/k", &key, &err),
+                   changers[i].says == NULL ? LKS_OK : LKS_E_DENIED);
+        CHECK_HAS(lks_str_from(err.msg), changers[i].says != NULL ? changers[i].says : "");
+    }
+}
+
 static void test_round_trip(void)
 {
     LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
@@ -85,6 +123,7 @@ static void test_round_trip(void)
 
 static const struct lks_test tests[] = {
     {"where the key comes from", test_references},
+    {"who may change a program", test_changers},
     {"kept and read again", test_round_trip},
     {0},
 };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
     POLL_MAX_MS = 60 * 1000,
     STEP_MS = 1000,  /* a clock that jumped farther was set */
     THRIFT_MS = 300, /* a rest that is worth giving memory back for: to get it again takes time */
+    AWAIT_MS = 1000, /* between looks for a file of the enrolment */
 };
 
 lks_ms lks_agent_now(void)
@@ -204,8 +206,36 @@ static void watch_clock(struct lks_agent *a)
     a->clock_gap = gap;
 }
 
+/* In an image the agent starts before somebody, or something, writes its token. A file that is
+ * empty is being written. */
+static bool is_awaited(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? S_ISREG(st.st_mode) && st.st_size == 0 : errno == ENOENT;
+}
+
+static bool await_files(struct lks_agent *a)
+{
+    const char *const paths[] = {a->options->token_file, a->options->ca};
+    for (size_t i = 0; i < LKS_COUNT(paths); i++) {
+        if (!is_awaited(paths[i]))
+            continue;
+        if (!a->awaits)
+            lks_agent_note(a, LKS_LEVEL_WARNING,
+                           "not enrolled: waiting for a file; lockstep node enroll NAME prints "
+                           "the token",
+                           "file", paths[i]);
+        a->awaits = true;
+        a->link.not_before = lks_agent_now() + AWAIT_MS;
+        return true;
+    }
+    return false;
+}
+
 static enum lks_code enroll(struct lks_agent *a, struct lks_err *err)
 {
+    if (await_files(a))
+        return LKS_OK;
     enum lks_code code = lks_agent_enroll(a, err);
     if (code != LKS_OK && lks_code_info(code)->transient) {
         lks_agent_note(a, LKS_LEVEL_WARNING, "cannot enrol yet", "why", err->msg);

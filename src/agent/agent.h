@@ -85,6 +85,7 @@ struct lks_agent {
     struct lks_load load;
     struct lks_program program;
     int signals;
+    bool awaits; /* a file of the enrolment, which was said */
     bool ended;
 };
 

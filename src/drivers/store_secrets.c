@@ -20,16 +20,44 @@ enum { KEY_TEXT_MAX = 4096, OTHERS = 077, CHANGERS = 022, PROGRAM_MS = 10000 };
 
 /* The sealing key --------------------------------------------------------------------------- */
 
-static enum lks_code check_mode(const char *path, mode_t forbidden, const char *what,
-                                struct lks_err *err)
+static enum lks_code check_private(const char *path, struct lks_err *err)
 {
     struct stat st;
     if (stat(path, &st) != 0)
         return lks_file_fail(err, path);
-    if (!S_ISREG(st.st_mode) || (st.st_mode & forbidden) != 0)
-        return lks_fail(err, LKS_E_DENIED, "%s: %s (mode %03o)", path, what,
-                        (unsigned)st.st_mode & 0777U);
+    if (!S_ISREG(st.st_mode) || (st.st_mode & OTHERS) != 0)
+        return lks_fail(err, LKS_E_DENIED,
+                        "%s: others may read this file; chmod 600 would keep them out (mode %03o)",
+                        path, (unsigned)st.st_mode & 0777U);
     return LKS_OK;
+}
+
+/* Whoever owns a program or a folder above it, or may write there, decides what it prints. In a
+ * folder like /tmp only owners may replace what is theirs. */
+static enum lks_code check_changers(const char *program, struct lks_err *err)
+{
+    char at[PATH_MAX];
+    struct stat st;
+    if (realpath(program, at) == NULL || stat(at, &st) != 0)
+        return lks_file_fail(err, program);
+    if (!S_ISREG(st.st_mode))
+        return lks_fail(err, LKS_E_DENIED, "%s: is not a plain file", program);
+    for (char *slash = at;; *slash = '\0') {
+        const char *part = at[0] != '\0' ? at : "/";
+        if (stat(part, &st) != 0)
+            return lks_file_fail(err, part);
+        if (st.st_uid != 0 && st.st_uid != geteuid())
+            return lks_fail(err, LKS_E_DENIED,
+                            "%s: user %u owns %s and may change this program; chown it to root",
+                            program, (unsigned)st.st_uid, part);
+        if ((st.st_mode & CHANGERS) != 0 && (!S_ISDIR(st.st_mode) || (st.st_mode & S_ISVTX) == 0))
+            return lks_fail(err, LKS_E_DENIED,
+                            "%s: others may change this program; chmod go-w %s (mode %03o)",
+                            program, part, (unsigned)st.st_mode & 0777U);
+        slash = strrchr(at, '/');
+        if (slash == NULL)
+            return LKS_OK;
+    }
 }
 
 /* In the child: the program alone, with nothing of ours but the pipe. */
@@ -95,7 +123,7 @@ static enum lks_code run_program(const char *program, const char *what, struct l
                                  struct lks_err *err)
 {
     int ends[2], status = 0;
-    if (check_mode(program, CHANGERS, "others may change this program", err) != LKS_OK)
+    if (check_changers(program, err) != LKS_OK)
         return err->code;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return lks_file_fail(err, program);
@@ -132,8 +160,7 @@ enum lks_code lks_secrets_text(struct lks_str kind, const char *path, const char
         return run_program(path, what, out, err);
     if (!lks_str_is(kind, "file"))
         return lks_fail(err, LKS_E_INVALID, "it is file:PATH or exec:PROGRAM");
-    if (check_mode(path, OTHERS, "others may read this file; chmod 600 would keep them out", err) !=
-        LKS_OK)
+    if (check_private(path, err) != LKS_OK)
         return err->code;
     return lks_file_read_plain(path, out, err);
 }

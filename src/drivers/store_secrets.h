@@ -3,7 +3,8 @@
  * `seal_key` refers to. The reference is file:PATH or exec:PROGRAM; a program prints the key, so
  * that it can come from a vault or a TPM and never lie beside what it opens.
  *
- * A file that others can read is refused, as is a program that others can change.
+ * A file that others can read is refused, as is a program that others can change: one that neither
+ * root nor we own, or that others may write or replace in a folder above it.
  */
 #ifndef LKS_DRIVERS_STORE_SECRETS_H
 #define LKS_DRIVERS_STORE_SECRETS_H

@@ -22,6 +22,7 @@ enum {
     CA_DAYS = 3650,
     SERVER_DAYS = 825,
     DAY_SECONDS = 86400,
+    ADMIN_SECONDS = DAY_SECONDS, /* the first token is for setting up, not for keeps */
     NAMES_MAX = LKS_CONFIG_NAMES_MAX,
     ADDRESS_MAX = 256,
 };
@@ -37,6 +38,7 @@ struct making {
     char seal_reference[PATH_MAX + 16];
     struct lks_seal_key seal;
     struct lks_key journal;
+    lks_ms admin_until;       /* when the first token expires */
     struct lks_config joined; /* of the controller that is joined */
     struct lks_err *err;
 };
@@ -345,14 +347,16 @@ static enum lks_code turn(struct lks_engine *engine, const struct lks_event *eve
     return d.refused.code;
 }
 
-static enum lks_code record_admin(struct lks_engine *engine, const char *hash, struct lks_err *err)
+static enum lks_code record_admin(struct lks_engine *engine, const char *hash, lks_ms expires,
+                                  struct lks_err *err)
 {
     struct lks_event token = {
         .kind = LKS_EVENT_API_TOKEN,
         .by = LKS_STR("unix:0"),
         .api_token = {.id = LKS_STR("admin"),
                       .identity = LKS_STR("admin"),
-                      .hash = lks_str_from(hash)},
+                      .hash = lks_str_from(hash),
+                      .expires = expires},
     };
     struct lks_event grant = {
         .kind = LKS_EVENT_GRANT,
@@ -399,7 +403,8 @@ static enum lks_code fill_journal(struct making *m, struct lks_store *store,
         snprintf(options.journal + 2 * i, 3, "%02x", id[i]);
     if (lks_engine_open(store, &options, lks_daemon_now(), &engine, m->err) != LKS_OK)
         return m->err->code;
-    enum lks_code code = record_admin(engine, hash, m->err);
+    m->admin_until = lks_daemon_now().wall + (lks_ms)ADMIN_SECONDS * LKS_SECOND;
+    enum lks_code code = record_admin(engine, hash, m->admin_until, m->err);
     if (code == LKS_OK)
         code = commit_all(engine, &options, store, m->err);
     lks_engine_free(engine);
@@ -435,6 +440,7 @@ static enum lks_code make_journal(struct making *m)
 static void print_next(const struct making *m, FILE *out)
 {
     const struct lks_init_options *options = m->options;
+    char until[LKS_TIME_TEXT_SIZE];
     fprintf(out,
             "%s is ready. Next:\n\n"
             "  lockstepd run --config %s/lockstepd.yaml\n",
@@ -444,9 +450,12 @@ static void print_next(const struct making *m, FILE *out)
     fprintf(out,
             "  export LOCKSTEP_SERVER=unix:%s%s\n"
             "  lockstep fleet apply FLEET.yaml\n\n"
-            "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n",
+            "From elsewhere: --ca %s/ca.crt --token-file %s/admin.token (keep it secret).\n"
+            "This token expires at %s; at the socket 'lockstep access token ID IDENTITY' makes "
+            "others.\n",
             options->socket != NULL ? "" : m->data,
-            options->socket != NULL ? options->socket : "/lockstepd.sock", m->data, m->data);
+            options->socket != NULL ? options->socket : "/lockstepd.sock", m->data, m->data,
+            lks_time_text(m->admin_until, until));
     if (options->seal_key == NULL)
         fprintf(out, "Keep %s/seal.key elsewhere too: backups open with nothing else.\n", m->data);
 }
