@@ -125,7 +125,7 @@ static void test_seeds(void)
     CHECK(t.ends[LKS_CHANGE_DONE] > SEEDS / 10 && t.ends[LKS_CHANGE_ROLLED_BACK] > SEEDS / 20);
     CHECK(t.ends[LKS_CHANGE_ABORTED] > SEEDS / 20);
     CHECK(t.members[LKS_MEMBER_FENCED] > 0 && t.members[LKS_MEMBER_REVERTED] > 0);
-    CHECK(t.by_hand > SEEDS / 20 && t.resets > SEEDS / 50);
+    CHECK(t.by_hand > SEEDS / 20 && t.resets > 0);
     CHECK(t.crashes > SEEDS && t.jobs > SEEDS && t.flashes > SEEDS);
 }
 

@@ -103,12 +103,12 @@ static uint64_t check_given(struct scene *s, const char *node, const char *execu
 /* Promise 9: a file that nobody verified, in the depot or not, in any pool. */
 static void check_payload(struct scene *s)
 {
-    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     struct lks_err err = {0};
     char digest[LKS_DIGEST_SIZE], path[PATH_SIZE];
     LKS_ASSERT(lks_digest_text(LKS_STR(PAYLOAD), digest, &err) == LKS_OK);
     static const char *const nodes[] = {"gpu1", "lab1"};
     for (int put = 0; put < 2; put++) {
+        LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
         for (size_t i = 0; i < LKS_COUNT(nodes); i++) {
             lks_test_case("%s, %s", nodes[i], put ? "in the depot" : "not in the depot");
             check_refused(s, nodes[i], "hook", digest, "no verified bundle names sha256:");
