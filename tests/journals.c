@@ -214,6 +214,18 @@ const struct lks_test_deed lks_test_life[] = {
               T("lee@example.com"))},
     {39400, R(RESET, reset, T("n1"), LKS_RESET_ASKED, BOOT, 99000, 0, KIM, WHY)},
     {39500, R(RESET, reset, T("n1"), LKS_RESET_APPROVED, T(""), 0, 9, T("user:lee"), WHY)},
+    {39500, R(GRANTED, granted, T("unix:7"), LKS_ROLE_APPROVER, T(""), T("train"), T("unix:990"),
+              T(""), true)},
+    {39500, R(API_TOKEN, api_token, T("lee-1"), T("user:lee"), T(SHA_3), 90000000, KIM,
+              T("user:ann"), false, 86400000)},
+    {39600, R(TOKEN_RENEWED, token_renewed, T("lee-1"), 95000000, T("user:lee"))},
+    {39700, R(PERSON_CERTIFIED, person_certified, T("user:lee"), T("0a"), T(SHA_1), 90000000,
+              T("unix:0"), T(""), true, 86400000, T(""), T("unix:0"))},
+    {39800, R(PERSON_CERTIFIED, person_certified, T("user:lee"), T("0b"), T(SHA_2), 95000000,
+              T("unix:0"), T(""), true, 86400000, T("0a"), T("user:lee"))},
+    {39900, R(PERSON_REVOKED, person_revoked, T("0a"), KIM)},
+    {40000, R(CHANGE_VOTED, change_voted, 1, true, T("user:lee"), WHY, T("token:lee-1"),
+              T("user:kim user:ann"))},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

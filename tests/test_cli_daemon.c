@@ -360,10 +360,10 @@ static const struct row json_offline_rows[] = {
 };
 
 /* Records have members of their own kinds, which docs/reference/journal.md names. */
-static const char *const open_ended[] = {"node history",   "journal export", "journal at",
-                                         "journal repair", "alarm release",  "sim up",
-                                         "sim down",       "node resolve",   "deviation approve",
-                                         "node command",   "node approve",   "node review"};
+static const char *const open_ended[] = {
+    "node history", "journal export", "journal at",   "journal repair",    "alarm release",
+    "sim up",       "sim down",       "node resolve", "deviation approve", "node command",
+    "node approve", "node review",    "access renew"};
 
 static void check_json(const struct row *table, size_t count, bool remote)
 {

@@ -187,7 +187,7 @@ static void test_root(void)
                  .evidence = LKS_STR("x")},
     };
     CHECK_HAS(lks_asked(&a, &e), "so someone else releases it");
-    e.step.root = true;
+    e.root = true;
     check_told(lks_asked(&a, &e), &gold,
                "stepped digest=* step=released evidence=x by=unix:1000\n");
 }

@@ -636,7 +636,7 @@ static int write_golden(const char *dir)
  * are of version 1. */
 static const char *const golden_dirs[] = {"tests/golden/journal-1", "tests/golden/journal-2",
                                           "tests/golden/journal-3", "tests/golden/journal-4",
-                                          "tests/golden/journal-5"};
+                                          "tests/golden/journal-5", "tests/golden/journal-6"};
 
 static void read_golden(const char *dir, unsigned file, struct lks_buf *out)
 {

@@ -161,6 +161,9 @@ static enum lks_code print_proposed(struct lks_cli *cli, const struct lks_doc *p
                 " other%s to approve:\n  lockstep change approve %" PRIu64 " --reason ...\n",
                 id, size, LKS_STR_ARG(class), quorum, quorum == 1 ? " person has" : " people have",
                 id);
+    struct lks_str warning = lks_doc_text(lks_doc_member(plan, "unreachable"), "text");
+    if (warning.len > 0)
+        fprintf(cli->out, "warning: %" LKS_STR_FMT "\n", LKS_STR_ARG(warning));
     return LKS_OK;
 }
 

@@ -361,6 +361,9 @@ static void add_class(struct lks_table *t, const struct lks_doc *change, struct 
         lks_buf_addf(text, " for pool %" LKS_STR_FMT, LKS_STR_ARG(pool));
     if (given < needed && until.len > 0 && lks_str_is(lks_doc_text(change, "state"), "proposed"))
         lks_buf_addf(text, ", until %" LKS_STR_FMT, LKS_STR_ARG(until));
+    struct lks_str warning = lks_doc_text(lks_doc_member(change, "unreachable"), "text");
+    if (warning.len > 0)
+        lks_buf_addf(text, "; %" LKS_STR_FMT, LKS_STR_ARG(warning));
     add_fact(t, "approvals", text);
 }
 

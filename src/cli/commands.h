@@ -47,6 +47,7 @@ lks_command_fn lks_cmd_access_grant;
 lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_ls;
 lks_command_fn lks_cmd_access_token;
+lks_command_fn lks_cmd_access_renew;
 
 /* cmd_import.c */
 lks_command_fn lks_cmd_fleet_import;

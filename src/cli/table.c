@@ -317,6 +317,7 @@ static const struct lks_option revoke_options[] = {
     {"--site", "NAME", "the binding for this site"},
     {"--pool", "NAME", "the binding for this pool"},
     {"--token", NULL, "the argument is the id of an API token"},
+    {"--certificate", NULL, "the argument is the serial number of a person's certificate"},
     {0},
 };
 
@@ -691,13 +692,24 @@ const struct lks_command lks_commands[] = {
      "Give an identity a role: viewer, operator, approver or admin",
      "IDENTITY is that of an API token, user:NAME of a certificate, or unix:UID on the socket.",
      "{seq}", lks_cmd_access_grant},
-    {"access revoke", "IDENTITY [ROLE]", 1, 2, revoke_options, "Take a role, or a token, back", "",
+    {"access revoke", "IDENTITY [ROLE]", 1, 2, revoke_options,
+     "Revoke a role, an API token or a certificate",
+     "A token or certificate is refused from the next request on, on open connections too.",
      "{seq}", lks_cmd_access_revoke},
     {"access token", "ID IDENTITY", 2, 2, ttl_options,
-     "Make an API token; it is shown once and only its hash is kept", "", "{token, expires?}",
-     lks_cmd_access_token},
-    {"access ls", "", 0, 0, remote_options, "List who may do what, and the API tokens", "",
-     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?}]}",
+     "Make an API token; it is shown once and only its hash is kept",
+     "It is good for tls.user_hours (24) unless --ttl says how long, at most tls.user_days (90); "
+     "its holder renews it with 'access renew'. Whoever makes a token could use it: it counts for "
+     "nothing on their own changes, unless root makes it on a controller's socket.",
+     "{token, expires?}", lks_cmd_access_token},
+    {"access renew", "", 0, 0, remote_options, "Renew the API token that --token-file holds",
+     "For as long as it was made for, from now on. Its minter stays what it is.", "{id, expires}",
+     lks_cmd_access_renew},
+    {"access ls", "", 0, 0, remote_options,
+     "List roles, API tokens and certificates, with who made each and when it ends", "",
+     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "
+     "minters?: []}], certificates: [{serial, identity, fingerprint, expires, minter?, minters?: "
+     "[]}]}",
      lks_cmd_access_ls},
     {"alarm ls", "", 0, 0, alarm_options, "List alarms that are open", "",
      "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},

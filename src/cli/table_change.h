@@ -30,18 +30,22 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
 #define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS "}"
 
 /* clang-format off */
+#define LKS_CHANGE_UNREACHABLE "unreachable?: {needed, reachable, pool?, site?, text}"
+
 #define LKS_CHANGE_COMMANDS                                                                        \
     {"change propose", "", 0, 0, lks_change_propose_options,                                       \
      "Plan a change to another stack, and propose it",                                             \
      "Shows what whoever approves has to know, the waves, and the steps there and back. Nothing "  \
      "begins before somebody else approved it. Exit status 1 where no plan can be made.",          \
-     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN "}", lks_cmd_change_propose},    \
+     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
+     lks_cmd_change_propose},                                                                      \
     {"change show", "ID", 1, 1, lks_change_show_options, "Show a change, or follow it",            \
      "With --follow a line for each wave until the change is over or halted, through restarts of " \
      "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
      "rejected.",                                                                                  \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, "             \
-     LKS_CHANGE_APPROVALS ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?}], "            \
+     LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
+     ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?, credential?, minters?: []}], "      \
      "break_glass?: {at, by?, reason?, review_until, reviewed?, reviewed_by?, "                    \
      "reviewed_reason?}, forecast?: {runs, "                                                       \
      "took_low_ms, took_middle_ms, took_high_ms, gpu_hours_low, gpu_hours_middle, "                \

@@ -653,6 +653,9 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_UNGRANTED] = lks_apply_ungranted,
     [LKS_RECORD_API_TOKEN] = lks_apply_api_token,
     [LKS_RECORD_API_TOKEN_GONE] = lks_apply_api_token_gone,
+    [LKS_RECORD_TOKEN_RENEWED] = lks_apply_token_renewed,
+    [LKS_RECORD_PERSON_CERTIFIED] = lks_apply_person_certified,
+    [LKS_RECORD_PERSON_REVOKED] = lks_apply_person_revoked,
     [LKS_RECORD_COMMAND] = lks_apply_command,
     [LKS_RECORD_COMMAND_ENDED] = lks_apply_command_ended,
 };

@@ -51,8 +51,9 @@ void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size);
 void lks_apply_turned(const struct lks_applying *a, uint32_t node);
 
 /* apply_lists.c */
-lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_granted,
-    lks_apply_ungranted, lks_apply_api_token, lks_apply_api_token_gone, lks_apply_command,
+lks_applier lks_apply_granted, lks_apply_ungranted, lks_apply_api_token, lks_apply_api_token_gone,
+    lks_apply_token_renewed, lks_apply_person_certified, lks_apply_person_revoked;
+lks_applier lks_apply_alarm, lks_apply_alarm_released, lks_apply_mass, lks_apply_command,
     lks_apply_command_ended;
 /* apply_drift.c: what nodes run, and what is said of it */
 lks_applier lks_apply_tuple, lks_apply_basis, lks_apply_verdict, lks_apply_outband, lks_apply_drift,

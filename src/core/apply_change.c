@@ -309,7 +309,7 @@ enum lks_code lks_apply_change(const struct lks_applying *a)
         {from->stack, &made.stack},       {from->name, &made.name},
         {from->windows, &made.windows},   {from->by, &made.by},
         {from->reason, &made.reason},     {from->class, &made.class},
-        {from->advisory, &made.advisory},
+        {from->advisory, &made.advisory}, {from->minters, &made.minters},
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;

@@ -398,7 +398,7 @@ enum lks_code lks_apply_deviation(const struct lks_applying *a)
         {from->hosts, &made.hosts},   {from->subject, &made.subject},
         {from->value, &made.value},   {from->owner, &made.owner},
         {from->reason, &made.reason}, {from->approver, &made.approver},
-        {from->by, &made.by},
+        {from->by, &made.by},         {from->minters, &made.minters},
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;

@@ -24,7 +24,10 @@ enum lks_code lks_apply_change_voted(const struct lks_applying *a)
     c->looked = 0;
     struct lks_vote *vote = &c->votes[at];
     *vote = (struct lks_vote){.yes = from->yes, .at = a->time};
-    const struct lks_kept list[] = {{from->by, &vote->by}, {from->reason, &vote->reason}};
+    const struct lks_kept list[] = {{from->by, &vote->by},
+                                    {from->reason, &vote->reason},
+                                    {from->credential, &vote->credential},
+                                    {from->minters, &vote->minters}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
@@ -50,7 +53,9 @@ enum lks_code lks_apply_glass_broken(const struct lks_applying *a)
     c->glass.at = a->time > 0 ? a->time : 1;
     a->s->glasses++;
     c->glass.until = from->until;
-    const struct lks_kept list[] = {{from->by, &c->glass.by}, {from->reason, &c->glass.reason}};
+    const struct lks_kept list[] = {{from->by, &c->glass.by},
+                                    {from->reason, &c->glass.reason},
+                                    {from->minters, &c->glass.minters}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }
 
@@ -105,6 +110,7 @@ enum lks_code lks_apply_lowered(const struct lks_applying *a)
     bool less = from->text.len > 0;
     p->lowered_at = less ? a->time : 0;
     const struct lks_kept list[] = {{from->text, &p->lowered},
-                                    {less ? from->by : LKS_STR(""), &p->lowered_by}};
+                                    {less ? from->by : LKS_STR(""), &p->lowered_by},
+                                    {less ? from->minters : LKS_STR(""), &p->lowered_minters}};
     return lks_apply_keep_all(a, list, LKS_COUNT(list));
 }

@@ -99,64 +99,6 @@ void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size)
     memmove(gap, gap + size, (count - at - 1) * size);
 }
 
-enum lks_code lks_apply_granted(const struct lks_applying *a)
-{
-    const struct lks_rec_granted *g = &a->r->granted;
-    struct lks_state *s = a->s;
-    struct lks_binding made = {.role = (enum lks_role)g->role};
-    uint32_t at = 0;
-    if (g->role >= LKS_ROLE_COUNT || lks_state_binding_at(s, g, &at))
-        return LKS_OK;
-    const struct lks_kept list[] = {
-        {g->identity, &made.identity}, {g->site, &made.site}, {g->pool, &made.pool}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
-        LKS_ROOM(s->bindings, &s->binding_room, s->binding_count + 1, LKS_STATE_BINDINGS_MAX,
-                 a->err) != LKS_OK)
-        return lks_wrap(a->err, "bindings");
-    lks_apply_open_gap(s->bindings, s->binding_count++, at, sizeof(made));
-    s->bindings[at] = made;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_ungranted(const struct lks_applying *a)
-{
-    const struct lks_rec_ungranted *u = &a->r->ungranted;
-    const struct lks_rec_granted want = {
-        .identity = u->identity, .role = u->role, .site = u->site, .pool = u->pool};
-    uint32_t at = 0;
-    if (lks_state_binding_at(a->s, &want, &at))
-        lks_apply_close_gap(a->s->bindings, a->s->binding_count--, at, sizeof(a->s->bindings[0]));
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_api_token(const struct lks_applying *a)
-{
-    const struct lks_rec_api_token *t = &a->r->api_token;
-    struct lks_state *s = a->s;
-    struct lks_api_token made = {.expires = t->expires};
-    uint32_t at = 0;
-    const struct lks_kept list[] = {
-        {t->id, &made.id}, {t->identity, &made.identity}, {t->hash, &made.hash}};
-    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
-        return a->err->code;
-    if (!lks_state_token_at(s, t->id, &at)) {
-        if (LKS_ROOM(s->tokens, &s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX, a->err) !=
-            LKS_OK)
-            return lks_wrap(a->err, "API tokens");
-        lks_apply_open_gap(s->tokens, s->token_count++, at, sizeof(made));
-    }
-    s->tokens[at] = made;
-    return LKS_OK;
-}
-
-enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
-{
-    uint32_t at = 0;
-    if (lks_state_token_at(a->s, a->r->api_token_gone.id, &at))
-        lks_apply_close_gap(a->s->tokens, a->s->token_count--, at, sizeof(a->s->tokens[0]));
-    return LKS_OK;
-}
-
 /* Commands ---------------------------------------------------------------------------------- */
 
 /* While it is not known how a command went, its node is no place for a job. */

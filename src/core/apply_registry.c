@@ -22,7 +22,7 @@ enum lks_code lks_apply_published(const struct lks_applying *a)
         {p->digest, &made.digest},       {p->name, &made.name},
         {p->manifest, &made.manifest},   {p->envelope, &made.envelope},
         {p->artifacts, &made.artifacts}, {p->by, &made.by},
-        {p->reason, &made.reason},
+        {p->reason, &made.reason},       {p->minters, &made.minters},
     };
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
         return a->err->code;

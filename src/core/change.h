@@ -93,6 +93,8 @@ struct lks_member {
 struct lks_vote {
     bool yes;
     lks_text by, reason;
+    lks_text credential;  /* by which it was given; 0: a record of before does not say */
+    lks_text minters;     /* people behind that: core/backing.h */
     lks_text ticket, who; /* that it came by, and what that calls them; 0: they said so here */
     lks_ms at;
 };
@@ -168,7 +170,7 @@ struct lks_waiver {
 /* It began before those who have to had approved it. */
 struct lks_glass {
     lks_ms at, until; /* 0: it did not; until: it is to be reviewed by then */
-    lks_text by, reason;
+    lks_text by, reason, minters;
     lks_ms reviewed; /* 0: not yet */
     lks_text reviewed_by, reviewed_reason;
 };
@@ -188,6 +190,7 @@ struct lks_state_change {
     enum lks_change_kind kind;
     enum lks_change_state state;
     lks_text hosts, stack, name, windows, by, reason;
+    lks_text minters;         /* people behind the credential of `by`: core/backing.h */
     lks_text class, advisory; /* class of change; the flaw it is to close */
     uint32_t quorum;          /* people who have to approve it, for each pool */
     lks_ms expires, approval_age, review_age;

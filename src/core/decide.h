@@ -41,6 +41,9 @@ enum lks_event_kind {
     LKS_EVENT_UNGRANT,
     LKS_EVENT_API_TOKEN,
     LKS_EVENT_API_TOKEN_GONE,
+    LKS_EVENT_API_TOKEN_RENEW,
+    LKS_EVENT_CERTIFY, /* a person, or renew their certificate */
+    LKS_EVENT_CERTIFY_GONE,
     LKS_EVENT_COMMAND,
     LKS_EVENT_RESULT,
     LKS_EVENT_OUTBAND,   /* read out of band, or such a reading is over */
@@ -107,8 +110,10 @@ struct lks_touched {
 /* Views and pointers are borrowed until the turn is over. */
 struct lks_event {
     enum lks_event_kind kind;
-    struct lks_str by;     /* who asks; empty: nobody */
-    struct lks_str reason; /* where a person has to give one */
+    struct lks_str by;         /* who asks; empty: nobody */
+    struct lks_str credential; /* by which: core/backing.h; empty: not known */
+    bool root;                 /* whoever asks is root on a controller's own socket */
+    struct lks_str reason;     /* where a person has to give one */
     size_t observed_count;
     uint32_t node;       /* BEAT, TUPLE, RENEW, RESULT: whose agent it is */
     struct lks_str name; /* TOKEN, ENROLL, FLASH, FLASH_RESOLVE: the node; HOLD to REMOVE: a host
@@ -155,8 +160,14 @@ struct lks_event {
         } grant;
         struct {
             struct lks_str id, identity, hash;
-            lks_ms expires;
+            lks_ms expires; /* 0: never; RENEW: what its own life makes of it, and no later */
+            lks_ms life;
         } api_token;
+        struct { /* the certificate is made already; it leaves if the answer is yes */
+            struct lks_str identity, fingerprint, serial;
+            struct lks_str renews; /* serial of the one that whoever asks shows; empty: none */
+            lks_ms expires, life;
+        } certify; /* GONE: `serial` */
         struct {
             struct lks_str executor, digests;
             lks_ms expires;
@@ -189,7 +200,6 @@ struct lks_event {
         struct {
             struct lks_str digest, evidence;
             enum lks_stack_step to;
-            bool root; /* whoever asks runs this controller */
         } step;
         struct lks_rec_image image; /* without `by` */
         struct lks_rec_artifact artifact;

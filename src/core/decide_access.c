@@ -13,7 +13,7 @@ static bool is_alnum(char c)
 }
 
 /* Letters, digits, '.', '-', '_' and '@', beginning with a letter or digit. */
-static bool is_name(struct lks_str s)
+bool lks_deciding_is_name(struct lks_str s)
 {
     if (s.len == 0 || s.len > LKS_TOKEN_ID_MAX || !is_alnum(s.ptr[0]))
         return false;
@@ -33,14 +33,14 @@ static bool is_uid(struct lks_str s)
 
 /* "user:NAME" as in certificates, "unix:UID", or a plain name, which tokens are made for. Nodes are
  * agents by their certificates and nothing else, so "node:NAME" is none of them. */
-static bool check_identity(struct lks_deciding *d, struct lks_str identity)
+bool lks_deciding_identity(struct lks_deciding *d, struct lks_str identity)
 {
     struct lks_str prefix, rest;
     bool fine = false;
     if (!lks_str_cut(identity, ':', &prefix, &rest))
-        fine = is_name(identity);
+        fine = lks_deciding_is_name(identity);
     else if (lks_str_is(prefix, "user"))
-        fine = is_name(rest);
+        fine = lks_deciding_is_name(rest);
     else if (lks_str_is(prefix, "unix"))
         fine = is_uid(rest);
     if (!fine)
@@ -115,30 +115,25 @@ static bool has_binding(const struct lks_state *s, const struct lks_event *e)
     return false;
 }
 
-/* One person is not two: whoever proposed a change makes nobody who can approve it. */
-static bool is_disinterested(struct lks_deciding *d, const struct lks_state_change *own,
-                             const char *what)
-{
-    struct lks_str by = d->event->by;
-    if (own != NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " proposed change %llu, which could be approved by "
-                            "this: somebody else has to %s, or they when it is over",
-                            LKS_STR_ARG(by), (unsigned long long)own->id, what);
-    return own == NULL;
-}
-
-/* An admin of everything could make an approver of anything, so whoever has an open change makes
- * neither. */
+/* Nobody chooses who approves their own change while it is open. An admin of everything could make
+ * an approver of anything, so neither is granted then. */
 static bool may_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     struct lks_scope scope = {.site = e->grant.site, .pool = e->grant.pool};
     bool admin = e->grant.role == LKS_ROLE_ADMIN && scope.site.len == 0 && scope.pool.len == 0;
-    if ((e->grant.role != LKS_ROLE_APPROVER && !admin) ||
+    if ((e->grant.role != LKS_ROLE_APPROVER && !admin) || e->root ||
         lks_access_same_person(e->grant.identity, e->by))
         return true;
-    return is_disinterested(d, lks_govern_own_at(d->state, e->by, scope), "grant it");
+    const struct lks_state_change *own =
+        lks_govern_own_at(d->state, lks_deciding_backing(d), scope);
+    if (own != NULL)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " proposed change %llu, which could be approved by "
+                            "this: somebody else has to grant it, or they when it is over",
+                            LKS_STR_ARG(lks_state_text(d->state, own->by)),
+                            (unsigned long long)own->id);
+    return own == NULL;
 }
 
 /* Before there is a fleet any scope may be written: access is often set up first. What is granted
@@ -147,7 +142,7 @@ void lks_decide_grant(struct lks_deciding *d)
 {
     const struct lks_event *e = d->event;
     LKS_ASSERT(e->grant.role < LKS_ROLE_COUNT);
-    if (!check_identity(d, e->grant.identity))
+    if (!lks_deciding_identity(d, e->grant.identity))
         return;
     if (d->state->fleet_manifest != 0 &&
         (!check_site(d, e->grant.site) || !check_pool(d, e->grant.pool)))
@@ -164,7 +159,9 @@ void lks_decide_grant(struct lks_deciding *d)
                                  .role = e->grant.role,
                                  .site = e->grant.site,
                                  .pool = e->grant.pool,
-                                 .by = e->by};
+                                 .by = e->by,
+                                 .minters = lks_deciding_backing(d).minters,
+                                 .root = e->root};
 }
 
 static uint32_t admins_everywhere(const struct lks_state *s)
@@ -201,62 +198,6 @@ void lks_decide_ungrant(struct lks_deciding *d)
                                    .site = e->grant.site,
                                    .pool = e->grant.pool,
                                    .by = e->by};
-}
-
-/* API tokens -------------------------------------------------------------------------------- */
-
-void lks_decide_api_token(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    struct lks_str id = e->api_token.id;
-    LKS_ASSERT(e->api_token.hash.len > 0);
-    if (!is_name(id))
-        lks_deciding_refuse(d, LKS_E_INVALID,
-                            "'%" LKS_STR_FMT "' is no name for a token: letters, digits, '.', "
-                            "'-', '_', '@', at most %d",
-                            LKS_STR_ARG(id), LKS_TOKEN_ID_MAX);
-    else if (!check_identity(d, e->api_token.identity))
-        return;
-    else if (lks_str_starts(e->api_token.identity, "unix:"))
-        lks_deciding_refuse(d, LKS_E_INVALID,
-                            "'%" LKS_STR_FMT "' is whoever has that uid at the socket; a token is "
-                            "for NAME or user:NAME",
-                            LKS_STR_ARG(e->api_token.identity));
-    else if (lks_state_token(d->state, id) != NULL)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "there is a token '%" LKS_STR_FMT "' already; take it back first, or "
-                            "choose another name",
-                            LKS_STR_ARG(id));
-    else if (e->api_token.expires != 0 && e->api_token.expires <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "a token that ends in the past opens nothing");
-    else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
-        lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
-                            LKS_STATE_TOKENS_MAX);
-    else if (is_disinterested(d, lks_govern_own(d->state, e->by, e->api_token.identity),
-                              "make the token"))
-        lks_deciding_add(d, LKS_RECORD_API_TOKEN)->api_token =
-            (struct lks_rec_api_token){.id = id,
-                                       .identity = e->api_token.identity,
-                                       .hash = e->api_token.hash,
-                                       .expires = e->api_token.expires,
-                                       .by = e->by};
-}
-
-void lks_decide_api_token_gone(struct lks_deciding *d)
-{
-    const struct lks_state *s = d->state;
-    struct lks_str id = d->event->api_token.id;
-    if (lks_state_token(s, id) != NULL) {
-        lks_deciding_add(d, LKS_RECORD_API_TOKEN_GONE)->api_token_gone =
-            (struct lks_rec_api_token_gone){.id = id, .by = d->event->by};
-        return;
-    }
-    struct lks_near near = lks_near_to(id);
-    char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t i = 0; i < s->token_count && near.distance > 1; i++)
-        lks_near_try(&near, lks_state_text(s, s->tokens[i].id));
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no token '%" LKS_STR_FMT "'%s", LKS_STR_ARG(id),
-                        lks_near_hint(&near, hint));
 }
 
 /* Alarms ------------------------------------------------------------------------------------ */

@@ -68,6 +68,7 @@ static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
     uint64_t id = d->state->next_change;
     plan->change.id = id;
     plan->change.by = d->event->by;
+    plan->change.minters = lks_deciding_backing(d).minters;
     plan->change.reason = lks_str_trim(d->event->reason);
     add_planned(d, &(struct lks_record){.kind = LKS_RECORD_CHANGE, .change = plan->change});
 #define ADD_ALL(KIND, member, list, many)                                                          \

@@ -182,6 +182,7 @@ void lks_decide_deviate(struct lks_deciding *d)
         .expires = e->deviate.expires,
         .by = e->by,
         .waits = needs_approver(d, &hosts),
+        .minters = lks_deciding_backing(d).minters,
     };
 }
 
@@ -214,6 +215,12 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
                             LKS_STR_ARG(by), (unsigned long long)dev->id);
         return false;
     }
+    struct lks_backing added = {lks_state_text(s, dev->by), lks_state_text(s, dev->minters)};
+    struct lks_backing owner = {.by = lks_state_text(s, dev->owner)};
+    struct lks_str act =
+        lks_deciding_text(d, "approve deviation %llu", (unsigned long long)dev->id);
+    if (!lks_deciding_apart(d, added, act) || !lks_deciding_apart(d, owner, act))
+        return false;
     struct lks_sight sight = lks_access_sight(s, by, LKS_MAY_APPROVE);
     for (uint32_t i = 0; i < dev->count; i++) {
         if (lks_access_sees(s, &sight, dev->nodes[i]))
@@ -233,8 +240,10 @@ void lks_decide_deviation_agree(struct lks_deciding *d)
     if (dev == NULL || !may_agree(d, dev) || dev->agreed != 0)
         return;
     lks_deciding_add(d, LKS_RECORD_DEVIATION_AGREED)->deviation_agreed =
-        (struct lks_rec_deviation_agreed){
-            .id = dev->id, .by = d->event->by, .reason = lks_str_trim(d->event->reason)};
+        (struct lks_rec_deviation_agreed){.id = dev->id,
+                                          .by = d->event->by,
+                                          .reason = lks_str_trim(d->event->reason),
+                                          .credential = d->event->credential};
 }
 
 /* Ending ------------------------------------------------------------------------------------ */

@@ -632,7 +632,10 @@ static void tell_lowered(struct work *w)
         struct lks_str less = text.failed == LKS_OK ? lks_deciding_copy(d, lks_buf_view(&text))
                                                     : LKS_STR("much of it");
         lks_deciding_add(d, LKS_RECORD_LOWERED)->lowered =
-            (struct lks_rec_lowered){.pool = name, .text = less, .by = d->event->by};
+            (struct lks_rec_lowered){.pool = name,
+                                     .text = less,
+                                     .by = d->event->by,
+                                     .minters = lks_deciding_backing(d).minters};
         lks_deciding_alarm_over(d, LKS_ALARM_LOWERED, name, LKS_STR("there is more to say"));
         lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
             .id = d->next_alarm++,

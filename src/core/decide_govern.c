@@ -55,7 +55,8 @@ static bool is_up(const struct lks_deciding *d, const struct lks_state_change *c
     if (c->state == LKS_CHANGE_PROPOSED || (c->state == LKS_CHANGE_APPROVED && !d->event->vote.yes))
         return true;
     if (c->state == LKS_CHANGE_APPROVED) {
-        struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), LKS_STR(""));
+        struct lks_tally t =
+            lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, LKS_STR(""));
         return !lks_tally_complete(&t); /* some ended since */
     }
     return d->event->vote.yes && is_open_by_glass(d, c);
@@ -73,6 +74,11 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
                             e->vote.yes ? "approve it" : "reject it; abort takes it back");
         return false;
     }
+    if (!lks_deciding_apart(d, lks_govern_proposer(d->state, c),
+                            lks_deciding_text(d, "%s change %llu",
+                                              e->vote.yes ? "approve" : "reject",
+                                              (unsigned long long)c->id)))
+        return false;
     if (lks_govern_may_vote(d->state, c, e->by))
         return true;
     lks_deciding_refuse(d, LKS_E_DENIED,
@@ -95,17 +101,20 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
 static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
+    struct lks_backing behind = lks_deciding_backing(d);
     lks_deciding_add(d, LKS_RECORD_CHANGE_VOTED)->change_voted = (struct lks_rec_change_voted){
         .change = c->id,
         .yes = e->vote.yes,
         .by = e->by,
         .reason = lks_str_trim(e->reason),
+        .credential = e->credential,
+        .minters = behind.minters,
     };
     if (!e->vote.yes) {
         lks_deciding_moved(d, c, LKS_CHANGE_REJECTED);
         return;
     }
-    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, e->by, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, behind, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_PROPOSED)
         lks_deciding_moved(d, c, LKS_CHANGE_APPROVED);
 }
@@ -129,9 +138,23 @@ static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
     lks_deciding_add(d, LKS_RECORD_VOTE_WITHDRAWN)->vote_withdrawn =
         (struct lks_rec_vote_withdrawn){
             .change = c->id, .by = e->by, .reason = lks_str_trim(e->reason)};
-    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), e->by);
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, e->by);
     if (c->state == LKS_CHANGE_APPROVED && !lks_tally_complete(&t))
         lks_deciding_moved(d, c, LKS_CHANGE_PROPOSED);
+}
+
+/* Whether it says nothing new: who approved by a credential that somebody else made may do so again
+ * by another, which may be worth more. */
+static bool is_said_again(struct lks_deciding *d, const struct lks_state_change *c,
+                          const struct lks_vote *had)
+{
+    if (had == NULL || had->yes != d->event->vote.yes)
+        return false;
+    if (!had->yes)
+        return c->state == LKS_CHANGE_REJECTED;
+    struct lks_str minters = text_of(d, had->minters);
+    return lks_govern_counts(d->state, c, had, d->now.wall) &&
+           (minters.len == 0 || lks_str_eq(minters, lks_deciding_backing(d).minters));
 }
 
 void lks_decide_vote(struct lks_deciding *d)
@@ -148,10 +171,8 @@ void lks_decide_vote(struct lks_deciding *d)
     if (!may_vote(d, c))
         return;
     const struct lks_vote *had = vote_of(d, c);
-    if (had != NULL && had->yes == e->vote.yes &&
-        (e->vote.yes ? lks_govern_counts(d->state, c, had, d->now.wall)
-                     : c->state == LKS_CHANGE_REJECTED))
-        return; /* said again */
+    if (is_said_again(d, c, had))
+        return;
     if (!is_up(d, c))
         lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s, and not up for approval",
                             (unsigned long long)c->id, lks_change_state_words[c->state]);
@@ -222,6 +243,7 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
         .until = d->now.wall + c->review_age,
         .by = d->event->by,
         .reason = reason,
+        .minters = lks_deciding_backing(d).minters,
     };
     struct lks_str subject = lks_deciding_copy(d, lks_change_owner(c->id, space));
     struct lks_str votes = tally_text(d, t);
@@ -236,7 +258,8 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
 bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c)
 {
     bool glass = d->event->move.glass;
-    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, LKS_STR(""), LKS_STR(""));
+    struct lks_tally t =
+        lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_APPROVED) {
         if (glass)
             lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -281,6 +304,15 @@ bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c
 
 /* Reviewing --------------------------------------------------------------------------------- */
 
+/* Whether nobody behind what is asked proposed the change, or began it without its approvals. */
+static bool is_apart(struct lks_deciding *d, const struct lks_state_change *c, const char *what)
+{
+    struct lks_backing began = {text_of(d, c->glass.by), text_of(d, c->glass.minters)};
+    struct lks_str act = lks_deciding_text(d, "%s change %llu", what, (unsigned long long)c->id);
+    return lks_deciding_apart(d, lks_govern_proposer(d->state, c), act) &&
+           (began.by.len == 0 || lks_deciding_apart(d, began, act));
+}
+
 /* In time, the alarm is over; else a person has to say so as well. */
 void lks_decide_review(struct lks_deciding *d)
 {
@@ -297,6 +329,8 @@ void lks_decide_review(struct lks_deciding *d)
                             "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
                             "review it",
                             S(e->by), (unsigned long long)c->id);
+    } else if (!is_apart(d, c, "review")) {
+        return;
     } else if (!lks_govern_may_vote(d->state, c, e->by)) {
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
@@ -305,8 +339,8 @@ void lks_decide_review(struct lks_deciding *d)
         char space[LKS_CHANGE_OWNER_SIZE];
         struct lks_str reason = lks_str_trim(e->reason);
         struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
-        lks_deciding_add(d, LKS_RECORD_REVIEWED)->reviewed =
-            (struct lks_rec_reviewed){.change = c->id, .by = e->by, .reason = reason};
+        lks_deciding_add(d, LKS_RECORD_REVIEWED)->reviewed = (struct lks_rec_reviewed){
+            .change = c->id, .by = e->by, .reason = reason, .credential = e->credential};
         lks_deciding_alarm_over(d, LKS_ALARM_REVIEW, owner, reason);
         if (d->now.wall <= c->glass.until)
             lks_deciding_alarm_over(d, LKS_ALARM_GLASS, owner, reason);
@@ -440,6 +474,8 @@ void lks_decide_waive(struct lks_deciding *d)
                             "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
                             "waive a gate of it",
                             S(e->by), (unsigned long long)c->id);
+    else if (!is_apart(d, c, "waive a gate of"))
+        return;
     else if (!may_waive(d, c))
         refuse_waiver(d, c);
     else if (lks_change_over(c))
@@ -453,7 +489,8 @@ void lks_decide_waive(struct lks_deciding *d)
                                     .until = e->waive.until,
                                     .by = e->by,
                                     .reason = lks_str_trim(e->reason),
-                                    .pool = e->waive.pool};
+                                    .pool = e->waive.pool,
+                                    .credential = e->credential};
 }
 
 /* Going on ---------------------------------------------------------------------------------- */

@@ -106,6 +106,7 @@ void lks_decide_publish(struct lks_deciding *d)
         .artifacts = artifacts_text(d),
         .by = e->by,
         .reason = reason,
+        .minters = lks_deciding_backing(d).minters,
     };
 }
 
@@ -159,15 +160,18 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
                             lks_step_words[stack->step + 1], lks_step_words[e->step.to]);
         return false;
     }
-    bool root = e->step.root || lks_str_is(e->by, "unix:0");
-    if (e->step.to == LKS_STEP_RELEASED && !root && lks_access_same_person(by, e->by)) {
+    if (e->step.to != LKS_STEP_RELEASED || e->root || lks_str_is(e->by, "unix:0"))
+        return true;
+    if (lks_access_same_person(by, e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' was published by %" LKS_STR_FMT
                             ", so someone else releases it",
                             LKS_STR_ARG(name), LKS_STR_ARG(by));
         return false;
     }
-    return true;
+    struct lks_backing published = {by, lks_state_text(d->state, stack->minters)};
+    return lks_deciding_apart(
+        d, published, lks_deciding_text(d, "release stack '%" LKS_STR_FMT "'", LKS_STR_ARG(name)));
 }
 
 /* The very step that was taken last, in the same words. */
@@ -202,8 +206,12 @@ void lks_decide_step(struct lks_deciding *d)
         return;
     }
     if (e->step.to == LKS_STEP_RETIRED ? may_retire(d, stack) : may_promote(d, stack))
-        lks_deciding_add(d, LKS_RECORD_STEPPED)->stepped = (struct lks_rec_stepped){
-            .digest = e->step.digest, .step = e->step.to, .evidence = evidence, .by = e->by};
+        lks_deciding_add(d, LKS_RECORD_STEPPED)->stepped =
+            (struct lks_rec_stepped){.digest = e->step.digest,
+                                     .step = e->step.to,
+                                     .evidence = evidence,
+                                     .by = e->by,
+                                     .credential = e->credential};
 }
 
 /* Images ------------------------------------------------------------------------------------ */

@@ -70,18 +70,25 @@ static void ask(struct lks_deciding *d, uint32_t node)
                                .boot = text_of(d, d->state->nodes[node].boot),
                                .until = d->now.wall + ASK_AGE,
                                .by = d->event->by,
-                               .reason = lks_str_trim(d->event->reason)};
+                               .reason = lks_str_trim(d->event->reason),
+                               .credential = d->event->credential,
+                               .minters = lks_deciding_backing(d).minters};
 }
 
 /* An approver of the node, and another person than the one who asked. */
 static bool is_another(struct lks_deciding *d, uint32_t node, const struct lks_reset *r)
 {
     struct lks_str by = d->event->by, name = lks_state_name(d->state, node);
+    struct lks_backing asked = {text_of(d, r->by), text_of(d, r->minters)};
     if (by.len == 0 || lks_access_same_person(text_of(d, r->by), by))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " asked for the reset of %" LKS_STR_FMT
                             ": another person approves and reviews it",
                             S(by), S(name));
+    else if (!lks_deciding_apart(
+                 d, asked,
+                 lks_deciding_text(d, "approve or review the reset of %" LKS_STR_FMT, S(name))))
+        return false;
     else if (!lks_access_may(d->state, by, LKS_MAY_APPROVE, lks_scope_of_node(d->state, node)))
         lks_deciding_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " is no approver of %" LKS_STR_FMT,
                             S(by), S(name));
@@ -132,7 +139,8 @@ static void approve(struct lks_deciding *d, uint32_t node)
                                .boot = LKS_STR(""),
                                .command = command,
                                .by = d->event->by,
-                               .reason = lks_str_trim(d->event->reason)};
+                               .reason = lks_str_trim(d->event->reason),
+                               .credential = d->event->credential};
     raise(d, node, r);
 }
 
@@ -152,7 +160,8 @@ static void review(struct lks_deciding *d, uint32_t node)
                                .step = LKS_RESET_REVIEWED,
                                .boot = LKS_STR(""),
                                .by = d->event->by,
-                               .reason = reason};
+                               .reason = reason,
+                               .credential = d->event->credential};
     lks_deciding_alarm_over(d, LKS_ALARM_WEDGED, name, reason);
 }
 

@@ -3,6 +3,7 @@
 #define LKS_CORE_DECIDE_RULES_H
 
 #include "codec/hostlist.h"
+#include "core/backing.h"
 #include "core/decide.h"
 
 struct lks_deciding {
@@ -48,6 +49,17 @@ bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str 
  * the most, there may be one more. In decide_registry.c. */
 bool lks_deciding_digest(struct lks_deciding *d, const char *what, struct lks_str digest);
 bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count, unsigned max);
+
+/* Who stands behind what is asked, for as long as the decision lives; and whether nobody of them
+ * stands behind `other`. Else it is refused: `what` says what they want, such as "approve change
+ * 7". In decide_credential.c. */
+struct lks_backing lks_deciding_backing(struct lks_deciding *d);
+bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct lks_str what);
+
+/* "NAME", "user:NAME" or "unix:UID"; else it is refused. And a name as the first has. In
+ * decide_access.c. */
+bool lks_deciding_identity(struct lks_deciding *d, struct lks_str identity);
+bool lks_deciding_is_name(struct lks_str name);
 
 /* There is no node of that name: refused, with the name that may have been meant. */
 void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name);
@@ -213,9 +225,11 @@ lks_rule lks_decide_token, lks_decide_enroll, lks_decide_renew;
 lks_rule lks_decide_fleet;
 /* decide_node.c */
 lks_rule lks_decide_hold, lks_decide_release, lks_decide_replace, lks_decide_remove;
-/* decide_access.c: bindings, API tokens, alarms */
-lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant, lks_decide_api_token,
-    lks_decide_api_token_gone;
+/* decide_access.c: bindings, alarms */
+lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant;
+/* decide_credential.c: API tokens and certificates of people */
+lks_rule lks_decide_api_token, lks_decide_api_token_gone, lks_decide_api_token_renew,
+    lks_decide_certify, lks_decide_certify_gone;
 /* decide_command.c; the last is part of a tick: commands that nobody answered end */
 lks_rule lks_decide_command, lks_decide_result, lks_decide_command_tick;
 /* decide_figures.c: part of a result, what acceptance checks found, for the gates of changes. */

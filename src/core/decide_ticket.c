@@ -52,6 +52,7 @@ void lks_decide_ticket(struct lks_deciding *d)
     const struct lks_event vote = {
         .kind = LKS_EVENT_VOTE,
         .by = e->by,
+        .credential = e->credential,
         .reason = e->reason,
         .vote = {.change = e->ticket.change, .yes = e->ticket.yes},
     };

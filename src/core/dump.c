@@ -64,11 +64,13 @@ static void dump_pool(struct lks_dump *d, const struct lks_state_pool *p)
     r.pool.stack_digest = lks_dump_text(d, p->stack_digest);
     lks_dump_say(d, d->s->clock, r);
     if (p->lowered != 0)
-        lks_dump_say(d, p->lowered_at,
-                     (struct lks_record){.kind = LKS_RECORD_LOWERED,
-                                         .lowered = {.pool = lks_dump_text(d, p->name),
-                                                     .text = lks_dump_text(d, p->lowered),
-                                                     .by = lks_dump_text(d, p->lowered_by)}});
+        lks_dump_say(
+            d, p->lowered_at,
+            (struct lks_record){.kind = LKS_RECORD_LOWERED,
+                                .lowered = {.pool = lks_dump_text(d, p->name),
+                                            .text = lks_dump_text(d, p->lowered),
+                                            .by = lks_dump_text(d, p->lowered_by),
+                                            .minters = lks_dump_text(d, p->lowered_minters)}});
 }
 
 /* One record a node: nodes are listed in the order they came, which a host list does not keep. */

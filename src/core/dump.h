@@ -23,6 +23,7 @@ void lks_dump_lists(struct lks_dump *d);
 
 /* dump_flash.c: keys, bundles and updates. */
 void lks_dump_flashes(struct lks_dump *d);
+void lks_dump_access(struct lks_dump *d);
 
 /* dump_gate.c: of one change, what its gates ask for; and what they found. */
 void lks_dump_gates(struct lks_dump *d, const struct lks_state_change *c);

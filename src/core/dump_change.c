@@ -29,6 +29,7 @@ static void dump_head(struct lks_dump *d, const struct lks_state_change *c)
                                          .approval_age = c->approval_age,
                                          .review_age = c->review_age,
                                          .standby = c->needs_standby,
+                                         .minters = lks_dump_text(d, c->minters),
                                      }});
 }
 
@@ -170,12 +171,14 @@ static void dump_glass(struct lks_dump *d, const struct lks_state_change *c)
 {
     const struct lks_glass *g = &c->glass;
     if (g->at != 0)
-        lks_dump_say(d, g->at,
-                     (struct lks_record){.kind = LKS_RECORD_GLASS_BROKEN,
-                                         .glass_broken = {.change = c->id,
-                                                          .until = g->until,
-                                                          .by = lks_dump_text(d, g->by),
-                                                          .reason = lks_dump_text(d, g->reason)}});
+        lks_dump_say(
+            d, g->at,
+            (struct lks_record){.kind = LKS_RECORD_GLASS_BROKEN,
+                                .glass_broken = {.change = c->id,
+                                                 .until = g->until,
+                                                 .by = lks_dump_text(d, g->by),
+                                                 .reason = lks_dump_text(d, g->reason),
+                                                 .minters = lks_dump_text(d, g->minters)}});
     if (g->reviewed != 0)
         lks_dump_say(
             d, g->reviewed,
@@ -201,12 +204,15 @@ static void dump_moves(struct lks_dump *d, const struct lks_state_change *c)
 {
     for (uint32_t i = 0; i < c->vote_count; i++) {
         const struct lks_vote *v = &c->votes[i];
-        lks_dump_say(d, v->at,
-                     (struct lks_record){.kind = LKS_RECORD_CHANGE_VOTED,
-                                         .change_voted = {.change = c->id,
-                                                          .yes = v->yes,
-                                                          .by = lks_dump_text(d, v->by),
-                                                          .reason = lks_dump_text(d, v->reason)}});
+        lks_dump_say(
+            d, v->at,
+            (struct lks_record){.kind = LKS_RECORD_CHANGE_VOTED,
+                                .change_voted = {.change = c->id,
+                                                 .yes = v->yes,
+                                                 .by = lks_dump_text(d, v->by),
+                                                 .reason = lks_dump_text(d, v->reason),
+                                                 .credential = lks_dump_text(d, v->credential),
+                                                 .minters = lks_dump_text(d, v->minters)}});
     }
     dump_glass(d, c);
     if (c->started != 0)

@@ -65,6 +65,7 @@ static void dump_deviations(struct lks_dump *d)
                                              .approver = lks_dump_text(d, v->approver),
                                              .expires = v->expires,
                                              .by = lks_dump_text(d, v->by),
+                                             .minters = lks_dump_text(d, v->minters),
                                              .waits = v->waits,
                                          }});
         if (v->agreed != 0)
@@ -137,28 +138,6 @@ static void dump_mass(struct lks_dump *d, uint32_t pool)
         lks_dump_say(d, d->s->clock, r);
 }
 
-static void dump_access(struct lks_dump *d)
-{
-    for (uint32_t i = 0; i < d->s->binding_count; i++) {
-        const struct lks_binding *b = &d->s->bindings[i];
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_GRANTED,
-                                         .granted = {.identity = lks_dump_text(d, b->identity),
-                                                     .role = b->role,
-                                                     .site = lks_dump_text(d, b->site),
-                                                     .pool = lks_dump_text(d, b->pool)}});
-    }
-    for (uint32_t i = 0; i < d->s->token_count; i++) {
-        const struct lks_api_token *t = &d->s->tokens[i];
-        lks_dump_say(d, d->s->clock,
-                     (struct lks_record){.kind = LKS_RECORD_API_TOKEN,
-                                         .api_token = {.id = lks_dump_text(d, t->id),
-                                                       .identity = lks_dump_text(d, t->identity),
-                                                       .hash = lks_dump_text(d, t->hash),
-                                                       .expires = t->expires}});
-    }
-}
-
 static void dump_commands(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->command_count; i++) {
@@ -211,6 +190,7 @@ static void dump_stack(struct lks_dump *d, const struct lks_state_stack *s)
                                          .envelope = lks_dump_text(d, s->envelope),
                                          .artifacts = lks_dump_text(d, s->artifacts),
                                          .by = lks_dump_text(d, s->by),
+                                         .minters = lks_dump_text(d, s->minters),
                                          .reason = lks_dump_text(d, s->reason),
                                      }});
     for (enum lks_stack_step step = 0; step < LKS_STEP_COUNT; step++) {
@@ -304,7 +284,7 @@ void lks_dump_lists(struct lks_dump *d)
         clear_mass(d, p);
     for (uint32_t p = 0; p < d->s->pool_count; p++)
         dump_mass(d, p);
-    dump_access(d);
+    lks_dump_access(d);
     dump_commands(d);
     for (uint32_t i = 0; i < d->s->stack_count; i++)
         dump_stack(d, &d->s->stacks[i]);

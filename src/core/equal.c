@@ -1,51 +1,8 @@
 /* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
  * differ, so texts are compared as texts, and nodes and pools by their names. */
+#include "core/equal_parts.h"
 #include "core/standing.h"
 #include "core/state_room.h"
-
-struct pair {
-    const struct lks_state *a, *b;
-    struct lks_err *why;
-};
-
-static bool differs(const struct pair *p, const char *what, struct lks_str which)
-{
-    if (p->why != NULL) {
-        enum lks_code code =
-            lks_fail(p->why, LKS_E_INVALID, "%s of '%" LKS_STR_FMT "'", what, LKS_STR_ARG(which));
-        (void)code;
-    }
-    return false;
-}
-
-static bool same_text(const struct pair *p, lks_text a, lks_text b)
-{
-    return lks_str_eq(lks_state_text(p->a, a), lks_state_text(p->b, b));
-}
-
-/* A member that is a text, by where it is in its struct. */
-struct member {
-    const char *name;
-    size_t offset;
-};
-#define TEXT(type, member)                                                                         \
-    {                                                                                              \
-#member, offsetof(struct type, member)                                                     \
-    }
-
-/* The first of the members that differ, or NULL. */
-static const char *text_differs(const struct pair *p, const void *a, const void *b,
-                                const struct member *members, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        lks_text x = 0, y = 0;
-        memcpy(&x, (const char *)a + members[i].offset, sizeof(x));
-        memcpy(&y, (const char *)b + members[i].offset, sizeof(y));
-        if (!same_text(p, x, y))
-            return members[i].name;
-    }
-    return NULL;
-}
 
 static const struct member node_texts[] = {
     TEXT(lks_node, asset),
@@ -202,7 +159,7 @@ static const struct member pool_texts[] = {
     TEXT(lks_state_pool, stack),         TEXT(lks_state_pool, stack_digest),
     TEXT(lks_state_pool, stack_before),  TEXT(lks_state_pool, frozen_by),
     TEXT(lks_state_pool, frozen_reason), TEXT(lks_state_pool, lowered),
-    TEXT(lks_state_pool, lowered_by),
+    TEXT(lks_state_pool, lowered_by),    TEXT(lks_state_pool, lowered_minters),
 };
 
 /* Only what the window still holds counts: the newest ones. */
@@ -259,10 +216,6 @@ static bool same_pools(const struct pair *p)
     return count == 0 || differs(p, "count of pools", LKS_STR("fleet"));
 }
 
-static const struct member binding_texts[] = {TEXT(lks_binding, identity), TEXT(lks_binding, site),
-                                              TEXT(lks_binding, pool)};
-static const struct member token_texts[] = {TEXT(lks_api_token, id), TEXT(lks_api_token, identity),
-                                            TEXT(lks_api_token, hash)};
 static const struct member alarm_texts[] = {TEXT(lks_state_alarm, subject),
                                             TEXT(lks_state_alarm, text), TEXT(lks_state_alarm, by),
                                             TEXT(lks_state_alarm, reason)};
@@ -270,25 +223,6 @@ static const struct member command_texts[] = {
     TEXT(lks_state_command, boot),    TEXT(lks_state_command, executor),
     TEXT(lks_state_command, digests), TEXT(lks_state_command, by),
     TEXT(lks_state_command, reason),  TEXT(lks_state_command, text)};
-
-static bool same_access(const struct pair *p)
-{
-    if (p->a->binding_count != p->b->binding_count || p->a->token_count != p->b->token_count)
-        return differs(p, "count", LKS_STR("access"));
-    for (uint32_t i = 0; i < p->a->binding_count; i++) {
-        const struct lks_binding *x = &p->a->bindings[i], *y = &p->b->bindings[i];
-        if (x->role != y->role ||
-            text_differs(p, x, y, binding_texts, LKS_COUNT(binding_texts)) != NULL)
-            return differs(p, "binding", lks_state_text(p->a, x->identity));
-    }
-    for (uint32_t i = 0; i < p->a->token_count; i++) {
-        const struct lks_api_token *x = &p->a->tokens[i], *y = &p->b->tokens[i];
-        if (x->expires != y->expires ||
-            text_differs(p, x, y, token_texts, LKS_COUNT(token_texts)) != NULL)
-            return differs(p, "token", lks_state_text(p->a, x->id));
-    }
-    return true;
-}
 
 static bool same_alarms(const struct pair *p)
 {
@@ -358,6 +292,7 @@ static const struct member deviation_texts[] = {
     TEXT(lks_deviation, ended_reason),
     TEXT(lks_deviation, agreed_by),
     TEXT(lks_deviation, agreed_reason),
+    TEXT(lks_deviation, minters),
 };
 static const struct member stack_texts[] = {
     TEXT(lks_state_stack, digest),         TEXT(lks_state_stack, name),
@@ -368,7 +303,7 @@ static const struct member stack_texts[] = {
     TEXT(lks_state_stack, evidence[3]),    TEXT(lks_state_stack, evidence[4]),
     TEXT(lks_state_stack, evidence_by[0]), TEXT(lks_state_stack, evidence_by[1]),
     TEXT(lks_state_stack, evidence_by[2]), TEXT(lks_state_stack, evidence_by[3]),
-    TEXT(lks_state_stack, evidence_by[4]),
+    TEXT(lks_state_stack, evidence_by[4]), TEXT(lks_state_stack, minters),
 };
 _Static_assert(LKS_STEP_COUNT == 5, "each step is compared");
 static const struct member image_texts[] = {
@@ -521,13 +456,12 @@ static const struct member change_texts[] = {
     TEXT(lks_state_change, by),       TEXT(lks_state_change, reason),
     TEXT(lks_state_change, moved_by), TEXT(lks_state_change, moved_reason),
     TEXT(lks_state_change, class),    TEXT(lks_state_change, advisory),
-    TEXT(lks_state_change, standby),
+    TEXT(lks_state_change, standby),  TEXT(lks_state_change, minters),
 };
 static const struct member glass_texts[] = {
-    TEXT(lks_glass, by),
-    TEXT(lks_glass, reason),
-    TEXT(lks_glass, reviewed_by),
-    TEXT(lks_glass, reviewed_reason),
+    TEXT(lks_glass, by),          TEXT(lks_glass, reason),
+    TEXT(lks_glass, reviewed_by), TEXT(lks_glass, reviewed_reason),
+    TEXT(lks_glass, minters),
 };
 static const struct member step_texts[] = {
     TEXT(lks_step, component),   TEXT(lks_step, version), TEXT(lks_step, before),
@@ -538,8 +472,9 @@ static const struct member step_texts[] = {
 static const struct member wave_texts[] = {TEXT(lks_wave, pool), TEXT(lks_wave, controls),
                                            TEXT(lks_wave, text), TEXT(lks_wave, limit_text)};
 static const struct member member_texts[] = {TEXT(lks_member, from), TEXT(lks_member, text)};
-static const struct member vote_texts[] = {TEXT(lks_vote, by), TEXT(lks_vote, reason),
-                                           TEXT(lks_vote, ticket), TEXT(lks_vote, who)};
+static const struct member vote_texts[] = {TEXT(lks_vote, by),         TEXT(lks_vote, reason),
+                                           TEXT(lks_vote, ticket),     TEXT(lks_vote, who),
+                                           TEXT(lks_vote, credential), TEXT(lks_vote, minters)};
 static const struct member order_texts[] = {TEXT(lks_change_order, digest),
                                             TEXT(lks_change_order, text)};
 static const struct member proven_texts[] = {TEXT(lks_proven, class), TEXT(lks_proven, from),
@@ -779,7 +714,7 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "messages of", LKS_STR("tickets"));
     if (!lks_resets_equal(a, b))
         return differs(&p, "resets of", LKS_STR("nodes"));
-    return same_pools(&p) && same_nodes(&p) && same_access(&p) && same_alarms(&p) &&
+    return same_pools(&p) && same_nodes(&p) && lks_equal_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
            same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && same_changes(&p) &&
            bases_within(&p) && bases_within(&turned);

@@ -3,74 +3,85 @@
 #include "core/gate.h"
 #include "core/lowered.h"
 
+struct lks_backing lks_govern_proposer(const struct lks_state *s, const struct lks_state_change *c)
+{
+    return (struct lks_backing){lks_state_text(s, c->by), lks_state_text(s, c->minters)};
+}
+
+struct lks_backing lks_govern_voter(const struct lks_state *s, const struct lks_vote *v)
+{
+    return (struct lks_backing){lks_state_text(s, v->by), lks_state_text(s, v->minters)};
+}
+
 bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change *c,
                        const struct lks_vote *v, lks_ms wall)
 {
     bool old = c->approval_age != 0 && wall >= v->at && wall - v->at >= c->approval_age;
-    return v->yes && !old &&
-           !lks_access_same_person(lks_state_text(s, v->by), lks_state_text(s, c->by));
+    return v->yes && !old && !lks_backing_shared(lks_govern_voter(s, v), lks_govern_proposer(s, c));
 }
 
-/* Those whose yes counts, and what they may. */
+/* Those whose yes counts, what they may, and who of them may be one person. */
 struct voters {
-    struct {
-        struct lks_str who;
-        struct lks_sight sight;
-    } list[LKS_CHANGE_VOTES + 1];
+    struct lks_backing who[LKS_CHANGE_VOTES + 1];
+    struct lks_sight sight[LKS_CHANGE_VOTES + 1];
+    uint64_t rivals[LKS_CHANGE_VOTES + 1];
     uint32_t count;
     lks_ms wall;
 };
+_Static_assert(LKS_CHANGE_VOTES + 1 <= LKS_BACKING_VOICES, "all votes are looked at together");
 
-static void add_voter(const struct lks_state *s, struct voters *v, struct lks_str who)
+static void add_voter(const struct lks_state *s, struct voters *v, struct lks_backing who)
 {
-    v->list[v->count].who = who;
-    v->list[v->count++].sight = lks_access_sight(s, who, LKS_MAY_APPROVE);
+    v->who[v->count] = who;
+    v->sight[v->count++] = lks_access_sight(s, who.by, LKS_MAY_APPROVE);
 }
 
 static struct voters voters_of(const struct lks_state *s, const struct lks_state_change *c,
-                               lks_ms wall, struct lks_str also, struct lks_str without)
+                               lks_ms wall, struct lks_backing also, struct lks_str without)
 {
     struct voters v = {.wall = wall};
     for (uint32_t i = 0; i < c->vote_count; i++) {
         struct lks_str by = lks_state_text(s, c->votes[i].by);
-        if (lks_govern_counts(s, c, &c->votes[i], wall) && !lks_str_eq(by, without))
-            add_voter(s, &v, by);
+        bool again = also.by.len > 0 && lks_str_eq(by, also.by); /* the later word counts */
+        if (lks_govern_counts(s, c, &c->votes[i], wall) && !lks_str_eq(by, without) && !again)
+            add_voter(s, &v, lks_govern_voter(s, &c->votes[i]));
     }
-    if (also.len > 0)
+    if (also.by.len > 0)
         add_voter(s, &v, also);
+    lks_backing_rivals(v.who, v.count, v.rivals);
     return v;
+}
+
+/* Whether they would agree to what they did themselves. */
+static bool has_lowered(const struct lks_state *s, uint32_t pool, struct lks_backing who,
+                        lks_ms wall)
+{
+    return lks_lowered_stands(s, pool, wall) &&
+           lks_backing_shared(
+               who, (struct lks_backing){lks_state_text(s, s->pools[pool].lowered_by),
+                                         lks_state_text(s, s->pools[pool].lowered_minters)});
 }
 
 /* Whether the voice counts at the node; LKS_NO_NODE: wherever it is. */
 static bool is_heard(const struct lks_state *s, const struct voters *v, uint32_t voter,
                      uint32_t node)
 {
-    if (node == LKS_NO_NODE)
-        return true;
-    uint32_t pool = s->nodes[node].pool;
-    if (lks_lowered_stands(s, pool, v->wall) &&
-        lks_access_same_person(lks_state_text(s, s->pools[pool].lowered_by), v->list[voter].who))
-        return false; /* they would agree to what they did themselves */
-    return lks_access_sees(s, &v->list[voter].sight, node);
+    return node == LKS_NO_NODE || (!has_lowered(s, s->nodes[node].pool, v->who[voter], v->wall) &&
+                                   lks_access_sees(s, &v->sight[voter], node));
 }
 
-/* People, by however many names they spoke. */
+/* People, by however many names and credentials they spoke. */
 static uint32_t voices_for(const struct lks_state *s, const struct voters *v, uint32_t node)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < v->count; i++) {
-        bool fresh = is_heard(s, v, i, node);
-        for (uint32_t k = 0; fresh && k < i; k++)
-            fresh =
-                !is_heard(s, v, k, node) || !lks_access_same_person(v->list[k].who, v->list[i].who);
-        count += fresh;
-    }
-    return count;
+    uint64_t heard = 0;
+    for (uint32_t i = 0; i < v->count; i++)
+        heard |= is_heard(s, v, i, node) ? UINT64_C(1) << i : 0;
+    return lks_backing_most(v->rivals, heard);
 }
 
 /* Neighbours are mostly of one pool and site: each of these is counted once in a row. */
 struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_state_change *c,
-                                  lks_ms wall, struct lks_str also, struct lks_str without)
+                                  lks_ms wall, struct lks_backing also, struct lks_str without)
 {
     struct voters v = voters_of(s, c, wall, also, without);
     struct lks_tally t = {.needed = c->quorum, .given = voices_for(s, &v, LKS_NO_NODE)};
@@ -100,26 +111,6 @@ bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_chang
     return false;
 }
 
-static bool is_own(const struct lks_state *s, const struct lks_state_change *c, struct lks_str by)
-{
-    return !lks_str_starts(by, "unix:") && !lks_change_over(c) &&
-           lks_access_same_person(lks_state_text(s, c->by), by);
-}
-
-const struct lks_state_change *lks_govern_own(const struct lks_state *s, struct lks_str by,
-                                              struct lks_str identity)
-{
-    if (lks_access_same_person(by, identity))
-        return NULL; /* their own voice is not heard there anyway */
-    bool admin = lks_access_may(s, identity, LKS_MAY_ADMIN, (struct lks_scope){0});
-    for (uint32_t i = 0; i < s->change_count; i++) {
-        if (is_own(s, &s->changes[i], by) &&
-            (admin || lks_govern_may_vote(s, &s->changes[i], identity)))
-            return &s->changes[i];
-    }
-    return NULL;
-}
-
 static bool has_node_at(const struct lks_state *s, const struct lks_state_change *c,
                         struct lks_scope scope)
 {
@@ -132,12 +123,14 @@ static bool has_node_at(const struct lks_state *s, const struct lks_state_change
     return false;
 }
 
-const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_str by,
+const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_backing by,
                                                  struct lks_scope scope)
 {
     for (uint32_t i = 0; i < s->change_count; i++) {
-        if (is_own(s, &s->changes[i], by) && has_node_at(s, &s->changes[i], scope))
-            return &s->changes[i];
+        const struct lks_state_change *c = &s->changes[i];
+        if (!lks_change_over(c) && lks_backing_shared(lks_govern_proposer(s, c), by) &&
+            has_node_at(s, c, scope))
+            return c;
     }
     return NULL;
 }
@@ -147,7 +140,7 @@ bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *
 {
     if (c->glass.at == 0)
         return false;
-    *out = lks_govern_tally(s, c, wall, LKS_STR(""), LKS_STR(""));
+    *out = lks_govern_tally(s, c, wall, (struct lks_backing){0}, LKS_STR(""));
     return !lks_tally_complete(out);
 }
 

@@ -3,12 +3,14 @@
  *
  * A vote is a yes of somebody else than whoever proposed it, no older than the change's class
  * allows, of a person who may approve there now. So an approval ends with the role that gave it.
- * Who votes under two names is counted once.
+ * Who votes under two names is counted once, and so are all whose credentials one person made:
+ * core/backing.h. None of them counts on that person's own change.
  */
 #ifndef LKS_CORE_GOVERN_H
 #define LKS_CORE_GOVERN_H
 
 #include "core/access.h"
+#include "core/backing.h"
 #include "core/change.h"
 
 struct lks_tally {
@@ -21,10 +23,21 @@ static inline bool lks_tally_complete(const struct lks_tally *t)
     return t->given >= t->needed;
 }
 
-/* How the votes stand; `also` (or empty) counts as one who said yes, `without` as one who did not.
- */
+/* Who stands behind the proposal of a change, and behind a vote. */
+struct lks_backing lks_govern_proposer(const struct lks_state *s, const struct lks_state_change *c);
+struct lks_backing lks_govern_voter(const struct lks_state *s, const struct lks_vote *v);
+
+/* How the votes stand; `also` counts as one who said yes, unless it is of nobody, and `without` as
+ * one who did not. */
 struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_state_change *c,
-                                  lks_ms wall, struct lks_str also, struct lks_str without);
+                                  lks_ms wall, struct lks_backing also, struct lks_str without);
+
+/* How many approvals the change could get where it could get the fewest, by the roles and the
+ * credentials that there are: those of its own proposer count for nothing. `apart` are identities
+ * that can also vote by what nobody here makes, such as a ticket system. No more than `needed` is
+ * said to be given. */
+struct lks_tally lks_govern_reach(const struct lks_state *s, const struct lks_state_change *c,
+                                  lks_ms wall, const struct lks_str *apart, size_t count);
 
 /* Whether the vote is a yes that still counts somewhere. */
 bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change *c,
@@ -34,13 +47,9 @@ bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change 
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
                          struct lks_str who);
 
-/* The change of `by` that is not over and that `identity` may approve, or make somebody who may, as
- * an admin of everything: who makes a way in for them could approve it themselves. And the one that
- * an approver with this scope could. NULL: there is none; of whoever comes by the socket no name is
- * known, and none is looked for. */
-const struct lks_state_change *lks_govern_own(const struct lks_state *s, struct lks_str by,
-                                              struct lks_str identity);
-const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_str by,
+/* The change that is not over, that one of those behind an act proposed, and that an approver with
+ * this scope could approve; NULL: there is none. */
+const struct lks_state_change *lks_govern_own_at(const struct lks_state *s, struct lks_backing by,
                                                  struct lks_scope scope);
 
 /* Whether a gate of the change is not asked now behind a wave, by approvers' words: each counts for

@@ -57,8 +57,10 @@ static enum lks_code ask(const struct lks_applying *a, uint32_t node)
     struct lks_resets *r = &a->s->resets;
     const struct lks_reset *known = find(a->s, node);
     struct lks_reset made = {.node = node, .asked = a->time, .until = from->until};
-    const struct lks_kept list[] = {
-        {from->boot, &made.boot}, {from->by, &made.by}, {from->reason, &made.reason}};
+    const struct lks_kept list[] = {{from->boot, &made.boot},
+                                    {from->by, &made.by},
+                                    {from->reason, &made.reason},
+                                    {from->minters, &made.minters}};
     if (known != NULL && known->approved != 0)
         return LKS_OK; /* it is to be reviewed first */
     if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
@@ -112,7 +114,8 @@ static void dump_one(struct lks_dump *d, const struct lks_reset *r)
                                  .boot = lks_dump_text(d, r->boot),
                                  .until = r->until,
                                  .by = lks_dump_text(d, r->by),
-                                 .reason = lks_dump_text(d, r->reason)};
+                                 .reason = lks_dump_text(d, r->reason),
+                                 .minters = lks_dump_text(d, r->minters)};
     lks_dump_say(d, r->asked, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
     if (r->approved == 0)
         return;
@@ -159,6 +162,7 @@ bool lks_resets_equal(const struct lks_state *a, const struct lks_state *b)
             x->asked != y->asked || x->until != y->until || x->approved != y->approved ||
             x->command != y->command || !same_text(a, b, x->boot, y->boot) ||
             !same_text(a, b, x->by, y->by) || !same_text(a, b, x->reason, y->reason) ||
+            !same_text(a, b, x->minters, y->minters) ||
             !same_text(a, b, x->approved_by, y->approved_by) ||
             !same_text(a, b, x->approved_reason, y->approved_reason))
             return false;

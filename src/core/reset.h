@@ -16,6 +16,7 @@
 struct lks_reset {
     uint32_t node;
     lks_text boot, by, reason;
+    lks_text minters; /* of the credential by which it was asked for: core/backing.h */
     lks_ms asked, until;
     lks_ms approved; /* 0: not yet */
     lks_text approved_by, approved_reason;

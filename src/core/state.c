@@ -182,10 +182,11 @@ void lks_state_fini(struct lks_state *s)
     lks_heap_fini(&s->deadlines);
     lks_heap_fini(&s->outband_ends);
     lks_heap_fini(&s->members_due);
-    void *const arrays[] = {
-        s->nodes,    s->pulses, s->pools,     s->mass,      s->bases,    s->verdicts, s->deviations,
-        s->stacks,   s->images, s->artifacts, s->overrides, s->bindings, s->tokens,   s->alarms,
-        s->commands, s->turns,  s->keys,      s->bundles,   s->flashes,  s->changes,  s->proven};
+    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,  s->mass,    s->bases,
+                            s->verdicts,  s->deviations, s->stacks, s->images,  s->artifacts,
+                            s->overrides, s->bindings,   s->tokens, s->persons, s->alarms,
+                            s->commands,  s->turns,      s->keys,   s->bundles, s->flashes,
+                            s->changes,   s->proven};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};
@@ -261,6 +262,26 @@ const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lk
 {
     uint32_t at = 0;
     return lks_state_token_at(s, id, &at) ? &s->tokens[at] : NULL;
+}
+
+bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at)
+{
+    uint32_t low = 0, high = s->person_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->persons[middle].serial), serial) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->person_count && lks_str_eq(lks_state_text(s, s->persons[low].serial), serial);
+}
+
+const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial)
+{
+    uint32_t at = 0;
+    return lks_state_person_at(s, serial, &at) ? &s->persons[at] : NULL;
 }
 
 static const uint8_t no_certificate[LKS_DIGEST_BYTES];

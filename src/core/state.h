@@ -28,6 +28,7 @@
 #define LKS_STATE_POOLS_MAX      20000
 #define LKS_STATE_BINDINGS_MAX   100000
 #define LKS_STATE_TOKENS_MAX     100000
+#define LKS_STATE_PERSONS_MAX    100000 /* certificates of people */
 #define LKS_STATE_ALARMS_MAX     50000  /* at this many, the older closed ones make room */
 #define LKS_STATE_COMMANDS_MAX   100000 /* at this many, the older ended ones make room */
 #define LKS_STATE_HEADS          64     /* published heads that witnesses are held against */
@@ -137,6 +138,7 @@ struct lks_state_pool {
     lks_text frozen_by, frozen_reason;
     lks_ms frozen_since;
     lks_text lowered, lowered_by; /* what its file asks less of changes, and by whom; 0: nothing */
+    lks_text lowered_minters;
     lks_ms lowered_at;
 };
 
@@ -168,8 +170,9 @@ struct lks_deviation {
     lks_text ended_by, ended_reason;
     lks_ms agreed; /* by an approver; 0: by nobody yet */
     lks_text agreed_by, agreed_reason;
-    bool waits;      /* it counts once an approver agreed */
-    uint32_t *nodes; /* owned; places, rising; of all that `hosts` names */
+    lks_text minters; /* of the credential of `by` */
+    bool waits;       /* it counts once an approver agreed */
+    uint32_t *nodes;  /* owned; places, rising; of all that `hosts` names */
     uint32_t count;
 };
 
@@ -180,7 +183,7 @@ static inline bool lks_deviation_counts(const struct lks_deviation *d)
 }
 
 struct lks_state_stack {
-    lks_text digest, name, manifest, envelope, artifacts, by, reason;
+    lks_text digest, name, manifest, envelope, artifacts, by, reason, minters;
     enum lks_stack_step step;
     lks_ms published, stepped;
     lks_text evidence[LKS_STEP_COUNT], evidence_by[LKS_STEP_COUNT];
@@ -237,14 +240,31 @@ struct lks_override {
     lks_ms until;
 };
 
+/* By whom a role or a credential came to be: core/backing.h. */
+struct lks_made {
+    lks_text by, minters; /* minters: people behind the credential of `by`, with blanks between */
+    bool root;            /* `by` is root on a controller's own socket */
+};
+
 struct lks_binding {
     lks_text identity, site, pool; /* 0: any */
     enum lks_role role;
+    struct lks_made made;
 };
 
 struct lks_api_token {
     lks_text id, identity, hash;
     lks_ms expires; /* 0: never */
+    lks_ms life;    /* of a renewal; 0: it cannot be renewed */
+    struct lks_made made;
+};
+
+/* A certificate of a person. */
+struct lks_state_person {
+    lks_text serial, identity;
+    struct lks_certificate certificate;
+    lks_ms life;
+    struct lks_made made;
 };
 
 struct lks_state_alarm {
@@ -375,6 +395,8 @@ struct lks_state {
     uint32_t binding_count, binding_room;
     struct lks_api_token *tokens; /* sorted by id */
     uint32_t token_count, token_room;
+    struct lks_state_person *persons; /* their certificates, sorted by serial */
+    uint32_t person_count, person_room;
     struct lks_state_alarm *alarms; /* by rising id */
     uint32_t alarm_count, alarm_room, alarms_open;
     uint64_t next_alarm, next_command, next_deviation;
@@ -441,6 +463,8 @@ uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name); /* UINT
 const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id);
 const struct lks_state_command *lks_state_command(const struct lks_state *s, uint64_t id);
 const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id);
+/* The certificate of a person, by its serial; NULL: not known. */
+const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial);
 
 /* Its fingerprint as "sha256:...", or an empty text where there is none; and whether it is this. */
 const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE]);

@@ -37,6 +37,7 @@ enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, 
 
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
 bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);
+bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at);
 bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
                           uint32_t *at);
 bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at);

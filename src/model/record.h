@@ -65,6 +65,9 @@
     X(61, UNGRANTED,      ungranted,      "ungranted")      \
     X(62, API_TOKEN,      api_token,      "api-token")      \
     X(63, API_TOKEN_GONE, api_token_gone, "api-token-gone") \
+    X(64, TOKEN_RENEWED,  token_renewed,  "token-renewed")  \
+    X(65, PERSON_CERTIFIED, person_certified, "person-certified") \
+    X(66, PERSON_REVOKED, person_revoked, "person-revoked") \
     X(70, COMMAND,        command,        "command")        \
     X(71, COMMAND_ENDED,  command_ended,  "command-ended")  \
     X(80, DEVIATION,      deviation,      "deviation")      \
@@ -290,10 +293,13 @@ struct lks_rec_mass {
     struct lks_str pool, what;
     uint64_t count, of, alarm;
 };
+/* `minters` are the people by whom the credential of `by` came to be, with blanks between them, and
+ * `root` says that `by` is root on a controller's own socket: core/backing.h. */
 struct lks_rec_granted {
     struct lks_str identity;
     uint64_t role;
-    struct lks_str site, pool, by;
+    struct lks_str site, pool, by, minters;
+    bool root;
 };
 struct lks_rec_ungranted {
     struct lks_str identity;
@@ -303,10 +309,28 @@ struct lks_rec_ungranted {
 struct lks_rec_api_token {
     struct lks_str id, identity, hash;
     lks_ms expires;
-    struct lks_str by;
+    struct lks_str by, minters;
+    bool root;
+    uint64_t life; /* ms that a renewal is good for; 0: it cannot be renewed */
 };
 struct lks_rec_api_token_gone {
     struct lks_str id, by;
+};
+struct lks_rec_token_renewed {
+    struct lks_str id;
+    lks_ms expires;
+    struct lks_str by;
+};
+struct lks_rec_person_certified {
+    struct lks_str identity, serial, fingerprint;
+    lks_ms expires;
+    struct lks_str minter, minters; /* of the first, if it renews another */
+    bool root;                      /* of `minter` */
+    uint64_t life;                  /* ms that a renewal is good for */
+    struct lks_str renews, by;      /* the serial of the one before; empty: none */
+};
+struct lks_rec_person_revoked {
+    struct lks_str serial, by;
 };
 struct lks_rec_command {
     uint64_t id;
@@ -327,7 +351,7 @@ struct lks_rec_reset { /* of a node whose GPU process does not end: core/reset.h
     struct lks_str boot; /* ASKED: the boot it is asked for */
     lks_ms until;        /* ASKED: approved by then, or never */
     uint64_t command;    /* APPROVED: the number of the reboot */
-    struct lks_str by, reason;
+    struct lks_str by, reason, credential, minters;
 };
 struct lks_rec_led {
     uint64_t epoch;
@@ -340,6 +364,7 @@ struct lks_rec_deviation {
     lks_ms expires;
     struct lks_str by;
     bool waits; /* for an approver's own word: it covers nothing before */
+    struct lks_str minters;
 };
 struct lks_rec_deviation_ended {
     uint64_t id;
@@ -347,18 +372,18 @@ struct lks_rec_deviation_ended {
 };
 struct lks_rec_deviation_agreed {
     uint64_t id;
-    struct lks_str by, reason;
+    struct lks_str by, reason, credential;
 };
 struct lks_rec_published {
     struct lks_str digest, name, manifest; /* the last is a blob */
     struct lks_str envelope;               /* itself: DSSE, by the journal's key */
     struct lks_str artifacts;              /* digests it names, separated by blanks */
-    struct lks_str by, reason;
+    struct lks_str by, reason, minters;
 };
 struct lks_rec_stepped {
     struct lks_str digest;
     uint64_t step;
-    struct lks_str evidence, by;
+    struct lks_str evidence, by, credential;
 };
 struct lks_rec_image {
     struct lks_str ref, digest, nccl, rccl, cudnn, cuda, source, by;
@@ -459,6 +484,7 @@ struct lks_rec_change {
     uint64_t approval_age;   /* ms that an approval is good; 0: for ever */
     uint64_t review_age;     /* ms in which one that began without them has to be reviewed */
     bool standby;            /* whoever starts it names a person who stands by on site */
+    struct lks_str minters;
 };
 struct lks_rec_plan_step {
     uint64_t change, recipe, index, kind;
@@ -506,6 +532,7 @@ struct lks_rec_change_voted {
     uint64_t change;
     bool yes;
     struct lks_str by, reason;
+    struct lks_str credential, minters; /* credential: "token:ID" and so on, core/backing.h */
 };
 struct lks_rec_change_moved {
     uint64_t change, state;
@@ -601,11 +628,11 @@ struct lks_rec_vote_withdrawn {
 struct lks_rec_glass_broken { /* it runs, and its rings wait for the quorum */
     uint64_t change;
     lks_ms until; /* it is to be reviewed by then */
-    struct lks_str by, reason;
+    struct lks_str by, reason, minters;
 };
 struct lks_rec_reviewed {
     uint64_t change;
-    struct lks_str by, reason;
+    struct lks_str by, reason, credential;
 };
 struct lks_rec_waived { /* until then a gate of the change is not asked */
     uint64_t change;
@@ -613,10 +640,11 @@ struct lks_rec_waived { /* until then a gate of the change is not asked */
     lks_ms until;
     struct lks_str by, reason;
     struct lks_str pool; /* behind its nodes alone; empty: wherever whoever says so may approve */
+    struct lks_str credential;
 };
 
 struct lks_rec_lowered { /* the fleet's file asks less of changes of the pool than before */
-    struct lks_str pool, text, by;
+    struct lks_str pool, text, by, minters;
 };
 /* What a ticket system and lockstepd told each other: core/ticket.h. */
 struct lks_rec_ticket_heard {

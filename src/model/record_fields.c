@@ -25,6 +25,14 @@
 #define BY(rec)                         TEXT(rec, by, "Who did it; lockstepd itself where missing.")
 #define REASON(rec)                     TEXT(rec, reason, "Why, in their words.")
 #define NODE(rec)                       TEXT(rec, node, "The node.")
+#define MINTERS(version, rec)                                                                      \
+    SINCE(version, rec, minters, TEXT,                                                             \
+          "The people by whom their credential came to be, separated by blanks.")
+#define CREDENTIAL(version, rec)                                                                   \
+    SINCE(version, rec, credential, TEXT,                                                          \
+          "By which credential: token:ID, certificate:SERIAL, unix:UID, ticket:SYSTEM.")
+#define ROOT(version, rec)                                                                         \
+    SINCE(version, rec, root, TRUTH, "Whether that was root on a controller's own socket.")
 
 static const struct lks_record_field begun_fields[] = {
     TEXT(begun, journal, "The journal's name for ever: 32 hexadecimal digits."),
@@ -221,31 +229,8 @@ static const struct lks_record_field mass_fields[] = {
     NUMBER(mass, of, "How many there are."),
     NUMBER(mass, alarm, "The alarm whose release ends the wait."),
 };
-static const struct lks_record_field granted_fields[] = {
-    TEXT(granted, identity, "Who may."),
-    WORD(granted, role, lks_role_words, "What they may."),
-    TEXT(granted, site, "At this site only."),
-    TEXT(granted, pool, "In this pool only."),
-    BY(granted),
-};
-static const struct lks_record_field ungranted_fields[] = {
-    TEXT(ungranted, identity, "Who may no longer."),
-    WORD(ungranted, role, lks_role_words, "What they might."),
-    TEXT(ungranted, site, "At this site only."),
-    TEXT(ungranted, pool, "In this pool only."),
-    BY(ungranted),
-};
-static const struct lks_record_field api_token_fields[] = {
-    TEXT(api_token, id, "The token's name."),
-    TEXT(api_token, identity, "Who shows it."),
-    HIDDEN(api_token, hash, "The digest of the token's secret."),
-    TIME(api_token, expires, "Until when it is good; for ever where missing."),
-    BY(api_token),
-};
-static const struct lks_record_field api_token_gone_fields[] = {
-    TEXT(api_token_gone, id, "The token that is no longer taken."),
-    BY(api_token_gone),
-};
+#include "model/record_fields_access.h"
+
 static const struct lks_record_field command_fields[] = {
     NUMBER(command, id, "The command's number."),
     NODE(command),
@@ -327,12 +312,14 @@ static const struct lks_record_field published_fields[] = {
     TEXT(published, artifacts, "The artifacts it names, separated by blanks."),
     BY(published),
     REASON(published),
+    MINTERS(2, published),
 };
 static const struct lks_record_field stepped_fields[] = {
     TEXT(stepped, digest, "The stack's digest."),
     WORD(stepped, step, lks_step_words, "How far it is now."),
     TEXT(stepped, evidence, "What that rests on."),
     BY(stepped),
+    CREDENTIAL(2, stepped),
 };
 static const struct lks_record_field image_fields[] = {
     TEXT(image, ref, "What jobs call it."),
@@ -473,6 +460,7 @@ static const struct lks_record_field change_fields[] = {
     SINCE(2, change, review_age, NUMBER,
           "In what time one that began without approvals has to be reviewed, in milliseconds."),
     SINCE(2, change, standby, TRUTH, "Whoever starts it names a person who stands by on site."),
+    MINTERS(3, change),
 };
 static const struct lks_record_field plan_step_fields[] = {
     NUMBER(plan_step, change, "Of which change."),
@@ -532,6 +520,8 @@ static const struct lks_record_field change_voted_fields[] = {
     TRUTH(change_voted, yes, "Whether it was approved."),
     BY(change_voted),
     REASON(change_voted),
+    CREDENTIAL(2, change_voted),
+    MINTERS(2, change_voted),
 };
 static const struct lks_record_field change_moved_fields[] = {
     NUMBER(change_moved, change, "Which change."),
@@ -584,11 +574,13 @@ static const struct lks_record_field glass_broken_fields[] = {
     TIME(glass_broken, until, "When somebody else has to have reviewed it."),
     BY(glass_broken),
     REASON(glass_broken),
+    MINTERS(2, glass_broken),
 };
 static const struct lks_record_field reviewed_fields[] = {
     NUMBER(reviewed, change, "Which change."),
     BY(reviewed),
     REASON(reviewed),
+    CREDENTIAL(2, reviewed),
 };
 static const struct lks_record_field waived_fields[] = {
     NUMBER(waived, change, "Of which change."),
@@ -598,6 +590,7 @@ static const struct lks_record_field waived_fields[] = {
     REASON(waived),
     SINCE(2, waived, pool, TEXT,
           "Behind nodes of this pool alone; where missing, of all that they may approve for."),
+    CREDENTIAL(3, waived),
 };
 static const struct lks_record_field plan_metric_fields[] = {
     NUMBER(plan_metric, change, "Of which change."),
@@ -658,6 +651,7 @@ static const struct lks_record_field lowered_fields[] = {
     TEXT(lowered, pool, "The pool."),
     TEXT(lowered, text, "What is less."),
     BY(lowered),
+    MINTERS(2, lowered),
 };
 static const struct lks_record_field forecast_fields[] = {
     NUMBER(forecast, change, "Of which change."),
@@ -674,8 +668,8 @@ static const struct lks_record_field forecast_fields[] = {
     BY(forecast),
 };
 
-#include "model/record_fields_ticket.h"
 #include "model/record_fields_reset.h"
+#include "model/record_fields_ticket.h"
 
 /* What each kind says, for the reference page. */
 #define ABOUT_begun        "The first record of a journal."
@@ -708,10 +702,6 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_alarm           "An alarm was raised."
 #define ABOUT_alarm_released  "An alarm was released."
 #define ABOUT_mass            "So many nodes turned at once that acts wait for a person."
-#define ABOUT_granted         "A role was granted."
-#define ABOUT_ungranted       "A role was taken back."
-#define ABOUT_api_token       "An API token was made."
-#define ABOUT_api_token_gone  "An API token is gone."
 #define ABOUT_command         "A command for an agent was issued."
 #define ABOUT_command_ended   "A command ended."
 #define ABOUT_led             "A controller leads from here on."

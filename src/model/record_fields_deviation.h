@@ -13,6 +13,7 @@ static const struct lks_record_field deviation_fields[] = {
     TIME(deviation, expires, "When it is drift again."),
     BY(deviation),
     SINCE(2, deviation, waits, TRUTH, "Whether it counts for nothing until an approver agreed."),
+    MINTERS(3, deviation),
 };
 static const struct lks_record_field deviation_ended_fields[] = {
     NUMBER(deviation_ended, id, "The deviation's number."),
@@ -23,6 +24,7 @@ static const struct lks_record_field deviation_agreed_fields[] = {
     NUMBER(deviation_agreed, id, "The deviation's number."),
     BY(deviation_agreed),
     REASON(deviation_agreed),
+    CREDENTIAL(2, deviation_agreed),
 };
 
 #define ABOUT_deviation_agreed                                                                     \

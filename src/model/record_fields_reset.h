@@ -11,6 +11,8 @@ static const struct lks_record_field reset_fields[] = {
     NUMBER(reset, command, "The number of the reboot command, once it is approved."),
     BY(reset),
     REASON(reset),
+    CREDENTIAL(2, reset),
+    MINTERS(2, reset),
 };
 
 #define ABOUT_reset                                                                                \

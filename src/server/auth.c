@@ -21,33 +21,72 @@ struct lks_credential lks_credential_bearer(struct lks_str header)
     return c;
 }
 
-static bool identity(char *out, size_t size, const char *sort, struct lks_str name)
+static bool identity(char out[LKS_AUTH_SIZE], const char *sort, struct lks_str name)
 {
-    int len = snprintf(out, size, "%s%" LKS_STR_FMT, sort, LKS_STR_ARG(name));
-    return len > 0 && (size_t)len < size;
+    int len = snprintf(out, LKS_AUTH_SIZE, "%s%" LKS_STR_FMT, sort, LKS_STR_ARG(name));
+    return len > 0 && len < LKS_AUTH_SIZE;
+}
+
+/* A person's certificate counts while the journal has it: it may have been revoked. */
+static bool is_person(const struct lks_state *s, const struct lks_x509_about *about,
+                      const char *identity, lks_ms wall)
+{
+    const struct lks_state_person *known = lks_state_person(s, lks_str_from(about->serial));
+    return known != NULL && wall < known->certificate.expires &&
+           lks_certificate_is(&known->certificate, lks_str_from(about->fingerprint)) &&
+           lks_str_is(lks_state_text(s, known->identity), identity);
+}
+
+static bool of_certificate(const struct lks_state *s, const struct lks_credential *c, lks_ms wall,
+                           struct lks_auth *out)
+{
+    const struct lks_x509_about *about = &c->certificate;
+    bool user = about->use == LKS_X509_USER;
+    const char *why = "";
+    if (!about->ours ||
+        !identity(out->identity, user ? "user:" : "node:", lks_str_from(about->name)))
+        return false;
+    if (!user)
+        return lks_auth_node(s, c, &why) != LKS_NO_NODE;
+    return identity(out->credential, "certificate:", lks_str_from(about->serial)) &&
+           is_person(s, about, out->identity, wall);
 }
 
 bool lks_auth_person(const struct lks_state *s, const struct lks_credential *c, uid_t own,
-                     lks_ms wall, char *out, size_t size, bool *root)
+                     lks_ms wall, struct lks_auth *out)
 {
-    *root = false;
+    *out = (struct lks_auth){0};
     if (c->kind == LKS_CREDENTIAL_UNIX) {
-        *root = c->uid == 0 || c->uid == own;
-        int len = snprintf(out, size, "unix:%u", (unsigned)c->uid);
-        return len > 0 && (size_t)len < size;
+        out->root = c->uid == 0 || c->uid == own;
+        (void)snprintf(out->identity, sizeof(out->identity), "unix:%u", (unsigned)c->uid);
+        (void)snprintf(out->credential, sizeof(out->credential), "%s", out->identity);
+        return true;
     }
-    if (c->kind == LKS_CREDENTIAL_CERTIFICATE) {
-        const struct lks_x509_about *about = &c->certificate;
-        bool user = about->ours && about->use == LKS_X509_USER;
-        const char *why = "";
-        bool node = about->ours && !user && lks_auth_node(s, c, &why) != LKS_NO_NODE;
-        return (user || node) &&
-               identity(out, size, user ? "user:" : "node:", lks_str_from(about->name));
-    }
+    if (c->kind == LKS_CREDENTIAL_CERTIFICATE)
+        return of_certificate(s, c, wall, out);
     if (c->kind != LKS_CREDENTIAL_TOKEN)
         return false;
     struct lks_str known = lks_access_token(s, lks_str_from(c->id), lks_str_from(c->hash), wall);
-    return known.len > 0 && identity(out, size, "", known);
+    return known.len > 0 && identity(out->identity, "", known) &&
+           identity(out->credential, "token:", lks_str_from(c->id));
+}
+
+bool lks_auth_holds(const struct lks_state *s, struct lks_str identity, struct lks_str credential,
+                    lks_ms wall)
+{
+    struct lks_str kind, id;
+    if (!lks_str_cut(credential, ':', &kind, &id))
+        return true; /* a controller of an earlier version does not say */
+    if (lks_str_is(kind, "token")) {
+        const struct lks_api_token *token = lks_state_token(s, id);
+        return token != NULL && (token->expires == 0 || wall < token->expires) &&
+               lks_str_eq(lks_state_text(s, token->identity), identity);
+    }
+    if (!lks_str_is(kind, "certificate"))
+        return true;
+    const struct lks_state_person *person = lks_state_person(s, id);
+    return person != NULL && wall < person->certificate.expires &&
+           lks_str_eq(lks_state_text(s, person->identity), identity);
 }
 
 bool lks_auth_knows(const struct lks_state *s, uint32_t node, const struct lks_credential *c)

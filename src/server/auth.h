@@ -29,10 +29,22 @@ struct lks_credential {
 /* From an Authorization header. */
 struct lks_credential lks_credential_bearer(struct lks_str header);
 
-/* The identity, in `out`; false where there is none. `root` tells that it may everything, which
- * uid 0 and the daemon's own user may on the socket. */
+#define LKS_AUTH_SIZE 320
+
+/* Who asks. */
+struct lks_auth {
+    char identity[LKS_AUTH_SIZE];
+    char credential[LKS_AUTH_SIZE]; /* as core/backing.h names it; empty: not known, or a node's */
+    bool root; /* it may everything, which uid 0 and the daemon's own user may on the socket */
+};
+
+/* The identity behind a credential; false where there is none. */
 bool lks_auth_person(const struct lks_state *s, const struct lks_credential *c, uid_t own,
-                     lks_ms wall, char *out, size_t size, bool *root);
+                     lks_ms wall, struct lks_auth *out);
+
+/* Whether a token or certificate that another controller says it was shown is good here, too. */
+bool lks_auth_holds(const struct lks_state *s, struct lks_str identity, struct lks_str credential,
+                    lks_ms wall);
 
 /* The node whose agent shows this certificate, or LKS_NO_NODE with the reason. One of ours has to
  * be one that the state knows and that was not revoked; one of the site's has to name a node of the

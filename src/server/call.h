@@ -19,7 +19,7 @@
 #include "server/mailbox.h"
 #include "trust/webhook.h"
 
-#define LKS_CALL_IDENTITY_SIZE 320
+#define LKS_CALL_IDENTITY_SIZE LKS_AUTH_SIZE
 #define LKS_CALL_NO_EVENT      UINT64_MAX
 #define LKS_CALL_ANSWER_MAX    ((size_t)256 << 20)
 
@@ -60,8 +60,9 @@ struct lks_call {
     struct lks_credential credential;
     char as[LKS_CALL_IDENTITY_SIZE]; /* for whom another controller says it asks; empty: nobody */
     bool as_root;
-    char etag[64];                    /* If-None-Match */
-    char signature[LKS_WEBHOOK_SIZE]; /* of a message by a ticket system; empty: none */
+    char as_credential[LKS_CALL_IDENTITY_SIZE]; /* and by which credential they came there */
+    char etag[64];                              /* If-None-Match */
+    char signature[LKS_WEBHOOK_SIZE];           /* of a message by a ticket system; empty: none */
     uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
 
@@ -76,12 +77,14 @@ struct lks_call {
     struct lks_x509_about about;  /* what it says */
     char token_hash[LKS_DIGEST_SIZE];
     char node_name[LKS_HOST_NAME_MAX + 1]; /* that an enrolment token names */
+    int64_t life; /* seconds of the certificate that a renewal is to make; 0: not known yet */
     struct lks_buf aside; /* what the server thread adds for the state thread: its own counters */
     struct lks_depot_ask *depot; /* owned; calls for artifacts have one */
 
     /* Who asks, as the state thread found. */
     char identity[LKS_CALL_IDENTITY_SIZE]; /* empty: nobody */
     bool root;                             /* may everything */
+    char shown[LKS_CALL_IDENTITY_SIZE];    /* by which credential: core/backing.h */
     uint32_t node;                         /* an agent's own, or LKS_NO_NODE */
     uint64_t epoch;                        /* of that finding */
 

@@ -28,7 +28,7 @@ struct lks_config {
     struct lks_str people_listen, agents_listen, socket;
     struct lks_config_list names;
     struct lks_str seal_key, site_ca;
-    uint64_t node_days, user_days;
+    uint64_t node_days, user_days, user_hours;
     uint64_t heartbeat_ms, late_ms, lost_ms, mass_floor, mass_percent, mass_window_ms, skew_ms,
         call_nodes;
     uint64_t validity_ms, staleness_ms, outband_age_ms, proposal_age_ms;

@@ -561,12 +561,19 @@ static void note_records(struct lks_desk *desk, const struct lks_decision *d)
     lks_daemon_epoch_set(desk->daemon, desk->epoch);
 }
 
+void lks_desk_sign(const struct lks_call *call, struct lks_event *event)
+{
+    event->by = lks_str_from(call->identity);
+    event->credential = lks_str_from(call->shown);
+    event->root = call->root;
+}
+
 bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_event *event,
                    const struct lks_store_blob *blob, struct lks_decision *d)
 {
     struct lks_err err = {0};
     lks_decision_init(d);
-    event->by = lks_str_from(call->identity);
+    lks_desk_sign(call, event);
     enum lks_code code =
         lks_engine_turn(desk->engine, desk->now, event, blob, d, &call->needs, &err);
     if (code == LKS_E_IO)

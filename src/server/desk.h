@@ -72,6 +72,9 @@ bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call);
 bool lks_desk_turn(struct lks_desk *desk, struct lks_call *call, struct lks_event *event,
                    const struct lks_store_blob *blob, struct lks_decision *d);
 
+/* Say in the event who asks and by which credential, as lks_desk_turn() does. */
+void lks_desk_sign(const struct lks_call *call, struct lks_event *event);
+
 /* The same where the answer is {"seq"}. */
 void lks_desk_record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event);
 

@@ -106,6 +106,20 @@ static bool in_rate(struct lks_desk *desk, struct lks_call *call)
     return (flags & LKS_ROUTE_REPORT) == 0 || lks_desk_charge(desk, call, &desk->reports, 1);
 }
 
+static bool identify_person(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_auth who;
+    if (lks_forward_as(call))
+        return lks_auth_holds(desk->state, lks_str_from(call->identity), lks_str_from(call->shown),
+                              desk->now.wall);
+    if (!lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall, &who))
+        return false;
+    snprintf(call->identity, sizeof(call->identity), "%s", who.identity);
+    snprintf(call->shown, sizeof(call->shown), "%s", who.credential);
+    call->root = who.root;
+    return true;
+}
+
 bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call)
 {
     if (call->own != NULL) {
@@ -117,11 +131,9 @@ bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call)
         return false;
     if (call->route->listener == LKS_LISTENER_AGENTS)
         return identify_agent(desk, call) && (call->admitted || in_rate(desk, call));
-    bool known = lks_forward_as(call) ||
-                 lks_auth_person(desk->state, &call->credential, geteuid(), desk->now.wall,
-                                 call->identity, sizeof(call->identity), &call->root);
+    bool known = identify_person(desk, call);
     if (!known)
-        call->identity[0] = '\0';
+        call->identity[0] = call->shown[0] = '\0';
     if (!call->admitted && !in_rate(desk, call))
         return false;
     if (known || call->route->permission == LKS_MAY_NOTHING)

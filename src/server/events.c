@@ -184,7 +184,8 @@ static bool takes_access(const struct lks_engine_batch *batch)
 {
     for (size_t i = 0; i < batch->store.row_count; i++) {
         uint64_t kind = batch->rows[i].kind;
-        if (kind == LKS_RECORD_UNGRANTED || kind == LKS_RECORD_API_TOKEN_GONE)
+        if (kind == LKS_RECORD_UNGRANTED || kind == LKS_RECORD_API_TOKEN_GONE ||
+            kind == LKS_RECORD_PERSON_REVOKED)
             return true;
     }
     return false;

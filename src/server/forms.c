@@ -146,6 +146,12 @@ static const struct lks_field lks_ask_certificate_fields[] = {
 };
 const struct lks_form lks_ask_certificate = {"CertificateWish", "A person's certificate",
     LKS_FIELDS(lks_ask_certificate_fields)};
+static const struct lks_field lks_ask_recertify_fields[] = {
+    MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
+};
+const struct lks_form lks_ask_recertify = {"CertificateRenewal",
+    "The next certificate of whoever asks",
+    LKS_FIELDS(lks_ask_recertify_fields)};
 static const struct lks_field lks_ask_enroll_fields[] = {
     MUST("token", TEXT, "lks_node_NAME_SECRET"),
     MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
@@ -413,13 +419,26 @@ static const struct lks_field lks_form_alarms_fields[] = {
 };
 const struct lks_form lks_form_alarms = {"Alarms", "A list of alarms",
     LKS_FIELDS(lks_form_alarms_fields)};
+#define MINTED                                                                                     \
+    MAY("minter", TEXT, "who made it; of one that was renewed, the first"),                        \
+        MAY("minters", LKS_LIST(TEXT), "people by whom the minter's own credential came to be")
 static const struct lks_field token_fields[] = {
     MUST("id", TEXT, "what it is called"),
     MUST("identity", TEXT, "who shows it"),
     MAY("expires", TIME, "until then; absent: for ever"),
+    MINTED,
 };
 static const struct lks_form token = {"Token", "An API token, without its secret",
     LKS_FIELDS(token_fields)};
+static const struct lks_field person_fields[] = {
+    MUST("serial", TEXT, "its serial number"),
+    MUST("identity", TEXT, "who shows it"),
+    MUST("fingerprint", DIGEST, "the digest of its bytes"),
+    MUST("expires", TIME, "until then"),
+    MINTED,
+};
+static const struct lks_form person = {"PersonCertificate", "A person's certificate",
+    LKS_FIELDS(person_fields)};
 static const struct lks_field binding_fields[] = {
     MUST("identity", TEXT, "who"),
     MUST("role", WORDS(lks_role_words), "what they may do"),
@@ -431,6 +450,7 @@ static const struct lks_form binding = {"AccessBinding", "Who has which role whe
 static const struct lks_field lks_form_access_fields[] = {
     MUST("bindings", LKS_LIST(LKS_FORM(binding)), "roles"),
     MUST("tokens", LKS_LIST(LKS_FORM(token)), "API tokens"),
+    MUST("certificates", LKS_LIST(LKS_FORM(person)), "certificates of people"),
 };
 const struct lks_form lks_form_access = {"Access", "Who may do what",
     LKS_FIELDS(lks_form_access_fields)};
@@ -440,9 +460,18 @@ static const struct lks_field lks_form_token_fields[] = {
 };
 const struct lks_form lks_form_token = {"TokenMade", "A token, shown once",
     LKS_FIELDS(lks_form_token_fields)};
+static const struct lks_field lks_form_token_renewed_fields[] = {
+    MUST("id", TEXT, "what the token is called"),
+    MUST("expires", TIME, "until then"),
+};
+const struct lks_form lks_form_token_renewed = {"TokenRenewed",
+    "The end of a token that was renewed",
+    LKS_FIELDS(lks_form_token_renewed_fields)};
 static const struct lks_field lks_form_certificate_fields[] = {
     MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"),
     MUST("ca", LINES(LKS_PEM_TEXT_MAX), "PEM of the CA it is from"),
+    MUST("serial", TEXT, "its serial number"),
+    MUST("expires", TIME, "until then"),
 };
 const struct lks_form lks_form_certificate = {"Certificate", "A person's certificate",
     LKS_FIELDS(lks_form_certificate_fields)};

@@ -249,6 +249,8 @@ static const struct lks_field vote_fields[] = {
     MAY("ends", TIME, "when an approval is too old to count"),
     MAY("ticket", TEXT, "that it came by, from a ticket system"),
     MAY("who", TEXT, "what that calls them"),
+    MAY("credential", TEXT, "token:ID, certificate:SERIAL, unix:UID or ticket:SYSTEM"),
+    MAY("minters", LKS_LIST(TEXT), "people by whom that credential came to be"),
 };
 static const struct lks_form vote = {"ChangeVote", "What an approver said",
     LKS_FIELDS(vote_fields)};
@@ -261,6 +263,17 @@ static const struct lks_field approvals_fields[] = {
 };
 static const struct lks_form approvals = {"ChangeApprovals", "How many stand behind a change",
     LKS_FIELDS(approvals_fields)};
+static const struct lks_field unreachable_fields[] = {
+    MUST("needed", COUNT, "how many people have to approve it"),
+    MUST("reachable", COUNT,
+        "how many could, where they are the fewest, by the roles and credentials that there are"),
+    MAY("pool", TEXT, "which is in this pool"),
+    MAY("site", TEXT, "at this site"),
+    MUST("text", TEXT, "what to do about it"),
+};
+static const struct lks_form unreachable = {"ChangeUnreachable",
+    "Approvals that nobody can give: the proposer or one person minted too many credentials",
+    LKS_FIELDS(unreachable_fields)};
 static const struct lks_field glass_fields[] = {
     MUST("at", TIME, "when"),
     MAY("by", TEXT, "by whom"),
@@ -341,6 +354,7 @@ static const struct lks_field lks_form_change_fields[] = {
     SIZE_FIELDS,
     MAY("frozen", TRUTH, "nodes of it may not begin: their pool or the fleet is frozen"),
     MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
+    MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
     MAY("break_glass", LKS_FORM(glass), "it began without them"),
     MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
@@ -369,6 +383,7 @@ static const struct lks_field lks_form_proposed_fields[] = {
     MAY("id", COUNT, "its number; absent: nothing was recorded"),
     MAY("seq", COUNT, "the row up to which the journal is durable"),
     MUST("dry_run", TRUTH, "nothing was recorded"),
+    MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
     WISH_FIELDS,
     SIZE_FIELDS,
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),

@@ -25,6 +25,7 @@ bool lks_forward_as(struct lks_call *call)
         about->use != LKS_X509_CONTROLLER || call->as[0] == '\0')
         return false;
     snprintf(call->identity, sizeof(call->identity), "%s", call->as);
+    snprintf(call->shown, sizeof(call->shown), "%s", call->as_credential);
     call->root = call->as_root;
     return true;
 }
@@ -153,7 +154,7 @@ static enum lks_code exchange(const struct lks_call *call, const char *target,
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
     struct lks_client *client = NULL;
-    char head[LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 128] = "";
+    char head[2 * LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 160] = "";
     lks_buf_init(&key, LKS_X509_PEM_MAX);
     lks_buf_init(&certificate, LKS_X509_PEM_MAX);
     if (make_identity(call->daemon, &key, &certificate, err) != LKS_OK)
@@ -170,8 +171,8 @@ static enum lks_code exchange(const struct lks_call *call, const char *target,
     if (lks_client_new(&options, &client, err) != LKS_OK)
         return err->code;
     if (call->identity[0] != '\0')
-        snprintf(head, sizeof(head), LKS_FORWARD_AS ": %s\r\n%s", call->identity,
-                 call->root ? LKS_FORWARD_ROOT ": yes\r\n" : "");
+        snprintf(head, sizeof(head), LKS_FORWARD_AS ": %s\r\n" LKS_FORWARD_CREDENTIAL ": %s\r\n%s",
+                 call->identity, call->shown, call->root ? LKS_FORWARD_ROOT ": yes\r\n" : "");
     if (call->signature[0] != '\0' && lks_str_printable(lks_str_from(call->signature))) {
         size_t len = strlen(head);
         snprintf(head + len, sizeof(head) - len, LKS_WEBHOOK_HEADER ": %s\r\n", call->signature);

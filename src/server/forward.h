@@ -11,8 +11,9 @@
 #include "server/call.h"
 #include "server/desk.h"
 
-#define LKS_FORWARD_AS   "Lockstep-As"
-#define LKS_FORWARD_ROOT "Lockstep-As-Root"
+#define LKS_FORWARD_AS         "Lockstep-As"
+#define LKS_FORWARD_ROOT       "Lockstep-As-Root"
+#define LKS_FORWARD_CREDENTIAL "Lockstep-As-Credential"
 
 /* On the state thread of a follower, before anyone is identified: true where only the leader can
  * answer and the answer says so. */

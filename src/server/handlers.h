@@ -16,14 +16,15 @@ lks_handler lks_handle_health, lks_handle_ready, lks_handle_openapi, lks_handle_
 lks_handler lks_handle_past;
 lks_handler lks_handle_nodes, lks_handle_node, lks_handle_tuple, lks_handle_history, lks_handle_at,
     lks_handle_enroll_node, lks_handle_hold, lks_handle_release, lks_handle_replace,
-    lks_handle_remove, lks_handle_command, lks_handle_command_get,
-    lks_handle_reset, lks_handle_reset_approve, lks_handle_reset_review;
+    lks_handle_remove, lks_handle_command, lks_handle_command_get, lks_handle_reset,
+    lks_handle_reset_approve, lks_handle_reset_review;
 /* handlers_alarms.c */
 lks_handler lks_handle_alarms, lks_handle_alarm_release;
 /* handlers_access.c */
-lks_preparer lks_prepare_certificate;
+lks_preparer lks_prepare_certificate, lks_prepare_recertify;
 lks_handler lks_handle_access, lks_handle_grant, lks_handle_ungrant, lks_handle_token,
-    lks_handle_token_gone, lks_handle_certificate;
+    lks_handle_token_gone, lks_handle_token_renew, lks_handle_certificate, lks_handle_recertify,
+    lks_handle_certificate_gone;
 /* handlers_journal.c */
 lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_backup,
     lks_handle_state, lks_handle_manifest;

@@ -4,6 +4,7 @@
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"
+#include "server/reach.h"
 #include "server/routes.h"
 #include "server/views_change.h"
 
@@ -91,6 +92,7 @@ void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
     if (is_frozen(s, c))
         lks_json_bool(&w, "frozen", true);
     lks_view_change_approvals(&w, s, c);
+    lks_reach_view(&w, desk, c);
     lks_view_change_votes(&w, s, c);
     lks_view_change_glass(&w, s, c);
     lks_view_change_forecast(&w, s, lks_engine_book(desk->engine), c);

@@ -6,6 +6,7 @@
 #include "server/forms.h"
 #include "server/handlers.h"
 #include "server/propose.h"
+#include "server/reach.h"
 #include "server/views_change.h"
 
 #include <stdio.h>
@@ -159,7 +160,7 @@ static bool read_wish(struct lks_call *call, struct lks_plan_wish *out)
            lks_desk_time(call, "not_after", &out->not_after);
 }
 
-static void tell(struct lks_call *call, const struct lks_state *s,
+static void tell(const struct lks_desk *desk, struct lks_call *call,
                  const struct lks_change_sketch *k, const struct lks_state_change *c)
 {
     struct lks_json_writer w = lks_call_json(call);
@@ -170,7 +171,9 @@ static void tell(struct lks_call *call, const struct lks_state *s,
     lks_json_bool(&w, "dry_run", c == NULL);
     lks_view_change_wish(&w, k);
     lks_view_change_size(&w, k);
-    lks_view_change_waves(&w, s, k, NULL);
+    if (c != NULL)
+        lks_reach_view(&w, desk, c);
+    lks_view_change_waves(&w, desk->state, k, NULL);
     lks_view_change_plan(&w, k);
     lks_json_end(&w, '}');
 }
@@ -182,7 +185,7 @@ static void show(const struct lks_desk *desk, struct lks_call *call, struct lks_
     LKS_CLEANUP(lks_change_sketch_fini) struct lks_change_sketch k = {0};
     struct lks_err err = {0};
     lks_decision_init(&d);
-    event->by = lks_str_from(call->identity);
+    lks_desk_sign(call, event);
     enum lks_code code = lks_engine_try(desk->engine, desk->now, event, &d, &err);
     if (code == LKS_OK && d.refused.code != LKS_OK) {
         lks_call_problem_err(call, &d.refused);
@@ -193,7 +196,7 @@ static void show(const struct lks_desk *desk, struct lks_call *call, struct lks_
     if (code != LKS_OK)
         lks_call_problem_err(call, &err);
     else
-        tell(call, desk->state, &k, NULL);
+        tell(desk, call, &k, NULL);
 }
 
 static void record(struct lks_desk *desk, struct lks_call *call, struct lks_event *event)
@@ -209,7 +212,7 @@ static void record(struct lks_desk *desk, struct lks_call *call, struct lks_even
     if (lks_change_sketch_of(s, lks_engine_book(desk->engine), c, true, &k, &err) != LKS_OK)
         lks_call_problem_err(call, &err);
     else
-        tell(call, s, &k, c);
+        tell(desk, call, &k, c);
 }
 
 void lks_handle_propose(struct lks_desk *desk, struct lks_call *call)

@@ -235,7 +235,6 @@ static void step(struct lks_desk *desk, struct lks_call *call, enum lks_stack_st
     struct lks_event event = {
         .kind = LKS_EVENT_STEP,
         .step = {.digest = lks_state_text(desk->state, stack->digest),
-                 .root = call->root,
                  .evidence = lks_doc_text(call->body, "evidence"),
                  .to = to},
     };

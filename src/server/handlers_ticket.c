@@ -84,6 +84,8 @@ void lks_handle_ticket(struct lks_desk *desk, struct lks_call *call)
         return;
     }
     snprintf(call->identity, sizeof(call->identity), "%" LKS_STR_FMT, LKS_STR_ARG(here));
+    snprintf(call->shown, sizeof(call->shown), "ticket:%" LKS_STR_FMT,
+             LKS_STR_ARG(event.ticket.ticket));
     lks_change_move(desk, call, event.ticket.change, &event);
     if (call->status != 200)
         log_refused(desk->daemon, call, lks_buf_view(&call->out).ptr);

@@ -353,6 +353,7 @@ static enum lks_code record_admin(struct lks_engine *engine, const char *hash, l
     struct lks_event token = {
         .kind = LKS_EVENT_API_TOKEN,
         .by = LKS_STR("unix:0"),
+        .root = true,
         .api_token = {.id = LKS_STR("admin"),
                       .identity = LKS_STR("admin"),
                       .hash = lks_str_from(hash),
@@ -361,6 +362,7 @@ static enum lks_code record_admin(struct lks_engine *engine, const char *hash, l
     struct lks_event grant = {
         .kind = LKS_EVENT_GRANT,
         .by = LKS_STR("unix:0"),
+        .root = true,
         .grant = {.identity = LKS_STR("admin"), .role = LKS_ROLE_ADMIN},
     };
     if (turn(engine, &grant, err) != LKS_OK)

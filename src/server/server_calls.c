@@ -216,6 +216,10 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     const char *as = lks_httpd_header(x, LKS_FORWARD_AS);
     if (as != NULL && strlen(as) < sizeof(call->as) && lks_str_printable(lks_str_from(as)))
         snprintf(call->as, sizeof(call->as), "%s", as);
+    const char *by = lks_httpd_header(x, LKS_FORWARD_CREDENTIAL);
+    if (by != NULL && strlen(by) < sizeof(call->as_credential) &&
+        lks_str_printable(lks_str_from(by)))
+        snprintf(call->as_credential, sizeof(call->as_credential), "%s", by);
     call->as_root = lks_httpd_header(x, LKS_FORWARD_ROOT) != NULL;
 }
 

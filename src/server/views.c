@@ -121,10 +121,40 @@ void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
     lks_view_text(w, "pool", lks_state_text(s, binding->pool));
 }
 
+void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people)
+{
+    struct lks_str person;
+    if (people.len == 0)
+        return;
+    lks_json_begin(w, key, '[');
+    while (lks_str_word(&people, &person))
+        lks_json_text(w, NULL, person);
+    lks_json_end(w, ']');
+}
+
+static void view_made(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_made *made)
+{
+    lks_view_text(w, "minter", lks_state_text(s, made->by));
+    lks_view_people(w, "minters", lks_state_text(s, made->minters));
+}
+
 void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_api_token *token)
 {
     lks_json_text(w, "id", lks_state_text(s, token->id));
     lks_json_text(w, "identity", lks_state_text(s, token->identity));
     lks_view_time(w, "expires", token->expires);
+    view_made(w, s, &token->made);
+}
+
+void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_state_person *person)
+{
+    char fingerprint[LKS_DIGEST_SIZE];
+    lks_json_text(w, "serial", lks_state_text(s, person->serial));
+    lks_json_text(w, "identity", lks_state_text(s, person->identity));
+    lks_json_cstr(w, "fingerprint", lks_certificate_text(&person->certificate, fingerprint));
+    lks_view_time(w, "expires", person->certificate.expires);
+    view_made(w, s, &person->made);
 }

@@ -30,6 +30,10 @@ void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
                       const struct lks_state_command *command);
 void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
                       const struct lks_binding *binding, bool identity);
+/* Identities with blanks between them, as a list; none: nothing. */
+void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people);
+void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_state_person *person);
 void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
                     const struct lks_api_token *token);
 

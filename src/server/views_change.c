@@ -392,7 +392,7 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
 void lks_view_change_approvals(struct lks_json_writer *w, const struct lks_state *s,
                                const struct lks_state_change *c)
 {
-    struct lks_tally t = lks_govern_tally(s, c, s->clock, LKS_STR(""), LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(s, c, s->clock, (struct lks_backing){0}, LKS_STR(""));
     lks_json_begin(w, "approvals", '{');
     lks_json_int(w, "needed", t.needed);
     lks_json_int(w, "given", t.given);
@@ -443,6 +443,8 @@ void lks_view_change_votes(struct lks_json_writer *w, const struct lks_state *s,
             lks_view_time(w, "ends", c->votes[i].at + c->approval_age);
         lks_view_text(w, "ticket", lks_state_text(s, c->votes[i].ticket));
         lks_view_text(w, "who", lks_state_text(s, c->votes[i].who));
+        lks_view_text(w, "credential", lks_state_text(s, c->votes[i].credential));
+        lks_view_people(w, "minters", lks_state_text(s, c->votes[i].minters));
         lks_json_end(w, '}');
     }
     lks_json_end(w, ']');
