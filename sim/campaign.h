@@ -39,6 +39,7 @@
 #define CAM_BY          LKS_STR("user:kim")
 #define CAM_APPROVER    LKS_STR("user:ann")
 #define CAM_APPROVERS   4 /* campaign_votes.c */
+#define CAM_CREDENTIAL  32
 #define CAM_SAID        LKS_STR("as simulated")
 #define CAM_STACKS      3
 #define CAM_POOLS       3
@@ -236,7 +237,7 @@ struct cam_machine {
     /* What the rows say. */
     bool drained, changing, held;
     bool unhealthy;
-    char asked_by[32]; /* for a reset of it; "": nobody */
+    unsigned asked_by; /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
     char owner[32];
 };
 
@@ -270,15 +271,13 @@ struct cam_change {
     uint64_t id;
     enum lks_change_state state;
     unsigned stack;
-    char by[32];
     struct {
-        unsigned quorum;       /* that its class asks for */
-        bool plant, firmware;  /* what its steps touch */
-        bool standard, strict; /* which class it is: the least, and the one for plant */
-        unsigned yes;          /* bits: approvers who said so */
-        bool approved;         /* it began with all of them */
-        bool glass, alarmed;   /* it began without, and that was told */
-        char glass_by[32];
+        unsigned quorum;             /* that its class asks for */
+        bool plant, firmware;        /* what its steps touch */
+        bool standard, strict;       /* which class it is: the least, and the one for plant */
+        unsigned yes[CAM_APPROVERS]; /* by name: the person who said so in it, as a bit */
+        bool approved;               /* it began with all of them */
+        bool glass, alarmed;         /* it began without, and that was told */
         bool reviewed;
         uint64_t alarm;
     } votes;
@@ -403,9 +402,9 @@ struct cam {
     struct cam_change *changes;
     size_t change_count, change_room;
     struct cam_command *commands; /* by id */
-    uint32_t hand;            /* the node that somebody works on by hand, */
-    unsigned hand_left;       /* and how often they still do something */
-    uint64_t by_hand, resets; /* that people had done so, in production */
+    uint32_t hand;                /* the node that somebody works on by hand, */
+    unsigned hand_left;           /* and how often they still do something */
+    uint64_t by_hand, resets;     /* that people had done so, in production */
     size_t command_room;
     struct cam_order *orders;
     size_t order_count, order_room;
@@ -558,6 +557,11 @@ void cam_person_manages(struct cam *w);
 
 /* campaign_votes.c: approvers, and promise 10 */
 void cam_votes_setup(struct cam *w);
+/* The person who holds a credential, as a number; and one of `name`: their own, or one that whoever
+ * proposes made in that name. */
+unsigned cam_votes_holder(struct lks_str credential);
+const char *cam_votes_credential(const char *name, bool own, char out[CAM_CREDENTIAL]);
+void cam_votes_propose(struct cam *w, struct lks_event event); /* in one's own name, or another */
 void cam_votes_give(struct cam *w, uint64_t change);
 void cam_votes_meddle(struct cam *w);
 void cam_votes_row(struct cam *w, const struct lks_record *r);

@@ -42,14 +42,16 @@ void cam_hands_check(struct cam *w, uint32_t i, const struct cam_command *c)
 void cam_hands_reset(struct cam *w, const struct lks_rec_reset *r)
 {
     struct cam_machine *m = &w->machines[cam_machine(w, r->node)];
+    unsigned holder = cam_votes_holder(r->credential) + 1;
     if (r->step == LKS_RESET_ASKED) {
-        (void)snprintf(m->asked_by, sizeof(m->asked_by), "%" LKS_STR_FMT, LKS_STR_ARG(r->by));
+        m->asked_by = holder;
         return;
     }
-    cam_require(w, m->asked_by[0] != '\0' && !lks_str_is(r->by, m->asked_by), "promise 10",
-                "%s approves or reviews the own reset of %s", m->asked_by, m->name);
+    cam_require(w, m->asked_by != 0 && m->asked_by != holder, "promise 10",
+                "%" LKS_STR_FMT " approves or reviews the own reset of %s", LKS_STR_ARG(r->by),
+                m->name);
     if (r->step == LKS_RESET_REVIEWED) {
-        m->asked_by[0] = '\0';
+        m->asked_by = 0;
         return;
     }
     w->resets++;
@@ -97,7 +99,13 @@ static void reset(struct cam *w, const struct cam_machine *m, enum lks_reset_ste
     const char *by = people[lks_rng_below(&w->rng, LKS_COUNT(people))];
     if (step == LKS_RESET_ASKED && lks_rng_percent(&w->rng, 70))
         by = "user:kim";
-    (void)ask(w, (struct lks_event){.kind = LKS_EVENT_RESET, .reset = step}, m, lks_str_from(by));
+    char credential[CAM_CREDENTIAL];
+    bool own = lks_rng_percent(&w->rng, 80);
+    struct lks_event event = {.kind = LKS_EVENT_RESET,
+                              .reset = step,
+                              .credential =
+                                  lks_str_from(cam_votes_credential(by, own, credential))};
+    (void)ask(w, event, m, lks_str_from(by));
 }
 
 /* At random, whatever the state of the node is. */
@@ -144,7 +152,7 @@ static void work_on(struct cam *w, const struct cam_machine *m)
         act(w, m);
     else if (m->job == 0 && !m->stray)
         command(w, m, "reboot", "");
-    else if (m->asked_by[0] == '\0')
+    else if (m->asked_by == 0)
         reset(w, m, LKS_RESET_ASKED);
     else
         reset(w, m, lks_rng_percent(&w->rng, 70) ? LKS_RESET_APPROVED : LKS_RESET_REVIEWED);

@@ -67,7 +67,8 @@ static void propose(struct cam *w)
         event.propose.wish.rolls_back = false;
     }
     cam_say(w, "somebody proposes stack %u for %s", to, hosts.ptr);
-    (void)ask(w, event, CAM_BY);
+    event.reason = CAM_SAID;
+    cam_votes_propose(w, event);
 }
 
 /* Seeing it through ------------------------------------------------------------------------- */

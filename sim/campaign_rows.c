@@ -51,7 +51,6 @@ static void on_change(struct cam *w, const struct lks_rec_change *r)
     w->changes = cam_grow(w->changes, w->change_count, &w->change_room, sizeof(w->changes[0]));
     struct cam_change *c = &w->changes[w->change_count++];
     *c = (struct cam_change){.id = r->id, .stack = stack_of(w, r->stack)};
-    (void)snprintf(c->by, sizeof(c->by), "%" LKS_STR_FMT, LKS_STR_ARG(r->by));
     c->members = calloc(w->count, sizeof(c->members[0]));
     LKS_ASSERT(c->members != NULL);
 }
