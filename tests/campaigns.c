@@ -54,6 +54,18 @@ static void add_stack(struct lks_buf *out, const char *name, const char *driver,
     "gpu.product@gpu *=NVIDIA H200\ngpu.pci_id@gpu *=10de:2335\n"
 #define BMC_IS(v) "firmware/bmc=" v "\n"
 
+/* What differs from the tuples below. */
+static const char *changes_of(const struct campaign *w, const struct campaign_node *n)
+{
+    if (w->plan.agent && n->installed)
+        return "platform.agent=2.0\n";
+    if (n->stale && n->loaded)
+        return "fabric-manager.package=580.1\nplatform.agent=1.0\n";
+    if (n->broken && n->loaded)
+        return "container-toolkit~\nplatform.agent=1.0\n";
+    return "platform.agent=1.0\n";
+}
+
 static void send_tuple(struct campaign *w, struct campaign_node *n)
 {
     static const char *const lines[2][3] = {
@@ -64,12 +76,7 @@ static void send_tuple(struct campaign *w, struct campaign_node *n)
     };
     LKS_CLEANUP(lks_tuple_fini) struct lks_tuple t = {0};
     char boot[LKS_BOOT_TEXT_SIZE];
-    lks_test_tuple_with(lines[n->loaded][w->plan.outband ? 2 : n->flashed],
-                        w->plan.agent && n->installed ? "platform.agent=2.0\n"
-                        : n->stale && n->loaded
-                            ? "fabric-manager.package=580.1\nplatform.agent=1.0\n"
-                            : "platform.agent=1.0\n",
-                        &t);
+    lks_test_tuple_with(lines[n->loaded][w->plan.outband ? 2 : n->flashed], changes_of(w, n), &t);
     t.node = lks_str_from(n->name);
     t.boot_id = lks_str_from(lks_fleet_boot(n->boot, boot));
     t.taken = (int64_t)(w->a.now.wall / LKS_SECOND);

@@ -85,6 +85,7 @@ struct campaign_node {
     bool mute_bmc;        /* its endpoint answers nothing, so that updates of it do not end */
     bool unread;          /* nobody reads its endpoint behind an update */
     bool stale;           /* B's fabric-manager says to be another package */
+    bool broken;          /* with B's driver its container toolkit is gone */
     bool installed, loaded, flashed; /* what B has */
     unsigned boot;
     uint64_t seq;

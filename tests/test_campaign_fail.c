@@ -302,6 +302,23 @@ static void each_failure(void)
     }
 }
 
+/* A layer that breaks what no step changes is found behind it, too. */
+static void found_broken(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){0});
+    campaign_node(&w, "n1")->broken = true;
+    CHECK(campaign_run(&w, 4 * HOUR));
+    const struct lks_member *m = campaign_member(&w, "n1");
+    CHECK_STR(lks_str_from(lks_member_state_words[m->state]), "reverted");
+    CHECK_STR(lks_str_from(lks_failure_words[m->failure]), lks_failure_words[LKS_FAILURE_WRONG]);
+    CHECK_HAS(lks_state_text(&w.a.state, m->text), "container-toolkit: ");
+    CHECK_HAS(lks_state_text(&w.a.state, m->text), ", pinned ");
+    CHECK_INT(w.flash_count, 0);
+    show(&w);
+    campaign_end(&w);
+}
+
 /* What a layer left wrong is found behind it, before firmware is touched: also what a package says
  * of itself, which the stack pins beside its component. */
 static void found_behind_its_layer(void)
@@ -313,7 +330,8 @@ static void found_behind_its_layer(void)
     const struct lks_member *m = campaign_member(&w, "n1");
     CHECK_STR(lks_str_from(lks_member_state_words[m->state]), "reverted");
     CHECK_STR(lks_str_from(lks_failure_words[m->failure]), lks_failure_words[LKS_FAILURE_WRONG]);
-    CHECK_HAS(lks_state_text(&w.a.state, m->text), "settings.other.fabric-manager.package is");
+    CHECK_HAS(lks_state_text(&w.a.state, m->text),
+              "settings.other.fabric-manager.package: 580.1, pinned 580.130.01 (");
     CHECK_INT(w.flash_count, 0);
     show(&w);
     campaign_end(&w);
@@ -356,6 +374,7 @@ int main(void)
         {"each failure", each_failure},
         {"each pause", each_pause},
         {"what a layer left wrong", found_behind_its_layer},
+        {"what a layer broke", found_broken},
         {0},
     };
     return lks_test_main(tests);

@@ -178,6 +178,24 @@ static void check_item(struct scene *s)
     CHECK(crew_number(&t, "inband_age_ms") >= 0 && crew_number(&t, "outband_age_ms") == -1);
 }
 
+/* It differs in something else than when its drift was recorded: the line says what differs now. */
+static void check_other(struct scene *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_report(s->agents[1], "gpu2", "dcgm=3.0.0", &s->beats[1]);
+    bool other = false;
+    for (struct lks_wait w = {0}; !other && lks_wait(&w);) {
+        if (!crew_fine(s->crew.root, "drift", "/v1/drift?node=gpu2", NULL, &t))
+            return;
+        const struct lks_doc *rows = lks_doc_member(drifter(&t, "gpu2"), "rows");
+        other = rows != NULL && rows->first != NULL &&
+                lks_str_is(lks_doc_text(rows->first, "subject"), "dcgm");
+    }
+    CHECK_HAS(lks_doc_text(drifter(&t, "gpu2"), "text"), "dcgm: 3.0.0, pinned ");
+    crew_fine(s->crew.root, "node", "/v1/nodes/gpu2", NULL, &t);
+    CHECK_HAS(crew_text(&t, "text"), "dcgm: 3.0.0, pinned ");
+}
+
 static void test_drift(void)
 {
     struct scene s;
@@ -193,6 +211,7 @@ static void test_drift(void)
         check_counts(&t, 0, 0, 0, 2, 0); /* what they may see */
         CHECK_INT(crew_count(&t, "items"), 0);
         lks_client_free(viewer);
+        check_other(&s);
         crew_report(s.agents[1], "gpu2", "", &s.beats[1]);
         if (await_cause(&s, "gpu2", false, &t))
             CHECK(drifter(&t, "gpu2") == NULL);

@@ -340,6 +340,14 @@ static const struct {
      ONE_COPY "settings.kernel_cmdline=BOOT_IMAGE=/x root=/dev/sda1 luks_password=geheim\n",
      "# settings.kernel_cmdline: parameters of this host alone: BOOT_IMAGE root luks_password\n",
      "geheim"},
+    {"a command line of one slot alone", ONE_COPY "settings.kernel_cmdline=iommu=pt rauc.slot=A\n",
+     "# settings.kernel_cmdline: parameters of this host alone: rauc.slot\n", "rauc.slot=A"},
+    {"a module that DKMS built here",
+     ONE_COPY "driver.build.sha256="
+              "3f0c2d7a1b9e5f4438d6c7b8a9012233445566778899aabbccddeeff00112233\t"
+              "/lib/modules/6.8.0-71-generic/updates/dkms/nvidia.ko\n",
+     "# driver.build.sha256: DKMS built it on this machine: no other has these bytes\n",
+     "sha256: \"3f0c2d7a"},
     {"firmware with a blank in its version", ONE_COPY "firmware/bios=2.4 (beta)\n",
      "    \"firmware/bios\": \"2.4 (beta)\"\n", "class: \"bios\""},
     {"firmware of a drive that was not read", ONE_COPY "firmware/nvme@nvme nvme7?no access\n",

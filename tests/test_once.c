@@ -161,7 +161,9 @@ static const struct {
 } endings[] = {
     {"nothing", {NULL, 0}, ""},
     {"a line", LKS_STR_C("exit status 3"), "exit status 3"},
-    {"two lines", LKS_STR_C("a\nb"), "a?b"},
+    {"two lines", LKS_STR_C("a\nb"), "a b"},
+    {"a line with its end", LKS_STR_C("already so: 3 packages\n"), "already so: 3 packages"},
+    {"ends of lines alone", LKS_STR_C("\r\n\n"), ""},
     {"a zero", LKS_STR_C("a\0b"), "a?b"},
     {"an escape sequence", LKS_STR_C("\x1b[2J"), "?[2J"},
     {"not UTF-8", LKS_STR_C("a\xff\xc3"), "a??"},

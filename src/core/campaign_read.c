@@ -67,6 +67,19 @@ static bool is_due(const struct lks_look *k, struct lks_str subject)
     return false;
 }
 
+/* A component that no step of the way there changes: where it is wrong now, a layer so far broke
+ * it, as a kernel breaks the driver whose module is not built for it. */
+static bool is_broken(const struct lks_look *k, const struct lks_wrong *wrong)
+{
+    if (k->m->back || lks_str_is(wrong->cause, "unmeasured"))
+        return false;
+    for (uint32_t i = 0; i < k->r->count; i++) {
+        if (is_about(wrong->subject, lks_look_text(k, k->r->steps[i].component)))
+            return false;
+    }
+    return true;
+}
+
 /* All layers so far: what else is wrong is for a later step. */
 static enum lks_read read_layers(const struct lks_look *k)
 {
@@ -77,7 +90,7 @@ static enum lks_read read_layers(const struct lks_look *k)
     struct lks_wrong wrong;
     enum lks_read read = LKS_READ_RIGHT;
     while (lks_wrong_next(&lines, &wrong)) {
-        if (!is_due(k, wrong.subject) ||
+        if ((!is_due(k, wrong.subject) && !is_broken(k, &wrong)) ||
             lks_standing_covered(k->s, k->m->node, wrong.subject, wrong.actual) != 0)
             continue;
         if (!lks_str_is(wrong.cause, "unmeasured"))
@@ -138,10 +151,9 @@ struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
     struct lks_str lines = lks_look_text(k, v->wrong);
     struct lks_wrong wrong;
     while (lks_wrong_next(&lines, &wrong)) {
-        if (k->step->kind != LKS_DO_CHECK || is_due(k, wrong.subject))
+        if (k->step->kind != LKS_DO_CHECK || is_due(k, wrong.subject) || is_broken(k, &wrong))
             return lks_deciding_text(
-                d,
-                "%" LKS_STR_FMT " is %" LKS_STR_FMT " and not %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+                d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
                 S(wrong.subject), S(wrong.actual), S(wrong.pinned), S(wrong.cause));
     }
     return LKS_STR("not all of it could be measured");

@@ -86,6 +86,19 @@ static const struct {
     {".build.build_id", "build_id", 16, 128},
 };
 
+/* DKMS builds on each machine: no two have the same bytes, nor one after it was built again. What
+ * it was built from is its srcversion. */
+static bool is_built_here(struct lks_draft *d, struct lks_str name, const struct lks_accord_of *of)
+{
+    if (!lks_str_ends(name, ".sha256") || of->first == NULL ||
+        lks_str_find(of->first->evidence, LKS_STR("/dkms/")) < 0)
+        return false;
+    lks_draft_left_out(d, LKS_INFO, name,
+                       "DKMS built it on this machine: no other has these bytes");
+    lks_draft_said(d, name);
+    return true;
+}
+
 static void put_builds(struct lks_draft *d, struct lks_str component)
 {
     size_t put = 0;
@@ -94,7 +107,8 @@ static void put_builds(struct lks_draft *d, struct lks_str component)
             LKS_DRAFT_TEXT(d, "%" LKS_STR_FMT "%s", S(component), builds[i].suffix);
         struct lks_accord_of of = lks_draft_accord(d, name);
         if (of.accord != LKS_ACCORD_ONE || lks_str_trim(of.value).len == 0 ||
-            (builds[i].most > 0 && !is_hex(of.value, builds[i].least, builds[i].most)))
+            (builds[i].most > 0 && !is_hex(of.value, builds[i].least, builds[i].most)) ||
+            is_built_here(d, name, &of))
             continue;
         lks_buf_addf(&d->components, "%s", put++ == 0 ? ", build: {" : ", ");
         put_text(&d->components, builds[i].key, of.value);

@@ -98,6 +98,12 @@ static bool put_value(struct lks_buf *out, const struct lks_shape *shape, struct
 
 /* Settings ---------------------------------------------------------------------------------- */
 
+/* The machine boots either way, and updates of its image go from one to the other. */
+static bool is_of_slot(struct lks_str parameter)
+{
+    return lks_str_starts(parameter, "rauc.slot=") || lks_str_starts(parameter, "ostree=");
+}
+
 /* The parameters that every host of a stack can have; what was taken out is a comment. */
 static struct lks_str shared_parameters(struct lks_draft *d, struct lks_str value)
 {
@@ -109,7 +115,7 @@ static struct lks_str shared_parameters(struct lks_draft *d, struct lks_str valu
     while (lks_str_word(&rest, &word)) {
         struct lks_str key, tail;
         lks_str_cut(word, '=', &key, &tail);
-        bool drop = lks_parameter_of_host(word);
+        bool drop = lks_parameter_of_host(word) || is_of_slot(word);
         struct lks_buf *to = drop ? &out : &kept;
         lks_buf_addf(to, "%s%" LKS_STR_FMT, to->len > 0 ? " " : "", S(drop ? key : word));
     }

@@ -117,11 +117,18 @@ enum lks_code lks_once_begin(struct lks_once *o, const struct lks_envelope *e, s
     return LKS_OK;
 }
 
-/* As much of `text` as fits, cut between characters; what is not printable becomes '?', so that an
- * entry stays one line. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+/* As much of `text` as fits, cut between characters. It stays one line: ends of lines at its end
+ * go, those within become blanks, and what else is not printable becomes '?'. */
 static void keep_text(char *out, size_t size, struct lks_str text)
 {
     size_t kept = 0;
+    while (text.len > 0 && is_blank(text.ptr[text.len - 1]))
+        text.len--;
     for (size_t at = 0; at < text.len;) {
         uint32_t point = 0;
         size_t length = lks_str_rune(text, at, &point);
@@ -129,7 +136,7 @@ static void keep_text(char *out, size_t size, struct lks_str text)
         size_t bytes = fine ? length : 1;
         if (kept + bytes >= size)
             break;
-        memcpy(out + kept, fine ? text.ptr + at : "?", bytes);
+        memcpy(out + kept, fine ? text.ptr + at : is_blank(text.ptr[at]) ? " " : "?", bytes);
         kept += bytes;
         at += length > 0 ? length : 1;
     }

@@ -1,8 +1,12 @@
 #include "core/view.h"
 
+#include "core/basis.h"
 #include "core/change_room.h"
+#include "core/conform.h"
 #include "core/standing.h"
 #include "core/verdict.h"
+
+#include <stdio.h>
 
 const char *const lks_intent_words[] = {"pool", "domain", "change", NULL};
 _Static_assert(LKS_COUNT(lks_intent_words) == LKS_INTENT_COUNT + 1, "each source has its word");
@@ -94,13 +98,43 @@ static void put_allowed(struct lks_json_writer *w, const struct lks_state *s, ui
     lks_view_time(w, "since", allows->added);
 }
 
+/* What differs now, in a line as the record of its drift has it. That record may be of what
+ * differed first; where its words still are about a line that is there, they tell more. */
+static struct lks_str drift_text(const struct lks_state *s, uint32_t node, struct lks_str lines,
+                                 struct lks_buf *out)
+{
+    struct lks_str told = lks_state_text(s, s->nodes[node].drift_text);
+    struct lks_wrong row, first = {0};
+    size_t count = 0;
+    bool still = false;
+    char line[LKS_READING_VALUE_MAX];
+    while (lks_wrong_next(&lines, &row)) {
+        if (lks_str_is(row.cause, lks_cause_name(LKS_CAUSE_UNMEASURED)) ||
+            lks_standing_covered(s, node, row.subject, row.actual) != 0)
+            continue;
+        first = count++ == 0 ? row : first;
+        snprintf(line, sizeof(line), "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
+                 LKS_STR_ARG(row.subject), LKS_STR_ARG(row.actual), LKS_STR_ARG(row.pinned));
+        still = still || lks_str_find(told, lks_str_from(line)) >= 0;
+    }
+    if (still || count == 0)
+        return told;
+    lks_buf_addf(out, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT,
+                 LKS_STR_ARG(first.subject), LKS_STR_ARG(first.actual), LKS_STR_ARG(first.pinned));
+    if (count > 1)
+        lks_buf_addf(out, ", and %zu more", count - 1);
+    return lks_buf_view(out);
+}
+
 void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
                     size_t most)
 {
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf fresh = {0};
     const struct lks_node *n = &s->nodes[node];
     const struct lks_state_verdict *v = lks_state_verdict(s, node);
     struct lks_str first = v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
     struct lks_str wrong = v != NULL ? lks_state_text(s, v->wrong) : LKS_STR("");
+    lks_buf_init(&fresh, LKS_BASIS_BYTES_MAX);
     if (n->drifting) {
         lks_json_cstr(w, "cause", lks_drift_words[n->drift_cause]);
         lks_view_time(w, "since", n->drift_since);
@@ -109,7 +143,7 @@ void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32
         put_allowed(w, s, node, wrong);
     }
     lks_view_text(w, "text",
-                  n->drifting && n->drift_text != 0 ? lks_state_text(s, n->drift_text) : first);
+                  n->drifting && n->drift_text != 0 ? drift_text(s, node, wrong, &fresh) : first);
     lks_json_int(w, "drifted", v != NULL ? v->drifted : 0);
     lks_json_int(w, "unmeasured", v != NULL ? v->unmeasured : 0);
     put_rows(w, s, node, wrong, most);
