@@ -45,10 +45,23 @@ void lks_docgen_journal(struct lks_buf *page)
 void lks_docgen_access(struct lks_buf *page)
 {
     lks_docgen_banner(page, "src/core/access.c");
-    lks_buf_addf(page, "# Who may do what\n\n"
-                       "A role is given to an identity with `lockstep access grant`, everywhere or "
-                       "in a site, a pool or both. Routes say which permission they need "
-                       "([api.md](api.md)).\n\n| role |");
+    lks_buf_addf(page,
+                 "# Who may do what\n\n"
+                 "A role is given to an identity with `lockstep access grant`, everywhere or "
+                 "in a site, a pool or both. Routes say which permission they need "
+                 "([api.md](api.md)).\n\n"
+                 "Identities are shown by credentials. `lockstep access ls` lists each with "
+                 "who made it and when it ends; where two people have to agree, credentials "
+                 "that one person made count as that person's "
+                 "([governance.md](../governance.md)).\n\n"
+                 "| credential | identity | made by | good for |\n|---|---|---|---|\n"
+                 "| API token | the name it was made for | an admin | `tls.user_hours`, or as "
+                 "stated up to `tls.user_days`; its holder renews it |\n"
+                 "| certificate of a person | `user:NAME` | an admin | the same |\n"
+                 "| peer of the Unix socket | `unix:UID` | nobody; whoever granted its roles "
+                 "counts as minter | while its roles last |\n"
+                 "| message of a ticket system | by `tickets.people` | nobody | one vote "
+                 "|\n\n| role |");
     for (int p = LKS_MAY_READ; p < LKS_PERMISSION_COUNT; p++)
         lks_buf_addf(page, " %s |", lks_permission_words[p]);
     lks_buf_addf(page, "\n|---|");

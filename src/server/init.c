@@ -357,7 +357,8 @@ static enum lks_code record_admin(struct lks_engine *engine, const char *hash, l
         .api_token = {.id = LKS_STR("admin"),
                       .identity = LKS_STR("admin"),
                       .hash = lks_str_from(hash),
-                      .expires = expires},
+                      .expires = expires,
+                      .life = (lks_ms)ADMIN_SECONDS * LKS_SECOND},
     };
     struct lks_event grant = {
         .kind = LKS_EVENT_GRANT,

@@ -395,6 +395,51 @@ static void check_forwarding(struct site *s, const struct ctl *follower)
                            true, &node));
 }
 
+/* A client of a token that `maker` makes by way of the follower. NULL: a failed check. */
+static struct lks_client *token_of(const struct ctl *c, struct lks_client *maker, const char *id,
+                                   const char *identity)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    char body[128], text[512];
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    snprintf(body, sizeof(body), "{\"id\":\"%s\",\"identity\":\"%s\"}", id, identity);
+    if (!CHECK_INT(ctl_ask(maker, "POST", "/v1/tokens", body, &answer), 200))
+        return NULL;
+    (void)ctl_text(&answer, "token", text, sizeof(text));
+    const struct lks_client_options options = {
+        .server = c->socket, .token = text, .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+/* And by which credential they ask: the leader renews the very token that the follower was shown,
+ * and records who stands behind one that is made by it. */
+static void check_credentials(const struct ctl *follower)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    struct lks_client *root = ctl_client(follower, CTL_UNIX);
+    CHECK_INT(
+        ctl_ask(root, "POST", "/v1/access", "{\"identity\":\"kim\",\"role\":\"admin\"}", &answer),
+        200);
+    struct lks_client *kim = token_of(follower, root, "kim-1", "kim");
+    if (kim == NULL) {
+        lks_client_free(root);
+        return;
+    }
+    CHECK(await_answer(follower, "GET", "/v1/access", NULL, "kim-1", true, &answer));
+    CHECK_INT(ctl_ask(kim, "POST", "/v1/tokens/renew", NULL, &answer), 200);
+    CHECK(says(&answer, "\"id\":\"kim-1\""));
+    struct lks_client *ann = token_of(follower, kim, "ann-1", "ann");
+    CHECK(await_answer(follower, "GET", "/v1/access", NULL, "\"identity\":\"ann\"", true, &answer));
+    CHECK(says(&answer, "\"minter\":\"kim\""));
+    CHECK_INT(ctl_ask(root, "DELETE", "/v1/tokens/kim-1", NULL, &answer), 200);
+    CHECK_INT(ctl_ask(kim, "POST", "/v1/tokens/renew", NULL, &answer), 401);
+    lks_client_free(root);
+    lks_client_free(kim);
+    lks_client_free(ann);
+}
+
 /* A database without what was seen in it is not taken. */
 static void check_seen(struct ctl *c)
 {
@@ -422,6 +467,7 @@ static void test_a_follower_answers_as_long_as_it_knows(void)
     struct ctl *follower = other_of(&s, leader);
     await_follower(&s, follower);
     check_forwarding(&s, follower);
+    check_credentials(follower);
     CHECK_INT(ask(follower, "POST", "/v1/admit", "application/json", question, &before), 200);
     CHECK(says(&before, "\"admitted\":false") && !says(&before, "\"behind\""));
 
