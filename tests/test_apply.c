@@ -8,10 +8,11 @@
 
 enum { TEXT_MAX = 1 << 20, THEN_MAX = 5 };
 
-#define T   LKS_STR_C
-#define N1  LKS_STR_C("n1")
-#define KIM LKS_STR_C("kim")
-#define DAY ((lks_ms)24 * 3600 * LKS_SECOND)
+#define T           LKS_STR_C
+#define FINGERPRINT "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define N1          LKS_STR_C("n1")
+#define KIM         LKS_STR_C("kim")
+#define DAY         ((lks_ms)24 * 3600 * LKS_SECOND)
 #define R(KIND, member, ...)                                                                       \
     {                                                                                              \
         .kind = LKS_RECORD_##KIND, .member = { __VA_ARGS__ }                                       \
@@ -329,6 +330,11 @@ static const struct {
       R(FLASH_RESOLVED, flash_resolved, .id = 3)},
      {LKS_RECORD_FLASH_ENDED, LKS_RECORD_FLASH_RESOLVED},
      "4 flash-ended id=3 node=n1 outcome=failed\n"},
+    {"a certificate of a machine that was replaced",
+     {R(BARRED, barred, .node = N1, .fingerprint = T(FINGERPRINT), .expires = 9),
+      R(BARRED, barred, .node = T("n999"), .fingerprint = T(FINGERPRINT), .expires = 9)},
+     {LKS_RECORD_BARRED},
+     "- barred node=n1 fingerprint=" FINGERPRINT " expires=9\n"},
     {"replaced: what is said of the machine is over, what is said of the place stays",
      {R(DRIFT, drift, .node = N1, .on = true), R(DRAINED, drained, .node = N1, .owner = KIM),
       IS_CONDITION(UNHEALTHY, .on = true, .text = T("fan")),

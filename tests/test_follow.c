@@ -1,5 +1,6 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
+#include "core/barred.h"
 #include "drivers/store_memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
@@ -246,6 +247,40 @@ static void begin(struct bench *t)
 }
 
 /* Following ----------------------------------------------------------------------------------- */
+
+#define CERTIFICATE "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* A certificate of a machine that was replaced stays out on every controller, and on one that takes
+ * over from a snapshot. */
+static void test_a_follower_bars_what_the_leader_bars(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
+    begin(&t);
+    struct lks_err err = {0};
+    lks_ms later = t.now.wall + 3600 * LKS_SECOND;
+    const struct lks_event events[] = {
+        {.kind = LKS_EVENT_TOKEN,
+         .by = BY,
+         .name = LKS_STR("n2"),
+         .token = {.hash = LKS_STR(CERTIFICATE), .expires = later}},
+        {.kind = LKS_EVENT_ENROLL,
+         .name = LKS_STR("n2"),
+         .certificate = {.token_hash = LKS_STR(CERTIFICATE),
+                         .fingerprint = LKS_STR(CERTIFICATE),
+                         .expires = later}},
+        {.kind = LKS_EVENT_REPLACE, .by = BY, .name = LKS_STR("n2"), .reason = REASON},
+    };
+    for (size_t i = 0; i < LKS_COUNT(events); i++)
+        if (!CHECK_CODE(turn(&t, &t.a, &events[i], NULL, &err), LKS_OK))
+            printf("%s\n", err.msg);
+    commit_ok(&t, &t.a);
+    CHECK(follow_all(&t, &t.b) > 0);
+    check_same(&t);
+    const struct lks_state *s = lks_engine_state(t.b.engine);
+    uint32_t node = lks_state_node(s, LKS_STR("n2"));
+    CHECK(lks_barred_is(s, node, LKS_STR(CERTIFICATE)));
+    CHECK(!lks_barred_is(s, lks_state_node(s, LKS_STR("n1")), LKS_STR(CERTIFICATE)));
+}
 
 static void test_a_follower_knows_what_the_leader_wrote(void)
 {
@@ -598,6 +633,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"follow: a follower knows what the leader wrote",
          test_a_follower_knows_what_the_leader_wrote},
+        {"a follower bars what the leader bars", test_a_follower_bars_what_the_leader_bars},
         {"follow: a start while another leads", test_a_start_while_another_leads},
         {"follow: a follower decides and writes nothing",
          test_a_follower_decides_and_writes_nothing},

@@ -484,6 +484,37 @@ static void use_site(struct ctl *c, const struct lks_pair *authority)
     lks_pair_fini(&ours);
 }
 
+/* The old machine still has a certificate that the site's authority stands behind. */
+static void check_replaced(struct ctl *c, const struct lks_pair *old, const struct lks_pair *new,
+                           uint64_t seq)
+{
+    CHECK_INT(beat_as(c, old, seq), 403);
+    CHECK_INT(beat_as(c, new, seq), 200);
+    CHECK_INT(beat_as(c, old, seq + 1), 403);
+}
+
+static void replace_with_site(struct ctl *c, const struct lks_pair *authority)
+{
+    struct lks_pair old = {0}, new = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
+    lks_buf_init(&answer, ANSWER_MAX);
+    site_issue(authority, "n2", SITE_SECONDS, &old);
+    site_issue(authority, "n2", SITE_SECONDS, &new);
+    CHECK_INT(beat_as(c, &old, 1), 200);
+    CHECK_INT(ctl_once(c, "POST", "/v1/nodes/n2/replace", "{\"reason\":\"new board\"}", &answer),
+              200);
+    lks_test_case("before the new machine is heard");
+    CHECK_INT(beat_as(c, &old, 2), 403);
+    lks_test_case("after it was");
+    check_replaced(c, &old, &new, 3);
+    lks_test_case("after a restart");
+    CHECK_INT(ctl_stop(c), 0);
+    if (CHECK(ctl_start(c)))
+        check_replaced(c, &old, &new, 5);
+    lks_pair_fini(&old);
+    lks_pair_fini(&new);
+}
+
 static void test_site(void)
 {
     struct lks_pair authority = {0};
@@ -500,6 +531,7 @@ static void test_site(void)
     if (CHECK(ctl_start(&c))) {
         ctl_apply(&c, 3);
         use_site(&c, &authority);
+        replace_with_site(&c, &authority);
         CHECK_INT(ctl_stop(&c), 0);
     }
     ctl_fini(&c);

@@ -223,6 +223,7 @@ static const struct {
     {"ticket-due", "4050600105676e30303100"},
     {"reset",
      "05676e30303101097368613235363a616270800100097368613235363a6162066772c3bcc39f05676e303031"},
+    {"barred", "05676e3030310060"},
 };
 
 /* The same of kinds that have more fields by now, as the version before wrote them. */

@@ -2,6 +2,7 @@
  * what is not there changes nothing. */
 #include "core/apply.h"
 #include "codec/hostlist.h"
+#include "core/barred.h"
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -396,6 +397,16 @@ static struct lks_certificate certificate(struct lks_str fingerprint, lks_ms exp
     return c;
 }
 
+static enum lks_code apply_barred(const struct lks_applying *a)
+{
+    const struct lks_rec_barred *b = &a->r->barred;
+    const struct lks_node *node = lks_apply_find(a, b->node);
+    if (node == NULL)
+        return LKS_OK;
+    struct lks_barred barred = {lks_apply_number(a, node), certificate(b->fingerprint, b->expires)};
+    return lks_barred_add(a->s, barred, a->time, a->err);
+}
+
 static void set_enrolled(const struct lks_applying *a, struct lks_node *node, bool enrolled)
 {
     count(a->s, node, -1);
@@ -646,6 +657,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_HELD] = apply_held,
     [LKS_RECORD_UNHELD] = apply_unheld,
     [LKS_RECORD_REPLACED] = apply_replaced,
+    [LKS_RECORD_BARRED] = apply_barred,
     [LKS_RECORD_ALARM] = lks_apply_alarm,
     [LKS_RECORD_ALARM_RELEASED] = lks_apply_alarm_released,
     [LKS_RECORD_MASS] = lks_apply_mass,

@@ -240,6 +240,21 @@ static bool are_unflashed(struct lks_deciding *d, const struct called *c)
     return true;
 }
 
+/* The old machine still has its certificates, and one of the site's authority needs no record to be
+ * taken. */
+static void bar_certificates(struct lks_deciding *d, uint32_t node, struct lks_str name)
+{
+    const struct lks_certificate *c = d->state->nodes[node].certificates;
+    for (size_t i = 0; i < LKS_COUNT(d->state->nodes[node].certificates); i++) {
+        char fingerprint[LKS_DIGEST_SIZE];
+        if (lks_certificate_text(&c[i], fingerprint)[0] != '\0' && c[i].expires > d->now.wall)
+            lks_deciding_add(d, LKS_RECORD_BARRED)->barred =
+                (struct lks_rec_barred){.node = name,
+                                        .fingerprint = lks_deciding_text(d, "%s", fingerprint),
+                                        .expires = c[i].expires};
+    }
+}
+
 /* Another machine stands behind the name: nothing that was known of the old one holds, its
  * certificates included, and the new one has to be accepted. */
 void lks_decide_replace(struct lks_deciding *d)
@@ -252,6 +267,7 @@ void lks_decide_replace(struct lks_deciding *d)
     if (!are_unflashed(d, &c))
         return;
     for (size_t i = 0; i < c.names.count; i++) {
+        bar_certificates(d, c.nodes[i], c.names.names[i]);
         lks_deciding_add(d, LKS_RECORD_REPLACED)->replaced = (struct lks_rec_replaced){
             .node = c.names.names[i], .by = d->event->by, .reason = reason};
         lks_deciding_add(d, LKS_RECORD_INTAKE)->intake =

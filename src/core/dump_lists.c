@@ -252,6 +252,21 @@ static void dump_observed(struct lks_dump *d, const struct lks_state_pool *pool)
     }
 }
 
+static void dump_barred(struct lks_dump *d)
+{
+    for (uint32_t i = 0; i < d->s->barred_count; i++) {
+        const struct lks_barred *b = &d->s->barred[i];
+        char fingerprint[LKS_DIGEST_SIZE];
+        lks_dump_say(
+            d, d->s->clock,
+            (struct lks_record){.kind = LKS_RECORD_BARRED,
+                                .barred = {.node = lks_state_name(d->s, b->node),
+                                           .fingerprint = lks_str_from(
+                                               lks_certificate_text(&b->certificate, fingerprint)),
+                                           .expires = b->certificate.expires}});
+    }
+}
+
 static void dump_jobs(struct lks_dump *d)
 {
     if (d->s->jobs != 0)
@@ -291,6 +306,7 @@ void lks_dump_lists(struct lks_dump *d)
     dump_images(d);
     for (uint32_t p = 0; p < d->s->pool_count; p++)
         dump_observed(d, &d->s->pools[p]);
+    dump_barred(d);
     dump_jobs(d);
     lks_dump_flashes(d);
 }

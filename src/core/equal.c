@@ -1,5 +1,6 @@
 /* Whether two states say the same. Their numbers for texts and their places for nodes and pools may
  * differ, so texts are compared as texts, and nodes and pools by their names. */
+#include "core/barred.h"
 #include "core/equal_parts.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -365,6 +366,11 @@ static bool same_images(const struct pair *p)
     return true;
 }
 
+static bool same_barred(const struct pair *p)
+{
+    return lks_barred_same(p->a, p->b) || differs(p, "list", LKS_STR("barred certificates"));
+}
+
 static bool same_jobs(const struct pair *p)
 {
     if (p->a->override_count != p->b->override_count || p->a->jobs != p->b->jobs)
@@ -716,6 +722,6 @@ bool lks_state_equal(const struct lks_state *a, const struct lks_state *b, struc
         return differs(&p, "resets of", LKS_STR("nodes"));
     return same_pools(&p) && same_nodes(&p) && lks_equal_access(&p) && same_alarms(&p) &&
            same_commands(&p) && same_deviations(&p) && same_stacks(&p) && same_images(&p) &&
-           same_jobs(&p) && same_bundles(&p) && same_flashes(&p) && same_changes(&p) &&
-           bases_within(&p) && bases_within(&turned);
+           same_jobs(&p) && same_barred(&p) && same_bundles(&p) && same_flashes(&p) &&
+           same_changes(&p) && bases_within(&p) && bases_within(&turned);
 }

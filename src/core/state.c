@@ -182,11 +182,11 @@ void lks_state_fini(struct lks_state *s)
     lks_heap_fini(&s->deadlines);
     lks_heap_fini(&s->outband_ends);
     lks_heap_fini(&s->members_due);
-    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,  s->mass,    s->bases,
-                            s->verdicts,  s->deviations, s->stacks, s->images,  s->artifacts,
-                            s->overrides, s->bindings,   s->tokens, s->persons, s->alarms,
-                            s->commands,  s->turns,      s->keys,   s->bundles, s->flashes,
-                            s->changes,   s->proven};
+    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,    s->mass,   s->bases,
+                            s->verdicts,  s->deviations, s->stacks,   s->images, s->artifacts,
+                            s->overrides, s->barred,     s->bindings, s->tokens, s->persons,
+                            s->alarms,    s->commands,   s->turns,    s->keys,   s->bundles,
+                            s->flashes,   s->changes,    s->proven};
     for (size_t i = 0; i < LKS_COUNT(arrays); i++)
         free(arrays[i]);
     *s = (struct lks_state){0};

@@ -235,6 +235,14 @@ struct lks_state_flash {
     lks_text resolved_by, resolved_reason;
 };
 
+/* A certificate of a machine that was replaced. Ours are good while the node has them; one of the
+ * site's authority would be good without that, and stays out by this. */
+#define LKS_STATE_BARRED_MAX 10000
+struct lks_barred {
+    uint32_t node;
+    struct lks_certificate certificate;
+};
+
 struct lks_override {
     lks_text job, hosts, reason, by;
     lks_ms until;
@@ -385,6 +393,8 @@ struct lks_state {
     struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
     struct lks_tickets tickets;
     struct lks_resets resets;
+    struct lks_barred *barred; /* in the order they were barred */
+    uint32_t barred_count, barred_room;
     struct lks_override *overrides; /* in the order they were given */
     uint32_t override_count, override_room;
     uint64_t jobs;  /* that started */

@@ -117,7 +117,8 @@
     X(170, TICKET_HEARD,   ticket_heard,   "ticket-heard")   \
     X(171, TICKET_TOLD,    ticket_told,    "ticket-told")    \
     X(172, TICKET_DUE,     ticket_due,     "ticket-due")     \
-    X(173, RESET,          reset,          "reset")
+    X(173, RESET,          reset,          "reset")          \
+    X(174, BARRED,         barred,         "barred")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -280,6 +281,10 @@ struct lks_rec_unheld {
 };
 struct lks_rec_replaced {
     struct lks_str node, by, reason;
+};
+struct lks_rec_barred { /* beside REPLACED, and in snapshots */
+    struct lks_str node, fingerprint;
+    lks_ms expires;
 };
 struct lks_rec_alarm {
     uint64_t id, kind;

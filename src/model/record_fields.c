@@ -210,6 +210,11 @@ static const struct lks_record_field replaced_fields[] = {
     BY(replaced),
     REASON(replaced),
 };
+static const struct lks_record_field barred_fields[] = {
+    TEXT(barred, node, "The node whose machine was replaced."),
+    TEXT(barred, fingerprint, "The digest of a certificate that the old machine has."),
+    TIME(barred, expires, "Until when the certificate would be good."),
+};
 static const struct lks_record_field alarm_fields[] = {
     NUMBER(alarm, id, "The alarm's number."),
     /* In JSON `kind` is the kind of the record. */
@@ -699,6 +704,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_held            "A node is held."
 #define ABOUT_unheld          "A node is no longer held."
 #define ABOUT_replaced        "A node's hardware was replaced on purpose."
+#define ABOUT_barred          "A certificate of a machine that was replaced is not taken any more."
 #define ABOUT_alarm           "An alarm was raised."
 #define ABOUT_alarm_released  "An alarm was released."
 #define ABOUT_mass            "So many nodes turned at once that acts wait for a person."

@@ -1,5 +1,7 @@
 #include "server/auth.h"
 
+#include "core/barred.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -109,8 +111,10 @@ uint32_t lks_auth_node(const struct lks_state *s, const struct lks_credential *c
     *why = "the fleet has no node of the certificate's name";
     if (node == LKS_NO_NODE || !s->nodes[node].placed)
         return LKS_NO_NODE;
-    *why = "the certificate was revoked or replaced; enrol the node again";
-    if (about->ours && !lks_auth_knows(s, node, c))
+    *why = "the certificate was revoked, or is that of a machine that was replaced; enrol the "
+           "node again";
+    if (about->ours ? !lks_auth_knows(s, node, c)
+                    : lks_barred_is(s, node, lks_str_from(about->fingerprint)))
         return LKS_NO_NODE;
     return node;
 }
