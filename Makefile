@@ -44,9 +44,13 @@ test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang 
 	@$(call ninja,$(SANITIZE))
 	@tools/test.sh all $(BUILD) $(SANITIZE)
 
-test-real: build ## compare with the real programs whose formats we read
+# Requests at random are put to a daemon with sanitizers, by schemathesis too.
+asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd LKS_SCHEMATHESIS=$$(tools/venv.sh tools/schemathesis.txt)
+
+test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose formats we read
 	@tools/setup.sh real
-	@tools/test.sh real $(BUILD)
+	@$(call ninja,$(SANITIZE),lockstepd)
+	@$(asking) tools/test.sh real $(BUILD)
 
 lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh lint
@@ -71,7 +75,8 @@ fuzz: $(FUZZ)/build.ninja ## fuzz every parser for FUZZ_SECONDS (60) each
 soak: build $(SANITIZE)/build.ninja ## tests over and over, kills everywhere, planted bugs, then fuzzing for SOAK_SECONDS (900) each
 	@$(call ninja,$(SANITIZE))
 	@meson test -C $(SANITIZE) --no-suite real --repeat 20 --print-errorlogs
-	@meson test -C $(BUILD) --benchmark --verbose
+	@tools/setup.sh real
+	@$(asking) meson test -C $(BUILD) --benchmark --verbose
 	@$(MAKE) fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
 
 portable: $(PORTABLE)/build.ninja ## build-portable/ for x86_64, command line and all of a node: need glibc and nothing else

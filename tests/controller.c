@@ -45,6 +45,13 @@ static _Noreturn void become(const char *const *argv, const char *log)
     _exit(127);
 }
 
+/* Which lockstepd is tested: another build may be named. */
+static const char *program(void)
+{
+    const char *named = getenv("LKS_DAEMON");
+    return named != NULL ? named : LKS_DAEMON_PROGRAM;
+}
+
 static pid_t spawn(const char *const *argv, const char *log)
 {
     (void)unlink(log);
@@ -117,8 +124,8 @@ static void init_at(struct ctl *c, const char *data, const char *option, const c
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     const char *argv[CTL_ARGS_MAX] = {
-        LKS_DAEMON_PROGRAM, "init",        "--data",   data,          "--name", "localhost",
-        "--people",         "127.0.0.1:0", "--agents", "127.0.0.1:0", option,   value,
+        program(),  "init",        "--data",   data,          "--name", "localhost",
+        "--people", "127.0.0.1:0", "--agents", "127.0.0.1:0", option,   value,
     };
     snprintf(c->data, sizeof(c->data), "%s", data);
     snprintf(c->config, sizeof(c->config), "%s/lockstepd.yaml", data);
@@ -148,8 +155,7 @@ void ctl_init_at(struct ctl *c, const char *data, const char *more)
 
 int ctl_init_with(const char *data, const char *option, const char *value, struct lks_buf *said)
 {
-    return ctl_run(
-        (const char *[]){LKS_DAEMON_PROGRAM, "init", "--data", data, option, value, NULL}, said);
+    return ctl_run((const char *[]){program(), "init", "--data", data, option, value, NULL}, said);
 }
 
 void ctl_init_shared(struct ctl *c, const char *option, const char *value, const char *more)
@@ -225,7 +231,7 @@ static unsigned port_of(struct lks_str log, const char *key)
 
 void ctl_spawn(struct ctl *c)
 {
-    const char *argv[] = {LKS_DAEMON_PROGRAM, "run", "--config", c->config, NULL};
+    const char *argv[] = {program(), "run", "--config", c->config, NULL};
     LKS_ASSERT(c->pid == 0);
     c->pid = spawn(argv, ctl_path(c, "log"));
 }
@@ -275,13 +281,13 @@ int ctl_stop(struct ctl *c)
 
 int ctl_check(const struct ctl *c, struct lks_buf *said)
 {
-    const char *argv[] = {LKS_DAEMON_PROGRAM, "--check", "--config", c->config, NULL};
+    const char *argv[] = {program(), "--check", "--config", c->config, NULL};
     return ctl_run(argv, said);
 }
 
 int ctl_refused(struct ctl *c, struct lks_buf *said)
 {
-    const char *argv[] = {LKS_DAEMON_PROGRAM, "run", "--config", c->config, NULL};
+    const char *argv[] = {program(), "run", "--config", c->config, NULL};
     return ctl_run(argv, said);
 }
 

@@ -509,6 +509,18 @@ static void check_refs(const struct lks_doc *doc, const struct lks_doc *schemas)
     }
 }
 
+/* Each status by its number: one for all others would document everything. */
+static void check_statuses(const struct lks_doc *responses, const struct lks_route *r)
+{
+    for (const struct lks_doc *item = responses->first; item != NULL; item = item->next) {
+        uint64_t status = 0;
+        CHECK(lks_str_number(item->key, 599, &status) && status < 500 + 4);
+        CHECK(lks_openapi_documents(r, (int)status));
+    }
+    CHECK(!lks_openapi_documents(r, 500) && !lks_openapi_documents(r, 418));
+    CHECK(lks_openapi_documents(r, 401) == (lks_doc_member(responses, "401") != NULL));
+}
+
 static void test_openapi(void)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
@@ -541,6 +553,7 @@ static void test_openapi(void)
         CHECK_INT(lks_doc_member(operation, "parameters")->count, params);
         CHECK((lks_doc_member(operation, "security")->count == 0) ==
               (r->permission == LKS_MAY_NOTHING));
+        check_statuses(lks_doc_member(operation, "responses"), r);
     }
     check_refs(api, lks_doc_member(lks_doc_member(api, "components"), "schemas"));
 }

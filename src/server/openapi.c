@@ -55,12 +55,92 @@ static void put_parameters(struct lks_json_writer *w, const struct lks_route *r)
     lks_json_end(w, ']');
 }
 
-static void put_problem(struct lks_json_writer *w, const char *status, const char *about)
+/* Statuses ---------------------------------------------------------------------------------- */
+
+static bool always(const struct lks_route *r)
 {
-    lks_json_begin(w, status, '{');
-    lks_json_cstr(w, "description", about);
-    put_content(w, "application/problem+json", &lks_form_problem);
-    lks_json_end(w, '}');
+    (void)r;
+    return true;
+}
+
+static bool is_read(const struct lks_route *r)
+{
+    return strcmp(r->method, "GET") == 0;
+}
+
+static bool by_name(const struct lks_route *r)
+{
+    return r->permission != LKS_MAY_NOTHING && r->permission != LKS_MAY_REPORT;
+}
+
+static bool by_agent(const struct lks_route *r)
+{
+    return r->permission == LKS_MAY_REPORT;
+}
+
+/* Who is known may not everything; and enrolment and tickets have proofs of their own. */
+static bool by_right(const struct lks_route *r)
+{
+    return r->permission != LKS_MAY_KNOW && (r->permission != LKS_MAY_NOTHING || !is_read(r));
+}
+
+/* It names something, in its path, its query or its body. */
+static bool names(const struct lks_route *r)
+{
+    return !is_read(r) || r->query != NULL || strchr(r->path, '{') != NULL;
+}
+
+static bool has_etag(const struct lks_route *r)
+{
+    return (r->flags & (LKS_ROUTE_ETAG | (is_read(r) ? LKS_ROUTE_DEPOT : 0))) != 0;
+}
+
+static bool has_ranges(const struct lks_route *r)
+{
+    return is_read(r) && (r->flags & LKS_ROUTE_DEPOT) != 0;
+}
+
+static bool in_parts(const struct lks_route *r)
+{
+    return (r->flags & LKS_ROUTE_LARGE) != 0;
+}
+
+/* Every status that an operation answers with, beside 200: the document has no others, and a test
+ * holds answers against it. What breaks inside (500) is a fault, and no part of the interface. */
+static const struct told {
+    int status;
+    bool (*when)(const struct lks_route *r);
+    const char *about;
+} statuses[] = {
+    {202, in_parts, "A part was taken, and more has to come"},
+    {206, has_ranges, "The range that was asked for"},
+    {304, has_etag, "Nothing changed since the ETag of If-None-Match"},
+    {400, always, "The request is not well formed; the detail says what and where"},
+    {401, by_name, "Nobody known asks"},
+    {403, by_right, "Who asks may not do this, or not here"},
+    {404, names, "Something that the request names does not exist"},
+    {409, names, "Refused as things are now; the detail says why"},
+    {411, in_parts, "The length of the body is missing"},
+    {413, names, "More than is taken or given at once"},
+    {416, has_ranges, "The range is not within the artifact"},
+    {422, in_parts, "What came has another digest"},
+    {426, by_agent, "The agent speaks a protocol that is not understood"},
+    {429, always, "Too many requests at once; Retry-After says when to try again"},
+    {503, always, "The journal cannot be written, nobody leads, or lockstepd ends; try again"},
+};
+
+bool lks_openapi_documents(const struct lks_route *r, int status)
+{
+    for (size_t i = 0; i < LKS_COUNT(statuses); i++) {
+        if (statuses[i].status == status)
+            return statuses[i].when(r);
+    }
+    return status == 200;
+}
+
+static void put_answer(struct lks_json_writer *w, const struct lks_route *r)
+{
+    put_content(w, r->answer != NULL ? "application/json" : r->answer_type, r->answer);
 }
 
 static void put_responses(struct lks_json_writer *w, const struct lks_route *r)
@@ -68,18 +148,21 @@ static void put_responses(struct lks_json_writer *w, const struct lks_route *r)
     lks_json_begin(w, "responses", '{');
     lks_json_begin(w, "200", '{');
     lks_json_cstr(w, "description", r->answer != NULL ? r->answer->about : r->about);
-    put_content(w, r->answer != NULL ? "application/json" : r->answer_type, r->answer);
+    put_answer(w, r);
     lks_json_end(w, '}');
-    if ((r->flags & LKS_ROUTE_ETAG) != 0) {
-        lks_json_begin(w, "304", '{');
-        lks_json_cstr(w, "description", "Nothing changed since the ETag of If-None-Match");
+    for (size_t i = 0; i < LKS_COUNT(statuses); i++) {
+        char status[8];
+        if (!statuses[i].when(r))
+            continue;
+        snprintf(status, sizeof(status), "%d", statuses[i].status);
+        lks_json_begin(w, status, '{');
+        lks_json_cstr(w, "description", statuses[i].about);
+        if (statuses[i].status >= 400)
+            put_content(w, "application/problem+json", &lks_form_problem);
+        else if (statuses[i].status < 300)
+            put_answer(w, r);
         lks_json_end(w, '}');
     }
-    if (r->permission != LKS_MAY_NOTHING && r->permission != LKS_MAY_REPORT)
-        put_problem(w, "401", "Nobody known asks");
-    if (r->permission == LKS_MAY_REPORT)
-        put_problem(w, "426", "The agent speaks a protocol that is not understood");
-    put_problem(w, "default", "A problem: what is wrong, and what to do");
     lks_json_end(w, '}');
 }
 

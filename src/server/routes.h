@@ -81,4 +81,7 @@ size_t lks_route_body_max(enum lks_listener listener);
 /* The OpenAPI 3.1 document of the whole table. */
 void lks_openapi_json(const char *version, struct lks_buf *out);
 
+/* Whether the document has `status` among the answers of `r`. */
+bool lks_openapi_documents(const struct lks_route *r, int status);
+
 #endif
