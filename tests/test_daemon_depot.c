@@ -412,7 +412,7 @@ static bool under_way(unsigned count)
 static void slow_and_few(void)
 {
     begin("rate: {people_per_s: 100000, burst: 1000000}\n"
-          "depot: {rate_bytes_per_s: 1000000, concurrency: 2, spare_bytes: 0}\n");
+          "depot: {rate_bytes_per_s: 1000000, people: 2, spare_bytes: 0}\n");
     struct thing t = thing_new(2 * MIB, 7);
     struct reader readers[2] = {0};
     CHECK_INT(put(&t), 200);
@@ -424,7 +424,7 @@ static void slow_and_few(void)
     if (under_way(2)) {
         CHECK_INT(ask("GET", t.path, LKS_STR(""), ""), 503);
         CHECK_STR(lks_http_answer_header(&at.answer, "retry-after"), "2");
-        CHECK_HAS(body(), "depot.concurrency");
+        CHECK_HAS(body(), "depot.people");
         CHECK_INT(ask("GET", "/v1/health", LKS_STR(""), ""), 200); /* nobody else waits */
     }
     for (size_t i = 0; i < LKS_COUNT(readers); i++) {

@@ -305,6 +305,8 @@ static const struct {
     {"too long for this one", COLLECT, "Transfer-Encoding: chunked\r\n",
      "14\r\n01234567890123456789\r\n0\r\n\r\n", "413 Content", 1, 1, 20},
     {"refused at once", REFUSE, "Content-Length: 4000\r\n", "hello", "403 Forbidden", 1, 0, 0},
+    {"refused later, and not asked for", REFUSE_LATER,
+     "Content-Length: 5\r\nExpect: 100-continue\r\n", "", "403 Forbidden", 1, 0, 0},
     {"refused later", REFUSE_LATER, "Transfer-Encoding: chunked\r\n", "5\r\nhello\r\n",
      "403 Forbidden", 1, 0, 0},
 };

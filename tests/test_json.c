@@ -436,6 +436,40 @@ static void test_canonical_again(void)
     }
 }
 
+static size_t count_values(const struct lks_doc *doc)
+{
+    size_t count = 1;
+    for (const struct lks_doc *d = doc->first; d != NULL; d = d->next)
+        count += count_values(d);
+    return count;
+}
+
+/* Never fewer than there are, for any text that parses; commas and brackets in strings are none. */
+static void test_values(void)
+{
+    static const struct {
+        const char *text;
+        size_t most;
+    } known[] = {{"1", 1}, {"[]", 2}, {"[1,2,3]", 4}, {"\"a,[{\"", 1}, {"{\"a\\\",\":[1]}", 3},
+                 {"", 1}};
+    for (size_t i = 0; i < LKS_COUNT(known); i++) {
+        lks_test_case("%s", known[i].text);
+        CHECK_INT(lks_json_values(lks_str_from(known[i].text)), known[i].most);
+    }
+    for (unsigned seed = 1; seed <= 200; seed++) {
+        lks_test_case("seed %u", seed);
+        struct lks_rng rng = {seed};
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+        LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+        struct lks_err err = {0};
+        lks_buf_init(&text, OUT_MAX);
+        random_json(&rng, 5, &text);
+        CHECK_CODE(lks_docs_init(&docs, "json", &err), LKS_OK);
+        CHECK_CODE(lks_json_parse(lks_buf_view(&text), &docs, &err), LKS_OK);
+        CHECK(lks_json_values(lks_buf_view(&text)) >= count_values(docs.first));
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -450,6 +484,7 @@ int main(void)
         {"json writer", test_writer},
         {"json key order", test_key_order},
         {"json canonical again", test_canonical_again},
+        {"json values", test_values},
         {0},
     });
 }

@@ -143,6 +143,24 @@ static enum lks_code check_zero(const struct lks_docs *docs, struct lks_str text
                     line, column, zero_message);
 }
 
+/* Each value but the first of a list or map follows a comma, and the first one follows a bracket.
+ */
+size_t lks_json_values(struct lks_str text)
+{
+    size_t count = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else
+            count += !quoted && (c == ',' || c == '[' || c == '{');
+    }
+    return count;
+}
+
 enum lks_code lks_json_parse(struct lks_str text, struct lks_docs *docs, struct lks_err *err)
 {
     if (text.len > LKS_DOC_BYTES_MAX)

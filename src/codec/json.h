@@ -18,6 +18,10 @@
 enum lks_code lks_json_parse(struct lks_str text, struct lks_docs *docs,
                              struct lks_err *err) LKS_MUST_CHECK;
 
+/* How many values `text` has at the most, without parsing it: what a parse can cost in memory goes
+ * by this and not by the length. */
+size_t lks_json_values(struct lks_str text);
+
 /* Append `s` as a JSON string, quotes included, escaped as RFC 8785 wants it. Bytes that are not
  * UTF-8 become U+FFFD. */
 void lks_json_string(struct lks_buf *out, struct lks_str s);

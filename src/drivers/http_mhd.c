@@ -196,16 +196,27 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- Connections. ---- */
 
-/* MHD counts addresses, which a Unix socket has none of: there it is the user. */
+static bool is_trusted(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
+
+/* MHD counts addresses, which a Unix socket has none of: there it is the user. Those who look after
+ * the machine find a place whatever all others do. */
 static bool too_many_of(const struct lks_httpd *h, const struct lks_httpd_peer_state *peer)
 {
     const struct lks_httpd_peer_state *other;
-    unsigned count = 0;
-    if (h->trust != NULL || h->options.per_address == 0)
+    const struct lks_httpd_options *o = &h->options;
+    unsigned own = 0, others = 0;
+    if (h->trust != NULL || (o->per_address == 0 && o->kept == 0))
         return false;
     TAILQ_FOREACH(other, &h->peers, all)
-    count += other->peer.uid == peer->peer.uid;
-    return count > h->options.per_address;
+    {
+        own += other->peer.uid == peer->peer.uid;
+        others += !is_trusted(other->peer.uid);
+    }
+    bool kept_full = !is_trusted(peer->peer.uid) && others + o->kept > o->connections;
+    return kept_full || (o->per_address > 0 && own > o->per_address);
 }
 
 static void open_peer(struct lks_httpd *h, struct MHD_Connection *connection, void **context)

@@ -48,6 +48,7 @@ struct lks_httpd_options {
     lks_ms request_ms;    /* headers and body of each request */
     lks_ms idle_ms;       /* between requests */
     mode_t socket_mode;   /* unix */
+    unsigned kept;        /* unix: of the connections, for root and for our own user alone */
     /* How a request is read, of which it is told whether it has a body; NULL: as a whole. */
     enum lks_httpd_how (*how)(const char *method, const char *path, bool body);
     /* NULL, or told when an exchange that the handler saw is over, its answer sent or not. */
@@ -138,7 +139,7 @@ enum lks_code lks_httpd_certificates(struct lks_httpd *h, struct lks_str certifi
                                      struct lks_str key, struct lks_str client_ca,
                                      struct lks_err *err) LKS_MUST_CHECK;
 
-/* The handler's own pointer of this exchange. */
+/* The handler's own pointer of this exchange; NULL at first. */
 void *lks_httpd_memory(const struct lks_httpd_exchange *x);
 void lks_httpd_remember(struct lks_httpd_exchange *x, void *memory);
 

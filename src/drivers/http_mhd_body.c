@@ -136,7 +136,8 @@ void lks_httpd_body_answer(struct lks_httpd_exchange *x, const struct lks_httpd_
 {
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     uint64_t most = x->request.ahead ? AHEAD_MAX : SWALLOW_MAX;
-    if (response != NULL && !x->request.chunked && x->request.length - x->fetched <= most) {
+    bool comes = !x->request.chunked && (!x->expects || x->take != NULL);
+    if (response != NULL && comes && x->request.length - x->fetched <= most) {
         x->response = response;
         x->status = reply->status;
         go_on(x, LKS_STAGE_SWALLOW);

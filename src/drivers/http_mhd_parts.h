@@ -54,6 +54,7 @@ struct lks_httpd_exchange {
     struct lks_buf body;
     size_t body_max;
     size_t counted;     /* of the body, in the listener's `bodies` */
+    bool expects;       /* the sender waits to be asked for the body */
     bool seen, left;    /* the handler knows of it, and that nobody waits for its answer */
     bool again;         /* the library is about to show the headers once more */
     uint64_t swallowed; /* bytes of a body that is refused anyway */

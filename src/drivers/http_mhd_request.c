@@ -450,6 +450,7 @@ static const struct lks_httpd_refusal *judge(struct lks_httpd_exchange *x, const
         return &framing_bad;
     x->request.length = f.length;
     x->request.chunked = f.codings > 0;
+    x->expects = f.expects;
     choose(x);
     if (x->request.large)
         return f.lengths == 1 ? NULL : &no_length;
@@ -470,6 +471,7 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
     x->request = (struct lks_httpd_request){.method = method, .path = url, .peer = &peer->peer};
     x->body_max = peer->httpd->options.body_max;
     x->seen = x->left = x->again = false;
+    x->memory = NULL;
     x->refusal = judge(x, version, &now);
     if (x->refusal != NULL && now)
         return refuse(x);

@@ -4,6 +4,7 @@
 #include "model/tuple.h"
 #include "server/depot.h"
 #include "server/own.h"
+#include "server/routes.h"
 
 #include <stdlib.h>
 
@@ -42,6 +43,31 @@ void lks_call_free(struct lks_call *call)
     lks_buf_fini(&call->issued);
     lks_buf_fini(&call->aside);
     free(call);
+}
+
+static enum lks_code parse(struct lks_call *call, struct lks_err *err)
+{
+    struct lks_str text = lks_buf_view(&call->bytes);
+    size_t values = lks_json_values(text);
+    if (values > LKS_CALL_VALUES_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "body: %zu values; %zu are taken", values,
+                        LKS_CALL_VALUES_MAX);
+    if (lks_docs_init(&call->docs, "body", err) != LKS_OK ||
+        lks_json_parse(text.len > 0 ? text : LKS_STR("{}"), &call->docs, err) != LKS_OK)
+        return err->code;
+    return lks_schema_check(&call->docs, call->docs.first, call->route->body, err);
+}
+
+enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err)
+{
+    if (call->route->body == NULL)
+        return LKS_OK;
+    enum lks_code code = parse(call, err);
+    if (code == LKS_OK)
+        call->body = call->docs.first;
+    else
+        lks_docs_fini(&call->docs);
+    return code;
 }
 
 struct lks_str lks_call_path(const struct lks_call *call, const char *name)

@@ -23,6 +23,10 @@
 #define LKS_CALL_NO_EVENT      UINT64_MAX
 #define LKS_CALL_ANSWER_MAX    ((size_t)256 << 20)
 
+/* Values in a JSON body: each takes some 200 bytes while it is parsed, however short it is. */
+#define LKS_CALL_VALUES_MAX ((size_t)256 << 10)
+
+struct lks_account;
 struct lks_admit_peer;
 struct lks_depot_ask;
 struct lks_own;
@@ -30,6 +34,7 @@ struct lks_route;
 struct lks_daemon;
 struct lks_desk;
 struct lks_call;
+struct lks_turns;
 
 typedef void lks_call_work(struct lks_call *call);
 typedef void lks_call_store(struct lks_call *call, struct lks_store *store);
@@ -43,6 +48,10 @@ struct lks_call {
     struct lks_httpd_exchange *x; /* NULL: the peer left */
     struct lks_httpd_peer *peer;  /* while `x` is there */
     uv_work_t job;
+    struct lks_turns *turns;     /* that the job has */
+    struct lks_account *account; /* the caller's; NULL: not known yet, or nobody's */
+    uint64_t held;               /* bytes that are counted there */
+    bool collecting;             /* the body is on its way */
 
     /* The state thread's, for a call that came in on its own socket; NULL: by HTTP. */
     struct lks_admit_peer *asker;
@@ -56,6 +65,9 @@ struct lks_call {
     struct lks_docs docs;               /* owns the next */
     const struct lks_doc *body;         /* JSON bodies */
     struct lks_buf bytes;               /* the body itself */
+    bool unread;                        /* which is not fetched before it is known who asks, */
+    uint64_t length;                    /* and has so many bytes */
+    bool chunked;                       /* or it shows at its end */
     struct lks_hostlist hosts;          /* the body's `nodes`, where the scope asks for them */
     struct lks_credential credential;
     char as[LKS_CALL_IDENTITY_SIZE]; /* for whom another controller says it asks; empty: nobody */
@@ -111,6 +123,10 @@ struct lks_call {
 
 struct lks_call *lks_call_new(struct lks_daemon *daemon); /* NULL: no memory */
 void lks_call_free(struct lks_call *call);
+
+/* Parse the body, where the route has one of JSON, and check its form. On failure nothing of it is
+ * left but the bytes. */
+enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Values of the path and the query; absent ones are empty, 0 or `fallback`. */
 struct lks_str lks_call_path(const struct lks_call *call, const char *name);

@@ -19,6 +19,8 @@
 enum { PATH_BYTES_MAX = 4096 };
 
 #define DAY_MS ((lks_ms)86400 * 1000)
+/* Two read the journal, two parse bodies of people, one moves artifacts; agents have the rest. */
+#define POOL_THREADS "8"
 
 const struct lks_facts *lks_daemon_facts(const struct lks_daemon *d)
 {
@@ -333,6 +335,7 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     struct lks_daemon *d = &one;
     harden();
     raise_files();
+    setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 0); /* read when the pool starts */
     uv_mutex_init(&lock);
     lks_log_init(&log, stderr, LKS_LEVEL_INFO, LKS_LOG_LOGFMT, log_now);
     d->log = &log;

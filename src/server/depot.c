@@ -10,8 +10,8 @@
 enum {
     TICK_MS = 5,
     BACKLOG_MAX = 1 << 20,
-    STALL_MS = 60 * 1000, /* a reader who takes nothing for so long has left */
     RETRY_S = 2,
+    ROOT_KEPT = 4,                   /* transfers, for root on the socket */
     COLLECT_FIRST_MS = 3600 * 1000,  /* after a start at the latest */
     PART_KEPT_MS = 24 * 3600 * 1000, /* one that nobody continued */
     PATH_BYTES_MAX = 4096,
@@ -47,13 +47,11 @@ void lks_depot_ask_free(struct lks_depot_ask *ask)
     free(ask);
 }
 
-enum lks_httpd_how lks_depot_how(const char *method, const char *path, bool body)
+bool lks_depot_is_large(const char *method, const char *path)
 {
     struct lks_route_match match;
-    (void)body;
     lks_route_find(LKS_LISTENER_PEOPLE, method, path, &match);
-    bool large = match.route != NULL && (match.route->flags & LKS_ROUTE_LARGE) != 0;
-    return large ? LKS_HTTPD_PIECES : LKS_HTTPD_WHOLE;
+    return match.route != NULL && (match.route->flags & LKS_ROUTE_LARGE) != 0;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
@@ -136,6 +134,12 @@ static bool moves(enum lks_depot_act act)
     return act == LKS_DEPOT_GET || act == LKS_DEPOT_PUT;
 }
 
+static enum lks_side side_of(const struct lks_call *call)
+{
+    bool agent = call->route->listener == LKS_LISTENER_AGENTS;
+    return agent ? LKS_SIDE_AGENTS : LKS_SIDE_PEOPLE;
+}
+
 static struct lks_transfer *transfer_new(struct lks_depot_server *d, struct lks_call *call)
 {
     struct lks_transfer *t = calloc(1, sizeof(*t));
@@ -144,9 +148,12 @@ static struct lks_transfer *transfer_new(struct lks_depot_server *d, struct lks_
     t->depot = d;
     t->call = call;
     t->act = call->depot->act;
+    t->side = side_of(call);
     memcpy(t->digest, call->depot->digest, sizeof(t->digest));
     call->depot->transfer = t;
-    d->count += moves(t->act);
+    d->count[t->side] += moves(t->act);
+    if (moves(t->act)) /* has_room() counted it */
+        t->account = lks_intake_ref(call->account);
     TAILQ_INSERT_TAIL(&d->transfers, t, all);
     return t;
 }
@@ -156,7 +163,10 @@ void lks_transfer_drop(struct lks_transfer *t)
     struct lks_depot_server *d = t->depot;
     LKS_ASSERT(!t->busy && t->stream == NULL);
     TAILQ_REMOVE(&d->transfers, t, all);
-    d->count -= moves(t->act);
+    d->count[t->side] -= moves(t->act);
+    if (t->account != NULL)
+        lks_intake_give(t->account, LKS_SHARE_TRANSFER);
+    lks_intake_close(&d->server->intake, t->account);
     if (t->call != NULL)
         t->call->depot->transfer = NULL;
     if (t->fd > 0)
@@ -200,7 +210,8 @@ static void found_file(struct lks_transfer *t)
         return;
     }
     t->at = call->depot->range.from;
-    t->end = t->at + call->depot->range.len;
+    t->size = call->depot->range.len;
+    t->end = t->at + t->size;
     lks_server_answer(server, call); /* comes back as lks_depot_server_reply() */
 }
 
@@ -256,10 +267,10 @@ static void pump(struct lks_transfer *t)
 {
     lks_ms now = uv_now(&t->depot->server->loop);
     size_t backlog = lks_httpd_stream_backlog(t->stream);
-    if (backlog == 0 || backlog != t->backlog)
-        t->moved = now;
-    t->backlog = backlog;
-    if (now - t->moved >= STALL_MS) {
+    uint64_t begun = t->end - t->size;
+    lks_ms within = lks_daemon_config(t->depot->server->daemon)->depot_stall_ms;
+    if (!lks_progress_good(&t->progress, now, t->at - begun - backlog, backlog, within)) {
+        t->depot->stalled++;
         cut(t);
         return;
     }
@@ -278,7 +289,6 @@ bool lks_depot_server_reply(struct lks_call *call)
         .status = call->status, .type = call->type, .headers = call->headers};
     t->call = NULL;
     call->depot->transfer = NULL;
-    t->moved = uv_now(&t->depot->server->loop);
     t->stream = lks_httpd_stream_sized(call->x, &head, t->end - t->at, BACKLOG_MAX, on_ended, t);
     if (t->stream == NULL)
         lks_transfer_drop(t);
@@ -354,7 +364,7 @@ static void swept(struct lks_transfer *t)
 static void collect(struct lks_transfer *t)
 {
     const struct lks_transfer *other;
-    t->spared = calloc(t->depot->count + 1, sizeof(*t->spared));
+    t->spared = calloc(t->depot->count[LKS_SIDE_PEOPLE] + 1, sizeof(*t->spared));
     if (t->spared == NULL) {
         lks_call_problem(t->call, LKS_E_NOMEM, "out of memory");
         lks_transfer_answer(t);
@@ -419,24 +429,40 @@ static bool is_busy(const struct lks_depot_server *d, const char *digest)
     return false;
 }
 
+/* Whether there is a place for one more that moves bytes: of all, and of its caller. */
+static bool has_place(struct lks_depot_server *d, struct lks_call *call)
+{
+    const struct lks_config *c = lks_daemon_config(d->server->daemon);
+    bool agent = side_of(call) == LKS_SIDE_AGENTS;
+    unsigned long long all = agent ? c->depot_concurrency : c->depot_people;
+    unsigned long long own = c->depot_identity;
+    if (d->count[side_of(call)] >= all + (call->root ? ROOT_KEPT : 0))
+        lks_call_problem_http(call, 503, "unavailable",
+                              "%u artifacts of %s are on their way, and that is the most (%s); try "
+                              "again",
+                              d->count[side_of(call)], agent ? "agents" : "people",
+                              agent ? "depot.concurrency" : "depot.people");
+    else if (call->account != NULL && !lks_intake_take(&d->server->intake, call->account,
+                                                       LKS_SHARE_TRANSFER, call->root ? 0 : own))
+        lks_call_problem_http(call, 429, "too-many-requests",
+                              "%llu artifacts of %s are on their way, and that is the most "
+                              "(depot.identity); try again",
+                              own, call->identity);
+    else
+        return true;
+    lks_call_header(call, "Retry-After: %d", RETRY_S);
+    return false;
+}
+
 /* False: it is answered. */
 static bool has_room(struct lks_depot_server *d, struct lks_call *call)
 {
     const struct lks_depot_ask *ask = call->depot;
-    unsigned long long most = lks_daemon_config(d->server->daemon)->depot_concurrency;
-    bool full = moves(ask->act) && d->count >= most;
-    if (full)
-        lks_call_problem_http(call, 503, "unavailable",
-                              "%llu artifacts are on their way, and that is the most "
-                              "(depot.concurrency); try again",
-                              most);
-    else if (ask->act == LKS_DEPOT_PUT && is_busy(d, ask->digest))
+    if (ask->act == LKS_DEPOT_PUT && is_busy(d, ask->digest))
         lks_call_problem(call, LKS_E_REFUSED, "someone else is putting %s at the moment",
                          ask->digest);
-    else
+    else if (!moves(ask->act) || has_place(d, call))
         return true;
-    if (full)
-        lks_call_header(call, "Retry-After: %d", RETRY_S);
     d->refused++;
     lks_server_answer(d->server, call);
     return false;
@@ -474,6 +500,8 @@ void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
         return;
     struct lks_transfer *t = transfer_new(d, call);
     if (t == NULL) {
+        if (moves(call->depot->act) && call->account != NULL)
+            lks_intake_give(call->account, LKS_SHARE_TRANSFER);
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         lks_server_answer(d->server, call);
         return;
@@ -561,7 +589,10 @@ void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *
         uint64_t value;
     } all[] = {
         {"lockstep_depot_held_bytes", "gauge", "", "Bytes of artifacts on this disk.", d->bytes},
-        {"lockstep_depot_transfers", "gauge", "", "Artifacts on their way.", d->count},
+        {"lockstep_depot_transfers", "gauge", "", "Artifacts on their way.",
+         (uint64_t)d->count[LKS_SIDE_PEOPLE] + d->count[LKS_SIDE_AGENTS]},
+        {"lockstep_depot_stalled", "counter", "_total",
+         "Downloads that were cut because their reader took too little.", d->stalled},
         {"lockstep_depot_sent_bytes", "counter", "_total", "Bytes of artifacts sent.", d->sent},
         {"lockstep_depot_received_bytes", "counter", "_total", "Bytes of artifacts received.",
          d->received},

@@ -3,8 +3,9 @@
  *
  * Who may have what is the state thread's to say (handlers_artifacts.c); what it allowed comes here
  * and becomes a transfer. Files are touched in the thread pool alone, one step of one transfer at a
- * time, so neither thread waits for a disk. All transfers together keep to a rate, and there are so
- * many of them at the most; who comes beyond that is asked to come again.
+ * time, so neither thread waits for a disk. All transfers together keep to a rate. There are so
+ * many of agents at the most, so many of people, and so many of one identity; more are asked to
+ * come again, and a reader that takes too little gives its place back.
  */
 #ifndef LKS_SERVER_DEPOT_H
 #define LKS_SERVER_DEPOT_H
@@ -66,7 +67,7 @@ bool lks_depot_server_reply(struct lks_call *call);
 void lks_depot_server_tick(struct lks_depot_server *d, lks_ms now);
 void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *out);
 
-/* For lks_httpd_options. */
-enum lks_httpd_how lks_depot_how(const char *method, const char *path, bool body);
+/* Whether the body is fetched piece by piece. */
+bool lks_depot_is_large(const char *method, const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 #define LKS_SERVER_DEPOT_PARTS_H
 
 #include "server/depot.h"
+#include "server/progress.h"
 #include "server/threads.h"
 
 #include <sys/queue.h>
@@ -16,6 +17,8 @@ struct lks_transfer {
     struct lks_depot_server *depot;
     struct lks_call *call; /* NULL: answered */
     enum lks_depot_act act;
+    enum lks_side side;
+    struct lks_account *account; /* that it counts in; NULL: none */
     char digest[LKS_DIGEST_SIZE];
     /* The step that is waited for: first in the thread pool, then here. */
     uv_work_t job;
@@ -25,9 +28,8 @@ struct lks_transfer {
     /* GET */
     struct lks_httpd_stream *stream; /* NULL: not yet, or over */
     int fd;                          /* 0: not open */
-    uint64_t at, end;
-    size_t backlog; /* when it was last another, */
-    lks_ms moved;   /* on the loop's clock */
+    uint64_t at, end, size;
+    struct lks_progress progress;
     /* PUT */
     struct lks_depot_part part;
     bool last, looked;
@@ -49,7 +51,7 @@ struct lks_depot_server {
     struct lks_server *server;
     struct lks_depot files;
     struct lks_transfers transfers, jobs;
-    unsigned count; /* of transfers that move bytes */
+    unsigned count[LKS_SIDE_COUNT]; /* of transfers that move bytes */
     bool working;
     uv_timer_t timer;  /* while there are transfers */
     int64_t allowance; /* bytes that may be moved now; below 0: too many were */
@@ -57,7 +59,7 @@ struct lks_depot_server {
     lks_ms collected; /* when that was last begun, or we were */
     bool again;       /* it is not the first time */
     uint64_t bytes;   /* that artifacts take, when it was last looked */
-    uint64_t sent, received, refused;
+    uint64_t sent, received, refused, stalled;
 };
 
 /* Have `work` done in the pool, then `done` here. */

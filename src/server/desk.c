@@ -501,10 +501,34 @@ static void read_line(struct lks_call *call)
             lks_admit_line(lks_buf_view(&call->bytes), &call->docs, &call->body, &call->failed);
 }
 
+/* Of a call whose body was not read: what the route and the path ask for. What the body names is
+ * looked at when it is there. A write that a follower sends on is the leader's to judge, which may
+ * know more. */
+static bool permitted_ahead(struct lks_desk *desk, struct lks_call *call)
+{
+    enum lks_route_scope scope = call->route->scope;
+    bool sent_on = desk->following && (call->route->flags & LKS_ROUTE_WRITE) != 0;
+    if (sent_on && call->failed.code == LKS_OK)
+        return true;
+    if (scope == LKS_SCOPE_ASKED || scope == LKS_SCOPE_NODE || scope == LKS_SCOPE_WISH ||
+        scope == LKS_SCOPE_POOL)
+        return may_somewhere(desk, call) || deny(call);
+    return permitted(desk, call);
+}
+
+/* Whether the body of a call may come; no answer: it may. */
+static void admit_ahead(struct lks_desk *desk, struct lks_call *call)
+{
+    if (lks_desk_identify(desk, call) && permitted_ahead(desk, call) && call->failed.code != LKS_OK)
+        lks_call_problem_err(call, &call->failed);
+    call->admitted = true;
+    call->needs = 0;
+}
+
 /* True when the call is to be handled. */
 static bool admit(struct lks_desk *desk, struct lks_call *call)
 {
-    if (!lks_desk_identify(desk, call))
+    if (!lks_desk_identify(desk, call) || !lks_desk_charge_length(desk, call))
         return false;
     read_line(call);
     if ((desk->following && lks_forward_take(desk, call)) || !permitted(desk, call))
@@ -527,6 +551,10 @@ void lks_desk_prepare_again(struct lks_call *call)
 
 static bool decide(struct lks_desk *desk, struct lks_call *call)
 {
+    if (call->unread) {
+        admit_ahead(desk, call);
+        return true;
+    }
     if (call->cursor == 0 && !admit(desk, call))
         return true;
     call->admitted = true;
@@ -541,7 +569,8 @@ static bool decide(struct lks_desk *desk, struct lks_call *call)
 bool lks_desk_decide(struct lks_desk *desk, struct lks_call *call)
 {
     bool done = decide(desk, call);
-    if (!done || call->to_prepare || call->at_store != NULL)
+    bool goes_on = call->unread && call->status == 0;
+    if (!done || goes_on || call->to_prepare || call->at_store != NULL)
         return done;
     desk->metrics.calls++;
     desk->metrics.refused += call->status >= 400;

@@ -99,8 +99,9 @@ bool lks_desk_charge(const struct lks_desk *desk, struct lks_call *call, struct 
 static bool in_rate(struct lks_desk *desk, struct lks_call *call)
 {
     unsigned flags = call->route->flags;
+    uint64_t length = call->unread ? call->length : call->bytes.len;
     if ((flags & LKS_ROUTE_OFTEN) != 0)
-        return lks_desk_charge(desk, call, &desk->admits, 1 + call->bytes.len / QUESTION_BYTES);
+        return lks_desk_charge(desk, call, &desk->admits, 1 + (size_t)(length / QUESTION_BYTES));
     if (call->route->listener != LKS_LISTENER_AGENTS)
         return lks_desk_charge(desk, call, &desk->rate, 1);
     return (flags & LKS_ROUTE_REPORT) == 0 || lks_desk_charge(desk, call, &desk->reports, 1);
@@ -118,6 +119,13 @@ static bool identify_person(struct lks_desk *desk, struct lks_call *call)
     snprintf(call->shown, sizeof(call->shown), "%s", who.credential);
     call->root = who.root;
     return true;
+}
+
+bool lks_desk_charge_length(struct lks_desk *desk, struct lks_call *call)
+{
+    bool due = call->chunked && (call->route->flags & LKS_ROUTE_OFTEN) != 0;
+    call->chunked = false;
+    return !due || lks_desk_charge(desk, call, &desk->admits, call->bytes.len / QUESTION_BYTES);
 }
 
 bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call)

@@ -8,6 +8,9 @@
  * False: it is answered. */
 bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call);
 
+/* Charge for a question whose length was not known when it was counted. */
+bool lks_desk_charge_length(struct lks_desk *desk, struct lks_call *call);
+
 /* Take `cost` of what the caller may have of `rate`; false: the answer is that it is too much. */
 bool lks_desk_charge(const struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate,
                      size_t cost);

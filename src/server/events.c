@@ -131,10 +131,11 @@ static void pump(struct lks_reader *r)
     uv_queue_work(e->loop, &r->job, read_piece, piece_read);
 }
 
-bool lks_events_join(struct lks_events *e, struct lks_httpd_exchange *x, uint64_t from)
+bool lks_events_join(struct lks_events *e, struct lks_httpd_exchange *x, uint64_t from, bool root)
 {
     struct lks_reader *r = NULL;
-    if (!e->closing && e->count < LKS_EVENTS_MAX)
+    uint64_t most = lks_daemon_config(e->daemon)->event_readers + (root ? LKS_EVENTS_KEPT : 0);
+    if (!e->closing && e->count < most)
         r = calloc(1, sizeof(*r));
     if (r == NULL)
         return false;

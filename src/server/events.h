@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 
 #define LKS_EVENTS_RING    4096 /* rows */
-#define LKS_EVENTS_MAX     256  /* readers */
+#define LKS_EVENTS_KEPT    16   /* readers, for root */
 #define LKS_EVENTS_PIECE   1000 /* rows of one catch-up */
 #define LKS_EVENTS_BACKLOG ((size_t)4 << 20)
 
@@ -38,8 +38,9 @@ void lks_events_init(struct lks_events *e, const struct lks_daemon *daemon, uv_l
 void lks_events_close(struct lks_events *e);
 void lks_events_fini(struct lks_events *e);
 
-/* A request becomes a reader from row `from` on. False when there are too many. */
-bool lks_events_join(struct lks_events *e, struct lks_httpd_exchange *x, uint64_t from);
+/* A request becomes a reader from row `from` on. False when there are too many; some places are
+ * kept for `root`, who has to see what goes on. */
+bool lks_events_join(struct lks_events *e, struct lks_httpd_exchange *x, uint64_t from, bool root);
 
 /* These rows are durable now. */
 void lks_events_add(struct lks_events *e, const struct lks_engine_batch *batch);

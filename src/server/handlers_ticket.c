@@ -22,7 +22,8 @@ static void log_refused(const struct lks_daemon *d, const struct lks_call *call,
                    LKS_COUNT(fields));
 }
 
-/* In the thread pool: the secret is read anew each time, so that another one can be put there. */
+/* In the thread pool: the secret is read anew each time, so that another one can be put there.
+ * Nothing of what a stranger sends is parsed before its signature was found good. */
 void lks_prepare_ticket(struct lks_call *call)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf space = {0};
@@ -40,6 +41,8 @@ void lks_prepare_ticket(struct lks_call *call)
     } else if (lks_webhook_check(secret, lks_str_from(call->signature), lks_buf_view(&call->bytes),
                                  lks_daemon_now().wall, &at, &call->failed) != LKS_OK) {
         log_refused(call->daemon, call, call->failed.msg);
+    } else {
+        (void)!lks_call_read(call, &call->failed);
     }
 }
 

@@ -19,6 +19,7 @@
 #define DEPOT  LKS_ROUTE_DEPOT
 #define LARGE  LKS_ROUTE_LARGE
 #define OFTEN  LKS_ROUTE_OFTEN
+#define SIGNED LKS_ROUTE_SIGNED
 
 /* clang-format off */
 #define NO_QUERY NULL
@@ -217,7 +218,8 @@ const struct lks_route lks_routes[] = {
      LKS_SCOPE_CHANGE, NO_QUERY, JSON(lks_ask_forecast), FORM(lks_form_moved), WRITE, NULL,
      lks_handle_change_forecast, "Keep what a rehearsal of a change that did not begin came to"},
     {"POST", "/v1/tickets", "ticket", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY,
-     JSON(lks_ask_ticket), FORM(lks_form_moved), WRITE, lks_prepare_ticket, lks_handle_ticket,
+     JSON(lks_ask_ticket), FORM(lks_form_moved), WRITE | SIGNED, lks_prepare_ticket,
+     lks_handle_ticket,
      "A vote by way of a ticket system, which signs it with a shared secret (docs/tickets.md)"},
     {"GET", "/v1/freeze", "frozen", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, NO_QUERY, NO_BODY,
      FORM(lks_form_frozen), ETAG, NULL, lks_handle_frozen, "Where nothing begins"},

@@ -43,6 +43,7 @@ enum lks_route_flag {
     LKS_ROUTE_DEPOT = 64,  /* is about an artifact, and carries more headers */
     LKS_ROUTE_LARGE = 128, /* its body is fetched piece by piece, once it may come */
     LKS_ROUTE_OFTEN = 16,  /* schedulers ask for each job: it has a rate of its own */
+    LKS_ROUTE_SIGNED = 32, /* its body is parsed by prepare(), behind its signature */
 };
 
 struct lks_route {

@@ -3,7 +3,9 @@
 #include "server/forms.h"
 #include "server/forward.h"
 #include "server/lead.h"
+#include "server/progress.h"
 #include "server/routes.h"
+#include "server/server_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,22 +15,13 @@ enum {
     DOWNLOAD_PIECE = 256 << 10,
     DOWNLOAD_BACKLOG = 16 << 20,
     DOWNLOAD_MS = 5,
-    DOWNLOAD_STALL_MS = 60 * 1000, /* a reader who takes nothing for so long has left */
 };
 
-/* What a connection showed, so that it is looked at once. */
-struct link_memory {
-    struct lks_credential credential;
-    bool known; /* the state thread found the node */
-    uint32_t node;
-    uint64_t epoch; /* when it did */
-};
-
-static struct link_memory *memory_of(struct lks_httpd_peer *peer)
+static struct lks_link *memory_of(struct lks_httpd_peer *peer)
 {
     if (peer->memory != NULL)
         return peer->memory;
-    struct link_memory *m = calloc(1, sizeof(*m));
+    struct lks_link *m = calloc(1, sizeof(*m));
     if (m == NULL)
         return NULL;
     struct lks_err err = {0};
@@ -85,18 +78,26 @@ void lks_server_constants(struct lks_server *s)
     }
 }
 
-/* A heartbeat of a connection we know is noted and answered here; what it changes is decided on the
- * state thread, and nobody waits for that. */
+/* A heartbeat of a connection we know. */
+static bool is_beat(const struct lks_server *s, const struct lks_httpd_exchange *x,
+                    const struct lks_httpd_request *request)
+{
+    const struct lks_link *m = request->peer->memory;
+    return m != NULL && m->known && m->epoch == lks_daemon_epoch(s->daemon) && s->quiet != NULL &&
+           s->mail != NULL && strcmp(request->path, "/v1/agent/beat") == 0 &&
+           strcmp(request->method, "POST") == 0 && request->length <= LKS_BEAT_BYTES_MAX &&
+           !request->chunked && protocol_ok(x);
+}
+
+/* It is noted and answered here; what it changes is decided on the state thread, and nobody waits
+ * for that. */
 static bool hear(struct lks_server *s, struct lks_httpd_exchange *x,
                  const struct lks_httpd_request *request)
 {
-    struct link_memory *m = request->peer->memory;
+    struct lks_link *m = request->peer->memory;
     struct lks_beat beat;
     struct lks_err err = {0};
-    if (m == NULL || !m->known || m->epoch != lks_daemon_epoch(s->daemon) || s->quiet == NULL ||
-        s->mail == NULL || strcmp(request->path, "/v1/agent/beat") != 0 ||
-        strcmp(request->method, "POST") != 0 || request->body.len > LKS_BEAT_BYTES_MAX ||
-        !protocol_ok(x) || lks_beat_unpack(request->body, &beat, &err) != LKS_OK)
+    if (!is_beat(s, x, request) || lks_beat_unpack(request->body, &beat, &err) != LKS_OK)
         return false;
     if (s->beats == NULL)
         s->beats = (struct lks_beats *)lks_mail_new(LKS_MAIL_BEATS);
@@ -180,21 +181,17 @@ static enum lks_code read_path(struct lks_call *call, const struct lks_route_mat
     return map != NULL ? LKS_OK : lks_fail_nomem(err);
 }
 
-static enum lks_code read_body(struct lks_call *call, struct lks_str body, struct lks_err *err)
+/* What can be said of a body that was not read. */
+static enum lks_code judge_body(struct lks_call *call, const struct lks_httpd_request *request,
+                                struct lks_err *err)
 {
     const struct lks_route *r = call->route;
-    if (r->body == NULL && r->body_type == NULL)
-        return body.len == 0 ? LKS_OK : lks_fail(err, LKS_E_INVALID, "this request takes no body");
-    lks_buf_add(&call->bytes, body);
-    if (lks_buf_check(&call->bytes, err) != LKS_OK || r->body == NULL)
-        return call->bytes.failed;
-    if (lks_docs_init(&call->docs, "body", err) != LKS_OK)
-        return err->code;
-    struct lks_str text = body.len > 0 ? lks_buf_view(&call->bytes) : LKS_STR("{}");
-    if (lks_json_parse(text, &call->docs, err) != LKS_OK)
-        return err->code;
-    call->body = call->docs.first;
-    return lks_schema_check(&call->docs, call->body, r->body, err);
+    bool taken = r->body != NULL || r->body_type != NULL;
+    call->length = request->length;
+    call->chunked = request->chunked;
+    if (request->ahead)
+        return taken ? LKS_OK : lks_fail(err, LKS_E_INVALID, "this request takes no body");
+    return (r->flags & LKS_ROUTE_SIGNED) == 0 ? lks_call_read(call, err) : LKS_OK;
 }
 
 static void read_headers(struct lks_call *call, const struct lks_httpd_exchange *x)
@@ -221,6 +218,33 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
         lks_str_printable(lks_str_from(by)))
         snprintf(call->as_credential, sizeof(call->as_credential), "%s", by);
     call->as_root = lks_httpd_header(x, LKS_FORWARD_ROOT) != NULL;
+}
+
+static void put_received(struct lks_buf *out, const char *listener, const struct lks_httpd *h)
+{
+    lks_buf_addf(out, "lockstep_http_body_received_bytes_total{listener=\"%s\"} %llu\n", listener,
+                 (unsigned long long)lks_httpd_counts(h).body_bytes);
+}
+
+/* Memory, and what bodies take of it. */
+static void put_memory(struct lks_server *s, struct lks_buf *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf statm = {0};
+    struct lks_err err = {0};
+    lks_buf_addf(out, "# TYPE lockstep_http_body_received_bytes counter\n"
+                      "# HELP lockstep_http_body_received_bytes Bytes of request bodies read.\n");
+    put_received(out, "people", s->people);
+    put_received(out, "agents", s->agents);
+    put_received(out, "socket", s->socket);
+    lks_intake_metrics(&s->intake, lks_daemon_config(s->daemon)->bodies_max, out);
+    lks_buf_addf(out,
+                 "# TYPE lockstep_event_readers gauge\n"
+                 "# HELP lockstep_event_readers Streams of events that are read.\n"
+                 "lockstep_event_readers %u\n",
+                 s->events.count);
+    lks_buf_init(&statm, 256);
+    if (lks_file_read_plain("/proc/self/statm", &statm, &err) == LKS_OK)
+        lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
 }
 
 /* Counts of the listeners, for the metrics. */
@@ -258,21 +282,17 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
     for (size_t i = 2; i < LKS_COUNT(s->statuses); i++)
         lks_buf_addf(out, "lockstep_http_answers_total{status=\"%zuxx\"} %llu\n", i,
                      (unsigned long long)s->statuses[i]);
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf statm = {0};
-    struct lks_err err = {0};
-    lks_buf_init(&statm, 256);
-    if (lks_file_read_plain("/proc/self/statm", &statm, &err) == LKS_OK)
-        lks_metrics_put_memory(lks_buf_view(&statm), (uint64_t)sysconf(_SC_PAGESIZE), out);
+    put_memory(s, out);
     lks_depot_server_metrics(s->depot, out);
 }
 
-/* Everything that can be said without knowing who asks is read here, and told to whoever may ask;
- * the rest of the way is the state thread's. False: it is answered already. */
+/* Everything that the headers say is read here, and told to whoever may ask; the rest of the way is
+ * the state thread's. False: it is answered already. */
 static bool read_request(struct lks_server *s, struct lks_call *call, struct lks_httpd_exchange *x,
                          const struct lks_httpd_request *request,
                          const struct lks_route_match *match)
 {
-    struct link_memory *m = memory_of(request->peer);
+    struct lks_link *m = memory_of(request->peer);
     snprintf(call->address, sizeof(call->address), "%s", request->peer->address);
     if (m == NULL || lks_docs_init(&call->asked, "query", &call->failed) != LKS_OK) {
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
@@ -285,14 +305,15 @@ static bool read_request(struct lks_server *s, struct lks_call *call, struct lks
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return false;
     }
-    if (request->body.len > call->route->body_max && call->route->body_max > 0) {
-        lks_call_problem(call, LKS_E_LIMIT, "a body of %zu bytes; %zu are taken here",
-                         request->body.len, call->route->body_max);
+    if (request->ahead && request->length > call->route->body_max && call->route->body_max > 0) {
+        lks_call_problem(call, LKS_E_LIMIT, "a body of %llu bytes; %zu are taken here",
+                         (unsigned long long)request->length, call->route->body_max);
         return false;
     }
+    call->unread = request->ahead;
     if (read_path(call, match, &call->failed) == LKS_OK &&
         read_query(call, x, &call->failed) == LKS_OK)
-        call->failed.code = read_body(call, request->body, &call->failed);
+        call->failed.code = judge_body(call, request, &call->failed);
     if ((call->route->flags & LKS_ROUTE_COUNTS) != 0)
         put_counts(s, &call->aside);
     return true;
@@ -307,6 +328,13 @@ void lks_server_decide(struct lks_server *s, struct lks_call *call)
     }
     lks_call_problem(call, LKS_E_UNAVAILABLE, "lockstepd is about to end");
     lks_server_answer(s, call);
+}
+
+void lks_server_forget(struct lks_server *s, struct lks_call *call)
+{
+    lks_server_leave(s, call);
+    s->calls_open--;
+    lks_call_free(call);
 }
 
 static void begin(struct lks_server *s, struct lks_httpd_exchange *x,
@@ -342,17 +370,34 @@ static void begin(struct lks_server *s, struct lks_httpd_exchange *x,
     lks_server_answer(s, call);
 }
 
+/* The first time with the headers; again where a body was collected. */
+static void go_on(struct lks_server *s, struct lks_httpd_exchange *x,
+                  const struct lks_httpd_request *request, enum lks_listener listener)
+{
+    struct lks_call *call = lks_httpd_memory(x);
+    if (call == NULL)
+        begin(s, x, request, listener);
+    else
+        lks_server_collected(s, call, x);
+}
+
 void lks_server_people(void *ctx, struct lks_httpd_exchange *x,
                        const struct lks_httpd_request *request)
 {
-    begin(ctx, x, request, LKS_LISTENER_PEOPLE);
+    go_on(ctx, x, request, LKS_LISTENER_PEOPLE);
 }
 
+/* A connection's first heartbeat finds out whose it is; those behind it need no call. */
 void lks_server_agents(void *ctx, struct lks_httpd_exchange *x,
                        const struct lks_httpd_request *request)
 {
-    if (!hear(ctx, x, request))
-        begin(ctx, x, request, LKS_LISTENER_AGENTS);
+    struct lks_call *call = lks_httpd_memory(x);
+    if (request->ahead && is_beat(ctx, x, request))
+        lks_httpd_collect(x, LKS_BEAT_BYTES_MAX);
+    else if (request->ahead || !hear(ctx, x, request))
+        go_on(ctx, x, request, LKS_LISTENER_AGENTS);
+    else if (call != NULL)
+        lks_server_forget(ctx, call);
 }
 
 void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
@@ -362,7 +407,10 @@ void lks_server_gone(void *ctx, struct lks_httpd_exchange *x)
     if (call == NULL)
         return;
     call->x = NULL; /* its answer will find nobody */
-    lks_depot_server_gone(s->depot, call);
+    if (call->collecting)
+        lks_server_forget(s, call);
+    else
+        lks_depot_server_gone(s->depot, call);
 }
 
 /* Calls become answers ---------------------------------------------------------------------- */
@@ -387,8 +435,9 @@ struct download {
     struct lks_httpd_stream *stream;
     FILE *file;
     uv_timer_t timer;
-    size_t backlog; /* when it was last another, */
-    lks_ms moved;   /* on the loop's clock */
+    uint64_t written;
+    struct lks_progress progress;
+    lks_ms within;
 };
 
 static void download_closed(uv_handle_t *handle)
@@ -418,10 +467,7 @@ static void send_piece(uv_timer_t *timer)
     static char piece[DOWNLOAD_PIECE]; /* of the server thread alone */
     lks_ms now = uv_now(timer->loop);
     size_t backlog = lks_httpd_stream_backlog(d->stream);
-    if (backlog != d->backlog || d->moved == 0)
-        d->moved = now;
-    d->backlog = backlog;
-    if (now - d->moved >= DOWNLOAD_STALL_MS) {
+    if (!lks_progress_good(&d->progress, now, d->written - backlog, backlog, d->within)) {
         cut_download(d);
         return;
     }
@@ -436,6 +482,7 @@ static void send_piece(uv_timer_t *timer)
             on_download_ended(d, NULL);
             return;
         }
+        d->written += n;
         if (!lks_httpd_stream_write(d->stream, (struct lks_str){piece, n}))
             return;
     }
@@ -454,6 +501,7 @@ static void send_file(struct lks_server *s, struct lks_call *call)
         return;
     }
     d->file = file;
+    d->within = lks_daemon_config(s->daemon)->depot_stall_ms;
     uv_timer_init(&s->loop, &d->timer);
     d->timer.data = d;
     uv_timer_start(&d->timer, send_piece, 0, DOWNLOAD_MS);
@@ -465,10 +513,13 @@ static void send_file(struct lks_server *s, struct lks_call *call)
 static void reply(struct lks_server *s, struct lks_call *call)
 {
     lks_httpd_remember(call->x, NULL);
-    if (call->stream && lks_events_join(&s->events, call->x, call->from))
+    if (call->stream && lks_server_streams(s, call) &&
+        lks_events_join(&s->events, call->x, call->from, call->root))
         return;
     if (call->stream)
-        lks_call_problem(call, LKS_E_UNAVAILABLE, "too many readers of events");
+        lks_call_problem(call, LKS_E_UNAVAILABLE,
+                         "%u streams of events are read, and that is the most (events.readers)",
+                         s->events.count);
     if (lks_depot_server_reply(call))
         return;
     if (call->file[0] != '\0') {
@@ -485,10 +536,9 @@ static void reply(struct lks_server *s, struct lks_call *call)
                              });
 }
 
-/* The state thread found whose agent this connection is. */
-static void remember_node(const struct lks_call *call)
+void lks_server_remember(const struct lks_call *call)
 {
-    struct link_memory *m = call->peer->memory;
+    struct lks_link *m = call->peer->memory;
     if (m == NULL || call->route == NULL || call->route->listener != LKS_LISTENER_AGENTS)
         return;
     m->known = call->node != LKS_NO_NODE;
@@ -507,11 +557,10 @@ void lks_server_answer(struct lks_server *s, struct lks_call *call)
     s->statuses[hundred >= 0 && hundred < 6 ? hundred : 5]++;
     log_call(call);
     if (call->x != NULL) {
-        remember_node(call);
+        lks_server_remember(call);
         reply(s, call);
     } else if (call->file[0] != '\0') {
         unlink(call->file);
     }
-    s->calls_open--;
-    lks_call_free(call);
+    lks_server_forget(s, call);
 }

@@ -1,7 +1,7 @@
 #include "base/file.h"
 #include "server/depot.h"
 #include "server/routes.h"
-#include "server/threads.h"
+#include "server/server_parts.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@ enum {
     DRAIN_MS = 8000,     /* answers under way may take so long after SIGTERM */
     DRAIN_END_MS = 1500, /* and then the rest of the end so long */
     SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
-    READING_MAX = 2,     /* of the pool's four threads: the others are for agents who report */
+    READING_MAX = 2,     /* of the pool's threads, for reads of the journal, */
+    BODIES_MAX = 2,      /* and for bodies of people: the others are for agents and artifacts */
     TO_READ_MAX = 64,    /* reads of one identity that wait for those */
 };
 
@@ -137,64 +138,25 @@ static void prepared(uv_work_t *job, int status)
     lks_server_decide(&call->daemon->server, call);
 }
 
-static void work(uv_work_t *job)
+static void work(struct lks_call *call)
 {
-    struct lks_call *call = job->data;
     call->work(call);
 }
 
-static void worked(uv_work_t *job, int status);
-
-/* The first that waits, or rather the first of someone else than the last one was: who asks much
- * does not keep those behind them waiting. */
-static struct lks_call *take_read(struct lks_server *s)
+static void answer(struct lks_call *call)
 {
-    struct lks_mail **at = &s->to_read;
-    for (struct lks_mail **m = at; *m != NULL; m = &(*m)->next) {
-        if (strcmp(((struct lks_call *)*m)->identity, s->read_by) != 0) {
-            at = m;
-            break;
-        }
-    }
-    struct lks_call *call = (struct lks_call *)*at;
-    *at = call->mail.next;
-    if (*at == NULL)
-        s->to_read_end = at;
-    snprintf(s->read_by, sizeof(s->read_by), "%s", call->identity);
-    return call;
+    lks_server_answer(&call->daemon->server, call);
 }
 
-/* Reads of the journal may take seconds each: a few at a time. One whose peer left is passed over.
- */
-static void read_next(struct lks_server *s)
+static void forget(struct lks_call *call)
 {
-    while (s->to_read != NULL && s->reading < READING_MAX) {
-        struct lks_call *call = take_read(s);
-        if (call->x == NULL && call->own == NULL) {
-            lks_server_answer(s, call);
-            continue;
-        }
-        s->reading++;
-        uv_queue_work(&s->loop, &call->job, work, worked);
-    }
-}
-
-static void worked(uv_work_t *job, int status)
-{
-    (void)status;
-    struct lks_call *call = job->data;
-    struct lks_server *s = &call->daemon->server;
-    s->reading--;
-    lks_server_answer(s, call);
-    read_next(s);
+    lks_server_forget(&call->daemon->server, call);
 }
 
 /* One who asks much is told so before everyone else waits behind them. */
 static bool has_enough(const struct lks_server *s, struct lks_call *call)
 {
-    unsigned waiting = 0;
-    for (const struct lks_mail *m = s->to_read; m != NULL; m = m->next)
-        waiting += strcmp(((const struct lks_call *)m)->identity, call->identity) == 0;
+    unsigned waiting = lks_turns_waiting(&s->reads, call);
     if (waiting < TO_READ_MAX)
         return false;
     lks_call_problem_http(
@@ -205,23 +167,31 @@ static bool has_enough(const struct lks_server *s, struct lks_call *call)
     return true;
 }
 
+/* What agents have to be prepared for does not wait for people. */
+static void start_prepare(struct lks_server *s, struct lks_call *call)
+{
+    if (call->route->listener != LKS_LISTENER_AGENTS) {
+        lks_turns_add(&s->bodies, call);
+        return;
+    }
+    call->job.data = call;
+    uv_queue_work(&s->loop, &call->job, prepare, prepared);
+}
+
 static void take_call(struct lks_server *s, struct lks_call *call)
 {
-    call->job.data = call;
-    if (call->to_prepare) {
-        uv_queue_work(&s->loop, &call->job, prepare, prepared);
-    } else if (lks_depot_server_takes(call)) {
-        lks_depot_server_take(s->depot, call);
-    } else if (call->work != NULL && !has_enough(s, call)) {
-        call->mail.next = NULL;
-        if (s->to_read == NULL)
-            s->to_read_end = &s->to_read;
-        *s->to_read_end = &call->mail;
-        s->to_read_end = &call->mail.next;
-        read_next(s);
-    } else {
+    if (!lks_server_enter(s, call))
         lks_server_answer(s, call);
-    }
+    else if (call->unread && call->status == 0)
+        lks_server_collect(s, call);
+    else if (call->to_prepare)
+        start_prepare(s, call);
+    else if (lks_depot_server_takes(call))
+        lks_depot_server_take(s->depot, call);
+    else if (call->work != NULL && !has_enough(s, call))
+        lks_turns_add(&s->reads, call);
+    else
+        lks_server_answer(s, call);
 }
 
 static void take_batch(struct lks_server *s, struct lks_batch *m)
@@ -332,13 +302,29 @@ static void on_prepare(uv_prepare_t *handle)
 
 /* The start --------------------------------------------------------------------------------- */
 
+/* The socket of this machine: with the rules of the people's listener, and its own for users. */
+static enum lks_code listen_here(struct lks_server *s, struct lks_httpd_options o,
+                                 struct lks_err *err)
+{
+    const struct lks_config *c = lks_daemon_config(s->daemon);
+    char unix_address[1100];
+    snprintf(unix_address, sizeof(unix_address), "unix:%s", c->socket.ptr);
+    o.address = unix_address;
+    o.body_max = (size_t)c->body_max;
+    o.certificate = o.key = o.client_ca = (struct lks_str){0};
+    o.clients = LKS_HTTPD_CLIENTS_NONE;
+    o.per_address = o.connections / 2; /* no user of this machine keeps all others out, */
+    o.kept = o.connections < 64 ? o.connections / 4 : 16; /* nor do all of them keep root out */
+    enum lks_code code =
+        lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err);
+    return code == LKS_OK ? LKS_OK : lks_wrap(err, "socket");
+}
+
 static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf cas = {0};
     const struct lks_daemon *d = s->daemon;
     const struct lks_config *c = lks_daemon_config(d);
-    char unix_address[1100];
-    snprintf(unix_address, sizeof(unix_address), "unix:%s", c->socket.ptr);
     if (agent_cas(d, c, &cas, err) != LKS_OK)
         return err->code;
     struct lks_httpd_options o = {
@@ -354,7 +340,8 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
         .request_ms = c->request_ms,
         .idle_ms = c->idle_ms,
         .socket_mode = SOCKET_MODE,
-        .how = lks_depot_how,
+        .how = lks_server_how,
+        .over = lks_server_over,
     };
     if (lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->people, err) !=
         LKS_OK)
@@ -366,14 +353,7 @@ static enum lks_code listen_all(struct lks_server *s, struct lks_err *err)
     if (lks_httpd_new(&s->loop, &o, lks_server_agents, lks_server_gone, s, &s->agents, err) !=
         LKS_OK)
         return lks_wrap(err, "agents.listen");
-    o.address = unix_address;
-    o.body_max = (size_t)c->body_max;
-    o.certificate = o.key = o.client_ca = (struct lks_str){0};
-    o.clients = LKS_HTTPD_CLIENTS_NONE;
-    o.per_address = o.connections / 2; /* no user of this machine keeps all others out */
-    enum lks_code code =
-        lks_httpd_new(&s->loop, &o, lks_server_people, lks_server_gone, s, &s->socket, err);
-    return code == LKS_OK ? LKS_OK : lks_wrap(err, "socket");
+    return listen_here(s, o, err);
 }
 
 static void start_handles(struct lks_server *s)
@@ -394,6 +374,14 @@ static void start_handles(struct lks_server *s)
 enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, struct lks_err *err)
 {
     s->daemon = daemon;
+    s->intake.seed = daemon->options.seed;
+    s->reads = (struct lks_turns){
+        .loop = &s->loop, .most = READING_MAX, .work = work, .done = answer, .left = forget};
+    s->bodies = (struct lks_turns){.loop = &s->loop,
+                                   .most = BODIES_MAX,
+                                   .work = lks_server_body_work,
+                                   .done = lks_server_body_done,
+                                   .left = forget};
     if (uv_loop_init(&s->loop) != 0)
         return lks_fail(err, LKS_E_IO, "cannot make a loop");
     if (lks_mailbox_init(&s->box, &s->loop, deliver, NULL, s, err) != LKS_OK ||
@@ -417,6 +405,7 @@ void lks_server_fini(struct lks_server *s)
     lks_httpd_constant_free(s->mail);
     lks_events_fini(&s->events);
     lks_depot_server_free(s->depot);
+    lks_intake_fini(&s->intake);
     free(s->has_mail);
     free(s->beats);
     uv_loop_close(&s->loop);

@@ -83,7 +83,7 @@ static void finish(struct lks_state_thread *t, struct lks_call *call)
         lks_client_post(&t->daemon->client, &call->mail);
         return;
     }
-    if (t->desk.following)
+    if (t->desk.following && (!call->unread || call->status != 0))
         lks_call_header(call, "Lockstep-Behind-Ms: %llu", (unsigned long long)t->desk.behind);
     call->mail.kind = LKS_MAIL_CALL;
     lks_mailbox_post(&t->daemon->server.box, &call->mail);

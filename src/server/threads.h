@@ -10,6 +10,8 @@
 #include "server/decision_writer.h"
 #include "server/desk.h"
 #include "server/events.h"
+#include "server/intake.h"
+#include "server/turns.h"
 
 #include <stdatomic.h>
 
@@ -168,10 +170,10 @@ struct lks_server {
     uint32_t has_mail_room;
     struct lks_events events;
     struct lks_depot_server *depot;
-    uint64_t calls_open; /* requests that are not answered yet */
-    unsigned reading;    /* of them, those that read the journal in the thread pool */
-    char read_by[LKS_CALL_IDENTITY_SIZE];    /* whose the last one was that began */
-    struct lks_mail *to_read, **to_read_end; /* that wait for one of those to end */
+    struct lks_intake intake;
+    uint64_t calls_open;     /* requests that are not answered yet */
+    struct lks_turns reads;  /* of them, those that read the journal, */
+    struct lks_turns bodies; /* and those of people whose bodies are parsed or prepared */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
     lks_ms drain_until;            /* mono; 0: not draining */
