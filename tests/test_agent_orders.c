@@ -1,5 +1,6 @@
 /* What the agent does itself: orders on a simulated machine, its acceptance checks, the look
  * whether anything runs on the GPUs, and whether its program was replaced. */
+#include "agent/hazards.h"
 #include "agent/idle.h"
 #include "agent/program.h"
 #include "agent/simulated.h"
@@ -305,6 +306,45 @@ static void whether_anything_runs(void)
     }
 }
 
+/* Hazards ------------------------------------------------------------------------------------- */
+
+#define BUILT "/root/var/lib/dkms/nvidia/580.95.05/6.8.0-90-generic/x86_64/module/nvidia.ko"
+
+static const struct {
+    const char *name;
+    const char *next;  /* kernel of the next boot; NULL: it cannot be told */
+    const char *built; /* a file of DKMS */
+    const char *said;  /* NULL: no hazard */
+} next_boots[] = {
+    {"no DKMS", "vmlinuz-6.8.0-90-generic", NULL, NULL},
+    {"the module is built", "vmlinuz-6.8.0-90-generic", BUILT, NULL},
+    {"the module is built for another kernel", "vmlinuz-6.8.0-91-generic", BUILT,
+     "dkms-next-kernel: nvidia/580.95.05 not built for 6.8.0-91-generic"},
+    {"the next kernel is not known", NULL, BUILT, NULL},
+};
+
+static void whether_the_next_boot_is_broken(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(next_boots); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
+        struct lks_err err = {0};
+        lks_test_case("%s", next_boots[i].name);
+        begin();
+        lks_buf_init(&out, TEXT_MAX);
+        if (next_boots[i].next != NULL)
+            lks_tree_link(&at.tree, "/root/boot/vmlinuz", next_boots[i].next);
+        if (next_boots[i].built != NULL)
+            lks_tree_file(&at.tree, next_boots[i].built, "");
+        enum lks_code code = lks_hazards_look(at.root, &out, &err);
+        CHECK_CODE(code, next_boots[i].said != NULL ? LKS_E_REFUSED : LKS_OK);
+        if (next_boots[i].said != NULL)
+            CHECK_HAS(lks_str_from(err.msg), next_boots[i].said);
+        else
+            CHECK_STR(lks_buf_view(&out), "no hazard for the next boot\n");
+        lks_tree_free(&at.tree);
+    }
+}
+
 /* The program --------------------------------------------------------------------------------- */
 
 static void plant_program(const char *path, const char *bytes, mode_t mode)
@@ -355,6 +395,7 @@ int main(void)
         {"settings change what the tree answers", settings_change_what_the_tree_answers},
         {"orders that are not carried out", orders_that_are_not_carried_out},
         {"whether anything runs", whether_anything_runs},
+        {"whether the next boot is broken", whether_the_next_boot_is_broken},
         {"whether our program was replaced", whether_our_program_was_replaced},
         {NULL, NULL},
     };

@@ -35,9 +35,10 @@
 
 /* What the errand under way is. */
 enum lks_agent_errand {
-    LKS_ERRAND_READS,  /* a reading of the machine */
-    LKS_ERRAND_HELPER, /* a command, by the helper */
-    LKS_ERRAND_IDLE,   /* the look whether anything runs on the GPUs */
+    LKS_ERRAND_READS,   /* a reading of the machine */
+    LKS_ERRAND_HELPER,  /* a command, by the helper */
+    LKS_ERRAND_IDLE,    /* the look whether anything runs on the GPUs */
+    LKS_ERRAND_HAZARDS, /* the look at the next boot, before a reboot */
 };
 
 struct lks_agent_options {
@@ -76,11 +77,12 @@ struct lks_agent {
     struct lks_fetch fetch;
     uint64_t fetched; /* the command whose artifacts were last found to be whole */
     enum lks_agent_errand errand_kind;
-    bool push_anyway;    /* the next reading is sent though nothing changed */
-    lks_ms inventory_at; /* when to read the machine again */
-    uint64_t command;    /* the one under way; 0: none */
-    uint64_t health;     /* bits of core/pulse.h that stand */
-    int64_t clock_gap;   /* wall clock less monotonic clock */
+    bool push_anyway;      /* the next reading is sent though nothing changed */
+    lks_ms inventory_at;   /* when to read the machine again */
+    uint64_t command;      /* the one under way; 0: none */
+    struct lks_buf reboot; /* owned; its envelope while the next boot is looked at */
+    uint64_t health;       /* bits of core/pulse.h that stand */
+    int64_t clock_gap;     /* wall clock less monotonic clock */
     struct lks_events events;
     struct lks_load load;
     struct lks_program program;

@@ -150,21 +150,41 @@ static void run_helper(struct lks_agent *a, const struct lks_envelope *e, struct
         lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
 }
 
-/* Ourselves with --idle, in a process of its own: vendors' libraries are no part of this one. */
-static void run_idle(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+/* Ourselves with another option, in a process of its own: vendors' libraries are no part of this
+ * one. */
+static enum lks_code start_look(struct lks_agent *a, const char *option, enum lks_agent_errand kind,
+                                struct lks_err *err)
 {
-    const char *words[] = {LOOKER, "--idle", a->options->root != NULL ? "--root" : NULL,
+    const char *words[] = {LOOKER, option, a->options->root != NULL ? "--root" : NULL,
                            a->options->root, NULL};
     char *argv[LKS_COUNT(words)];
-    struct lks_err err = {0};
-    (void)e;
-    (void)envelope;
     memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
     const struct lks_errand_program program = {
         .path = LOOKER, .argv = argv, .errors = true, .cut = true, .max = SAID_MAX, .ms = IDLE_MS};
     make_way(a);
-    a->errand_kind = LKS_ERRAND_IDLE;
-    if (lks_errand_start(&a->errand, &program, &err) != LKS_OK)
+    a->errand_kind = kind;
+    return lks_errand_start(&a->errand, &program, err);
+}
+
+static void run_idle(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+{
+    struct lks_err err = {0};
+    (void)e;
+    (void)envelope;
+    if (start_look(a, "--idle", LKS_ERRAND_IDLE, &err) != LKS_OK)
+        lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
+}
+
+/* A reboot waits for a look at what it would lead to. */
+static void run_careful(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+{
+    struct lks_err err = {0};
+    (void)e;
+    lks_buf_fini(&a->reboot);
+    lks_buf_init(&a->reboot, LKS_DSSE_MAX);
+    lks_buf_add(&a->reboot, envelope);
+    if (lks_buf_check(&a->reboot, &err) != LKS_OK ||
+        start_look(a, "--hazards", LKS_ERRAND_HAZARDS, &err) != LKS_OK)
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
 }
 
@@ -200,7 +220,6 @@ struct executor {
 static const struct executor executors[] = {
     {"inventory", false, run_inventory},
     {"idle", false, run_idle},
-    {"reboot", true, run_reboot},
     {"accept", true, run_accept},
     {"apt", true, run_order},
     {"dnf", true, run_order},
@@ -213,7 +232,10 @@ static const struct executor executors[] = {
 static const struct executor *find_executor(const struct lks_agent *a, const char *name)
 {
     static const struct executor by_helper = {"", false, run_helper};
+    static const struct executor careful = {"reboot", false, run_careful};
     bool on_root = a->options->root != NULL;
+    if (strcmp(name, careful.name) == 0 && (on_root || a->options->helper != NULL))
+        return &careful;
     for (size_t i = 0; i < LKS_COUNT(executors); i++) {
         if (strcmp(executors[i].name, name) == 0 && (on_root || !executors[i].on_root))
             return &executors[i];
@@ -276,20 +298,50 @@ void lks_agent_command(struct lks_agent *a, struct lks_str envelope)
 }
 
 /* What ourselves found: yes, or no with a line. */
-static void idle_over(struct lks_agent *a)
+static enum lks_code look_over(struct lks_agent *a, char said[TEXT_MAX])
 {
     struct lks_str text = {0};
     struct lks_err err = {0};
-    char said[TEXT_MAX];
     enum lks_code code = lks_errand_end(&a->errand, &text, &err);
     text = lks_str_trim(text);
     while (text.len > 0 && text.ptr[text.len - 1] == '\n')
         text.len--;
     if (code == LKS_OK || (code == LKS_E_REFUSED && text.len > 0))
-        snprintf(said, sizeof(said), "%" LKS_STR_FMT, LKS_STR_ARG(text));
+        snprintf(said, TEXT_MAX, "%" LKS_STR_FMT, LKS_STR_ARG(text));
     else
-        snprintf(said, sizeof(said), "%.*s", TEXT_MAX - 1, err.msg);
+        snprintf(said, TEXT_MAX, "%.*s", TEXT_MAX - 1, err.msg);
     lks_errand_fini(&a->errand);
+    return code;
+}
+
+/* A hazard bars the reboot; a look that came to no end does not. */
+static void hazards_over(struct lks_agent *a)
+{
+    struct lks_envelope e = {0};
+    struct lks_err err = {0};
+    char said[TEXT_MAX];
+    enum lks_code code = look_over(a, said);
+    struct lks_str envelope = lks_buf_view(&a->reboot);
+    if (code == LKS_E_REFUSED) {
+        lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(said));
+        return;
+    }
+    if (code != LKS_OK)
+        lks_agent_note(a, LKS_LEVEL_WARNING, "the next boot could not be looked at", "why", said);
+    if (lks_envelope_open(envelope, &a->controller.command_key, 1, &e, &err) != LKS_OK) {
+        lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
+        return;
+    }
+    if (a->options->root != NULL)
+        run_reboot(a, &e, envelope);
+    else
+        run_helper(a, &e, envelope);
+}
+
+static void idle_over(struct lks_agent *a)
+{
+    char said[TEXT_MAX];
+    enum lks_code code = look_over(a, said);
     lks_agent_command_end(a, code == LKS_OK ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED,
                           lks_str_from(said));
 }
@@ -301,8 +353,8 @@ void lks_agent_command_over(struct lks_agent *a)
     struct lks_str text;
     struct lks_err err = {0};
     char said[TEXT_MAX];
-    if (a->errand_kind == LKS_ERRAND_IDLE) {
-        idle_over(a);
+    if (a->errand_kind == LKS_ERRAND_IDLE || a->errand_kind == LKS_ERRAND_HAZARDS) {
+        (a->errand_kind == LKS_ERRAND_IDLE ? idle_over : hazards_over)(a);
         return;
     }
     if (lks_errand_end(&a->errand, &text, &err) == LKS_OK &&

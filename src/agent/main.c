@@ -1,4 +1,5 @@
 #include "agent/agent.h"
+#include "agent/hazards.h"
 #include "agent/idle.h"
 #include "agent/inventory.h"
 #include "base/args.h"
@@ -36,6 +37,7 @@ static const struct lks_option options[] = {
     {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
     {"--read", NULL, "read the machine, print what was found, and end"},
     {"--idle", NULL, "look whether anything runs on the GPUs, and end: yes is a failure"},
+    {"--hazards", NULL, "look whether the next boot would leave the node broken, and end"},
     {"--cache", "FILE", "with --read: keep what was found inside libraries there"},
     {"--depot-bytes", "N", "artifacts of commands may take so much of the disk (34359738368)"},
     {"--fetch", "DIGESTS", "fetch artifacts into the state, with blanks between, and end"},
@@ -100,11 +102,14 @@ static enum lks_code print_reading(const struct lks_args *args, struct lks_err *
     return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
 }
 
-static enum lks_code print_idle(const char *root, struct lks_err *err)
+typedef enum lks_code look_fn(const char *root, struct lks_buf *out, struct lks_err *err);
+
+/* One line, and yes or no by the exit status. */
+static enum lks_code print_look(look_fn *look, const char *root, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     lks_buf_init(&out, IDLE_LINE_MAX);
-    if (lks_idle_look(root, &out, err) == LKS_OK)
+    if (look(root, &out, err) == LKS_OK)
         return lks_file_put(STDOUT_FILENO, "standard output", lks_buf_view(&out), err);
     if (err->code == LKS_E_REFUSED)
         printf("%s\n", err->msg);
@@ -160,7 +165,9 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
     if (lks_args_has(&args, "--read"))
         return print_reading(&args, err);
     if (lks_args_has(&args, "--idle"))
-        return print_idle(lks_args_get(&args, "--root"), err);
+        return print_look(lks_idle_look, lks_args_get(&args, "--root"), err);
+    if (lks_args_has(&args, "--hazards"))
+        return print_look(lks_hazards_look, lks_args_get(&args, "--root"), err);
     struct lks_agent_options o = {.state = lks_args_get(&args, "--state"),
                                   .controller = lks_args_get(&args, "--controller"),
                                   .ca = lks_args_get(&args, "--ca"),

@@ -646,6 +646,11 @@ const struct lks_consistency_rule *lks_consistency_rule(size_t index)
     return index < LKS_COUNT(rules) ? &rules[index].rule : NULL;
 }
 
+bool lks_consistency_bars_reboot(const char *rule)
+{
+    return strcmp(rule, "dkms-next-kernel") == 0;
+}
+
 enum lks_code lks_consistency(const struct lks_facts *facts, const struct lks_tuple *tuple,
                               struct lks_report *report, struct lks_err *err)
 {

@@ -19,6 +19,9 @@ struct lks_consistency_rule {
 /* The rules there are, for the reference page; NULL behind the last. */
 const struct lks_consistency_rule *lks_consistency_rule(size_t index);
 
+/* Whether a finding of this rule means that the next boot leaves the node broken. */
+bool lks_consistency_bars_reboot(const char *rule);
+
 /* `report` was initialised. */
 enum lks_code lks_consistency(const struct lks_facts *facts, const struct lks_tuple *tuple,
                               struct lks_report *report, struct lks_err *err) LKS_MUST_CHECK;
