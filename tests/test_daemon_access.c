@@ -6,13 +6,14 @@
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
+#include "tests/wait.h"
 #include "trust/token.h"
 #include "trust/x509.h"
 
 #include <stdio.h>
 #include <time.h>
 
-enum { TIMEOUT_MS = 20000, DAY_S = 86400, HOUR_S = 3600 };
+enum { HOUR_S = 3600 };
 
 #define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define WHY   "{\"reason\":\"r\"}"
@@ -74,7 +75,7 @@ static struct lks_client *token(struct scene *s, struct lks_client *maker, const
     const struct lks_client_options options = {.server = server,
                                                .ca = ctl_path(&s->crew.c, "data/ca.crt"),
                                                .token = text,
-                                               .timeout_ms = TIMEOUT_MS};
+                                               .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
 }
@@ -125,7 +126,7 @@ static struct lks_client *certificate(struct scene *s, struct lks_client *maker,
                                                .ca = ctl_path(&s->crew.c, "data/ca.crt"),
                                                .certificate = ctl_path(&s->crew.c, crt),
                                                .key = ctl_path(&s->crew.c, key),
-                                               .timeout_ms = TIMEOUT_MS};
+                                               .timeout_ms = LKS_WAIT_MS};
     CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
     return client;
 }
@@ -295,6 +296,41 @@ static int64_t hours_left(const struct lks_doc *item)
     return ((int64_t)(end / LKS_SECOND) - (int64_t)time(NULL) + HOUR_S / 2) / HOUR_S;
 }
 
+/* A stream of events by a certificate, which is revoked at the first row. */
+struct streaming {
+    struct lks_client *admin;
+    const char *serial, *path; /* of the certificate */
+    bool asked;
+};
+
+static bool on_row(void *ctx, struct lks_str id, struct lks_str data)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    struct streaming *s = ctx;
+    (void)id;
+    CHECK(lks_str_find(data, LKS_STR("person-revoked")) < 0 ||
+          lks_str_find(data, lks_str_from(s->serial)) < 0); /* it ends before that is told */
+    if (!s->asked)
+        crew_fine(s->admin, "endCertificate", s->path, NULL, &t);
+    s->asked = true;
+    return true;
+}
+
+static void check_stream(struct scene *s)
+{
+    char serial[64], path[128];
+    struct lks_err err = {0};
+    grant(s->crew.root, "user:eve", "viewer");
+    struct lks_client *eve = certificate(s, s->crew.admin, "eve", "eve", false, serial);
+    (void)snprintf(path, sizeof(path), "/v1/certificates/%s", serial);
+    struct streaming over = {.admin = s->crew.admin, .serial = serial, .path = path};
+    CHECK_CODE(lks_client_events(eve, "/v1/events?from=1", NULL, LKS_WAIT_MS, on_row, &over, &err),
+               LKS_OK);
+    CHECK(over.asked);
+    crew_refused(eve, "whoami", "/v1/whoami", NULL, 401, "not known, or its time is over");
+    lks_client_free(eve);
+}
+
 static void test_certificates(void)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -325,6 +361,7 @@ static void test_certificates(void)
     crew_refused(s.crew.admin, "endCertificate", path, NULL, 404, "no certificate '");
     crew_refused(s.crew.admin, "renewCertificate", "/v1/certificates/renew", "{\"request\":\"x\"}",
                  400, "show the certificate that is to be renewed");
+    check_stream(&s);
     /* A restart knows what was revoked. */
     if (CHECK(crew_again(&s.crew))) {
         crew_fine(s.crew.admin, "access", "/v1/access", NULL, &t);
