@@ -170,10 +170,6 @@ struct lks_str lks_plan_transport(const struct lks_component *c,
 bool lks_plan_reached(const struct lks_plan_cook *k, struct lks_str transport);
 enum lks_code lks_planning_prepare(struct lks_plan_cook *k) LKS_MUST_CHECK;
 
-/* The component of a stack that a difference's subject belongs to; NULL: none. */
-const struct lks_component *lks_plan_component_in(const struct lks_stack *stack,
-                                                  struct lks_str subject);
-
 /* In plan_reads.c. What was read of the firmware that the change brings to the node, as lines for
  * lks_plan_kind.reads; nothing where the change brings none. */
 void lks_plan_reads(const struct lks_planning *p, uint32_t node, const struct lks_plan_kind *kind,
