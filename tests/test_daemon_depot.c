@@ -457,6 +457,30 @@ static void apply_naming(const struct thing *t)
         printf("%s\n", answer.ptr);
 }
 
+static void check_doctor(int status, const char *says)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    lks_buf_init(&said, (size_t)1 << 20);
+    CHECK_INT(ctl_run((const char *const[]){LKS_CLI_PROGRAM, "doctor", at.ctl.data, NULL}, &said),
+              status);
+    CHECK_HAS(lks_buf_view(&said), says);
+}
+
+/* A needed artifact whose file is not on this controller, as after a failover, is named. */
+static void check_missing(const struct thing *needed)
+{
+    char path[PATH_SIZE];
+    lks_test_case("a file that is needed and missing");
+    check_doctor(0, "all 2 artifacts of the journal are here");
+    file_of(needed, path);
+    CHECK(unlink(path) == 0);
+    CHECK_INT(ask("POST", "/v1/artifacts/collect", LKS_STR(""), ""), 200);
+    CHECK_HAS(body(), "\"missing\":1}");
+    CHECK_INT(ask("GET", "/metrics", LKS_STR(""), ""), 200);
+    CHECK_HAS(body(), "\nlockstep_depot_missing 1\n");
+    check_doctor(1, "1 of 1 artifacts are missing here: ");
+}
+
 static void collected(void)
 {
     begin(quick);
@@ -471,7 +495,7 @@ static void collected(void)
     CHECK_CODE(lks_file_replace(path, LKS_STR("stray"), &at.err), LKS_OK);
     apply_naming(&needed);
     CHECK_INT(ask("POST", "/v1/artifacts/collect", LKS_STR(""), ""), 200);
-    CHECK_STR(body(), "{\"gone\":1,\"files\":2,\"parts\":0,\"bytes\":1000}");
+    CHECK_STR(body(), "{\"gone\":1,\"files\":2,\"parts\":0,\"bytes\":1000,\"missing\":0}");
     check_there(&needed);
     check_gone(&old);
     CHECK(access(path, F_OK) != 0);
@@ -489,6 +513,7 @@ static void collected(void)
     CHECK_HAS(body(), "is not held here");
     CHECK_INT(put(&old), 200);
     check_there(&old);
+    check_missing(&needed);
     thing_fini(&needed);
     thing_fini(&old);
     thing_fini(&stray);
@@ -523,7 +548,7 @@ static void young_ones(void)
     struct thing old = thing_new(2000, 11);
     CHECK_INT(put(&old), 200);
     CHECK_INT(ask("POST", "/v1/artifacts/collect", LKS_STR(""), ""), 200);
-    CHECK_STR(body(), "{\"gone\":0,\"files\":0,\"parts\":0,\"bytes\":2000}");
+    CHECK_STR(body(), "{\"gone\":0,\"files\":0,\"parts\":0,\"bytes\":2000,\"missing\":0}");
     check_there(&old);
     thing_fini(&old);
     end();

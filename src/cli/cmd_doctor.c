@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/controller.h"
 #include "cli/output.h"
+#include "cli/remote.h"
 #include "drivers/http_tls.h"
 #include "drivers/store_secrets.h"
 #include "engine/journal.h"
@@ -22,7 +23,9 @@ enum {
     ROOM_MIB = 512,
     MIB = 1 << 20,
     TEXT_MAX = 1024,
-    ANSWER_MS = 5000
+    ANSWER_MS = 5000,
+    MISSING_TOLD = 5,
+    DIGEST_TOLD = 19, /* "sha256:" and twelve digits */
 };
 
 enum state { GOOD, NOTE, BAD };
@@ -229,6 +232,73 @@ static void check_journal(struct doctor *d)
             tail.time / LKS_SECOND - (lks_ms)d->cli->now);
 }
 
+/* The depot ----------------------------------------------------------------------------------- */
+
+struct depot_look {
+    struct doctor *d;
+    uint64_t recorded, missing;
+    struct lks_buf names; /* of the first that are missing */
+};
+
+static bool is_held(const char *dir, struct lks_str digest, int64_t size)
+{
+    const size_t skip = strlen("sha256:");
+    char path[PATH_MAX];
+    struct stat st;
+    if (!lks_digest_valid(digest))
+        return false;
+    int len = snprintf(path, sizeof(path), "%s/depot/sha256/%.2s/%.62s", dir, digest.ptr + skip,
+                       digest.ptr + skip + 2);
+    return len > 0 && (size_t)len < sizeof(path) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size == size;
+}
+
+static enum lks_code look_at_artifact(void *ctx, const struct lks_doc *item, struct lks_err *err)
+{
+    struct depot_look *look = ctx;
+    const struct lks_doc *size = lks_doc_member(item, "size");
+    struct lks_str digest = lks_doc_text(item, "digest"), name = lks_doc_text(item, "name");
+    (void)err;
+    look->recorded++;
+    if (is_held(look->d->dir, digest, size != NULL ? size->number : 0))
+        return LKS_OK;
+    if (look->missing++ < MISSING_TOLD)
+        lks_buf_addf(&look->names, "%s%" LKS_STR_FMT "%s%.*s", look->missing > 1 ? ", " : "",
+                     LKS_STR_ARG(name), name.len > 0 ? " " : "",
+                     (int)(digest.len < DIGEST_TOLD ? digest.len : DIGEST_TOLD), digest.ptr);
+    return LKS_OK;
+}
+
+/* What the journal of the running lockstepd has, compared with the files of this controller. What
+ * nothing needs is collected every day, so the rest may be needed at any time. */
+static void check_depot(struct doctor *d)
+{
+    struct depot_look look = {.d = d};
+    struct lks_remote remote = {0};
+    struct lks_remote_path path = {0};
+    struct lks_err err = {0};
+    char server[PATH_MAX];
+    if (lks_controller_server(d->dir, server, &err) != LKS_OK)
+        return;
+    struct lks_client_options options = {.server = server, .timeout_ms = ANSWER_MS};
+    lks_buf_init(&look.names, TEXT_MAX / 2);
+    lks_remote_path_init(&path, "/v1/artifacts");
+    if (lks_client_new(&options, &remote.client, &err) != LKS_OK ||
+        lks_remote_list(&remote, &path, "after", 0, look_at_artifact, &look, &err) != LKS_OK)
+        say(d, "depot", NOTE, "not compared with the journal: %s", err.msg);
+    else if (look.missing > 0)
+        say(d, "depot", BAD,
+            "%" PRIu64 " of %" PRIu64 " artifacts are missing here: %s%s; put them again, or copy "
+            "DATA/depot of the controller that led when they were put",
+            look.missing, look.recorded, look.names.ptr,
+            look.missing > MISSING_TOLD ? ", ..." : "");
+    else
+        say(d, "depot", GOOD, "all %" PRIu64 " artifacts of the journal are here", look.recorded);
+    lks_buf_fini(&look.names);
+    lks_remote_path_fini(&path);
+    lks_remote_fini(&remote);
+}
+
 /* The command ------------------------------------------------------------------------------- */
 
 static void check_all(struct doctor *d)
@@ -243,6 +313,7 @@ static void check_all(struct doctor *d)
         check_certificate(d, "ca.crt");
         check_certificate(d, "server.crt");
         check_journal(d);
+        check_depot(d);
     }
     check_hardware(d);
 }

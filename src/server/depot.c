@@ -335,11 +335,27 @@ static bool keep(void *ctx, const char *digest)
                                               sizeof(ask->recorded[0]), by_text) != NULL;
 }
 
+/* Artifacts with a record whose file is not here: lost, or put while another controller led. */
+static void count_missing(struct lks_transfer *t)
+{
+    const struct lks_depot_ask *ask = t->call->depot;
+    for (size_t i = 0; i < ask->recorded_count; i++) {
+        struct lks_err err = {0};
+        uint64_t size;
+        int fd = 0;
+        if (lks_depot_find(&t->depot->files, ask->recorded[i], &fd, &size, &err) == LKS_OK)
+            (void)close(fd);
+        else
+            t->missing += err.code == LKS_E_NOT_FOUND;
+    }
+}
+
 static void sweep(struct lks_transfer *t)
 {
     lks_ms wall = lks_daemon_now().wall;
     lks_ms before = wall > PART_KEPT_MS ? wall - PART_KEPT_MS : 0;
     (void)!lks_depot_sweep(&t->depot->files, keep, t, before, &t->swept, &t->err);
+    count_missing(t);
 }
 
 static void swept(struct lks_transfer *t)
@@ -350,10 +366,12 @@ static void swept(struct lks_transfer *t)
     } else {
         struct lks_json_writer w = lks_call_json(call);
         t->depot->bytes = t->swept.bytes;
+        t->depot->missing = t->missing;
         lks_json_int(&w, "gone", (int64_t)call->depot->gone);
         lks_json_int(&w, "files", t->swept.artifacts);
         lks_json_int(&w, "parts", t->swept.parts);
         lks_json_int(&w, "bytes", (int64_t)t->swept.bytes);
+        lks_json_int(&w, "missing", (int64_t)t->missing);
         lks_json_end(&w, '}');
     }
     lks_transfer_answer(t);
@@ -589,6 +607,8 @@ void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *
         uint64_t value;
     } all[] = {
         {"lockstep_depot_held_bytes", "gauge", "", "Bytes of artifacts on this disk.", d->bytes},
+        {"lockstep_depot_missing", "gauge", "",
+         "Artifacts that the journal has and this disk lacks, when it last collected.", d->missing},
         {"lockstep_depot_transfers", "gauge", "", "Artifacts on their way.",
          (uint64_t)d->count[LKS_SIDE_PEOPLE] + d->count[LKS_SIDE_AGENTS]},
         {"lockstep_depot_stalled", "counter", "_total",

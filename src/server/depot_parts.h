@@ -43,6 +43,7 @@ struct lks_transfer {
     char (*spared)[LKS_DIGEST_SIZE];
     size_t spared_count;
     struct lks_depot_swept swept;
+    uint64_t missing;
 };
 
 TAILQ_HEAD(lks_transfers, lks_transfer);
@@ -59,6 +60,7 @@ struct lks_depot_server {
     lks_ms collected; /* when that was last begun, or we were */
     bool again;       /* it is not the first time */
     uint64_t bytes;   /* that artifacts take, when it was last looked */
+    uint64_t missing; /* artifacts with a record and no file, then */
     uint64_t sent, received, refused, stalled;
 };
 

@@ -530,6 +530,7 @@ static const struct lks_field lks_form_collected_fields[] = {
     MUST("files", COUNT, "files removed, those without a record among them"),
     MUST("parts", COUNT, "parts removed that nobody continued"),
     MUST("bytes", COUNT, "that are still held"),
+    MUST("missing", COUNT, "artifacts with a record whose file is not on this controller"),
 };
 const struct lks_form lks_form_collected = {"Collected", "What was let go",
     LKS_FIELDS(lks_form_collected_fields)};
