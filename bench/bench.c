@@ -27,6 +27,7 @@ static const struct part {
     {"admit", "admission of 4,096 nodes of 100,000, over the socket, alone and under load",
      bench_admit},
     {"beats", "heartbeats over mutual TLS, the server on one core", bench_beats},
+    {"flood", "heartbeats while strangers send 50 bodies of 4 MiB a second", bench_flood},
     {"drift", "a million nodes against a stack", bench_drift},
     {"plan", "a change of 100,000 nodes, planned", bench_plan},
     {"campaign", "a change of 100,000 nodes, simulated with faults", bench_campaign},

@@ -13,6 +13,7 @@ void bench_journal(struct lks_table *t);  /* appends through the engine */
 void bench_restart(struct lks_table *t);  /* opening, folding and verifying a journal */
 void bench_admit(struct lks_table *t);    /* may this job start */
 void bench_beats(struct lks_table *t);    /* heartbeats over mutual TLS */
+void bench_flood(struct lks_table *t);    /* the same while strangers send large bodies */
 void bench_drift(struct lks_table *t);    /* a fleet against a stack */
 void bench_plan(struct lks_table *t);     /* a change of many nodes, planned */
 void bench_campaign(struct lks_table *t); /* one that is carried out, simulated */

@@ -102,6 +102,7 @@ bool lks_server_streams(struct lks_server *s, struct lks_call *call)
                               "%s reads %llu streams of events, and that is the most "
                               "(events.identity_readers); end one of them",
                               call->identity, (unsigned long long)most);
+        lks_call_header(call, "Retry-After: 1");
         return false;
     }
     lks_intake_give(link->account, link->share);
