@@ -146,7 +146,7 @@ static void test_seeds(void)
     printf("%" PRIu64 " moments, %" PRIu64 " of them with an intent that is not the pool's pin, "
            "%" PRIu64 " with later rows in their millisecond\n",
            totals.asked, totals.changes, totals.same_ms);
-    CHECK(totals.asked > 10 * SEEDS && totals.changes > SEEDS / 2);
+    CHECK(totals.asked > UINT64_C(10) * SEEDS && totals.changes > SEEDS / 2);
     CHECK(totals.same_ms < totals.asked / 4);
 }
 
