@@ -92,7 +92,7 @@ static void test_bare_span_is_ahead_where_an_end_is_asked_for(void)
     struct lks_moment_of of = {.now = now_ms(), .zone = &tz, .ahead = true};
     lks_ms at = 0;
     CHECK_CODE(lks_moment_parse(LKS_STR("4h"), &of, &at, &err), LKS_OK);
-    CHECK(at == now_ms() + 4 * 3600 * LKS_SECOND);
+    CHECK(at == now_ms() + UINT64_C(4) * 3600 * LKS_SECOND);
     of.ahead = false;
     CHECK(lks_moment_parse(LKS_STR("4h"), &of, &at, &err) == LKS_E_INVALID);
     CHECK_STR(lks_str_from(err.msg),
