@@ -167,8 +167,7 @@ static void test_for_a_board(void)
         "By 1000 rehearsed runs it takes 150 min in half of them and up to 181 min in 19 of 20",
         "rolls back by itself",
         "of 1 approval.",
-        "| hard failures | no node of the wave needs manual intervention or has an unknown outcome "
-        "|",
+        "| hard failures | no node of the wave needs manual intervention or has an unknown",
         "### Signatures\n",
         "| signs as | name | date | signature |\n",
         "| proposer | \\_",
