@@ -123,11 +123,13 @@ static uint64_t resident(void)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     struct lks_err err = {0};
     char path[64];
-    unsigned long long size = 0, pages = 0;
+    struct lks_str size, word, rest;
+    uint64_t pages = 0;
     snprintf(path, sizeof(path), "/proc/%d/statm", (int)at.ctl.pid);
     lks_buf_init(&text, 256);
     CHECK_CODE(lks_file_read_plain(path, &text, &err), LKS_OK);
-    CHECK_INT(sscanf(text.ptr, "%llu %llu", &size, &pages), 2);
+    CHECK(lks_str_cut(lks_buf_view(&text), ' ', &size, &rest) &&
+          lks_str_cut(rest, ' ', &word, &rest) && lks_str_number(word, UINT64_MAX, &pages));
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

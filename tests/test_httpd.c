@@ -1,6 +1,7 @@
 #include "tests/site.h"
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 
 #define HOST "Host: x\r\n"
 #define KIB  ((size_t)1024)
+
+enum { OTHER_USER = 65534 };
 
 /* ---- Requests as bytes, over a Unix socket. ---- */
 
@@ -654,6 +657,46 @@ static void test_unix_socket(void)
     CHECK(stat(s.socket + 5, &st) != 0);
 }
 
+/* As another user of this machine; false where that user cannot come so far. */
+static bool dial_as_other(struct lks_site *s, struct lks_wire *w)
+{
+    CHECK(seteuid(OTHER_USER) == 0);
+    bool near = faccessat(AT_FDCWD, s->socket + 5, W_OK, AT_EACCESS) == 0;
+    if (near)
+        lks_site_dial(s, w);
+    CHECK(seteuid(0) == 0);
+    return near;
+}
+
+/* All other users together leave some connections to root. Only root can be somebody else. */
+static void test_unix_kept(void)
+{
+    LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
+    struct lks_wire others[4] = {0}, root = {0};
+    lks_site_init(&s, false);
+    s.options.connections = 4;
+    s.options.kept = 2;
+    s.options.socket_mode = 0666;
+    lks_site_start(&s);
+    CHECK(chmod(s.tree.path, 0711) == 0);
+    for (size_t i = 0; getuid() == 0 && i < LKS_COUNT(others); i++) {
+        lks_test_case("connection %zu of others", i);
+        if (!dial_as_other(&s, &others[i]))
+            break;
+        bool sent = lks_wire_send(&others[i], LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n"));
+        CHECK_INT(sent && lks_wire_until(&others[i], "200 "), i < 2);
+    }
+    lks_test_case("root");
+    lks_site_dial(&s, &root);
+    CHECK(lks_wire_send(&root, LKS_STR("GET /ok HTTP/1.1\r\n" HOST "\r\n")));
+    CHECK(lks_wire_until(&root, "200 "));
+    for (size_t i = 0; i < LKS_COUNT(others); i++) {
+        if (others[i].loop != NULL)
+            lks_wire_close(&others[i]);
+    }
+    lks_wire_close(&root);
+}
+
 static void test_unix_places(void)
 {
     LKS_CLEANUP(lks_site_fini) struct lks_site s = {0};
@@ -740,6 +783,7 @@ static const struct lks_test tests[] = {
     {"stalled reader", test_stalled_reader},
     {"reader leaves", test_reader_leaves},
     {"unix socket", test_unix_socket},
+    {"unix connections for root", test_unix_kept},
     {"unix places", test_unix_places},
     {"places", test_places},
     {0},

@@ -196,9 +196,9 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- Connections. ---- */
 
-static bool is_trusted(uid_t uid)
+static bool is_trusted(const struct lks_httpd *h, uid_t uid)
 {
-    return uid == 0 || uid == geteuid();
+    return uid == 0 || uid == h->own;
 }
 
 /* MHD counts addresses, which a Unix socket has none of: there it is the user. Those who look after
@@ -213,9 +213,9 @@ static bool too_many_of(const struct lks_httpd *h, const struct lks_httpd_peer_s
     TAILQ_FOREACH(other, &h->peers, all)
     {
         own += other->peer.uid == peer->peer.uid;
-        others += !is_trusted(other->peer.uid);
+        others += !is_trusted(h, other->peer.uid);
     }
-    bool kept_full = !is_trusted(peer->peer.uid) && others + o->kept > o->connections;
+    bool kept_full = !is_trusted(h, peer->peer.uid) && others + o->kept > o->connections;
     return kept_full || (o->per_address > 0 && own > o->per_address);
 }
 
@@ -358,6 +358,7 @@ enum lks_code lks_httpd_new(uv_loop_t *loop, const struct lks_httpd_options *opt
     h->handler = handler;
     h->gone = gone;
     h->ctx = ctx;
+    h->own = geteuid();
     h->options = *o;
     h->options.bodies_max = o->bodies_max > 0 ? o->bodies_max : BODIES_MAX;
     h->patience[LKS_DUE_FIRST] = o->first_ms;

@@ -98,6 +98,7 @@ struct lks_httpd {
     struct lks_httpd_trust *trust;    /* NULL: not TLS */
     gnutls_datum_t ticket_key;
     struct lks_unix_path unix_path;
+    uid_t own; /* whose process this is */
     unsigned port;
     uv_poll_t poll;
     uv_timer_t run, tick;
