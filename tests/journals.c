@@ -226,6 +226,7 @@ const struct lks_test_deed lks_test_life[] = {
     {39900, R(PERSON_REVOKED, person_revoked, T("0a"), KIM)},
     {40000, R(CHANGE_VOTED, change_voted, 1, true, T("user:lee"), WHY, T("token:lee-1"),
               T("user:kim user:ann"))},
+    {40100, R(BARRED, barred, T("n1"), T(SHA_2), 95000000)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -334,7 +334,8 @@ static const struct {
      {R(BARRED, barred, .node = N1, .fingerprint = T(FINGERPRINT), .expires = 9),
       R(BARRED, barred, .node = T("n999"), .fingerprint = T(FINGERPRINT), .expires = 9)},
      {LKS_RECORD_BARRED},
-     "- barred node=n1 fingerprint=" FINGERPRINT " expires=9\n"},
+     "- barred node=n1 fingerprint=" FINGERPRINT " expires=9\n"
+     "- barred node=n999 fingerprint=" FINGERPRINT " expires=9\n"},
     {"replaced: what is said of the machine is over, what is said of the place stays",
      {R(DRIFT, drift, .node = N1, .on = true), R(DRAINED, drained, .node = N1, .owner = KIM),
       IS_CONDITION(UNHEALTHY, .on = true, .text = T("fan")),

@@ -400,10 +400,9 @@ static struct lks_certificate certificate(struct lks_str fingerprint, lks_ms exp
 static enum lks_code apply_barred(const struct lks_applying *a)
 {
     const struct lks_rec_barred *b = &a->r->barred;
-    const struct lks_node *node = lks_apply_find(a, b->node);
-    if (node == NULL)
-        return LKS_OK;
-    struct lks_barred barred = {lks_apply_number(a, node), certificate(b->fingerprint, b->expires)};
+    struct lks_barred barred = {.certificate = certificate(b->fingerprint, b->expires)};
+    if (lks_state_place(a->s, b->node, &barred.node, a->err) != LKS_OK)
+        return a->err->code; /* a snapshot says it of nodes that left the fleet, too */
     return lks_barred_add(a->s, barred, a->time, a->err);
 }
 
