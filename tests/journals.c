@@ -227,6 +227,7 @@ const struct lks_test_deed lks_test_life[] = {
     {40000, R(CHANGE_VOTED, change_voted, 1, true, T("user:lee"), WHY, T("token:lee-1"),
               T("user:kim user:ann"))},
     {40100, R(BARRED, barred, T("n1"), T(SHA_2), 95000000)},
+    {40200, R(AUDITED, audited, 33400, 7, 2, 1, 3)},
 };
 const size_t lks_test_life_count = 49;
 const size_t lks_test_life_all = LKS_COUNT(lks_test_life);

@@ -224,6 +224,7 @@ static const struct {
     {"reset",
      "05676e30303101097368613235363a616270800100097368613235363a6162066772c3bcc39f05676e303031"},
     {"barred", "05676e3030310060"},
+    {"audited", "405060708001"},
 };
 
 /* The same of kinds that have more fields by now, as the version before wrote them. */

@@ -63,6 +63,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_VOTE] = lks_decide_vote,
     [LKS_EVENT_TICKET] = lks_decide_ticket,
     [LKS_EVENT_TICKET_TOLD] = lks_decide_ticket_told,
+    [LKS_EVENT_AUDITED] = lks_decide_audited,
     [LKS_EVENT_REVIEW] = lks_decide_review,
     [LKS_EVENT_RESET] = lks_decide_reset,
     [LKS_EVENT_WAIVE] = lks_decide_waive,

@@ -80,6 +80,7 @@ enum lks_event_kind {
     LKS_EVENT_FORECAST,    /* what a rehearsal of a change came to */
     LKS_EVENT_TICKET,      /* a vote by a signed message of a ticket system */
     LKS_EVENT_TICKET_TOLD, /* it was told how changes stand */
+    LKS_EVENT_AUDITED,     /* a minute with failed logins or denied calls is over */
     LKS_EVENT_FREEZE,
     LKS_EVENT_SCHED,    /* what a scheduler says of a node */
     LKS_EVENT_MEASURED, /* what was measured of nodes, for the gates of changes */
@@ -258,6 +259,7 @@ struct lks_event {
             lks_ms until;               /* the message is not taken again before then */
         } ticket;                       /* event.by: who that is here */
         struct lks_rec_ticket_told told;
+        struct lks_rec_audited audited;
         struct lks_rec_forecast forecast; /* without `by` */
         struct {
             bool drained; /* it takes no new work, and nothing runs on it */

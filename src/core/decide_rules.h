@@ -264,6 +264,9 @@ lks_rule lks_decide_ticket, lks_decide_ticket_told;
 /* decide_reset.c: wedged nodes that two people have reset */
 lks_rule lks_decide_reset;
 
+/* decide_audit.c: calls that were denied */
+lks_rule lks_decide_audited;
+
 /* decide_govern.c: who stands behind them */
 lks_rule lks_decide_vote, lks_decide_review, lks_decide_waive;
 /* Part of a tick: reviews that nobody made in time */

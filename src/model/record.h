@@ -118,7 +118,8 @@
     X(171, TICKET_TOLD,    ticket_told,    "ticket-told")    \
     X(172, TICKET_DUE,     ticket_due,     "ticket-due")     \
     X(173, RESET,          reset,          "reset")          \
-    X(174, BARRED,         barred,         "barred")
+    X(174, BARRED,         barred,         "barred")         \
+    X(180, AUDITED,        audited,        "audited")
 
 enum lks_record_kind {
 #define X(number, NAME, member, word) LKS_RECORD_##NAME = (number),
@@ -667,6 +668,11 @@ struct lks_rec_ticket_due { /* of snapshots alone: else it follows from CHANGE a
     lks_ms at;
     uint64_t change, state;
     struct lks_str by, reason;
+};
+
+struct lks_rec_audited { /* what strangers and others were denied in a minute */
+    lks_ms since;
+    uint64_t logins, denied, reads, withheld;
 };
 
 /* Texts are views of bytes that live elsewhere: a row, a decision. */

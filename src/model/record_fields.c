@@ -673,6 +673,7 @@ static const struct lks_record_field forecast_fields[] = {
     BY(forecast),
 };
 
+#include "model/record_fields_audit.h"
 #include "model/record_fields_reset.h"
 #include "model/record_fields_ticket.h"
 

@@ -40,7 +40,9 @@ struct lks_config {
     struct lks_str admit_socket;
     uint64_t admit_connections, admit_per_s;
     uint64_t decision_sample, decision_bytes, decision_files;
-    uint64_t sweep_run; /* 1: yes */
+    uint64_t audit_bytes, audit_files, audit_reads; /* reads: 1: yes */
+    struct lks_str audit_syslog;                    /* empty: none */
+    uint64_t sweep_run;                             /* 1: yes */
     uint64_t sweep_leases, sweep_site_leases;
     uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms, bmc_speed;
     struct lks_str bmc_pull;    /* empty: images are pushed alone */

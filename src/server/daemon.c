@@ -158,6 +158,7 @@ struct lks_mail *lks_mail_new(enum lks_mail_kind kind)
         [LKS_MAIL_NEWS] = sizeof(struct lks_news),
         [LKS_MAIL_POST] = sizeof(struct lks_post),
         [LKS_MAIL_FLASH] = sizeof(struct lks_flash_mail),
+        [LKS_MAIL_AUDITED] = sizeof(struct lks_audited_mail),
         [LKS_MAIL_RELOAD] = sizeof(struct lks_mail),
         [LKS_MAIL_STOP] = sizeof(struct lks_mail),
         [LKS_MAIL_STOPPED] = sizeof(struct lks_mail),

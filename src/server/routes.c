@@ -10,16 +10,17 @@
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
-#define PEOPLE LKS_LISTENER_PEOPLE
-#define AGENTS LKS_LISTENER_AGENTS
-#define ETAG   LKS_ROUTE_ETAG
-#define WRITE  LKS_ROUTE_WRITE
-#define COUNTS LKS_ROUTE_COUNTS
-#define REPORT LKS_ROUTE_REPORT
-#define DEPOT  LKS_ROUTE_DEPOT
-#define LARGE  LKS_ROUTE_LARGE
-#define OFTEN  LKS_ROUTE_OFTEN
-#define SIGNED LKS_ROUTE_SIGNED
+#define PEOPLE    LKS_LISTENER_PEOPLE
+#define AGENTS    LKS_LISTENER_AGENTS
+#define ETAG      LKS_ROUTE_ETAG
+#define WRITE     LKS_ROUTE_WRITE
+#define COUNTS    LKS_ROUTE_COUNTS
+#define REPORT    LKS_ROUTE_REPORT
+#define DEPOT     LKS_ROUTE_DEPOT
+#define LARGE     LKS_ROUTE_LARGE
+#define OFTEN     LKS_ROUTE_OFTEN
+#define SIGNED    LKS_ROUTE_SIGNED
+#define SENSITIVE LKS_ROUTE_SENSITIVE
 
 /* clang-format off */
 #define NO_QUERY NULL
@@ -279,7 +280,7 @@ const struct lks_route lks_routes[] = {
      NO_QUERY, NO_BODY, FORM(lks_form_lifecycle), 0, NULL, lks_handle_lifecycle,
      "Ends of support, and the combinations of GPU, driver and CUDA that run"},
     {"GET", "/v1/access", "access", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
-     FORM(lks_form_access), ETAG, NULL, lks_handle_access,
+     FORM(lks_form_access), ETAG | SENSITIVE, NULL, lks_handle_access,
      "Roles, API tokens and certificates of people"},
     {"POST", "/v1/access", "grant", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY,
      JSON(lks_ask_binding), FORM(lks_form_seq), WRITE, NULL, lks_handle_grant, "Give a role"},
@@ -304,7 +305,7 @@ const struct lks_route lks_routes[] = {
      LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY, FORM(lks_form_seq), WRITE, NULL,
      lks_handle_certificate_gone, "End a person's certificate, by its serial number, at once"},
     {"GET", "/v1/journal", "journal", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE,
-     &lks_query_journal, NO_BODY, TYPE("application/x-ndjson"), 0, NULL, lks_handle_journal,
+     &lks_query_journal, NO_BODY, TYPE("application/x-ndjson"), SENSITIVE, NULL, lks_handle_journal,
      "Rows of the journal, one JSON object a line. A page may be short: `Lockstep-Next` has the "
      "`from` of the next one, where there is one"},
     {"GET", "/v1/journal/at", "journalAt", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE,
@@ -313,18 +314,18 @@ const struct lks_route lks_routes[] = {
     {"GET", "/v1/journal/head", "journalHead", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, NO_QUERY,
      NO_BODY, FORM(lks_form_head), 0, NULL, lks_handle_head, "The newest signed head"},
     {"GET", "/v1/journal/state", "journalState", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE,
-     NO_QUERY, NO_BODY, TYPE("application/octet-stream"), 0, NULL, lks_handle_state,
+     NO_QUERY, NO_BODY, TYPE("application/octet-stream"), SENSITIVE, NULL, lks_handle_state,
      "What the journal comes to now, as a snapshot without digests of tokens: for a rehearsal "
      "elsewhere"},
     {"GET", "/v1/journal/manifests/{digest}", "journalManifest", PEOPLE, LKS_MAY_READ,
-     LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY, TYPE("application/octet-stream"), 0, NULL,
+     LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY, TYPE("application/octet-stream"), SENSITIVE, NULL,
      lks_handle_manifest, "The manifest of the fleet, a stack or a bundle, byte for byte"},
     {"GET", "/v1/events", "events", PEOPLE, LKS_MAY_READ, LKS_SCOPE_EVERYWHERE, &lks_query_events,
-     NO_BODY, TYPE("text/event-stream"), 0, NULL, lks_handle_events,
+     NO_BODY, TYPE("text/event-stream"), SENSITIVE, NULL, lks_handle_events,
      "Rows of the journal as they become durable (server-sent events); resumes by Last-Event-ID; "
      "409 where it is beyond the end, or before the oldest row that is kept"},
     {"POST", "/v1/backup", "backup", PEOPLE, LKS_MAY_ADMIN, LKS_SCOPE_EVERYWHERE, NO_QUERY, NO_BODY,
-     TYPE("application/octet-stream"), WRITE, NULL, lks_handle_backup,
+     TYPE("application/octet-stream"), WRITE | SENSITIVE, NULL, lks_handle_backup,
      "A sealed copy of everything, for `lockstep restore`"},
     {"GET", "/v1/bundles", "bundles", PEOPLE, LKS_MAY_READ, LKS_SCOPE_SOMEWHERE, &lks_query_page,
      NO_BODY, FORM(lks_form_bundles), ETAG, NULL, lks_handle_bundles,

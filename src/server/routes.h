@@ -36,14 +36,15 @@ enum lks_route_scope {
 };
 
 enum lks_route_flag {
-    LKS_ROUTE_ETAG = 1,    /* follows from the journal's records alone */
-    LKS_ROUTE_WRITE = 2,   /* is logged with who asked */
-    LKS_ROUTE_COUNTS = 4,  /* is given the server thread's own counts */
-    LKS_ROUTE_REPORT = 8,  /* a node has something written: it may so often */
-    LKS_ROUTE_DEPOT = 64,  /* is about an artifact, and carries more headers */
-    LKS_ROUTE_LARGE = 128, /* its body is fetched piece by piece, once it may come */
-    LKS_ROUTE_OFTEN = 16,  /* schedulers ask for each job: it has a rate of its own */
-    LKS_ROUTE_SIGNED = 32, /* its body is parsed by prepare(), behind its signature */
+    LKS_ROUTE_ETAG = 1,        /* follows from the journal's records alone */
+    LKS_ROUTE_WRITE = 2,       /* is logged with who asked */
+    LKS_ROUTE_COUNTS = 4,      /* is given the server thread's own counts */
+    LKS_ROUTE_REPORT = 8,      /* a node has something written: it may so often */
+    LKS_ROUTE_DEPOT = 64,      /* is about an artifact, and carries more headers */
+    LKS_ROUTE_LARGE = 128,     /* its body is fetched piece by piece, once it may come */
+    LKS_ROUTE_OFTEN = 16,      /* schedulers ask for each job: it has a rate of its own */
+    LKS_ROUTE_SIGNED = 32,     /* its body is parsed by prepare(), behind its signature */
+    LKS_ROUTE_SENSITIVE = 256, /* who reads it is audited */
 };
 
 struct lks_route {

@@ -284,6 +284,7 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
                      (unsigned long long)s->statuses[i]);
     put_memory(s, out);
     lks_depot_server_metrics(s->depot, out);
+    lks_audit_metrics(&s->audit, out);
 }
 
 /* Everything that the headers say is read here, and told to whoever may ask; the rest of the way is
@@ -556,6 +557,7 @@ void lks_server_answer(struct lks_server *s, struct lks_call *call)
     int hundred = call->stream ? 2 : call->status / 100;
     s->statuses[hundred >= 0 && hundred < 6 ? hundred : 5]++;
     log_call(call);
+    lks_audit_note(&s->audit, call);
     if (call->x != NULL) {
         lks_server_remember(call);
         reply(s, call);

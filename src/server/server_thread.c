@@ -258,6 +258,7 @@ static void close_all(struct lks_server *s)
     lks_httpd_free(s->socket);
     s->people = s->agents = s->socket = NULL;
     lks_depot_server_stop(s->depot);
+    lks_audit_close(&s->audit);
     uv_close((uv_handle_t *)&s->terminate, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
     uv_close((uv_handle_t *)&s->hangup, NULL);
@@ -271,6 +272,7 @@ static void drain(struct lks_server *s, lks_ms now)
     bool quiet = s->calls_open == 0 && s->events.working == 0;
     if (!s->stop_sent && (quiet || now >= s->drain_until)) {
         lks_server_flush(s);
+        lks_audit_summarise(&s->audit);
         s->stop_sent = true;
         lks_mailbox_post(&s->daemon->state.box, lks_mail_new(LKS_MAIL_STOP));
     }
@@ -388,6 +390,7 @@ enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, 
         lks_depot_server_new(s, &s->depot, err) != LKS_OK || listen_all(s, err) != LKS_OK)
         return err->code;
     lks_events_init(&s->events, daemon, &s->loop);
+    lks_audit_open(&s->audit, daemon, &s->loop);
     start_handles(s);
     s->heartbeat = lks_daemon_config(daemon)->heartbeat_ms;
     lks_server_constants(s);
@@ -404,6 +407,7 @@ void lks_server_fini(struct lks_server *s)
     lks_httpd_constant_free(s->quiet);
     lks_httpd_constant_free(s->mail);
     lks_events_fini(&s->events);
+    lks_audit_fini(&s->audit);
     lks_depot_server_free(s->depot);
     lks_intake_fini(&s->intake);
     free(s->has_mail);

@@ -480,6 +480,14 @@ static void on_timer(uv_timer_t *timer)
     after(t);
 }
 
+/* The leader writes; what others were asked is in their own audit logs. */
+static void on_audited(struct lks_state_thread *t, const struct lks_audited_mail *m)
+{
+    struct lks_event event = {.kind = LKS_EVENT_AUDITED, .audited = m->record};
+    if (!t->desk.following && !t->stopping)
+        (void)own_turn(t, &event);
+}
+
 static void deliver(void *ctx, struct lks_mail *mail)
 {
     struct lks_state_thread *t = ctx;
@@ -499,6 +507,9 @@ static void deliver(void *ctx, struct lks_mail *mail)
         break;
     case LKS_MAIL_NEWS:
         on_news(t, (struct lks_news *)mail);
+        break;
+    case LKS_MAIL_AUDITED:
+        on_audited(t, (const struct lks_audited_mail *)mail);
         break;
     case LKS_MAIL_RELOAD:
         take_config(t);

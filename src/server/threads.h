@@ -4,6 +4,7 @@
 
 #include "drivers/http_mhd.h"
 #include "model/facts.h"
+#include "server/audit.h"
 #include "server/call.h"
 #include "server/client_thread.h"
 #include "server/daemon.h"
@@ -29,6 +30,7 @@ enum lks_mail_kind {
     LKS_MAIL_NEWS,     /* struct lks_news: store to state */
     LKS_MAIL_POST,     /* struct lks_post: state to server */
     LKS_MAIL_FLASH,    /* struct lks_flash_mail: state to client */
+    LKS_MAIL_AUDITED,  /* struct lks_audited_mail: server to state */
     LKS_MAIL_RELOAD,   /* to state: the configuration is another */
     LKS_MAIL_STOP,     /* to state, to store, to client */
     LKS_MAIL_STOPPED,  /* state to server */
@@ -41,6 +43,11 @@ struct lks_beats {
         uint32_t node;
         struct lks_beat beat;
     } items[LKS_BEATS_MAX];
+};
+
+struct lks_audited_mail {
+    struct lks_mail mail;
+    struct lks_rec_audited record;
 };
 
 struct lks_batch {
@@ -169,6 +176,7 @@ struct lks_server {
     uint8_t *has_mail;                       /* by node */
     uint32_t has_mail_room;
     struct lks_events events;
+    struct lks_audit audit;
     struct lks_depot_server *depot;
     struct lks_intake intake;
     uint64_t calls_open;     /* requests that are not answered yet */
