@@ -109,9 +109,17 @@ static bool is_missed(const struct lks_reading *r)
     return !lks_str_starts(r->name, "tuning.env.");
 }
 
+/* The bytes of a module that DKMS built on the machine are no part of a stack. */
+static bool is_built_here(const struct lks_reading *r)
+{
+    return lks_str_ends(r->name, ".build.sha256") &&
+           lks_str_find(r->evidence, LKS_STR("/dkms/")) >= 0;
+}
+
 static bool is_tried(const struct lks_reading *r, enum lks_mutation mutation)
 {
-    return r->state == LKS_MEASURED && lks_reading_kind(r->name)->class == LKS_READING_IDENTITY &&
+    return r->state == LKS_MEASURED && !is_built_here(r) &&
+           lks_reading_kind(r->name)->class == LKS_READING_IDENTITY &&
            (mutation != LKS_MUTATE_ABSENT || is_missed(r));
 }
 
