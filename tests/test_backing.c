@@ -286,6 +286,7 @@ static const struct {
     {"review change 1", "reviewed change=1 by=ann reason=looked at it credential=token:"},
     {"waive a gate of change 1", "waived change=1 gate=soak "},
     {"approve deviation 1", "deviation-agreed id=1 by=ann reason=looked at it credential=token:"},
+    {"approve or review the reset of n1", "reset node=n1 step=reviewed by=ann "},
     {"release stack 's3'", "stepped digest=sha256:" HEX64 " step=released "},
 };
 
@@ -296,6 +297,10 @@ static void prepare(struct lks_asked *a)
           .reason = T("worm")),
         R(DEVIATION, deviation, .id = 1, .hosts = T("n1"), .subject = T("*"), .owner = T("kit"),
           .reason = T("so"), .expires = a->now.wall + DAY, .by = T("kim")),
+        R(RESET, reset, .node = T("n1"), .step = LKS_RESET_ASKED, .until = a->now.wall + DAY,
+          .by = T("kim"), .reason = T("hangs")),
+        R(RESET, reset, .node = T("n1"), .step = LKS_RESET_APPROVED, .by = T("lee"),
+          .reason = T("seen")),
         R(PUBLISHED, published, .digest = T("sha256:" HEX64), .name = T("s3"), .by = T("kim")),
         R(STEPPED, stepped, .digest = T("sha256:" HEX64), .step = LKS_STEP_CANARY,
           .evidence = T("e"), .by = T("kim")),
@@ -309,7 +314,8 @@ static struct lks_str second(struct lks_asked *a, size_t i, struct lks_str who)
     char space[TEXT_MAX];
     struct lks_event e = asking(a, who, space);
     static const enum lks_event_kind kinds[] = {LKS_EVENT_REVIEW, LKS_EVENT_WAIVE,
-                                                LKS_EVENT_DEVIATION_AGREE, LKS_EVENT_STEP};
+                                                LKS_EVENT_DEVIATION_AGREE, LKS_EVENT_RESET,
+                                                LKS_EVENT_STEP};
     e.kind = kinds[i];
     if (e.kind == LKS_EVENT_REVIEW) {
         e.review = 1;
@@ -320,6 +326,9 @@ static struct lks_str second(struct lks_asked *a, size_t i, struct lks_str who)
         e.waive.until = a->now.wall + LKS_SECOND;
     } else if (e.kind == LKS_EVENT_DEVIATION_AGREE) {
         e.deviation = 1;
+    } else if (e.kind == LKS_EVENT_RESET) {
+        e.name = LKS_STR("n1");
+        e.reset = LKS_RESET_REVIEWED;
     } else {
         e.step.digest = LKS_STR("sha256:" HEX64);
         e.step.evidence = LKS_STR("ran");
