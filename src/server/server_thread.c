@@ -180,15 +180,14 @@ static void start_prepare(struct lks_server *s, struct lks_call *call)
 
 static void take_call(struct lks_server *s, struct lks_call *call)
 {
-    if (!lks_server_enter(s, call))
-        lks_server_answer(s, call);
-    else if (call->unread && call->status == 0)
+    bool entered = lks_server_enter(s, call);
+    if (entered && call->unread && call->status == 0)
         lks_server_collect(s, call);
-    else if (call->to_prepare)
+    else if (entered && call->to_prepare)
         start_prepare(s, call);
-    else if (lks_depot_server_takes(call))
+    else if (entered && lks_depot_server_takes(call))
         lks_depot_server_take(s->depot, call);
-    else if (call->work != NULL && !has_enough(s, call))
+    else if (entered && call->work != NULL && !has_enough(s, call))
         lks_turns_add(&s->reads, call);
     else
         lks_server_answer(s, call);
