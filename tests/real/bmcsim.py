@@ -43,7 +43,7 @@ def check(name, ok, why=""):
     return ok
 
 
-def wait_for(what, seconds=60):
+def wait_for(what, seconds=600):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = what()
@@ -54,7 +54,7 @@ def wait_for(what, seconds=60):
 
 
 def run(*words, **more):
-    return subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=600, **more)
 
 
 class Bmcs:
@@ -218,7 +218,7 @@ def crawl(bmcs, kind):
             if path.rstrip("/") in seen or path in ONLY_LINKS:
                 continue
             seen.add(path.rstrip("/"))
-            answer = session.get(bmcs.url(kind) + path, timeout=30)
+            answer = session.get(bmcs.url(kind) + path, timeout=600)
             fault = resource_faults(path, answer)
             faults += [fault] if fault else []
             if answer.status_code == 200:
@@ -236,7 +236,7 @@ def is_error(answer):
 
 
 def check_manners(bmcs, kind):
-    get = lambda path, **more: requests.get(bmcs.url(kind) + path, verify=bmcs.ca, timeout=30, **more)
+    get = lambda path, **more: requests.get(bmcs.url(kind) + path, verify=bmcs.ca, timeout=600, **more)
     who = {"auth": (bmcs.user, bmcs.password)}
     check(f"{kind}: /redfish", get("/redfish").json().get("v1") == "/redfish/v1/", get("/redfish").text)
     check(f"{kind}: the root is for everyone", get("/redfish/v1/").status_code == 200)
@@ -247,12 +247,12 @@ def check_manners(bmcs, kind):
     missing = get("/redfish/v1/Nothing", **who)
     check(f"{kind}: what is not there", missing.status_code == 404 and is_error(missing), missing.text)
     made = requests.post(bmcs.url(kind) + "/redfish/v1/SessionService/Sessions", verify=bmcs.ca,
-                         json={"UserName": bmcs.user, "Password": bmcs.password}, timeout=30)
+                         json={"UserName": bmcs.user, "Password": bmcs.password}, timeout=600)
     token = {"X-Auth-Token": made.headers.get("X-Auth-Token", "")}
     check(f"{kind}: a session", made.status_code in (200, 201) and get(INVENTORY, headers=token).ok,
           made.text)
     place = made.headers.get("Location", "").removeprefix(bmcs.url(kind))
-    gone = requests.delete(bmcs.url(kind) + place, verify=bmcs.ca, headers=token, timeout=30)
+    gone = requests.delete(bmcs.url(kind) + place, verify=bmcs.ca, headers=token, timeout=600)
     check(f"{kind}: that ends", gone.ok and get(INVENTORY, headers=token).status_code == 401,
           gone.status_code)
 
@@ -329,7 +329,7 @@ def vanish(bmcs, kind="openbmc"):
     context = ssl.create_default_context(cafile=bmcs.ca)
     host, port = bmcs.url(kind).removeprefix("https://").split(":")
     path = json.loads(curl(bmcs, kind, "/redfish/v1/UpdateService").stdout)["HttpPushUri"]
-    with socket.create_connection((host, int(port)), timeout=30) as plain:
+    with socket.create_connection((host, int(port)), timeout=600) as plain:
         with context.wrap_socket(plain, server_hostname=host) as wire:
             wire.sendall(f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 900000\r\n"
                          "Content-Type: application/octet-stream\r\n\r\n".encode() + b"x" * 600000)
@@ -353,7 +353,7 @@ def main():
             update_by_sushy(bmcs, kind)
     finally:
         bmcs.process.terminate()
-        status = bmcs.process.wait(timeout=30)
+        status = bmcs.process.wait(timeout=600)
         shutil.rmtree(folder)
     check("it ends when it is told", status == 0, status)
     print(f"{passed} passed, {failed} failed")

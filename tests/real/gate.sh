@@ -50,18 +50,18 @@ is() {
     }
 }
 
-# Until it is so, for a minute: await CHANGE EXPRESSION VALUE
+# Until it is so; ten minutes are for what never comes: await CHANGE EXPRESSION VALUE
 await() {
-    for _ in $(seq 120); do
+    for _ in $(seq 1200); do
         [ "$(about "$1" "$2")" != "$3" ] || return 0
         sleep 0.5
     done
     is "$@"
 }
 
-# As many nodes say that a reference load runs on them, within half a minute: loaded COUNT
+# As many nodes say that a reference load runs on them, sooner or later: loaded COUNT
 loaded() {
-    for _ in $(seq 30); do
+    for _ in $(seq 1200); do
         got=0
         for node in $(seq -f 'sim00%02g' "$nodes"); do
             health=$(curl -s --unix-socket "$fleet/controller/lockstepd.sock" "http://localhost/v1/nodes/$node" |
