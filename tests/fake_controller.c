@@ -310,9 +310,9 @@ static struct lks_httpd *listener(struct fake *f, unsigned port, bool agents)
         .clients = agents ? LKS_HTTPD_CLIENTS_REQUIRED : LKS_HTTPD_CLIENTS_NONE,
         .connections = 32,
         .body_max = BODY_MAX,
-        .first_ms = 10000,
-        .request_ms = 10000,
-        .idle_ms = 60000,
+        .first_ms = LKS_WAIT_MS,
+        .request_ms = LKS_WAIT_MS,
+        .idle_ms = LKS_WAIT_MS,
     };
     if (!CHECK_CODE(lks_httpd_new(&f->loop, &options, hear, gone, f, &h, &err), LKS_OK))
         printf("%s\n", err.msg);

@@ -195,9 +195,9 @@ void lks_site_init(struct lks_site *s, bool tls)
     s->options = (struct lks_httpd_options){.address = tls ? "127.0.0.1:0" : s->socket,
                                             .connections = 100,
                                             .body_max = LKS_SITE_BODY_MAX,
-                                            .first_ms = 20000,
-                                            .request_ms = 20000,
-                                            .idle_ms = 20000,
+                                            .first_ms = LKS_WAIT_MS,
+                                            .request_ms = LKS_WAIT_MS,
+                                            .idle_ms = LKS_WAIT_MS,
                                             .socket_mode = 0660};
     s->constant = lks_httpd_constant_new(&(struct lks_httpd_reply){
         .status = 200, .type = "text/plain", .body = LKS_STR("ok\n"), .headers = NULL});
