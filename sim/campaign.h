@@ -16,6 +16,7 @@
  *     campaign_people.c    operators, at random moments and at the end
  *     campaign_rows.c      what became durable, seen from outside
  *     campaign_checks.c    the promises about what truly happens
+ *     campaign_live.c      agents that die, and that others go on all the same
  *     campaign_end.c       everything settled, and what is left is explained
  *     sim_campaign.c       seeds
  *
@@ -233,6 +234,10 @@ struct cam_machine {
     bool excused;         /* a person held it since it last left use */
     unsigned flashes;     /* images truly written */
     uint64_t last_change; /* that had to do with it */
+    unsigned doom;        /* commands after which its agent dies; 0: it does not */
+    bool doom_later;      /* when it began to run that; else before */
+    lks_ms dead_for;      /* then; UINT64_MAX: for good */
+    bool dead;            /* it did */
 
     /* What the rows say. */
     bool drained, changing, held;
@@ -246,6 +251,7 @@ struct cam_recipe {
     enum lks_step_kind kinds[LKS_CHANGE_STEPS];
     bool reverts;    /* some of what it changes can be taken back */
     bool stays_more; /* beside the one axis that never can, something else cannot */
+    bool one_way;    /* something cannot */
 };
 struct cam_member {
     uint32_t wave, unit, recipe;
@@ -256,6 +262,8 @@ struct cam_member {
     enum lks_member_state state;
     uint32_t step, pass;
     unsigned from; /* stack */
+    lks_ms owed;   /* since when nothing but its change kept it where it is */
+    uint32_t life; /* of its agent then */
 };
 struct cam_wave {
     uint64_t width, failures_max;
@@ -286,6 +294,7 @@ struct cam_change {
                                    since that it goes on */
     bool excused;               /* a control had it, too */
     bool unsure;                /* the evidence asked for a person */
+    lks_ms went[CAM_POOLS];     /* when a node of the pool that can be reached last went on */
     struct cam_member *members; /* by machine */
     struct cam_recipe *recipes;
     size_t recipe_count, recipe_room;
@@ -374,6 +383,7 @@ struct cam {
     struct cam_machine *machines;
     uint32_t count, nodes; /* assets come behind the nodes */
     uint32_t swept;
+    lks_ms live_at; /* when it is looked again whether changes go on */
     unsigned domains, pools;
     struct {
         uint32_t first, count;
@@ -592,6 +602,12 @@ void cam_check_yes(struct cam *w, const uint32_t *nodes, unsigned count);
 void cam_check_job(struct cam *w, const struct cam_job *job);
 void cam_check_all(struct cam *w);
 void cam_check_domains(struct cam *w);
+
+/* campaign_live.c */
+void cam_doom_draw(struct cam *w);
+bool cam_doomed(struct cam *w, uint32_t i, bool runs);
+void cam_live_row(struct cam *w, struct cam_change *c, uint32_t i, const struct lks_rec_member *r);
+void cam_live_check(struct cam *w);
 
 /* campaign_end.c */
 bool cam_is_settled(struct cam *w, struct lks_err *why);

@@ -151,6 +151,29 @@ static enum lks_once_verdict judge(struct cam *w, uint32_t i, const struct cam_c
     return verdict;
 }
 
+/* What it was at may be done, or not. */
+static void interrupt(struct cam *w, uint32_t i)
+{
+    struct cam_machine *m = &w->machines[i];
+    if (m->running != 0)
+        cam_work_cut(w, i, &w->commands[m->running]);
+    m->running = 0;
+    m->agent_up = m->pushing = false;
+    m->life++;
+}
+
+/* Its agent ends, and does not start again for long, if ever. */
+static void die(struct cam *w, uint32_t i)
+{
+    struct cam_machine *m = &w->machines[i];
+    cam_say(w, "%s: the agent dies%s", m->name, m->dead_for == UINT64_MAX ? " for good" : "");
+    interrupt(w, i);
+    m->dead = true;
+    if (m->dead_for != UINT64_MAX)
+        cam_post(w, (struct lks_message){.kind = CAM_AGENT, .node = i, .life = m->life},
+                 m->dead_for);
+}
+
 static void run(struct cam *w, uint32_t i, struct cam_command *c)
 {
     struct cam_machine *m = &w->machines[i];
@@ -162,6 +185,10 @@ static void run(struct cam *w, uint32_t i, struct cam_command *c)
     cam_say(w, "%s: runs command %" PRIu64 " (%s)", m->name, c->id, c->executor);
     if (!m->up || !m->agent_up)
         return;
+    if (cam_doomed(w, i, true)) {
+        die(w, i);
+        return;
+    }
     cam_post(
         w, (struct lks_message){.kind = CAM_EXECUTED, .node = i, .life = m->life, .number = c->id},
         takes);
@@ -176,6 +203,10 @@ static void obey(struct cam *w, uint32_t i, uint64_t id)
         return;
     if (cam_chance(w, w->weather.agent_stops / 8)) { /* before it was written down */
         cam_agent_turn(w, i);
+        return;
+    }
+    if (cam_doomed(w, i, false)) {
+        die(w, i);
         return;
     }
     enum lks_once_verdict verdict = judge(w, i, c, &entry);
@@ -232,22 +263,12 @@ static void reload_ledger(struct cam_machine *m)
     LKS_ASSERT(lks_once_parse(lks_buf_view(&text), &m->once, &err) == LKS_OK);
 }
 
-/* What it was at may be done, or not. */
-static void interrupt(struct cam *w, uint32_t i)
-{
-    struct cam_machine *m = &w->machines[i];
-    if (m->running != 0)
-        cam_work_cut(w, i, &w->commands[m->running]);
-    m->running = 0;
-    m->agent_up = m->pushing = false;
-    m->life++;
-}
-
 void cam_agent_turn(struct cam *w, uint32_t i)
 {
     struct cam_machine *m = &w->machines[i];
-    if (!m->up)
+    if (!m->up || (m->dead && m->dead_for == UINT64_MAX))
         return;
+    m->dead = false;
     cam_say(w, "%s: the agent %s", m->name, m->agent_up ? "stops" : "starts");
     if (m->agent_up) {
         interrupt(w, i);

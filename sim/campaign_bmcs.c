@@ -304,7 +304,7 @@ void cam_talk_said(struct cam *w, const struct lks_message *msg)
         return; /* the next look is on its way already */
     if (said != NEVER_HEARD)
         cam_talk_end(w, msg->node, outcome_of(f, said, there), CAM_SAID);
-    else if (there && !t->saved && f->act <= LKS_BMC_ACTIVATE)
+    else if (there && !t->saved && (f->act <= LKS_BMC_ACTIVATE || f->act == LKS_BMC_SWITCH))
         cam_talk_end(w, msg->node, LKS_BMC_SAME, CAM_SAID);
     else if (t->saved && first && !t->posts)
         t->lost = true; /* it was sent in another life, or never: look once more */

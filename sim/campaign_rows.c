@@ -68,6 +68,7 @@ static void on_step(struct cam *w, const struct lks_rec_plan_step *r)
     bool changes = r->kind == LKS_DO_APPLY || r->kind == LKS_DO_FLASH || r->kind == LKS_DO_ACTIVATE;
     cam_votes_step(c, r);
     recipe->reverts |= changes && !r->one_way;
+    recipe->one_way |= changes && r->one_way;
     recipe->stays_more |=
         changes && r->one_way && !lks_str_is(r->component, cam_axes[CAM_BOARD].component);
 }
@@ -216,6 +217,7 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
                     "changes %" PRIu64 " and %" PRIu64 " are both under way on %s", c->id,
                     w->changes[k].id, w->machines[i].name);
     count_over(c, m, to);
+    cam_live_row(w, c, i, r);
     if (to != LKS_MEMBER_PENDING && to != LKS_MEMBER_SKIPPED)
         w->machines[i].last_change = c->id;
     if (has_failed(to) && !has_failed(m->state))

@@ -87,6 +87,7 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
     if (w->kind || nodes > 0)
         w->badness = CAM_GOOD;
     cam_gates_draw(w);
+    cam_doom_draw(w);
     for (uint32_t i = 0; i < w->nodes && w->redfish; i++)
         cam_redfish_init(w, i);
     w->model.folds = w->nodes < CAM_FLEET_LARGE;
@@ -266,6 +267,7 @@ static void step(struct cam *w, const struct lks_message *m)
     w->delivered++;
     cam_mix(w, m->due << 20 ^ m->number << 8 ^ (uint64_t)m->kind ^ (uint64_t)m->node << 40);
     deliver[recipients[m->kind]](w, m);
+    cam_live_check(w);
     if (w->delivered % CAM_SWEEP == 0)
         cam_check_all(w);
     if (w->look != NULL)

@@ -64,6 +64,7 @@ static const struct {
     {"daemon_change", "changePaper"},
     {"daemon_ticket", "ticket"},
     {"daemon_change", "moveMembers"},
+    {"daemon_change", "skipMembers"},
     {"daemon_change", "approveChange"},
     {"daemon_change", "rejectChange"},
     {"daemon_change", "withdrawApproval"},

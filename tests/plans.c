@@ -134,8 +134,8 @@ static void tell_parts(struct plans *p)
 
 struct lks_str plans_tell(struct plans *p, unsigned what)
 {
-    static const char *const notes[] = {"uncovered", "one way", "external",
-                                        "capacity",  "warning", "evidence"};
+    static const char *const notes[] = {"uncovered", "one way",  "external", "capacity",
+                                        "warning",   "evidence", "left-out"};
     lks_buf_truncate(&p->text, 0);
     if (p->code != LKS_OK) {
         lks_buf_addf(&p->text, "%s: %s\n", lks_code_info(p->code)->text, p->err.msg);

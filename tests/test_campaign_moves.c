@@ -202,10 +202,11 @@ static void rollback_of_done(void)
         check_in_use(&w, w.nodes[i].name, false);
     check_member(&w, "n1", LKS_MEMBER_REVERTED);
     check_member(&w, "n4", LKS_MEMBER_PENDING);
-    /* The last wave went first. */
-    const char *n2 = memmem(w.log.ptr, w.log.len, "node=n2 state=reverted", 22);
-    const char *n1 = memmem(w.log.ptr, w.log.len, "node=n1 state=reverted", 22);
-    CHECK(n2 != NULL && n1 != NULL && n2 < n1);
+    /* The last wave went first, and the first one did not wait for its end. */
+    const char *n2 = memmem(w.log.ptr, w.log.len, "node=n2 state=waiting back=1", 28);
+    const char *n1 = memmem(w.log.ptr, w.log.len, "node=n1 state=waiting back=1", 28);
+    const char *end = memmem(w.log.ptr, w.log.len, "node=n2 state=reverted", 22);
+    CHECK(n2 != NULL && n1 != NULL && end != NULL && n2 < n1 && n1 < end);
     show(&w);
     campaign_end(&w);
 }

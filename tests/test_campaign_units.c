@@ -56,6 +56,7 @@ static bool is_of_domain(const struct campaign *w, struct lks_str name)
 /* Promise 1: nothing is done to a node, or to an asset of its domain, before it is out of use. */
 static void check_out(struct campaign *w, struct lks_str name)
 {
+    bool of_asset = name.len > 0 && name.ptr[0] == 's';
     for (unsigned i = 0; i < w->count; i++) {
         const struct campaign_node *n = &w->nodes[i];
         bool same = lks_str_is(name, n->name);
@@ -64,6 +65,8 @@ static void check_out(struct campaign *w, struct lks_str name)
         const struct lks_member *m = n->gone ? NULL : campaign_member(w, n->name);
         if (m == NULL || (!same && !beside) || m->state == LKS_MEMBER_SKIPPED)
             continue;
+        if (!same && !of_asset && m->state == LKS_MEMBER_REVERTED)
+            continue; /* one that was lost goes back behind the others, alone */
         if (!CHECK(is_out(state_of(w, n))) || !CHECK(n->asset || !n->busy))
             printf("   %s while %.*s is touched\n", n->name, LKS_STR_ARG(name));
     }

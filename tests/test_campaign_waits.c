@@ -89,7 +89,7 @@ static void on_the_way(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .domain = 2});
     campaign_node(&w, "n1")->busy = true;
     CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_WAITING, HOUR));
-    check_waits(&w, "n2", "for others of its domain, which are not as far");
+    check_waits(&w, "n2", "for n1 of its domain, which is not as far (leave)");
     campaign_end(&w);
 }
 
@@ -100,7 +100,7 @@ static void on_the_way_back(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .waves = {1, 1}, .width = 1});
     CHECK(campaign_run_until(&w, "n2", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, 4 * HOUR));
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
-    check_waits(&w, "n1", "for its wave, number 0");
+    check_waits(&w, "n1", "for a slot: its pool rolls back 1 at a time");
     campaign_end(&w);
 }
 

@@ -442,6 +442,11 @@ static void check_members(struct scene *s, uint64_t id)
                  "{\"nodes\":\"gpu1\",\"act\":\"forget\",\"reason\":\"r\"}", 400, "act");
     crew_refused(s->maker, "moveMembers", path_of(id, "members"),
                  "{\"nodes\":\"inf1\",\"act\":\"again\",\"reason\":\"r\"}", 404, "inf1");
+    crew_refused(s->maker, "skipMembers", path_of(id, "skip"), "{\"reason\":\"r\"}", 400, "nodes");
+    crew_refused(s->maker, "skipMembers", path_of(id, "skip"),
+                 "{\"nodes\":\"gpu1\",\"reason\":\"r\"}", 409, "change");
+    crew_fine(s->maker, "change", path_of(id, "?plan=false"), NULL, &t);
+    CHECK_INT(crew_count(&t, "waits"), 0);
 }
 
 /* Everything that people and programs see of it, once it is done. */
@@ -707,6 +712,8 @@ static void check_back(struct scene *s)
         return;
     crew_fine(s->maker, "rollBackChange", path_of(id, "rollback"), WHY, &t);
     CHECK_STR(crew_text(&t, "state"), "rolling back");
+    crew_fine(s->maker, "skipMembers", path_of(id, "skip"),
+              "{\"nodes\":\"gpu3\",\"reason\":\"its rack burns\"}", &t);
     s->outcome = "done";
     if (!play_until(s, id, "rolled back", &t))
         return;

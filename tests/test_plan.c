@@ -643,8 +643,13 @@ static const struct {
      "refused: no steps are known: g1 should run a already and does not"},
     {"it was booted since", "b", true, "b0", "g1", "a", NULL,
      "refused: no steps are known: g1 should run a already and does not"},
-    {"planned from what it should run, with a word", "a", false, "b1", "g[1-2]", "b", "a",
-     "warning: 1 of them found to run something else than is pinned, and planned from that: g1\n"},
+    {"one that drifted is left out, by name", "a", false, "b1", "g[1-2]", "b", "a",
+     "part of wave 0: g2 by recipe 0, proves\n"
+     "left-out: g1 drifted; repair what drifted ('lockstep drift') and propose a change for the "
+     "rest\n"},
+    {"all that were asked for drifted", "a", false, "b1", "g1", "b", NULL,
+     "refused: nothing to do: g1 drifted, and so did all others that would change; 'lockstep "
+     "drift' says what differs: repair it, then propose again\n"},
 };
 
 /* g1 is read to drift from a. */

@@ -232,6 +232,7 @@ static const struct {
     {"override", NULL, "of a job; nothing is done to nodes"},
     {"propose", NULL, "that is a change"},
     {"moveMembers", NULL, "inside a change"},
+    {"skipMembers", NULL, "inside a change"},
     {"startChange", NULL, "a change's own number"},
     {"forecastChange", NULL, "a change's own numbers"},
     {"ticket", NULL, "a change's own number"},

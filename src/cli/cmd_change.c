@@ -1,4 +1,4 @@
-/* change propose, ls, approve, reject, start, pause, resume, abort, rollback. */
+/* change propose, ls, approve, reject, start, pause, resume, skip, abort, rollback. */
 #include "cli/cmd_change.h"
 
 #include "cli/commands.h"
@@ -388,5 +388,16 @@ enum lks_code lks_cmd_change_resume(struct lks_cli *cli, const struct lks_args *
     begin_verb(&q, args, "members");
     lks_json_text(&q.w, "nodes", nodes);
     lks_json_cstr(&q.w, "act", lks_args_has(args, "--as-is") ? "release" : "again");
+    return end_verb(cli, args, &q, err);
+}
+
+enum lks_code lks_cmd_change_skip(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
+        return err->code;
+    begin_verb(&q, args, "skip");
+    lks_json_text(&q.w, "nodes", lks_str_from(args->positional[1]));
     return end_verb(cli, args, &q, err);
 }

@@ -514,6 +514,22 @@ static enum lks_code print_forecast(struct lks_cli *cli, const struct lks_doc *c
     return lks_output_table(cli, &t, err);
 }
 
+static const struct lks_listing_column wait_columns[] = {
+    {"wave", "wave", LKS_COLUMN_RIGHT}, {"node", "node", 0},   {"doing", "doing", 0},
+    {"why", "why", LKS_COLUMN_WRAP},    {"until", "until", 0},
+};
+
+/* Nodes that its waves wait for, with what for and until when. */
+static enum lks_code print_waits(struct lks_cli *cli, const struct lks_doc *change,
+                                 struct lks_err *err)
+{
+    const struct lks_doc *list = lks_doc_member(change, "waits");
+    if (list == NULL || list->first == NULL)
+        return LKS_OK;
+    fprintf(cli->out, "\nwaits for:\n");
+    return lks_listing_table(cli, wait_columns, LKS_COUNT(wait_columns), &list, 1, err);
+}
+
 static const struct lks_listing_column waiting_columns[] = {
     {"node", "node", 0},
     {"state", "state", 0},
@@ -648,6 +664,8 @@ enum lks_code lks_cmd_change_show(struct lks_cli *cli, const struct lks_args *ar
         return err->code;
     fputc('\n', cli->out);
     if (lks_change_print_plan(cli, answer.doc, err) != LKS_OK)
+        return err->code;
+    if (print_waits(cli, answer.doc, err) != LKS_OK)
         return err->code;
     return print_waiting(cli, args, answer.doc, err);
 }

@@ -88,6 +88,7 @@ lks_command_fn lks_cmd_change_waive;
 lks_command_fn lks_cmd_change_start;
 lks_command_fn lks_cmd_change_pause;
 lks_command_fn lks_cmd_change_resume;
+lks_command_fn lks_cmd_change_skip;
 lks_command_fn lks_cmd_change_abort;
 lks_command_fn lks_cmd_change_rollback;
 

@@ -242,6 +242,24 @@ enum lks_code lks_listing_thing(struct lks_cli *cli, const struct lks_args *args
     return lks_output_table(cli, &table, err);
 }
 
+/* What the answer warns of, a line each. */
+static enum lks_code print_warnings(struct lks_cli *cli, const struct lks_remote_answer *answer,
+                                    struct lks_err *err)
+{
+    const struct lks_doc *list =
+        answer->doc != NULL ? lks_doc_member(answer->doc, "warnings") : NULL;
+    for (const struct lks_doc *text = list != NULL ? list->first : NULL; text != NULL;
+         text = text->next) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
+        lks_buf_init(&clean, (size_t)2 * LINE_MAX_BYTES);
+        lks_term_clean(&clean, text->text);
+        if (lks_buf_check(&clean, err) != LKS_OK)
+            return err->code;
+        fprintf(cli->out, "warning: %s\n", clean.ptr);
+    }
+    return LKS_OK;
+}
+
 enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
                                const struct lks_remote_answer *answer, struct lks_err *err,
                                const char *fmt, ...)
@@ -259,7 +277,7 @@ enum lks_code lks_listing_done(struct lks_cli *cli, const struct lks_args *args,
     if (lks_buf_check(&line, err) != LKS_OK || lks_buf_check(&clean, err) != LKS_OK)
         return err->code;
     fprintf(cli->out, "%s\n", clean.ptr);
-    return LKS_OK;
+    return print_warnings(cli, answer, err);
 }
 
 enum lks_code lks_listing_token(struct lks_cli *cli, const struct lks_args *args,

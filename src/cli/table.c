@@ -676,8 +676,9 @@ const struct lks_command lks_commands[] = {
     {"node release", "NODES", 1, 1, release_options,
      "Take a hold back, or accept nodes that are new or changed",
      "A node that is first seen, or whose board, GPUs or NICs are others, is not admitted until "
-     "it conforms and a person accepts it.",
-     "{seq, nodes, gpus}", lks_cmd_node_release},
+     "it conforms and a person accepts it. A domain that takes no jobs since, for the node does "
+     "not run the same as the others, is named.",
+     "{seq, nodes, gpus, warnings: [text]}", lks_cmd_node_release},
     LKS_NODE_COMMANDS,
     {"node resolve", "NODE", 1, 1, reason_options,
      "Say that you looked at what an update left behind whose end nobody could tell",

@@ -88,6 +88,8 @@ const struct lks_option lks_change_resume_options[] = {
     {0},
 };
 
+const struct lks_option lks_change_skip_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
+
 const struct lks_option lks_freeze_options[] = {
     LKS_REMOTE_OPTIONS,
     POOL,

@@ -7,6 +7,7 @@
 extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
     lks_change_procedure_options[], lks_change_ls_options[], lks_change_vote_options[],
     lks_change_waive_options[], lks_change_start_options[], lks_change_resume_options[],
+    lks_change_skip_options[],
     lks_freeze_options[], lks_unfreeze_options[], lks_rehearse_options[];
 
 #define LKS_CHANGE_COUNTS                                                                          \
@@ -43,7 +44,8 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "With --follow a line for each wave until the change is over or halted, through restarts of " \
      "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
      "rejected.",                                                                                  \
-     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", frozen?, "             \
+     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
+     "state, doing?, why?, until?}], frozen?, "                                                    \
      LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
      ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?, credential?, minters?: []}], "      \
      "break_glass?: {at, by?, reason?, review_until, reviewed?, reviewed_by?, "                    \
@@ -97,6 +99,12 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "an approver let that go ('change waive'). With it, these nodes are tried again, or with "    \
      "--as-is go back into use as they are; the change stays as it is.",                           \
      LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
+    {"change skip", "ID NODES", 2, 2, lks_change_skip_options,                                     \
+     "Stop waiting for nodes of a change",                                                         \
+     "Nodes that did not begin, or were lost before anything was done to them, stay in service "   \
+     "as they are. A node that was lost later stays drained. 'change show' lists the nodes that "  \
+     "a change waits for.",                                                                        \
+     LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
      "End a change: who is under way goes back, who is done stays", "", LKS_CHANGE_MOVED,          \
      lks_cmd_change_abort},                                                                        \

@@ -4,8 +4,12 @@
  * commands, ends of updates, readings, boots, a person's word) is in the state already.
  *
  *     campaign.c         the tick: changes, waves, who may begin
+ *     campaign_begin.c   why a unit does not begin now, and its first step
+ *     campaign_back.c    the rollback of a change, and nodes that are lost meanwhile
+ *     campaign_drift.c   nodes that drifted since they were planned
  *     campaign_member.c  a member at its step: begin it, see whether it ended, what comes next
  *     campaign_steps.c   each kind of step: the table of what it asks for and when it is done
+ *     campaign_late.c    its deadline
  *     campaign_fail.c    each kind of failure: tried again, taken back, fenced, hands
  *     campaign_gate.c    the gates behind a wave: PASS, EXTEND, HOLD, HALT
  *     campaign_evidence.c  of these, the one with statistics
@@ -33,6 +37,10 @@
 
 #include "core/change.h"
 #include "core/decide.h"
+
+/* That a node which is not heard of is waited for: since its wave began where it did not begin,
+ * else since it was lost while it drains. Behind that it is left alone. */
+#define LKS_CAMPAIGN_GRACE (3600 * LKS_SECOND)
 
 /* When (wall) there is something to decide about a member: 0: now; UINT64_MAX: not before something
  * else happens. It costs little and asks the state alone.
@@ -90,6 +98,16 @@ extern const struct lks_failure_rule lks_failure_rules[LKS_FAILURE_COUNT];
 struct lks_str lks_campaign_waits(const struct lks_state *s, const struct lks_book *book,
                                   struct lks_now now, const struct lks_state_change *c,
                                   const struct lks_member *m, struct lks_decision *space);
+
+/* Whether its wave waits for the member: it is in progress, or was to begin and is not there; what
+ * for, and until when (0: not known). `space` as above. */
+struct lks_wait {
+    struct lks_str why;
+    lks_ms until;
+};
+bool lks_campaign_wait(const struct lks_state *s, const struct lks_book *book, struct lks_now now,
+                       const struct lks_state_change *c, const struct lks_member *m,
+                       struct lks_decision *space, struct lks_wait *out);
 
 /* Before a tick: members that are not due after all are moved on, and changes count as looked at
  * until a record about one of them says otherwise. */

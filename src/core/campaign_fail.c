@@ -74,8 +74,12 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
     if (unit_returns && r.pass == 1)
         r.pass = 0;
     r.text = text;
-    /* Nothing may start on it, however early it failed. */
-    lks_member_keep_out(d, k, k->n->changing != 0 ? k->n->target : lks_member_target(k, r.back));
+    /* Nothing may start on it, however early it failed. One that is lost on the way is meant to be
+     * where the others of its unit go. */
+    bool undone =
+        (failure == LKS_FAILURE_LOST || lks_look_retried(k)) && r.back && lks_look_changed(k);
+    lks_member_keep_out(
+        d, k, k->n->changing != 0 && !undone ? k->n->target : lks_member_target(k, r.back));
     lks_member_list(d, k, r);
     if (state == LKS_MEMBER_HANDS)
         (void)lks_deciding_alarm(d, LKS_ALARM_HANDS, lks_look_name(k), hands_text(d, k, text));
@@ -94,10 +98,14 @@ static bool is_too_few(const struct lks_deciding *d, const struct lks_look *k)
     return k->u->domain != 0 && lks_unit_missing(k) + 1 > lks_domain_spares(d, k->u->domain);
 }
 
+static bool is_going_back(const struct lks_look *k)
+{
+    return k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK;
+}
+
 static bool goes_back(const struct lks_look *k)
 {
-    return k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK ||
-           lks_unit_returns(k->c, k->u);
+    return is_going_back(k) || lks_unit_returns(k->c, k->u);
 }
 
 /* On its way back a bank can be switched, or else the image before flashed again. And what is
@@ -193,8 +201,10 @@ void lks_member_fail(struct lks_deciding *d, const struct lks_look *k, enum lks_
         try_again(d, k, failure, text);
         return;
     }
-    /* What fails on the way back ends by the rule for that, unless it is worse. */
-    bool worse = failure == LKS_FAILURE_ENDPOINT || failure == LKS_FAILURE_UNKNOWN;
+    /* What fails on the way back ends by the rule for that, unless it is worse, or the node is lost
+     * and may still join. */
+    bool worse = failure == LKS_FAILURE_ENDPOINT || failure == LKS_FAILURE_UNKNOWN ||
+                 (failure == LKS_FAILURE_LOST && is_going_back(k));
     if (k->m->back && !worse)
         failure = LKS_FAILURE_REVERT;
     const struct lks_failure_rule *rule = &lks_failure_rules[failure];

@@ -26,19 +26,21 @@ static bool is_free(const struct lks_look *k)
     return c == NULL || c->ended;
 }
 
-/* The change, or its unit, goes back, and it does not yet. */
+/* The change, or its unit, goes back, and it does not yet. Of a change that goes back, a node that
+ * is not heard of does not turn: it would return unread. */
 static bool is_to_turn(const struct lks_look *k)
 {
     bool all = k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK;
-    return !lks_member_returns(k->m) && (all || lks_unit_returns(k->c, k->u)) && is_free(k) &&
-           lks_unit_can_return(k);
+    if (lks_member_returns(k->m) || (all && k->n->asset == 0 && k->n->liveness != LKS_LIVE))
+        return false;
+    return (all || lks_unit_returns(k->c, k->u)) && is_free(k) && lks_unit_can_return(k);
 }
 
 /* It was done and goes back, or cannot go back any more, but one of its unit did not come out of
  * use for that. */
 static bool is_stranded(const struct lks_look *k)
 {
-    if (k->u->count == 1 || k->step == NULL || !is_free(k) || !lks_unit_unsure(k))
+    if (k->u->count == 1 || k->step == NULL || !is_free(k) || lks_unit_unsure(k) == NULL)
         return false;
     if (!lks_member_returns(k->m))
         return k->step->kind != LKS_DO_RETURN && !lks_unit_can_return(k);
@@ -76,7 +78,10 @@ struct lks_next lks_member_next(const struct lks_look *k)
         return lks_next_at(0, LKS_NEXT_STAYS);
     if (is_not_kept_out(k))
         return lks_next_at(0, LKS_NEXT_KEEP);
-    return lks_step_next(k);
+    struct lks_next next = lks_step_next(k);
+    lks_ms gone = lks_look_gone(k);
+    bool first = gone != UINT64_MAX && (next.act == LKS_NEXT_BEGIN || next.at > gone);
+    return first ? lks_next_at(gone, LKS_NEXT_GONE) : next;
 }
 
 lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change *c,
@@ -183,6 +188,22 @@ static void finish(struct lks_deciding *d, const struct lks_look *k)
         r.failure = LKS_FAILURE_NONE;
     r.text = text;
     lks_member_list(d, k, r);
+}
+
+/* Nothing was done to it: it is in service as it was, and a person is told. */
+void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    if (k->m->state != LKS_MEMBER_PENDING)
+        put_in_use(d, k, text);
+    r.state = LKS_MEMBER_SKIPPED;
+    r.work = r.until = 0;
+    r.failure = LKS_FAILURE_NONE;
+    r.text = text;
+    lks_member_list(d, k, r);
+    (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
+                             lks_deciding_text(d, "change %llu skipped it: %" LKS_STR_FMT,
+                                               (unsigned long long)k->c->id, S(text)));
 }
 
 /* At this step, it waits until it can begin it. The reason for which it goes back stays. */
@@ -359,6 +380,20 @@ static bool is_changed(const struct lks_look *k, uint32_t steps)
     return false;
 }
 
+/* One that goes back has what it comes from as its intent from where something was done to it. */
+bool lks_look_changed(const struct lks_look *k)
+{
+    return k->m->pass != 0 || lks_look_touched(k) || lks_look_retried(k) ||
+           (!k->m->back && is_changed(k, k->m->step + 1));
+}
+
+bool lks_look_untouched(const struct lks_look *k)
+{
+    uint32_t back = lks_path_back(k, k->m->step, false);
+    return !k->m->back && !lks_look_changed(k) &&
+           (back >= k->r->count || k->r->steps[back].kind == LKS_DO_RETURN);
+}
+
 void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
                      enum lks_failure failure, struct lks_str text)
 {
@@ -392,7 +427,7 @@ static void turn(struct lks_deciding *d, const struct lks_look *k)
 {
     bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
     if (lks_look_retried(k))
-        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, false, why_turn(d, k));
+        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, true, why_turn(d, k));
     else
         lks_member_turn(d, k, done, k->m->failure, why_turn(d, k));
 }
@@ -442,6 +477,19 @@ static void keep(struct lks_deciding *d, const struct lks_look *k)
     lks_member_list(d, k, r);
 }
 
+/* Nobody waits for it. It stays drained, and is not touched before it is heard of again. */
+static void gone(struct lks_deciding *d, const struct lks_look *k)
+{
+    char since[LKS_TIME_TEXT_SIZE];
+    lks_member_fence(
+        d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_unit_can_return(k),
+        lks_deciding_text(d,
+                          "the node is %s since %s and the change goes back without it; it is "
+                          "drained, and joins when it is heard of again",
+                          lks_liveness_words[k->n->liveness],
+                          lks_time_text(k->n->liveness_since, since)));
+}
+
 static void begin(struct lks_deciding *d, const struct lks_look *k)
 {
     if (k->step == NULL)
@@ -462,6 +510,7 @@ static void (*const acts[LKS_NEXT_COUNT])(struct lks_deciding *d, const struct l
     [LKS_NEXT_ENDED] = lks_step_ended,
     [LKS_NEXT_READ] = lks_step_read,
     [LKS_NEXT_LATE] = lks_step_late,
+    [LKS_NEXT_GONE] = gone,
 };
 
 void lks_member_tick(struct lks_deciding *d, uint32_t node)

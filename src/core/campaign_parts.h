@@ -5,6 +5,7 @@
 
 #include "core/campaign.h"
 #include "core/decide_rules.h"
+#include "core/leave.h"
 
 /* A member, and what it stands in. */
 struct lks_look {
@@ -31,6 +32,7 @@ enum lks_next_act {
     LKS_NEXT_ENDED,  /* what was asked for ended */
     LKS_NEXT_READ,   /* what was read is judged */
     LKS_NEXT_LATE,   /* its deadline */
+    LKS_NEXT_GONE,   /* it is lost, and its change goes back */
     LKS_NEXT_COUNT
 };
 struct lks_next {
@@ -88,18 +90,27 @@ bool lks_look_retried(const struct lks_look *k);
 /* It left use by our hand, or is about to return: nothing may start on it. */
 bool lks_look_out(const struct lks_look *k);
 
-/* No other of its unit has a step of lower rank left. */
-bool lks_look_open(const struct lks_look *k);
+/* Another of its unit that has a step of lower rank left, or of which nobody knows whether
+ * something runs on it; NULL: its own step is open. */
+const struct lks_member *lks_look_behind(const struct lks_look *k);
+static inline bool lks_look_open(const struct lks_look *k)
+{
+    return lks_look_behind(k) == NULL;
+}
 
 /* When the last of its unit came to where it is: before that it was nobody's turn behind it. */
 lks_ms lks_unit_since(const struct lks_look *k);
 
-/* Another of its unit is kept of which nobody knows whether something runs on it. */
-bool lks_unit_unsure(const struct lks_look *k);
+/* Another of its unit that is kept, and of which nobody knows whether something runs on it; NULL:
+ * there is none. */
+const struct lks_member *lks_unit_unsure(const struct lks_look *k);
 
 /* Its unit goes back, and can. */
 bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u);
 bool lks_unit_can_return(const struct lks_look *k);
+
+/* It did a step that has no way back, or is at it. */
+bool lks_look_past_return(const struct lks_look *k);
 
 /* Members that are out of use and will not come with the rest. */
 uint32_t lks_unit_missing(const struct lks_look *k);
@@ -186,6 +197,16 @@ void lks_step_ended(struct lks_deciding *d, const struct lks_look *k);
 void lks_step_read(struct lks_deciding *d, const struct lks_look *k);
 void lks_step_late(struct lks_deciding *d, const struct lks_look *k);
 
+/* How its pool's scheduler is asked to drain it. */
+enum lks_leave_sched lks_look_sched(const struct lks_look *k);
+
+/* campaign_late.c: its deadline, by the kind of its step --------------------------------------- */
+
+void lks_late_lost(struct lks_deciding *d, const struct lks_look *k);
+void lks_late_reboot(struct lks_deciding *d, const struct lks_look *k);
+void lks_late_leave(struct lks_deciding *d, const struct lks_look *k);
+void lks_late_check(struct lks_deciding *d, const struct lks_look *k);
+
 /* campaign_read.c: what it is ----------------------------------------------------------------- */
 
 enum lks_read { LKS_READ_NOT_YET, LKS_READ_RIGHT, LKS_READ_WRONG };
@@ -219,6 +240,14 @@ void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_t
 /* The stack that it is on the way to; 0: none, as our own agent is none. */
 lks_text lks_member_target(const struct lks_look *k, bool back);
 
+/* Whether something may have been done to it by now, there or back; nothing at all, not even staged
+ * beside what runs. */
+bool lks_look_changed(const struct lks_look *k);
+bool lks_look_untouched(const struct lks_look *k);
+
+/* It is skipped: in service as it was, with an alarm. Of one that nothing was done to. */
+void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct lks_str text);
+
 /* Part of a tick: what is due about a node in any change. */
 void lks_member_tick(struct lks_deciding *d, uint32_t node);
 
@@ -249,23 +278,98 @@ bool lks_unit_reverted(const struct lks_state_change *c, const struct lks_unit *
 enum lks_queue { LKS_QUEUE_EMPTY, LKS_QUEUE_WAITS, LKS_QUEUE_BEGUN };
 enum lks_queue lks_campaign_queue(struct lks_deciding *d, const struct lks_state_change *c);
 
-/* campaign.c: who may begin ----------------------------------------------------------------- */
+/* campaign.c: changes as a whole ------------------------------------------------------------- */
 
-/* What the text of a wave begins with of which nobody is under way; behind it stands why. */
+/* What the text of a wave starts with while none of its nodes is in progress; why follows. */
 #define LKS_WAVE_WAITS "waits: "
 
-/* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:
- * "n1: frozen"; an empty text: nothing about its members keeps it. */
-struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
-                               const struct lks_unit *u, bool back);
+/* The change moves to a state; an alarm about the change. */
+void lks_campaign_move(struct lks_deciding *d, const struct lks_state_change *c,
+                       enum lks_change_state state, struct lks_str reason);
+void lks_campaign_alarm(struct lks_deciding *d, const struct lks_state_change *c,
+                        struct lks_str text);
 
-/* campaign_pools.c -------------------------------------------------------------------------- */
+/* How many of a wave, or of a whole change, are in progress; how many a change keeps drained. */
+uint32_t lks_members_moving(const uint32_t members[LKS_MEMBER_STATE_COUNT]);
+uint32_t lks_change_kept(const struct lks_state_change *c);
+
+/* campaign_begin.c: who may begin ------------------------------------------------------------ */
 
 /* The last unit that there was no room for in this decision, and why. */
 struct lks_crowded {
     const struct lks_unit *unit;
     const char *why;
 };
+
+/* Why a unit does not begin now. Some reasons pass by themselves, or by a person's word; for others
+ * it is left out when nobody else of its wave is left; and what it was planned from may be gone. */
+enum lks_unit_bar_kind {
+    LKS_UNIT_BAR_NOT,
+    LKS_UNIT_BAR_WAITS,
+    LKS_UNIT_BAR_ABSENT,
+    LKS_UNIT_BAR_OTHER
+};
+
+struct lks_unit_look {
+    struct lks_deciding *d;
+    const struct lks_state_change *c;
+    const struct lks_unit *u;
+    struct lks_downs *downs;
+    bool back;
+    bool spared; /* its domain can do without those of it that are away */
+    struct lks_crowded crowded;
+};
+
+/* What bars it by its own nodes; the same beside what other changes have of its pools now. */
+enum lks_unit_bar_kind lks_unit_bar(const struct lks_unit_look *l);
+enum lks_unit_bar_kind lks_unit_bar_beside(struct lks_unit_look *l, uint32_t begun);
+
+/* Whether one of the unit is still to begin, or with `back` is done and to go back. */
+bool lks_unit_meant(const struct lks_unit_look *l);
+
+/* It begins; or its nodes are left alone, each with the reason. */
+void lks_unit_begin(const struct lks_unit_look *l);
+void lks_unit_skip(const struct lks_unit_look *l);
+
+/* Another change has the node. The rollback was not exercised on its hardware yet. The redundant
+ * peer of the node is on hold or retained. */
+bool lks_member_taken(const struct lks_unit_look *l, const struct lks_member *m);
+bool lks_member_unproven(const struct lks_unit_look *l, const struct lks_member *m);
+bool lks_member_pair_kept(const struct lks_unit_look *l, const struct lks_member *m);
+bool lks_unit_unproven(const struct lks_unit_look *l);
+
+/* Why a unit does not begin now, or with `back` does not go back, by the first of it with a reason:
+ * "n1: frozen"; an empty text: nothing about its members keeps it. */
+struct lks_str lks_unit_barred(struct lks_deciding *d, const struct lks_state_change *c,
+                               const struct lks_unit *u, bool back);
+
+/* campaign_drift.c: nodes that drifted since they were planned ----------------------------------
+ */
+
+/* It did not begin, and drifted; and in words. */
+bool lks_member_drifted(const struct lks_state *s, const struct lks_state_change *c,
+                        const struct lks_member *m);
+struct lks_str lks_drifted_text(struct lks_deciding *d, uint32_t node);
+
+/* Why the wave does not begin, since too many of it drifted; empty: it may. */
+struct lks_str lks_wave_drifted(struct lks_deciding *d, const struct lks_state_change *c,
+                                uint32_t wave);
+
+/* The same for a change that a person starts, and refused; then those that did are skipped. */
+bool lks_change_drift_fits(struct lks_deciding *d, const struct lks_state_change *c);
+void lks_change_leave_drifted(struct lks_deciding *d, const struct lks_state_change *c);
+
+/* campaign_back.c: the rollback of a change -------------------------------------------------- */
+
+/* When (wall) a node that is lost is not waited for any more by its change, which goes back;
+ * UINT64_MAX: it is there, expected to be away, or its change does not go back. */
+lks_ms lks_look_gone(const struct lks_look *k);
+
+/* Part of a tick: nodes of a change that is rolled back, or aborted, go back; its end. */
+void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_change *c);
+void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c);
+
+/* campaign_pools.c -------------------------------------------------------------------------- */
 
 /* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
  * have now; NULL: they can. `begun`: members that begin by the same decision. With `last`, those of

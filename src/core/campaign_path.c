@@ -263,22 +263,24 @@ static bool is_unsure(const struct lks_look *k)
     return kept && k->n->asset == 0 && k->n->placed && leave < k->r->count && k->m->step <= leave;
 }
 
-bool lks_unit_unsure(const struct lks_look *k)
+const struct lks_member *lks_unit_unsure(const struct lks_look *k)
 {
     for (uint32_t i = 0; i < k->u->count; i++) {
         struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
         if (o.m != k->m && is_unsure(&o))
-            return true;
+            return o.m;
     }
-    return false;
+    return NULL;
 }
 
-bool lks_look_open(const struct lks_look *k)
+const struct lks_member *lks_look_behind(const struct lks_look *k)
 {
     if (k->u->count == 1 || is_early(k))
-        return true;
-    if (k->step != NULL && k->step->kind != LKS_DO_RETURN && lks_unit_unsure(k))
-        return false;
+        return NULL;
+    const struct lks_member *unsure =
+        k->step != NULL && k->step->kind != LKS_DO_RETURN ? lks_unit_unsure(k) : NULL;
+    if (unsure != NULL)
+        return unsure;
     uint32_t mine = part_of(k), key = key_of(k);
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *other = &k->c->members[k->u->first + i];
@@ -287,9 +289,9 @@ bool lks_look_open(const struct lks_look *k)
         struct lks_look o = lks_look_at(k->s, k->c, other);
         uint32_t its = is_early(&o) ? 0 : part_of(&o);
         if (is_early(&o) || its < mine || (its == mine && key_of(&o) < key))
-            return false;
+            return other;
     }
-    return true;
+    return NULL;
 }
 
 lks_ms lks_unit_since(const struct lks_look *k)
@@ -312,8 +314,7 @@ bool lks_unit_returns(const struct lks_state_change *c, const struct lks_unit *u
     return false;
 }
 
-/* It did a step that has no way back, or is at it. */
-static bool is_past_return(const struct lks_look *k)
+bool lks_look_past_return(const struct lks_look *k)
 {
     if (k->m->back || lks_look_proves(k))
         return false;
@@ -332,7 +333,7 @@ bool lks_unit_can_return(const struct lks_look *k)
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
         struct lks_look o = lks_look_at(k->s, k->c, m);
-        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING && is_past_return(&o))
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING && lks_look_past_return(&o))
             return false;
     }
     return true;

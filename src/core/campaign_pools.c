@@ -318,7 +318,8 @@ static bool went_on(const struct lks_state *s, const struct lks_state_change *c,
 }
 
 /* A pool of which every node was brought there, by another change, too, or is kept or named: what
- * it pins is the new one. Who was brought elsewhere since is not there. */
+ * it pins is the new one. Who was brought elsewhere since is not there; who drifted runs neither,
+ * and is held to what the pool pins. */
 void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
 {
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset others = {0}, some = {0};
@@ -338,7 +339,8 @@ void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
             continue;
         bool done = m != NULL && m->state == LKS_MEMBER_DONE;
         bool there = s->nodes[n].pin == c->stack;
-        if (m == NULL ? s->nodes[n].right != c->stack : !lks_member_over(m) || (done && !there))
+        bool apart = s->nodes[n].right != c->stack && !lks_plan_drifted(s, n);
+        if (m == NULL ? apart : !lks_member_over(m) || (done && !there))
             lks_bitset_set(&others, pool);
         else if (done)
             lks_bitset_set(&some, pool);

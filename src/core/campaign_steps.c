@@ -182,16 +182,25 @@ static struct lks_next reads(const struct lks_look *k)
 /* Leaving use: a scheduler says that it is drained, every yes has expired, its agent finds nothing
  * that runs. How long that may take is the deadline of the whole. */
 
-static enum lks_leave_sched sched_of(const struct lks_look *k)
+enum lks_leave_sched lks_look_sched(const struct lks_look *k)
 {
     uint32_t pool = k->n->pool;
     return pool < k->s->pool_count ? lks_leave_sched(lks_look_text(k, k->s->pools[pool].sched))
                                    : LKS_LEAVE_AGENT;
 }
 
+/* Its jobs may take as long as its posture says; an agent that is not heard of answers no question,
+ * and is waited for no longer than one that did not begin. */
+static struct lks_next leave_ends(const struct lks_look *k)
+{
+    lks_ms at = k->m->until, lost = later(k->n->liveness_since, LKS_CAMPAIGN_GRACE);
+    bool away = k->n->liveness != LKS_LIVE && k->n->liveness != LKS_LATE;
+    return lks_next_at(away && lost < at ? lost : at, LKS_NEXT_LATE);
+}
+
 static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 {
-    struct lks_next late = lks_next_at(k->m->until, LKS_NEXT_LATE);
+    struct lks_next late = leave_ends(k);
     const struct lks_node *n = k->n;
     if (n->liveness != LKS_LIVE || n->boot == 0 || !n->enrolled || n->pending > 0 ||
         n->flashing > 0)
@@ -202,8 +211,8 @@ static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 
 static struct lks_next asked_leave(const struct lks_look *k)
 {
-    if (sched_of(k) != LKS_LEAVE_AGENT)
-        return lks_next_at(k->m->until, LKS_NEXT_LATE);
+    if (lks_look_sched(k) != LKS_LEAVE_AGENT)
+        return leave_ends(k);
     return when_idle(k, 0);
 }
 
@@ -453,9 +462,8 @@ static lks_ms leave_limit(const struct lks_deciding *d, const struct lks_look *k
     struct lks_str posture =
         pool < k->s->pool_count ? lks_look_text(k, k->s->pools[pool].posture) : LKS_STR("");
     struct lks_leave_rule rule = lks_leave_rule(d->book->facts, posture);
-    lks_ms limit = k->step->limit > 0 ? k->step->limit : rule.limit;
-    uint32_t retries = k->step->limit > 0 ? k->step->retries : rule.retries;
-    return limit > UINT64_MAX / ((lks_ms)retries + 1) ? UINT64_MAX : limit * ((lks_ms)retries + 1);
+    return k->step->limit > 0 ? lks_leave_longest(k->step->limit, k->step->retries)
+                              : lks_leave_longest(rule.limit, rule.retries);
 }
 
 static void begin_idle(struct lks_deciding *d, const struct lks_look *k)
@@ -470,7 +478,7 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
         begin_idle(d, k);
         return;
     }
-    if (sched_of(k) == LKS_LEAVE_NOT_YET) {
+    if (lks_look_sched(k) == LKS_LEAVE_NOT_YET) {
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, false,
                         LKS_STR("nobody can ask the scheduler of its pool to drain it"));
         return;
@@ -487,8 +495,8 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
     r.until = later(d->now.wall, leave_limit(d, k));
     r.attempt = 1;
     r.work = 0;
-    r.text = sched_of(k) == LKS_LEAVE_DRIVEN ? LKS_STR("waits until its scheduler drained it")
-                                             : LKS_STR("waits until nothing runs on it");
+    r.text = lks_look_sched(k) == LKS_LEAVE_DRIVEN ? LKS_STR("waits until its scheduler drained it")
+                                                   : LKS_STR("waits until nothing runs on it");
     lks_member_list(d, k, r);
 }
 
@@ -676,48 +684,6 @@ static void ended_leave(struct lks_deciding *d, const struct lks_look *k)
     lks_member_list(d, k, r);
 }
 
-/* Its deadline ------------------------------------------------------------------------------ */
-
-static bool is_away(const struct lks_look *k)
-{
-    return k->n->asset == 0 && k->n->liveness != LKS_LIVE;
-}
-
-static void late_lost(struct lks_deciding *d, const struct lks_look *k)
-{
-    bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
-    lks_member_fail(d, k, LKS_FAILURE_LOST, done,
-                    lks_deciding_text(d, "the node is %s, and did not come back in time",
-                                      lks_liveness_words[k->n->liveness]));
-}
-
-static void late_reboot(struct lks_deciding *d, const struct lks_look *k)
-{
-    if (is_away(k))
-        late_lost(d, k);
-    else
-        lks_member_fail(d, k, LKS_FAILURE_STEP, true, LKS_STR("it did not reboot in time"));
-}
-
-static void late_leave(struct lks_deciding *d, const struct lks_look *k)
-{
-    if (is_away(k))
-        late_lost(d, k);
-    else
-        lks_member_fail(d, k, LKS_FAILURE_BUSY, false,
-                        sched_of(k) == LKS_LEAVE_DRIVEN && k->m->state == LKS_MEMBER_ASKED
-                            ? LKS_STR("its scheduler did not drain it in time")
-                            : LKS_STR("it was not found empty before its time was over"));
-}
-
-static void late_check(struct lks_deciding *d, const struct lks_look *k)
-{
-    if (is_away(k))
-        late_lost(d, k);
-    else
-        lks_member_fail(d, k, LKS_FAILURE_WRONG, true, lks_wrong_text(d, k));
-}
-
 /* The table --------------------------------------------------------------------------------- */
 
 typedef struct lks_next when_fn(const struct lks_look *k);
@@ -728,21 +694,21 @@ static const struct {
     act_fn *begin, *ended, *read, *late;
 } kinds[LKS_DO_COUNT] = {
     [LKS_DO_STAGE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      late_lost},
+                      lks_late_lost},
     [LKS_DO_LEAVE] = {when_leave, asked_leave, reads_leave, begin_leave, ended_leave, NULL,
-                      late_leave},
-    [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL, late_lost},
+                      lks_late_leave},
+    [LKS_DO_APPLY] = {when_agent, asked_agent, NULL, begin_apply, ended_apply, NULL, lks_late_lost},
     [LKS_DO_FLASH] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                      late_lost},
+                      lks_late_lost},
     [LKS_DO_ACTIVATE] = {when_endpoint, asked_endpoint, NULL, begin_flash, ended_flash, NULL,
-                         late_lost},
+                         lks_late_lost},
     [LKS_DO_REBOOT] = {when_agent, asked_reboot, NULL, begin_reboot, ended_reboot, NULL,
-                       late_reboot},
+                       lks_late_reboot},
     [LKS_DO_CHECK] = {when_checked, asked_agent, reads, begin_check, ended_check, read_check,
-                      late_check},
+                      lks_late_check},
     [LKS_DO_ACCEPT] = {when_checked, asked_agent, reads, begin_check, ended_check, read_accept,
-                       late_check},
-    [LKS_DO_RETURN] = {when_return, NULL, NULL, NULL, NULL, NULL, late_check},
+                       lks_late_check},
+    [LKS_DO_RETURN] = {when_return, NULL, NULL, NULL, NULL, NULL, lks_late_check},
 };
 
 struct lks_next lks_step_next(const struct lks_look *k)

@@ -70,6 +70,7 @@ static lks_rule *const rules[LKS_EVENT_COUNT] = {
     [LKS_EVENT_CHANGE_MOVE] = lks_decide_change_move,
     [LKS_EVENT_FORECAST] = lks_decide_forecast,
     [LKS_EVENT_MEMBER_MOVE] = lks_decide_member_move,
+    [LKS_EVENT_MEMBER_SKIP] = lks_decide_member_skip,
     [LKS_EVENT_FREEZE] = lks_decide_freeze,
     [LKS_EVENT_SCHED] = lks_decide_sched,
     [LKS_EVENT_MEASURED] = lks_decide_measured,

@@ -77,6 +77,7 @@ enum lks_event_kind {
     LKS_EVENT_REVIEW,      /* somebody looked at a change that began without its approvals */
     LKS_EVENT_CHANGE_MOVE, /* start, pause, resume, abort, roll back */
     LKS_EVENT_MEMBER_MOVE, /* a person lets a node that was fenced go, or tries it again */
+    LKS_EVENT_MEMBER_SKIP, /* a person says that a node is not waited for; event.member.change */
     LKS_EVENT_FORECAST,    /* what a rehearsal of a change came to */
     LKS_EVENT_TICKET,      /* a vote by a signed message of a ticket system */
     LKS_EVENT_TICKET_TOLD, /* it was told how changes stand */

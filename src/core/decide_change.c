@@ -251,12 +251,15 @@ void lks_decide_change_move(struct lks_deciding *d)
         if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
             return;
         if (order == LKS_ORDERED_START &&
-            (!lks_deciding_may_start(d, c) || !lks_deciding_takes_change(d, c)))
+            (!lks_deciding_may_start(d, c) || !lks_deciding_takes_change(d, c) ||
+             !lks_change_drift_fits(d, c)))
             return;
         if (c->state == LKS_CHANGE_HALTED && moves[i].to == LKS_CHANGE_RUNNING &&
             !lks_deciding_may_resume(d, c))
             return;
         lks_deciding_moved(d, c, moves[i].to);
+        if (order == LKS_ORDERED_START)
+            lks_change_leave_drifted(d, c);
         if (moves[i].to != LKS_CHANGE_PAUSED)
             end_alarm(d, c);
         return;

@@ -255,8 +255,8 @@ lks_rule lks_decide_flash, lks_decide_flash_saved, lks_decide_flash_ended, lks_d
     lks_decide_flash_tick;
 
 /* decide_change.c: what people say of changes */
-lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_freeze,
-    lks_decide_forecast;
+lks_rule lks_decide_propose, lks_decide_change_move, lks_decide_member_move, lks_decide_member_skip,
+    lks_decide_freeze, lks_decide_forecast;
 
 /* decide_ticket.c: votes from elsewhere, and what is told there */
 lks_rule lks_decide_ticket, lks_decide_ticket_told;

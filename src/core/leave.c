@@ -48,3 +48,8 @@ struct lks_leave_rule lks_leave_rule(const struct lks_facts *facts, struct lks_s
         .then = row->leave_then,
     };
 }
+
+lks_ms lks_leave_longest(lks_ms limit, uint64_t retries)
+{
+    return limit > LKS_TIME_MAX / (retries + 1) ? LKS_TIME_MAX : limit * (retries + 1);
+}

@@ -33,4 +33,8 @@ struct lks_leave_rule {
 };
 struct lks_leave_rule lks_leave_rule(const struct lks_facts *facts, struct lks_str posture);
 
+/* How long that may take in all: the deadline of the step, and what its plan says. Plans of before
+ * have tries; those of today the whole, and no more of them. */
+lks_ms lks_leave_longest(lks_ms limit, uint64_t retries);
+
 #endif

@@ -117,6 +117,10 @@ bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
  * known, else what it should run; 0: there is none. */
 lks_text lks_plan_from(const struct lks_state *s, uint32_t node);
 
+/* It is judged to run something else than what it is planned from, and nobody knows a stack that is
+ * what it runs: its checks would fail. */
+bool lks_plan_drifted(const struct lks_state *s, uint32_t node);
+
 /* Whether it is out of use now, for whatever reason. */
 bool lks_plan_out(const struct lks_node *n);
 

@@ -49,7 +49,8 @@ static enum lks_code share(struct lks_planning *p, struct shares *out)
         if (!node->placed || node->pool >= s->pool_count)
             continue;
         out->ours[node->pool] += out->changes[n];
-        out->rest[node->pool] += !out->changes[n] && node->right != p->to_text;
+        out->rest[node->pool] +=
+            !out->changes[n] && node->right != p->to_text && !lks_plan_drifted(s, n);
     }
     return LKS_OK;
 }

@@ -130,7 +130,8 @@ static bool last_wave(const struct lks_state *s, const struct lks_state_change *
     return false;
 }
 
-/* A node of a domain does not come alone, and one that is to run something else is none of this. */
+/* A node of a domain does not come alone, one that is to run something else is none of this, and
+ * one that drifted has to be repaired first. */
 bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
                     const struct lks_state_change *c, uint32_t node, struct lks_rec_plan_part *out)
 {
@@ -138,7 +139,7 @@ bool lks_plan_joins(const struct lks_state *s, const struct lks_book *book,
     uint64_t wave = 0;
     if (!n->placed || n->asset != 0 || n->domain != 0 || c->kind != LKS_CHANGE_STACK ||
         !is_for_pool(s, c, node) || lks_change_member(c, node) != NULL ||
-        !last_wave(s, c, node, &wave))
+        lks_plan_drifted(s, node) || !last_wave(s, c, node, &wave))
         return false;
     const struct lks_member *like = find_like(s, book, c, node);
     if (like == NULL)

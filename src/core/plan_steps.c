@@ -397,7 +397,6 @@ static enum lks_code add_leave(struct lks_plan_cook *k)
     if (step == NULL)
         return k->p->err->code;
     step->limit = k->recipe->kind.leave;
-    step->retries = k->recipe->kind.leave_retries;
     step->executor = LKS_STR("idle");
     k->rank = RANK_LEAVE;
     return LKS_OK;

@@ -94,8 +94,7 @@ static enum lks_code leave_of(struct lks_planning *p, uint32_t node, struct lks_
     const struct lks_pool *said = lks_planning_pool(p, n->pool);
     struct lks_str posture = pool != NULL ? lks_state_text(p->state, pool->posture) : LKS_STR("");
     struct lks_leave_rule rule = lks_leave_rule(p->book->facts, posture);
-    kind->leave = rule.limit;
-    kind->leave_retries = rule.retries;
+    kind->leave = lks_leave_longest(rule.limit, rule.retries);
     if (said != NULL && said->drain_minutes > 0)
         kind->leave = (lks_ms)said->drain_minutes * LKS_PLAN_MINUTE;
     if (pool == NULL || p->wish.kind == LKS_CHANGE_AGENT ||
@@ -159,8 +158,7 @@ static bool same_kind(const struct lks_plan_kind *a, const struct lks_plan_kind 
     return a->asset == b->asset && a->class == b->class && a->revision == b->revision &&
            a->from == b->from && a->endpoint == b->endpoint && a->beside == b->beside &&
            a->other_side == b->other_side && a->leave == b->leave &&
-           a->leave_retries == b->leave_retries && lks_str_eq(a->before, b->before) &&
-           lks_str_eq(a->reads, b->reads);
+           lks_str_eq(a->before, b->before) && lks_str_eq(a->reads, b->reads);
 }
 
 static enum lks_code add_recipe(struct lks_planning *p, const struct lks_plan_kind *kind,
@@ -205,6 +203,7 @@ static enum lks_code recipe_of(struct lks_planning *p, uint32_t node, uint32_t *
 struct crowd {
     bool *named; /* by node */
     bool *along; /* by node: there is nothing to do to it, but around it */
+    bool *apart; /* by node: it, or another of its domain, drifted, and it is left out */
     struct named {
         struct lks_str name; /* of its domain, or its own */
         struct lks_str own;
@@ -263,13 +262,72 @@ static bool is_there(const struct lks_planning *p, uint32_t node)
                       p->out->change.stack);
 }
 
-/* It is judged to run something else than what it is planned from, and nobody knows a stack that is
- * what it runs. */
+bool lks_plan_drifted(const struct lks_state *s, uint32_t node)
+{
+    return lks_bitset_test(&s->standing->differs, node) &&
+           lks_plan_from(s, node) == lks_state_intent(s, node);
+}
+
 static bool is_stray(const struct lks_planning *p, uint32_t node)
 {
+    return p->wish.kind == LKS_CHANGE_STACK && lks_plan_drifted(p->state, node);
+}
+
+/* Its check would fail, and take the whole change back: it has to be repaired first. */
+static bool is_drifted(const struct lks_planning *p, uint32_t node)
+{
+    return p->state->nodes[node].placed && is_stray(p, node) && !is_there(p, node);
+}
+
+/* A domain changes as one, so that one of it that drifted keeps all of it. */
+static void leave_domain(const struct lks_planning *p, struct crowd *c, uint32_t node)
+{
+    const struct lks_standing *st = p->state->standing;
+    bool drifted = is_drifted(p, node);
+    uint32_t n = node;
+    if (st->domain[node] != 0) {
+        do {
+            drifted = drifted || is_drifted(p, n);
+            n = st->domain_next[n];
+        } while (n != node);
+    }
+    c->apart[node] = drifted;
+}
+
+static const char *why_apart(const struct lks_planning *p, uint32_t node)
+{
+    return is_drifted(p, node) ? "drifted" : "share a domain with a node or asset that drifted";
+}
+
+/* Of those that are left out: how many, their names, and of one that drifted what is wrong. */
+static enum lks_code note_apart(struct lks_planning *p, const struct crowd *c, bool drifted,
+                                uint32_t *first)
+{
     const struct lks_state *s = p->state;
-    return p->wish.kind == LKS_CHANGE_STACK && lks_bitset_test(&s->standing->differs, node) &&
-           lks_plan_from(s, node) == lks_state_intent(s, node);
+    struct lks_str *names = lks_planning_array(p, s->node_count, sizeof(*names)), hosts;
+    size_t count = 0;
+    if (names == NULL)
+        return p->err->code;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (!c->apart[n] || is_drifted(p, n) != drifted)
+            continue;
+        *first = count == 0 ? n : *first;
+        names[count++] = lks_state_name(s, n);
+    }
+    if (count == 0)
+        return LKS_OK;
+    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+        return p->err->code;
+    const struct lks_state_verdict *v = lks_state_verdict(s, *first);
+    struct lks_str wrong = drifted && v != NULL ? lks_state_text(s, v->first) : LKS_STR("");
+    return lks_planning_note(p, LKS_PLAN_LEFT_OUT,
+                             "%" LKS_STR_FMT " %s%s%" LKS_STR_FMT
+                             "%s; repair what drifted ('lockstep drift') and "
+                             "propose a change for the rest",
+                             S(hosts), why_apart(p, *first), wrong.len > 0 ? " (" : "", S(wrong),
+                             wrong.len == 0 ? ""
+                             : count > 1    ? ", the first of them)"
+                                            : ")");
 }
 
 /* A domain never serves mixed: all of its nodes come along, or none. */
@@ -390,7 +448,8 @@ static enum lks_code name_domains(struct lks_planning *p, struct crowd *c)
     if (seen == NULL || p->beside == NULL)
         return p->err->code;
     for (uint32_t n = 0; p->wish.kind == LKS_CHANGE_STACK && n < p->state->node_count; n++) {
-        if (!c->named[n] || st->domain[n] == 0 || is_there(p, n) || seen[st->domain[n] - 1])
+        if (!c->named[n] || c->apart[n] || st->domain[n] == 0 || is_there(p, n) ||
+            seen[st->domain[n] - 1])
             continue;
         seen[st->domain[n] - 1] = true;
         if (check_domain(p, c, n) != LKS_OK)
@@ -495,12 +554,26 @@ static void leave_out(const struct lks_planning *p, struct left_out *l, uint32_t
         count_in(&l->there, node);
 }
 
+/* All that were asked for drifted, or are beside one that did. */
+static enum lks_code refuse_apart(struct lks_planning *p, uint32_t first)
+{
+    return lks_fail(p->err, LKS_E_REFUSED,
+                    "nothing to do: %" LKS_STR_FMT " %s, and so did all others that would change; "
+                    "'lockstep drift' says what differs: repair it, then propose again",
+                    S(lks_state_name(p->state, first)), why_apart(p, first));
+}
+
 static enum lks_code list_crowd(struct lks_planning *p, struct crowd *c)
 {
     const struct lks_state *s = p->state;
     struct left_out left = {0};
-    struct some strays = {0};
-    if (name_domains(p, c) != LKS_OK)
+    uint32_t apart = LKS_NO_NODE;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        if (c->named[n] && !is_there(p, n))
+            leave_domain(p, c, n);
+    }
+    if (name_domains(p, c) != LKS_OK || note_apart(p, c, false, &apart) != LKS_OK ||
+        note_apart(p, c, true, &apart) != LKS_OK)
         return p->err->code;
     for (uint32_t n = 0; n < s->node_count; n++) {
         if (!c->named[n] || (p->wish.kind == LKS_CHANGE_AGENT && s->nodes[n].asset != 0))
@@ -509,16 +582,14 @@ static enum lks_code list_crowd(struct lks_planning *p, struct crowd *c)
             leave_out(p, &left, n);
             continue;
         }
-        if (is_stray(p, n))
-            count_in(&strays, n);
-        take(p, c, n);
+        if (!c->apart[n])
+            take(p, c, n);
     }
+    if (c->count == 0 && apart != LKS_NO_NODE)
+        return refuse_apart(p, apart);
     if (c->count > 1)
         qsort(c->list, c->count, sizeof(*c->list), by_name);
-    if (note_left_out(p, &left, c->count) != LKS_OK)
-        return p->err->code;
-    return note_some(p, &strays,
-                     "found to run something else than is pinned, and planned from that");
+    return note_left_out(p, &left, c->count);
 }
 
 /* Units ------------------------------------------------------------------------------------- */
@@ -615,8 +686,9 @@ enum lks_code lks_planning_who(struct lks_planning *p)
     struct crowd c = {0};
     c.named = lks_planning_array(p, p->state->node_count, sizeof(*c.named));
     c.along = lks_planning_array(p, p->state->node_count, sizeof(*c.along));
+    c.apart = lks_planning_array(p, p->state->node_count, sizeof(*c.apart));
     c.list = lks_planning_array(p, p->state->node_count, sizeof(*c.list));
-    if (c.named == NULL || c.along == NULL || c.list == NULL)
+    if (c.named == NULL || c.along == NULL || c.apart == NULL || c.list == NULL)
         return p->err->code;
     if ((p->wish.hosts.len > 0 ? name_hosts(p, &c) : name_pool(p, &c)) != LKS_OK ||
         find_places(p) != LKS_OK || list_crowd(p, &c) != LKS_OK || make_units(p, &c) != LKS_OK)

@@ -20,8 +20,7 @@ struct lks_plan_kind {
     uint32_t beside;      /* bits by lks_plan_asset_bit(): assets of its domain */
     bool other_side;      /* of a redundant pair: it follows the first one */
     struct lks_str reads; /* what was read of the firmware it gets: plan_reads.c */
-    lks_ms leave;         /* how long it may take to come out of use, */
-    uint32_t leave_retries;
+    lks_ms leave;         /* how long it may take to come out of use */
 };
 
 /* A kind and its steps. Kinds that have the same steps share a number. */

@@ -1,6 +1,7 @@
 /* What will happen: waves, what gates ask for, when nodes may begin, and the steps. */
 #include "core/campaign.h"
 #include "core/endpoint.h"
+#include "core/leave.h"
 #include "core/procedure_parts.h"
 
 #include "base/real.h"
@@ -247,7 +248,8 @@ static void add_step(struct lks_procedure_work *w, uint32_t recipe, uint32_t ind
         lks_cell_text(lks_procedure_text(w, step->executor)),
         lks_cell_text(lks_str_from(does[step->kind])),
         lks_cell_span(lks_plan_usual(step)),
-        lks_cell_span(step->limit),
+        lks_cell_span(step->kind == LKS_DO_LEAVE ? lks_leave_longest(step->limit, step->retries)
+                                                 : step->limit),
         lks_cell_truth(step->one_way),
     };
     lks_paper_row(w->p, row);

@@ -561,6 +561,7 @@ struct lks_rec_member {
     uint64_t work;    /* ASKED: the number of the command or of the update */
     uint64_t failure; /* the last one */
     struct lks_str text;
+    struct lks_str by; /* the person who said so; empty: it follows from what happened */
 };
 struct lks_rec_revert_proven {
     struct lks_str class, from, to; /* hardware class; digests of the two stacks */

@@ -554,6 +554,7 @@ static const struct lks_record_field member_fields[] = {
     NUMBER(member, work, "The command or update that is under way."),
     WORD(member, failure, lks_failure_words, "What went wrong last."),
     TEXT(member, text, "The same in words."),
+    SINCE(2, member, by, TEXT, "Who said so; missing where it follows from what happened."),
 };
 static const struct lks_record_field revert_proven_fields[] = {
     TEXT(revert_proven, class, "The hardware class."),

@@ -42,7 +42,7 @@ const char *const lks_member_state_words[] = {"pending", "waiting",  "asked",  "
 const char *const lks_failure_words[] = {"none", "busy",     "refused", "step",   "wrong", "accept",
                                          "lost", "endpoint", "unknown", "revert", NULL};
 const char *const lks_plan_note_words[] = {"uncovered", "one-way",  "external", "capacity",
-                                           "warning",   "evidence", NULL};
+                                           "warning",   "evidence", "left-out", NULL};
 const char *const lks_metric_kind_words[] = {"mean", "rate", "hard", NULL};
 const char *const lks_metric_better_words[] = {"higher", "lower", NULL};
 const char *const lks_metric_unit_words[] = {"node", "domain", NULL};

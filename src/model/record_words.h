@@ -193,6 +193,7 @@ enum lks_plan_note {                     /* what whoever approves has to know */
                      LKS_PLAN_CAPACITY,  /* what stays in use, and the largest gang, over time */
                      LKS_PLAN_WARNING,
                      LKS_PLAN_EVIDENCE, /* how small a loss the gate of a wave can find */
+                     LKS_PLAN_LEFT_OUT, /* nodes that were asked for and are not in it, and why */
                      LKS_PLAN_NOTE_COUNT
 };
 enum lks_metric_kind {                  /* what is measured of nodes for a gate */

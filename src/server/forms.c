@@ -374,6 +374,14 @@ static const struct lks_field lks_form_node_token_fields[] = {
 };
 const struct lks_form lks_form_node_token = {"NodeToken", "A token, shown once",
     LKS_FIELDS(lks_form_node_token_fields)};
+static const struct lks_field lks_form_released_fields[] = {
+    MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
+    MAY("gpus", COUNT, "how many GPUs they have"),
+    MUST("warnings", LKS_LIST(TEXT), "domains that take no jobs since, and why"),
+};
+const struct lks_form lks_form_released = {"Released", "What a release came to",
+    LKS_FIELDS(lks_form_released_fields)};
 static const struct lks_field lks_form_seq_fields[] = {
     MUST("seq", COUNT, "the row up to which the journal is durable"),
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),

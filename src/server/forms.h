@@ -38,9 +38,9 @@ extern const struct lks_form lks_query_flashes, lks_query_endpoints, lks_ask_fla
 /* forms_change.c */
 extern const struct lks_form lks_query_changes, lks_query_change, lks_query_procedure,
     lks_query_members, lks_ask_change, lks_ask_start, lks_ask_waive, lks_ask_forecast,
-    lks_ask_members, lks_ask_freeze, lks_form_changes, lks_form_change, lks_form_proposed,
-    lks_form_moved, lks_form_members, lks_form_frozen, lks_form_proven, lks_form_procedure,
-    lks_ask_ticket;
+    lks_ask_members, lks_ask_skip, lks_ask_freeze, lks_form_changes, lks_form_change,
+    lks_form_proposed, lks_form_moved, lks_form_members, lks_form_frozen, lks_form_proven,
+    lks_form_procedure, lks_ask_ticket;
 
 /* Requests. */
 extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_release, lks_ask_command,
@@ -53,13 +53,14 @@ extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_releas
 extern const struct lks_form lks_form_artifacts, lks_form_stored, lks_form_collected;
 extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_fleet,
     lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at, lks_form_past,
-    lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_commanded, lks_form_command,
-    lks_form_alarms, lks_form_access, lks_form_token, lks_form_token_renewed, lks_form_certificate,
-    lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail, lks_form_renewed,
-    lks_form_problem, lks_form_wrong, lks_form_drained, lks_form_drift, lks_form_deviations,
-    lks_form_numbered, lks_form_leases, lks_form_sweeps, lks_form_done, lks_form_admit,
-    lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks, lks_form_stack,
-    lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle, lks_form_remedies;
+    lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_released, lks_form_commanded,
+    lks_form_command, lks_form_alarms, lks_form_access, lks_form_token, lks_form_token_renewed,
+    lks_form_certificate, lks_form_head, lks_form_enrolled, lks_form_beat, lks_form_mail,
+    lks_form_renewed, lks_form_problem, lks_form_wrong, lks_form_drained, lks_form_drift,
+    lks_form_deviations, lks_form_numbered, lks_form_leases, lks_form_sweeps, lks_form_done,
+    lks_form_admit, lks_form_overrides, lks_form_admissions, lks_form_observed, lks_form_stacks,
+    lks_form_stack, lks_form_published, lks_form_images, lks_form_advisories, lks_form_lifecycle,
+    lks_form_remedies;
 
 /* Bundles and keys. */
 extern const struct lks_form lks_ask_bundle, lks_ask_key;

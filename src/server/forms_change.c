@@ -134,6 +134,12 @@ static const struct lks_field lks_ask_members_fields[] = {
 };
 const struct lks_form lks_ask_members = {"MembersWish", "What becomes of nodes that failed",
     LKS_FIELDS(lks_ask_members_fields)};
+static const struct lks_field lks_ask_skip_fields[] = {
+    MUST("nodes", HOSTS, "host list: nodes that did not begin, or are not heard of"),
+    REASON,
+};
+const struct lks_form lks_ask_skip = {"SkipWish", "Nodes that a change does not wait for",
+    LKS_FIELDS(lks_ask_skip_fields)};
 static const struct lks_field lks_ask_freeze_fields[] = {
     MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
     REASON,
@@ -296,6 +302,17 @@ static const struct lks_field waiver_fields[] = {
 static const struct lks_form waiver = {"WaivedGate", "A gate that is not asked for a while",
     LKS_FIELDS(waiver_fields)};
 
+static const struct lks_field wait_fields[] = {
+    MUST("wave", COUNT, "its wave, from 0"),
+    MUST("node", TEXT, "the node or asset"),
+    MUST("state", WORDS(lks_member_state_words), "how it stands"),
+    MAY("doing", WORDS(lks_step_kind_words), "its step"),
+    MAY("why", TEXT, "what it waits for, or does"),
+    MAY("until", TIME, "its deadline: behind that the change does not wait for it"),
+};
+static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for",
+    LKS_FIELDS(wait_fields)};
+
 #define WISH_FIELDS                                                                                \
     MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
     MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
@@ -360,6 +377,7 @@ static const struct lks_field lks_form_change_fields[] = {
     MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
     MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
     MAY("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),

@@ -59,8 +59,9 @@ lks_handler lks_handle_flash, lks_handle_flashes, lks_handle_flash_get, lks_hand
 lks_preparer lks_prepare_propose;
 lks_handler lks_handle_changes, lks_handle_change, lks_handle_change_members,
     lks_handle_change_vote, lks_handle_change_review, lks_handle_change_waive,
-    lks_handle_change_move, lks_handle_change_forecast, lks_handle_member_move, lks_handle_freeze,
-    lks_handle_frozen, lks_handle_proven, lks_handle_propose;
+    lks_handle_change_move, lks_handle_change_forecast, lks_handle_member_move,
+    lks_handle_member_skip, lks_handle_freeze, lks_handle_frozen, lks_handle_proven,
+    lks_handle_propose;
 /* handlers_procedure.c */
 lks_handler lks_handle_change_procedure, lks_handle_change_paper;
 /* handlers_ticket.c */

@@ -10,7 +10,10 @@
 
 #include <stdlib.h>
 
-enum { MEMBERS_LOOKED_MAX = 100000 }; /* at which others have their turn */
+enum {
+    MEMBERS_LOOKED_MAX = 100000, /* at which others have their turn */
+    WAITS_MAX = 100,             /* nodes that are waited for, of one change */
+};
 
 /* Its scope was looked at, so it is there. */
 static const struct lks_state_change *change_of(const struct lks_desk *desk, struct lks_call *call)
@@ -71,6 +74,35 @@ static bool is_frozen(const struct lks_state *s, const struct lks_state_change *
     return false;
 }
 
+/* Nodes that its waves wait for, with what for and until when. */
+static void put_waits(struct lks_json_writer *w, const struct lks_desk *desk,
+                      const struct lks_state_change *c)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision space = {0};
+    uint32_t left = lks_change_over(c) ? 0 : WAITS_MAX;
+    lks_decision_init(&space);
+    lks_json_begin(w, "waits", '[');
+    for (uint32_t i = 0; i < c->member_count && left > 0; i++) {
+        const struct lks_member *m = &c->members[i];
+        struct lks_wait wait = {0};
+        if (!lks_campaign_wait(desk->state, lks_engine_book(desk->engine), desk->now, c, m, &space,
+                               &wait))
+            continue;
+        const struct lks_step *step = lks_member_step(c, m);
+        lks_json_begin(w, NULL, '{');
+        lks_json_int(w, "wave", c->units[m->unit].wave);
+        lks_json_text(w, "node", lks_state_name(desk->state, m->node));
+        lks_json_cstr(w, "state", lks_member_state_words[m->state]);
+        if (step != NULL && m->state != LKS_MEMBER_PENDING)
+            lks_json_cstr(w, "doing", lks_step_kind_words[step->kind]);
+        lks_view_text(w, "why", wait.why);
+        lks_view_time(w, "until", wait.until);
+        lks_json_end(w, '}');
+        left--;
+    }
+    lks_json_end(w, ']');
+}
+
 void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
 {
     LKS_CLEANUP(lks_change_sketch_fini) struct lks_change_sketch k = {0};
@@ -97,6 +129,7 @@ void lks_handle_change(struct lks_desk *desk, struct lks_call *call)
     lks_view_change_glass(&w, s, c);
     lks_view_change_forecast(&w, s, lks_engine_book(desk->engine), c);
     lks_view_change_waves(&w, s, &k, c);
+    put_waits(&w, desk, c);
     if (plan)
         lks_view_change_plan(&w, &k);
     lks_json_end(&w, '}');
@@ -287,6 +320,20 @@ void lks_handle_member_move(struct lks_desk *desk, struct lks_call *call)
         .name = lks_doc_text(call->body, "nodes"),
         .reason = lks_doc_text(call->body, "reason"),
         .member = {.change = c->id, .again = lks_str_is(lks_doc_text(call->body, "act"), "again")},
+    };
+    lks_change_move(desk, call, c->id, &event);
+}
+
+void lks_handle_member_skip(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_state_change *c = change_of(desk, call);
+    if (c == NULL)
+        return;
+    struct lks_event event = {
+        .kind = LKS_EVENT_MEMBER_SKIP,
+        .name = lks_doc_text(call->body, "nodes"),
+        .reason = lks_doc_text(call->body, "reason"),
+        .member = {.change = c->id},
     };
     lks_change_move(desk, call, c->id, &event);
 }

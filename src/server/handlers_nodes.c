@@ -1,5 +1,6 @@
 #include "base/near.h"
 #include "core/basis.h"
+#include "core/standing.h"
 #include "server/daemon.h"
 #include "server/desk.h"
 #include "server/forms.h"
@@ -252,11 +253,41 @@ void lks_handle_hold(struct lks_desk *desk, struct lks_call *call)
     lks_desk_record(desk, call, &event);
 }
 
+/* In service as it is, the node keeps its domain from jobs: the domain did without it while it was
+ * on hold. */
+static void put_mixed(struct lks_json_writer *w, struct lks_call *call, const struct lks_state *s,
+                      struct lks_str name)
+{
+    uint32_t node = lks_state_node(s, name);
+    uint32_t other = node == LKS_NO_NODE ? LKS_NO_NODE : lks_standing_mixes(s, node);
+    if (other == LKS_NO_NODE)
+        return;
+    lks_json_text(w, NULL,
+                  lks_arena_format(&call->docs.arena,
+                                   "domain %" LKS_STR_FMT " takes no jobs: %" LKS_STR_FMT
+                                   " does not run the same as %" LKS_STR_FMT
+                                   "; bring it to the same stack, or hold it again",
+                                   LKS_STR_ARG(lks_state_text(s, s->nodes[node].domain)),
+                                   LKS_STR_ARG(name), LKS_STR_ARG(lks_state_name(s, other))));
+}
+
 void lks_handle_release(struct lks_desk *desk, struct lks_call *call)
 {
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
     struct lks_event event = about_nodes(call, LKS_EVENT_RELEASE);
     event.release.force = lks_schema_truth(call->body, &lks_ask_release, "force");
-    lks_desk_record(desk, call, &event);
+    if (!lks_desk_turn(desk, call, &event, NULL, &d))
+        return;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_int(&w, "seq", (int64_t)call->needs);
+    lks_desk_touched(&w, &d.touched);
+    lks_json_begin(&w, "warnings", '[');
+    for (size_t i = 0; i < d.count; i++) {
+        if (d.records[i].kind == LKS_RECORD_UNHELD)
+            put_mixed(&w, call, desk->state, d.records[i].unheld.node);
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
 }
 
 void lks_handle_replace(struct lks_desk *desk, struct lks_call *call)

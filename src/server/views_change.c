@@ -2,6 +2,7 @@
 
 #include "codec/hostlist.h"
 #include "core/govern.h"
+#include "core/leave.h"
 #include "model/manifest.h"
 
 #include <stdio.h>
@@ -326,7 +327,9 @@ static void put_step(struct lks_json_writer *w, const struct lks_rec_plan_step *
     if (is_update(step->kind) && !step->one_way)
         lks_json_cstr(w, "revert", lks_bmc_act_words[step->revert]);
     lks_json_bool(w, "one_way", step->one_way);
-    lks_json_int(w, "limit_ms", (int64_t)step->limit);
+    bool leaves = step->kind == LKS_DO_LEAVE;
+    lks_json_int(w, "limit_ms",
+                 (int64_t)(leaves ? lks_leave_longest(step->limit, step->retries) : step->limit));
     lks_json_int(w, "retries", (int64_t)step->retries);
     lks_json_end(w, '}');
 }
