@@ -280,13 +280,13 @@ void lks_handle_release(struct lks_desk *desk, struct lks_call *call)
         return;
     struct lks_json_writer w = lks_call_json(call);
     lks_json_int(&w, "seq", (int64_t)call->needs);
-    lks_desk_touched(&w, &d.touched);
     lks_json_begin(&w, "warnings", '[');
     for (size_t i = 0; i < d.count; i++) {
         if (d.records[i].kind == LKS_RECORD_UNHELD)
             put_mixed(&w, call, desk->state, d.records[i].unheld.node);
     }
     lks_json_end(&w, ']');
+    lks_desk_touched(&w, &d.touched);
     lks_json_end(&w, '}');
 }
 
