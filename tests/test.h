@@ -17,16 +17,18 @@ struct lks_test {
  * main() returns. */
 int lks_test_main(const struct lks_test *tests);
 
+/* Whether the address sanitizer is in this build; lockstepd beside it is of the same build. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LKS_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#define LKS_TEST_SANITIZED __has_feature(address_sanitizer)
+#else
+#define LKS_TEST_SANITIZED 0
+#endif
+
 /* Rounds of a property. The sanitizers take several times as long for each, so they see a quarter;
  * the build without them, which is tested as well, sees all. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LKS_TEST_ROUNDS(all) ((all) / 4)
-#endif
-#endif
-#ifndef LKS_TEST_ROUNDS
-#define LKS_TEST_ROUNDS(all) (all)
-#endif
+#define LKS_TEST_ROUNDS(all) (LKS_TEST_SANITIZED ? (all) / 4 : (all))
 
 /* What is being looked at now: the row of a table, the seed of a run. Part of every report. */
 void lks_test_case(const char *fmt, ...) LKS_PRINTF(1, 2);

@@ -126,7 +126,7 @@ static void check_proposed(struct crew *crew)
     crew_fine(crew->root, "changes", "/v1/changes", NULL, &t);
     CHECK_INT(crew_count(&t, "items"), 0);
     expect(crew, "proposed", MORE("--cve", "cve-2025-23266", "--propose", "--hook", "site"), 0,
-           MORE("change 1 is proposed: nearest for train,serve, 4 nodes, 32 GPUs\n",
+           MORE("change 1 is proposed: nearest for train,serve, 3 nodes, 24 GPUs\n",
                 "change 2 is proposed: farther for lab, 1 node",
                 "class emergency, which 1 other person has to approve"));
     crew_fine(crew->root, "change", "/v1/changes/1", NULL, &t);

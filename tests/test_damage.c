@@ -500,17 +500,7 @@ static void damage_file(void *ctx, const char *path)
 }
 
 /* The sanitizers make a process expensive, so with them only some are tried. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SHARE 8
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) && !defined(SHARE)
-#define SHARE 8
-#endif
-#if !defined(SHARE)
-#define SHARE 1
-#endif
+#define SHARE (LKS_TEST_SANITIZED ? 8 : 1)
 
 static void test_every_file(void)
 {

@@ -240,11 +240,12 @@ static void test_seen(void)
         LKS_CLEANUP(lks_buf_fini) struct lks_buf body = {0};
         lks_buf_init(&body, LKS_RECORD_BODY_MAX);
         lks_record_pack(&records[i], &body);
-        struct lks_row row = {.seq = i + 1,
-                              .time = WALL + i * HOUR,
-                              .kind = (uint16_t)records[i].kind,
-                              .version = 1,
-                              .body = lks_buf_view(&body)};
+        struct lks_row row = {
+            .seq = i + 1,
+            .time = WALL + i * HOUR,
+            .kind = (uint16_t)records[i].kind,
+            .version = (uint8_t)lks_record_version(lks_record_info((unsigned)records[i].kind)),
+            .body = lks_buf_view(&body)};
         struct lks_store_batch batch = {.rows = &row, .row_count = 1};
         CHECK_CODE(store.ops->append(store.self, &batch, &err), LKS_OK);
     }
