@@ -132,7 +132,7 @@ struct ctl_world {
     struct ctl controllers[CTL_COUNT];
     struct ctl_node nodes[CTL_NODES_MAX];
     uint32_t node_count;
-    uint32_t changed_last; /* in calm */
+    uint32_t changed_last;                   /* in calm */
     uint32_t deviations[CTL_DEVIATIONS_MAX]; /* by id: the node + 1, while it holds */
     bool unagreed[CTL_DEVIATIONS_MAX];       /* it waits for an approver */
     struct ctl_model *model;

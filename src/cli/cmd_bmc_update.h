@@ -34,8 +34,7 @@ void lks_bmc_update_fini(struct lks_bmc_update *u);
  * --unmanaged does not say so. The same for a bundle that is revoked there, or, where the endpoint
  * is managed, not known there. */
 enum lks_code lks_bmc_update_managed(struct lks_cli *cli, const struct lks_args *args,
-                                     struct lks_bmc_update *u,
-                                     struct lks_err *err) LKS_MUST_CHECK;
+                                     struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;
 enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args *args,
                                      const struct lks_bmc_update *u,
                                      struct lks_err *err) LKS_MUST_CHECK;

@@ -7,8 +7,7 @@
 extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
     lks_change_procedure_options[], lks_change_ls_options[], lks_change_vote_options[],
     lks_change_waive_options[], lks_change_start_options[], lks_change_resume_options[],
-    lks_change_skip_options[],
-    lks_freeze_options[], lks_unfreeze_options[], lks_rehearse_options[];
+    lks_change_skip_options[], lks_freeze_options[], lks_unfreeze_options[], lks_rehearse_options[];
 
 #define LKS_CHANGE_COUNTS                                                                          \
     "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \

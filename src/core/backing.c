@@ -160,6 +160,7 @@ uint32_t lks_backing_most(const uint64_t *rivals, uint64_t among)
         int most = -1;
         for (uint64_t left = among; left != 0 && simple == LKS_BACKING_VOICES; left &= left - 1) {
             unsigned voice = (unsigned)__builtin_ctzll(left);
+            LKS_ASSERT(voice < LKS_BACKING_VOICES);
             int degree = __builtin_popcountll(rivals[voice] & among);
             if (is_simple(rivals, among, voice))
                 simple = voice;

@@ -300,9 +300,9 @@ void lks_decide_condition(struct lks_deciding *d)
     for (size_t i = 0; i < hosts.count; i++) {
         uint32_t node = lks_state_node(d->state, hosts.names[i]);
         record.node = hosts.names[i];
-        if (changing && (!check_no_change(d, node) || !may_target(d, node, record.stack) ||
-                         (!record.on && (!lks_deciding_unflashed(d, node) ||
-                                         !lks_deciding_answered(d, node)))))
+        if (changing &&
+            (!check_no_change(d, node) || !may_target(d, node, record.stack) ||
+             (!record.on && (!lks_deciding_unflashed(d, node) || !lks_deciding_answered(d, node)))))
             return;
         if (!is_said(d, &d->state->nodes[node], &record))
             lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = record;

@@ -42,7 +42,7 @@ static enum lks_code check_changers(const char *program, struct lks_err *err)
         return lks_file_fail(err, program);
     if (!S_ISREG(st.st_mode))
         return lks_fail(err, LKS_E_DENIED, "%s: is not a plain file", program);
-    for (char *slash = at;; *slash = '\0') {
+    for (;;) {
         const char *part = at[0] != '\0' ? at : "/";
         if (stat(part, &st) != 0)
             return lks_file_fail(err, part);
@@ -54,9 +54,10 @@ static enum lks_code check_changers(const char *program, struct lks_err *err)
             return lks_fail(err, LKS_E_DENIED,
                             "%s: others may change this program; chmod go-w %s (mode %03o)",
                             program, part, (unsigned)st.st_mode & 0777U);
-        slash = strrchr(at, '/');
+        char *slash = strrchr(at, '/');
         if (slash == NULL)
             return LKS_OK;
+        *slash = '\0';
     }
 }
 
