@@ -6,7 +6,11 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#define T       LKS_STR_C
+#define T LKS_STR_C
+/* Rows leave out the fields that later versions of their kinds added: they are zero, as they are
+ * when a journal from before is read. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
 #define KIM     LKS_STR_C("user:kim")
 #define WHY     LKS_STR_C("for the golden journal")
 #define BOOT    LKS_STR_C("0f3a7c52-5b1e-4d53-9a38-6c1d2e8f9b10")

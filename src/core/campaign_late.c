@@ -24,14 +24,15 @@ void lks_late_reboot(struct lks_deciding *d, const struct lks_look *k)
 }
 
 /* A node alone that was lost before anything was done to it is skipped: that is no failure of the
- * change. What was staged for it is given up first. */
+ * change. What was staged for it is given up first. One that exercises the rollback is fenced
+ * instead: others of its hardware wait for it, and only what is fenced can be tried again. */
 static void lost_early(struct lks_deciding *d, const struct lks_look *k)
 {
     char since[LKS_TIME_TEXT_SIZE];
     struct lks_str text = lks_deciding_text(d, "the node is %s since %s; nothing was done to it",
                                             lks_liveness_words[k->n->liveness],
                                             lks_time_text(k->n->liveness_since, since));
-    if (k->u->count > 1 || k->m->back || lks_look_changed(k))
+    if (k->u->count > 1 || k->m->back || k->m->proves || lks_look_changed(k))
         lks_late_lost(d, k);
     else if (lks_look_untouched(k))
         lks_member_leave(d, k, text);

@@ -354,7 +354,8 @@ bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_fl
     bool beside = planned && (flash.act == LKS_BMC_STAGE || flash.act == LKS_BMC_ABORT);
     if (!check_words(d, &flash) || !check_deadline(d, flash.deadline) ||
         !check_node(d, node, beside) || !check_one_way(d, &flash) ||
-        !check_bundle(d, node, planned, &flash) || !check_empty(d, node, planned, flash.act))
+        !check_bundle(d, node, planned, &flash) ||
+        !check_empty(d, node, planned, (enum lks_bmc_act)flash.act))
         return false;
     if (s->flashes_open + (d->next_flash - s->next_flash) >= LKS_STATE_FLASHES_MAX) {
         lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",

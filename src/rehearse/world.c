@@ -307,11 +307,24 @@ static void try_provers(struct lks_world *w)
     }
 }
 
+/* Whether one that exercises the rollback is away: its repair takes hours, and is waited for. */
+static bool awaits_prover(const struct lks_world *w)
+{
+    const struct lks_state *s = lks_engine_state(w->engine);
+    const struct lks_state_change *c = lks_world_change(w);
+    for (uint32_t i = 0; i < c->member_count; i++) {
+        const struct lks_member *m = &c->members[i];
+        if (m->proves && m->state != LKS_MEMBER_DONE && s->nodes[m->node].liveness != LKS_LIVE)
+            return true;
+    }
+    return false;
+}
+
 /* Whether going on is worth a try: where the same thing is in the way each time it is not. */
 static bool gives_up(struct lks_world *w)
 {
     uint32_t done = lks_world_change(w)->states[LKS_MEMBER_DONE];
-    w->in_vain = done > w->done_by ? 0 : w->in_vain + 1;
+    w->in_vain = done > w->done_by || awaits_prover(w) ? 0 : w->in_vain + 1;
     w->done_by = done;
     return w->in_vain > IN_VAIN_MAX || w->out->halts > RESUMES_MAX;
 }
