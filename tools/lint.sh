@@ -35,8 +35,10 @@ echo "$checked" |
     --extra-arg=-Wno-unknown-warning-option 2>"$build/clang-tidy.log" # gcc's own are not clang's
 verdict clang-tidy $?
 
+# cppcheck 2.10 cannot expand a macro of fields whose arguments are macros with commas.
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-    --error-exitcode=1 --suppress=missingIncludeSystem -j "$(nproc)" \
+    --suppress=preprocessorErrorDirective:src/server/forms.c --error-exitcode=1 \
+    --suppress=missingIncludeSystem -j "$(nproc)" \
     -D_GNU_SOURCE -DLKS_VERSION='"0"' -Isrc -I. src tools fuzz bench
 verdict cppcheck $?
 

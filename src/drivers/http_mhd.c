@@ -205,7 +205,7 @@ static bool is_trusted(const struct lks_httpd *h, uid_t uid)
  * the machine find a place whatever all others do. */
 static bool too_many_of(const struct lks_httpd *h, const struct lks_httpd_peer_state *peer)
 {
-    const struct lks_httpd_peer_state *other;
+    const struct lks_httpd_peer_state *other = NULL;
     const struct lks_httpd_options *o = &h->options;
     unsigned own = 0, others = 0;
     if (h->trust != NULL || (o->per_address == 0 && o->kept == 0))

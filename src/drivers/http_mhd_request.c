@@ -549,6 +549,18 @@ static enum MHD_Result hand_over(struct lks_httpd_exchange *x)
     return x->stage == LKS_STAGE_GONE ? MHD_NO : MHD_YES;
 }
 
+/* Whether a call without bytes is the end of the body: after a connection was suspended behind its
+ * headers the library shows them again, however often. A length says it; of chunks, only the first
+ * such call is the headers'. */
+static bool is_whole(struct lks_httpd_exchange *x)
+{
+    bool again = x->again;
+    x->again = false;
+    if (x->request.chunked)
+        return !again;
+    return (x->refusal != NULL ? x->swallowed : x->body.len) >= x->request.length;
+}
+
 /* MHD calls this with the headers, for each piece of the body, at its end, and after a connection
  * was resumed that has no answer yet: the peer of such a one has left. */
 enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connection, const char *url,
@@ -566,10 +578,8 @@ enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connectio
     bool large = x->stage == LKS_STAGE_PIECE || x->stage == LKS_STAGE_SWALLOW;
     if (x->stage != LKS_STAGE_BODY && !large)
         return MHD_NO;
-    if (*size == 0 && x->again) {
-        x->again = false;
+    if (*size == 0 && !large && !is_whole(x))
         return MHD_YES;
-    }
     if (*size == 0)
         return large ? lks_httpd_body_end(x) : hand_over(x);
     struct lks_str piece = {data, *size};

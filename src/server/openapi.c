@@ -122,10 +122,12 @@ static const struct told {
     {409, names, "Refused as things are now; the detail says why"},
     {411, in_parts, "The length of the body is missing"},
     {413, names, "More than is taken or given at once"},
+    {414, always, "The request's target is too long"},
     {416, has_ranges, "The range is not within the artifact"},
     {422, in_parts, "What came has another digest"},
     {426, by_agent, "The agent speaks a protocol that is not understood"},
     {429, always, "Too many requests at once; Retry-After says when to try again"},
+    {431, always, "The headers are too large"},
     {503, always, "The journal cannot be written, nobody leads, or lockstepd ends; try again"},
 };
 
