@@ -1,5 +1,6 @@
 #!/bin/sh
-# The generated pages: docs.sh BUILD_DIR writes them, docs.sh BUILD_DIR --check says which are stale.
+# The generated pages: docs.sh BUILD_DIR writes them, docs.sh BUILD_DIR --check says which are stale,
+# and which tests the threat model names that do not exist.
 set -eu
 
 [ $# -ge 1 ] || { echo "usage: docs.sh BUILD_DIR [--check]" >&2; exit 2; }
@@ -43,6 +44,16 @@ page docs/schema/hardware-class.json schema HardwareClass
 page docs/schema/fleet.json schema Fleet
 page docs/schema/bundle.json schema Bundle
 page docs/schema/bundle-manifest.json schema BundleManifest
+
+# A page written by hand that names tests.
+if [ "$mode" = --check ]; then
+    if tools/threats.sh >"$new"; then
+        current=$((current + 1))
+    else
+        grep -v ' passed, ' "$new"
+        stale=$((stale + 1))
+    fi
+fi
 
 [ "$mode" != --check ] || echo "$current passed, $stale failed"
 [ "$stale" -eq 0 ]
