@@ -1,6 +1,6 @@
 #!/bin/sh
-# A change on sixty nodes, three of whose agents are killed at random steps, is rolled back: every node
-# that can be reached is back, and the command, the journal and alarms name the other three.
+# A change on sixty nodes, three of whose agents are killed at three different steps, is rolled back: every
+# node that can be reached is back, and the command, the journal and alarms name the other three.
 #
 #     lost.sh BUILD_DIR [SEED]
 set -eu
@@ -92,26 +92,51 @@ lockstep change propose --to next --nodes "sim[0001-00$nodes]" --soak 1s --canar
 approve 1 "read the plan" >/dev/null
 lockstep change start 1 --reason "the window is open" --nodes "$nodes" --gpus "$(gpus_of 1)" >/dev/null
 
-# They die while a ring is in progress, when so many nodes are done as the seed has it: all agents of it
-# are stopped at once, three of those that owe an answer are killed, and the others go on.
+# They die while a ring is in progress, when so many nodes are done as the seed has it. All agents of it
+# are stopped at once while each owes an answer. The first is killed there; each of the others goes on
+# alone, a moment at a time, until it owes an answer at a step where none was killed.
 done=$(python3 -c "import random; print(random.Random($seed).randrange(2, 20))")
 await "c['members']['done'] >= $done" || die "it never comes to $done nodes"
-moving="[n for n, row in m.items() if row['state'] in ('waiting', 'asked', 'reading')]"
-owing="[n for n in $moving if m[n].get('work', 0) > 0]"
-victims=""
-while [ -z "$victims" ]; do
-    stopped=$(about "' '.join($moving)")
-    for node in $stopped; do kill -STOP "$(pid_of "$node")"; done
-    victims=$(about "' '.join(($owing)[:$dead] if len($owing) >= $dead else [])")
-    for node in $victims; do
-        echo "     $node: killed at step $(about "m['$node']['step'], m['$node'].get('doing')")"
-        kill -9 "$(pid_of "$node")"
-    done
-    for node in $stopped; do kill -CONT "$(pid_of "$node")" 2>/dev/null || true; done
+owing="[n for n, row in m.items() if row['state'] in ('waiting', 'asked', 'reading') and row.get('work', 0) > 0]"
+stopped=""
+ready=""
+while [ "$(echo "$ready" | wc -w)" -lt $((2 * dead)) ]; do
     [ "$(about "c['state']")" = running ] || die "the change is over"
+    for node in $stopped; do kill -CONT "$(pid_of "$node")"; done
+    stopped=$(about "' '.join($owing)")
+    for node in $stopped; do kill -STOP "$(pid_of "$node")"; done
+    ready=$(about "' '.join(n for n in '$stopped'.split() if n in $owing)")
 done
+victims=""
+steps=""
+# kill_at NODE: at its next step where none was killed, unless it gets by all of them
+kill_at() {
+    while true; do
+        at=$(about "'over' if m['$1']['state'] == 'done' else m['$1']['step'] if '$1' in $owing and \
+            str(m['$1']['step']) not in '$steps'.split() else 'on'")
+        case $at in
+            over) return ;;
+            on)
+                kill -CONT "$(pid_of "$1")"
+                sleep 0.02
+                kill -STOP "$(pid_of "$1")"
+                ;;
+            *)
+                echo "     $1: killed at step $at, $(about "m['$1'].get('doing')")"
+                kill -9 "$(pid_of "$1")"
+                victims="$victims $1"
+                steps="$steps $at"
+                return
+                ;;
+        esac
+    done
+}
+for node in $ready; do
+    [ "$(echo "$victims" | wc -w)" -eq "$dead" ] || kill_at "$node"
+done
+for node in $stopped; do kill -CONT "$(pid_of "$node")" 2>/dev/null || true; done
 python="set('$victims'.split())"
-check "three agents are killed" [ "$(echo "$victims" | wc -w)" -eq "$dead" ]
+check "three agents are killed, each at another step" [ "$(echo "$victims" | wc -w)" -eq "$dead" ]
 
 begun=$(date +%s)
 lockstep change rollback 1 --reason "it is bad" >/dev/null
