@@ -21,6 +21,23 @@ static bool chosen(struct lks_str cfg, struct lks_str env, struct lks_arena *are
     return code == LKS_OK;
 }
 
+/* The entry that is found for a kernel starts that kernel once it is the saved one. */
+static void find_kernel(struct lks_str cfg, struct lks_str release, struct lks_arena *arena)
+{
+    struct lks_str path = {0};
+    struct lks_err err = {0};
+    struct lks_grub_choice choice = {0};
+    if (lks_grub_entry_of(cfg, NULL, 0, release, arena, &path, &err) != LKS_OK) {
+        LKS_ASSERT(err.msg[0] != '\0');
+        return;
+    }
+    struct lks_str env =
+        lks_arena_format(arena, "saved_entry=%" LKS_STR_FMT "\n", LKS_STR_ARG(path));
+    if (env.ptr == NULL || lks_grub_default(cfg, env, NULL, 0, arena, &choice, &err) != LKS_OK)
+        return; /* no memory left */
+    LKS_ASSERT(lks_str_eq(lks_boot_release(choice.kernel), release));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
@@ -42,5 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0; /* one variable more than there may be */
     LKS_ASSERT(lks_str_eq(once.title, twice.title) && lks_str_eq(once.kernel, twice.kernel));
     LKS_ASSERT(lks_str_eq(once.wanted, twice.wanted) && once.once == twice.once);
+    find_kernel(cfg, lks_boot_release(once.kernel), &arena);
     return 0;
 }

@@ -61,6 +61,8 @@ static const char *changes_of(const struct campaign *w, const struct campaign_no
         return "platform.agent=2.0\n";
     if (n->stale && n->loaded)
         return "fabric-manager.package=580.1\nplatform.agent=1.0\n";
+    if (n->other_kernel && n->loaded)
+        return "container-toolkit~\nkernel=6.8.0-90-generic\nplatform.agent=1.0\n";
     if (n->broken && n->loaded)
         return "container-toolkit~\nplatform.agent=1.0\n";
     return "platform.agent=1.0\n";

@@ -86,6 +86,7 @@ struct campaign_node {
     bool unread;          /* nobody reads its endpoint behind an update */
     bool stale;           /* B's fabric-manager says to be another package */
     bool broken;          /* with B's driver its container toolkit is gone */
+    bool other_kernel;    /* and it boots another kernel, which has no container toolkit */
     bool installed, loaded, flashed; /* what B has */
     unsigned boot;
     uint64_t seq;

@@ -241,6 +241,65 @@ static size_t load_confs(struct lks_boot_entry *out)
     return LKS_COUNT(confs);
 }
 
+/* The entry of a kernel ---------------------------------------------------------------------- */
+
+/* As grub-mkconfig names them: the newest first under no release, then each under its own. */
+#define LINUX(release, kind)                                                                       \
+    ENTRY("Debian, with Linux " release kind, "gnulinux-" release kind "-6d6f",                    \
+          "/boot/vmlinuz-" release)
+#define DEBIAN                                                                                     \
+    ENTRY("Debian", "gnulinux-simple-6d6f", "/boot/vmlinuz-6.1.0-54-amd64")                        \
+    "submenu 'Advanced > options' $menuentry_id_option 'gnulinux-advanced-6d6f' {\n" LINUX(        \
+        "6.1.0-54-amd64", "") LINUX("6.1.0-54-amd64", " recovery")                                 \
+        LINUX("6.1.0-5-amd64", "") "}\n"
+
+static const struct {
+    const char *name, *cfg, *release;
+    const char *want; /* the path, or the message */
+} of_kernels[] = {
+    {"the newest by its own name", HEAD("${saved_entry}") DEBIAN, "6.1.0-54-amd64",
+     "gnulinux-advanced-6d6f>gnulinux-6.1.0-54-amd64-6d6f"},
+    {"an older one", HEAD("${saved_entry}") DEBIAN, "6.1.0-5-amd64",
+     "gnulinux-advanced-6d6f>gnulinux-6.1.0-5-amd64-6d6f"},
+    {"one that is not there", HEAD("${saved_entry}") DEBIAN, "6.1.0-53-amd64",
+     "no entry starts kernel 6.1.0-53-amd64"},
+    {"no kernel", HEAD("${saved_entry}") DEBIAN, "", "no entry starts kernel "},
+    {"a default that is not saved", HEAD("0") DEBIAN, "6.1.0-5-amd64",
+     "its default is '0' and not the saved entry; set GRUB_DEFAULT=saved in /etc/default/grub and "
+     "make grub.cfg again"},
+    {"entries of their own files", HEAD("${saved_entry}") "blscfg\n", "5.14.0-427.9.1.el9_4.x86_64",
+     "4f1c-5.14.0-427.9.1.el9_4.x86_64"},
+    {"by titles, with a mark",
+     HEAD("${saved_entry}") "submenu 'a > b' {\nmenuentry 'Linux 6.2.0' {\nlinux "
+                            "/vmlinuz-6.2.0\n}\n}\n",
+     "6.2.0", "a >> b>Linux 6.2.0"},
+    {"one that may not be there",
+     HEAD("${saved_entry}") "if [ \"$grub_platform\" = \"efi\" ]; then\n" LINUX("6.2.0", "") "fi\n",
+     "6.2.0", "no entry starts kernel 6.2.0"},
+    {"one whose name lies", HEAD("${saved_entry}") ENTRY("6.2.0", "6.2.0", "/vmlinuz-6.3.0"),
+     "6.2.0", "no entry starts kernel 6.2.0"},
+    {"another file", "source /late.cfg\n" DEBIAN, "6.1.0-5-amd64", "it runs another file"},
+    {"a name that no block takes",
+     HEAD("${saved_entry}") "menuentry '6.2.0\nx' {\nlinux /vmlinuz-6.2.0\n}\n", "6.2.0",
+     "the entry of kernel 6.2.0 has no plain name"},
+};
+
+static void test_of_kernel(void)
+{
+    for (size_t i = 0; i < LKS_COUNT(of_kernels); i++) {
+        lks_test_case("%s", of_kernels[i].name);
+        LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+        struct lks_boot_entry entries[LKS_COUNT(confs)];
+        struct lks_err err = {0};
+        struct lks_str got = {0};
+        lks_arena_init(&arena, LKS_BOOT_MEMORY_MAX);
+        enum lks_code code =
+            lks_grub_entry_of(lks_str_from(of_kernels[i].cfg), entries, load_confs(entries),
+                              lks_str_from(of_kernels[i].release), &arena, &got, &err);
+        CHECK_STR(code == LKS_OK ? got : lks_str_from(err.msg), of_kernels[i].want);
+    }
+}
+
 static int by_menu(const void *a, const void *b)
 {
     return lks_boot_entry_cmp(a, b);
@@ -443,6 +502,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"grub defaults", test_grub},
+        {"the entry of a kernel", test_of_kernel},
         {"boot loader entries", test_bls},
         {"order of entries", test_order},
         {"names of entries", test_names},

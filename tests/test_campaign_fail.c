@@ -319,6 +319,22 @@ static void found_broken(void)
     campaign_end(&w);
 }
 
+/* What is missing on a kernel that should not run follows from the kernel: that is what is named.
+ */
+static void found_on_another_kernel(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){0});
+    campaign_node(&w, "n1")->other_kernel = true;
+    CHECK(campaign_run(&w, 4 * HOUR));
+    const struct lks_member *m = campaign_member(&w, "n1");
+    CHECK_STR(lks_str_from(lks_failure_words[m->failure]), lks_failure_words[LKS_FAILURE_WRONG]);
+    CHECK_HAS(lks_state_text(&w.a.state, m->text),
+              "kernel: 6.8.0-90-generic, pinned 6.8.0-71-generic (");
+    show(&w);
+    campaign_end(&w);
+}
+
 /* What a layer left wrong is found behind it, before firmware is touched: also what a package says
  * of itself, which the stack pins beside its component. */
 static void found_behind_its_layer(void)
@@ -375,6 +391,7 @@ int main(void)
         {"each pause", each_pause},
         {"what a layer left wrong", found_behind_its_layer},
         {"what a layer broke", found_broken},
+        {"another kernel", found_on_another_kernel},
         {0},
     };
     return lks_test_main(tests);

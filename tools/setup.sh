@@ -21,7 +21,7 @@ packages_of() {
     demo) echo curl prometheus ;;
     test) echo clang libclang-rt-14-dev patch ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
-    real) echo curl postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
+    real) echo curl grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
         redfishtool rpm slurm-client ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |

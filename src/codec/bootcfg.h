@@ -23,6 +23,7 @@
 #define LKS_BOOT_VARS_MAX      512 /* variables of a script */
 #define LKS_BOOT_WORDS_MAX     128 /* of a command that are looked at */
 #define LKS_BOOT_FUNCTIONS_MAX 64
+#define LKS_BOOT_PATH_MAX      768 /* bytes of an entry's path; the environment block has 1024 */
 #define LKS_BOOT_MEMORY_MAX    ((size_t)16 << 20)
 
 /* Entries of the Boot Loader Specification ---------------------------------------------------- */
@@ -61,6 +62,14 @@ enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
                                const struct lks_boot_entry *bls, size_t bls_count,
                                struct lks_arena *arena, struct lks_grub_choice *out,
                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* The entry of kernel `release`, as the saved default names it ("SUBMENU>ENTRY"); it lives in
+ * `arena`. Its own name has the release, so that it starts no other kernel once a newer one is
+ * installed. NOT_FOUND when no entry starts it, and REFUSED when the script would not take it as
+ * its saved entry; the message says what to change. */
+enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry *bls,
+                                size_t bls_count, struct lks_str release, struct lks_arena *arena,
+                                struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* The value of `wanted` in an environment block; empty when it has none. */
 struct lks_str lks_grub_env(struct lks_str env, struct lks_str wanted);

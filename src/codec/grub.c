@@ -1,4 +1,7 @@
+#include "base/buf.h"
 #include "codec/grub_text.h"
+
+#define S(s) LKS_STR_ARG(s)
 
 /* Truth as far as it is known before the boot. */
 enum truth { NO, YES, MAYBE };
@@ -646,22 +649,8 @@ static enum lks_code choose(struct script *s, struct lks_grub_choice *out, struc
     return LKS_OK;
 }
 
-enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
-                               const struct lks_boot_entry *bls, size_t bls_count,
-                               struct lks_arena *arena, struct lks_grub_choice *out,
-                               struct lks_err *err)
+static enum lks_code read_script(struct script *s, struct lks_err *err)
 {
-    if (cfg.len > LKS_BOOT_CFG_MAX)
-        return lks_fail(err, LKS_E_LIMIT, "larger than %zu bytes", LKS_BOOT_CFG_MAX);
-    struct script *s = lks_arena_alloc(arena, sizeof(*s));
-    if (s == NULL)
-        return lks_arena_fail(arena, err);
-    *s = (struct script){
-        .text = {.rest = cfg, .arena = arena}, .env = env, .bls = bls, .bls_count = bls_count};
-    s->text.vars = lks_arena_array(arena, LKS_BOOT_VARS_MAX, sizeof(*s->text.vars));
-    s->entries = lks_arena_array(arena, LKS_BOOT_ENTRIES_MAX, sizeof(*s->entries));
-    if (s->text.vars == NULL || s->entries == NULL)
-        return lks_arena_fail(arena, err);
     if (load_env(s, err) != LKS_OK)
         return err->code;
     for (bool more = true; more;) {
@@ -671,7 +660,132 @@ enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
         if (more && run_command(s, err) != LKS_OK)
             return err->code;
     }
-    if (s->depth > 0)
-        return lks_fail(err, LKS_E_INVALID, "a block that never ends");
-    return choose(s, out, err);
+    return s->depth > 0 ? lks_fail(err, LKS_E_INVALID, "a block that never ends") : LKS_OK;
+}
+
+/* The script, read to its end; NULL says that `err` has the reason. */
+static struct script *open_script(struct lks_str cfg, struct lks_str env,
+                                  const struct lks_boot_entry *bls, size_t bls_count,
+                                  struct lks_arena *arena, struct lks_err *err)
+{
+    struct script *s = NULL;
+    if (cfg.len > LKS_BOOT_CFG_MAX)
+        (void)!lks_fail(err, LKS_E_LIMIT, "larger than %zu bytes", LKS_BOOT_CFG_MAX);
+    else if ((s = lks_arena_alloc(arena, sizeof(*s))) == NULL)
+        (void)!lks_arena_fail(arena, err);
+    if (s == NULL)
+        return NULL;
+    *s = (struct script){
+        .text = {.rest = cfg, .arena = arena}, .env = env, .bls = bls, .bls_count = bls_count};
+    s->text.vars = lks_arena_array(arena, LKS_BOOT_VARS_MAX, sizeof(*s->text.vars));
+    s->entries = lks_arena_array(arena, LKS_BOOT_ENTRIES_MAX, sizeof(*s->entries));
+    if (s->text.vars == NULL || s->entries == NULL) {
+        (void)!lks_arena_fail(arena, err);
+        return NULL;
+    }
+    return read_script(s, err) == LKS_OK ? s : NULL;
+}
+
+enum lks_code lks_grub_default(struct lks_str cfg, struct lks_str env,
+                               const struct lks_boot_entry *bls, size_t bls_count,
+                               struct lks_arena *arena, struct lks_grub_choice *out,
+                               struct lks_err *err)
+{
+    struct script *s = open_script(cfg, env, bls, bls_count, arena, err);
+    return s != NULL ? choose(s, out, err) : err->code;
+}
+
+/* The entry of a kernel ---------------------------------------------------------------------- */
+
+/* An entry that is made for this release, and not for whichever kernel is the newest: its own name
+ * says so. */
+static bool is_named(const struct entry *e, struct lks_str release)
+{
+    return lks_str_find(e->id, release) >= 0 || lks_str_find(e->title, release) >= 0;
+}
+
+/* Whether it is there, and starts this kernel whatever the boot finds. */
+static enum lks_code starts_release(struct script *s, const struct entry *e, struct lks_str release,
+                                    bool *out, struct lks_err *err)
+{
+    struct entry taken = *e;
+    *out = false;
+    if (taken.submenu || taken.maybe || !is_named(e, release))
+        return LKS_OK;
+    if (taken.body.len > 0 && read_body(s, taken.body, &taken, 0, err) != LKS_OK)
+        return err->code;
+    *out = !taken.ambiguous && lks_str_eq(lks_boot_release(taken.kernel), release);
+    return LKS_OK;
+}
+
+static void add_part(struct lks_buf *out, struct lks_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        lks_buf_add(out, name.ptr[i] == '>' ? LKS_STR(">>") : (struct lks_str){name.ptr + i, 1});
+}
+
+/* "SUBMENU>ENTRY", by ids and else by titles. */
+static enum lks_code add_path(const struct script *s, const struct entry *e, size_t depth,
+                              struct lks_buf *out, struct lks_err *err)
+{
+    if (depth == LKS_BOOT_DEPTH_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "submenus within each other");
+    if (e->parent > 0) {
+        if (add_path(s, &s->entries[e->parent - 1], depth + 1, out, err) != LKS_OK)
+            return err->code;
+        lks_buf_add(out, LKS_STR(">"));
+    }
+    add_part(out, e->id.len > 0 ? e->id : e->title);
+    return lks_buf_check(out, err);
+}
+
+/* The script has to take its saved entry, and to start this kernel then. */
+static enum lks_code check_saved(struct lks_str cfg, const struct lks_boot_entry *bls,
+                                 size_t bls_count, struct lks_str path, struct lks_str release,
+                                 struct lks_arena *arena, struct lks_err *err)
+{
+    struct lks_grub_choice choice = {0};
+    struct lks_str env = lks_arena_format(arena, "saved_entry=%" LKS_STR_FMT "\n", S(path));
+    if (env.ptr == NULL)
+        return lks_arena_fail(arena, err);
+    if (lks_grub_default(cfg, env, bls, bls_count, arena, &choice, err) != LKS_OK)
+        return err->code;
+    if (!lks_str_eq(choice.wanted, path))
+        return lks_fail(err, LKS_E_REFUSED,
+                        "its default is '%" LKS_STR_FMT
+                        "' and not the saved entry; set GRUB_DEFAULT=saved in /etc/default/grub "
+                        "and make grub.cfg again",
+                        S(choice.wanted));
+    if (!lks_str_eq(lks_boot_release(choice.kernel), release))
+        return lks_fail(err, LKS_E_REFUSED, "entry '%" LKS_STR_FMT "' starts another kernel",
+                        S(path));
+    return LKS_OK;
+}
+
+enum lks_code lks_grub_entry_of(struct lks_str cfg, const struct lks_boot_entry *bls,
+                                size_t bls_count, struct lks_str release, struct lks_arena *arena,
+                                struct lks_str *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
+    struct script *s = open_script(cfg, (struct lks_str){0}, bls, bls_count, arena, err);
+    bool found = false;
+    size_t at = 0;
+    if (s == NULL)
+        return err->code;
+    for (; at < s->entry_count && !found && release.len > 0; at++) {
+        if (starts_release(s, &s->entries[at], release, &found, err) != LKS_OK)
+            return err->code;
+    }
+    if (!found)
+        return lks_fail(err, LKS_E_NOT_FOUND, "no entry starts kernel %" LKS_STR_FMT, S(release));
+    lks_buf_init(&path, LKS_BOOT_PATH_MAX);
+    if (add_path(s, &s->entries[at - 1], 0, &path, err) != LKS_OK)
+        return err->code;
+    if (!lks_str_printable(lks_buf_view(&path)))
+        return lks_fail(err, LKS_E_INVALID,
+                        "the entry of kernel %" LKS_STR_FMT " has no plain name", S(release));
+    *out = lks_arena_copy(arena, lks_buf_view(&path));
+    if (out->ptr == NULL)
+        return lks_arena_fail(arena, err);
+    return check_saved(cfg, bls, bls_count, *out, release, arena, err);
 }

@@ -138,6 +138,26 @@ enum lks_read lks_look_read(const struct lks_look *k)
     return k->step != NULL && k->step->kind == LKS_DO_CHECK ? read_layers(k) : read_whole(k);
 }
 
+/* The line of a verdict that a failure is put down to: the first of those that this step answers
+ * for, and the kernel before others, since a driver that is missing on the wrong kernel follows
+ * from it. */
+static bool find_wrong(const struct lks_look *k, const struct lks_state_verdict *v,
+                       struct lks_wrong *out)
+{
+    struct lks_str lines = lks_look_text(k, v->wrong);
+    struct lks_wrong wrong;
+    bool found = false;
+    while (lks_wrong_next(&lines, &wrong)) {
+        bool kernel = lks_str_is(wrong.subject, "kernel");
+        if ((found && !kernel) ||
+            (k->step->kind == LKS_DO_CHECK && !is_due(k, wrong.subject) && !is_broken(k, &wrong)))
+            continue;
+        *out = wrong;
+        found = true;
+    }
+    return found;
+}
+
 /* What is wrong, for people. */
 struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
 {
@@ -148,13 +168,10 @@ struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
         return LKS_STR("its agent does not say that it has that version");
     if (v == NULL)
         return LKS_STR("what was read of it could not be judged");
-    struct lks_str lines = lks_look_text(k, v->wrong);
-    struct lks_wrong wrong;
-    while (lks_wrong_next(&lines, &wrong)) {
-        if (k->step->kind != LKS_DO_CHECK || is_due(k, wrong.subject) || is_broken(k, &wrong))
-            return lks_deciding_text(
-                d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
-                S(wrong.subject), S(wrong.actual), S(wrong.pinned), S(wrong.cause));
-    }
-    return LKS_STR("not all of it could be measured");
+    struct lks_wrong wrong = {0};
+    if (!find_wrong(k, v, &wrong))
+        return LKS_STR("not all of it could be measured");
+    return lks_deciding_text(
+        d, "%" LKS_STR_FMT ": %" LKS_STR_FMT ", pinned %" LKS_STR_FMT " (%" LKS_STR_FMT ")",
+        S(wrong.subject), S(wrong.actual), S(wrong.pinned), S(wrong.cause));
 }

@@ -6,6 +6,7 @@
  * touched. What a process that was killed left half-way is put in order before.
  */
 #include "executors/executor.h"
+#include "executors/nextboot.h"
 #include "executors/tool.h"
 #include "probe/clock.h"
 
@@ -342,30 +343,39 @@ static enum lks_code hold(const struct work *w, struct lks_err *err)
     return count > 2 ? lks_tool_run(&(struct lks_tool){.argv = argv}, err) : LKS_OK;
 }
 
+static enum lks_code change(struct work *w, struct lks_str kernel, struct lks_err *err)
+{
+    if (lks_nextboot_keep(kernel, err) != LKS_OK || wait_for_dpkg(err) != LKS_OK)
+        return err->code;
+    (void)look_all(w); /* as it is now */
+    if (repair_half(w, err) != LKS_OK || repair(w, err) != LKS_OK || ask_apt(w, err) != LKS_OK ||
+        install(w, err) != LKS_OK || hold(w, err) != LKS_OK)
+        return err->code;
+    if (look_all(w))
+        return LKS_OK;
+    for (size_t i = 0; i < w->count; i++) {
+        if (!w->list[i].so)
+            return lks_fail(err, LKS_E_REFUSED, "%s: afterwards it is: %s", w->list[i].name,
+                            w->list[i].why);
+    }
+    return LKS_OK;
+}
+
 static enum lks_code run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
     LKS_CLEANUP(work_fini) struct work w = {0};
+    struct lks_str kernel = lks_nextboot_of(&job->order);
     if (look_at_files(job, &w, err) != LKS_OK)
         return err->code;
-    if (look_all(&w)) {
+    bool so = look_all(&w);
+    if (so && lks_nextboot_is(kernel)) {
         lks_buf_addf(said, "already so: %zu packages", w.count);
         return LKS_OK;
     }
-    if (wait_for_dpkg(err) != LKS_OK)
+    if ((!so && change(&w, kernel, err) != LKS_OK) || lks_nextboot_set(kernel, err) != LKS_OK)
         return err->code;
-    (void)look_all(&w); /* as it is now */
-    if (repair_half(&w, err) != LKS_OK || repair(&w, err) != LKS_OK || ask_apt(&w, err) != LKS_OK ||
-        install(&w, err) != LKS_OK || hold(&w, err) != LKS_OK)
-        return err->code;
-    if (look_all(&w)) {
-        lks_buf_addf(said, "%zu packages are as ordered", w.count);
-        return LKS_OK;
-    }
-    for (size_t i = 0; i < w.count; i++) {
-        if (!w.list[i].so)
-            return lks_fail(err, LKS_E_REFUSED, "%s: afterwards it is: %s", w.list[i].name,
-                            w.list[i].why);
-    }
+    lks_buf_addf(said, "%zu packages are as ordered", w.count);
+    lks_nextboot_say(kernel, said);
     return LKS_OK;
 }
 

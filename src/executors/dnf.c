@@ -6,6 +6,7 @@
  */
 #include "base/file.h"
 #include "executors/executor.h"
+#include "executors/nextboot.h"
 #include "executors/tool.h"
 
 #include <stdio.h>
@@ -19,11 +20,16 @@ enum { NAME_SIZE = 512, LIST_MAX = 1 << 20 };
 #define LOCK_LIST   LOCK_FOLDER "/versionlock.list"
 #define ABOUT       "%{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}.%{ARCH}\n"
 
+/* Kernels come beside those that are there: what runs is not taken away, and is the one that an
+ * order back starts again. */
+enum way { GOES, BESIDE, COMES };
+
 struct package {
     char path[PATH_MAX];
     char name[NAME_SIZE];
     char version[NAME_SIZE]; /* "0:2.28.3-1.x86_64" */
-    bool goes, so;
+    enum way way;
+    bool so;
     char found[NAME_SIZE];
 };
 
@@ -38,7 +44,8 @@ static void work_fini(struct work *w)
     *w = (struct work){0};
 }
 
-/* "NAME VERSION" of a file, or of what is installed under a name. */
+/* "NAME VERSION" of a file, or of what is installed under a name: of several the one that `version`
+ * holds already, else the first. */
 static enum lks_code ask(const char *option, const char *what, char name[NAME_SIZE],
                          char version[NAME_SIZE], struct lks_err *err)
 {
@@ -49,6 +56,10 @@ static enum lks_code ask(const char *option, const char *what, char name[NAME_SI
     if (lks_tool_ask(argv, &text, err) != LKS_OK)
         return err->code;
     lks_str_cut(lks_buf_view(&text), '\n', &line, &rest);
+    for (struct lks_str each = line; each.len > 0; lks_str_cut(rest, '\n', &each, &rest)) {
+        if (lks_str_cut(each, ' ', &head, &tail) && lks_str_is(tail, version))
+            line = each;
+    }
     if (!lks_str_cut(line, ' ', &head, &tail) || head.len == 0 || head.ptr[0] == '-' ||
         head.len >= NAME_SIZE || tail.len >= NAME_SIZE)
         return lks_fail(err, LKS_E_INVALID, "%.200s: no package", what);
@@ -68,7 +79,9 @@ static enum lks_code look_at_files(const struct lks_job *job, struct work *w, st
         if (item->digest.len == 0)
             return lks_fail(err, LKS_E_INVALID, "%.*s: the order names no file for it",
                             LKS_STR_ARG(item->component));
-        p->goes = item->value.len == 0;
+        p->way = item->value.len == 0                    ? GOES
+                 : lks_str_is(item->component, "kernel") ? BESIDE
+                                                         : COMES;
         if (ask("-qp", lks_job_file(job, item, p->path), p->name, p->version, err) != LKS_OK)
             return err->code;
         w->count++;
@@ -142,7 +155,7 @@ static enum lks_code lock(const struct work *w, struct lks_err *err)
     }
     for (size_t i = 0; i < w->count; i++) {
         lock_line(&w->list[i], ours);
-        if (!w->list[i].goes)
+        if (w->list[i].way != GOES)
             lks_buf_addf(&after, "%s\n", ours);
     }
     if (lks_buf_check(&after, err) != LKS_OK)
@@ -162,11 +175,12 @@ static enum lks_code look_all(struct work *w, bool *all, struct lks_err *err)
         struct package *p = &w->list[i];
         char name[NAME_SIZE];
         struct lks_err ignored = {0};
+        snprintf(p->found, sizeof(p->found), "%s", p->version);
         bool there = ask("-q", p->name, name, p->found, &ignored) == LKS_OK;
         if (!there)
             snprintf(p->found, sizeof(p->found), "not installed");
         bool locked = !can_lock() || is_locked(p, lks_buf_view(&locks));
-        p->so = p->goes ? !there : there && strcmp(p->found, p->version) == 0 && locked;
+        p->so = p->way == GOES ? !there : there && strcmp(p->found, p->version) == 0 && locked;
         *all = *all && p->so;
     }
     return LKS_OK;
@@ -174,13 +188,13 @@ static enum lks_code look_all(struct work *w, bool *all, struct lks_err *err)
 
 /* Doing it ----------------------------------------------------------------------------------- */
 
-/* With the packages that come, or with the names of those that go. */
-static enum lks_code rpm(const struct work *w, bool goes, bool test, struct lks_err *err)
+/* Those of one way: the names of those that go, else the files. */
+static enum lks_code rpm(const struct work *w, enum way way, bool test, struct lks_err *err)
 {
     const char *argv[LKS_TOOL_ARGS_MAX] = {"rpm"};
     size_t count = 1, given = 0;
-    argv[count++] = goes ? "-e" : "-U";
-    if (!goes) {
+    argv[count++] = way == GOES ? "-e" : way == BESIDE ? "-i" : "-U";
+    if (way != GOES) {
         argv[count++] = "--oldpackage";
         argv[count++] = "--replacepkgs";
     }
@@ -188,35 +202,49 @@ static enum lks_code rpm(const struct work *w, bool goes, bool test, struct lks_
         argv[count++] = "--test";
     for (size_t i = 0; i < w->count && count + 1 < LKS_TOOL_ARGS_MAX; i++) {
         const struct package *p = &w->list[i];
-        if (p->goes != goes || (goes && p->so))
+        if (p->way != way || (way != COMES && p->so))
             continue;
-        argv[count++] = goes ? p->name : p->path;
+        argv[count++] = way == GOES ? p->name : p->path;
         given++;
     }
     return given > 0 ? lks_tool_run(&(struct lks_tool){.argv = argv}, err) : LKS_OK;
 }
 
+static enum lks_code change(struct work *w, struct lks_str kernel, struct lks_err *err)
+{
+    bool all = false;
+    if (lks_nextboot_keep(kernel, err) != LKS_OK)
+        return err->code;
+    for (enum way way = GOES; way <= COMES; way++) {
+        if (rpm(w, way, true, err) != LKS_OK || rpm(w, way, false, err) != LKS_OK)
+            return err->code;
+    }
+    if (lock(w, err) != LKS_OK || look_all(w, &all, err) != LKS_OK)
+        return err->code;
+    for (size_t i = 0; i < w->count; i++) {
+        if (!w->list[i].so)
+            return lks_fail(err, LKS_E_REFUSED, "%.100s: afterwards it is: %.100s", w->list[i].name,
+                            w->list[i].found);
+    }
+    return LKS_OK;
+}
+
 static enum lks_code run(struct lks_job *job, struct lks_buf *said, struct lks_err *err)
 {
     LKS_CLEANUP(work_fini) struct work w = {0};
+    struct lks_str kernel = lks_nextboot_of(&job->order);
     bool all = false;
     if (look_at_files(job, &w, err) != LKS_OK || look_all(&w, &all, err) != LKS_OK)
         return err->code;
-    if (all) {
+    if (all && lks_nextboot_is(kernel)) {
         lks_buf_addf(said, "already so: %zu packages", w.count);
         return LKS_OK;
     }
-    if (rpm(&w, true, true, err) != LKS_OK || rpm(&w, true, false, err) != LKS_OK ||
-        rpm(&w, false, true, err) != LKS_OK || rpm(&w, false, false, err) != LKS_OK ||
-        lock(&w, err) != LKS_OK || look_all(&w, &all, err) != LKS_OK)
+    if ((!all && change(&w, kernel, err) != LKS_OK) || lks_nextboot_set(kernel, err) != LKS_OK)
         return err->code;
-    for (size_t i = 0; i < w.count; i++) {
-        if (!w.list[i].so)
-            return lks_fail(err, LKS_E_REFUSED, "%.100s: afterwards it is: %.100s", w.list[i].name,
-                            w.list[i].found);
-    }
     lks_buf_addf(said, "%zu packages are as ordered%s", w.count,
                  can_lock() ? "" : ", and not locked: dnf has no versionlock plugin here");
+    lks_nextboot_say(kernel, said);
     return LKS_OK;
 }
 

@@ -19,6 +19,8 @@ struct look {
     struct lks_boot_entry entries[ENTRY_FILES_MAX];
     size_t count;
     struct lks_next_kernel found;
+    struct lks_str wanted; /* the release whose entry is looked for, or empty: the default */
+    struct lks_boot_target target;
     struct lks_err why; /* why the boot loader's configuration does not tell */
 };
 
@@ -112,21 +114,52 @@ static enum lks_code read_entries(struct look *l, const char *dir, struct lks_er
 
 /* GRUB ---------------------------------------------------------------------------------------- */
 
-static enum lks_code grub_choose(struct look *l, const char *dir, struct lks_str cfg,
-                                 struct lks_grub_choice *out, struct lks_err *err)
+static enum lks_code read_grub(struct look *l, const char *dir, struct lks_str *env,
+                               struct lks_err *err)
 {
-    struct lks_str env = {0}, custom = lks_arena_format(&l->arena, "%s/custom.cfg", dir);
+    struct lks_str custom = lks_arena_format(&l->arena, "%s/custom.cfg", dir);
     if (custom.ptr == NULL)
         return lks_arena_fail(&l->arena, err);
     if (lks_root_exists(l->p->root, custom.ptr))
         return lks_fail(err, LKS_E_REFUSED, "custom.cfg beside it may change the default");
-    enum lks_code code = read_text(l, dir, "/grubenv", LKS_BOOT_ENTRY_MAX, &env, err);
+    enum lks_code code = read_text(l, dir, "/grubenv", LKS_BOOT_ENTRY_MAX, env, err);
     if (code != LKS_OK && code != LKS_E_NOT_FOUND)
         return code;
     l->count = 0;
-    if (read_entries(l, "/boot/loader/entries", err) != LKS_OK)
+    return read_entries(l, "/boot/loader/entries", err);
+}
+
+static enum lks_code grub_choose(struct look *l, const char *dir, struct lks_str cfg,
+                                 struct lks_grub_choice *out, struct lks_err *err)
+{
+    struct lks_str env = {0};
+    if (read_grub(l, dir, &env, err) != LKS_OK)
         return err->code;
     return lks_grub_default(cfg, env, l->entries, l->count, &l->arena, out, err);
+}
+
+static void take_target(struct look *l, enum lks_boot_loader loader, struct lks_str folder,
+                        struct lks_str id)
+{
+    l->target = (struct lks_boot_target){
+        .loader = loader,
+        .folder = lks_arena_copy(l->p->arena, folder),
+        .id = lks_arena_copy(l->p->arena, id),
+    };
+}
+
+/* The entry of the kernel that is wanted, in this GRUB. */
+static enum lks_code grub_target(struct look *l, const char *dir, struct lks_str cfg,
+                                 struct lks_err *err)
+{
+    struct lks_str env = {0}, id = {0};
+    if (read_grub(l, dir, &env, err) != LKS_OK ||
+        lks_grub_entry_of(cfg, l->entries, l->count, l->wanted, &l->arena, &id, err) != LKS_OK) {
+        err->code = err->code == LKS_E_NOT_FOUND ? LKS_E_REFUSED : err->code;
+        return lks_wrap(err, "%s/grub.cfg", dir);
+    }
+    take_target(l, LKS_BOOT_GRUB, lks_str_from(dir), id);
+    return LKS_OK;
 }
 
 static enum lks_code from_grub(struct look *l, const char *dir, struct lks_err *err)
@@ -135,6 +168,8 @@ static enum lks_code from_grub(struct look *l, const char *dir, struct lks_err *
     struct lks_grub_choice choice = {0};
     if (read_text(l, dir, "/grub.cfg", LKS_BOOT_CFG_MAX, &cfg, err) != LKS_OK)
         return err->code;
+    if (l->wanted.len > 0)
+        return grub_target(l, dir, cfg, err);
     if (grub_choose(l, dir, cfg, &choice, err) != LKS_OK) {
         err->code = err->code == LKS_E_NOT_FOUND ? LKS_E_REFUSED : err->code;
         return lks_wrap(err, "%s/grub.cfg", dir);
@@ -269,6 +304,30 @@ static const struct lks_boot_entry *loader_choose(struct look *l, struct lks_str
     return &l->entries[0];
 }
 
+static struct lks_str entry_release(struct look *l, const struct lks_boot_entry *e)
+{
+    struct lks_str release = release_of(l, e->kernel);
+    return release.len > 0 ? release : lks_boot_release(e->version);
+}
+
+/* The entry of the kernel that is wanted; one without attempts left is not started. */
+static enum lks_code systemd_target(struct look *l, struct lks_err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct lks_boot_entry *e = &l->entries[i];
+        if (e->bad || !lks_str_eq(entry_release(l, e), l->wanted))
+            continue;
+        struct lks_str id =
+            lks_arena_format(&l->arena, "%" LKS_STR_FMT ".conf", LKS_STR_ARG(e->id));
+        if (id.ptr == NULL)
+            return lks_arena_fail(&l->arena, err);
+        take_target(l, LKS_BOOT_SYSTEMD, LKS_STR("loader/entries"), id);
+        return LKS_OK;
+    }
+    return lks_fail(err, LKS_E_REFUSED, "loader/entries: no entry starts kernel %" LKS_STR_FMT,
+                    LKS_STR_ARG(l->wanted));
+}
+
 static enum lks_code from_systemd_boot(struct look *l, struct lks_err *err)
 {
     l->count = 0;
@@ -283,10 +342,11 @@ static enum lks_code from_systemd_boot(struct look *l, struct lks_err *err)
         return lks_fail(err, LKS_E_REFUSED, "EFI/Linux: unified kernel images are not looked into");
     if (l->count == 0)
         return lks_fail(err, LKS_E_NOT_FOUND, "no entries for a boot loader");
+    if (l->wanted.len > 0)
+        return systemd_target(l, err);
     struct lks_str wanted;
     const struct lks_boot_entry *e = loader_choose(l, &wanted);
-    struct lks_str release = release_of(l, e->kernel);
-    release = release.len > 0 ? release : lks_boot_release(e->version);
+    struct lks_str release = entry_release(l, e);
     if (release.len == 0)
         return lks_fail(err, LKS_E_REFUSED, "entry '%.*s' names no kernel's release", shown(e->id),
                         e->id.ptr);
@@ -338,6 +398,7 @@ static void fall_back(struct look *l, const struct lks_names *boot)
     }
     if (release.len > 0) {
         measured(l, release, lks_arena_format(&l->arena, "%s (%s)", how, why));
+        l->found.guessed = true;
         return;
     }
     l->found = (struct lks_next_kernel){
@@ -367,23 +428,58 @@ static void without_loader(struct look *l, bool loader)
         fall_back(l, &boot);
 }
 
+/* The boot loader that started this machine comes first, if it says which one it is. */
+static enum lks_code ask_loaders(struct look *l, struct lks_err *err)
+{
+    bool systemd = lks_str_starts(loader_variable(l, "LoaderInfo"), "systemd-boot");
+    enum lks_code code = systemd ? from_systemd_boot(l, err) : from_any_grub(l, err);
+    if (code == LKS_E_NOT_FOUND)
+        code = systemd ? from_any_grub(l, err) : from_systemd_boot(l, err);
+    return code;
+}
+
+static struct look *look_new(struct lks_probe *p, struct lks_str wanted)
+{
+    struct look *l = calloc(1, sizeof(*l));
+    if (l == NULL)
+        return NULL;
+    l->p = p;
+    l->wanted = wanted;
+    lks_arena_init(&l->arena, LKS_BOOT_MEMORY_MAX);
+    return l;
+}
+
+static void look_free(struct look *l)
+{
+    lks_arena_fini(&l->arena);
+    free(l);
+}
+
 struct lks_next_kernel lks_next_kernel(struct lks_probe *p)
 {
     struct lks_next_kernel found = {
         .state = LKS_UNMEASURED, .why = LKS_STR("out of memory"), .evidence = LKS_STR("/boot")};
-    struct look *l = calloc(1, sizeof(*l));
+    struct look *l = look_new(p, (struct lks_str){0});
     if (l == NULL)
         return found;
-    l->p = p;
-    lks_arena_init(&l->arena, LKS_BOOT_MEMORY_MAX);
-    bool systemd = lks_str_starts(loader_variable(l, "LoaderInfo"), "systemd-boot");
-    enum lks_code code = systemd ? from_systemd_boot(l, &l->why) : from_any_grub(l, &l->why);
-    if (code == LKS_E_NOT_FOUND)
-        code = systemd ? from_any_grub(l, &l->why) : from_systemd_boot(l, &l->why);
+    enum lks_code code = ask_loaders(l, &l->why);
     if (code != LKS_OK)
         without_loader(l, code != LKS_E_NOT_FOUND);
     found = l->found;
-    lks_arena_fini(&l->arena);
-    free(l);
+    look_free(l);
     return found;
+}
+
+enum lks_code lks_boot_target(struct lks_probe *p, struct lks_str release,
+                              struct lks_boot_target *out, struct lks_err *err)
+{
+    struct look *l = look_new(p, release);
+    if (l == NULL)
+        return lks_fail_nomem(err);
+    enum lks_code code = ask_loaders(l, err);
+    *out = l->target;
+    look_free(l);
+    if (code == LKS_OK && (out->folder.ptr == NULL || out->id.ptr == NULL))
+        return lks_fail_nomem(err);
+    return code;
 }

@@ -283,6 +283,95 @@ GRUBBY
 fi
 mv "$root/opt/update-grub" "$root/usr/local/sbin/update-grub"
 
+# Which kernel boots next, there and back: packages that stand for two kernels, whose scripts write the
+# menu as update-grub does, and GRUB's own program for its saved default.
+if [ -n "$(inside sh -c 'command -v grub-editenv')" ]; then
+    rm -rf "${root:?}"/boot/* "$root/usr/local/sbin/update-grub"
+    mkdir -p "$root/boot/grub"
+    cat >"$root/usr/local/sbin/menu" <<'MENU'
+#!/bin/sh
+# grub.cfg as grub-mkconfig lays it out: the newest kernel first, then each by its name.
+. /etc/default/grub
+[ "$GRUB_DEFAULT" = saved ] && GRUB_DEFAULT='${saved_entry}'
+entry() {
+    printf "menuentry '%s' \$menuentry_id_option '%s' {\n\tlinux /boot/vmlinuz-%s ro\n}\n" "$1" "$2" "$3"
+}
+{
+    printf 'if [ -s $prefix/grubenv ]; then\n  load_env\nfi\n'
+    printf 'if [ "${next_entry}" ]; then\n  set default="${next_entry}"\n  set next_entry=\n  save_env next_entry\n'
+    printf 'else\n  set default="%s"\nfi\nmenuentry_id_option="--id"\n' "$GRUB_DEFAULT"
+    kernels=$(ls /boot | sed -n 's/^vmlinuz-//p' | sort -rV)
+    entry Debian gnulinux-simple-6d6f "$(echo "$kernels" | head -n 1)"
+    echo "submenu 'Advanced options' \$menuentry_id_option 'gnulinux-advanced-6d6f' {"
+    for k in $kernels; do
+        entry "Debian, with Linux $k" "gnulinux-$k-advanced-6d6f" "$k"
+        entry "Debian, with Linux $k (recovery mode)" "gnulinux-$k-recovery-6d6f" "$k"
+    done
+    echo "}"
+} >/boot/grub/grub.cfg.new
+mv /boot/grub/grub.cfg.new /boot/grub/grub.cfg
+MENU
+    chmod 755 "$root/usr/local/sbin/menu"
+    echo GRUB_DEFAULT=0 >"$root/etc/default/grub"
+    kernel() {
+        tree=$root/opt/tree
+        rm -rf "$tree"
+        mkdir -p "$tree/DEBIAN" "$tree/boot" "$tree/lib/modules/$1"
+        printf 'Package: lks-test-image-%s\nVersion: 1\nArchitecture: all\nMaintainer: t <t@example.org>\nDescription: t\n' \
+            "$1" >"$tree/DEBIAN/control"
+        echo "$1" >"$tree/boot/vmlinuz-$1"
+        echo "$1" >"$tree/lib/modules/$1/modules.dep"
+        printf '#!/bin/sh\nsleep 0.05\n/usr/local/sbin/menu\n' >"$tree/DEBIAN/postinst"
+        chmod 755 "$tree/DEBIAN/postinst"
+        dpkg-deb -b "$tree" "$root/opt/made/kernel-$1.deb" >/dev/null
+    }
+    # next: the release that GRUB's saved entry names.
+    next() {
+        inside grub-editenv /boot/grub/grubenv list | sed -n 's/^saved_entry=.*>gnulinux-\(.*\)-advanced-6d6f$/\1/p'
+    }
+    kernel 6.1.0-53-amd64
+    kernel 6.1.0-54-amd64
+    old=$(order apt "" "$(with_file kernel kernel-6.1.0-53-amd64.deb 6.1.0-53-amd64)")
+    new=$(order apt "" "$(with_file kernel kernel-6.1.0-54-amd64.deb 6.1.0-54-amd64)")
+    expect "a kernel without a boot loader" "kernel 6.1.0-53-amd64 cannot be made the default: no boot loader says *" \
+        "$(execute apt "$old")"
+    inside dpkg -i /opt/made/kernel-6.1.0-53-amd64.deb >/dev/null
+    inside apt-mark hold lks-test-image-6.1.0-53-amd64 >/dev/null
+    expect "the one that boots anyway" "already so: 1 packages" "$(execute apt "$old")"
+    expect "a default that is not saved" "kernel 6.1.0-54-amd64 cannot be made the default: /boot/grub/grub.cfg: its \
+default is '0' and not the saved entry; set GRUB_DEFAULT=saved in /etc/default/grub and make grub.cfg again" \
+        "$(execute apt "$new")"
+    expect "its package was not touched" "no" "$([ -e "$root/boot/vmlinuz-6.1.0-54-amd64" ] || echo no)"
+    echo GRUB_DEFAULT=saved >"$root/etc/default/grub"
+    inside menu
+    expect "a newer kernel" "1 packages are as ordered, and the next boot starts kernel 6.1.0-54-amd64" \
+        "$(execute apt "$new")"
+    expect "a newer kernel boots next" 6.1.0-54-amd64 "$(next)"
+    expect "a newer kernel, again" "already so: 1 packages" "$(execute apt "$new")"
+    expect "the older kernel" "1 packages are as ordered, and the next boot starts kernel 6.1.0-53-amd64" \
+        "$(execute apt "$old")"
+    expect "the older kernel boots next" 6.1.0-53-amd64 "$(next)"
+    inside grub-editenv /boot/grub/grubenv set next_entry=0
+    expect "what was asked for one boot" "1 packages are as ordered, and *-53-amd64" "$(execute apt "$old")"
+    expect "it is not asked for any more" "" "$(inside grub-editenv /boot/grub/grubenv list | grep next_entry=0)"
+    inside dpkg --purge --force-all lks-test-image-6.1.0-54-amd64 >/dev/null 2>&1
+    inside menu
+    round=0
+    while [ $round -lt "$rounds" ]; do
+        round=$((round + 1))
+        case $((round % 2)) in 0) want=$old ;; *) want=$new ;; esac
+        killed apt "$want" $round 900
+        case $(next) in
+        6.1.0-53-amd64 | 6.1.0-54-amd64) ;;
+        *) expect "a kernel boots next after kill $round" "one of both" "$(next)" ;;
+        esac
+    done
+    expect "kernels after $rounds kills" "*1 packages*" "$(execute apt "$old")"
+    expect "the next boot after them" 6.1.0-53-amd64 "$(next)"
+else
+    echo "GRUB's programs are not installed: the kernel of the next boot was not set"
+fi
+
 # Hooks.
 mkdir -p "$root/etc/lockstep/hooks" "$root/etc/lockstep/accept.d"
 cat >"$root/etc/lockstep/hooks/site-nccl" <<'HOOK'
@@ -402,6 +491,32 @@ RPM
     expect "rpm, as it says after them" "lks-rpm-a=2.0 lks-rpm-b=2.0 " "$(rpms)"
     expect "rpm, gone" "2 packages are as ordered" "$(execute dnf "$gone")"
     expect "rpm, gone again" "already so: 2 packages" "$(execute dnf "$gone")"
+    # Kernels stay beside each other, and the one of the order boots next.
+    if [ -x "$root/usr/local/sbin/menu" ]; then
+        rm -rf "${root:?}"/boot/*
+        mkdir -p "$root/boot/grub"
+        rpm_kernel() {
+            printf 'Name: lks-rpm-kernel\nVersion: 6.2.0\nRelease: %s\nSummary: t\nLicense: t\nBuildArch: noarch\n%%description\nt\n%%install\nmkdir -p %%{buildroot}/boot\necho %s >%%{buildroot}/boot/vmlinuz-6.2.0-%s.noarch\n%%post -p <lua>\nos.execute("/usr/local/sbin/menu")\n%%files\n/boot/vmlinuz-6.2.0-%s.noarch\n' \
+                "$1" "$1" "$1" "$1" >"$root/opt/spec/kernel.spec"
+            inside rpmbuild -bb --define '_topdir /opt/rpm' /opt/spec/kernel.spec >/dev/null 2>&1
+            cp "$root/opt/rpm/RPMS/noarch/lks-rpm-kernel-6.2.0-$1.noarch.rpm" "$root/opt/made/"
+        }
+        rpm_kernel 1
+        rpm_kernel 2
+        old=$(order dnf "" "$(with_file kernel lks-rpm-kernel-6.2.0-1.noarch.rpm 6.2.0-1.noarch)")
+        new=$(order dnf "" "$(with_file kernel lks-rpm-kernel-6.2.0-2.noarch.rpm 6.2.0-2.noarch)")
+        inside rpm -i --nodeps /opt/made/lks-rpm-kernel-6.2.0-1.noarch.rpm
+        inside menu
+        expect "rpm, a newer kernel" "1 packages are as ordered, and the next boot starts kernel 6.2.0-2.noarch" \
+            "$(execute dnf "$new")"
+        expect "rpm, a newer kernel boots next" 6.2.0-2.noarch "$(next)"
+        expect "rpm, the older one stays" "vmlinuz-6.2.0-1.noarch vmlinuz-6.2.0-2.noarch " \
+            "$(cd "$root/boot" && echo vmlinuz-*) "
+        expect "rpm, the older kernel" "1 packages are as ordered, and the next boot starts kernel 6.2.0-1.noarch" \
+            "$(execute dnf "$old")"
+        expect "rpm, the older kernel boots next" 6.2.0-1.noarch "$(next)"
+        expect "rpm, the older kernel, again" "already so: 1 packages" "$(execute dnf "$old")"
+    fi
 else
     echo "rpm is not installed: its executor was not tried"
 fi
