@@ -1,6 +1,7 @@
 /* Bodies that are read only when the handler says so: collected, or too large to be held and
  * fetched piece by piece; refused before they are read, cut in the middle; and answers whose length
  * is known before their bytes are. */
+#include "drivers/http_mhd_parts.h"
 #include "tests/site.h"
 #include "tests/test.h"
 #include "tests/wait.h"
@@ -342,6 +343,33 @@ static void seen_ahead(void)
     }
 }
 
+/* After a connection was suspended behind its headers the library shows them again, and now and
+ * then more than once. None of these calls is the end of the body. */
+static void headers_shown_again(void)
+{
+    struct lks_wire w = {0};
+    begin(HOLD);
+    dial(&w);
+    CHECK(lks_wire_send(&w, LKS_STR("PUT /ahead HTTP/1.1\r\n" HOST "Content-Length: 5\r\n\r\n")));
+    CHECK(until(&site.handled, 1));
+    struct lks_httpd_exchange *x = site.x;
+    lks_httpd_collect(x, COLLECT_MAX);
+    for (int i = 0; i < 3; i++) {
+        size_t size = 0;
+        void *context = x;
+        CHECK_INT(lks_httpd_on_request(site.httpd, x->connection, "/ahead", "PUT", "HTTP/1.1", NULL,
+                                       &size, &context),
+                  MHD_YES);
+        CHECK_INT(site.handled, 1);
+    }
+    CHECK(lks_wire_send(&w, LKS_STR("hello")));
+    CHECK(lks_wire_until(&w, "small"));
+    CHECK_INT(site.handled, 2);
+    CHECK_STR(lks_str_from(site.body), "hello");
+    lks_wire_close(&w);
+    end();
+}
+
 /* One whose sender leaves before it is whole is told as gone, and as over. */
 static void left_ahead(void)
 {
@@ -433,6 +461,7 @@ int main(void)
         {"refused", refused},
         {"without a length", without_a_length},
         {"seen ahead of its body", seen_ahead},
+        {"headers that are shown more than once", headers_shown_again},
         {"the sender leaves before its body is whole", left_ahead},
         {"the sender leaves", left},
         {"the server ends in the middle", ended_in_the_middle},

@@ -190,7 +190,8 @@ static void on_tick(uv_timer_t *timer)
             lks_httpd_shut(peer);
         }
     }
-    if (TAILQ_EMPTY(&h->peers))
+    lks_httpd_linger_until(h, now);
+    if (TAILQ_EMPTY(&h->peers) && TAILQ_EMPTY(&h->lingers))
         uv_timer_stop(&h->tick);
 }
 
@@ -245,6 +246,8 @@ static void close_peer(struct lks_httpd *h, struct lks_httpd_peer_state *peer)
 {
     if (h->trust != NULL && !peer->spoke && !peer->shut)
         h->counts.refused_tls++;
+    if (peer->unread && !peer->shut)
+        lks_httpd_linger(peer);
     leave_queue(peer);
     lks_httpd_stale(peer);
     h->again = true;
@@ -367,6 +370,7 @@ enum lks_code lks_httpd_new(uv_loop_t *loop, const struct lks_httpd_options *opt
     h->patience[LKS_DUE_LOOK] = LOOK_MS;
     TAILQ_INIT(&h->peers);
     TAILQ_INIT(&h->fresh);
+    TAILQ_INIT(&h->lingers);
     for (enum lks_httpd_due due = 0; due < LKS_DUE_COUNT; due++)
         TAILQ_INIT(&h->queues[due]);
     enum lks_code code = prepare(h, err);
@@ -418,11 +422,15 @@ void lks_httpd_drain(struct lks_httpd *h)
     }
 }
 
-static void on_closed(uv_handle_t *handle)
+void lks_httpd_handle_closed(struct lks_httpd *h)
 {
-    struct lks_httpd *h = handle->data;
     if (--h->open_handles == 0)
         destroy(h);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    lks_httpd_handle_closed(handle->data);
 }
 
 /* MHD_stop_daemon() aborts the program over a suspended connection, so all of them go on first. */
@@ -437,6 +445,7 @@ void lks_httpd_free(struct lks_httpd *h)
     TAILQ_FOREACH(peer, &h->peers, all)
     if (peer->exchange.stage == LKS_STAGE_WAITING)
         lks_httpd_leave(&peer->exchange);
+    lks_httpd_linger_until(h, UINT64_MAX);
     uv_close((uv_handle_t *)&h->poll, on_closed);
     uv_close((uv_handle_t *)&h->run, on_closed);
     uv_close((uv_handle_t *)&h->soon, on_closed);

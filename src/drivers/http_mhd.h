@@ -127,6 +127,8 @@ struct lks_httpd_counts {
     uint64_t refused_tls;  /* certificates refused, and connections that ended without a request */
     uint64_t refused_size; /* bodies */
     uint64_t body_bytes;   /* of bodies that were read, thrown away or not */
+    uint64_t lingered;     /* connections whose rest was read behind the answer, and closed */
+    uint64_t lingered_bytes;
     uint64_t timeouts;
     uint64_t runs;  /* of the library: grows with work, not with time */
     uint64_t rests; /* when only handshakes that wait for their peer were left */

@@ -34,7 +34,6 @@ enum MHD_Result lks_httpd_body_begin(struct lks_httpd_exchange *x)
 {
     struct lks_httpd *h = lks_httpd_peer_with(x)->httpd;
     x->fetched = 0;
-    x->whole = false;
     x->seen = true;
     x->stage = LKS_STAGE_HANDLER;
     h->counts.requests++;
@@ -170,5 +169,6 @@ void lks_httpd_send_raw(struct lks_httpd_peer_state *peer, const struct lks_http
         lks_httpd_trust_send(peer, lks_buf_view(&text));
     else if (text.failed == LKS_OK)
         (void)send(peer->fd, text.ptr, text.len, MSG_NOSIGNAL);
-    lks_httpd_shut(peer);
+    peer->answered = true;
+    lks_httpd_linger(peer);
 }

@@ -82,11 +82,16 @@ struct lks_httpd_peer_state {
     lks_ms deadline; /* on the loop's clock */
     time_t ends;     /* of its certificate; 0: it showed none */
     bool judged, spoke, shut;
-    bool fresh; /* bytes came that it may not have looked at yet */
+    bool answered;   /* past the library, which is to send no more */
+    bool unread;     /* what was answered was not read to its end */
+    bool coming;     /* TLS: something came of the request whose line is awaited */
+    unsigned probes; /* of its memory, in this request */
+    bool fresh;      /* bytes came that it may not have looked at yet */
     const struct lks_httpd_refusal *verdict;
 };
 
 TAILQ_HEAD(lks_httpd_peers, lks_httpd_peer_state);
+TAILQ_HEAD(lks_httpd_lingers, lks_httpd_linger);
 
 struct lks_httpd {
     uv_loop_t *loop;
@@ -106,6 +111,8 @@ struct lks_httpd {
     unsigned open_handles;
     struct lks_httpd_peers peers, fresh;
     struct lks_httpd_peers queues[LKS_DUE_COUNT];
+    struct lks_httpd_lingers lingers; /* by deadline */
+    unsigned lingering;
     lks_ms patience[LKS_DUE_COUNT];
     size_t bodies;     /* bytes of bodies that are held */
     uint64_t progress; /* callbacks that MHD has made */
@@ -121,6 +128,18 @@ struct lks_httpd_peer_state *lks_httpd_peer_with(struct lks_httpd_exchange *x);
 void lks_httpd_due(struct lks_httpd_peer_state *peer, enum lks_httpd_due due);
 void lks_httpd_shut(struct lks_httpd_peer_state *peer);
 void lks_httpd_resume(struct lks_httpd *h, struct MHD_Connection *connection);
+/* One of the listener's handles; the memory goes with the last. */
+void lks_httpd_handle_closed(struct lks_httpd *h);
+
+/* http_mhd_linger.c */
+/* Close the connection for writing, and read what still comes for a while. */
+void lks_httpd_linger(struct lks_httpd_peer_state *peer);
+/* End those that are due by `now`. */
+void lks_httpd_linger_until(struct lks_httpd *h, lks_ms now);
+
+/* http_mhd_fault.c */
+/* What the library says of its own troubles. */
+void lks_httpd_on_fault(void *cls, const char *fmt, va_list args);
 
 /* http_mhd_listen.c */
 enum lks_code lks_httpd_listen(struct lks_httpd *h, const char *address, mode_t mode, int *out,
@@ -147,8 +166,8 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
 enum MHD_Result lks_httpd_on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                      const char *method, const char *version, const char *data,
                                      size_t *size, void **context);
-/* What the library says of its own troubles. */
-void lks_httpd_on_fault(void *cls, const char *fmt, va_list args);
+/* Refuse past the library, and close. */
+void lks_httpd_refuse_raw(struct lks_httpd_peer_state *peer, const struct lks_httpd_refusal *why);
 void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_RequestTerminationCode code);
 /* The peer of a request that waits has left. */

@@ -20,9 +20,6 @@ static const struct lks_httpd_refusal path_bad = {
     "the path has a zero byte, a slash in a name, an empty part, '..', or an escape that is none"};
 static const struct lks_httpd_refusal framing_bad = {
     MHD_HTTP_BAD_REQUEST, LKS_E_INVALID, "the body needs one Content-Length or one 'chunked'"};
-static const struct lks_httpd_refusal headers_bad = {
-    MHD_HTTP_BAD_REQUEST, LKS_E_INVALID,
-    "the headers cannot be taken: Content-Length has to be a number, and all of them short"};
 static const struct lks_httpd_refusal host_bad = {MHD_HTTP_BAD_REQUEST, LKS_E_INVALID,
                                                   "a request needs one Host header"};
 static const struct lks_httpd_refusal version_bad = {MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED,
@@ -197,6 +194,7 @@ void lks_httpd_queue(struct lks_httpd_exchange *x, int status, struct MHD_Respon
                   MHD_queue_response(x->connection, (unsigned)status, response) == MHD_YES;
     x->stage = queued ? LKS_STAGE_ANSWERED : LKS_STAGE_GONE;
     x->last = peer->httpd->draining;
+    peer->unread = !x->whole;
     lks_httpd_due(peer, LKS_DUE_REQUEST);
     if (waited)
         lks_httpd_resume(peer->httpd, x->connection);
@@ -336,6 +334,7 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
         return NULL;
     struct lks_httpd_exchange *x = &peer->exchange;
     peer->spoke = true;
+    peer->unread = false;
     x->stage = LKS_STAGE_LINE;
     x->swallowed = 0;
     x->memory = NULL;
@@ -349,33 +348,13 @@ void *lks_httpd_on_line(void *cls, const char *uri, struct MHD_Connection *conne
     return x;
 }
 
-static void refuse_headers(struct lks_httpd_peer_state *peer)
+void lks_httpd_refuse_raw(struct lks_httpd_peer_state *peer, const struct lks_httpd_refusal *why)
 {
     char body[PROBLEM_SIZE];
     const struct lks_httpd_reply reply = {
-        .status = headers_bad.status, .type = PROBLEM, .body = problem(&headers_bad, body)};
+        .status = why->status, .type = PROBLEM, .body = problem(why, body)};
+    peer->spoke = true;
     lks_httpd_send_raw(peer, &reply);
-}
-
-/* Headers that the library itself cannot take (a Content-Length that is no number) it answers
- * without asking us, and writes the status line and the headers of that answer twice: it makes them
- * when it finds the fault, goes on as if there were none, and makes them again. It says so before
- * it sends anything, and there is no other call in between. The connection meant is the one whose
- * headers are all there and were not shown to us: it gets our answer and no other. */
-void lks_httpd_on_fault(void *cls, const char *fmt, va_list args)
-{
-    struct lks_httpd *h = cls;
-    struct lks_httpd_peer_state *peer = NULL;
-    (void)fmt, (void)args;
-    TAILQ_FOREACH(peer, &h->peers, all)
-    {
-        if (peer->exchange.stage != LKS_STAGE_LINE || peer->shut)
-            continue;
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(
-            peer->exchange.connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-        if (info != NULL && info->header_size > 0)
-            refuse_headers(peer);
-    }
 }
 
 /* MHD cuts the request's line into strings where it stands. A zero byte in the path ends it early,
@@ -470,7 +449,7 @@ static enum MHD_Result begin(struct lks_httpd_exchange *x, const char *url, cons
         lks_httpd_due(peer, LKS_DUE_REQUEST);
     x->request = (struct lks_httpd_request){.method = method, .path = url, .peer = &peer->peer};
     x->body_max = peer->httpd->options.body_max;
-    x->seen = x->left = x->again = false;
+    x->seen = x->left = x->again = x->whole = false;
     x->memory = NULL;
     x->refusal = judge(x, version, &now);
     if (x->refusal != NULL && now)
@@ -526,13 +505,17 @@ static enum MHD_Result take_body(struct lks_httpd_exchange *x, struct lks_str pi
         return x->body.failed == LKS_OK ? MHD_YES : MHD_NO;
     }
     x->swallowed += piece.len;
-    return x->swallowed <= x->body_max + SWALLOW_MAX ? MHD_YES : MHD_NO;
+    if (x->swallowed <= x->body_max + SWALLOW_MAX)
+        return MHD_YES;
+    lks_httpd_refuse_raw(lks_httpd_peer_with(x), x->refusal);
+    return MHD_NO;
 }
 
 static enum MHD_Result hand_over(struct lks_httpd_exchange *x)
 {
     struct lks_httpd_peer_state *peer = lks_httpd_peer_with(x);
     struct lks_httpd *h = peer->httpd;
+    x->whole = true;
     if (x->refusal != NULL)
         return refuse(x);
     x->request.body = lks_buf_view(&x->body);
@@ -624,6 +607,8 @@ void lks_httpd_on_completed(void *cls, struct MHD_Connection *connection, void *
     if (x->seen && h->options.over != NULL)
         h->options.over(h->ctx, &peer->peer);
     x->stage = LKS_STAGE_NONE;
+    peer->probes = 0;
+    peer->coming = peer->trust != NULL && lks_httpd_trust_pending(peer) > 0;
     lks_httpd_body_drop(x);
     drop_count(h, x);
     if (x->body.cap > BODY_KEPT)

@@ -93,6 +93,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *out, size_t size)
 {
     struct lks_httpd_peer_state *peer = ptr;
     ssize_t got = recv(peer->fd, out, size, 0);
+    peer->coming = peer->coming || got > 0;
     if (got > 0 && !peer->fresh) {
         peer->fresh = true;
         TAILQ_INSERT_TAIL(&peer->httpd->fresh, peer, heard);
@@ -114,6 +115,7 @@ static ssize_t push(gnutls_transport_ptr_t ptr, const giovec_t *pieces, int coun
 void lks_httpd_trust_send(const struct lks_httpd_peer_state *peer, struct lks_str bytes)
 {
     (void)gnutls_record_send(session_of(peer), bytes.ptr, bytes.len);
+    (void)gnutls_bye(session_of(peer), GNUTLS_SHUT_WR);
 }
 
 void lks_httpd_trust_begin(struct lks_httpd_peer_state *peer)

@@ -220,10 +220,20 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     call->as_root = lks_httpd_header(x, LKS_FORWARD_ROOT) != NULL;
 }
 
-static void put_received(struct lks_buf *out, const char *listener, const struct lks_httpd *h)
+static void put_received(struct lks_buf *out, const struct lks_server *s, const char *name,
+                         size_t offset)
 {
-    lks_buf_addf(out, "lockstep_http_body_received_bytes_total{listener=\"%s\"} %llu\n", listener,
-                 (unsigned long long)lks_httpd_counts(h).body_bytes);
+    const struct {
+        const char *name;
+        const struct lks_httpd *httpd;
+    } all[] = {{"people", s->people}, {"agents", s->agents}, {"socket", s->socket}};
+    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+        struct lks_httpd_counts counts = lks_httpd_counts(all[i].httpd);
+        uint64_t value;
+        memcpy(&value, (const char *)&counts + offset, sizeof(value));
+        lks_buf_addf(out, "%s_total{listener=\"%s\"} %llu\n", name, all[i].name,
+                     (unsigned long long)value);
+    }
 }
 
 /* Memory, and what bodies take of it. */
@@ -233,9 +243,14 @@ static void put_memory(struct lks_server *s, struct lks_buf *out)
     struct lks_err err = {0};
     lks_buf_addf(out, "# TYPE lockstep_http_body_received_bytes counter\n"
                       "# HELP lockstep_http_body_received_bytes Bytes of request bodies read.\n");
-    put_received(out, "people", s->people);
-    put_received(out, "agents", s->agents);
-    put_received(out, "socket", s->socket);
+    put_received(out, s, "lockstep_http_body_received_bytes",
+                 offsetof(struct lks_httpd_counts, body_bytes));
+    lks_buf_addf(out,
+                 "# TYPE lockstep_http_discarded_bytes counter\n"
+                 "# HELP lockstep_http_discarded_bytes Bytes of refused requests that came after "
+                 "their answer.\n");
+    put_received(out, s, "lockstep_http_discarded_bytes",
+                 offsetof(struct lks_httpd_counts, lingered_bytes));
     lks_intake_metrics(&s->intake, lks_daemon_config(s->daemon)->bodies_max, out);
     lks_buf_addf(out,
                  "# TYPE lockstep_event_readers gauge\n"
