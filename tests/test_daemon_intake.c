@@ -347,6 +347,11 @@ static void memory_is_shared(void)
         CHECK(becomes(HELD, 0));
         CHECK_INT(metric("lockstep_http_limited_total{limit=\"bodies\"}"), 1);
         CHECK_INT(metric("lockstep_http_limited_total{limit=\"bodies_all\"}"), 1);
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        lks_buf_init(&said, MIB);
+        CHECK_INT(
+            ctl_run((const char *const[]){LKS_CLI_PROGRAM, "doctor", at.ctl.data, NULL}, &said), 0);
+        CHECK_HAS(lks_buf_view(&said), "by limit: bodies 1, bodies_all 1;");
         CHECK(metric(PEAK) <= 2 * MIB);
     }
     end();

@@ -146,6 +146,54 @@ static void check_socket(struct doctor *d)
     lks_client_free(client);
 }
 
+/* "calls 12, bodies 3" of the metrics' lines that count anything. */
+static void list_limits(struct lks_str metrics, struct lks_buf *out)
+{
+    const struct lks_str name = LKS_STR("lockstep_http_limited_total{limit=\"");
+    struct lks_str line, limit, count;
+    uint64_t number = 0;
+    for (bool more = true; more;) {
+        more = lks_str_cut(metrics, '\n', &line, &metrics);
+        if (line.len <= name.len || memcmp(line.ptr, name.ptr, name.len) != 0)
+            continue;
+        line = (struct lks_str){line.ptr + name.len, line.len - name.len};
+        if (lks_str_cut(line, '"', &limit, &line) && lks_str_cut(line, ' ', &line, &count) &&
+            lks_str_number(count, UINT64_MAX, &number) && number > 0)
+            lks_buf_addf(out, "%s%" LKS_STR_FMT " %" PRIu64, out->len > 0 ? ", " : "",
+                         LKS_STR_ARG(limit), number);
+    }
+}
+
+/* Requests that a limit of callers turned away: one caller that asks too much, or a limit that is
+ * too low. */
+static void check_limits(struct doctor *d)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf met = {0};
+    struct lks_client *client = NULL;
+    struct lks_err err;
+    char server[PATH_MAX];
+    if (lks_controller_server(d->dir, server, &err) != LKS_OK)
+        return;
+    struct lks_client_options options = {.server = server, .timeout_ms = ANSWER_MS};
+    bool asked = lks_client_new(&options, &client, &err) == LKS_OK &&
+                 lks_client_exchange(client, "GET", "/metrics", NULL, LKS_STR(""), "", &answer,
+                                     &err) == LKS_OK &&
+                 answer.status == 200;
+    lks_client_free(client);
+    if (!asked)
+        return; /* whether it answers at all was checked before */
+    lks_buf_init(&met, TEXT_MAX / 2);
+    list_limits(lks_buf_view(&answer.body), &met);
+    if (met.len > 0)
+        say(d, "limits", NOTE,
+            "requests turned away since lockstepd started, by limit: %s; "
+            "docs/controller.md, \"Limits of callers\", has the key of each",
+            met.ptr);
+    else
+        say(d, "limits", GOOD, "no request was turned away by a limit of callers");
+}
+
 static void check_token(struct doctor *d)
 {
     char path[PATH_MAX];
@@ -309,6 +357,7 @@ static void check_all(struct doctor *d)
         check_token(d);
         check_home(d);
         check_socket(d);
+        check_limits(d);
         check_secrets(d);
         check_certificate(d, "ca.crt");
         check_certificate(d, "server.crt");
