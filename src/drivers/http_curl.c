@@ -228,8 +228,9 @@ static bool add_header(struct lks_curl_exchange *x, const char *line)
     return longer != NULL;
 }
 
-/* The lines of the request, which is ours to cut up; an empty "Expect:" keeps libcurl from adding
- * one of its own. */
+/* The lines of the request, which is ours to cut up. From which size on a body is announced
+ * differs between versions of libcurl, so it is said here; an empty "Expect:" keeps libcurl from
+ * adding one of its own. */
 static enum lks_code make_lines(struct lks_curl_exchange *x, struct lks_err *err)
 {
     bool good = true;
@@ -238,8 +239,9 @@ static enum lks_code make_lines(struct lks_curl_exchange *x, struct lks_err *err
         *end = '\0';
         good = add_header(x, line);
     }
-    if (good && lks_http_request_length(&x->request) < EXPECT_FROM)
-        good = add_header(x, "Expect:");
+    bool announced = lks_http_request_length(&x->request) >= EXPECT_FROM;
+    if (good)
+        good = add_header(x, announced ? "Expect: 100-continue" : "Expect:");
     return good ? LKS_OK : lks_fail_nomem(err);
 }
 
