@@ -525,6 +525,13 @@ static const struct lks_field lks_form_artifacts_fields[] = {
 };
 const struct lks_form lks_form_artifacts = {"Artifacts", "A list of artifacts",
     LKS_FIELDS(lks_form_artifacts_fields)};
+static const struct lks_field lks_form_part_fields[] = {
+    MUST("digest", DIGEST, "what it is"),
+    MUST("have", COUNT, "bytes that are there"),
+    MUST("whole", TRUTH, "these are all"),
+};
+const struct lks_form lks_form_part = {"Part", "How much of an artifact is there",
+    LKS_FIELDS(lks_form_part_fields)};
 static const struct lks_field lks_form_stored_fields[] = {
     MUST("digest", DIGEST, "what it is"),
     MUST("have", COUNT, "bytes that are there"),

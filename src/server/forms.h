@@ -50,7 +50,7 @@ extern const struct lks_form lks_ask_enroll_node, lks_ask_reason, lks_ask_releas
     lks_ask_image;
 
 /* Answers. */
-extern const struct lks_form lks_form_artifacts, lks_form_stored, lks_form_collected;
+extern const struct lks_form lks_form_artifacts, lks_form_part, lks_form_stored, lks_form_collected;
 extern const struct lks_form lks_form_health, lks_form_ready, lks_form_whoami, lks_form_fleet,
     lks_form_applied, lks_form_pools, lks_form_nodes, lks_form_node, lks_form_at, lks_form_past,
     lks_form_rows, lks_form_node_token, lks_form_seq, lks_form_released, lks_form_commanded,

@@ -15,14 +15,19 @@ static void put_ref(struct lks_json_writer *w, const char *key, const char *name
     lks_json_end(w, '}');
 }
 
-/* {"TYPE": {"schema": ...}}, the schema by name, or none in particular where there is no form. */
-static void put_content(struct lks_json_writer *w, const char *type, const struct lks_form *form)
+/* "TYPE": {"schema": ...}, the schema by name, or none in particular where there is no form. */
+static void put_type(struct lks_json_writer *w, const char *type, const struct lks_form *form)
 {
-    lks_json_begin(w, "content", '{');
     lks_json_begin(w, type, '{');
     if (form != NULL)
         put_ref(w, "schema", form->name);
     lks_json_end(w, '}');
+}
+
+static void put_content(struct lks_json_writer *w, const char *type, const struct lks_form *form)
+{
+    lks_json_begin(w, "content", '{');
+    put_type(w, type, form);
     lks_json_end(w, '}');
 }
 
@@ -142,7 +147,11 @@ bool lks_openapi_documents(const struct lks_route *r, int status)
 
 static void put_answer(struct lks_json_writer *w, const struct lks_route *r)
 {
-    put_content(w, r->answer != NULL ? "application/json" : r->answer_type, r->answer);
+    lks_json_begin(w, "content", '{');
+    put_type(w, r->answer != NULL ? "application/json" : r->answer_type, r->answer);
+    if (r->query == &lks_query_part) /* with `part=1` */
+        put_type(w, "application/json", &lks_form_part);
+    lks_json_end(w, '}');
 }
 
 static void put_responses(struct lks_json_writer *w, const struct lks_route *r)
@@ -277,6 +286,7 @@ static void put_components(struct lks_json_writer *w)
     lks_json_begin(w, "components", '{');
     lks_json_begin(w, "schemas", '{');
     put_schema(w, &lks_form_problem, 0);
+    put_schema(w, &lks_form_part, 0);
     for (size_t i = 0; i < lks_route_count; i++) {
         put_schema(w, lks_routes[i].body, i);
         put_schema(w, lks_routes[i].answer, i);
