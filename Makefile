@@ -47,9 +47,10 @@ test: build $(SANITIZE)/build.ninja ## all tests with gcc, and again with clang 
 # Requests at random are put to a daemon with sanitizers, by schemathesis too.
 asking = LKS_SANITIZED=$(abspath $(SANITIZE))/lockstepd LKS_SCHEMATHESIS=$$(tools/venv.sh tools/schemathesis.txt)
 
-test-real: build ## compare with the real programs whose formats we read
+test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose formats we read
 	@tools/setup.sh real
-	@tools/test.sh real $(BUILD)
+	@$(call ninja,$(SANITIZE),lockstepd)
+	@$(asking) tools/test.sh real $(BUILD)
 
 lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh lint

@@ -70,7 +70,7 @@ static void put_odd_text(struct maker *m, struct lks_buf *out)
     if (which < LKS_COUNT(odd))
         lks_buf_addf(out, "%s", odd[which]);
     else if (which == LKS_COUNT(odd))
-        lks_buf_pad(out, 'x', LONG);
+        lks_buf_pad(out, 'x', (ptrdiff_t)(LONG * (1 + below(m, 3))));
     else
         for (size_t i = 0, n = below(m, 40); i < n; i++)
             lks_buf_addc(out, (char)(1 + below(m, 255)));

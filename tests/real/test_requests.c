@@ -46,8 +46,10 @@ static void judge(const struct random_request *r, const struct lks_http_answer *
     const struct lks_route *route = match.route;
     struct lks_str type = lks_http_answer_header(a, "content-type");
     bool problem = a->status >= 400;
-    bool known = route != NULL ? lks_openapi_documents(route, a->status)
-                               : a->status == (match.known_path ? 405 : 404) || a->status == 400;
+    bool too_long = a->status == 414 || a->status == 431;
+    bool known = route != NULL
+                     ? lks_openapi_documents(route, a->status)
+                     : a->status == (match.known_path ? 405 : 404) || a->status == 400 || too_long;
     if (!known || a->status >= 500) {
         (void)!lks_fail(why, LKS_E_INVALID, "a status that %s does not document",
                         route != NULL ? route->id : "a path without a route");
