@@ -1,8 +1,8 @@
 #include "agent/fetch.h"
 
 #include "agent/agent.h"
-#include "codec/byterange.h"
 #include "drivers/depot_files.h"
+#include "drivers/http_artifact.h"
 #include "probe/clock.h"
 
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define PIECE_MAX   ((uint64_t)4 << 20) /* asked for at once */
-#define SIZE_MOST   ((uint64_t)1 << 50)
 #define TEXT_MAX    256
 #define FETCHER     "/proc/self/exe"
 #define PATH_ROOM   (LKS_STATEDIR_PATH_MAX + LKS_STATEDIR_NAME_MAX)
@@ -139,48 +138,17 @@ static enum lks_code connect_to(struct fetching *f, size_t server, struct lks_er
     return lks_client_new(&options, &f->client, err);
 }
 
-static enum lks_code judge(const struct fetching *f, int status, struct lks_err *err)
-{
-    if (status == 200 || status == 206)
-        return LKS_OK;
-    enum lks_code code = status == 404 || status == 416   ? LKS_E_NOT_FOUND
-                         : status == 401 || status == 403 ? LKS_E_DENIED
-                                                          : LKS_E_UNAVAILABLE;
-    return lks_fail(err, code, "%s answers with status %d", f->url, status);
-}
-
-/* What an answer says of the place and the size of what it brings. */
-static enum lks_code place(const struct fetching *f, const struct lks_http_answer *answer,
-                           uint64_t from, struct lks_byterange *range, uint64_t *size,
-                           struct lks_err *err)
-{
-    struct lks_str text = lks_http_answer_header(answer, "content-range");
-    *range = (struct lks_byterange){0, answer->body.len};
-    *size = answer->body.len;
-    bool good = answer->status == 200 ||
-                (lks_byterange_content(text, SIZE_MOST, range, size) && range->from == from);
-    if (!good || range->len != answer->body.len || range->len == 0)
-        return lks_fail(err, LKS_E_INVALID, "%s sends another range than it says", f->url);
-    return LKS_OK;
-}
-
 /* One piece more of it; `done` when it is whole. */
 static enum lks_code get_piece(struct fetching *f, const char *digest, bool *done,
                                struct lks_err *err)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     LKS_CLEANUP(lks_depot_part_fini) struct lks_depot_part part = {0};
-    char path[128], head[160];
     uint64_t from = lks_depot_have(&f->depot, digest), size = 0;
     struct lks_byterange range;
     bool looked = false;
-    snprintf(path, sizeof(path), "/v1/artifacts/%s", digest);
-    snprintf(head, sizeof(head), "Lockstep-Protocol: 1\r\nRange: bytes=%llu-%llu\r\n",
-             (unsigned long long)from, (unsigned long long)(from + PIECE_MAX - 1));
-    if (lks_client_exchange(f->client, "GET", path, NULL, LKS_STR(""), head, &answer, err) !=
-            LKS_OK ||
-        judge(f, answer.status, err) != LKS_OK ||
-        place(f, &answer, from, &range, &size, err) != LKS_OK ||
+    if (lks_artifact_range(f->client, f->url, digest, from, PIECE_MAX, &answer, &range, &size,
+                           err) != LKS_OK ||
         make_room(f, size, err) != LKS_OK ||
         lks_depot_part_open(&f->depot, digest, range.from, size - range.from, 0, &part, err) !=
             LKS_OK ||
@@ -193,15 +161,6 @@ static enum lks_code get_piece(struct fetching *f, const char *digest, bool *don
             return err->code;
     }
     return *done ? lks_depot_part_finish(&f->depot, &part, err) : LKS_OK;
-}
-
-static void forget(struct fetching *f, const char *digest)
-{
-    struct lks_depot_part part = {0};
-    struct lks_err ignored = {0};
-    if (lks_depot_have(&f->depot, digest) > 0 &&
-        lks_depot_part_open(&f->depot, digest, 0, 0, 0, &part, &ignored) == LKS_OK)
-        lks_depot_part_fini(&part);
 }
 
 /* From one server. What an earlier one, or an earlier process, left of it may be wrong: where all
@@ -221,7 +180,7 @@ static enum lks_code get_from(struct fetching *f, size_t server, const char *dig
         bool wrong = code == LKS_E_INVALID || code == LKS_E_NOT_FOUND;
         if (wrong && inherited) {
             inherited = false;
-            forget(f, digest);
+            lks_depot_forget(&f->depot, digest);
             continue;
         }
         if (code == LKS_E_INVALID && !f->lied[server]) {
@@ -230,7 +189,7 @@ static enum lks_code get_from(struct fetching *f, size_t server, const char *dig
             (void)fflush(f->out);
         }
         if (code == LKS_E_INVALID)
-            forget(f, digest);
+            lks_depot_forget(&f->depot, digest);
         return code;
     }
 }

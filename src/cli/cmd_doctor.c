@@ -336,8 +336,9 @@ static void check_depot(struct doctor *d)
         say(d, "depot", NOTE, "not compared with the journal: %s", err.msg);
     else if (look.missing > 0)
         say(d, "depot", BAD,
-            "%" PRIu64 " of %" PRIu64 " artifacts are missing here: %s%s; put them again, or copy "
-            "DATA/depot of the controller that led when they were put",
+            "%" PRIu64 " of %" PRIu64
+            " artifacts are missing here: %s%s; they are fetched from the "
+            "controllers of controller.agents: put those again that none of them has",
             look.missing, look.recorded, look.names.ptr,
             look.missing > MISSING_TOLD ? ", ..." : "");
     else

@@ -182,6 +182,11 @@ uint64_t lks_depot_have(const struct lks_depot *d, const char *digest)
     return fd >= 0 ? (uint64_t)st.st_size : 0;
 }
 
+void lks_depot_forget(const struct lks_depot *d, const char *digest)
+{
+    (void)unlinkat(d->parts, digits_of(digest), 0);
+}
+
 struct entries {
     int folder;
     DIR *dir;
@@ -316,7 +321,7 @@ enum lks_code lks_depot_part_add(struct lks_depot_part *p, struct lks_str bytes,
 
 static void drop_part(const struct lks_depot *d, struct lks_depot_part *p)
 {
-    (void)unlinkat(d->parts, digits_of(p->digest), 0);
+    lks_depot_forget(d, p->digest);
     lks_depot_part_fini(p);
 }
 

@@ -57,6 +57,9 @@ enum lks_code lks_depot_remove(const struct lks_depot *d, const char *digest,
 /* Bytes of it that are there already; 0: none. */
 uint64_t lks_depot_have(const struct lks_depot *d, const char *digest);
 
+/* Throw those away. No part of it is open. */
+void lks_depot_forget(const struct lks_depot *d, const char *digest);
+
 struct lks_depot_part {
     char digest[LKS_DIGEST_SIZE];
     int fd; /* 0: not open */

@@ -208,6 +208,9 @@ const struct lks_config_key lks_config_keys[] = {
      "an artifact that nothing needs is kept for so long after it was put"},
     {"depot.collect_s", LKS_CONFIG_NUMBER, "86400", 1, 31536000, NULL, true, AT(depot_collect_s),
      "how often such artifacts are looked for, seconds"},
+    {"depot.look_s", LKS_CONFIG_NUMBER, "60", 1, 31536000, NULL, true, AT(depot_look_s),
+     "how often a controller looks for files that the journal has and its disk lacks, seconds; it "
+     "asks those of controller.agents for them"},
     {"depot.artifact_max", LKS_CONFIG_NUMBER, "68719476736", 1, SIZE_MOST, NULL, true,
      AT(depot_artifact_max), "most bytes of one artifact"},
     {"depot.spare_bytes", LKS_CONFIG_NUMBER, "1073741824", 0, SIZE_MOST, NULL, true,

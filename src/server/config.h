@@ -57,7 +57,7 @@ struct lks_config {
     uint64_t bodies_max, identity_bodies, identity_calls, address_calls;
     uint64_t event_readers, identity_readers;
     uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
-    uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s;
+    uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s, depot_look_s;
     uint64_t depot_people, depot_identity, depot_stall_ms;
     uint64_t depot_artifact_max, depot_spare;
     struct lks_config_list depot_mirrors; /* SITE=URL */

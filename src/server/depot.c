@@ -1,6 +1,7 @@
 #include "server/depot.h"
 
-#include "server/depot_parts.h"
+#include "server/depot_peers.h"
+#include "server/forward.h"
 #include "server/routes.h"
 
 #include <stdio.h>
@@ -117,13 +118,14 @@ static void refill(struct lks_depot_server *d)
         d->allowance = (int64_t)most;
 }
 
-bool lks_transfer_may(struct lks_transfer *t, size_t size)
+bool lks_depot_may(struct lks_depot_server *d, size_t size)
 {
-    if (rate_of(t->depot) == 0)
+    if (rate_of(d) == 0)
         return true;
-    if (t->depot->allowance <= 0)
+    refill(d);
+    if (d->allowance <= 0)
         return false;
-    t->depot->allowance -= (int64_t)size;
+    d->allowance -= (int64_t)size;
     return true;
 }
 
@@ -174,6 +176,7 @@ void lks_transfer_drop(struct lks_transfer *t)
     lks_depot_part_fini(&t->part);
     lks_buf_fini(&t->piece);
     free(t->spared);
+    free(t->wanted);
     free(t);
     if (TAILQ_EMPTY(&d->transfers))
         uv_timer_stop(&d->timer);
@@ -197,12 +200,27 @@ static void find_file(struct lks_transfer *t)
         t->err.code = lks_fail(&t->err, LKS_E_IO, "%s is damaged", t->digest);
 }
 
+/* A controller is not told to wait for what we wait for ourselves. */
+static void answer_missing(struct lks_transfer *t)
+{
+    struct lks_call *call = t->call;
+    bool peer = lks_forward_controller(&call->credential);
+    if (peer || !lks_depot_peers_ask(t->depot->peers, t->digest)) {
+        lks_call_problem(call, LKS_E_NOT_FOUND, "%s has a record, and is not held here", t->digest);
+        return;
+    }
+    lks_call_problem(call, LKS_E_UNAVAILABLE,
+                     "%s is not held here, and is fetched from another controller; try again",
+                     t->digest);
+    lks_call_header(call, "Retry-After: %d", RETRY_S);
+}
+
 static void found_file(struct lks_transfer *t)
 {
     struct lks_call *call = t->call;
     struct lks_server *server = t->depot->server;
     if (t->err.code == LKS_E_NOT_FOUND)
-        lks_call_problem(call, LKS_E_NOT_FOUND, "%s has a record, and is not held here", t->digest);
+        answer_missing(t);
     else if (t->err.code != LKS_OK)
         lks_call_problem(call, LKS_E_IO, "%s cannot be read", t->digest);
     if (t->err.code != LKS_OK || call->x == NULL) {
@@ -276,7 +294,7 @@ static void pump(struct lks_transfer *t)
     }
     uint64_t left = t->end - t->at;
     size_t size = left < LKS_TRANSFER_PIECE ? (size_t)left : LKS_TRANSFER_PIECE;
-    if (size > 0 && backlog < BACKLOG_MAX / 4 && lks_transfer_may(t, size))
+    if (size > 0 && backlog < BACKLOG_MAX / 4 && lks_depot_may(t->depot, size))
         lks_transfer_step_start(t, read_piece, have_piece);
 }
 
@@ -318,9 +336,10 @@ static void counted_part(struct lks_transfer *t)
 
 /* Collecting ----------------------------------------------------------------------------------- */
 
-static int by_text(const void *left, const void *right)
+static int by_digest(const void *left, const void *right)
 {
-    return strcmp(left, right);
+    const struct lks_depot_recorded *recorded = right;
+    return strcmp(left, recorded->digest);
 }
 
 static bool keep(void *ctx, const char *digest)
@@ -332,7 +351,7 @@ static bool keep(void *ctx, const char *digest)
             return true;
     }
     return ask->recorded_count > 0 && bsearch(digest, ask->recorded, ask->recorded_count,
-                                              sizeof(ask->recorded[0]), by_text) != NULL;
+                                              sizeof(ask->recorded[0]), by_digest) != NULL;
 }
 
 /* Artifacts with a record whose file is not here: lost, or put while another controller led. */
@@ -343,7 +362,7 @@ static void count_missing(struct lks_transfer *t)
         struct lks_err err = {0};
         uint64_t size;
         int fd = 0;
-        if (lks_depot_find(&t->depot->files, ask->recorded[i], &fd, &size, &err) == LKS_OK)
+        if (lks_depot_find(&t->depot->files, ask->recorded[i].digest, &fd, &size, &err) == LKS_OK)
             (void)close(fd);
         else
             t->missing += err.code == LKS_E_NOT_FOUND;
@@ -418,6 +437,7 @@ static void collect_by_itself(struct lks_depot_server *d)
 void lks_depot_server_tick(struct lks_depot_server *d, lks_ms now)
 {
     lks_ms every = lks_daemon_config(d->server->daemon)->depot_collect_s * LKS_SECOND;
+    lks_depot_peers_tick(d->peers, now);
     bool first = d->collected == 0;
     if (first)
         d->collected = now;
@@ -438,7 +458,7 @@ bool lks_depot_server_takes(const struct lks_call *call)
            (ask->transfer != NULL || (ask->act != LKS_DEPOT_NOTHING && call->status < 400));
 }
 
-static bool is_busy(const struct lks_depot_server *d, const char *digest)
+bool lks_depot_puts(const struct lks_depot_server *d, const char *digest)
 {
     const struct lks_transfer *t;
     TAILQ_FOREACH(t, &d->transfers, all)
@@ -476,8 +496,11 @@ static bool has_place(struct lks_depot_server *d, struct lks_call *call)
 static bool has_room(struct lks_depot_server *d, struct lks_call *call)
 {
     const struct lks_depot_ask *ask = call->depot;
-    if (ask->act == LKS_DEPOT_PUT && is_busy(d, ask->digest))
+    if (ask->act == LKS_DEPOT_PUT && lks_depot_puts(d, ask->digest))
         lks_call_problem(call, LKS_E_REFUSED, "someone else is putting %s at the moment",
+                         ask->digest);
+    else if (ask->act == LKS_DEPOT_PUT && lks_depot_peers_fetches(d->peers, ask->digest))
+        lks_call_problem(call, LKS_E_REFUSED, "%s is being fetched from another controller",
                          ask->digest);
     else if (!moves(ask->act) || has_place(d, call))
         return true;
@@ -534,6 +557,8 @@ void lks_depot_server_take(struct lks_depot_server *d, struct lks_call *call)
         lks_transfer_step_start(t, count_part, counted_part);
     else if (t->act == LKS_DEPOT_PUT)
         lks_transfer_put(t);
+    else if (t->act == LKS_DEPOT_LOOK)
+        lks_transfer_look(t);
     else
         collect(t);
 }
@@ -572,6 +597,12 @@ enum lks_code lks_depot_server_new(struct lks_server *server, struct lks_depot_s
         return err->code;
     }
     d->server = server;
+    d->peers = lks_depot_peers_new(d);
+    if (d->peers == NULL) {
+        lks_depot_close(&d->files);
+        free(d);
+        return lks_fail_nomem(err);
+    }
     TAILQ_INIT(&d->transfers);
     TAILQ_INIT(&d->jobs);
     uv_timer_init(&server->loop, &d->timer);
@@ -582,8 +613,10 @@ enum lks_code lks_depot_server_new(struct lks_server *server, struct lks_depot_s
 
 void lks_depot_server_stop(struct lks_depot_server *d)
 {
-    if (d != NULL)
-        uv_close((uv_handle_t *)&d->timer, NULL);
+    if (d == NULL)
+        return;
+    uv_close((uv_handle_t *)&d->timer, NULL);
+    lks_depot_peers_stop(d->peers);
 }
 
 void lks_depot_server_free(struct lks_depot_server *d)
@@ -596,19 +629,26 @@ void lks_depot_server_free(struct lks_depot_server *d)
         lks_transfer_drop(t);
         lks_call_free(call);
     }
+    lks_depot_peers_free(d->peers);
     lks_depot_close(&d->files);
     free(d);
 }
 
 void lks_depot_server_metrics(const struct lks_depot_server *d, struct lks_buf *out)
 {
+    uint64_t fetched, lied;
+    lks_depot_peers_counts(d->peers, &fetched, &lied);
     const struct {
         const char *name, *type, *suffix, *about;
         uint64_t value;
     } all[] = {
         {"lockstep_depot_held_bytes", "gauge", "", "Bytes of artifacts on this disk.", d->bytes},
         {"lockstep_depot_missing", "gauge", "",
-         "Artifacts that the journal has and this disk lacks, when it last collected.", d->missing},
+         "Artifacts that the journal has and this disk lacks.", d->missing},
+        {"lockstep_depot_fetched", "counter", "_total",
+         "Artifacts that were fetched from other controllers.", fetched},
+        {"lockstep_depot_lied", "counter", "_total",
+         "Artifacts that another controller sent and that had another digest.", lied},
         {"lockstep_depot_transfers", "gauge", "", "Artifacts on their way.",
          (uint64_t)d->count[LKS_SIDE_PEOPLE] + d->count[LKS_SIDE_AGENTS]},
         {"lockstep_depot_stalled", "counter", "_total",

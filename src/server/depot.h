@@ -23,6 +23,12 @@ enum lks_depot_act {
     LKS_DEPOT_HAVE, /* say how much of it is there */
     LKS_DEPOT_PUT,
     LKS_DEPOT_COLLECT, /* remove what has no record */
+    LKS_DEPOT_LOOK,    /* find what has one and is not here */
+};
+
+struct lks_depot_recorded {
+    char digest[LKS_DIGEST_SIZE]; /* first: lists are searched by it */
+    uint64_t size;
 };
 
 /* What a call for an artifact carries from thread to thread. */
@@ -35,11 +41,12 @@ struct lks_depot_ask {
     char digest[LKS_DIGEST_SIZE];
     struct lks_byterange range;
     uint64_t size;
-    bool known;                        /* it has a record */
-    bool stored;                       /* PUT: it is in its place, and wants one */
-    uint64_t gone;                     /* COLLECT: records of this call that say so */
-    char (*recorded)[LKS_DIGEST_SIZE]; /* COLLECT: all that have one, sorted; owned */
+    bool known;                          /* it has a record */
+    bool stored;                         /* PUT: it is in its place, and wants one */
+    uint64_t gone;                       /* COLLECT: records of this call that say so */
+    struct lks_depot_recorded *recorded; /* COLLECT, LOOK: all that have one, sorted; owned */
     size_t recorded_count;
+    bool following;                /* LOOK: another controller leads */
     struct lks_transfer *transfer; /* the server thread's */
 };
 

@@ -10,6 +10,13 @@
 
 #define LKS_TRANSFER_PIECE ((size_t)256 << 10)
 
+/* An artifact with a record and without a file here. */
+struct lks_depot_wanted {
+    char digest[LKS_DIGEST_SIZE];
+    uint64_t size;
+    bool hopeless; /* no other controller has it */
+};
+
 typedef void lks_transfer_step(struct lks_transfer *t);
 
 struct lks_transfer {
@@ -43,7 +50,9 @@ struct lks_transfer {
     char (*spared)[LKS_DIGEST_SIZE];
     size_t spared_count;
     struct lks_depot_swept swept;
+    /* COLLECT, LOOK */
     uint64_t missing;
+    struct lks_depot_wanted *wanted; /* LOOK: which; owned */
 };
 
 TAILQ_HEAD(lks_transfers, lks_transfer);
@@ -51,6 +60,7 @@ TAILQ_HEAD(lks_transfers, lks_transfer);
 struct lks_depot_server {
     struct lks_server *server;
     struct lks_depot files;
+    struct lks_depot_peers *peers;
     struct lks_transfers transfers, jobs;
     unsigned count[LKS_SIDE_COUNT]; /* of transfers that move bytes */
     bool working;
@@ -72,7 +82,10 @@ void lks_transfer_answer(struct lks_transfer *t);
 void lks_transfer_drop(struct lks_transfer *t);
 
 /* Take `size` bytes from what may be moved; false: not now. */
-bool lks_transfer_may(struct lks_transfer *t, size_t size);
+bool lks_depot_may(struct lks_depot_server *d, size_t size);
+
+/* Whether somebody puts the artifact at the moment. */
+bool lks_depot_puts(const struct lks_depot_server *d, const char *digest);
 
 /* depot_put.c */
 void lks_transfer_put(struct lks_transfer *t);

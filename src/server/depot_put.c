@@ -113,7 +113,7 @@ static void on_piece(void *ctx, struct lks_buf *piece, bool last)
 
 void lks_transfer_put_on(struct lks_transfer *t)
 {
-    if (!lks_transfer_may(t, LKS_TRANSFER_PIECE))
+    if (!lks_depot_may(t->depot, LKS_TRANSFER_PIECE))
         return;
     t->paced = false;
     lks_httpd_more(t->call->x);

@@ -54,9 +54,22 @@ static bool vouch(struct lks_desk *desk, struct lks_call *call)
     return done;
 }
 
+/* A controller that lacks a file asks for it where agents do. It is no node, and gets nothing else
+ * there. */
+static bool is_peer(const struct lks_call *call)
+{
+    return lks_forward_controller(&call->credential) && (call->route->flags & LKS_ROUTE_DEPOT) != 0;
+}
+
 static bool identify_agent(struct lks_desk *desk, struct lks_call *call)
 {
     const char *why = "";
+    if (is_peer(call)) {
+        call->epoch = UINT64_MAX;
+        snprintf(call->identity, sizeof(call->identity), LKS_FORWARD_PEER "%s",
+                 call->credential.certificate.name);
+        return true;
+    }
     call->node = lks_auth_node(desk->state, &call->credential, &why);
     /* Nobody hears heartbeats here while another leads: the connection is not remembered. */
     call->epoch = desk->following ? UINT64_MAX : desk->epoch;

@@ -1,6 +1,5 @@
 #include "server/forward.h"
 
-#include "drivers/http_tls.h"
 #include "server/daemon.h"
 #include "server/forms.h"
 #include "server/handlers.h"
@@ -18,11 +17,15 @@ enum {
 
 /* On the state thread ------------------------------------------------------------------------- */
 
+bool lks_forward_controller(const struct lks_credential *c)
+{
+    return c->kind == LKS_CREDENTIAL_CERTIFICATE && c->certificate.ours &&
+           c->certificate.use == LKS_X509_CONTROLLER;
+}
+
 bool lks_forward_as(struct lks_call *call)
 {
-    const struct lks_x509_about *about = &call->credential.certificate;
-    if (call->credential.kind != LKS_CREDENTIAL_CERTIFICATE || !about->ours ||
-        about->use != LKS_X509_CONTROLLER || call->as[0] == '\0')
+    if (!lks_forward_controller(&call->credential) || call->as[0] == '\0')
         return false;
     snprintf(call->identity, sizeof(call->identity), "%s", call->as);
     snprintf(call->shown, sizeof(call->shown), "%s", call->as_credential);
@@ -126,7 +129,7 @@ static enum lks_code make_target(const struct lks_call *call, struct lks_buf *ou
     return lks_buf_check(out, err);
 }
 
-/* A key and a certificate for this one exchange: every controller has the CA's key. */
+/* A key and a certificate for this one client: every controller has the CA's key. */
 static enum lks_code make_identity(const struct lks_daemon *d, struct lks_buf *key,
                                    struct lks_buf *pem, struct lks_err *err)
 {
@@ -148,27 +151,35 @@ static enum lks_code make_identity(const struct lks_daemon *d, struct lks_buf *k
                           lks_buf_view(&request), &wish, pem, &about, err);
 }
 
-static enum lks_code exchange(const struct lks_call *call, const char *target,
-                              struct lks_http_answer *answer, struct lks_err *err)
+enum lks_code lks_forward_client(const struct lks_daemon *d, const char *server, int timeout_ms,
+                                 size_t body_max, struct lks_client **out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf key = {0};
     LKS_CLEANUP(lks_buf_fini) struct lks_buf certificate = {0};
-    struct lks_client *client = NULL;
-    char head[2 * LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 160] = "";
     lks_buf_init(&key, LKS_X509_PEM_MAX);
     lks_buf_init(&certificate, LKS_X509_PEM_MAX);
-    if (make_identity(call->daemon, &key, &certificate, err) != LKS_OK)
+    if (make_identity(d, &key, &certificate, err) != LKS_OK)
         return err->code;
     const struct lks_client_options options = {
-        .server = call->leader,
-        .ca = lks_daemon_secrets(call->daemon)->ca.ptr,
+        .server = server,
+        .ca = lks_daemon_secrets(d)->ca.ptr,
         .certificate = certificate.ptr,
         .key = key.ptr,
         .pem = true,
-        .timeout_ms = call->route->handle == lks_handle_propose ? PLAN_MS : EXCHANGE_MS,
-        .body_max = LKS_CALL_ANSWER_MAX,
+        .timeout_ms = timeout_ms,
+        .body_max = body_max,
     };
-    if (lks_client_new(&options, &client, err) != LKS_OK)
+    return lks_client_new(&options, out, err);
+}
+
+static enum lks_code exchange(const struct lks_call *call, const char *target,
+                              struct lks_http_answer *answer, struct lks_err *err)
+{
+    struct lks_client *client = NULL;
+    char head[2 * LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 160] = "";
+    int timeout_ms = call->route->handle == lks_handle_propose ? PLAN_MS : EXCHANGE_MS;
+    if (lks_forward_client(call->daemon, call->leader, timeout_ms, LKS_CALL_ANSWER_MAX, &client,
+                           err) != LKS_OK)
         return err->code;
     if (call->identity[0] != '\0')
         snprintf(head, sizeof(head), LKS_FORWARD_AS ": %s\r\n" LKS_FORWARD_CREDENTIAL ": %s\r\n%s",

@@ -30,6 +30,7 @@ lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_b
     lks_handle_state, lks_handle_manifest;
 /* handlers_artifacts.c */
 lks_handler lks_handle_artifacts, lks_handle_artifact, lks_handle_artifact_put, lks_handle_collect;
+lks_handler lks_handle_look; /* the depot's own, without a listener */
 /* handlers_agents.c */
 lks_preparer lks_prepare_enroll, lks_prepare_tuple, lks_prepare_renew;
 lks_handler lks_handle_enroll, lks_handle_beat, lks_handle_report, lks_handle_mail,

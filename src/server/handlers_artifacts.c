@@ -247,8 +247,9 @@ static bool let_go(struct lks_desk *desk, struct lks_call *call, struct lks_str 
     return code == LKS_OK && d.refused.code == LKS_OK;
 }
 
-/* All that have a record now: the rest of the files go. */
-static void list_recorded(const struct lks_desk *desk, struct lks_call *call)
+/* All that have a record now. */
+static void list_recorded(const struct lks_desk *desk, struct lks_call *call,
+                          enum lks_depot_act act)
 {
     const struct lks_state *s = desk->state;
     struct lks_depot_ask *ask = call->depot;
@@ -257,15 +258,24 @@ static void list_recorded(const struct lks_desk *desk, struct lks_call *call)
         lks_call_problem(call, LKS_E_NOMEM, "out of memory");
         return;
     }
-    for (uint32_t i = 0; i < s->artifact_count; i++)
-        snprintf(ask->recorded[i], sizeof(ask->recorded[i]), "%" LKS_STR_FMT,
+    for (uint32_t i = 0; i < s->artifact_count; i++) {
+        struct lks_depot_recorded *r = &ask->recorded[i];
+        snprintf(r->digest, sizeof(r->digest), "%" LKS_STR_FMT,
                  LKS_STR_ARG(lks_state_text(s, s->artifacts[i].digest)));
+        r->size = s->artifacts[i].size;
+    }
     ask->recorded_count = s->artifact_count;
-    ask->act = LKS_DEPOT_COLLECT;
+    ask->act = act;
     call->status = 200;
     /* A record that somebody else ended a moment ago is over once that is durable: a file whose
      * record came back would be missed. */
     call->needs = lks_engine_seq(desk->engine);
+}
+
+void lks_handle_look(struct lks_desk *desk, struct lks_call *call)
+{
+    call->depot->following = desk->following;
+    list_recorded(desk, call, LKS_DEPOT_LOOK);
 }
 
 /* In slices: the cursor is behind the first artifact that was not looked at. */
@@ -292,5 +302,5 @@ void lks_handle_collect(struct lks_desk *desk, struct lks_call *call)
     }
     call->cursor = (uint64_t)at + 1;
     if (at >= s->artifact_count)
-        list_recorded(desk, call);
+        list_recorded(desk, call, LKS_DEPOT_COLLECT);
 }

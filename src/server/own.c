@@ -2,6 +2,7 @@
 
 #include "server/desk.h"
 #include "server/drafter.h"
+#include "server/forward.h"
 #include "server/handlers.h"
 #include "server/routes.h"
 #include "server/teller.h"
@@ -113,5 +114,5 @@ enum lks_code lks_own_readings(struct lks_call *call, struct lks_str name, struc
 
 void lks_own_identity(const struct lks_daemon *daemon, char out[LKS_CALL_IDENTITY_SIZE])
 {
-    snprintf(out, LKS_CALL_IDENTITY_SIZE, "controller:%s", lks_daemon_name(daemon));
+    snprintf(out, LKS_CALL_IDENTITY_SIZE, LKS_FORWARD_PEER "%s", lks_daemon_name(daemon));
 }

@@ -4,10 +4,12 @@
  * there is one chain, one leads at any time, and jobs are not admitted by who does not know.
  */
 #include "base/file.h"
+#include "codec/json.h"
 #include "drivers/store_postgres.h"
 #include "engine/journal.h"
 #include "tests/bmcd.h"
 #include "tests/controller.h"
+#include "tests/pki.h"
 #include "tests/postgres.h"
 #include "tests/test.h"
 #include "tests/wait.h"
@@ -533,12 +535,116 @@ static void test_endpoints_are_read_by_both(void)
     CHECK(leader > 0 && follower > 0);
 }
 
+/* Files ---------------------------------------------------------------------------------------- */
+
+#define FILE_BYTES "bytes of an artifact that only the leader has"
+
+/* The agent of n1, by a key of its own; what it needs to show is in `out`. */
+static bool enrol(const struct ctl *c, struct lks_pair *out)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf csr = {0}, body = {0}, answer = {0};
+    static char text[LKS_X509_PEM_MAX];
+    struct lks_err err = {0};
+    lks_buf_init(&out->key, LKS_X509_PEM_MAX);
+    lks_buf_init(&out->certificate, LKS_X509_PEM_MAX);
+    lks_buf_init(&csr, LKS_X509_PEM_MAX);
+    lks_buf_init(&body, LKS_X509_PEM_MAX);
+    if (!CHECK_INT(ask(c, "POST", "/v1/nodes/n1/enroll", "application/json", "{}", &answer), 200))
+        return false;
+    CHECK_CODE(lks_x509_key(&out->key, &err), LKS_OK);
+    CHECK_CODE(lks_x509_request(lks_buf_view(&out->key), LKS_STR("n1"), &csr, &err), LKS_OK);
+    struct lks_json_writer w = {.out = &body};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "token", ctl_text(&answer, "token", text, sizeof(text)));
+    lks_json_text(&w, "request", lks_buf_view(&csr));
+    lks_json_end(&w, '}');
+    lks_buf_fini(&answer);
+    if (!CHECK_INT(ask(c, "POST", "/v1/enroll", "application/json", body.ptr, &answer), 200))
+        return false;
+    lks_buf_add(&out->certificate,
+                lks_str_from(ctl_text(&answer, "certificate", text, sizeof(text))));
+    return true;
+}
+
+/* What the agent gets at the agents' address; the status. */
+static int fetch(const struct ctl *c, const struct lks_pair *agent, const char *path,
+                 struct lks_http_answer *out)
+{
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    char server[64];
+    snprintf(server, sizeof(server), "https://localhost:%u", c->agents);
+    struct lks_client_options options = {.server = server,
+                                         .ca = ctl_path(c, "data/ca.crt"),
+                                         .certificate = ctl_path(c, "n1.crt"),
+                                         .key = ctl_path(c, "n1.key"),
+                                         .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_file_replace(options.certificate, lks_buf_view(&agent->certificate), &err),
+               LKS_OK);
+    CHECK_CODE(lks_file_replace(options.key, lks_buf_view(&agent->key), &err), LKS_OK);
+    if (!CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK))
+        return 0;
+    enum lks_code code = lks_client_exchange(client, "GET", path, NULL, LKS_STR(""),
+                                             "Lockstep-Protocol: 1\r\n", out, &err);
+    lks_client_free(client);
+    return code == LKS_OK ? out->status : 0;
+}
+
+/* The follower knows the address of the one that leads now: ports are new with each start. */
+static void know_peer(struct ctl *c, const struct ctl *peer)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    char edit[128];
+    lks_buf_init(&said, SAID_MAX);
+    (void)ctl_stop(c);
+    snprintf(edit, sizeof(edit), "s|^  lease_ms: .*|&\\n  agents: https://localhost:%u|",
+             peer->agents);
+    CHECK_INT(ctl_run((const char *[]){"/bin/sed", "-i", edit, c->config, NULL}, &said), 0);
+    ctl_configure(c, "depot: {look_s: 1}\n");
+    ctl_spawn(c);
+}
+
+/* A file that was put to the leader is the follower's too, when the leader and its disk are gone.
+ */
+static void test_files_outlive_the_leader(void)
+{
+    LKS_CLEANUP(site_fini) struct site s = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf applied = {0}, put = {0}, said = {0};
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer got = {0};
+    LKS_CLEANUP(lks_pair_fini) struct lks_pair agent = {0};
+    char digest[LKS_DIGEST_SIZE], path[128], depot[128];
+    struct lks_err err = {0};
+    if (!site_init(&s))
+        return;
+    struct ctl *leader = await_leader(&s, NULL), *follower = other_of(&s, leader);
+    await_follower(&s, follower);
+    CHECK(ctl_ready(leader));
+    CHECK_CODE(lks_digest_text(LKS_STR(FILE_BYTES), digest, &err), LKS_OK);
+    snprintf(path, sizeof(path), "/v1/artifacts/%s", digest);
+    CHECK_INT(ask(leader, "PUT", path, "application/octet-stream", FILE_BYTES, &put), 200);
+    CHECK_INT(ask(leader, "PUT", "/v1/fleet?accept=true", "application/yaml", fleet, &applied),
+              200);
+    if (!enrol(leader, &agent))
+        return;
+    know_peer(follower, leader);
+    CHECK(await_answer(follower, "GET", path, NULL, FILE_BYTES, true, &said));
+    snprintf(depot, sizeof(depot), "%s/depot", leader->data);
+    ctl_kill(leader);
+    CHECK_INT(ctl_run((const char *[]){"/bin/rm", "-rf", depot, NULL}, &said), 0);
+    for (struct lks_wait w = {0}; !ctl_leads(follower) && lks_wait(&w);) {
+    }
+    CHECK(ctl_ready(follower));
+    CHECK_INT(fetch(follower, &agent, path, &got), 200);
+    CHECK_STR(lks_buf_view(&got.body), FILE_BYTES);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"controllers: a follower answers as long as it knows",
          test_a_follower_answers_as_long_as_it_knows},
         {"controllers: endpoints are read by both", test_endpoints_are_read_by_both},
+        {"controllers: files outlive the leader", test_files_outlive_the_leader},
         {"controllers: whatever dies, nothing is lost", test_whatever_dies_nothing_is_lost},
         {0},
     });
