@@ -1,5 +1,5 @@
-/* A range of an artifact, as an agent asks a depot for it and a controller another one. What comes
- * is believed by nobody before all of it has the digest (drivers/depot_files.h). */
+/* A range of an artifact, as an agent asks a depot for it and a controller another one. It counts
+ * once all of the artifact has the digest (drivers/depot_files.h). */
 #ifndef LKS_DRIVERS_HTTP_ARTIFACT_H
 #define LKS_DRIVERS_HTTP_ARTIFACT_H
 

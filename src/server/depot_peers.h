@@ -30,7 +30,7 @@ void lks_transfer_look(struct lks_transfer *t);
 /* Whether it is being fetched at the moment: no other writer may have its part. */
 bool lks_depot_peers_fetches(const struct lks_depot_peers *p, const char *digest);
 
-/* Somebody asks for an artifact that is not here. True: it is fetched next, and may be here soon;
+/* An artifact that is not here is asked for. True: it is fetched next, and may be here soon;
  * false: no other controller is known, or none of them has it. */
 bool lks_depot_peers_ask(struct lks_depot_peers *p, const char *digest);
 
