@@ -84,9 +84,10 @@ enum lks_code lks_cmd_access_renew(struct lks_cli *cli, const struct lks_args *a
 }
 
 static const struct lks_listing_column access_columns[] = {
-    {"identity", "identity", 0}, {"role", "role", 0},       {"site", "site", 0},
-    {"pool", "pool", 0},         {"token", "id", 0},        {"certificate", "serial", 0},
-    {"minter", "minter", 0},     {"expires", "expires", 0},
+    {"identity", "identity", 0}, {"role", "role", 0},     {"site", "site", 0},
+    {"pool", "pool", 0},         {"token", "id", 0},      {"certificate", "serial", 0},
+    {"minter", "minter", 0},     {"issuer", "issuer", 0}, {"roles", "roles", 0},
+    {"expires", "expires", 0},
 };
 
 enum lks_code lks_cmd_access_ls(struct lks_cli *cli, const struct lks_args *args,

@@ -46,6 +46,8 @@ lks_command_fn lks_cmd_fleet_show;
 lks_command_fn lks_cmd_access_grant;
 lks_command_fn lks_cmd_access_revoke;
 lks_command_fn lks_cmd_access_ls;
+lks_command_fn lks_cmd_login;
+lks_command_fn lks_cmd_logout;
 lks_command_fn lks_cmd_access_token;
 lks_command_fn lks_cmd_access_renew;
 

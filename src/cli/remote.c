@@ -40,11 +40,10 @@ static enum lks_code read_token(const char *path, struct lks_buf *out, struct lk
     return LKS_OK;
 }
 
-enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
-                              struct lks_remote *out, struct lks_err *err)
+static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
+                               const char *token_file, struct lks_remote *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
-    const char *token_file = given(args, "--token-file", cli->token_file);
     struct lks_client_options options = {
         .server = given(args, "--server", cli->server != NULL ? cli->server : LKS_REMOTE_DEFAULT),
         .ca = given(args, "--ca", cli->ca),
@@ -62,6 +61,18 @@ enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
         options.token = token.ptr;
     }
     return lks_client_new(&options, &out->client, err);
+}
+
+enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_remote *out, struct lks_err *err)
+{
+    return open_with(cli, args, given(args, "--token-file", cli->token_file), out, err);
+}
+
+enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_remote *out, struct lks_err *err)
+{
+    return open_with(cli, args, NULL, out, err);
 }
 
 enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err)

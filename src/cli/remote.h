@@ -32,6 +32,9 @@ struct lks_remote {
 /* Nothing is sent yet. The caller owes lks_remote_fini(). */
 enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
                               struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
+/* The same without the token, which may not be there yet. */
+enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
 void lks_remote_fini(struct lks_remote *remote);
 
 /* Refuse the options above, for a command that was given a directory to work on instead. */

@@ -689,6 +689,13 @@ const struct lks_command lks_commands[] = {
      "{seq, nodes, gpus}", lks_cmd_node_replace},
     {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
      "{seq, nodes, gpus}", lks_cmd_node_rm},
+    {"login", "", 0, 0, remote_options, "Log in with the site's OpenID provider",
+     "Shows an address and a code to type there, waits until you did, and puts a token into "
+     "--token-file. Roles come from your groups (oidc.roles) and end with the login, after "
+     "oidc.session_hours (12).",
+     "{identity, roles: [], expires, token_file}", lks_cmd_login},
+    {"logout", "", 0, 0, remote_options, "End the login whose token --token-file holds",
+     "Votes by it stay. The file is removed.", "{seq}", lks_cmd_logout},
     {"access grant", "IDENTITY ROLE", 2, 2, grant_options,
      "Give an identity a role: viewer, operator, approver or admin",
      "IDENTITY is that of an API token, user:NAME of a certificate, or unix:UID on the socket.",
@@ -709,7 +716,8 @@ const struct lks_command lks_commands[] = {
     {"access ls", "", 0, 0, remote_options,
      "List roles, API tokens and certificates, with who made each and when it ends", "",
      "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "
-     "minters?: []}], certificates: [{serial, identity, fingerprint, expires, minter?, minters?: "
+     "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, expires, "
+     "minter?, minters?: "
      "[]}]}",
      lks_cmd_access_ls},
     {"alarm ls", "", 0, 0, alarm_options, "List alarms that are open", "",

@@ -5,11 +5,16 @@
  * Identities: "token:ID" of an API token's owner is whatever identity the token was made for;
  * "user:NAME" and "node:NAME" come from certificates, "unix:UID" from the socket's peer. uid 0 and
  * the daemon's own uid are admin on the socket without a binding.
+ *
+ * A login with an identity provider is a token of "user:NAME" that brings roles of its own. They
+ * count for acts by that token alone. What was done by it, such as a vote, goes on counting when
+ * the login is over, and no longer once its token was revoked.
  */
 #ifndef LKS_CORE_ACCESS_H
 #define LKS_CORE_ACCESS_H
 
 #include "core/state.h"
+#include "trust/token.h"
 
 enum lks_permission {
     LKS_MAY_NOTHING, /* anyone, known or not: health, enrolment */
@@ -39,17 +44,34 @@ bool lks_access_may(const struct lks_state *s, struct lks_str identity,
 bool lks_access_somewhere(const struct lks_state *s, struct lks_str identity,
                           enum lks_permission permission);
 
+/* The same by one of its credentials, as core/backing.h names them; empty: by any of them, as the
+ * functions above. */
+bool lks_access_may_by(const struct lks_state *s, struct lks_str identity,
+                       struct lks_str credential, enum lks_permission permission,
+                       struct lks_scope scope);
+bool lks_access_somewhere_by(const struct lks_state *s, struct lks_str identity,
+                             struct lks_str credential, enum lks_permission permission);
+
 /* What `identity` may do, looked up once for a walk over many nodes. Views of the state: good until
  * its next record. */
 struct lks_sight {
     const struct lks_binding *bindings;
     uint32_t count;
+    const struct lks_api_token *logins; /* of the identity, and tokens between them */
+    uint32_t login_count;
+    lks_text identity; /* of the logins */
     enum lks_permission permission;
 };
+struct lks_sight lks_access_sight_by(const struct lks_state *s, struct lks_str identity,
+                                     struct lks_str credential, enum lks_permission permission);
 struct lks_sight lks_access_sight(const struct lks_state *s, struct lks_str identity,
                                   enum lks_permission permission);
 /* The same answer as lks_access_may() at the node's scope; an agent's own node is not looked at. */
 bool lks_access_sees(const struct lks_state *s, const struct lks_sight *sight, uint32_t node);
+
+/* What the ids of a person's logins begin with: "login.kim_x.org." of user:kim@x.org. False: it
+ * does not fit. */
+bool lks_access_login_id(struct lks_str identity, char out[LKS_TOKEN_ID_MAX + 1]);
 
 /* Whether two identities are one person: "kim" of a token, "user:kim" of a certificate and "Kim"
  * are. Where people have to be different, the same name in another dress is not another. */

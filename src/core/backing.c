@@ -74,6 +74,14 @@ void lks_backing_made(const struct lks_state *s, const struct lks_made *made, st
         add(out, word);
 }
 
+/* A person who logged in with an identity provider got the token from no person here. */
+void lks_backing_token(const struct lks_state *s, const struct lks_api_token *token,
+                       struct lks_buf *out)
+{
+    if (token->issuer == 0)
+        lks_backing_made(s, &token->made, out);
+}
+
 static void add_roles(const struct lks_state *s, struct lks_str identity, struct lks_buf *out)
 {
     uint32_t count = 0;
@@ -88,7 +96,7 @@ static void add_all(const struct lks_state *s, struct lks_str identity, struct l
 {
     for (uint32_t i = 0; i < s->token_count; i++) {
         if (lks_str_eq(lks_state_text(s, s->tokens[i].identity), identity))
-            lks_backing_made(s, &s->tokens[i].made, out);
+            lks_backing_token(s, &s->tokens[i], out);
     }
     for (uint32_t i = 0; i < s->person_count; i++) {
         if (lks_str_eq(lks_state_text(s, s->persons[i].identity), identity))
@@ -107,7 +115,7 @@ void lks_backing_minters(const struct lks_state *s, struct lks_str identity,
     } else if (lks_str_is(kind, "token")) {
         const struct lks_api_token *token = lks_state_token(s, id);
         if (token != NULL)
-            lks_backing_made(s, &token->made, out);
+            lks_backing_token(s, token, out);
         else
             add(out, LKS_STR(UNKNOWN));
     } else if (lks_str_is(kind, "certificate")) {

@@ -9,12 +9,12 @@
  *
  * Credentials, as records name them:
  *
- *     token:ID            an API token; its minters are those of its record
+ *     token:ID            an API token; its minters are those of its record. That of a login with
+ *                         the site's identity provider has none: token:login.NAME.CHANCE
  *     certificate:SERIAL  a person's certificate, the same
  *     unix:UID            the socket's peer. Nobody made it, so whoever gave it its roles counts as
  *                         its minter: they may be the one who has that uid
  *     ticket:SYSTEM       a signed message of a ticket system: no minter
- *     oidc:ISSUER         a login with the site's identity provider: no minter
  *
  * Root on a controller's own socket can replace the program and is no minter: what root makes has
  * nobody behind it but the person it was made for. That is how a site gets people who are
@@ -47,6 +47,10 @@ void lks_backing_minters(const struct lks_state *s, struct lks_str identity,
 
 /* Those of what was made so: its maker and the people behind them. */
 void lks_backing_made(const struct lks_state *s, const struct lks_made *made, struct lks_buf *out);
+
+/* The same of an API token; of a login there are none. */
+void lks_backing_token(const struct lks_state *s, const struct lks_api_token *token,
+                       struct lks_buf *out);
 
 /* How many people a list of minters names. */
 uint32_t lks_backing_count(struct lks_str minters);

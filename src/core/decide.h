@@ -42,6 +42,8 @@ enum lks_event_kind {
     LKS_EVENT_API_TOKEN,
     LKS_EVENT_API_TOKEN_GONE,
     LKS_EVENT_API_TOKEN_RENEW,
+    LKS_EVENT_LOGIN,   /* of a person, by an identity provider; `api_token` */
+    LKS_EVENT_LOGOUT,  /* by the token that is shown */
     LKS_EVENT_CERTIFY, /* a person, or renew their certificate */
     LKS_EVENT_CERTIFY_GONE,
     LKS_EVENT_COMMAND,
@@ -164,6 +166,7 @@ struct lks_event {
             struct lks_str id, identity, hash;
             lks_ms expires; /* 0: never; RENEW: what its own life makes of it, and no later */
             lks_ms life;
+            struct lks_str issuer, grants; /* LOGIN */
         } api_token;
         struct { /* the certificate is made already; it leaves if the answer is yes */
             struct lks_str identity, fingerprint, serial;

@@ -84,6 +84,12 @@ void lks_decide_api_token(struct lks_deciding *d)
                             "'%" LKS_STR_FMT "' is no name for a token: letters, digits, '.', "
                             "'-', '_', '@', at most %d",
                             LKS_STR_ARG(id), LKS_TOKEN_ID_MAX);
+    else if (lks_str_starts(id, LKS_LOGIN_ID))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "'%" LKS_STR_FMT
+                            "' is no name for a token: those that begin with '" LKS_LOGIN_ID
+                            "' are of logins",
+                            LKS_STR_ARG(id));
     else if (!lks_deciding_identity(d, e->api_token.identity))
         return;
     else if (lks_str_starts(e->api_token.identity, "unix:"))
@@ -136,9 +142,10 @@ void lks_decide_api_token_renew(struct lks_deciding *d)
     }
     if (token->expires == 0 || token->life == 0) {
         lks_deciding_refuse(d, LKS_E_REFUSED, "token '%" LKS_STR_FMT "' %s", S(e->api_token.id),
-                            token->expires == 0 ? "does not end, so there is nothing to renew"
-                                                : "was made before tokens could be renewed; have "
-                                                  "another one made");
+                            token->expires == 0  ? "does not end, so there is nothing to renew"
+                            : token->issuer != 0 ? "is of a login; log in again"
+                                                 : "was made before tokens could be renewed; have "
+                                                   "another one made");
         return;
     }
     lks_ms expires = d->now.wall + token->life;
@@ -147,6 +154,60 @@ void lks_decide_api_token_renew(struct lks_deciding *d)
     if (expires > token->expires)
         lks_deciding_add(d, LKS_RECORD_TOKEN_RENEWED)->token_renewed =
             (struct lks_rec_token_renewed){.id = e->api_token.id, .expires = expires, .by = e->by};
+}
+
+/* Logins ------------------------------------------------------------------------------------ */
+
+/* The provider names the person, and no person here made the token: it has no minters. */
+void lks_decide_login(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t count = 0;
+    LKS_ASSERT(lks_str_starts(e->api_token.id, LKS_LOGIN_ID) && e->api_token.issuer.len > 0);
+    LKS_ASSERT(e->api_token.expires > 0 && e->api_token.hash.len > 0);
+    if (!lks_deciding_identity(d, e->api_token.identity))
+        return;
+    (void)lks_state_bindings(d->state, e->api_token.identity, &count);
+    if (e->api_token.grants.len == 0 && count == 0)
+        lks_deciding_refuse(d, LKS_E_DENIED,
+                            "no group of %" LKS_STR_FMT " has a role here; an administrator maps "
+                            "groups in oidc.roles, or grants one with 'lockstep access grant'",
+                            S(e->api_token.identity));
+    else if (lks_backing_count(e->api_token.grants) > LKS_LOGIN_ROLES)
+        lks_deciding_refuse(d, LKS_E_LIMIT,
+                            "the groups of %" LKS_STR_FMT " have more than %d roles here; map "
+                            "fewer in oidc.roles",
+                            S(e->api_token.identity), LKS_LOGIN_ROLES);
+    else if (d->state->token_count >= LKS_STATE_TOKENS_MAX)
+        lks_deciding_refuse(d, LKS_E_LIMIT, "there are %d tokens, which is the most",
+                            LKS_STATE_TOKENS_MAX);
+    else
+        lks_deciding_add(d, LKS_RECORD_API_TOKEN)->api_token =
+            (struct lks_rec_api_token){.id = e->api_token.id,
+                                       .identity = e->api_token.identity,
+                                       .hash = e->api_token.hash,
+                                       .expires = e->api_token.expires,
+                                       .issuer = e->api_token.issuer,
+                                       .grants = e->api_token.grants};
+}
+
+/* The token ends now. It is not revoked: votes by it stay. */
+void lks_decide_logout(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_api_token *token = lks_state_token(d->state, e->api_token.id);
+    if (token == NULL || token->issuer == 0 ||
+        !lks_str_eq(lks_state_text(d->state, token->identity), e->by)) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " did not log in, so there is nothing to end; "
+                            "'lockstep access revoke' takes back tokens and certificates",
+                            S(e->by));
+        return;
+    }
+    if (d->now.wall < token->expires)
+        lks_deciding_add(d, LKS_RECORD_TOKEN_RENEWED)->token_renewed =
+            (struct lks_rec_token_renewed){
+                .id = e->api_token.id, .expires = d->now.wall, .by = e->by};
 }
 
 /* Certificates of people -------------------------------------------------------------------- */

@@ -221,7 +221,7 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
         lks_deciding_text(d, "approve deviation %llu", (unsigned long long)dev->id);
     if (!lks_deciding_apart(d, added, act) || !lks_deciding_apart(d, owner, act))
         return false;
-    struct lks_sight sight = lks_access_sight(s, by, LKS_MAY_APPROVE);
+    struct lks_sight sight = lks_access_sight_by(s, by, d->event->credential, LKS_MAY_APPROVE);
     for (uint32_t i = 0; i < dev->count; i++) {
         if (lks_access_sees(s, &sight, dev->nodes[i]))
             continue;

@@ -265,7 +265,7 @@ static bool may_attest(struct lks_deciding *d, const struct lks_hostlist *hosts)
     const struct lks_event *e = d->event;
     if (e->condition.condition != LKS_CONDITION_ATTESTED || !e->condition.on)
         return true;
-    struct lks_sight sight = lks_access_sight(d->state, e->by, LKS_MAY_APPROVE);
+    struct lks_sight sight = lks_access_sight_by(d->state, e->by, e->credential, LKS_MAY_APPROVE);
     for (size_t i = 0; i < hosts->count; i++) {
         if (lks_access_sees(d->state, &sight, lks_state_node(d->state, hosts->names[i])))
             continue;

@@ -432,7 +432,7 @@ static bool is_short(struct lks_deciding *d)
 static bool may_waive(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
-    struct lks_sight sight = lks_access_sight(d->state, e->by, LKS_MAY_APPROVE);
+    struct lks_sight sight = lks_access_sight_by(d->state, e->by, e->credential, LKS_MAY_APPROVE);
     uint32_t pool = lks_state_pool(d->state, e->waive.pool), count = 0;
     if (e->waive.pool.len == 0)
         return lks_govern_may_vote(d->state, c, e->by);

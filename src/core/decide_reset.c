@@ -89,7 +89,8 @@ static bool is_another(struct lks_deciding *d, uint32_t node, const struct lks_r
                  d, asked,
                  lks_deciding_text(d, "approve or review the reset of %" LKS_STR_FMT, S(name))))
         return false;
-    else if (!lks_access_may(d->state, by, LKS_MAY_APPROVE, lks_scope_of_node(d->state, node)))
+    else if (!lks_access_may_by(d->state, by, d->event->credential, LKS_MAY_APPROVE,
+                                lks_scope_of_node(d->state, node)))
         lks_deciding_refuse(d, LKS_E_DENIED, "%" LKS_STR_FMT " is no approver of %" LKS_STR_FMT,
                             S(by), S(name));
     else

@@ -228,6 +228,7 @@ lks_rule lks_decide_hold, lks_decide_release, lks_decide_replace, lks_decide_rem
 /* decide_access.c: bindings, alarms */
 lks_rule lks_decide_alarm_release, lks_decide_grant, lks_decide_ungrant;
 /* decide_credential.c: API tokens and certificates of people */
+lks_rule lks_decide_login, lks_decide_logout;
 lks_rule lks_decide_api_token, lks_decide_api_token_gone, lks_decide_api_token_renew,
     lks_decide_certify, lks_decide_certify_gone;
 /* decide_command.c; the last is part of a tick: commands that nobody answered end */

@@ -17,11 +17,12 @@ static void dump_bindings(struct lks_dump *d)
     }
 }
 
+/* Logins at the beginning of time: one that is made drops those that were over long before. */
 static void dump_tokens(struct lks_dump *d)
 {
     for (uint32_t i = 0; i < d->s->token_count; i++) {
         const struct lks_api_token *t = &d->s->tokens[i];
-        lks_dump_say(d, d->s->clock,
+        lks_dump_say(d, t->issuer != 0 ? 0 : d->s->clock,
                      (struct lks_record){.kind = LKS_RECORD_API_TOKEN,
                                          .api_token = {.id = lks_dump_text(d, t->id),
                                                        .identity = lks_dump_text(d, t->identity),
@@ -30,7 +31,9 @@ static void dump_tokens(struct lks_dump *d)
                                                        .by = lks_dump_text(d, t->made.by),
                                                        .minters = lks_dump_text(d, t->made.minters),
                                                        .root = t->made.root,
-                                                       .life = t->life}});
+                                                       .life = t->life,
+                                                       .issuer = lks_dump_text(d, t->issuer),
+                                                       .grants = lks_dump_text(d, t->grants)}});
     }
 }
 

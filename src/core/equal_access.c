@@ -4,7 +4,8 @@
 static const struct member binding_texts[] = {TEXT(lks_binding, identity), TEXT(lks_binding, site),
                                               TEXT(lks_binding, pool)};
 static const struct member token_texts[] = {TEXT(lks_api_token, id), TEXT(lks_api_token, identity),
-                                            TEXT(lks_api_token, hash)};
+                                            TEXT(lks_api_token, hash), TEXT(lks_api_token, issuer),
+                                            TEXT(lks_api_token, grants)};
 static const struct member person_texts[] = {TEXT(lks_state_person, serial),
                                              TEXT(lks_state_person, identity)};
 static const struct member made_texts[] = {TEXT(lks_made, by), TEXT(lks_made, minters)};

@@ -53,12 +53,22 @@ static void add_voice(struct reach *r, struct lks_str identity, struct lks_str m
         r->voices[r->count++] = who;
 }
 
-static void add_made(struct reach *r, lks_text identity, const struct lks_made *made)
+static void add_token(struct reach *r, const struct lks_api_token *token)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
     lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
-    lks_backing_made(r->s, made, &text);
-    add_voice(r, lks_state_text(r->s, identity), text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
+    lks_backing_token(r->s, token, &text);
+    add_voice(r, lks_state_text(r->s, token->identity),
+              text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
+}
+
+static void add_person(struct reach *r, const struct lks_state_person *person)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
+    lks_backing_made(r->s, &person->made, &text);
+    add_voice(r, lks_state_text(r->s, person->identity),
+              text.len > 0 ? lks_buf_view(&text) : LKS_STR(""));
 }
 
 /* Peers of the socket have no credential that ends. */
@@ -85,11 +95,11 @@ static uint32_t count_at(struct reach *r, const struct lks_str *apart, size_t co
         add_peer(r, &s->bindings[i]);
     for (uint32_t i = 0; i < s->token_count; i++) {
         if (s->tokens[i].expires == 0 || s->tokens[i].expires > r->wall)
-            add_made(r, s->tokens[i].identity, &s->tokens[i].made);
+            add_token(r, &s->tokens[i]);
     }
     for (uint32_t i = 0; i < s->person_count; i++) {
         if (s->persons[i].certificate.expires > r->wall)
-            add_made(r, s->persons[i].identity, &s->persons[i].made);
+            add_person(r, &s->persons[i]);
     }
     lks_backing_rivals(r->voices, r->count, r->rivals);
     uint64_t all = r->count == LKS_BACKING_VOICES ? UINT64_MAX : (UINT64_C(1) << r->count) - 1;

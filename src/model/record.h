@@ -317,7 +317,9 @@ struct lks_rec_api_token {
     lks_ms expires;
     struct lks_str by, minters;
     bool root;
-    uint64_t life; /* ms that a renewal is good for; 0: it cannot be renewed */
+    uint64_t life;         /* ms that a renewal is good for; 0: it cannot be renewed */
+    struct lks_str issuer; /* of a login: the identity provider; empty: a token that was made */
+    struct lks_str grants; /* of a login: "ROLE" or "ROLE@POOL" each, with blanks between */
 };
 struct lks_rec_api_token_gone {
     struct lks_str id, by;

@@ -29,6 +29,12 @@ static const struct lks_record_field api_token_fields[] = {
     ROOT(2, api_token),
     SINCE(2, api_token, life, NUMBER,
           "How long it is good from when its holder renews it, in milliseconds."),
+    SINCE(3, api_token, issuer, TEXT,
+          "The identity provider that its holder logged in with; missing where it was made."),
+    SINCE(
+        3, api_token, grants, TEXT,
+        "Roles that the login gives, by the groups of its holder: ROLE or ROLE@POOL, separated by "
+        "blanks."),
 };
 static const struct lks_record_field api_token_gone_fields[] = {
     TEXT(api_token_gone, id, "The token that is no longer taken."),
@@ -60,9 +66,9 @@ static const struct lks_record_field person_revoked_fields[] = {
 
 #define ABOUT_granted          "A role was granted."
 #define ABOUT_ungranted        "A role was taken back."
-#define ABOUT_api_token        "An API token was made."
+#define ABOUT_api_token        "An API token was made, or a person logged in."
 #define ABOUT_api_token_gone   "An API token is gone."
-#define ABOUT_token_renewed    "The holder of an API token renewed it."
+#define ABOUT_token_renewed    "The holder of an API token renewed it, or logged out."
 #define ABOUT_person_certified "A person got a certificate, or renewed one."
 #define ABOUT_person_revoked   "A person's certificate is no longer taken."
 

@@ -4,20 +4,17 @@
 #include "base/near.h"
 #include "codec/hostlist.h"
 #include "codec/yaml.h"
-#include "drivers/http_curl.h"
-#include "port/http.h"
+#include "model/record.h"
 #include "port/measure.h"
-#include "port/ticket.h"
 #include "server/config_parts.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/un.h>
 
 #define YEAR_MS ((uint64_t)365 * 86400 * 1000)
 
-enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535, LABEL_MAX = 63 };
+enum { TEXT_MAX = 1024, KEY_MAX = 64, DAY_MS = 86400 * 1000, PORT_MAX = 65535 };
 
 #define RATE_MAX  ((uint64_t)1 << 40)
 #define SIZE_MOST ((uint64_t)1 << 50)
@@ -159,6 +156,24 @@ const struct lks_config_key lks_config_keys[] = {
      "nowhere"},
     {"tickets.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(tickets_ca),
      "CA certificates (PEM) that it is known by there"},
+    {"oidc.issuer", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(oidc_issuer),
+     "https:// URL of the OpenID provider that people log in with; empty: none (docs/login.md)"},
+    {"oidc.client_id", LKS_CONFIG_TEXT, "lockstep", 0, 0, NULL, true, AT(oidc_client_id),
+     "the name under which the provider knows lockstep"},
+    {"oidc.client_secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(oidc_client_secret),
+     "where the secret comes from that the provider gave this client; empty: it has none"},
+    {"oidc.ca", LKS_CONFIG_PATH, "/etc/ssl/certs/ca-certificates.crt", 0, 0, NULL, true,
+     AT(oidc_ca), "CA certificates (PEM) that the provider is known by"},
+    {"oidc.scopes", LKS_CONFIG_TEXT, "openid profile email groups", 0, 0, NULL, true,
+     AT(oidc_scopes), "scopes that the provider is asked for, with blanks between"},
+    {"oidc.username_claim", LKS_CONFIG_TEXT, "email", 0, 0, NULL, true, AT(oidc_username),
+     "claim of the ID token that names the person: kim there is user:kim here"},
+    {"oidc.groups_claim", LKS_CONFIG_TEXT, "groups", 0, 0, NULL, true, AT(oidc_groups),
+     "claim that lists the person's groups"},
+    {"oidc.roles", LKS_CONFIG_ROLES, "", 0, 0, NULL, true, AT(oidc_roles),
+     "roles that groups have, in a pool or everywhere: sre=operator, board=approver@train"},
+    {"oidc.session_hours", LKS_CONFIG_NUMBER, "12", 1, 168, NULL, true, AT(oidc_session_hours),
+     "how long a login is good; it is not renewed"},
     {"http.connections", LKS_CONFIG_NUMBER, "16384", 8, 1000000, NULL, false, AT(connections),
      "most connections of each listener"},
     {"http.per_address", LKS_CONFIG_NUMBER, "0", 0, 1000000, NULL, false, AT(per_address),
@@ -181,7 +196,7 @@ const struct lks_config_key lks_config_keys[] = {
      "most calls of one identity in progress, until their answers are sent; more get 429; root on "
      "the socket and questions whether a job may start are exempt"},
     {"http.address_calls", LKS_CONFIG_NUMBER, "16", 1, 1000000, NULL, true, AT(address_calls),
-     "most enrolments and ticket votes in progress from one address; more get 429"},
+     "most enrolments, logins and ticket votes in progress from one address; more get 429"},
     {"events.readers", LKS_CONFIG_NUMBER, "256", 1, 100000, NULL, true, AT(event_readers),
      "most streams of events; root on the socket has 16 more"},
     {"events.identity_readers", LKS_CONFIG_NUMBER, "16", 1, 100000, NULL, true,
@@ -225,14 +240,6 @@ const struct lks_config_key lks_config_keys[] = {
 /* clang-format on */
 const size_t lks_config_key_count = LKS_COUNT(lks_config_keys);
 
-struct reader {
-    struct lks_docs *docs;
-    struct lks_config *out;
-    struct lks_err *err;
-};
-
-#define FAIL(r, at, ...) lks_doc_fail((r)->docs, (at), (r)->err, __VA_ARGS__)
-
 static bool is_numeric(int family, struct lks_str s)
 {
     char text[INET6_ADDRSTRLEN];
@@ -252,7 +259,7 @@ static bool is_host(struct lks_str s)
         return is_numeric(AF_INET, s);
     for (bool more = true; more;) {
         more = lks_str_cut(rest, '.', &part, &rest);
-        if (!lks_host_name(part) || part.len > LABEL_MAX)
+        if (!lks_host_name(part) || part.len > LKS_CONFIG_LABEL_MAX)
             return false;
     }
     return s.len <= LKS_HOST_NAME_MAX;
@@ -301,15 +308,15 @@ static const char *text_fault(const struct lks_config_key *key, struct lks_str s
     return NULL;
 }
 
-static enum lks_code set_text(struct reader *r, const struct lks_config_key *key,
+static enum lks_code set_text(struct lks_config_reader *r, const struct lks_config_key *key,
                               const struct lks_doc *doc)
 {
     if (doc->kind != LKS_DOC_TEXT)
-        return FAIL(r, doc, "expected text, found %s", lks_doc_kind_name(doc->kind));
+        return LKS_CONFIG_FAIL(r, doc, "expected text, found %s", lks_doc_kind_name(doc->kind));
     const char *want = text_fault(key, doc->text);
     /* What should name a secret may be one: it is not repeated. */
     if (want != NULL)
-        return FAIL(r, doc, "expected %s", want);
+        return LKS_CONFIG_FAIL(r, doc, "expected %s", want);
     struct lks_str copy = lks_arena_copy(&r->out->arena, doc->text);
     if (copy.ptr == NULL)
         return lks_arena_fail(&r->out->arena, r->err);
@@ -317,19 +324,19 @@ static enum lks_code set_text(struct reader *r, const struct lks_config_key *key
     return LKS_OK;
 }
 
-static enum lks_code set_number(struct reader *r, const struct lks_config_key *key,
+static enum lks_code set_number(struct lks_config_reader *r, const struct lks_config_key *key,
                                 const struct lks_doc *doc)
 {
     if (doc->kind != LKS_DOC_NUMBER)
-        return FAIL(r, doc, "expected a number, found %s", lks_doc_kind_name(doc->kind));
+        return LKS_CONFIG_FAIL(r, doc, "expected a number, found %s", lks_doc_kind_name(doc->kind));
     if (doc->number < 0 || (uint64_t)doc->number < key->min || (uint64_t)doc->number > key->max)
-        return FAIL(r, doc, "%lld is not between %llu and %llu", (long long)doc->number,
-                    (unsigned long long)key->min, (unsigned long long)key->max);
+        return LKS_CONFIG_FAIL(r, doc, "%lld is not between %llu and %llu", (long long)doc->number,
+                               (unsigned long long)key->min, (unsigned long long)key->max);
     *(uint64_t *)lks_config_place(r->out, key) = (uint64_t)doc->number;
     return LKS_OK;
 }
 
-static enum lks_code set_word(struct reader *r, const struct lks_config_key *key,
+static enum lks_code set_word(struct lks_config_reader *r, const struct lks_config_key *key,
                               const struct lks_doc *doc)
 {
     char hint[LKS_NEAR_HINT_SIZE], list[128] = "";
@@ -343,7 +350,7 @@ static enum lks_code set_word(struct reader *r, const struct lks_config_key *key
         size_t len = strlen(list);
         snprintf(list + len, sizeof(list) - len, "%s%s", i > 0 ? ", " : "", key->words[i]);
     }
-    return FAIL(r, doc, "expected one of %s%s", list, lks_near_hint(&near, hint));
+    return LKS_CONFIG_FAIL(r, doc, "expected one of %s%s", list, lks_near_hint(&near, hint));
 }
 
 /* SITE=https://HOST:PORT */
@@ -362,6 +369,17 @@ static bool is_person(struct lks_str s)
     return s.len <= TEXT_MAX && lks_str_printable(s) && here.len > 0 && here.len + 1 < s.len;
 }
 
+/* board=approver@train. What stands behind the last '=' is a role, and where it holds. */
+static bool is_role(struct lks_str s)
+{
+    struct lks_str last = lks_str_last(s, '='), role, pool;
+    uint64_t number = 0;
+    bool scoped = lks_str_cut(last, '@', &role, &pool);
+    return s.len <= TEXT_MAX && lks_str_printable(s) && last.len + 1 < s.len &&
+           lks_word_find(lks_role_words, scoped ? role : last, &number) &&
+           number != LKS_ROLE_AGENT && (!scoped || lks_host_name(pool));
+}
+
 /* What an item of a list has to be; NULL: it is. */
 static const char *item_fault(const struct lks_config_key *key, const struct lks_doc *item)
 {
@@ -370,20 +388,26 @@ static const char *item_fault(const struct lks_config_key *key, const struct lks
         return text && is_mirror(item->text) ? NULL : "SITE=https://HOST:PORT";
     if (key->type == LKS_CONFIG_PEOPLE)
         return text && is_person(item->text) ? NULL : "NAME=IDENTITY, such as kim@x.org=user:kim";
+    if (key->type == LKS_CONFIG_ROLES)
+        return text && is_role(item->text) ? NULL
+                                           : "GROUP=ROLE or GROUP=ROLE@POOL, with one of viewer, "
+                                             "operator, approver and admin";
     return text && is_host(item->text)
                ? NULL
                : "a host name or an address, such as ctl.example.com or 10.0.0.5";
 }
 
-static enum lks_code set_list(struct reader *r, const struct lks_config_key *key,
+static enum lks_code set_list(struct lks_config_reader *r, const struct lks_config_key *key,
                               const struct lks_doc *doc)
 {
     size_t least = key->type == LKS_CONFIG_HOSTS;
     if (doc->kind != LKS_DOC_LIST || doc->count < least || doc->count > LKS_CONFIG_NAMES_MAX)
-        return FAIL(r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
-                    least > 0                        ? "host names or addresses"
-                    : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
-                                                     : "mirrors, SITE=https://HOST:PORT each");
+        return LKS_CONFIG_FAIL(
+            r, doc, "expected a list of %zu to %d %s", least, LKS_CONFIG_NAMES_MAX,
+            least > 0                        ? "host names or addresses"
+            : key->type == LKS_CONFIG_PEOPLE ? "people, NAME=IDENTITY each"
+            : key->type == LKS_CONFIG_ROLES  ? "roles, GROUP=ROLE or GROUP=ROLE@POOL each"
+                                             : "mirrors, SITE=https://HOST:PORT each");
     struct lks_config_list *list = lks_config_place(r->out, key);
     struct lks_str *items = lks_arena_array(&r->out->arena, doc->count + 1, sizeof(*items));
     if (items == NULL)
@@ -392,7 +416,7 @@ static enum lks_code set_list(struct reader *r, const struct lks_config_key *key
     for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
         const char *want = item_fault(key, item);
         if (want != NULL)
-            return FAIL(r, item, "expected %s", want);
+            return LKS_CONFIG_FAIL(r, item, "expected %s", want);
         items[count] = lks_arena_copy(&r->out->arena, item->text);
         if (items[count++].ptr == NULL)
             return lks_arena_fail(&r->out->arena, r->err);
@@ -401,7 +425,7 @@ static enum lks_code set_list(struct reader *r, const struct lks_config_key *key
     return LKS_OK;
 }
 
-static enum lks_code set_value(struct reader *r, const struct lks_config_key *key,
+static enum lks_code set_value(struct lks_config_reader *r, const struct lks_config_key *key,
                                const struct lks_doc *doc)
 {
     if (key->type == LKS_CONFIG_NUMBER)
@@ -424,7 +448,8 @@ static bool is_section(const char *prefix)
     return false;
 }
 
-static enum lks_code fail_unknown(struct reader *r, const struct lks_doc *doc, const char *path)
+static enum lks_code fail_unknown(struct lks_config_reader *r, const struct lks_doc *doc,
+                                  const char *path)
 {
     char hint[LKS_NEAR_HINT_SIZE], section[KEY_MAX];
     struct lks_near near = lks_near_to(lks_str_from(path));
@@ -439,18 +464,19 @@ static enum lks_code fail_unknown(struct reader *r, const struct lks_doc *doc, c
             near.best = (struct lks_str){key, strlen(section)};
     }
     if (near.best.len == 0)
-        return FAIL(r, doc, "unknown key; 'lockstepd --dump-config' shows all");
-    return FAIL(r, doc, "unknown key%s", lks_near_hint(&near, hint));
+        return LKS_CONFIG_FAIL(r, doc, "unknown key; 'lockstepd --dump-config' shows all");
+    return LKS_CONFIG_FAIL(r, doc, "unknown key%s", lks_near_hint(&near, hint));
 }
 
-static enum lks_code read_map(struct reader *r, const struct lks_doc *map, const char *prefix)
+static enum lks_code read_map(struct lks_config_reader *r, const struct lks_doc *map,
+                              const char *prefix)
 {
     for (const struct lks_doc *item = map->first; item != NULL; item = item->next) {
         char path[KEY_MAX];
         int len = snprintf(path, sizeof(path), "%s%s%" LKS_STR_FMT, prefix,
                            prefix[0] != '\0' ? "." : "", LKS_STR_ARG(item->key));
         if (len < 0 || (size_t)len >= sizeof(path))
-            return FAIL(r, item, "unknown key; 'lockstepd --dump-config' shows all");
+            return LKS_CONFIG_FAIL(r, item, "unknown key; 'lockstepd --dump-config' shows all");
         const struct lks_config_key *found = NULL;
         for (size_t i = 0; i < lks_config_key_count && found == NULL; i++) {
             if (strcmp(lks_config_keys[i].key, path) == 0)
@@ -460,14 +486,15 @@ static enum lks_code read_map(struct reader *r, const struct lks_doc *map, const
         if (found == NULL && !section)
             return fail_unknown(r, item, path);
         if (section && item->kind != LKS_DOC_MAP)
-            return FAIL(r, item, "expected a map, found %s", lks_doc_kind_name(item->kind));
+            return LKS_CONFIG_FAIL(r, item, "expected a map, found %s",
+                                   lks_doc_kind_name(item->kind));
         if ((section ? read_map(r, item, path) : set_value(r, found, item)) != LKS_OK)
             return r->err->code;
     }
     return LKS_OK;
 }
 
-static enum lks_code default_text(struct reader *r, const struct lks_config_key *key)
+static enum lks_code default_text(struct lks_config_reader *r, const struct lks_config_key *key)
 {
     struct lks_arena *arena = &r->out->arena;
     struct lks_str head, tail, made;
@@ -484,7 +511,7 @@ static enum lks_code default_text(struct reader *r, const struct lks_config_key 
 }
 
 /* What a key that is not written means. */
-static enum lks_code set_default(struct reader *r, const struct lks_config_key *key)
+static enum lks_code set_default(struct lks_config_reader *r, const struct lks_config_key *key)
 {
     if (key->fallback == NULL)
         return LKS_OK;
@@ -501,7 +528,7 @@ static enum lks_code set_default(struct reader *r, const struct lks_config_key *
         }
         return LKS_OK;
     }
-    if (key->type == LKS_CONFIG_MIRRORS || key->type == LKS_CONFIG_PEOPLE)
+    if (lks_config_is_list(key) && key->type != LKS_CONFIG_HOSTS)
         return LKS_OK;
     if (key->type != LKS_CONFIG_HOSTS)
         return default_text(r, key);
@@ -514,11 +541,12 @@ static enum lks_code set_default(struct reader *r, const struct lks_config_key *
 }
 
 /* The data directory comes first: other defaults lie in it. */
-static enum lks_code read_data(struct reader *r, const struct lks_doc *top)
+static enum lks_code read_data(struct lks_config_reader *r, const struct lks_doc *top)
 {
     const struct lks_doc *data = lks_doc_member(top, "data");
     if (data == NULL)
-        return FAIL(r, top, "the configuration needs 'data': %s", lks_config_keys[0].about);
+        return LKS_CONFIG_FAIL(r, top, "the configuration needs 'data': %s",
+                               lks_config_keys[0].about);
     return set_value(r, &lks_config_keys[0], data);
 }
 
@@ -535,180 +563,26 @@ static bool same_place(struct lks_str a, struct lks_str b)
     return same;
 }
 
-static enum lks_code check_controller(struct reader *r, const struct lks_doc *top)
-{
-    const struct lks_config *c = r->out;
-    if (lks_str_find(c->postgres, LKS_STR("password=")) >= 0)
-        return FAIL(
-            r, lks_doc_member(top, "store"),
-            "postgres: a password does not belong here; name a passfile with passfile=PATH");
-    if (c->controller_name.len > 0 &&
-        (!lks_host_name(c->controller_name) || c->controller_name.len > LABEL_MAX))
-        return FAIL(r, lks_doc_member(top, "controller"),
-                    "name: expected letters, digits, '.', '-' and '_', %d at the most", LABEL_MAX);
-    if (c->controller_url.len > 0 && !lks_str_starts(c->controller_url, "https://"))
-        return FAIL(r, lks_doc_member(top, "controller"), "url: expected https://HOST:PORT");
-    return LKS_OK;
-}
-
-/* Whether whoever is asked there would be: the same rule as at use. `peer` is the address without a
- * path, `ca` who vouches for it. */
-static enum lks_code check_peer(struct reader *r, const struct lks_doc *section,
-                                struct lks_str peer, struct lks_str ca)
-{
-    const struct lks_doc *at = lks_doc_member(section, "url");
-    char text[LKS_CURL_URL_MAX + 2];
-    struct lks_err why = {0};
-    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(peer));
-    bool secure = lks_str_starts(peer, "https://"), bare = lks_str_starts(peer, "http://");
-    if (!secure && !bare)
-        return FAIL(r, at, "expected https://, or http:// on this machine");
-    if (bare && lks_str_find(peer, LKS_STR("@")) < 0 && !lks_curl_url_local(text))
-        return FAIL(r, at,
-                    "%s is not on this machine, and without TLS nobody knows who answers; use "
-                    "https:// and name a ca",
-                    text);
-    if (lks_curl_url_check(text, true, &why) != LKS_OK)
-        return FAIL(r, at, "%s", why.msg);
-    if (secure && ca.len == 0)
-        return FAIL(r, section,
-                    "ca: needed for an https:// url: the file of whoever vouches for it");
-    return LKS_OK;
-}
-
-/* Whether the other end can be known, and we to it. */
-static enum lks_code check_metrics(struct reader *r, const struct lks_doc *top)
-{
-    const struct lks_config *c = r->out;
-    const struct lks_doc *at = lks_doc_member(top, "metrics");
-    if (c->metrics_url.len == 0)
-        return LKS_OK;
-    if (check_peer(r, at, c->metrics_url, c->metrics_ca) != LKS_OK)
-        return r->err->code;
-    if (c->metrics_login != LKS_MEASURE_OPEN && c->metrics_credentials.len == 0)
-        return FAIL(r, at,
-                    "credentials: needed for this login: file:/PATH, exec:/PROGRAM or env:NAME");
-    return LKS_OK;
-}
-
-static struct lks_str outside_name(struct lks_str person)
-{
-    return (struct lks_str){person.ptr, person.len - lks_str_last(person, '=').len - 1};
-}
-
-/* A vote is that of one person: no name stands for two. */
-static enum lks_code check_people(struct reader *r, const struct lks_doc *at)
-{
-    const struct lks_config_list *people = &r->out->tickets_people;
-    for (size_t i = 0; i < people->count; i++) {
-        struct lks_str name = outside_name(people->items[i]);
-        for (size_t k = 0; k < i; k++) {
-            if (lks_str_eq(name, outside_name(people->items[k])))
-                return FAIL(r, at, "people: '%" LKS_STR_FMT "' is there twice; whose vote is it?",
-                            LKS_STR_ARG(name));
-        }
-    }
-    return LKS_OK;
-}
-
-/* What stands in the line of a request as it is: anything else would fail at each message, and
- * nobody who has it checked would know. */
-static bool is_request_path(struct lks_str path)
-{
-    for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] <= ' ' || path.ptr[i] > '~' || path.ptr[i] == '#')
-            return false;
-    }
-    return path.len < LKS_HTTP_PATH_MAX;
-}
-
-/* The same for a ticket system. */
-static enum lks_code check_tickets(struct reader *r, const struct lks_doc *top)
-{
-    const struct lks_config *c = r->out;
-    const struct lks_doc *at = lks_doc_member(top, "tickets");
-    struct lks_str peer, path;
-    if (check_people(r, at) != LKS_OK)
-        return r->err->code;
-    if (c->tickets_url.len == 0)
-        return LKS_OK;
-    lks_ticket_split(c->tickets_url, &peer, &path);
-    if (check_peer(r, at, peer, c->tickets_ca) != LKS_OK)
-        return r->err->code;
-    if (!is_request_path(path))
-        return FAIL(r, lks_doc_member(at, "url"),
-                    "what follows the host is less than %d plain characters, without blanks or "
-                    "'#'; write others as %%XX",
-                    LKS_HTTP_PATH_MAX);
-    if (c->tickets_secret.len == 0)
-        return FAIL(r, at, "secret: needed where somebody is told: file:/PATH or exec:/PROGRAM");
-    return LKS_OK;
-}
-
-/* Endpoints fetch what they flash from there: over plain http anybody on the way chooses it. */
-static enum lks_code check_pull(struct reader *r, const struct lks_doc *top)
-{
-    const struct lks_doc *at = lks_doc_member(lks_doc_member(top, "bmc"), "pull");
-    struct lks_str pull = r->out->bmc_pull, peer, path;
-    char text[LKS_CURL_URL_MAX + 2];
-    struct lks_err why = {0};
-    if (pull.len == 0)
-        return LKS_OK;
-    if (!lks_str_starts(pull, "https://"))
-        return FAIL(r, at,
-                    "expected https://HOST/PATH: without TLS anybody on the way chooses what "
-                    "an endpoint flashes");
-    lks_ticket_split(pull, &peer, &path);
-    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(peer));
-    if (lks_curl_url_check(text, true, &why) != LKS_OK)
-        return FAIL(r, at, "%s", why.msg);
-    if (!is_request_path(path) || memchr(path.ptr, '?', path.len) != NULL)
-        return FAIL(r, at,
-                    "what follows the host is a path of less than %d plain characters, "
-                    "without blanks, '#' or '?': the digest is added to it",
-                    LKS_HTTP_PATH_MAX);
-    return LKS_OK;
-}
-
-static enum lks_code check_sockets(struct reader *r, const struct lks_doc *top)
-{
-    const struct {
-        const char *key;
-        struct lks_str path;
-    } sockets[] = {{"socket", r->out->socket}, {"admit.socket", r->out->admit_socket}};
-    for (size_t i = 0; i < LKS_COUNT(sockets); i++) {
-        if (sockets[i].path.len >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-            return FAIL(r, top,
-                        "%s: a path has at most %zu bytes here, and this one %zu; give a "
-                        "shorter one as '%s'",
-                        sockets[i].key, sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1,
-                        sockets[i].path.len, sockets[i].key);
-    }
-    if (lks_str_eq(r->out->socket, r->out->admit_socket))
-        return FAIL(r, top, "socket and admit.socket are the same place; give each its own");
-    return LKS_OK;
-}
-
 /* What one value cannot tell. */
-static enum lks_code check_together(struct reader *r, const struct lks_doc *top)
+static enum lks_code check_together(struct lks_config_reader *r, const struct lks_doc *top)
 {
     const struct lks_config *c = r->out;
     const struct lks_doc *limits = lks_doc_member(top, "limits");
     if (c->late_ms <= c->heartbeat_ms)
-        return FAIL(r, limits, "late_ms has to be more than heartbeat_ms (%llu)",
-                    (unsigned long long)c->heartbeat_ms);
+        return LKS_CONFIG_FAIL(r, limits, "late_ms has to be more than heartbeat_ms (%llu)",
+                               (unsigned long long)c->heartbeat_ms);
     if (c->lost_ms <= c->late_ms)
-        return FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
-                    (unsigned long long)c->late_ms);
-    if (check_controller(r, top) != LKS_OK || check_metrics(r, top) != LKS_OK ||
-        check_tickets(r, top) != LKS_OK || check_pull(r, top) != LKS_OK)
+        return LKS_CONFIG_FAIL(r, limits, "lost_ms has to be more than late_ms (%llu)",
+                               (unsigned long long)c->late_ms);
+    if (lks_config_check(r, top) != LKS_OK)
         return r->err->code;
     if (same_place(c->people_listen, c->agents_listen))
-        return FAIL(r, top, "people.listen and agents.listen are the same place; give each a port");
-    return check_sockets(r, top);
+        return LKS_CONFIG_FAIL(
+            r, top, "people.listen and agents.listen are the same place; give each a port");
+    return LKS_OK;
 }
 
-static enum lks_code read_config(struct reader *r, struct lks_str text)
+static enum lks_code read_config(struct lks_config_reader *r, struct lks_str text)
 {
     if (lks_yaml_parse(text, r->docs, r->err) != LKS_OK)
         return r->err->code;
@@ -735,7 +609,7 @@ enum lks_code lks_config_parse(const char *source, struct lks_str text, struct l
     lks_arena_init(&config.arena, LKS_CONFIG_BYTES_MAX * 4);
     if (lks_docs_init(&docs, source, err) != LKS_OK)
         return err->code;
-    struct reader r = {&docs, &config, err};
+    struct lks_config_reader r = {&docs, &config, err};
     if (read_config(&r, text) != LKS_OK)
         return err->code;
     *out = LKS_MOVE(config);

@@ -53,6 +53,11 @@ struct lks_config {
     struct lks_str tickets_url; /* empty: nobody is told */
     struct lks_str tickets_ca, tickets_secret;
     struct lks_config_list tickets_people; /* EXTERNAL=IDENTITY */
+    struct lks_str oidc_issuer;            /* empty: there are no logins */
+    struct lks_str oidc_client_id, oidc_client_secret, oidc_ca, oidc_scopes, oidc_username,
+        oidc_groups;
+    struct lks_config_list oidc_roles; /* GROUP=ROLE or GROUP=ROLE@POOL */
+    uint64_t oidc_session_hours;
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t bodies_max, identity_bodies, identity_calls, address_calls;
     uint64_t event_readers, identity_readers;
@@ -74,6 +79,7 @@ enum lks_config_type {
     LKS_CONFIG_HOSTS,   /* a list of host names and addresses */
     LKS_CONFIG_MIRRORS, /* a list of SITE=URL */
     LKS_CONFIG_PEOPLE,  /* a list of NAME=IDENTITY */
+    LKS_CONFIG_ROLES,   /* a list of GROUP=ROLE or GROUP=ROLE@POOL */
 };
 
 struct lks_config_key {

@@ -317,6 +317,7 @@ static void say_listening(const struct lks_daemon *d)
 
 static void daemon_fini(struct lks_daemon *d)
 {
+    lks_oidc_free(d->oidc);
     lks_secrets_fini(&d->secrets);
     lks_facts_fini(&d->facts);
     for (size_t i = 0; i < d->config_count; i++) {
@@ -342,6 +343,9 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     d->log = &log;
     atomic_store(&d->lease_until, UINT64_MAX);
     d->log_lock = &lock;
+    d->oidc = lks_oidc_new();
+    if (d->oidc == NULL)
+        return lks_fail_nomem(err);
     if (start(d, path, err) != LKS_OK)
         return err->code; /* the process is about to end: what runs already ends with it */
     say_listening(d);

@@ -74,14 +74,15 @@ enum lks_code lks_desk_hear(struct lks_desk *desk, uint32_t node, const struct l
 bool lks_desk_may(const struct lks_desk *desk, const struct lks_call *call,
                   enum lks_permission permission, struct lks_scope scope)
 {
-    return call->root ||
-           lks_access_may(desk->state, lks_str_from(call->identity), permission, scope);
+    return call->root || lks_access_may_by(desk->state, lks_str_from(call->identity),
+                                           lks_str_from(call->shown), permission, scope);
 }
 
 struct lks_desk_view lks_desk_sight(const struct lks_desk *desk, const struct lks_call *call)
 {
     struct lks_desk_view v = {.state = desk->state};
-    v.sight = lks_access_sight(desk->state, lks_str_from(call->identity), LKS_MAY_READ);
+    v.sight = lks_access_sight_by(desk->state, lks_str_from(call->identity),
+                                  lks_str_from(call->shown), LKS_MAY_READ);
     v.all = lks_desk_may(desk, call, LKS_MAY_READ, (struct lks_scope){0});
     return v;
 }
@@ -94,7 +95,8 @@ bool lks_desk_sees(const struct lks_desk_view *v, uint32_t node)
 static bool may_somewhere(const struct lks_desk *desk, const struct lks_call *call)
 {
     return call->root ||
-           lks_access_somewhere(desk->state, lks_str_from(call->identity), call->route->permission);
+           lks_access_somewhere_by(desk->state, lks_str_from(call->identity),
+                                   lks_str_from(call->shown), call->route->permission);
 }
 
 /* The change that an alarm is about; NULL: none. */
@@ -244,13 +246,15 @@ bool lks_desk_may_hosts(const struct lks_desk *desk, const struct lks_call *call
     const struct lks_state *s = desk->state;
     if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
         return true;
-    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    struct lks_sight sight =
+        lks_access_sight_by(s, lks_str_from(call->identity), lks_str_from(call->shown), permission);
     for (size_t i = 0; i < call->hosts.count; i++) {
         uint32_t node = lks_state_node(s, call->hosts.names[i]);
         if (node != LKS_NO_NODE && !lks_access_sees(s, &sight, node))
             return false;
     }
-    return lks_access_somewhere(s, lks_str_from(call->identity), permission);
+    return lks_access_somewhere_by(s, lks_str_from(call->identity), lks_str_from(call->shown),
+                                   permission);
 }
 
 /* The nodes that the body names. What the fleet does not have is no secret to those who may ask
@@ -321,7 +325,8 @@ bool lks_desk_may_change(const struct lks_desk *desk, const struct lks_call *cal
     enum lks_permission permission = call->route->permission;
     if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
         return true;
-    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    struct lks_sight sight =
+        lks_access_sight_by(s, lks_str_from(call->identity), lks_str_from(call->shown), permission);
     for (uint32_t i = 0; i < c->member_count; i++) {
         uint32_t node = c->members[i].node;
         if (s->nodes[node].placed && !lks_access_sees(s, &sight, node))
@@ -348,7 +353,8 @@ static bool may_change_part(const struct lks_desk *desk, struct lks_call *call)
         return missing(desk, call, "change", lks_call_path(call, "id"));
     if (lks_desk_may(desk, call, permission, (struct lks_scope){0}))
         return true;
-    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    struct lks_sight sight =
+        lks_access_sight_by(s, lks_str_from(call->identity), lks_str_from(call->shown), permission);
     for (uint32_t i = 0; i < c->member_count; i++) {
         if (lks_access_sees(s, &sight, c->members[i].node))
             return true;
@@ -398,7 +404,8 @@ static bool may_domains(const struct lks_desk *desk, struct lks_call *call, uint
 {
     const struct lks_state *s = desk->state;
     enum lks_permission permission = call->route->permission;
-    struct lks_sight sight = lks_access_sight(s, lks_str_from(call->identity), permission);
+    struct lks_sight sight =
+        lks_access_sight_by(s, lks_str_from(call->identity), lks_str_from(call->shown), permission);
     LKS_CLEANUP(lks_bitset_fini) struct lks_bitset domains = {0};
     struct lks_err err = {0};
     bool may = true;

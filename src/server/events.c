@@ -186,7 +186,8 @@ static bool takes_access(const struct lks_engine_batch *batch)
     for (size_t i = 0; i < batch->store.row_count; i++) {
         uint64_t kind = batch->rows[i].kind;
         if (kind == LKS_RECORD_UNGRANTED || kind == LKS_RECORD_API_TOKEN_GONE ||
-            kind == LKS_RECORD_PERSON_REVOKED)
+            kind == LKS_RECORD_PERSON_REVOKED ||
+            kind == LKS_RECORD_TOKEN_RENEWED /* a logout is one, too */)
             return true;
     }
     return false;

@@ -152,6 +152,11 @@ static const struct lks_field lks_ask_recertify_fields[] = {
 const struct lks_form lks_ask_recertify = {"CertificateRenewal",
     "The next certificate of whoever asks",
     LKS_FIELDS(lks_ask_recertify_fields)};
+static const struct lks_field lks_ask_login_poll_fields[] = {
+    MUST("code", TEXT, "of the login that was begun"),
+};
+const struct lks_form lks_ask_login_poll = {"LoginPoll", "Which login",
+    LKS_FIELDS(lks_ask_login_poll_fields)};
 static const struct lks_field lks_ask_enroll_fields[] = {
     MUST("token", TEXT, "lks_node_NAME_SECRET"),
     MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
@@ -435,6 +440,8 @@ static const struct lks_field token_fields[] = {
     MUST("identity", TEXT, "who shows it"),
     MAY("expires", TIME, "until then; absent: for ever"),
     MINTED,
+    MAY("issuer", TEXT, "of a login: the OpenID provider"),
+    MAY("roles", LKS_LIST(TEXT), "of a login: ROLE or ROLE@POOL, by the person's groups"),
 };
 static const struct lks_form token = {"Token", "An API token, without its secret",
     LKS_FIELDS(token_fields)};
@@ -468,6 +475,26 @@ static const struct lks_field lks_form_token_fields[] = {
 };
 const struct lks_form lks_form_token = {"TokenMade", "A token, shown once",
     LKS_FIELDS(lks_form_token_fields)};
+static const struct lks_field lks_form_login_device_fields[] = {
+    MUST("code", TEXT, "to ask with whether the person did"),
+    MUST("user_code", TEXT, "what the person types"),
+    MUST("uri", TEXT, "where"),
+    MAY("uri_complete", TEXT, "the same with the code in it"),
+    MUST("expires_in", COUNT, "seconds that there are for it"),
+    MUST("interval", COUNT, "seconds between two questions, at the least"),
+};
+const struct lks_form lks_form_login_device = {"LoginDevice", "A login that was begun",
+    LKS_FIELDS(lks_form_login_device_fields)};
+static const char *const login_states[] = {"pending", "slow", "done", NULL};
+static const struct lks_field lks_form_login_fields[] = {
+    MUST("state", WORDS(login_states), "slow: ask less often; done: the rest is there"),
+    MAY("token", TEXT, "an API token, shown once"),
+    MAY("identity", TEXT, "who they are here"),
+    MAY("roles", LKS_LIST(TEXT), "ROLE or ROLE@POOL, by the person's groups"),
+    MAY("expires", TIME, "until then"),
+};
+const struct lks_form lks_form_login = {"Login", "How far a login is",
+    LKS_FIELDS(lks_form_login_fields)};
 static const struct lks_field lks_form_token_renewed_fields[] = {
     MUST("id", TEXT, "what the token is called"),
     MUST("expires", TIME, "until then"),

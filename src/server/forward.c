@@ -10,6 +10,7 @@
 enum {
     EXCHANGE_MS = 5000, /* of the whole of one, */
     PLAN_MS = 60000,    /* but for a plan, which takes its time in a large fleet */
+    LOGIN_MS = 45000,   /* and an OpenID provider, which is asked up to four times */
     IDENTITY_SECONDS =
         3600, /* a certificate is made for each, and this covers clocks that differ */
     TARGET_MAX = 64 * 1024,
@@ -172,14 +173,21 @@ enum lks_code lks_forward_client(const struct lks_daemon *d, const char *server,
     return lks_client_new(&options, out, err);
 }
 
+/* A leader that asks others in turn takes longer. */
+static int patience(const struct lks_route *route)
+{
+    if (route->handle == lks_handle_propose)
+        return PLAN_MS;
+    return route->handle == lks_handle_login_poll ? LOGIN_MS : EXCHANGE_MS;
+}
+
 static enum lks_code exchange(const struct lks_call *call, const char *target,
                               struct lks_http_answer *answer, struct lks_err *err)
 {
     struct lks_client *client = NULL;
     char head[2 * LKS_CALL_IDENTITY_SIZE + LKS_WEBHOOK_SIZE + 160] = "";
-    int timeout_ms = call->route->handle == lks_handle_propose ? PLAN_MS : EXCHANGE_MS;
-    if (lks_forward_client(call->daemon, call->leader, timeout_ms, LKS_CALL_ANSWER_MAX, &client,
-                           err) != LKS_OK)
+    if (lks_forward_client(call->daemon, call->leader, patience(call->route), LKS_CALL_ANSWER_MAX,
+                           &client, err) != LKS_OK)
         return err->code;
     if (call->identity[0] != '\0')
         snprintf(head, sizeof(head), LKS_FORWARD_AS ": %s\r\n" LKS_FORWARD_CREDENTIAL ": %s\r\n%s",

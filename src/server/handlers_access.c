@@ -34,6 +34,8 @@ void lks_handle_access(struct lks_desk *desk, struct lks_call *call)
     lks_json_end(&w, ']');
     lks_json_begin(&w, "tokens", '[');
     for (uint32_t i = 0; i < s->token_count; i++) {
+        if (s->tokens[i].issuer != 0 && s->tokens[i].expires <= desk->now.wall)
+            continue; /* a login that is over is kept for its votes alone */
         lks_json_begin(&w, NULL, '{');
         lks_view_token(&w, s, &s->tokens[i]);
         lks_json_end(&w, '}');

@@ -43,6 +43,22 @@ void lks_handle_openapi(struct lks_desk *desk, struct lks_call *call)
     call->type = "application/json";
 }
 
+/* Of a login, what its groups give it. */
+static void put_login_roles(struct lks_json_writer *w, const struct lks_state *s,
+                            struct lks_str shown)
+{
+    struct lks_str kind, id;
+    const struct lks_api_token *token = NULL;
+    if (lks_str_cut(shown, ':', &kind, &id) && lks_str_is(kind, "token"))
+        token = lks_state_token(s, id);
+    for (uint32_t i = 0; token != NULL && i < token->role_count; i++) {
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "role", lks_role_words[token->roles[i].role]);
+        lks_view_text(w, "pool", lks_state_text(s, token->roles[i].pool));
+        lks_json_end(w, '}');
+    }
+}
+
 void lks_handle_whoami(struct lks_desk *desk, struct lks_call *call)
 {
     const struct lks_state *s = desk->state;
@@ -62,6 +78,7 @@ void lks_handle_whoami(struct lks_desk *desk, struct lks_call *call)
         lks_view_binding(&w, s, &s->bindings[i], false);
         lks_json_end(&w, '}');
     }
+    put_login_roles(&w, s, lks_str_from(call->shown));
     lks_json_end(&w, ']');
     lks_json_end(&w, '}');
 }

@@ -17,6 +17,17 @@ static size_t people_of(const struct lks_config *config, struct lks_str *out)
     return config->tickets_people.count;
 }
 
+/* Whether approvers come from the OpenID provider: how many there are it alone knows. */
+static bool may_log_in(const struct lks_config *config)
+{
+    for (size_t i = 0; i < config->oidc_roles.count; i++) {
+        struct lks_str role = lks_str_last(config->oidc_roles.items[i], '=');
+        if (lks_str_starts(role, lks_role_words[LKS_ROLE_APPROVER]))
+            return true;
+    }
+    return false;
+}
+
 static void put_text(struct lks_json_writer *w, const struct lks_tally *t)
 {
     char text[TEXT_BYTES];
@@ -35,7 +46,7 @@ void lks_reach_view(struct lks_json_writer *w, const struct lks_desk *desk,
                     const struct lks_state_change *c)
 {
     const struct lks_config *config = lks_daemon_config(desk->daemon);
-    if (c->state != LKS_CHANGE_PROPOSED)
+    if (c->state != LKS_CHANGE_PROPOSED || may_log_in(config))
         return;
     struct lks_str *people = calloc(config->tickets_people.count + 1, sizeof(*people));
     if (people == NULL)

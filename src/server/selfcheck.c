@@ -6,6 +6,7 @@
 #include "drivers/store_secrets.h"
 #include "port/measure.h"
 #include "server/config.h"
+#include "server/oidc.h"
 #include "server/secrets.h"
 #include "server/teller.h"
 #include "trust/x509.h"
@@ -54,6 +55,17 @@ static enum lks_code check_tickets(const struct lks_config *c, struct lks_err *e
     return LKS_OK;
 }
 
+static enum lks_code check_oidc(const struct lks_config *c, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf space = {0};
+    lks_buf_init(&space, LKS_SECRET_MAX);
+    if (c->oidc_issuer.len == 0)
+        return LKS_OK;
+    if (check_ca("oidc.ca", c->oidc_ca, err) != LKS_OK)
+        return err->code;
+    return lks_oidc_secret(c, &space, err);
+}
+
 static enum lks_code check_store(const struct lks_config *c, struct lks_err *err)
 {
     if (c->postgres.len > 0 && lks_store_postgres_files(c->postgres.ptr, err) != LKS_OK)
@@ -70,7 +82,8 @@ enum lks_code lks_selfcheck_run(const char *path, struct lks_err *err)
     if (lks_config_load(path, &config, err) != LKS_OK ||
         lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
         lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK ||
-        check_metrics(&config, err) != LKS_OK || check_tickets(&config, err) != LKS_OK)
+        check_metrics(&config, err) != LKS_OK || check_tickets(&config, err) != LKS_OK ||
+        check_oidc(&config, err) != LKS_OK)
         return err->code;
     return check_store(&config, err);
 }

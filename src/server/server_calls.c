@@ -300,6 +300,7 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
     put_memory(s, out);
     lks_depot_server_metrics(s->depot, out);
     lks_audit_metrics(&s->audit, out);
+    lks_oidc_metrics(s->daemon, out);
 }
 
 /* Everything that the headers say is read here, and told to whoever may ask; the rest of the way is

@@ -12,6 +12,7 @@
 #include "server/desk.h"
 #include "server/events.h"
 #include "server/intake.h"
+#include "server/oidc.h"
 #include "server/turns.h"
 
 #include <stdatomic.h>
@@ -218,6 +219,7 @@ struct lks_daemon {
     char name[LKS_STORE_NAME_SIZE]; /* of this controller */
     char url[LKS_STORE_URL_SIZE];   /* where the others reach it */
     char agents_url[LKS_AGENTS_URL_SIZE];
+    struct lks_oidc *oidc; /* owned; behind a lock of its own */
     struct lks_store_thread store;
     struct lks_state_thread state;
     struct lks_client_thread client;

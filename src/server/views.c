@@ -146,6 +146,8 @@ void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
     lks_json_text(w, "identity", lks_state_text(s, token->identity));
     lks_view_time(w, "expires", token->expires);
     view_made(w, s, &token->made);
+    lks_view_text(w, "issuer", lks_state_text(s, token->issuer));
+    lks_view_people(w, "roles", lks_state_text(s, token->grants));
 }
 
 void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,

@@ -1,0 +1,139 @@
+/* People who log in with the site's OpenID provider: server/oidc.h. */
+#include "codec/base64.h"
+#include "server/daemon.h"
+#include "server/desk.h"
+#include "server/handlers.h"
+#include "server/oidc.h"
+#include "server/views.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOUR_SECONDS = 3600, ID_CHANCE = 8 };
+
+/* Room for what prepare() finds; NULL, and the call failed, without memory. */
+static void *remember(struct lks_call *call, size_t size)
+{
+    call->memory = calloc(1, size);
+    call->drop = free;
+    if (call->memory == NULL)
+        (void)!lks_fail_nomem(&call->failed);
+    return call->memory;
+}
+
+/* By device --------------------------------------------------------------------------------- */
+
+void lks_prepare_login_device(struct lks_call *call)
+{
+    struct lks_oidc_device *device = remember(call, sizeof(*device));
+    if (device != NULL)
+        call->failed.code = lks_oidc_device(call->daemon, device, &call->failed);
+}
+
+void lks_handle_login_device(struct lks_desk *desk, struct lks_call *call)
+{
+    (void)desk;
+    const struct lks_oidc_device *device = call->memory;
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_cstr(&w, "code", device->code);
+    lks_json_cstr(&w, "user_code", device->user_code);
+    lks_json_cstr(&w, "uri", device->uri);
+    lks_view_text(&w, "uri_complete", lks_str_from(device->uri_complete));
+    lks_json_int(&w, "expires_in", (int64_t)device->expires_in);
+    lks_json_int(&w, "interval", (int64_t)device->interval);
+    lks_json_end(&w, '}');
+}
+
+void lks_prepare_login_poll(struct lks_call *call)
+{
+    struct lks_oidc_person *person = remember(call, sizeof(*person));
+    if (person != NULL)
+        call->failed.code =
+            lks_oidc_poll(call->daemon, lks_doc_text(call->body, "code"), person, &call->failed);
+}
+
+/* Names that no two logins share: login.NAME.CHANCE. */
+static enum lks_code make_id(const char *identity, char out[LKS_TOKEN_ID_MAX + 1],
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf hex = {0};
+    uint8_t chance[ID_CHANCE];
+    lks_buf_init(&hex, 2 * sizeof(chance));
+    if (lks_secrets_chance(chance, sizeof(chance), err) != LKS_OK)
+        return err->code;
+    lks_hex_add(&hex, chance, sizeof(chance));
+    if (lks_buf_check(&hex, err) != LKS_OK)
+        return err->code;
+    bool fits = lks_access_login_id(lks_str_from(identity), out);
+    size_t len = strlen(out);
+    if (!fits || len + hex.len > LKS_HOST_NAME_MAX)
+        return lks_fail(err, LKS_E_DENIED, "the name in the ID token is too long");
+    memcpy(out + len, hex.ptr, hex.len + 1);
+    return LKS_OK;
+}
+
+static void put_login(struct lks_call *call, const struct lks_oidc_person *person,
+                      const char *token, lks_ms expires)
+{
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_cstr(&w, "state", "done");
+    lks_json_cstr(&w, "token", token);
+    lks_json_cstr(&w, "identity", person->identity);
+    lks_view_people(&w, "roles", lks_str_from(person->grants));
+    lks_view_time(&w, "expires", expires);
+    lks_json_end(&w, '}');
+}
+
+/* The person gets a token; its record says which provider named them. */
+static void log_in(struct lks_desk *desk, struct lks_call *call,
+                   const struct lks_oidc_person *person)
+{
+    LKS_CLEANUP(lks_decision_fini) struct lks_decision d = {0};
+    const struct lks_config *config = lks_daemon_config(desk->daemon);
+    uint8_t chance[LKS_TOKEN_CHANCE];
+    char id[LKS_TOKEN_ID_MAX + 1], text[LKS_TOKEN_TEXT_MAX], hash[LKS_DIGEST_SIZE];
+    struct lks_err err = {0};
+    snprintf(call->identity, sizeof(call->identity), "%s", person->identity);
+    if (make_id(person->identity, id, &err) != LKS_OK ||
+        lks_secrets_chance(chance, sizeof(chance), &err) != LKS_OK ||
+        lks_token_make(LKS_TOKEN_API, lks_str_from(id), chance, text, hash, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    struct lks_event event = {
+        .kind = LKS_EVENT_LOGIN,
+        .api_token = {.id = lks_str_from(id),
+                      .identity = lks_str_from(person->identity),
+                      .hash = lks_str_from(hash),
+                      .expires = desk->now.wall +
+                                 config->oidc_session_hours * HOUR_SECONDS * (uint64_t)LKS_SECOND,
+                      .issuer = lks_str_from(person->issuer),
+                      .grants = lks_str_from(person->grants)},
+    };
+    if (lks_desk_turn(desk, call, &event, NULL, &d))
+        put_login(call, person, text, event.api_token.expires);
+}
+
+void lks_handle_login_poll(struct lks_desk *desk, struct lks_call *call)
+{
+    const struct lks_oidc_person *person = call->memory;
+    if (person->known) {
+        log_in(desk, call, person);
+        return;
+    }
+    struct lks_json_writer w = lks_call_json(call);
+    lks_json_cstr(&w, "state", person->slow ? "slow" : "pending");
+    lks_json_end(&w, '}');
+}
+
+/* The end ----------------------------------------------------------------------------------- */
+
+void lks_handle_logout(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_str kind, id;
+    struct lks_event event = {.kind = LKS_EVENT_LOGOUT};
+    if (lks_str_cut(lks_str_from(call->shown), ':', &kind, &id) && lks_str_is(kind, "token"))
+        event.api_token.id = id;
+    lks_desk_record(desk, call, &event);
+}

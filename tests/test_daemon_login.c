@@ -1,0 +1,483 @@
+/* People log in with an OpenID provider that the test plays: who they are, what their groups give
+ * them and for how long, what is refused, and what happens while the provider is away or changes
+ * its keys. */
+#include "base/file.h"
+#include "server/auth.h"
+#include "tests/crew.h"
+#include "tests/provider.h"
+#include "tests/test.h"
+#include "tests/wait.h"
+#include "trust/token.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WHY  "{\"reason\":\"r\"}"
+#define CODE "{\"code\":\"dc-1\"}"
+
+#define KIM   ",\"email\":\"kim@x.org\",\"email_verified\":true,\"groups\":[\"board\",\"staff\"]"
+#define LEE   ",\"email\":\"lee@x.org\",\"groups\":[\"board\"]"
+#define OTTO  ",\"email\":\"otto@x.org\",\"groups\":[\"sre\"]"
+#define GUEST ",\"email\":\"guest@x.org\",\"groups\":[\"visitors\"]"
+
+static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
+                            "pools: {train: {posture: batch, stack: golden},\n"
+                            "        test: {posture: batch, stack: golden}}\n"
+                            "nodes: [{hosts: gpu1, pool: train, class: hgx-h200-8},\n"
+                            "        {hosts: gpu2, pool: test, class: hgx-h200-8}]\n";
+
+struct scene {
+    struct crew crew;
+    struct lks_provider provider;
+    struct lks_signer first, second;
+    struct lks_client *nobody, *agent;
+    uint64_t beats;
+};
+
+static void configure(const struct scene *s, struct lks_buf *out)
+{
+    lks_buf_init(out, 4096);
+    lks_buf_addf(out,
+                 "rate: {people_per_s: 100000, burst: 1000000}\n"
+                 "oidc:\n  issuer: %s\n  ca: %s\n  client_secret: file:%s\n"
+                 "  roles: [board=approver@train, staff=viewer, sre=operator@train]\n"
+                 "  session_hours: 8\n",
+                 s->provider.issuer, s->provider.ca, s->provider.secret);
+}
+
+static bool scene_begin(struct scene *s)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
+    static const char *const cooler[] = {"name: ", "name: cooler",
+                                         "  power_limit_w: ", "  power_limit_w: 650", NULL};
+    char from[LKS_DIGEST_SIZE], to[LKS_DIGEST_SIZE], server[64];
+    struct lks_err err = {0};
+    *s = (struct scene){0};
+    lks_signer_make(&s->first, 2048, "k1");
+    lks_signer_make(&s->second, 0, "k2");
+    if (!lks_provider_init(&s->provider) || !lks_provider_start(&s->provider))
+        return false;
+    s->provider.signs = s->provider.published = &s->first;
+    configure(s, &config);
+    if (!crew_begin(&s->crew, config.ptr) || !crew_release(&s->crew, from) ||
+        !crew_release_with(&s->crew, cooler, to) || !crew_fleet(&s->crew, fleet))
+        return false;
+    snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
+    const struct lks_client_options options = {
+        .server = server, .ca = ctl_path(&s->crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &s->nobody, &err), LKS_OK);
+    s->agent = crew_enroll(&s->crew, "gpu1");
+    return s->agent != NULL && crew_report(s->agent, "gpu1", "", &s->beats);
+}
+
+static void scene_end(struct scene *s)
+{
+    lks_client_free(s->nobody);
+    lks_client_free(s->agent);
+    crew_end(&s->crew);
+    lks_provider_fini(&s->provider);
+    lks_signer_fini(&s->first);
+    lks_signer_fini(&s->second);
+}
+
+/* Log in as whom the claims describe; a client with the token, and its id. NULL is a failed check.
+ */
+static struct lks_client *log_in(struct scene *s, const char *claims, char id[LKS_TOKEN_ID_MAX + 1])
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    struct lks_client *client = NULL;
+    struct lks_token token;
+    struct lks_err err = {0};
+    char server[64], text[LKS_TOKEN_TEXT_MAX];
+    lks_provider_mood(&s->provider, LKS_PROVIDER_NAMES, claims);
+    if (!crew_fine(s->nobody, "loginPoll", "/v1/login/device/poll", CODE, &t) ||
+        !CHECK_STR(crew_text(&t, "state"), "done"))
+        return NULL;
+    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "token")));
+    CHECK_CODE(lks_token_parse(lks_str_from(text), &token, &err), LKS_OK);
+    snprintf(id, LKS_TOKEN_ID_MAX + 1, "%" LKS_STR_FMT, LKS_STR_ARG(token.id));
+    snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
+    const struct lks_client_options options = {.server = server,
+                                               .ca = ctl_path(&s->crew.c, "data/ca.crt"),
+                                               .token = text,
+                                               .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+static void refused(struct scene *s, int status, const char *detail)
+{
+    crew_refused(s->nobody, "loginPoll", "/v1/login/device/poll", CODE, status, detail);
+}
+
+/* A login ----------------------------------------------------------------------------------- */
+
+static void check_pending(struct scene *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_fine(s->nobody, "loginDevice", "/v1/login/device", NULL, &t);
+    CHECK_STR(crew_text(&t, "code"), "dc-1");
+    CHECK_STR(crew_text(&t, "user_code"), "ABCD-EFGH");
+    CHECK_HAS(crew_text(&t, "uri"), s->provider.issuer);
+    CHECK_INT(crew_number(&t, "interval"), 1);
+    crew_fine(s->nobody, "loginPoll", "/v1/login/device/poll", CODE, &t);
+    CHECK_STR(crew_text(&t, "state"), "pending");
+    lks_provider_mood(&s->provider, LKS_PROVIDER_SLOW, "");
+    crew_fine(s->nobody, "loginPoll", "/v1/login/device/poll", CODE, &t);
+    CHECK_STR(crew_text(&t, "state"), "slow");
+}
+
+/* What the groups give: everywhere, and in one pool alone. */
+static void check_roles(struct scene *s, struct lks_client *kim, const char *id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
+    CHECK_STR(crew_text(&t, "identity"), "user:kim@x.org");
+    CHECK_INT(crew_count(&t, "bindings"), 2);
+    CHECK_STR(lks_doc_text(crew_item(&t, "bindings", 0), "role"), "approver");
+    CHECK_STR(lks_doc_text(crew_item(&t, "bindings", 0), "pool"), "train");
+    CHECK_STR(lks_doc_text(crew_item(&t, "bindings", 1), "role"), "viewer");
+    crew_fine(kim, "node", "/v1/nodes/gpu2", NULL, &t);
+    crew_refused(kim, "holdNode", "/v1/nodes/gpu1/hold", WHY, 403, "may not operate here");
+    crew_refused(kim, "renewToken", "/v1/tokens/renew", NULL, 409, "is of a login; log in again");
+    crew_fine(s->crew.admin, "access", "/v1/access", NULL, &t);
+    const struct lks_doc *listed = lks_doc_member(t.doc, "tokens")->first;
+    while (listed != NULL && !lks_str_is(lks_doc_text(listed, "id"), id))
+        listed = listed->next;
+    if (CHECK(listed != NULL)) {
+        CHECK_STR(lks_doc_text(listed, "issuer"), s->provider.issuer);
+        CHECK(lks_doc_member(listed, "minter") == NULL);
+        CHECK_STR(lks_doc_member(listed, "roles")->first->text, "approver@train");
+        CHECK(lks_doc_text(listed, "expires").len > 0);
+    }
+}
+
+/* The roles of a login are its token's: another credential of the same identity has none. */
+static void check_others(struct scene *s)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    struct lks_client *client = NULL;
+    struct lks_err err = {0};
+    char text[LKS_TOKEN_TEXT_MAX], server[64];
+    crew_fine(s->crew.admin, "makeToken", "/v1/tokens",
+              "{\"id\":\"kim-2\",\"identity\":\"user:kim@x.org\"}", &t);
+    snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(crew_text(&t, "token")));
+    snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
+    const struct lks_client_options options = {.server = server,
+                                               .ca = ctl_path(&s->crew.c, "data/ca.crt"),
+                                               .token = text,
+                                               .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    crew_fine(client, "whoami", "/v1/whoami", NULL, &t);
+    CHECK_INT(crew_count(&t, "bindings"), 0);
+    crew_refused(client, "node", "/v1/nodes/gpu1", NULL, 403, "may not read here");
+    crew_refused(client, "logout", "/v1/logout", NULL, 409, "did not log in");
+    crew_refused(s->crew.admin, "makeToken", "/v1/tokens",
+                 "{\"id\":\"login.kim\",\"identity\":\"kim\"}", 400, "are of logins");
+    lks_client_free(client);
+}
+
+static void test_login(void)
+{
+    struct scene s;
+    char id[LKS_TOKEN_ID_MAX + 1] = "", again[LKS_TOKEN_ID_MAX + 1] = "", path[320];
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (!CHECK(scene_begin(&s))) {
+        scene_end(&s);
+        return;
+    }
+    check_pending(&s);
+    struct lks_client *kim = log_in(&s, KIM, id), *too = log_in(&s, KIM, again);
+    CHECK(strcmp(id, again) != 0);
+    check_roles(&s, kim, id);
+    check_others(&s);
+    CHECK(crew_again(&s.crew)); /* a login survives a restart: it is in the journal */
+    lks_client_free(kim);
+    lks_client_free(too);
+    lks_client_free(s.nobody);
+    s.nobody = NULL;
+    char server[64];
+    struct lks_err err = {0};
+    snprintf(server, sizeof(server), "https://localhost:%u", s.crew.c.people);
+    const struct lks_client_options options = {
+        .server = server, .ca = ctl_path(&s.crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &s.nobody, &err), LKS_OK);
+    snprintf(path, sizeof(path), "/v1/tokens/%s", id);
+    crew_fine(s.crew.admin, "endToken", path, NULL, &t);
+    crew_refused(s.crew.admin, "endToken", path, NULL, 404, "no token");
+    kim = log_in(&s, KIM, id);
+    crew_fine(kim, "logout", "/v1/logout", NULL, &t);
+    crew_refused(kim, "whoami", "/v1/whoami", NULL, 401, "its time is over");
+    lks_client_free(kim);
+    scene_end(&s);
+}
+
+/* Votes ------------------------------------------------------------------------------------- */
+
+static int64_t approvals(struct scene *s, uint64_t id)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char path[64];
+    snprintf(path, sizeof(path), "/v1/changes/%llu", (unsigned long long)id);
+    crew_fine(s->crew.admin, "change", path, NULL, &t);
+    const struct lks_doc *given = lks_doc_member(lks_doc_member(t.doc, "approvals"), "given");
+    return given != NULL ? given->number : -1;
+}
+
+/* Two whom the provider named stand for themselves, on a change of the one admin there is; a login
+ * that ended leaves its vote, one that was revoked takes it along. */
+static void test_votes(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char kim_id[LKS_TOKEN_ID_MAX + 1] = "", lee_id[LKS_TOKEN_ID_MAX + 1] = "", path[320];
+    if (CHECK(scene_begin(&s)) &&
+        crew_fine(s.crew.admin, "propose", "/v1/changes",
+                  "{\"stack\":\"cooler\",\"pool\":\"train\",\"class\":\"routine\","
+                  "\"reason\":\"r\"}",
+                  &t)) {
+        uint64_t id = (uint64_t)crew_number(&t, "id");
+        CHECK(lks_doc_member(t.doc, "unreachable") == NULL); /* who may log in is not known here */
+        struct lks_client *kim = log_in(&s, KIM, kim_id), *lee = log_in(&s, LEE, lee_id);
+        snprintf(path, sizeof(path), "/v1/changes/%llu/approve", (unsigned long long)id);
+        crew_fine(kim, "approveChange", path, WHY, &t);
+        CHECK_INT(approvals(&s, id), 1);
+        crew_fine(kim, "logout", "/v1/logout", NULL, &t);
+        CHECK_INT(approvals(&s, id), 1);
+        crew_fine(lee, "approveChange", path, WHY, &t);
+        CHECK_STR(crew_text(&t, "state"), "approved");
+        CHECK_INT(approvals(&s, id), 2);
+        snprintf(path, sizeof(path), "/v1/tokens/%s", lee_id);
+        crew_fine(s.crew.admin, "endToken", path, NULL, &t);
+        CHECK_INT(approvals(&s, id), 1);
+        lks_client_free(kim);
+        lks_client_free(lee);
+    }
+    scene_end(&s);
+}
+
+/* Refusals ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    enum lks_provider_mood mood;
+    const char *claims, *audience, *header;
+    int64_t age; /* seconds that the provider's clock is behind */
+    int status;
+    const char *told;
+} rows[] = {
+    {"the provider says no", LKS_PROVIDER_DENIES, "", NULL, NULL, 0, 403,
+     "refuses the login (400 access_denied)"},
+    {"the code is over", LKS_PROVIDER_EXPIRED, "", NULL, NULL, 0, 403, "begin again"},
+    {"no group has a role", LKS_PROVIDER_NAMES, GUEST, NULL, NULL, 0, 403,
+     "no group of user:guest@x.org has a role here"},
+    {"no groups at all", LKS_PROVIDER_NAMES, ",\"email\":\"kim@x.org\"", NULL, NULL, 0, 403,
+     "no group of user:kim@x.org"},
+    {"no name", LKS_PROVIDER_NAMES, ",\"groups\":[\"board\"]", NULL, NULL, 0, 403,
+     "no claim 'email' that names a person"},
+    {"a name that is none here", LKS_PROVIDER_NAMES,
+     ",\"email\":\"kim lee\",\"groups\":[\"board\"]", NULL, NULL, 0, 400, "is no identity"},
+    {"an address that is not verified", LKS_PROVIDER_NAMES,
+     ",\"email\":\"kim@x.org\",\"email_verified\":false,\"groups\":[\"board\"]", NULL, NULL, 0, 403,
+     "has not verified the address"},
+    {"for another client", LKS_PROVIDER_NAMES, KIM, "wiki", NULL, 0, 403, "aud is not lockstep"},
+    {"not signed", LKS_PROVIDER_NAMES, KIM, NULL, "{\"alg\":\"none\",\"kid\":\"k1\"}", 0, 403,
+     "signed with 'none'"},
+    {"a clock that is an hour behind", LKS_PROVIDER_NAMES, KIM, NULL, NULL, 3600, 403,
+     "exp is over; do the clocks"},
+    {"a clock that is an hour ahead", LKS_PROVIDER_NAMES, KIM, NULL, NULL, -3600, 403,
+     "iat is in the future; do the clocks"},
+    {"a provider that fails", LKS_PROVIDER_BROKEN, "", NULL, NULL, 0, 503, "answered 500"},
+    {"a provider that answers in HTML", LKS_PROVIDER_GARBAGE, "", NULL, NULL, 0, 503,
+     "cannot be asked"},
+};
+
+static void test_refusals(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char id[LKS_TOKEN_ID_MAX + 1];
+    if (!CHECK(scene_begin(&s))) {
+        scene_end(&s);
+        return;
+    }
+    struct lks_client *otto = log_in(&s, OTTO, id);
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        pthread_mutex_lock(&s.provider.lock);
+        s.provider.audience = rows[i].audience;
+        s.provider.header = rows[i].header;
+        s.provider.age = rows[i].age;
+        pthread_mutex_unlock(&s.provider.lock);
+        lks_provider_mood(&s.provider, rows[i].mood, rows[i].claims);
+        refused(&s, rows[i].status, rows[i].told);
+        crew_fine(otto, "whoami", "/v1/whoami", NULL, &t);
+    }
+    lks_client_free(otto);
+    scene_end(&s);
+}
+
+/* Keys, and a provider that is away ---------------------------------------------------------- */
+
+static unsigned asked_keys(struct scene *s)
+{
+    pthread_mutex_lock(&s->provider.lock);
+    unsigned asked = s->provider.asked_keys;
+    pthread_mutex_unlock(&s->provider.lock);
+    return asked;
+}
+
+static void rotate(struct scene *s, struct lks_signer *signs, struct lks_signer *published)
+{
+    pthread_mutex_lock(&s->provider.lock);
+    s->provider.signs = signs;
+    s->provider.published = published;
+    pthread_mutex_unlock(&s->provider.lock);
+}
+
+static void test_keys(void)
+{
+    struct scene s;
+    char id[LKS_TOKEN_ID_MAX + 1];
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (CHECK(scene_begin(&s))) {
+        struct lks_client *kim = log_in(&s, KIM, id), *lee = log_in(&s, LEE, id);
+        CHECK_INT(asked_keys(&s), 1);
+        rotate(&s, &s.second, &s.second); /* another kind of key, too */
+        struct lks_client *otto = log_in(&s, OTTO, id);
+        CHECK_INT(asked_keys(&s), 2);
+        rotate(&s, &s.first, &s.second); /* signed with a key that was withdrawn */
+        lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, KIM);
+        refused(&s, 403, "the provider has no key 'k1'");
+        refused(&s, 403, "the provider has no key 'k1'");
+        CHECK_INT(asked_keys(&s), 2); /* not for each token that somebody makes up */
+        crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
+        lks_client_free(kim);
+        lks_client_free(lee);
+        lks_client_free(otto);
+    }
+    scene_end(&s);
+}
+
+static bool metric(struct scene *s, const char *line)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, 1 << 20);
+    CHECK_INT(ctl_ask(s->crew.admin, "GET", "/metrics", NULL, &text), 200);
+    return CHECK_HAS(lks_buf_view(&text), line);
+}
+
+static void test_away(void)
+{
+    struct scene s;
+    char id[LKS_TOKEN_ID_MAX + 1];
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    if (CHECK(scene_begin(&s))) {
+        struct lks_client *otto = log_in(&s, OTTO, id);
+        lks_provider_stop(&s.provider);
+        crew_refused(s.nobody, "loginDevice", "/v1/login/device", NULL, 503,
+                     "logins that are open go on");
+        refused(&s, 503, "logins that are open go on");
+        crew_fine(otto, "holdNode", "/v1/nodes/gpu1/hold", WHY, &t);
+        crew_refused(otto, "holdNode", "/v1/nodes/gpu2/hold", WHY, 403, "may not operate here");
+        metric(&s, "\nlockstep_oidc_failed_total 2\n");
+        CHECK_HAS(ctl_log(&s.crew.c), "the OpenID provider does not answer");
+        CHECK(lks_provider_start(&s.provider));
+        struct lks_client *kim = log_in(&s, KIM, id);
+        metric(&s, "\nlockstep_oidc_logins_total 2\n");
+        metric(&s, "\nlockstep_oidc_failing_seconds 0\n");
+        CHECK_HAS(ctl_log(&s.crew.c), "the OpenID provider answers again");
+        lks_client_free(otto);
+        lks_client_free(kim);
+    }
+    scene_end(&s);
+}
+
+/* The command ------------------------------------------------------------------------------- */
+
+static void run_json(const char *const *argv, const char *want)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    const char *all[CTL_ARGS_MAX] = {0};
+    size_t count = 0;
+    for (; argv[count] != NULL; count++)
+        all[count] = argv[count];
+    all[count] = "--json";
+    lks_buf_init(&said, 1 << 20);
+    CHECK_INT(ctl_run(all, &said), 0);
+    CHECK_HAS(lks_buf_view(&said), want);
+}
+
+static void check_json(const char *const *login, const char *const *logout)
+{
+    run_json(login, "{\"identity\":\"user:kim@x.org\",\"roles\":[\"approver@train\",\"viewer\"],"
+                    "\"expires\":\"");
+    run_json(logout, "{\"seq\":");
+}
+
+static void test_command(void)
+{
+    struct scene s;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    struct stat st = {0};
+    char server[64], ca[256], token[256];
+    lks_buf_init(&said, 1 << 20);
+    if (CHECK(scene_begin(&s))) {
+        lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, KIM);
+        snprintf(server, sizeof(server), "https://localhost:%u", s.crew.c.people);
+        snprintf(ca, sizeof(ca), "%s", ctl_path(&s.crew.c, "data/ca.crt"));
+        snprintf(token, sizeof(token), "%s", ctl_path(&s.crew.c, "kim.token"));
+        const char *const login[] = {LKS_CLI_PROGRAM, "login", "--server", server, "--ca", ca,
+                                     "--token-file",  token,   NULL};
+        CHECK_INT(ctl_run(login, &said), 0);
+        CHECK_HAS(lks_buf_view(&said), "/device and type ABCD-EFGH\n");
+        CHECK_HAS(lks_buf_view(&said), "user:kim@x.org is logged in until ");
+        CHECK(lks_str_find(lks_buf_view(&said), LKS_STR("lks_api_")) < 0);
+        CHECK(stat(token, &st) == 0);
+        CHECK_INT(st.st_mode & 0777, 0600);
+        const char *const logout[] = {LKS_CLI_PROGRAM, "logout", "--server", server, "--ca", ca,
+                                      "--token-file",  token,    NULL};
+        CHECK_INT(ctl_run(logout, &said), 0);
+        CHECK(access(token, F_OK) != 0);
+        check_json(login, logout);
+        lks_provider_mood(&s.provider, LKS_PROVIDER_DENIES, "");
+        CHECK_INT(ctl_run(login, &said), 5);
+        CHECK(access(token, F_OK) != 0);
+        const char *const nowhere[] = {LKS_CLI_PROGRAM, "login", "--server", server,
+                                       "--ca",          ca,      NULL};
+        CHECK_INT(ctl_run(nowhere, &said), 2);
+        CHECK_HAS(lks_buf_view(&said), "has to say where the token goes");
+    }
+    scene_end(&s);
+}
+
+/* Where no provider is configured. */
+static void test_none(void)
+{
+    struct crew crew = {0};
+    if (CHECK(crew_begin(&crew, ""))) {
+        crew_refused(crew.admin, "loginDevice", "/v1/login/device", NULL, 409,
+                     "no OpenID provider is configured here");
+        crew_refused(crew.admin, "loginPoll", "/v1/login/device/poll", CODE, 409,
+                     "no OpenID provider is configured here");
+        crew_refused(crew.admin, "logout", "/v1/logout", NULL, 409, "did not log in");
+    }
+    crew_end(&crew);
+    crew_all_covered("daemon_login");
+}
+
+int main(void)
+{
+    const struct lks_test tests[] = {
+        {"a login", test_login},
+        {"votes", test_votes},
+        {"refusals", test_refusals},
+        {"keys that change", test_keys},
+        {"a provider that is away", test_away},
+        {"the command", test_command},
+        {"no provider", test_none},
+        {0},
+    };
+    return lks_test_main(tests);
+}
