@@ -136,6 +136,8 @@ static void check_truth(const char *active, int64_t flashes)
 #define STATE "--state=DIR/state"
 #define WHO   "--credentials=file:LOGIN"
 #define AT    "bmc", "update", "URL", STATE, WHO
+#define WITH  AT, "--bundle=DIR/bundle-2.0.0"
+#define BY_CA "--pull-ca=DIR/bmcs/ca.pem"
 #define LOOK  "bmc", "inventory", "URL", STATE, WHO
 #define OTHER "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -249,7 +251,10 @@ static const struct row no_updates[] = {
     {"of what", {AT, "--switch"}, 2, "", "--component"},
     {"a version of one's own", {AT, "--bundle=DIR/nothing", "--to=9"}, 2, "", "--to says"},
     {"beside a bundle", {AT, "--activate", "--bundle=DIR/nothing", "--to=9"}, 2, "", "--to says"},
-    {"a secret", {AT, "--bundle=DIR/bundle-2.0.0", "--pull=https://a:b@c/d"}, 2, "", "--pull"},
+    {"a secret", {WITH, "--pull=https://a:b@c/d"}, 2, "", "--pull"},
+    {"without TLS", {WITH, "--pull=http://127.0.0.1/d"}, 2, "", "expected https://HOST/PATH"},
+    {"without a CA", {WITH, "--pull=https://127.0.0.1/d"}, 2, "", "--pull-ca: the CA of that"},
+    {"another file", {WITH, "--pull=URL/redfish", BY_CA}, 1, "", "is another file: it has "},
     {"no bundle", {AT, "--bundle=DIR/nothing"}, 3, "", "nothing"},
     {"nobody trusts its signer",
      {"bmc", "update", "URL", "--state=DIR/other", "--fingerprint", OTHER, WHO,

@@ -121,8 +121,13 @@ static enum lks_code take_pull(const struct lks_args *args, struct lks_bmc_updat
                                struct lks_err *err)
 {
     struct lks_str pull = lks_args_str(args, "--pull");
-    bool known = lks_str_starts(pull, "https://") || lks_str_starts(pull, "http://");
-    if (pull.len > 0 && (!known || !lks_str_printable(pull) || memchr(pull.ptr, '@', pull.len) ||
+    bool tls = lks_str_starts(pull, "https://");
+    if (lks_str_starts(pull, "http://"))
+        return lks_fail(
+            err, LKS_E_USAGE,
+            "--pull: expected https://HOST/PATH: without TLS anybody on the way chooses "
+            "what the endpoint flashes");
+    if (pull.len > 0 && (!tls || !lks_str_printable(pull) || memchr(pull.ptr, '@', pull.len) ||
                          !take_text(u->pull, sizeof(u->pull), pull)))
         return lks_fail(err, LKS_E_USAGE,
                         "--pull: an address such as https://HOST/PATH, without a password in it");
@@ -518,7 +523,8 @@ static enum lks_code prepare(struct lks_cli *cli, const struct lks_args *args,
                 u->from[0] != '\0' ? u->from : "unknown", u->version);
         return LKS_OK;
     }
-    if (lks_bmc_update_revoked(cli, args, u, err) != LKS_OK)
+    if (lks_bmc_update_revoked(cli, args, u, err) != LKS_OK ||
+        lks_bmc_update_pulled(u, lks_args_get(args, "--pull-ca"), err) != LKS_OK)
         return err->code;
     return plan(cli, args, u, b, artifact, err);
 }

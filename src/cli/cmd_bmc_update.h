@@ -39,6 +39,11 @@ enum lks_code lks_bmc_update_revoked(struct lks_cli *cli, const struct lks_args 
                                      const struct lks_bmc_update *u,
                                      struct lks_err *err) LKS_MUST_CHECK;
 
+/* What --pull names is read, by a server that `ca` (a PEM file) knows, and compared with the image
+ * of the bundle. REFUSED where it is another file. */
+enum lks_code lks_bmc_update_pulled(const struct lks_bmc_update *u, const char *ca,
+                                    struct lks_err *err) LKS_MUST_CHECK;
+
 /* Nobody else updates this endpoint from here while `u` lives, by whatever name it goes. REFUSED
  * where somebody does, or where it is not known how the last update ended. */
 enum lks_code lks_bmc_update_lock(struct lks_bmc_update *u, struct lks_err *err) LKS_MUST_CHECK;

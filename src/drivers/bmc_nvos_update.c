@@ -701,6 +701,7 @@ void lks_nvos_update_status(const void *value, struct lks_bmc_status *out)
         .phase = steps[u->r.head.step].phase,
         .percent = u->outcome != LKS_BMC_OPEN ? 100 : percent,
         .uploads = u->installs,
+        .pulls = u->r.head.step == LKS_NVOS_FETCH,
         .found = lks_str_from(u->target_count > 0 ? lks_nvos_found(u) : u->before),
         .task = lks_str_from(u->job),
         .via = lks_str_from(u->sent != LKS_NVOS_SENT_NOTHING ? "fetch and install" : ""),

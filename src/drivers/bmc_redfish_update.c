@@ -361,6 +361,7 @@ void lks_redfish_update_status(const void *value, struct lks_bmc_status *out)
         .phase = phase_of(u),
         .percent = percent_of(u),
         .uploads = u->uploads,
+        .pulls = u->r.head.step == LKS_RF_UPLOAD && u->way == LKS_RF_PULL,
         .found = lks_str_from(found_of(u)),
         .task = lks_str_from(u->task),
         .via = lks_str_from(u->uploads > 0 ? lks_redfish_way_words[u->way] : ""),

@@ -88,6 +88,7 @@ struct lks_bmc_status {
     const char *phase;    /* "reading", "uploading", "waiting for the task", "activating", ... */
     unsigned percent;     /* 0-100 of the whole */
     uint32_t uploads;     /* that were begun */
+    bool pulls;           /* the next request has the endpoint fetch the image by itself */
     struct lks_str found; /* the version that was read last; empty: none yet */
     struct lks_str task;  /* where the task is, or empty */
     struct lks_str via;   /* "MultipartHttpPushUri", "SimpleUpdate", ...; empty: nothing sent */

@@ -32,6 +32,8 @@ struct lks_client_job {
     lks_ms deadline; /* wall; the intent's is on the clock of conversations */
     struct lks_bmc_intent intent;
     struct lks_buf saved; /* empty: nothing was */
+    bool restored;        /* something was when it was begun here */
+    bool pulling;         /* what its endpoint is to fetch is being read (pulls.h) */
 };
 
 /* NULL: no memory. The endpoint's texts are copied. */
@@ -43,6 +45,9 @@ void lks_client_job_free(struct lks_client_job *job);
  * person can do about it. */
 enum lks_code lks_client_dial(struct lks_client_job *job, const struct lks_conversation_ops *ops,
                               struct lks_bmc_secret *secret, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The job waited for its image to be read: it was and is the right one (code LKS_OK), or not. */
+void lks_client_pulled(struct lks_client_job *job, const struct lks_err *why);
 
 /* Post a call of the job's: from here on it belongs to whoever answers it. */
 void lks_client_ask(struct lks_client_job *job, struct lks_call *call);

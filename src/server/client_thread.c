@@ -297,6 +297,7 @@ static void take_flash(struct lks_client_thread *c, const struct lks_flash_mail 
     job->intent.deadline = job->deadline * c->speed;
     job->driver = lks_bmc_driver(job->at.driver);
     lks_buf_add(&job->saved, m->saved);
+    job->restored = m->saved.len > 0;
     start_flash(job);
 }
 
@@ -319,6 +320,38 @@ static void on_checkpoint(void *ctx, struct lks_dialog *dialog, struct lks_str s
         .percent = status.percent,
     };
     lks_client_ask(job, call);
+}
+
+/* Nothing was sent to the endpoint since the checkpoint. What was sent before a restart, if
+ * anything, is for whoever looks. */
+void lks_client_pulled(struct lks_client_job *job, const struct lks_err *why)
+{
+    job->pulling = false;
+    if (job->dialog == NULL)
+        return;
+    if (why->code == LKS_OK) {
+        lks_talks_resume(job->client->talks, job->dialog);
+        return;
+    }
+    if (job->restored) {
+        fail_flash(job, why);
+        return;
+    }
+    lks_talks_cancel(job->client->talks, job->dialog);
+    job->dialog = NULL;
+    end_flash(job, (struct lks_rec_flash_ended){.outcome = LKS_BMC_REFUSED,
+                                                .found = LKS_STR(""),
+                                                .text = lks_str_from(why->msg)});
+}
+
+/* What was saved is durable. */
+static void resume(struct lks_client_job *job)
+{
+    struct lks_bmc_status status = {0};
+    job->tries = 0;
+    job->driver->update_status(lks_talks_value(job->dialog), &status);
+    if (!status.pulls || lks_pulls_ready(job->client, job))
+        lks_talks_resume(job->client->talks, job->dialog);
 }
 
 /* How it ended, by its driver; one that gave up without saying so may have sent something. One that
@@ -425,8 +458,7 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
     if (job == NULL || ask_again(job, call))
         return;
     if (own->kind == LKS_OWN_SAVED && call->status == 200 && job->dialog != NULL) {
-        job->tries = 0;
-        lks_talks_resume(c->talks, job->dialog);
+        resume(job);
         return;
     }
     if (own->kind == LKS_OWN_READ)
@@ -513,6 +545,7 @@ static void run(void *arg)
         lks_client_job_free(c->jobs);
     lks_watcher_fini(c);
     lks_teller_fini(c);
+    lks_pulls_fini(c);
     lks_talks_free(c->talks);
     lks_depot_close(&c->depot);
 }

@@ -15,6 +15,7 @@
 #include "port/bmc.h"
 #include "server/drafter.h"
 #include "server/own.h"
+#include "server/pulls.h"
 #include "server/sweeper.h"
 #include "server/teller.h"
 #include "server/watcher.h"
@@ -59,6 +60,7 @@ struct lks_client_thread {
     struct lks_watcher watcher;
     struct lks_drafter drafter;
     struct lks_teller teller;
+    struct lks_pulls pulls;
     struct lks_client_counts counts;
     bool stopping;
 };

@@ -126,6 +126,9 @@ const struct lks_config_key lks_config_keys[] = {
      "update keeps 20 seconds at least"},
     {"bmc.pull", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(bmc_pull),
      "https:// URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
+    {"bmc.pull_ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(bmc_pull_ca),
+     "CA certificates (PEM) the server there is known by: lockstepd reads an image and compares "
+     "its digest before an endpoint is told to fetch it"},
     {"metrics.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_url),
      "Prometheus, or what speaks its API, that gates ask for measurements; empty: none"},
     {"metrics.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(metrics_ca),

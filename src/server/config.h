@@ -45,7 +45,8 @@ struct lks_config {
     uint64_t sweep_run;                             /* 1: yes */
     uint64_t sweep_leases, sweep_site_leases;
     uint64_t bmc_concurrency, bmc_site_concurrency, bmc_timeout_ms, bmc_speed;
-    struct lks_str bmc_pull;    /* empty: images are pushed alone */
+    struct lks_str bmc_pull; /* empty: images are pushed alone */
+    struct lks_str bmc_pull_ca;
     struct lks_str metrics_url; /* empty: there is none */
     struct lks_str metrics_ca, metrics_credentials, metrics_label, metrics_load;
     uint64_t metrics_login, metrics_every_ms;

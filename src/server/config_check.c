@@ -180,6 +180,9 @@ static enum lks_code check_pull(struct lks_config_reader *r, const struct lks_do
                                "what follows the host is a path of less than %d plain characters, "
                                "without blanks, '#' or '?': the digest is added to it",
                                LKS_HTTP_PATH_MAX);
+    if (r->out->bmc_pull_ca.len == 0)
+        return LKS_CONFIG_FAIL(
+            r, at, "needs bmc.pull_ca: lockstepd reads an image there before an endpoint does");
     return LKS_OK;
 }
 

@@ -83,7 +83,8 @@ enum lks_code lks_selfcheck_run(const char *path, struct lks_err *err)
         lks_secrets_load(config.data.ptr, config.seal_key.ptr, &secrets, err) != LKS_OK ||
         lks_secrets_site(config.site_ca.ptr, &site, err) != LKS_OK ||
         check_metrics(&config, err) != LKS_OK || check_tickets(&config, err) != LKS_OK ||
-        check_oidc(&config, err) != LKS_OK)
+        check_oidc(&config, err) != LKS_OK ||
+        check_ca("bmc.pull_ca", config.bmc_pull_ca, err) != LKS_OK)
         return err->code;
     return check_store(&config, err);
 }
