@@ -9,9 +9,13 @@
 #include "tests/tree.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { CHILD_MS = 300 };
 
 #define JOURNAL "0123456789abcdef0123456789abcdef"
 
@@ -68,6 +72,27 @@ static void test_lock(void)
     CHECK_INT(second.fd, 0);
     lks_statedir_close(&first);
     CHECK_CODE(lks_statedir_open(path, true, &second, &err), LKS_OK);
+    lks_statedir_close(&second);
+    lks_tree_free(&tree);
+}
+
+/* The child of an agent that was killed between fork() and exec() has the lock for a moment. */
+static void test_lock_of_a_child(void)
+{
+    struct lks_tree tree = lks_tree_new();
+    LKS_CLEANUP(lks_statedir_close) struct lks_statedir first = {0}, second = {0};
+    struct lks_err err = {0};
+    char path[128];
+    in_tree(&tree, "state", path);
+    CHECK_CODE(lks_statedir_open(path, true, &first, &err), LKS_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)poll(NULL, 0, CHILD_MS);
+        _exit(0);
+    }
+    lks_statedir_close(&first);
+    CHECK_CODE(lks_statedir_open(path, true, &second, &err), LKS_OK);
+    CHECK(waitpid(child, NULL, 0) == child);
     lks_statedir_close(&second);
     lks_tree_free(&tree);
 }
@@ -588,6 +613,7 @@ int main(void)
     static const struct lks_test tests[] = {
         {"a state file is whole or not there", test_statedir},
         {"one program for one state", test_lock},
+        {"a lock that a child still has", test_lock_of_a_child},
         {"the spool keeps order across restarts", test_spool_order},
         {"a full spool drops its oldest tuples", test_spool_full},
         {"a full spool never drops results", test_spool_results_stay},

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { LOCK_TRIES = 60, LOCK_REST_MS = 50 };
 
 #define TEMPORARY ".tmp-" /* what the name begins with while a file is being written */
 
@@ -28,10 +31,14 @@ static enum lks_code take_lock(struct lks_statedir *dir, struct lks_err *err)
         dir->lock = 0;
         return fail_errno(err, dir, "lock");
     }
-    if (flock(dir->lock, LOCK_EX | LOCK_NB) == 0)
-        return LKS_OK;
-    if (errno != EWOULDBLOCK)
-        return fail_errno(err, dir, "lock");
+    /* A child of one that was killed has the lock, too, until it runs its own program. */
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(dir->lock, LOCK_EX | LOCK_NB) == 0)
+            return LKS_OK;
+        if (errno != EWOULDBLOCK)
+            return fail_errno(err, dir, "lock");
+        (void)poll(NULL, 0, LOCK_REST_MS);
+    }
     return lks_fail(err, LKS_E_REFUSED,
                     "%s: another program is using it; stop that one, or choose another --state",
                     dir->path);
