@@ -11,33 +11,16 @@
 
 #include "base/file.h"
 
-enum { AGENTS = 64, RUNS = 5, FIRST = 2000, REQUESTS = 50000, TEXT_MAX = 64 * 1024 };
-
-struct agents {
-    struct lks_pair pairs[AGENTS];
-    struct lks_load_pair shown[AGENTS];
-    struct lks_head head; /* that they all witnessed */
-    uint64_t seq[AGENTS];
-    char request[BENCH_BEAT_MAX];
-};
-
-/* The next heartbeat of an agent. */
-static struct lks_str next(void *ctx, unsigned n)
-{
-    struct agents *a = ctx;
-    struct lks_beat beat = {.boot = {1}, .seq = ++a->seq[n], .head_seq = a->head.seq};
-    memcpy(beat.head_hash, a->head.hash, sizeof(beat.head_hash));
-    return bench_beat(&beat, a->request);
-}
+enum { RUNS = 5, FIRST = 2000, REQUESTS = 50000, TEXT_MAX = 64 * 1024 };
 
 /* Processor time for each good answer, in microseconds. */
-static double measure(struct agents *a, pid_t pid, unsigned port)
+static double measure(struct bench_agents *a, pid_t pid, unsigned port)
 {
     struct lks_load_plan plan = {.port = port,
                                  .pairs = a->shown,
-                                 .connections = AGENTS,
+                                 .connections = BENCH_AGENTS,
                                  .requests = FIRST,
-                                 .next = next,
+                                 .next = bench_agents_next,
                                  .ctx = a,
                                  .status = 200};
     struct lks_load_result result = {0};
@@ -69,7 +52,7 @@ static struct bench_rival start_rival(const struct ctl *c)
 
 void bench_beats(struct lks_table *t)
 {
-    static struct agents a;
+    static struct bench_agents a;
     struct ctl c;
     double ours[RUNS], theirs[RUNS];
     ctl_init(&c, "rate: {people_per_s: 100000, burst: 1000000}\n");
@@ -78,13 +61,7 @@ void bench_beats(struct lks_table *t)
         bench_die("lockstepd", "it does not start");
     struct bench_rival rival = start_rival(&c);
     bench_pin(1);
-    ctl_apply(&c, AGENTS);
-    for (unsigned n = 0; n < AGENTS; n++) {
-        bench_enroll(&c, n, &a.pairs[n]);
-        a.shown[n] = (struct lks_load_pair){lks_buf_view(&a.pairs[n].certificate),
-                                            lks_buf_view(&a.pairs[n].key)};
-    }
-    bench_witness(&c, &a.head);
+    bench_agents_enroll(&c, &a);
     for (size_t i = 0; i < RUNS; i++) {
         theirs[i] = measure(&a, rival.pid, rival.port);
         ours[i] = measure(&a, c.pid, c.agents);

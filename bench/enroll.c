@@ -78,3 +78,22 @@ struct lks_str bench_beat(const struct lks_beat *beat, char out[BENCH_BEAT_MAX])
     memcpy(out + len, body.ptr, body.len);
     return (struct lks_str){out, (size_t)len + body.len};
 }
+
+void bench_agents_enroll(const struct ctl *c, struct bench_agents *out)
+{
+    ctl_apply(c, BENCH_AGENTS);
+    for (unsigned n = 0; n < BENCH_AGENTS; n++) {
+        bench_enroll(c, n, &out->pairs[n]);
+        out->shown[n] = (struct lks_load_pair){lks_buf_view(&out->pairs[n].certificate),
+                                               lks_buf_view(&out->pairs[n].key)};
+    }
+    bench_witness(c, &out->head);
+}
+
+struct lks_str bench_agents_next(void *ctx, unsigned n)
+{
+    struct bench_agents *a = ctx;
+    struct lks_beat beat = {.boot = {1}, .seq = ++a->seq[n], .head_seq = a->head.seq};
+    memcpy(beat.head_hash, a->head.hash, sizeof(beat.head_hash));
+    return bench_beat(&beat, a->request);
+}

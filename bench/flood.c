@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-    AGENTS = 64,
     BEATS = 10000,
     BEATS_PER_S = 1000,
     FIRST = 2000,
@@ -37,30 +36,14 @@ enum {
 
 /* Agents ------------------------------------------------------------------------------------- */
 
-struct agents {
-    struct lks_pair pairs[AGENTS];
-    struct lks_load_pair shown[AGENTS];
-    struct lks_head head;
-    uint64_t seq[AGENTS];
-    char request[BENCH_BEAT_MAX];
-};
-
-static struct lks_str next(void *ctx, unsigned n)
-{
-    struct agents *a = ctx;
-    struct lks_beat beat = {.boot = {1}, .seq = ++a->seq[n], .head_seq = a->head.seq};
-    memcpy(beat.head_hash, a->head.hash, sizeof(beat.head_hash));
-    return bench_beat(&beat, a->request);
-}
-
-static struct lks_load_result measure(struct agents *a, unsigned port, unsigned requests)
+static struct lks_load_result measure(struct bench_agents *a, unsigned port, unsigned requests)
 {
     const struct lks_load_plan plan = {.port = port,
                                        .pairs = a->shown,
-                                       .connections = AGENTS,
+                                       .connections = BENCH_AGENTS,
                                        .requests = requests,
                                        .per_second = BEATS_PER_S,
-                                       .next = next,
+                                       .next = bench_agents_next,
                                        .ctx = a,
                                        .status = 200};
     struct lks_load_result result = {0};
@@ -153,7 +136,8 @@ static _Noreturn void be_strangers(unsigned port, int until, int tell)
 }
 
 /* Heartbeats beside them; `rate` is how many requests a second they had refused. */
-static struct lks_load_result measure_flooded(struct agents *a, const struct ctl *c, double *rate)
+static struct lks_load_result measure_flooded(struct bench_agents *a, const struct ctl *c,
+                                              double *rate)
 {
     int until[2], tell[2];
     fflush(stdout);
@@ -206,7 +190,7 @@ static double bodies_mib(const struct ctl *c)
 
 void bench_flood(struct lks_table *t)
 {
-    static struct agents a;
+    static struct bench_agents a;
     struct ctl c;
     double rate = 0;
     ctl_init(&c, "rate: {people_per_s: 100000, burst: 1000000}\n");
@@ -214,13 +198,7 @@ void bench_flood(struct lks_table *t)
     if (!ctl_start(&c))
         bench_die("lockstepd", "it does not start");
     bench_pin(1);
-    ctl_apply(&c, AGENTS);
-    for (unsigned n = 0; n < AGENTS; n++) {
-        bench_enroll(&c, n, &a.pairs[n]);
-        a.shown[n] = (struct lks_load_pair){lks_buf_view(&a.pairs[n].certificate),
-                                            lks_buf_view(&a.pairs[n].key)};
-    }
-    bench_witness(&c, &a.head);
+    bench_agents_enroll(&c, &a);
     (void)measure(&a, c.agents, FIRST);
     struct lks_load_result quiet = measure(&a, c.agents, BEATS);
     double before = peak_mib(c.pid);

@@ -474,3 +474,53 @@ int fake_wait(struct fake *f, pid_t pid)
     (void)waitpid(pid, &status, 0);
     return -1;
 }
+
+/* Agents ----------------------------------------------------------------------------------------
+ */
+
+pid_t fake_agent(struct fake *f, const char *const *more)
+{
+    char people[64];
+    snprintf(people, sizeof(people), "https://127.0.0.1:%u", lks_httpd_port(f->people));
+    const char *argv[16] = {LKS_AGENT_PROGRAM,
+                            "--state",
+                            fake_path(f, "state"),
+                            "--controller",
+                            people,
+                            "--ca",
+                            fake_path(f, "ca.crt"),
+                            "--token-file",
+                            fake_path(f, "token"),
+                            "--root",
+                            fake_path(f, "root")};
+    for (size_t i = 11; more != NULL && *more != NULL && i + 1 < LKS_COUNT(argv); i++)
+        argv[i] = *more++;
+    return fake_spawn(f, "log", argv);
+}
+
+void fake_agent_end(struct fake *f, pid_t pid)
+{
+    CHECK(kill(pid, SIGTERM) == 0);
+    CHECK_INT(fake_wait(f, pid), 0);
+}
+
+bool fake_settled(const struct fake *f)
+{
+    static const uint8_t none[LKS_HASH_BYTES];
+    return f->tuples >= 1 && f->beats >= 2 && f->last.spooled == 0 &&
+           memcmp(f->last.tuple, none, sizeof(none)) != 0;
+}
+
+bool fake_three_beats(const struct fake *f)
+{
+    return f->beats >= 3;
+}
+
+bool fake_all_ended(const struct fake *f)
+{
+    for (size_t i = 0; i < f->command_count; i++) {
+        if (!f->ended[i])
+            return false;
+    }
+    return true;
+}

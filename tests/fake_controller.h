@@ -68,6 +68,16 @@ uint64_t fake_command(struct fake *f, const char *executor, const char *boot);
 /* Start a program with arguments up to NULL, its errors in the file `log` of the tree. */
 pid_t fake_spawn(struct fake *f, const char *log, const char *const *argv);
 
+/* The agent of a captured tree, with up to four words more, up to NULL; or NULL: none. And its end.
+ */
+pid_t fake_agent(struct fake *f, const char *const *more);
+void fake_agent_end(struct fake *f, pid_t pid);
+
+/* For fake_until(): it reported what it runs; three heartbeats came; every command ended. */
+bool fake_settled(const struct fake *f);
+bool fake_three_beats(const struct fake *f);
+bool fake_all_ended(const struct fake *f);
+
 /* Serve until it ended; its exit status, or -1. */
 int fake_wait(struct fake *f, pid_t pid);
 

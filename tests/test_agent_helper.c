@@ -361,15 +361,6 @@ static void test_stranger(void)
 }
 
 /* Agent and helper together, on this machine. */
-static bool all_ended(const struct fake *f)
-{
-    for (size_t i = 0; i < f->command_count; i++) {
-        if (!f->ended[i])
-            return false;
-    }
-    return true;
-}
-
 static bool read_once(const struct fake *f)
 {
     return f->tuples >= 1 && f->beats >= 1;
@@ -377,7 +368,7 @@ static bool read_once(const struct fake *f)
 
 static bool helper_missed(const struct fake *f)
 {
-    return all_ended(f) && (f->last.health & LKS_HEALTH_HELPER_AWAY) != 0;
+    return fake_all_ended(f) && (f->last.health & LKS_HEALTH_HELPER_AWAY) != 0;
 }
 
 static void test_together(void)
@@ -406,7 +397,7 @@ static void test_together(void)
     CHECK(fake_until(&f, read_once));
     CHECK_INT(f.last.health & LKS_HEALTH_HELPER_AWAY, 0);
     uint64_t good = fake_command(&f, "count", NULL), bad = fake_command(&f, "disabled", NULL);
-    CHECK(fake_until(&f, all_ended));
+    CHECK(fake_until(&f, fake_all_ended));
     CHECK_STR(lks_str_from(f.outcome[good - 1]), "done");
     CHECK_STR(lks_str_from(f.outcome[bad - 1]), "refused");
     CHECK_STR(fake_text(&f, "count"), "x\n");
@@ -414,8 +405,7 @@ static void test_together(void)
     uint64_t late = fake_command(&f, "count", NULL);
     CHECK(fake_until(&f, helper_missed));
     CHECK_STR(lks_str_from(f.outcome[late - 1]), "refused");
-    CHECK(kill(agent, SIGTERM) == 0);
-    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_agent_end(&f, agent);
     fake_stop(&f);
 }
 

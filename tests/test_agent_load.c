@@ -13,25 +13,6 @@
 #define LOADS "/root/etc/lockstep/loads/"
 #define BUSY  "/root/sys/class/kfd/kfd/proc/4711"
 
-static pid_t start_agent(struct fake *f)
-{
-    static char people[64];
-    snprintf(people, sizeof(people), "https://127.0.0.1:%u", lks_httpd_port(f->people));
-    const char *argv[] = {LKS_AGENT_PROGRAM,
-                          "--state",
-                          fake_path(f, "state"),
-                          "--controller",
-                          people,
-                          "--ca",
-                          fake_path(f, "ca.crt"),
-                          "--token-file",
-                          fake_path(f, "token"),
-                          "--root",
-                          fake_path(f, "root"),
-                          NULL};
-    return fake_spawn(f, "log", argv);
-}
-
 /* A program of the site: what it is, beside telling who it is. */
 static void plant(struct fake *f, const char *name, const char *body, unsigned mode)
 {
@@ -125,7 +106,7 @@ static void test_it_ends(void)
     fake_start(&f);
     plant(&f, "burn", BURNS, 0755);
     plant(&f, "tidy", TIDIES, 0755);
-    pid_t agent = start_agent(&f);
+    pid_t agent = fake_agent(&f, NULL);
 
     lks_test_case("not by ending what it started itself");
     pid_t pid = begin(&f, "tidy"), child = await_number(&f, "child");
@@ -144,8 +125,7 @@ static void test_it_ends(void)
     CHECK(ends(&f, pid));
     f.load = NULL;
     CHECK(fake_until(&f, is_unloaded));
-    CHECK(kill(agent, SIGTERM) == 0);
-    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_agent_end(&f, agent);
     fake_stop(&f);
 }
 
@@ -154,17 +134,16 @@ static void test_it_ends_with_others(void)
     struct fake f;
     fake_start(&f);
     plant(&f, "burn", BURNS, 0755);
-    pid_t agent = start_agent(&f);
+    pid_t agent = fake_agent(&f, NULL);
 
     lks_test_case("the agent ends");
     pid_t pid = begin(&f, "burn"), child = await_number(&f, "child");
-    CHECK(kill(agent, SIGTERM) == 0);
-    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_agent_end(&f, agent);
     check_gone(&f, pid, child);
 
     lks_test_case("the agent is killed");
     f.last.health = 0;
-    agent = start_agent(&f);
+    agent = fake_agent(&f, NULL);
     pid = begin(&f, "burn");
     child = await_number(&f, "child");
     CHECK(kill(agent, SIGKILL) == 0);
@@ -172,14 +151,13 @@ static void test_it_ends_with_others(void)
     check_gone(&f, pid, child);
 
     f.last.health = 0;
-    agent = start_agent(&f);
+    agent = fake_agent(&f, NULL);
     lks_test_case("the controller is away");
     pid = begin(&f, "burn");
     child = await_number(&f, "child");
     fake_leave(&f);
     check_gone(&f, pid, child);
-    CHECK(kill(agent, SIGTERM) == 0);
-    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_agent_end(&f, agent);
     fake_stop(&f);
 }
 
@@ -205,7 +183,7 @@ static void test_it_does_not_begin(void)
 {
     struct fake f;
     fake_start(&f);
-    pid_t agent = start_agent(&f);
+    pid_t agent = fake_agent(&f, NULL);
     for (size_t i = 0; i < LKS_COUNT(refusals); i++) {
         lks_test_case("%s", refusals[i].name);
         if (refusals[i].mode != 0)
@@ -217,8 +195,7 @@ static void test_it_does_not_begin(void)
         CHECK(fake_until(&f, is_said));
         CHECK(is_unloaded(&f) && access(fake_path(&f, "pid"), F_OK) != 0);
     }
-    CHECK(kill(agent, SIGTERM) == 0);
-    CHECK_INT(fake_wait(&f, agent), 0);
+    fake_agent_end(&f, agent);
     fake_stop(&f);
 }
 

@@ -25,56 +25,14 @@ static const char *people_address(const struct fake *f)
 /* The first start and every later one. */
 static pid_t start_agent(struct fake *f)
 {
-    const char *argv[] = {LKS_AGENT_PROGRAM,
-                          "--state",
-                          fake_path(f, "state"),
-                          "--controller",
-                          people_address(f),
-                          "--ca",
-                          fake_path(f, "ca.crt"),
-                          "--token-file",
-                          fake_path(f, "token"),
-                          "--root",
-                          fake_path(f, "root"),
-                          "--inventory-seconds",
-                          "1",
-                          "--log-level",
-                          "debug",
-                          NULL};
-    return fake_spawn(f, "log", argv);
-}
-
-static void end_agent(struct fake *f, pid_t pid)
-{
-    CHECK(kill(pid, SIGTERM) == 0);
-    CHECK_INT(fake_wait(f, pid), 0);
+    static const char *const more[] = {"--inventory-seconds", "1", "--log-level", "debug", NULL};
+    return fake_agent(f, more);
 }
 
 static void kill_agent(struct fake *f, pid_t pid)
 {
     CHECK(kill(pid, SIGKILL) == 0);
     CHECK_INT(fake_wait(f, pid), -1);
-}
-
-static bool three_beats(const struct fake *f)
-{
-    return f->beats >= 3;
-}
-
-static bool settled(const struct fake *f)
-{
-    static const uint8_t none[LKS_HASH_BYTES];
-    return f->tuples >= 1 && f->beats >= 2 && f->last.spooled == 0 &&
-           memcmp(f->last.tuple, none, sizeof(none)) != 0;
-}
-
-static bool all_ended(const struct fake *f)
-{
-    for (size_t i = 0; i < f->command_count; i++) {
-        if (!f->ended[i])
-            return false;
-    }
-    return true;
 }
 
 /* How often the log has it. */
@@ -136,7 +94,7 @@ static void test_life(void)
     struct stat st;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    if (!CHECK(fake_until(&f, settled)))
+    if (!CHECK(fake_until(&f, fake_settled)))
         show_log(&f);
     CHECK_INT(f.enrolled, 1);
     CHECK(stat(fake_path(&f, "token"), &st) != 0);
@@ -148,15 +106,15 @@ static void test_life(void)
     CHECK(fake_until(&f, was_read));
     CHECK_INT(f.tuples, 1);
     uint64_t before = f.last.seq;
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
 
     f.beats = 0;
     pid = start_agent(&f); /* the token's file is gone, and not missed */
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     CHECK_INT(f.enrolled, 1);
     CHECK_INT(f.tuples, 1);
     CHECK(f.last.seq > before && f.numbers_rise);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -167,8 +125,8 @@ static void test_several(void)
     char agents[128];
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
-    end_agent(&f, pid);
+    CHECK(fake_until(&f, fake_settled));
+    fake_agent_end(&f, pid);
     f.beats = 0;
     snprintf(agents, sizeof(agents),
              "https://127.0.0.1:1 https://127.0.0.1:2  https://127.0.0.1:%u", f.port);
@@ -181,9 +139,9 @@ static void test_several(void)
                           agents,
                           NULL};
     pid = fake_spawn(&f, "log", argv);
-    if (!CHECK(fake_until(&f, three_beats)))
+    if (!CHECK(fake_until(&f, fake_three_beats)))
         show_log(&f);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -207,17 +165,17 @@ static void test_change(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     struct lks_beat before = f.last;
     lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
     CHECK(fake_until(&f, two_tuples));
     f.beats = 0;
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     CHECK(memcmp(before.tuple, f.last.tuple, sizeof(before.tuple)) != 0);
     f.tuples = 1;
     f.want_tuple = true; /* asked for: sent though nothing changed */
     CHECK(fake_until(&f, mail_taken));
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -246,7 +204,7 @@ static void test_trouble(void)
         lks_test_case("%s", rows[i].name);
         fake_start(&f);
         pid_t pid = start_agent(&f);
-        CHECK(fake_until(&f, settled));
+        CHECK(fake_until(&f, fake_settled));
         f.mode = rows[i].mode;
         lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
         asked_enough = f.asked + 2;
@@ -256,7 +214,7 @@ static void test_trouble(void)
         if (!CHECK(fake_until(&f, two_tuples)))
             show_log(&f);
         CHECK(f.numbers_rise);
-        end_agent(&f, pid);
+        fake_agent_end(&f, pid);
         fake_stop(&f);
     }
 }
@@ -267,9 +225,9 @@ static void test_away(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     uint64_t id = fake_command(&f, "inventory", NULL);
-    CHECK(fake_until(&f, all_ended));
+    CHECK(fake_until(&f, fake_all_ended));
     CHECK_STR(lks_str_from(f.outcome[id - 1]), "done");
     CHECK_STR(lks_str_from(f.reports), "tuple tuple 1=done ");
     fake_leave(&f);
@@ -287,7 +245,7 @@ static void test_away(void)
         show_log(&f);
     CHECK_STR(lks_str_from(f.reports), "tuple tuple 1=done tuple tuple ");
     CHECK(f.numbers_rise);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -301,25 +259,25 @@ static void test_pace(void)
     f.enrol_heartbeat = SLOW;
     f.heartbeat = FAST;
     pid_t pid = start_agent(&f);
-    if (!CHECK(fake_until(&f, three_beats)))
+    if (!CHECK(fake_until(&f, fake_three_beats)))
         show_log(&f);
     CHECK_HAS(fake_text(&f, "state/controller.json"), "\"heartbeat_ms\":100,");
     CHECK_HAS(fake_text(&f, "log"), "heartbeats have another interval");
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
 
     lks_test_case("after a restart, with a controller that does not say");
     f.heartbeat = 0;
     f.beats = 0;
     pid = start_agent(&f);
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
 
     lks_test_case("one that asks for what cannot be");
     f.heartbeat = 1;
     f.beats = 0;
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     CHECK_HAS(fake_text(&f, "log"), "heartbeat_ms: not from 100 to 600000");
     CHECK_HAS(fake_text(&f, "state/controller.json"), "\"heartbeat_ms\":100,");
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -329,11 +287,11 @@ static void test_end_while_waiting(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     f.mode = FAKE_DRIPS;
     asked_enough = f.asked + 1;
     CHECK(fake_until(&f, was_asked));
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -357,21 +315,21 @@ static void test_commands(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);
         unsigned boots = f.boots;
         uint64_t id = fake_command(&f, rows[i].executor, rows[i].boot);
-        if (!CHECK(fake_until(&f, all_ended)))
+        if (!CHECK(fake_until(&f, fake_all_ended)))
             show_log(&f);
         f.beats = 0;
-        CHECK(fake_until(&f, three_beats));
+        CHECK(fake_until(&f, fake_three_beats));
         CHECK_STR(lks_str_from(f.outcome[id - 1]), rows[i].outcome);
         CHECK_INT(f.boots - boots, rows[i].boots);
     }
     CHECK_INT(f.results, LKS_COUNT(rows));
     CHECK_INT(f.contradictions, 0);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -386,12 +344,12 @@ static void test_next_command(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     (void)fake_command(&f, "idle", NULL);
     if (!CHECK(fake_until(&f, asked_for_more)))
         show_log(&f);
     CHECK_INT(f.results, 1);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -420,26 +378,26 @@ static void test_replaced(void)
         people_address(&f),     "--ca",    fake_path(&f, "ca.crt"), "--token-file",
         fake_path(&f, "token"), "--root",  fake_path(&f, "root"),   NULL};
     pid_t pid = fake_spawn(&f, "log", argv);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     (void)fake_command(&f, "reboot", NULL);
-    CHECK(fake_until(&f, all_ended));
+    CHECK(fake_until(&f, fake_all_ended));
     f.beats = 0;
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     unsigned boots = f.boots;
     plant_agent(&f, "agent");
     f.beats = 0;
-    if (!CHECK(fake_until(&f, three_beats)))
+    if (!CHECK(fake_until(&f, fake_three_beats)))
         show_log(&f);
     CHECK_HAS(fake_text(&f, "log"), "our program was replaced: starting anew");
     f.ended[0] = false; /* asked again: the ledger knows */
     uint64_t id = fake_command(&f, "idle", NULL);
-    CHECK(fake_until(&f, all_ended));
+    CHECK(fake_until(&f, fake_all_ended));
     CHECK_STR(lks_str_from(f.outcome[id - 1]), "done");
     CHECK_INT(f.boots, boots);
     CHECK_INT(f.enrolled, 1);
     CHECK_INT(f.contradictions, 0);
     CHECK(f.numbers_rise);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -450,12 +408,12 @@ static void test_no_room(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     unsigned boots = f.boots;
     lks_tree_dir(&f.tree, "/state/.tmp-ledger");
     lks_tree_dir(&f.tree, "/state/spool/.tmp-00000000000000000001.tuple");
     uint64_t id = fake_command(&f, "reboot", NULL);
-    CHECK(fake_until(&f, all_ended));
+    CHECK(fake_until(&f, fake_all_ended));
     CHECK_STR(lks_str_from(f.outcome[id - 1]), "refused");
     CHECK_INT(f.boots, boots);
     lks_tree_file(&f.tree, "/root/proc/sys/kernel/osrelease", "6.1.0-41-amd64\n");
@@ -464,7 +422,7 @@ static void test_no_room(void)
     CHECK_INT(f.tuples, 1);
     CHECK(rmdir(fake_path(&f, "state/spool/.tmp-00000000000000000001.tuple")) == 0);
     CHECK(fake_until(&f, two_tuples));
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -474,7 +432,7 @@ static void test_strange_commands(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     unsigned boots = f.boots;
     struct lks_key right = f.command;
     f.command = f.journal; /* the wrong key */
@@ -487,7 +445,7 @@ static void test_strange_commands(void)
     CHECK(!f.ended[id - 1]);
     CHECK_INT(f.boots, boots);
     CHECK_HAS(fake_text(&f, "log"), "a command was not opened");
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -500,7 +458,7 @@ static void test_kills(void)
     struct lks_rng rng = {4};
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     unsigned boots = f.boots;
     for (int i = 0; i < KILLS; i++) {
         lks_test_case("kill %d", i);
@@ -508,10 +466,10 @@ static void test_kills(void)
         fake_serve(&f, (int)lks_rng_below(&rng, 400));
         kill_agent(&f, pid);
         pid = start_agent(&f);
-        if (!CHECK(fake_until(&f, all_ended)))
+        if (!CHECK(fake_until(&f, fake_all_ended)))
             show_log(&f);
         f.beats = 0;
-        CHECK(fake_until(&f, three_beats));
+        CHECK(fake_until(&f, fake_three_beats));
     }
     unsigned done = 0, refused = 0;
     for (size_t i = 0; i < f.command_count; i++) {
@@ -522,8 +480,8 @@ static void test_kills(void)
     CHECK_INT(f.contradictions, 0);
     CHECK(f.boots - boots >= done && f.boots - boots <= KILLS);
     CHECK(f.numbers_rise);
-    CHECK(fake_until(&f, settled));
-    end_agent(&f, pid);
+    CHECK(fake_until(&f, fake_settled));
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -545,17 +503,17 @@ static void test_renewal(void)
     if (!CHECK(fake_until(&f, renewed)))
         show_log(&f);
     f.beats = 0;
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     CHECK_INT(f.renewals, 1);
     memcpy(before, f.fingerprint, sizeof(before));
     CHECK(stat(fake_path(&f, "state/agent.new.key"), &st) != 0);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     pid = start_agent(&f);
     f.beats = 0;
-    CHECK(fake_until(&f, three_beats));
+    CHECK(fake_until(&f, fake_three_beats));
     CHECK_STR(lks_str_from(f.fingerprint), before); /* it is the one that is kept */
     CHECK_INT(f.renewals, 1);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -593,7 +551,7 @@ static void test_witness(void)
     CHECK(fake_until(&f, contradiction_told));
     CHECK_INT(f.last.head_hash[0], 1);
     CHECK_HAS(fake_text(&f, "state/witness-contradictions"), f.head);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -638,7 +596,7 @@ static void test_token_later(void)
     pid_t pid = start_agent(&f);
     waits_enough = 1;
     CHECK(fake_until(&f, waits));
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     pid = start_agent(&f);
     waits_enough = 2;
     CHECK(fake_until(&f, waits));
@@ -646,11 +604,11 @@ static void test_token_later(void)
     fake_serve(&f, 1500);
     CHECK_INT(f.enrolled, 0);
     CHECK(rename(fake_path(&f, "later"), fake_path(&f, "token")) == 0);
-    if (!CHECK(fake_until(&f, settled)))
+    if (!CHECK(fake_until(&f, fake_settled)))
         show_log(&f);
     CHECK_INT(f.enrolled, 1);
     CHECK_INT(count_log(&f, "not enrolled: waiting for a file"), 2);
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     fake_stop(&f);
 }
 
@@ -731,13 +689,13 @@ static void test_two(void)
     struct fake f;
     fake_start(&f);
     pid_t pid = start_agent(&f);
-    CHECK(fake_until(&f, settled));
+    CHECK(fake_until(&f, fake_settled));
     pid_t second = start_agent(&f);
     CHECK_INT(fake_wait(&f, second), 1);
     CHECK_HAS(fake_text(&f, "log"), "another program is using it");
     const char *argv[] = {LKS_AGENT_PROGRAM, "--state", fake_path(&f, "state"),
                           "--node",          "gpu-9",   NULL};
-    end_agent(&f, pid);
+    fake_agent_end(&f, pid);
     CHECK_INT(fake_wait(&f, fake_spawn(&f, "log2", argv)), 1);
     CHECK_HAS(fake_text(&f, "log2"), "this state is of node gpu-1");
     fake_stop(&f);

@@ -1,23 +1,12 @@
 #include "agent/idle.h"
 
-#include "base/embedded.h"
-#include "model/facts.h"
-#include "probe/probe.h"
+#include "agent/glance.h"
 
 #include <stdio.h>
 
-enum { CALL_MS = 3000, PROBE_TIMES = 5, MEMORY_MAX = 1 << 20 };
+enum { MEMORY_MAX = 1 << 20 };
 
 #define KFD_PROCESSES "/sys/class/kfd/kfd/proc" /* a folder for each process of AMD's driver */
-
-static const struct lks_probe_kind *find_probe(const char *name)
-{
-    for (size_t i = 0; i < lks_probe_count; i++) {
-        if (strcmp(lks_probes[i].name, name) == 0)
-            return &lks_probes[i];
-    }
-    return NULL;
-}
 
 /* Without the module there is nothing to run a process on, whatever is in the slots. */
 static bool has_driver(struct lks_root *root)
@@ -90,15 +79,8 @@ static enum lks_code judge(struct lks_root *root, const struct lks_tuple *t, str
 
 enum lks_code lks_idle_look(const char *root, struct lks_buf *out, struct lks_err *err)
 {
-    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
-    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
-    LKS_CLEANUP(lks_root_close) struct lks_root opened = {.fd = -1, .capture = -1};
-    const struct lks_probe_options how = {.call_ms = CALL_MS, .probe_ms = PROBE_TIMES * CALL_MS};
-    if (lks_facts_load(lks_embedded_data, NULL, 0, &facts, err) != LKS_OK ||
-        lks_root_open(root, NULL, &opened, err) != LKS_OK)
+    LKS_CLEANUP(lks_glance_fini) struct lks_glance g = LKS_GLANCE_NONE;
+    if (lks_glance_take("nvidia", root, &g, err) != LKS_OK)
         return err->code;
-    lks_tuple_init(&tuple);
-    if (lks_probe_run(find_probe("nvidia"), 1, &opened, &facts, &how, &tuple, NULL, err) != LKS_OK)
-        return err->code;
-    return judge(&opened, &tuple, out, err);
+    return judge(&g.root, &g.tuple, out, err);
 }
