@@ -34,10 +34,15 @@ enum { TEXT_MAX = 64 << 20 };
 #define R_DEV          "pool name=dev posture=dev enforce=observe sched=none"
 #define R_PLACED(h, p) "placed hosts=" h " pool=" p " class=hgx-h100-8"
 #define BY             " by=kim\n"
-#define CARE           " by=kim deviations=1 sweep=86400000\n" /* of a pool that says no more */
-#define R_TAKEN(h)     "accepted hosts=" h " by=kim reason=taken in with the fleet\n"
-#define R_GONE(h)      "removed hosts=" h " by=kim reason=no longer in the fleet's file\n"
-#define ONLY           "; only a change moves a pin"
+/* Enrolled nodes are not production any more. */
+#define R_LEFT(nodes)                                                                              \
+    "alarm id=1 alarm=lowered subject=dev text=kim moved " nodes                                   \
+    " from production to pool 'dev', "                                                             \
+    "which is not, the first is g1: commands by hand need no drain there\n"
+#define CARE       " by=kim deviations=1 sweep=86400000\n" /* of a pool that says no more */
+#define R_TAKEN(h) "accepted hosts=" h " by=kim reason=taken in with the fleet\n"
+#define R_GONE(h)  "removed hosts=" h " by=kim reason=no longer in the fleet's file\n"
+#define ONLY       "; only a change moves a pin"
 #define NO_STACK(s)                                                                                \
     "invalid: pool 'train': no stack '" s "' in this file, and none is released in the registry; " \
     "write it beside the fleet, or see 'lockstep stack ls'"
@@ -124,7 +129,9 @@ static const struct {
      R_FLEET "pool name=train posture=pre-training enforce=on sched=none stack=gold stack_digest=*"
              " by=kim on_drift=drain deviations=1 sweep=86400000\n"},
     {"a pool comes, another goes", SMALL, "g1", HEAD POOLS(DEV) NODES(GROUP("g[1-3]", "dev")),
-     false, R_FLEET R_DEV CARE R_PLACED("g[1-3]", "dev") BY "pool-removed name=train by=kim\n"},
+     false,
+     R_FLEET R_DEV CARE R_PLACED("g[1-3]", "dev") BY
+     "pool-removed name=train by=kim\n" R_LEFT("1 enrolled node")},
 
     {"a node goes", SMALL, "g1 g2", HEAD POOLS(TRAIN) NODES(GROUP("g[1-2]", "train")), false,
      R_FLEET R_GONE("g3")},
@@ -165,7 +172,7 @@ static const struct {
      PIN_OF_TWO(", stack: gold", ", stack: gold") NODES(GROUP("g[1-3]", "train")) GOLD, "g1 g2",
      PIN_OF_TWO(", stack: gold", ", stack: gold")
          NODES(GROUP("g[1-2]", "dev") ", " GROUP("g3", "train")) GOLD,
-     false, R_FLEET R_PLACED("g[1-2]", "dev") BY},
+     false, R_FLEET R_PLACED("g[1-2]", "dev") BY R_LEFT("2 enrolled nodes")},
     {"between pools with two stacks",
      PIN_OF_TWO(", stack: gold", ", stack: silver") NODES(GROUP("g[1-3]", "train")) GOLD SILVER,
      "g1 g2",
@@ -180,7 +187,7 @@ static const struct {
     {"out of a pool without a stack",
      PIN_OF_TWO("", ", stack: silver") NODES(GROUP("g[1-3]", "train")) SILVER, "g1",
      PIN_OF_TWO("", ", stack: silver") NODES(GROUP("g[1-3]", "dev")) SILVER, false,
-     R_FLEET R_PLACED("g[1-3]", "dev") BY},
+     R_FLEET R_PLACED("g[1-3]", "dev") BY R_LEFT("1 enrolled node")},
     {"into a pool without a stack",
      PIN_OF_TWO(", stack: gold", "") NODES(GROUP("g[1-3]", "train")) GOLD, "g1",
      PIN_OF_TWO(", stack: gold", "") NODES(GROUP("g[1-3]", "dev")) GOLD, false,

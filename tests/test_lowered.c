@@ -101,11 +101,44 @@ static void test_empty(void)
     CHECK(lks_str_find(told, LKS_STR("lowered")) < 0);
 }
 
+#define PLACED(pool)                                                                               \
+    "lockstep: 1\nkind: Fleet\nname: f\npools: {train: {posture: batch}, more: {posture: batch}, " \
+    "lab: {posture: dev}, other: {posture: dev}}\n"                                                \
+    "nodes: [{hosts: 'g[1-2]', pool: " pool ", class: hgx-h100-8}]\n"
+
+/* An enrolled node that leaves production by the file alone is told of. */
+static void test_moved(void)
+{
+    static const struct {
+        const char *name, *before, *after, *told;
+    } moves[] = {
+        {"to the lab", PLACED("train"), PLACED("lab"),
+         "alarm=lowered subject=lab text=kim moved 1 enrolled node from production to pool 'lab', "
+         "which is not, the first is g1: "},
+        {"to another of production", PLACED("train"), PLACED("more"), ""},
+        {"from the lab", PLACED("lab"), PLACED("train"), ""},
+        {"within the lab", PLACED("lab"), PLACED("other"), ""},
+        {"nowhere", PLACED("train"), PLACED("train") "# and a word\n", ""},
+    };
+    for (size_t i = 0; i < LKS_COUNT(moves); i++) {
+        LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+        lks_test_case("%s", moves[i].name);
+        lks_asked_init(&a);
+        CHECK_HAS(lks_asked_fleet(&a, moves[i].before, NULL), "fleet ");
+        lks_asked_live(&a, "g1"); /* g2 never enrolled */
+        struct lks_str told = lks_asked_fleet(&a, moves[i].after, NULL);
+        CHECK_INT(a.decision.refused.code, LKS_OK);
+        CHECK_HAS(told, moves[i].told);
+        CHECK((lks_str_find(told, LKS_STR("alarm=lowered")) >= 0) == (moves[i].told[0] != '\0'));
+    }
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"lowered: what is less", test_rows},
         {"lowered: before anybody enrolled", test_empty},
+        {"lowered: nodes that leave production", test_moved},
         {0},
     });
 }

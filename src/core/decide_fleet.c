@@ -23,13 +23,15 @@ struct work {
     const struct lks_manifest *manifest;
     const struct lks_fleet *fleet;
     struct lks_str reason;
-    struct lks_intern stacks;  /* names; the id is the place in the manifest */
-    struct lks_str *pins;      /* digests, by pool of the file */
-    struct lks_bitset named;   /* nodes of the state that the file names */
-    struct lks_bitset pools;   /* pools of the state that the file names */
-    struct lks_bitset edited;  /* pools of the state that become others */
-    struct lks_bitset touched; /* enrolled nodes that the file reaches by name */
-    size_t moved;              /* of these, to another pool */
+    struct lks_intern stacks;           /* names; the id is the place in the manifest */
+    struct lks_str *pins;               /* digests, by pool of the file */
+    struct lks_bitset named;            /* nodes of the state that the file names */
+    struct lks_bitset pools;            /* pools of the state that the file names */
+    struct lks_bitset edited;           /* pools of the state that become others */
+    struct lks_bitset touched;          /* enrolled nodes that the file reaches by name */
+    size_t moved;                       /* of these, to another pool */
+    size_t left;                        /* of these, from production to a pool that is not */
+    struct lks_str left_first, left_to; /* the first of them, and its pool */
     struct names accepted;
     size_t fresh_nodes, fresh_pools; /* names that the state never had */
 };
@@ -445,6 +447,24 @@ static void push(struct names *list, struct lks_str name)
     list->names[list->count++] = name;
 }
 
+/* An enrolled node that is not production any more: commands by hand ask less there. */
+static void note_left(struct work *w, const struct lks_node *n, struct lks_str to,
+                      struct lks_str name)
+{
+    const struct lks_state *s = w->d->state;
+    const struct lks_facts *facts = w->d->book->facts;
+    const struct lks_pool *pool = lks_fleet_find_pool(w->fleet, to);
+    if (n->pool >= s->pool_count || pool == NULL ||
+        lks_str_eq(lks_state_text(s, s->pools[n->pool].name), to) ||
+        !lks_delta_production(facts, lks_state_text(s, s->pools[n->pool].posture)) ||
+        lks_delta_production(facts, pool->posture))
+        return;
+    if (w->left++ == 0) {
+        w->left_first = name;
+        w->left_to = to;
+    }
+}
+
 static void decide_host(struct work *w, struct wanted *want, struct lks_str name)
 {
     const struct lks_state *s = w->d->state;
@@ -465,6 +485,7 @@ static void decide_host(struct work *w, struct wanted *want, struct lks_str name
     if (n != NULL && n->enrolled && (accepts || !stands_there(n, want))) {
         lks_bitset_set(&w->touched, id);
         w->moved += n->pool != want->pool;
+        note_left(w, n, want->record.pool, name);
     }
 }
 
@@ -613,6 +634,26 @@ static bool check_touched(struct work *w)
     return w->moved <= most && (dry || (!other && !unsaid));
 }
 
+/* Nodes that leave production by the file alone: an admin does that without another person. */
+static void tell_left(struct work *w)
+{
+    struct lks_deciding *d = w->d;
+    if (w->left == 0)
+        return;
+    lks_deciding_alarm_over(d, LKS_ALARM_LOWERED, w->left_to, LKS_STR("there is more to say"));
+    lks_deciding_add(d, LKS_RECORD_ALARM)->alarm = (struct lks_rec_alarm){
+        .id = d->next_alarm++,
+        .kind = LKS_ALARM_LOWERED,
+        .subject = w->left_to,
+        .text =
+            lks_deciding_text(d,
+                              "%" LKS_STR_FMT " moved %zu enrolled node%s from production to "
+                              "pool '%" LKS_STR_FMT "', which is not, the first is %" LKS_STR_FMT
+                              ": commands by hand need no drain there",
+                              LKS_STR_ARG(d->event->by), w->left, w->left > 1 ? "s" : "",
+                              LKS_STR_ARG(w->left_to), LKS_STR_ARG(w->left_first))};
+}
+
 /* What is less than before is told, and whoever approves a change there agrees to it. */
 static void tell_lowered(struct work *w)
 {
@@ -672,6 +713,8 @@ void lks_decide_fleet(struct lks_deciding *d)
     if (!decide_pools(&w) || !decide_nodes(&w) || !decide_removals(&w))
         return;
     count_touched(&w);
-    if (check_touched(&w))
-        tell_lowered(&w);
+    if (!check_touched(&w))
+        return;
+    tell_lowered(&w);
+    tell_left(&w);
 }
