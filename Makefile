@@ -1,7 +1,7 @@
 # What people type. The build itself is meson's; this installs what it needs and calls it.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-real lint format docs bench fuzz soak portable install clean
+.PHONY: help setup build demo test test-real test-oidc lint format docs bench fuzz soak portable install clean
 
 comma := ,
 
@@ -51,6 +51,9 @@ test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose
 	@tools/setup.sh real
 	@$(call ninja,$(SANITIZE),lockstepd)
 	@$(asking) tools/test.sh real $(BUILD)
+
+test-oidc: build ## log in with a real Dex, which is built first and once: needs Go (tools/dex.sh)
+	@tests/real/oidc.py $(BUILD) "$${LKS_DEX:-$$(tools/dex.sh)}"
 
 lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh lint
