@@ -61,6 +61,8 @@ static const struct {
     {"daemon_login", "loginDevice"},
     {"daemon_login", "loginPoll"},
     {"daemon_login", "logout"},
+    {"daemon_login", "login"},
+    {"daemon_login", "loginCallback"},
     {"daemon_access", "renewToken"},
     {"daemon_access", "renewCertificate"},
     {"daemon_access", "endCertificate"},
@@ -216,21 +218,32 @@ int crew_try(struct lks_client *client, const char *method, const char *path, co
                         &err);
 }
 
+static const char *head_of(const char *path)
+{
+    return lks_str_starts(lks_str_from(path), "/v1/agent/") ? AGENT_HEAD : "";
+}
+
 int crew_ask(struct lks_client *client, const char *method, const char *path, const char *body,
              struct crew_told *out)
 {
-    bool agent = lks_str_starts(lks_str_from(path), "/v1/agent/");
-    return exchange(client, method, path, lks_str_from(body != NULL ? body : ""),
-                    agent ? AGENT_HEAD : "", out);
+    return exchange(client, method, path, lks_str_from(body != NULL ? body : ""), head_of(path),
+                    out);
 }
 
 bool crew_fine(struct lks_client *client, const char *id, const char *path, const char *body,
                struct crew_told *out)
 {
+    return crew_fine_head(client, id, path, body, head_of(path), out);
+}
+
+bool crew_fine_head(struct lks_client *client, const char *id, const char *path, const char *body,
+                    const char *head, struct crew_told *out)
+{
     const struct lks_route *r = route_called(id);
+    struct lks_str text = lks_str_from(body != NULL ? body : "");
     struct lks_err err = {0};
     lks_test_case("%s %s", r->method, path);
-    if (!CHECK_INT(crew_ask(client, r->method, path, body, out), 200)) {
+    if (!CHECK_INT(exchange(client, r->method, path, text, head, out), 200)) {
         CHECK_STR(crew_text(out, "detail"), "");
         return false;
     }

@@ -41,6 +41,9 @@ int crew_try(struct lks_client *client, const char *method, const char *path, co
 /* A valid call of the route called `id`: answered with 200 and with what it documents. */
 bool crew_fine(struct lks_client *client, const char *id, const char *path, const char *body,
                struct crew_told *out);
+/* The same with header lines, each with CRLF. */
+bool crew_fine_head(struct lks_client *client, const char *id, const char *path, const char *body,
+                    const char *head, struct crew_told *out);
 /* A refusal: its status, and a line that has `detail` in it. */
 void crew_refused(struct lks_client *client, const char *id, const char *path, const char *body,
                   int status, const char *detail);

@@ -1,6 +1,8 @@
 #include "tests/provider.h"
 
 #include "base/file.h"
+#include "codec/base64.h"
+#include "codec/digest.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 
@@ -16,8 +18,9 @@ static void add_discovery(const struct lks_provider *p, struct lks_buf *out)
 {
     lks_buf_addf(out,
                  "{\"issuer\":\"%s\",\"token_endpoint\":\"%s/token\",\"jwks_uri\":\"%s/keys\","
-                 "\"device_authorization_endpoint\":\"%s/device\"}",
-                 p->issuer, p->issuer, p->issuer, p->issuer);
+                 "\"device_authorization_endpoint\":\"%s/device\","
+                 "\"authorization_endpoint\":\"%s/auth?ui=1\"}",
+                 p->issuer, p->issuer, p->issuer, p->issuer, p->issuer);
 }
 
 static void add_keys(struct lks_provider *p, struct lks_buf *out)
@@ -65,6 +68,26 @@ static bool is_client(const struct lks_httpd_request *r)
                                          "a%20secret%20%26%20more")) >= 0;
 }
 
+/* A code is exchanged by whoever knows the verifier of the challenge. */
+static bool is_verified(const struct lks_provider *p, struct lks_str body)
+{
+    static const char field[] = "&code_verifier=";
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    ptrdiff_t at = lks_str_find(body, lks_str_from(field));
+    char digest[LKS_DIGEST_SIZE];
+    uint8_t bytes[32];
+    struct lks_err err = {0};
+    size_t skip = sizeof(field) - 1;
+    if (at < 0 || lks_str_find(body, LKS_STR("&code=c-1&redirect_uri=https%3A%2F%2F")) < 0)
+        return false;
+    struct lks_str verifier = {body.ptr + at + skip, body.len - (size_t)at - skip};
+    lks_buf_init(&text, sizeof(p->challenge));
+    CHECK_CODE(lks_digest_text(verifier, digest, &err), LKS_OK);
+    CHECK(lks_hex_read(lks_str_from(digest + strlen("sha256:")), bytes, sizeof(bytes)));
+    lks_base64url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
+    return lks_str_is(lks_buf_view(&text), p->challenge);
+}
+
 static int answer(struct lks_provider *p, const struct lks_httpd_request *r, struct lks_buf *out)
 {
     bool post = strcmp(r->method, "POST") == 0;
@@ -79,7 +102,9 @@ static int answer(struct lks_provider *p, const struct lks_httpd_request *r, str
     else if (post && !is_client(r))
         lks_buf_addf(out, "{\"error\":\"invalid_client\"}");
     else if (post && strcmp(r->path, "/token") == 0)
-        return lks_str_find(r->body, LKS_STR("device_code=dc-1")) > 0 ? add_state(p, out) : 400;
+        return is_verified(p, r->body) || lks_str_find(r->body, LKS_STR("device_code=dc-1")) > 0
+                   ? add_state(p, out)
+                   : 400;
     else if (post && strcmp(r->path, "/device") == 0)
         lks_buf_addf(out,
                      "{\"device_code\":\"dc-1\",\"user_code\":\"ABCD-EFGH\",\"expires_in\":300,"

@@ -34,6 +34,7 @@ struct lks_provider {
     int64_t age;                  /* seconds that its clock is behind */
     const char *audience;         /* NULL: ours */
     const char *header;           /* NULL: as the key has it */
+    char challenge[64];           /* of PKCE, as the browser brought it */
     unsigned asked_keys, asked_tokens;
     /* Its own. */
     pthread_t thread;

@@ -452,6 +452,164 @@ static void test_command(void)
     scene_end(&s);
 }
 
+/* In a browser ------------------------------------------------------------------------------ */
+
+/* One exchange with header lines of a browser; the status. */
+static int browse(struct scene *s, const char *method, const char *path, const char *head,
+                  struct lks_http_answer *out)
+{
+    struct lks_err err = {0};
+    lks_http_answer_fini(out);
+    CHECK_CODE(lks_client_exchange(s->nobody, method, path, NULL, LKS_STR(""), head, out, &err),
+               LKS_OK);
+    return out->status;
+}
+
+/* What stands behind `before` in a text, up to `end`. */
+static void between(struct lks_str text, const char *before, char end, char *out, size_t size)
+{
+    ptrdiff_t at = lks_str_find(text, lks_str_from(before));
+    struct lks_str rest = {0}, value = LKS_STR("");
+    if (CHECK(at >= 0)) {
+        size_t skip = (size_t)at + strlen(before);
+        (void)lks_str_cut((struct lks_str){text.ptr + skip, text.len - skip}, end, &value, &rest);
+    }
+    snprintf(out, size, "%" LKS_STR_FMT, LKS_STR_ARG(value));
+}
+
+struct visit {
+    char cookie[256]; /* as a header line */
+    char state[64], claims[512];
+};
+
+/* Open /v1/login and go to the provider, which is told whom to name. */
+static void visit(struct scene *s, const char *claims, struct visit *v)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char value[160], nonce[64], want[128];
+    if (!crew_fine(s->nobody, "login", "/v1/login", NULL, &t))
+        return;
+    struct lks_str set = lks_http_answer_header(&t.answer, "set-cookie");
+    struct lks_str page = lks_buf_view(&t.answer.body);
+    between(set, "__Host-lockstep-login=", ';', value, sizeof(value));
+    CHECK_HAS(set, "; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600");
+    CHECK_STR(lks_http_answer_header(&t.answer, "cache-control"), "no-store");
+    snprintf(want, sizeof(want), "url=%s/auth?ui=1&#38;response_type=code&#38;client_id=lockstep",
+             s->provider.issuer);
+    CHECK_HAS(page, want);
+    CHECK_HAS(page, "&#38;code_challenge_method=S256&#38;");
+    snprintf(want, sizeof(want), "redirect_uri=https%%3A%%2F%%2Flocalhost%%3A%u%%2Fv1%%2Flogin",
+             s->crew.c.people);
+    CHECK_HAS(page, want);
+    between(page, "&#38;state=", '&', v->state, sizeof(v->state));
+    between(page, "&#38;nonce=", '&', nonce, sizeof(nonce));
+    snprintf(v->cookie, sizeof(v->cookie), "Cookie: a=b; __Host-lockstep-login=%s\r\n", value);
+    snprintf(v->claims, sizeof(v->claims), "%s,\"nonce\":\"%s\"", claims, nonce);
+    lks_provider_mood(&s->provider, LKS_PROVIDER_NAMES, v->claims);
+    pthread_mutex_lock(&s->provider.lock);
+    between(page, "&#38;code_challenge=", '"', s->provider.challenge,
+            sizeof(s->provider.challenge));
+    pthread_mutex_unlock(&s->provider.lock);
+}
+
+static const char *back_with(const char *state)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "/v1/login/callback?code=c-1&state=%s&session_state=x", state);
+    return path;
+}
+
+/* Calls by the cookie: what changes something has to come from a page of this host. */
+static void check_cookie(struct scene *s, const char *cookie)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    static const struct {
+        const char *name, *origin;
+        int status;
+    } origins[] = {
+        {"no origin", "", 401},
+        {"another host", "Origin: https://evil.example\r\n", 401},
+        {"another port", "Origin: https://localhost:1\r\n", 401},
+        {"no TLS", "Origin: http://localhost:%u\r\n", 401},
+        {"a name that begins alike", "Origin: https://localhost:%u.evil.example\r\n", 401},
+        {"hidden", "Origin: null\r\n", 401},
+        {"a page of this host", "Origin: https://localhost:%u\r\n", 200},
+    };
+    char head[1024], origin[128];
+    CHECK_INT(browse(s, "GET", "/v1/whoami", cookie, &answer), 200);
+    CHECK_HAS(lks_buf_view(&answer.body), "\"identity\":\"user:kim@x.org\"");
+    for (size_t i = 0; i < LKS_COUNT(origins); i++) {
+        lks_test_case("%s", origins[i].name);
+        const char *number = strstr(origins[i].origin, "%u");
+        int len =
+            number != NULL ? (int)(number - origins[i].origin) : (int)strlen(origins[i].origin);
+        char port[16] = "";
+        if (number != NULL)
+            snprintf(port, sizeof(port), "%u", s->crew.c.people);
+        snprintf(origin, sizeof(origin), "%.*s%s%s", len, origins[i].origin, port,
+                 number != NULL ? number + 2 : "");
+        snprintf(head, sizeof(head), "%s%s", cookie, origin);
+        CHECK_INT(browse(s, "POST", "/v1/logout", head, &answer), origins[i].status);
+    }
+    CHECK_HAS(lks_http_answer_header(&answer, "set-cookie"), "__Host-lockstep=; Path=/; Secure");
+    CHECK_INT(browse(s, "GET", "/v1/whoami", cookie, &answer), 401);
+}
+
+/* What is not of this login: without the cookie, another's state, verifier or nonce. */
+static void check_foreign(struct scene *s, const struct visit *v, const struct visit *other)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    CHECK_INT(browse(s, "GET", back_with(v->state), "", &answer), 403);
+    CHECK_INT(browse(s, "GET", back_with(other->state), v->cookie, &answer), 403);
+    CHECK_HAS(lks_buf_view(&answer.body), "not begun in this browser");
+    CHECK_INT(browse(s, "GET", back_with(other->state), other->cookie, &answer), 403);
+    CHECK_INT(browse(s, "GET", "/v1/login/callback?error=access_denied", v->cookie, &answer), 403);
+    CHECK_HAS(lks_buf_view(&answer.body), "refuses the login (access_denied)");
+    lks_provider_mood(&s->provider, LKS_PROVIDER_NAMES, other->claims);
+    CHECK_INT(browse(s, "GET", back_with(v->state), v->cookie, &answer), 403);
+    CHECK_HAS(lks_buf_view(&answer.body), "nonce is not the one of this login");
+}
+
+static void test_browser(void)
+{
+    struct scene s;
+    struct visit v = {0}, other = {0};
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    char value[LKS_TOKEN_TEXT_MAX], cookie[512];
+    if (CHECK(scene_begin(&s))) {
+        visit(&s, KIM, &other);
+        visit(&s, KIM, &v);
+        check_foreign(&s, &v, &other);
+        lks_provider_mood(&s.provider, LKS_PROVIDER_NAMES, v.claims);
+        crew_fine_head(s.nobody, "loginCallback", back_with(v.state), NULL, v.cookie, &t);
+        CHECK_HAS(lks_buf_view(&t.answer.body), "content=\"0;url=/v1/whoami\"");
+        struct lks_str head = lks_buf_view(&t.answer.head);
+        CHECK_HAS(head, "set-cookie: __Host-lockstep-login=; Path=/; Secure; HttpOnly");
+        between(head, "set-cookie: __Host-lockstep=", ';', value, sizeof(value));
+        CHECK_HAS(head, "; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=28800");
+        snprintf(cookie, sizeof(cookie), "Cookie: __Host-lockstep=%s\r\n", value);
+        check_cookie(&s, cookie);
+    }
+    scene_end(&s);
+}
+
+/* A token that was made is none in a cookie: it could be put there without a login. */
+static void test_planted(void)
+{
+    struct scene s;
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    char cookie[512];
+    if (CHECK(scene_begin(&s))) {
+        crew_fine(s.crew.root, "makeToken", "/v1/tokens", "{\"id\":\"a\",\"identity\":\"kim\"}",
+                  &t);
+        snprintf(cookie, sizeof(cookie), "Cookie: __Host-lockstep=%" LKS_STR_FMT "\r\n",
+                 LKS_STR_ARG(crew_text(&t, "token")));
+        CHECK_INT(browse(&s, "GET", "/v1/whoami", cookie, &answer), 401);
+    }
+    scene_end(&s);
+}
+
 /* Where no provider is configured. */
 static void test_none(void)
 {
@@ -462,6 +620,9 @@ static void test_none(void)
         crew_refused(crew.admin, "loginPoll", "/v1/login/device/poll", CODE, 409,
                      "no OpenID provider is configured here");
         crew_refused(crew.admin, "logout", "/v1/logout", NULL, 409, "did not log in");
+        crew_refused(crew.admin, "login", "/v1/login", NULL, 409, "no OpenID provider");
+        crew_refused(crew.admin, "loginCallback", "/v1/login/callback?code=c&state=s", NULL, 409,
+                     "no OpenID provider");
     }
     crew_end(&crew);
     crew_all_covered("daemon_login");
@@ -476,6 +637,8 @@ int main(void)
         {"keys that change", test_keys},
         {"a provider that is away", test_away},
         {"the command", test_command},
+        {"a browser", test_browser},
+        {"a cookie that was planted", test_planted},
         {"no provider", test_none},
         {0},
     };

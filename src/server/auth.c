@@ -5,15 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-struct lks_credential lks_credential_bearer(struct lks_str header)
+static struct lks_credential of_token(struct lks_str text)
 {
     struct lks_credential c = {.kind = LKS_CREDENTIAL_BAD};
-    struct lks_str scheme, text;
     struct lks_token token;
     struct lks_err err = {0};
-    if (!lks_str_cut(header, ' ', &scheme, &text) || !lks_str_eq_nocase(scheme, LKS_STR("bearer")))
-        return c;
-    if (lks_token_parse(lks_str_trim(text), &token, &err) != LKS_OK || token.kind != LKS_TOKEN_API)
+    if (lks_token_parse(text, &token, &err) != LKS_OK || token.kind != LKS_TOKEN_API)
         return c;
     if (token.id.len >= sizeof(c.id) || lks_token_hash(&token, c.hash, &err) != LKS_OK)
         return c;
@@ -21,6 +18,44 @@ struct lks_credential lks_credential_bearer(struct lks_str header)
     c.id[token.id.len] = '\0';
     c.kind = LKS_CREDENTIAL_TOKEN;
     return c;
+}
+
+struct lks_credential lks_credential_bearer(struct lks_str header)
+{
+    struct lks_str scheme, text;
+    if (!lks_str_cut(header, ' ', &scheme, &text) || !lks_str_eq_nocase(scheme, LKS_STR("bearer")))
+        return (struct lks_credential){.kind = LKS_CREDENTIAL_BAD};
+    return of_token(lks_str_trim(text));
+}
+
+struct lks_str lks_cookie(struct lks_str header, const char *name)
+{
+    struct lks_str pair, key, value;
+    for (bool more = true; more;) {
+        more = lks_str_cut(header, ';', &pair, &header);
+        if (lks_str_cut(lks_str_trim(pair), '=', &key, &value) && lks_str_is(key, name))
+            return value;
+    }
+    return LKS_STR("");
+}
+
+struct lks_credential lks_credential_cookie(struct lks_str header)
+{
+    struct lks_str text = lks_cookie(header, LKS_COOKIE_TOKEN);
+    if (text.len == 0)
+        return (struct lks_credential){.kind = LKS_CREDENTIAL_NONE};
+    struct lks_credential c = of_token(text);
+    if (!lks_str_starts(lks_str_from(c.id), LKS_LOGIN_ID))
+        c.kind = LKS_CREDENTIAL_BAD;
+    return c;
+}
+
+bool lks_origin_is(struct lks_str origin, struct lks_str host)
+{
+    static const char scheme[] = "https://";
+    size_t len = sizeof(scheme) - 1;
+    return host.len > 0 && lks_str_starts(origin, scheme) &&
+           lks_str_eq_nocase((struct lks_str){origin.ptr + len, origin.len - len}, host);
 }
 
 static bool identity(char out[LKS_AUTH_SIZE], const char *sort, struct lks_str name)

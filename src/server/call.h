@@ -75,6 +75,8 @@ struct lks_call {
     char as_credential[LKS_CALL_IDENTITY_SIZE]; /* and by which credential they came there */
     char etag[64];                              /* If-None-Match */
     char signature[LKS_WEBHOOK_SIZE];           /* of a message by a ticket system; empty: none */
+    char cookie[128];                           /* of a login that a browser began; empty: none */
+    bool by_cookie;                             /* the credential came in one */
     uint64_t last_event; /* Last-Event-ID + 1, or 0, or LKS_CALL_NO_EVENT where it is no number */
     char address[64];
 
@@ -104,7 +106,7 @@ struct lks_call {
     int status; /* 0: none yet */
     const char *type;
     struct lks_buf out;
-    char headers[384];
+    char headers[1024];
     uint64_t needs;           /* the row that must be durable before it leaves */
     bool wrote;               /* records came of it, and may become durable later */
     lks_ms since;             /* when it began to wait for that */

@@ -486,14 +486,16 @@ static bool permitted(struct lks_desk *desk, struct lks_call *call)
  * asks: what others may see is another answer. */
 static void put_etag(const struct lks_desk *desk, struct lks_call *call)
 {
-    char etag[sizeof(call->etag)], who[LKS_DIGEST_SIZE] = "";
+    char etag[sizeof(call->etag)], who[LKS_DIGEST_SIZE] = "", text[2 * LKS_CALL_IDENTITY_SIZE];
     struct lks_err err = {0};
-    if (lks_digest_text(lks_str_from(call->identity), who, &err) != LKS_OK)
+    snprintf(text, sizeof(text), "%s %s", call->identity,
+             call->shown); /* a login has its own roles */
+    if (lks_digest_text(lks_str_from(text), who, &err) != LKS_OK)
         return;
     snprintf(etag, sizeof(etag), "\"%.8s-%llu-%.8s\"", desk->state->journal,
              (unsigned long long)lks_engine_seq(desk->engine), who + strlen("sha256:"));
     lks_call_header(call, "ETag: %s", etag);
-    lks_call_header(call, "Vary: Authorization");
+    lks_call_header(call, "Vary: Authorization, Cookie");
     if (strcmp(etag, call->etag) == 0) {
         call->status = 304;
         call->type = NULL;

@@ -157,6 +157,22 @@ static const struct lks_field lks_ask_login_poll_fields[] = {
 };
 const struct lks_form lks_ask_login_poll = {"LoginPoll", "Which login",
     LKS_FIELDS(lks_ask_login_poll_fields)};
+/* What providers add to the code and the state is taken and not looked at. */
+static const struct lks_field lks_query_login_fields[] = {
+    MAY("code", TEXT, "to be exchanged for a token"),
+    MAY("state", TEXT, "of the login that was begun"),
+    MAY("error", TEXT, "why there is no code"),
+    MAY("error_description", TEXT, "not looked at"),
+    MAY("error_uri", TEXT, "not looked at"),
+    MAY("iss", TEXT, "not looked at: the ID token has it"),
+    MAY("session_state", TEXT, "not looked at"),
+    MAY("scope", TEXT, "not looked at"),
+    MAY("authuser", TEXT, "not looked at"),
+    MAY("hd", TEXT, "not looked at"),
+    MAY("prompt", TEXT, "not looked at"),
+};
+const struct lks_form lks_query_login = {"LoginBack", "What the provider leads back with",
+    LKS_FIELDS(lks_query_login_fields)};
 static const struct lks_field lks_ask_enroll_fields[] = {
     MUST("token", TEXT, "lks_node_NAME_SECRET"),
     MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),

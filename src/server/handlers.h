@@ -26,8 +26,10 @@ lks_handler lks_handle_access, lks_handle_grant, lks_handle_ungrant, lks_handle_
     lks_handle_token_gone, lks_handle_token_renew, lks_handle_certificate, lks_handle_recertify,
     lks_handle_certificate_gone;
 /* handlers_login.c */
-lks_preparer lks_prepare_login_device, lks_prepare_login_poll;
-lks_handler lks_handle_login_device, lks_handle_login_poll, lks_handle_logout;
+lks_preparer lks_prepare_login_device, lks_prepare_login_poll, lks_prepare_login,
+    lks_prepare_login_callback;
+lks_handler lks_handle_login_device, lks_handle_login_poll, lks_handle_login,
+    lks_handle_login_callback, lks_handle_logout;
 /* handlers_journal.c */
 lks_handler lks_handle_journal, lks_handle_head, lks_handle_events, lks_handle_backup,
     lks_handle_state, lks_handle_manifest;

@@ -1,5 +1,7 @@
 #include "server/oidc.h"
 
+#include "codec/base64.h"
+#include "codec/digest.h"
 #include "codec/json.h"
 #include "drivers/http_tls.h"
 #include "drivers/store_secrets.h"
@@ -28,11 +30,16 @@ enum {
 #define DISCOVERY    "/.well-known/openid-configuration"
 #define DEVICE_GRANT "urn:ietf:params:oauth:grant-type:device_code"
 
+struct endpoints {
+    char token[LKS_OIDC_URL_SIZE], device[LKS_OIDC_URL_SIZE], keys[LKS_OIDC_URL_SIZE];
+    char browser[LKS_OIDC_URL_SIZE];
+};
+
 struct lks_oidc {
     uv_mutex_t lock; /* of all that follows */
     unsigned busy;
     char issuer[LKS_OIDC_URL_SIZE]; /* that the rest is of */
-    char token[LKS_OIDC_URL_SIZE], device[LKS_OIDC_URL_SIZE], keys_at[LKS_OIDC_URL_SIZE];
+    struct endpoints at;
     struct lks_jwks keys;
     lks_ms read_at, lacked_at; /* mono: when they were read, and read for a lacking key; 0: never */
     lks_ms failing;            /* mono: since when it does not answer; 0: it does */
@@ -160,7 +167,7 @@ static enum lks_code ask(struct lks_daemon *d, struct lks_str url, const struct 
 /* Endpoints and keys ------------------------------------------------------------------------ */
 
 struct found {
-    char token[LKS_OIDC_URL_SIZE], device[LKS_OIDC_URL_SIZE], keys_at[LKS_OIDC_URL_SIZE];
+    struct endpoints at;
     struct lks_jwks keys;
 };
 
@@ -187,9 +194,10 @@ static enum lks_code discover(struct lks_daemon *d, struct found *out, struct lk
                         "%.300s (%d) does not describe issuer %.100s: oidc.issuer has to be "
                         "written as the provider writes it",
                         url, status, issuer.ptr);
-    copy(docs.first, "token_endpoint", out->token, sizeof(out->token));
-    copy(docs.first, "device_authorization_endpoint", out->device, sizeof(out->device));
-    copy(docs.first, "jwks_uri", out->keys_at, sizeof(out->keys_at));
+    copy(docs.first, "token_endpoint", out->at.token, LKS_OIDC_URL_SIZE);
+    copy(docs.first, "device_authorization_endpoint", out->at.device, LKS_OIDC_URL_SIZE);
+    copy(docs.first, "jwks_uri", out->at.keys, LKS_OIDC_URL_SIZE);
+    copy(docs.first, "authorization_endpoint", out->at.browser, LKS_OIDC_URL_SIZE);
     return LKS_OK;
 }
 
@@ -198,7 +206,7 @@ static enum lks_code fetch_keys(struct lks_daemon *d, struct found *f, struct lk
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
     struct lks_err why = {0};
     enum lks_code code =
-        exchange(lks_daemon_config(d), lks_str_from(f->keys_at), NULL, &answer, &why);
+        exchange(lks_daemon_config(d), lks_str_from(f->at.keys), NULL, &answer, &why);
     if (code == LKS_OK)
         code = lks_jwks_parse(lks_buf_view(&answer.body), &f->keys, &why);
     why.code = code;
@@ -220,9 +228,7 @@ static void keep(struct lks_oidc *o, struct found *f, struct lks_str issuer, lks
     f->keys = (struct lks_jwks){0};
     o->read_at = mono;
     snprintf(o->issuer, sizeof(o->issuer), "%" LKS_STR_FMT, LKS_STR_ARG(issuer));
-    snprintf(o->token, sizeof(o->token), "%s", f->token);
-    snprintf(o->device, sizeof(o->device), "%s", f->device);
-    snprintf(o->keys_at, sizeof(o->keys_at), "%s", f->keys_at);
+    o->at = f->at;
     uv_mutex_unlock(&o->lock);
 }
 
@@ -322,22 +328,28 @@ static uint64_t bounded(const struct lks_doc *from, const char *key, uint64_t us
     return (uint64_t)said->number < most ? (uint64_t)said->number : most;
 }
 
+static struct endpoints endpoints_of(struct lks_daemon *d)
+{
+    uv_mutex_lock(&d->oidc->lock);
+    struct endpoints at = d->oidc->at;
+    uv_mutex_unlock(&d->oidc->lock);
+    return at;
+}
+
 static enum lks_code begin_device(struct lks_daemon *d, struct lks_oidc_device *out,
                                   struct lks_err *err)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf form = {0};
     LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    char url[LKS_OIDC_URL_SIZE];
+    struct endpoints at;
     int status = 0;
     if (refresh(d, false, err) != LKS_OK || begin_form(d, &form, err) != LKS_OK)
         return err->code;
-    uv_mutex_lock(&d->oidc->lock);
-    snprintf(url, sizeof(url), "%s", d->oidc->device);
-    uv_mutex_unlock(&d->oidc->lock);
-    if (url[0] == '\0')
+    at = endpoints_of(d);
+    if (at.device[0] == '\0')
         return lks_fail(err, LKS_E_REFUSED, "the OpenID provider has no login by device");
     add_field(&form, "scope", lks_daemon_config(d)->oidc_scopes);
-    if (ask(d, lks_str_from(url), &form, &docs, &status, err) != LKS_OK)
+    if (ask(d, lks_str_from(at.device), &form, &docs, &status, err) != LKS_OK)
         return err->code;
     copy(docs.first, "device_code", out->code, sizeof(out->code));
     copy(docs.first, "user_code", out->user_code, sizeof(out->user_code));
@@ -433,12 +445,13 @@ enum lks_code lks_oidc_person(const struct lks_config *config, const struct lks_
 }
 
 /* Under the lock, since keys may be exchanged meanwhile: it takes less than a millisecond. */
-static enum lks_code check_token(struct lks_daemon *d, struct lks_str token,
+static enum lks_code check_token(struct lks_daemon *d, struct lks_str token, struct lks_str nonce,
                                  struct lks_docs *claims, struct lks_err *err)
 {
     const struct lks_config *config = lks_daemon_config(d);
     const struct lks_jwt_want want = {.issuer = config->oidc_issuer,
                                       .client = config->oidc_client_id,
+                                      .nonce = nonce,
                                       .wall = lks_daemon_now().wall};
     uv_mutex_lock(&d->oidc->lock);
     enum lks_code code = lks_jwt_check(token, &d->oidc->keys, &want, claims, err);
@@ -447,15 +460,15 @@ static enum lks_code check_token(struct lks_daemon *d, struct lks_str token,
 }
 
 /* A token of a key that we do not have: the provider may have a new one. */
-static enum lks_code read_person(struct lks_daemon *d, struct lks_str token,
+static enum lks_code read_person(struct lks_daemon *d, struct lks_str token, struct lks_str nonce,
                                  struct lks_oidc_person *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_docs_fini) struct lks_docs claims = {0};
     if (lks_docs_init(&claims, "claims", err) != LKS_OK)
         return err->code;
-    enum lks_code code = check_token(d, token, &claims, err);
+    enum lks_code code = check_token(d, token, nonce, &claims, err);
     if (code == LKS_E_NOT_FOUND && refresh(d, true, err) == LKS_OK)
-        code = check_token(d, token, &claims, err);
+        code = check_token(d, token, nonce, &claims, err);
     if (code == LKS_E_NOT_FOUND)
         err->code = LKS_E_DENIED;
     return code == LKS_OK ? lks_oidc_person(lks_daemon_config(d), claims.first, out, err)
@@ -476,25 +489,37 @@ static enum lks_code read_refusal(const struct lks_doc *answer, int status,
                     word.ptr);
 }
 
+/* Have the provider say who it is: `form` has all but the client. */
+static enum lks_code fetch_token(struct lks_daemon *d, struct lks_buf *form, struct lks_str nonce,
+                                 struct lks_oidc_person *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    struct endpoints at = endpoints_of(d);
+    int status = 0;
+    if (ask(d, lks_str_from(at.token), form, &docs, &status, err) != LKS_OK)
+        return err->code;
+    if (status != 200)
+        return read_refusal(docs.first, status, out, err);
+    return read_person(d, lks_doc_text(docs.first, "id_token"), nonce, out, err);
+}
+
 static enum lks_code poll_once(struct lks_daemon *d, struct lks_str code,
                                struct lks_oidc_person *out, struct lks_err *err)
 {
     LKS_CLEANUP(lks_secrets_wipe) struct lks_buf form = {0};
-    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
-    char url[LKS_OIDC_URL_SIZE];
-    int status = 0;
     if (refresh(d, false, err) != LKS_OK || begin_form(d, &form, err) != LKS_OK)
         return err->code;
-    uv_mutex_lock(&d->oidc->lock);
-    snprintf(url, sizeof(url), "%s", d->oidc->token);
-    uv_mutex_unlock(&d->oidc->lock);
     add_field(&form, "grant_type", LKS_STR(DEVICE_GRANT));
     add_field(&form, "device_code", code);
-    if (ask(d, lks_str_from(url), &form, &docs, &status, err) != LKS_OK)
-        return err->code;
-    if (status != 200)
-        return read_refusal(docs.first, status, out, err);
-    return read_person(d, lks_doc_text(docs.first, "id_token"), out, err);
+    return fetch_token(d, &form, LKS_STR(""), out, err);
+}
+
+static void count(struct lks_oidc *o, enum lks_code result, const struct lks_oidc_person *person)
+{
+    uv_mutex_lock(&o->lock);
+    o->logins += result == LKS_OK && person->known;
+    o->refused += result == LKS_E_DENIED;
+    uv_mutex_unlock(&o->lock);
 }
 
 enum lks_code lks_oidc_poll(struct lks_daemon *d, struct lks_str code, struct lks_oidc_person *out,
@@ -505,10 +530,134 @@ enum lks_code lks_oidc_poll(struct lks_daemon *d, struct lks_str code, struct lk
         return err->code;
     enum lks_code result = poll_once(d, code, out, err);
     leave(d->oidc);
-    uv_mutex_lock(&d->oidc->lock);
-    d->oidc->logins += result == LKS_OK && out->known;
-    d->oidc->refused += result == LKS_E_DENIED;
-    uv_mutex_unlock(&d->oidc->lock);
+    count(d->oidc, result, out);
+    return result;
+}
+
+/* Browsers ---------------------------------------------------------------------------------- */
+
+enum { STATE_BYTES = 16, VERIFIER_BYTES = 32, COOKIE_PARTS = 3 };
+
+static enum lks_code add_chance(struct lks_buf *out, size_t bytes, struct lks_err *err)
+{
+    uint8_t chance[VERIFIER_BYTES];
+    if (lks_secrets_chance(chance, bytes, err) != LKS_OK)
+        return err->code;
+    if (out->len > 0)
+        lks_buf_addc(out, '.');
+    lks_base64url_add(out, (struct lks_str){(const char *)chance, bytes});
+    return lks_buf_check(out, err);
+}
+
+/* STATE.NONCE.VERIFIER */
+static bool split_cookie(struct lks_str cookie, struct lks_str parts[COOKIE_PARTS])
+{
+    return lks_str_cut(cookie, '.', &parts[0], &parts[1]) &&
+           lks_str_cut(parts[1], '.', &parts[1], &parts[2]) && parts[0].len > 0 &&
+           parts[1].len > 0 && parts[2].len > 0;
+}
+
+/* S256 of RFC 7636: the digest of the verifier's letters. */
+static enum lks_code add_challenge(struct lks_buf *out, struct lks_str verifier,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    char digest[LKS_DIGEST_SIZE];
+    uint8_t bytes[32];
+    size_t skip = strlen("sha256:");
+    if (lks_digest_text(verifier, digest, err) != LKS_OK)
+        return err->code;
+    bool read = lks_hex_read(lks_str_from(digest + skip), bytes, sizeof(bytes));
+    LKS_ASSERT(read);
+    lks_buf_init(&text, 64);
+    lks_base64url_add(&text, (struct lks_str){(const char *)bytes, sizeof(bytes)});
+    add_field(out, "code_challenge", lks_buf_view(&text));
+    return lks_buf_check(&text, err);
+}
+
+static void add_redirect(const struct lks_daemon *d, struct lks_buf *out)
+{
+    char url[LKS_OIDC_URL_SIZE];
+    snprintf(url, sizeof(url), "%s" LKS_OIDC_CALLBACK, lks_daemon_url(d));
+    add_field(out, "redirect_uri", lks_str_from(url));
+}
+
+static enum lks_code begin_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf cookie = {0}, query = {0};
+    const struct lks_config *config = lks_daemon_config(d);
+    struct lks_str parts[COOKIE_PARTS];
+    lks_buf_init(&cookie, LKS_OIDC_COOKIE_SIZE - 1);
+    lks_buf_init(&query, sizeof(out->url) - LKS_OIDC_URL_SIZE);
+    if (refresh(d, false, err) != LKS_OK || add_chance(&cookie, STATE_BYTES, err) != LKS_OK ||
+        add_chance(&cookie, STATE_BYTES, err) != LKS_OK ||
+        add_chance(&cookie, VERIFIER_BYTES, err) != LKS_OK)
+        return err->code;
+    struct endpoints at = endpoints_of(d);
+    if (!lks_str_starts(lks_str_from(at.browser), "https://"))
+        return lks_fail(err, LKS_E_REFUSED, "the OpenID provider has no login in a browser");
+    bool split = split_cookie(lks_buf_view(&cookie), parts);
+    LKS_ASSERT(split);
+    add_field(&query, "response_type", LKS_STR("code"));
+    add_field(&query, "client_id", config->oidc_client_id);
+    add_field(&query, "scope", config->oidc_scopes);
+    add_redirect(d, &query);
+    add_field(&query, "state", parts[0]);
+    add_field(&query, "nonce", parts[1]);
+    add_field(&query, "code_challenge_method", LKS_STR("S256"));
+    if (add_challenge(&query, parts[2], err) != LKS_OK || lks_buf_check(&query, err) != LKS_OK)
+        return err->code;
+    snprintf(out->cookie, sizeof(out->cookie), "%s", cookie.ptr);
+    snprintf(out->url, sizeof(out->url), "%s%c%s", at.browser,
+             strchr(at.browser, '?') != NULL ? '&' : '?', query.ptr);
+    return LKS_OK;
+}
+
+enum lks_code lks_oidc_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
+                               struct lks_err *err)
+{
+    *out = (struct lks_oidc_browser){0};
+    if (check_configured(d, err) != LKS_OK || enter(d->oidc, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = begin_browser(d, out, err);
+    leave(d->oidc);
+    return code;
+}
+
+static enum lks_code exchange_code(struct lks_daemon *d, struct lks_str code,
+                                   const struct lks_str *parts, struct lks_oidc_person *out,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_secrets_wipe) struct lks_buf form = {0};
+    if (refresh(d, false, err) != LKS_OK || begin_form(d, &form, err) != LKS_OK)
+        return err->code;
+    add_field(&form, "grant_type", LKS_STR("authorization_code"));
+    add_field(&form, "code", code);
+    add_redirect(d, &form);
+    add_field(&form, "code_verifier", parts[2]);
+    if (fetch_token(d, &form, parts[1], out, err) != LKS_OK)
+        return err->code;
+    return out->known ? LKS_OK : lks_fail(err, LKS_E_DENIED, "the OpenID provider gave no token");
+}
+
+/* The state binds the answer to the browser that asked: another's code is not taken. */
+enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *back,
+                            struct lks_oidc_person *out, struct lks_err *err)
+{
+    struct lks_str parts[COOKIE_PARTS];
+    *out = (struct lks_oidc_person){0};
+    if (check_configured(d, err) != LKS_OK)
+        return err->code;
+    if (!split_cookie(back->cookie, parts) || !lks_str_eq(parts[0], back->state))
+        return lks_fail(err, LKS_E_DENIED,
+                        "this login was not begun in this browser, or too long ago; open "
+                        "/v1/login");
+    if (enter(d->oidc, err) != LKS_OK)
+        return err->code;
+    enum lks_code result = exchange_code(d, back->code, parts, out, err);
+    leave(d->oidc);
+    count(d->oidc, result, out);
     return result;
 }
 

@@ -16,6 +16,7 @@
 #define LKS_OIDC_IDENTITY_MAX 255
 #define LKS_OIDC_URL_SIZE     1024
 #define LKS_OIDC_GRANTS_SIZE  4096
+#define LKS_OIDC_CALLBACK     "/v1/login/callback"
 
 struct lks_oidc;
 
@@ -47,6 +48,23 @@ struct lks_oidc_person {
 };
 enum lks_code lks_oidc_poll(struct lks_daemon *d, struct lks_str code, struct lks_oidc_person *out,
                             struct lks_err *err) LKS_MUST_CHECK;
+
+/* A login in a browser (authorisation code with PKCE, RFC 7636): where it is sent, and what its
+ * cookie keeps until it comes back: STATE.NONCE.VERIFIER. Nothing of it is kept here. */
+#define LKS_OIDC_COOKIE_SIZE 128
+struct lks_oidc_browser {
+    char url[4 * LKS_OIDC_URL_SIZE];
+    char cookie[LKS_OIDC_COOKIE_SIZE];
+};
+enum lks_code lks_oidc_browser(struct lks_daemon *d, struct lks_oidc_browser *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* It came back with a code and the state. */
+struct lks_oidc_back {
+    struct lks_str cookie, state, code;
+};
+enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *back,
+                            struct lks_oidc_person *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* What the claims of an ID token make of a person: the name, and roles by groups. */
 struct lks_doc;

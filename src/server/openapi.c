@@ -83,16 +83,22 @@ static bool by_agent(const struct lks_route *r)
     return r->permission == LKS_MAY_REPORT;
 }
 
-/* Who is known may not everything; and enrolment and tickets have proofs of their own. */
+static bool is_login(const struct lks_route *r)
+{
+    return (r->flags & LKS_ROUTE_LOGIN) != 0;
+}
+
+/* Who is known may not everything; and enrolment, logins and tickets have proofs of their own. */
 static bool by_right(const struct lks_route *r)
 {
-    return r->permission != LKS_MAY_KNOW && (r->permission != LKS_MAY_NOTHING || !is_read(r));
+    return is_login(r) ||
+           (r->permission != LKS_MAY_KNOW && (r->permission != LKS_MAY_NOTHING || !is_read(r)));
 }
 
 /* It names something, in its path, its query or its body. */
 static bool names(const struct lks_route *r)
 {
-    return !is_read(r) || r->query != NULL || strchr(r->path, '{') != NULL;
+    return !is_read(r) || is_login(r) || r->query != NULL || strchr(r->path, '{') != NULL;
 }
 
 static bool has_etag(const struct lks_route *r)

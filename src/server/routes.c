@@ -21,6 +21,7 @@
 #define OFTEN     LKS_ROUTE_OFTEN
 #define SIGNED    LKS_ROUTE_SIGNED
 #define SENSITIVE LKS_ROUTE_SENSITIVE
+#define LOGIN     LKS_ROUTE_LOGIN
 
 /* clang-format off */
 #define NO_QUERY NULL
@@ -46,6 +47,13 @@ const struct lks_route lks_routes[] = {
     {"POST", "/v1/login/device/poll", "loginPoll", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE,
      NO_QUERY, JSON(lks_ask_login_poll), FORM(lks_form_login), WRITE, lks_prepare_login_poll,
      lks_handle_login_poll, "Whether the person did, and then a token"},
+    {"GET", "/v1/login", "login", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
+     TYPE("text/html; charset=utf-8"), LOGIN, lks_prepare_login, lks_handle_login,
+     "Log in with the OpenID provider in a browser: a page that leads there"},
+    {"GET", "/v1/login/callback", "loginCallback", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE,
+     &lks_query_login, NO_BODY, TYPE("text/html; charset=utf-8"), LOGIN | SENSITIVE,
+     lks_prepare_login_callback, lks_handle_login_callback,
+     "Where the provider leads back to: the login becomes a cookie"},
     {"POST", "/v1/logout", "logout", PEOPLE, LKS_MAY_KNOW, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
      FORM(lks_form_seq), WRITE, NULL, lks_handle_logout, "End the login that the call shows"},
     {"GET", "/v1/openapi.json", "openapi", PEOPLE, LKS_MAY_KNOW, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,

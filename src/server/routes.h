@@ -45,6 +45,7 @@ enum lks_route_flag {
     LKS_ROUTE_OFTEN = 16,      /* schedulers ask for each job: it has a rate of its own */
     LKS_ROUTE_SIGNED = 32,     /* its body is parsed by prepare(), behind its signature */
     LKS_ROUTE_SENSITIVE = 256, /* who reads it is audited */
+    LKS_ROUTE_LOGIN = 512,     /* an OpenID provider is asked, and its word decides */
 };
 
 struct lks_route {

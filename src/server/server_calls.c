@@ -194,6 +194,27 @@ static enum lks_code judge_body(struct lks_call *call, const struct lks_httpd_re
     return (r->flags & LKS_ROUTE_SIGNED) == 0 ? lks_call_read(call, err) : LKS_OK;
 }
 
+static struct lks_str header_of(const struct lks_httpd_exchange *x, const char *name)
+{
+    const char *value = lks_httpd_header(x, name);
+    return lks_str_from(value != NULL ? value : "");
+}
+
+/* A browser sends its cookie whichever page asks: what changes something has to come from a page of
+ * this host. Whoever shows something else is known by that. */
+static void read_cookies(struct lks_call *call, const struct lks_httpd_exchange *x)
+{
+    struct lks_str all = header_of(x, "Cookie"), login = lks_cookie(all, LKS_COOKIE_LOGIN);
+    bool safe = strcmp(call->route->method, "GET") == 0;
+    if (login.len < sizeof(call->cookie))
+        snprintf(call->cookie, sizeof(call->cookie), "%" LKS_STR_FMT, LKS_STR_ARG(login));
+    if (call->credential.kind != LKS_CREDENTIAL_NONE ||
+        (!safe && !lks_origin_is(header_of(x, "Origin"), header_of(x, "Host"))))
+        return;
+    call->credential = lks_credential_cookie(all);
+    call->by_cookie = call->credential.kind != LKS_CREDENTIAL_NONE;
+}
+
 static void read_headers(struct lks_call *call, const struct lks_httpd_exchange *x)
 {
     const char *etag = lks_httpd_header(x, "If-None-Match");
@@ -207,6 +228,8 @@ static void read_headers(struct lks_call *call, const struct lks_httpd_exchange 
     }
     if (bearer != NULL && call->route->listener == LKS_LISTENER_PEOPLE)
         call->credential = lks_credential_bearer(lks_str_from(bearer));
+    else if (call->route->listener == LKS_LISTENER_PEOPLE)
+        read_cookies(call, x);
     const char *sign = lks_httpd_header(x, LKS_WEBHOOK_HEADER);
     snprintf(call->signature, sizeof(call->signature), "%s", sign != NULL ? sign : "");
     /* Whether whoever sends these may is the state thread's to say. */

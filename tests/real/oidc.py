@@ -4,10 +4,11 @@
     oidc.py BUILD_DIR DEX_DIR
 
 The second has the program `dex` and its pages `web` (tools/dex.sh). The script types the code as a
-person would; Dex's mock connector names the person and one group. Then the provider goes away, comes
+person would, and follows pages as a browser does; Dex's mock connector names the person and one group. Then the provider goes away, comes
 back with other keys, and changes them on its own.
 """
 
+import html
 import http.cookiejar
 import json
 import os
@@ -41,10 +42,12 @@ expiry: {{signingKeys: 30s, idTokens: 10m, deviceRequests: 5m}}
 oauth2: {{skipApprovalScreen: true}}
 connectors: [{{type: mockCallback, id: mock, name: Mock}}]
 staticClients:
-  - {{id: lockstep, name: lockstep, secret: "{secret}", redirectURIs: [/dex/device/callback]}}
+  - {{id: lockstep, name: lockstep, secret: "{secret}", 
+     redirectURIs: [/dex/device/callback, "https://localhost:{people}/v1/login/callback"]}}
 """
 
 OIDC = """
+controller: {{url: "https://localhost:{people}"}}
 oidc:
   issuer: {issuer}
   ca: {folder}/crt.pem
@@ -107,7 +110,7 @@ class Site:
         self.write("secret", SECRET + "\n")
         self.write("fleet.yaml", FLEET)
         self.write("dex.yaml", DEX.format(issuer=self.issuer, port=self.port, folder=self.folder,
-                                          web=f"{self.dex}/web", secret=SECRET))
+                                          people=self.people, web=f"{self.dex}/web", secret=SECRET))
 
     def keys(self):
         context = ssl.create_default_context(cafile=f"{self.folder}/crt.pem")
@@ -132,7 +135,7 @@ class Site:
         self.run(f"{self.build}/lockstepd", "init", "--data", data, "--people",
                  f"127.0.0.1:{self.people}", "--agents", f"127.0.0.1:{free_port()}")
         with open(f"{data}/lockstepd.yaml", "a", encoding="utf-8") as f:
-            f.write(OIDC.format(issuer=self.issuer, folder=self.folder))
+            f.write(OIDC.format(issuer=self.issuer, folder=self.folder, people=self.people))
         config = f"{data}/lockstepd.yaml"
         said = self.run(f"{self.build}/lockstepd", "--check", "--config", config)
         check("lockstepd --check takes the configuration", said.returncode == 0, said.stderr)
@@ -149,12 +152,16 @@ class Site:
     def ask(self, *command, token=None):
         return self.run(*self.words(command, token))
 
+    def browser(self):
+        context = ssl.create_default_context(cafile=f"{self.folder}/crt.pem")
+        context.load_verify_locations(cafile=f"{self.folder}/data/ca.crt")
+        return urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=context),
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+
     def type_code(self, address):
         """As a person with a browser: open the page, send its form, be led through the connector."""
-        opener = urllib.request.build_opener(
-            urllib.request.HTTPSHandler(
-                context=ssl.create_default_context(cafile=f"{self.folder}/crt.pem")),
-            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+        opener = self.browser()
         code = urllib.parse.parse_qs(urllib.parse.urlsplit(address).query)["user_code"][0]
         with opener.open(address, timeout=60) as page:
             text = page.read().decode()
@@ -195,6 +202,37 @@ def check_login(site):
     check("and in no other", held.returncode == 5, held.stderr)
 
 
+def lead_on(opener, address):
+    """Open a page, and what it leads to: its text."""
+    with opener.open(address, timeout=60) as page:
+        text = page.read().decode()
+    target = html.unescape(re.search(r'content="0;url=([^"]*)"', text).group(1))
+    try:
+        with opener.open(urllib.parse.urljoin(page.geturl(), target), timeout=60) as page:
+            return page.read().decode()
+    except urllib.error.HTTPError as e:
+        return f"{e.url}: {e.code} {e.read().decode()}"
+
+
+def check_browser(site):
+    """From lockstepd to Dex, back to lockstepd, and on with the cookie."""
+    opener, server = site.browser(), f"https://localhost:{site.people}"
+    text = lead_on(opener, f"{server}/v1/login")
+    if not check("Dex leads back to lockstepd", "/v1/whoami" in text, text[-2000:]):
+        return
+    with opener.open(f"{server}/v1/whoami", timeout=60) as page:
+        told = json.load(page)
+    check("and the cookie is the person's", told["identity"] == PERSON, told)
+    for origin, want in (("https://evil.example", 401), (server, 200)):
+        ask = urllib.request.Request(f"{server}/v1/logout", method="POST", headers={"Origin": origin})
+        try:
+            with opener.open(ask, timeout=60) as page:
+                status = page.status
+        except urllib.error.HTTPError as e:
+            status = e.code
+        check(f"logout from a page of {origin.split(':')[1]}", status == want, status)
+
+
 def check_away(site):
     """Those with a login go on, and no new person gets in."""
     site.stop_provider()
@@ -233,6 +271,7 @@ def main():
             if check("Dex starts", site.start_provider()) and \
                     check("lockstepd starts", site.start_controller()):
                 check_login(site)
+                check_browser(site)
                 check_away(site)
                 check_keys(site)
                 check_end(site)
