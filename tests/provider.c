@@ -121,8 +121,12 @@ static void hear(void *ctx, struct lks_httpd_exchange *x, const struct lks_httpd
     LKS_CLEANUP(lks_buf_fini) struct lks_buf out = {0};
     lks_buf_init(&out, TEXT_MAX);
     pthread_mutex_lock(&p->lock);
-    int status = answer(p, r, &out);
+    bool silent = p->mood == LKS_PROVIDER_SILENT;
+    p->unanswered += silent;
+    int status = silent ? 0 : answer(p, r, &out);
     pthread_mutex_unlock(&p->lock);
+    if (silent)
+        return;
     if (out.len == 0)
         lks_buf_addf(&out, "{}");
     lks_httpd_reply(x, &(struct lks_httpd_reply){.status = status,

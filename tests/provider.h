@@ -18,6 +18,7 @@ enum lks_provider_mood {
     LKS_PROVIDER_NAMES,   /* the person did: a token */
     LKS_PROVIDER_BROKEN,  /* 500 */
     LKS_PROVIDER_GARBAGE, /* what is no JSON */
+    LKS_PROVIDER_SILENT,  /* takes requests, and does not answer */
 };
 
 struct lks_provider {
@@ -36,6 +37,7 @@ struct lks_provider {
     const char *header;           /* NULL: as the key has it */
     char challenge[64];           /* of PKCE, as the browser brought it */
     unsigned asked_keys, asked_tokens;
+    unsigned unanswered; /* requests */
     /* Its own. */
     pthread_t thread;
     uv_loop_t loop;

@@ -9,6 +9,7 @@
 #include "tests/wait.h"
 #include "trust/token.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,11 +40,24 @@ static void configure(const struct scene *s, struct lks_buf *out)
 {
     lks_buf_init(out, 4096);
     lks_buf_addf(out,
-                 "rate: {people_per_s: 100000, burst: 1000000}\n"
+                 "rate: {people_per_s: 100000, burst: 1000000}\nhttp: {address_calls: 2}\n"
                  "oidc:\n  issuer: %s\n  ca: %s\n  client_secret: file:%s\n"
                  "  roles: [board=approver@train, staff=viewer, sre=operator@train]\n"
                  "  session_hours: 8\n",
                  s->provider.issuer, s->provider.ca, s->provider.secret);
+}
+
+/* A client without a credential; NULL is a failed check. */
+static struct lks_client *stranger(struct scene *s)
+{
+    struct lks_client *client = NULL;
+    char server[64];
+    struct lks_err err = {0};
+    snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
+    const struct lks_client_options options = {
+        .server = server, .ca = ctl_path(&s->crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
 }
 
 static bool scene_begin(struct scene *s)
@@ -51,8 +65,7 @@ static bool scene_begin(struct scene *s)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf config = {0};
     static const char *const cooler[] = {"name: ", "name: cooler",
                                          "  power_limit_w: ", "  power_limit_w: 650", NULL};
-    char from[LKS_DIGEST_SIZE], to[LKS_DIGEST_SIZE], server[64];
-    struct lks_err err = {0};
+    char from[LKS_DIGEST_SIZE], to[LKS_DIGEST_SIZE];
     *s = (struct scene){0};
     lks_signer_make(&s->first, 2048, "k1");
     lks_signer_make(&s->second, 0, "k2");
@@ -63,10 +76,7 @@ static bool scene_begin(struct scene *s)
     if (!crew_begin(&s->crew, config.ptr) || !crew_release(&s->crew, from) ||
         !crew_release_with(&s->crew, cooler, to) || !crew_fleet(&s->crew, fleet))
         return false;
-    snprintf(server, sizeof(server), "https://localhost:%u", s->crew.c.people);
-    const struct lks_client_options options = {
-        .server = server, .ca = ctl_path(&s->crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
-    CHECK_CODE(lks_client_new(&options, &s->nobody, &err), LKS_OK);
+    s->nobody = stranger(s);
     s->agent = crew_enroll(&s->crew, "gpu1");
     return s->agent != NULL && crew_report(s->agent, "gpu1", "", &s->beats);
 }
@@ -196,13 +206,7 @@ static void test_login(void)
     lks_client_free(kim);
     lks_client_free(too);
     lks_client_free(s.nobody);
-    s.nobody = NULL;
-    char server[64];
-    struct lks_err err = {0};
-    snprintf(server, sizeof(server), "https://localhost:%u", s.crew.c.people);
-    const struct lks_client_options options = {
-        .server = server, .ca = ctl_path(&s.crew.c, "data/ca.crt"), .timeout_ms = LKS_WAIT_MS};
-    CHECK_CODE(lks_client_new(&options, &s.nobody, &err), LKS_OK);
+    s.nobody = stranger(&s);
     snprintf(path, sizeof(path), "/v1/tokens/%s", id);
     crew_fine(s.crew.admin, "endToken", path, NULL, &t);
     crew_refused(s.crew.admin, "endToken", path, NULL, 404, "no token");
@@ -390,6 +394,63 @@ static void test_away(void)
         CHECK_HAS(ctl_log(&s.crew.c), "the OpenID provider answers again");
         lks_client_free(otto);
         lks_client_free(kim);
+    }
+    scene_end(&s);
+}
+
+/* A login that waits for the provider. */
+struct waiting {
+    struct lks_client *client;
+    pthread_t thread;
+    atomic_int status; /* 0: not answered */
+};
+
+static void *wait_for_login(void *arg)
+{
+    struct waiting *w = arg;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, 1 << 20);
+    atomic_store(&w->status, ctl_ask(w->client, "POST", "/v1/login/device", NULL, &text));
+    return NULL;
+}
+
+static unsigned unanswered(struct scene *s)
+{
+    pthread_mutex_lock(&s->provider.lock);
+    unsigned count = s->provider.unanswered;
+    pthread_mutex_unlock(&s->provider.lock);
+    return count;
+}
+
+/* Strangers who make the controller ask a provider that does not answer keep others from logging
+ * in, and from nothing else; and each address has only so many such calls. */
+static void test_silent(void)
+{
+    struct scene s;
+    struct waiting all[2] = {0};
+    char digest[LKS_DIGEST_SIZE];
+    static const char *const warmer[] = {"name: ", "name: warmer",
+                                         "  power_limit_w: ", "  power_limit_w: 690", NULL};
+    if (!CHECK(scene_begin(&s))) {
+        scene_end(&s);
+        return;
+    }
+    lks_provider_mood(&s.provider, LKS_PROVIDER_SILENT, "");
+    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+        all[i].client = stranger(&s);
+        CHECK(pthread_create(&all[i].thread, NULL, wait_for_login, &all[i]) == 0);
+    }
+    for (struct lks_wait w = {0}; unanswered(&s) < LKS_COUNT(all) && lks_wait(&w);) {
+    }
+    crew_refused(s.nobody, "loginDevice", "/v1/login/device", NULL, 429, "http.address_calls");
+    CHECK(crew_release_with(&s.crew, warmer, digest));
+    for (size_t i = 0; i < LKS_COUNT(all); i++)
+        CHECK_INT(atomic_load(&all[i].status), 0);
+    lks_provider_stop(&s.provider);
+    for (size_t i = 0; i < LKS_COUNT(all); i++) {
+        pthread_join(all[i].thread, NULL);
+        CHECK_INT(atomic_load(&all[i].status), 503);
+        lks_client_free(all[i].client);
     }
     scene_end(&s);
 }
@@ -636,6 +697,7 @@ int main(void)
         {"refusals", test_refusals},
         {"keys that change", test_keys},
         {"a provider that is away", test_away},
+        {"a provider that does not answer", test_silent},
         {"the command", test_command},
         {"a browser", test_browser},
         {"a cookie that was planted", test_planted},

@@ -19,8 +19,9 @@
 enum { PATH_BYTES_MAX = 4096 };
 
 #define DAY_MS ((lks_ms)86400 * 1000)
-/* Two read the journal, two parse bodies of people, one moves artifacts; agents have the rest. */
-#define POOL_THREADS "8"
+/* Two read the journal, two parse bodies of people, two wait for an OpenID provider, one moves
+ * artifacts; agents have the rest. */
+#define POOL_THREADS "10"
 
 const struct lks_facts *lks_daemon_facts(const struct lks_daemon *d)
 {

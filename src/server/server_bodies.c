@@ -36,14 +36,14 @@ static struct lks_account *open_account(struct lks_server *s, const struct lks_c
 }
 
 /* How many calls it may have in progress; 0: as many as it wants. What is decided cannot be refused
- * any more. A stranger without a body asks whether we live. */
+ * any more. A stranger with nothing to read or to prepare asks whether we live. */
 static uint64_t calls_of(const struct lks_call *call)
 {
     const struct lks_config *c = lks_daemon_config(call->daemon);
     if (call->root || call->wrote || (call->route->flags & LKS_ROUTE_OFTEN) != 0)
         return 0;
     if (is_stranger(call))
-        return call->unread ? c->address_calls : 0;
+        return call->unread || call->route->prepare != NULL ? c->address_calls : 0;
     return c->identity_calls;
 }
 

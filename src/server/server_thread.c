@@ -15,7 +15,8 @@ enum {
     DRAIN_END_MS = 1500, /* and then the rest of the end so long */
     SOCKET_MODE = 0666,  /* who may what is decided by the peer's uid */
     READING_MAX = 2,     /* of the pool's threads, for reads of the journal, */
-    BODIES_MAX = 2,      /* and for bodies of people: the others are for agents and artifacts */
+    BODIES_MAX = 2,      /* for bodies of people, */
+    LOGINS_MAX = 2,      /* and for logins: the others are for agents and artifacts */
     TO_READ_MAX = 64,    /* reads of one identity that wait for those */
 };
 
@@ -153,6 +154,30 @@ static void forget(struct lks_call *call)
     lks_server_forget(&call->daemon->server, call);
 }
 
+/* A login is prepared here, or sent on to the controller that leads, which prepares it. */
+static void login_work(struct lks_call *call)
+{
+    if (call->to_prepare)
+        call->route->prepare(call);
+    else
+        call->work(call);
+}
+
+static void login_done(struct lks_call *call)
+{
+    if (call->to_prepare)
+        lks_server_body_done(call);
+    else
+        answer(call);
+}
+
+/* Strangers may ask for logins, and an OpenID provider may take its time to answer: what others ask
+ * for does not wait behind them. */
+static bool is_login(const struct lks_call *call)
+{
+    return lks_str_starts(lks_str_from(call->route->path), "/v1/login");
+}
+
 /* One who asks much is told so before everyone else waits behind them. */
 static bool has_enough(const struct lks_server *s, struct lks_call *call)
 {
@@ -171,7 +196,7 @@ static bool has_enough(const struct lks_server *s, struct lks_call *call)
 static void start_prepare(struct lks_server *s, struct lks_call *call)
 {
     if (call->route->listener != LKS_LISTENER_AGENTS) {
-        lks_turns_add(&s->bodies, call);
+        lks_turns_add(is_login(call) ? &s->logins : &s->bodies, call);
         return;
     }
     call->job.data = call;
@@ -188,7 +213,7 @@ static void take_call(struct lks_server *s, struct lks_call *call)
     else if (entered && lks_depot_server_takes(call))
         lks_depot_server_take(s->depot, call);
     else if (entered && call->work != NULL && !has_enough(s, call))
-        lks_turns_add(&s->reads, call);
+        lks_turns_add(is_login(call) ? &s->logins : &s->reads, call);
     else
         lks_server_answer(s, call);
 }
@@ -382,6 +407,11 @@ enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon, 
                                    .most = BODIES_MAX,
                                    .work = lks_server_body_work,
                                    .done = lks_server_body_done,
+                                   .left = forget};
+    s->logins = (struct lks_turns){.loop = &s->loop,
+                                   .most = LOGINS_MAX,
+                                   .work = login_work,
+                                   .done = login_done,
                                    .left = forget};
     if (uv_loop_init(&s->loop) != 0)
         return lks_fail(err, LKS_E_IO, "cannot make a loop");

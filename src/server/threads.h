@@ -182,7 +182,8 @@ struct lks_server {
     struct lks_intake intake;
     uint64_t calls_open;     /* requests that are not answered yet */
     struct lks_turns reads;  /* of them, those that read the journal, */
-    struct lks_turns bodies; /* and those of people whose bodies are parsed or prepared */
+    struct lks_turns bodies; /* those of people whose bodies are parsed or prepared, */
+    struct lks_turns logins; /* and those that wait for the OpenID provider */
     uint64_t beats_fast;
     uint64_t statuses[6];          /* answers by hundred */
     lks_ms drain_until;            /* mono; 0: not draining */
