@@ -149,7 +149,7 @@ static void check_count(struct lks_asked *a, char kind, struct lks_str text, boo
     const struct lks_state_change *c = &a->state.changes[0];
     struct lks_tally t =
         kind == '#'
-            ? lks_govern_tally(&a->state, c, a->now.wall, (struct lks_backing){0}, LKS_STR(""))
+            ? lks_govern_tally(&a->state, c, a->now.wall, NULL, LKS_STR(""))
             : lks_govern_reach(&a->state, c, a->now.wall, outside, apart ? LKS_COUNT(outside) : 0);
     uint64_t want = 0;
     LKS_ASSERT(lks_str_number(text, 9, &want));

@@ -413,8 +413,7 @@ static void check_waived(struct lks_asked *a, struct lks_str word)
 static void expect(struct lks_asked *a, struct lks_str word)
 {
     const struct lks_state_change *c = &a->state.changes[0];
-    struct lks_tally t =
-        lks_govern_tally(&a->state, c, a->now.wall, (struct lks_backing){0}, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(&a->state, c, a->now.wall, NULL, LKS_STR(""));
     uint64_t count = 0;
     struct lks_str rest = {word.ptr + 1, word.len - 1};
     if (word.ptr[0] == '=')
@@ -701,6 +700,47 @@ static void test_makes_nobody(void)
     }
 }
 
+/* Logins ------------------------------------------------------------------------------------ */
+
+static void log_in(struct lks_asked *a, const char *id)
+{
+    struct lks_record r = R(API_TOKEN, api_token, .id = lks_str_from(id), .identity = T("user:ida"),
+                            .hash = T("sha256:1"), .expires = a->now.wall + DAY,
+                            .issuer = T("https://id.example"), .grants = T("approver@train"));
+    lks_asked_apply(a, &r);
+}
+
+static uint32_t given(const struct lks_asked *a)
+{
+    return lks_govern_tally(&a->state, &a->state.changes[0], a->now.wall, NULL, LKS_STR("")).given;
+}
+
+/* The roles that groups gave are those of one token: they serve no vote that came another way, and
+ * no other login keeps a vote whose own was revoked. */
+static void test_logins(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_event vote = {
+        .kind = LKS_EVENT_VOTE, BY("user:ida"), .vote = {.change = 1, .yes = true}};
+    begin(&a, "routine", false);
+    log_in(&a, "login.ida.1");
+    log_in(&a, "login.ida.2");
+    vote.credential = LKS_STR("ticket:CHG-1");
+    CHECK_HAS(lks_asked(&a, &vote), DENIED);
+    vote.credential = LKS_STR("token:login.ida.1");
+    CHECK_HAS(lks_asked(&a, &vote), FIRST);
+    CHECK_INT(given(&a), 1);
+    a.now.wall += DAY;
+    CHECK_INT(given(&a), 1);
+    struct lks_record gone = R(API_TOKEN_GONE, api_token_gone, .id = T("login.ida.1"));
+    lks_asked_apply(&a, &gone);
+    CHECK_INT(given(&a), 0);
+    vote.credential = LKS_STR("token:login.ida.2");
+    CHECK_HAS(lks_asked(&a, &vote), FIRST);
+    CHECK_STR(lks_asked(&a, &vote), "");
+    CHECK_INT(given(&a), 1);
+}
+
 int main(void)
 {
     return lks_test_main((const struct lks_test[]){
@@ -711,6 +751,7 @@ int main(void)
         {"approvals: how many begin without", test_vanguards},
         {"approvals: the alarm among many", test_many_alarms},
         {"approvals: nobody is made for one's own change", test_makes_nobody},
+        {"approvals: by logins", test_logins},
         {"freezes: what is done by itself", test_freeze},
         {0},
     });

@@ -55,8 +55,7 @@ static bool is_up(const struct lks_deciding *d, const struct lks_state_change *c
     if (c->state == LKS_CHANGE_PROPOSED || (c->state == LKS_CHANGE_APPROVED && !d->event->vote.yes))
         return true;
     if (c->state == LKS_CHANGE_APPROVED) {
-        struct lks_tally t =
-            lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, LKS_STR(""));
+        struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, NULL, LKS_STR(""));
         return !lks_tally_complete(&t); /* some ended since */
     }
     return d->event->vote.yes && is_open_by_glass(d, c);
@@ -79,7 +78,7 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
                                               e->vote.yes ? "approve" : "reject",
                                               (unsigned long long)c->id)))
         return false;
-    if (lks_govern_may_vote(d->state, c, e->by))
+    if (lks_govern_may_vote(d->state, c, e->by, e->credential))
         return true;
     lks_deciding_refuse(d, LKS_E_DENIED,
                         "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
@@ -114,7 +113,8 @@ static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
         lks_deciding_moved(d, c, LKS_CHANGE_REJECTED);
         return;
     }
-    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, behind, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall,
+                                          &(struct lks_voice){behind, e->credential}, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_PROPOSED)
         lks_deciding_moved(d, c, LKS_CHANGE_APPROVED);
 }
@@ -138,9 +138,17 @@ static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
     lks_deciding_add(d, LKS_RECORD_VOTE_WITHDRAWN)->vote_withdrawn =
         (struct lks_rec_vote_withdrawn){
             .change = c->id, .by = e->by, .reason = lks_str_trim(e->reason)};
-    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, e->by);
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, NULL, e->by);
     if (c->state == LKS_CHANGE_APPROVED && !lks_tally_complete(&t))
         lks_deciding_moved(d, c, LKS_CHANGE_PROPOSED);
+}
+
+/* A login has roles of its own, so a vote by another one may be worth more. */
+static bool is_by_another_login(struct lks_deciding *d, const struct lks_vote *had)
+{
+    struct lks_str before = text_of(d, had->credential), now = d->event->credential;
+    return !lks_str_eq(before, now) && (lks_str_starts(before, "token:" LKS_LOGIN_ID) ||
+                                        lks_str_starts(now, "token:" LKS_LOGIN_ID));
 }
 
 /* Whether it says nothing new: who approved by a credential that somebody else made may do so again
@@ -153,6 +161,8 @@ static bool is_said_again(struct lks_deciding *d, const struct lks_state_change 
     if (!had->yes)
         return c->state == LKS_CHANGE_REJECTED;
     struct lks_str minters = text_of(d, had->minters);
+    if (is_by_another_login(d, had) && is_up(d, c))
+        return false;
     return lks_govern_counts(d->state, c, had, d->now.wall) &&
            (minters.len == 0 || lks_str_eq(minters, lks_deciding_backing(d).minters));
 }
@@ -258,8 +268,7 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
 bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_change *c)
 {
     bool glass = d->event->move.glass;
-    struct lks_tally t =
-        lks_govern_tally(d->state, c, d->now.wall, (struct lks_backing){0}, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(d->state, c, d->now.wall, NULL, LKS_STR(""));
     if (lks_tally_complete(&t) && c->state == LKS_CHANGE_APPROVED) {
         if (glass)
             lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -331,7 +340,7 @@ void lks_decide_review(struct lks_deciding *d)
                             S(e->by), (unsigned long long)c->id);
     } else if (!is_apart(d, c, "review")) {
         return;
-    } else if (!lks_govern_may_vote(d->state, c, e->by)) {
+    } else if (!lks_govern_may_vote(d->state, c, e->by, e->credential)) {
         lks_deciding_refuse(d, LKS_E_DENIED,
                             "%" LKS_STR_FMT " may approve in none of the pools of change %llu",
                             S(e->by), (unsigned long long)c->id);
@@ -435,7 +444,7 @@ static bool may_waive(struct lks_deciding *d, const struct lks_state_change *c)
     struct lks_sight sight = lks_access_sight_by(d->state, e->by, e->credential, LKS_MAY_APPROVE);
     uint32_t pool = lks_state_pool(d->state, e->waive.pool), count = 0;
     if (e->waive.pool.len == 0)
-        return lks_govern_may_vote(d->state, c, e->by);
+        return lks_govern_may_vote(d->state, c, e->by, e->credential);
     for (uint32_t i = 0; i < c->member_count; i++) {
         uint32_t node = c->members[i].node;
         if (d->state->nodes[node].pool != pool || pool == UINT32_MAX)

@@ -30,24 +30,26 @@ struct voters {
 };
 _Static_assert(LKS_CHANGE_VOTES + 1 <= LKS_BACKING_VOICES, "all votes are looked at together");
 
-static void add_voter(const struct lks_state *s, struct voters *v, struct lks_backing who)
+static void add_voter(const struct lks_state *s, struct voters *v, struct lks_backing who,
+                      struct lks_str credential)
 {
     v->who[v->count] = who;
-    v->sight[v->count++] = lks_access_sight(s, who.by, LKS_MAY_APPROVE);
+    v->sight[v->count++] = lks_access_sight_by(s, who.by, credential, LKS_MAY_APPROVE);
 }
 
 static struct voters voters_of(const struct lks_state *s, const struct lks_state_change *c,
-                               lks_ms wall, struct lks_backing also, struct lks_str without)
+                               lks_ms wall, const struct lks_voice *also, struct lks_str without)
 {
     struct voters v = {.wall = wall};
     for (uint32_t i = 0; i < c->vote_count; i++) {
-        struct lks_str by = lks_state_text(s, c->votes[i].by);
-        bool again = also.by.len > 0 && lks_str_eq(by, also.by); /* the later word counts */
-        if (lks_govern_counts(s, c, &c->votes[i], wall) && !lks_str_eq(by, without) && !again)
-            add_voter(s, &v, lks_govern_voter(s, &c->votes[i]));
+        const struct lks_vote *vote = &c->votes[i];
+        struct lks_str by = lks_state_text(s, vote->by);
+        bool again = also != NULL && lks_str_eq(by, also->who.by); /* the later word counts */
+        if (lks_govern_counts(s, c, vote, wall) && !lks_str_eq(by, without) && !again)
+            add_voter(s, &v, lks_govern_voter(s, vote), lks_state_text(s, vote->credential));
     }
-    if (also.by.len > 0)
-        add_voter(s, &v, also);
+    if (also != NULL)
+        add_voter(s, &v, also->who, also->credential);
     lks_backing_rivals(v.who, v.count, v.rivals);
     return v;
 }
@@ -81,7 +83,7 @@ static uint32_t voices_for(const struct lks_state *s, const struct voters *v, ui
 
 /* Neighbours are mostly of one pool and site: each of these is counted once in a row. */
 struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_state_change *c,
-                                  lks_ms wall, struct lks_backing also, struct lks_str without)
+                                  lks_ms wall, const struct lks_voice *also, struct lks_str without)
 {
     struct voters v = voters_of(s, c, wall, also, without);
     struct lks_tally t = {.needed = c->quorum, .given = voices_for(s, &v, LKS_NO_NODE)};
@@ -101,9 +103,9 @@ struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_st
 }
 
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
-                         struct lks_str who)
+                         struct lks_str who, struct lks_str credential)
 {
-    struct lks_sight sight = lks_access_sight(s, who, LKS_MAY_APPROVE);
+    struct lks_sight sight = lks_access_sight_by(s, who, credential, LKS_MAY_APPROVE);
     for (uint32_t i = 0; i < c->member_count; i++) {
         if (lks_access_sees(s, &sight, c->members[i].node))
             return true;
@@ -140,7 +142,7 @@ bool lks_govern_waits(const struct lks_state *s, const struct lks_state_change *
 {
     if (c->glass.at == 0)
         return false;
-    *out = lks_govern_tally(s, c, wall, (struct lks_backing){0}, LKS_STR(""));
+    *out = lks_govern_tally(s, c, wall, NULL, LKS_STR(""));
     return !lks_tally_complete(out);
 }
 

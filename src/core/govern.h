@@ -27,10 +27,18 @@ static inline bool lks_tally_complete(const struct lks_tally *t)
 struct lks_backing lks_govern_proposer(const struct lks_state *s, const struct lks_state_change *c);
 struct lks_backing lks_govern_voter(const struct lks_state *s, const struct lks_vote *v);
 
-/* How the votes stand; `also` counts as one who said yes, unless it is of nobody, and `without` as
- * one who did not. */
+/* A vote that is not recorded yet. */
+struct lks_voice {
+    struct lks_backing who;
+    struct lks_str credential; /* that it is given by */
+};
+
+/* How the votes stand. Each counts by the credential it was given by: another login of the same
+ * person lends it no roles, and keeps it from ending with its own. `also`, if any, counts as a yes,
+ * and `without` as one who gave none. */
 struct lks_tally lks_govern_tally(const struct lks_state *s, const struct lks_state_change *c,
-                                  lks_ms wall, struct lks_backing also, struct lks_str without);
+                                  lks_ms wall, const struct lks_voice *also,
+                                  struct lks_str without);
 
 /* How many approvals the change could get where it could get the fewest, by the roles and the
  * credentials that there are: those of its own proposer count for nothing. `apart` are identities
@@ -43,9 +51,9 @@ struct lks_tally lks_govern_reach(const struct lks_state *s, const struct lks_st
 bool lks_govern_counts(const struct lks_state *s, const struct lks_state_change *c,
                        const struct lks_vote *v, lks_ms wall);
 
-/* Whether this person's voice counts for some of its nodes. */
+/* Whether this person's voice by this credential counts for some of its nodes; empty: by any. */
 bool lks_govern_may_vote(const struct lks_state *s, const struct lks_state_change *c,
-                         struct lks_str who);
+                         struct lks_str who, struct lks_str credential);
 
 /* The change that is not over, that one of those behind an act proposed, and that an approver with
  * this scope could approve; NULL: there is none. */

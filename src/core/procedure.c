@@ -377,8 +377,7 @@ static void add_signatures(struct lks_procedure_work *w, uint64_t needed)
 static void add_approvals(struct lks_procedure_work *w, const char *digest)
 {
     const struct lks_state_change *c = w->c;
-    struct lks_tally t =
-        lks_govern_tally(w->s, c, w->s->clock, (struct lks_backing){0}, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(w->s, c, w->s->clock, NULL, LKS_STR(""));
     bool lacks = !lks_tally_complete(&t);
     lks_paper_section(w->p, "approvals", "Approvals",
                       "Whoever proposed it cannot approve it. Votes are counted for each pool and "

@@ -123,8 +123,7 @@ static void add_back(struct lks_procedure_work *w, struct lks_buf *out)
 
 static void add_approvals(const struct lks_procedure_work *w, struct lks_buf *out)
 {
-    struct lks_tally t =
-        lks_govern_tally(w->s, w->c, w->s->clock, (struct lks_backing){0}, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(w->s, w->c, w->s->clock, NULL, LKS_STR(""));
     char needed[LKS_COUNT_TEXT_SIZE];
     if (t.needed == 0)
         lks_buf_add(out, LKS_STR(" It needs no approval."));

@@ -395,7 +395,7 @@ void lks_view_change_stands(struct lks_json_writer *w, const struct lks_state *s
 void lks_view_change_approvals(struct lks_json_writer *w, const struct lks_state *s,
                                const struct lks_state_change *c)
 {
-    struct lks_tally t = lks_govern_tally(s, c, s->clock, (struct lks_backing){0}, LKS_STR(""));
+    struct lks_tally t = lks_govern_tally(s, c, s->clock, NULL, LKS_STR(""));
     lks_json_begin(w, "approvals", '{');
     lks_json_int(w, "needed", t.needed);
     lks_json_int(w, "given", t.given);
