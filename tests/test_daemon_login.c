@@ -18,9 +18,9 @@
 #define CODE "{\"code\":\"dc-1\"}"
 
 #define KIM   ",\"email\":\"kim@x.org\",\"email_verified\":true,\"groups\":[\"board\",\"staff\"]"
-#define LEE   ",\"email\":\"lee@x.org\",\"groups\":[\"board\"]"
-#define OTTO  ",\"email\":\"otto@x.org\",\"groups\":[\"sre\"]"
-#define GUEST ",\"email\":\"guest@x.org\",\"groups\":[\"visitors\"]"
+#define LEE   ",\"email\":\"lee@x.org\",\"email_verified\":true,\"groups\":[\"board\"]"
+#define OTTO  ",\"email\":\"otto@x.org\",\"email_verified\":true,\"groups\":[\"sre\"]"
+#define GUEST ",\"email\":\"guest@x.org\",\"email_verified\":true,\"groups\":[\"visitors\"]"
 
 static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
                             "pools: {train: {posture: batch, stack: golden},\n"
@@ -276,15 +276,19 @@ static const struct {
     {"the code is over", LKS_PROVIDER_EXPIRED, "", NULL, NULL, 0, 403, "begin again"},
     {"no group has a role", LKS_PROVIDER_NAMES, GUEST, NULL, NULL, 0, 403,
      "no group of user:guest@x.org has a role here"},
-    {"no groups at all", LKS_PROVIDER_NAMES, ",\"email\":\"kim@x.org\"", NULL, NULL, 0, 403,
-     "no group of user:kim@x.org"},
+    {"no groups at all", LKS_PROVIDER_NAMES, ",\"email\":\"kim@x.org\",\"email_verified\":true",
+     NULL, NULL, 0, 403, "no group of user:kim@x.org"},
     {"no name", LKS_PROVIDER_NAMES, ",\"groups\":[\"board\"]", NULL, NULL, 0, 403,
      "no claim 'email' that names a person"},
     {"a name that is none here", LKS_PROVIDER_NAMES,
-     ",\"email\":\"kim lee\",\"groups\":[\"board\"]", NULL, NULL, 0, 400, "is no identity"},
+     ",\"email\":\"kim lee\",\"email_verified\":true,\"groups\":[\"board\"]", NULL, NULL, 0, 400,
+     "is no identity"},
     {"an address that is not verified", LKS_PROVIDER_NAMES,
      ",\"email\":\"kim@x.org\",\"email_verified\":false,\"groups\":[\"board\"]", NULL, NULL, 0, 403,
-     "has not verified the address"},
+     "does not say that it verified the address"},
+    {"an address of which nothing is said", LKS_PROVIDER_NAMES,
+     ",\"email\":\"kim@x.org\",\"groups\":[\"board\"]", NULL, NULL, 0, 403,
+     "does not say that it verified the address"},
     {"for another client", LKS_PROVIDER_NAMES, KIM, "wiki", NULL, 0, 403, "aud is not lockstep"},
     {"not signed", LKS_PROVIDER_NAMES, KIM, NULL, "{\"alg\":\"none\",\"kid\":\"k1\"}", 0, 403,
      "signed with 'none'"},

@@ -149,7 +149,9 @@ static enum lks_code ask(struct lks_daemon *d, struct lks_str url, const struct 
     if (code == LKS_OK && answer.status >= 500)
         code = lks_fail(&why, LKS_E_UNAVAILABLE, "%" LKS_STR_FMT " answered %d", LKS_STR_ARG(url),
                         answer.status);
-    if (code == LKS_OK && lks_docs_init(docs, "answer", &why) == LKS_OK)
+    if (code == LKS_OK)
+        code = lks_docs_init(docs, "answer", &why);
+    if (code == LKS_OK)
         code = lks_json_parse(lks_buf_view(&answer.body), docs, &why);
     if (code == LKS_OK && docs->first->kind != LKS_DOC_MAP)
         code = lks_fail(&why, LKS_E_UNAVAILABLE, "%" LKS_STR_FMT " answered with no map",
@@ -430,9 +432,10 @@ enum lks_code lks_oidc_person(const struct lks_config *config, const struct lks_
                         "the ID token has no claim '%.100s' that names a person "
                         "(oidc.username_claim, oidc.scopes)",
                         config->oidc_username.ptr);
-    if (email && verified != NULL && (verified->kind != LKS_DOC_BOOL || !verified->truth))
+    if (email && (verified == NULL || verified->kind != LKS_DOC_BOOL || !verified->truth))
         return lks_fail(err, LKS_E_DENIED,
-                        "the provider has not verified the address that names this person");
+                        "the provider does not say that it verified the address that names this "
+                        "person (email_verified); choose another oidc.username_claim");
     int len = snprintf(out->identity, sizeof(out->identity), "user:%" LKS_STR_FMT,
                        LKS_STR_ARG(name->text));
     if (len < 0 || (size_t)len >= sizeof(out->identity))
