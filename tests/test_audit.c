@@ -103,6 +103,12 @@ static void test_full(void)
     CHECK(a.lines.len <= LKS_AUDIT_LINES_MAX && a.lines.len > LKS_AUDIT_LINES_MAX - 512);
     CHECK(a.withheld > 0 && a.lines.ptr[a.lines.len - 1] == '\n');
     CHECK_INT(count_lines(&a) + a.withheld, 10000);
+    while (a.lines.len < LKS_AUDIT_LINES_MAX - 10)
+        lks_buf_addc(&a.lines, '\n');
+    struct lks_rec_audited minute;
+    CHECK(lks_audit_minute(&a, (lks_ms)NOW * LKS_SECOND, &minute));
+    CHECK_INT(a.lines.len, LKS_AUDIT_LINES_MAX - 10);
+    CHECK_INT(a.lines.failed, LKS_OK);
 }
 
 int main(void)

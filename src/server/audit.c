@@ -54,6 +54,18 @@ static void put_value(struct lks_json_writer *w, const char *key, struct lks_str
                   (struct lks_str){value.ptr, value.len < VALUE_MAX ? value.len : VALUE_MAX});
 }
 
+/* False: it does not fit, as the disk is slow or gone; what waits stays whole lines. */
+static bool end_line(struct lks_audit *a, struct lks_json_writer *w, size_t start)
+{
+    lks_json_end(w, '}');
+    lks_buf_addc(&a->lines, '\n');
+    if (a->lines.failed == LKS_OK)
+        return true;
+    a->lines.failed = LKS_OK;
+    lks_buf_truncate(&a->lines, start);
+    return false;
+}
+
 void lks_audit_add(struct lks_audit *a, const struct lks_audit_line *line, lks_ms mono)
 {
     char time[LKS_TIME_TEXT_SIZE];
@@ -73,14 +85,7 @@ void lks_audit_add(struct lks_audit *a, const struct lks_audit_line *line, lks_m
     put_value(&w, "object", line->object);
     put_value(&w, "address", line->address);
     lks_json_int(&w, "status", line->status);
-    lks_json_end(&w, '}');
-    lks_buf_addc(&a->lines, '\n');
-    if (a->lines.failed == LKS_OK)
-        return;
-    /* Full, as the disk is slow or gone: the line is counted as one of many. */
-    a->lines.failed = LKS_OK;
-    lks_buf_truncate(&a->lines, start);
-    a->withheld++;
+    a->withheld += !end_line(a, &w, start);
 }
 
 bool lks_audit_minute(struct lks_audit *a, lks_ms now, struct lks_rec_audited *out)
@@ -96,13 +101,13 @@ bool lks_audit_minute(struct lks_audit *a, lks_ms now, struct lks_rec_audited *o
     a->withheld_before = a->withheld;
     a->minute = now;
     if (out->withheld > 0) {
+        size_t start = a->lines.len;
         struct lks_json_writer w = {.out = &a->lines};
         lks_json_begin(&w, NULL, '{');
         lks_json_cstr(&w, "time", lks_time_text(now, time));
         lks_json_cstr(&w, "event", "withheld");
         lks_json_int(&w, "count", (int64_t)out->withheld);
-        lks_json_end(&w, '}');
-        lks_buf_addc(&a->lines, '\n');
+        (void)end_line(a, &w, start); /* the journal has the count */
     }
     return out->logins > 0 || out->denied > 0;
 }
