@@ -242,6 +242,7 @@ struct cam_machine {
     /* What the rows say. */
     bool drained, changing, held;
     bool unhealthy;
+    lks_ms kept;       /* time of the last row by which a change was over for it */
     unsigned asked_by; /* for a reset of it: cam_votes_holder() + 1; 0: nobody */
     char owner[32];
 };
@@ -349,6 +350,7 @@ struct cam_flash {
     enum cam_axis axis;
     unsigned version;
     bool written;
+    lks_ms asked; /* time of its row */
 };
 
 struct cam_held {
@@ -594,7 +596,8 @@ void cam_rows_fini(struct cam *w);
 /* campaign_checks.c */
 bool cam_conforms(const struct cam *w, const struct cam_machine *m, unsigned *stack);
 bool cam_is_stack(const struct cam *w, const struct cam_machine *m, unsigned stack);
-void cam_check_disruption(struct cam *w, uint32_t i, const char *what);
+/* `asked`: time of the row that orders it. */
+void cam_check_disruption(struct cam *w, uint32_t i, const char *what, lks_ms asked);
 void cam_check_truth(struct cam *w, uint32_t i, cam_truth before);
 void cam_check_flash(struct cam *w, const struct cam_flash *f);
 void cam_check_return(struct cam *w, uint32_t i);

@@ -45,7 +45,7 @@ static void begin(struct cam *w, uint32_t i, const struct cam_flash *f)
     b->task = f->id;
     w->flashes_begun++;
     if (disrupts(f)) {
-        cam_check_disruption(w, i, "an update");
+        cam_check_disruption(w, i, "an update", f->asked);
         m->busy = true;
     }
     cam_say(w, "%s: endpoint begins update %" PRIu64, m->name, f->id);

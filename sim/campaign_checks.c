@@ -60,8 +60,10 @@ static void check_empty(struct cam *w, const struct cam_machine *m, const char *
                 "%s begins on %s, and its scheduler did not say that it is drained", what, m->name);
 }
 
-/* The same of what an asset carries: nodes of its domain, and its rack with the other side. */
-static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *what)
+/* The same of what an asset carries: nodes of its domain, and its rack with the other side. An
+ * endpoint may start an update long after it was ordered: a peer that is kept out of use since then
+ * was in service when that was decided. */
+static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *what, lks_ms asked)
 {
     const struct cam_machine *m = &w->machines[i], *o = &w->machines[other];
     if (o->type == CAM_NODE) {
@@ -72,13 +74,13 @@ static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *
     } else if (o->type == m->type && m->type == CAM_POWER_SHELF) {
         cam_require(w, !o->busy, "promise 6", "%s begins on %s while %s, its other side, is down",
                     what, m->name, o->name);
-        cam_require(w, !o->changing || change_on(w, other) != NULL, "promise 6",
+        cam_require(w, !o->changing || change_on(w, other) != NULL || o->kept > asked, "promise 6",
                     "%s begins on %s while %s, its other side, is kept out of use", what, m->name,
                     o->name);
     }
 }
 
-void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
+void cam_check_disruption(struct cam *w, uint32_t i, const char *what, lks_ms asked)
 {
     const struct cam_machine *m = &w->machines[i];
     if (m->type == CAM_NODE)
@@ -87,7 +89,7 @@ void cam_check_disruption(struct cam *w, uint32_t i, const char *what)
                 what, m->name);
     for (uint32_t k = 0; k < w->count && m->type != CAM_NODE && m->domain > 0; k++) {
         if (k != i && w->machines[k].domain == m->domain)
-            check_around(w, i, k, what);
+            check_around(w, i, k, what, asked);
     }
 }
 

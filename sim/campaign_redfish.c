@@ -196,7 +196,7 @@ static void send(struct cam *w, uint32_t i, const struct lks_talk *talk)
     enum lks_bmc_act act = w->flashes[m->talk.flash].act;
     bool disrupts = act != LKS_BMC_STAGE && act != LKS_BMC_ABORT;
     if (disrupts && upload && !m->talk.uploads)
-        cam_check_disruption(w, i, "an update");
+        cam_check_disruption(w, i, "an update", w->flashes[m->talk.flash].asked);
     m->talk.uploads = m->talk.uploads || upload;
     if (!lost)
         lks_bmcs_deliver(m->bmcs, &talk->request, cut, &reply);

@@ -222,6 +222,8 @@ static void on_member(struct cam *w, const struct lks_rec_member *r)
         w->machines[i].last_change = c->id;
     if (has_failed(to) && !has_failed(m->state))
         w->machines[i].person = false;
+    if (to >= LKS_MEMBER_OVER)
+        w->machines[i].kept = w->model.time;
     m->state = to;
     m->away = has_failed(to) && r->failure == LKS_FAILURE_NONE;
     m->step = (uint32_t)r->step;
@@ -387,8 +389,12 @@ static void on_flash(struct cam *w, const struct lks_rec_flash *r)
     cam_require(w, known, "plans", "%s: no such update", w->machines[i].name);
     while (r->id >= w->flash_room)
         w->flashes = cam_grow(w->flashes, w->flash_room, &w->flash_room, sizeof(w->flashes[0]));
-    w->flashes[r->id] = (struct cam_flash){
-        .id = r->id, .node = i, .act = (enum lks_bmc_act)r->act, .axis = axis, .version = version};
+    w->flashes[r->id] = (struct cam_flash){.id = r->id,
+                                           .node = i,
+                                           .act = (enum lks_bmc_act)r->act,
+                                           .axis = axis,
+                                           .version = version,
+                                           .asked = w->model.time};
     check_bits(w, w->machines[i].name, r->image);
     cam_check_flash(w, &w->flashes[r->id]);
     w->machines[i].unknown = false;
