@@ -92,6 +92,21 @@ static bool has_others(const struct cam *w, const struct cam_change *c)
     return false;
 }
 
+/* One of its pool drains and can be reached, and a job keeps it: the pool may not be able to spare
+ * another one. */
+static bool is_pool_short(const struct cam *w, const struct cam_change *c, uint32_t i)
+{
+    for (uint32_t k = 0; k < w->count; k++) {
+        const struct cam_member *o = &c->members[k];
+        const struct cam_machine *m = &w->machines[k];
+        if (o->in && m->pool == w->machines[i].pool && cam_member_under_way(c, k) &&
+            c->recipes[o->recipe].kinds[o->step] == LKS_DO_LEAVE && m->up && m->agent_up &&
+            is_kept(w, m))
+            return true;
+    }
+    return false;
+}
+
 /* It is done, and nothing about it but the change itself decides when it goes back. */
 static bool is_to_go(const struct cam *w, const struct cam_change *c, uint32_t i)
 {
@@ -99,7 +114,7 @@ static bool is_to_go(const struct cam *w, const struct cam_change *c, uint32_t i
     const struct cam_machine *m = &w->machines[i];
     return c->state == LKS_CHANGE_ROLLING_BACK && member->state == LKS_MEMBER_DONE &&
            m->domain == 0 && m->last_change == c->id && !c->recipes[member->recipe].one_way &&
-           !m->released && !m->person && !has_others(w, c);
+           !m->released && !m->person && !has_others(w, c) && !is_pool_short(w, c, i);
 }
 
 static bool is_owed(const struct cam *w, const struct cam_change *c, uint32_t i)

@@ -163,6 +163,79 @@ static void domain_without_the_lost(void)
     }
 }
 
+/* What a pool can spare ----------------------------------------------------------------------- */
+
+static unsigned out_of(const struct campaign *w)
+{
+    unsigned out = 0;
+    for (unsigned i = 0; i < w->count; i++)
+        out += node_of(w, w->nodes[i].name)->changing != 0;
+    return out;
+}
+
+/* Jobs run on all of them: nodes that wait for those do not pass their slots on for ever, or none
+ * would be left for new jobs, and all would restart together. */
+static void keeps_what_the_pool_needs(void)
+{
+    static const struct {
+        const char *says;
+        unsigned most;
+    } rows[] = {{"headroom: 1", 1}, {"headroom: 3", 3}};
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        struct campaign w;
+        unsigned most = 0;
+        lks_test_case("%s", rows[i].says);
+        campaign_begin(&w, &(struct campaign_plan){.nodes = 8,
+                                                   .waves = {2, 6},
+                                                   .width = 1,
+                                                   .soak = 100 * HOUR,
+                                                   .retries = DAY_TRIES,
+                                                   .pool_says = rows[i].says});
+        go_on(&w, 100 * HOUR + 3 * HOUR);
+        CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_DONE], 8);
+        for (unsigned n = 0; n < w.count; n++)
+            w.nodes[n].busy = true;
+        campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+        for (unsigned k = 0; k < 16; k++) {
+            go_on(&w, 10 * MINUTE);
+            most = out_of(&w) > most ? out_of(&w) : most;
+        }
+        CHECK_INT(most, rows[i].most);
+        for (unsigned n = 0; n < w.count; n++)
+            w.nodes[n].busy = false;
+        CHECK(campaign_run(&w, 9 * HOUR));
+        check_change(&w, LKS_CHANGE_ROLLED_BACK);
+        CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_REVERTED], 8);
+        campaign_end(&w);
+    }
+}
+
+/* All waves go back at once, and what restarts together comes back together: no more of them than
+ * their power zone bears. */
+static void keeps_to_its_power_zone(void)
+{
+    struct campaign w;
+    unsigned most = 0;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 6,
+                                               .width = 6,
+                                               .soak = 100 * HOUR,
+                                               .pool_says = "headroom: 6, node_power_w: 10000",
+                                               .zone_says = "ramp_kw: 25"});
+    go_on(&w, 3 * HOUR);
+    CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_DONE], 6);
+    campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
+    for (unsigned k = 0; k < 2000 && !lks_change_over(campaign_change(&w)); k++) {
+        (void)campaign_tick(&w);
+        most = out_of(&w) > most ? out_of(&w) : most;
+        if (campaign_answer(&w) == 0)
+            campaign_pass(&w, MINUTE / 2);
+    }
+    CHECK_INT(most, 2);
+    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_REVERTED], 6);
+    campaign_end(&w);
+}
+
 /* Sixty nodes, three of which die at random steps: all others are back within a minute. */
 enum { FLEET = 60, DEAD = 3, SEEDS = 20 };
 
@@ -449,6 +522,8 @@ int main(void)
         {"a lost node joins and is undone", joins_and_is_undone},
         {"a lost node comes back too late", comes_back_too_late},
         {"a domain without the lost", domain_without_the_lost},
+        {"a rollback keeps what the pool needs", keeps_what_the_pool_needs},
+        {"a rollback keeps to its power zone", keeps_to_its_power_zone},
         {"sixty nodes within a minute", within_a_minute},
         {"skipped after its grace", skipped_after_its_grace},
         {"skipped by hand", skipped_by_hand},

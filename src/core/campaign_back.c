@@ -4,7 +4,8 @@
  * All waves go back at once, the last one first, and of each pool as many units at a time as a wave
  * of it is wide. A rollback never waits for a node that is not there: such a node has no slot, is
  * fenced once it is lost, and joins when it is heard of again. A node that waits for its jobs keeps
- * its slot for a while only.
+ * its slot for a while only, and then others begin as far as their pool can spare them: it is
+ * drained all the same.
  */
 #include "core/campaign_parts.h"
 #include "core/mass.h"
@@ -71,6 +72,7 @@ struct going {
     struct lks_unit_look l;
     struct lks_downs downs;
     uint32_t *slots; /* by pool: units of it that have one; the last are units of assets alone */
+    uint32_t *out;   /* by pool: nodes of it in progress that are there, with a slot or without */
     uint32_t begun;
     bool left; /* one is on its way back, or still has to go */
 };
@@ -84,6 +86,19 @@ static uint32_t pool_of(const struct going *g, const struct lks_unit *u)
             return n->pool;
     }
     return s->pool_count;
+}
+
+/* Nodes of the unit that its pool has to do without; with `active` those in progress that are
+ * there. */
+static uint32_t nodes_of(const struct going *g, const struct lks_unit *u, bool active)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < u->count; i++) {
+        struct lks_look k = lks_look_at(g->l.d->state, g->l.c, &g->l.c->members[u->first + i]);
+        bool moves = !lks_member_over(k.m) && k.m->state != LKS_MEMBER_PENDING;
+        count += k.n->asset == 0 && k.n->placed && !is_away(&k) && (!active || moves);
+    }
+    return count;
 }
 
 /* Its unit waits for it, and that may take long: nobody else does. */
@@ -109,25 +124,49 @@ static bool count_slots(struct going *g)
     const struct lks_state_change *c = g->l.c;
     struct lks_arena *arena = &g->l.d->out->arena;
     struct lks_err err = {0};
-    g->slots = lks_arena_array(arena, (size_t)g->l.d->state->pool_count + 1, sizeof(*g->slots));
-    if (g->slots == NULL) {
+    size_t pools = (size_t)g->l.d->state->pool_count + 1;
+    g->slots = lks_arena_array(arena, pools, sizeof(*g->slots));
+    g->out = lks_arena_array(arena, pools, sizeof(*g->out));
+    if (g->slots == NULL || g->out == NULL) {
         g->l.d->out->failed = lks_arena_fail(arena, &err);
         return false;
     }
-    for (uint32_t u = 0; u < c->unit_count && lks_members_moving(c->states) > 0; u++)
-        g->slots[pool_of(g, &c->units[u])] += has_slot(g, &c->units[u]);
+    for (uint32_t u = 0; u < c->unit_count && lks_members_moving(c->states) > 0; u++) {
+        uint32_t pool = pool_of(g, &c->units[u]);
+        g->slots[pool] += has_slot(g, &c->units[u]);
+        g->out[pool] += c->units[u].active > 0 ? nodes_of(g, &c->units[u], true) : 0;
+    }
     return true;
+}
+
+static uint32_t width_of(const struct going *g, const struct lks_unit *u)
+{
+    uint32_t width = g->l.c->waves[u->wave].width;
+    return width > 0 ? width : 1;
 }
 
 static bool is_full(const struct going *g, const struct lks_unit *u)
 {
-    uint32_t width = g->l.c->waves[u->wave].width;
-    return g->slots[pool_of(g, u)] >= (width > 0 ? width : 1);
+    return g->slots[pool_of(g, u)] >= width_of(g, u);
+}
+
+/* Its pool cannot spare it beside those in progress: as many nodes as the wave is wide, or as the
+ * fleet's file says where that is more. */
+static bool is_needed(const struct going *g, const struct lks_unit *u)
+{
+    uint32_t pool = pool_of(g, u);
+    if (pool >= g->l.d->state->pool_count || g->out[pool] == 0)
+        return false;
+    uint64_t nodes = nodes_of(g, u, false), wide = width_of(g, u) * nodes;
+    uint64_t spared = lks_plan_spared(g->l.d->state, g->l.d->book, pool);
+    return g->out[pool] + nodes > (spared > wide ? spared : wide);
 }
 
 static void take_slot(struct going *g, const struct lks_unit *u)
 {
-    g->slots[pool_of(g, u)]++;
+    uint32_t pool = pool_of(g, u);
+    g->slots[pool]++;
+    g->out[pool] += nodes_of(g, u, false);
     g->begun += u->count;
     g->left = true;
 }
@@ -158,6 +197,9 @@ static bool can_go_back(const struct lks_unit_look *l)
 static void begin_unit(struct going *g)
 {
     enum lks_unit_bar_kind bar = lks_unit_bar_beside(&g->l, g->begun);
+    if (bar == LKS_UNIT_BAR_ABSENT && nodes_of(g, g->l.u, false) > 0 &&
+        lks_unit_crowds(g->l.d, g->l.c, g->l.u, g->begun, &g->l.crowded) != NULL)
+        return; /* those of it that are there would be taken from a pool that needs them */
     if (bar == LKS_UNIT_BAR_OTHER) {
         lks_unit_skip(&g->l);
     } else if (bar == LKS_UNIT_BAR_NOT || bar == LKS_UNIT_BAR_ABSENT) {
@@ -178,7 +220,7 @@ static void begin_wave(struct going *g, uint32_t wave)
         if (!lks_unit_meant(&g->l) || !can_go_back(&g->l))
             continue;
         g->left = true;
-        if (!is_full(g, g->l.u))
+        if (!is_full(g, g->l.u) && !is_needed(g, g->l.u))
             begin_unit(g);
         else if (w->pool != 0)
             break; /* all of them are of that pool */

@@ -372,9 +372,10 @@ void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c
 /* campaign_pools.c -------------------------------------------------------------------------- */
 
 /* Why its pools or power zones cannot do with the unit out of use, too, beside what other changes
- * have now; NULL: they can. `begun`: members that begin by the same decision. With `last`, those of
- * the same size, pool, zone and stack as the last one wait as it does: to count that anew for each
- * of many would be to look at all nodes as often. */
+ * have now; for a change that goes back, beside its own nodes in the zone, too. NULL: they can.
+ * `begun`: members that begin by the same decision. With `last`, those of the same size, pool, zone
+ * and stack as the last one wait as it does: to count that anew for each of many would be to look
+ * at all nodes as often. */
 const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state_change *c,
                             const struct lks_unit *u, uint32_t begun, struct lks_crowded *last);
 

@@ -37,16 +37,17 @@ static bool is_of_unit(const struct taking *t, uint32_t node)
     return m != NULL && &t->c->units[m->unit] == t->u;
 }
 
+/* A change that goes back does so in all its waves at once, and nobody planned for that either. */
+static bool goes_back(const struct taking *t)
+{
+    return t->c->state == LKS_CHANGE_ROLLING_BACK;
+}
+
 /* Another change has it, and lets go of it by itself: so nobody waits for ever. */
 static bool is_of_other(const struct taking *t, uint32_t node)
 {
     uint64_t change = t->d->state->nodes[node].change;
     return change != 0 && change != t->c->id && lks_state_changing(t->d->state, node) != NULL;
-}
-
-static bool goes_back(const struct taking *t)
-{
-    return t->c->state == LKS_CHANGE_ROLLING_BACK;
 }
 
 /* An earlier change brought it to its stack and is not over: the pool is in two parts by that
@@ -164,7 +165,7 @@ static void add_draw(const struct taking *t, uint32_t node, uint64_t watts, stru
     int64_t rise = rise_of(t, n, from, to);
     sum->draw += (int64_t)watts + rise;
     sum->returning += c != NULL ? watts : 0;
-    sum->others |= is_of_other(t, node);
+    sum->others |= is_of_other(t, node) || (goes_back(t) && c != NULL);
     sum->other_rises |= rise > 0 && !ours;
     if (m == NULL || !is_of_unit(t, node))
         return;
@@ -199,8 +200,9 @@ static const char *zone_lacks(const struct taking *t, lks_text zone)
         add_draw(t, i, watts, &sum);
     }
     sum.returning += sum.unit + sum.unit * t->begun / t->u->count;
+    sum.others |= goes_back(t) && t->begun > 0;
     if (sum.others && power.ramp_kw > 0 && sum.returning > (uint64_t)power.ramp_kw * WATTS)
-        return "its power zone does not bear its return beside what another change has";
+        return "its power zone does not bear its return beside nodes that are in progress";
     if (sum.other_rises && sum.rise > 0 && power.budget_kw > 0 &&
         sum.draw + sum.rise > power.budget_kw * WATTS)
         return "its power zone has no budget for its new limit beside what another change asks for";
@@ -216,7 +218,7 @@ static bool is_like(const struct taking *t, const struct lks_unit *other)
            a->power_zone == b->power_zone && a->asset == b->asset;
 }
 
-static const char *unit_lacks(const struct taking *t)
+static const char *unit_lacks(const struct taking *t, bool alone)
 {
     const struct lks_state *s = t->d->state;
     uint32_t pool = UINT32_MAX;
@@ -226,7 +228,7 @@ static const char *unit_lacks(const struct taking *t)
         const struct lks_node *n = &s->nodes[t->c->members[t->u->first + i].node];
         if (n->asset != 0 || n->pool >= s->pool_count)
             continue;
-        if (n->pool != pool)
+        if (n->pool != pool && !alone)
             lacks = pool_lacks(t, n->pool);
         if (n->power_zone != zone && lacks == NULL)
             lacks = zone_lacks(t, n->power_zone);
@@ -240,11 +242,12 @@ const char *lks_unit_crowds(const struct lks_deciding *d, const struct lks_state
                             const struct lks_unit *u, uint32_t begun, struct lks_crowded *last)
 {
     const struct taking t = {d, c, u, begun};
-    if (is_alone(d->state, c))
+    bool alone = is_alone(d->state, c);
+    if (alone && !goes_back(&t))
         return NULL;
     if (last != NULL && last->unit != NULL && is_like(&t, last->unit))
         return last->why;
-    const char *lacks = unit_lacks(&t);
+    const char *lacks = unit_lacks(&t, alone);
     if (last != NULL && lacks != NULL)
         *last = (struct lks_crowded){u, lacks};
     return lacks;
