@@ -506,6 +506,39 @@ static void ring_without_approvals(void)
     campaign_end(&w);
 }
 
+/* Its approval is withdrawn when the ring is on and none of its nodes began: none does. */
+static void approval_withdrawn(void)
+{
+    const struct lks_record before[] = {
+        {.kind = LKS_RECORD_GLASS_BROKEN,
+         .glass_broken = {.change = 1, .until = 100 * HOUR, .by = LKS_STR("user:bob")}},
+        {.kind = LKS_RECORD_GRANTED,
+         .granted = {.identity = LKS_STR("user:ann"), .role = LKS_ROLE_APPROVER}},
+        {.kind = LKS_RECORD_CHANGE_VOTED,
+         .change_voted = {.change = 1, .yes = true, .by = LKS_STR("user:ann")}},
+    };
+    const struct lks_rec_vote_withdrawn no = {.change = 1, .by = LKS_STR("user:ann")};
+    struct campaign w;
+    campaign_begin(
+        &w, &(struct campaign_plan){.nodes = 3, .waves = {1, 2}, .width = 1, .unapproved = true});
+    for (size_t i = 0; i < LKS_COUNT(before); i++)
+        campaign_record(&w, &before[i]);
+    campaign_move(&w, LKS_CHANGE_RUNNING);
+    CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
+    campaign_record(&w,
+                    &(struct lks_record){.kind = LKS_RECORD_VOTE_WITHDRAWN, .vote_withdrawn = no});
+    CHECK(!campaign_run(&w, HOUR));
+    check_member(&w, "n2", LKS_MEMBER_DONE);
+    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_INT(campaign_change(&w)->waves[1].state, LKS_WAVE_BEGUN);
+    CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
+              "waits: it began without its approvals");
+    campaign_record(&w, &before[2]);
+    CHECK(campaign_run(&w, HOUR));
+    check_change(&w, LKS_CHANGE_DONE);
+    campaign_end(&w);
+}
+
 /* A node comes to the pool while it changes: it is taken along, in the last wave. */
 static void one_joins(void)
 {
@@ -659,6 +692,7 @@ int main(void)
         {"never drained", never_drained},
         {"yeses expire first", yeses_expire_first},
         {"a ring without approvals", ring_without_approvals},
+        {"an approval is withdrawn on the way", approval_withdrawn},
         {"one joins", one_joins},
         {"one joins too late", one_joins_late},
         {"with a deviation", with_a_deviation},

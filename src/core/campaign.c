@@ -260,6 +260,7 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
     if (stuck.len > 0)
         stop(d, c, wave, LKS_WAVE_HALTED, stuck);
     else if (w->members[LKS_MEMBER_PENDING] > 0 && is_its_time(d, c) &&
+             !lks_deciding_lacks(d, c, wave) && /* an approval may be withdrawn meanwhile */
              begin_units(d, c, wave) > 0 && d->now.wall >= w->since + LKS_CAMPAIGN_GRACE)
         skip_units(d, c, wave);
 }

@@ -119,7 +119,8 @@ static void add_vote(struct lks_deciding *d, const struct lks_state_change *c)
         lks_deciding_moved(d, c, LKS_CHANGE_APPROVED);
 }
 
-/* Back it goes to where it was, if it is not approved any more; what began is not stopped by it. */
+/* Back it goes to where it was, if it is not approved any more. Nodes in progress go on; of a ring
+ * that broke the glass no other begins. */
 static void withdraw(struct lks_deciding *d, const struct lks_state_change *c)
 {
     const struct lks_event *e = d->event;
@@ -307,7 +308,10 @@ bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c
         d, "waits: it began without its approvals, and has %" LKS_STR_FMT, S(votes));
     if (!lks_str_eq(text, text_of(d, w->text)))
         lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
-            .change = c->id, .index = wave, .state = LKS_WAVE_PLANNED, .text = text};
+            .change = c->id,
+            .index = wave,
+            .state = w->state == LKS_WAVE_BEGUN ? LKS_WAVE_BEGUN : LKS_WAVE_PLANNED,
+            .text = text};
     return true;
 }
 
