@@ -174,6 +174,20 @@ static void test_moved_on(void)
     CHECK_HAS(told(&a, "ann", LKS_RESET_APPROVED), "refused: no reset of g1 waits");
 }
 
+/* Jobs may start on a node that is only unhealthy: the approver rests on a reading of late. */
+static void test_in_service(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    begin(&a);
+    condition(&a, LKS_CONDITION_UNHEALTHY);
+    look(&a, LKS_OUTCOME_FAILED);
+    CHECK_HAS(told(&a, "kim", LKS_RESET_ASKED), "reset node=g1 step=asked ");
+    a.now.wall += 11 * MINUTE;
+    CHECK_HAS(told(&a, "ann", LKS_RESET_APPROVED), "refused: no reading shows a process on g1");
+    look(&a, LKS_OUTCOME_FAILED);
+    CHECK_HAS(told(&a, "ann", LKS_RESET_APPROVED), "command id=3 node=g1 ");
+}
+
 /* Alarm and review -------------------------------------------------------------------------- */
 
 static void test_review(void)
@@ -250,6 +264,7 @@ int main(void)
         {"reset: when it can be asked for", test_asks},
         {"reset: two people", test_approves},
         {"reset: what it was asked for is over", test_moved_on},
+        {"reset: a node that is only unhealthy", test_in_service},
         {"reset: alarm and review", test_review},
         {"reset: snapshots", test_dump},
         {"reset: the node leaves", test_removed},

@@ -15,7 +15,8 @@ static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
 }
 
 /* The last look at it is what makes it wedged: since it is out of service, or of late where it is
- * only unhealthy. `wall` is when the reset was asked for. */
+ * only unhealthy. `wall` is when the reset was asked for; of a node in service it is now, since
+ * another job may have started there meanwhile. */
 static const struct lks_state_command *last_look(const struct lks_deciding *d, uint32_t node,
                                                  lks_ms wall)
 {
@@ -124,7 +125,8 @@ static void approve(struct lks_deciding *d, uint32_t node)
         return;
     }
     uint64_t command = d->next_command;
-    if (!is_another(d, node, r) || !lks_deciding_thaws(d, node) || !is_wedged(d, node, r->asked) ||
+    lks_ms asked = n->held || n->changing != 0 ? r->asked : d->now.wall;
+    if (!is_another(d, node, r) || !lks_deciding_thaws(d, node) || !is_wedged(d, node, asked) ||
         !lks_deciding_command(d, node,
                               (struct lks_rec_command){.executor = LKS_STR(EXECUTOR),
                                                        .digests = LKS_STR(""),
