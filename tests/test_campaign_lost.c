@@ -364,6 +364,22 @@ static void skipped_on_the_way(void)
     campaign_end(&w);
 }
 
+/* Its checks run: beside them no job starts. */
+static void not_skipped_under_a_command(void)
+{
+    struct campaign w;
+    campaign_begin(&w, &(struct campaign_plan){.nodes = 1});
+    CHECK(campaign_run_until(&w, "n1", CAMPAIGN_LEAVE, LKS_MEMBER_ASKED, HOUR));
+    campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_COMMAND,
+                                             .command = {.id = w.a.state.next_command,
+                                                         .node = LKS_STR("n1"),
+                                                         .executor = LKS_STR("accept"),
+                                                         .expires = w.a.now.wall + HOUR}});
+    CHECK_HAS(skip(&w, "n1"), "n1 has not answered command 1 (accept) yet");
+    check_member(&w, "n1", LKS_MEMBER_ASKED);
+    campaign_end(&w);
+}
+
 static void skipped_domain(void)
 {
     struct campaign w;
@@ -528,6 +544,7 @@ int main(void)
         {"skipped after its grace", skipped_after_its_grace},
         {"skipped by hand", skipped_by_hand},
         {"skipped on the way", skipped_on_the_way},
+        {"not skipped under a command", not_skipped_under_a_command},
         {"a domain is skipped whole", skipped_domain},
         {"waits are named", waits_are_named},
         {"a dead member is named", dead_member_is_named},

@@ -52,8 +52,9 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
                             S(lks_look_name(k)),
                             k->step != NULL ? lks_step_kind_words[k->step->kind] : "end",
                             (unsigned long long)k->c->id);
-    else
-        return true;
+    else /* one that returns to service: no job starts beside a command that still runs there */
+        return k->n->liveness == LKS_LOST || !lks_look_untouched(k) ||
+               lks_deciding_answered(d, k->m->node);
     return false;
 }
 
