@@ -159,7 +159,7 @@ static void test_ungrant(void)
         {"kim", LKS_ROLE_VIEWER, "ams", "",
          "not-found: 'kim' is not viewer there; see lockstep access ls"},
         {"kim", LKS_ROLE_OPERATOR, "", "",
-         "not-found: 'kim' is not operator there; see lockstep access ls"},
+         "not-found: 'kim' is not operator everywhere; see lockstep access ls"},
         {"kim", LKS_ROLE_OPERATOR, "ams", "dev",
          "not-found: 'kim' is not operator there; see lockstep access ls"},
         {"kim", LKS_ROLE_OPERATOR, "ams", "",

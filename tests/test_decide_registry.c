@@ -146,6 +146,8 @@ static const struct {
      "refused: stack 'gold' was published by kim, so someone else releases it"},
     {"released by another", LKS_STEP_RELEASED, "fine", "ann",
      "stepped digest=* step=released evidence=fine by=ann\n"},
+    {"once more", LKS_STEP_LAB, "fine", "ann",
+     "refused: stack 'gold' is released, which is the last step; 'lockstep stack retire' ends it"},
     {"retired", LKS_STEP_RETIRED, "CVE-2026-1", "kim",
      "stepped digest=* step=retired evidence=CVE-2026-1 by=kim\n"},
     {"retired again", LKS_STEP_RETIRED, "CVE-2026-1", "kim", ""},

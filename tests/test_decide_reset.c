@@ -10,7 +10,8 @@
 
 static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: f\n"
                             "pools: {train: {posture: pre-training}}\n"
-                            "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8}]\n";
+                            "nodes: [{hosts: 'g[1-2]', pool: train, class: hgx-h100-8}]\n"
+                            "assets: [{hosts: s1, class: switch-tray}]\n";
 
 static void grant(struct lks_asked *a, const char *identity, enum lks_role role, const char *pool)
 {
@@ -124,6 +125,16 @@ static void test_asks(void)
         a.now.wall += rows[i].after;
         CHECK_HAS(told(&a, "kim", LKS_RESET_ASKED), rows[i].told);
     }
+}
+
+/* It has no agent that could be asked to read or to reboot, so it is not led through both. */
+static void test_asset(void)
+{
+    LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
+    struct lks_event e = reset("kim", LKS_RESET_ASKED);
+    begin(&a);
+    e.name = LKS_STR("s1");
+    CHECK_HAS(lks_asked(&a, &e), "refused: s1 is an asset and has no agent");
 }
 
 /* Two people -------------------------------------------------------------------------------- */
@@ -262,6 +273,7 @@ int main(void)
 {
     return lks_test_main((const struct lks_test[]){
         {"reset: when it can be asked for", test_asks},
+        {"reset: an asset has no agent", test_asset},
         {"reset: two people", test_approves},
         {"reset: what it was asked for is over", test_moved_on},
         {"reset: a node that is only unhealthy", test_in_service},

@@ -78,7 +78,9 @@ enum lks_code lks_args_parse(int argc, char **argv, const struct lks_option *con
     struct lks_args args = {0};
     bool options = true;
     for (int i = 0; i < argc; i++) {
-        bool is_option = options && argv[i][0] == '-' && argv[i][1] != '\0';
+        /* No option begins with a digit, and a time may: "-90m". */
+        bool is_option = options && argv[i][0] == '-' && argv[i][1] != '\0' &&
+                         !(argv[i][1] >= '0' && argv[i][1] <= '9');
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
             continue;

@@ -6,15 +6,30 @@
 
 static const char *const binding_options[] = {"--site", "--pool"};
 
+enum { WHERE_MAX = 256 };
+
+/* " in site a, pool b", and nothing of a role that holds everywhere. */
+static const char *where(const struct lks_args *args, char out[static WHERE_MAX])
+{
+    const char *site = lks_args_get(args, "--site"), *pool = lks_args_get(args, "--pool");
+    snprintf(out, WHERE_MAX, "%s%s%s%s", site != NULL ? " in site " : "", site != NULL ? site : "",
+             pool == NULL   ? ""
+             : site != NULL ? ", pool "
+                            : " in pool ",
+             pool != NULL ? pool : "");
+    return out;
+}
+
 enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *args,
                                    struct lks_err *err)
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char place[WHERE_MAX];
     if (strcmp(args->positional[1], lks_role_words[LKS_ROLE_AGENT]) == 0)
         return lks_fail(err, LKS_E_INVALID,
-                        "access grant: agent is what an enrolled node is of itself, and nobody "
-                        "else; people are viewer, operator, approver or admin");
+                        "access grant: agent is the role of an enrolled node, and of "
+                        "nothing else; people are viewer, operator, approver or admin");
     lks_question_init(&q, "POST", "/v1/access");
     lks_json_begin(&q.w, NULL, '{');
     lks_json_cstr(&q.w, "identity", args->positional[0]);
@@ -24,8 +39,8 @@ enum lks_code lks_cmd_access_grant(struct lks_cli *cli, const struct lks_args *a
     lks_json_end(&q.w, '}');
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: %s", args->positional[0],
-                            args->positional[1]);
+    return lks_listing_done(cli, args, &answer, err, "%s: %s%s", args->positional[0],
+                            args->positional[1], where(args, place));
 }
 
 enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *args,
@@ -33,6 +48,7 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
 {
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char place[WHERE_MAX];
     bool token = lks_args_has(args, "--token"), certificate = lks_args_has(args, "--certificate");
     if ((token && certificate) || (token || certificate) == (args->positional_count == 2))
         return lks_fail(err, LKS_E_USAGE,
@@ -55,7 +71,10 @@ enum lks_code lks_cmd_access_revoke(struct lks_cli *cli, const struct lks_args *
     }
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
-    return lks_listing_done(cli, args, &answer, err, "%s: revoked", args->positional[0]);
+    if (token || certificate)
+        return lks_listing_done(cli, args, &answer, err, "%s: revoked", args->positional[0]);
+    return lks_listing_done(cli, args, &answer, err, "%s: %s%s is revoked", args->positional[0],
+                            args->positional[1], where(args, place));
 }
 
 enum lks_code lks_cmd_access_token(struct lks_cli *cli, const struct lks_args *args,

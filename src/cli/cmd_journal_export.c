@@ -121,7 +121,7 @@ static enum lks_code read_filters(const struct lks_args *args, struct export *x)
         lks_listing_moment(x->cli, args, "--until", &x->select.until, err) != LKS_OK)
         return err->code;
     if (kind.len > 0 && lks_select_kind(kind, &x->select.kind, err) != LKS_OK)
-        return lks_fail(err, LKS_E_USAGE, "--kind: %s", err->msg);
+        return lks_wrap(err, "--kind");
     if (lks_hostlist_parse(lks_args_str(args, "--node"), &x->arena, &x->select.nodes, err) !=
         LKS_OK)
         return lks_wrap(err, "--node");

@@ -49,8 +49,8 @@ static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
         .ca = given(args, "--ca", cli->ca),
         .timeout_ms = TIMEOUT_MS,
     };
-    bool local = strncmp(options.server, "unix:", strlen("unix:")) == 0;
-    if (!local && options.ca == NULL)
+    bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
+    if (distant && options.ca == NULL)
         return lks_fail(err, LKS_E_USAGE,
                         "%s: --ca or $LOCKSTEP_CA has to name the certificate that it is "
                         "certified by (ca.crt of 'lockstepd init')",

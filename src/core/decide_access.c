@@ -181,8 +181,9 @@ void lks_decide_ungrant(struct lks_deciding *d)
     bool everywhere = e->grant.site.len == 0 && e->grant.pool.len == 0;
     if (!has_binding(d->state, e)) {
         lks_deciding_refuse(d, LKS_E_NOT_FOUND,
-                            "'%" LKS_STR_FMT "' is not %s there; see lockstep access ls",
-                            LKS_STR_ARG(e->grant.identity), lks_role_words[e->grant.role]);
+                            "'%" LKS_STR_FMT "' is not %s %s; see lockstep access ls",
+                            LKS_STR_ARG(e->grant.identity), lks_role_words[e->grant.role],
+                            everywhere ? "everywhere" : "there");
         return;
     }
     if (e->grant.role == LKS_ROLE_ADMIN && everywhere && admins_everywhere(d->state) == 1) {

@@ -152,6 +152,13 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     const struct lks_event *e = d->event;
     struct lks_str name = lks_state_text(d->state, stack->name);
     struct lks_str by = lks_state_text(d->state, stack->by);
+    if (stack->step == LKS_STEP_RELEASED) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "stack '%" LKS_STR_FMT "' is released, which is the last step; "
+                            "'lockstep stack retire' ends it",
+                            LKS_STR_ARG(name));
+        return false;
+    }
     if (e->step.to != stack->step + 1) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' is %s; its next step is %s, not %s: one at "

@@ -31,7 +31,10 @@ static bool is_wedged(struct lks_deciding *d, uint32_t node, lks_ms wall)
     const struct lks_node *n = &d->state->nodes[node];
     const struct lks_state_command *look = last_look(d, node, wall);
     struct lks_str name = lks_state_name(d->state, node);
-    if (!n->held && n->changing == 0 && !n->unhealthy)
+    if (n->asset != 0)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is an asset and has no agent",
+                            S(name));
+    else if (!n->held && n->changing == 0 && !n->unhealthy)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is in service: only a drained or unhealthy node is "
                             "reset; drain it first: lockstep node hold %" LKS_STR_FMT,

@@ -248,7 +248,8 @@ void lks_handle_promote(struct lks_desk *desk, struct lks_call *call)
     LKS_ASSERT(ok); /* the form knows the words */
     if (to == LKS_STEP_RETIRED)
         lks_call_problem(call, LKS_E_INVALID,
-                         "body: to: retiring is no promotion; POST .../retire");
+                         "body: to: a promotion does not retire a stack; 'lockstep stack retire' "
+                         "does, and POST .../retire");
     else
         step(desk, call, (enum lks_stack_step)to);
 }
