@@ -410,6 +410,37 @@ static void check_commands(struct scene *s)
     CHECK_HAS(lks_buf_view(&said), "no certificate '0A' of a person");
 }
 
+/* The status of a call that changes something, as a page of `origin` would make it. */
+static int ask_from(struct lks_client *client, const char *origin)
+{
+    LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_client_exchange(client, "POST", "/v1/access", "text/plain", LKS_STR("{}"),
+                                   origin, &answer, &err),
+               LKS_OK);
+    return answer.status;
+}
+
+/* A browser shows a certificate that it has whichever page asks, and a token never by itself. */
+static void test_pages(void)
+{
+    LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
+    struct scene s = {0};
+    char serial[64];
+    if (CHECK(crew_begin(&s.crew, config))) {
+        struct lks_client *kim = certificate(&s, s.crew.admin, "kim", "kim", false, serial);
+        struct lks_client *lee = token(&s, s.crew.admin, "lee-1", "lee");
+        CHECK_INT(ask_from(kim, ""), 403);
+        CHECK_INT(ask_from(kim, "Origin: https://evil.example\r\n"), 401);
+        CHECK_INT(ask_from(kim, "Origin: null\r\n"), 401);
+        CHECK_INT(ask_from(lee, "Origin: https://evil.example\r\n"), 403);
+        crew_fine(kim, "whoami", "/v1/whoami", NULL, &t);
+        lks_client_free(kim);
+        lks_client_free(lee);
+    }
+    scene_end(&s);
+}
+
 static void test_tokens(void)
 {
     LKS_CLEANUP(crew_told_fini) struct crew_told t = {0};
@@ -497,6 +528,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"one admin does not pass two of two", test_attack},
         {"certificates of people end at once", test_certificates},
+        {"pages of other sites", test_pages},
         {"tokens end, and are renewed by their holder", test_tokens},
         {"what another controller was shown", test_forwarded},
         {"every route was asked", test_covered},

@@ -326,6 +326,15 @@ static void put_counts(struct lks_server *s, struct lks_buf *out)
     lks_oidc_metrics(s->daemon, out);
 }
 
+/* A browser shows a person's certificate whichever page asks, and no program sends an Origin:
+ * beside one, a certificate counts for nothing where something is changed. */
+static void distrust_pages(struct lks_call *call, const struct lks_httpd_exchange *x)
+{
+    if (call->credential.kind == LKS_CREDENTIAL_CERTIFICATE &&
+        strcmp(call->route->method, "GET") != 0 && lks_httpd_header(x, "Origin") != NULL)
+        call->credential = (struct lks_credential){.kind = LKS_CREDENTIAL_NONE};
+}
+
 /* Everything that the headers say is read here, and told to whoever may ask; the rest of the way is
  * the state thread's. False: it is answered already. */
 static bool read_request(struct lks_server *s, struct lks_call *call, struct lks_httpd_exchange *x,
@@ -339,6 +348,7 @@ static bool read_request(struct lks_server *s, struct lks_call *call, struct lks
         return false;
     }
     call->credential = m->credential;
+    distrust_pages(call, x);
     read_headers(call, x);
     bool depot = (call->route->flags & LKS_ROUTE_DEPOT) != 0;
     if (depot && (call->depot = lks_depot_ask_new(x, request)) == NULL) {
