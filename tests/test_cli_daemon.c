@@ -446,6 +446,21 @@ static void test_ways(void)
     }
 }
 
+/* A file of another user than the directory is named; only root can make one. */
+static void check_owner(void)
+{
+    char path[WORD_MAX];
+    if (geteuid() != 0 || !CHECK(chown(filled("DIR/back/journal.db", path), 1, 1) == 0))
+        return;
+    struct lks_run run = lks_run((const char *const[]){"doctor", filled("DIR/back", path), NULL});
+    CHECK_INT(run.exit, 1);
+    CHECK_HAS(run.out, "journal.db belongs to user 1, and the directory to user 0");
+    lks_run_fini(&run);
+    run = lks_run((const char *const[]){"doctor", filled("DIR/fleet.yaml", path), NULL});
+    CHECK_HAS(run.out, "not a directory");
+    lks_run_fini(&run);
+}
+
 /* A secret that does not open is bad, and then nothing is said to be good about them. */
 static void test_doctor(void)
 {
@@ -462,7 +477,9 @@ static void test_doctor(void)
     CHECK_INT(run.exit, 1);
     CHECK_HAS(run.out, "ca.key");
     CHECK(lks_str_find(run.out, LKS_STR("the sealing key is there and fits")) < 0);
+    CHECK(lks_str_find(run.out, LKS_STR("belongs to user")) < 0);
     lks_run_fini(&run);
+    check_owner();
 }
 
 /* The message of a restore names the backup, and only once. */

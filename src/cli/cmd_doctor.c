@@ -103,13 +103,37 @@ static void check_folder(struct doctor *d)
         say(d, "directory", BAD, "%s", err.msg);
         return;
     }
-    if ((st.st_mode & 077U) != 0)
+    if (!S_ISDIR(st.st_mode))
+        say(d, "directory", BAD, "%s: not a directory", d->dir);
+    else if ((st.st_mode & 077U) != 0)
         say(d, "directory", BAD, "%s: others may look into it (mode %03o); chmod 700", d->dir,
             (unsigned)st.st_mode & 0777U);
     else
         say(d, "directory", GOOD, "%s, for its owner alone", d->dir);
     uint64_t free_mib = (uint64_t)fs.f_bavail * fs.f_frsize / MIB;
     say(d, "disk", free_mib < ROOM_MIB ? BAD : GOOD, "%" PRIu64 " MiB free", free_mib);
+}
+
+/* lockstepd runs as the owner of the directory. A command that root gave there may have left files
+ * that this user cannot write, and a file of a third user is that user's to change. */
+static void check_owners(struct doctor *d)
+{
+    static const char *const names[] = {"journal.db", "journal.db-wal", "journal.db-shm",
+                                        "seal.key",   "secrets",        "depot",
+                                        "decisions",  "audit"};
+    char path[PATH_MAX];
+    struct stat home, st;
+    struct lks_err err;
+    if (stat(d->dir, &home) != 0)
+        return;
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        if (lks_path_join(path, d->dir, names[i], &err) == LKS_OK && stat(path, &st) == 0 &&
+            st.st_uid != home.st_uid)
+            say(d, "owner", BAD,
+                "%s belongs to user %u, and the directory to user %u, as lockstepd runs; chown -R "
+                "it to that user",
+                path, (unsigned)st.st_uid, (unsigned)home.st_uid);
+    }
 }
 
 static void check_home(struct doctor *d)
@@ -355,6 +379,7 @@ static void check_all(struct doctor *d)
     check_clock(d);
     if (d->dir != NULL) {
         check_folder(d);
+        check_owners(d);
         check_token(d);
         check_home(d);
         check_socket(d);
