@@ -248,7 +248,7 @@ static const struct {
      {"yes: NATIVE on Instinct MI300X"}},
     {"flaws and what closes them",
      ARGS("advisories", H200),
-     {"CVE-2026-24187", "580.159.03", "13 known flaws open, 1 that nobody can tell"}},
+     {"CVE-2026-24187", "580.159.03", "13 advisories open, 1 to check by hand"}},
     {"all branches", ARGS("lifecycle"), {"R580    LTSB", "R418    LTSB"}},
     {"help names the members of the answer",
      ARGS("help", "stack", "digest"),
@@ -260,7 +260,8 @@ static const struct {
     {"what differs",
      ARGS("stack", "diff", H200, NEXT),
      {"driver                        580.126.20  580.178.04  upgrade",
-      "flaws closed: CVE-2026-24187 (8.8)", "flaws opened: none\n", "change class: routine"}},
+      "advisories closed: CVE-2026-24187 (8.8)", "advisories opened: none\n",
+      "change class: routine"}},
 };
 
 static void test_answers(void)

@@ -83,9 +83,8 @@ static const struct {
     {"metrics from somebody unknown", "metrics: {url: \"https://p:9090\"}\n",
      "ca: needed for an https:// url"},
     {"metrics from elsewhere without TLS", "metrics: {url: \"http://mon:9090\"}\n",
-     "c:2:11: metrics.url: http://mon:9090 is not on this machine, and without TLS nobody knows "
-     "who "
-     "answers; use https://"},
+     "c:2:11: metrics.url: http://mon:9090 is not on this machine, and without TLS the "
+     "answering server is not verified; use https://"},
     {"metrics from a name that begins like this machine",
      "metrics: {url: \"http://127.0.0.1.example:9090\"}\n", "is not on this machine"},
     {"metrics from this machine without TLS", "metrics: {url: \"http://[::1]:9090\"}\n", NULL},
@@ -126,7 +125,7 @@ static const struct {
     {"tickets to somebody unknown", "tickets: {url: \"https://t/hook\", secret: \"file:/s\"}\n",
      "ca: needed for an https:// url"},
     {"tickets that nobody signs", "tickets: {url: \"http://127.0.0.1:80/\"}\n",
-     "secret: needed where somebody is told"},
+     "secret: needed where tickets are sent"},
     {"the secret of tickets itself", "tickets: {secret: 0123456789abcdef}\n",
      "expected file:/PATH or exec:/PROGRAM"},
     {"a provider", "oidc: {issuer: \"https://id.example/dex\", roles: [a=viewer, b=admin@p-1]}\n",

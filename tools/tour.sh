@@ -125,7 +125,7 @@ sed -n '1p;/driver:/p;/fabric-manager:/p' examples/broken/driver-family.yaml
 try 1 stack check --date 2026-11-15 examples/broken/driver-family.yaml
 
 part "From one stack to the next." \
-    "What changes, what it interrupts, whether it can be taken back, which flaws it closes."
+    "What changes, what it interrupts, whether it can be rolled back, which advisories it closes."
 try 1 stack diff examples/h200-train.yaml examples/h200-train-next.yaml
 
 part "A question without a file: does this driver run this toolkit on this GPU?" \
@@ -145,7 +145,7 @@ echo "   AMD has the same question with other names. The first lines:"
 echo
 try_lines 2 1 compat --amdgpu 6.2.4 --rocm 7.2.2 --gpu MI300X
 
-part "Which known flaws does a stack carry, and what closes them?" "The worst of them, cut at 100 columns:"
+part "Which advisories is a stack exposed to, and what closes them?" "The worst of them, cut at 100 columns:"
 try_lines 5 1 advisories examples/h200-train.yaml
 
 part "How long will it be supported?"

@@ -10,7 +10,7 @@
 #define S(s) LKS_STR_ARG(s)
 
 static const struct lks_listing_column advisory_columns[] = {
-    {"flaw", "id", 0},
+    {"advisory", "id", 0},
     {"severity", "severity", 0},
     {"days", "days", LKS_COLUMN_RIGHT},
     {"nodes", "nodes", LKS_COLUMN_RIGHT},

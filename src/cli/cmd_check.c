@@ -202,7 +202,7 @@ enum lks_code lks_cmd_advisories(struct lks_cli *cli, const struct lks_args *arg
         return advisories_json(cli, &list, err);
     if (advisories_text(cli, &list, err) != LKS_OK)
         return err->code;
-    fprintf(cli->out, "%s%.*s %.*s: %zu known flaws open, %zu that nobody can tell\n",
+    fprintf(cli->out, "%s%.*s %.*s: %zu advisories open, %zu to check by hand\n",
             list.count > 0 ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
             list.exposed, list.count - list.exposed);
     return LKS_OK;

@@ -92,8 +92,8 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
         return;
     }
     fprintf(cli->out, "\n");
-    print_flaws(cli, "flaws closed", &diff->closed);
-    print_flaws(cli, "flaws opened", &diff->opened);
+    print_flaws(cli, "advisories closed", &diff->closed);
+    print_flaws(cli, "advisories opened", &diff->opened);
     fprintf(cli->out, "reboot: %s\none-way steps: %zu\n", diff->reboot, diff->one_way);
     if (diff->class != NULL)
         fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s%s)\n",

@@ -54,10 +54,10 @@ static const struct lks_option lifecycle_options[] = {
 static const struct lks_option advisories_options[] = {
     STACK_OPTIONS,
     {"--fleet", NULL, "of all that is measured in the fleet instead of a stack"},
-    {"--cve", "ID", "with --fleet, one flaw: where it is, and what closes it"},
+    {"--cve", "ID", "with --fleet, one advisory: where it applies, and what closes it"},
     {"--propose", NULL, "with --cve, propose the emergency change, one for each stack"},
     {"--hook", "NAME", "with --propose, the site's hook that installs what no bundle has"},
-    {"--reason", "TEXT", "with --propose, why; it is recorded (that it closes the flaw)"},
+    {"--reason", "TEXT", "with --propose, why; it is recorded (that it closes the advisory)"},
     LKS_REMOTE_OPTIONS,
     {0},
 };
@@ -476,7 +476,8 @@ const struct lks_command lks_commands[] = {
     {"stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what it means to go from one stack to another",
      "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then what flashing its firmware takes, in the order of work, the flaws closed "
+     "taken back; then what flashing its firmware takes, in the order of work, the advisories "
+     "closed "
      "and "
      "opened, and the class of change. Where NEW holds one "
      "stack, that is the one to go to, whatever its name. Exit status 0 when the two are the same, "
@@ -557,14 +558,16 @@ const struct lks_command lks_commands[] = {
      "other_boards: [{board, verdict, reason}]}",
      lks_cmd_compat},
     {"advisories", "[FILE]", 0, 1, advisories_options,
-     "List the known flaws a stack or the fleet carries, and what closes each",
+     "List the advisories that a stack or the fleet is exposed to, and what closes each",
      "Exit status 1 when it is exposed to any. In JSON the exposure is 'exposed', 'unfixed' "
-     "(the branch had ended when the flaw was published) or 'by-hand' (only a person can tell). "
+     "(the branch had ended when the advisory was published) or 'by-hand' (only a person can "
+     "tell). "
      "With --fleet, what nodes really run and images really hold is asked, not what is pinned. For "
-     "one flaw, published stacks that close it are listed pool by pool, those first that differ "
+     "one advisory, published stacks that close it are listed pool by pool, those first that "
+     "differ "
      "least from what the pool runs, in its driver branch. With --propose the nearest becomes a "
      "change of class emergency, one for each stack; exit status 0 when every pool that is pinned "
-     "to the flaw has such a change.",
+     "to the advisory has such a change.",
      "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
      "published?, summary?, source?}]}; with --fleet {items: [{id, severity?, cvss?, published?, "
      "days?, component, fixed?, summary?, nodes, gpus, pools: [{pool, hosts, drifted?, nodes, "

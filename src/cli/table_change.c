@@ -28,10 +28,10 @@ const struct lks_option lks_change_propose_options[] = {
     {"--failures", "N", "nodes that may fail before it is halted (none)"},
     {"--roll-back", NULL, "when it is halted it goes back at once"},
     {"--one-way", NULL, "acknowledge that some steps have no way back"},
-    {"--not-before", "TIME", "nobody begins earlier: a time, or a span from now"},
-    {"--not-after", "TIME", "nobody begins later: a time, or a span from now"},
+    {"--not-before", "TIME", "no node starts earlier: a time, or a span from now"},
+    {"--not-after", "TIME", "no node starts later: a time, or a span from now"},
     {"--class", "CLASS", "class of change, where it is to be a stricter one than it is by itself"},
-    {"--advisory", "ID", "for --class emergency: the published flaw that it closes"},
+    {"--advisory", "ID", "for --class emergency: the advisory that it closes"},
     {"--dry-run", NULL, "show the plan, and propose nothing"},
     {0},
 };

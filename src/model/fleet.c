@@ -147,7 +147,7 @@ static const struct lks_field quiet_fields[] = {
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
 static const struct lks_form quiet_form = {
-    .name = "freeze", .about = "days on which nobody begins", LKS_FIELDS(quiet_fields)};
+    .name = "freeze", .about = "days on which no node starts", LKS_FIELDS(quiet_fields)};
 
 static const struct lks_field fleet_fields[] = {
     LKS_ENVELOPE("Fleet"),
@@ -169,7 +169,7 @@ static const struct lks_field fleet_fields[] = {
     {"outages", LKS_LIST_FROM_TO(0, LKS_FLEET_OUTAGES_MAX, LKS_FORM(outage_form)), 0, NULL,
      "stops that are planned anyway: changes take these nodes first"},
     {"freezes", LKS_LIST_FROM_TO(0, LKS_FLEET_QUIETS_MAX, LKS_FORM(quiet_form)), 0, NULL,
-     "days on which no node begins to change, but for a change that closes a published flaw"},
+     "days on which no node begins to change, but for a change that closes an advisory"},
 };
 const struct lks_form lks_fleet_form = {
     .name = "Fleet",

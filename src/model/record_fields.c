@@ -458,7 +458,7 @@ static const struct lks_record_field change_fields[] = {
     BY(change),
     REASON(change),
     SINCE(2, change, class, TEXT, "Its class of change."),
-    SINCE(2, change, advisory, TEXT, "The published flaw it is to close."),
+    SINCE(2, change, advisory, TEXT, "The advisory it is to close."),
     SINCE(2, change, quorum, NUMBER, "How many people have to approve it, for each of its pools."),
     SINCE(2, change, expires, TIME, "A proposal that is not approved by then is over."),
     SINCE(2, change, approval_age, NUMBER, "How long an approval is good, in milliseconds."),
@@ -518,7 +518,7 @@ static const struct lks_record_field plan_order_fields[] = {
 static const struct lks_record_field plan_note_fields[] = {
     NUMBER(plan_note, change, "Of which change."),
     FIELD(plan_note, kind, "about", WORD, lks_plan_note_words, "What it is about."),
-    TEXT(plan_note, text, "What whoever approves has to know."),
+    TEXT(plan_note, text, "What approvers have to know."),
 };
 static const struct lks_record_field change_voted_fields[] = {
     NUMBER(change_voted, change, "Which change."),
@@ -577,7 +577,7 @@ static const struct lks_record_field vote_withdrawn_fields[] = {
 };
 static const struct lks_record_field glass_broken_fields[] = {
     NUMBER(glass_broken, change, "Which change."),
-    TIME(glass_broken, until, "When somebody else has to have reviewed it."),
+    TIME(glass_broken, until, "When another person has to have reviewed it."),
     BY(glass_broken),
     REASON(glass_broken),
     MINTERS(2, glass_broken),
@@ -739,13 +739,13 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_flash           "An update by a management endpoint begins."
 #define ABOUT_flash_saved     "How far it is; what comes next was not begun before this was kept."
 #define ABOUT_flash_ended     "It ended."
-#define ABOUT_flash_resolved  "A person looked at one of which nobody could tell how it ended."
+#define ABOUT_flash_resolved  "A person marked one with unknown outcome as resolved."
 #define ABOUT_change          "A change was proposed; the records beside are its plan."
 #define ABOUT_plan_step       "A step of a plan, for all nodes of one kind."
 #define ABOUT_plan_wave       "A wave of a plan."
 #define ABOUT_plan_part       "Who is in it."
 #define ABOUT_plan_order      "What an executor is to do, word for word."
-#define ABOUT_plan_note       "What whoever approves a plan has to know."
+#define ABOUT_plan_note       "What approvers of a plan have to know."
 #define ABOUT_change_voted    "Somebody approved a change, or rejected it."
 #define ABOUT_change_moved    "A change went on, was stopped, or is over."
 #define ABOUT_wave            "A wave began, is watched, passed or was stopped."

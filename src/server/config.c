@@ -71,7 +71,7 @@ const struct lks_config_key lks_config_keys[] = {
      AT(outband_age_ms), "what was read out of band is good for so long"},
     {"limits.proposal_age_ms", LKS_CONFIG_NUMBER, "1209600000", 1000, YEAR_MS, NULL, true,
      AT(proposal_age_ms),
-     "a change that nobody approves within this time, or starts when it is approved, is over"},
+     "a change that is not approved within this time, or not started when it is approved, is over"},
     {"store.postgres", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(postgres),
      "connection of a PostgreSQL database that several controllers share; a password belongs in a "
      "passfile; empty: SQLite in the data directory"},

@@ -43,14 +43,15 @@ static enum lks_code check_peer(struct lks_config_reader *r, const struct lks_do
     if (bare && lks_str_find(peer, LKS_STR("@")) < 0 && !lks_curl_url_local(text))
         return LKS_CONFIG_FAIL(
             r, at,
-            "%s is not on this machine, and without TLS nobody knows who answers; use "
+            "%s is not on this machine, and without TLS the answering server is not verified; use "
             "https:// and name a ca",
             text);
     if (lks_curl_url_check(text, true, &why) != LKS_OK)
         return LKS_CONFIG_FAIL(r, at, "%s", why.msg);
     if (secure && ca.len == 0)
         return LKS_CONFIG_FAIL(
-            r, section, "ca: needed for an https:// url: the file of whoever vouches for it");
+            r, section,
+            "ca: needed for an https:// url: the file of the authority that signs for it");
     return LKS_OK;
 }
 
@@ -122,7 +123,7 @@ static enum lks_code check_tickets(struct lks_config_reader *r, const struct lks
             LKS_HTTP_PATH_MAX);
     if (c->tickets_secret.len == 0)
         return LKS_CONFIG_FAIL(
-            r, at, "secret: needed where somebody is told: file:/PATH or exec:/PROGRAM");
+            r, at, "secret: needed where tickets are sent: file:/PATH or exec:/PROGRAM");
     return LKS_OK;
 }
 
@@ -169,7 +170,7 @@ static enum lks_code check_pull(struct lks_config_reader *r, const struct lks_do
     if (!lks_str_starts(pull, "https://"))
         return LKS_CONFIG_FAIL(
             r, at,
-            "expected https://HOST/PATH: without TLS anybody on the way chooses what "
+            "expected https://HOST/PATH: without TLS an attacker on the way chooses what "
             "an endpoint flashes");
     lks_ticket_split(pull, &peer, &path);
     snprintf(text, sizeof(text), "%" LKS_STR_FMT, LKS_STR_ARG(peer));

@@ -34,13 +34,14 @@ static const struct lks_field lks_query_image_fields[] = {
 const struct lks_form lks_query_image = {"ImageQuery", "Which image goes, and why",
     LKS_FIELDS(lks_query_image_fields)};
 static const struct lks_field lks_query_cve_fields[] = {
-    MAY("cve", TEXT, "this flaw alone"),
+    MAY("cve", TEXT, "this advisory alone"),
 };
-const struct lks_form lks_query_cve = {"CveQuery", "Which flaw", LKS_FIELDS(lks_query_cve_fields)};
+const struct lks_form lks_query_cve = {"CveQuery", "Which advisory",
+                                       LKS_FIELDS(lks_query_cve_fields)};
 static const struct lks_field lks_query_one_cve_fields[] = {
-    MUST("cve", TEXT, "this flaw"),
+    MUST("cve", TEXT, "this advisory"),
 };
-const struct lks_form lks_query_one_cve = {"OneCveQuery", "Which flaw",
+const struct lks_form lks_query_one_cve = {"OneCveQuery", "Which advisory",
     LKS_FIELDS(lks_query_one_cve_fields)};
 
 /* Requests ---------------------------------------------------------------------------------- */
@@ -240,21 +241,22 @@ static const struct lks_field lks_form_images_fields[] = {
 const struct lks_form lks_form_images = {"Images", "The catalogue of images",
     LKS_FIELDS(lks_form_images_fields)};
 static const struct lks_field lks_form_advisories_fields[] = {
-    MUST("items", LKS_LIST(ANY), "flaws, with the nodes, images and GPUs they reach"),
+    MUST("items", LKS_LIST(ANY), "advisories, with the nodes, images and GPUs they reach"),
 };
 const struct lks_form lks_form_advisories = {"FleetAdvisories", "Flaws in what the fleet runs",
     LKS_FIELDS(lks_form_advisories_fields)};
 static const struct lks_field remedy_fields[] = {
-    MUST("stack", TEXT, "a published stack that does not have the flaw"),
+    MUST("stack", TEXT, "a published stack that is not exposed to the advisory"),
     MUST("digest", DIGEST, "of it"),
     MUST("step", TEXT, "how far it was promoted"),
     MUST("differences", COUNT, "from what the pool is pinned to"),
-    MUST("opens", COUNT, "flaws that it has, and the pin does not"),
+    MUST("opens", COUNT, "advisories that it is exposed to, and the pin is not"),
     MUST("same_branch", TRUTH, "its driver is of the branch that the pool runs"),
     MUST("whole", TRUTH, "it is for all hardware of the pool"),
     MUST("revertible", TRUTH, "each step has a way back, and power and fabric are left alone"),
 };
-static const struct lks_form remedy = {"Remedy", "What closes a flaw", LKS_FIELDS(remedy_fields)};
+static const struct lks_form remedy = {"Remedy", "What closes an advisory",
+                                       LKS_FIELDS(remedy_fields)};
 static const struct lks_field pool_remedies_fields[] = {
     MUST("pool", TEXT, "of nodes that you may see"),
     MAY("stack", TEXT, "what it is pinned to"),
@@ -262,20 +264,20 @@ static const struct lks_field pool_remedies_fields[] = {
     MUST("nodes", COUNT, "of it"),
     MAY("hosts", TEXT, "exposed: those nodes, as a host list"),
     MAY("change", COUNT, "the open change that closes it here"),
-    MUST("exposed", TRUTH, "what it is pinned to has the flaw"),
+    MUST("exposed", TRUTH, "what it is pinned to is exposed"),
     MAY("component", TEXT, "by which it has it"),
     MAY("fixed", TEXT, "the version that closes it, by the advisory"),
     MAY("remedy", TEXT, "the nearest stack that an emergency change can bring to all of it"),
     MAY("remedy_digest", TEXT, "of that"),
     MUST("closed_by", LKS_LIST(LKS_FORM(remedy)), "the nearest first, 16 at the most"),
 };
-static const struct lks_form pool_remedies = {"PoolRemedies", "What closes a flaw in a pool",
+static const struct lks_form pool_remedies = {"PoolRemedies", "What closes an advisory in a pool",
     LKS_FIELDS(pool_remedies_fields)};
 static const struct lks_field lks_form_remedies_fields[] = {
-    MUST("id", TEXT, "the flaw"),
+    MUST("id", TEXT, "the advisory"),
     MUST("items", LKS_LIST(LKS_FORM(pool_remedies)), "pools"),
 };
-const struct lks_form lks_form_remedies = {"FleetRemedies", "What closes a flaw",
+const struct lks_form lks_form_remedies = {"FleetRemedies", "What closes an advisory",
     LKS_FIELDS(lks_form_remedies_fields)};
 static const struct lks_field lks_form_lifecycle_fields[] = {
     MUST("support", LKS_LIST(ANY), "GPUs by the day their driver's support ends"),

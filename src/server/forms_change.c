@@ -52,20 +52,20 @@ static const struct lks_field lks_ask_change_fields[] = {
         "how long the canary is watched; rings a part of it. Absent: by the plan"),
     MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
     MAY("one_way", TRUTH, "some steps have no way back, and that is acknowledged"),
-    MAY("not_before", TIME, "nobody begins earlier"),
-    MAY("not_after", TIME, "nobody begins later"),
+    MAY("not_before", TIME, "no node starts earlier"),
+    MAY("not_after", TIME, "no node starts later"),
     MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
     MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
-    MAY("advisory", TEXT, "the published flaw it closes, where the class asks for one"),
+    MAY("advisory", TEXT, "the advisory it closes, where the class asks for one"),
     MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
     REASON,
 };
 const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
     LKS_FIELDS(lks_ask_change_fields)};
 static const struct lks_field lks_ask_start_fields[] = {
-    MUST("nodes", COUNT, "how many nodes it is for: whoever starts it repeats the plan's number"),
+    MUST("nodes", COUNT, "how many nodes it is for, repeated from the plan"),
     MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
-    MAY("standby", TEXT, "who stands by on site, where the class asks for somebody"),
+    MAY("standby", TEXT, "the person on site, where the class asks for one"),
     MAY("break_glass", TRUTH,
         "begin without the approvals: lab and canary alone, with an alarm and a review"),
     REASON,
@@ -157,8 +157,8 @@ static const struct lks_field members_fields[] = {
     MUST("done", COUNT, "in use, with what they should have"),
     MUST("reverted", COUNT, "in use, with what they had"),
     MUST("fenced", COUNT, "out of use, until a person releases them"),
-    MUST("needs_hands", COUNT, "the same, and somebody has to go there"),
-    MUST("unknown", COUNT, "nobody can tell what was done to them"),
+    MUST("needs_hands", COUNT, "the same, and a person has to go there"),
+    MUST("unknown", COUNT, "their outcome is unknown"),
     MUST("skipped", COUNT, "left alone: gone, or they had it already"),
 };
 static const struct lks_form members = {"ChangeCounts", "Nodes and assets by how they stand",
@@ -237,9 +237,9 @@ static const struct lks_form wave = {"ChangeWave", "Nodes that change one after 
     LKS_FIELDS(wave_fields)};
 static const struct lks_field note_fields[] = {
     MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
-    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what whoever approves has to know"),
+    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"),
 };
-static const struct lks_form note = {"ChangeNote", "What whoever approves has to know",
+static const struct lks_form note = {"ChangeNote", "What approvers have to know",
     LKS_FIELDS(note_fields)};
 static const struct lks_field order_fields[] = {
     MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
@@ -278,14 +278,14 @@ static const struct lks_field unreachable_fields[] = {
     MUST("text", TEXT, "what to do about it"),
 };
 static const struct lks_form unreachable = {"ChangeUnreachable",
-    "Approvals that nobody can give: the proposer or one person minted too many credentials",
+    "Approvals that cannot be given: the proposer or one person minted too many credentials",
     LKS_FIELDS(unreachable_fields)};
 static const struct lks_field glass_fields[] = {
     MUST("at", TIME, "when"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
-    MUST("review_until", TIME, "when somebody else has to have reviewed it"),
-    MAY("reviewed", TIME, "when somebody did"),
+    MUST("review_until", TIME, "when another person has to have reviewed it"),
+    MAY("reviewed", TIME, "when a person did"),
     MAY("reviewed_by", TEXT, "who"),
     MAY("reviewed_reason", TEXT, "what they said"),
 };
@@ -295,7 +295,7 @@ static const struct lks_form glass = {"BrokenGlass", "A change that began withou
 static const struct lks_field waiver_fields[] = {
     MUST("gate", TEXT, "which gate, or metric"),
     MUST("until", TIME, "how long"),
-    MAY("pool", TEXT, "behind its nodes alone; absent: where whoever said so may approve"),
+    MAY("pool", TEXT, "behind its nodes alone; absent: where the person who waived it may approve"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
 };
@@ -321,14 +321,14 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
     MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
     MUST("one_way", TRUTH, "that some steps have no way back was acknowledged"),                   \
-    MAY("not_before", TIME, "nobody begins earlier"),                                              \
-    MAY("not_after", TIME, "nobody begins later"),                                                 \
+    MAY("not_before", TIME, "no node starts earlier"),                                             \
+    MAY("not_after", TIME, "no node starts later"),                                                \
     MAY("windows", TEXT, "of the week, in site time"),                                             \
     MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
-    MAY("advisory", TEXT, "the published flaw it is to close"),                                    \
+    MAY("advisory", TEXT, "the advisory it is to close"),                                    \
     MUST("quorum", LKS_NUMBERS(0, SEQ_MAX), "people who have to approve it, for each pool"),       \
     MAY("expires", TIME, "a proposal that is not approved by then is over"),                       \
-    MUST("needs_standby", TRUTH, "whoever starts it names a person on site")
+    MUST("needs_standby", TRUTH, "the person who starts it names a person on site")
 #define SIZE_FIELDS                                                                                \
     MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
     MUST("gpus", LKS_NUMBERS(0, SEQ_MAX), "how many GPUs they have, as read or by their class"),   \
@@ -379,7 +379,7 @@ static const struct lks_field lks_form_change_fields[] = {
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
-    MAY("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
+    MAY("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
     MAY("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
 };
 const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
@@ -406,7 +406,7 @@ static const struct lks_field lks_form_proposed_fields[] = {
     SIZE_FIELDS,
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
-    MUST("notes", LKS_LIST(LKS_FORM(note)), "what whoever approves has to know"),
+    MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
     MUST("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
 };
 const struct lks_form lks_form_proposed = {"Proposed", "The plan of a change",
@@ -465,7 +465,7 @@ static const struct lks_field frozen_days_fields[] = {
     MUST("from", TEXT, "the first of them, by the clocks of each site"),
     MUST("until", TEXT, "the first that is none any more"),
     MUST("now", TRUTH, "today is one of them, by UTC"),
-    MAY("pools", LKS_LIST(TEXT), "in which nobody begins; absent: in all"),
+    MAY("pools", LKS_LIST(TEXT), "in which no node starts; absent: in all"),
     MAY("description", TEXT, "why"),
 };
 static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change begins",

@@ -139,7 +139,8 @@ static const struct told {
     {426, by_agent, "The agent speaks a protocol that is not understood"},
     {429, always, "Too many requests at once; Retry-After says when to try again"},
     {431, always, "The headers are too large"},
-    {503, always, "The journal cannot be written, nobody leads, or lockstepd ends; try again"},
+    {503, always,
+     "The journal cannot be written, no controller leads, or lockstepd ends; try again"},
 };
 
 bool lks_openapi_documents(const struct lks_route *r, int status)
