@@ -161,12 +161,8 @@ static void journal_init(struct journal *j, const struct lks_tree *tree)
     struct lks_err err = {0};
     char path[128];
     *j = (struct journal){.key = lks_test_key(), .now = {.wall = WALL, .mono = 1000}};
-    j->options = (struct lks_engine_options){.facts = lks_test_facts(),
-                                             .key = &j->key,
-                                             .version = LKS_VERSION,
-                                             .seed = 1,
-                                             .sign_rows = 1024,
-                                             .sign_after = LKS_SECOND};
+    j->options = (struct lks_engine_options){
+        .facts = lks_test_facts(), .key = &j->key, .version = LKS_VERSION, .seed = 1};
     memset(j->options.journal, 'a', sizeof(j->options.journal) - 1);
     snprintf(path, sizeof(path), "%s/ours.db", tree->path);
     if (lks_store_sqlite_open(path, LKS_STORE_CREATE, &j->store, &err) != LKS_OK ||

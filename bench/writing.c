@@ -26,6 +26,7 @@ static void flush(struct bench_writing *w)
     if (lks_head_sign(&w->key, &head, &err) != LKS_OK ||
         w->store.ops->append(w->store.self, &batch, &err) != LKS_OK)
         bench_die("journal", err.msg);
+    w->head_at = w->time;
     w->blob_count = 0;
     w->count = 0;
     lks_buf_truncate(&w->bodies, 0);
@@ -48,7 +49,8 @@ void bench_write(struct bench_writing *w, const struct lks_record *r)
                          .kind = (uint16_t)r->kind,
                          .version = (uint8_t)lks_record_version(lks_record_info(r->kind)),
                          .body = {NULL, w->bodies.len - before}};
-    if (w->count == BENCH_WRITING_BATCH)
+    if (w->count == BENCH_WRITING_BATCH ||
+        (w->head_every > 0 && w->time >= w->head_at + w->head_every))
         flush(w);
 }
 

@@ -16,6 +16,8 @@ struct bench_writing {
     struct lks_key key;
     struct lks_str journal;
     lks_ms time, step; /* of the last row; between two */
+    lks_ms head_every; /* a head stays of each such time, as of commits of one row; 0: each batch */
+    lks_ms head_at;    /* of the last one */
     uint64_t seq;
     uint8_t hash[LKS_HASH_BYTES];
     const struct lks_store_blob *blobs; /* that come with the next batch */

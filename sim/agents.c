@@ -307,7 +307,6 @@ static void use_answer(struct sim *s, uint32_t agent, const struct sim_letter *l
     struct sim_agent *a = &s->agents[agent];
     if (l->act == LKS_LINK_ENROLL || l->act == LKS_LINK_RENEW) {
         a->certificate = a->sent.fresh;
-        a->excused = a->excused && l->act == LKS_LINK_RENEW;
         a->link.renew_at = lks_link_renew_at(s->mono, s->mono + CERTIFICATE_LIFE, &s->rng);
     } else if (l->act == LKS_LINK_BEAT) {
         a->link.mail = l->mail;
@@ -334,7 +333,7 @@ void sim_agent_answer(struct sim *s, uint32_t agent, const struct sim_letter *l)
         use_answer(s, agent, l);
     } else {
         lks_link_failed(&a->link, s->mono, l->act, l->refused || l->denied, &s->rng);
-        sim_require(s, !l->denied || a->excused || l->act == LKS_LINK_ENROLL,
+        sim_require(s, !l->denied || a->sent.certificate <= a->excused || l->act == LKS_LINK_ENROLL,
                     "a certificate of ours stays good");
         if (l->denied || (l->refused && l->act == LKS_LINK_ENROLL))
             lose_certificate(s, agent);

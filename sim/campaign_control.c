@@ -86,7 +86,6 @@ void cam_control_tick(struct cam *w, lks_ms due)
     if (due != w->tick_at)
         return;
     w->tick_at = UINT64_MAX;
-    cam_control_take(w); /* a signature may be due */
     (void)turn(w, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL, &err);
 }
 
@@ -331,7 +330,7 @@ void cam_control_hear(struct cam *w, const struct lks_message *msg)
     if (code != LKS_OK)
         return;
     follow_up(w);
-    const struct lks_head *head = lks_engine_head(w->engine);
+    const struct lks_head *head = lks_engine_told(w->engine);
     if (w->nodes < CAM_FLEET_LARGE && head->seq > m->head_seq) {
         m->head_seq = head->seq;
         memcpy(m->head_hash, head->hash, sizeof(m->head_hash));

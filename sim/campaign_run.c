@@ -76,8 +76,6 @@ void cam_init(struct cam *w, uint64_t seed, uint32_t nodes)
         .version = "1.2.3",
         .journal = "00112233445566778899aabbccddeeff",
         .seed = 7,
-        .sign_rows = 4096,
-        .sign_after = CAM_HOUR,
     };
     if (nodes > 0)
         w->weather = usual;

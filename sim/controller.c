@@ -105,7 +105,6 @@ void sim_controller_tick(struct sim *s, lks_ms due)
     if (due != s->tick_at)
         return;
     s->tick_at = UINT64_MAX;
-    sim_controller_take(s); /* a signature may be due */
     (void)turn(s, &(struct lks_event){.kind = LKS_EVENT_TICK}, NULL, &needs, &err);
     sim_check_fleet(s);
 }
@@ -385,7 +384,7 @@ static void hear(struct sim *s, struct asking *q)
     follow_up(s);
     conclude(s, q, code, err.msg);
     q->answer.mail = lks_state_mail(state, q->node);
-    const struct lks_head *head = lks_engine_head(s->engine);
+    const struct lks_head *head = lks_engine_told(s->engine);
     q->answer.head_seq = head->seq;
     memcpy(q->answer.head_hash, head->hash, sizeof(head->hash));
     if (code == LKS_OK)

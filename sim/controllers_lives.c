@@ -118,8 +118,6 @@ static void tick(struct ctl_world *w, struct ctl *c)
     struct lks_event event = {.kind = LKS_EVENT_TICK};
     if (c->epoch == 0)
         return;
-    if (!c->writing) /* a signature may be due */
-        take(w, c);
     (void)ctl_turn(w, c, &event, NULL);
 }
 

@@ -172,7 +172,7 @@ void sim_person_acts(struct sim *s)
     bool yes = sim_controller_turn(s, &event, NULL);
     if (yes && event.kind == LKS_EVENT_REPLACE) { /* it is another machine now */
         s->agents[agent].ever_heard = false;
-        s->agents[agent].excused = true;
+        s->agents[agent].excused = s->next_certificate; /* also where it is still on its way */
     }
     if (s->engine != NULL)
         release_alarms(s, 30);

@@ -151,8 +151,6 @@ static void world_init(struct ctl_world *w, uint64_t seed, enum ctl_broken broke
         .version = "1.2.3",
         .journal = "00112233445566778899aabbccddeeff",
         .seed = 7,
-        .sign_rows = 256,
-        .sign_after = 30 * LKS_SECOND,
     };
     begin_journal(w);
     ctl_model_init(w);

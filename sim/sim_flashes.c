@@ -501,7 +501,6 @@ static void world_init(struct world *w, uint64_t seed, enum breach breach, bool 
         .version = "1.2.3",
         .journal = "00112233445566778899aabbccddeeff",
         .seed = 7,
-        .sign_rows = 256,
     };
     for (size_t i = 0; i < w->count; i++)
         node_init(w, &w->nodes[i], i);

@@ -134,8 +134,6 @@ static void sim_init(struct sim *s, uint64_t seed, uint32_t nodes)
         .version = "1.2.3",
         .journal = "00112233445566778899aabbccddeeff",
         .seed = 7,
-        .sign_rows = 256,
-        .sign_after = lks_rng_percent(&s->rng, 10) ? 0 : 30 * LKS_SECOND,
     };
     sim_model_init(s);
     draw_weather(s);

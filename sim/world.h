@@ -122,7 +122,7 @@ struct sim_agent {
     lks_ms heard;       /* when a working controller took a heartbeat of it; mono */
     bool ever_heard;    /* by this controller process */
     uint64_t delivered; /* the newest report that arrived first */
-    bool excused;       /* its certificate may be refused: the node was replaced */
+    uint64_t excused;   /* certificates up to this number are of a machine that was replaced */
 };
 
 /* A command as it first left the controller, and what came of it in the world. */

@@ -231,7 +231,7 @@ static unsigned port_of(struct lks_str log, const char *key)
 
 void ctl_spawn(struct ctl *c)
 {
-    const char *argv[] = {program(), "run", "--config", c->config, NULL};
+    const char *argv[] = {program(), "run", "--config", c->config, c->option, NULL};
     LKS_ASSERT(c->pid == 0);
     c->pid = spawn(argv, ctl_path(c, "log"));
 }

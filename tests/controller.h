@@ -21,6 +21,7 @@ struct ctl {
     char config[112];        /* lockstepd.yaml in it */
     char socket[112];        /* "unix:..." */
     pid_t pid;               /* 0: none runs */
+    const char *option;      /* one more for the next starts; NULL: none */
     unsigned people, agents; /* ports of the one that runs */
 };
 

@@ -336,6 +336,25 @@ static void test_reading(const struct lks_test_store *d)
     CHECK_INT(seen, 1);
 }
 
+/* A head takes the place of another, with the rows of its own commit or not at all. */
+static void test_heads_that_replace(const struct lks_test_store *d)
+{
+    LKS_CLEANUP(lks_test_bed_free) struct lks_test_bed w = {0};
+    LKS_CLEANUP(lks_store_close) struct lks_store store = lks_test_bed_open(d, &w);
+    struct lks_head first = lks_test_rows_head(3), next = lks_test_rows_head(6);
+    lks_test_put_rows(&store, 1, 9);
+    lks_test_put_head(&store, 2);
+    lks_test_put_head(&store, 3);
+    struct lks_store_batch batch = {.head = &next, .replaces = 3};
+    CHECK_CODE(lks_test_put(&store, &batch), LKS_OK);
+    lks_test_heads_check(&store, "2 6");
+    CHECK_CODE(lks_test_put(&store, &batch), LKS_OK); /* it is gone already */
+    lks_test_heads_check(&store, "2 6");
+    batch = (struct lks_store_batch){.head = &first, .replaces = 6};
+    CHECK_CODE(lks_test_put(&store, &batch), LKS_E_INVALID);
+    lks_test_heads_check(&store, "2 6");
+}
+
 /* Bytes are looked up while rows are read, and rows while rows are. */
 struct nested {
     const struct lks_store *store;
@@ -584,10 +603,10 @@ static const struct part {
     void (*run)(const struct lks_test_store *d);
 } contract[] =
     {
-        {"empty", test_empty},       {"append", test_append},         {"extremes", test_extremes},
-        {"refusals", test_refusals}, {"reading", test_reading},       {"nested", test_nested},
-        {"blobs", test_blobs},       {"snapshot", test_snapshot},     {"trim", test_trim},
-        {"cut", test_cut},           {"tasks", lks_test_store_tasks},
+        {"empty", test_empty},       {"append", test_append},   {"extremes", test_extremes},
+        {"refusals", test_refusals}, {"reading", test_reading}, {"heads", test_heads_that_replace},
+        {"nested", test_nested},     {"blobs", test_blobs},     {"snapshot", test_snapshot},
+        {"trim", test_trim},         {"cut", test_cut},         {"tasks", lks_test_store_tasks},
 },
   copies[] = {{"copy", test_copy}}, no_copies[] = {{"no copy", test_no_copy}},
   alone[] = {{"one owner", test_one_owner}},

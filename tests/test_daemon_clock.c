@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "drivers/store_sqlite.h"
 #include "server/desk.h"
+#include "server/secrets.h"
 #include "tests/crew.h"
 #include "tests/journals.h"
 #include "tests/test.h"
@@ -18,9 +19,11 @@ static const char fleet[] = "lockstep: 1\nkind: Fleet\nname: here\n"
                             "pools: {train: {posture: pre-training}}\n"
                             "nodes: [{hosts: gpu1, pool: train, class: hgx-h200-8}]\n";
 
-/* As if the clock had been two hours ahead for a moment: the journal has a row of then. */
+/* As if the clock had been two hours ahead for a moment: the journal has a row of then, which
+ * lockstepd signed as it signs every one. */
 static bool put_ahead(struct crew *crew)
 {
+    LKS_CLEANUP(lks_secrets_fini) struct lks_secrets secrets = {0};
     const struct lks_record then = {
         .kind = LKS_RECORD_STARTED,
         .started = {.version = LKS_STR("1"), .host = LKS_STR("ahead")},
@@ -32,7 +35,9 @@ static bool put_ahead(struct crew *crew)
     CHECK_INT(ctl_stop(&crew->c), 0);
     if (!CHECK_CODE(lks_store_sqlite_open(path, LKS_STORE_OWN, &store, &err), LKS_OK))
         return false;
-    lks_test_append_record(&store, ((lks_ms)time(NULL) + AHEAD_S) * LKS_SECOND, &then, NULL, NULL);
+    CHECK_CODE(lks_secrets_load(crew->c.data, "file:seal.key", &secrets, &err), LKS_OK);
+    lks_test_append_record(&store, ((lks_ms)time(NULL) + AHEAD_S) * LKS_SECOND, &then, NULL,
+                           &secrets.journal);
     store.ops->close(store.self);
     return CHECK(ctl_start(&crew->c)) && crew_again(crew);
 }

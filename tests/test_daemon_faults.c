@@ -28,7 +28,7 @@ enum {
 
 static const char settings[] = "http: {body_max: 65536}\n"
                                "rate: {people_per_s: 100000, burst: 1000000}\n"
-                               "journal: {sign_rows: 16, sign_ms: 20, snapshot_rows: 100}\n";
+                               "journal: {snapshot_rows: 100}\n";
 
 /* Until /v1/ready says `status`. */
 static bool wait_ready_is(const struct ctl *c, int status, struct lks_buf *answer)
@@ -347,12 +347,12 @@ static void broken_yaml(struct ctl *c)
 
 static void unknown_key(struct ctl *c)
 {
-    replace_in_config(c, "sign_rows", "sign_row");
+    replace_in_config(c, "snapshot_rows", "snapshot_row");
 }
 
 static void bad_number(struct ctl *c)
 {
-    replace_in_config(c, "sign_rows: 16", "sign_rows: many");
+    replace_in_config(c, "snapshot_rows: 100", "snapshot_rows: many");
 }
 
 #define OTHER_KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
@@ -430,7 +430,7 @@ static const struct refusal {
     {"a site's authority that is not there", no_site_ca, 3, "tls.site_ca: /dev/null/none"},
     {"a site's authority that is none", bad_site_ca, 3, "no certificate in PEM"},
     {"YAML that is none", broken_yaml, 3, "lockstepd.yaml:"},
-    {"a key that is none", unknown_key, 3, "journal.sign_rows"},
+    {"a key that is none", unknown_key, 3, "journal.snapshot_rows"},
     {"a number that is none", bad_number, 3, "expected a number"},
     {"the wrong sealing key", other_seal_key, 5, "journal.key"},
     {"a sealing key that is none", bad_seal_key, 3, "seal_key"},

@@ -58,8 +58,6 @@ static void bench_init(struct bench *b)
         .version = "1.2.3",
         .journal = JOURNAL,
         .seed = 1,
-        .sign_rows = 1000,
-        .sign_after = 3600 * LKS_SECOND,
     };
     if (!CHECK_CODE(start(b, &err), LKS_OK))
         printf("%s\n", err.msg);
@@ -171,22 +169,22 @@ static void test_an_answer_needs_its_rows_durable(void)
     struct lks_err err = {0};
     uint64_t needs = 0;
     bench_init(&b);
-    CHECK_INT(lks_engine_seq(b.engine), 1); /* the journal has begun */
+    CHECK_INT(lks_engine_seq(b.engine), 2); /* the journal has begun, and says that it is signed */
     CHECK_INT(lks_engine_durable_seq(b.engine), 0);
     CHECK_CODE(turn(&b, &started, NULL, &needs, &err), LKS_OK);
-    CHECK_INT(needs, 2);
+    CHECK_INT(needs, 3);
     CHECK_INT(lks_engine_durable_seq(b.engine), 0);
     commit_ok(&b);
-    CHECK_INT(lks_engine_durable_seq(b.engine), 2);
+    CHECK_INT(lks_engine_durable_seq(b.engine), 3);
     check_restart(&b);
 
     struct lks_event nobody = {
         .kind = LKS_EVENT_HOLD, .by = BY, .reason = REASON, .name = LKS_STR("n9")};
     CHECK_CODE(turn(&b, &nobody, NULL, &needs, &err), LKS_E_NOT_FOUND);
-    CHECK_INT(needs, 2);
+    CHECK_INT(needs, 3);
     turn_ok(&b, &started);
     CHECK_CODE(turn(&b, &nobody, NULL, &needs, &err), LKS_E_NOT_FOUND);
-    CHECK_INT(needs, 3); /* the refusal may rest on the row that is not durable yet */
+    CHECK_INT(needs, 4); /* the refusal may rest on the row that is not durable yet */
 }
 
 static void test_many_turns_are_one_batch(void)
@@ -226,7 +224,7 @@ static void test_trying_changes_nothing(void)
     lks_decision_init(&d);
     CHECK_CODE(lks_engine_try(b.engine, b.now, &started, &d, &err), LKS_OK);
     CHECK_INT(d.count, 1);
-    CHECK_INT(lks_engine_seq(b.engine), 1);
+    CHECK_INT(lks_engine_seq(b.engine), 2);
 }
 
 static void test_a_full_disk_stalls_and_loses_nothing(void)
@@ -305,61 +303,114 @@ static void test_too_much_waiting_is_refused(void)
 
 /* Signatures --------------------------------------------------------------------------------- */
 
-static void test_when_heads_are_signed(void)
+static bool count_one(void *ctx, const struct lks_head *head)
+{
+    unsigned *count = ctx;
+    (void)head;
+    (*count)++;
+    return true;
+}
+
+static unsigned count_heads(struct bench *b)
+{
+    struct lks_err err = {0};
+    unsigned count = 0;
+    CHECK_CODE(b->store.ops->heads(b->store.self, 1, count_one, &count, &err), LKS_OK);
+    return count;
+}
+
+/* So many commits of one row, so far apart: each is signed, one head a second stays, and agents are
+ * told those that stay. */
+static void test_every_commit_is_signed_and_one_head_a_second_stays(void)
 {
     static const struct {
         const char *name;
-        uint64_t rows;
-        lks_ms after, wait;
-        unsigned turns;
-        bool is_signed;
+        unsigned commits;
+        lks_ms apart;
+        unsigned heads, told; /* beside that of the first commit */
     } cases[] = {
-        {"each batch", 1000, 0, 0, 1, true},        {"neither is due", 10, 60000, 59999, 3, false},
-        {"enough rows", 10, 60000, 0, 10, true},    {"one too few", 10, 60000, 0, 9, false},
-        {"long enough", 10, 60000, 60000, 1, true},
+        {"all at once", 5, 0, 0, 0},
+        {"within a second", 9, 100, 0, 0},
+        {"across three seconds", 30, 100, 3, 3},
+        {"a second apart", 4, 1000, 4, 4},
+        {"minutes apart", 3, 60000, 3, 3},
     };
     for (size_t i = 0; i < LKS_COUNT(cases); i++) {
         LKS_CLEANUP(bench_fini) struct bench b = {0};
-        struct lks_public_key key;
+        struct lks_verify v = {0};
+        struct lks_err err = {0};
+        unsigned told = 0;
         lks_test_case("%s", cases[i].name);
         bench_init(&b);
-        stop(&b);
-        b.options.sign_rows = cases[i].rows;
-        b.options.sign_after = cases[i].after;
-        struct lks_err err = {0};
-        CHECK_CODE(start(&b, &err), LKS_OK);
+        struct lks_public_key key = lks_key_public(&b.key);
         CHECK_INT(lks_engine_head(b.engine)->seq, 0);
-        commit_ok(&b); /* the first commit of all is signed */
-        CHECK_INT(lks_engine_head(b.engine)->seq, 1);
-        for (unsigned n = 0; n < cases[i].turns; n++)
-            turn_ok(&b, &started);
-        b.now.mono += cases[i].wait;
         commit_ok(&b);
-        const struct lks_head *head = lks_engine_head(b.engine);
-        CHECK_INT(head->seq, cases[i].is_signed ? cases[i].turns + 1 : 1);
-        key = lks_key_public(&b.key);
-        CHECK(lks_head_verify(&key, head));
+        for (unsigned n = 0; n < cases[i].commits; n++) {
+            uint64_t before = lks_engine_told(b.engine)->seq;
+            b.now.mono += cases[i].apart;
+            turn_ok(&b, &started);
+            commit_ok(&b);
+            told += lks_engine_told(b.engine)->seq != before;
+            CHECK_INT(lks_engine_head(b.engine)->seq, lks_engine_seq(b.engine));
+            CHECK(lks_head_verify(&key, lks_engine_head(b.engine)));
+        }
+        CHECK_INT(told, cases[i].told);
+        CHECK_INT(count_heads(&b), cases[i].heads + 1);
+        CHECK_CODE(
+            lks_journal_verify(&b.store, &(struct lks_verify_options){.key = &key}, &v, &err),
+            LKS_OK);
+        CHECK_INT(v.fault, LKS_FAULT_NONE);
+        CHECK_INT(v.unsigned_rows, 0);
+        CHECK_INT(v.signed_from, 2);
     }
 }
 
-/* Rows of a quiet night do not wait for the next row to be signed. */
-static void test_a_signature_that_becomes_due_in_silence(void)
+/* Agents are told the last head of a quiet night without another row, and what they were told is
+ * not replaced. */
+static void test_a_head_is_told_when_its_second_is_over(void)
 {
     LKS_CLEANUP(bench_fini) struct bench b = {0};
+    struct lks_event tick = {.kind = LKS_EVENT_TICK};
+    struct lks_err err = {0};
+    bench_init(&b);
+    commit_ok(&b);
+    CHECK_INT(lks_engine_told(b.engine)->seq, 0);
+    CHECK_INT(lks_engine_next(b.engine), b.now.mono + LKS_ENGINE_HEAD_EVERY);
+    b.now.mono += LKS_ENGINE_HEAD_EVERY;
+    turn_ok(&b, &tick);
+    CHECK_INT(lks_engine_told(b.engine)->seq, 2);
+    CHECK(lks_engine_next(b.engine) == UINT64_MAX);
+    turn_ok(&b, &started);
+    commit_ok(&b);
+    CHECK_INT(count_heads(&b), 2);
+    stop(&b);
+    CHECK_CODE(start(&b, &err), LKS_OK);
+    CHECK_INT(lks_engine_told(b.engine)->seq, 3);
+    turn_ok(&b, &started);
+    commit_ok(&b);
+    CHECK_INT(count_heads(&b), 3); /* a start replaces none, however soon it is */
+}
+
+/* A head whose second is over while a commit of that second is under way goes with that commit. */
+static void test_a_head_that_is_being_replaced_is_not_told(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench b = {0};
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    struct lks_event tick = {.kind = LKS_EVENT_TICK};
     struct lks_err err = {0};
     bench_init(&b);
     commit_ok(&b);
     turn_ok(&b, &started);
-    commit_ok(&b);
-    CHECK_INT(lks_engine_head(b.engine)->seq, 1);
-    CHECK_INT(lks_engine_next(b.engine), b.now.mono + b.options.sign_after);
-    b.now.mono += b.options.sign_after;
-    commit_ok(&b);
-    CHECK_INT(lks_engine_head(b.engine)->seq, 2);
-    CHECK(lks_engine_next(b.engine) == UINT64_MAX);
-    stop(&b);
-    CHECK_CODE(start(&b, &err), LKS_OK);
-    CHECK_INT(lks_engine_head(b.engine)->seq, 2);
+    CHECK(lks_engine_take(b.engine, b.now, &batch));
+    CHECK_INT(batch.store.replaces, 2);
+    b.now.mono += 2 * LKS_ENGINE_HEAD_EVERY;
+    turn_ok(&b, &tick);
+    CHECK_INT(lks_engine_told(b.engine)->seq, 0);
+    CHECK_CODE(lks_engine_commit(&b.options, &b.store, &batch, &err), LKS_OK);
+    lks_engine_durable(b.engine, &batch);
+    turn_ok(&b, &tick);
+    CHECK_INT(lks_engine_told(b.engine)->seq, 3);
+    CHECK_INT(count_heads(&b), 1);
 }
 
 static void test_another_key_is_refused(void)
@@ -367,7 +418,6 @@ static void test_another_key_is_refused(void)
     LKS_CLEANUP(bench_fini) struct bench b = {0};
     struct lks_err err = {0};
     bench_init(&b);
-    b.now.mono += b.options.sign_after;
     commit_ok(&b);
     stop(&b);
     b.key = lks_test_other_key();
@@ -713,9 +763,11 @@ static const struct lks_test tests[] = {
     {"engine: a full disk stalls and loses nothing", test_a_full_disk_stalls_and_loses_nothing},
     {"engine: a crash at every statement", test_a_crash_at_every_statement},
     {"engine: too much waiting is refused", test_too_much_waiting_is_refused},
-    {"engine: when heads are signed", test_when_heads_are_signed},
-    {"engine: a signature that becomes due in silence",
-     test_a_signature_that_becomes_due_in_silence},
+    {"engine: every commit is signed, and one head a second stays",
+     test_every_commit_is_signed_and_one_head_a_second_stays},
+    {"engine: a head is told when its second is over", test_a_head_is_told_when_its_second_is_over},
+    {"engine: a head that is being replaced is not told",
+     test_a_head_that_is_being_replaced_is_not_told},
     {"engine: another key is refused", test_another_key_is_refused},
     {"engine: the journal's clock", test_the_journals_clock},
     {"engine: a restart behind its own journal", test_a_restart_behind_its_own_journal},

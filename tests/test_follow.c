@@ -77,7 +77,6 @@ static struct lks_engine_options options_of(const struct bench *t, bool follow)
         .version = "1.2.3",
         .journal = JOURNAL,
         .seed = 1,
-        .sign_rows = 1000,
         .follow = follow,
     };
 }
@@ -371,6 +370,65 @@ static void test_a_start_while_another_leads(void)
     }
 }
 
+/* A row that is chained as it should be, and has no head: as a person writes it who has no key. */
+static void append_forged(struct bench *t)
+{
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(turn(t, &t->a, &started, NULL, &err), LKS_OK);
+    CHECK(lks_engine_take(t->a.engine, t->now, &batch));
+    batch.sign = false;
+    CHECK_CODE(lks_engine_commit(&t->a.options, &t->a.store, &batch, &err), LKS_OK);
+}
+
+static void test_rows_without_a_head_are_not_followed(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
+    struct controller late = {.name = "late"};
+    struct lks_err err = {0};
+    size_t rows = 0;
+    bool more = false;
+    begin(&t);
+    follow_all(&t, &t.b);
+    append_forged(&t);
+    uint64_t seq = lks_engine_seq(t.b.engine);
+    CHECK_CODE(follow(&t, &t.b, &rows, &more, &err), LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "have no signed head");
+    CHECK_INT(lks_engine_seq(t.b.engine), seq);
+    late.options = options_of(&t, true);
+    CHECK_CODE(lks_store_memory_share(t.disk, &late.store, &err), LKS_OK);
+    CHECK_CODE(lks_engine_open(&late.store, &late.options, t.now, &late.engine, &err),
+               LKS_E_INVALID);
+    CHECK_HAS(lks_str_from(err.msg), "has no signed head");
+    close_controller(&late);
+}
+
+/* What the last leader told agents is known to the one that takes over: heads that stay. */
+static void test_heads_that_were_told_are_known_to_the_next(void)
+{
+    LKS_CLEANUP(bench_fini) struct bench t = {0};
+    struct lks_err err = {0};
+    begin(&t);
+    for (unsigned i = 0; i < 40; i++) {
+        pass(&t, 100);
+        CHECK_CODE(turn(&t, &t.a, &started, NULL, &err), LKS_OK);
+        commit_ok(&t, &t.a);
+        if (i % 3 == 0)
+            follow_all(&t, &t.b);
+    }
+    const struct lks_state *a = lks_engine_state(t.a.engine), *b = lks_engine_state(t.b.engine);
+    pass(&t, TTL);
+    CHECK(lead(&t, &t.b));
+    CHECK(a->head_count > 3);
+    for (uint32_t i = 0; i < a->head_count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < b->head_count; k++)
+            found = found || b->heads[k].seq == a->heads[i].seq;
+        CHECK(found);
+    }
+    CHECK(b->head_count <= a->head_count + 3);
+}
+
 static void test_a_follower_decides_and_writes_nothing(void)
 {
     LKS_CLEANUP(bench_fini) struct bench t = {0};
@@ -635,6 +693,9 @@ int main(void)
          test_a_follower_knows_what_the_leader_wrote},
         {"a follower bars what the leader bars", test_a_follower_bars_what_the_leader_bars},
         {"follow: a start while another leads", test_a_start_while_another_leads},
+        {"follow: rows without a head are not followed", test_rows_without_a_head_are_not_followed},
+        {"follow: heads that were told are known to the next",
+         test_heads_that_were_told_are_known_to_the_next},
         {"follow: a follower decides and writes nothing",
          test_a_follower_decides_and_writes_nothing},
         {"follow: many rows come in pieces", test_many_rows_come_in_pieces},

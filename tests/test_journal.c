@@ -1,7 +1,9 @@
 /* Faults of a journal are found and told apart, on every store. */
 #include "engine/journal.h"
 
+#include "engine/engine.h"
 #include "engine/walk.h"
+#include "tests/facts.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 
@@ -440,6 +442,57 @@ static void test_bytes_that_rows_refer_to(void)
     }
 }
 
+/* From the record `signed` on the last row has a head; before it, rows without one are counted. */
+static void test_the_rule_holds_from_its_record_on(void)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(i == 1);
+        LKS_CLEANUP(lks_state_fini) struct lks_state before = {0}, after = {0};
+        const struct lks_record *row = &lks_test_life[1].record;
+        struct lks_record rule = {.kind = LKS_RECORD_SIGNED, .signing = {.from = 4, .earlier = 2}};
+        struct lks_err err = {0};
+        lks_test_case("%s", w.store.ops->name);
+        lks_test_live(&w.store, 1, &w.key);
+        lks_test_append_record(&w.store, 2000, row, NULL, NULL);
+        lks_test_append_record(&w.store, 2000, row, NULL, NULL);
+        struct lks_verify v = lks_test_world_verify(&w, NULL);
+        CHECK(v.fault == LKS_FAULT_NONE && v.unsigned_rows == 2 && v.signed_from == 0);
+        CHECK_CODE(lks_test_world_fold(&w, 0, &before, &err), LKS_OK);
+        lks_test_append_record(&w.store, 2000, &rule, NULL, &w.key);
+        v = lks_test_world_verify(&w, NULL);
+        CHECK(v.fault == LKS_FAULT_NONE && v.unsigned_rows == 0);
+        CHECK(v.signed_from == 4 && v.earlier_rows == 2);
+        lks_test_append_record(&w.store, 2000, row, NULL, NULL);
+        v = lks_test_world_verify(&w, NULL);
+        CHECK(v.fault == LKS_FAULT_SIGNATURE && v.at == 5);
+        CHECK_CODE(lks_test_world_fold(&w, 0, &after, &err), LKS_E_INVALID);
+        CHECK_HAS(lks_str_from(err.msg), "row 5 has no signed head");
+    }
+}
+
+/* An engine that leads on a journal from before writes that record, with how many rows no head
+ * covered. */
+static void test_an_engine_says_that_the_rule_holds(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(false);
+    LKS_CLEANUP(lks_engine_batch_fini) struct lks_engine_batch batch = {0};
+    const struct lks_engine_options options = {
+        .facts = lks_test_facts(), .key = &w.key, .version = "2", .seed = 1};
+    const struct lks_now now = {.wall = 5000, .mono = 1};
+    struct lks_engine *engine = NULL;
+    struct lks_err err = {0};
+    for (unsigned i = 0; i < 3; i++)
+        lks_test_append_record(&w.store, 1000, &lks_test_life[i].record, NULL,
+                               i == 0 ? &w.key : NULL);
+    CHECK_CODE(lks_engine_open(&w.store, &options, now, &engine, &err), LKS_OK);
+    CHECK(lks_engine_take(engine, now, &batch));
+    CHECK_CODE(lks_engine_commit(&options, &w.store, &batch, &err), LKS_OK);
+    lks_engine_free(engine);
+    struct lks_verify v = lks_test_world_verify(&w, NULL);
+    CHECK(v.fault == LKS_FAULT_NONE && v.unsigned_rows == 0);
+    CHECK(v.signed_from == 4 && v.earlier_rows == 2);
+}
+
 static const struct lks_test tests[] = {
     {"journal: damage is found and told apart", test_damage_is_found_and_told_apart},
     {"journal: a chain that was rewritten", test_a_chain_that_was_rewritten},
@@ -452,6 +505,8 @@ static const struct lks_test tests[] = {
     {"journal: rows that are whole and cannot be read",
      test_rows_that_are_whole_and_cannot_be_read},
     {"journal: bytes that rows refer to", test_bytes_that_rows_refer_to},
+    {"journal: the rule holds from its record on", test_the_rule_holds_from_its_record_on},
+    {"journal: an engine says that the rule holds", test_an_engine_says_that_the_rule_holds},
     {0},
 };
 

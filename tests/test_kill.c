@@ -29,7 +29,7 @@ enum {
 };
 
 /* Small numbers, so that heads are signed and snapshots written all the time. */
-static const char settings[] = "journal: {sign_rows: 16, sign_ms: 20, snapshot_rows: 100}\n"
+static const char settings[] = "journal: {snapshot_rows: 100}\n"
                                "rate: {people_per_s: 100000, burst: 1000000}\n";
 
 /* What was answered with yes: a row up to `seq` (0: any) has both texts in its JSON. Once it was

@@ -106,7 +106,7 @@ static void test_tables(void)
         CHECK(covered <= sizes[i] && covered + padding >= sizes[i]);
     }
     CHECK(lks_record_info(0) == NULL);
-    CHECK(lks_record_info(8) == NULL);
+    CHECK(lks_record_info(9) == NULL);
     CHECK(lks_record_info(72) == NULL);
     CHECK(lks_record_info(UINT32_MAX) == NULL);
 }
@@ -120,8 +120,9 @@ static const struct {
     {"limits", "4050607080019001a001b001c001d001e001f0018002"},
     {"clock", "405060066772c3bcc39f"},
     {"repaired", "4050097368613235363a6162066772c3bcc39f05676e303031"},
-    {"trimmed", "4000097368613235363a6162066772c3bcc39f"},
+    {"trimmed", "4000097368613235363a6162066772c3bcc39f8001"},
     {"led", "4000097368613235363a6162"},
+    {"signed", "4050"},
     {"fleet", "05676e30303100097368613235363a6162"},
     {"pool", "05676e3030310060066772c3bcc39f05676e30303100097368613235363a6162066772c3bcc39f05676e3"
              "030310001f0018002"},
@@ -232,6 +233,7 @@ static const struct {
     const char *word, *hex;
 } golden_before[] = {
     {"limits", "4050607080019001a001b001"},
+    {"trimmed", "4000097368613235363a6162066772c3bcc39f"},
     {"pool", "05676e3030310060066772c3bcc39f05676e30303100097368613235363a6162066772c3bcc39f"},
     {"tuple", "05676e30303100097368613235363a6162066772c3bcc39f80010000b001c00100"},
     {"change",

@@ -32,7 +32,7 @@ static void put_snapshot_by(struct lks_test_world *w, size_t count, const char *
     LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
     struct lks_store_tail tail = {0};
     struct lks_err err = {0};
-    lks_test_live(&other.store, count, NULL);
+    lks_test_live(&other.store, count, &other.key);
     CHECK_CODE(other.store.ops->tail(other.store.self, &tail, &err), LKS_OK);
     fold_ok(&other, &state);
     if (fleet != NULL) {
@@ -440,6 +440,23 @@ static void test_a_trim_leaves_the_manifest_of_a_bundle(void)
     CHECK_STR(lks_buf_view(&kept), "the manifest of a bundle");
 }
 
+/* The record that every commit is signed may be trimmed: the rule stays. */
+static void test_a_trim_leaves_the_rule(void)
+{
+    LKS_CLEANUP(lks_test_world_fini) struct lks_test_world w = lks_test_world_new(true);
+    const struct lks_record *row = &lks_test_life[1].record;
+    struct lks_err err = {0};
+    uint64_t through = 0;
+    lks_test_live(&w.store, lks_test_life_all, &w.key);
+    put_snapshot(&w, lks_test_life_all, NULL);
+    CHECK_CODE(lks_journal_trim(&w.store, &w.key, 90000, 90000, BY, &through, &err), LKS_OK);
+    CHECK_INT(through, lks_test_life_all);
+    struct lks_verify v = lks_test_world_verify(&w, NULL);
+    CHECK(v.fault == LKS_FAULT_NONE && v.signed_from == lks_test_life_all);
+    lks_test_append_record(&w.store, 90000, row, NULL, NULL);
+    CHECK_INT(lks_test_world_verify(&w, NULL).fault, LKS_FAULT_SIGNATURE);
+}
+
 static void test_a_trim_does_not_remove_what_shows_a_fault(void)
 {
     static const struct {
@@ -636,7 +653,8 @@ static int write_golden(const char *dir)
  * are of version 1. */
 static const char *const golden_dirs[] = {"tests/golden/journal-1", "tests/golden/journal-2",
                                           "tests/golden/journal-3", "tests/golden/journal-4",
-                                          "tests/golden/journal-5", "tests/golden/journal-6"};
+                                          "tests/golden/journal-5", "tests/golden/journal-6",
+                                          "tests/golden/journal-7"};
 
 static void read_golden(const char *dir, unsigned file, struct lks_buf *out)
 {
@@ -750,6 +768,7 @@ static const struct lks_test tests[] = {
     {"retention: a trim leaves a chain that verifies", test_a_trim_leaves_a_chain_that_verifies},
     {"retention: a trim leaves the manifest of a bundle",
      test_a_trim_leaves_the_manifest_of_a_bundle},
+    {"retention: a trim leaves the rule", test_a_trim_leaves_the_rule},
     {"retention: a trim does not remove what shows a fault",
      test_a_trim_does_not_remove_what_shows_a_fault},
     {"retention: what a trim leaves can still be damaged",

@@ -1,5 +1,6 @@
 /* Sealed secrets on disk, and where the key for them comes from. */
 #include "drivers/store_secrets.h"
+#include "drivers/store_seen.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 
@@ -121,10 +122,60 @@ static void test_round_trip(void)
     CHECK_CODE(lks_secrets_read(tree.path, &key, "journal.key", &plain, &err), LKS_E_INVALID);
 }
 
+#define HASH "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+
+static void test_what_was_seen(void)
+{
+    static const struct {
+        const char *name, *text;
+        bool good, plain;
+    } lines[] = {
+        {"sealed", "7 1794700000000 " HASH "\n", true, false},
+        {"plain", "7 " HASH "\n", true, true},
+        {"without a line end", "7 " HASH, true, true},
+        {"no hash", "7 \n", false, false},
+        {"half a hash", "7 0001\n", false, false},
+        {"no number", "x 1 " HASH "\n", false, false},
+        {"no time", "7 x " HASH "\n", false, false},
+        {"more than a line", "7 " HASH "\nmore", false, false},
+        {"nothing", "", false, false},
+    };
+    for (size_t i = 0; i < LKS_COUNT(lines); i++) {
+        struct lks_seen seen = {0};
+        lks_test_case("%s", lines[i].name);
+        CHECK_INT(lks_seen_parse(lks_str_from(lines[i].text), &seen), lines[i].good);
+        CHECK_INT(seen.seq, lines[i].good ? 7 : 0);
+        CHECK_INT(seen.plain, lines[i].plain);
+    }
+}
+
+static void test_what_was_seen_is_sealed(void)
+{
+    LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+    const struct lks_seen seen = {.seq = 7, .time = 9, .hash = {1, 2, 3}};
+    struct lks_seal_key key = {{1}}, other = {{2}};
+    struct lks_seen got = {0};
+    struct lks_err err = {0};
+    CHECK_CODE(lks_seen_read(tree.path, &key, &got, &err), LKS_E_NOT_FOUND);
+    CHECK_CODE(lks_seen_write(tree.path, &key, &seen, &err), LKS_OK);
+    CHECK_CODE(lks_seen_read(tree.path, &other, &got, &err), LKS_E_DENIED);
+    CHECK_CODE(lks_seen_read(tree.path, &key, &got, &err), LKS_OK);
+    CHECK(got.seq == 7 && got.time == 9 && !got.plain);
+    CHECK(memcmp(got.hash, seen.hash, sizeof(got.hash)) == 0);
+    write_file(&tree, "seen-head", "7 9 " HASH "\n", 0600);
+    CHECK_CODE(lks_seen_read(tree.path, &key, &got, &err),
+               LKS_E_INVALID); /* as only a seal has it */
+    write_file(&tree, "seen-head", "8 " HASH "\n", 0600);
+    CHECK_CODE(lks_seen_read(tree.path, &key, &got, &err), LKS_OK);
+    CHECK(got.seq == 8 && got.plain);
+}
+
 static const struct lks_test tests[] = {
     {"where the key comes from", test_references},
     {"who may change a program", test_changers},
     {"kept and read again", test_round_trip},
+    {"secrets: what was seen", test_what_was_seen},
+    {"secrets: what was seen is sealed", test_what_was_seen_is_sealed},
     {0},
 };
 

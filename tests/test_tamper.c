@@ -3,6 +3,7 @@
  * trusted and says so in the journal. What was rewritten with stolen keys only agents can tell. */
 #include "base/file.h"
 #include "drivers/store_secrets.h"
+#include "drivers/store_seen.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"
@@ -253,6 +254,90 @@ static void rewrite_with_stolen_key(void)
     sign_again(world.middle, &world.key);
 }
 
+/* Only the end, which has no head any more. */
+static void rewrite_end_and_behead(void)
+{
+    sql("UPDATE journal SET time = time + 1 WHERE seq = %" PRIu64, world.last);
+    rechain(world.last, world.last);
+    sql("UPDATE tail SET time = time + 1");
+    sql("DELETE FROM head WHERE seq > %" PRIu64, world.middle);
+}
+
+/* One more hold, and it is chained as it should be. */
+static void append_rows(unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        sql("INSERT INTO journal SELECT (SELECT max(seq) + 1 FROM journal), time, kind, version, "
+            "body, hash FROM journal WHERE seq = %" PRIu64,
+            world.middle);
+        sql("UPDATE journal SET time = (SELECT time FROM tail) WHERE seq = (SELECT max(seq) FROM "
+            "journal)");
+    }
+    uint64_t last = ask_number("SELECT max(seq) FROM journal");
+    rechain(last - count + 1, last);
+    sql("UPDATE tail SET (seq, time, hash) = (SELECT seq, time, hash FROM journal WHERE "
+        "seq = %" PRIu64 ")",
+        last);
+}
+
+static void append_one(void)
+{
+    append_rows(1);
+}
+
+static void append_three(void)
+{
+    append_rows(3);
+}
+
+static void append_and_sign(void)
+{
+    struct lks_key key;
+    struct lks_err err = {0};
+    static const uint8_t seed[LKS_KEY_BYTES] = {7};
+    append_rows(1);
+    sql("INSERT INTO head SELECT seq + 1, journal, time, hash, signature FROM head WHERE "
+        "seq = %" PRIu64,
+        world.last);
+    CHECK_CODE(lks_key_make(seed, &key, &err), LKS_OK);
+    world.last++;
+    sign_again(world.last, &key);
+    world.last--;
+}
+
+/* The whole file as it was when the hold in the middle was the last row. */
+static void swap_in(const char *from)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf bytes = {0};
+    struct lks_err err = {0};
+    char path[128];
+    sql("COMMIT");
+    close_file();
+    lks_buf_init(&bytes, (size_t)64 << 20);
+    CHECK_CODE(lks_file_read_plain(from, &bytes, &err), LKS_OK);
+    snprintf(path, sizeof(path), "%s/journal.db", world.ctl.data);
+    CHECK_CODE(lks_file_replace(path, lks_buf_view(&bytes), &err), LKS_OK);
+    open_file();
+    sql("BEGIN");
+}
+
+static void swap_in_older(void)
+{
+    swap_in(ctl_path(&world.ctl, "older/journal.db"));
+}
+
+/* As a thief of a backup would have it go on. */
+static void swap_in_older_and_append(void)
+{
+    swap_in_older();
+    append_rows((unsigned)(world.last - world.middle));
+}
+
+static void swap_in_backup(void)
+{
+    swap_in(ctl_path(&world.ctl, "restored/journal.db"));
+}
+
 static void tear_last(void)
 {
     sql("UPDATE journal SET body = substr(body, 1, length(body) / 2) WHERE seq = %" PRIu64,
@@ -277,38 +362,53 @@ static void lose_manifest(void)
     sql("DELETE FROM blob");
 }
 
-enum start { STARTS, REPAIRED, LOST };
+enum start { REPAIRED, LOST, ACCEPTED };
 
 static const struct damage {
     const char *name;
     void (*act)(void);
     const char *alone;     /* the fault without witnesses; NULL: none is found */
     const char *witnessed; /* and with them */
-    enum start start;      /* lockstepd starts; or does after a repair; or not even then */
+    enum start start;      /* lockstepd starts after a repair; or not even then; or where a person
+                              accepts what is lost */
     const char *says;      /* part of the line with which it does not */
 } damages[] = {
-    {"a byte edited", edit, "edited", "edited", REPAIRED, "row 15 (edited)"},
+    {"a byte edited", edit, "edited", "edited", REPAIRED, "row 16 (edited)"},
     {"a byte edited, its hash computed", edit_with_hash, "rewritten", "rewritten", REPAIRED,
-     "row 16 (edited)"},
-    {"a time edited", edit_time, "edited", "edited", REPAIRED, "row 15 (edited)"},
-    {"a row dropped", drop, "dropped", "dropped", REPAIRED, "row 15 (dropped)"},
+     "row 17 (edited)"},
+    {"a time edited", edit_time, "edited", "edited", REPAIRED, "row 16 (edited)"},
+    {"a row dropped", drop, "dropped", "dropped", REPAIRED, "row 16 (dropped)"},
     {"a row dropped, the others renumbered", drop_and_renumber, "edited", "edited", REPAIRED,
-     "row 15 (edited)"},
-    {"two rows swapped", swap, "reordered", "reordered", REPAIRED, "row 15 (reordered)"},
-    {"the end cut off", cut_end, "truncated", "truncated", REPAIRED, "row 16 (truncated)"},
+     "row 16 (edited)"},
+    {"two rows swapped", swap, "reordered", "reordered", REPAIRED, "row 16 (reordered)"},
+    {"the end cut off", cut_end, "truncated", "truncated", REPAIRED, "row 17 (truncated)"},
     {"the end cut off, the tail adjusted", cut_end_and_tail, "truncated", "truncated", REPAIRED,
-     "row 16 (truncated)"},
-    {"the end cut off, no head left of it", cut_end_and_heads, NULL, "truncated", STARTS, NULL},
-    {"rewritten", rewrite, "rewritten", "rewritten", REPAIRED, "row 20 (rewritten)"},
+     "row 17 (truncated)"},
+    {"the end cut off, no head left of it", cut_end_and_heads, NULL, "truncated", ACCEPTED,
+     "seen-head: the store ends with row 16, and row 22 was seen in it"},
+    {"rewritten", rewrite, "rewritten", "rewritten", REPAIRED, "row 22 (rewritten)"},
     {"rewritten, no head left", rewrite_and_behead, "signature", "rewritten", LOST,
-     "none of its heads is left"},
+     "no signed head"},
     {"rewritten, signed by another", rewrite_with_own_key, "signature", "signature", REPAIRED,
-     "the head at row 20 is not signed with this key"},
-    {"rewritten, signed with the stolen key", rewrite_with_stolen_key, NULL, "rewritten", STARTS,
-     NULL},
-    {"the last record torn", tear_last, "edited", "edited", REPAIRED, "row 20 (edited)"},
+     "the head at row 22 is not signed with this key"},
+    {"rewritten, signed with the stolen key", rewrite_with_stolen_key, NULL, "rewritten", ACCEPTED,
+     "seen-head: row 22 of the store is not the one that was seen in it"},
+    {"the last record rewritten, its head gone", rewrite_end_and_behead, "signature", "rewritten",
+     REPAIRED, "rows 17 to 22 have no signed head"},
+    {"a row appended", append_one, "signature", "signature", REPAIRED, "row 23 has no signed head"},
+    {"three rows appended", append_three, "signature", "signature", REPAIRED,
+     "rows 23 to 25 have no signed head"},
+    {"a row appended, signed by another", append_and_sign, "signature", "signature", REPAIRED,
+     "the head at row 23 is not signed with this key"},
+    {"an older copy", swap_in_older, NULL, "truncated", ACCEPTED,
+     "seen-head: the store ends with row 16, and row 22 was seen in it"},
+    {"an older copy that goes on", swap_in_older_and_append, "signature", "rewritten", REPAIRED,
+     "rows 17 to 22 have no signed head"},
+    {"the journal of a backup", swap_in_backup, NULL, "truncated", ACCEPTED,
+     "seen-head: the store ends with row 16, and row 22 was seen in it"},
+    {"the last record torn", tear_last, "edited", "edited", REPAIRED, "row 22 (edited)"},
     {"the last record torn, its hash computed", tear_last_with_hash, "unreadable", "unreadable",
-     REPAIRED, "row 20 (unreadable)"},
+     REPAIRED, "row 22 (unreadable)"},
     {"a last record of a kind to come", future_last, "unreadable", "unreadable", REPAIRED,
      "a newer lockstep wrote it"},
     {"what a row refers to is gone", lose_manifest, "blob", "blob", LOST, "the fleet's manifest"},
@@ -347,26 +447,49 @@ static void steal_key(void)
         CHECK_CODE(lks_key_make((const uint8_t *)seed.ptr, &world.key, &err), LKS_OK);
 }
 
-static void live(void)
+static void hold(unsigned i)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
-    ctl_init(&world.ctl, "journal: {sign_rows: 1, sign_ms: 0}\n");
+    char path[64];
+    snprintf(path, sizeof(path), "/v1/nodes/n%u/%s", i % NODES, i < NODES ? "hold" : "release");
+    CHECK_INT(ctl_once(&world.ctl, "POST", path, "{\"reason\":\"because of this\"}", &answer), 200);
+    world.last = ctl_number(&answer, "seq");
+    witness(world.last);
+}
+
+/* The journal as it is now, and a backup of it: what a thief or an old disk has. */
+static void keep_older(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    const char *backup = ctl_path(&world.ctl, "backup");
+    CHECK_INT(ctl_stop(&world.ctl), 0);
+    ctl_copy(world.ctl.data, ctl_path(&world.ctl, "older"));
+    lks_buf_init(&said, TEXT_MAX);
+    CHECK_INT(
+        ctl_run((const char *[]){LKS_CLI_PROGRAM, "backup", world.ctl.data, "--out", backup, NULL},
+                &said),
+        0);
+    world.middle = world.last;
+}
+
+/* In two lives: the head that the first ended with stays, whatever the second signs. */
+static void live(void)
+{
+    ctl_init(&world.ctl, "");
     if (!ctl_start(&world.ctl))
         return;
     ctl_apply(&world.ctl, NODES);
-    for (unsigned i = 0; i < HOLDS; i++) {
-        char path[64];
-        snprintf(path, sizeof(path), "/v1/nodes/n%u/%s", i % NODES, i < NODES ? "hold" : "release");
-        CHECK_INT(ctl_once(&world.ctl, "POST", path, "{\"reason\":\"because of this\"}", &answer),
-                  200);
-        uint64_t seq = ctl_number(&answer, "seq");
-        world.middle = i == HOLDS / 2 ? seq : world.middle;
-        witness(seq);
-    }
-    world.last = ctl_number(&answer, "seq");
+    for (unsigned i = 0; i <= HOLDS / 2; i++)
+        hold(i);
+    keep_older();
+    if (!ctl_start(&world.ctl))
+        return;
+    for (unsigned i = HOLDS / 2 + 1; i < HOLDS; i++)
+        hold(i);
     CHECK_INT(ctl_stop(&world.ctl), 0);
     open_file();
     CHECK_INT(ask_number("SELECT max(seq) FROM journal"), world.last);
+    CHECK_INT(ask_number("SELECT max(seq) FROM head"), world.last);
     close_file();
     steal_key();
     ctl_copy(world.ctl.data, ctl_path(&world.ctl, "kept"));
@@ -406,17 +529,39 @@ static void check_verified(const char *fault, bool witnessed)
 }
 
 /* One line: what, where, and the way on. */
-static void check_refused(const char *says)
+static void check_refused(const char *says, bool faulty)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
     lks_buf_init(&said, TEXT_MAX);
-    CHECK_INT(ctl_refused(&world.ctl, &said), 3);
+    CHECK_INT(ctl_refused(&world.ctl, &said), faulty ? 3 : 1);
     struct lks_str line, rest;
     lks_str_cut(lks_buf_view(&said), '\n', &line, &rest);
     CHECK_STR(rest, "");
     CHECK(lks_str_starts(line, "lockstepd: "));
     CHECK_HAS(line, says);
-    CHECK_HAS(line, "`lockstep journal verify`");
+    CHECK_HAS(line, faulty ? "`lockstep journal verify`" : "--accept-lost-rows");
+}
+
+/* A person takes the journal as it is: nothing begins until they thaw the fleet, and from then on
+ * it is this journal that was seen. */
+static void check_accepted(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    CHECK_INT(repair(&said), 1); /* it has no fault */
+    lks_buf_truncate(&said, 0);
+    CHECK_INT(ctl_run((const char *[]){LKS_CLI_PROGRAM, "doctor", world.ctl.data, NULL}, &said), 1);
+    CHECK_HAS(lks_buf_view(&said), "seen-head    bad");
+    world.ctl.option = "--accept-lost-rows";
+    if (ctl_start(&world.ctl)) {
+        CHECK_INT(ctl_once(&world.ctl, "GET", "/v1/journal", NULL, &said), 200);
+        CHECK_HAS(lks_buf_view(&said), "\"kind\":\"frozen\"");
+        CHECK_HAS(lks_buf_view(&said), "--accept-lost-rows");
+        CHECK_INT(ctl_stop(&world.ctl), 0);
+    }
+    world.ctl.option = NULL;
+    if (ctl_start(&world.ctl))
+        CHECK_INT(ctl_stop(&world.ctl), 0);
+    check_verified(NULL, false);
 }
 
 static void check_repaired(uint64_t rows_before)
@@ -464,15 +609,137 @@ static void every_change_is_found(void)
         close_file();
         check_verified(d->alone, false);
         check_verified(d->witnessed, true);
-        if (d->start != STARTS)
-            check_refused(d->says);
+        check_refused(d->says, d->start != ACCEPTED);
         if (d->start == REPAIRED)
             check_repaired(rows);
         if (d->start == LOST)
             check_lost();
-        if (d->start == STARTS && ctl_start(&world.ctl))
-            CHECK_INT(ctl_stop(&world.ctl), 0);
+        if (d->start == ACCEPTED)
+            check_accepted();
     }
+}
+
+/* Without its key a backup opens for nobody; with it, the restored controller knows its journal
+ * from its first start on. */
+static void a_backup_is_restored_with_what_was_seen(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    const char *to = ctl_path(&world.ctl, "restored"), *wrong = ctl_path(&world.ctl, "wrong.key");
+    char key[128];
+    struct lks_err err = {0};
+    lks_buf_init(&said, TEXT_MAX);
+    const char *argv[] = {LKS_CLI_PROGRAM, "restore", ctl_path(&world.ctl, "backup"),
+                          "--to",          to,        "--seal-key",
+                          wrong,           NULL};
+    CHECK_CODE(lks_file_replace(wrong,
+                                LKS_STR("000102030405060708090a0b0c0d0e0f"
+                                        "000102030405060708090a0b0c0d0e0f\n"),
+                                &err),
+               LKS_OK);
+    CHECK_INT(ctl_run(argv, &said), 5);
+    CHECK(access(to, F_OK) != 0);
+    snprintf(key, sizeof(key), "%s/seal.key", world.ctl.data);
+    argv[6] = key;
+    if (!CHECK_INT(ctl_run(argv, &said), 0))
+        printf("%s\n", said.ptr);
+    struct lks_seal_key seal;
+    struct lks_seen seen = {0};
+    CHECK_CODE(lks_secrets_key(world.ctl.data, "file:seal.key", &seal, &err), LKS_OK);
+    CHECK_CODE(lks_seen_read(to, &seal, &seen, &err), LKS_OK);
+    CHECK_INT(seen.seq, world.middle);
+    CHECK(!seen.plain);
+}
+
+static void write_seen(const char *text)
+{
+    char path[128];
+    struct lks_err err = {0};
+    snprintf(path, sizeof(path), "%s/seen-head", world.ctl.data);
+    if (text == NULL)
+        CHECK(unlink(path) == 0);
+    else
+        CHECK_CODE(lks_file_replace(path, lks_str_from(text), &err), LKS_OK);
+}
+
+/* Whoever can write the database alone cannot write this file; whoever can write it has no key. */
+static void the_file_of_what_was_seen(void)
+{
+    static const struct {
+        const char *name, *text, *says;
+    } files[] = {
+        {"gone", NULL, "seen-head: is not there"},
+        {"plain", "1 000102030405060708090a0b0c0d0e0f000102030405060708090a0b0c0d0e0f\n",
+         "seen-head: row 1 of the store is not the one that was seen"},
+        {"no such line", "hello\n", "seen-head"},
+        {"empty", "", "seen-head"},
+        {"sealed with another key",
+         "lockstep-sealed-1 0011223344556677\nabcdefghijklmnopqrstuvwxyz", "seen-head"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(files); i++) {
+        lks_test_case("%s", files[i].name);
+        ctl_copy(ctl_path(&world.ctl, "kept"), world.ctl.data);
+        write_seen(files[i].text);
+        check_refused(files[i].says, false);
+        check_accepted();
+    }
+}
+
+static void a_plain_file_is_no_downgrade(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    static struct held_row row;
+    ctl_copy(ctl_path(&world.ctl, "older"), world.ctl.data);
+    open_file();
+    lks_buf_init(&text, TEXT_MAX);
+    if (read_row(1, &row)) {
+        lks_buf_addf(&text, "1 ");
+        write_hex(&text, row.row.hash, sizeof(row.row.hash));
+        write_seen(text.ptr);
+    }
+    close_file();
+    check_refused("seen-head: is not sealed", false);
+}
+
+/* Two rows as an earlier version left them: one head, nothing said of signatures, no such file. */
+static void make_earlier(void)
+{
+    uint64_t last = world.last;
+    ctl_copy(ctl_path(&world.ctl, "kept"), world.ctl.data);
+    write_seen(NULL);
+    world.last = 2;
+    open_file();
+    sql("BEGIN");
+    sql("DELETE FROM journal WHERE seq = 2 OR seq > 3");
+    sql("UPDATE journal SET seq = 2 WHERE seq = 3");
+    rechain(2, 2);
+    sql("UPDATE tail SET seq = 2, time = (SELECT time FROM journal WHERE seq = 2)");
+    sql("DELETE FROM head WHERE seq < (SELECT max(seq) FROM head)");
+    sql("UPDATE head SET seq = 1");
+    sign_again(1, &world.key);
+    sql("COMMIT");
+    close_file();
+    world.last = last;
+}
+
+static void a_journal_of_an_earlier_version_goes_on(void)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    struct lks_seal_key seal;
+    struct lks_seen seen = {0};
+    struct lks_err err = {0};
+    make_earlier();
+    CHECK_INT(verify(false, &said), 0);
+    CHECK_HAS(lks_buf_view(&said), "1 rows at the end have no signed head");
+    if (!ctl_start(&world.ctl))
+        return;
+    CHECK_INT(ctl_once(&world.ctl, "GET", "/v1/journal", NULL, &said), 200);
+    CHECK_HAS(lks_buf_view(&said), "\"kind\":\"signed\",\"from\":3,\"earlier\":1");
+    CHECK_INT(ctl_stop(&world.ctl), 0);
+    CHECK_INT(verify(false, &said), 0);
+    CHECK_HAS(lks_buf_view(&said), "every commit is signed from row 3 on; the 1 rows before it");
+    CHECK_CODE(lks_secrets_key(world.ctl.data, "file:seal.key", &seal, &err), LKS_OK);
+    CHECK_CODE(lks_seen_read(world.ctl.data, &seal, &seen, &err), LKS_OK);
+    CHECK(!seen.plain && seen.seq > 3);
 }
 
 static void an_export_goes_on_behind_what_it_cannot_read(void)
@@ -511,7 +778,11 @@ static void repair_needs_a_fault_and_the_journal_for_itself(void)
 int main(void)
 {
     static const struct lks_test tests[] = {
+        {"a backup is restored with what was seen", a_backup_is_restored_with_what_was_seen},
         {"every change is found", every_change_is_found},
+        {"the file of what was seen", the_file_of_what_was_seen},
+        {"a plain file is no downgrade", a_plain_file_is_no_downgrade},
+        {"a journal of an earlier version goes on", a_journal_of_an_earlier_version_goes_on},
         {"an export goes on behind what it cannot read",
          an_export_goes_on_behind_what_it_cannot_read},
         {"repair needs a fault, and the journal for itself",

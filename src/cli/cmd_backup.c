@@ -7,6 +7,7 @@
 #include "cli/remote.h"
 #include "drivers/store_backup.h"
 #include "drivers/store_secrets.h"
+#include "drivers/store_seen.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>
@@ -50,7 +51,7 @@ enum lks_code lks_cmd_journal_repair(struct lks_cli *cli, const struct lks_args 
         return lks_fail(err, LKS_E_USAGE, "journal repair: --reason has to say why");
     if (lks_controller_journal_key(dir, &key, err) != LKS_OK ||
         lks_controller_journal(dir, LKS_STORE_OWN, &store, err) != LKS_OK ||
-        lks_journal_repair(&store, &key, (lks_ms)cli->now * LKS_SECOND,
+        lks_journal_repair(&store, &key, (lks_ms)cli->now * LKS_SECOND + cli->now_ms,
                            lks_str_from(lks_controller_who(who)), reason, &v, err) != LKS_OK)
         return err->code;
     return print_repair(cli, args, &v, err);
@@ -118,9 +119,12 @@ enum lks_code lks_cmd_backup(struct lks_cli *cli, const struct lks_args *args, s
 
 /* restore ----------------------------------------------------------------------------------- */
 
-/* What was restored is good only if its journal is. */
-static enum lks_code check_restored(const char *dir, struct lks_verify *v, struct lks_err *err)
+/* What was restored is good only if its journal is. From then on lockstepd knows what it has seen
+ * of it: a copy that is older still is refused. */
+static enum lks_code check_restored(const char *dir, const struct lks_seal_key *seal,
+                                    struct lks_verify *v, struct lks_err *err)
 {
+    struct lks_store_tail tail = {0};
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_public_key key;
     char path[PATH_MAX];
@@ -132,7 +136,11 @@ static enum lks_code check_restored(const char *dir, struct lks_verify *v, struc
     if (v->fault != LKS_FAULT_NONE)
         return lks_fail(err, LKS_E_INVALID, "the restored journal is %s at row %" PRIu64 ": %s",
                         lks_fault_words[v->fault], v->at, v->text);
-    return LKS_OK;
+    if (store.ops->tail(store.self, &tail, err) != LKS_OK)
+        return err->code;
+    struct lks_seen seen = {.seq = tail.seq, .time = tail.time};
+    memcpy(seen.hash, tail.hash, sizeof(seen.hash));
+    return lks_seen_write(dir, seal, &seen, err);
 }
 
 /* The message names the backup, once. */
@@ -159,9 +167,10 @@ enum lks_code lks_cmd_restore(struct lks_cli *cli, const struct lks_args *args, 
     if (lks_secrets_key(".", reference, &key, err) != LKS_OK)
         return err->code;
     enum lks_code code = lks_backup_restore(args->positional[0], &key, dir, err);
+    if (code == LKS_OK)
+        code = check_restored(dir, &key, &v, err);
     explicit_bzero(&key, sizeof(key));
-    if (code != LKS_OK || check_restored(dir, &v, err) != LKS_OK ||
-        lks_controller_move_in(dir, err) != LKS_OK)
+    if (code != LKS_OK || lks_controller_move_in(dir, err) != LKS_OK)
         return about(args->positional[0], err);
     if (!lks_args_has(args, "--json")) {
         fprintf(cli->out,

@@ -7,6 +7,8 @@
 #include "cli/remote.h"
 #include "drivers/http_tls.h"
 #include "drivers/store_secrets.h"
+#include "drivers/store_seen.h"
+#include "engine/engine.h"
 #include "engine/journal.h"
 #include "probe/probe.h"
 #include "trust/x509.h"
@@ -278,14 +280,50 @@ static void check_certificate(struct doctor *d, const char *name)
             "good until %s", until);
 }
 
+/* Read before the journal: lockstepd may write both meanwhile, and the file after the rows. */
+struct seen_look {
+    struct lks_seen seen;
+    struct lks_err why;
+    enum lks_code code;
+};
+
+static void read_seen(const struct doctor *d, struct seen_look *look)
+{
+    struct lks_seal_key key;
+    look->code = lks_controller_seal_key(d->dir, &key, &look->why);
+    if (look->code == LKS_OK)
+        look->code = lks_seen_read(d->dir, &key, &look->seen, &look->why);
+    explicit_bzero(&key, sizeof(key));
+}
+
+/* What lockstepd last saw of the journal is still in it. */
+static void check_seen(struct doctor *d, struct seen_look *look, const struct lks_verify *v,
+                       struct lks_store *store)
+{
+    struct lks_engine_place place = {.seq = look->seen.seq, .time = look->seen.time};
+    memcpy(place.hash, look->seen.hash, sizeof(place.hash));
+    if (look->code == LKS_E_NOT_FOUND && v->signed_from == 0)
+        say(d, "seen-head", NOTE, "not there yet: the next start writes it");
+    else if (look->code != LKS_OK)
+        say(d, "seen-head", BAD, "%s", look->why.msg);
+    else if (look->seen.plain)
+        say(d, "seen-head", BAD, "not sealed: lockstepd of this version did not write it");
+    else if (lks_engine_place_check(store, &place, &look->why) != LKS_OK)
+        say(d, "seen-head", BAD, "%s", look->why.msg);
+    else
+        say(d, "seen-head", GOOD, "row %" PRIu64 ", which the journal has", place.seq);
+}
+
 static void check_journal(struct doctor *d)
 {
+    struct seen_look seen = {0};
     LKS_CLEANUP(lks_store_close) struct lks_store store = {0};
     struct lks_public_key key;
     struct lks_verify v = {0};
     struct lks_store_tail tail;
     struct lks_err err;
     char path[PATH_MAX];
+    read_seen(d, &seen);
     if (lks_path_join(path, d->dir, "journal.pub", &err) != LKS_OK ||
         lks_controller_public_key(path, &key, &err) != LKS_OK ||
         lks_controller_journal(d->dir, LKS_STORE_READ, &store, &err) != LKS_OK ||
@@ -298,6 +336,7 @@ static void check_journal(struct doctor *d)
         say(d, "journal", BAD, "%s at row %" PRIu64 ": %s", lks_fault_words[v.fault], v.at, v.text);
     else
         say(d, "journal", GOOD, "%" PRIu64 " rows, %" PRIu64 " signed heads", v.rows, v.heads);
+    check_seen(d, &seen, &v, &store);
     if (tail.time > ((lks_ms)d->cli->now + 60) * LKS_SECOND)
         say(d, "journal clock", BAD,
             "ahead of this machine's by %" PRIu64 " s: one of them is wrong",

@@ -41,6 +41,8 @@ static void verify_json(const struct lks_verify *v, bool key, struct lks_buf *js
     lks_json_int(&w, "witnesses", (int64_t)v->witnesses);
     lks_json_int(&w, "blobs", (int64_t)v->blobs);
     lks_json_int(&w, "unsigned", (int64_t)v->unsigned_rows);
+    lks_json_int(&w, "signed_from", (int64_t)v->signed_from);
+    lks_json_int(&w, "unsigned_before", (int64_t)v->earlier_rows);
     lks_json_bool(&w, "signatures_checked", key);
     lks_json_end(&w, '}');
 }
@@ -62,6 +64,12 @@ static void verify_text(struct lks_cli *cli, const struct lks_verify *v, bool ke
                 "%" PRIu64 " rows at the end have no signed head: only --witness can tell whether "
                 "they are as they were written\n",
                 v->unsigned_rows);
+    if (v->earlier_rows > 0)
+        fprintf(cli->out,
+                "every commit is signed from row %" PRIu64 " on; the %" PRIu64
+                " rows before it had no signed head then: only --witness can tell whether they "
+                "are as they were written\n",
+                v->signed_from, v->earlier_rows);
     if (!key)
         fprintf(cli->out, "signatures were not checked: no journal.pub here and no --key\n");
 }

@@ -614,6 +614,7 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_RESET] = lks_apply_reset,
     [LKS_RECORD_OBSERVED] = lks_apply_observed,
     [LKS_RECORD_LED] = lks_apply_led,
+    [LKS_RECORD_SIGNED] = lks_apply_signing,
     [LKS_RECORD_KEY_PINNED] = lks_apply_key_pinned,
     [LKS_RECORD_KEY_GONE] = lks_apply_key_gone,
     [LKS_RECORD_BUNDLE] = lks_apply_bundle,

@@ -69,7 +69,7 @@ enum lks_code lks_apply_age(const struct lks_applying *a, uint32_t node, bool ov
 /* apply_registry.c: stacks, images, artifacts, jobs, and who leads */
 lks_applier lks_apply_published, lks_apply_stepped, lks_apply_image, lks_apply_image_gone,
     lks_apply_artifact, lks_apply_artifact_gone, lks_apply_job, lks_apply_override,
-    lks_apply_observed, lks_apply_led;
+    lks_apply_observed, lks_apply_led, lks_apply_signing;
 
 /* apply_flash.c: keys and bundles, endpoints, and updates by them */
 lks_applier lks_apply_key_pinned, lks_apply_key_gone, lks_apply_bundle, lks_apply_bundle_revoked,

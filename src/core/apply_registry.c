@@ -178,6 +178,13 @@ enum lks_code lks_apply_observed(const struct lks_applying *a)
     return LKS_OK;
 }
 
+enum lks_code lks_apply_signing(const struct lks_applying *a)
+{
+    a->s->signed_from = a->r->signing.from;
+    a->s->signed_earlier = a->r->signing.earlier;
+    return LKS_OK;
+}
+
 enum lks_code lks_apply_led(const struct lks_applying *a)
 {
     const struct lks_rec_led *l = &a->r->led;

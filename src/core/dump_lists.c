@@ -287,6 +287,11 @@ static void dump_jobs(struct lks_dump *d)
                                          .led = {.epoch = d->s->epoch,
                                                  .name = lks_dump_text(d, d->s->leader),
                                                  .url = lks_dump_text(d, d->s->leader_url)}});
+    if (d->s->signed_from != 0 || d->s->signed_earlier != 0)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){
+                         .kind = LKS_RECORD_SIGNED,
+                         .signing = {.from = d->s->signed_from, .earlier = d->s->signed_earlier}});
 }
 
 void lks_dump_lists(struct lks_dump *d)

@@ -384,6 +384,8 @@ static bool same_jobs(const struct pair *p)
     if (p->a->epoch != p->b->epoch || !same_text(p, p->a->leader, p->b->leader) ||
         !same_text(p, p->a->leader_url, p->b->leader_url))
         return differs(p, "leader", lks_state_text(p->a, p->a->leader));
+    if (p->a->signed_from != p->b->signed_from || p->a->signed_earlier != p->b->signed_earlier)
+        return differs(p, "row", LKS_STR("from which every commit is signed"));
     return true;
 }
 

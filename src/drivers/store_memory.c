@@ -316,6 +316,17 @@ static enum lks_code add_head(struct lks_memory_disk *disk, const struct lks_hea
     return LKS_OK;
 }
 
+static void drop_head(struct lks_memory_disk *disk, uint64_t seq)
+{
+    for (size_t i = disk->head_count; i-- > 0 && disk->heads[i].seq >= seq;) {
+        if (disk->heads[i].seq != seq)
+            continue;
+        memmove(disk->heads + i, disk->heads + i + 1,
+                (disk->head_count - i - 1) * sizeof(disk->heads[0]));
+        disk->head_count--;
+    }
+}
+
 /* The head comes last, so that it is never there without its rows. */
 static enum lks_code write_batch(struct lks_memory_disk *disk, const struct lks_store_batch *batch,
                                  struct lks_err *err)
@@ -331,6 +342,8 @@ static enum lks_code write_batch(struct lks_memory_disk *disk, const struct lks_
         code = add_blob(disk, batch->blobs[i].digest, batch->blobs[i].bytes, err);
     if (code == LKS_OK && batch->head != NULL)
         code = add_head(disk, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        drop_head(disk, batch->replaces);
     return code;
 }
 

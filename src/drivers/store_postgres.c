@@ -170,6 +170,14 @@ static enum lks_code add_head(struct lks_pq *pq, const struct lks_head *head, st
     return lks_pq_send(pq, ADD_HEAD, &args, err);
 }
 
+static enum lks_code send_number(struct lks_pq *pq, const char *text, uint64_t number,
+                                 struct lks_err *err)
+{
+    struct lks_pq_args args = {0};
+    lks_pq_give_number(&args, number);
+    return lks_pq_send(pq, text, &args, err);
+}
+
 /* All of it in one go, and then the answers. */
 static enum lks_code write_batch(struct lks_pq *pq, const struct lks_store_tail *tail,
                                  const struct lks_store_batch *batch, struct lks_err *err)
@@ -181,6 +189,8 @@ static enum lks_code write_batch(struct lks_pq *pq, const struct lks_store_tail 
         code = add_blobs(pq, batch, err);
     if (code == LKS_OK && batch->head != NULL)
         code = add_head(pq, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        code = send_number(pq, "DELETE FROM head WHERE seq = $1", batch->replaces, err);
     if (code == LKS_OK && batch->row_count > 0) {
         struct lks_store_tail after = lks_store_tail_after(tail, batch);
         code = set_tail(pq, &after, err);
@@ -431,14 +441,6 @@ static enum lks_code read_snapshot(void *self, uint64_t *seq, struct lks_buf *ou
 }
 
 /* ---- trim and cut ---- */
-
-static enum lks_code send_number(struct lks_pq *pq, const char *text, uint64_t number,
-                                 struct lks_err *err)
-{
-    struct lks_pq_args args = {0};
-    lks_pq_give_number(&args, number);
-    return lks_pq_send(pq, text, &args, err);
-}
 
 #define DELETE_BLOBS                                                                               \
     "DELETE FROM blob WHERE digest = ANY (SELECT convert_from(gone, 'UTF8') FROM unnest($1) AS "   \

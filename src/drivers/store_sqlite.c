@@ -20,13 +20,23 @@ _Static_assert(LKS_RECORD_BODY_MAX == 4194304, "read_rows() has this number");
 _Static_assert(LKS_STORE_BLOB_MAX == 16777216, "READ_BLOB and read_blobs() have this number");
 
 /* Statements that are kept. */
-enum statement { READ_TAIL, SET_TAIL, ADD_ROW, ADD_BLOB, ADD_HEAD, READ_BLOB, STATEMENT_COUNT };
+enum statement {
+    READ_TAIL,
+    SET_TAIL,
+    ADD_ROW,
+    ADD_BLOB,
+    ADD_HEAD,
+    DROP_HEAD,
+    READ_BLOB,
+    STATEMENT_COUNT
+};
 static const char *const texts[STATEMENT_COUNT] = {
     [READ_TAIL] = "SELECT first, seq, time, hash FROM tail",
     [SET_TAIL] = "UPDATE tail SET first = ?, seq = ?, time = ?, hash = ?",
     [ADD_ROW] = "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)",
     [ADD_BLOB] = "INSERT INTO blob VALUES (?, ?) ON CONFLICT DO NOTHING",
     [ADD_HEAD] = "REPLACE INTO head VALUES (?, ?, ?, ?, ?)",
+    [DROP_HEAD] = "DELETE FROM head WHERE seq = ?",
     [READ_BLOB] = "SELECT iif(length(bytes) <= 16777216, bytes, NULL) FROM blob WHERE digest = ?",
 };
 
@@ -136,6 +146,15 @@ static enum lks_code add_head(struct store *s, const struct lks_head *head, stru
     return lks_sql_finish(&s->sql, stmt, bound, err);
 }
 
+static enum lks_code drop_head(struct store *s, uint64_t seq, struct lks_err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum lks_code code = kept(s, DROP_HEAD, &stmt, err);
+    if (code != LKS_OK)
+        return code;
+    return lks_sql_finish(&s->sql, stmt, lks_sql_bind_number(stmt, 1, seq), err);
+}
+
 static enum lks_code write_batch(struct store *s, const struct lks_store_batch *batch,
                                  struct lks_err *err)
 {
@@ -149,6 +168,8 @@ static enum lks_code write_batch(struct store *s, const struct lks_store_batch *
         code = add_blobs(s, batch, err);
     if (code == LKS_OK && batch->head != NULL)
         code = add_head(s, batch->head, err);
+    if (code == LKS_OK && batch->head != NULL && batch->replaces != 0)
+        code = drop_head(s, batch->replaces, err);
     if (code != LKS_OK || batch->row_count == 0)
         return code;
     tail = lks_store_tail_after(&tail, batch);

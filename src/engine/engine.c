@@ -207,6 +207,19 @@ static enum lks_code begin_journal(struct lks_engine *e, struct lks_now now, str
     return append(e, &begun, 1, now.wall, NULL, err);
 }
 
+enum lks_code lks_engine_sign_from_here(struct lks_engine *e, struct lks_now now,
+                                        struct lks_err *err)
+{
+    if (e->following || e->options.unchained || e->state.signed_from != 0)
+        return LKS_OK;
+    struct lks_record record = {
+        .kind = LKS_RECORD_SIGNED,
+        .signing = {.from = e->seq + 1,
+                    .earlier = e->durable > e->head.seq ? e->durable - e->head.seq : 0},
+    };
+    return append(e, &record, 1, lks_engine_now(e, now).wall, NULL, err);
+}
+
 static bool take_head(void *ctx, const struct lks_head *head)
 {
     struct lks_engine *e = ctx;
@@ -234,7 +247,7 @@ static enum lks_code load_head(struct lks_engine *e, struct lks_store *store, st
                         "journal: the head at row %" PRIu64 " is not signed with this key; is it "
                         "the right one? look with `lockstep journal verify`",
                         e->head.seq);
-    e->signed_seq = e->head.seq;
+    e->told = e->head;
     return LKS_OK;
 }
 
@@ -263,7 +276,6 @@ static struct lks_engine *engine_new(const struct lks_engine_options *options, s
     e->book.facts = options->facts;
     e->book.judge = options->judge;
     e->base = now;
-    e->signed_at = now.mono;
     pending_init(&e->pending);
     e->chain = lks_chain_new();
     return e;
@@ -293,6 +305,8 @@ enum lks_code lks_engine_open(struct lks_store *store, const struct lks_engine_o
                             : begin_journal(e, now, err);
     if (code == LKS_OK)
         code = begin_here(e, now, err);
+    if (code == LKS_OK)
+        code = lks_engine_sign_from_here(e, now, err);
     if (code != LKS_OK) {
         lks_engine_free(e);
         return code;
@@ -433,11 +447,28 @@ static void note_slow(struct lks_engine *e, lks_ms wall)
         e->under_way_from = 0;
 }
 
+void lks_engine_tell(struct lks_engine *e)
+{
+    if (e->head.seq <= e->told.seq)
+        return;
+    e->told = e->head;
+    e->replaced = 0;
+    lks_pulse_publish(&e->state, &e->told);
+}
+
+/* The second of the newest head is over, and no commit is under way that would replace it. */
+static void settle_head(struct lks_engine *e, lks_ms mono)
+{
+    if (!e->under_way && mono >= e->kept_at + LKS_ENGINE_HEAD_EVERY)
+        lks_engine_tell(e);
+}
+
 enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
                               const struct lks_event *event, const struct lks_store_blob *blob,
                               struct lks_decision *d, uint64_t *needs, struct lks_err *err)
 {
     now = journal_time(e, now);
+    settle_head(e, now.mono);
     if (check_open(e, blob, err) != LKS_OK)
         return err->code;
     note_slow(e, now.wall);
@@ -485,8 +516,8 @@ lks_ms lks_engine_next(const struct lks_engine *e)
         e->pending.row_count >= LKS_ENGINE_BATCH_ROWS_MAX)
         return UINT64_MAX; /* it would be refused; ask again after _take and _durable */
     lks_ms next = lks_decide_next(&e->state);
-    lks_ms sign = e->signed_at + e->options.sign_after;
-    return !e->under_way && e->seq > e->signed_seq && sign < next ? sign : next;
+    lks_ms tell = e->kept_at + LKS_ENGINE_HEAD_EVERY;
+    return !e->under_way && e->head.seq > e->told.seq && tell < next ? tell : next;
 }
 
 uint64_t lks_engine_seq(const struct lks_engine *e)
@@ -499,13 +530,20 @@ uint64_t lks_engine_durable_seq(const struct lks_engine *e)
     return e->durable;
 }
 
-/* Rows without a signature wait for so many of them, or for so long; the first of all do not wait,
- * so that a journal without a head is one whose heads were removed. */
-static bool sign_due(const struct lks_engine *e, struct lks_now now)
+/* The head of the batch's last row, in the place of the one before while that is not a second old:
+ * what was told to agents stays. */
+static void put_head(struct lks_engine *e, lks_ms mono, struct lks_engine_batch *out)
 {
-    return e->seq > e->signed_seq &&
-           (e->signed_seq == 0 || e->seq - e->signed_seq >= e->options.sign_rows ||
-            now.mono >= e->signed_at + e->options.sign_after);
+    settle_head(e, mono);
+    if (e->replaced == 0)
+        e->kept_at = mono;
+    out->sign = true;
+    out->store.replaces = e->replaced;
+    memcpy(out->head.journal, e->state.journal, sizeof(out->head.journal));
+    out->head.seq = e->seq;
+    out->head.time = e->state.clock;
+    memcpy(out->head.hash, e->hash, sizeof(e->hash));
+    e->replaced = e->seq;
 }
 
 static void point(struct lks_engine_batch *b)
@@ -521,9 +559,8 @@ static void point(struct lks_engine_batch *b)
 bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out)
 {
     struct lks_pending *p = &e->pending;
-    bool sign = sign_due(e, now);
     note_slow(e, lks_engine_now(e, now).wall);
-    if (e->broken || e->following || e->under_way || (p->row_count == 0 && !sign))
+    if (e->broken || e->following || e->under_way || p->row_count == 0)
         return false;
     *out = (struct lks_engine_batch){
         .store = {.epoch = e->epoch, .row_count = p->row_count, .blob_count = p->blob_count},
@@ -531,21 +568,13 @@ bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine
         .blobs = p->blobs,
         .bodies = p->bodies,
         .blob_bytes = p->blob_bytes,
-        .sign = sign,
         .last = e->seq,
     };
-    if (p->row_count > 0)
-        e->under_way_from = p->rows[0].time;
+    e->under_way_from = p->rows[0].time;
     pending_init(p);
     point(out);
-    if (sign) {
-        memcpy(out->head.journal, e->state.journal, sizeof(out->head.journal));
-        out->head.seq = e->seq;
-        out->head.time = e->state.clock;
-        memcpy(out->head.hash, e->hash, sizeof(e->hash));
-        e->signed_seq = e->seq;
-        e->signed_at = now.mono;
-    }
+    if (!e->options.unchained)
+        put_head(e, now.mono, out);
     e->under_way = true;
     return true;
 }
@@ -577,10 +606,8 @@ void lks_engine_durable(struct lks_engine *e, const struct lks_engine_batch *bat
     LKS_ASSERT(e->under_way && batch->last >= e->durable);
     e->under_way = e->stalled = false;
     e->durable = batch->last;
-    if (batch->sign) {
+    if (batch->sign)
         e->head = batch->head;
-        lks_pulse_publish(&e->state, &e->head);
-    }
 }
 
 void lks_engine_stall(struct lks_engine *e, const struct lks_err *why)
@@ -600,6 +627,11 @@ bool lks_engine_stalled(const struct lks_engine *e, struct lks_err *why)
 const struct lks_head *lks_engine_head(const struct lks_engine *e)
 {
     return &e->head;
+}
+
+const struct lks_head *lks_engine_told(const struct lks_engine *e)
+{
+    return &e->told;
 }
 
 enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *out, uint64_t *seq,

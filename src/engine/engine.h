@@ -8,7 +8,7 @@
  *
  *     lks_engine_turn()     again and again, on the state thread
  *     lks_engine_take()     what is pending, as one batch, while no other batch is under way
- *     lks_engine_commit()   on the store thread: sign if due, append
+ *     lks_engine_commit()   on the store thread: sign, append
  *     lks_engine_durable()  back on the state thread: answers up to that row may leave
  *
  * When a commit fails with UNAVAILABLE the same batch is tried again; nothing is lost, and nothing
@@ -24,6 +24,11 @@
  *     lks_engine_look()     on the store thread: rows behind the place, every link checked
  *     lks_engine_follow()   on the state thread: they become true
  *     lks_engine_lead()     once the lease is ours and nothing is left to follow
+ *
+ * Every commit carries a signed head of its last row, in its own transaction, so that no row is
+ * ever without one. Heads of one second replace each other in the store: the last of them stays,
+ * and is the one that agents are told, once no commit replaces it any more. The rule holds from the
+ * record `signed` on, which the first engine that leads writes where a journal has none.
  *
  * Every batch of a leader carries the epoch of its lease. One that the store refuses (REFUSED)
  * ends the process: another leads by now.
@@ -41,6 +46,7 @@
 
 #define LKS_ENGINE_BATCH_ROWS_MAX 8192
 #define LKS_ENGINE_SLOW           LKS_SECOND /* rows are durable within that, or it counts when */
+#define LKS_ENGINE_HEAD_EVERY     LKS_SECOND /* one head of so long is kept, and told to agents */
 
 struct lks_engine_options {
     const struct lks_facts *facts;     /* outlive the engine, as does the store */
@@ -48,11 +54,9 @@ struct lks_engine_options {
     const char *version;               /* of this program */
     char journal[LKS_JOURNAL_ID_SIZE]; /* for an empty store: chance, as 32 hexadecimal digits */
     uint64_t seed;                     /* for hashing names */
-    uint64_t sign_rows;                /* sign a head after so many rows ... */
-    lks_ms sign_after;                 /* ... or when the last one is so old; 0: each batch */
     bool follow;                       /* open it as one who follows; lks_engine_lead() ends that */
     const struct lks_judge *judge;     /* of a rehearsal, which outlives the engine; NULL: none */
-    bool unchained;                    /* of one, too: rows go nowhere, so nobody checks hashes */
+    bool unchained; /* of one, too: rows go nowhere, and are neither hashed nor signed */
 };
 
 /* One commit. It owns its bytes. */
@@ -116,23 +120,25 @@ lks_ms lks_engine_next(const struct lks_engine *e);
 uint64_t lks_engine_seq(const struct lks_engine *e);
 uint64_t lks_engine_durable_seq(const struct lks_engine *e);
 
-/* False when there is nothing to commit, or a batch is under way. A batch without rows commits a
- * signature that became due while nothing happened. The caller owes _batch_fini. */
+/* False when there is nothing to commit, or a batch is under way. The caller owes _batch_fini. */
 bool lks_engine_take(struct lks_engine *e, struct lks_now now, struct lks_engine_batch *out);
 enum lks_code lks_engine_commit(const struct lks_engine_options *options, struct lks_store *store,
                                 struct lks_engine_batch *batch, struct lks_err *err) LKS_MUST_CHECK;
 void lks_engine_batch_fini(struct lks_engine_batch *batch);
 
-/* The batch is durable. Its head, if it was signed, becomes the one that agents are told. */
+/* The batch is durable, with its head. */
 void lks_engine_durable(struct lks_engine *e, const struct lks_engine_batch *batch);
 
 /* It was not written and will be tried again: until it is, turns are refused with UNAVAILABLE. */
 void lks_engine_stall(struct lks_engine *e, const struct lks_err *why);
 bool lks_engine_stalled(const struct lks_engine *e, struct lks_err *why);
 
-/* How far a follower has read: the last row with its hash, and the last signed head. */
+/* How far a follower has read: the last row with its hash, and the last head that no commit
+ * replaces any more. */
 struct lks_engine_place {
     uint64_t seq, head;
+    struct lks_head newest; /* that was read and verified; it may still be replaced */
+    bool is_signed;         /* every commit is signed by now */
     lks_ms time;
     uint8_t hash[LKS_HASH_BYTES];
 };
@@ -165,7 +171,8 @@ enum lks_code lks_engine_look(const struct lks_engine_options *options, struct l
                               struct lks_err *err) LKS_MUST_CHECK;
 void lks_engine_news_fini(struct lks_engine_news *news);
 
-/* The same question alone: whether the store still has the place in it. */
+/* The same question alone: whether the store still has the place in it, or a record of a repair
+ * that set it aside later. */
 enum lks_code lks_engine_place_check(struct lks_store *store, const struct lks_engine_place *place,
                                      struct lks_err *err) LKS_MUST_CHECK;
 
@@ -181,8 +188,11 @@ enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t
                               struct lks_str name, struct lks_str url,
                               struct lks_err *err) LKS_MUST_CHECK;
 
-/* The newest signed head that is durable; seq 0: none yet. */
+/* The newest head that is durable; seq 0: none yet. */
 const struct lks_head *lks_engine_head(const struct lks_engine *e);
+/* The newest that agents are told: one a second, of those that stay in the store. A turn moves it
+ * on, and lks_engine_next() says when one is due for that. */
+const struct lks_head *lks_engine_told(const struct lks_engine *e);
 
 /* A snapshot of the state as it is, to be stored with its seq once that is durable. */
 enum lks_code lks_engine_snapshot(const struct lks_engine *e, struct lks_buf *out, uint64_t *seq,

@@ -23,10 +23,11 @@ struct lks_engine {
     struct lks_shelf shelf;       /* what book.shelf points to */
     struct lks_chain *chain;      /* owned */
     struct lks_pending pending;
-    uint64_t seq, durable, signed_seq;
+    uint64_t seq, durable;
     uint8_t hash[LKS_HASH_BYTES]; /* of the last row */
-    struct lks_head head;         /* durable */
-    lks_ms signed_at;             /* mono, when a signature was last asked for */
+    struct lks_head head, told;   /* durable; the newest, and what agents are told */
+    uint64_t replaced;            /* the head that the next commit's replaces; 0: none */
+    lks_ms kept_at;               /* mono, when heads of this second began */
     struct lks_now base;          /* when the journal's clock was last the wall's */
     uint64_t epoch;               /* of our lease; 0: there is none */
     bool under_way, stalled;
@@ -41,6 +42,13 @@ struct lks_engine {
 enum lks_code lks_engine_manifest(struct lks_store *store, const struct lks_facts *facts,
                                   const char *what, struct lks_str digest, struct lks_manifest *out,
                                   struct lks_err *err) LKS_MUST_CHECK;
+
+/* Record that every commit is signed from here on, where the journal does not say so yet. */
+enum lks_code lks_engine_sign_from_here(struct lks_engine *e, struct lks_now now,
+                                        struct lks_err *err) LKS_MUST_CHECK;
+
+/* Agents are told the newest head, which no commit replaces any more. */
+void lks_engine_tell(struct lks_engine *e);
 
 /* The published stacks that decisions may need, from the store: those that are not retired, and
  * those that are still in use. In shelving.c, as the next two. */

@@ -12,14 +12,22 @@ struct look {
     struct lks_engine_news *news;
     struct lks_chain_walk walk;
     size_t row_room;
-    uint64_t until;      /* where the last commit ended when we began */
-    struct lks_err *err; /* of a failure inside a walk over rows */
+    uint64_t until; /* the last row to read: a signed head names it; UINT64_MAX: all */
+    bool is_signed; /* every commit is, from here on or before */
+    const struct lks_head *newest; /* that was verified */
+    struct lks_err *err;           /* of a failure inside a walk over rows */
     enum lks_code failed;
 };
 
 struct lks_engine_place lks_engine_place(const struct lks_engine *e)
 {
-    struct lks_engine_place place = {e->seq, e->head.seq, e->state.clock, {0}};
+    struct lks_engine_place place = {
+        .seq = e->seq,
+        .head = e->head.seq,
+        .newest = e->head,
+        .is_signed = e->state.signed_from != 0,
+        .time = e->state.clock,
+    };
     memcpy(place.hash, e->hash, sizeof(place.hash));
     return place;
 }
@@ -95,21 +103,32 @@ static bool look_at_row(void *ctx, const struct lks_row *row)
     struct look *l = ctx;
     struct lks_engine_batch *b = &l->news->batch;
     struct lks_record ignored;
-    if (b->store.row_count == LKS_ENGINE_NEWS_ROWS_MAX ||
+    if (row->seq > l->until || b->store.row_count == LKS_ENGINE_NEWS_ROWS_MAX ||
         b->bodies.len >= LKS_ENGINE_NEWS_BYTES_MAX)
         return false;
+    l->is_signed = l->is_signed || row->kind == LKS_RECORD_SIGNED;
     l->failed = lks_chain_walk_look(&l->walk, row, &ignored, l->err);
     if (l->failed == LKS_OK && l->walk.fault != LKS_FAULT_NONE)
         l->failed = lks_chain_walk_fail(&l->walk, l->err);
     return l->failed == LKS_OK && keep_row(l, row);
 }
 
+/* The newest one is read again and again while nothing is committed. */
+static bool is_verified(const struct look *l, const struct lks_head *head)
+{
+    const struct lks_head *n = l->newest;
+    struct lks_public_key key = lks_key_public(l->options->key);
+    bool same = head->seq == n->seq && head->time == n->time &&
+                strcmp(head->journal, n->journal) == 0 &&
+                memcmp(head->hash, n->hash, sizeof(n->hash)) == 0 &&
+                memcmp(head->signature, n->signature, sizeof(n->signature)) == 0;
+    return same || lks_head_verify(&key, head);
+}
+
 static bool keep_head(void *ctx, const struct lks_head *head)
 {
     struct look *l = ctx;
     struct lks_engine_news *n = l->news;
-    if (head->seq > l->walk.seq)
-        return false; /* with the rows to come */
     struct lks_head *heads = grow(n->heads, n->head_count, &n->head_room, sizeof(*heads));
     if (heads == NULL) {
         l->failed = lks_fail_nomem(l->err);
@@ -117,27 +136,29 @@ static bool keep_head(void *ctx, const struct lks_head *head)
     }
     n->heads = heads;
     n->heads[n->head_count++] = *head;
-    return true;
+    if (!is_verified(l, head))
+        l->failed = lks_fail(l->err, LKS_E_INVALID,
+                             "journal: the head at row %" PRIu64 " is not signed with this key; do "
+                             "all controllers share one?",
+                             head->seq);
+    return l->failed == LKS_OK;
 }
 
-/* A head vouches for the row it names, and is signed with the key we share. */
-static enum lks_code check_head(const struct look *l, const struct lks_head *head)
+/* A head stands for the row that it names. */
+static enum lks_code check_head(const struct look *l, const struct lks_engine_place *place,
+                                const struct lks_head *head)
 {
     const struct lks_engine_batch *b = &l->news->batch;
-    struct lks_public_key key = lks_key_public(l->options->key);
     uint64_t first = b->store.row_count > 0 ? b->rows[0].seq : UINT64_MAX;
-    if (!lks_head_verify(&key, head))
-        return lks_fail(l->err, LKS_E_INVALID,
-                        "journal: the head at row %" PRIu64 " is not signed with this key; do all "
-                        "controllers share one?",
-                        head->seq);
-    if (head->seq >= first &&
-        memcmp(b->rows[head->seq - first].hash, head->hash, sizeof(head->hash)) != 0)
-        return lks_fail(l->err, LKS_E_INVALID,
-                        "journal: the head at row %" PRIu64 " is of another chain; look with "
-                        "`lockstep journal verify`",
-                        head->seq);
-    return LKS_OK;
+    const uint8_t *hash = head->seq == place->seq ? place->hash : NULL;
+    if (head->seq >= first)
+        hash = b->rows[head->seq - first].hash;
+    if (hash == NULL || memcmp(hash, head->hash, sizeof(head->hash)) == 0)
+        return LKS_OK;
+    return lks_fail(l->err, LKS_E_INVALID,
+                    "journal: the head at row %" PRIu64 " is of another chain; look with "
+                    "`lockstep journal verify`",
+                    head->seq);
 }
 
 /* Bytes no longer move: rows point to them. */
@@ -162,17 +183,41 @@ static enum lks_code look_at_rows(struct look *l, const struct lks_engine_place 
     return LKS_OK;
 }
 
-static enum lks_code look_at_heads(struct look *l, const struct lks_engine_place *place)
+/* Heads are read before rows: in a journal whose commits are all signed, the newest of them is at
+ * least where the last commit ended a moment ago, and the rows up to it are there. */
+static enum lks_code look_at_heads(struct look *l, struct lks_engine_place *place,
+                                   const struct lks_store_tail *tail)
 {
-    struct lks_engine_news *n = l->news;
+    const struct lks_engine_news *n = l->news;
     if (l->store->ops->heads(l->store->self, place->head + 1, keep_head, l, l->err) != LKS_OK)
         return l->err->code;
-    for (size_t i = 0; l->failed == LKS_OK && i < n->head_count; i++)
-        l->failed = check_head(l, &n->heads[i]);
+    if (l->failed != LKS_OK)
+        return l->failed;
+    if (n->head_count > 0 && n->heads[n->head_count - 1].seq > place->newest.seq)
+        place->newest = n->heads[n->head_count - 1];
+    l->until = place->is_signed ? place->newest.seq : UINT64_MAX;
+    if (!place->is_signed || place->newest.seq >= tail->seq)
+        return LKS_OK;
+    return lks_fail(l->err, LKS_E_INVALID,
+                    "journal: rows %" PRIu64 " to %" PRIu64 " have no signed head, and every "
+                    "commit has one: lockstepd did not write them; look with `lockstep journal "
+                    "verify`",
+                    place->newest.seq + 1, tail->seq);
+}
+
+/* Those of rows that were read are compared with them; the others come with their rows. */
+static enum lks_code compare_heads(struct look *l, const struct lks_engine_place *place)
+{
+    struct lks_engine_news *n = l->news;
+    while (n->head_count > 0 && n->heads[n->head_count - 1].seq > l->walk.seq)
+        n->head_count--;
+    for (size_t i = 0; i < n->head_count; i++)
+        if (check_head(l, place, &n->heads[i]) != LKS_OK)
+            return l->err->code;
     n->batch.sign = n->head_count > 0;
     if (n->batch.sign)
         n->batch.head = n->heads[n->head_count - 1];
-    return l->failed;
+    return LKS_OK;
 }
 
 static enum lks_code fail_lost(uint64_t has, uint64_t seen, struct lks_err *err)
@@ -193,7 +238,7 @@ static enum lks_code fail_other(uint64_t seq, struct lks_err *err)
 
 struct seen_row {
     const struct lks_engine_place *place;
-    bool there, same;
+    bool there, same, repaired;
 };
 
 static bool compare_row(void *ctx, const struct lks_row *row)
@@ -202,6 +247,18 @@ static bool compare_row(void *ctx, const struct lks_row *row)
     s->there = row->seq == s->place->seq;
     s->same = memcmp(row->hash, s->place->hash, sizeof(row->hash)) == 0;
     return false;
+}
+
+/* A repair that was recorded since set the row aside. */
+static bool find_repair(void *ctx, const struct lks_row *row)
+{
+    struct seen_row *s = ctx;
+    struct lks_record r;
+    struct lks_err ignored = {0};
+    s->repaired = row->kind == LKS_RECORD_REPAIRED && row->time >= s->place->time &&
+                  lks_record_unpack(row->kind, row->version, row->body, &r, &ignored) == LKS_OK &&
+                  r.repaired.from <= s->place->seq;
+    return !s->repaired;
 }
 
 enum lks_code lks_engine_place_check(struct lks_store *store, const struct lks_engine_place *place,
@@ -213,16 +270,21 @@ enum lks_code lks_engine_place_check(struct lks_store *store, const struct lks_e
         return LKS_OK;
     if (store->ops->tail(store->self, &tail, err) != LKS_OK)
         return err->code;
-    if (tail.seq < place->seq)
-        return fail_lost(tail.seq, place->seq, err);
     if (tail.first > place->seq)
         return LKS_OK; /* it was trimmed since, by someone who verified it */
     if (store->ops->rows(store->self, place->seq, compare_row, &seen, err) != LKS_OK)
         return err->code;
-    return seen.there && seen.same ? LKS_OK : fail_other(place->seq, err);
+    if (seen.there && seen.same)
+        return LKS_OK;
+    if (store->ops->rows(store->self, tail.first, find_repair, &seen, err) != LKS_OK)
+        return err->code;
+    if (seen.repaired)
+        return LKS_OK;
+    return tail.seq < place->seq ? fail_lost(tail.seq, place->seq, err)
+                                 : fail_other(place->seq, err);
 }
 
-static enum lks_code look(struct look *l, const struct lks_engine_place *place)
+static enum lks_code look(struct look *l, struct lks_engine_place *place)
 {
     struct lks_store_tail tail = {0};
     if (l->store->ops->tail(l->store->self, &tail, l->err) != LKS_OK)
@@ -231,11 +293,30 @@ static enum lks_code look(struct look *l, const struct lks_engine_place *place)
         return fail_lost(tail.seq, place->seq, l->err);
     if (tail.seq == place->seq && memcmp(tail.hash, place->hash, sizeof(tail.hash)) != 0)
         return fail_other(place->seq, l->err);
-    if (look_at_rows(l, place) != LKS_OK || look_at_heads(l, place) != LKS_OK)
+    if (look_at_heads(l, place, &tail) != LKS_OK || look_at_rows(l, place) != LKS_OK ||
+        compare_heads(l, place) != LKS_OK)
         return l->err->code;
+    uint64_t end = place->is_signed ? place->newest.seq : tail.seq;
+    if (l->news->batch.store.row_count == 0 && l->walk.seq < end)
+        return lks_fail(l->err, LKS_E_INVALID,
+                        "journal: row %" PRIu64 " was committed and is not there; look with "
+                        "`lockstep journal verify`",
+                        l->walk.seq + 1);
     l->news->batch.last = l->walk.seq;
-    l->news->more = l->walk.seq < tail.seq;
+    l->news->more = l->walk.seq < end;
     return LKS_OK;
+}
+
+/* The newest head may still be replaced, and is read again; those before it stay. */
+static void move_on(struct lks_engine_place *place, const struct look *l)
+{
+    const struct lks_engine_news *n = l->news;
+    if (n->head_count > 1)
+        place->head = n->heads[n->head_count - 2].seq;
+    place->seq = l->walk.seq;
+    place->time = l->walk.time;
+    place->is_signed = place->is_signed || l->is_signed;
+    memcpy(place->hash, l->walk.hash, sizeof(place->hash));
 }
 
 enum lks_code lks_engine_look(const struct lks_engine_options *options, struct lks_store *store,
@@ -244,15 +325,16 @@ enum lks_code lks_engine_look(const struct lks_engine_options *options, struct l
 {
     LKS_CLEANUP(lks_engine_news_fini) struct lks_engine_news news = {0};
     struct look l = {.options = options, .store = store, .news = &news, .err = err};
+    struct lks_engine_place to = *place;
+    l.newest = &place->newest;
     lks_buf_init(&news.batch.bodies, LKS_ENGINE_NEWS_BYTES_MAX + LKS_RECORD_BODY_MAX);
     enum lks_code code = lks_chain_walk_init(&l.walk, place->seq, place->hash, err);
     l.walk.time = place->time;
     if (code == LKS_OK)
-        code = look(&l, place);
+        code = look(&l, &to);
     if (code == LKS_OK) {
-        *place = (struct lks_engine_place){
-            l.walk.seq, news.batch.sign ? news.batch.head.seq : place->head, l.walk.time, {0}};
-        memcpy(place->hash, l.walk.hash, sizeof(place->hash));
+        move_on(&to, &l);
+        *place = to;
         *out = LKS_MOVE(news);
     }
     lks_chain_walk_fini(&l.walk);
@@ -321,11 +403,10 @@ enum lks_code lks_engine_follow(struct lks_engine *e, struct lks_now now,
         return lks_fail(err, LKS_E_IO, "nothing more can be followed: %s", e->why.msg);
     if (take_pages(e, news, err) != LKS_OK || apply_rows(e, &news->batch, err) != LKS_OK)
         return err->code;
-    for (size_t i = 0; i < news->head_count; i++)
-        lks_pulse_publish(&e->state, &news->heads[i]);
+    for (size_t i = 0; i + 1 < news->head_count; i++)
+        lks_pulse_publish(&e->state, &news->heads[i]); /* the newest may still be replaced */
     if (news->batch.sign)
         e->head = news->batch.head;
-    e->signed_seq = e->head.seq;
     e->state.seen = lks_engine_now(e, now);
     return LKS_OK;
 }
@@ -347,7 +428,7 @@ enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t
     lks_decision_init(&d);
     e->following = false;
     e->epoch = epoch;
-    e->signed_at = now.mono;
+    lks_engine_tell(e); /* the last leader's heads stay as they are */
     /* How long its rows took, only the last leader knew. */
     lks_standing_slow(&e->state, 0, lks_engine_now(e, now).wall);
     if (lks_pulse_restart(&e->state, lks_engine_now(e, now), err) != LKS_OK ||
@@ -355,5 +436,5 @@ enum lks_code lks_engine_lead(struct lks_engine *e, struct lks_now now, uint64_t
         return err->code;
     if (d.refused.code != LKS_OK)
         *err = d.refused;
-    return d.refused.code;
+    return d.refused.code == LKS_OK ? lks_engine_sign_from_here(e, now, err) : d.refused.code;
 }

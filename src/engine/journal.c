@@ -69,6 +69,26 @@ static enum lks_code fold_end(struct folding *f)
     return LKS_OK;
 }
 
+/* From the record `signed` on every commit has a head, so that the last row has one. A leader that
+ * writes on has newer heads by now than those that were read before the rows; what is behind the
+ * last row that was read here is for whoever follows to compare. */
+static enum lks_code fold_signed(struct folding *f)
+{
+    struct lks_head newest = f->newest;
+    struct lks_store_tail tail = {0};
+    if (f->out->signed_from == 0 || newest.seq >= f->walk.seq)
+        return LKS_OK;
+    const struct lks_store_ops *ops = f->store->ops;
+    if (ops->heads(f->store->self, newest.seq + 1, newest_head, &newest, f->err) != LKS_OK ||
+        ops->tail(f->store->self, &tail, f->err) != LKS_OK)
+        return f->err->code;
+    bool same =
+        newest.seq != f->walk.seq || memcmp(newest.hash, f->walk.hash, sizeof(newest.hash)) == 0;
+    if (newest.seq < f->walk.seq || newest.seq > tail.seq || !same)
+        lks_chain_walk_unsigned(&f->walk, f->newest.seq);
+    return LKS_OK;
+}
+
 /* All rows behind where the walk stands. */
 static enum lks_code fold_on(struct folding *f)
 {
@@ -85,6 +105,8 @@ static enum lks_code fold_on(struct folding *f)
                              "the journal ends with row %" PRIu64 ", and row %" PRIu64
                              " was signed",
                              f->walk.seq, f->newest.seq);
+    if (!f->stopped && f->walk.fault == LKS_FAULT_NONE && fold_signed(f) != LKS_OK)
+        return lks_wrap(f->err, "journal");
     if (f->walk.fault == LKS_FAULT_NONE)
         return LKS_OK;
     if (lks_chain_walk_classify(&f->walk, f->store, f->err) != LKS_OK)

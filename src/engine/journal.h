@@ -41,7 +41,7 @@ enum lks_fault {
     LKS_FAULT_REORDERED,  /* rows have each other's place */
     LKS_FAULT_TRUNCATED,  /* the end, or the beginning, is missing */
     LKS_FAULT_REWRITTEN,  /* a signed head, ours or a witness's, is not in this chain */
-    LKS_FAULT_SIGNATURE,  /* a head is not signed by the journal's key */
+    LKS_FAULT_SIGNATURE,  /* a head is not signed by the journal's key, or rows have none */
     LKS_FAULT_UNREADABLE, /* the row is whole and its record is not one we know */
     LKS_FAULT_BLOB,       /* bytes that a row refers to are missing or are not those */
     LKS_FAULT_SNAPSHOT,   /* it is not what the rows up to it fold to */
@@ -63,6 +63,8 @@ struct lks_verify {
     uint64_t rows, heads, witnesses, blobs;
     uint64_t signed_to;     /* the last row that is as a good head of ours says; 0: none */
     uint64_t unsigned_rows; /* behind it: whoever can write the file could have written them */
+    uint64_t signed_from;   /* the row from which every commit is signed; 0: none says so */
+    uint64_t earlier_rows;  /* right before that one, of which no head was there when it came */
 };
 
 /* Read everything. A fault is an answer; fails only where the store cannot be read. */

@@ -316,7 +316,8 @@ static enum lks_code record_trim(struct lks_store *store, const struct lks_key *
         .trimmed = {.through = t->through,
                     .hash = lks_buf_view(&hash),
                     .snapshot = lks_str_from(digest),
-                    .by = by},
+                    .by = by,
+                    .signed_from = state->signed_from},
     };
     if (signed_row_make(&row, key, wall, tail, state->journal, &record, err) != LKS_OK)
         return err->code;

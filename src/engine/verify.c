@@ -223,6 +223,18 @@ static void note_repair(struct verifying *v, const struct lks_row *row, const st
     v->mended[v->mended_count++] = (struct mended){r->repaired.from, row->time};
 }
 
+/* From here on the last row has a head. Who cannot sign may append such a record, and only makes
+ * the rule hold: it has no head itself. */
+static void note_signing(struct verifying *v, const struct lks_record *r)
+{
+    if (r->kind == LKS_RECORD_SIGNED) {
+        v->out->signed_from = r->signing.from;
+        v->out->earlier_rows = r->signing.earlier;
+    }
+    if (r->kind == LKS_RECORD_TRIMMED && v->out->signed_from == 0)
+        v->out->signed_from = r->trimmed.signed_from;
+}
+
 static void note_blob(struct verifying *v, const struct lks_row *row, const struct lks_record *r)
 {
     struct lks_str digest = lks_chain_walk_blob(r);
@@ -246,6 +258,7 @@ static bool verify_row(void *ctx, const struct lks_row *row)
     if (v->code != LKS_OK || v->walk.fault != LKS_FAULT_NONE)
         return false;
     note_repair(v, row, &record);
+    note_signing(v, &record);
     compare(v, row);
     if (v->code != LKS_OK || v->walk.fault != LKS_FAULT_NONE)
         return false;
@@ -294,6 +307,8 @@ static void check_signed(struct verifying *v)
     else if (v->options->key != NULL && v->out->rows > 0 && v->last_signed == 0)
         lks_chain_walk_fault(&v->walk, LKS_FAULT_SIGNATURE, v->out->first,
                              "no head is left: nothing of this journal is signed");
+    else if (v->out->signed_from != 0 && v->last_signed < v->walk.seq)
+        lks_chain_walk_unsigned(&v->walk, v->last_signed);
 }
 
 static bool verify_blob(void *ctx, const char *digest, struct lks_str bytes)

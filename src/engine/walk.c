@@ -96,6 +96,20 @@ void lks_chain_walk_step(struct lks_chain_walk *w, const struct lks_row *row)
     memcpy(w->hash, row->hash, sizeof(w->hash));
 }
 
+void lks_chain_walk_unsigned(struct lks_chain_walk *w, uint64_t covered)
+{
+    if (w->seq == covered + 1)
+        lks_chain_walk_fault(w, LKS_FAULT_SIGNATURE, w->seq,
+                             "row %" PRIu64 " has no signed head, and every commit has one: "
+                             "lockstepd did not write it",
+                             w->seq);
+    else
+        lks_chain_walk_fault(w, LKS_FAULT_SIGNATURE, covered + 1,
+                             "rows %" PRIu64 " to %" PRIu64 " have no signed head, and every "
+                             "commit has one: lockstepd did not write them",
+                             covered + 1, w->seq);
+}
+
 void lks_chain_walk_end(struct lks_chain_walk *w, const struct lks_store_tail *tail)
 {
     if (w->seq < tail->seq)

@@ -34,6 +34,9 @@ enum lks_code lks_chain_walk_look(struct lks_chain_walk *w, const struct lks_row
 /* It was looked at and is the last good one now. */
 void lks_chain_walk_step(struct lks_chain_walk *w, const struct lks_row *row);
 
+/* The rows behind `covered` have no signed head, in a journal whose commits all have one. */
+void lks_chain_walk_unsigned(struct lks_chain_walk *w, uint64_t covered);
+
 /* No row follows: is this where the last commit ended? */
 void lks_chain_walk_end(struct lks_chain_walk *w, const struct lks_store_tail *tail);
 

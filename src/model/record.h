@@ -31,6 +31,7 @@
     X( 5, REPAIRED,       repaired,       "repaired")       \
     X( 6, TRIMMED,        trimmed,        "trimmed")        \
     X( 7, LED,            led,            "led")            \
+    X( 8, SIGNED,         signing,        "signed")         \
     X(10, FLEET,          fleet,          "fleet")          \
     X(11, POOL,           pool,           "pool")           \
     X(12, POOL_REMOVED,   pool_removed,   "pool-removed")   \
@@ -158,6 +159,11 @@ struct lks_rec_repaired {
 struct lks_rec_trimmed {
     uint64_t through;
     struct lks_str hash, snapshot, by;
+    uint64_t signed_from; /* the row of the record `signed`; 0: there was none */
+};
+struct lks_rec_signing {
+    uint64_t from;    /* this record's own row: every commit from it on carries a signed head */
+    uint64_t earlier; /* rows right before it that no head covered */
 };
 struct lks_rec_fleet {
     struct lks_str name, manifest, by;

@@ -78,6 +78,11 @@ static const struct lks_record_field trimmed_fields[] = {
     TEXT(trimmed, hash, "Its hash, behind which the chain goes on."),
     TEXT(trimmed, snapshot, "The digest of the snapshot that stands for what went."),
     BY(trimmed),
+    SINCE(2, trimmed, signed_from, NUMBER, "The row from which every commit is signed; 0: none."),
+};
+static const struct lks_record_field signing_fields[] = {
+    NUMBER(signing, from, "The row of this record: every commit from it on has a signed head."),
+    NUMBER(signing, earlier, "Rows right before it that no signed head covered."),
 };
 static const struct lks_record_field fleet_fields[] = {
     TEXT(fleet, name, "The fleet."),
@@ -685,6 +690,7 @@ static const struct lks_record_field forecast_fields[] = {
 #define ABOUT_clock        "The machine's clock jumped; the journal's never goes back."
 #define ABOUT_repaired     "Damaged rows were set aside."
 #define ABOUT_trimmed      "Old rows were removed; the chain goes on behind the last of them."
+#define ABOUT_signing      "Every commit is signed from here on."
 #define ABOUT_fleet        "A fleet manifest was applied; its changes are the records beside."
 #define ABOUT_pool         "A pool is as said here."
 #define ABOUT_pool_removed "A pool is gone."

@@ -76,6 +76,10 @@ enum lks_code lks_store_batch_check(const struct lks_store_tail *tail,
         return lks_fail(err, LKS_E_INVALID,
                         "a head at row %" PRIu64 " for a journal that ends at %" PRIu64, head->seq,
                         last);
+    if (batch->replaces >= head->seq)
+        return lks_fail(err, LKS_E_INVALID,
+                        "a head at row %" PRIu64 " in the place of one at %" PRIu64, head->seq,
+                        batch->replaces);
     if (memchr(head->journal, '\0', sizeof(head->journal)) == NULL)
         return lks_fail(err, LKS_E_INVALID, "a head whose journal has no end");
     return LKS_OK;

@@ -39,6 +39,7 @@ struct lks_store_batch {
     const struct lks_store_blob *blobs; /* one that is there already is left as it is */
     size_t blob_count;
     const struct lks_head *head; /* signed, or NULL */
+    uint64_t replaces;           /* the row of the head that goes for it; 0: none does */
 };
 
 /* Where the last commit ended. It is kept beside the rows, so that rows missing at the end show. */

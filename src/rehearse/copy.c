@@ -32,8 +32,6 @@ static struct lks_world *world_new(const struct lks_world_options *options, stru
         .key = &w->key,
         .version = "rehearsal",
         .journal = "00000000000000000000000000000000",
-        .sign_rows = UINT64_MAX,
-        .sign_after = UINT64_MAX / 2,
         .judge = &w->judge,
         .unchained = true,
     };

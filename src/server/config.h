@@ -62,7 +62,7 @@ struct lks_config {
     uint64_t connections, per_address, first_ms, request_ms, idle_ms, body_max;
     uint64_t bodies_max, identity_bodies, identity_calls, address_calls;
     uint64_t event_readers, identity_readers;
-    uint64_t sign_rows, sign_ms, snapshot_rows, keep_days;
+    uint64_t snapshot_rows, keep_days;
     uint64_t depot_rate, depot_concurrency, depot_keep_days, depot_collect_s, depot_look_s;
     uint64_t depot_people, depot_identity, depot_stall_ms;
     uint64_t depot_artifact_max, depot_spare;

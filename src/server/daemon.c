@@ -4,7 +4,7 @@
 #include "drivers/store_postgres.h"
 #include "drivers/store_sqlite.h"
 #include "engine/journal.h"
-#include "server/lead.h"
+#include "server/seen.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -215,20 +215,18 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
     bool shared = c->postgres.len > 0;
     if (lks_daemon_store(d, true, &d->store.store, err) != LKS_OK)
         return shared ? lks_wrap(err, "store.postgres") : err->code;
-    if (shared && lks_lead_seen(d, &d->store.store, err) != LKS_OK)
-        return err->code;
     d->options = (struct lks_engine_options){
         .facts = &d->facts,
         .key = &d->secrets.journal,
         .version = LKS_VERSION,
-        .sign_rows = c->sign_rows,
-        .sign_after = c->sign_ms,
         .follow = shared,
     };
     if (lks_secrets_chance(&d->options.seed, sizeof(d->options.seed), err) != LKS_OK)
         return err->code;
     if (c->keep_days == 0 || shared)
         return LKS_OK; /* a follower may not let go of rows, and who leads is not known yet */
+    if (lks_seen_check(d, &d->store.store, err) != LKS_OK)
+        return err->code; /* a store that was replaced stays as it was found */
     uint64_t through = 0;
     lks_ms wall = lks_daemon_now().wall, keep = c->keep_days * DAY_MS;
     if (lks_journal_trim(&d->store.store, &d->secrets.journal, wall, wall > keep ? wall - keep : 0,
@@ -329,7 +327,7 @@ static void daemon_fini(struct lks_daemon *d)
     lks_log_fini(d->log);
 }
 
-enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
+enum lks_code lks_daemon_run(const char *path, bool accept_lost, struct lks_err *err)
 {
     /* One for each process, and there to its end: threads may outlive a start that failed. */
     static struct lks_daemon one;
@@ -344,6 +342,7 @@ enum lks_code lks_daemon_run(const char *path, struct lks_err *err)
     d->log = &log;
     atomic_store(&d->lease_until, UINT64_MAX);
     d->log_lock = &lock;
+    d->accept_lost = accept_lost;
     d->oidc = lks_oidc_new();
     if (d->oidc == NULL)
         return lks_fail_nomem(err);

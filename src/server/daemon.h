@@ -22,8 +22,10 @@
 struct lks_call;
 struct lks_daemon;
 
-/* Run until SIGTERM or SIGINT; `path` is read again at SIGHUP. */
-enum lks_code lks_daemon_run(const char *path, struct lks_err *err) LKS_MUST_CHECK;
+/* Run until SIGTERM or SIGINT; `path` is read again at SIGHUP. With `accept_lost` also on a journal
+ * that lost rows which were seen in it (server/seen.h). */
+enum lks_code lks_daemon_run(const char *path, bool accept_lost,
+                             struct lks_err *err) LKS_MUST_CHECK;
 
 /* What never changes. */
 const struct lks_facts *lks_daemon_facts(const struct lks_daemon *d);

@@ -93,7 +93,7 @@ void lks_handle_beat(struct lks_desk *desk, struct lks_call *call)
         lks_call_problem_err(call, &err);
         return;
     }
-    const struct lks_head *head = lks_engine_head(desk->engine);
+    const struct lks_head *head = lks_engine_told(desk->engine);
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
     lks_buf_init(&line, LKS_HEAD_TEXT_MAX);
     struct lks_json_writer w = lks_call_json(call);

@@ -4,6 +4,7 @@
 #include "codec/json.h"
 #include "drivers/store_postgres.h"
 #include "drivers/store_secrets.h"
+#include "drivers/store_seen.h"
 #include "drivers/store_sqlite.h"
 #include "server/config.h"
 #include "server/daemon.h"
@@ -150,6 +151,14 @@ static enum lks_code copy_keys(struct making *m)
         if (copy_file(m, files[i].name, files[i].mode) != LKS_OK)
             return m->err->code;
     return LKS_OK;
+}
+
+/* What was seen of the database, so that the new controller notices should it lose that. A copy
+ * that was made before the first start has none. */
+static enum lks_code copy_seen(struct making *m)
+{
+    enum lks_code code = copy_file(m, "seen-head", 0600);
+    return code == LKS_E_NOT_FOUND ? LKS_OK : code;
 }
 
 /* The database and the agents' addresses are those of the controller that is joined. */
@@ -395,7 +404,6 @@ static enum lks_code fill_journal(struct making *m, struct lks_store *store,
         .facts = facts,
         .key = &m->journal,
         .version = LKS_VERSION,
-        .sign_rows = 1,
     };
     uint8_t id[(LKS_JOURNAL_ID_SIZE - 1) / 2];
     struct lks_engine *engine = NULL;
@@ -412,6 +420,17 @@ static enum lks_code fill_journal(struct making *m, struct lks_store *store,
         code = commit_all(engine, &options, store, m->err);
     lks_engine_free(engine);
     return code;
+}
+
+/* A copy from before is told from this journal, from its first row on. */
+static enum lks_code note_seen(struct making *m, struct lks_store *store)
+{
+    struct lks_store_tail tail = {0};
+    if (store->ops->tail(store->self, &tail, m->err) != LKS_OK)
+        return m->err->code;
+    struct lks_seen seen = {.seq = tail.seq, .time = tail.time};
+    memcpy(seen.hash, tail.hash, sizeof(seen.hash));
+    return lks_seen_write(m->data, &m->seal, &seen, m->err);
 }
 
 static enum lks_code create_store(const struct making *m, const char *path, struct lks_store *out)
@@ -433,7 +452,8 @@ static enum lks_code make_journal(struct making *m)
     if (lks_secrets_chance(chance, sizeof(chance), m->err) != LKS_OK ||
         lks_token_make(LKS_TOKEN_API, LKS_STR("admin"), chance, text, hash, m->err) != LKS_OK ||
         lks_facts_load(lks_embedded_data, NULL, 0, &facts, m->err) != LKS_OK ||
-        create_store(m, path, &store) != LKS_OK || fill_journal(m, &store, &facts, hash) != LKS_OK)
+        create_store(m, path, &store) != LKS_OK ||
+        fill_journal(m, &store, &facts, hash) != LKS_OK || note_seen(m, &store) != LKS_OK)
         return m->err->code;
     size_t len = strlen(text);
     text[len] = '\n';
@@ -485,6 +505,8 @@ static enum lks_code join_site(struct making *m)
     enum lks_code code = copy_keys(m);
     if (code == LKS_OK)
         code = make_seal_key(m);
+    if (code == LKS_OK)
+        code = copy_seen(m);
     return code == LKS_OK ? join_certificates(m) : code;
 }
 

@@ -1,7 +1,6 @@
 #include "server/lead.h"
 
-#include "base/file.h"
-#include "codec/base64.h"
+#include "server/seen.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,11 +10,8 @@
 
 enum {
     POLL_MS = 250,  /* between two looks at the store, unless it says that there is something new */
-    SEEN_MS = 1000, /* between two writes of what was seen */
     MARGIN = 8,     /* our clock and the store's may differ by so small a part of a lease */
     RENEWALS = 3,   /* in the time of one lease */
-    SEEN_MAX = 128,
-    PATH_BYTES_MAX = 4096,
 };
 
 lks_ms lks_lead_clock(void)
@@ -50,64 +46,6 @@ static void say(struct lks_store_thread *t, const char *msg, const struct lks_er
     snprintf(l->said, sizeof(l->said), "%s", text);
     struct lks_log_field field = {"cause", lks_str_from(why->msg)};
     lks_daemon_log(t->daemon, LKS_LEVEL_WARNING, msg, &field, 1);
-}
-
-/* What was seen ------------------------------------------------------------------------------- */
-
-static void seen_path(const struct lks_daemon *d, char out[PATH_BYTES_MAX])
-{
-    snprintf(out, PATH_BYTES_MAX, "%s/seen-head", lks_daemon_config(d)->data.ptr);
-}
-
-/* "SEQ HASH" and perhaps the end of a line. */
-static bool parse_seen(struct lks_str text, struct lks_engine_place *out)
-{
-    struct lks_str line, rest, seq, hash;
-    lks_str_cut(text, '\n', &line, &rest);
-    return lks_str_cut(line, ' ', &seq, &hash) && lks_str_number(seq, INT64_MAX, &out->seq) &&
-           lks_hex_read(hash, out->hash, LKS_HASH_BYTES);
-}
-
-enum lks_code lks_lead_seen(const struct lks_daemon *d, struct lks_store *store,
-                            struct lks_err *err)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_engine_place place = {0};
-    char path[PATH_BYTES_MAX];
-    seen_path(d, path);
-    lks_buf_init(&text, SEEN_MAX);
-    enum lks_code code = lks_file_read_plain(path, &text, err);
-    if (code == LKS_E_NOT_FOUND)
-        return LKS_OK;
-    if (code != LKS_OK)
-        return code;
-    if (!parse_seen(lks_buf_view(&text), &place))
-        return lks_fail(err, LKS_E_INVALID,
-                        "%s: does not say a row and its hash; remove it if the store is the right "
-                        "one",
-                        path);
-    code = lks_engine_place_check(store, &place, err);
-    return code == LKS_E_REFUSED ? lks_wrap(err, "%s", path) : code;
-}
-
-/* At most once a second: a crash forgets no more than that. */
-static void note_seen(struct lks_store_thread *t, bool now)
-{
-    struct lks_lead *l = &t->lead;
-    char path[PATH_BYTES_MAX], text[SEEN_MAX];
-    struct lks_err err = {0};
-    lks_ms clock = lks_lead_clock();
-    if (l->place.seq == l->seen_seq || (!now && clock < l->seen_at + SEEN_MS))
-        return;
-    int len = snprintf(text, sizeof(text), "%" PRIu64 " ", l->place.seq);
-    for (size_t i = 0; i < LKS_HASH_BYTES; i++)
-        len += snprintf(text + len, sizeof(text) - (size_t)len, "%02x", l->place.hash[i]);
-    seen_path(t->daemon, path);
-    l->seen_at = clock;
-    if (lks_file_replace(path, (struct lks_str){text, (size_t)len}, &err) != LKS_OK)
-        say(t, "what was seen of the journal could not be written down", &err);
-    else
-        l->seen_seq = l->place.seq;
 }
 
 /* Following ----------------------------------------------------------------------------------- */
@@ -219,7 +157,7 @@ static void rest(struct lks_store_thread *t)
 static void follow(struct lks_store_thread *t)
 {
     follow_once(t);
-    note_seen(t, false);
+    lks_seen_note(t, &t->lead.place);
     if (t->lead.epoch == 0)
         rest(t);
     else
@@ -244,7 +182,6 @@ static void renew(struct lks_store_thread *t)
         atomic_store(&t->daemon->lease_until, until);
         t->lead.said[0] = '\0';
     }
-    note_seen(t, false);
     uv_timer_start(&t->lead.timer, t->lead.on_timer, again, 0);
 }
 
@@ -276,12 +213,13 @@ void lks_lead_begin(struct lks_store_thread *t, const struct lks_engine_place *p
 
 void lks_lead_wrote(struct lks_store_thread *t, const struct lks_engine_batch *batch)
 {
-    if (!t->lead.begun || batch->store.row_count == 0)
+    if (batch->store.row_count == 0)
         return;
     const struct lks_row *last = &batch->rows[batch->store.row_count - 1];
     t->lead.place.seq = last->seq;
+    t->lead.place.time = last->time;
     memcpy(t->lead.place.hash, last->hash, sizeof(last->hash));
-    note_seen(t, false);
+    lks_seen_note(t, &t->lead.place);
 }
 
 void lks_lead_end(struct lks_store_thread *t)
@@ -290,7 +228,6 @@ void lks_lead_end(struct lks_store_thread *t)
     if (!t->lead.begun)
         return;
     uv_close((uv_handle_t *)&t->lead.timer, NULL);
-    note_seen(t, true);
     if (t->lead.epoch != 0 && t->store.ops->resign(t->store.self, t->lead.epoch, &err) != LKS_OK)
         say(t, "the lease could not be given back; another waits until it is over", &err);
 }

@@ -6,9 +6,6 @@
  * a machine sleeps, counted from before the store was asked for it. Whoever is about to let an
  * answer out asks lks_lead_check(). A leader whose lease is over, or whose commit the store
  * refuses, ends; its supervisor starts it again, and it follows.
- *
- * The last row that was seen durable is kept in DATA/seen-head, so that a store that lost rows is
- * recognised after a restart too.
  */
 #ifndef LKS_SERVER_LEAD_H
 #define LKS_SERVER_LEAD_H
@@ -22,13 +19,9 @@ lks_ms lks_lead_clock(void);
 void lks_lead_check(const struct lks_daemon *d);
 _Noreturn void lks_lead_lost(const struct lks_daemon *d, const char *why);
 
-/* Whether the store still has what was last seen in it; REFUSED where not. */
-enum lks_code lks_lead_seen(const struct lks_daemon *d, struct lks_store *store,
-                            struct lks_err *err) LKS_MUST_CHECK;
-
 /* On the store thread: follow from `place` on, and lead when it is our turn. */
 void lks_lead_begin(struct lks_store_thread *t, const struct lks_engine_place *place);
-/* A batch of ours is durable. */
+/* A batch of ours is durable, also where we are the only controller. */
 void lks_lead_wrote(struct lks_store_thread *t, const struct lks_engine_batch *batch);
 /* The end: another need not wait for the lease to run out. */
 void lks_lead_end(struct lks_store_thread *t);

@@ -26,6 +26,8 @@ static const struct lks_option run_options[] = {
     {"--dump-config", NULL, "print every value in effect, and end"},
     {"--check", NULL,
      "read the configuration, the keys and every file of a secret that it names, and end"},
+    {"--accept-lost-rows", NULL,
+     "start although rows that were seen in the journal are gone, and freeze the fleet"},
     {"--version", NULL, "print the version"},
     {"--help", NULL, "explain this"},
     {0},
@@ -129,7 +131,7 @@ static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
         return dump(config, err);
     if (lks_args_has(&args, "--check"))
         return check(config, err);
-    return lks_daemon_run(config, err);
+    return lks_daemon_run(config, lks_args_has(&args, "--accept-lost-rows"), err);
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "server/flashes.h"
 #include "server/lead.h"
 #include "server/routes.h"
+#include "server/seen.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -223,7 +224,7 @@ static void hand_over(struct lks_state_thread *t)
 /* Rows that are durable go on to the server thread, with the head that agents are told. */
 static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
 {
-    const struct lks_head *head = lks_engine_head(t->desk.engine);
+    const struct lks_head *head = lks_engine_told(t->desk.engine);
     if (head->seq != t->head_told) {
         LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
         lks_buf_init(&line, LKS_HEAD_TEXT_MAX - 1);
@@ -234,6 +235,16 @@ static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
     }
     m->heartbeat = t->desk.state->limits.heartbeat;
     lks_mailbox_post(&t->daemon->server.box, &m->mail);
+}
+
+/* The second of a head is over, and nothing was committed since. */
+static void tell_head(struct lks_state_thread *t)
+{
+    if (lks_engine_told(t->desk.engine)->seq == t->head_told)
+        return;
+    struct lks_batch *m = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
+    m->batch.last = lks_engine_durable_seq(t->desk.engine);
+    tell_server(t, m);
 }
 
 static void on_durable(struct lks_state_thread *t, struct lks_batch *m)
@@ -441,6 +452,7 @@ static void after(void *ctx)
     if (uv_is_closing((uv_handle_t *)&t->timer))
         return;
     hand_over(t);
+    tell_head(t);
     begin_snapshot(t);
     keep_snapshot(t);
     give_up_waiting(t);
@@ -553,6 +565,18 @@ static void run(void *arg)
     uv_loop_close(&t->loop);
 }
 
+/* What the lost rows said is not known: holds, orders that are open, updates under way. */
+static void freeze(struct lks_state_thread *t)
+{
+    struct lks_event event = {
+        .kind = LKS_EVENT_FREEZE,
+        .reason = LKS_STR("started with --accept-lost-rows: what the lost rows said is not known"),
+        .freeze = {.on = true},
+    };
+    own_turn(t, &event);
+    t->daemon->seen.lost = false; /* once */
+}
+
 static void say_started(struct lks_state_thread *t)
 {
     char host[256] = "";
@@ -563,6 +587,8 @@ static void say_started(struct lks_state_thread *t)
     };
     own_turn(t, &event);
     take_config(t);
+    if (t->daemon->seen.lost)
+        freeze(t);
 }
 
 /* The row of the snapshot there is: rows are counted from it and not from the start, or a daemon
@@ -587,6 +613,10 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
     if (lks_engine_open(store, &d->options, lks_daemon_now(), &t->desk.engine, err) != LKS_OK ||
         store->ops->tail(store->self, &tail, err) != LKS_OK)
         return lks_wrap(err, "%s", config->data.ptr);
+    /* Behind the fold: that a row is damaged says more than that it is another one. */
+    if (lks_seen_check(d, store, err) != LKS_OK ||
+        lks_seen_check_file(d, t->desk.engine, store, err) != LKS_OK)
+        return err->code;
     t->desk.first_row = tail.first;
     t->desk.daemon = d;
     t->desk.state = lks_engine_state(t->desk.engine);

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "drivers/store_sqlite.h"
 #include "server/lead.h"
+#include "server/seen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ static void stop(struct lks_store_thread *t)
     uv_timer_stop(&t->retry);
     uv_close((uv_handle_t *)&t->retry, NULL);
     lks_lead_end(t);
+    lks_seen_end(t);
     lks_mailbox_close(&t->box, lks_mail_drop);
 }
 
@@ -125,6 +127,7 @@ enum lks_code lks_store_thread_start(struct lks_store_thread *t, struct lks_daem
         return err->code;
     uv_timer_init(&t->loop, &t->retry);
     t->retry.data = t;
+    lks_seen_begin(t);
     if (uv_thread_create(&t->thread, run, t) != 0)
         return lks_fail(err, LKS_E_IO, "cannot start the store thread");
     return LKS_OK;

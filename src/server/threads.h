@@ -3,6 +3,7 @@
 #define LKS_SERVER_THREADS_H
 
 #include "drivers/http_mhd.h"
+#include "drivers/store_seen.h"
 #include "model/facts.h"
 #include "server/audit.h"
 #include "server/call.h"
@@ -110,9 +111,15 @@ struct lks_lead { /* server/lead.h */
     char holder[LKS_STORE_NAME_SIZE];
     uv_timer_t timer;
     uv_timer_cb on_timer;
-    lks_ms seen_at;                   /* when it was last written down what was seen, */
-    uint64_t seen_seq;                /* and what */
     char said[LKS_ERR_MSG_MAX + 128]; /* the last warning */
+};
+
+struct lks_seen_noting { /* server/seen.h */
+    struct lks_seen last;
+    uint64_t written; /* the row in the file, */
+    lks_ms written_at;
+    uv_timer_t timer;
+    bool failed; /* and that was said */
 };
 
 struct lks_store_thread {
@@ -125,6 +132,7 @@ struct lks_store_thread {
     struct lks_batch *held; /* could not be written yet */
     bool told;              /* that it is stalled */
     struct lks_lead lead;
+    struct lks_seen_noting seen;
 };
 enum lks_code lks_store_thread_start(struct lks_store_thread *t, struct lks_daemon *daemon,
                                      struct lks_err *err) LKS_MUST_CHECK;
@@ -211,6 +219,12 @@ struct lks_daemon {
     struct lks_secrets secrets;
     struct lks_facts facts;
     struct lks_engine_options options;
+    bool accept_lost; /* a person takes the store as it is */
+    struct {
+        struct lks_seen found;
+        bool missing; /* there is no such file */
+        bool lost;    /* and it was accepted that the store lost rows */
+    } seen;
     struct lks_log *log;
     uv_mutex_t *log_lock;
     atomic_uint_fast64_t epoch;
