@@ -418,8 +418,8 @@ struct lks_state {
     uint64_t jobs;  /* that started */
     uint64_t epoch; /* of the controller that leads; 0: there is only one */
     lks_text leader, leader_url;
-    uint64_t signed_from;    /* the row from which every commit is signed; 0: not yet */
-    uint64_t signed_earlier; /* rows right before it that no head covered */
+    uint64_t signed_from;          /* the row from which every commit is signed; 0: not yet */
+    uint64_t signed_earlier;       /* rows right before it that no head covered */
     struct lks_standing *standing; /* core/standing.h: bits of nodes, follows from the rest */
     struct lks_binding *bindings;  /* sorted: identity, role, site, pool */
     uint32_t binding_count, binding_room;

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 enum {
-    POLL_MS = 250,  /* between two looks at the store, unless it says that there is something new */
-    MARGIN = 8,     /* our clock and the store's may differ by so small a part of a lease */
-    RENEWALS = 3,   /* in the time of one lease */
+    POLL_MS = 250, /* between two looks at the store, unless it says that there is something new */
+    MARGIN = 8,    /* our clock and the store's may differ by so small a part of a lease */
+    RENEWALS = 3,  /* in the time of one lease */
 };
 
 lks_ms lks_lead_clock(void)
