@@ -1,7 +1,7 @@
 # What people type. The build itself is meson's; this installs what it needs and calls it.
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-real test-oidc lint format docs bench fuzz soak portable install clean
+.PHONY: help setup build demo test test-real test-oidc test-vm lint format docs bench fuzz soak portable install clean
 
 comma := ,
 
@@ -54,6 +54,11 @@ test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose
 
 test-oidc: build ## log in with a real Dex, which is built first and once: needs Go (tools/dex.sh)
 	@tests/real/oidc.py $(BUILD) "$${LKS_DEX:-$$(tools/dex.sh)}"
+
+# Not among what every change has to pass: two emulated machines take a quarter of an hour.
+test-vm: build portable ## changes of kernels with real reboots, on two virtual machines; as root, on Debian 12
+	@tools/setup.sh vm
+	@python3 -B tests/vm/run.py $(BUILD) $(PORTABLE)
 
 lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
 	@tools/setup.sh lint

@@ -1,7 +1,7 @@
 /*
  * A library that passes for NVML: GPUs of the H200's kind that do as the environment says.
  *
- *     LKS_STUB_GPUS=8                         how many there are; 2 without it
+ *     LKS_STUB_GPUS=8                         how many there are; STUB_GPUS (2) without it
  *     LKS_STUB_HANG=nvmlDeviceGetSerial:1     this call on this GPU never returns (all GPUs
  *                                             without a number; * for every call)
  *     LKS_STUB_CRASH=nvmlDeviceGetName:0      it takes the process with it
@@ -22,6 +22,12 @@
 #include <unistd.h>
 
 #define GPUS_MAX 16
+#ifndef STUB_GPUS
+#define STUB_GPUS 2
+#endif
+#ifndef STUB_BUS
+#define STUB_BUS 16 /* of the first one */
+#endif
 #define API(name, ...)                                                                             \
     unsigned name(__VA_ARGS__);                                                                    \
     unsigned name(__VA_ARGS__)
@@ -35,7 +41,7 @@ static struct gpu {
 static unsigned gpu_count(void)
 {
     const char *text = getenv("LKS_STUB_GPUS");
-    unsigned long n = text != NULL ? strtoul(text, NULL, 10) : 2;
+    unsigned long n = text != NULL ? strtoul(text, NULL, 10) : STUB_GPUS;
     return n < GPUS_MAX ? (unsigned)n : GPUS_MAX;
 }
 
@@ -135,7 +141,8 @@ struct pci {
 
 static unsigned pci(const char *call, const void *gpu, struct pci *out)
 {
-    *out = (struct pci){.bus = 16 * index_of(gpu) + 16, .id = 0x233510de, .subsystem = 0x18bf10de};
+    *out = (struct pci){
+        .bus = 16 * index_of(gpu) + STUB_BUS, .id = 0x233510de, .subsystem = 0x18bf10de};
     return begin(call, index_of(gpu));
 }
 
@@ -177,7 +184,7 @@ API(nvmlDeviceGetHandleByPciBusId_v2, const char *address, void **out)
 {
     for (unsigned i = 0; i < gpu_count(); i++) {
         char mine[24];
-        snprintf(mine, sizeof(mine), "0000:%02x:00.0", 16 * i + 16);
+        snprintf(mine, sizeof(mine), "0000:%02x:00.0", 16 * i + STUB_BUS);
         if (strcmp(mine, address) == 0) {
             *out = &gpus[i];
             return begin(__func__, i);

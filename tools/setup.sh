@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages a target needs, by name, if any is missing:
 #
-#     setup.sh build|demo|test|lint|real|bench|cross...
+#     setup.sh build|demo|test|lint|real|vm|bench|cross...
 #
 # As root, or through sudo. Quick when there is nothing to do. Services that packages bring are neither
 # started nor enabled: only their programs are wanted. What was installed before is left as it is.
@@ -23,11 +23,12 @@ packages_of() {
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
     real) echo curl grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
         redfishtool rpm slurm-client ;;
+    vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;
     cross) echo gcc-x86-64-linux-gnu "$libraries" |
         sed 's/\(lib[^ ]*\|zlib1g\)-dev/&:amd64/g' ;;
     *)
-        echo "setup.sh: no group '$1'; one of: build demo test lint real bench cross" >&2
+        echo "setup.sh: no group '$1'; one of: build demo test lint real vm bench cross" >&2
         return 2
         ;;
     esac
