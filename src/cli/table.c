@@ -736,7 +736,7 @@ const struct lks_command lks_commands[] = {
      "DIR is lockstepd's data directory, or a copy of journal.db. Finds what was edited, dropped, "
      "reordered, truncated or rewritten. Exit status 1 for a journal with a fault.",
      "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
-     "signatures_checked}",
+     "signed_from, unsigned_before, signatures_checked}",
      lks_cmd_journal_verify},
     LKS_JOURNAL_COMMANDS,
     {"journal repair", "DIR", 1, 1, repair_options,
