@@ -4,8 +4,10 @@
 #include "base/file.h"
 #include "server/auth.h"
 #include "tests/crew.h"
+#include "tests/liar.h"
 #include "tests/provider.h"
 #include "tests/test.h"
+#include "tests/tree.h"
 #include "tests/wait.h"
 #include "trust/token.h"
 
@@ -517,6 +519,63 @@ static void test_command(void)
     scene_end(&s);
 }
 
+#define BEGUN(uri)                                                                                 \
+    "{\"code\":\"c\",\"user_code\":\"ABCD\",\"uri\":\"" uri "\",\"interval\":1,\"expires_in\":"    \
+    "600}"
+
+static struct lks_liar_turn answer_with(struct lks_buf *text, const char *body)
+{
+    lks_buf_init(text, 4096);
+    lks_buf_addf(text,
+                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+                 "Connection: close\r\n\r\n%s",
+                 strlen(body), body);
+    return (struct lks_liar_turn){LKS_LIAR_CLOSE, lks_buf_view(text)};
+}
+
+/* `done` NULL: nothing more is asked for. */
+static void play_lockstepd(const struct lks_tree *tree, const char *begun, const char *done,
+                           struct lks_buf *said)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf first = {0}, second = {0};
+    char path[128], server[160], token[128];
+    snprintf(path, sizeof(path), "%s/sock", tree->path);
+    snprintf(server, sizeof(server), "unix:%s", path);
+    snprintf(token, sizeof(token), "%s/token", tree->path);
+    struct lks_liar liar = {.turns = {answer_with(&first, begun)}, .turn_count = 1, .path = path};
+    if (done != NULL)
+        liar.turns[liar.turn_count++] = answer_with(&second, done);
+    const char *const login[] = {LKS_CLI_PROGRAM, "login", "--server", server,
+                                 "--token-file",  token,   NULL};
+    lks_buf_init(said, 1 << 16);
+    lks_liar_start(&liar);
+    CHECK_INT(ctl_run(login, said), 3);
+    lks_liar_fini(&liar);
+    CHECK(access(token, F_OK) != 0);
+}
+
+/* What answers in the place of lockstepd reaches neither the terminal nor the file. */
+static void test_liars(void)
+{
+    static const struct {
+        const char *name, *begun, *done, *want;
+    } liars[] = {
+        {"control characters", BEGUN("https://x\\u001b[2J"), NULL, "no usable 'uri'"},
+        {"no place to go", "{\"code\":\"c\",\"user_code\":\"ABCD\"}", NULL, "no usable 'uri'"},
+        {"no token", BEGUN("https://x"), "{\"state\":\"done\"}", "no usable 'token'"},
+        {"two lines", BEGUN("https://x"), "{\"state\":\"done\",\"token\":\"a\\nb\"}",
+         "no usable 'token'"},
+    };
+    for (size_t i = 0; i < LKS_COUNT(liars); i++) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+        LKS_CLEANUP(lks_tree_free) struct lks_tree tree = lks_tree_new();
+        lks_test_case("%s", liars[i].name);
+        play_lockstepd(&tree, liars[i].begun, liars[i].done, &said);
+        CHECK_HAS(lks_buf_view(&said), liars[i].want);
+        CHECK(memchr(said.ptr, 0x1b, said.len) == NULL);
+    }
+}
+
 /* In a browser ------------------------------------------------------------------------------ */
 
 /* One exchange with header lines of a browser; the status. */
@@ -703,6 +762,7 @@ int main(void)
         {"a provider that is away", test_away},
         {"a provider that does not answer", test_silent},
         {"the command", test_command},
+        {"the command, and what is no lockstepd", test_liars},
         {"a browser", test_browser},
         {"a cookie that was planted", test_planted},
         {"no provider", test_none},

@@ -34,6 +34,17 @@ static uint64_t number_of(const struct lks_doc *doc, const char *key)
                                                                             : 1;
 }
 
+/* One line for a terminal or a file, whatever answered in the place of lockstepd. */
+static enum lks_code take_line(const struct lks_doc *doc, const char *key, bool wanted,
+                               struct lks_str *out, struct lks_err *err)
+{
+    *out = lks_doc_text(doc, key);
+    if ((out->len == 0 && wanted) || !lks_str_printable(*out))
+        return lks_fail(err, LKS_E_INVALID,
+                        "the answer has no usable '%s'; is that lockstepd at --server?", key);
+    return LKS_OK;
+}
+
 /* Where the token goes is known to be writable before anybody types a code. */
 static enum lks_code find_file(struct login *l, const struct lks_args *args, struct lks_err *err)
 {
@@ -53,9 +64,12 @@ static enum lks_code begin(struct login *l, struct lks_err *err)
     if (lks_remote_call(&l->remote, "POST", &path, NULL, LKS_STR(""), &l->begun, err) != LKS_OK)
         return err->code;
     const struct lks_doc *doc = l->begun.doc;
-    struct lks_str uri = lks_doc_text(doc, "uri"), code = lks_doc_text(doc, "user_code");
-    struct lks_str complete = lks_doc_text(doc, "uri_complete");
-    l->code = lks_doc_text(doc, "code");
+    struct lks_str uri, code, complete;
+    if (take_line(doc, "uri", true, &uri, err) != LKS_OK ||
+        take_line(doc, "user_code", true, &code, err) != LKS_OK ||
+        take_line(doc, "uri_complete", false, &complete, err) != LKS_OK ||
+        take_line(doc, "code", true, &l->code, err) != LKS_OK)
+        return err->code;
     l->interval = number_of(doc, "interval");
     l->left = number_of(doc, "expires_in");
     (void)fprintf(l->cli->err,
@@ -98,9 +112,14 @@ static enum lks_code wait_for(struct login *l, struct lks_remote_answer *out, st
     return lks_fail(err, LKS_E_TIMEOUT, "the login was not completed in time; begin again");
 }
 
-static enum lks_code keep(const struct login *l, struct lks_str token, struct lks_err *err)
+static enum lks_code keep(const struct login *l, const struct lks_doc *done, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    struct lks_str token, ignored;
+    if (take_line(done, "token", true, &token, err) != LKS_OK ||
+        take_line(done, "identity", true, &ignored, err) != LKS_OK ||
+        take_line(done, "expires", true, &ignored, err) != LKS_OK)
+        return err->code;
     lks_buf_init(&line, JSON_BYTES);
     lks_buf_add(&line, token);
     lks_buf_addc(&line, '\n');
@@ -142,8 +161,7 @@ enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, st
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer done = {0};
     if (find_file(&l, args, err) != LKS_OK ||
         lks_remote_open_unknown(cli, args, &l.remote, err) != LKS_OK || begin(&l, err) != LKS_OK ||
-        wait_for(&l, &done, err) != LKS_OK ||
-        keep(&l, lks_doc_text(done.doc, "token"), err) != LKS_OK)
+        wait_for(&l, &done, err) != LKS_OK || keep(&l, done.doc, err) != LKS_OK)
         return err->code;
     return show(&l, args, done.doc, err);
 }
