@@ -378,6 +378,15 @@ static bool metric(struct scene *s, const char *line)
     return CHECK_HAS(lks_buf_view(&text), line);
 }
 
+static void doctor_says(struct scene *s, int exit, const char *want)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf said = {0};
+    const char *const doctor[] = {LKS_CLI_PROGRAM, "doctor", ctl_path(&s->crew.c, "data"), NULL};
+    lks_buf_init(&said, 1 << 16);
+    CHECK_INT(ctl_run(doctor, &said), exit);
+    CHECK_HAS(lks_buf_view(&said), want);
+}
+
 static void test_away(void)
 {
     struct scene s;
@@ -393,11 +402,13 @@ static void test_away(void)
         crew_refused(otto, "holdNode", "/v1/nodes/gpu2/hold", WHY, 403, "may not operate here");
         metric(&s, "\nlockstep_oidc_failed_total 2\n");
         CHECK_HAS(ctl_log(&s.crew.c), "the OpenID provider does not answer");
+        doctor_says(&s, 1, "the OpenID provider has not answered for ");
         CHECK(lks_provider_start(&s.provider));
         struct lks_client *kim = log_in(&s, KIM, id);
         metric(&s, "\nlockstep_oidc_logins_total 2\n");
         metric(&s, "\nlockstep_oidc_failing_seconds 0\n");
         CHECK_HAS(ctl_log(&s.crew.c), "the OpenID provider answers again");
+        doctor_says(&s, 0, "the OpenID provider answered when it was last asked");
         lks_client_free(otto);
         lks_client_free(kim);
     }

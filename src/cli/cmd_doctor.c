@@ -192,10 +192,44 @@ static void list_limits(struct lks_str metrics, struct lks_buf *out)
 
 /* Requests that a limit of callers turned away: one caller that asks too much, or a limit that is
  * too low. */
-static void check_limits(struct doctor *d)
+static void check_limits(struct doctor *d, struct lks_str metrics)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf met = {0};
+    lks_buf_init(&met, TEXT_MAX / 2);
+    list_limits(metrics, &met);
+    if (met.len > 0)
+        say(d, "limits", NOTE,
+            "requests turned away since lockstepd started, by limit: %s; "
+            "docs/controller.md, \"Limits of callers\", has the key of each",
+            met.ptr);
+    else
+        say(d, "limits", GOOD, "no request was turned away by a limit of callers");
+}
+
+/* Whether people can log in. Where no provider is configured there is no such metric. */
+static void check_login(struct doctor *d, struct lks_str metrics)
+{
+    static const char name[] = "lockstep_oidc_failing_seconds ";
+    struct lks_str line;
+    uint64_t seconds = 0;
+    for (bool more = true; more;) {
+        more = lks_str_cut(metrics, '\n', &line, &metrics);
+        if (!lks_str_starts(line, name))
+            continue;
+        line = (struct lks_str){line.ptr + strlen(name), line.len - strlen(name)};
+        if (lks_str_number(line, UINT64_MAX, &seconds) && seconds > 0)
+            say(d, "login", BAD,
+                "the OpenID provider has not answered for %" PRIu64 " s: no login begins, and "
+                "those that are open go on; lockstepd's log has the cause",
+                seconds);
+        else
+            say(d, "login", GOOD, "the OpenID provider answered when it was last asked");
+    }
+}
+
+static void check_metrics(struct doctor *d)
 {
     LKS_CLEANUP(lks_http_answer_fini) struct lks_http_answer answer = {0};
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf met = {0};
     struct lks_client *client = NULL;
     struct lks_err err;
     char server[PATH_MAX];
@@ -209,15 +243,8 @@ static void check_limits(struct doctor *d)
     lks_client_free(client);
     if (!asked)
         return; /* whether it answers at all was checked before */
-    lks_buf_init(&met, TEXT_MAX / 2);
-    list_limits(lks_buf_view(&answer.body), &met);
-    if (met.len > 0)
-        say(d, "limits", NOTE,
-            "requests turned away since lockstepd started, by limit: %s; "
-            "docs/controller.md, \"Limits of callers\", has the key of each",
-            met.ptr);
-    else
-        say(d, "limits", GOOD, "no request was turned away by a limit of callers");
+    check_limits(d, lks_buf_view(&answer.body));
+    check_login(d, lks_buf_view(&answer.body));
 }
 
 static void check_token(struct doctor *d)
@@ -422,7 +449,7 @@ static void check_all(struct doctor *d)
         check_token(d);
         check_home(d);
         check_socket(d);
-        check_limits(d);
+        check_metrics(d);
         check_secrets(d);
         check_certificate(d, "ca.crt");
         check_certificate(d, "server.crt");

@@ -751,8 +751,8 @@ const struct lks_command lks_commands[] = {
      "The journal in it is verified first.", "{directory, rows}", lks_cmd_restore},
     {"doctor", "[DIR]", 0, 1, NULL, "Look for what is wrong here",
      "This machine's clock, what of this program never ran on its hardware and, with lockstepd's "
-     "data directory DIR, its configuration, keys, certificates, journal and disk, and requests "
-     "that limits turned away. Exit status 1 when something is wrong.",
+     "data directory DIR, its configuration, keys, certificates, journal and disk, requests that "
+     "limits turned away, and the OpenID provider. Exit status 1 when something is wrong.",
      "{checks: [{check, state, text}]}", lks_cmd_doctor},
     {"top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
     {"bmc inventory", "URL", 1, 1, bmc_options,

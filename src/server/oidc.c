@@ -689,6 +689,6 @@ void lks_oidc_metrics(struct lks_daemon *d, struct lks_buf *out)
         "lockstep_oidc_failing_seconds %llu\n",
         (unsigned long long)o->logins, (unsigned long long)o->refused,
         (unsigned long long)o->failed,
-        (unsigned long long)(o->failing != 0 ? (mono - o->failing) / LKS_SECOND : 0));
+        (unsigned long long)(o->failing != 0 ? (mono - o->failing) / LKS_SECOND + 1 : 0));
     uv_mutex_unlock(&o->lock);
 }
