@@ -418,6 +418,9 @@ static void waits_are_named(void)
     CHECK_INT(lks_leave_longest(step->limit, step->retries), 24 * HOUR);
     CHECK(wait.until > w.a.now.wall + 23 * HOUR && wait.until <= w.a.now.wall + 24 * HOUR);
     CHECK(!wait_of(&w, "n4", &space, &wait) && !wait_of(&w, "n6", &space, &wait));
+    go_on(&w, LOST + MINUTE); /* its agent owes an answer */
+    CHECK(campaign_member(&w, "n5")->work != 0 && wait_of(&w, "n5", &space, &wait));
+    CHECK_INT(wait.until, node_of(&w, "n5")->liveness_since + LKS_CAMPAIGN_GRACE);
     go_on(&w, 20 * MINUTE);
     CHECK(wait_of(&w, "n5", &space, &wait));
     CHECK_HAS(wait.why, "lost since ");

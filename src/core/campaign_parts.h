@@ -200,6 +200,9 @@ void lks_step_late(struct lks_deciding *d, const struct lks_look *k);
 /* How its pool's scheduler is asked to drain it. */
 enum lks_leave_sched lks_look_sched(const struct lks_look *k);
 
+/* When it is given up that it leaves use. */
+struct lks_next lks_leave_ends(const struct lks_look *k);
+
 /* campaign_late.c: its deadline, by the kind of its step --------------------------------------- */
 
 void lks_late_lost(struct lks_deciding *d, const struct lks_look *k);

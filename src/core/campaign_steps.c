@@ -191,7 +191,7 @@ enum lks_leave_sched lks_look_sched(const struct lks_look *k)
 
 /* Its jobs may take as long as its posture says; an agent that is not heard of answers no question,
  * and is waited for no longer than one that did not begin. */
-static struct lks_next leave_ends(const struct lks_look *k)
+struct lks_next lks_leave_ends(const struct lks_look *k)
 {
     lks_ms at = k->m->until, lost = later(k->n->liveness_since, LKS_CAMPAIGN_GRACE);
     bool away = k->n->liveness != LKS_LIVE && k->n->liveness != LKS_LATE;
@@ -200,7 +200,7 @@ static struct lks_next leave_ends(const struct lks_look *k)
 
 static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 {
-    struct lks_next late = leave_ends(k);
+    struct lks_next late = lks_leave_ends(k);
     const struct lks_node *n = k->n;
     if (n->liveness != LKS_LIVE || n->boot == 0 || !n->enrolled || n->pending > 0 ||
         n->flashing > 0)
@@ -212,7 +212,7 @@ static struct lks_next when_idle(const struct lks_look *k, lks_ms from)
 static struct lks_next asked_leave(const struct lks_look *k)
 {
     if (lks_look_sched(k) != LKS_LEAVE_AGENT)
-        return leave_ends(k);
+        return lks_leave_ends(k);
     return when_idle(k, 0);
 }
 

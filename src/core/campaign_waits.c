@@ -160,6 +160,8 @@ static lks_ms deadline_of(const struct lks_look *k)
         return k->c->waves[k->u->wave].since + LKS_CAMPAIGN_GRACE;
     if ((next.act == LKS_NEXT_LATE || next.act == LKS_NEXT_GONE) && next.at != UINT64_MAX)
         return next.at;
+    if (k->step != NULL && k->step->kind == LKS_DO_LEAVE)
+        return lks_leave_ends(k).at; /* also while its agent owes an answer */
     return k->m->until;
 }
 
