@@ -14,6 +14,11 @@ static inline void lks_pkey_end(EVP_PKEY **pkey)
     EVP_PKEY_free(*pkey);
 }
 
+static inline void lks_pkey_ctx_end(EVP_PKEY_CTX **ctx)
+{
+    EVP_PKEY_CTX_free(*ctx);
+}
+
 static inline void lks_md_end(EVP_MD_CTX **ctx)
 {
     EVP_MD_CTX_free(*ctx);

@@ -3,8 +3,10 @@
 #include "codec/base64.h"
 #include "trust/handles.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/params.h>
 
 #define PREFIX "ed25519:"
 
@@ -58,12 +60,31 @@ enum lks_code lks_public_key_parse(struct lks_str text, struct lks_public_key *o
     return LKS_OK;
 }
 
+/* With both halves: from the secret one alone libcrypto would compute the public one anew, and that
+ * takes as long as a signature. NULL: it could not be made. */
+static EVP_PKEY *both_halves(const struct lks_key *key)
+{
+    EVP_PKEY *pkey = NULL;
+    struct lks_key copy = *key; /* parameters are not const */
+    LKS_CLEANUP(lks_pkey_ctx_end)
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, "ED25519", NULL);
+    OSSL_PARAM halves[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, copy.seed, sizeof(copy.seed)),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, copy.public,
+                                          sizeof(copy.public)),
+        OSSL_PARAM_construct_end(),
+    };
+    bool made = ctx != NULL && EVP_PKEY_fromdata_init(ctx) == 1 &&
+                EVP_PKEY_fromdata(ctx, &pkey, EVP_PKEY_KEYPAIR, halves) == 1;
+    lks_key_wipe(&copy);
+    return made ? pkey : NULL;
+}
+
 enum lks_code lks_key_sign(const struct lks_key *key, struct lks_str message,
                            uint8_t out[LKS_SIGNATURE_BYTES], struct lks_err *err)
 {
     size_t len = LKS_SIGNATURE_BYTES;
-    LKS_CLEANUP(lks_pkey_end)
-    EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, key->seed, LKS_KEY_BYTES);
+    LKS_CLEANUP(lks_pkey_end) EVP_PKEY *pkey = both_halves(key);
     LKS_CLEANUP(lks_md_end) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     if (pkey == NULL || ctx == NULL || EVP_DigestSignInit(ctx, NULL, NULL, NULL, pkey) != 1 ||
         EVP_DigestSign(ctx, out, &len, (const unsigned char *)message.ptr, message.len) != 1)
