@@ -331,11 +331,9 @@ static void check_seen(struct doctor *d, struct seen_look *look, const struct lk
     memcpy(place.hash, look->seen.hash, sizeof(place.hash));
     if (look->code == LKS_E_NOT_FOUND && v->signed_from == 0)
         say(d, "seen-head", NOTE, "not there yet: the next start writes it");
-    else if (look->code != LKS_OK)
-        say(d, "seen-head", BAD, "%s", look->why.msg);
-    else if (look->seen.plain)
+    else if (look->code == LKS_OK && look->seen.plain)
         say(d, "seen-head", BAD, "not sealed: lockstepd of this version did not write it");
-    else if (lks_engine_place_check(store, &place, &look->why) != LKS_OK)
+    else if (look->code != LKS_OK || lks_engine_place_check(store, &place, &look->why) != LKS_OK)
         say(d, "seen-head", BAD, "%s", look->why.msg);
     else
         say(d, "seen-head", GOOD, "row %" PRIu64 ", which the journal has", place.seq);
