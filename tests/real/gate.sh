@@ -124,8 +124,15 @@ check "the canary of a good one soaks" await 2 "canary['state']" soaks
 kill -9 "$prometheus"
 wait "$prometheus" 2>/dev/null || true
 check "without Prometheus nothing is known of its nodes" await 2 "rows['tokens-per-second']['changed']" 0
-check "the log says who was asked in vain" \
-    grep -q "measurements are missing\" url=http://127.0.0.1:$metrics " "$fleet/controller/log"
+# Before the first question nothing is known either, so the log is waited for.
+in_log() {
+    for _ in $(seq 3000); do
+        ! grep -q "$1" "$fleet/controller/log" || return 0
+        sleep 0.2
+    done
+    return 1
+}
+check "the log says who was asked in vain" in_log "measurements are missing\" url=http://127.0.0.1:$metrics "
 sleep 12
 check "it waits, though its soak is over" is 2 "canary['state']" soaks
 check "and the change runs" is 2 "c['state']" running
