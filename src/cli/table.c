@@ -476,7 +476,7 @@ const struct lks_command lks_commands[] = {
     {"stack diff", "OLD NEW", 2, 2, diff_options,
      "Show what it means to go from one stack to another",
      "Each difference comes with its class of update, what it interrupts and whether it can be "
-     "taken back; then what flashing its firmware takes, in the order of work, the advisories "
+     "reverted; then what flashing its firmware takes, in the order of work, the advisories "
      "closed "
      "and "
      "opened, and the class of change. Where NEW holds one "

@@ -37,7 +37,7 @@ static bool is_of_unit(const struct taking *t, uint32_t node)
     return m != NULL && &t->c->units[m->unit] == t->u;
 }
 
-/* A change that goes back does so in all its waves at once, and nobody planned for that either. */
+/* A rollback takes all waves at once, and the plan did not count with that either. */
 static bool goes_back(const struct taking *t)
 {
     return t->c->state == LKS_CHANGE_ROLLING_BACK;

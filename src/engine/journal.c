@@ -71,7 +71,7 @@ static enum lks_code fold_end(struct folding *f)
 
 /* From the record `signed` on every commit has a head, so that the last row has one. A leader that
  * writes on has newer heads by now than those that were read before the rows; what is behind the
- * last row that was read here is for whoever follows to compare. */
+ * last row that was read here is compared by the follower. */
 static enum lks_code fold_signed(struct folding *f)
 {
     struct lks_head newest = f->newest;

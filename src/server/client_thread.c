@@ -323,7 +323,7 @@ static void on_checkpoint(void *ctx, struct lks_dialog *dialog, struct lks_str s
 }
 
 /* Nothing was sent to the endpoint since the checkpoint. What was sent before a restart, if
- * anything, is for whoever looks. */
+ * anything, is for a person to look at. */
 void lks_client_pulled(struct lks_client_job *job, const struct lks_err *why)
 {
     job->pulling = false;
