@@ -39,14 +39,14 @@ static const struct {
     {"misspelled second word", ARGS("stack", "chekc", H100), 2, "",
      "lockstep: no command 'stack chekc'; did you mean 'stack check'?\n"},
     {"half a command", ARGS("stack"), 2, "",
-     "lockstep: 'stack' needs a word behind it: init, lint, digest, show, diff, check, classes, "
+     "lockstep: 'stack' needs a command: init, lint, digest, show, diff, check, classes, "
      "publish, "
      "ls, promote, retire\n"},
     {"half a command and something", ARGS("stack", "nope"), 2, "",
-     "lockstep: no command 'stack nope'; behind 'stack' stands one of: init, lint, digest, show, "
+     "lockstep: no command 'stack nope'; commands of 'stack': init, lint, digest, show, "
      "diff, check, classes, publish, ls, promote, retire\n"},
     {"an option before the command", ARGS("--json", "stack"), 2, "",
-     "lockstep: options stand behind the command, not before it: '--json'\n"},
+     "lockstep: options follow the command: '--json'\n"},
     {"registers of an Xid that has none", ARGS("xid", "79", "--intr-info", "5"), 2, "",
      "lockstep: xid: only Xids 144 to 150 come with registers\n"},
     {"half the registers", ARGS("xid", "145", "--error-status", "1"), 2, "",
@@ -339,7 +339,7 @@ static void test_group_help(void)
         struct lks_run said = lks_run((const char *const[]){"help", word, "--json", NULL});
         CHECK_INT(run.exit, 0);
         CHECK_STR(run.err, "");
-        snprintf(line, sizeof(line), "usage: lockstep %s WORD [ARGUMENT...]\n", word);
+        snprintf(line, sizeof(line), "usage: lockstep %s COMMAND [ARGUMENT...]\n", word);
         CHECK(lks_str_starts(run.out, line));
         snprintf(line, sizeof(line), "\n  %s ", lks_commands[i].name);
         CHECK_HAS(run.out, line);

@@ -23,29 +23,31 @@ enum {
 };
 
 static const struct lks_option options[] = {
-    {"--state", "DIR", "where this node's key, spool and ledger are kept"},
+    {"--state", "DIR", "folder for this node's key, spool and ledger"},
     {"--controller", "URL", "first start: lockstepd's address for people, https://host:7443"},
-    {"--ca", "FILE", "first start: the CA that certified it (ca.crt of lockstepd init)"},
+    {"--ca", "FILE", "first start: CA certificate of lockstepd (ca.crt of lockstepd init)"},
     {"--token-file", "FILE", "first start: the token of lockstep node enroll; removed once used"},
     {"--agents", "URLS",
-     "controllers to report to, with blanks between, in the place of those it was told"},
-    {"--node", "NAME", "the name this node must have"},
-    {"--root", "DIR", "be the machine that was captured there; executors act on it alone"},
-    {"--helper", "SOCKET", "the root helper that runs executors and reads what needs root"},
-    {"--inventory-seconds", "N", "how often the machine is read (300)"},
-    {"--quick", NULL, "read without the search for copies of libraries, and without hashing"},
+     "controllers to report to, separated by blanks, instead of those that enrolment gave"},
+    {"--node", "NAME", "required name of this node"},
+    {"--root", "DIR", "act as the captured machine in DIR; executors change only DIR"},
+    {"--helper", "SOCKET",
+     "socket of the root helper, which runs executors and reads what needs "
+     "root"},
+    {"--inventory-seconds", "N", "seconds between readings of the machine (300)"},
+    {"--quick", NULL, "skip the search for copies of libraries, and hashing"},
     {"--log-level", "LEVEL", "debug, info, warning or error (info)"},
-    {"--read", NULL, "read the machine, print what was found, and end"},
-    {"--idle", NULL, "look whether anything runs on the GPUs, and end: yes is a failure"},
-    {"--hazards", NULL, "look whether the next boot would leave the node broken, and end"},
-    {"--cache", "FILE", "with --read: keep what was found inside libraries there"},
-    {"--depot-bytes", "N", "artifacts of commands may take so much of the disk (34359738368)"},
-    {"--fetch", "DIGESTS", "fetch artifacts into the state, with blanks between, and end"},
-    {"--servers", "URLS", "with --fetch: whom to ask, in this order"},
-    {"--certificate", "NAME", "with --fetch: the file in the state that shows who asks,"},
+    {"--read", NULL, "read the machine, print the result, and exit"},
+    {"--idle", NULL, "exit with a failure if a process uses the GPUs"},
+    {"--hazards", NULL, "exit with a failure if the next boot would leave the node broken"},
+    {"--cache", "FILE", "with --read: file that caches what was found inside libraries"},
+    {"--depot-bytes", "N", "disk space for artifacts of commands, in bytes (34359738368)"},
+    {"--fetch", "DIGESTS", "fetch artifacts into the state folder, separated by blanks, and exit"},
+    {"--servers", "URLS", "with --fetch: servers to ask, in this order"},
+    {"--certificate", "NAME", "with --fetch: client certificate, a file in the state folder,"},
     {"--key", "NAME", "and its key"},
-    {"--version", NULL, "print the version and end"},
-    {"--help", NULL, "print this and end"},
+    {"--version", NULL, "print the version and exit"},
+    {"--help", NULL, "print this help and exit"},
     {NULL, NULL, NULL},
 };
 
@@ -55,7 +57,8 @@ static void print_help(void)
 {
     printf("lockstep-agent --state DIR [options]: the agent of one node\n\n");
     lks_args_print(options, stdout);
-    printf("\nSIGTERM ends it, SIGHUP has the machine read again. Exit status: 0 done, 1 refused,\n"
+    printf("\nSIGTERM ends the agent, SIGHUP makes it read the machine again. Exit status: 0 done, "
+           "1 refused,\n"
            "2 usage, 3 bad input, 4 cannot reach, 5 not permitted, 6 internal.\n");
 }
 

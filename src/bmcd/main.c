@@ -13,44 +13,46 @@
 enum { SETS_MAX = 256, SPEED_MAX = 1000000 };
 
 static const struct lks_option serve_options[] = {
-    {"--dir", "DIR", "where ca.pem and login (for credentials: file:/DIR/login) are written"},
+    {"--dir", "DIR", "folder for ca.pem and login (for credentials: file:/DIR/login)"},
     {"--listen", "ADDRESS:PORT",
-     "the first BMC's loopback address; the others follow it (127.64.0.1:7500)"},
-    {"--count", "N", "how many BMCs, or with --rack how many racks (1)"},
-    {"--personality", "LIST", "what they are, in turn, with commas between (openbmc)"},
+     "loopback address of the first BMC; the others follow (127.64.0.1:7500)"},
+    {"--count", "N", "number of BMCs, or with --rack of racks (1)"},
+    {"--personality", "LIST", "their personalities, in turn, separated by commas (openbmc)"},
     {"--rack", "nvl72", "whole racks: 18 compute trays, 9 switch trays, 8 power shelves"},
     {"--bmc", "PERSONALITY=HOSTS...", "BMCs by name, such as hgx=gpu[01-16]; may be repeated"},
     {"--tree", "DIR", "serve a recorded tree (DIR/redfish/v1/index.json), read-only"},
-    {"--user", "NAME", "who may log in (admin)"},
-    {"--password-file", "FILE", "with this password; without it one is made"},
-    {"--firmware", "VERSION", "what all devices begin with (1.0.0)"},
-    {"--versions", "LIST", "what some classes begin with: bmc=25.04,bios=1.2.3"},
-    {"--seed", "N", "of all chance (1)"},
-    {"--speed", "N", "so much faster than real devices; 0: everything at once (1)"},
-    {"--faults", "MIX", "what goes wrong on how many of a hundred: revert=5,slow:2000=10"},
+    {"--user", "NAME", "user name for logins (admin)"},
+    {"--password-file", "FILE", "password of that user; default: a generated one"},
+    {"--firmware", "VERSION", "initial version of all devices (1.0.0)"},
+    {"--versions", "LIST", "initial version of some classes: bmc=25.04,bios=1.2.3"},
+    {"--seed", "N", "seed of the random generator (1)"},
+    {"--speed", "N", "speed as a multiple of real devices; 0: no delays (1)"},
+    {"--faults", "MIX",
+     "faults, and the percentage of BMCs that have them: "
+     "revert=5,slow:2000=10"},
     {"--pull-ca", "FILE", "the CA of https servers that SimpleUpdate may fetch from"},
-    {"--control", "PATH", "a Unix socket that tells the truth and takes faults"},
+    {"--control", "PATH", "Unix socket that reports the real state and accepts faults"},
     {"--fleet-file", "FILE", "write a manifest of these BMCs for 'lockstep fleet apply'"},
-    {"--revisions", "LIST", "of their hardware, in turn (A,A,A,B)"},
+    {"--revisions", "LIST", "hardware revisions, in turn (A,A,A,B)"},
     {"--class", "NAME",
      "hardware class of the nodes in it (hgx-h200-8; of racks "
      "gb200-nvl72-tray)"},
-    {"--version", NULL, "print the version and end"},
-    {"--help", NULL, "print this and end"},
+    {"--version", NULL, "print the version and exit"},
+    {"--help", NULL, "print this help and exit"},
     {0},
 };
 
 static const struct lks_option package_options[] = {
-    {"--personality", "NAME", "of the BMCs it is for"},
-    {"--class", "CLASS", "of the devices it is for, such as bmc or bios; without it all"},
-    {"--version", "VERSION", "what its components are"},
+    {"--personality", "NAME", "personality of the BMCs that the package is for"},
+    {"--class", "CLASS", "class of the devices, such as bmc or bios; default: all"},
+    {"--version", "VERSION", "version of the components"},
     {"--fails-on", "REVISION",
-     "of hardware: devices of it cannot start it and stay what they were"},
-    {"--slower", "THOUSANDTHS", "it starts everywhere, and machines are so much slower with it"},
-    {"--size", "BYTES", "of each component (65536)"},
-    {"--seed", "N", "of its bytes (1)"},
-    {"--output", "FILE", "where it goes"},
-    {"--help", NULL, "print this and end"},
+     "hardware revision whose devices cannot start the image and keep the old one"},
+    {"--slower", "THOUSANDTHS", "machines with this image are slower by so many thousandths"},
+    {"--size", "BYTES", "size of each component (65536)"},
+    {"--seed", "N", "seed of the content (1)"},
+    {"--output", "FILE", "package to write"},
+    {"--help", NULL, "print this help and exit"},
     {0},
 };
 
@@ -74,10 +76,10 @@ static void print_help(void)
     print_words("faults", lks_bmcsim_fault_words);
     printf("\nmake-package:\n");
     lks_args_print(package_options, stdout);
-    printf(
-        "\nIt prints \"ready URL URL\" (the first and the last) once all of them answer; SIGTERM "
-        "ends it.\nExit status: 0 done, 1 refused, 2 usage, 3 bad input, 4 cannot reach, 5 not "
-        "permitted, 6 internal.\n");
+    printf("\nPrints \"ready URL URL\" (the first and the last) once all of them answer; SIGTERM "
+           "ends the program.\nExit status: 0 done, 1 refused, 2 usage, 3 bad input, 4 cannot "
+           "reach, 5 not "
+           "permitted, 6 internal.\n");
 }
 
 static enum lks_code read_number(const struct lks_args *args, const char *name, uint64_t most,

@@ -9,8 +9,8 @@
 #include <string.h>
 
 const struct lks_option lks_common_options[] = {
-    {"--json", NULL, "answer in JSON, for programs"},
-    {"--data", "DIR", "take tables from DIR instead of the built-in ones of the same name"},
+    {"--json", NULL, "print the answer as JSON"},
+    {"--data", "DIR", "use tables from DIR instead of the built-in ones of the same name"},
     {"--help", NULL, "explain the command"},
     {0},
 };
@@ -83,19 +83,19 @@ static void list_commands(struct lks_cli *cli)
 {
     fprintf(cli->out, "usage: lockstep COMMAND [ARGUMENT...]\n\n");
     for (size_t i = 0; i < lks_command_count; i++)
-        fprintf(cli->out, "  %-14s %s\n", lks_commands[i].name, lks_commands[i].summary);
+        fprintf(cli->out, "  %-18s %s\n", lks_commands[i].name, lks_commands[i].summary);
     fprintf(cli->out, "\n'lockstep help COMMAND' explains one. Exit status: 0 yes or done, 1 no, 2 "
                       "usage, 3 bad input,\n4 cannot reach, 5 not permitted, 6 internal.\n");
 }
 
 static void list_group(struct lks_cli *cli, const char *group)
 {
-    fprintf(cli->out, "usage: lockstep %s WORD [ARGUMENT...]\n\n", group);
+    fprintf(cli->out, "usage: lockstep %s COMMAND [ARGUMENT...]\n\n", group);
     for (size_t i = 0; i < lks_command_count; i++) {
         if (is_in_group(&lks_commands[i], group))
             fprintf(cli->out, "  %-18s %s\n", lks_commands[i].name, lks_commands[i].summary);
     }
-    fprintf(cli->out, "\n'lockstep %s WORD --help' explains one.\n", group);
+    fprintf(cli->out, "\n'lockstep %s COMMAND --help' explains one.\n", group);
 }
 
 /* Dispatch ---------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static bool is_group(const char *word)
     return false;
 }
 
-/* "'stack' needs a word behind it: lint, digest ..."; with a word: that it is none of them. */
+/* "'stack' needs a command: lint, digest ...", or that `word` is none of them. */
 static enum lks_code fail_group(const char *group, const char *word, struct lks_err *err)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf words = {0};
@@ -143,9 +143,9 @@ static enum lks_code fail_group(const char *group, const char *word, struct lks_
                          lks_commands[i].name + strlen(group) + 1);
     }
     if (word != NULL)
-        return lks_fail(err, LKS_E_USAGE, "no command '%s %s'; behind '%s' stands one of: %s",
-                        group, word, group, words.ptr);
-    return lks_fail(err, LKS_E_USAGE, "'%s' needs a word behind it: %s", group, words.ptr);
+        return lks_fail(err, LKS_E_USAGE, "no command '%s %s'; commands of '%s': %s", group, word,
+                        group, words.ptr);
+    return lks_fail(err, LKS_E_USAGE, "'%s' needs a command: %s", group, words.ptr);
 }
 
 static enum lks_code fail_command(const char *const *words, int count, struct lks_err *err)
@@ -154,8 +154,7 @@ static enum lks_code fail_command(const char *const *words, int count, struct lk
     snprintf(given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "",
              count > 1 ? words[1] : "");
     if (words[0][0] == '-')
-        return lks_fail(err, LKS_E_USAGE, "options stand behind the command, not before it: '%s'",
-                        words[0]);
+        return lks_fail(err, LKS_E_USAGE, "options follow the command: '%s'", words[0]);
     /* What follows the command may be its arguments: both readings are tried. */
     struct lks_near whole = lks_near_to(lks_str_from(given));
     struct lks_near first = lks_near_to(lks_str_from(words[0]));

@@ -9,11 +9,11 @@
 /* The options of every command that reads a machine. */
 #define LKS_MACHINE_OPTIONS                                                                        \
     {"--root", "DIR", "read a captured tree instead of this machine"},                             \
-        {"--quick", NULL, "without the search for copies of libraries, and without hashing"},      \
-        {"--cache", "FILE", "keep what was found inside libraries there, for the next time"},      \
+        {"--quick", NULL, "skip the search for copies of libraries, and hashing"},                 \
+        {"--cache", "FILE", "file that caches what was found inside libraries"},                   \
         {"--nvml", "FILE", "load this NVML instead of the one the loader finds"},                  \
     {                                                                                              \
-        "--timeout", "SECONDS", "take a probe that is still for so long to hang (3)"               \
+        "--timeout", "SECONDS", "seconds without output after which a probe counts as hung (3)"    \
     }
 
 /* The tuple of --tuple FILE, where the command takes that option, or of the machine the options

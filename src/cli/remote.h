@@ -18,7 +18,7 @@
 #define LKS_REMOTE_OPTIONS                                                                         \
     {"--server", "ADDRESS",                                                                        \
      "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else " LKS_REMOTE_DEFAULT},           \
-        {"--ca", "FILE", "certificate the server must be certified by; else $LOCKSTEP_CA"},        \
+        {"--ca", "FILE", "CA certificate of the server; else $LOCKSTEP_CA"},                       \
     {                                                                                              \
         "--token-file", "FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                \
     }

@@ -35,14 +35,14 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
 #define LKS_CHANGE_COMMANDS                                                                        \
     {"change propose", "", 0, 0, lks_change_propose_options,                                       \
      "Plan a change to another stack, and propose it",                                             \
-     "Shows what whoever approves has to know, the waves, and the steps there and back. Nothing "  \
-     "begins before somebody else approved it. Exit status 1 where no plan can be made.",          \
+     "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
+     "starts before another person approves. Exit status 1 if no plan can be made.",               \
      "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
      lks_cmd_change_propose},                                                                      \
-    {"change show", "ID", 1, 1, lks_change_show_options, "Show a change, or follow it",            \
-     "With --follow a line for each wave until the change is over or halted, through restarts of " \
-     "lockstepd; exit status 0 when it is done, 1 when it was halted, rolled back, aborted or "    \
-     "rejected.",                                                                                  \
+    {"change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",                \
+     "With --follow, prints a line for each wave until the change is finished or halted, across "  \
+     "restarts of lockstepd; exit status 0 if it is done, 1 if it was halted, rolled back, "       \
+     "aborted or rejected.",                                                                       \
      "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
      "state, doing?, why?, until?}], frozen?, "                                                    \
      LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
@@ -58,77 +58,80 @@ extern const struct lks_option lks_change_propose_options[], lks_change_show_opt
      "text?}]}",                                                                                   \
      lks_cmd_change_show},                                                                         \
     {"change procedure", "ID", 1, 1, lks_change_procedure_options,                                 \
-     "Write the method of procedure of a change, for the board that approves it",                  \
-     "What will happen, what can go wrong, how to go back, how long it takes and what it costs, "  \
-     "what stays at risk, and who approved: Markdown, or with --json the same for programs. It "   \
-     "follows from the journal alone, and names its plan by a digest.",                            \
+     "Write the method of procedure (MOP) of a change, for the approval board",                    \
+     "Describes the steps, what can go wrong, the rollback, duration and cost, remaining risks, "  \
+     "and the approvals: in Markdown, or with --json for programs. The document is derived from "  \
+     "the journal alone, and names its plan by a digest.",                                         \
      "{title, summary: {about, text}, change: {about, id, plan, ...}, happens: {about, waves: "    \
      "[...], gates: [...], metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, "  \
      "back: {about, ways: [...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], "   \
      "...}, risk: {about, risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], "\
      "signatures: [...], ...}}",                                                                   \
      lks_cmd_change_procedure},                                                                    \
-    {"change ls", "", 0, 0, lks_change_ls_options, "List changes that are not over", "",           \
+    {"change ls", "", 0, 0, lks_change_ls_options, "List unfinished changes", "",                  \
      "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \
      lks_cmd_change_ls},                                                                           \
     {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
-     "Approve a change that somebody else proposed", "", LKS_CHANGE_MOVED,                         \
+     "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
      lks_cmd_change_approve},                                                                      \
-    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change for good", "",         \
+    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently", "",      \
      LKS_CHANGE_MOVED, lks_cmd_change_reject},                                                     \
-    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Take one's own approval back", "",   \
+    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", "",         \
      LKS_CHANGE_MOVED, lks_cmd_change_withdraw},                                                   \
     {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
-     "Say what one found about a change that began without its approvals", "", LKS_CHANGE_MOVED,   \
+     "Review a change that started without its approvals", "", LKS_CHANGE_MOVED,                   \
      lks_cmd_change_review},                                                                       \
     {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
-     "Let a gate of a change go unasked for a while", "", LKS_CHANGE_MOVED,                        \
+     "Waive a gate for a limited time", "", LKS_CHANGE_MOVED,                                      \
      lks_cmd_change_waive},                                                                        \
-    {"change start", "ID", 1, 1, lks_change_start_options, "Begin an approved change",             \
-     "--nodes and --gpus repeat how large it is: whoever starts it has looked. --break-glass "     \
-     "begins one that is not approved yet: lab and canary go, rings wait for the approvals, an "   \
-     "alarm says so, and somebody else has to review it.",                                         \
+    {"change start", "ID", 1, 1, lks_change_start_options, "Start an approved change",             \
+     "--nodes and --gpus repeat the size of the change, to confirm that you read the plan. "       \
+     "--break-glass starts a change that is not approved yet: lab and canary run, rings wait "     \
+     "for the approvals, an alarm is raised, and another person must review the change.",          \
      LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
     {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
-     "Let nobody else begin; who is under way goes on to its end", "", LKS_CHANGE_MOVED,           \
+     "Pause a change: nodes in progress finish, no new node starts", "", LKS_CHANGE_MOVED,         \
      lks_cmd_change_pause},                                                                        \
     {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
-     "Go on with a change, or with nodes of it that failed",                                       \
-     "Without --nodes a change that was paused or halted goes on; one that a metric halted, once " \
-     "an approver let that go ('change waive'). With it, these nodes are tried again, or with "    \
-     "--as-is go back into use as they are; the change stays as it is.",                           \
+     "Resume a change, or retry nodes of it that failed",                                          \
+     "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
+     "approver must first waive that gate ('change waive'). With --nodes, retries these nodes, "   \
+     "or with --as-is returns them to service as they are; the state of the change stays the "     \
+     "same.",                                                                                      \
      LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
     {"change skip", "ID NODES", 2, 2, lks_change_skip_options,                                     \
      "Stop waiting for nodes of a change",                                                         \
-     "Nodes that did not begin, or were lost before anything was done to them, stay in service "   \
-     "as they are. A node that was lost later stays drained. 'change show' lists the nodes that "  \
-     "a change waits for.",                                                                        \
+     "Nodes that did not start, or were lost before any step ran on them, stay in service as "     \
+     "they are. A node that was lost later stays drained. 'change show' lists the nodes that a "   \
+     "change waits for.",                                                                          \
      LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
     {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
-     "End a change: who is under way goes back, who is done stays", "", LKS_CHANGE_MOVED,          \
+     "Abort a change: nodes in progress roll back, finished nodes stay", "", LKS_CHANGE_MOVED,     \
      lks_cmd_change_abort},                                                                        \
     {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
-     "Take a change back on every node that it reached", "", LKS_CHANGE_MOVED,                     \
+     "Roll back a change on every node that it reached", "", LKS_CHANGE_MOVED,                     \
      lks_cmd_change_rollback},                                                                     \
     {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
-     "Try a change out on a copy of the fleet, many times, in virtual time",                       \
-     "The copy is what lockstepd knows of the fleet (a viewer of all of it may ask), or "          \
-     "--fleet: a controller's data directory or journal, or a fleet's file whose nodes run what "  \
-     "their pools pin. Nothing of the fleet is touched. Without CHANGE, --to and --pool or "       \
-     "--nodes say what would be proposed. --seed N tells one story; the same seed has the same "   \
-     "one.",                                                                                       \
+     "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
+     "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
+     "--fleet: a controller's data directory or journal, or a fleet's manifest whose nodes run "   \
+     "what their pools pin. The fleet itself is not touched. Without CHANGE, --to and --pool or "  \
+     "--nodes describe the change. --seed N prints the events of a single run; the same seed "     \
+     "gives the same run.",                                                                        \
      "{title, runs, plain_runs, ends: [{end, runs}], seconds: {low, middle, high, most}, "         \
      "gpu_hours, money?, currency?, calls, nodes_lost, bad_image?: {runs, stopped, reached, hurt, "\
      "stopped_seconds, gates: [{gate, wave, runs}]}, point_seconds, pools: [{pool, nodes, in_use, "\
      "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
      "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \
      lks_cmd_rehearse},                                                                            \
-    {"freeze", "", 0, 0, lks_freeze_options, "Let nobody begin, in a pool or the whole fleet",     \
-     "Who is under way goes on to its safe end, and nothing is updated or commanded by hand. Any " \
-     "operator may; an approver ends it. --list has the days of the fleet's file, too.",           \
+    {"freeze", "", 0, 0, lks_freeze_options, "Freeze a pool or the whole fleet: no new node "      \
+                                             "starts",                                             \
+     "Nodes in progress continue to a safe end; manual updates and commands are refused. Any "     \
+     "operator can freeze; an approver ends the freeze. --list also shows the freeze days of "     \
+     "the fleet's manifest.",                                                                      \
      "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
      "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
-    {"unfreeze", "", 0, 0, lks_unfreeze_options, "Let changes go on", "", "{seq}",                 \
+    {"unfreeze", "", 0, 0, lks_unfreeze_options, "End a freeze", "", "{seq}",                      \
      lks_cmd_unfreeze}
 /* clang-format on */
 

@@ -4,15 +4,15 @@
 
 #define WHY                                                                                        \
     {                                                                                              \
-        "--reason", "TEXT", "why; it is recorded"                                                  \
+        "--reason", "TEXT", "reason; recorded"                                                     \
     }
 
 const struct lks_option lks_node_command_options[] = {
     LKS_REMOTE_OPTIONS,
     WHY,
-    {"--ttl", "SPAN", "how long the node may take, such as 10m (1h); 24h at the most"},
-    {"--wait", NULL, "until it ended, and show how"},
-    {"--wedged", NULL, "with executor reboot: ask for a reset although a process holds the GPUs"},
+    {"--ttl", "SPAN", "time limit for the node, such as 10m (1h); at most 24h"},
+    {"--wait", NULL, "wait until the command ends, and show its result"},
+    {"--wedged", NULL, "with executor reboot: request a reset although a process holds the GPUs"},
     {0},
 };
 

@@ -10,26 +10,28 @@
 #include <string.h>
 
 static const struct lks_option init_options[] = {
-    {"--data", "DIR", "the new data directory"},
-    {"--people", "ADDRESS:PORT", "where people are served (127.0.0.1:7443)"},
-    {"--agents", "ADDRESS:PORT", "where agents are served (127.0.0.1:7444)"},
-    {"--socket", "PATH", "the Unix socket (DIR/lockstepd.sock)"},
-    {"--seal-key", "FILE", "a key that is kept elsewhere: 64 hexadecimal digits"},
-    {"--postgres", "CONNINFO", "the journal is in this database, for several controllers"},
-    {"--join", "DIR", "a copy of another controller's data: share its keys and its database"},
-    {"--help", NULL, "explain this"},
+    {"--data", "DIR", "data directory to create"},
+    {"--people", "ADDRESS:PORT", "listening address for people (127.0.0.1:7443)"},
+    {"--agents", "ADDRESS:PORT", "listening address for agents (127.0.0.1:7444)"},
+    {"--socket", "PATH", "Unix socket (DIR/lockstepd.sock)"},
+    {"--seal-key", "FILE", "use this key instead of a new one: 64 hexadecimal digits"},
+    {"--postgres", "CONNINFO", "keep the journal in this database, for several controllers"},
+    {"--join", "DIR",
+     "copy of another controller's data directory; share its keys and its "
+     "database"},
+    {"--help", NULL, "print this help"},
     {0},
 };
 
 static const struct lks_option run_options[] = {
-    {"--config", "FILE", "the configuration"},
-    {"--dump-config", NULL, "print every value in effect, and end"},
+    {"--config", "FILE", "configuration file"},
+    {"--dump-config", NULL, "print every value in effect, and exit"},
     {"--check", NULL,
-     "read the configuration, the keys and every file of a secret that it names, and end"},
+     "read the configuration, the keys and every secret file that it names, and exit"},
     {"--accept-lost-rows", NULL,
-     "start although rows that were seen in the journal are gone, and freeze the fleet"},
+     "start although known rows of the journal are missing, and freeze the fleet"},
     {"--version", NULL, "print the version"},
-    {"--help", NULL, "explain this"},
+    {"--help", NULL, "print this help"},
     {0},
 };
 
