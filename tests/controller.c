@@ -236,6 +236,13 @@ void ctl_spawn(struct ctl *c)
     c->pid = spawn(argv, ctl_path(c, "log"));
 }
 
+void ctl_ports(struct ctl *c)
+{
+    struct lks_str log = ctl_log(c);
+    c->people = port_of(log, "people_port=");
+    c->agents = port_of(log, "agents_port=");
+}
+
 bool ctl_ready(struct ctl *c)
 {
     LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0};
@@ -249,11 +256,10 @@ bool ctl_ready(struct ctl *c)
                      ? ctl_once(c, "GET", "/v1/ready", NULL, &answer)
                      : 0;
     }
-    struct lks_str log = ctl_log(c);
-    c->people = port_of(log, "people_port=");
-    c->agents = port_of(log, "agents_port=");
+    ctl_ports(c);
     if (CHECK_INT(status, 200))
         return true;
+    struct lks_str log = ctl_log(c);
     printf("it ended with %x and said:\n%" LKS_STR_FMT "\n", (unsigned)ended, LKS_STR_ARG(log));
     return false;
 }

@@ -43,6 +43,8 @@ int ctl_init_with(const char *data, const char *option, const char *value, struc
 void ctl_spawn(struct ctl *c);
 bool ctl_ready(struct ctl *c);
 bool ctl_start(struct ctl *c);
+/* The ports of one that follows, which is not ready to write. */
+void ctl_ports(struct ctl *c);
 
 /* Of several controllers: whether this one leads now; or follows one that does. */
 bool ctl_leads(const struct ctl *c);

@@ -11,8 +11,10 @@
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/postgres.h"
+#include "tests/provider.h"
 #include "tests/test.h"
 #include "tests/wait.h"
+#include "trust/token.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -130,7 +132,8 @@ static void await_follower(struct site *s, const struct ctl *c)
     CHECK(false);
 }
 
-static bool site_init(struct site *s)
+/* `more` are further lines of both configurations. */
+static bool site_init_with(struct site *s, const char *more)
 {
     *s = (struct site){0};
     if (!pg_start_pair(&s->pg) || !CHECK(pg_sql(&s->pg, "postgres", "create database " DATABASE)))
@@ -138,7 +141,14 @@ static bool site_init(struct site *s)
     pg_conninfo(&s->pg, DATABASE, s->conninfo);
     ctl_init_shared(&s->controllers[0], "--postgres", s->conninfo, settings);
     ctl_init_shared(&s->controllers[1], "--join", s->controllers[0].data, settings);
+    for (size_t i = 0; i < COUNT; i++)
+        ctl_configure(&s->controllers[i], more);
     return await_leader(s, NULL) != NULL;
+}
+
+static bool site_init(struct site *s)
+{
+    return site_init_with(s, "");
 }
 
 /* The servers first: what is left of children is waited for. */
@@ -484,6 +494,80 @@ static void test_a_follower_answers_as_long_as_it_knows(void)
     check_seen(other_of(&s, leader));
 }
 
+/* Logins --------------------------------------------------------------------------------------- */
+
+/* A client of the people's address; `token` is NULL for a stranger. NULL is a failed check. */
+static struct lks_client *person(const struct ctl *c, const char *token)
+{
+    struct lks_client *client = NULL;
+    char server[64];
+    struct lks_err err = {0};
+    snprintf(server, sizeof(server), "https://localhost:%u", c->people);
+    const struct lks_client_options options = {.server = server,
+                                               .ca = ctl_path(c, "data/ca.crt"),
+                                               .token = token,
+                                               .timeout_ms = LKS_WAIT_MS};
+    CHECK_CODE(lks_client_new(&options, &client, &err), LKS_OK);
+    return client;
+}
+
+/* The leader redeems the code, once, and the token is good at both controllers. */
+static void log_in_at(struct site *s, const struct ctl *follower, struct lks_provider *provider)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf answer = {0}, held = {0};
+    char token[LKS_TOKEN_TEXT_MAX];
+    struct lks_client *stranger = person(follower, NULL);
+    CHECK_INT(ctl_ask(stranger, "POST", "/v1/login/device", NULL, &answer), 200);
+    CHECK(says(&answer, "ABCD-EFGH"));
+    lks_provider_mood(provider, LKS_PROVIDER_NAMES,
+                      ",\"email\":\"kim@x.org\",\"email_verified\":true,\"groups\":[\"sre\"]");
+    unsigned before = provider->asked_tokens;
+    if (!CHECK_INT(
+            ctl_ask(stranger, "POST", "/v1/login/device/poll", "{\"code\":\"dc-1\"}", &answer),
+            200))
+        printf("%s\n", answer.ptr);
+    CHECK_INT(provider->asked_tokens, before + 1);
+    (void)ctl_text(&answer, "token", token, sizeof(token));
+    lks_client_free(stranger);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct lks_client *kim = person(&s->controllers[i], token);
+        bool known = false;
+        for (struct lks_wait w = {0}; !known && lks_wait(&w);)
+            known = ctl_ask(kim, "GET", "/v1/whoami", NULL, &answer) == 200;
+        CHECK(says(&answer, "user:kim@x.org"));
+        CHECK_INT(ctl_ask(kim, "POST", "/v1/nodes/n2/hold", "{\"reason\":\"r\"}", &held), 200);
+        lks_client_free(kim);
+    }
+}
+
+static void test_a_login_through_a_follower(void)
+{
+    LKS_CLEANUP(site_fini) struct site s = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf applied = {0};
+    struct lks_provider provider;
+    struct lks_signer signer;
+    char oidc[512];
+    lks_signer_make(&signer, 2048, "k1");
+    if (!lks_provider_init(&provider) || !lks_provider_start(&provider))
+        return;
+    provider.signs = provider.published = &signer;
+    snprintf(oidc, sizeof(oidc),
+             "oidc:\n  issuer: %s\n  ca: %s\n  client_secret: file:%s\n"
+             "  roles: [sre=operator@train]\n",
+             provider.issuer, provider.ca, provider.secret);
+    if (site_init_with(&s, oidc)) {
+        struct ctl *leader = await_leader(&s, NULL), *follower = other_of(&s, leader);
+        await_follower(&s, follower);
+        ctl_ports(leader);
+        ctl_ports(follower);
+        CHECK_INT(ask(leader, "PUT", "/v1/fleet?accept=true", "application/yaml", fleet, &applied),
+                  200);
+        log_in_at(&s, follower, &provider);
+    }
+    lks_provider_fini(&provider);
+    lks_signer_fini(&signer);
+}
+
 /* Management endpoints, which each of the two reads a part of. */
 enum { BMCS = 60 };
 
@@ -643,6 +727,7 @@ int main(void)
     return lks_test_main((const struct lks_test[]){
         {"controllers: a follower answers as long as it knows",
          test_a_follower_answers_as_long_as_it_knows},
+        {"controllers: a login through a follower", test_a_login_through_a_follower},
         {"controllers: endpoints are read by both", test_endpoints_are_read_by_both},
         {"controllers: files outlive the leader", test_files_outlive_the_leader},
         {"controllers: whatever dies, nothing is lost", test_whatever_dies_nothing_is_lost},
