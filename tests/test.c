@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static char now_at[256];
-static bool failed_now;
+static bool checked_now, failed_now;
 
 void lks_test_case(const char *fmt, ...)
 {
@@ -29,6 +29,7 @@ static void place(const char *file, int line)
 
 bool lks_check(bool ok, const char *what, const char *file, int line)
 {
+    checked_now = true;
     if (!ok) {
         place(file, line);
         printf("not true: %s\n", what);
@@ -38,6 +39,7 @@ bool lks_check(bool ok, const char *what, const char *file, int line)
 
 bool lks_check_int(int64_t got, int64_t want, const char *what, const char *file, int line)
 {
+    checked_now = true;
     if (got != want) {
         place(file, line);
         printf("%s is %" PRId64 ", expected %" PRId64 "\n", what, got, want);
@@ -48,6 +50,7 @@ bool lks_check_int(int64_t got, int64_t want, const char *what, const char *file
 bool lks_check_near(double got, double want, double tolerance, const char *what, const char *file,
                     int line)
 {
+    checked_now = true;
     double size = want < 0 ? -want : want, apart = got < want ? want - got : got - want;
     bool ok = got == want || apart <= tolerance * (size > 0 ? size : 1);
     if (!ok) {
@@ -59,6 +62,7 @@ bool lks_check_near(double got, double want, double tolerance, const char *what,
 
 bool lks_check_code(int got, int want, const char *what, const char *file, int line)
 {
+    checked_now = true;
     if (got != want) {
         place(file, line);
         printf("%s is %s, expected %s\n", what, lks_code_info((enum lks_code)got)->text,
@@ -70,6 +74,7 @@ bool lks_check_code(int got, int want, const char *what, const char *file, int l
 bool lks_check_str(struct lks_str got, const char *want, const char *what, const char *file,
                    int line)
 {
+    checked_now = true;
     bool ok = lks_str_is(got, want);
     if (!ok) {
         place(file, line);
@@ -81,6 +86,7 @@ bool lks_check_str(struct lks_str got, const char *want, const char *what, const
 bool lks_check_has(struct lks_str got, const char *want, const char *what, const char *file,
                    int line)
 {
+    checked_now = true;
     bool ok = lks_str_find(got, lks_str_from(want)) >= 0;
     if (!ok) {
         place(file, line);
@@ -104,8 +110,12 @@ int lks_test_main(const struct lks_test *tests)
     unsigned passed = 0, failed = 0;
     for (; tests->name != NULL; tests++) {
         now_at[0] = '\0';
-        failed_now = false;
+        checked_now = failed_now = false;
         tests->run();
+        if (!checked_now) {
+            failed_now = true;
+            printf("%s: makes no check\n", tests->name);
+        }
         printf("%s %s\n", failed_now ? "FAIL" : "ok  ", tests->name);
         failed += failed_now;
         passed += !failed_now;

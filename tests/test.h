@@ -14,7 +14,7 @@ struct lks_test {
 };
 
 /* Run every test up to the entry without a name, print "N passed, N failed" last and return what
- * main() returns. */
+ * main() returns. A test that makes no check fails: it would pass whatever the code does. */
 int lks_test_main(const struct lks_test *tests);
 
 /* Whether the address sanitizer is in this build; lockstepd beside it is of the same build. */

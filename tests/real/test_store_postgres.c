@@ -582,9 +582,13 @@ static void test_standby_comes_up(void)
     CHECK(pg_add_standby(&servers));
 }
 
+/* Orphans of the servers become our children, so one that is left over is found here. */
 static void test_servers_go(void)
 {
+    struct lks_tree gone = servers.tree;
     pg_free(&servers);
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+    CHECK(access(gone.path, F_OK) != 0 && errno == ENOENT);
 }
 
 static const struct lks_test tests[] = {
