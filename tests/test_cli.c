@@ -18,6 +18,9 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* Of a build that was not told its commit. */
+#define VERSION_LINE "lockstep " LKS_VERSION " (commit unknown: not built from a git checkout)\n"
+
 #define COMPAT_NEEDS                                                                               \
     "lockstep: compat: needs --driver V --cuda V --gpu GPU, or --amdgpu V --rocm V --gpu GPU\n"
 
@@ -60,9 +63,10 @@ static const struct {
     {"an empty word", ARGS(""), 2, "", "lockstep: no command ''; 'lockstep help' lists them\n"},
     {"help for no command", ARGS("help", "fly"), 2, "",
      "lockstep: no command 'fly'; 'lockstep help' lists them\n"},
-    {"version", ARGS("version"), 0, "lockstep " LKS_VERSION "\n", ""},
-    {"version as an option", ARGS("--version"), 0, "lockstep " LKS_VERSION "\n", ""},
-    {"version in JSON", ARGS("version", "--json"), 0, "{\"version\":\"" LKS_VERSION "\"}\n", ""},
+    {"version", ARGS("version"), 0, VERSION_LINE, ""},
+    {"version as an option", ARGS("--version"), 0, VERSION_LINE, ""},
+    {"version in JSON", ARGS("version", "--json"), 0,
+     "{\"version\":\"" LKS_VERSION "\",\"commit\":\"unknown\"}\n", ""},
     /* Arguments. */
     {"no file", ARGS("stack", "lint"), 2, "", "lockstep: usage: lockstep stack lint FILE...\n"},
     {"one file of two", ARGS("stack", "diff", H200), 2, "",
@@ -93,7 +97,7 @@ static const struct {
     {"value as a word", ARGS("stack", "digest", RACK, "--stack", "gb200-nvl72"), 0, NULL, ""},
     {"-- ends the options", ARGS("stack", "lint", "--", "--json"), 3, "",
      "lockstep: --json: No such file or directory\n"},
-    {"-- and no more", ARGS("version", "--"), 0, "lockstep " LKS_VERSION "\n", ""},
+    {"-- and no more", ARGS("version", "--"), 0, VERSION_LINE, ""},
     {"the second -- is an argument", ARGS("stack", "lint", "--", "--"), 3, "",
      "lockstep: --: No such file or directory\n"},
     /* Files. */

@@ -39,7 +39,7 @@ verdict clang-tidy $?
 cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=preprocessorErrorDirective:src/server/forms.c --error-exitcode=1 \
     --suppress=missingIncludeSystem -j "$(nproc)" \
-    -D_GNU_SOURCE -DLKS_VERSION='"0"' -Isrc -I. src tools fuzz bench
+    -D_GNU_SOURCE -DLKS_VERSION='"0"' -DLKS_COMMIT='"0"' -Isrc -I. src tools fuzz bench
 verdict cppcheck $?
 
 echo "$scripts" | xargs shellcheck

@@ -19,9 +19,9 @@ packages_of() {
     case $1 in
     build) echo gcc libc6-dev meson ninja-build pkg-config "$libraries" "$daemon" ;;
     demo) echo curl prometheus ;;
-    test) echo clang libclang-rt-14-dev patch ;;
+    test) echo clang git libclang-rt-14-dev patch ;;
     lint) echo clang-format clang-tidy cppcheck shellcheck git ;;
-    real) echo curl grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
+    real) echo curl git grub-common postgresql prometheus python3-jsonschema python3-sushy python3-venv python3-yaml \
         redfishtool rpm slurm-client ;;
     vm) echo dosfstools e2fsprogs fdisk mmdebstrap ovmf python3 qemu-system-x86 qemu-utils ;;
     bench) echo postgresql prometheus-node-exporter python3 python3-sushy ;;

@@ -1,5 +1,6 @@
 #include "agent/helper.h"
 #include "base/args.h"
+#include "base/commit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +142,7 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
         return LKS_OK;
     }
     if (lks_args_has(&args, "--version")) {
-        printf("lockstep-helper %s\n", LKS_VERSION);
+        lks_args_version("lockstep-helper", LKS_COMMIT, stdout);
         return LKS_OK;
     }
     if (read_options(&args, node, &o, err) != LKS_OK)

@@ -3,6 +3,7 @@
 #include "agent/idle.h"
 #include "agent/inventory.h"
 #include "base/args.h"
+#include "base/commit.h"
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -160,7 +161,7 @@ static enum lks_code run(int argc, char **argv, struct lks_err *err)
         return LKS_OK;
     }
     if (lks_args_has(&args, "--version")) {
-        printf("lockstep-agent %s\n", LKS_VERSION);
+        lks_args_version("lockstep-agent", LKS_COMMIT, stdout);
         return LKS_OK;
     }
     if (check_root(lks_args_get(&args, "--root"), err) != LKS_OK)

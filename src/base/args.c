@@ -133,3 +133,10 @@ void lks_args_print(const struct lks_option *options, FILE *out)
         fprintf(out, "  %-28s %s\n", left, options->about);
     }
 }
+
+void lks_args_version(const char *program, const char *commit, FILE *out)
+{
+    bool known = strcmp(commit, "unknown") != 0;
+    fprintf(out, "%s %s (commit %s%s)\n", program, LKS_VERSION, commit,
+            known ? "" : ": not built from a git checkout");
+}

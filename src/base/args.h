@@ -44,6 +44,10 @@ const char *lks_args_next(const struct lks_args *args, const char *name, size_t 
 
 bool lks_args_has(const struct lks_args *args, const char *name);
 
+/* "PROGRAM VERSION (commit COMMIT)" as every program prints it for --version. `commit` is
+ * LKS_COMMIT of base/commit.h, which has "unknown" for a tree without git. */
+void lks_args_version(const char *program, const char *commit, FILE *out);
+
 /* A line for each option of a list, as help shows them. `options` may be NULL. */
 void lks_args_print(const struct lks_option *options, FILE *out);
 

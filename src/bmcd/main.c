@@ -1,4 +1,5 @@
 #include "base/args.h"
+#include "base/commit.h"
 #include "base/file.h"
 #include "bmcd/serve.h"
 
@@ -232,7 +233,7 @@ static enum lks_code serve(int argc, char **argv, struct lks_err *err)
         return LKS_OK;
     }
     if (lks_args_has(&args, "--version")) {
-        printf("lockstep-bmcsim %s\n", LKS_VERSION);
+        lks_args_version("lockstep-bmcsim", LKS_COMMIT, stdout);
         return LKS_OK;
     }
     if (args.positional_count > 0)

@@ -203,10 +203,11 @@ enum lks_code lks_cmd_help(struct lks_cli *cli, const struct lks_args *args, str
 enum lks_code lks_cmd_version(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
 {
     (void)err;
+    const char *commit = cli->commit != NULL ? cli->commit : "unknown";
     if (lks_args_has(args, "--json"))
-        fprintf(cli->out, "{\"version\":\"%s\"}\n", LKS_VERSION);
+        fprintf(cli->out, "{\"version\":\"%s\",\"commit\":\"%s\"}\n", LKS_VERSION, commit);
     else
-        fprintf(cli->out, "lockstep %s\n", LKS_VERSION);
+        lks_args_version("lockstep", commit, cli->out);
     return LKS_OK;
 }
 

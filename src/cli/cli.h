@@ -23,6 +23,7 @@ struct lks_cli {
     const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
     const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
     const char *program; /* the path we were started by, or NULL: its neighbours are started too */
+    const char *commit;  /* of this build, or NULL: unknown */
     bool no;             /* the command worked and its answer is no: exit status 1 */
 };
 

@@ -1,3 +1,4 @@
+#include "base/commit.h"
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -51,6 +52,7 @@ int main(int argc, char **argv)
         .state_home = environment("XDG_STATE_HOME"),
         .home = environment("HOME"),
         .program = argc > 0 ? argv[0] : NULL,
+        .commit = LKS_COMMIT,
     };
     lks_zone_local(environment("TZ"), &cli.zone);
     lks_term_of(stdout, &cli.term);

@@ -791,6 +791,7 @@ const struct lks_command lks_commands[] = {
     {"help", "[COMMAND...]", 0, 2, NULL, "List the commands or those of a group, or explain one",
      "", "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
      lks_cmd_help},
-    {"version", "", 0, 0, NULL, "Show the version of lockstep", "", "{version}", lks_cmd_version},
+    {"version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
+     lks_cmd_version},
 };
 const size_t lks_command_count = LKS_COUNT(lks_commands);

@@ -1,4 +1,5 @@
 #include "base/args.h"
+#include "base/commit.h"
 #include "server/config.h"
 #include "server/daemon.h"
 #include "server/init.h"
@@ -124,7 +125,7 @@ static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
         return LKS_OK;
     }
     if (lks_args_has(&args, "--version")) {
-        printf("lockstepd %s\n", LKS_VERSION);
+        lks_args_version("lockstepd", LKS_COMMIT, stdout);
         return LKS_OK;
     }
     if (config == NULL || args.positional_count > 0)
