@@ -47,6 +47,7 @@ static void plant_all(const struct fake *f)
 }
 
 static const char *executor_seconds = "600"; /* that an executor has */
+static const char *reader = LKS_AGENT_PROGRAM;
 
 static pid_t start_helper(struct fake *f, const char *user)
 {
@@ -66,7 +67,7 @@ static pid_t start_helper(struct fake *f, const char *user)
                           "--node",
                           FAKE_NODE,
                           "--reader",
-                          LKS_AGENT_PROGRAM,
+                          reader,
                           "--timeout",
                           executor_seconds,
                           "--depot",
@@ -179,6 +180,40 @@ static struct lks_str ask_signed(struct fake *f, struct lks_envelope *e, int64_t
     lks_buf_init(&text, LKS_DSSE_MAX);
     CHECK_CODE(lks_envelope_sign(forged ? &f->journal : &f->command, e, &text, &err), LKS_OK);
     return ask(f, LKS_WIRE_COMMAND, lks_buf_view(&text));
+}
+
+/* Before a reboot the reader is asked, as root, whether the next boot would leave the node broken.
+ */
+static void test_hazards(void)
+{
+    static const struct {
+        const char *name, *script, *answer, *ran;
+    } rows[] = {
+        {"a hazard", "[ \"$*\" = --hazards ] && echo dkms-next-kernel: nvidia not built; exit 1",
+         "refused: dkms-next-kernel: nvidia not built", ""},
+        {"none", "echo no hazard for the next boot", "done: ran 0 []", "x\n"},
+        {"a reader that cannot tell", "echo not known >&2; exit 4", "done: ran 0 []", "x\nx\n"},
+    };
+    char script[256], path[256];
+    struct fake f;
+    fake_start(&f);
+    plant_all(&f);
+    plant(&f, "/executors/reboot", count_script, 0755);
+    lks_tree_file(&f.tree, "/enabled", "reboot\n");
+    plant(&f, "/reader", "", 0755);
+    snprintf(path, sizeof(path), "%s", fake_path(&f, "reader"));
+    reader = path;
+    pid_t pid = start_helper(&f, NULL);
+    reader = LKS_AGENT_PROGRAM;
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].name);
+        snprintf(script, sizeof(script), "#!/bin/sh\n%s\n", rows[i].script);
+        plant(&f, "/reader", script, 0755);
+        CHECK_HAS(ask(&f, LKS_WIRE_COMMAND, command(&f, "reboot")), rows[i].answer);
+        CHECK_STR(fake_text(&f, "count"), rows[i].ran);
+    }
+    stop_helper(&f, pid);
+    fake_stop(&f);
 }
 
 static void test_too_long(void)
@@ -413,6 +448,7 @@ int main(void)
 {
     static const struct lks_test tests[] = {
         {"executors", test_executors},
+        {"a reboot into a kernel without its module", test_hazards},
         {"an executor that takes too long", test_too_long},
         {"envelopes", test_envelopes},
         {"at most once", test_once},

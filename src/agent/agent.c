@@ -147,7 +147,6 @@ static void close_agent(struct lks_agent *a)
 {
     lks_errand_fini(&a->errand);
     lks_fetch_fini(&a->fetch);
-    lks_buf_fini(&a->reboot);
     lks_events_fini(&a->events);
     lks_errand_fini(&a->load.errand);
     lks_client_free(a->client);

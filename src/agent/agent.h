@@ -80,7 +80,6 @@ struct lks_agent {
     bool push_anyway;      /* the next reading is sent though nothing changed */
     lks_ms inventory_at;   /* when to read the machine again */
     uint64_t command;      /* the one under way; 0: none */
-    struct lks_buf reboot; /* owned; its envelope while the next boot is looked at */
     uint64_t health;       /* bits of core/pulse.h that stand */
     int64_t clock_gap;     /* wall clock less monotonic clock */
     struct lks_events events;

@@ -106,11 +106,9 @@ static void run_inventory(struct lks_agent *a, const struct lks_envelope *e,
     lks_agent_read(a);
 }
 
-static void run_reboot(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
+static void boot_anew(struct lks_agent *a)
 {
     struct lks_err err = {0};
-    (void)e;
-    (void)envelope;
     if (lks_boot_renew(a->options->root, &err) != LKS_OK) {
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
         return;
@@ -175,16 +173,14 @@ static void run_idle(struct lks_agent *a, const struct lks_envelope *e, struct l
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
 }
 
-/* A reboot waits for a look at what it would lead to. */
+/* A reboot waits for a look at what it would lead to. On this machine itself the helper looks,
+ * which may read more. */
 static void run_careful(struct lks_agent *a, const struct lks_envelope *e, struct lks_str envelope)
 {
     struct lks_err err = {0};
     (void)e;
-    lks_buf_fini(&a->reboot);
-    lks_buf_init(&a->reboot, LKS_DSSE_MAX);
-    lks_buf_add(&a->reboot, envelope);
-    if (lks_buf_check(&a->reboot, &err) != LKS_OK ||
-        start_look(a, "--hazards", LKS_ERRAND_HAZARDS, &err) != LKS_OK)
+    (void)envelope;
+    if (start_look(a, "--hazards", LKS_ERRAND_HAZARDS, &err) != LKS_OK)
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
 }
 
@@ -220,6 +216,7 @@ struct executor {
 static const struct executor executors[] = {
     {"inventory", false, run_inventory},
     {"idle", false, run_idle},
+    {"reboot", true, run_careful},
     {"accept", true, run_accept},
     {"apt", true, run_order},
     {"dnf", true, run_order},
@@ -232,10 +229,7 @@ static const struct executor executors[] = {
 static const struct executor *find_executor(const struct lks_agent *a, const char *name)
 {
     static const struct executor by_helper = {"", false, run_helper};
-    static const struct executor careful = {"reboot", false, run_careful};
     bool on_root = a->options->root != NULL;
-    if (strcmp(name, careful.name) == 0 && (on_root || a->options->helper != NULL))
-        return &careful;
     for (size_t i = 0; i < LKS_COUNT(executors); i++) {
         if (strcmp(executors[i].name, name) == 0 && (on_root || !executors[i].on_root))
             return &executors[i];
@@ -317,25 +311,15 @@ static enum lks_code look_over(struct lks_agent *a, char said[TEXT_MAX])
 /* A hazard bars the reboot; a look that came to no end does not. */
 static void hazards_over(struct lks_agent *a)
 {
-    struct lks_envelope e = {0};
-    struct lks_err err = {0};
     char said[TEXT_MAX];
     enum lks_code code = look_over(a, said);
-    struct lks_str envelope = lks_buf_view(&a->reboot);
     if (code == LKS_E_REFUSED) {
         lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(said));
         return;
     }
     if (code != LKS_OK)
         lks_agent_note(a, LKS_LEVEL_WARNING, "the next boot could not be looked at", "why", said);
-    if (lks_envelope_open(envelope, &a->controller.command_key, 1, &e, &err) != LKS_OK) {
-        lks_agent_command_end(a, LKS_OUTCOME_REFUSED, lks_str_from(err.msg));
-        return;
-    }
-    if (a->options->root != NULL)
-        run_reboot(a, &e, envelope);
-    else
-        run_helper(a, &e, envelope);
+    boot_anew(a);
 }
 
 static void idle_over(struct lks_agent *a)

@@ -17,6 +17,12 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
                             "%s: %" LKS_STR_FMT "; %" LKS_STR_FMT " before it reboots", f->rule,
                             LKS_STR_ARG(f->text), LKS_STR_ARG(f->remedy));
     }
+    size_t count = 0;
+    const struct lks_reading *next =
+        lks_tuple_range(tuple, LKS_STR("platform.next_kernel"), &count);
+    if (count > 0 && next->state == LKS_UNMEASURED)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "the next kernel is not known: %" LKS_STR_FMT,
+                        LKS_STR_ARG(next->value));
     lks_buf_add(out, LKS_STR("no hazard for the next boot\n"));
     return lks_buf_check(out, err);
 }

@@ -23,6 +23,8 @@ enum {
     HANDED_FD = 3, /* where systemd puts a socket */
     BACKLOG = 4,
     READER_MS = 180 * 1000,
+    READER_WORDS = 4,
+    HAZARD_MAX = 1024,
     LOOK_MS = 200,  /* how often to see whether a program that is silent has ended */
     SAID_MAX = 200, /* of what an executor says */
     PATH_SIZE = 4096,
@@ -188,6 +190,47 @@ static void wait_errand(struct lks_errand *e)
     }
 }
 
+/* Run the program that reads the machine with up to READER_WORDS arguments; `text` gets its output,
+ * also when it fails. */
+static enum lks_code run_reader(const struct lks_helper *h, const char *const words[READER_WORDS],
+                                size_t max, struct lks_buf *text, struct lks_err *err)
+{
+    const char *path = h->options->reader, *list[READER_WORDS + 2] = {path};
+    char *argv[LKS_COUNT(list)];
+    struct lks_errand errand = {0};
+    struct lks_str said = {0};
+    memcpy(list + 1, words, READER_WORDS * sizeof(list[0]));
+    memcpy(argv, list, sizeof(argv)); /* execve() promises not to change them */
+    const struct lks_errand_program program = {
+        .path = path, .argv = argv, .max = max, .ms = READER_MS};
+    if (check_mine(path, false, err) != LKS_OK ||
+        lks_errand_start(&errand, &program, err) != LKS_OK)
+        return err->code;
+    wait_errand(&errand);
+    enum lks_code code = lks_errand_end(&errand, &said, err);
+    lks_buf_add(text, said);
+    lks_errand_fini(&errand);
+    return code;
+}
+
+/* Whether the next boot would leave the node broken; `text` says how. The reader runs as root here:
+ * an unprivileged agent can read neither grub.cfg nor the EFI system partition. A reader that fails
+ * is no hazard, or a node whose boot loader is not known could never be rebooted. */
+static bool has_hazard(struct lks_helper *h, struct lks_buf *text)
+{
+    static const char *const words[READER_WORDS] = {"--hazards"};
+    struct lks_err err = {0};
+    enum lks_code code = run_reader(h, words, HAZARD_MAX, text, &err);
+    while (text->len > 0 && text->ptr[text->len - 1] == '\n')
+        lks_buf_truncate(text, text->len - 1);
+    if (code == LKS_E_REFUSED && text->len > 0)
+        return true;
+    if (code != LKS_OK)
+        note(h, LKS_LEVEL_WARNING, "the next boot could not be read", "why", err.msg);
+    lks_buf_truncate(text, 0);
+    return false;
+}
+
 /* A program that was stopped half-way has done nobody knows what. */
 static enum lks_outcome outcome_of(enum lks_code code)
 {
@@ -261,6 +304,8 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
     enum lks_outcome outcome = LKS_OUTCOME_REFUSED;
     if (lks_ledger_save(&h->dir, &h->once, &err) != LKS_OK) {
         lks_buf_add(text, lks_str_from(err.msg));
+    } else if (strcmp(e->executor, "reboot") == 0 && has_hazard(h, text)) {
+        note(h, LKS_LEVEL_WARNING, "a reboot was refused", "why", text->ptr);
     } else {
         note(h, LKS_LEVEL_INFO, "executor starts", "executor", e->executor);
         outcome = run_executor(h, path, e, text);
@@ -301,29 +346,14 @@ enum lks_outcome lks_helper_command(struct lks_helper *h, struct lks_str envelop
 
 static enum lks_outcome read_machine(struct lks_helper *h, bool quick, struct lks_buf *text)
 {
-    char path[PATH_SIZE], node[LKS_HOST_NAME_MAX + 1];
-    char word_read[] = "--read", word_node[] = "--node", word_quick[] = "--quick";
-    char *argv[] = {path, word_read, word_node, node, quick ? word_quick : NULL, NULL};
-    struct lks_errand errand = {0};
-    struct lks_str said = {0};
+    const char *const words[READER_WORDS] = {"--read", "--node", h->options->node,
+                                             quick ? "--quick" : NULL};
     struct lks_err err = {0};
-    snprintf(path, sizeof(path), "%s", h->options->reader);
-    snprintf(node, sizeof(node), "%s", h->options->node);
-    const struct lks_errand_program program = {
-        .path = path, .argv = argv, .max = LKS_INVENTORY_MAX, .ms = READER_MS};
-    enum lks_code code = check_mine(path, false, &err);
-    if (code == LKS_OK)
-        code = lks_errand_start(&errand, &program, &err);
-    if (code == LKS_OK) {
-        wait_errand(&errand);
-        code = lks_errand_end(&errand, &said, &err);
-    }
-    if (code == LKS_OK)
-        lks_buf_add(text, said);
-    else
-        lks_buf_addf(text, "%s: %s", path, err.msg);
-    lks_errand_fini(&errand);
-    return code == LKS_OK ? LKS_OUTCOME_DONE : LKS_OUTCOME_FAILED;
+    if (run_reader(h, words, LKS_INVENTORY_MAX, text, &err) == LKS_OK)
+        return LKS_OUTCOME_DONE;
+    lks_buf_truncate(text, 0);
+    lks_buf_addf(text, "%s: %s", h->options->reader, err.msg);
+    return LKS_OUTCOME_FAILED;
 }
 
 /* Answering ---------------------------------------------------------------------------------- */
