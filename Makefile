@@ -60,7 +60,7 @@ test-vm: build portable ## changes of kernels with real reboots, on two virtual 
 	@tools/setup.sh vm
 	@python3 -B tests/vm/run.py $(BUILD) $(PORTABLE)
 
-lint: build ## clang-format, clang-tidy, cppcheck, shellcheck
+lint: build ## clang-format, clang-tidy, cppcheck, shellcheck, words
 	@tools/setup.sh lint
 	@tools/lint.sh $(BUILD)
 

@@ -138,7 +138,7 @@ static void test_mass_once(void)
     CHECK_INT(d->count, 42);
     CHECK_INT(d->records[11].kind, LKS_RECORD_ALARM);
     CHECK_STR(d->records[11].alarm.text,
-              "11 of 40 nodes turned late within 300 s: automatic acts in this pool wait");
+              "11 of 40 nodes became late within 300 s: automatic acts in this pool wait");
     CHECK_STR(d->records[11].alarm.subject, "train");
     CHECK_INT(d->records[12].mass.count, 11);
     CHECK_INT(d->records[12].mass.of, 40);

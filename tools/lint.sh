@@ -1,5 +1,5 @@
 #!/bin/sh
-# clang-format, clang-tidy, cppcheck and shellcheck over the whole tree:
+# clang-format, clang-tidy, cppcheck, shellcheck and the words over the whole tree:
 #
 #     lint.sh BUILD_DIR
 set -u
@@ -44,6 +44,9 @@ verdict cppcheck $?
 
 echo "$scripts" | xargs shellcheck
 verdict shellcheck $?
+
+python3 tools/words.py
+verdict words $?
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -91,7 +91,7 @@ static enum lks_code print_conform(struct lks_cli *cli, const struct lks_args *a
     bool all = lks_args_has(args, "--all");
     if (print_rows(cli, c, all, err) != LKS_OK)
         return err->code;
-    fprintf(cli->out, "%s%.*s %.*s: %s: %zu judged, %zu drifted, %zu unmeasured\n",
+    fprintf(cli->out, "%s%.*s %.*s: %s: %zu evaluated, %zu drifted, %zu unmeasured\n",
             cli->no || all ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
             cli->no ? "no" : "yes", c->count, c->drifted, c->unmeasured);
     return LKS_OK;

@@ -324,7 +324,7 @@ void lks_deciding_turn(struct lks_deciding *d, uint32_t node, const char *what)
         return;
     struct lks_str name = lks_state_text(s, pool->name);
     struct lks_str text = lks_deciding_text(
-        d, "%u of %u nodes turned %s within %llu s: automatic acts in this pool wait", turns->count,
+        d, "%u of %u nodes became %s within %llu s: automatic acts in this pool wait", turns->count,
         pool->nodes, what, (unsigned long long)(l->mass_window / LKS_SECOND));
     uint64_t alarm = lks_deciding_alarm(d, LKS_ALARM_MASS, name, text);
     lks_deciding_add(d, LKS_RECORD_MASS)->mass = (struct lks_rec_mass){

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Checks the words of what people read: help, messages, README and docs, and softly the comments.
+
+    words.py [FILE...]      checks the tree, or these files of it
+    words.py --comments     checks the comments of src, too
+
+Names that are an API are exempt: text in backticks, options (--one-way), names with an underscore, text in
+quotes inside of a message, JSON shapes. docs/decisions is left out: a decision page keeps the words of its day.
+"""
+import os
+import re
+import subprocess
+import sys
+
+# (pattern, term to use instead). Patterns are matched without regard to case, at word boundaries.
+TERMS = [
+    (r"nobody|nobody's|no one|somebody|somebody's|someone|whoever|whomever", "name the node, role or person"),
+    (r"one's|oneself", "your, its"),
+    (r"(known )?flaws?", "vulnerability, advisory, CVE"),
+    (r"ways? back", "rollback, revert"),
+    (r"(go|goes|went|gone|going) back(?! to (sleep|the beginning))", "roll back, revert, return"),
+    (r"(take|takes|took|taken|taking) (it |them |that |this |one )?back", "roll back, withdraw, revoke"),
+    (r"(leave|leaves|left|leaving|out of|into) use", "drain, drained, out of service"),
+    (r"(?<!already )in use", "in service"),
+    (r"under way", "in progress"),
+    (r"(is|are|was|were|be) over(?! \d)", "finished, ended"),
+    (r"begun|begins?|began", "start, started"),
+    (r"lets? (it |them |that )?go|letting go", "end (a hold), close (an alarm), return as is (a node)"),
+    (r"(wait|waits|waited|waiting) for room", "waits for a slot (limit: N)"),
+    (r"(?<!revert: )(?<!-)one-way", "irreversible"),
+    (r"(turn|turns|turned) (late|lost)", "became late, was marked lost"),
+    (r"stands?(?! by| for)|standing(?! by)|stood", "status, is"),
+    (r"judges?|judged|judging|judgements?", "evaluate, conformance result, verdict"),
+    (r"told|said", "reported, returned, notified"),
+    (r"(look|looks|looked|looking)(?! (\w+ )?up)", "poll, read, inspect"),
+    (r"vouch\w*", "sign, verify, approve"),
+    (r"put right|mend|mends|mended", "repair, remediate"),
+    (r"sick", "unhealthy"),
+    (r"needs? hands|no hands", "manual intervention needed"),
+    (r"the other side|pair's side", "redundant peer"),
+    (r"what is around|bits that are news|a paper for", "see the list of terms"),
+    (r"(no|make|makes|made|more|enough) room|room for", "capacity"),
+    (r"(?<!power )(shelf|shelves)|desk|teller|drafter", "registry store, authorisation, ticket notifier, change drafter"),
+]
+OPENINGS = r"What|Who|Whoever|One|It|Of|That it"
+# Comments are about code, where "begin", "held" or "look" have plain meanings: only what is never right.
+COMMENT_TERMS = [t for t in TERMS if re.search(r"nobody|one's|flaws|vouch|sick|needs\? hands|bits that|teller", t[0])]
+
+# Every exception: (file, text, reason). A hit is exempt if both patterns are found, the text around the hit.
+EXCEPTIONS = [
+    (r"src/", r"needs hands", "a state's name: it leaves the program"),
+]
+
+# Files that are not rewritten yet: pages by path, sources by name (README.md is never one of them). The lists only get shorter.
+PENDING = """
+ARCHITECTURE.md data/README.md docs/admission.md docs/bench.md docs/bundles.md docs/changes.md docs/compat.md
+docs/controller.md docs/controllers.md docs/depot.md docs/drift.md docs/firmware.md docs/gates.md
+docs/governance.md docs/login.md docs/operating-model.md docs/pldm.md docs/rehearsal.md docs/threat-model.md
+docs/tickets.md executors/README.md admit_why.c apt.c aptconf.c basis.c bmc_nvos_update.c bmc_redfish_activate.c
+bmc_redfish_judge.c bmc_redfish_plan.c bmc_redfish_session.c bmc_redfish_update.c bundle.c campaign.c
+campaign_back.c campaign_begin.c campaign_beside.c campaign_evidence.c campaign_fail.c campaign_gate.c
+campaign_late.c campaign_member.c campaign_path.c campaign_queue.c campaign_ramp.c campaign_read.c
+campaign_steps.c campaign_waits.c change.h check.c check_names.c check_nvidia.c check_policy.c class.c
+client_thread.c cmd_advisories.c cmd_bmc.c cmd_bmc_at.c cmd_bmc_run.c cmd_bmc_update.c cmd_bundle_build.c
+cmd_change.c cmd_change_follow.c cmd_change_show.c cmd_diff.c cmd_doctor.c cmd_drift.c cmd_import.c cmd_login.c
+cmd_rehearse_many.c cmd_rehearse_show.c config.c conform_settings.c consistency.c copy.c csv.c decide_access.c
+decide_change.c decide_command.c decide_credential.c decide_deviation.c decide_drift.c decide_enroll.c
+decide_flash.c decide_fleet.c decide_govern.c decide_hand.c decide_job.c decide_node.c decide_registry.c
+decide_skip.c depot.c depot_files.c desk.c desk_identify.c dpkg.c draft_class.c draft_components.c engine.c
+errand.c evidence.c executors.c facts.c facts_check.c fleet.c fleet_gate.c follow.c forecast_svg.c forms.c
+forms_admit.c forms_bundles.c forms_change.c forms_drift.c forms_flash.c govern.c handlers_bundles.c
+handlers_change.c handlers_journal.c handlers_ticket.c http.c http_curl.c http_mhd_listen.c http_mhd_request.c
+http_talks.c http_tls.c journal.c jwt.c layout.c lead.c libimages.c libplaces.c libsearch.c libver.c libwalk.c
+lookup.c manifest.c message.h messages.c metrics.c moment.c mounts.c next_kernel.c nvidia_clocks.c nvml.c oidc.c
+once.c openapi.c package_check.c package_read.c package_recipe.c package_write.c personality.c plan.c
+plan_after.c plan_canary.c plan_capacity.c plan_carry.c plan_class.c plan_gate.c plan_steps.c plan_who.c
+probe_kernel.c probe_platform.c probe_upgrades.c procedure.c procedure_back.c procedure_cost.c
+procedure_happens.c pulls.c readings.c record_fields.c record_fields_access.h record_fields_audit.h
+record_fields_deviation.h record_fields_ticket.h repair.c routes.c run.c schema.c seal.c seen.c server_thread.c
+signature.c spool.c stack.c standing.c state_thread.c store_claim.c store_postgres.c store_pq.c
+store_pq_connect.c teller.c ticket_post.c toolkit.c trailer.c tuple.c ua_loss.c ua_save.c verify.c walk.c wire.c
+world_work.c
+""".split()
+# Comments of src are not rewritten yet: --comments lists their hits.
+PENDING_COMMENTS = True
+
+LITERAL = r'"(?:[^"\\\n]|\\.)*"'
+RUN = re.compile(LITERAL + r"(?:(?:[ \t]*\\?\n[ \t]*|[ \t]+)" + LITERAL + r")*")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def markdown(text):
+    """(line, sentence-like text) of prose: no code, no link targets."""
+    text = re.sub(r"^```.*?^```", blank, text, flags=re.S | re.M)
+    text = re.sub(r"`[^`\n]*`|`[^`]*`", lambda m: "`" + re.sub(r"[^\n]", "x", m.group(0))[2:] + "`", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    block, start, code, bare = [], 0, False, True
+    for number, line in enumerate(text.split("\n") + [""], 1):
+        code = line.startswith("    ") and (bare or code)
+        bare = not line.strip()
+        new = bare or code or re.match(r"\s*([-*|#]|\d+\. )", line)
+        if new and block:
+            yield start, " ".join(block)
+            block = []
+        if bare or code:
+            continue
+        if line.lstrip().startswith("|"):
+            for cell in line.strip().strip("|").split("|"):
+                yield number, cell.strip()
+            continue
+        if not block:
+            start = number
+        block.append(re.sub(r"^\s*([-*]|\d+\.|#+)\s+", "", line).strip())
+
+
+def strings(text):
+    """(line, text) of the messages of a C file: literals of three words or more that are not JSON shapes."""
+    text = COMMENT.sub(blank, text)
+    for match in RUN.finditer(text):
+        joined = "".join(part[1:-1] for part in re.findall(LITERAL, match.group(0)))
+        joined = joined.replace("\\n", " ").replace('\\"', "'")
+        if len(joined.split()) < 3 or re.search(r"[\[{]\w+[?,:]|\w\?[,:}]", joined):
+            continue
+        yield text.count("\n", 0, match.start()) + 1, re.sub(r"'[^' ]*'", "'x'", joined)
+
+
+def comments(text):
+    for match in COMMENT.finditer(text):
+        joined = re.sub(r"\s*\n\s*\*?\s*", " ", match.group(0)[2:-2])
+        yield text.count("\n", 0, match.start()) + 1, re.sub(r"`[^`]*`", "`x`", joined)
+
+
+def hits(text, terms, openings):
+    text = re.sub(r"--[a-z][a-z-]*|\b\w+_\w+\b", "x", text)
+    for pattern, instead in terms:
+        for match in re.finditer(r"(?<![\w-])(?:%s)(?![\w-])" % pattern, text, re.I):
+            yield match.group(0), instead, text[max(0, match.start() - 60) : match.end() + 60]
+    if openings:
+        for match in re.finditer(r"(?:^|[.!?] )[\"(*\[]*(%s)\b(?!['-])" % OPENINGS, text):
+            yield match.group(1) + " ...", "name the subject", text[match.start() : match.end() + 60]
+
+
+def tree():
+    done = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md", "src/*.c", "src/*.h"],
+        capture_output=True, text=True, check=True,
+    )
+    return done.stdout.split()
+
+
+def parts(path):
+    """(line, text, terms, whether openings count) of all that is checked in a file."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if path.endswith(".md"):
+        if not re.match(r"docs/.*/|tests/", path):
+            yield from ((line, part, TERMS, True) for line, part in markdown(text))
+        return
+    yield from ((line, part, TERMS, True) for line, part in strings(text))
+    if not PENDING_COMMENTS or "--comments" in sys.argv:
+        yield from ((line, part, COMMENT_TERMS, False) for line, part in comments(text))
+
+
+def main():
+    files = [a for a in sys.argv[1:] if not a.startswith("-")]
+    found, checked = 0, 0
+    for path in files or tree():
+        if not files and (path in PENDING or path.startswith("src/") and os.path.basename(path) in PENDING):
+            continue
+        checked += 1
+        for line, part, terms, openings in parts(path):
+            for word, instead, around in hits(part, terms, openings):
+                if any(re.match(f, path) and re.search(t, around) for f, t, _ in EXCEPTIONS):
+                    continue
+                found += 1
+                print(f"{path}:{line}: '{word}': {instead}: ...{around.strip()}...")
+    if checked == 0:
+        print("git lists no files here")
+        found = 1
+    print(f"{checked} files checked, {found} hits of words")
+    sys.exit(found > 0)
+
+
+main()
