@@ -3,7 +3,7 @@
 #include "codec/json.h"
 #include "server/call.h"
 #include "server/daemon.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <stdio.h>
 #include <string.h>

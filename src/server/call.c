@@ -2,9 +2,9 @@
 
 #include "model/manifest.h"
 #include "model/tuple.h"
-#include "server/depot.h"
+#include "server/depot_ask.h"
 #include "server/own.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <stdlib.h>
 

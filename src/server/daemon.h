@@ -16,11 +16,12 @@
 #include "engine/engine.h"
 #include "server/config.h"
 #include "server/mailbox.h"
-#include "server/metrics.h"
 #include "server/secrets.h"
 
 struct lks_call;
 struct lks_daemon;
+struct lks_metrics_bmc;
+struct lks_oidc;
 
 /* Run until SIGTERM or SIGINT; `path` is read again at SIGHUP. With `accept_lost` also on a journal
  * that lost rows which were seen in it (server/seen.h). */
@@ -49,6 +50,9 @@ const char *lks_daemon_agents_url(const struct lks_daemon *d);
 /* Counts up when certificates may have ended; read by the server thread. */
 uint64_t lks_daemon_epoch(const struct lks_daemon *d);
 void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch);
+
+/* What is known of the OpenID provider; it has a lock of its own. */
+struct lks_oidc *lks_daemon_oidc(const struct lks_daemon *d);
 
 /* What the client thread counted. */
 struct lks_metrics_bmc lks_daemon_bmc(const struct lks_daemon *d);

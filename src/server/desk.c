@@ -4,7 +4,7 @@
 #include "server/daemon.h"
 #include "server/desk_parts.h"
 #include "server/forward.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,18 @@
 #include "server/desk_parts.h"
 #include "server/forward.h"
 #include "server/own.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 enum { QUESTION_BYTES = 16 << 10 }; /* each so many of a question count as one more */
+
+/* "controller:NAME", as which the daemon asks itself. */
+static void name_ourselves(const struct lks_daemon *daemon, char out[LKS_CALL_IDENTITY_SIZE])
+{
+    snprintf(out, LKS_CALL_IDENTITY_SIZE, LKS_FORWARD_PEER "%s", lks_daemon_name(daemon));
+}
 
 /* Whether a certificate of the site's is over sooner than the one in use on a node that is heard:
  * it is no renewal, and a machine that was replaced may still have it. */
@@ -144,7 +150,7 @@ bool lks_desk_charge_length(struct lks_desk *desk, struct lks_call *call)
 bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call)
 {
     if (call->own != NULL) {
-        lks_own_identity(desk->daemon, call->identity);
+        name_ourselves(desk->daemon, call->identity);
         call->root = true;
         return true;
     }

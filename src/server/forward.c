@@ -2,8 +2,7 @@
 
 #include "server/daemon.h"
 #include "server/forms.h"
-#include "server/handlers.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <stdio.h>
 
@@ -176,9 +175,9 @@ enum lks_code lks_forward_client(const struct lks_daemon *d, const char *server,
 /* A leader that asks others in turn takes longer. */
 static int patience(const struct lks_route *route)
 {
-    if (route->handle == lks_handle_propose)
+    if ((route->flags & LKS_ROUTE_PLAN) != 0)
         return PLAN_MS;
-    return route->handle == lks_handle_login_poll ? LOGIN_MS : EXCHANGE_MS;
+    return (route->flags & LKS_ROUTE_POLL) != 0 ? LOGIN_MS : EXCHANGE_MS;
 }
 
 static enum lks_code exchange(const struct lks_call *call, const char *target,

@@ -3,7 +3,7 @@
 #include "core/artifacts.h"
 #include "server/config.h"
 #include "server/daemon.h"
-#include "server/depot.h"
+#include "server/depot_ask.h"
 #include "server/desk.h"
 #include "server/forms.h"
 #include "server/handlers.h"

@@ -5,7 +5,6 @@
 #include "server/desk.h"
 #include "server/handlers.h"
 #include "server/secrets.h"
-#include "server/teller.h"
 #include "server/views_change.h"
 #include "trust/webhook.h"
 
@@ -34,7 +33,7 @@ void lks_prepare_ticket(struct lks_call *call)
     lks_buf_init(&space, LKS_SECRET_MAX);
     if (config->tickets_secret.len == 0) {
         (void)!lks_fail(&call->failed, LKS_E_DENIED, "no ticket system is known here");
-    } else if (lks_teller_secret(config, &space, &secret, &err) != LKS_OK) {
+    } else if (lks_secrets_ticket(config, &space, &secret, &err) != LKS_OK) {
         /* Where it lies is nobody's business who is not known yet. */
         (void)!lks_fail(&call->failed, LKS_E_UNAVAILABLE, "the shared secret cannot be read");
         log_refused(call->daemon, call, err.msg);

@@ -7,7 +7,6 @@
 #include "drivers/store_secrets.h"
 #include "port/ticket.h"
 #include "server/secrets.h"
-#include "server/threads.h"
 #include "trust/jwt.h"
 
 #include <stdio.h>
@@ -86,7 +85,7 @@ static void leave(struct lks_oidc *o)
 /* The provider answered, or did not; that is logged when it changes. */
 static void note_answer(struct lks_daemon *d, const struct lks_err *why)
 {
-    struct lks_oidc *o = d->oidc;
+    struct lks_oidc *o = lks_daemon_oidc(d);
     struct lks_log_field field = {"cause", lks_str_from(why->msg)};
     lks_ms mono = lks_daemon_now().mono;
     uv_mutex_lock(&o->lock);
@@ -252,7 +251,7 @@ static bool is_due(struct lks_oidc *o, struct lks_str issuer, bool lacking, lks_
  * that we do not have. */
 static enum lks_code refresh(struct lks_daemon *d, bool lacking, struct lks_err *err)
 {
-    struct lks_oidc *o = d->oidc;
+    struct lks_oidc *o = lks_daemon_oidc(d);
     struct lks_str issuer = lks_daemon_config(d)->oidc_issuer;
     struct found f = {0};
     bool have = false;
@@ -332,9 +331,9 @@ static uint64_t bounded(const struct lks_doc *from, const char *key, uint64_t us
 
 static struct endpoints endpoints_of(struct lks_daemon *d)
 {
-    uv_mutex_lock(&d->oidc->lock);
-    struct endpoints at = d->oidc->at;
-    uv_mutex_unlock(&d->oidc->lock);
+    uv_mutex_lock(&lks_daemon_oidc(d)->lock);
+    struct endpoints at = lks_daemon_oidc(d)->at;
+    uv_mutex_unlock(&lks_daemon_oidc(d)->lock);
     return at;
 }
 
@@ -371,10 +370,10 @@ enum lks_code lks_oidc_device(struct lks_daemon *d, struct lks_oidc_device *out,
                               struct lks_err *err)
 {
     *out = (struct lks_oidc_device){0};
-    if (check_configured(d, err) != LKS_OK || enter(d->oidc, err) != LKS_OK)
+    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
         return err->code;
     enum lks_code code = begin_device(d, out, err);
-    leave(d->oidc);
+    leave(lks_daemon_oidc(d));
     return code;
 }
 
@@ -456,9 +455,9 @@ static enum lks_code check_token(struct lks_daemon *d, struct lks_str token, str
                                       .client = config->oidc_client_id,
                                       .nonce = nonce,
                                       .wall = lks_daemon_now().wall};
-    uv_mutex_lock(&d->oidc->lock);
-    enum lks_code code = lks_jwt_check(token, &d->oidc->keys, &want, claims, err);
-    uv_mutex_unlock(&d->oidc->lock);
+    uv_mutex_lock(&lks_daemon_oidc(d)->lock);
+    enum lks_code code = lks_jwt_check(token, &lks_daemon_oidc(d)->keys, &want, claims, err);
+    uv_mutex_unlock(&lks_daemon_oidc(d)->lock);
     return code;
 }
 
@@ -529,11 +528,11 @@ enum lks_code lks_oidc_poll(struct lks_daemon *d, struct lks_str code, struct lk
                             struct lks_err *err)
 {
     *out = (struct lks_oidc_person){0};
-    if (check_configured(d, err) != LKS_OK || enter(d->oidc, err) != LKS_OK)
+    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
         return err->code;
     enum lks_code result = poll_once(d, code, out, err);
-    leave(d->oidc);
-    count(d->oidc, result, out);
+    leave(lks_daemon_oidc(d));
+    count(lks_daemon_oidc(d), result, out);
     return result;
 }
 
@@ -621,10 +620,10 @@ enum lks_code lks_oidc_browser(struct lks_daemon *d, struct lks_oidc_browser *ou
                                struct lks_err *err)
 {
     *out = (struct lks_oidc_browser){0};
-    if (check_configured(d, err) != LKS_OK || enter(d->oidc, err) != LKS_OK)
+    if (check_configured(d, err) != LKS_OK || enter(lks_daemon_oidc(d), err) != LKS_OK)
         return err->code;
     enum lks_code code = begin_browser(d, out, err);
-    leave(d->oidc);
+    leave(lks_daemon_oidc(d));
     return code;
 }
 
@@ -656,11 +655,11 @@ enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *ba
         return lks_fail(err, LKS_E_DENIED,
                         "this login was not begun in this browser, or too long ago; open "
                         "/v1/login");
-    if (enter(d->oidc, err) != LKS_OK)
+    if (enter(lks_daemon_oidc(d), err) != LKS_OK)
         return err->code;
     enum lks_code result = exchange_code(d, back->code, parts, out, err);
-    leave(d->oidc);
-    count(d->oidc, result, out);
+    leave(lks_daemon_oidc(d));
+    count(lks_daemon_oidc(d), result, out);
     return result;
 }
 
@@ -668,7 +667,7 @@ enum lks_code lks_oidc_code(struct lks_daemon *d, const struct lks_oidc_back *ba
 
 void lks_oidc_metrics(struct lks_daemon *d, struct lks_buf *out)
 {
-    struct lks_oidc *o = d->oidc;
+    struct lks_oidc *o = lks_daemon_oidc(d);
     if (lks_daemon_config(d)->oidc_issuer.len == 0)
         return;
     lks_ms mono = lks_daemon_now().mono;

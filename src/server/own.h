@@ -54,9 +54,11 @@ struct lks_own {
         seq; /* TELL, TOLD: the record it is about; 0: nothing is to be told. Its text is `text` */
 };
 
-/* A call of that kind; its texts are filled in by the caller, in `own->arena`. NULL: no memory. */
-struct lks_call *lks_own_call(struct lks_daemon *daemon, enum lks_own_kind kind, uint64_t job);
 void lks_own_free(struct lks_own *own);
+
+/* own_calls.c: a call of that kind; its texts are filled in by the caller, in `own->arena`. NULL:
+ * no memory. */
+struct lks_call *lks_own_call(struct lks_daemon *daemon, enum lks_own_kind kind, uint64_t job);
 
 /* The readings of a node for LKS_OWN_READ: a tuple as JSON. */
 enum lks_code lks_own_readings(struct lks_call *call, struct lks_str name, struct lks_str json,
@@ -65,8 +67,5 @@ enum lks_code lks_own_readings(struct lks_call *call, struct lks_str name, struc
 /* handlers_sweep.c: leases, without a listener. */
 void lks_own_lease(struct lks_desk *desk, struct lks_call *call);
 void lks_own_failed(struct lks_desk *desk, struct lks_call *call);
-
-/* "controller:NAME", as which they ask. */
-void lks_own_identity(const struct lks_daemon *daemon, char out[LKS_CALL_IDENTITY_SIZE]);
 
 #endif

@@ -4,7 +4,7 @@
 #include "engine/journal.h"
 #include "server/daemon.h"
 #include "server/forms.h"
-#include "server/routes.h"
+#include "server/route.h"
 
 #include <inttypes.h>
 #include <stdio.h>

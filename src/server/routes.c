@@ -22,6 +22,8 @@
 #define SIGNED    LKS_ROUTE_SIGNED
 #define SENSITIVE LKS_ROUTE_SENSITIVE
 #define LOGIN     LKS_ROUTE_LOGIN
+#define PLAN      LKS_ROUTE_PLAN
+#define POLL      LKS_ROUTE_POLL
 
 /* clang-format off */
 #define NO_QUERY NULL
@@ -45,7 +47,7 @@ const struct lks_route lks_routes[] = {
      NO_BODY, FORM(lks_form_login_device), 0, lks_prepare_login_device, lks_handle_login_device,
      "Begin a login with the OpenID provider: what the person types where (docs/login.md)"},
     {"POST", "/v1/login/device/poll", "loginPoll", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE,
-     NO_QUERY, JSON(lks_ask_login_poll), FORM(lks_form_login), WRITE, lks_prepare_login_poll,
+     NO_QUERY, JSON(lks_ask_login_poll), FORM(lks_form_login), WRITE | POLL, lks_prepare_login_poll,
      lks_handle_login_poll, "Whether the person did, and then a token"},
     {"GET", "/v1/login", "login", PEOPLE, LKS_MAY_NOTHING, LKS_SCOPE_NONE, NO_QUERY, NO_BODY,
      TYPE("text/html; charset=utf-8"), LOGIN, lks_prepare_login, lks_handle_login,
@@ -184,7 +186,7 @@ const struct lks_route lks_routes[] = {
      NO_BODY, FORM(lks_form_changes), ETAG, NULL, lks_handle_changes,
      "Changes, newest first. A page may be short and still have a next one"},
     {"POST", "/v1/changes", "propose", PEOPLE, LKS_MAY_OPERATE, LKS_SCOPE_WISH, NO_QUERY,
-     LONG_JSON(lks_ask_change), FORM(lks_form_proposed), WRITE, lks_prepare_propose,
+     LONG_JSON(lks_ask_change), FORM(lks_form_proposed), WRITE | PLAN, lks_prepare_propose,
      lks_handle_propose, "Plan a change and propose it; with `dry_run` the plan alone"},
     {"GET", "/v1/changes/{id}", "change", PEOPLE, LKS_MAY_READ, LKS_SCOPE_CHANGE_PART,
      &lks_query_change, NO_BODY, FORM(lks_form_change), ETAG, NULL, lks_handle_change,

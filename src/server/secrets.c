@@ -2,6 +2,8 @@
 
 #include "base/file.h"
 #include "drivers/store_secrets.h"
+#include "server/config.h"
+#include "trust/webhook.h"
 #include "trust/x509.h"
 
 #include <errno.h>
@@ -106,4 +108,16 @@ void lks_secrets_fini(struct lks_secrets *s)
     lks_buf_fini(&s->ca);
     lks_buf_fini(&s->server);
     explicit_bzero(s, sizeof(*s));
+}
+
+enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf *space,
+                                 struct lks_str *out, struct lks_err *err)
+{
+    struct lks_str kind, path;
+    bool split = lks_str_cut(config->tickets_secret, ':', &kind, &path);
+    if (!split)
+        return lks_fail(err, LKS_E_DENIED, "no ticket system is known: tickets.secret is not set");
+    if (lks_secrets_text(kind, path.ptr, "secret", space, err) != LKS_OK)
+        return err->code;
+    return lks_webhook_secret(lks_buf_view(space), out, err);
 }

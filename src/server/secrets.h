@@ -5,6 +5,8 @@
 #include "trust/key.h"
 #include "trust/seal.h"
 
+struct lks_config;
+
 struct lks_secrets {
     struct lks_seal_key seal;
     struct lks_key journal, command;
@@ -26,6 +28,11 @@ enum lks_code lks_secrets_server(const char *data, const struct lks_seal_key *se
 /* The CA certificates of the site from `path`, behind what is in `out`; "": none. */
 enum lks_code lks_secrets_site(const char *path, struct lks_buf *out,
                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* The secret that is shared with the ticket system; `space` holds it and is to be wiped. Blocks, so
+ * not on the state thread. */
+enum lks_code lks_secrets_ticket(const struct lks_config *config, struct lks_buf *space,
+                                 struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
 /* For buffers that held a secret. */
 void lks_secrets_wipe(struct lks_buf *b);

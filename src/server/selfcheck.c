@@ -8,7 +8,6 @@
 #include "server/config.h"
 #include "server/oidc.h"
 #include "server/secrets.h"
-#include "server/teller.h"
 #include "trust/x509.h"
 
 enum { CA_BYTES_MAX = 4 << 20 }; /* a distribution's whole list has a quarter of a MiB */
@@ -50,7 +49,7 @@ static enum lks_code check_tickets(const struct lks_config *c, struct lks_err *e
     lks_buf_init(&space, LKS_SECRET_MAX);
     if (check_ca("tickets.ca", c->tickets_ca, err) != LKS_OK)
         return err->code;
-    if (c->tickets_secret.len > 0 && lks_teller_secret(c, &space, &secret, err) != LKS_OK)
+    if (c->tickets_secret.len > 0 && lks_secrets_ticket(c, &space, &secret, err) != LKS_OK)
         return lks_wrap(err, "tickets.secret");
     return LKS_OK;
 }

@@ -109,18 +109,6 @@ void lks_own_told(struct lks_desk *desk, struct lks_call *call)
 
 /* Telling ----------------------------------------------------------------------------------- */
 
-enum lks_code lks_teller_secret(const struct lks_config *config, struct lks_buf *space,
-                                struct lks_str *out, struct lks_err *err)
-{
-    struct lks_str kind, path;
-    bool split = lks_str_cut(config->tickets_secret, ':', &kind, &path);
-    if (!split)
-        return lks_fail(err, LKS_E_DENIED, "no ticket system is known: tickets.secret is not set");
-    if (lks_secrets_text(kind, path.ptr, "secret", space, err) != LKS_OK)
-        return err->code;
-    return lks_webhook_secret(lks_buf_view(space), out, err);
-}
-
 static void telling_free(struct lks_telling *t)
 {
     if (t == NULL)
@@ -196,7 +184,7 @@ static enum lks_code sign(const struct lks_client_thread *c, struct lks_telling 
     const struct lks_config *config = lks_daemon_config(c->daemon);
     struct lks_str secret = {0}, peer, path;
     lks_buf_init(&space, LKS_SECRET_MAX);
-    if (lks_teller_secret(config, &space, &secret, err) != LKS_OK)
+    if (lks_secrets_ticket(config, &space, &secret, err) != LKS_OK)
         return err->code = LKS_E_UNAVAILABLE; /* it may be there later */
     lks_ticket_split(config->tickets_url, &peer, &path);
     if (peer.len >= sizeof(t->peer) || path.len >= sizeof(t->path))

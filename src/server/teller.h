@@ -10,7 +10,6 @@
 #include "server/own.h"
 
 struct lks_client_thread;
-struct lks_config;
 struct lks_telling;
 
 #define LKS_TELLER_SAID (LKS_ERR_MSG_MAX + 32) /* an error, and what follows from it */
@@ -32,10 +31,5 @@ void lks_teller_fini(struct lks_client_thread *c);
 /* The state thread's part, without a listener. */
 void lks_own_tell(struct lks_desk *desk, struct lks_call *call);
 void lks_own_told(struct lks_desk *desk, struct lks_call *call);
-
-/* The secret that is shared with the ticket system; `space` holds it and is to be wiped. Blocks, so
- * not on the state thread. */
-enum lks_code lks_teller_secret(const struct lks_config *config, struct lks_buf *space,
-                                struct lks_str *out, struct lks_err *err) LKS_MUST_CHECK;
 
 #endif
