@@ -480,9 +480,14 @@ int fake_wait(struct fake *f, pid_t pid)
 
 pid_t fake_agent(struct fake *f, const char *const *more)
 {
+    return fake_agent_as(f, LKS_AGENTSIM_PROGRAM, more);
+}
+
+pid_t fake_agent_as(struct fake *f, const char *program, const char *const *more)
+{
     char people[64];
     snprintf(people, sizeof(people), "https://127.0.0.1:%u", lks_httpd_port(f->people));
-    const char *argv[16] = {LKS_AGENT_PROGRAM,
+    const char *argv[16] = {program,
                             "--state",
                             fake_path(f, "state"),
                             "--controller",

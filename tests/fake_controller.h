@@ -71,6 +71,8 @@ pid_t fake_spawn(struct fake *f, const char *log, const char *const *argv);
 /* The agent of a captured tree, with up to four words more, up to NULL; or NULL: none. And its end.
  */
 pid_t fake_agent(struct fake *f, const char *const *more);
+/* The same of another program than the one that acts on captured machines. */
+pid_t fake_agent_as(struct fake *f, const char *program, const char *const *more);
 void fake_agent_end(struct fake *f, pid_t pid);
 
 /* For fake_until(): it reported what it runs; three heartbeats came; every command ended. */

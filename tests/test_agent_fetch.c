@@ -344,9 +344,9 @@ static void spawn(void)
     }
     int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     (void)dup2(fd, STDERR_FILENO);
-    (void)execl(LKS_AGENT_PROGRAM, LKS_AGENT_PROGRAM, "--state", state, "--controller", url, "--ca",
-                ca, "--token-file", token, "--root", root, "--quick", "--inventory-seconds", "600",
-                (char *)NULL);
+    (void)execl(LKS_AGENTSIM_PROGRAM, LKS_AGENTSIM_PROGRAM, "--state", state, "--controller", url,
+                "--ca", ca, "--token-file", token, "--root", root, "--quick", "--inventory-seconds",
+                "600", (char *)NULL);
     _exit(127);
 }
 

@@ -333,6 +333,33 @@ static void test_commands(void)
     fake_stop(&f);
 }
 
+/* The program of real nodes reads a captured machine, and acts on none. */
+static void test_only_read(void)
+{
+    static const struct {
+        const char *executor, *outcome;
+    } rows[] = {
+        {"inventory", "done"}, {"idle", "done"},   {"reboot", "refused"},   {"accept", "refused"},
+        {"apt", "refused"},    {"dnf", "refused"}, {"settings", "refused"}, {"firmware", "refused"},
+    };
+    struct fake f;
+    fake_start(&f);
+    pid_t pid = fake_agent_as(&f, LKS_AGENT_PROGRAM, NULL);
+    CHECK(fake_until(&f, fake_settled));
+    unsigned boots = f.boots;
+    for (size_t i = 0; i < LKS_COUNT(rows); i++) {
+        lks_test_case("%s", rows[i].executor);
+        uint64_t id = fake_command(&f, rows[i].executor, NULL);
+        if (!CHECK(fake_until(&f, fake_all_ended)))
+            show_log(&f);
+        CHECK_STR(lks_str_from(f.outcome[id - 1]), rows[i].outcome);
+    }
+    CHECK_INT(f.boots, boots);
+    CHECK_HAS(fake_text(&f, "log"), "lockstep-agentsim acts");
+    fake_agent_end(&f, pid);
+    fake_stop(&f);
+}
+
 static bool asked_for_more(const struct fake *f)
 {
     return f->results > 0 && f->mails > f->mails_before;
@@ -361,7 +388,7 @@ static void plant_agent(struct fake *f, const char *name)
     struct lks_err err = {0};
     snprintf(temporary, sizeof(temporary), "%s.new", name);
     lks_buf_init(&bytes, (size_t)256 << 20);
-    CHECK_CODE(lks_file_read(LKS_AGENT_PROGRAM, &bytes, &err), LKS_OK);
+    CHECK_CODE(lks_file_read(LKS_AGENTSIM_PROGRAM, &bytes, &err), LKS_OK);
     CHECK_CODE(lks_file_new(fake_path(f, temporary), 0755, lks_buf_view(&bytes), &err), LKS_OK);
     CHECK(rename(fake_path(f, temporary), fake_path(f, name)) == 0);
 }
@@ -739,6 +766,7 @@ int main(void)
         {"another interval of heartbeats", test_pace},
         {"told to end while it waits", test_end_while_waiting},
         {"commands", test_commands},
+        {"a captured machine that is only read", test_only_read},
         {"the next command", test_next_command},
         {"its program is replaced", test_replaced},
         {"no room on the disk", test_no_room},

@@ -88,7 +88,7 @@ pids_of() {
 }
 
 start_agent() { # NAME
-    "$bin/lockstep-agent" --state "$fleet/agents/$1/state" --root "$fleet/agents/$1/root" \
+    "$bin/lockstep-agentsim" --state "$fleet/agents/$1/state" --root "$fleet/agents/$1/root" \
         --node "$1" >>"$fleet/agents/$1/log" 2>&1 &
     pid=$!
     # The 22nd word is when it began; the name before it has no blanks here.

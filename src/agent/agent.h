@@ -12,6 +12,7 @@
 
 #include "agent/answers.h"
 #include "agent/boot.h"
+#include "agent/captured.h"
 #include "agent/errand.h"
 #include "agent/events.h"
 #include "agent/fetch.h"
@@ -46,6 +47,7 @@ struct lks_agent_options {
     const char *controller, *ca, *token_file; /* for the first start */
     const char *node;                         /* NULL: as the token says */
     const char *root;                         /* NULL: this machine */
+    const struct lks_captured *captured;      /* what acts on `root`; NULL: nothing does */
     const char *helper;                       /* its socket, or NULL */
     const char *agents;   /* addresses of controllers in the place of those kept; or NULL */
     uint64_t depot_bytes; /* that artifacts may take */
@@ -77,11 +79,11 @@ struct lks_agent {
     struct lks_fetch fetch;
     uint64_t fetched; /* the command whose artifacts were last found to be whole */
     enum lks_agent_errand errand_kind;
-    bool push_anyway;      /* the next reading is sent though nothing changed */
-    lks_ms inventory_at;   /* when to read the machine again */
-    uint64_t command;      /* the one under way; 0: none */
-    uint64_t health;       /* bits of core/pulse.h that stand */
-    int64_t clock_gap;     /* wall clock less monotonic clock */
+    bool push_anyway;    /* the next reading is sent though nothing changed */
+    lks_ms inventory_at; /* when to read the machine again */
+    uint64_t command;    /* the one under way; 0: none */
+    uint64_t health;     /* bits of core/pulse.h that stand */
+    int64_t clock_gap;   /* wall clock less monotonic clock */
     struct lks_events events;
     struct lks_load load;
     struct lks_program program;

@@ -1,6 +1,5 @@
 /* Commands: whether they run, how, and that their end is told. */
 #include "agent/agent.h"
-#include "agent/simulated.h"
 #include "agent/wire.h"
 #include "codec/json.h"
 #include "trust/envelope.h"
@@ -109,7 +108,7 @@ static void run_inventory(struct lks_agent *a, const struct lks_envelope *e,
 static void boot_anew(struct lks_agent *a)
 {
     struct lks_err err = {0};
-    if (lks_boot_renew(a->options->root, &err) != LKS_OK) {
+    if (a->options->captured->reboot(a->options->root, &err) != LKS_OK) {
         lks_agent_command_end(a, LKS_OUTCOME_FAILED, lks_str_from(err.msg));
         return;
     }
@@ -190,7 +189,7 @@ static void run_accept(struct lks_agent *a, const struct lks_envelope *e, struct
     (void)e;
     (void)envelope;
     lks_buf_init(&text, SAID_MAX);
-    enum lks_outcome outcome = lks_simulated_accept(a->options->root, &text);
+    enum lks_outcome outcome = a->options->captured->accept(a->options->root, &text);
     lks_agent_command_end(a, outcome, lks_buf_view(&text));
 }
 
@@ -202,14 +201,14 @@ static void run_order(struct lks_agent *a, const struct lks_envelope *e, struct 
     lks_buf_init(&text, SAID_MAX);
     make_way(a); /* what it read may be gone */
     a->inventory_at = lks_agent_now();
-    enum lks_outcome outcome = lks_simulated_order(
+    enum lks_outcome outcome = a->options->captured->order(
         a->options->root, lks_statedir_path(&a->dir, LKS_FETCH_FOLDER, depot), e, &text);
     lks_agent_command_end(a, outcome, lks_buf_view(&text));
 }
 
 struct executor {
     const char *name;
-    bool on_root; /* needs a captured tree; this machine's is the helper's business */
+    bool on_root; /* acts on a captured tree; this machine is the helper's business */
     run_fn *run;
 };
 
@@ -230,8 +229,9 @@ static const struct executor *find_executor(const struct lks_agent *a, const cha
 {
     static const struct executor by_helper = {"", false, run_helper};
     bool on_root = a->options->root != NULL;
+    bool acts = on_root && a->options->captured != NULL;
     for (size_t i = 0; i < LKS_COUNT(executors); i++) {
-        if (strcmp(executors[i].name, name) == 0 && (on_root || !executors[i].on_root))
+        if (strcmp(executors[i].name, name) == 0 && (acts || !executors[i].on_root))
             return &executors[i];
     }
     return a->options->helper != NULL && !on_root ? &by_helper : NULL;
@@ -243,7 +243,10 @@ static void begin(struct lks_agent *a, const struct lks_envelope *e, struct lks_
     const struct executor *executor = find_executor(a, e->executor);
     struct lks_err err = {0};
     if (executor == NULL) {
-        lks_agent_refuse(a, e->id, "this node has no executor of that name");
+        bool reads_only = a->options->root != NULL && a->options->captured == NULL;
+        lks_agent_refuse(a, e->id,
+                         reads_only ? "lockstep-agent --root only reads; lockstep-agentsim acts"
+                                    : "this node has no executor of that name");
         return;
     }
     if (lks_once_begin(&a->once, e, &err) != LKS_OK) {

@@ -21,17 +21,23 @@
 
 #define LKS_INVENTORY_MAX ((size_t)8 << 20)
 
+struct lks_probe;
+
 struct lks_inventory_options {
-    const char *root;  /* a captured tree, or NULL: this machine */
-    const char *node;  /* how the controller calls it */
-    const char *cache; /* file, or NULL */
-    bool quick;        /* without the search for copies of libraries */
-    int64_t now;       /* seconds since 1970 */
+    const char *root;                        /* a captured tree, or NULL: this machine */
+    const char *node;                        /* how the controller calls it */
+    const char *cache;                       /* file, or NULL */
+    bool quick;                              /* without the search for copies of libraries */
+    int64_t now;                             /* seconds since 1970 */
+    void (*read_agent)(struct lks_probe *p); /* NULL: lks_inventory_agent() */
 };
 
 /* Read it and append the line and the JSON. */
 enum lks_code lks_inventory_take(const struct lks_inventory_options *options, struct lks_buf *out,
                                  struct lks_err *err) LKS_MUST_CHECK;
+
+/* The probe that says which version of the agent reads. */
+void lks_inventory_agent(struct lks_probe *p);
 
 struct lks_inventory {
     char digest[LKS_DIGEST_SIZE];

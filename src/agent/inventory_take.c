@@ -1,6 +1,5 @@
 /* The side of the program that reads: it alone knows of facts and probes. */
 #include "agent/inventory.h"
-#include "agent/simulated.h"
 #include "base/embedded.h"
 #include "model/facts.h"
 #include "model/tuple.h"
@@ -11,25 +10,22 @@
 #define CALL_MS     3000 /* silence after which a probe is taken to hang */
 #define PROBE_TIMES 5    /* how many silences all of a probe may take */
 
-/* Which of us it is that reads. A simulated machine may have another one. */
-static void probe_agent(struct lks_probe *p)
+void lks_inventory_agent(struct lks_probe *p)
 {
-    char line[LKS_ROOT_LINE_MAX] = LKS_VERSION;
-    const char *evidence = "lockstep-agent --version";
-    struct lks_err ignored = {0};
-    if (!p->root->live && lks_root_line(p->root, LKS_SIMULATED_AGENT, line, &ignored) == LKS_OK)
-        evidence = LKS_SIMULATED_AGENT;
-    lks_probe_value(p, "platform.agent", LKS_STR(""), LKS_STR(""), lks_str_from(line), evidence);
+    lks_probe_value(p, "platform.agent", LKS_STR(""), LKS_STR(""), LKS_STR(LKS_VERSION),
+                    "lockstep-agent --version");
 }
 
-static const struct lks_probe_kind our_own = {"agent", "which version of lockstep-agent reads",
-                                              probe_agent, NULL, false};
-
 /* All probes, and our own. */
-static const struct lks_probe_kind *all_probes(struct lks_probe_kind *out)
+static const struct lks_probe_kind *all_probes(const struct lks_inventory_options *options,
+                                               struct lks_probe_kind *out)
 {
     memcpy(out, lks_probes, lks_probe_count * sizeof(*out));
-    out[lks_probe_count] = our_own;
+    out[lks_probe_count] = (struct lks_probe_kind){
+        .name = "agent",
+        .about = "which version of lockstep-agent reads",
+        .run = options->read_agent != NULL ? options->read_agent : lks_inventory_agent,
+    };
     return out;
 }
 
@@ -97,8 +93,8 @@ enum lks_code lks_inventory_take(const struct lks_inventory_options *options, st
         return lks_fail_nomem(err);
     lks_tuple_init(&tuple);
     tuple.taken = options->now;
-    if (lks_probe_run(all_probes(kinds), lks_probe_count + 1, &root, &facts, &how, &tuple, NULL,
-                      err) != LKS_OK)
+    if (lks_probe_run(all_probes(options, kinds), lks_probe_count + 1, &root, &facts, &how, &tuple,
+                      NULL, err) != LKS_OK)
         return err->code;
     if (options->node != NULL)
         tuple.node = lks_str_from(options->node);

@@ -262,9 +262,20 @@ static enum lks_code start_agent(struct sim *s, uint64_t number, struct lks_err 
         make_token(s, node, token, err) != LKS_OK)
         return err->code;
     snprintf(controller, sizeof(controller), "https://localhost:%u", s->people);
-    const char *argv[] = {
-        "lockstep-agent", "--state", state,    "--controller", controller,     "--ca", ca,
-        "--node",         node,      "--root", root,           "--token-file", token,  NULL};
+    const char *argv[] = {"lockstep-agentsim",
+                          "--state",
+                          state,
+                          "--controller",
+                          controller,
+                          "--ca",
+                          ca,
+                          "--node",
+                          node,
+                          "--root",
+                          root,
+                          "--token-file",
+                          token,
+                          NULL};
     return lks_spawn_start(s->cli, argv, log, s->dir, node, err);
 }
 

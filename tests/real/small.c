@@ -238,7 +238,7 @@ static _Noreturn void become_agent(const struct small *s, size_t i, const char *
     snprintf(ca, sizeof(ca), "%s/ca.crt", s->f.crew.c.data);
     snprintf(root, sizeof(root), "%s", s->roots[i]);
     snprintf(name, sizeof(name), "%s", small_name(i));
-    char *argv[] = {(char[]){LKS_AGENT_PROGRAM},
+    char *argv[] = {(char[]){LKS_AGENTSIM_PROGRAM},
                     (char[]){"--state"},
                     state,
                     (char[]){"--controller"},
