@@ -319,7 +319,8 @@ static const struct {
     {"no DKMS", "vmlinuz-6.8.0-90-generic", NULL, NULL},
     {"the module is built", "vmlinuz-6.8.0-90-generic", BUILT, NULL},
     {"the module is built for another kernel", "vmlinuz-6.8.0-91-generic", BUILT,
-     "dkms-next-kernel: nvidia/580.95.05 not built for 6.8.0-91-generic"},
+     "dkms-next-kernel: build it: dkms autoinstall -k 6.8.0-91-generic before a reboot; "
+     "nvidia/580.95.05 not built for 6.8.0-91-generic"},
     {"the next kernel is not known", NULL, BUILT, NULL},
 };
 

@@ -14,8 +14,8 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
         const struct lks_finding *f = &report.findings[i];
         if (lks_consistency_bars_reboot(f->rule))
             return lks_fail(err, LKS_E_REFUSED,
-                            "%s: %" LKS_STR_FMT "; %" LKS_STR_FMT " before it reboots", f->rule,
-                            LKS_STR_ARG(f->text), LKS_STR_ARG(f->remedy));
+                            "%s: %" LKS_STR_FMT " before a reboot; %" LKS_STR_FMT, f->rule,
+                            LKS_STR_ARG(f->remedy), LKS_STR_ARG(f->text));
     }
     size_t count = 0;
     const struct lks_reading *next =
