@@ -65,7 +65,7 @@ static const struct {
     {"its signature", TOP(ONE("bundle.sig", "bmc", "")), FILE_NAME("artifacts[1]", "bundle.sig")},
     {"not ASCII", TOP(ONE("\xc3\xa4", "bmc", "")), FILE_NAME("artifacts[1]", "\xc3\xa4")},
     {"the same twice", TOP(ONE("a", "bmc", "") "," ONE("a", "bmc", "")),
-     "b.json: artifacts[2].name: 'a' stands here twice for bmc"},
+     "b.json: artifacts[2].name: 'a' is listed twice for bmc"},
     {"two files of one name", TOP(ONE("a", "bmc", "") "," OTHER("a", "bios")),
      "b.json: artifacts[2].name: two files are called 'a'"},
     {"no size",
@@ -98,7 +98,7 @@ static const struct {
     {"an id with a path in it", TOP(ONE("a", "../BMC", "")),
      "b.json: artifacts[1].component: no component '../BMC' is known"},
     {"software as firmware", TOP(ONE("a", "driver", "")),
-     "b.json: artifacts[1].component: driver is software, and the file is said to be firmware; say "
+     "b.json: artifacts[1].component: driver is software, and the file has kind firmware; set "
      "kind: package or image"},
     {"no such kind", TOP(ONE("a", "bmc", ",\"kind\":\"rom\"")),
      "b.json: artifacts[1].kind: no such value 'rom'; one of: firmware, package, image"},

@@ -108,7 +108,7 @@ static const struct {
     {"empty file", ARGS("stack", "check", "/dev/null"), 3, "",
      "lockstep: /dev/null: holds no manifest\n"},
     {"not a manifest", ARGS("stack", "lint", ".clang-format"), 3, "",
-     "lockstep: .clang-format:1:1: a manifest begins with 'lockstep: 1' and 'kind: ...'\n"},
+     "lockstep: .clang-format:1:1: a manifest starts with 'lockstep: 1' and 'kind: ...'\n"},
     {"a class file that is missing", ARGS("stack", "lint", "--class", "/nonexistent", H100), 3, "",
      "lockstep: /nonexistent: No such file or directory\n"},
     {"a component that is misspelled", ARGS("stack", "lint", "examples/broken/spelling.yaml"), 0,

@@ -182,7 +182,7 @@ static const struct row making[] = {
      ARGS("bundle", "build", "DIR/in/nobody.yaml", "--output", "DIR/nobody", "--sign",
           "DIR/site.pem"),
      0, "signed for this site", ""},
-    {"twice", BUILD("twice.yaml"), 3, "", "'bmc.bin' stands here twice for bmc"},
+    {"twice", BUILD("twice.yaml"), 3, "", "'bmc.bin' is listed twice for bmc"},
     {"several images", BUILD("which.yaml"), 3, "",
      "the package has several such images; say version, or which image of: 1 (1.2.3), 2 (2.0)"},
     {"no such image", BUILD("noimage.yaml"), 3, "", "the package has no such image"},

@@ -29,7 +29,7 @@ static const struct {
     {"a list at the top", "!- 1\n", "expected one map of keys"},
     {"two documents", "---\ndata: /x\n", "expected one map of keys"},
     {"no data", "!socket: /x\n", "needs 'data'"},
-    {"data is relative", "!data: var\n", "data: expected a path that begins with '/'"},
+    {"data is relative", "!data: var\n", "data: expected a path that starts with '/'"},
     {"misspelled key", "limits:\n  heartbeet_ms: 1\n",
      "c:3:3: limits.heartbeet_ms: unknown key; did you mean 'limits.heartbeat_ms'?"},
     {"misspelled section", "limit:\n  late_ms: 1\n", "limit: unknown key; did you mean 'limits'?"},

@@ -530,7 +530,7 @@ static const struct {
      "there is no pool 'gone'"},
     {"an outage that ends before it begins", "  cuda: {version: '13.0.2'}\n", "", "",
      "outages: [{hosts: n1, from: '2026-11-16T00:00:00Z', until: '2026-11-15T00:00:00Z'}]\n",
-     "it ends before it begins"},
+     "it ends before it starts"},
     {"events that agents do not tell", "  cuda: {version: '13.0.2'}\n",
      ", gate: {metrics: {smoke: {query: smoke, kind: hard, better: lower, from: agent}}}", "", "",
      "agents tell of two sorts of events"},

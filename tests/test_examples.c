@@ -71,8 +71,7 @@ static const struct {
     {"lint-bad-version", "10:12: components.driver.version: '580.x' is not a whole version of "
                          "driver (dotted numbering)"},
     {"lint-blank-text", "14:10: components.dcgm.absent: expected text, found an empty text"},
-    {"lint-bmc-braces",
-     "12:7: nodes[1].bmc.url: the only thing that can stand in braces is {host}"},
+    {"lint-bmc-braces", "12:7: nodes[1].bmc.url: only {host} can be in braces"},
     {"lint-bmc-trust", "13:7: nodes[1].bmc.trust: trust is file:/CA.pem or fingerprint"},
     {"lint-class-domain",
      "7:1: nvlink_domain: a domain of 72 GPUs is not a whole number of nodes with 5"},
@@ -113,7 +112,7 @@ static const struct {
     {"lint-modules", "14:3: components.dcgm: only the driver has a flavour of modules"},
     {"lint-newer-format",
      "2:1: lockstep: written for format 2; this lockstep reads 1, use a newer one"},
-    {"lint-no-header", "2:1: a manifest begins with 'lockstep: 1' and 'kind: ...'"},
+    {"lint-no-header", "2:1: a manifest starts with 'lockstep: 1' and 'kind: ...'"},
     {"lint-no-manifest", " holds no manifest"},
     {"lint-no-version", "14:3: components.dcgm: needs a version, or absent: REASON"},
     {"lint-number-as-text",
@@ -126,9 +125,9 @@ static const struct {
     {"lint-reversed-text",
      "15:18: firmware[1].part: a line break or control character has no place here"},
     {"lint-secret-in-bios",
-     "15:10: settings.bios.AdminPassword: looks like a secret, and a manifest holds none"},
+     "15:10: settings.bios.AdminPassword: resembles a secret, and a manifest holds none"},
     {"lint-secret-in-env",
-     "15:9: tuning.env.HF_TOKEN: looks like a secret, and a manifest holds none"},
+     "15:9: tuning.env.HF_TOKEN: resembles a secret, and a manifest holds none"},
     {"lint-setting-as-component",
      "14:3: components.settings.ecc: settings go under settings, they are no components"},
     {"lint-shared-bmc",
@@ -157,7 +156,7 @@ static const struct {
     {"lint-unknown-site", "8:59: nodes[1].site: no 'osl1' under sites"},
     {"lint-unknown-value", "16:3: settings.compute_mode: no such value 'exclusive'; one of: "
                            "default, exclusive-process, prohibited"},
-    {"lint-unquoted-text", "10:12: components.driver.version: a version stands in quotes, or 12.10 "
+    {"lint-unquoted-text", "10:12: components.driver.version: a version needs quotes, or 12.10 "
                            "would be read as 12.1: \"v580\""},
     {"lint-unquoted-version", "11:19: 13.0 needs quotes (\"13.0\"): it would be read as a number, "
                               "and 12.10 would become 12.1"},

@@ -13,7 +13,7 @@ enum { TEXT_MAX = 16 * 1024 * 1024 };
 #define BMC(hosts, rest)                                                                           \
     HEAD POOLS "nodes: [{hosts: '" hosts "', pool: train, class: hgx-h100-8, bmc: {" rest          \
                ", credentials: file:/x}}]\n"
-#define BRACES "the only thing that can stand in braces is {host}"
+#define BRACES "only {host} can be in braces"
 #define TRUST  "trust is file:/CA.pem or fingerprint"
 #define NAME   "is not a name: lower-case letters, digits, '.', '-', '_'"
 #define CTRL   "a line break or control character has no place here"
@@ -231,7 +231,7 @@ static const struct {
      "f.yaml:4:31: pools.train.min_capacity_percent: 101 is not between 1 and 100"},
     {"a freeze", FLEET FREEZE("2026-12-19", "2027-01-04", "train"), NULL},
     {"a freeze that ends first", FLEET FREEZE("2026-12-19", "2026-12-19", "train"),
-     "freezes[1]: it ends before it begins"},
+     "freezes[1]: it ends before it starts"},
     {"a freeze of what is not there", FLEET FREEZE("2026-12-19", "2027-01-04", "trian"),
      "freezes[1].pools[1]: there is no pool 'trian'"},
     {"an outage", FLEET OUTAGE("g1", "2026-11-15T22:00:00+01:00", "2026-11-16T22:00:00Z"), NULL},
@@ -239,7 +239,7 @@ static const struct {
      FLEET OUTAGE("old[1-9]", "2026-11-15T22:00:00Z", "2026-11-16T22:00:00Z"), NULL},
     {"an outage that ends first",
      FLEET OUTAGE("g1", "2026-11-16T22:00:00Z", "2026-11-15T22:00:00Z"),
-     "f.yaml:6:11: outages[1]: it ends before it begins"},
+     "f.yaml:6:11: outages[1]: it ends before it starts"},
     {"an outage of some day", FLEET OUTAGE("g1", "tomorrow", "2026-11-15T22:00:00Z"),
      "outages[1].from: 'tomorrow' is no moment; one is '2026-11-15T22:00:00+01:00'"},
     {"an outage of nobody", FLEET OUTAGE("g[1", "2026-11-15T22:00:00Z", "2026-11-16T22:00:00Z"),

@@ -57,7 +57,7 @@ static const struct {
     {"a list", "- lockstep: 1\n", 0, 0, 0, "m:1:1: expected a manifest, found list"},
     {"text", "lockstep\n", 0, 0, 0, "m:1:1: expected a manifest, found text"},
     {"no number", "kind: Stack\n", 0, 0, 0,
-     "m:1:1: a manifest begins with 'lockstep: 1' and 'kind: ...'"},
+     "m:1:1: a manifest starts with 'lockstep: 1' and 'kind: ...'"},
     {"a newer number, and a key that came with it", "lockstep: 2\nkind: Stack\nquantum: 1\n", 0, 0,
      0, "m:1:1: lockstep: written for format 2; this lockstep reads 1, use a newer one"},
     {"a newer number and a newer kind", "kind: Twin\nlockstep: 9\n", 0, 0, 0,

@@ -127,7 +127,7 @@ static void test_accepted(void)
 #define PARTS  " is not a component: a name, or firmware/NAME"
 #define CTRL   "a line break or control character has no place here"
 #define KEYS   "a key here has 1 to 128 printable characters"
-#define HIDDEN "looks like a secret, and a manifest holds none"
+#define HIDDEN "resembles a secret, and a manifest holds none"
 #define SECRET "credentials are given by reference only: file:/PATH or exec:/PROGRAM"
 #define URL    "expected https://HOST/PATH, without a query"
 #define DIGEST "expected sha256: and 64 lower-case hexadecimal digits"
@@ -190,18 +190,17 @@ static const struct {
     {"component: /nic", "f:1:1: component: '/nic'" PARTS},
     {"component: 7", "f:1:1: component: expected a component, found number; put it in quotes"},
     {"name: 7", "f:1:1: name: expected a name, found number; put it in quotes"},
-    {"version: 5.15.0-91-generic", "f:1:1: version: a version stands in quotes, or 12.10 would be "
+    {"version: 5.15.0-91-generic", "f:1:1: version: a version needs quotes, or 12.10 would be "
                                    "read as 12.1: \"5.15.0-91-generic\""},
     {"version: 580", "f:1:1: version: expected a version, found number; put it in quotes"},
     {"version: '580 581'", "f:1:1: version: '580 581' is not one version; ranges go under windows"},
     {"version: latest",
-     "f:1:1: version: a version stands in quotes, or 12.10 would be read as 12.1: \"latest\""},
+     "f:1:1: version: a version needs quotes, or 12.10 would be read as 12.1: \"latest\""},
     {"version: 'latest'", "f:1:1: version: 'latest' is not a version: a stack pins exact ones"},
     {"version: '>=580'", "f:1:1: version: '>=580' is not a version: a stack pins exact ones"},
     {"version: '*'", "f:1:1: version: '*' is not a version: a stack pins exact ones"},
     {"version: '^1.2'", "f:1:1: version: '^1.2' is not a version: a stack pins exact ones"},
-    {"range: <581",
-     "f:1:1: range: a range stands in quotes, or 12.10 would be read as 12.1: \"<581\""},
+    {"range: <581", "f:1:1: range: a range needs quotes, or 12.10 would be read as 12.1: \"<581\""},
     {"date: tomorrow", "f:1:1: date: 'tomorrow' is not a date such as \"2026-11-15\""},
     {"date: '2026-02-30'", "f:1:1: date: '2026-02-30' is not a date such as \"2026-11-15\""},
     {"sha256: sha256:00", "f:1:1: sha256: " DIGEST},

@@ -37,7 +37,7 @@ static enum lks_code parse(struct lks_str text, struct lks_manifest *out, struct
     " is not a whole version of driver (dotted numbering)"
 #define CTRL   "a line break or control character has no place here"
 #define NAME   "is not a name: lower-case letters, digits, '.', '-', '_'"
-#define HIDDEN "looks like a secret, and a manifest holds none"
+#define HIDDEN "resembles a secret, and a manifest holds none"
 
 /* Rules ------------------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ static const struct {
     {"version and absence", L40S "  dcgm: {version: '3.3.9', absent: not here}\n",
      "s.yaml:13:3: components.dcgm: has a version and is absent; it cannot be both"},
     {"absent and more", L40S "  dcgm: {absent: not here, owner: image}\n",
-     "s.yaml:13:3: components.dcgm: is absent, so nothing else can be said of it"},
+     "s.yaml:13:3: components.dcgm: is absent, so it has no other fields"},
     {"absent with a note", L40S "  dcgm: {absent: not here, note: really}\n", NULL},
     {"absence without a reason", L40S "  dcgm: {absent: true}\n",
      "s.yaml:13:10: components.dcgm.absent: expected text, found true or false"},

@@ -424,7 +424,7 @@ static const struct {
     {"two of the three", READING(",\"value\":\"1\",\"absent\":true"),
      "t.json: readings[1]: needs one of"},
     {"absent: false", READING(",\"absent\":false"),
-     "t.json: readings[1].absent: is true or not said at all"},
+     "t.json: readings[1].absent: is true or absent"},
     {"unmeasured without a reason", READING(",\"unmeasured\":\"\""),
      "t.json: readings[1].unmeasured: says why"},
     {"a number for a value", READING(",\"value\":1"),

@@ -26,7 +26,7 @@ const char *const lks_bundle_kind_words[] = {"firmware", "package", "image", NUL
     {"hardware_classes", LINES, 0, NULL, "hardware classes it is for; without it, any"},           \
     {"hardware_revisions", LINES, 0, NULL, "hardware revisions it is for; without it, any"},       \
     {"from", LINES, 0, NULL, "versions it may follow; a range such as \">=1.4 <2\" means many"},   \
-    {"one_way", LKS_OF(BOOL), 0, "false", "there is no way back from it"}
+    {"one_way", LKS_OF(BOOL), 0, "false", "the update is irreversible"}
 /* clang-format on */
 
 static const struct lks_field artifact_fields[] = {
@@ -53,10 +53,10 @@ static const struct lks_field bundle_fields[] = {
     {"artifacts", LKS_LIST_FROM_TO(1, LKS_BUNDLE_ARTIFACTS_MAX, LKS_FORM(artifact_form)),
      LKS_REQUIRED, NULL, "the files"},
 };
-const struct lks_form lks_bundle_form = {
-    .name = "Bundle",
-    .about = "Files that belong together, by digest, for somebody to sign.",
-    LKS_FIELDS(bundle_fields)};
+const struct lks_form lks_bundle_form = {.name = "Bundle",
+                                         .about =
+                                             "Files that belong together, by digest, to be signed.",
+                                         LKS_FIELDS(bundle_fields)};
 
 static const struct lks_field source_fields[] = {
     {"file", ABOUT, LKS_REQUIRED, NULL, "path of the file, from where this manifest is"},
@@ -76,7 +76,7 @@ static const struct lks_field bundle_source_fields[] = {
      NULL, "the files"},
 };
 const struct lks_form lks_bundle_source_form = {
-    .name = "Bundle", .about = "What a bundle is built from.", LKS_FIELDS(bundle_source_fields)};
+    .name = "Bundle", .about = "The source of a bundle.", LKS_FIELDS(bundle_source_fields)};
 
 /* What the tables cannot say ---------------------------------------------------------------- */
 
@@ -170,8 +170,8 @@ static enum lks_code check_component(const struct lks_docs *docs, const struct l
                             LKS_STR_ARG(a->component), hint);
     if (known != NULL && known->sort == LKS_SOFTWARE && a->kind == LKS_BUNDLE_FIRMWARE)
         return lks_doc_fail(docs, at, err,
-                            "%" LKS_STR_FMT " is software, and the file is said to be firmware; "
-                            "say kind: package or image",
+                            "%" LKS_STR_FMT " is software, and the file has kind firmware; set "
+                            "kind: package or image",
                             LKS_STR_ARG(a->component));
     return LKS_OK;
 }
@@ -187,7 +187,7 @@ static enum lks_code check_others(const struct lks_bundle *b, const struct lks_d
             continue;
         if (lks_str_eq(other->component, a->component))
             return lks_doc_fail(&b->docs, lks_doc_member(doc, "name"), err,
-                                "'%" LKS_STR_FMT "' stands here twice for %" LKS_STR_FMT,
+                                "'%" LKS_STR_FMT "' is listed twice for %" LKS_STR_FMT,
                                 LKS_STR_ARG(a->name), LKS_STR_ARG(a->component));
         if (!lks_str_eq(other->digest, a->digest) || other->size != a->size)
             return lks_doc_fail(&b->docs, lks_doc_member(doc, "name"), err,

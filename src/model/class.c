@@ -33,7 +33,7 @@ static const struct lks_field class_fields[] = {
 };
 const struct lks_form lks_class_form = {
     .name = "HardwareClass",
-    .about = "What a node of one kind is made of, and so what an inventory must find.",
+    .about = "The parts of a node of one kind, which an inventory must find.",
     LKS_FIELDS(class_fields)};
 
 static int64_t number(const struct lks_doc *map, const char *key, int64_t absent)

@@ -57,16 +57,16 @@ static const struct lks_field pool_fields[] = {
     {"sweep_hours", LKS_NUMBERS(1, 8760), 0, NULL,
      "how often management endpoints are read; absent: every 24 hours"},
     {"headroom", LKS_NUMBERS(1, LKS_FLEET_HOSTS_MAX), 0, NULL,
-     "nodes that a change may take out of use at once; absent: a tenth of the pool"},
+     "nodes that a change may take out of service at once; absent: a tenth of the pool"},
     {"min_capacity_percent", LKS_NUMBERS(1, 100), 0, NULL,
-     "share of its nodes that stays in use whatever changes; absent: what headroom leaves"},
+     "share of its nodes that stays in service during changes; absent: what headroom leaves"},
     {"min_gang", LKS_NUMBERS(1, LKS_FLEET_HOSTS_MAX), 0, NULL,
      "nodes of the largest job that should be able to start on one stack while a change goes on"},
     {"windows", LKS_OF(TEXT), 0, NULL,
-     "when changes may begin on its nodes, in the time of their site: 'Mon-Fri 22:00-04:00, Sat "
+     "when changes may start on its nodes, in the time of their site: 'Mon-Fri 22:00-04:00, Sat "
      "00:00-24:00'; absent: always"},
     {"drain_minutes", LKS_NUMBERS(1, 43200), 0, NULL,
-     "how long a node may take to come out of use; absent: as its posture does"},
+     "how long a node may take to drain; absent: as its posture states"},
     {"cadence_days", LKS_NUMBERS(0, 3650), 0, NULL,
      "days that it may be behind the released stack that supersedes its own, before there is an "
      "alarm and a drafted change; absent: as its posture"},
@@ -81,7 +81,7 @@ static const struct lks_form pool_form = {
     .name = "pool", .about = "nodes of one workload class", LKS_FIELDS(pool_fields)};
 
 static const struct lks_field domain_fields[] = {
-    {"site", LKS_OF(NAME), 0, NULL, "site it stands in"},
+    {"site", LKS_OF(NAME), 0, NULL, "site in which it is"},
     {"spares", LKS_NUMBERS(0, 1024), 0, NULL, "nodes it can lose and still serve"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
@@ -101,9 +101,9 @@ static const struct lks_form bmc_form = {
 
 #define PLACE_FIELDS                                                                               \
     {"hosts", LKS_OF(HOSTS), LKS_REQUIRED, NULL, "names, such as gpu[001-512]"},                   \
-        {"site", LKS_OF(NAME), 0, NULL, "site they stand in"},                                     \
+        {"site", LKS_OF(NAME), 0, NULL, "site in which they are"},                                 \
         {"domain", LKS_OF(NAME), 0, NULL, "domain they change with"},                              \
-        {"rack", LKS_OF(TEXT), 0, NULL, "rack they stand in"},                                     \
+        {"rack", LKS_OF(TEXT), 0, NULL, "rack in which they are"},                                 \
         {"power_zone", LKS_OF(NAME), 0, NULL, "feed that supplies them"},                          \
         {"cooling_loop", LKS_OF(TEXT), 0, NULL, "loop that cools them"},                           \
         {"hardware_revision", LKS_OF(TEXT), 0, NULL, "revision of the board or tray"},             \
@@ -132,8 +132,8 @@ static const struct lks_form asset_form = {
     .name = "asset group", .about = "assets written down together", LKS_FIELDS(asset_fields)};
 
 static const struct lks_field outage_fields[] = {
-    {"hosts", LKS_OF(HOSTS), LKS_REQUIRED, NULL, "nodes that will be out of use"},
-    {"from", LKS_OF(TEXT), LKS_REQUIRED, NULL, "when it begins: '2026-11-15T22:00:00+01:00'"},
+    {"hosts", LKS_OF(HOSTS), LKS_REQUIRED, NULL, "nodes that will be out of service"},
+    {"from", LKS_OF(TEXT), LKS_REQUIRED, NULL, "when it starts: '2026-11-15T22:00:00+01:00'"},
     {"until", LKS_OF(TEXT), LKS_REQUIRED, NULL, "when it ends"},
     {"description", LKS_OF(TEXT), LKS_NOTE, NULL, "a sentence for people"},
 };
@@ -164,12 +164,12 @@ static const struct lks_field fleet_fields[] = {
     {"assets", LKS_LIST_FROM_TO(0, LKS_FLEET_GROUPS_MAX, LKS_FORM(asset_form)), 0, NULL,
      "what has firmware and is no node"},
     {"spares", LKS_DICT(NAME, LKS_FLEET_NAMES_MAX, LKS_NUMBERS(0, 1000000)), 0, NULL,
-     "parts on the shelf, by class of firmware (psu) or of hardware (a whole node): the way back "
-     "from a step that has no other"},
+     "spare parts in stock, by class of firmware (psu) or of hardware (a whole node): they cover "
+     "steps that are irreversible"},
     {"outages", LKS_LIST_FROM_TO(0, LKS_FLEET_OUTAGES_MAX, LKS_FORM(outage_form)), 0, NULL,
      "stops that are planned anyway: changes take these nodes first"},
     {"freezes", LKS_LIST_FROM_TO(0, LKS_FLEET_QUIETS_MAX, LKS_FORM(quiet_form)), 0, NULL,
-     "days on which no node begins to change, but for a change that closes an advisory"},
+     "days on which no node starts to change, but for a change that closes an advisory"},
 };
 const struct lks_form lks_fleet_form = {
     .name = "Fleet",
@@ -423,7 +423,7 @@ static enum lks_code check_bmc(struct reader *r, const struct lks_doc *bmc, size
         return r->err->code;
     while (lks_str_cut(rest, '{', &ignored, &rest)) {
         if (!lks_str_starts(rest, "host}"))
-            return FAIL(r, url, "the only thing that can stand in braces is {host}");
+            return FAIL(r, url, "only {host} can be in braces");
     }
     if (!lks_str_is(trust, "fingerprint") && !lks_str_starts(trust, "file:/"))
         return FAIL(r, lks_doc_member(bmc, "trust"), "trust is file:/CA.pem or fingerprint");
@@ -567,7 +567,7 @@ static enum lks_code read_outages(struct reader *r)
         if (read_moment(r, item, "from", &out->from) != LKS_OK ||
             read_moment(r, item, "until", &out->until) != LKS_OK)
             return r->err->code;
-        if (out->until <= out->from && RULE(r, item, "it ends before it begins") != LKS_OK)
+        if (out->until <= out->from && RULE(r, item, "it ends before it starts") != LKS_OK)
             return r->err->code;
         if (lks_hostlist_parse(hosts->text, &r->docs->arena, &out->hosts, &inner) != LKS_OK)
             return FAIL(r, hosts, "%s", inner.msg);
@@ -592,7 +592,7 @@ static enum lks_code read_quiet(const struct reader *r, const struct lks_doc *it
                 lks_day_parse(lks_doc_text(item, "until"), &out->until);
     if (!good)
         return FAIL(r, item, "it is from a day until a day, such as 2026-12-24");
-    if (out->until <= out->from && RULE(r, item, "it ends before it begins") != LKS_OK)
+    if (out->until <= out->from && RULE(r, item, "it ends before it starts") != LKS_OK)
         return r->err->code;
     out->pools = lks_doc_member(item, "pools");
     const struct lks_doc *name = out->pools != NULL ? out->pools->first : NULL;

@@ -11,8 +11,8 @@
 
 static const struct lks_field metric_fields[] = {
     {"query", LKS_OF(TEXT), 0, NULL,
-     "PromQL that gives one number a node, $window being the time looked at; else the name that "
-     "the agent or the acceptance check has for it"},
+     "PromQL that returns one number for each node, with $window as the time range; else the "
+     "name that the agent or the acceptance check has for it"},
     {"kind", LKS_ONE_OF("mean", "rate", "hard"), 0, NULL,
      "a value before and after, events in a time, or events of which one is enough"},
     {"better", LKS_ONE_OF("higher", "lower"), 0, NULL, "which way is better"},
@@ -41,7 +41,7 @@ static const struct lks_field gate_fields[] = {
     {"max_soak", LKS_OF(TEXT), 0, NULL,
      "after how long without a verdict a person decides; absent: three times min_soak"},
     {"loss_budget", LKS_NUMBERS(1, 1000000), 0, NULL,
-     "nodes that the next ones to begin may cost: rings grow with the evidence; absent: by 5, 25 "
+     "nodes that the next ones to start may cost: rings grow with the evidence; absent: by 5, 25 "
      "and 100 %"},
     {"reference_load", LKS_OF(NAME), 0, NULL,
      "the program of /etc/lockstep/loads on nodes that keeps canaries busy while they soak, "

@@ -39,7 +39,9 @@ static enum lks_code check_version(const struct lks_docs *docs, const struct lks
 {
     const struct lks_doc *version = lks_doc_member(doc, "lockstep");
     if (version == NULL)
-        return lks_doc_fail(docs, doc, err, "a manifest begins with 'lockstep: %d' and 'kind: ...'",
+        return lks_doc_fail(docs, doc, err,
+                            "a manifest starts with 'lockstep: %d' and 'kind: "
+                            "...'",
                             LKS_SCHEMA_VERSION);
     if (version->kind == LKS_DOC_NUMBER && version->number > LKS_SCHEMA_VERSION)
         return lks_doc_fail(docs, version, err,

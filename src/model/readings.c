@@ -52,7 +52,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     I("settings.mig.profiles", "profiles of the GPU's instances, as a list in order of placement"),
     I("settings.ecc", "true or false, of each GPU"),
     I("settings.power_limit_w", "power limit in watts, of each GPU"),
-    I("settings.clocks.locked", "true or false: whether clocks are held by someone"),
+    I("settings.clocks.locked", "true or false: whether clocks are locked"),
     I("settings.clocks.graphics_mhz", "graphics clock it is held at; absent when it is not"),
     I("settings.clocks.memory_mhz", "memory clock it is held at; absent when it is not"),
     I("settings.persistence", "true or false, of each GPU"),
@@ -143,7 +143,7 @@ const struct lks_reading_kind lks_reading_kinds[] = {
     {"image.*", LKS_READING_COPY, false,
      "nccl, rccl, cudnn or cuda of an image on the node, by its name as Docker, Podman or CRI-O "
      "keeps it; part is its digest"},
-    D("search.skipped", "a place the library search did not look into, and why"),
+    D("search.skipped", "a place that the library search skipped, and why"),
     D("probe.*", "a probe that did not finish, and why"),
 
     /* Components by name. */

@@ -5,7 +5,7 @@
 
 static const struct lks_record_field granted_fields[] = {
     TEXT(granted, identity, "Who may."),
-    WORD(granted, role, lks_role_words, "What they may."),
+    WORD(granted, role, lks_role_words, "The role."),
     TEXT(granted, site, "At this site only."),
     TEXT(granted, pool, "In this pool only."),
     BY(granted),
@@ -13,15 +13,15 @@ static const struct lks_record_field granted_fields[] = {
     ROOT(2, granted),
 };
 static const struct lks_record_field ungranted_fields[] = {
-    TEXT(ungranted, identity, "Who may no longer."),
-    WORD(ungranted, role, lks_role_words, "What they might."),
+    TEXT(ungranted, identity, "The identity that loses the role."),
+    WORD(ungranted, role, lks_role_words, "The role."),
     TEXT(ungranted, site, "At this site only."),
     TEXT(ungranted, pool, "In this pool only."),
     BY(ungranted),
 };
 static const struct lks_record_field api_token_fields[] = {
     TEXT(api_token, id, "The token's name."),
-    TEXT(api_token, identity, "Who shows it."),
+    TEXT(api_token, identity, "The identity of the holder."),
     HIDDEN(api_token, hash, "The digest of the token's secret."),
     TIME(api_token, expires, "Until when it is good; for ever where missing."),
     BY(api_token),
@@ -46,11 +46,13 @@ static const struct lks_record_field token_renewed_fields[] = {
     BY(token_renewed),
 };
 static const struct lks_record_field person_certified_fields[] = {
-    TEXT(person_certified, identity, "Who shows it."),
+    TEXT(person_certified, identity, "The identity of the holder."),
     TEXT(person_certified, serial, "Its serial number."),
     TEXT(person_certified, fingerprint, "The digest of its bytes."),
     TIME(person_certified, expires, "Until when it is good."),
-    TEXT(person_certified, minter, "Who certified them; of one that was renewed, the first."),
+    TEXT(person_certified, minter,
+         "The identity that certified them; of a renewed one, the "
+         "first."),
     TEXT(person_certified, minters,
          "The people by whom the minter's credential came to be, separated by blanks."),
     TRUTH(person_certified, root, "Whether the minter is root on a controller's own socket."),
@@ -65,7 +67,7 @@ static const struct lks_record_field person_revoked_fields[] = {
 };
 
 #define ABOUT_granted          "A role was granted."
-#define ABOUT_ungranted        "A role was taken back."
+#define ABOUT_ungranted        "A role was revoked."
 #define ABOUT_api_token        "An API token was made, or a person logged in."
 #define ABOUT_api_token_gone   "An API token is gone."
 #define ABOUT_token_renewed    "The holder of an API token renewed it, or logged out."

@@ -4,10 +4,10 @@
 
 static const struct lks_record_field audited_fields[] = {
     TIME(audited, since, "When the first of these minutes started."),
-    NUMBER(audited, logins, "Calls by nobody known (401)."),
+    NUMBER(audited, logins, "Calls without a known identity (401)."),
     NUMBER(audited, denied, "Calls that were not permitted (403)."),
     NUMBER(audited, reads, "Audited reads."),
-    NUMBER(audited, withheld, "Of all these, those without a line in the audit log."),
+    NUMBER(audited, withheld, "The number of all these without a line in the audit log."),
 };
 
 #define ABOUT_audited                                                                              \

@@ -8,23 +8,24 @@ static const struct lks_record_field ticket_heard_fields[] = {
     NUMBER(ticket_heard, change, "The change it voted on."),
     TEXT(ticket_heard, by, "Whose vote that is here."),
     TEXT(ticket_heard, ticket, "The ticket it came from."),
-    TEXT(ticket_heard, who, "What the ticket system calls whoever voted."),
+    TEXT(ticket_heard, who, "The voter's name in the ticket system."),
 };
 static const struct lks_record_field ticket_told_fields[] = {
-    NUMBER(ticket_told, row, "The last record of which a ticket system was told."),
-    TRUTH(ticket_told, on, "Whether it is told of what follows."),
+    NUMBER(ticket_told, row, "The last record that a ticket system was notified of."),
+    TRUTH(ticket_told, on, "Whether it is notified of later records."),
 };
 static const struct lks_record_field ticket_due_fields[] = {
     NUMBER(ticket_due, row, "The record that moved the change."),
     TIME(ticket_due, at, "When that was."),
     NUMBER(ticket_due, change, "Which change."),
-    WORD(ticket_due, state, lks_change_state_words, "How it stood then."),
+    WORD(ticket_due, state, lks_change_state_words, "The state of the change then."),
     BY(ticket_due),
     REASON(ticket_due),
 };
 
 #define ABOUT_ticket_heard "A signed message of a ticket system was taken."
-#define ABOUT_ticket_told  "A ticket system was told how changes stand, up to a record."
-#define ABOUT_ticket_due   "A ticket system is still to be told of this; written by snapshots."
+#define ABOUT_ticket_told  "A ticket system was notified of the state of changes, up to a record."
+#define ABOUT_ticket_due                                                                           \
+    "A notification that a ticket system still has to receive; written by snapshots."
 
 #endif

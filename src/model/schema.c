@@ -113,7 +113,7 @@ static enum lks_code need_quotes(struct checker *c, const struct lks_doc *doc, c
     if (need_text(c, doc, what) != LKS_OK)
         return c->err->code;
     if (!doc->quoted)
-        return FAIL(c, doc, "%s stands in quotes, or 12.10 would be read as 12.1: \"%.*s\"", what,
+        return FAIL(c, doc, "%s needs quotes, or 12.10 would be read as 12.1: \"%.*s\"", what,
                     SHOWN(doc->text));
     return LKS_OK;
 }
@@ -358,8 +358,7 @@ static enum lks_code check_key(struct checker *c, const struct lks_doc *item, en
     if (!is_key_text(item->key))
         return FAIL(c, item, "a key here has 1 to %d printable characters", KEY_LEN_MAX);
     if (keys == LKS_TYPE_TEXT && item->kind == LKS_DOC_TEXT && lks_secret_key(item->key))
-        return LKS_DOC_RULE(c->docs, item, c->err,
-                            "looks like a secret, and a manifest holds none");
+        return LKS_DOC_RULE(c->docs, item, c->err, "resembles a secret, and a manifest holds none");
     return LKS_OK;
 }
 

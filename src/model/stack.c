@@ -51,7 +51,7 @@ static const struct lks_field firmware_fields[] = {
     {"transport", LKS_ONE_OF("redfish", "pldm", "in-band", "rack-controller", "vendor-tool"), 0,
      NULL, "how the image gets there"},
     {"banks", LKS_ONE_OF("single", "ab"), 0, NULL, "whether a second bank keeps the old image"},
-    {"revert", LKS_ONE_OF("revertible", "one-way"), 0, NULL, "whether the device can go back"},
+    {"revert", LKS_ONE_OF("revertible", "one-way"), 0, NULL, "whether the device can be reverted"},
 };
 static const struct lks_form firmware_form = {
     .name = "firmware entry", .about = "one pinned firmware", LKS_FIELDS(firmware_fields)};
@@ -102,7 +102,7 @@ static const struct lks_field setting_fields[] = {
      "who may use a GPU at once"},
     {"memory_mode", LKS_ONE_OF("numa", "cdmm"), 0, NULL,
      "Grace: GPU memory as NUMA nodes, or managed by the driver"},
-    {"gds", LKS_OF(BOOL), 0, NULL, "GPUDirect Storage is in use"},
+    {"gds", LKS_OF(BOOL), 0, NULL, "GPUDirect Storage is enabled"},
     {"partition", LKS_FORM(partition_form), 0, NULL, "AMD partition modes"},
     {"kernel_cmdline", LKS_LIST_FROM_TO(1, 256, LKS_OF(TEXT)), 0, NULL,
      "parameters the kernel must have, in this order (it matters: hugepagesz, console)"},
@@ -250,7 +250,7 @@ static enum lks_code check_pin(const struct reader *r, const struct lks_componen
     if (c->version.len > 0 && c->absent.len > 0)
         return FAIL(r, c->doc, "has a version and is absent; it cannot be both");
     if (c->absent.len > 0 && says_more(c->doc))
-        return RULE(r, c->doc, "is absent, so nothing else can be said of it");
+        return RULE(r, c->doc, "is absent, so it has no other fields");
     enum lks_version_scheme scheme = lks_facts_scheme(r->facts, c->name);
     bool firmware = lks_str_starts(c->name, "firmware/"); /* each vendor numbers in its own way */
     if (c->version.len > 0 && !firmware && !lks_version_whole(c->version, scheme))

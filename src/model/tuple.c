@@ -506,7 +506,7 @@ static enum lks_code parse_reading(const struct reader *r, const struct lks_doc 
     if ((value != NULL) + (absent != NULL) + (unmeasured != NULL) != 1)
         return FAIL(r, doc, "needs one of 'value', 'absent' and 'unmeasured', and no two");
     if (absent != NULL && !absent->truth)
-        return FAIL(r, absent, "is true or not said at all");
+        return FAIL(r, absent, "is true or absent");
     if (unmeasured != NULL && unmeasured->text.len == 0)
         return FAIL(r, unmeasured, "says why");
     if (lks_doc_text(doc, "name").len == 0)

@@ -36,7 +36,7 @@ const struct lks_config_key lks_config_keys[] = {
     {"socket", LKS_CONFIG_PATH, "$data/lockstepd.sock", 0, 0, NULL, false, AT(socket),
      "Unix socket of the same API, for this machine"},
     {"names", LKS_CONFIG_HOSTS, "localhost", 0, 0, NULL, false, AT(names),
-     "host names and addresses this machine is reached by; agents are told the first"},
+     "host names and addresses of this machine; agents receive the first"},
     {"seal_key", LKS_CONFIG_SECRET, "file:$data/seal.key", 0, 0, NULL, false, AT(seal_key),
      "where the key comes from that sealed keys and backups are opened with"},
     {"tls.site_ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(site_ca),
@@ -71,7 +71,8 @@ const struct lks_config_key lks_config_keys[] = {
      AT(outband_age_ms), "what was read out of band is good for so long"},
     {"limits.proposal_age_ms", LKS_CONFIG_NUMBER, "1209600000", 1000, YEAR_MS, NULL, true,
      AT(proposal_age_ms),
-     "a change that is not approved within this time, or not started when it is approved, is over"},
+     "a change that is not approved within this time, or not started within it after its "
+     "approval, expires"},
     {"store.postgres", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(postgres),
      "connection of a PostgreSQL database that several controllers share; a password belongs in a "
      "passfile; empty: SQLite in the data directory"},
@@ -82,7 +83,7 @@ const struct lks_config_key lks_config_keys[] = {
     {"controller.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(controller_url),
      "where the others reach its API for people; empty: the first of `names` and the port"},
     {"controller.agents", LKS_CONFIG_TEXT, "", 0, 0, NULL, false, AT(controller_agents),
-     "URLs of all controllers for agents, separated by blanks; empty: this one's"},
+     "URLs of all controllers for agents, separated by blanks; empty: only this controller"},
     {"controller.lease_ms", LKS_CONFIG_NUMBER, "6000", 1000, 600000, NULL, false, AT(lease_ms),
      "a leader that is not heard for so long is replaced; the same on all controllers"},
     {"rate.people_per_s", LKS_CONFIG_NUMBER, "50", 1, 100000, NULL, true, AT(people_per_s),
@@ -127,14 +128,14 @@ const struct lks_config_key lks_config_keys[] = {
     {"bmc.pull", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(bmc_pull),
      "https:// URL under which endpoints can fetch artifacts by digest; empty: images are pushed"},
     {"bmc.pull_ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(bmc_pull_ca),
-     "CA certificates (PEM) the server there is known by: lockstepd reads an image and compares "
-     "its digest before an endpoint is told to fetch it"},
+     "CA certificates (PEM) of that server: lockstepd reads an image and compares its digest "
+     "before it makes an endpoint fetch it"},
     {"metrics.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_url),
      "Prometheus, or what speaks its API, that gates ask for measurements; empty: none"},
     {"metrics.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(metrics_ca),
      "CA certificates (PEM) it is known by; http:// is taken on this machine alone"},
     {"metrics.login", LKS_CONFIG_WORD, "none", 0, 0, lks_measure_login_words, true,
-     AT(metrics_login), "how it is told who asks"},
+     AT(metrics_login), "how lockstepd authenticates to it"},
     {"metrics.credentials", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_credentials),
      "file:/PATH, exec:/PROGRAM or env:NAME with USER:PASSWORD; of a bearer the password counts"},
     {"metrics.label", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(metrics_label),
@@ -145,18 +146,17 @@ const struct lks_config_key lks_config_keys[] = {
      NULL, true, AT(metrics_load),
      "query for GPU-seconds under load; empty: load is not asked for"},
     {"metrics.every_ms", LKS_CONFIG_NUMBER, "60000", 100, DAY_MS, NULL, true, AT(metrics_every_ms),
-     "how often it is asked while a gate looks"},
+     "how often it is queried while a gate evaluates a wave"},
     {"cadence.every_ms", LKS_CONFIG_NUMBER, "600000", 100, DAY_MS, NULL, true,
-     AT(cadence_every_ms), "how often it is looked at which pools are behind what is released"},
+     AT(cadence_every_ms), "how often pools are compared with what is released"},
     {"tickets.secret", LKS_CONFIG_SECRET, "", 0, 0, NULL, true, AT(tickets_secret),
      "where the secret comes from that is shared with a ticket system: one line of 16 bytes or "
-     "more; empty: no message of one is taken, and it is told nothing"},
+     "more; empty: no messages from or to a ticket system"},
     {"tickets.people", LKS_CONFIG_PEOPLE, "", 0, 0, NULL, true, AT(tickets_people),
      "whose votes it may pass on, as it calls them and as they are called here: "
      "kim@example.com=user:kim"},
     {"tickets.url", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(tickets_url),
-     "where it is told how changes stand, by POST; http:// is taken on this machine alone; empty: "
-     "nowhere"},
+     "URL that receives the state of changes, by POST; http:// only on this machine; empty: none"},
     {"tickets.ca", LKS_CONFIG_PATH, "", 0, 0, NULL, true, AT(tickets_ca),
      "CA certificates (PEM) that it is known by there"},
     {"oidc.issuer", LKS_CONFIG_TEXT, "", 0, 0, NULL, true, AT(oidc_issuer),
@@ -207,7 +207,7 @@ const struct lks_config_key lks_config_keys[] = {
     {"journal.snapshot_rows", LKS_CONFIG_NUMBER, "100000", 100, 100000000, NULL, false,
      AT(snapshot_rows), "write a snapshot after so many rows, so that a restart is short"},
     {"journal.keep_days", LKS_CONFIG_NUMBER, "0", 0, 36500, NULL, false, AT(keep_days),
-     "rows older than this are let go at a start; 0: kept for ever"},
+     "rows older than this are removed at startup; 0: never removed"},
     {"depot.rate_bytes_per_s", LKS_CONFIG_NUMBER, "0", 0, RATE_MAX, NULL, true, AT(depot_rate),
      "artifacts are sent and received at this rate, all together; 0: as fast as it goes"},
     {"depot.concurrency", LKS_CONFIG_NUMBER, "256", 1, 100000, NULL, true, AT(depot_concurrency),
@@ -221,10 +221,10 @@ const struct lks_config_key lks_config_keys[] = {
     {"depot.keep_days", LKS_CONFIG_NUMBER, "7", 0, 36500, NULL, true, AT(depot_keep_days),
      "an artifact that nothing needs is kept for so long after it was put"},
     {"depot.collect_s", LKS_CONFIG_NUMBER, "86400", 1, 31536000, NULL, true, AT(depot_collect_s),
-     "how often such artifacts are looked for, seconds"},
+     "how often such artifacts are searched for, seconds"},
     {"depot.look_s", LKS_CONFIG_NUMBER, "60", 1, 31536000, NULL, true, AT(depot_look_s),
-     "how often a controller looks for files that the journal has and its disk lacks, seconds; it "
-     "asks those of controller.agents for them"},
+     "how often a controller searches for files that the journal has and its disk lacks, "
+     "seconds; it fetches them from controller.agents"},
     {"depot.artifact_max", LKS_CONFIG_NUMBER, "68719476736", 1, SIZE_MOST, NULL, true,
      AT(depot_artifact_max), "most bytes of one artifact"},
     {"depot.spare_bytes", LKS_CONFIG_NUMBER, "1073741824", 0, SIZE_MOST, NULL, true,
@@ -298,7 +298,7 @@ static const char *text_fault(const struct lks_config_key *key, struct lks_str s
     if (s.len > TEXT_MAX || !lks_str_printable(s))
         return "one line of text";
     if (key->type == LKS_CONFIG_PATH && s.ptr[0] != '/')
-        return "a path that begins with '/'";
+        return "a path that starts with '/'";
     struct address ignored;
     if (key->type == LKS_CONFIG_ADDRESS && !is_address(s, &ignored))
         return "ADDRESS:PORT, such as 127.0.0.1:7443 or [::]:7443";

@@ -11,7 +11,7 @@ const struct lks_form lks_query_part = {"PartQuery", "How an artifact is asked f
 static const struct lks_field lks_query_artifact_fields[] = {
     MAY("name", NAME, "what people call it"),
 };
-const struct lks_form lks_query_artifact = {"ArtifactQuery", "What is said of an artifact",
+const struct lks_form lks_query_artifact = {"ArtifactQuery", "Properties of an artifact",
     LKS_FIELDS(lks_query_artifact_fields)};
 
 static const struct lks_field lks_query_apply_fields[] = {
@@ -116,14 +116,14 @@ static const struct lks_field lks_ask_release_fields[] = {
     REASON,
     MAY("force", TRUTH, "although it does not conform; the record says so"),
 };
-const struct lks_form lks_ask_release = {"Release", "Back into use",
+const struct lks_form lks_ask_release = {"Release", "Return to service",
     LKS_FIELDS(lks_ask_release_fields)};
 static const struct lks_field lks_ask_command_fields[] = {
     MUST("executor", LKS_OF(NAME), "an executor that is installed and enabled on the node"),
     MAY("digests", LKS_LIST_FROM_TO(0, 32, DIGEST), "artifacts it works with"),
     REASON, TTL,
 };
-const struct lks_form lks_ask_command = {"Command", "What the node's agent is to run",
+const struct lks_form lks_ask_command = {"Command", "The command for the node's agent",
     LKS_FIELDS(lks_ask_command_fields)};
 static const struct lks_field lks_ask_binding_fields[] = {
     MUST("identity", TEXT, "user:NAME, unix:UID, or what an API token was made for"),
@@ -131,7 +131,7 @@ static const struct lks_field lks_ask_binding_fields[] = {
     MAY("site", TEXT, "only there"),
     MAY("pool", TEXT, "only there"),
 };
-const struct lks_form lks_ask_binding = {"Binding", "Who has which role where",
+const struct lks_form lks_ask_binding = {"Binding", "Roles of identities, by site and pool",
     LKS_FIELDS(lks_ask_binding_fields)};
 static const struct lks_field lks_ask_token_fields[] = {
     MUST("id", NAME, "what the token is called"),
@@ -150,28 +150,28 @@ static const struct lks_field lks_ask_recertify_fields[] = {
     MUST("request", LINES(LKS_PEM_TEXT_MAX), "certificate request (PEM); its name is ignored"),
 };
 const struct lks_form lks_ask_recertify = {"CertificateRenewal",
-    "The next certificate of whoever asks",
+    "The next certificate of the caller",
     LKS_FIELDS(lks_ask_recertify_fields)};
 static const struct lks_field lks_ask_login_poll_fields[] = {
-    MUST("code", TEXT, "of the login that was begun"),
+    MUST("code", TEXT, "of the login that was started"),
 };
 const struct lks_form lks_ask_login_poll = {"LoginPoll", "Which login",
     LKS_FIELDS(lks_ask_login_poll_fields)};
 /* What providers add to the code and the state is taken and not looked at. */
 static const struct lks_field lks_query_login_fields[] = {
     MAY("code", TEXT, "to be exchanged for a token"),
-    MAY("state", TEXT, "of the login that was begun"),
+    MAY("state", TEXT, "of the login that was started"),
     MAY("error", TEXT, "why there is no code"),
-    MAY("error_description", TEXT, "not looked at"),
-    MAY("error_uri", TEXT, "not looked at"),
-    MAY("iss", TEXT, "not looked at: the ID token has it"),
-    MAY("session_state", TEXT, "not looked at"),
-    MAY("scope", TEXT, "not looked at"),
-    MAY("authuser", TEXT, "not looked at"),
-    MAY("hd", TEXT, "not looked at"),
-    MAY("prompt", TEXT, "not looked at"),
+    MAY("error_description", TEXT, "ignored"),
+    MAY("error_uri", TEXT, "ignored"),
+    MAY("iss", TEXT, "ignored: the ID token has it"),
+    MAY("session_state", TEXT, "ignored"),
+    MAY("scope", TEXT, "ignored"),
+    MAY("authuser", TEXT, "ignored"),
+    MAY("hd", TEXT, "ignored"),
+    MAY("prompt", TEXT, "ignored"),
 };
-const struct lks_form lks_query_login = {"LoginBack", "What the provider leads back with",
+const struct lks_form lks_query_login = {"LoginBack", "The provider's redirect",
     LKS_FIELDS(lks_query_login_fields)};
 static const struct lks_field lks_ask_enroll_fields[] = {
     MUST("token", TEXT, "lks_node_NAME_SECRET"),
@@ -239,7 +239,7 @@ static const struct lks_field pool_fields[] = {
     MUST("enrolled", COUNT, "of those"),
     MUST("liveness", LKS_FORM(liveness), "of those"),
     MUST("acts_wait", TRUTH, "automatic acts wait for a person to release an alarm"),
-    MAY("frozen", TRUTH, "nothing begins in it"),
+    MAY("frozen", TRUTH, "no node starts in it"),
     MAY("baseline", TEXT, "the newest released stack that supersedes its own"),
     MAY("baseline_digest", TEXT, "that stack's digest"),
     MAY("behind_since", TIME, "when the first stack that supersedes its own was released"),
@@ -266,7 +266,7 @@ static const struct lks_field lks_form_applied_fields[] = {
     MUST("nodes", COUNT, "enrolled nodes that it reaches"),
     MUST("gpus", COUNT, "how many GPUs they have"),
 };
-const struct lks_form lks_form_applied = {"Applied", "What applying a fleet changed",
+const struct lks_form lks_form_applied = {"Applied", "The differences that applying a fleet made",
     LKS_FIELDS(lks_form_applied_fields)};
 static const struct lks_field lks_form_pools_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(pool)), "pools"),
@@ -307,7 +307,7 @@ static const struct lks_field fingerprint_fields[] = {
     MUST("fingerprint", TEXT, "SHA-256 of it"),
     MAY("expires", TIME, "when it ends"),
 };
-static const struct lks_form fingerprint = {"Fingerprint", "The certificate in use",
+static const struct lks_form fingerprint = {"Fingerprint", "The current certificate",
     LKS_FIELDS(fingerprint_fields)};
 static const struct lks_field node_reset_fields[] = {
     MUST("by", TEXT, "who asked for it"),
@@ -328,9 +328,9 @@ static const struct lks_form node_reset = {"NodeReset", "The reset of a wedged n
     MAY("stack", TEXT, "the stack it should run"), \
     MAY("stack_digest", TEXT, "and that stack's digest"), \
     MAY("intent_from", WORDS(lks_intent_words), "what says that it should"), \
-    MAY("judged_stack", TEXT, "the stack that `judged` is about"), \
+    MAY("judged_stack", TEXT, "the stack that `judged` refers to"),                                \
     MAY("judged_stack_digest", TEXT, "and that stack's digest"), \
-    MAY("cause", WORDS(lks_drift_words), "why it drifts, so far as it can be told"), \
+    MAY("cause", WORDS(lks_drift_words), "the cause of the drift, if known"),                      \
     MAY("since", TIME, "since when"), \
     MAY("evidence", TEXT, "digest of the report that shows it"), \
     MAY("text", LINES(LKS_BASIS_TEXT_MAX), "in a line"), \
@@ -340,10 +340,10 @@ static const struct lks_form node_reset = {"NodeReset", "The reset of a wedged n
     MAY("drained", LKS_FORM(lks_form_drained), "if it is"), \
     MAY("first", LINES(LKS_BASIS_TEXT_MAX), "the first of what does not conform"), \
     MUST("deviations", LKS_LIST(COUNT), "numbers of those that hold here"), \
-    MUST("unhealthy", TRUTH, "somebody said so"), \
-    MAY("changing", TIME, "since when a step of a change is about to begin, or runs"), \
+    MUST("unhealthy", TRUTH, "set by an identity"),                                                \
+    MAY("changing", TIME, "since when a step of a change is about to start, or runs"),             \
     MAY("change", COUNT, "the change it is in"), \
-    MAY("condition_text", TEXT, "what was said of either"), \
+    MAY("condition_text", TEXT, "the reason given for either"),                                    \
     MAY("attested_until", TIME, "when its attestation ends"), \
     MAY("checked", TIME, "when its last active check passed"), \
     MAY("outband_age_ms", COUNT, "since it was read out of band"), \
@@ -401,14 +401,14 @@ static const struct lks_field lks_form_released_fields[] = {
     MAY("gpus", COUNT, "how many GPUs they have"),
     MUST("warnings", LKS_LIST(TEXT), "domains that take no jobs since, and why"),
 };
-const struct lks_form lks_form_released = {"Released", "What a release came to",
+const struct lks_form lks_form_released = {"Released", "The result of a release",
     LKS_FIELDS(lks_form_released_fields)};
 static const struct lks_field lks_form_seq_fields[] = {
     MUST("seq", COUNT, "the row up to which the journal is durable"),
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
     MAY("gpus", COUNT, "how many GPUs they have"),
 };
-const struct lks_form lks_form_seq = {"Recorded", "It is recorded",
+const struct lks_form lks_form_seq = {"Recorded", "Recorded",
     LKS_FIELDS(lks_form_seq_fields)};
 static const struct lks_field lks_form_commanded_fields[] = {
     MUST("id", COUNT, "its number"),
@@ -424,9 +424,9 @@ static const struct lks_field lks_form_command_fields[] = {
     MUST("executor", TEXT, "what"),
     MUST("ended", TRUTH, "over"),
     MAY("outcome", WORDS(lks_outcome_words), "how it ended"),
-    MAY("text", LINES(4096), "what its agent said"),
+    MAY("text", LINES(4096), "the text that its agent reported"),
     MUST("sent", TIME, "when it was given"),
-    MUST("expires", TIME, "when it is over at the latest"),
+    MUST("expires", TIME, "when it expires"),
 };
 const struct lks_form lks_form_command = {"CommandState", "How far a command is",
     LKS_FIELDS(lks_form_command_fields)};
@@ -440,7 +440,7 @@ static const struct lks_field alarm_fields[] = {
     MAY("by", TEXT, "who"),
     MAY("reason", TEXT, "and why"),
 };
-static const struct lks_form alarm = {"Alarm", "Something a person looks at",
+static const struct lks_form alarm = {"Alarm", "A problem that a person must see",
     LKS_FIELDS(alarm_fields)};
 static const struct lks_field lks_form_alarms_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(alarm)), "alarms"),
@@ -476,14 +476,14 @@ static const struct lks_field binding_fields[] = {
     MAY("site", TEXT, "only there"),
     MAY("pool", TEXT, "only there"),
 };
-static const struct lks_form binding = {"AccessBinding", "Who has which role where",
+static const struct lks_form binding = {"AccessBinding", "Roles of identities, by site and pool",
     LKS_FIELDS(binding_fields)};
 static const struct lks_field lks_form_access_fields[] = {
     MUST("bindings", LKS_LIST(LKS_FORM(binding)), "roles"),
     MUST("tokens", LKS_LIST(LKS_FORM(token)), "API tokens"),
     MUST("certificates", LKS_LIST(LKS_FORM(person)), "certificates of people"),
 };
-const struct lks_form lks_form_access = {"Access", "Who may do what",
+const struct lks_form lks_form_access = {"Access", "Roles, tokens and certificates",
     LKS_FIELDS(lks_form_access_fields)};
 static const struct lks_field lks_form_token_fields[] = {
     MUST("token", TEXT, "lks_api_ID_SECRET"),
@@ -499,7 +499,7 @@ static const struct lks_field lks_form_login_device_fields[] = {
     MUST("expires_in", COUNT, "seconds that there are for it"),
     MUST("interval", COUNT, "seconds between two questions, at the least"),
 };
-const struct lks_form lks_form_login_device = {"LoginDevice", "A login that was begun",
+const struct lks_form lks_form_login_device = {"LoginDevice", "A login that was started",
     LKS_FIELDS(lks_form_login_device_fields)};
 static const char *const login_states[] = {"pending", "slow", "done", NULL};
 static const struct lks_field lks_form_login_fields[] = {
@@ -558,7 +558,7 @@ static const struct lks_field artifact_fields[] = {
     MUST("size", COUNT, "bytes"),
     MAY("by", TEXT, "who put it there"),
     MAY("added", TIME, "when"),
-    MUST("needed", TRUTH, "a stack, a bundle or what is under way refers to it"),
+    MUST("needed", TRUTH, "a stack, a bundle or work in progress refers to it"),
 };
 static const struct lks_form artifact = {"Artifact", "A file by its digest",
     LKS_FIELDS(artifact_fields)};
@@ -586,11 +586,11 @@ const struct lks_form lks_form_stored = {"Stored", "An artifact, or a part of it
 static const struct lks_field lks_form_collected_fields[] = {
     MUST("gone", COUNT, "artifacts whose record ended"),
     MUST("files", COUNT, "files removed, those without a record among them"),
-    MUST("parts", COUNT, "parts removed that nobody continued"),
+    MUST("parts", COUNT, "incomplete uploads that were removed"),
     MUST("bytes", COUNT, "that are still held"),
     MUST("missing", COUNT, "artifacts with a record whose file is not on this controller"),
 };
-const struct lks_form lks_form_collected = {"Collected", "What was let go",
+const struct lks_form lks_form_collected = {"Collected", "The artifacts that were removed",
     LKS_FIELDS(lks_form_collected_fields)};
 static const struct lks_field lks_form_mail_fields[] = {
     MUST("want_tuple", TRUTH, "send it, although it did not change"),
@@ -598,7 +598,7 @@ static const struct lks_field lks_form_mail_fields[] = {
     MAY("mirrors", LKS_LIST(TEXT), "servers of its site that may have artifacts"),
     MAY("load", TEXT, "the reference load to run until the next answer"),
 };
-const struct lks_form lks_form_mail = {"Mail", "What waits for an agent",
+const struct lks_form lks_form_mail = {"Mail", "The work that waits for an agent",
     LKS_FIELDS(lks_form_mail_fields)};
 static const struct lks_field lks_form_renewed_fields[] = {
     MUST("certificate", LINES(LKS_PEM_TEXT_MAX), "PEM"),
@@ -611,6 +611,6 @@ static const struct lks_field lks_form_problem_fields[] = {
     MUST("status", LKS_NUMBERS(400, 599), "of HTTP"),
     MUST("detail", TEXT, "one line: what, where, what to do"),
 };
-const struct lks_form lks_form_problem = {"Problem", "What is wrong (RFC 9457)",
+const struct lks_form lks_form_problem = {"Problem", "A problem (RFC 9457)",
     LKS_FIELDS(lks_form_problem_fields)};
 /* clang-format on */

@@ -25,7 +25,7 @@ static const struct lks_field lks_query_publish_fields[] = {
     MAY("stack", NAME, "which stack of the file; needed where it has several"),
     MAY("reason", WHY, "why, for the journal"),
 };
-const struct lks_form lks_query_publish = {"PublishQuery", "What is published, and why",
+const struct lks_form lks_query_publish = {"PublishQuery", "A stack to publish, and why",
     LKS_FIELDS(lks_query_publish_fields)};
 static const struct lks_field lks_query_image_fields[] = {
     MUST("ref", AT_MOST(LKS_ADMIT_REF_MAX), "which image"),
@@ -82,7 +82,7 @@ static const struct lks_field lks_ask_promote_fields[] = {
 const struct lks_form lks_ask_promote = {"Promote", "A stack's next step",
     LKS_FIELDS(lks_ask_promote_fields)};
 static const struct lks_field lks_ask_retire_fields[] = {
-    MUST("evidence", WHY, "why it is over"),
+    MUST("evidence", WHY, "why it ended"),
 };
 const struct lks_form lks_ask_retire = {"Retire", "A stack's last step",
     LKS_FIELDS(lks_ask_retire_fields)};
@@ -95,7 +95,7 @@ static const struct lks_field lks_ask_image_fields[] = {
     MAY("cuda", TEXT, "the version it brings"),
     MUST("source", TEXT, "how that is known: an SBOM, a scan"),
 };
-const struct lks_form lks_ask_image = {"ImageWish", "What libraries an image brings",
+const struct lks_form lks_ask_image = {"ImageWish", "The libraries of an image",
     LKS_FIELDS(lks_ask_image_fields)};
 
 /* Answers ----------------------------------------------------------------------------------- */
@@ -113,7 +113,7 @@ static const struct lks_form no = {"AdmissionNo", "A reason not to start",
 static const struct lks_field lks_form_admit_fields[] = {
     MUST("job", TEXT, "which job"),
     MUST("admitted", TRUTH, "it may start"),
-    MAY("overridden", TRUTH, "because a person said so"),
+    MAY("overridden", TRUTH, "by an override"),
     MAY("override", TEXT, "and why they did"),
     MAY("stack", TEXT, "the stack that all its nodes run"),
     MAY("digest", TEXT, "and that stack's digest"),
@@ -154,7 +154,7 @@ static const struct lks_field decided_fields[] = {
     MAY("text", TEXT, "in a line"),
     MUST("admitted", TRUTH, "it could start all the same"),
 };
-static const struct lks_form decided = {"Decided", "What was decided for a job and a reason",
+static const struct lks_form decided = {"Decided", "Decisions for a job and a reason",
     LKS_FIELDS(decided_fields)};
 static const struct lks_field lks_form_admissions_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(decided)), "the newest first"),
@@ -170,7 +170,7 @@ static const struct lks_field observed_fields[] = {
     MUST("refused", LKS_DICT(NAME, LKS_BAR_COUNT, COUNT), "jobs that were refused, or would have "
         "been, by reason"),
 };
-static const struct lks_form observed = {"Observed", "What a pool refuses on a day",
+static const struct lks_form observed = {"Observed", "Refusals of a pool on a day",
     LKS_FIELDS(observed_fields)};
 static const struct lks_field lks_form_observed_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(observed)), "pools and days"),
@@ -229,10 +229,10 @@ static const struct lks_field image_fields[] = {
     MAY("cudnn", TEXT, "the version it brings"),
     MAY("cuda", TEXT, "the version it brings"),
     MUST("source", TEXT, "how that is known"),
-    MAY("by", TEXT, "who said so"),
+    MAY("by", TEXT, "the identity that set it"),
     MUST("added", TIME, "when"),
 };
-static const struct lks_form image = {"Image", "What libraries an image brings",
+static const struct lks_form image = {"Image", "The libraries of an image",
     LKS_FIELDS(image_fields)};
 static const struct lks_field lks_form_images_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(image)), "by reference"),
@@ -243,7 +243,8 @@ const struct lks_form lks_form_images = {"Images", "The catalogue of images",
 static const struct lks_field lks_form_advisories_fields[] = {
     MUST("items", LKS_LIST(ANY), "advisories, with the nodes, images and GPUs they reach"),
 };
-const struct lks_form lks_form_advisories = {"FleetAdvisories", "Flaws in what the fleet runs",
+const struct lks_form lks_form_advisories = {"FleetAdvisories", "Advisories that affect the "
+                                                                "fleet",
     LKS_FIELDS(lks_form_advisories_fields)};
 static const struct lks_field remedy_fields[] = {
     MUST("stack", TEXT, "a published stack that is not exposed to the advisory"),
@@ -253,9 +254,9 @@ static const struct lks_field remedy_fields[] = {
     MUST("opens", COUNT, "advisories that it is exposed to, and the pin is not"),
     MUST("same_branch", TRUTH, "its driver is of the branch that the pool runs"),
     MUST("whole", TRUTH, "it is for all hardware of the pool"),
-    MUST("revertible", TRUTH, "each step has a way back, and power and fabric are left alone"),
+    MUST("revertible", TRUTH, "each step is reversible, and power and fabric stay as they are"),
 };
-static const struct lks_form remedy = {"Remedy", "What closes an advisory",
+static const struct lks_form remedy = {"Remedy", "Stacks that close an advisory",
                                        LKS_FIELDS(remedy_fields)};
 static const struct lks_field pool_remedies_fields[] = {
     MUST("pool", TEXT, "of nodes that you may see"),
@@ -271,13 +272,14 @@ static const struct lks_field pool_remedies_fields[] = {
     MAY("remedy_digest", TEXT, "of that"),
     MUST("closed_by", LKS_LIST(LKS_FORM(remedy)), "the nearest first, 16 at the most"),
 };
-static const struct lks_form pool_remedies = {"PoolRemedies", "What closes an advisory in a pool",
+static const struct lks_form pool_remedies = {"PoolRemedies", "Stacks that close an advisory in "
+                                                              "a pool",
     LKS_FIELDS(pool_remedies_fields)};
 static const struct lks_field lks_form_remedies_fields[] = {
     MUST("id", TEXT, "the advisory"),
     MUST("items", LKS_LIST(LKS_FORM(pool_remedies)), "pools"),
 };
-const struct lks_form lks_form_remedies = {"FleetRemedies", "What closes an advisory",
+const struct lks_form lks_form_remedies = {"FleetRemedies", "Stacks that close an advisory",
     LKS_FIELDS(lks_form_remedies_fields)};
 static const struct lks_field lks_form_lifecycle_fields[] = {
     MUST("support", LKS_LIST(ANY), "GPUs by the day their driver's support ends"),

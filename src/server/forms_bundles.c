@@ -53,7 +53,7 @@ const struct lks_form lks_form_keys = {"PinnedKeys", "Whose signatures count",
     MAY("revoked_by", TEXT, "by whom"),                                                 \
     MAY("revoked_reason", TEXT, "and why")
 static const struct lks_field bundle_fields[] = {BUNDLE_FIELDS};
-static const struct lks_form bundle = {"Bundle", "Files that somebody vouches for",
+static const struct lks_form bundle = {"Bundle", "Files with a signature over all of them",
     LKS_FIELDS(bundle_fields)};
 static const struct lks_field lks_form_bundles_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(bundle)), "newest first"),
@@ -77,6 +77,6 @@ static const struct lks_field lks_form_taken_fields[] = {
     MUST("site", TRUTH, "signed by a site, for a vendor that does not sign"),
     MUST("seq", COUNT, "row of the journal"),
 };
-const struct lks_form lks_form_taken = {"BundleTaken", "It is good",
+const struct lks_form lks_form_taken = {"BundleTaken", "The bundle is verified",
     LKS_FIELDS(lks_form_taken_fields)};
 /* clang-format on */

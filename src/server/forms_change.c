@@ -9,23 +9,23 @@
 static const struct lks_field lks_query_changes_fields[] = {
     PAGE,
     MAY("open", TRUTH, "only those that are not over, or only those that are"),
-    MAY("state", WORDS(lks_change_state_words), "only those that stand so"),
+    MAY("state", WORDS(lks_change_state_words), "only members in this state"),
 };
 const struct lks_form lks_query_changes = {"ChangesQuery", "Which changes",
     LKS_FIELDS(lks_query_changes_fields)};
 static const struct lks_field lks_query_change_fields[] = {
-    MAY("plan", TRUTH, "false: without recipes, notes and orders, for those who look often"),
+    MAY("plan", TRUTH, "false: without recipes, notes and orders, for frequent polls"),
 };
 const struct lks_form lks_query_change = {"ChangeQuery", "How much of a change",
     LKS_FIELDS(lks_query_change_fields)};
 static const struct lks_field lks_query_procedure_fields[] = {
-    MAY("gpu_hour", TEXT, "what a GPU costs an hour, such as '2.5 EUR': then money is told, too"),
+    MAY("gpu_hour", TEXT, "price of a GPU hour, such as '2.5 EUR', to report the cost"),
 };
-const struct lks_form lks_query_procedure = {"ProcedureQuery", "What a procedure is to tell",
+const struct lks_form lks_query_procedure = {"ProcedureQuery", "Options of a procedure",
     LKS_FIELDS(lks_query_procedure_fields)};
 static const struct lks_field lks_query_members_fields[] = {
     PAGE,
-    MAY("state", WORDS(lks_member_state_words), "only those that stand so"),
+    MAY("state", WORDS(lks_member_state_words), "only members in this state"),
     MAY("wave", COUNT, "only those of this wave, from 0"),
 };
 const struct lks_form lks_query_members = {"MembersQuery", "Which nodes of a change",
@@ -51,7 +51,7 @@ static const struct lks_field lks_ask_change_fields[] = {
     MAY("soak_seconds", LKS_NUMBERS(1, SOAK_MAX_S),
         "how long the canary is watched; rings a part of it. Absent: by the plan"),
     MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
-    MAY("one_way", TRUTH, "some steps have no way back, and that is acknowledged"),
+    MAY("one_way", TRUTH, "acknowledge that some steps are irreversible"),
     MAY("not_before", TIME, "no node starts earlier"),
     MAY("not_after", TIME, "no node starts later"),
     MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
@@ -67,42 +67,42 @@ static const struct lks_field lks_ask_start_fields[] = {
     MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
     MAY("standby", TEXT, "the person on site, where the class asks for one"),
     MAY("break_glass", TRUTH,
-        "begin without the approvals: lab and canary alone, with an alarm and a review"),
+        "start without the approvals: lab and canary only, with an alarm and a review"),
     REASON,
 };
-const struct lks_form lks_ask_start = {"ChangeStart", "That a change may begin",
+const struct lks_form lks_ask_start = {"ChangeStart", "The start of a change",
     LKS_FIELDS(lks_ask_start_fields)};
 #define FORECAST_FIELDS                                                   \
     MUST("runs", LKS_NUMBERS(0, SEQ_MAX),                                 \
         "how many runs it rests on"),                                     \
     MUST("took_low_ms", LKS_NUMBERS(0, SEQ_MAX),                          \
-        "it takes no longer in one run of twenty"),                       \
+        "duration, 5th percentile of the runs"),                       \
     MUST("took_middle_ms", LKS_NUMBERS(0, SEQ_MAX),                       \
-        "the same in half of them"),                                      \
+        "median"),                                      \
     MUST("took_high_ms", LKS_NUMBERS(0, SEQ_MAX),                         \
-        "the same in nineteen of twenty"),                                \
+        "95th percentile"),                                \
     MUST("gpu_hours_low", LKS_NUMBERS(0, SEQ_MAX),                        \
-        "out of use for it, at most, in one run of twenty"),              \
+        "GPU-hours out of service, 5th percentile of the runs"),                     \
     MUST("gpu_hours_middle", LKS_NUMBERS(0, SEQ_MAX),                     \
-        "the same in half of them"),                                      \
+        "median"),                                      \
     MUST("gpu_hours_high", LKS_NUMBERS(0, SEQ_MAX),                       \
-        "the same in nineteen of twenty"),                                \
+        "95th percentile"),                                \
     MUST("kept_high", LKS_NUMBERS(0, SEQ_MAX),                            \
-        "nodes left to a person, at most, in nineteen of twenty"),        \
+        "nodes left to a person, 95th percentile"),        \
     MUST("reached_high", LKS_NUMBERS(0, SEQ_MAX),                         \
-        "nodes that a bad image comes to before it is stopped, the same")
+        "nodes that a bad image reaches before it is stopped, 95th percentile")
 static const struct lks_field lks_ask_forecast_fields[] = {FORECAST_FIELDS};
-const struct lks_form lks_ask_forecast = {"Forecast", "What a rehearsal of a change came to",
+const struct lks_form lks_ask_forecast = {"Forecast", "The forecast of a rehearsal",
     LKS_FIELDS(lks_ask_forecast_fields)};
 static const struct lks_field forecast_fields[] = {
     FORECAST_FIELDS,
     MAY("by", TEXT, "who rehearsed it"),
     MAY("at", TIME, "when"),
     MAY("actual_ms", COUNT, "how long it took; absent while it is not over"),
-    MUST("actual_gpu_hours", COUNT, "out of use for it, of nodes that it is over for"),
+    MUST("actual_gpu_hours", COUNT, "GPU-hours out of service, of nodes that are finished"),
     MUST("actual_kept", COUNT, "nodes that are left to a person"),
 };
-static const struct lks_form forecast = {"ForecastBeside", "What was expected, and what came",
+static const struct lks_form forecast = {"ForecastBeside", "The forecast and the actual result",
     LKS_FIELDS(forecast_fields)};
 static const struct lks_field lks_ask_waive_fields[] = {
     MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
@@ -129,13 +129,13 @@ static const char *const act_words[] = {"release", "again", NULL};
 static const struct lks_field lks_ask_members_fields[] = {
     MUST("nodes", HOSTS, "host list: who"),
     MUST("act", WORDS(act_words),
-         "release: it goes back into use as it is; again: it is tried once more"),
+         "release: the node returns to service as it is; again: it is tried once more"),
     REASON,
 };
-const struct lks_form lks_ask_members = {"MembersWish", "What becomes of nodes that failed",
+const struct lks_form lks_ask_members = {"MembersWish", "The decision about nodes that failed",
     LKS_FIELDS(lks_ask_members_fields)};
 static const struct lks_field lks_ask_skip_fields[] = {
-    MUST("nodes", HOSTS, "host list: nodes that did not begin, or are not heard of"),
+    MUST("nodes", HOSTS, "host list: nodes that did not start, or are lost"),
     REASON,
 };
 const struct lks_form lks_ask_skip = {"SkipWish", "Nodes that a change does not wait for",
@@ -144,24 +144,24 @@ static const struct lks_field lks_ask_freeze_fields[] = {
     MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
     REASON,
 };
-const struct lks_form lks_ask_freeze = {"FreezeWish", "What is frozen, or no longer",
+const struct lks_form lks_ask_freeze = {"FreezeWish", "A freeze, or its end",
     LKS_FIELDS(lks_ask_freeze_fields)};
 
 /* Answers ----------------------------------------------------------------------------------- */
 
 static const struct lks_field members_fields[] = {
     MUST("pending", COUNT, "untouched"),
-    MUST("waiting", COUNT, "the next step cannot begin yet"),
-    MUST("asked", COUNT, "a step is under way"),
+    MUST("waiting", COUNT, "the next step cannot start yet"),
+    MUST("asked", COUNT, "a step is in progress"),
     MUST("reading", COUNT, "a step ended, and what it did is read again"),
-    MUST("done", COUNT, "in use, with what they should have"),
-    MUST("reverted", COUNT, "in use, with what they had"),
-    MUST("fenced", COUNT, "out of use, until a person releases them"),
+    MUST("done", COUNT, "in service, on the target stack"),
+    MUST("reverted", COUNT, "in service, on the old stack"),
+    MUST("fenced", COUNT, "out of service, until a person returns them"),
     MUST("needs_hands", COUNT, "the same, and a person has to go there"),
     MUST("unknown", COUNT, "their outcome is unknown"),
     MUST("skipped", COUNT, "left alone: gone, or they had it already"),
 };
-static const struct lks_form members = {"ChangeCounts", "Nodes and assets by how they stand",
+static const struct lks_form members = {"ChangeCounts", "Nodes and assets by state",
     LKS_FIELDS(members_fields)};
 static const struct lks_field step_fields[] = {
     MUST("kind", WORDS(lks_step_kind_words), "what is done"),
@@ -171,14 +171,14 @@ static const struct lks_field step_fields[] = {
     MAY("version", TEXT, "what that is to run"),
     MAY("before", TEXT, "what it ran"),
     MAY("executor", TEXT, "of the node, that does it"),
-    MAY("order", DIGEST, "what that is told, at /v1/artifacts/{digest}"),
-    MAY("order_back", DIGEST, "the same, to take it back"),
+    MAY("order", DIGEST, "the order for it, at /v1/artifacts/{digest}"),
+    MAY("order_back", DIGEST, "the order that reverts it"),
     MAY("bundle", DIGEST, "where an image is from"),
     MAY("image", DIGEST, "the image"),
     MAY("bundle_back", DIGEST, "where the image before is from"),
     MAY("image_back", DIGEST, "the image before"),
-    MAY("revert", WORDS(lks_bmc_act_words), "how an update is taken back"),
-    MUST("one_way", TRUTH, "there is no way back"),
+    MAY("revert", WORDS(lks_bmc_act_words), "how an update is reverted"),
+    MUST("one_way", TRUTH, "the step is irreversible"),
     MUST("limit_ms", COUNT, "how long it may take"),
     MUST("retries", COUNT, "how often it may be tried again"),
 };
@@ -197,7 +197,7 @@ static const struct lks_field gate_fields[] = {
     MUST("critical", TRUTH, "without data it does not pass"),
     MUST("verdict", WORDS(lks_gate_verdict_words), "what it says"),
     MAY("text", TEXT, "why"),
-    MUST("looks", COUNT, "how many of the planned looks were taken"),
+    MUST("looks", COUNT, "number of planned evaluations that were done"),
     MUST("changed", COUNT, "changed nodes or domains with data"),
     MUST("expected", COUNT, "of so many"),
     MUST("controls", COUNT, "nodes or domains that stay as they are, with data"),
@@ -205,11 +205,11 @@ static const struct lks_field gate_fields[] = {
     MAY("control_events", COUNT, "controls that had one"),
     MAY("margin", TEXT, "percent that it may be worse by"),
     MAY("estimate", TEXT, "percent that changed nodes gained more than controls"),
-    MAY("worst", TEXT, "the bound of it that passing looks at"),
-    MAY("best", TEXT, "the bound of it that halting looks at"),
+    MAY("worst", TEXT, "the bound that decides PASS"),
+    MAY("best", TEXT, "the bound that decides HALT"),
     MUST("waived", TRUTH, "a person let the change go on in spite of it"),
 };
-static const struct lks_form gate = {"ChangeGate", "What one metric says of a wave",
+static const struct lks_form gate = {"ChangeGate", "The evaluation of a wave by one metric",
     LKS_FIELDS(gate_fields)};
 static const struct lks_field wave_fields[] = {
     MUST("wave", COUNT, "its number, from 0"),
@@ -222,14 +222,14 @@ static const struct lks_field wave_fields[] = {
     MUST("soak_ms", COUNT, "how long it is watched"),
     MUST("failures_max", COUNT, "nodes of it that may fail"),
     MAY("controls", HOSTS, "nodes like those that do not change meanwhile"),
-    MAY("state", WORDS(lks_wave_state_words), "how it stands"),
+    MAY("state", WORDS(lks_wave_state_words), "its state"),
     MAY("since", TIME, "since when"),
-    MAY("until", TIME, "when its gate looks, at the earliest"),
-    MAY("text", TEXT, "what its gate said"),
-    MAY("busy", COUNT, "units that are begun and not yet over"),
+    MAY("until", TIME, "the earliest time of its gate's next evaluation"),
+    MAY("text", TEXT, "the result of its gate"),
+    MAY("busy", COUNT, "units in progress"),
     MAY("failed", COUNT, "nodes that ended other than they should"),
     MAY("members", LKS_FORM(members), "its nodes and assets"),
-    MAY("limit", COUNT, "units that may have begun, by the evidence so far"),
+    MAY("limit", COUNT, "units that may have started, by the evidence so far"),
     MAY("limit_text", TEXT, "and why so many"),
     MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"),
 };
@@ -239,13 +239,13 @@ static const struct lks_field note_fields[] = {
     MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
     MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"),
 };
-static const struct lks_form note = {"ChangeNote", "What approvers have to know",
+static const struct lks_form note = {"ChangeNote", "A note for approvers",
     LKS_FIELDS(note_fields)};
 static const struct lks_field order_fields[] = {
     MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
     MUST("size", COUNT, "bytes"),
 };
-static const struct lks_form order = {"ChangeOrder", "What executors of nodes are told",
+static const struct lks_form order = {"ChangeOrder", "Orders for the executors of nodes",
     LKS_FIELDS(order_fields)};
 static const struct lks_field vote_fields[] = {
     MUST("yes", TRUTH, "approved, or rejected"),
@@ -258,7 +258,7 @@ static const struct lks_field vote_fields[] = {
     MAY("credential", TEXT, "token:ID, certificate:SERIAL, unix:UID or ticket:SYSTEM"),
     MAY("minters", LKS_LIST(TEXT), "people by whom that credential came to be"),
 };
-static const struct lks_form vote = {"ChangeVote", "What an approver said",
+static const struct lks_form vote = {"ChangeVote", "The vote of an approver",
     LKS_FIELDS(vote_fields)};
 
 static const struct lks_field approvals_fields[] = {
@@ -267,7 +267,7 @@ static const struct lks_field approvals_fields[] = {
     MAY("pool", TEXT, "which is in this pool"),
     MAY("site", TEXT, "at this site"),
 };
-static const struct lks_form approvals = {"ChangeApprovals", "How many stand behind a change",
+static const struct lks_form approvals = {"ChangeApprovals", "The approvals of a change",
     LKS_FIELDS(approvals_fields)};
 static const struct lks_field unreachable_fields[] = {
     MUST("needed", COUNT, "how many people have to approve it"),
@@ -287,9 +287,10 @@ static const struct lks_field glass_fields[] = {
     MUST("review_until", TIME, "when another person has to have reviewed it"),
     MAY("reviewed", TIME, "when a person did"),
     MAY("reviewed_by", TEXT, "who"),
-    MAY("reviewed_reason", TEXT, "what they said"),
+    MAY("reviewed_reason", TEXT, "the reason given"),
 };
-static const struct lks_form glass = {"BrokenGlass", "A change that began without its approvals",
+static const struct lks_form glass = {"BrokenGlass", "A change that started without its "
+                                                     "approvals",
     LKS_FIELDS(glass_fields)};
 
 static const struct lks_field waiver_fields[] = {
@@ -305,7 +306,7 @@ static const struct lks_form waiver = {"WaivedGate", "A gate that is not asked f
 static const struct lks_field wait_fields[] = {
     MUST("wave", COUNT, "its wave, from 0"),
     MUST("node", TEXT, "the node or asset"),
-    MUST("state", WORDS(lks_member_state_words), "how it stands"),
+    MUST("state", WORDS(lks_member_state_words), "its state"),
     MAY("doing", WORDS(lks_step_kind_words), "its step"),
     MAY("why", TEXT, "what it waits for, or does"),
     MAY("until", TIME, "its deadline: behind that the change does not wait for it"),
@@ -320,14 +321,14 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MAY("hosts", LINES(LKS_HOSTLIST_BYTES_MAX), "whom it was asked for"),                          \
     MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
     MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
-    MUST("one_way", TRUTH, "that some steps have no way back was acknowledged"),                   \
+    MUST("one_way", TRUTH, "irreversible steps were acknowledged"),                                \
     MAY("not_before", TIME, "no node starts earlier"),                                             \
     MAY("not_after", TIME, "no node starts later"),                                                \
     MAY("windows", TEXT, "of the week, in site time"),                                             \
     MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
     MAY("advisory", TEXT, "the advisory it is to close"),                                    \
     MUST("quorum", LKS_NUMBERS(0, SEQ_MAX), "people who have to approve it, for each pool"),       \
-    MAY("expires", TIME, "a proposal that is not approved by then is over"),                       \
+    MAY("expires", TIME, "a proposal that is not approved by then expires"),                       \
     MUST("needs_standby", TRUTH, "the person who starts it names a person on site")
 #define SIZE_FIELDS                                                                                \
     MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
@@ -336,13 +337,13 @@ static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for
     MUST("units", LKS_NUMBERS(0, SEQ_MAX), "domains and single nodes"),                            \
     MUST("canaries", LKS_NUMBERS(0, SEQ_MAX), "nodes of the canary")
 #define STANDS_FIELDS                                                                              \
-    MUST("state", WORDS(lks_change_state_words), "how it stands"),                                 \
+    MUST("state", WORDS(lks_change_state_words), "its state"),                                     \
     MAY("by", TEXT, "who proposed it"),                                                            \
     MAY("reason", TEXT, "and why"),                                                                \
     MUST("proposed", TIME, "when"),                                                                \
-    MAY("started", TIME, "when it began"),                                                         \
-    MAY("moved", TIME, "since when it stands so"),                                                 \
-    MAY("moved_by", TEXT, "by whom; absent: a gate, or it is over"),                               \
+    MAY("started", TIME, "when it started"),                                                       \
+    MAY("moved", TIME, "since when it is in this state"),                                          \
+    MAY("moved_by", TEXT, "by whom; absent: a gate, or the change finished"),                      \
     MAY("moved_reason", TEXT, "and why"),                                                          \
     MAY("standby", TEXT, "who stands by on site"),                                                 \
     MUST("total", LKS_NUMBERS(0, SEQ_MAX), "nodes and assets in it"),                              \
@@ -369,18 +370,18 @@ static const struct lks_field lks_form_change_fields[] = {
     WISH_FIELDS,
     STANDS_FIELDS,
     SIZE_FIELDS,
-    MAY("frozen", TRUTH, "nodes of it may not begin: their pool or the fleet is frozen"),
-    MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
+    MAY("frozen", TRUTH, "nodes of it may not start: their pool or the fleet is frozen"),
+    MUST("approvals", LKS_FORM(approvals), "its approvals"),
     MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
     MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
-    MAY("break_glass", LKS_FORM(glass), "it began without them"),
+    MAY("break_glass", LKS_FORM(glass), "it started without them"),
     MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
     MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
     MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MAY("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
-    MAY("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
+    MAY("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
 };
 const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
     LKS_FIELDS(lks_form_change_fields)};
@@ -390,7 +391,7 @@ static const struct lks_field lks_form_procedure_fields[] = {
     MUST("change", ANY, "what is proposed, with the digest of its `plan`; pools, differences"),
     MUST("happens", ANY, "waves, gates, metrics and their power, times, steps"),
     MUST("wrong", ANY, "how each step can fail, and what is done about it"),
-    MUST("back", ANY, "the way back of each step, spares, what to type"),
+    MUST("back", ANY, "the revert of each step, spares, commands to run"),
     MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
     MUST("risk", ANY, "what is left when all goes as planned"),
     MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"),
@@ -407,19 +408,19 @@ static const struct lks_field lks_form_proposed_fields[] = {
     MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
     MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
     MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
-    MUST("orders", LKS_LIST(LKS_FORM(order)), "what executors are told"),
+    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
 };
 const struct lks_form lks_form_proposed = {"Proposed", "The plan of a change",
     LKS_FIELDS(lks_form_proposed_fields)};
 static const struct lks_field lks_form_moved_fields[] = {
     MUST("seq", COUNT, "the row up to which the journal is durable"),
     MUST("id", COUNT, "the change"),
-    MUST("state", WORDS(lks_change_state_words), "how it stands now"),
+    MUST("state", WORDS(lks_change_state_words), "its state now"),
     MUST("nodes", COUNT, "how many nodes it is for"),
     MUST("gpus", COUNT, "how many GPUs they have"),
-    MUST("approvals", LKS_FORM(approvals), "how many stand behind it"),
+    MUST("approvals", LKS_FORM(approvals), "its approvals"),
 };
-const struct lks_form lks_form_moved = {"ChangeMoved", "How a change stands now",
+const struct lks_form lks_form_moved = {"ChangeMoved", "The state of a change now",
     LKS_FIELDS(lks_form_moved_fields)};
 static const struct lks_field member_fields[] = {
     MUST("node", TEXT, "the node or asset"),
@@ -429,19 +430,20 @@ static const struct lks_field member_fields[] = {
     MUST("wave", COUNT, "its wave, from 0"),
     MUST("recipe", COUNT, "by which it goes"),
     MAY("from", DIGEST, "the stack it comes from"),
-    MUST("proves", TRUTH, "it goes there, back and there again: the way back is tried"),
-    MUST("state", WORDS(lks_member_state_words), "how it stands"),
+    MUST("proves", TRUTH, "it is changed, rolled back and changed again, to exercise the "
+                          "rollback"),
+    MUST("state", WORDS(lks_member_state_words), "its state"),
     MUST("step", COUNT, "at which step, from 0"),
     MUST("steps", COUNT, "of how many"),
     MAY("doing", WORDS(lks_step_kind_words), "what that step is"),
     MAY("component", TEXT, "and what it changes"),
-    MUST("back", TRUTH, "on its way back"),
-    MUST("pass", COUNT, "of who tries the way back: 1 on the way back, 2 there again"),
+    MUST("back", TRUTH, "rolling back"),
+    MUST("pass", COUNT, "while the rollback is exercised: 1 rolling back, 2 changing again"),
     MUST("attempt", COUNT, "of this step"),
-    MAY("begun", TIME, "when it began"),
-    MAY("since", TIME, "since when it stands so"),
+    MAY("begun", TIME, "when it started"),
+    MAY("since", TIME, "since when it is in this state"),
     MAY("until", TIME, "its deadline, or when it is tried again"),
-    MAY("work", COUNT, "the command or update that is under way"),
+    MAY("work", COUNT, "the command or update in progress"),
     MAY("failure", WORDS(lks_failure_words), "what went wrong last"),
     MAY("text", TEXT, "the same in words, or what is waited for"),
 };
@@ -459,7 +461,7 @@ static const struct lks_field frozen_pool_fields[] = {
     MAY("reason", TEXT, "and why"),
     MAY("since", TIME, "since when"),
 };
-static const struct lks_form frozen_pool = {"FrozenPool", "A pool in which nothing begins",
+static const struct lks_form frozen_pool = {"FrozenPool", "A frozen pool",
     LKS_FIELDS(frozen_pool_fields)};
 static const struct lks_field frozen_days_fields[] = {
     MUST("from", TEXT, "the first of them, by the clocks of each site"),
@@ -468,33 +470,33 @@ static const struct lks_field frozen_days_fields[] = {
     MAY("pools", LKS_LIST(TEXT), "in which no node starts; absent: in all"),
     MAY("description", TEXT, "why"),
 };
-static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change begins",
+static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change starts",
     LKS_FIELDS(frozen_days_fields)};
 static const struct lks_field lks_form_frozen_fields[] = {
-    MUST("frozen", TRUTH, "nothing begins in the whole fleet"),
+    MUST("frozen", TRUTH, "the whole fleet is frozen"),
     MAY("by", TEXT, "by whom"),
     MAY("reason", TEXT, "and why"),
-    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which nothing begins"),
+    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which no node starts"),
     MAY("since", TIME, "since when"),
     MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"),
 };
-const struct lks_form lks_form_frozen = {"Frozen", "Where nothing begins",
+const struct lks_form lks_form_frozen = {"Frozen", "Freezes in effect",
     LKS_FIELDS(lks_form_frozen_fields)};
 static const struct lks_field proven_fields[] = {
     MUST("class", TEXT, "the hardware class"),
-    MUST("from", TEXT, "the stack it went back to"),
-    MUST("to", TEXT, "the stack it went back from"),
+    MUST("from", TEXT, "the stack that it rolled back to"),
+    MUST("to", TEXT, "the stack that it rolled back from"),
     MUST("node", TEXT, "by which node"),
     MUST("change", COUNT, "in which change"),
-    MUST("took_ms", COUNT, "how long the way back took"),
+    MUST("took_ms", COUNT, "the duration of the rollback"),
     MUST("at", TIME, "when"),
 };
-static const struct lks_form proven = {"ProvenRevert", "A way back that was gone",
+static const struct lks_form proven = {"ProvenRevert", "A rollback that was exercised",
     LKS_FIELDS(proven_fields)};
 static const struct lks_field lks_form_proven_fields[] = {
     MUST("items", LKS_LIST(LKS_FORM(proven)), "ways back"),
     NEXT,
 };
-const struct lks_form lks_form_proven = {"ProvenReverts", "Ways back that were gone",
+const struct lks_form lks_form_proven = {"ProvenReverts", "Rollbacks that were exercised",
     LKS_FIELDS(lks_form_proven_fields)};
 /* clang-format on */

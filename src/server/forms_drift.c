@@ -25,7 +25,7 @@ const struct lks_form lks_query_deviations = {"DeviationsQuery", "Which deviatio
 static const struct lks_field lks_query_holder_fields[] = {
     MAY("holder", TEXT, "whose lease of this endpoint ends with it; absent: the caller's own"),
 };
-const struct lks_form lks_query_holder = {"HolderQuery", "Who has read it",
+const struct lks_form lks_query_holder = {"HolderQuery", "The reader of the endpoint",
     LKS_FIELDS(lks_query_holder_fields)};
 
 /* Requests ---------------------------------------------------------------------------------- */
@@ -36,24 +36,25 @@ static const struct lks_field lks_ask_deviation_fields[] = {
     MAY("value", TEXT, "only when it reads so"),
     MUST("owner", TEXT, "who answers for it"),
     REASON,
-    MAY("approver", TEXT, "who is said to agree to it; their own word is approveDeviation"),
+    MAY("approver", TEXT, "the person expected to approve it; only their own approveDeviation "
+                          "counts"),
     MUST("expires", TIME, "when it ends, such as 2026-11-15T03:37:00Z"),
 };
 const struct lks_form lks_ask_deviation = {"DeviationWish", "An exception that is honoured",
     LKS_FIELDS(lks_ask_deviation_fields)};
 static const struct lks_field lks_ask_condition_fields[] = {
-    MUST("condition", WORDS(lks_condition_words), "what is said"),
+    MUST("condition", WORDS(lks_condition_words), "the condition to set"),
     MUST("on", TRUTH, "it is so, or no longer"),
     MAY("until", TIME, "attested: it ends then; checked: when it passed (now)"),
     MAY("stack", TEXT, "changing: the stack the node is going to, by digest or name"),
     MUST("text", WHY, "why, for the journal"),
 };
-const struct lks_form lks_ask_condition = {"ConditionWish", "What is said of nodes",
+const struct lks_form lks_ask_condition = {"ConditionWish", "A condition of nodes",
     LKS_FIELDS(lks_ask_condition_fields)};
 static const struct lks_field lks_ask_lease_fields[] = {
     MUST("holder", NAME, "who reads"),
     MUST("max", LKS_NUMBERS(1, LKS_LIST_MAX), "most endpoints"),
-    MUST("seconds", LKS_NUMBERS(1, LKS_LEASE_MAX), "how long nobody else gets them"),
+    MUST("seconds", LKS_NUMBERS(1, LKS_LEASE_MAX), "how long they are leased"),
 };
 const struct lks_form lks_ask_lease = {"LeaseWish", "Endpoints that are due, for one reader",
     LKS_FIELDS(lks_ask_lease_fields)};
@@ -89,7 +90,7 @@ static const struct lks_field drifter_fields[] = {
     MAY("stack", TEXT, "the stack it should run"),
     MAY("digest", TEXT, "and that stack's digest"),
     MUST("judged", WORDS(lks_differs_words), "how it differs"),
-    MAY("cause", WORDS(lks_drift_words), "why, so far as it can be told"),
+    MAY("cause", WORDS(lks_drift_words), "the cause, if known"),
     MAY("since", TIME, "since when"),
     MAY("text", ROW_TEXT, "in a line"),
     MAY("evidence", TEXT, "digest of the report that shows it"),
@@ -98,14 +99,14 @@ static const struct lks_field drifter_fields[] = {
     MUST("rows", LKS_LIST(LKS_FORM(lks_form_wrong)), "the first of them"),
     MAY("drained", LKS_FORM(lks_form_drained), "if it is"),
 };
-static const struct lks_form drifter = {"Drifter", "A node that differs from its intent",
+static const struct lks_form drifter = {"Drifter", "Nodes that differ from their intent",
     LKS_FIELDS(drifter_fields)};
 static const struct lks_field counts_fields[] = {
-    MUST("nodes", COUNT, "that are looked at"),
+    MUST("nodes", COUNT, "that are evaluated"),
     MUST("conforms", COUNT, "as they should be"),
     MUST("drift", COUNT, "otherwise"),
     MUST("unmeasured", COUNT, "not read, or not all of it"),
-    MUST("unjudged", COUNT, "nothing to hold them against, or nothing said yet"),
+    MUST("unjudged", COUNT, "no stack to compare with, or no verdict yet"),
     MUST("deviating", COUNT, "otherwise, and that is allowed for now"),
 };
 static const struct lks_form counts = {"DriftCounts", "Nodes by how they compare",
@@ -115,7 +116,7 @@ static const struct lks_field lks_form_drift_fields[] = {
     MUST("counts", LKS_FORM(counts), "of all nodes of the pool and host list that were asked for"),
     NEXT,
 };
-const struct lks_form lks_form_drift = {"Drift", "What differs from its intent",
+const struct lks_form lks_form_drift = {"Drift", "Nodes that differ from their intent",
     LKS_FIELDS(lks_form_drift_fields)};
 
 static const struct lks_field deviation_fields[] = {
@@ -125,7 +126,7 @@ static const struct lks_field deviation_fields[] = {
     MAY("value", TEXT, "only when it reads so"),
     MUST("owner", TEXT, "who answers for it"),
     MUST("reason", TEXT, "why"),
-    MAY("approver", TEXT, "who is said to agree to it"),
+    MAY("approver", TEXT, "the person expected to approve it"),
     MAY("by", TEXT, "who added it"),
     MAY("waits", TRUTH, "it counts for nothing until an approver approves it"),
     MAY("agreed", TIME, "when an approver approved it"),
@@ -154,7 +155,7 @@ static const struct lks_field lks_form_numbered_fields[] = {
     MAY("nodes", COUNT, "how many nodes and assets it was for, where it was for some"),
     MAY("gpus", COUNT, "how many GPUs they have"),
 };
-const struct lks_form lks_form_numbered = {"Numbered", "It is recorded, under a number",
+const struct lks_form lks_form_numbered = {"Numbered", "Recorded, with its number",
     LKS_FIELDS(lks_form_numbered_fields)};
 
 static const struct lks_field leased_fields[] = {

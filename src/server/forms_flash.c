@@ -7,7 +7,7 @@
 static const struct lks_field lks_query_flashes_fields[] = {
     PAGE,
     MAY("node", TEXT, "of this node or asset"),
-    MAY("open", TRUTH, "only those under way, or only those that ended"),
+    MAY("open", TRUTH, "only those in progress, or only those that ended"),
 };
 const struct lks_form lks_query_flashes = {"FlashesQuery", "Which updates",
     LKS_FIELDS(lks_query_flashes_fields)};
@@ -33,7 +33,7 @@ static const struct lks_field lks_ask_flash_fields[] = {
         "offers"),
     MAY("force", TRUTH, "an older version is meant, or one that the bundle does not let follow "
         "what runs"),
-    MAY("one_way", TRUTH, "there is no way back, and that is acknowledged"),
+    MAY("one_way", TRUTH, "acknowledge that the update is irreversible"),
     MAY("minutes", LKS_NUMBERS(1, 1440), "until it is given up (120)"),
     REASON,
 };
@@ -43,7 +43,7 @@ static const struct lks_field lks_ask_endpoint_fields[] = {
     MAY("fingerprint", DIGEST, "of its certificate's public key; absent: no longer taken for good"),
     REASON,
 };
-const struct lks_form lks_ask_endpoint = {"EndpointWish", "What an endpoint is known by",
+const struct lks_form lks_ask_endpoint = {"EndpointWish", "The identity of an endpoint",
     LKS_FIELDS(lks_ask_endpoint_fields)};
 
 /* Answers ----------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static const struct lks_field lks_form_flash_fields[] = {
     MAY("image", TEXT, "the image"),
     MAY("apply_time", TEXT, "when the endpoint applies it"),
     MUST("force", TRUTH, "an older version is meant"),
-    MUST("one_way", TRUTH, "that there is no way back was acknowledged"),
+    MUST("one_way", TRUTH, "the irreversibility was acknowledged"),
     MUST("begun", TIME, "when it was asked for"),
     MUST("deadline", TIME, "when it is given up"),
     MAY("by", TEXT, "who asked"),
@@ -70,7 +70,7 @@ static const struct lks_field lks_form_flash_fields[] = {
     MAY("found", TEXT, "the version that was read last"),
     MAY("text", TEXT, "why it ended so"),
     MAY("uploads", COUNT, "how often the image was sent"),
-    MAY("resolved", TIME, "unknown: when a person looked"),
+    MAY("resolved", TIME, "unknown: when a person resolved it"),
     MAY("resolved_by", TEXT, "who"),
     MAY("resolved_reason", TEXT, "and what they found"),
 };
@@ -89,12 +89,12 @@ static const struct lks_field endpoint_fields[] = {
     MUST("trust", TEXT, "how it is known: by a file of authorities, or a fingerprint"),
     MAY("fingerprint", TEXT, "the one that is recorded"),
     MAY("read", TIME, "when it was last read"),
-    MAY("failed", TIME, "when it could not be read; absent: it could, or nobody here tried"),
+    MAY("failed", TIME, "when it could not be read; absent: it could, or was not tried here"),
     MAY("failure", TEXT, "and why"),
     MUST("changing", TRUTH, "its node is in a change"),
     MUST("idle", TRUTH, "nodes that it may disrupt are drained and idle, or of posture dev"),
-    MAY("flashing", COUNT, "the update that is under way there, or waits for a person"),
-    MUST("managed", TRUTH, "nobody else updates it"),
+    MAY("flashing", COUNT, "the update that is in progress there, or waits for a person"),
+    MUST("managed", TRUTH, "no other client updates it"),
 };
 static const struct lks_form endpoint = {"Endpoint", "A management endpoint",
     LKS_FIELDS(endpoint_fields)};

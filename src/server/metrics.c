@@ -243,8 +243,8 @@ static void put_by_change(const struct lks_state *s, bool waves, struct lks_buf 
 {
     const char *name = waves ? "lockstep_change_waves" : "lockstep_change_members";
     put_about(out, name, "gauge",
-              waves ? "Waves of changes that are not over, by how they stand."
-                    : "Nodes and assets of changes that are not over, by how they stand.");
+              waves ? "Waves of unfinished changes, by state."
+                    : "Nodes and assets of unfinished changes, by state.");
     for (uint32_t i = 0; i < s->change_count; i++) {
         const struct lks_state_change *c = &s->changes[i];
         uint32_t by[LKS_WAVE_STATE_COUNT] = {0};
@@ -266,7 +266,7 @@ static void put_changes(const struct lks_state *s, struct lks_buf *out)
     uint64_t by[LKS_CHANGE_STATE_COUNT] = {0};
     for (uint32_t i = 0; i < s->change_count; i++)
         by[s->changes[i].state]++;
-    put_about(out, "lockstep_changes", "gauge", "Changes that are remembered, by how they stand.");
+    put_about(out, "lockstep_changes", "gauge", "Changes in memory, by state.");
     for (size_t i = 0; i < LKS_CHANGE_STATE_COUNT; i++)
         lks_buf_addf(out, "lockstep_changes{state=\"%s\"} %" PRIu64 "\n", lks_change_state_words[i],
                      by[i]);
@@ -289,7 +289,7 @@ static void put_tickets(const struct lks_state *s, lks_ms wall, struct lks_buf *
     const struct lks_tickets *t = &s->tickets;
     lks_ms since = t->due_count > 0 ? t->due[0].at : wall;
     put_gauge(out, "lockstep_tickets_waiting",
-              "Messages about changes that wait to be told to the ticket system.", t->due_count);
+              "Messages about changes that wait to be sent to the ticket system.", t->due_count);
     put_gauge(out, "lockstep_tickets_oldest_ms", "How long the first of them waits.",
               wall > since ? wall - since : 0);
 }
@@ -306,7 +306,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_resets(s, out);
     put_counter(out, "lockstep_heartbeats", "Heartbeats that were heard.", m->beats);
     put_counter(out, "lockstep_calls", "Requests that were decided.", m->calls);
-    put_counter(out, "lockstep_calls_refused", "Of those, refused.", m->refused);
+    put_counter(out, "lockstep_calls_refused", "Admissions that were refused.", m->refused);
     put_counter(out, "lockstep_journal_stalls", "Times the journal could not be written.",
                 m->stalls);
     put_counter(out, "lockstep_snapshots", "Snapshots of the state.", m->snapshots);
@@ -322,7 +322,7 @@ void lks_metrics_put(const struct lks_metrics *m, const struct lks_state *s,
     put_tickets(s, about->now.wall, out);
     put_lead(s, about, out);
     lks_buf_add(out, about->aside);
-    put_about(out, "lockstep_node", "info", "What a node is and runs, for joining.");
+    put_about(out, "lockstep_node", "info", "Properties of a node and what it runs, for joining.");
 }
 
 static void put_node(const struct lks_state *s, uint32_t id, struct lks_buf *out)
@@ -486,7 +486,7 @@ static void put_cadence(const struct lks_state *s, const struct lks_book *book, 
         lks_metrics_label(out, "class", lks_state_text(s, of->class));
         lks_buf_addf(out, "} %" PRIu64 "\n", lks_cadence_age(&b, wall) / LKS_SECOND);
     }
-    put_about(out, limit, "gauge", "How long the pool may be behind, before it is told.");
+    put_about(out, limit, "gauge", "How long the pool may be behind before an alarm is raised.");
     for (uint32_t i = 0; i < t->count; i++) {
         lks_ms most = s->pools[i].known ? lks_cadence_limit(s, book, i) : UINT64_MAX;
         if (most == UINT64_MAX)
