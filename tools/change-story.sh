@@ -63,6 +63,22 @@ bundle() {
     said
 }
 
+# DCGM 4.5.9, and 4.5.3 for the rollback, signed and in the depot.
+dcgm_bundle() {
+    rm -rf "$scratch/files" "$scratch/dcgm"
+    mkdir "$scratch/files"
+    package "$scratch/files/dcgm-4.5.9.deb" 4.5.3 4.5.9
+    package "$scratch/files/dcgm-4.5.3.deb" 4.5.9 4.5.3
+    {
+        printf 'lockstep: 1\nkind: Bundle\nname: dcgm\nversion: "1"\nfiles:\n'
+        for version in 4.5.9 4.5.3; do
+            printf '  - {file: dcgm-%s.deb, component: dcgm, version: "%s", kind: package}\n' "$version" "$version"
+        done
+    } >"$scratch/files/bundle.yaml"
+    lockstep bundle build "$scratch/files" --output "$scratch/dcgm" --sign "$scratch/site.pem" >/dev/null
+    lockstep bundle push "$scratch/dcgm" >/dev/null 2>&1
+}
+
 # The next stack: what runs now with another firmware and perhaps another DCGM. Production takes what was
 # released, so it is led there.
 # publish NAME REASON HMC [DCGM]

@@ -3,13 +3,13 @@
 #
 #     release.sh VERSION
 #
-# Prints the folder with lockstep, lockstepd, lockstep-agent, lockstep-helper and lockstep-bmcsim. The commit of the
-# release is in the file `releases`; it has to be in the history of this checkout.
+# Prints the folder with those of lockstep, lockstepd, lockstep-agent, lockstep-agentsim, lockstep-helper and
+# lockstep-bmcsim that the release has. Its commit is in the file `releases`, and has to be in the history of this checkout.
 set -eu
 
 version=${1:?usage: release.sh VERSION}
 cd "$(dirname "$0")/.."
-programs='lockstep lockstepd lockstep-agent lockstep-helper lockstep-bmcsim'
+programs='lockstep lockstepd lockstep-agent lockstep-agentsim lockstep-helper lockstep-bmcsim'
 
 die() {
     echo "release.sh: $1" >&2
@@ -31,13 +31,17 @@ if [ ! -e "$place/ready" ]; then
     # Checks at run time are those of the product; debug information would take a third of the time.
     {
         meson setup "$made/build" "$made/source" -Doptimization=1 -Ddebug=false -Dwerror=false
+        built=
+        for program in $programs; do
+            ! grep -q "^build $program:" "$made/build/build.ninja" || built="$built $program"
+        done
         # shellcheck disable=SC2086  # one word a program
-        ninja -C "$made/build" $programs
+        ninja -C "$made/build" $built
     } >"$made/log" 2>&1 || {
         tail -n 40 "$made/log" >&2
         die "release $version does not build"
     }
-    for program in $programs; do
+    for program in $built; do
         cp "$made/build/$program" "$place/$program.$$"
         mv "$place/$program.$$" "$place/$program" # whole, also when two build at a time
     done

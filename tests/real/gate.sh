@@ -12,25 +12,11 @@ cd "$(dirname "$0")/../.."
 nodes=12
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
-passed=0
-failed=0
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
+. tests/real/checks.sh
 . tools/change-story.sh
 . tools/gate-story.sh
-
-# check NAME COMMAND...: what it says is so
-check() {
-    name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-        echo "ok   $name"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $name"
-    fi
-}
 
 # One value of the change as it stands now: about CHANGE EXPRESSION
 about() {

@@ -13,10 +13,9 @@ dead=3
 scratch=$(mktemp -d)
 fleet=$scratch/fleet
 columns=120
-passed=0
-failed=0
 export LOCKSTEP_SERVER="unix:$fleet/controller/lockstepd.sock"
 
+. tests/real/checks.sh
 . tools/change-story.sh
 
 end() {
@@ -25,19 +24,6 @@ end() {
 }
 trap end EXIT
 trap 'exit 1' HUP INT TERM
-
-# check NAME COMMAND...: what it says is so
-check() {
-    name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-        echo "ok   $name"
-    else
-        failed=$((failed + 1))
-        echo "FAIL $name"
-    fi
-}
 
 # One expression about the members of the change, `m` by name, and about the change, `c`.
 about() {
@@ -65,27 +51,12 @@ pid_of() {
     awk -v name="$1" '$3 == name { print $1 }' "$fleet/pids"
 }
 
-# The package, there and back.
-bits() {
-    mkdir "$scratch/files"
-    package "$scratch/files/dcgm-4.5.9.deb" 4.5.3 4.5.9
-    package "$scratch/files/dcgm-4.5.3.deb" 4.5.9 4.5.3
-    {
-        printf 'lockstep: 1\nkind: Bundle\nname: dcgm\nversion: "1"\nfiles:\n'
-        for version in 4.5.9 4.5.3; do
-            printf '  - {file: dcgm-%s.deb, component: dcgm, version: "%s", kind: package}\n' "$version" "$version"
-        done
-    } >"$scratch/files/bundle.yaml"
-    lockstep bundle build "$scratch/files" --output "$scratch/dcgm" --sign "$scratch/site.pem" >/dev/null
-    lockstep bundle push "$scratch/dcgm" >/dev/null 2>&1
-}
-
 "$bin/tests/plant" tests/roots/synthetic-gb200.tree "$scratch/gb200"
 lockstep sim up "$fleet" --root "$scratch/gb200" --nodes "$nodes" --no-bmcs --heartbeat-ms 2000 >/dev/null
 invite
 sign
 await_conforming "at the beginning"
-bits
+dcgm_bundle
 publish next "another DCGM" 25.04 4.5.9 >/dev/null
 lockstep change propose --to next --nodes "sim[0001-00$nodes]" --soak 1s --canary-max 2 --failures "$nodes" \
     --reason "another DCGM" >/dev/null
