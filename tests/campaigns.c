@@ -7,6 +7,7 @@
 #include "tests/tuples.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     MANIFEST_MAX = 65536,
@@ -617,4 +618,10 @@ bool campaign_run_until(struct campaign *w, const char *node, uint32_t step,
         passed += BEAT_EVERY;
     }
     return false;
+}
+
+void campaign_show(const struct campaign *w)
+{
+    if (getenv("SHOW") != NULL)
+        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
 }

@@ -189,6 +189,20 @@ void campaign_gate(struct campaign *w, struct lks_rec_plan_metric metric,
 /* An approver lets that gate or metric go, for so long. */
 void campaign_waive(struct campaign *w, const char *gate, lks_ms span);
 
+/* The state of the change, of a member and of a wave, by their names. */
+#define CHECK_CHANGE(w, want)                                                                      \
+    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),                     \
+              lks_change_state_words[want])
+#define CHECK_MEMBER(w, node, want)                                                                \
+    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),               \
+              lks_member_state_words[want])
+#define CHECK_WAVE(w, wave, want)                                                                  \
+    CHECK_STR(lks_str_from(lks_wave_state_words[campaign_change(w)->waves[wave].state]),           \
+              lks_wave_state_words[want])
+
+/* Print the log if the environment has SHOW, to read what happened. */
+void campaign_show(const struct campaign *w);
+
 /* How many lines of the log have both texts. */
 size_t campaign_count(const struct campaign *w, const char *one, const char *other);
 

@@ -74,18 +74,6 @@ static void plain_ways(void)
 
 /* Meanwhile ---------------------------------------------------------------------------------- */
 
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
 /* A node is taken out of the fleet, at each step of it: the change goes on without it. */
 static void removed(void)
 {
@@ -98,9 +86,9 @@ static void removed(void)
         campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_REMOVED,
                                                  .removed = {.hosts = LKS_STR("n1")}});
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "n1", LKS_MEMBER_SKIPPED);
-        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
         campaign_end(&w);
     }
 }
@@ -114,11 +102,11 @@ static void lost_before(void)
     (void)campaign_run(&w, 10 * MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(!campaign_run(&w, 30 * MINUTE));
-    check_member(&w, "n2", LKS_MEMBER_DONE);
-    check_member(&w, "n1", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
     campaign_end(&w);
 }
 
@@ -134,16 +122,16 @@ static void lost_on_the_way(void)
         CHECK(campaign_run_until(&w, "n1", step, LKS_MEMBER_ASKED, HOUR));
         campaign_node(&w, "n1")->up = false;
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_HALTED);
-        check_member(&w, "n1", LKS_MEMBER_FENCED);
-        check_member(&w, "n2", LKS_MEMBER_PENDING);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
         CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_LOST);
         CHECK_INT(campaign_count(&w, "alarm ", "alarm=change subject=n1"), 1);
         /* Nor does it come back into use when it is heard of again. */
         campaign_node(&w, "n1")->up = true;
         (void)campaign_run(&w, HOUR);
         campaign_settle(&w);
-        check_member(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
         CHECK(w.a.state.nodes[campaign_member(&w, "n1")->node].changing != 0);
         campaign_end(&w);
     }
@@ -161,7 +149,7 @@ static void away_for_a_moment(void)
         CHECK(!campaign_run(&w, 4 * MINUTE));
         campaign_node(&w, "n1")->up = true;
         CHECK(campaign_run(&w, 2 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
         campaign_end(&w);
     }
 }
@@ -191,12 +179,12 @@ static void two_changes(void)
             campaign_pass(&w, MINUTE);
     }
     /* It was planned from where the node is not any more. */
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
     CHECK(campaign_count(&w, "change=2 node=n1 state=skipped", "planned from") == 1);
     w.change = 1;
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -219,15 +207,15 @@ static void mass_waits(void)
                                                       .of = 30,
                                                       .alarm = alarm}});
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_DONE);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     const struct lks_event e = {.kind = LKS_EVENT_ALARM_RELEASE,
                                 .by = LKS_STR("lee"),
                                 .reason = LKS_STR("a switch was rebooted"),
                                 .alarm = alarm};
     campaign_event(&w, &e);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -242,7 +230,7 @@ static void drained_by_another(void)
                                                          .reason = LKS_STR("a fan")}});
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(campaign_count(&w, "undrained", ""), 0);
     CHECK_STR(
         lks_state_text(&w.a.state, w.a.state.nodes[campaign_member(&w, "n1")->node].drained_by),
@@ -264,7 +252,7 @@ static void drained_for_drift(void)
     CHECK(campaign_run_until(&w, "n1", CAMPAIGN_ACCEPT, LKS_MEMBER_ASKED, HOUR));
     CHECK_INT(campaign_count(&w, "undrained", ""), 0);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(campaign_count(&w, "undrained node=n1", "owner=lockstep:drift"), 1);
     CHECK_INT(campaign_count(&w, "drained node=n1", "owner=change:1"), 0);
     CHECK_INT(w.a.state.nodes[campaign_member(&w, "n1")->node].drained_by, 0);
@@ -288,7 +276,7 @@ static void released_by_another(void)
     (void)campaign_tick(&w);
     CHECK_INT(campaign_count(&w, "drained node=n1", "owner=change:1"), 1);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(w.a.state.nodes[campaign_member(&w, "n1")->node].drained_by, 0);
     campaign_end(&w);
 }
@@ -308,8 +296,8 @@ static void revoked(void)
                                           : LKS_STR(""),
                             .reason = LKS_STR("it bricks")}});
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
     CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_REFUSED);
     CHECK_INT(campaign_count(&w, "command ", "executor=apt"), 0);
     CHECK_INT(w.flash_count, 0);
@@ -338,15 +326,15 @@ static void held_before(void)
         campaign_move(&w, LKS_CHANGE_APPROVED);
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(!campaign_run(&w, 30 * MINUTE));
-        check_member(&w, "n1", LKS_MEMBER_PENDING);
-        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
         CHECK_STR(lks_state_text(&w.a.state, campaign_change(&w)->waves[0].text),
                   "waits: n1: held by kim: a fan");
         if (released)
             hold(&w, "n1", false);
         CHECK(campaign_run(&w, 2 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "n1", released ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", released ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
         campaign_end(&w);
     }
 }
@@ -359,7 +347,7 @@ static void held_on_the_way(void)
     CHECK(campaign_run_until(&w, "n1", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
     hold(&w, "n1", true);
     CHECK(campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     CHECK(w.a.state.nodes[campaign_member(&w, "n1")->node].held);
     campaign_end(&w);
 }
@@ -371,7 +359,7 @@ static void looked_at(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1});
     campaign_fail(&w, "n1", "flash", LKS_BMC_UNKNOWN, 1);
     CHECK(campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_UNKNOWN);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_UNKNOWN);
     CHECK_INT(w.flash_count, 1);
     campaign_pass(&w, MINUTE);
     const struct lks_event events[] = {
@@ -393,13 +381,13 @@ static void looked_at(void)
         campaign_event(&w, &events[i]);
         if (i == 0) {
             (void)campaign_tick(&w);
-            check_member(&w, "n1", LKS_MEMBER_FENCED);
+            CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
         }
     }
     CHECK_INT(w.flash_count, 1);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -414,13 +402,13 @@ static void not_drained_any_more(void)
                           .node = campaign_member(&w, "n1")->node,
                           .sched = {.drained = true, .owner = LKS_STR("somebody")}};
     campaign_event(&w, &e);
-    check_member(&w, "n1", LKS_MEMBER_ASKED); /* not by us */
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_ASKED); /* not by us */
     e.sched.owner = LKS_STR("change:1");
     campaign_event(&w, &e);
-    check_member(&w, "n1", LKS_MEMBER_READING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_READING);
     e.sched.drained = false;
     campaign_event(&w, &e);
-    check_member(&w, "n1", LKS_MEMBER_ASKED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_ASKED);
     CHECK_INT(campaign_count(&w, "executor=idle", ""), 0);
     /* Nor by what its agent is about to say: it may have looked before. */
     e.sched.drained = true;
@@ -433,10 +421,10 @@ static void not_drained_any_more(void)
     (void)campaign_answer(&w);
     (void)campaign_tick(&w);
     CHECK_INT(campaign_member(&w, "n1")->step, CAMPAIGN_LEAVE);
-    check_member(&w, "n1", LKS_MEMBER_ASKED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_ASKED);
     w.sched_mute = false;
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -454,8 +442,8 @@ static void never_drained(void)
                                .nodes = 1, .sched = "simulated", .posture = rows[i].posture});
         w.sched_mute = true;
         CHECK(campaign_run(&w, 3 * HOUR));
-        check_change(&w, LKS_CHANGE_HALTED);
-        check_member(&w, "n1", rows[i].ends);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_MEMBER(&w, "n1", rows[i].ends);
         CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_BUSY);
         CHECK_INT(campaign_count(&w, "executor=", ""), 0);
         campaign_end(&w);
@@ -491,18 +479,18 @@ static void ring_without_approvals(void)
         campaign_record(&w, &before[i]);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_WAVE, .wave = halted});
     campaign_move(&w, LKS_CHANGE_HALTED);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
               "waits: it began without its approvals");
     campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CHANGE_VOTED, .change_voted = yes});
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -528,14 +516,14 @@ static void approval_withdrawn(void)
     campaign_record(&w,
                     &(struct lks_record){.kind = LKS_RECORD_VOTE_WITHDRAWN, .vote_withdrawn = no});
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n2", LKS_MEMBER_DONE);
-    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_change(&w)->waves[1].state, LKS_WAVE_BEGUN);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
               "waits: it began without its approvals");
     campaign_record(&w, &before[2]);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -550,7 +538,7 @@ static void one_joins(void)
         CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
         campaign_join(&w);
         CHECK(campaign_run(&w, 2 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
         CHECK_INT(campaign_node(&w, "n3")->loaded, whole != 0);
         CHECK_INT(campaign_count(&w, "plan-part", "hosts=n3"), whole);
         CHECK_INT(campaign_count(&w, "pool name=train", "stack=silver"), whole);
@@ -568,7 +556,7 @@ static void one_joins_late(void)
     CHECK(!campaign_run(&w, HOUR));
     campaign_join(&w);
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(campaign_count(&w, "plan-part", "hosts=n2"), 0);
     campaign_end(&w);
 }
@@ -589,9 +577,9 @@ static void with_a_deviation(void)
                                                            .expires = 100 * HOUR}});
     campaign_fail(&w, "n1", "flash", LKS_BMC_SAME, 1); /* it says so, and stays what it is */
     CHECK(campaign_run(&w, 2 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK(!campaign_node(&w, "n1")->flashed);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -642,7 +630,7 @@ static void our_own_agents(void)
             campaign_fail(&w, agents[i].fault.node, agents[i].fault.what, agents[i].fault.outcome,
                           agents[i].fault.times);
         finish(&w, agents[i].change);
-        check_member(&w, "n1", agents[i].n1);
+        CHECK_MEMBER(&w, "n1", agents[i].n1);
         CHECK_INT(campaign_node(&w, "n1")->installed, agents[i].n1 == LKS_MEMBER_DONE);
         CHECK_INT(campaign_count(&w, "drained", ""), 0);
         CHECK_INT(campaign_count(&w, "condition", ""), 0);

@@ -7,18 +7,6 @@
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
 
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
 static struct lks_str try_again(struct campaign *w, const char *nodes)
 {
     const struct lks_event event = {.kind = LKS_EVENT_MEMBER_MOVE,
@@ -39,7 +27,7 @@ static void lose(struct campaign *w, const char *node)
         campaign_pass(w, MINUTE);
         campaign_settle(w);
     }
-    check_member(w, node, LKS_MEMBER_FENCED);
+    CHECK_MEMBER(w, node, LKS_MEMBER_FENCED);
     campaign_node(w, node)->up = true;
     campaign_pass(w, MINUTE);
     campaign_settle(w);
@@ -66,11 +54,11 @@ static void not_out_of_use(void)
         lose(&w, "n1");
         campaign_node(&w, "n1")->busy = true;
         CHECK_STR(try_again(&w, "n1"), "");
-        check_member(&w, "n1", LKS_MEMBER_WAITING);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
         if (rows[i].then != LKS_CHANGE_RUNNING)
             campaign_move(&w, rows[i].then);
         CHECK(campaign_run(&w, 100 * HOUR));
-        check_member(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
         const struct lks_node *n = &w.a.state.nodes[campaign_member(&w, "n1")->node];
         CHECK(n->changing != 0 && n->drained_by != 0);
         campaign_end(&w);
@@ -85,8 +73,8 @@ static void goes_there(void)
     lose(&w, "n1");
     CHECK_STR(try_again(&w, "n1"), "");
     CHECK(campaign_run(&w, 20 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -101,12 +89,12 @@ static void of_an_earlier_wave(void)
     campaign_node(&w, "n1")->busy = true;
     CHECK_STR(try_again(&w, "n1"), "");
     CHECK(!campaign_run(&w, 40 * MINUTE));
-    check_member(&w, "n2", LKS_MEMBER_DONE);
-    check_change(&w, LKS_CHANGE_RUNNING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_RUNNING);
     campaign_node(&w, "n1")->busy = false;
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -124,19 +112,19 @@ static void beyond_the_width(void)
         campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .width = 1, .failures_max = 9});
         campaign_node(&w, "n2")->busy = true;
         lose(&w, "n1");
-        check_member(&w, "n2", LKS_MEMBER_READING);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_READING);
         CHECK_STR(try_again(&w, "n1"), "");
         campaign_node(&w, "n2")->busy = false;
-        check_member(&w, "n1", LKS_MEMBER_FENCED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "n1")->text),
                   "is tried again when there is room in its wave: by lee: it is repaired");
         campaign_freeze(&w, rows[i].frozen);
         CHECK(campaign_run(&w, 2 * HOUR) == !rows[i].frozen);
         campaign_freeze(&w, false);
         CHECK(campaign_run(&w, 20 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "n1", LKS_MEMBER_DONE);
-        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
         CHECK_INT(campaign_count(&w, "node=n1 state=waiting", "text=tried again"), 1);
         campaign_end(&w);
     }
@@ -153,15 +141,15 @@ static void of_a_domain(void)
         campaign_pass(&w, MINUTE);
         campaign_settle(&w);
     }
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
     CHECK_STR(try_again(&w, "n1"), "n1 is of one domain with n2, which goes back, or went: try all "
                                    "of it again, or propose another change");
     CHECK_STR(try_again(&w, "n[1-2],shelf1"), "");
     CHECK(campaign_run(&w, 20 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
-    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -173,8 +161,8 @@ static void of_an_asset(void)
                            .nodes = 3, .domain = 2, .spares = 1, .width = 1, .failures_max = 9});
     campaign_fail(&w, "shelf1", "flash", LKS_BMC_FAILED, 1);
     CHECK(campaign_run_until(&w, "n3", CAMPAIGN_LEAVE, LKS_MEMBER_READING, 8 * HOUR));
-    check_member(&w, "shelf1", LKS_MEMBER_FENCED);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     CHECK_STR(try_again(&w, "shelf1"), "shelf1 is of one domain with n1, which is in use: try all "
                                        "of it again, or propose another change");
     campaign_end(&w);
@@ -216,7 +204,7 @@ static void of_a_pair(void)
     pair_begin(&w);
     campaign_node(&w, "shelf2")->mute_bmc = true;
     CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
-    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_REVERTED);
     CHECK_STR(
         try_again(&w, "shelf1"),
         "the other side of the pair of shelf1 is under way, held or kept out of use: wait for "
@@ -225,8 +213,8 @@ static void of_a_pair(void)
     shelves_end(&w);
     CHECK_STR(try_again(&w, "shelf1"), "");
     shelves_end(&w);
-    check_member(&w, "shelf1", LKS_MEMBER_DONE);
-    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -238,16 +226,16 @@ static void both_of_a_pair(void)
     campaign_fail(&w, "shelf2", "flash", LKS_BMC_REFUSED, 1);
     CHECK(campaign_run_until(&w, "shelf2", 1, LKS_MEMBER_ASKED, 4 * HOUR));
     shelves_end(&w);
-    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
-    check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_REVERTED);
     CHECK_STR(try_again(&w, "shelf[1-2]"), "");
-    check_member(&w, "shelf1", LKS_MEMBER_WAITING);
-    check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_WAITING);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_REVERTED);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
               "is tried again when the other side of its pair is back: by lee: it is repaired");
     CHECK(campaign_run(&w, 60 * HOUR));
-    check_member(&w, "shelf1", LKS_MEMBER_DONE);
-    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -271,7 +259,7 @@ static void went_back(struct campaign *w, const char *node, enum lks_member_stat
         campaign_pass(w, MINUTE);
         campaign_settle(w);
     }
-    check_member(w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_REVERTED);
     for (size_t i = 0; i < LKS_COUNT(plan); i++)
         campaign_record(w, &plan[i]);
 }
@@ -299,7 +287,7 @@ static void beside_another_change(void)
         went_back(&w, "n2", LKS_MEMBER_WAITING);
         CHECK_STR(try_again(&w, "n1"), "");
         campaign_settle(&w);
-        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "n1")->text),
                   "is tried again when its pool and power zone can do without it");
         campaign_record(
@@ -361,8 +349,8 @@ static void elsewhere_by_now(void)
             CHECK_STR(try_again(&w, "n1"), refused);
         }
         CHECK(campaign_run(&w, 60 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
         campaign_end(&w);
     }
 }
@@ -400,7 +388,7 @@ static void too_late(void)
     campaign_pass(&w, 6 * HOUR);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     (void)campaign_run(&w, HOUR);
-    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
     CHECK(w.a.state.nodes[campaign_member(&w, "n1")->node].changing != 0);
     campaign_end(&w);
 }

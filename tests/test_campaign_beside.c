@@ -7,12 +7,6 @@
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
 
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
 static bool is_out(const struct campaign *w, const char *node)
 {
     return w->a.state.nodes[campaign_member(w, node)->node].changing != 0;
@@ -52,9 +46,9 @@ static void dead_side(void)
             &w, &(struct campaign_plan){.nodes = 4, .domain = 4, .shelves = 2, .spares = spares});
         campaign_fail(&w, "shelf1", "silence", LKS_BMC_FAILED, 9);
         (void)campaign_run(&w, 8 * HOUR);
-        check_member(&w, "shelf1", LKS_MEMBER_HANDS);
-        check_member(&w, "shelf2", LKS_MEMBER_REVERTED);
-        check_member(&w, "n1", LKS_MEMBER_REVERTED);
+        CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_HANDS);
+        CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_REVERTED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
                   "shelf1, the other side of its pair, is kept out of use");
         CHECK_INT(campaign_count(&w, "flash", "node=shelf2"), 0);
@@ -69,12 +63,12 @@ static void dead_side_alone(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .shelves = 2, .failures_max = 9});
     campaign_fail(&w, "shelf1", "silence", LKS_BMC_FAILED, 9);
     (void)campaign_run(&w, 8 * HOUR);
-    check_member(&w, "shelf1", LKS_MEMBER_HANDS);
-    check_member(&w, "shelf2", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_HANDS);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_PENDING);
     campaign_pass(&w, MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(campaign_run(&w, 48 * HOUR));
-    check_member(&w, "shelf2", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_SKIPPED);
     CHECK_INT(campaign_count(&w, "flash", "node=shelf2"), 0);
     campaign_end(&w);
 }
@@ -92,8 +86,8 @@ static void held_side(void)
         if (again > 0)
             hold(&w, "shelf1", false);
         CHECK(campaign_run(&w, 8 * HOUR));
-        check_member(&w, "shelf1", again > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
-        check_member(&w, "shelf2", again > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
+        CHECK_MEMBER(&w, "shelf1", again > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
+        CHECK_MEMBER(&w, "shelf2", again > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
         campaign_end(&w);
     }
 }
@@ -120,7 +114,7 @@ static void held_meanwhile(void)
                   "the other side of its pair, is held");
         hold(&w, "shelf1", false);
         CHECK(campaign_run(&w, 8 * HOUR));
-        check_member(&w, "shelf2", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
         campaign_end(&w);
     }
 }
@@ -132,12 +126,12 @@ static void held_on_the_way_back(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .shelves = 2, .soak = 1000 * HOUR});
     go_on(&w, 120);
-    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
     hold(&w, "shelf1", true);
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     CHECK(campaign_run(&w, 72 * HOUR));
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "shelf2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
               "1 could not go back; shelf2 stays on it, since the other side of its pair is held");
     campaign_end(&w);
@@ -265,8 +259,8 @@ static void along(void)
         if (back > 0)
             campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
         CHECK(campaign_run(&w, 8 * HOUR));
-        check_member(&w, "shelf1", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
-        check_member(&w, "n3", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "shelf1", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n3", back > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE);
         CHECK(!is_out(&w, "n1") && !is_out(&w, "n2") && !is_out(&w, "n3"));
         campaign_end(&w);
     }
@@ -282,9 +276,9 @@ static void along_and_lost(void)
     go_on(&w, 2);
     campaign_node(&w, "n3")->up = false;
     go_on(&w, 200);
-    check_member(&w, "n3", LKS_MEMBER_FENCED);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "shelf1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_REVERTED);
     CHECK_INT(campaign_count(&w, "alarm=change", "subject=n1"), 0);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 0);
     campaign_end(&w);
@@ -296,13 +290,13 @@ static void joined_before_the_way_back(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 3, .domain = 3, .soak = 100 * HOUR});
     go_on(&w, 120);
-    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
     w.plan.domain = 4;
     campaign_join(&w);
     go_on(&w, 3);
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     CHECK(campaign_run(&w, 8 * HOUR));
-    check_member(&w, "shelf1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
     CHECK(!is_out(&w, "n1"));
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
               "rack1 stays on it whole, since n4 is in use there");
@@ -356,10 +350,10 @@ static void staged_and_stopped(void)
         go_on(&w, 30);
         CHECK_INT(campaign_count(&w, "drained node=n1", ""), 0);
         CHECK(!is_out(&w, "n1"));
-        check_member(&w, "n1", LKS_MEMBER_WAITING);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_WAITING);
         rows[i % LKS_COUNT(rows)].go(&w);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_member(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
         campaign_end(&w);
     }
 }
@@ -399,7 +393,7 @@ static void staged_too_late(void)
         go_on(&w, 5);
         CHECK_INT(campaign_count(&w, "drained node=n1", ""), 0);
         (void)campaign_run(&w, 8 * 24 * HOUR);
-        check_member(&w, "n1", rows[i].ends);
+        CHECK_MEMBER(&w, "n1", rows[i].ends);
         campaign_end(&w);
     }
 }

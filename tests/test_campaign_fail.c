@@ -3,9 +3,6 @@
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
 
@@ -258,12 +255,6 @@ static const struct {
      "alarm=change subject=change:1"},
 };
 
-static void show(const struct campaign *w)
-{
-    if (getenv("SHOW") != NULL)
-        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
-}
-
 static void check_runs(struct campaign *w, int runs)
 {
     const struct campaign_node *n = campaign_node(w, "n1");
@@ -297,7 +288,7 @@ static void each_failure(void)
             CHECK(campaign_count(&w, "alarm ", rows[i].alarm) == 1);
         else
             CHECK_INT(campaign_count(&w, "alarm ", ""), 0);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -315,7 +306,7 @@ static void found_broken(void)
     CHECK_HAS(lks_state_text(&w.a.state, m->text), "container-toolkit: ");
     CHECK_HAS(lks_state_text(&w.a.state, m->text), ", pinned ");
     CHECK_INT(w.flash_count, 0);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -331,7 +322,7 @@ static void found_on_another_kernel(void)
     CHECK_STR(lks_str_from(lks_failure_words[m->failure]), lks_failure_words[LKS_FAILURE_WRONG]);
     CHECK_HAS(lks_state_text(&w.a.state, m->text),
               "kernel: 6.8.0-90-generic, pinned 6.8.0-71-generic (");
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -349,7 +340,7 @@ static void found_behind_its_layer(void)
     CHECK_HAS(lks_state_text(&w.a.state, m->text),
               "settings.other.fabric-manager.package: 580.1, pinned 580.130.01 (");
     CHECK_INT(w.flash_count, 0);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 

@@ -3,37 +3,12 @@
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
 
 static const char *const verdicts[] = {"pass", "extend", "hold", "halt"};
-
-static void show(const struct campaign *w)
-{
-    if (getenv("SHOW") != NULL)
-        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
-}
-
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
-static void check_wave(const struct campaign *w, uint32_t wave, enum lks_wave_state want)
-{
-    CHECK_STR(lks_str_from(lks_wave_state_words[campaign_change(w)->waves[wave].state]),
-              lks_wave_state_words[want]);
-}
 
 /* What one gate says of the first wave. */
 static void check_gate(const struct campaign *w, const char *name, const char *verdict,
@@ -62,7 +37,7 @@ static void soaking(struct campaign *w, struct campaign_plan plan)
     plan.soak = HOUR;
     campaign_begin(w, &plan);
     CHECK(!campaign_run(w, 10 * MINUTE));
-    check_wave(w, 0, LKS_WAVE_SOAKS);
+    CHECK_WAVE(w, 0, LKS_WAVE_SOAKS);
 }
 
 static void all_is_well(void)
@@ -73,11 +48,11 @@ static void all_is_well(void)
     check_gate(&w, "failure count", "pass", "");
     check_gate(&w, "soak", "extend", "it soaks for another");
     check_gate(&w, "acceptance", "pass", "");
-    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
     campaign_pass(&w, HOUR);
     check_gate(&w, "soak", "pass", "");
     CHECK(campaign_run(&w, 3 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -90,7 +65,7 @@ static void the_soak_is_kept(void)
     while (w.a.now.wall + 1000 < until) {
         campaign_pass(&w, 1000);
         (void)campaign_tick(&w);
-        check_wave(&w, 0, LKS_WAVE_SOAKS);
+        CHECK_WAVE(&w, 0, LKS_WAVE_SOAKS);
     }
     campaign_end(&w);
 }
@@ -106,9 +81,9 @@ static void not_healthy(void)
                                                            .text = LKS_STR("Xid 79")}});
     check_gate(&w, "acceptance", "halt", "n2: it is not healthy since it was accepted");
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_wave(&w, 0, LKS_WAVE_HALTED);
-    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_WAVE(&w, 0, LKS_WAVE_HALTED);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "n2: it is not healthy"), 1);
     campaign_end(&w);
 }
@@ -121,10 +96,10 @@ static void drifted_since(void)
     campaign_node(&w, "n1")->installed = true;
     check_gate(&w, "acceptance", "halt", "n1: it does not conform any more");
     CHECK(campaign_run(&w, 3 * HOUR));
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
-    check_member(&w, "n2", LKS_MEMBER_REVERTED);
-    check_member(&w, "n3", LKS_MEMBER_PENDING);
-    show(&w);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -179,21 +154,21 @@ static void it_is_halted_while_it_is_under_way(void)
         campaign_begin(&w, &plan);
         ask_attested(&w);
         CHECK(campaign_run_until(&w, "n2", CAMPAIGN_APPLY, LKS_MEMBER_ASKED, HOUR));
-        check_member(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
         for (size_t k = 0; k < LKS_COUNT(signs[i].said) && signs[i].said[k].node.len > 0; k++)
             campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CONDITION,
                                                      .condition = signs[i].said[k]});
         if (signs[i].put)
             campaign_put(&w, "n1", false);
         (void)campaign_tick(&w);
-        check_change(&w, signs[i].says != NULL ? LKS_CHANGE_HALTED : LKS_CHANGE_RUNNING);
+        CHECK_CHANGE(&w, signs[i].says != NULL ? LKS_CHANGE_HALTED : LKS_CHANGE_RUNNING);
         if (signs[i].says != NULL)
             CHECK_INT(campaign_count(&w, "alarm ", signs[i].says), 1);
         /* Whoever lets it go on has seen that. */
         campaign_pass(&w, MINUTE);
         campaign_move(&w, LKS_CHANGE_RUNNING);
         (void)campaign_tick(&w);
-        check_change(&w, LKS_CHANGE_RUNNING);
+        CHECK_CHANGE(&w, LKS_CHANGE_RUNNING);
         campaign_end(&w);
     }
 }
@@ -206,7 +181,7 @@ static void never_attested(void)
     ask_attested(&w);
     check_gate(&w, "acceptance", "extend", "it is not attested");
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_wave(&w, 0, LKS_WAVE_HELD);
+    CHECK_WAVE(&w, 0, LKS_WAVE_HELD);
     campaign_end(&w);
 }
 
@@ -218,11 +193,11 @@ static void not_heard_of(void)
     campaign_node(&w, "n2")->up = false;
     CHECK(!campaign_run(&w, 90 * MINUTE));
     check_gate(&w, "acceptance", "extend", "n2: it is not heard of");
-    check_wave(&w, 0, LKS_WAVE_SOAKS);
+    CHECK_WAVE(&w, 0, LKS_WAVE_SOAKS);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_wave(&w, 0, LKS_WAVE_HELD);
-    check_member(&w, "n3", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_WAVE(&w, 0, LKS_WAVE_HELD);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "subject=change:1"), 1);
     const struct lks_event resume = {.kind = LKS_EVENT_CHANGE_MOVE,
                                      .by = LKS_STR("lee"),
@@ -230,8 +205,8 @@ static void not_heard_of(void)
                                      .move = {.change = 1, .order = LKS_ORDERED_RESUME}};
     campaign_event(&w, &resume);
     CHECK(campaign_run(&w, 3 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
-    show(&w);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -244,7 +219,7 @@ static void heard_of_again(void)
     CHECK(!campaign_run(&w, 90 * MINUTE));
     campaign_node(&w, "n2")->up = true;
     CHECK(campaign_run(&w, 3 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -275,12 +250,12 @@ static void count_of_failures(void)
             campaign_fail(&w, names[f], counts[i].hard ? "silence" : "apt",
                           counts[i].hard ? LKS_BMC_UNKNOWN : LKS_OUTCOME_FAILED, 1);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, counts[i].ends);
+        CHECK_CHANGE(&w, counts[i].ends);
         bool halted = counts[i].ends == LKS_CHANGE_HALTED;
-        check_wave(&w, 0, halted ? LKS_WAVE_HALTED : LKS_WAVE_PASSED);
+        CHECK_WAVE(&w, 0, halted ? LKS_WAVE_HALTED : LKS_WAVE_PASSED);
         /* After a halt nobody else began. */
-        check_member(&w, "n4", halted ? LKS_MEMBER_PENDING : LKS_MEMBER_DONE);
-        show(&w);
+        CHECK_MEMBER(&w, "n4", halted ? LKS_MEMBER_PENDING : LKS_MEMBER_DONE);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -293,21 +268,21 @@ static void resumed(void)
     campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
     campaign_fail(&w, "n3", "apt", LKS_OUTCOME_FAILED, 1);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     campaign_pass(&w, MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     campaign_pass(&w, MINUTE);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n2", LKS_MEMBER_DONE);
-    check_member(&w, "n3", LKS_MEMBER_REVERTED);
-    check_member(&w, "n4", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_PENDING);
     campaign_pass(&w, MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     campaign_pass(&w, MINUTE);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -321,8 +296,8 @@ static void shown_first(void)
     for (unsigned i = 0; i < 400 && w.a.state.proven_count == 0; i++) {
         (void)campaign_tick(&w);
         if (w.a.state.proven_count == 0) {
-            check_member(&w, "n2", LKS_MEMBER_PENDING);
-            check_member(&w, "n3", LKS_MEMBER_PENDING);
+            CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
+            CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
         }
         campaign_pass(&w, MINUTE / 2);
         (void)campaign_answer(&w);
@@ -336,7 +311,7 @@ static void shown_first(void)
         CHECK(p->took >= MINUTE && p->took < HOUR);
     }
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(campaign_count(&w, "revert-proven", ""), 1);
     campaign_end(&w);
 }
@@ -349,9 +324,9 @@ static void never_shown(void)
                            .nodes = 3, .proves = true, .failures_max = 1, .rolls_back = true});
     campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "nobody showed the way back on hgx-h200-8"), 1);
     CHECK_INT(campaign_count(&w, "alarm ", "resume it and try n1 again, or abort it"), 1);
     /* A person lets it try again. */
@@ -373,9 +348,9 @@ static void never_shown(void)
     }
     CHECK_INT(w.a.state.alarms_open, 0);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     CHECK_INT(w.a.state.proven_count, 1);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -388,9 +363,9 @@ static void left_alone_before_it_showed(void)
     (void)campaign_run(&w, 10 * MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "try n1 again"), 0);
     CHECK_INT(campaign_count(&w, "alarm ",
                              "n2 does not begin before somebody did; who was to show it was left "
@@ -409,10 +384,10 @@ static void still_not_shown(void)
     campaign_pass(&w, MINUTE);
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK(!campaign_run(&w, 9 * MINUTE));
-    check_change(&w, LKS_CHANGE_RUNNING);
+    CHECK_CHANGE(&w, LKS_CHANGE_RUNNING);
     CHECK(campaign_run(&w, 5 * MINUTE));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     campaign_end(&w);
 }
 
@@ -424,10 +399,10 @@ static void no_way_back(void)
     CHECK(campaign_run_until(&w, "n1", CAMPAIGN_CHECK_BMC, LKS_MEMBER_READING, HOUR));
     campaign_fail(&w, "n1", "flash", LKS_BMC_FAILED, 9);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
     CHECK_INT(campaign_member(&w, "n1")->failure, LKS_FAILURE_REVERT);
-    check_member(&w, "n2", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(w.a.state.proven_count, 0);
     campaign_end(&w);
 }
@@ -456,10 +431,10 @@ static void expires(void)
             campaign_move(&w, (enum lks_change_state)to);
         campaign_pass(&w, 2 * HOUR - MINUTE);
         campaign_settle(&w);
-        check_change(&w, rows[i].is);
+        CHECK_CHANGE(&w, rows[i].is);
         campaign_pass(&w, MINUTE);
         campaign_settle(&w);
-        check_change(&w, rows[i].ends);
+        CHECK_CHANGE(&w, rows[i].ends);
         CHECK_INT(campaign_count(&w, "change-moved", "state=aborted"),
                   rows[i].ends == LKS_CHANGE_ABORTED);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason), rows[i].text);

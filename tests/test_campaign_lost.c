@@ -16,18 +16,6 @@
 
 enum { DAY_TRIES = 23 }; /* behind the first: leaving may take a day */
 
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
 static const struct lks_node *node_of(const struct campaign *w, const char *node)
 {
     return &w->a.state.nodes[campaign_member(w, node)->node];
@@ -61,11 +49,11 @@ static void without_the_lost(void)
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     go_on(&w, MINUTE);
     for (unsigned i = 0; i < 4; i++)
-        check_member(&w, w.nodes[i].name, LKS_MEMBER_REVERTED);
-    check_change(&w, LKS_CHANGE_ROLLING_BACK);
+        CHECK_MEMBER(&w, w.nodes[i].name, LKS_MEMBER_REVERTED);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLING_BACK);
     go_on(&w, LOST);
-    check_member(&w, "n5", LKS_MEMBER_FENCED);
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_FENCED);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     CHECK(node_of(&w, "n5")->changing != 0 && node_of(&w, "n5")->drained_by != 0);
     CHECK_INT(campaign_count(&w, "alarm", "change 1 keeps it out of use: the node is lost since "),
               1);
@@ -79,9 +67,9 @@ static void aborted_without_the_lost(void)
     lose_while_draining(&w, "n5");
     campaign_move(&w, LKS_CHANGE_ABORTING);
     go_on(&w, LOST);
-    check_member(&w, "n4", LKS_MEMBER_DONE);
-    check_member(&w, "n5", LKS_MEMBER_FENCED);
-    check_change(&w, LKS_CHANGE_ABORTED);
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_FENCED);
+    CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
     campaign_end(&w);
 }
 
@@ -93,11 +81,11 @@ static void joins_untouched(void)
     campaign_node(&w, "n4")->busy = true; /* so that the rollback is not over */
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     go_on(&w, LOST);
-    check_member(&w, "n5", LKS_MEMBER_FENCED);
-    check_change(&w, LKS_CHANGE_ROLLING_BACK);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_FENCED);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLING_BACK);
     campaign_node(&w, "n5")->up = true;
     go_on(&w, 15 * MINUTE); /* n4, which drains, keeps its slot for ten of them */
-    check_member(&w, "n5", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_REVERTED);
     CHECK(node_of(&w, "n5")->changing == 0 && node_of(&w, "n5")->drained_by == 0);
     CHECK_INT(campaign_count(&w, "node=n5", "executor=reboot"), 0);
     campaign_end(&w);
@@ -113,12 +101,12 @@ static void joins_and_is_undone(void)
     campaign_node(&w, "n1")->busy = true;
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     go_on(&w, 15 * MINUTE); /* it may boot behind its update */
-    check_member(&w, "n2", LKS_MEMBER_REVERTED);
-    check_member(&w, "n3", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_FENCED);
     size_t asked = campaign_count(&w, "node=n3", "executor=idle");
     campaign_node(&w, "n3")->up = true;
     go_on(&w, 10 * MINUTE);
-    check_member(&w, "n3", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_REVERTED);
     CHECK_INT(campaign_count(&w, "node=n3", "executor=idle"), asked + 1);
     CHECK(!campaign_node(&w, "n3")->loaded && !campaign_node(&w, "n3")->flashed);
     campaign_end(&w);
@@ -133,13 +121,13 @@ static void comes_back_too_late(void)
     campaign_node(&w, "n2")->up = false;
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     go_on(&w, LOST);
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     campaign_node(&w, "n2")->up = true;
     go_on(&w, MINUTE);
     const struct lks_node *n = node_of(&w, "n2");
     CHECK(n->drifting && n->drift_cause == LKS_DRIFT_WAVE);
     CHECK(n->changing != 0 && n->drained_by != 0);
-    check_member(&w, "n2", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_FENCED);
     campaign_end(&w);
 }
 
@@ -154,11 +142,11 @@ static void domain_without_the_lost(void)
         campaign_node(&w, "n2")->up = false;
         campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
         go_on(&w, LOST);
-        check_member(&w, "n4", LKS_MEMBER_REVERTED);
-        check_member(&w, "n2", LKS_MEMBER_FENCED);
+        CHECK_MEMBER(&w, "n4", LKS_MEMBER_REVERTED);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_FENCED);
         go_on(&w, 30 * MINUTE);
-        check_member(&w, "n1", spares > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_FENCED);
-        check_change(&w, LKS_CHANGE_ROLLED_BACK);
+        CHECK_MEMBER(&w, "n1", spares > 0 ? LKS_MEMBER_REVERTED : LKS_MEMBER_FENCED);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
         campaign_end(&w);
     }
 }
@@ -204,7 +192,7 @@ static void keeps_what_the_pool_needs(void)
         for (unsigned n = 0; n < w.count; n++)
             w.nodes[n].busy = false;
         CHECK(campaign_run(&w, 9 * HOUR));
-        check_change(&w, LKS_CHANGE_ROLLED_BACK);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
         CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_REVERTED], 8);
         campaign_end(&w);
     }
@@ -231,7 +219,7 @@ static void keeps_to_its_power_zone(void)
             campaign_pass(&w, MINUTE / 2);
     }
     CHECK_INT(most, 2);
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_REVERTED], 6);
     campaign_end(&w);
 }
@@ -292,10 +280,10 @@ static void within_a_minute(void)
         for (unsigned i = 0; i < FLEET; i++) {
             const struct lks_member *m = campaign_member(&w, w.nodes[i].name);
             if (w.nodes[i].up && m->state != LKS_MEMBER_PENDING)
-                check_member(&w, w.nodes[i].name, LKS_MEMBER_REVERTED);
+                CHECK_MEMBER(&w, w.nodes[i].name, LKS_MEMBER_REVERTED);
         }
         go_on(&w, HOUR);
-        check_change(&w, LKS_CHANGE_ROLLED_BACK);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
         for (unsigned i = 0; i < DEAD; i++)
             check_named(&w, dead[i]);
         campaign_end(&w);
@@ -310,13 +298,13 @@ static void skipped_after_its_grace(void)
     struct campaign w;
     lose_while_draining(&w, "n5");
     go_on(&w, 30 * MINUTE);
-    check_member(&w, "n5", LKS_MEMBER_READING);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_READING);
     go_on(&w, 50 * MINUTE);
-    check_member(&w, "n5", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_SKIPPED);
     CHECK(node_of(&w, "n5")->changing == 0 && node_of(&w, "n5")->drained_by == 0);
     CHECK_INT(campaign_count(&w, "alarm", "change 1 skipped it: the node is lost since "), 1);
     go_on(&w, 2 * HOUR);
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -338,12 +326,12 @@ static void skipped_by_hand(void)
     CHECK_STR(skip(&w, "n9"), "no node 'n9' in the fleet; did you mean 'n1'?");
     CHECK_STR(skip(&w, "n4"), "n4 is done in change 1, which does not wait for it");
     CHECK_STR(skip(&w, "n[5-6]"), "");
-    check_member(&w, "n5", LKS_MEMBER_SKIPPED);
-    check_member(&w, "n6", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n5", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n6", LKS_MEMBER_SKIPPED);
     CHECK_INT(campaign_count(&w, "node=n5 state=skipped", "by=lee"), 1);
     CHECK_INT(campaign_count(&w, "node=n6 state=skipped", "skipped by lee: its rack burns"), 1);
     go_on(&w, MINUTE);
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -357,10 +345,10 @@ static void skipped_on_the_way(void)
     campaign_node(&w, "n1")->up = false;
     go_on(&w, LOST);
     CHECK_STR(skip(&w, "n1"), "");
-    check_member(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
     CHECK(node_of(&w, "n1")->changing != 0 && node_of(&w, "n1")->drained_by != 0);
     CHECK(campaign_run(&w, 2 * HOUR));
-    check_member(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -376,7 +364,7 @@ static void not_skipped_under_a_command(void)
                                                          .executor = LKS_STR("accept"),
                                                          .expires = w.a.now.wall + HOUR}});
     CHECK_HAS(skip(&w, "n1"), "n1 has not answered command 1 (accept) yet");
-    check_member(&w, "n1", LKS_MEMBER_ASKED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_ASKED);
     campaign_end(&w);
 }
 
@@ -389,7 +377,7 @@ static void skipped_domain(void)
     campaign_move(&w, LKS_CHANGE_RUNNING);
     CHECK_HAS(skip(&w, "n1"), "domain rack1 changes as one: name ");
     CHECK_STR(skip(&w, "n[1-2],shelf1"), "");
-    check_member(&w, "n2", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_SKIPPED);
     campaign_end(&w);
 }
 
@@ -464,7 +452,7 @@ static void approve(struct campaign *w)
                                             .granted = {.identity = LKS_STR("user:ann"),
                                                         .role = LKS_ROLE_APPROVER}});
     campaign_event(w, &vote);
-    check_change(w, LKS_CHANGE_APPROVED);
+    CHECK_CHANGE(w, LKS_CHANGE_APPROVED);
 }
 
 static struct lks_str start(struct campaign *w)
@@ -493,10 +481,10 @@ static void drifts_before_the_start(void)
             CHECK_HAS(why, "start: 2 nodes drifted since change 1 was planned, the first is n2: ");
         } else {
             CHECK_STR(why, "");
-            check_member(&w, "n2", LKS_MEMBER_SKIPPED);
+            CHECK_MEMBER(&w, "n2", LKS_MEMBER_SKIPPED);
             CHECK_INT(campaign_count(&w, "alarm", "n2 drifted since this was planned"), 1);
             CHECK(campaign_run(&w, 9 * HOUR));
-            check_change(&w, LKS_CHANGE_DONE);
+            CHECK_CHANGE(&w, LKS_CHANGE_DONE);
             CHECK_INT(campaign_change(&w)->states[LKS_MEMBER_DONE], 5);
         }
         campaign_end(&w);
@@ -516,17 +504,17 @@ static void drifts_before_its_wave(void)
         if (many > 1)
             drift(&w, "n3");
         CHECK(campaign_run(&w, 9 * HOUR));
-        check_change(&w, many > 1 ? LKS_CHANGE_HALTED : LKS_CHANGE_DONE);
+        CHECK_CHANGE(&w, many > 1 ? LKS_CHANGE_HALTED : LKS_CHANGE_DONE);
         if (many > 1) {
             CHECK_INT(campaign_count(&w, "state=halted",
                                      "2 nodes of this wave drifted since it was planned"),
                       2); /* of the wave, and of the change */
             campaign_move(&w, LKS_CHANGE_RUNNING);
             CHECK(campaign_run(&w, 9 * HOUR));
-            check_change(&w, LKS_CHANGE_DONE);
+            CHECK_CHANGE(&w, LKS_CHANGE_DONE);
         }
-        check_member(&w, "n2", LKS_MEMBER_SKIPPED);
-        check_member(&w, "n6", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_SKIPPED);
+        CHECK_MEMBER(&w, "n6", LKS_MEMBER_DONE);
         CHECK_INT(campaign_change(&w)->failed, 0);
         campaign_end(&w);
     }

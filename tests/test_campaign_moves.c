@@ -4,29 +4,10 @@
 #include "tests/campaigns.h"
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
-
-static void show(const struct campaign *w)
-{
-    if (getenv("SHOW") != NULL)
-        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
-}
-
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
 
 /* All of A or all of B, in use, and nothing of ours left on it. */
 static void check_in_use(struct campaign *w, const char *node, bool b)
@@ -66,7 +47,7 @@ static void at_each_place(void (*then)(struct campaign *w), const struct campaig
         campaign_begin(&w, plan);
         if (CHECK(campaign_run_until(&w, "n1", places[i].step, places[i].state, HOUR)))
             then(&w);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -87,14 +68,14 @@ static void pause_then(struct campaign *w)
     enum lks_member_state as = stopped_as(w);
     campaign_move(w, LKS_CHANGE_PAUSED);
     CHECK_INT(campaign_run(w, HOUR), as == LKS_MEMBER_DONE);
-    check_change(w, LKS_CHANGE_PAUSED);
-    check_member(w, "n1", as);
-    check_member(w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(w, LKS_CHANGE_PAUSED);
+    CHECK_MEMBER(w, "n1", as);
+    CHECK_MEMBER(w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_node(w, "n1")->loaded, as == LKS_MEMBER_DONE);
     CHECK_INT(w->a.state.nodes[campaign_member(w, "n1")->node].changing, 0);
     campaign_move(w, LKS_CHANGE_RUNNING);
     CHECK(campaign_run(w, HOUR));
-    check_change(w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(w, LKS_CHANGE_DONE);
     check_in_use(w, "n1", true);
     check_in_use(w, "n2", true);
 }
@@ -108,10 +89,10 @@ static void abort_then(struct campaign *w)
 {
     campaign_move(w, LKS_CHANGE_ABORTING);
     CHECK(campaign_run(w, HOUR));
-    check_change(w, LKS_CHANGE_ABORTED);
+    CHECK_CHANGE(w, LKS_CHANGE_ABORTED);
     CHECK_INT(campaign_count(w, "0 stay as they are, 1 went back, 1 did not begin, 0 kept", ""), 1);
-    check_member(w, "n1", LKS_MEMBER_REVERTED);
-    check_member(w, "n2", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(w, "n2", LKS_MEMBER_PENDING);
     check_in_use(w, "n1", false);
     check_in_use(w, "n2", false);
 }
@@ -125,8 +106,8 @@ static void rollback_then(struct campaign *w)
 {
     campaign_move(w, LKS_CHANGE_ROLLING_BACK);
     CHECK(campaign_run(w, HOUR));
-    check_change(w, LKS_CHANGE_ROLLED_BACK);
-    check_member(w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_CHANGE(w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_REVERTED);
     check_in_use(w, "n1", false);
 }
 
@@ -140,12 +121,12 @@ static void freeze_then(struct campaign *w)
     enum lks_member_state as = stopped_as(w);
     campaign_freeze(w, true);
     CHECK(!campaign_run(w, 30 * MINUTE));
-    check_change(w, LKS_CHANGE_RUNNING);
-    check_member(w, "n1", as);
-    check_member(w, "n2", LKS_MEMBER_PENDING);
+    CHECK_CHANGE(w, LKS_CHANGE_RUNNING);
+    CHECK_MEMBER(w, "n1", as);
+    CHECK_MEMBER(w, "n2", LKS_MEMBER_PENDING);
     campaign_freeze(w, false);
     CHECK(campaign_run(w, HOUR));
-    check_change(w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(w, LKS_CHANGE_DONE);
 }
 
 static void freeze(void)
@@ -176,7 +157,7 @@ static void prove_then_abort(void)
             bool done = lks_member_over(campaign_member(&w, "n1"));
             campaign_move(&w, LKS_CHANGE_ABORTING);
             CHECK(campaign_run(&w, HOUR));
-            check_change(&w, LKS_CHANGE_ABORTED);
+            CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
             if (!done)
                 check_in_use(&w, "n1", false);
             campaign_end(&w);
@@ -193,21 +174,21 @@ static void rollback_of_done(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 5, .waves = {1, 2, 2}, .soak = HOUR});
     CHECK(!campaign_run(&w, 90 * MINUTE)); /* the second wave soaks */
-    check_member(&w, "n3", LKS_MEMBER_DONE);
-    check_member(&w, "n4", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n3", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_PENDING);
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     for (unsigned i = 0; i < 5; i++)
         check_in_use(&w, w.nodes[i].name, false);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "n4", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n4", LKS_MEMBER_PENDING);
     /* The last wave went first, and the first one did not wait for its end. */
     const char *n2 = memmem(w.log.ptr, w.log.len, "node=n2 state=waiting back=1", 28);
     const char *n1 = memmem(w.log.ptr, w.log.len, "node=n1 state=waiting back=1", 28);
     const char *end = memmem(w.log.ptr, w.log.len, "node=n2 state=reverted", 22);
     CHECK(n2 != NULL && n1 != NULL && end != NULL && n2 < n1 && n1 < end);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -223,7 +204,7 @@ static void rollback_is_as_wide_as_its_wave(void)
         if (campaign_answer(&w) == 0)
             campaign_pass(&w, MINUTE / 2);
     }
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     campaign_end(&w);
 }
 
@@ -235,8 +216,8 @@ static void rollback_of_one_way(void)
     CHECK(!campaign_run(&w, 30 * MINUTE));
     campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_ROLLED_BACK);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     CHECK_INT(campaign_count(&w, "state=rolled back", "0 back, 1 could not go back"), 1);
     campaign_end(&w);
 }
@@ -249,8 +230,8 @@ static void abort_behind_one_way(void)
     CHECK(campaign_run_until(&w, "n1", CAMPAIGN_FLASH, LKS_MEMBER_ASKED, HOUR));
     campaign_move(&w, LKS_CHANGE_ABORTING);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_ABORTED);
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     campaign_end(&w);
 }
 
@@ -260,12 +241,12 @@ static void partial_wave_is_drift(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 2, .waves = {1, 1}, .soak = HOUR});
     CHECK(!campaign_run(&w, 30 * MINUTE));
-    check_member(&w, "n1", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
     const struct lks_node *n1 = &w.a.state.nodes[campaign_member(&w, "n1")->node];
     CHECK(!n1->drifting);
     campaign_move(&w, LKS_CHANGE_ABORTING);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_ABORTED);
+    CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
     campaign_settle(&w);
     CHECK(n1->drifting);
     CHECK_INT(n1->drift_cause, LKS_DRIFT_WAVE);
@@ -278,10 +259,10 @@ static void nothing_before_it_runs(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .unapproved = true});
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
     campaign_move(&w, LKS_CHANGE_APPROVED);
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
     campaign_end(&w);
 }
 
@@ -292,9 +273,9 @@ static void not_before(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .not_before = 2 * HOUR});
     CHECK(!campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
     CHECK(campaign_run(&w, 2 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -311,19 +292,19 @@ static void not_after(void)
                                                    .not_after = HOUR,
                                                    .rolls_back = back > 0});
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_HALTED);
-        check_member(&w, "n1", LKS_MEMBER_DONE);
-        check_member(&w, "n2", LKS_MEMBER_PENDING);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
         check_in_use(&w, "n1", true);
         CHECK_INT(campaign_count(&w, "alarm ", "its time is over, and 1 node did not begin: "), 1);
         /* However it came to run again: nobody is dropped. */
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(campaign_run(&w, HOUR));
-        check_change(&w, LKS_CHANGE_HALTED);
-        check_member(&w, "n2", LKS_MEMBER_PENDING);
+        CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
         campaign_move(&w, LKS_CHANGE_ABORTING);
         CHECK(campaign_run(&w, HOUR));
-        check_change(&w, LKS_CHANGE_ABORTED);
+        CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
         check_in_use(&w, "n1", true);
         campaign_end(&w);
     }
@@ -348,10 +329,10 @@ static void nobody_arrived(void)
         for (unsigned f = 0; f < rows[i].fail && f < LKS_COUNT(names); f++)
             campaign_fail(&w, names[f], "apt", LKS_OUTCOME_FAILED, 1);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, rows[i].ends);
+        CHECK_CHANGE(&w, rows[i].ends);
         check_in_use(&w, "n1", false);
         check_in_use(&w, "n2", rows[i].fail < 2);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -384,7 +365,7 @@ static void back_by_another(void)
     (void)campaign_tick(&w);
     CHECK(campaign_member(&w, "n1")->state != LKS_MEMBER_SKIPPED);
     CHECK(campaign_member(&w, "n1")->begun > 0);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -442,7 +423,7 @@ static void overtaken(void)
             &w, &(struct campaign_plan){
                     .nodes = 3, .waves = {2, 1}, .soak = HOUR, .pool = true, .failures_max = 9});
         CHECK(!campaign_run(&w, 30 * MINUTE));
-        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
         campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_WAVE,
                                                  .wave = {.change = 1, .state = LKS_WAVE_PASSED}});
         campaign_move(&w, LKS_CHANGE_PAUSED);
@@ -455,13 +436,13 @@ static void overtaken(void)
         CHECK_INT(n1->pin != 0, rows[i].pins);
         campaign_move(&w, rows[i].then);
         CHECK(campaign_run(&w, 40 * HOUR));
-        check_change(&w, rows[i].ends);
-        check_member(&w, "n1", LKS_MEMBER_DONE);
-        check_member(&w, "n2", LKS_MEMBER_DONE);
+        CHECK_CHANGE(&w, rows[i].ends);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
         CHECK(campaign_node(&w, "n1")->loaded);
         bool third = lks_str_is(lks_state_text(&w.a.state, w.a.state.pools[0].stack_digest), THIRD);
         CHECK_INT(third, !rows[i].pins);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -503,8 +484,8 @@ static void two_at_once(void)
         }
         CHECK(first && second);
         for (w.change = 1; w.change <= 2; w.change++)
-            check_change(&w, LKS_CHANGE_DONE);
-        show(&w);
+            CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -534,7 +515,7 @@ static void two_limits_at_once(void)
         (void)campaign_tick(&w);
         (void)campaign_tick(&w);
         CHECK_INT(campaign_member(&w, "n2")->state == LKS_MEMBER_PENDING, rows[i].waits);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -562,7 +543,7 @@ static void beside_an_earlier_one(void)
                                                    .soak = 5 * HOUR,
                                                    .pool_says = rows[i].pool_says});
         CHECK(!campaign_run(&w, HOUR));
-        check_member(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
         w.plan.waves[0] = w.plan.waves[1] = 0;
         campaign_propose(&w, 2);
         campaign_move(&w, LKS_CHANGE_APPROVED);
@@ -572,8 +553,8 @@ static void beside_an_earlier_one(void)
         CHECK_INT(campaign_count(&w, "wave change=2", why), rows[i].waits);
         /* The earlier one waits for nobody, and when it is over the other goes on. */
         CHECK(campaign_run(&w, 40 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        show(&w);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -600,7 +581,7 @@ static void back_to_a_lower_limit(void)
         campaign_pass(&w, MINUTE);
     }
     CHECK(campaign_member(&w, "n2")->back);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -624,11 +605,11 @@ static void staged_and_not_shown(void)
         campaign_fail(&w, "n1", "abort", rows[i].outcome, 1);
         campaign_move(&w, LKS_CHANGE_ABORTING);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_ABORTED);
+        CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
         check_in_use(&w, "n1", false);
         CHECK_INT(campaign_count(&w, "act=abort", ""), 1);
         CHECK_INT(campaign_count(&w, "act=stage", CAMPAIGN_IMAGE_A), rows[i].again);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -659,13 +640,13 @@ static void staged_and_unread(void)
         campaign_node(&w, "n1")->unread = !rows[i].read;
         campaign_put(&w, "n1", false);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_ABORTED);
-        check_member(&w, "n1", rows[i].state);
+        CHECK_CHANGE(&w, LKS_CHANGE_ABORTED);
+        CHECK_MEMBER(&w, "n1", rows[i].state);
         CHECK_INT(n1->drained_by != 0, !rows[i].read);
         CHECK_INT(lks_state_verdict(&w.a.state, campaign_member(&w, "n1")->node)->judged ==
                       LKS_JUDGED_CONFORMS,
                   rows[i].read);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -677,11 +658,11 @@ static void activated_again(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .stages = true, .retries = 1});
     campaign_fail(&w, "n1", "flash", LKS_BMC_FAILED, 1);
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     check_in_use(&w, "n1", true);
     CHECK_INT(campaign_count(&w, "act=activate", ""), 1);
     CHECK_INT(campaign_count(&w, "act=update", CAMPAIGN_IMAGE_B), 1);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -699,9 +680,9 @@ static void revoked_meanwhile(void)
                                              .bundle_revoked = {LKS_STR(CAMPAIGN_BUNDLE),
                                                                 LKS_STR("kim"), LKS_STR("bad")}});
     CHECK(campaign_run(&w, HOUR));
-    check_member(&w, "n1", LKS_MEMBER_UNKNOWN);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_UNKNOWN);
     CHECK_INT(campaign_count(&w, "alarm=hands", ""), 0);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -711,12 +692,12 @@ static void windows(void)
     struct campaign w;
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .windows = "Thu 02:00-03:00"});
     CHECK(!campaign_run(&w, 90 * MINUTE));
-    check_member(&w, "n1", LKS_MEMBER_PENDING);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "wave change=1 state=begun text=waits: ",
                              "n1: outside its windows, which open at 1970-01-01T02:00:00.000Z"),
               1);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_DONE);
+    CHECK_CHANGE(&w, LKS_CHANGE_DONE);
     campaign_end(&w);
 }
 
@@ -746,8 +727,8 @@ static void says_why(void)
         (void)campaign_tick(&w);
         CHECK_STR(lks_state_text(&w.a.state, campaign_change(&w)->waves[0].text), "");
         CHECK(campaign_run(&w, HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        show(&w);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }

@@ -12,24 +12,6 @@
 #define MINUTE CAMPAIGN_MINUTE
 #define HOUR   CAMPAIGN_HOUR
 
-static void show(const struct campaign *w)
-{
-    if (getenv("SHOW") != NULL)
-        printf("%.*s\n", (int)w->log.len, w->log.ptr == NULL ? "" : w->log.ptr);
-}
-
-static void check_change(const struct campaign *w, enum lks_change_state want)
-{
-    CHECK_STR(lks_str_from(lks_change_state_words[campaign_change(w)->state]),
-              lks_change_state_words[want]);
-}
-
-static void check_member(const struct campaign *w, const char *node, enum lks_member_state want)
-{
-    CHECK_STR(lks_str_from(lks_member_state_words[campaign_member(w, node)->state]),
-              lks_member_state_words[want]);
-}
-
 /* What holds after every decision ------------------------------------------------------------ */
 
 static const struct lks_node *state_of(const struct campaign *w, const struct campaign_node *n)
@@ -218,11 +200,11 @@ static void each_domain(void)
                 campaign_fail(&w, fault->node, fault->what, fault->outcome, fault->times);
         }
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, domains[i].change);
-        check_member(&w, "n1", domains[i].n1);
-        check_member(&w, "n2", domains[i].n2);
-        check_member(&w, "shelf1", domains[i].shelf1);
-        show(&w);
+        CHECK_CHANGE(&w, domains[i].change);
+        CHECK_MEMBER(&w, "n1", domains[i].n1);
+        CHECK_MEMBER(&w, "n2", domains[i].n2);
+        CHECK_MEMBER(&w, "shelf1", domains[i].shelf1);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -241,16 +223,16 @@ static void away(void)
         campaign_move(&w, LKS_CHANGE_APPROVED);
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "n1", spares > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
-        check_member(&w, "n2", spares > 0 ? LKS_MEMBER_FENCED : LKS_MEMBER_SKIPPED);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "n1", spares > 0 ? LKS_MEMBER_DONE : LKS_MEMBER_SKIPPED);
+        CHECK_MEMBER(&w, "n2", spares > 0 ? LKS_MEMBER_FENCED : LKS_MEMBER_SKIPPED);
         /* When it comes back as it was, it is kept from serving beside the others. */
         campaign_node(&w, "n2")->up = true;
         (void)campaign_run(&w, 10 * MINUTE);
         const struct lks_node *n2 = &w.a.state.nodes[campaign_member(&w, "n2")->node];
         CHECK_INT(n2->changing != 0, spares > 0);
         CHECK_INT(n2->drained_by != 0, spares > 0);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -292,8 +274,8 @@ static void without_one(void)
         &w, &(struct campaign_plan){.nodes = 3, .domain = 3, .spares = 1, .failures_max = 1});
     campaign_fail(&w, "n1", "apt", LKS_OUTCOME_FAILED, 1);
     CHECK(campaign_run(&w, 4 * HOUR));
-    check_member(&w, "n1", LKS_MEMBER_FENCED);
-    check_member(&w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
     CHECK(serves(&w));
     CHECK_STR(lks_str_from(release(&w, "n1")),
               "n1 does not run the same as n3: in use as it is, it keeps all of domain rack1 from "
@@ -303,7 +285,7 @@ static void without_one(void)
     put_liveness(&w, LKS_LIVE);
     campaign_record(&w, &held);
     CHECK_STR(lks_str_from(release(&w, "n1")), "");
-    check_member(&w, "n1", LKS_MEMBER_SKIPPED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_SKIPPED);
     campaign_settle(&w);
     CHECK(serves(&w));
     campaign_record(&w, &unheld);
@@ -326,8 +308,8 @@ static void begin_without_one(struct campaign *w, const char *what)
     w->after = check_one_stack;
     campaign_fail(w, "n1", what, LKS_OUTCOME_FAILED, 1);
     CHECK(!campaign_run(w, 4 * HOUR));
-    check_member(w, "n1", LKS_MEMBER_FENCED);
-    check_member(w, "n2", LKS_MEMBER_DONE);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(w, "n2", LKS_MEMBER_DONE);
 }
 
 static const char *try_again(struct campaign *w, const char *node)
@@ -364,11 +346,11 @@ static void tried_again_alone(void)
         CHECK(campaign_run_until(&w, "n1", CAMPAIGN_FLASH, LKS_MEMBER_ASKED, HOUR));
         campaign_move(&w, retried[i].then);
         CHECK(campaign_run(&w, 20 * HOUR));
-        check_change(&w, retried[i].ends);
-        check_member(&w, "n1", retried[i].n1);
-        check_member(&w, "n2", retried[i].n2);
+        CHECK_CHANGE(&w, retried[i].ends);
+        CHECK_MEMBER(&w, "n1", retried[i].n1);
+        CHECK_MEMBER(&w, "n2", retried[i].n2);
         CHECK_INT(serves(&w), retried[i].serves);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -423,12 +405,12 @@ static void let_go_and_back(void)
             hold(&w, "n1", false);
         campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
         CHECK(campaign_run(&w, 20 * HOUR));
-        check_change(&w, LKS_CHANGE_ROLLED_BACK);
-        check_member(&w, "n1", released[i].n1);
-        check_member(&w, "n2", released[i].n2);
+        CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
+        CHECK_MEMBER(&w, "n1", released[i].n1);
+        CHECK_MEMBER(&w, "n2", released[i].n2);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason), released[i].text);
         CHECK_INT(campaign_count(&w, "alarm ", "stays on it whole"), released[i].unheld);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -473,7 +455,7 @@ static void beside_one_that_was_left_out(void)
                                  "n1: others of its domain are not in this change, and do not run "
                                  "its stack"),
                   !rows[i].there);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -484,16 +466,16 @@ static void beside_one_that_was_left_out(void)
  */
 static void check_without(struct campaign *w, enum lks_change_state ends, enum lks_member_state n2)
 {
-    check_change(w, ends);
-    check_member(w, "n1", LKS_MEMBER_FENCED);
-    check_member(w, "n2", n2);
+    CHECK_CHANGE(w, ends);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(w, "n2", n2);
     campaign_node(w, "n1")->up = true;
     (void)campaign_run(w, HOUR);
     campaign_settle(w);
-    check_member(w, "n1", LKS_MEMBER_FENCED);
+    CHECK_MEMBER(w, "n1", LKS_MEMBER_FENCED);
     CHECK(is_out(state_of(w, campaign_node(w, "n1"))));
     CHECK(n2 == LKS_MEMBER_FENCED || serves(w));
-    show(w);
+    campaign_show(w);
 }
 
 /* Where n1 is when it is lost, and what becomes of the others by how many spares there are. */
@@ -579,7 +561,7 @@ static void lost_before_the_way_back(void)
                                .nodes = 3, .domain = 3, .spares = spares, .soak = 9 * HOUR});
         w.after = check_promises;
         CHECK(!campaign_run(&w, 2 * HOUR));
-        check_member(&w, "n1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
         campaign_node(&w, "n1")->up = false;
         CHECK(!campaign_run(&w, 10 * MINUTE));
         campaign_move(&w, LKS_CHANGE_ROLLING_BACK);
@@ -599,17 +581,17 @@ static void busy_member(void)
     w.after = check_promises;
     campaign_node(&w, "n2")->busy = true;
     CHECK(!campaign_run(&w, 50 * MINUTE));
-    check_member(&w, "n2", LKS_MEMBER_READING);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_READING);
     CHECK_INT(w.flash_count, 0);
     CHECK(campaign_run(&w, HOUR));
-    check_change(&w, LKS_CHANGE_HALTED);
-    check_member(&w, "n1", LKS_MEMBER_REVERTED);
-    check_member(&w, "n2", LKS_MEMBER_REVERTED);
+    CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
+    CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
+    CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
     CHECK_INT(campaign_member(&w, "n2")->failure, LKS_FAILURE_BUSY);
     CHECK_INT(w.flash_count, 0);
     CHECK_INT(campaign_count(&w, "executor=apt", ""), 0);
     CHECK_INT(campaign_count(&w, "undrained", "node=n2"), 1);
-    show(&w);
+    campaign_show(&w);
     campaign_end(&w);
 }
 
@@ -628,10 +610,10 @@ static void two_sides(void)
         campaign_begin(&w, &plans[i]);
         w.after = check_promises;
         CHECK(campaign_run(&w, 4 * HOUR));
-        check_change(&w, LKS_CHANGE_DONE);
-        check_member(&w, "shelf1", LKS_MEMBER_DONE);
-        check_member(&w, "shelf2", LKS_MEMBER_DONE);
-        show(&w);
+        CHECK_CHANGE(&w, LKS_CHANGE_DONE);
+        CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
+        CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
@@ -764,7 +746,7 @@ static void whatever_goes_wrong(void)
         be_well(&w);
         CHECK(campaign_run(&w, 100 * HOUR));
         check_settled(&w);
-        show(&w);
+        campaign_show(&w);
         campaign_end(&w);
     }
 }
