@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 
 #include "core/basis.h"
+#include "core/state_apply.h"
 #include "core/survey.h"
 #include "model/manifest.h"
 #include "tests/facts.h"

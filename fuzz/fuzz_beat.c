@@ -3,6 +3,7 @@
  * thing twice. */
 #include "core/decide.h"
 #include "core/pulse.h"
+#include "core/state_apply.h"
 
 #include <stdint.h>
 
@@ -55,7 +56,7 @@ static void live(const struct lks_beat *first)
         beat.boot[i % 16] ^= (uint8_t)(beat.tuple[i % LKS_HASH_BYTES] == i);
         now.wall += beat.tuple[i % LKS_HASH_BYTES] * LKS_SECOND;
         now.mono += beat.tuple[i % LKS_HASH_BYTES] * LKS_SECOND;
-        lks_pulse_settle(&s, now);
+        lks_decide_settle(&s, now);
         turn(&s, now, &(struct lks_event){.kind = LKS_EVENT_TICK});
         LKS_ASSERT(s.placed_count == 1 && s.liveness[s.nodes[0].liveness] == 1);
         bool awaited = s.nodes[0].liveness == LKS_LIVE || s.nodes[0].liveness == LKS_LATE;

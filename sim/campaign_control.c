@@ -1,4 +1,5 @@
 /* What lockstepd does in this world: turns, group commit, crashes, restarts, answers to agents. */
+#include "core/gate.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>
@@ -335,7 +336,7 @@ void cam_control_hear(struct cam *w, const struct lks_message *msg)
         m->head_seq = head->seq;
         memcpy(m->head_hash, head->hash, sizeof(m->head_hash));
     }
-    bool mail = lks_state_mail(lks_engine_state(w->engine), place);
+    bool mail = lks_gate_mail(lks_engine_state(w->engine), place);
     cam_send(w, (struct lks_message){
                     .kind = CAM_BEAT_ANSWER, .node = msg->node, .life = msg->life, .value = mail});
 }

@@ -2,6 +2,7 @@
 #include "sim/campaign.h"
 
 #include "codec/hostlist.h"
+#include "core/state_apply.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>

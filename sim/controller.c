@@ -1,3 +1,4 @@
+#include "core/gate.h"
 #include "sim/world.h"
 
 #include "tests/tuples.h"
@@ -383,7 +384,7 @@ static void hear(struct sim *s, struct asking *q)
     }
     follow_up(s);
     conclude(s, q, code, err.msg);
-    q->answer.mail = lks_state_mail(state, q->node);
+    q->answer.mail = lks_gate_mail(state, q->node);
     const struct lks_head *head = lks_engine_told(s->engine);
     q->answer.head_seq = head->seq;
     memcpy(q->answer.head_hash, head->hash, sizeof(head->hash));

@@ -1,3 +1,4 @@
+#include "core/state_apply.h"
 #include "sim/controllers.h"
 
 #include <inttypes.h>

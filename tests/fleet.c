@@ -1,6 +1,7 @@
 #include "tests/fleet.h"
 
 #include "codec/hostlist.h"
+#include "core/decide.h"
 
 enum { HOSTS_MEMORY = 64 << 20, TICKS_MAX = 100000 };
 
@@ -89,7 +90,7 @@ void lks_fleet_wait(struct lks_asked *a, lks_ms ms)
 struct lks_str lks_fleet_tick(struct lks_asked *a)
 {
     const struct lks_event event = {.kind = LKS_EVENT_TICK};
-    lks_pulse_settle(&a->state, a->now);
+    lks_decide_settle(&a->state, a->now);
     return lks_asked(a, &event);
 }
 

@@ -2,6 +2,7 @@
  * follows for nodes. */
 #include "core/state.h"
 
+#include "core/state_apply.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

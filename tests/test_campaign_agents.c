@@ -202,7 +202,7 @@ static void check_load(const struct campaign *w, const char *when, const char *c
 {
     lks_test_case("%s", when);
     CHECK_STR(lks_gate_load(&w->a.state, node_of(w, "n1")), canary);
-    CHECK(lks_state_mail(&w->a.state, node_of(w, "n1")) == (canary[0] != '\0'));
+    CHECK(lks_gate_mail(&w->a.state, node_of(w, "n1")) == (canary[0] != '\0'));
     CHECK_STR(lks_gate_load(&w->a.state, node_of(w, "n9")), "");
 }
 

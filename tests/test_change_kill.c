@@ -2,6 +2,7 @@
  * down: nothing is asked for twice, and the change ends as it would have. */
 #include "core/pulse.h"
 
+#include "core/state_apply.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"

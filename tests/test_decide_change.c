@@ -699,7 +699,7 @@ static void test_anything(void)
                 continue;
             const struct lks_event event = any_event(&rng, &a.state);
             if (event.kind == LKS_EVENT_TICK)
-                lks_pulse_settle(&a.state, a.now);
+                lks_decide_settle(&a.state, a.now);
             (void)lks_asked(&a, &event);
             unsigned ticks = 0;
             while (lks_decide_next(&a.state) <= a.now.mono && ticks++ < TICKS)

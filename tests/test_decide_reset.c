@@ -2,6 +2,8 @@
 #include "core/reset.h"
 
 #include "core/decide.h"
+#include "core/fold.h"
+#include "core/state_apply.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

@@ -1,3 +1,4 @@
+#include "core/gate.h"
 #include "core/standing.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
@@ -146,7 +147,7 @@ static void test_pins(void)
         lks_fleet_pool(&m.asked, "train", rows[i].stack, rows[i].digest);
         CHECK_HAS(report(&m, ""), rows[i].told);
         CHECK_STR(report(&m, ""), "");
-        CHECK(!lks_state_mail(&m.asked.state, 0));
+        CHECK(!lks_gate_mail(&m.asked.state, 0));
     }
 }
 

@@ -2,6 +2,7 @@
  * when, how many are kept, and what a snapshot keeps of them. */
 #include "core/access.h"
 #include "core/backing.h"
+#include "core/state_apply.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

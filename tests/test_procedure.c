@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "core/decide.h"
+#include "core/state_apply.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -1,3 +1,5 @@
+#include "core/decide.h"
+#include "core/gate.h"
 #include "core/pulse.h"
 
 #include "base/rng.h"
@@ -294,33 +296,33 @@ static void test_wish(void)
     make_quiet(&a);
     struct lks_beat beat = lks_fleet_beat(&a, 7, 2);
     lks_test_case("before the first reading");
-    CHECK(!hear(&a, &beat) && !lks_state_mail(&a.state, 0));
+    CHECK(!hear(&a, &beat) && !lks_gate_mail(&a.state, 0));
     lks_test_case("it names one that we lack");
     beat.seq = 3;
     beat.tuple[0] = 0xab;
-    CHECK(!hear(&a, &beat) && lks_state_mail(&a.state, 0));
+    CHECK(!hear(&a, &beat) && lks_gate_mail(&a.state, 0));
     lks_test_case("it was sent");
     const struct lks_record known = {.kind = LKS_RECORD_BASIS,
                                      .basis = {.digest = LKS_STR("w"), .readings = LKS_STR("r")}};
     lks_asked_apply(&a, &known);
     tuple_record(&a, "sha256:ab00" ZEROES, 7, "w");
-    CHECK(!lks_state_mail(&a.state, 0));
+    CHECK(!lks_gate_mail(&a.state, 0));
     lks_test_case("another than we have");
     tuple_record(&a, "sha256:ac00" ZEROES, 7, "w");
-    CHECK(lks_state_mail(&a.state, 0));
+    CHECK(lks_gate_mail(&a.state, 0));
     lks_test_case("of another boot");
     tuple_record(&a, "sha256:ab00" ZEROES, 6, "w");
-    CHECK(lks_state_mail(&a.state, 0));
+    CHECK(lks_gate_mail(&a.state, 0));
     lks_test_case("another stack since: what was read is judged again here");
     tuple_record(&a, "sha256:ab00" ZEROES, 7, "w");
     lks_fleet_pool(&a, "train", "gold", "s");
-    CHECK(!lks_state_mail(&a.state, 0));
+    CHECK(!lks_gate_mail(&a.state, 0));
     lks_test_case("a record of version 1, which names no readings");
     tuple_record(&a, "sha256:ab00" ZEROES, 7, "");
-    CHECK(lks_state_mail(&a.state, 0));
+    CHECK(lks_gate_mail(&a.state, 0));
     lks_test_case("readings that are not known");
     tuple_record(&a, "sha256:ab00" ZEROES, 7, "v");
-    CHECK(lks_state_mail(&a.state, 0));
+    CHECK(lks_gate_mail(&a.state, 0));
 }
 
 /* What a heartbeat found to be nothing new is not read again by the next one: whatever heartbeats
@@ -368,11 +370,11 @@ static void test_mail(void)
     const struct lks_record sent = {.kind = LKS_RECORD_COMMAND,
                                     .command = {.id = 1, .node = LKS_STR("n1")}};
     const struct lks_record over = {.kind = LKS_RECORD_COMMAND_ENDED, .command_ended = {.id = 1}};
-    CHECK(!lks_state_mail(&a.state, 0));
+    CHECK(!lks_gate_mail(&a.state, 0));
     lks_asked_apply(&a, &sent);
-    CHECK(lks_state_mail(&a.state, 0));
+    CHECK(lks_gate_mail(&a.state, 0));
     lks_asked_apply(&a, &over);
-    CHECK(!lks_state_mail(&a.state, 0));
+    CHECK(!lks_gate_mail(&a.state, 0));
 }
 
 /* Deadlines --------------------------------------------------------------------------------- */
@@ -409,7 +411,7 @@ static void test_settle(void)
     CHECK(!hear(&a, &beat));
     CHECK_INT(lks_decide_next(&a.state), first);
     lks_fleet_wait(&a, 25 * LKS_SECOND);
-    lks_pulse_settle(&a.state, a.now);
+    lks_decide_settle(&a.state, a.now);
     CHECK_INT(lks_decide_next(&a.state), first + 5 * LKS_SECOND);
 }
 
@@ -443,7 +445,7 @@ static void test_command_deadline(void)
 {
     LKS_CLEANUP(lks_asked_fini) struct lks_asked a = {0};
     lks_asked_init(&a);
-    lks_pulse_settle(&a.state, a.now);
+    lks_decide_settle(&a.state, a.now);
     const struct lks_record sent = {
         .kind = LKS_RECORD_COMMAND,
         .command = {.id = 1, .node = LKS_STR("n1"), .expires = a.now.wall + 60 * LKS_SECOND}};
@@ -458,13 +460,13 @@ static void test_command_deadline(void)
     CHECK_INT(lks_decide_next(&a.state), due);
     lks_asked_apply(&a, &over);
     lks_fleet_wait(&a, 180 * LKS_SECOND);
-    lks_pulse_settle(&a.state, a.now);
+    lks_decide_settle(&a.state, a.now);
     CHECK_INT(lks_decide_next(&a.state), due + 30 * LKS_SECOND);
     lks_test_case("less time for a late answer");
     const struct lks_record limits = {.kind = LKS_RECORD_LIMITS,
                                       .limits = {.lost = 110 * LKS_SECOND}};
     lks_asked_apply(&a, &limits);
-    lks_pulse_settle(&a.state, a.now);
+    lks_decide_settle(&a.state, a.now);
     CHECK_INT(lks_decide_next(&a.state), due + 20 * LKS_SECOND);
 }
 

@@ -1,5 +1,6 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
+#include "core/state_apply.h"
 #include "drivers/store_memory.h"
 #include "engine/journal.h"
 #include "rehearse/rehearse.h"

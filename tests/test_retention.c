@@ -2,6 +2,7 @@
  * stored long ago still folds. `test_retention DIR` writes such a one. */
 #include "base/file.h"
 #include "codec/base64.h"
+#include "core/state_apply.h"
 #include "tests/journals.h"
 #include "tests/test.h"
 

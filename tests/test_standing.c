@@ -1,12 +1,11 @@
 #include "core/standing.h"
 
 #include "codec/hostlist.h"
+#include "core/state_apply.h"
 #include "core/verdict.h"
 #include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
-
-#include <stdio.h>
 
 enum { HOSTS_MEMORY = 1 << 20 };
 

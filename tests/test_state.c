@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "core/pulse.h"
 #include "core/standing.h"
+#include "core/state_apply.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"

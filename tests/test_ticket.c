@@ -2,7 +2,9 @@
  * exactly what was shown, and nothing counts twice. */
 #include "core/ticket.h"
 
+#include "core/fold.h"
 #include "core/procedure.h"
+#include "core/state_apply.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -12,7 +12,7 @@
 #ifndef LKS_CORE_ADMIT_H
 #define LKS_CORE_ADMIT_H
 
-#include "core/decide.h"
+#include "core/book.h"
 #include "core/images.h"
 #include "core/standing.h"
 

@@ -3,6 +3,7 @@
 #include "core/apply.h"
 #include "codec/hostlist.h"
 #include "core/barred.h"
+#include "core/fold.h"
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -672,8 +673,8 @@ static lks_applier *const appliers[] = {
     [LKS_RECORD_COMMAND_ENDED] = lks_apply_command_ended,
 };
 
-enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
-                              const struct lks_record *record, struct lks_err *err)
+enum lks_code lks_apply_record(struct lks_state *s, uint64_t seq, lks_ms time,
+                               const struct lks_record *record, struct lks_err *err)
 {
     const struct lks_applying a = {.s = s, .time = time, .r = record, .err = err};
     s->seq = seq;

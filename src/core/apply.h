@@ -14,6 +14,11 @@ struct lks_applying {
 
 typedef enum lks_code lks_applier(const struct lks_applying *a);
 
+/* Make `record`, of row `seq`, true, for lks_state_apply() (core/state_apply.h) alone. Nodes about
+ * which it said something are added to `touched`. */
+enum lks_code lks_apply_record(struct lks_state *s, uint64_t seq, lks_ms time,
+                               const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
+
 /* Give a text its number. */
 enum lks_code lks_apply_keep(const struct lks_applying *a, struct lks_str text,
                              lks_text *out) LKS_MUST_CHECK;
@@ -91,10 +96,13 @@ lks_applier lks_apply_plan_metric, lks_apply_plan_gate, lks_apply_measured, lks_
 /* apply_govern.c */
 lks_applier lks_apply_lowered;
 
-/* ticket.c: what a ticket system and we told each other */
+/* fold_ticket.c: what a ticket system and we told each other */
 lks_applier lks_apply_ticket_heard, lks_apply_ticket_told, lks_apply_ticket_due;
 
-/* reset.c */
+/* Behind any record: a change that it moved is to be told of. */
+lks_applier lks_apply_tickets;
+
+/* fold_reset.c */
 lks_applier lks_apply_reset;
 
 /* Behind any record: who waited for it in a change is looked at again. */

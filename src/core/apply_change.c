@@ -1,8 +1,8 @@
 /* Records about changes: plans, how far members and waves are, and what was learned on the way. */
 #include "core/apply.h"
-#include "core/campaign.h"
 #include "core/change_index.h"
 #include "core/change_room.h"
+#include "core/failure.h"
 #include "core/standing.h"
 #include "core/state_room.h"
 
@@ -94,29 +94,24 @@ static void bind_node(struct lks_state *s, uint32_t n)
     lks_standing_update(s, n);
 }
 
-/* When there is something to decide about the node in the change that has it. Others that wait for
- * it may go on. */
+/* The change that has the node is asked again when it is to be looked at. Others that wait for it
+ * may go on. */
 enum lks_code lks_apply_touched(const struct lks_applying *a, uint32_t n)
 {
     struct lks_state *s = a->s;
     uint64_t has = s->nodes[n].change;
-    lks_ms due = UINT64_MAX;
-    for (uint32_t i = 0; i < s->change_count && (s->changes_open > 0 || has != 0); i++) {
+    for (uint32_t i = 0; i < s->change_count && s->changes_open > 0; i++) {
         struct lks_state_change *c = &s->changes[i];
-        if (lks_change_over(c) && c->id != has)
+        if (lks_change_over(c) || c->id == has)
             continue;
         const struct lks_member *m = lks_change_member(c, n);
-        if (m == NULL)
-            continue;
-        if (c->id == has)
-            due = lks_campaign_due(s, c, m);
-        else if (m->state == LKS_MEMBER_PENDING &&
-                 c->waves[c->units[m->unit].wave].state == LKS_WAVE_BEGUN)
+        if (m != NULL && m->state == LKS_MEMBER_PENDING &&
+            c->waves[c->units[m->unit].wave].state == LKS_WAVE_BEGUN)
             c->looked = 0;
     }
-    if (due != UINT64_MAX)
-        return lks_heap_set(&s->members_due, n, due, a->err);
-    (void)lks_heap_remove(&s->members_due, n);
+    if (LKS_ROOM(s->touched, &s->touched_room, s->touched_count + 1, UINT32_MAX, a->err) != LKS_OK)
+        return lks_wrap(a->err, "members");
+    s->touched[s->touched_count++] = n;
     return LKS_OK;
 }
 
@@ -233,18 +228,6 @@ static void drop_texts(struct lks_state *s, struct lks_state_change *c)
         lks_apply_drop(s, &c->orders[i].digest);
         lks_apply_drop(s, &c->orders[i].text);
     }
-}
-
-void lks_change_fini(struct lks_state_change *c)
-{
-    for (uint32_t i = 0; i < c->recipe_count; i++)
-        free(c->recipes[i].steps);
-    void *const arrays[] = {c->recipes, c->waves,   c->units, c->members,  c->places,   c->notes,
-                            c->orders,  c->metrics, c->gates, c->measures, c->measured, c->looks};
-    for (size_t i = 0; i < LKS_COUNT(arrays); i++)
-        free(arrays[i]);
-    lks_change_index_fini(&c->index);
-    *c = (struct lks_state_change){0};
 }
 
 static enum lks_code drop_change(const struct lks_applying *a, uint32_t goes)

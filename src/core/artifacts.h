@@ -2,7 +2,7 @@
 #ifndef LKS_CORE_ARTIFACTS_H
 #define LKS_CORE_ARTIFACTS_H
 
-#include "core/decide.h"
+#include "core/book.h"
 
 /* The digests of the artifacts that a stack names, each once and with blanks between, appended to
  * `out`: those its components are installed from, and its tuning table. */

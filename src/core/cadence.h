@@ -12,7 +12,7 @@
 #ifndef LKS_CORE_CADENCE_H
 #define LKS_CORE_CADENCE_H
 
-#include "core/decide.h"
+#include "core/book.h"
 
 #define LKS_CADENCE_BY "lockstep:cadence" /* who proposes, and withdraws, what is drafted */
 

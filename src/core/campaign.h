@@ -36,7 +36,8 @@
 #define LKS_CORE_CAMPAIGN_H
 
 #include "core/change.h"
-#include "core/decide.h"
+#include "core/event.h"
+#include "core/failure.h"
 
 /* That a node which is not heard of is waited for: since its wave began where it did not begin,
  * else since it was lost while it drains. Behind that it is left alone. */
@@ -45,10 +46,11 @@
 /* When (wall) there is something to decide about a member: 0: now; UINT64_MAX: not before something
  * else happens. It costs little and asks the state alone.
  *
- * Apply asks it and sets `members_due` (of the node whose `change` this is; else the node is taken
- * out) whenever something about the node was recorded, whatever it was: its commands and updates,
- * readings and verdicts, boots and liveness, conditions and drains, that it was removed; for every
- * member of the unit when a MEMBER was; and for all whose `change` it is when the change MOVED.
+ * lks_state_apply() asks it and sets `members_due` (of the node whose `change` this is; else the
+ * node is taken out) whenever something about the node was recorded, whatever it was: its commands
+ * and updates, readings and verdicts, boots and liveness, conditions and drains, that it was
+ * removed; for every member of the unit when a MEMBER was; and for all whose `change` it is when
+ * the change MOVED.
  *
  * What else the rules here build on:
  *   - node.change is the change's id from the first MEMBER that is not PENDING until one is DONE,
@@ -62,10 +64,6 @@
  *   - a node with a `change` that turns late, or drifts, does not count for MASS. */
 lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change *c,
                         const struct lks_member *m);
-
-/* The owner of our drains: "change:17". */
-#define LKS_CHANGE_OWNER_SIZE 32
-struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
 
 /* What a gate says of a wave, and why. */
 struct lks_gate_said {
@@ -83,16 +81,6 @@ struct lks_gate {
 extern const struct lks_gate lks_gates[];
 extern const size_t lks_gate_count;
 
-/* What becomes of a member whose step failed so, in this order: it is tried again `retries` times
- * (or as often as the step says), then goes back, else it ends so. */
-struct lks_failure_rule {
-    const char *about;
-    bool retries, reverts;
-    bool hard; /* one is enough to halt the change */
-    enum lks_member_state ends;
-};
-extern const struct lks_failure_rule lks_failure_rules[LKS_FAILURE_COUNT];
-
 /* What a member waits for at this moment, for people; an empty text: it does not wait. `space` has
  * been initialised, and the text lives as long as it does. */
 struct lks_str lks_campaign_waits(const struct lks_state *s, const struct lks_book *book,
@@ -109,8 +97,8 @@ bool lks_campaign_wait(const struct lks_state *s, const struct lks_book *book, s
                        const struct lks_state_change *c, const struct lks_member *m,
                        struct lks_decision *space, struct lks_wait *out);
 
-/* Before a tick: members that are not due after all are moved on, and changes count as looked at
- * until a record about one of them says otherwise. */
+/* Part of lks_decide_settle(): members that are not due after all are moved on, and changes count
+ * as looked at until a record about one of them says otherwise. */
 void lks_campaign_settle(struct lks_state *s, struct lks_now now);
 
 /* When (mono) the next change is to be looked at as a whole, or UINT64_MAX; for

@@ -6,12 +6,6 @@
 
 #define S(s) LKS_STR_ARG(s)
 
-struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE])
-{
-    snprintf(out, LKS_CHANGE_OWNER_SIZE, "change:%" PRIu64, change);
-    return lks_str_from(out);
-}
-
 /* What is due ------------------------------------------------------------------------------- */
 
 /* Nothing that was asked for is still under way. */

@@ -3,8 +3,9 @@
 #ifndef LKS_CORE_CAMPAIGN_PARTS_H
 #define LKS_CORE_CAMPAIGN_PARTS_H
 
+#include "core/acts.h"
 #include "core/campaign.h"
-#include "core/decide_rules.h"
+#include "core/govern.h"
 #include "core/leave.h"
 
 /* A member, and what it stands in. */
@@ -420,5 +421,17 @@ static inline struct lks_str lks_look_name(const struct lks_look *k)
 {
     return lks_state_name(k->s, k->m->node);
 }
+
+/* campaign.c: rules of events; the first is part of a tick: what members, waves and changes do next
+ */
+lks_rule lks_decide_campaign_tick, lks_decide_sched;
+
+/* In campaign_votes.c. A ring of a change that began without its approvals does not begin before it
+ * has them, and says so. */
+bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave);
+
+/* "2 of 3 approvals, for pool train at site north", of which the second half is where it is not the
+ * same everywhere. */
+struct lks_str lks_deciding_tally(struct lks_deciding *d, const struct lks_tally *t);
 
 #endif

@@ -320,6 +320,32 @@ static bool went_on(const struct lks_state *s, const struct lks_state_change *c,
     return false;
 }
 
+/* A change brought the pool there: that is its pin from now on. */
+static void pin_pool(struct lks_deciding *d, uint32_t pool, lks_text name, lks_text digest)
+{
+    static const char *const acts[] = {
+        "",        "alarm",         "drain",         "alarm drain",
+        "propose", "alarm propose", "drain propose", "alarm drain propose",
+    };
+    const struct lks_state *s = d->state;
+    const struct lks_state_pool *p = &s->pools[pool];
+    lks_deciding_add(d, LKS_RECORD_POOL)->pool = (struct lks_rec_pool){
+        .name = lks_state_text(s, p->name),
+        .posture = lks_state_text(s, p->posture),
+        .criticality = p->criticality,
+        .enforce = lks_state_text(s, p->enforce),
+        .sched = lks_state_text(s, p->sched),
+        .stack = lks_state_text(s, name),
+        .stack_digest = lks_state_text(s, digest),
+        .by = d->event->by,
+        .on_drift = lks_str_from(acts[p->on_drift & (LKS_COUNT(acts) - 1)]),
+        .deviations = p->deviations,
+        .attested = p->attested,
+        .check_age = p->check_age,
+        .sweep = p->sweep,
+    };
+}
+
 /* A pool of which every node was brought there, by another change, too, or is kept or named: what
  * it pins is the new one. Who was brought elsewhere since is not there; who drifted runs neither,
  * and is held to what the pool pins. */
@@ -352,6 +378,6 @@ void lks_campaign_pin(struct lks_deciding *d, const struct lks_state_change *c)
         if (lks_bitset_test(&some, p) && (is_for_pool(s, c, p) || !lks_bitset_test(&others, p)) &&
             s->pools[p].stack_digest != c->stack && !went_on(s, c, p) &&
             lks_delta_pins(s, d->book->facts, p, lks_state_text(s, c->stack)))
-            lks_deciding_pin(d, p, c->name, c->stack);
+            pin_pool(d, p, c->name, c->stack);
     }
 }

@@ -334,4 +334,8 @@ struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node);
 /* Whether there is one. */
 bool lks_state_frozen(const struct lks_state *s, uint32_t node);
 
+/* The owner of our drains: "change:17". */
+#define LKS_CHANGE_OWNER_SIZE 32
+struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE]);
+
 #endif

@@ -1,8 +1,21 @@
-/* Which change goes when there is no room for all. */
+/* A change is released, and which one goes when there is no room for all. */
 #include "core/change_room.h"
 #include "core/change_index.h"
 
 #include <limits.h>
+#include <stdlib.h>
+
+void lks_change_fini(struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->recipe_count; i++)
+        free(c->recipes[i].steps);
+    void *const arrays[] = {c->recipes, c->waves,   c->units, c->members,  c->places,   c->notes,
+                            c->orders,  c->metrics, c->gates, c->measures, c->measured, c->looks};
+    for (size_t i = 0; i < LKS_COUNT(arrays); i++)
+        free(arrays[i]);
+    lks_change_index_fini(&c->index);
+    *c = (struct lks_state_change){0};
+}
 
 bool lks_change_brought(const struct lks_state_change *c, const struct lks_member *m)
 {

@@ -1,5 +1,6 @@
 /* What people say of changes. What becomes of one that runs is in campaign.c. */
 #include "core/campaign_parts.h"
+#include "core/decide_rules.h"
 #include "core/standing.h"
 
 #include "base/near.h"

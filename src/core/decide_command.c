@@ -1,4 +1,4 @@
-#include "core/decide_rules.h"
+#include "core/acts.h"
 #include "core/emptied.h"
 #include "core/standing.h"
 
@@ -186,8 +186,8 @@ void lks_decide_command(struct lks_deciding *d)
 
 /* Results ----------------------------------------------------------------------------------- */
 
-static void end(struct lks_deciding *d, const struct lks_state_command *c, enum lks_outcome outcome,
-                struct lks_str text)
+void lks_deciding_ended(struct lks_deciding *d, const struct lks_state_command *c,
+                        enum lks_outcome outcome, struct lks_str text)
 {
     lks_deciding_add(d, LKS_RECORD_COMMAND_ENDED)->command_ended = (struct lks_rec_command_ended){
         .id = c->id,
@@ -195,41 +195,6 @@ static void end(struct lks_deciding *d, const struct lks_state_command *c, enum 
         .outcome = outcome,
         .text = text,
     };
-}
-
-/* That a command expired is for lockstepd to say. */
-static bool check_result(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    if (e->result.outcome >= LKS_OUTCOME_COUNT || e->result.outcome == LKS_OUTCOME_EXPIRED)
-        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an agent can report");
-    else if (e->result.text.len > LKS_REASON_MAX || !lks_str_printable(e->result.text))
-        lks_deciding_refuse(d, LKS_E_INVALID,
-                            "the text of a result is one printable line of at most %d bytes",
-                            LKS_REASON_MAX);
-    else
-        return true;
-    return false;
-}
-
-/* Agents repeat a result until it is acknowledged, so one that is known, or that was forgotten with
- * its command, is welcome and changes nothing. Only of a command that we gave up for expired is the
- * node's own word news: it did run, or did not. */
-void lks_decide_result(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    const struct lks_state_command *c = lks_state_command(d->state, e->result.id);
-    unsigned long long id = e->result.id;
-    if (!check_result(d))
-        return;
-    if (c == NULL && (id == 0 || id >= d->state->next_command))
-        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
-    else if (c != NULL && c->node != e->node)
-        lks_deciding_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
-    else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED)) {
-        end(d, c, e->result.outcome, e->result.text);
-        lks_deciding_figures(d, c);
-    }
 }
 
 void lks_decide_command_tick(struct lks_deciding *d)
@@ -245,6 +210,6 @@ void lks_decide_command_tick(struct lks_deciding *d)
             d->out->more = true;
             return;
         }
-        end(d, c, LKS_OUTCOME_EXPIRED, LKS_STR("no answer came before its expiry"));
+        lks_deciding_ended(d, c, LKS_OUTCOME_EXPIRED, LKS_STR("no answer came before its expiry"));
     }
 }

@@ -8,42 +8,6 @@
 
 /* Behind ------------------------------------------------------------------------------------ */
 
-struct lks_backing lks_deciding_backing(struct lks_deciding *d)
-{
-    const struct lks_event *e = d->event;
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    lks_buf_init(&text, LKS_BACKING_TEXT_MAX);
-    if (!e->root)
-        lks_backing_minters(d->state, e->by, e->credential, &text);
-    if (text.failed != LKS_OK)
-        d->out->failed = text.failed;
-    return (struct lks_backing){e->by, text.len > 0 ? lks_deciding_copy(d, lks_buf_view(&text))
-                                                    : LKS_STR("")};
-}
-
-bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct lks_str what)
-{
-    const struct lks_event *e = d->event;
-    struct lks_backing own = lks_deciding_backing(d);
-    struct lks_str who = lks_backing_who(own, other);
-    struct lks_str credential = e->credential.len > 0 ? e->credential : LKS_STR("it");
-    if (!lks_backing_shared(own, other))
-        return true;
-    if (who.len == 0)
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " cannot %" LKS_STR_FMT ": who minted %" LKS_STR_FMT
-                            " is not known, as it is older than the record of minters; have "
-                            "another one made",
-                            S(e->by), S(what), S(credential));
-    else
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " cannot %" LKS_STR_FMT " by %" LKS_STR_FMT
-                            ": %" LKS_STR_FMT " stands behind both; use a credential that "
-                            "%" LKS_STR_FMT " did not mint ('lockstep access ls' shows minters)",
-                            S(e->by), S(what), S(credential), S(who), S(who));
-    return false;
-}
-
 /* Whoever makes a credential is behind it, with all who are behind them. */
 static bool is_traceable(struct lks_deciding *d, struct lks_str minters)
 {

@@ -11,40 +11,6 @@ enum { LIFE_MAX_DAYS = 90, OWNER_BYTES_MAX = 256, VALUE_BYTES_MAX = 512 };
 
 #define DAY (24 * UINT64_C(3600) * LKS_SECOND)
 
-/* Hosts ------------------------------------------------------------------------------------- */
-
-/* A detour by its folded form leaves each name once. */
-bool lks_deciding_hosts(struct lks_deciding *d, struct lks_hostlist *out)
-{
-    struct lks_arena *arena = &d->out->arena;
-    struct lks_hostlist written = {0};
-    struct lks_err err = {0};
-    struct lks_str folded;
-    if (lks_hostlist_parse(d->event->name, arena, &written, &err) != LKS_OK) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "nodes: %s", err.msg);
-        return false;
-    }
-    if (written.count == 0) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "nodes: the list names none");
-        return false;
-    }
-    if (!lks_deciding_fold(d, written.names, written.count, &folded)) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "nodes: the list is too long");
-        return false;
-    }
-    if (lks_hostlist_parse(folded, arena, out, &err) != LKS_OK) {
-        d->out->failed = err.code;
-        return false;
-    }
-    for (size_t i = 0; i < out->count; i++) {
-        if (lks_state_node(d->state, out->names[i]) == LKS_NO_NODE) {
-            lks_deciding_no_node(d, out->names[i]);
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Adding ------------------------------------------------------------------------------------ */
 
 /* The component of "driver.build.srcversion" or "firmware/nic[PN]" is known, or it is a setting or
@@ -137,23 +103,6 @@ static bool check_room(struct lks_deciding *d)
     if (open < LKS_STATE_DEVIATIONS_MAX)
         return true;
     lks_deciding_refuse(d, LKS_E_LIMIT, "%u deviations hold, which is the most", open);
-    return false;
-}
-
-bool lks_deciding_few(struct lks_deciding *d, struct lks_hostlist *out)
-{
-    size_t most = d->state->limits.call_nodes;
-    if (!lks_deciding_hosts(d, out))
-        return false;
-    if (out->count <= most) {
-        for (size_t i = 0; i < out->count; i++)
-            lks_deciding_touch(d, lks_state_node(d->state, out->names[i]));
-        return true;
-    }
-    lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "these are %zu nodes, and one call may touch %zu (limits.call_nodes); more "
-                        "belongs in a change",
-                        out->count, most);
     return false;
 }
 

@@ -1,8 +1,8 @@
 /* What was read out of band, what others say of a node, and drift: when it begins and ends, why,
  * and what is done about it. */
 #include "core/access.h"
+#include "core/acts.h"
 #include "core/basis.h"
-#include "core/decide_rules.h"
 #include "core/drift_cause.h"
 #include "core/standing.h"
 #include "core/verdict.h"

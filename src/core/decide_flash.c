@@ -1,6 +1,6 @@
 /* Updates by management endpoints: which may begin, how far they are, and how they end. */
+#include "core/acts.h"
 #include "core/basis.h"
-#include "core/decide_rules.h"
 #include "core/endpoint.h"
 
 #include <stdio.h>

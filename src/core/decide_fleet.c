@@ -290,31 +290,6 @@ static struct lks_rec_pool pool_record(struct work *w, const struct lks_pool *po
     };
 }
 
-void lks_deciding_pin(struct lks_deciding *d, uint32_t pool, lks_text name, lks_text digest)
-{
-    static const char *const acts[] = {
-        "",        "alarm",         "drain",         "alarm drain",
-        "propose", "alarm propose", "drain propose", "alarm drain propose",
-    };
-    const struct lks_state *s = d->state;
-    const struct lks_state_pool *p = &s->pools[pool];
-    lks_deciding_add(d, LKS_RECORD_POOL)->pool = (struct lks_rec_pool){
-        .name = lks_state_text(s, p->name),
-        .posture = lks_state_text(s, p->posture),
-        .criticality = p->criticality,
-        .enforce = lks_state_text(s, p->enforce),
-        .sched = lks_state_text(s, p->sched),
-        .stack = lks_state_text(s, name),
-        .stack_digest = lks_state_text(s, digest),
-        .by = d->event->by,
-        .on_drift = lks_str_from(acts[p->on_drift & (LKS_COUNT(acts) - 1)]),
-        .deviations = p->deviations,
-        .attested = p->attested,
-        .check_age = p->check_age,
-        .sweep = p->sweep,
-    };
-}
-
 static bool decide_pool(struct work *w, size_t index)
 {
     const struct lks_state *s = w->d->state;

@@ -1,6 +1,6 @@
 /* Who stands behind a change: approvals, what begins without them, and its review. */
 #include "base/near.h"
-#include "core/campaign.h"
+#include "core/campaign_parts.h"
 #include "core/decide_rules.h"
 #include "core/gate.h"
 #include "core/govern.h"
@@ -26,17 +26,6 @@ static const struct lks_vote *vote_of(const struct lks_deciding *d,
             return &c->votes[i];
     }
     return NULL;
-}
-
-/* "2 of 3 approvals, for pool train at site north", of which the second half is where it is not
- * the same everywhere. */
-static struct lks_str tally_text(struct lks_deciding *d, const struct lks_tally *t)
-{
-    bool pool = t->where.pool.len > 0, site = t->where.site.len > 0;
-    return lks_deciding_text(d, "%u of %u approvals%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, t->given,
-                             t->needed, pool ? " for pool " : "",
-                             S(pool ? t->where.pool : LKS_STR("")), site ? " at site " : "",
-                             S(site ? t->where.site : LKS_STR("")));
 }
 
 /* Voting ------------------------------------------------------------------------------------ */
@@ -257,7 +246,7 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
         .minters = lks_deciding_backing(d).minters,
     };
     struct lks_str subject = lks_deciding_copy(d, lks_change_owner(c->id, space));
-    struct lks_str votes = tally_text(d, t);
+    struct lks_str votes = lks_deciding_tally(d, t);
     (void)lks_deciding_alarm(
         d, LKS_ALARM_GLASS, subject,
         lks_deciding_text(d,
@@ -281,37 +270,19 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "start: change %llu is proposed; somebody has to approve it first: it "
                             "has %" LKS_STR_FMT,
-                            (unsigned long long)c->id, S(tally_text(d, &t)));
+                            (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
         return false;
     }
     if (!glass) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "start: approvals of change %llu ended, and it has %" LKS_STR_FMT
                             ": it has to be approved again",
-                            (unsigned long long)c->id, S(tally_text(d, &t)));
+                            (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
         return false;
     }
     if (!has_standby(d, c) || !is_in_time(d, c) || !has_few_canaries(d, c))
         return false;
     break_glass(d, c, &t);
-    return true;
-}
-
-bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c, uint32_t wave)
-{
-    const struct lks_wave *w = &c->waves[wave];
-    struct lks_tally t;
-    if (w->kind != LKS_WAVE_RING || !lks_govern_waits(d->state, c, d->now.wall, &t))
-        return false;
-    struct lks_str votes = tally_text(d, &t);
-    struct lks_str text = lks_deciding_text(
-        d, "waits: it began without its approvals, and has %" LKS_STR_FMT, S(votes));
-    if (!lks_str_eq(text, text_of(d, w->text)))
-        lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
-            .change = c->id,
-            .index = wave,
-            .state = w->state == LKS_WAVE_BEGUN ? LKS_WAVE_BEGUN : LKS_WAVE_PLANNED,
-            .text = text};
     return true;
 }
 

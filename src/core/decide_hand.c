@@ -1,7 +1,7 @@
 /* What people do by hand, outside a change's own steps: each artifact has a verdict, production is
  * given what its stack pins, on nodes that are drained and read, and nothing is done while it is
  * frozen. */
-#include "core/decide_rules.h"
+#include "core/acts.h"
 #include "core/delta.h"
 #include "core/emptied.h"
 #include "core/firmware_names.h"

@@ -1,5 +1,5 @@
 /* What agents saw in the layers of images: listed in the catalogue where nobody else said it. */
-#include "core/decide_rules.h"
+#include "core/acts.h"
 #include "core/images.h"
 
 enum { LIBRARIES = 4, SEEN_MAX = 64 };

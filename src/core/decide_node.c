@@ -4,60 +4,6 @@
 
 /* What a person asks of nodes, by host list: all of them or none. ---------------------------- */
 
-bool lks_deciding_reason(struct lks_deciding *d)
-{
-    struct lks_str reason = lks_str_trim(d->event->reason);
-    if (reason.len == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID, "give a reason; it is kept in the journal");
-    else if (reason.len > LKS_REASON_MAX)
-        lks_deciding_refuse(d, LKS_E_INVALID, "a reason has at most %d bytes; this one has %zu",
-                            LKS_REASON_MAX, reason.len);
-    else if (!lks_str_printable(reason))
-        lks_deciding_refuse(d, LKS_E_INVALID, "a reason is one line of printable text");
-    else
-        return true;
-    return false;
-}
-
-bool lks_deciding_fold(struct lks_deciding *d, const struct lks_str *names, size_t count,
-                       struct lks_str *out)
-{
-    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
-    struct lks_err err = {0};
-    lks_buf_init(&text, LKS_HOSTLIST_BYTES_MAX);
-    enum lks_code code = lks_hostlist_fold(names, count, &text, &err);
-    if (code == LKS_E_LIMIT)
-        return false;
-    struct lks_str kept = {NULL, 0};
-    if (code == LKS_OK)
-        kept = lks_arena_copy(&d->out->arena, lks_buf_view(&text));
-    if (kept.ptr == NULL) {
-        d->out->failed = code != LKS_OK ? code : lks_arena_fail(&d->out->arena, &err);
-        return false;
-    }
-    *out = kept;
-    return true;
-}
-
-void lks_deciding_no_node(struct lks_deciding *d, struct lks_str name)
-{
-    /* Enough to find a slip of the finger in most fleets; in a large one the search would keep
-     * others waiting. */
-    enum { TRIES_MAX = 2000 };
-    const struct lks_state *s = d->state;
-    struct lks_near near = lks_near_to(name);
-    char hint[LKS_NEAR_HINT_SIZE];
-    for (uint32_t n = 0, tries = 0; n < s->node_count && tries < TRIES_MAX && near.distance > 1;
-         n++) {
-        if (!s->nodes[n].placed)
-            continue;
-        lks_near_try(&near, lks_state_name(s, n));
-        tries++;
-    }
-    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no node '%" LKS_STR_FMT "' in the fleet%s",
-                        LKS_STR_ARG(name), lks_near_hint(&near, hint));
-}
-
 /* The nodes that are meant, each once, in the order of their names. */
 struct called {
     struct lks_str hosts; /* folded */

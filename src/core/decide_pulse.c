@@ -1,5 +1,5 @@
 /* Liveness by deadline, and what heartbeats show besides. */
-#include "core/campaign.h"
+#include "core/campaign_parts.h"
 #include "core/decide_rules.h"
 
 static struct lks_str name_of(const struct lks_deciding *d, uint32_t node)
@@ -25,28 +25,6 @@ static void look_at(struct lks_deciding *d, uint32_t node)
     turn(d, node, live ? LKS_LATE : LKS_LOST);
     if (live && n->change == 0) /* a change reboots nodes */
         lks_deciding_turn(d, node, "late");
-}
-
-/* The due entries are the top of the heap: below one that is not due none is. */
-bool lks_deciding_due(struct lks_deciding *d, const struct lks_heap *h, lks_ms until, size_t most,
-                      void (*look)(struct lks_deciding *d, uint32_t node))
-{
-    enum { DEPTH = 64 };
-    size_t stack[DEPTH] = {0}, depth = h->count > 0;
-    for (size_t seen = 0; depth > 0;) {
-        size_t at = stack[--depth];
-        if (at >= h->count || h->entries[at].at > until)
-            continue;
-        if (seen++ == most || !lks_deciding_room(d)) {
-            d->out->more = true;
-            return false;
-        }
-        look(d, h->entries[at].id);
-        LKS_ASSERT(depth + 2 <= DEPTH);
-        stack[depth++] = 2 * at + 2;
-        stack[depth++] = 2 * at + 1;
-    }
-    return true;
 }
 
 void lks_decide_tick(struct lks_deciding *d)

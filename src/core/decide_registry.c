@@ -11,38 +11,6 @@ enum { ARTIFACT_NAME_MAX = 255 };
 
 /* Texts ------------------------------------------------------------------------------------- */
 
-bool lks_deciding_line(struct lks_deciding *d, const char *what, struct lks_str text, size_t max)
-{
-    if (text.len == 0)
-        lks_deciding_refuse(d, LKS_E_INVALID, "%s: there is none, and it is needed", what);
-    else if (text.len > max)
-        lks_deciding_refuse(d, LKS_E_INVALID, "%s: at most %zu bytes; these are %zu", what, max,
-                            text.len);
-    else if (!lks_str_printable(text))
-        lks_deciding_refuse(d, LKS_E_INVALID, "%s: one line of printable text", what);
-    else
-        return true;
-    return false;
-}
-
-bool lks_deciding_digest(struct lks_deciding *d, const char *what, struct lks_str digest)
-{
-    if (lks_digest_valid(digest))
-        return true;
-    lks_deciding_refuse(d, LKS_E_INVALID,
-                        "%s: '%" LKS_STR_FMT "' is no digest; one is sha256: and 64 of 0-9 a-f",
-                        what, LKS_STR_ARG(digest));
-    return false;
-}
-
-bool lks_deciding_space(struct lks_deciding *d, const char *what, uint32_t count, unsigned max)
-{
-    if (count < max)
-        return true;
-    lks_deciding_refuse(d, LKS_E_LIMIT, "there are %u %s, which is the most", count, what);
-    return false;
-}
-
 /* What a state's number stands for is what was asked for. */
 static bool same(const struct lks_deciding *d, lks_text have, struct lks_str wanted)
 {

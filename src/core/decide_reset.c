@@ -1,6 +1,6 @@
 /* Wedged nodes: one person asks for the reset, another approves it, and it is reviewed. */
 #include "core/access.h"
-#include "core/decide_rules.h"
+#include "core/acts.h"
 #include "core/emptied.h"
 #include "core/reset.h"
 

@@ -1,5 +1,6 @@
 /* `change skip`: a person says that a change does not wait for nodes any longer. */
 #include "core/campaign_parts.h"
+#include "core/decide_rules.h"
 
 #define S(s) LKS_STR_ARG(s)
 

@@ -1,6 +1,6 @@
 /* What a node says it runs: the readings that can be judged, how they compare with its intent, its
  * parts held against those it had, and intake for what is first seen or was changed. */
-#include "core/decide_rules.h"
+#include "core/acts.h"
 #include "core/verdict.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef LKS_CORE_DRIFT_CAUSE_H
 #define LKS_CORE_DRIFT_CAUSE_H
 
-#include "core/decide_rules.h"
+#include "core/deciding.h"
 
 enum { LKS_CAUSES_KEPT = 64 };
 

@@ -1,5 +1,6 @@
 /* The state as records again, and whether two states are the same. */
 #include "core/dump.h"
+#include "core/fold.h"
 #include "core/state_room.h"
 
 void lks_dump_say(struct lks_dump *d, lks_ms time, struct lks_record r)

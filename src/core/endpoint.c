@@ -1,11 +1,5 @@
 #include "core/endpoint.h"
 
-const struct lks_fleet *lks_book_fleet(const struct lks_book *book)
-{
-    const struct lks_manifest *m = book->manifest;
-    return m != NULL && m->fleet_count > 0 ? &m->fleets[0] : NULL;
-}
-
 /* A switch tray is spoken to in its own way, unless the file says otherwise. */
 static struct lks_str driver_of(const struct lks_group *group, const struct lks_doc *bmc)
 {

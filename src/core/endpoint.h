@@ -3,7 +3,7 @@
 #ifndef LKS_CORE_ENDPOINT_H
 #define LKS_CORE_ENDPOINT_H
 
-#include "core/decide.h"
+#include "core/book.h"
 
 #define LKS_ENDPOINT_URL_MAX 4096
 
@@ -25,9 +25,6 @@ bool lks_endpoint_find(const struct lks_book *book, struct lks_str name, struct 
 /* Each of them: hosts in the order of the file. Return false from `fn` to stop. */
 typedef bool lks_endpoint_fn(void *ctx, struct lks_str name, const struct lks_endpoint *endpoint);
 void lks_endpoint_each(const struct lks_book *book, lks_endpoint_fn *fn, void *ctx);
-
-/* The fleet the endpoints stand in; NULL: none was applied. */
-const struct lks_fleet *lks_book_fleet(const struct lks_book *book);
 
 /* Its address: the pattern with the host's name in the place of each {host}. */
 void lks_endpoint_url(struct lks_str pattern, struct lks_str host, struct lks_buf *out);

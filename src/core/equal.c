@@ -2,6 +2,7 @@
  * differ, so texts are compared as texts, and nodes and pools by their names. */
 #include "core/barred.h"
 #include "core/equal_parts.h"
+#include "core/fold.h"
 #include "core/standing.h"
 #include "core/state_room.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/time.h"
 #include "codec/json.h"
-#include "core/decide.h"
+#include "core/book.h"
 
 /* Nodes a caller may see; NULL: all. */
 typedef bool lks_exposure_sees(void *ctx, uint32_t node);

@@ -188,6 +188,12 @@ struct lks_str lks_gate_load(const struct lks_state *s, uint32_t node)
     return LKS_STR("");
 }
 
+bool lks_gate_mail(const struct lks_state *s, uint32_t node)
+{
+    return s->nodes[node].pending > 0 || lks_state_wants_tuple(s, node) ||
+           lks_gate_load(s, node).len > 0;
+}
+
 bool lks_gate_wants_before(const struct lks_state *s, const struct lks_state_change *c,
                            const struct lks_member *m)
 {

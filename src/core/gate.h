@@ -76,6 +76,9 @@ bool lks_gate_samples(const struct lks_state_change *c, const struct lks_member 
  * whose gate has one. Empty: none. */
 struct lks_str lks_gate_load(const struct lks_state *s, uint32_t node);
 
+/* Whether the node's agent has something to fetch: a command, a wish for its tuple, or a load. */
+bool lks_gate_mail(const struct lks_state *s, uint32_t node);
+
 /* Whether its acceptance checks are to run before anything is done to the member: a gate compares
  * what they find with what they find afterwards. Canaries alone, since it takes nodes out of use
  * for longer, and once. */
@@ -85,5 +88,20 @@ bool lks_gate_wants_before(const struct lks_state *s, const struct lks_state_cha
 /* Whether it is of a wave before this one that passed, and its events are counted on. */
 bool lks_gate_counts_on(const struct lks_state *s, const struct lks_state_change *c,
                         const struct lks_member *m, uint32_t wave);
+
+/* What was measured of one node by one metric of a gate. All of
+ * it is since the node returned, or for a control since the wave is watched; each measurement takes
+ * the place of the one before. */
+struct lks_measured {
+    uint64_t change;
+    uint32_t wave, node;
+    struct lks_str metric;
+    bool has_before, has_after; /* whether there was data in each window */
+    double before, after;       /* MEAN: finite; medians over windows of one length */
+    uint64_t samples;           /* behind `after`; 0: whoever measures does not tell */
+    lks_ms from, until;         /* of the window of `after`, wall */
+    uint64_t load;              /* GPU-seconds under load; 0: not known, or none */
+    uint64_t events, exposure;  /* RATE, HARD; ms until the first, or without one */
+};
 
 #endif

@@ -13,7 +13,6 @@
 #ifndef LKS_CORE_GATE_ROUND_H
 #define LKS_CORE_GATE_ROUND_H
 
-#include "core/decide.h"
 #include "core/gate.h"
 
 #define LKS_ROUND_QUESTIONS_MAX 512 /* what needs more has no data: `left` says how many */

@@ -15,7 +15,7 @@
 #define LKS_CORE_PROCEDURE_H
 
 #include "codec/digest.h"
-#include "core/decide.h"
+#include "core/book.h"
 #include "core/paper.h"
 
 /* What a GPU costs an hour, as a text such as "2.5 EUR"; empty: nothing is said of money. False: it

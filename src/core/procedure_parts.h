@@ -2,6 +2,7 @@
 #ifndef LKS_CORE_PROCEDURE_PARTS_H
 #define LKS_CORE_PROCEDURE_PARTS_H
 
+#include "core/plan.h"
 #include "core/procedure.h"
 #include "core/size.h"
 

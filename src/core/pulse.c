@@ -1,7 +1,6 @@
 #include "core/pulse.h"
 
 #include "codec/base64.h"
-#include "core/campaign.h"
 #include "core/standing.h"
 
 #include <stdio.h>
@@ -229,7 +228,6 @@ static void settle(struct lks_state *s, struct lks_now now, lks_ms until, unsign
 void lks_pulse_settle(struct lks_state *s, struct lks_now now)
 {
     settle(s, now, now.mono, UINT32_MAX);
-    lks_campaign_settle(s, now);
     s->standing->tried = now.mono > 0 ? now.mono : 1;
 }
 

@@ -71,8 +71,8 @@ enum lks_code lks_beat_unpack(struct lks_str bytes, struct lks_beat *out,
 bool lks_pulse_hear(struct lks_state *s, struct lks_now now, uint32_t node,
                     const struct lks_beat *beat);
 
-/* Before a tick: deadlines of nodes that were heard since they were set are moved on. Without it
- * lks_decide_next() may say a time at which nothing is to be done. */
+/* Part of lks_decide_settle(): deadlines of nodes that were heard since they were set are moved on.
+ */
 void lks_pulse_settle(struct lks_state *s, struct lks_now now);
 
 /* Somebody who knows says that the node lives until `until` (mono); its deadline counts from there.

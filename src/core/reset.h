@@ -30,17 +30,10 @@ struct lks_resets {
 };
 
 struct lks_state;
-struct lks_dump;
 
 void lks_resets_fini(struct lks_resets *r);
 
 /* The reset of the node that is asked for or waits for its review; NULL: none. */
 const struct lks_reset *lks_state_reset(const struct lks_state *s, uint32_t node);
-
-/* The node left the fleet: so does its reset. */
-void lks_resets_forget(struct lks_state *s, uint32_t node);
-
-void lks_dump_resets(struct lks_dump *d);
-bool lks_resets_equal(const struct lks_state *a, const struct lks_state *b);
 
 #endif

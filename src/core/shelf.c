@@ -1,7 +1,5 @@
 #include "core/shelf.h"
 
-#include "core/decide.h"
-
 #include <stdlib.h>
 
 #define DIGEST_BYTES_MAX ((size_t)16 << 20)
@@ -51,8 +49,7 @@ static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_
     return LKS_OK;
 }
 
-static const struct lks_stack *find_stack(const struct lks_manifest *manifest,
-                                          struct lks_str digest)
+const struct lks_stack *lks_shelf_find(const struct lks_manifest *manifest, struct lks_str digest)
 {
     for (size_t i = 0; manifest != NULL && i < manifest->stack_count; i++) {
         if (lks_str_is(digest, manifest->stacks[i].digest))
@@ -90,7 +87,7 @@ static void keep(struct lks_shelf *shelf, struct lks_manifest *kept)
 enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
                             struct lks_manifest *manifest, struct lks_err *err)
 {
-    if (find_stack(manifest, digest) == NULL)
+    if (lks_shelf_find(manifest, digest) == NULL)
         return lks_fail(err, LKS_E_INVALID, "the file holds no stack %" LKS_STR_FMT,
                         LKS_STR_ARG(digest));
     if (lks_shelf_stack(shelf, digest) != NULL) {
@@ -112,12 +109,4 @@ const struct lks_stack *lks_shelf_stack(const struct lks_shelf *shelf, struct lk
 {
     uint32_t id = 0;
     return lks_intern_find(&shelf->digests, digest, &id) ? shelf->stacks[id] : NULL;
-}
-
-const struct lks_stack *lks_book_stack(const struct lks_book *book, struct lks_str digest)
-{
-    const struct lks_stack *stack = NULL;
-    if (book->shelf != NULL)
-        stack = lks_shelf_stack(book->shelf, digest);
-    return stack != NULL ? stack : find_stack(book->manifest, digest);
 }

@@ -22,6 +22,9 @@ void lks_shelf_fini(struct lks_shelf *shelf);
 enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
                             struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
 
+/* The stack with this digest in a file; NULL: it has none, or there is no file. */
+const struct lks_stack *lks_shelf_find(const struct lks_manifest *manifest, struct lks_str digest);
+
 const struct lks_stack *lks_shelf_stack(const struct lks_shelf *shelf, struct lks_str digest);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef LKS_CORE_SIZE_H
 #define LKS_CORE_SIZE_H
 
-#include "core/decide.h"
+#include "core/book.h"
 
 struct lks_change_size {
     uint32_t units, nodes, assets, gpus;

@@ -2,7 +2,6 @@
 
 #include "codec/base64.h"
 #include "core/change_room.h"
-#include "core/gate.h"
 #include "core/pulse.h"
 #include "core/standing.h"
 #include "core/state_room.h"
@@ -182,6 +181,7 @@ void lks_state_fini(struct lks_state *s)
     lks_heap_fini(&s->deadlines);
     lks_heap_fini(&s->outband_ends);
     lks_heap_fini(&s->members_due);
+    free(s->touched);
     void *const arrays[] = {s->nodes,     s->pulses,     s->pools,    s->mass,   s->bases,
                             s->verdicts,  s->deviations, s->stacks,   s->images, s->artifacts,
                             s->overrides, s->barred,     s->bindings, s->tokens, s->persons,
@@ -558,10 +558,4 @@ bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
         return false;
     return node->tuple_boot != node->boot || lks_state_readings(s, node->inband).len == 0 ||
            lks_pulse_tuple_differs(s, n);
-}
-
-bool lks_state_mail(const struct lks_state *s, uint32_t node)
-{
-    return s->nodes[node].pending > 0 || lks_state_wants_tuple(s, node) ||
-           lks_gate_load(s, node).len > 0;
 }

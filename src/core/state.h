@@ -408,6 +408,8 @@ struct lks_state {
     bool frozen; /* all of it */
     lks_text frozen_by, frozen_reason;
     lks_ms frozen_since;
+    uint32_t *touched; /* owned: nodes of which the record that is applied says something */
+    uint32_t touched_count, touched_room;
     struct lks_heap members_due; /* wall, by node: when its step in a change is to be looked at */
     struct lks_tickets tickets;
     struct lks_resets resets;
@@ -451,11 +453,6 @@ struct lks_state {
 enum lks_code lks_state_init(struct lks_state *s, uint64_t seed,
                              struct lks_err *err) LKS_MUST_CHECK;
 void lks_state_fini(struct lks_state *s);
-
-/* Make `record`, of row `seq`, true. Fails only for lack of memory or at a limit of size, and then
- * the state is no longer good. */
-enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
-                              const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
 
 /* Records that fold to this state, in order, with the times they are to be applied at. The seq of
  * all of them is s->seq. */
@@ -535,8 +532,5 @@ bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool);
 
 /* Whether we lack what the node runs in this boot, or a judgement of it: its agent is asked. */
 bool lks_state_wants_tuple(const struct lks_state *s, uint32_t node);
-
-/* Whether the node's agent has something to fetch: a command, or a wish for its tuple. */
-bool lks_state_mail(const struct lks_state *s, uint32_t node);
 
 #endif

@@ -3,6 +3,9 @@
 #include "core/standing.h"
 #include "core/state_room.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 const struct lks_state_change *lks_state_change(const struct lks_state *s, uint64_t id)
 {
     uint32_t low = 0, high = s->change_count;
@@ -162,4 +165,10 @@ struct lks_freeze lks_state_freeze(const struct lks_state *s, uint32_t node)
 bool lks_state_frozen(const struct lks_state *s, uint32_t node)
 {
     return lks_state_freeze(s, node).on;
+}
+
+struct lks_str lks_change_owner(uint64_t change, char out[LKS_CHANGE_OWNER_SIZE])
+{
+    snprintf(out, LKS_CHANGE_OWNER_SIZE, "change:%" PRIu64, change);
+    return lks_str_from(out);
 }

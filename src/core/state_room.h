@@ -35,6 +35,9 @@ enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uin
 enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
                                     struct lks_err *err) LKS_MUST_CHECK;
 
+/* The reset of the node, to be changed; NULL: there is none. */
+struct lks_reset *lks_resets_find(const struct lks_state *s, uint32_t node);
+
 /* Where a list in order of its keys has, or would have, this one; true if it has. */
 bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at);
 bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at);

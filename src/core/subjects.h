@@ -5,7 +5,7 @@
 #ifndef LKS_CORE_SUBJECTS_H
 #define LKS_CORE_SUBJECTS_H
 
-#include "core/decide.h"
+#include "core/book.h"
 
 /* Whether a row about one of the nodes could be called `subject`, so that a deviation for it can
  * cover anything. False, and in `near` the nearest that could (it may be empty), where none can.

@@ -41,19 +41,11 @@ struct lks_tickets {
 };
 
 struct lks_state;
-struct lks_dump;
-struct lks_applying;
 
 void lks_tickets_fini(struct lks_tickets *t);
 
 /* Whether the message was heard, and its time is not over. */
 bool lks_tickets_heard(const struct lks_state *s, struct lks_str event);
 uint32_t lks_tickets_remembered(const struct lks_state *s); /* how many there are */
-
-/* Behind any record: a change that it moved is to be told of. */
-enum lks_code lks_apply_tickets(const struct lks_applying *a) LKS_MUST_CHECK;
-
-void lks_dump_tickets(struct lks_dump *d);
-bool lks_tickets_equal(const struct lks_state *a, const struct lks_state *b);
 
 #endif

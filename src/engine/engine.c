@@ -1,3 +1,5 @@
+#include "core/decide.h"
+#include "core/state_apply.h"
 #include "engine/engine_parts.h"
 #include "engine/walk.h"
 
@@ -473,7 +475,7 @@ enum lks_code lks_engine_turn(struct lks_engine *e, struct lks_now now,
         return err->code;
     note_slow(e, now.wall);
     if (event->kind == LKS_EVENT_TICK)
-        lks_pulse_settle(&e->state, now);
+        lks_decide_settle(&e->state, now);
     if (lks_decide(&e->state, &e->book, now, event, d, err) != LKS_OK)
         return err->code;
     if (d->refused.code == LKS_OK && d->count > 0 && event->kind == LKS_EVENT_PUBLISH &&

@@ -14,6 +14,7 @@
 #include "engine/walk.h"
 
 #include "codec/base64.h"
+#include "core/state_apply.h"
 
 #include <inttypes.h>
 

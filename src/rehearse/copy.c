@@ -2,6 +2,7 @@
 #include "rehearse/world.h"
 
 #include "core/leave.h"
+#include "core/state_apply.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>

@@ -102,7 +102,7 @@ void lks_handle_beat(struct lks_desk *desk, struct lks_call *call)
         lks_json_text(&w, "head", lks_buf_view(&line));
     }
     lks_json_int(&w, "heartbeat_ms", (int64_t)desk->state->limits.heartbeat);
-    lks_json_bool(&w, "mail", lks_state_mail(desk->state, call->node));
+    lks_json_bool(&w, "mail", lks_gate_mail(desk->state, call->node));
     lks_json_int(&w, "time", (int64_t)desk->now.wall);
     lks_json_end(&w, '}');
 }

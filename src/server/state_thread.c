@@ -1,3 +1,4 @@
+#include "core/gate.h"
 #include "server/admit_socket.h"
 #include "server/flashes.h"
 #include "server/lead.h"
@@ -161,7 +162,7 @@ static void touch(struct lks_state_thread *t, uint32_t node)
     if (node >= t->told_room) {
         t->told = lks_daemon_grow(t->daemon, t->told, &t->told_room, s->node_count);
     }
-    bool has = lks_state_mail(s, node);
+    bool has = lks_gate_mail(s, node);
     if (t->told[node] == has)
         return;
     t->told[node] = has;

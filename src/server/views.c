@@ -1,4 +1,5 @@
 #include "server/views.h"
+#include "core/pulse.h"
 
 #include <stdio.h>
 

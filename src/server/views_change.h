@@ -2,6 +2,7 @@
 #ifndef LKS_SERVER_VIEWS_CHANGE_H
 #define LKS_SERVER_VIEWS_CHANGE_H
 
+#include "core/event.h"
 #include "core/size.h"
 #include "server/views.h"
 

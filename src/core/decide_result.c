@@ -1,5 +1,6 @@
-/* Figures of acceptance checks, for the gates of changes. They run twice on a node that a gate
- * looks at: when it left use and nothing was done to it yet, and when it is to return. */
+/* What agents answer to commands; with it the figures of acceptance checks, for the gates of
+ * changes. These run twice on a node that a gate looks at: when it left use and nothing was done to
+ * it yet, and when it is to return. */
 #include "core/campaign_parts.h"
 #include "core/decide_rules.h"
 #include "core/gate.h"
@@ -56,7 +57,7 @@ static bool find_part(struct taking *t, uint64_t command)
     return t->before || k->step->kind == LKS_DO_ACCEPT;
 }
 
-void lks_deciding_figures(struct lks_deciding *d, const struct lks_state_command *command)
+static void take_figures(struct lks_deciding *d, const struct lks_state_command *command)
 {
     const struct lks_state *s = d->state;
     const struct lks_node *n = &s->nodes[command->node];
@@ -76,5 +77,40 @@ void lks_deciding_figures(struct lks_deciding *d, const struct lks_state_command
             lks_figures_find(&figures, lks_state_text(s, metric->query), &value) &&
             is_wanted(&t, metric, value))
             take(&t, metric, value);
+    }
+}
+
+/* That a command expired is for lockstepd to say. */
+static bool check_result(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    if (e->result.outcome >= LKS_OUTCOME_COUNT || e->result.outcome == LKS_OUTCOME_EXPIRED)
+        lks_deciding_refuse(d, LKS_E_INVALID, "no outcome that an agent can report");
+    else if (e->result.text.len > LKS_REASON_MAX || !lks_str_printable(e->result.text))
+        lks_deciding_refuse(d, LKS_E_INVALID,
+                            "the text of a result is one printable line of at most %d bytes",
+                            LKS_REASON_MAX);
+    else
+        return true;
+    return false;
+}
+
+/* Agents repeat a result until it is acknowledged, so one that is known, or that was forgotten with
+ * its command, is welcome and changes nothing. Only of a command that we gave up for expired is the
+ * node's own word news: it did run, or did not. */
+void lks_decide_result(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_command *c = lks_state_command(d->state, e->result.id);
+    unsigned long long id = e->result.id;
+    if (!check_result(d))
+        return;
+    if (c == NULL && (id == 0 || id >= d->state->next_command))
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there was never a command %llu", id);
+    else if (c != NULL && c->node != e->node)
+        lks_deciding_refuse(d, LKS_E_DENIED, "command %llu is not for this node", id);
+    else if (c != NULL && (!c->ended || c->outcome == LKS_OUTCOME_EXPIRED)) {
+        lks_deciding_ended(d, c, e->result.outcome, e->result.text);
+        take_figures(d, c);
     }
 }
