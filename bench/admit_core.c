@@ -2,8 +2,8 @@
  * microseconds. Each time it is about others, as in a fleet where jobs come and go. */
 #include "base/rng.h"
 #include "bench/measure.h"
-#include "codec/hostlist.h"
-#include "core/admit.h"
+#include "codec/notation/hostlist.h"
+#include "core/admission/admit.h"
 #include "tests/jobs.h"
 
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  */
 #include "bench/bench.h"
 
-#include "core/basis.h"
-#include "core/state_apply.h"
-#include "core/survey.h"
-#include "model/manifest.h"
+#include "core/campaign/state_apply.h"
+#include "core/conform/basis.h"
+#include "core/view/survey.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 

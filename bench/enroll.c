@@ -1,7 +1,7 @@
 #include "bench/enroll.h"
 
 #include "bench/measure.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 #include "bench/load.h"
 
-#include "codec/http.h"
+#include "codec/format/http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

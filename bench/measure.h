@@ -2,7 +2,7 @@
 #ifndef LKS_BENCH_MEASURE_H
 #define LKS_BENCH_MEASURE_H
 
-#include "base/table.h"
+#include "base/term/table.h"
 
 #include <sys/types.h>
 

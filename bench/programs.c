@@ -2,8 +2,8 @@
  * nothing and beside the vendor's own tool. */
 #include "bench/bench.h"
 
-#include "codec/json.h"
-#include "model/facts.h"
+#include "codec/format/json.h"
+#include "model/facts/facts.h"
 
 #include <stdio.h>
 #include <sys/wait.h>

@@ -7,7 +7,7 @@
 #include "bench/bench.h"
 
 #include "base/file.h"
-#include "rehearse/rehearse.h"
+#include "lab/rehearse/rehearse.h"
 #include "tests/facts.h"
 #include "tests/rehearsals.h"
 

@@ -8,7 +8,7 @@
 #include "bench/bench.h"
 #include "bench/writing.h"
 
-#include "drivers/store_sqlite.h"
+#include "drivers/store/store_sqlite.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 #include "tests/facts.h"

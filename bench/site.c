@@ -2,10 +2,10 @@
 
 #include "bench/measure.h"
 #include "bench/writing.h"
-#include "core/state.h"
-#include "drivers/store_sqlite.h"
+#include "core/state/state.h"
+#include "drivers/store/store_sqlite.h"
 #include "engine/journal.h"
-#include "server/secrets.h"
+#include "server/base/secrets.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef LKS_BENCH_WRITING_H
 #define LKS_BENCH_WRITING_H
 
-#include "model/record.h"
+#include "model/record/record.h"
 #include "port/store.h"
 #include "trust/chain.h"
 #include "trust/key.h"

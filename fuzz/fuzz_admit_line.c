@@ -1,8 +1,8 @@
 /* Any bytes at all as a line on the admission socket: what is taken has all that a question needs,
  * and written down again is the same question; what is refused is refused with one line. */
-#include "codec/hostlist.h"
-#include "codec/json.h"
-#include "server/admit_line.h"
+#include "codec/format/json.h"
+#include "codec/notation/hostlist.h"
+#include "server/form/admit_line.h"
 
 #include <stdint.h>
 

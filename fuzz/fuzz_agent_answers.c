@@ -1,6 +1,6 @@
 /* Any bytes as an answer of the controller: what is accepted stays within its limits, and whom a
  * node belongs to reads back from what is written of it. */
-#include "agent/answers.h"
+#include "agent/loop/answers.h"
 #include "trust/x509.h"
 
 #include <stdint.h>

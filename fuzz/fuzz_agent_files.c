@@ -1,9 +1,9 @@
 /* Any bytes as what the agent finds on its disk or hears from the reader and the helper: a report
  * that is accepted is the one that was written, and what was packed is unpacked. */
-#include "agent/boot.h"
-#include "agent/inventory.h"
-#include "agent/spool.h"
-#include "agent/wire.h"
+#include "agent/helper/wire.h"
+#include "agent/look/inventory.h"
+#include "agent/state/boot.h"
+#include "agent/state/spool.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as a configuration of apt: what is accepted can be written again, one setting a line,
  * and reads back as the same settings. */
 #include "base/buf.h"
-#include "codec/aptconf.h"
+#include "codec/package/aptconf.h"
 
 #include <stdint.h>
 #include <string.h>

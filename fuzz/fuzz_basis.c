@@ -1,6 +1,6 @@
 /* Two texts, split at a zero byte: a basis that is accepted is in order, says what it is asked, and
  * is itself when merged with nothing or with itself; what two of them merge to is a basis. */
-#include "core/basis.h"
+#include "core/conform/basis.h"
 
 #include <stdint.h>
 

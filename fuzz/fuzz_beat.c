@@ -1,9 +1,9 @@
 /* Any bytes at all: what reads as a heartbeat writes as the same bytes, and a controller that hears
  * it, over and over and with small changes, keeps counts that add up and never decides on the same
  * thing twice. */
-#include "core/decide.h"
-#include "core/pulse.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/rules/decide.h"
+#include "core/state/pulse.h"
 
 #include <stdint.h>
 

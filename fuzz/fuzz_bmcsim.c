@@ -3,8 +3,8 @@
  * in a body stands for a package for its BMC, and a request "WAIT" lets an hour pass. Every answer
  * has a status and, where it says so, is JSON; what was never flashed has the version it began
  * with; and when nobody asks any more, nothing goes on for ever. */
-#include "bmcsim/bmcsim.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
+#include "lab/bmcsim/bmcsim.h"
 
 #include <stdint.h>
 

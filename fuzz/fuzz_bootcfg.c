@@ -2,7 +2,7 @@
  * is made holds when comments, empty lines and a variable nobody asks for are added to the script.
  */
 #include "base/buf.h"
-#include "codec/bootcfg.h"
+#include "codec/machine/bootcfg.h"
 
 #include <stdint.h>
 

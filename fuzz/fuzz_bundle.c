@@ -1,6 +1,6 @@
 /* Any bytes as a bundle's manifest: what is taken leads nowhere outside its folder, names each file
  * by digest, and is written in one form that says the same and is its own form. */
-#include "model/bundle.h"
+#include "model/manifest/bundle.h"
 #include "tests/facts.h"
 
 #include <string.h>

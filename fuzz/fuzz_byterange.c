@@ -1,6 +1,6 @@
 /* Any bytes at all: a range that is given lies within what it is a range of, and a part of a body
  * that is told is written back as the same text, but for zeroes before numbers. */
-#include "codec/byterange.h"
+#include "codec/format/byterange.h"
 
 #include "base/compiler.h"
 

@@ -1,6 +1,6 @@
 /* Any bytes as a CDI specification: what is accepted has a kind that prints, and versions that are
  * all different and stand in it behind the name of a library. */
-#include "codec/cdi.h"
+#include "codec/package/cdi.h"
 
 #include <stdint.h>
 #include <string.h>

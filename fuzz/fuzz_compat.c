@@ -1,6 +1,6 @@
 /* Lines of any bytes as driver, toolkit, GPU, modules and compat package: there is always an
  * answer, always the same one, and always a rule behind it. */
-#include "core/compat.h"
+#include "core/compat/compat.h"
 #include "tests/facts.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Any bytes at all as lockstepd's configuration: what is accepted is dumped in a form that reads as
  * the same again, and what is refused leaves nothing behind. */
-#include "server/config.h"
+#include "server/base/config.h"
 
 #include <stdint.h>
 

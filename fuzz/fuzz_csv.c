@@ -1,7 +1,7 @@
 /* Any bytes at all: a table that is accepted can be written again, every field in quotes, and reads
  * back as the same table. */
 #include "base/buf.h"
-#include "codec/csv.h"
+#include "codec/format/csv.h"
 
 #include <stdint.h>
 

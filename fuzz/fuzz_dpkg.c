@@ -1,8 +1,8 @@
 /* Any bytes as a status file, cut into pieces by its first byte: the packages are those of the
  * whole, and each that is accepted can be written again and reads back the same. */
 #include "base/buf.h"
-#include "codec/dpkg.h"
-#include "codec/version.h"
+#include "codec/notation/version.h"
+#include "codec/package/dpkg.h"
 
 #include <stdint.h>
 

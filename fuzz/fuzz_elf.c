@@ -1,7 +1,7 @@
 /* Any bytes as a file: the first says how few the reader gives at a time. That makes no difference
  * to what is read of headers, sections, symbols and versions; what is found lies inside the file;
  * and no header, whatever it claims, makes us read without end. */
-#include "codec/libver.h"
+#include "codec/program/libver.h"
 #include "tests/elf_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

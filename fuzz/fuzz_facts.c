@@ -1,10 +1,10 @@
 /* Any bytes as a site's table, the first byte saying which: it is refused and nothing is left, or
  * it is loaded and every question put to it has an answer. */
-#include "core/check.h"
-#include "core/compat.h"
-#include "core/stackdiff.h"
-#include "core/xid.h"
-#include "model/manifest.h"
+#include "core/check/check.h"
+#include "core/compat/compat.h"
+#include "core/compat/stackdiff.h"
+#include "core/compat/xid.h"
+#include "model/manifest/manifest.h"
 
 #include <stdint.h>
 

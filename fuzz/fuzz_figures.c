@@ -1,6 +1,6 @@
 /* Any bytes as what a check printed, and as the line of a result: what is taken fits behind a line,
  * and is found there again. */
-#include "model/figures.h"
+#include "model/tuple/figures.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Any line at all: a head that is taken is written as that very line. */
-#include "model/row.h"
+#include "model/record/row.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

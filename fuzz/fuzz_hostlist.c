@@ -1,7 +1,7 @@
 /* Any bytes at all: the set of names that a text stands for is folded into a text that stands for
  * the same set, and the order of the names makes no difference to it. */
 #include "base/buf.h"
-#include "codec/hostlist.h"
+#include "codec/notation/hostlist.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Any bytes at all, the first of which says how they are cut: an answer is the same whole or in
  * pieces, never longer than its limits, and what is whole takes no more. The body, read as events,
  * gives the same events whole or in pieces. */
-#include "codec/http.h"
+#include "codec/format/http.h"
 
 #include <stdint.h>
 

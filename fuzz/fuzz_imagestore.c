@@ -1,7 +1,7 @@
 /* Any bytes as what stores of images and captured trees say: what is accepted has names that print
  * without blanks, digests that are some, and ids that can be parts of paths. */
-#include "codec/digest.h"
-#include "probe/libimages.h"
+#include "codec/format/digest.h"
+#include "probe/library/libimages.h"
 
 enum { MEMORY_MAX = 64 * 1024 * 1024 };
 

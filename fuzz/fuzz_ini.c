@@ -1,6 +1,6 @@
 /* Any bytes as a configuration of dnf: what a key is found to be is no longer than the text, and
  * written as the only line of its section it is found again. */
-#include "codec/ini.h"
+#include "codec/format/ini.h"
 
 #include <stdint.h>
 

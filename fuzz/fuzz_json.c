@@ -1,7 +1,7 @@
 /* Any bytes at all: what is accepted has a canonical form, and that form is accepted and is its
  * own canonical form. */
 #include "base/buf.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 
 #include <stdint.h>
 

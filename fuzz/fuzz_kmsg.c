@@ -1,5 +1,5 @@
 /* Any bytes as a record of the kernel's log: what is taken for an Xid is one that can be said. */
-#include "codec/kmsg.h"
+#include "codec/machine/kmsg.h"
 
 #include "base/buf.h"
 

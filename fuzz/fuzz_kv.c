@@ -2,7 +2,7 @@
  * same. As keys and values, parted by zero bytes: each comes back from the line they are put into,
  * the first of those with the same key. */
 #include "base/buf.h"
-#include "codec/kv.h"
+#include "codec/format/kv.h"
 
 #include <stdint.h>
 #include <stdio.h>

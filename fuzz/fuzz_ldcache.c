@@ -1,6 +1,6 @@
 /* Any bytes as the loader's cache: it ends, after as many entries as it says, and each of them lies
  * within the bytes. */
-#include "codec/ldcache.h"
+#include "codec/program/ldcache.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as the cache of libraries: what is believed has an answer for each of its entries and,
  * written again, is believed again and says the same. */
 #include "base/buf.h"
-#include "probe/libcache.h"
+#include "probe/library/libcache.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any bytes as what a captured tree has recorded of libraries: findings lie within the text, and
  * what is told of one library can be written again and reads back as the same. */
-#include "probe/libread.h"
-#include "probe/libsearch.h"
+#include "probe/library/libread.h"
+#include "probe/library/libsearch.h"
 
 enum { MEMORY_MAX = 64 * 1024 * 1024 };
 

@@ -2,7 +2,7 @@
  * byte is odd, for aarch64. In a library that is otherwise sound the answer is a number or that
  * there is none; the number is the same whichever library has the function; and on x86-64, where it
  * stands whole in one instruction, it is in the file. */
-#include "codec/libver.h"
+#include "codec/program/libver.h"
 #include "tests/elf_image.h"
 
 #include <string.h>

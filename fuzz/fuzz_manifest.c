@@ -1,8 +1,8 @@
 /* Any bytes at all: a manifest that is accepted is accepted again with the same digests. What is
  * hashed of a stack is canonical JSON, and read as a manifest it is the same stack. */
 #include "base/buf.h"
-#include "codec/json.h"
-#include "model/manifest.h"
+#include "codec/format/json.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Any bytes as a line of /proc/PID/maps: what is taken can be written again and reads back as the
  * same, and its path is a part of the line. */
 #include "base/buf.h"
-#include "codec/maps.h"
+#include "codec/program/maps.h"
 
 #include <inttypes.h>
 

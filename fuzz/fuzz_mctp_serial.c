@@ -4,8 +4,8 @@
  * is received again; and an endpoint that hears all of them answers in packets that can be read,
  * no longer than its MTU.
  */
-#include "pldm/mctp.h"
-#include "pldm/mctp_serial.h"
+#include "lab/pldm/mctp.h"
+#include "lab/pldm/mctp_serial.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

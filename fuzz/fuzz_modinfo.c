@@ -1,7 +1,7 @@
 /* Any bytes at all: the first says into how large pieces the rest is cut. However it is cut, the
  * scanner finds the same, and what it finds stands in the bytes behind its key. */
 #include "base/buf.h"
-#include "codec/modinfo.h"
+#include "codec/program/modinfo.h"
 
 #include <stdint.h>
 

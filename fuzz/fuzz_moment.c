@@ -1,6 +1,6 @@
 /* Any text, the first line as a time zone and the rest as a moment: what is read lies between 1970
  * and 9999, reads back from its exact form, and a calendar time shows on clocks of the zone. */
-#include "codec/moment.h"
+#include "codec/time/moment.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes at all: attributes lie in the input one after the other, and written again they are
  * found as they were. */
-#include "codec/nlattr.h"
+#include "codec/machine/nlattr.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as what NVML once answered: whatever they say, the probe says every reading of each GPU
  * exactly once, and nothing else. */
-#include "probe/nvidia_gpu.h"
-#include "probe/probes.h"
+#include "probe/gpu/nvidia_gpu.h"
+#include "probe/root/probes.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Any bytes at all: a ledger that can be read is written and read again as the same ledger, nothing
  * in it is still running, and none of its commands would be run once more. */
-#include "core/once.h"
+#include "core/agentlink/once.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Any bytes as an order: what is taken names files that lead nowhere, and is written as it was. */
-#include "model/order.h"
+#include "model/manifest/order.h"
 
 #include "base/buf.h"
-#include "model/bundle.h"
+#include "model/manifest/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* Any bytes as a log, whose first byte says whose: each change that is read can be written again as
  * a line of that log and reads back the same, and its words are short and say what came. */
 #include "base/buf.h"
-#include "codec/pkglog.h"
+#include "codec/package/pkglog.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * to the same bytes, strict and lenient differ by notes alone, everything lies within the file, and
  * what a recipe says is what is in the package it makes.
  */
-#include "codec/yaml.h"
+#include "codec/format/yaml.h"
 #include "pldm/package_recipe.h"
 #include "tests/packages.h"
 

@@ -1,6 +1,6 @@
 /* The first byte chooses a kind, the second is a version, the rest a body: what is taken packs to
  * the same bytes again, and its JSON is JSON. */
-#include "model/record.h"
+#include "model/record/record.h"
 
 enum { OUT_MAX = 64 * 1024 * 1024 };
 

@@ -8,7 +8,7 @@
  * had refused it in so many words; what is saved can be loaded, whenever that is; nothing secret is
  * in it.
  */
-#include "drivers/bmc_redfish.h"
+#include "drivers/bmc/bmc_redfish.h"
 #include "tests/facts.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a header of an installed package: what is found lies within them, every beginning
  * that is enough finds the same, and the whole is never too short. */
-#include "codec/rpmheader.h"
+#include "codec/package/rpmheader.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as a bill of materials: what is accepted has a format that prints, versions of numbers
  * and dots, a second one only beside a first and never the same, and a digest that is one. */
-#include "codec/digest.h"
-#include "codec/sbom.h"
+#include "codec/format/digest.h"
+#include "codec/package/sbom.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes at all: what is accepted depends on the first 256 alone, its texts print, and a byte
  * that is changed under a good checksum is noticed. */
 #include "base/buf.h"
-#include "codec/sff.h"
+#include "codec/machine/sff.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes at all: structures lie one after the other within the table, and a table rebuilt from
  * those that were read has the same memory and the same kinds in it. */
 #include "base/buf.h"
-#include "codec/smbios.h"
+#include "codec/machine/smbios.h"
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* Any bytes at all: a tuple that is accepted is written, read back and written again as the same
  * bytes, and these are canonical JSON. */
 #include "base/buf.h"
-#include "codec/json.h"
-#include "model/tuple.h"
+#include "codec/format/json.h"
+#include "model/tuple/tuple.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Any text as a time zone: what is read has clocks that nobody's are further from, and shows the
  * same time until the turn that is told, and another from then on. */
-#include "codec/tz.h"
+#include "codec/time/tz.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Any bytes as a file that may be compressed: there is an end to it, never more comes out than was
  * allowed, and what is not compressed comes out as it is. */
-#include "probe/unpack.h"
+#include "probe/root/unpack.h"
 
 #include <stdint.h>
 #include <sys/mman.h>

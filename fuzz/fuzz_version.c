@@ -2,7 +2,7 @@
  * order; the fourth is a range, and a range with "=v" added can be satisfied exactly if it has v.
  */
 #include "base/buf.h"
-#include "codec/version.h"
+#include "codec/notation/version.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes at all: what is accepted has its fields in order inside the input, and its texts,
  * written again as a board would with a checksum, read back as the same texts. */
 #include "base/buf.h"
-#include "codec/vpd.h"
+#include "codec/machine/vpd.h"
 
 #include <stdint.h>
 

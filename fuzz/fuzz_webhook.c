@@ -1,8 +1,8 @@
 /* Any first line as a signature and any bytes behind it as a message: what was not signed is not
  * taken, what was is, and what is taken as a vote has all that a vote needs. */
-#include "codec/digest.h"
-#include "codec/json.h"
-#include "server/forms.h"
+#include "codec/format/digest.h"
+#include "codec/format/json.h"
+#include "server/form/forms.h"
 #include "trust/webhook.h"
 
 #include <stdint.h>

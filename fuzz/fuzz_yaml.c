@@ -1,8 +1,8 @@
 /* Any bytes at all: each document that is accepted has a canonical JSON form, which the JSON reader
  * accepts and which is then its own canonical form. Both readers build the same tree or none. */
 #include "base/buf.h"
-#include "codec/json.h"
-#include "codec/yaml.h"
+#include "codec/format/json.h"
+#include "codec/format/yaml.h"
 
 #include <stdint.h>
 

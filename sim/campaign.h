@@ -1,7 +1,7 @@
 /*
  * The world in which changes are carried out: time, chance, the network, the disk, machines, their
  * management endpoints, jobs, a scheduler and people are invented here; core/, engine/ and the
- * drivers of endpoints are the production code, with the agents' core/once.c among them.
+ * drivers of endpoints are the production code, with the agents' core/agentlink/once.c among them.
  *
  *     campaign_world.c     time, chance, what is on its way
  *     campaign_truth.c     what machines can run, and what that reads like
@@ -10,7 +10,7 @@
  *     campaign_agents.c    agents and their machines
  *     campaign_work.c      what commands do to machines
  *     campaign_bmcs.c      endpoints, as a light model
- *     campaign_redfish.c   endpoints of src/bmcsim, through the production driver
+ *     campaign_redfish.c   endpoints of src/lab/bmcsim, through the production driver
  *     campaign_jobs.c      jobs, users and the scheduler
  *     campaign_gates.c     what is measured of machines, and that it is heeded
  *     campaign_people.c    operators, at random moments and at the end
@@ -27,12 +27,12 @@
 #define LKS_SIM_CAMPAIGN_H
 
 #include "base/rng.h"
-#include "core/once.h"
-#include "drivers/store_memory.h"
+#include "core/agentlink/once.h"
+#include "drivers/store/store_memory.h"
 #include "engine/engine.h"
-#include "model/bundle.h"
+#include "lab/rehearse/queue.h"
+#include "model/manifest/bundle.h"
 #include "port/sched.h"
-#include "rehearse/queue.h"
 
 #define CAM_WALL        UINT64_C(1794700000000)
 #define CAM_MINUTE      (60 * LKS_SECOND)

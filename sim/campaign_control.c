@@ -1,5 +1,5 @@
 /* What lockstepd does in this world: turns, group commit, crashes, restarts, answers to agents. */
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "sim/campaign.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * one stack installs well and is slow, and wrong. */
 #include "sim/campaign.h"
 
-#include "core/gate.h"
+#include "core/gate/gate.h"
 
 #include <inttypes.h>
 #include <math.h>

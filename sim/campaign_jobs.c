@@ -1,7 +1,7 @@
 /* Jobs and the scheduler that places them. */
 #include "sim/campaign.h"
 
-#include "core/admit.h"
+#include "core/admission/admit.h"
 #include "tests/facts.h"
 
 #include <stdio.h>

@@ -12,7 +12,7 @@
  */
 #include "sim/campaign.h"
 
-#include "core/mass.h"
+#include "core/state/mass.h"
 
 #include <inttypes.h>
 

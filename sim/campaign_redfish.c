@@ -1,5 +1,5 @@
-/* Endpoints of src/bmcsim, spoken with by the production driver: for the firmware of BMCs, in some
- * seeds. Truth is what the simulated devices have. */
+/* Endpoints of src/lab/bmcsim, spoken with by the production driver: for the firmware of BMCs, in
+ * some seeds. Truth is what the simulated devices have. */
 #include "sim/campaign.h"
 
 #include "tests/bmcs.h"

@@ -1,8 +1,8 @@
 /* What became durable, seen from outside: the journal's rows, and nothing of the engine's state. */
 #include "sim/campaign.h"
 
-#include "codec/hostlist.h"
-#include "core/state_apply.h"
+#include "codec/notation/hostlist.h"
+#include "core/campaign/state_apply.h"
 #include "engine/journal.h"
 
 #include <inttypes.h>

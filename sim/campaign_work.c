@@ -1,7 +1,7 @@
 /* What commands do to machines, by the truth. */
 #include "sim/campaign.h"
 
-#include "model/order.h"
+#include "model/manifest/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

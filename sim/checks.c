@@ -1,6 +1,6 @@
 #include "sim/world.h"
 
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

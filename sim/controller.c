@@ -1,4 +1,4 @@
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "sim/world.h"
 
 #include "tests/tuples.h"

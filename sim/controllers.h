@@ -16,8 +16,8 @@
 
 #include "base/heap.h"
 #include "base/rng.h"
-#include "core/admit.h"
-#include "drivers/store_memory.h"
+#include "core/admission/admit.h"
+#include "drivers/store/store_memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 

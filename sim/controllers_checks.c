@@ -1,4 +1,4 @@
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "sim/controllers.h"
 
 #include <inttypes.h>

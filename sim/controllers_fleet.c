@@ -1,6 +1,6 @@
 #include "sim/controllers.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/facts.h"
 #include "tests/tuples.h"
 

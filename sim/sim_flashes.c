@@ -2,11 +2,11 @@
  * Updates of firmware in a simulated fleet.
  *
  * The engine, its rules and the drivers for management endpoints are the production code; the BMCs
- * are those of src/bmcsim with PLDM devices behind them; network, disk and time are invented. Each
- * seed draws a few BMCs, what is wrong with them, and how unkind the world is: requests and answers
- * that are lost, uploads that are cut, the controller killed before and after each of its commits
- * and at any moment between. Then it turns calm, and everything has to settle. Checked at the end
- * against the truth about the devices:
+ * are those of src/lab/bmcsim with PLDM devices behind them; network, disk and time are invented.
+ * Each seed draws a few BMCs, what is wrong with them, and how unkind the world is: requests and
+ * answers that are lost, uploads that are cut, the controller killed before and after each of its
+ * commits and at any moment between. Then it turns calm, and everything has to settle. Checked at
+ * the end against the truth about the devices:
  *
  *     - none was flashed twice, and none that was refused was touched (promises 8 and 9);
  *     - what is called done runs on all of them, and what is called staged waits on all of them;
@@ -16,7 +16,7 @@
  *     sim_flashes 17        run one and print what happens
  */
 #include "base/rng.h"
-#include "drivers/store_memory.h"
+#include "drivers/store/store_memory.h"
 #include "engine/engine.h"
 #include "tests/bmcs.h"
 #include "tests/facts.h"

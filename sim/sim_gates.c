@@ -15,8 +15,8 @@
  *     sim_gates 10000 5       the same from another first seed
  */
 #include "base/rng.h"
-#include "core/evidence.h"
-#include "core/special.h"
+#include "core/stats/evidence.h"
+#include "core/stats/special.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

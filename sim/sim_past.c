@@ -11,7 +11,7 @@
  */
 #include "sim/campaign.h"
 
-#include "core/view.h"
+#include "core/view/view.h"
 #include "engine/journal.h"
 #include "tests/test.h"
 

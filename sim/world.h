@@ -1,7 +1,7 @@
 /*
  * The simulated fleet: time, chance, the network, the disk, the machines and the people are
- * invented here; core/ and engine/ are the production code, with the agents' core/link.c and
- * core/once.c among them.
+ * invented here; core/ and engine/ are the production code, with the agents' core/agentlink/link.c
+ * and core/agentlink/once.c among them.
  *
  *     world.c       time, chance, the network
  *     controller.c  what lockstepd does: turns, group commit, crashes, restarts
@@ -12,9 +12,9 @@
 #ifndef LKS_SIM_WORLD_H
 #define LKS_SIM_WORLD_H
 
-#include "core/link.h"
-#include "core/once.h"
-#include "drivers/store_memory.h"
+#include "core/agentlink/link.h"
+#include "core/agentlink/once.h"
+#include "drivers/store/store_memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 

@@ -2,7 +2,7 @@
 #ifndef LKS_TESTS_ADMITS_H
 #define LKS_TESTS_ADMITS_H
 
-#include "core/admit.h"
+#include "core/admission/admit.h"
 #include "tests/jobs.h"
 
 enum { LKS_ADMITS_TOLD_MAX = 1 << 20 };

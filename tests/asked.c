@@ -1,6 +1,6 @@
 #include "tests/asked.h"
 
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "tests/facts.h"
 
 enum { START = 1000000, TEXT_MAX = 64 << 20 };

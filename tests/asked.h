@@ -8,7 +8,7 @@
 #ifndef LKS_TESTS_ASKED_H
 #define LKS_TESTS_ASKED_H
 
-#include "core/decide.h"
+#include "core/rules/decide.h"
 
 struct lks_asked {
     struct lks_state state;

@@ -1,6 +1,6 @@
 #include "tests/asksim.h"
 
-#include "codec/json.h"
+#include "codec/format/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef LKS_TESTS_ASKSIM_H
 #define LKS_TESTS_ASKSIM_H
 
-#include "bmcsim/bmcsim.h"
-#include "codec/doc.h"
+#include "codec/format/doc.h"
+#include "lab/bmcsim/bmcsim.h"
 
 struct lks_asksim {
     struct lks_bmcsim *b; /* owned */

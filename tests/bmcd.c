@@ -1,7 +1,7 @@
 #include "tests/bmcd.h"
 
 #include "base/file.h"
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 

@@ -1,12 +1,12 @@
 /*
- * A conversation with a BMC of src/bmcsim, in virtual time: nothing waits, nothing is sent. What
- * can go wrong on the way (a request or an answer that is lost, an upload that is cut, the end of
- * the process at any moment) is said before, by the number of the request it befalls.
+ * A conversation with a BMC of src/lab/bmcsim, in virtual time: nothing waits, nothing is sent.
+ * What can go wrong on the way (a request or an answer that is lost, an upload that is cut, the end
+ * of the process at any moment) is said before, by the number of the request it befalls.
  */
 #ifndef LKS_TESTS_BMCS_H
 #define LKS_TESTS_BMCS_H
 
-#include "bmcsim/bmcsim.h"
+#include "lab/bmcsim/bmcsim.h"
 #include "port/bmc.h"
 
 #define LKS_BMCS_USER     "admin"

@@ -1,7 +1,7 @@
 #include "tests/campaigns.h"
 
-#include "core/campaign.h"
-#include "core/pulse.h"
+#include "core/campaign/campaign.h"
+#include "core/state/pulse.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

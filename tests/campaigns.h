@@ -14,7 +14,7 @@
 #ifndef LKS_TESTS_CAMPAIGNS_H
 #define LKS_TESTS_CAMPAIGNS_H
 
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "tests/asked.h"
 
 enum { CAMPAIGN_NODES_MAX = 64, CAMPAIGN_FAULTS_MAX = 16, CAMPAIGN_WAVES_MAX = 8 };

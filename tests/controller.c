@@ -1,8 +1,8 @@
 #include "tests/controller.h"
 
 #include "base/file.h"
-#include "codec/json.h"
-#include "drivers/store_sqlite.h"
+#include "codec/format/json.h"
+#include "drivers/store/store_sqlite.h"
 #include "engine/journal.h"
 #include "tests/test.h"
 #include "tests/wait.h"

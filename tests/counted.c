@@ -1,7 +1,7 @@
 #include "tests/counted.h"
 
-#include "core/campaign.h"
-#include "core/change_index.h"
+#include "core/campaign/campaign.h"
+#include "core/state/change_index.h"
 #include "tests/test.h"
 
 /* When something is to be decided about it, asked anew. */

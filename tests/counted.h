@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_COUNTED_H
 #define LKS_TESTS_COUNTED_H
 
-#include "core/state.h"
+#include "core/state/state.h"
 
 bool lks_counted_changes(const struct lks_state *s);
 bool lks_counted_work(const struct lks_state *s);

@@ -1,9 +1,9 @@
 #include "tests/crew.h"
 
 #include "base/file.h"
-#include "core/pulse.h"
-#include "model/tuple.h"
-#include "server/routes.h"
+#include "core/state/pulse.h"
+#include "model/tuple/tuple.h"
+#include "server/api/routes.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
 #include "tests/wait.h"

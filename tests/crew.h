@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_CREW_H
 #define LKS_TESTS_CREW_H
 
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/controller.h"
 
 /* The last answer, with its body as a document where it is JSON. All zero: none yet. */

@@ -4,7 +4,7 @@
 #define LKS_TESTS_ELF_IMAGE_H
 
 #include "base/buf.h"
-#include "codec/elf.h"
+#include "codec/program/elf.h"
 
 enum { LKS_TEST_ELF_X86_64 = 62, LKS_TEST_ELF_AARCH64 = 183, LKS_TEST_ELF_SYMBOLS_MAX = 16 };
 

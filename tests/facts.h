@@ -2,7 +2,7 @@
 #ifndef LKS_TESTS_FACTS_H
 #define LKS_TESTS_FACTS_H
 
-#include "model/facts.h"
+#include "model/facts/facts.h"
 
 const struct lks_facts *lks_test_facts(void);
 

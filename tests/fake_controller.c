@@ -1,7 +1,7 @@
 #include "tests/fake_controller.h"
 
 #include "base/file.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 #include "trust/chain.h"

@@ -3,8 +3,8 @@
 #ifndef LKS_TESTS_FAKE_CONTROLLER_H
 #define LKS_TESTS_FAKE_CONTROLLER_H
 
-#include "core/pulse.h"
-#include "drivers/http_mhd.h"
+#include "core/state/pulse.h"
+#include "drivers/http/http_mhd.h"
 #include "tests/tree.h"
 #include "trust/envelope.h"
 #include "trust/token.h"

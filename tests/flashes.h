@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_FLASHES_H
 #define LKS_TESTS_FLASHES_H
 
-#include "bmcsim/bmcsim.h"
+#include "lab/bmcsim/bmcsim.h"
 #include "tests/bmcd.h"
 #include "tests/crew.h"
 

@@ -1,7 +1,7 @@
 #include "tests/fleet.h"
 
-#include "codec/hostlist.h"
-#include "core/decide.h"
+#include "codec/notation/hostlist.h"
+#include "core/rules/decide.h"
 
 enum { HOSTS_MEMORY = 64 << 20, TICKS_MAX = 100000 };
 

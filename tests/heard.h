@@ -11,7 +11,7 @@
 #ifndef LKS_TESTS_HEARD_H
 #define LKS_TESTS_HEARD_H
 
-#include "probe/probe.h"
+#include "probe/root/probe.h"
 #include "tests/tree.h"
 
 struct lks_heard {

@@ -1,7 +1,7 @@
 #include "tests/jobs.h"
 
-#include "codec/hostlist.h"
-#include "core/images.h"
+#include "codec/notation/hostlist.h"
+#include "core/registry/images.h"
 #include "tests/facts.h"
 
 enum { WORDS_MAX = 24, LINES_MAX = 4096, HOSTS_MEMORY = 64 << 20 };

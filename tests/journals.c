@@ -1,6 +1,6 @@
 #include "tests/journals.h"
 
-#include "drivers/store_sqlite.h"
+#include "drivers/store/store_sqlite.h"
 #include "tests/test.h"
 
 #include <sqlite3.h>

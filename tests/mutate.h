@@ -2,8 +2,8 @@
 #ifndef LKS_TESTS_MUTATE_H
 #define LKS_TESTS_MUTATE_H
 
-#include "codec/doc.h"
-#include "model/tuple.h"
+#include "codec/format/doc.h"
+#include "model/tuple/tuple.h"
 
 #define LKS_MUTATED_SIZE (LKS_READING_VALUE_MAX + 16)
 

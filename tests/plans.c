@@ -1,6 +1,6 @@
 #include "tests/plans.h"
 
-#include "core/endpoint.h"
+#include "core/firmware/endpoint.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

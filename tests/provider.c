@@ -1,8 +1,8 @@
 #include "tests/provider.h"
 
 #include "base/file.h"
-#include "codec/base64.h"
-#include "codec/digest.h"
+#include "codec/format/base64.h"
+#include "codec/format/digest.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 

@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_ROOTS_H
 #define LKS_TESTS_ROOTS_H
 
-#include "probe/probe.h"
+#include "probe/root/probe.h"
 #include "tests/tree.h"
 
 struct lks_test_root {

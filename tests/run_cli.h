@@ -2,8 +2,8 @@
 #ifndef LKS_TESTS_RUN_CLI_H
 #define LKS_TESTS_RUN_CLI_H
 
-#include "cli/cli.h"
-#include "codec/json.h"
+#include "cli/shared/cli.h"
+#include "codec/format/json.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "tests/schedsim.h"
 
 #include "base/compiler.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

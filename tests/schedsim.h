@@ -1,6 +1,6 @@
 /*
  * A scheduler that is simulated: nodes, what runs on them, and drains with their owners. It is
- * asked as drivers/sched_simulated.c asks, one request in, one reply out; nothing waits, time is
+ * asked as lab/sched/sched_simulated.c asks, one request in, one reply out; nothing waits, time is
  * what it is told. Training jobs write checkpoints and may be stopped behind one; services have
  * requests in flight and a minimum of nodes; batch and dev jobs run to their end.
  *

@@ -1,6 +1,6 @@
 #include "tests/signer.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/test.h"
 
 #include <openssl/bn.h>

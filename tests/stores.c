@@ -1,6 +1,6 @@
 #include "tests/stores.h"
 
-#include "model/record.h"
+#include "model/record/record.h"
 #include "tests/rows.h"
 #include "tests/test.h"
 

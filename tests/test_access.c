@@ -1,4 +1,4 @@
-#include "core/access.h"
+#include "core/state/access.h"
 
 #include "tests/asked.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 #include "tests/admits.h"
 
-#include "codec/hostlist.h"
+#include "codec/notation/hostlist.h"
 #include "tests/test.h"
 
 #include <stdio.h>

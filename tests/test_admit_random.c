@@ -2,9 +2,9 @@
  * in docs/admission.md says. Nothing here uses bits, numbers of nodes that were looked up, or what
  * was judged before. */
 #include "base/rng.h"
-#include "codec/hostlist.h"
-#include "core/admit.h"
-#include "core/verdict.h"
+#include "codec/notation/hostlist.h"
+#include "core/admission/admit.h"
+#include "core/conform/verdict.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

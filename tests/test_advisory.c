@@ -1,9 +1,9 @@
-#include "core/advisory.h"
+#include "core/compat/advisory.h"
 
-#include "core/boards.h"
-#include "core/lifecycle.h"
-#include "core/parts.h"
-#include "model/manifest.h"
+#include "core/compat/boards.h"
+#include "core/compat/lifecycle.h"
+#include "core/compat/parts.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

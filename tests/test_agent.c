@@ -1,10 +1,10 @@
 /* What the agent keeps on disk: each file survives what a crash, a full disk or a stranger can do
  * to it. */
-#include "agent/boot.h"
-#include "agent/heads.h"
-#include "agent/identity.h"
-#include "agent/ledger.h"
-#include "agent/spool.h"
+#include "agent/state/boot.h"
+#include "agent/state/heads.h"
+#include "agent/state/identity.h"
+#include "agent/state/ledger.h"
+#include "agent/state/spool.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -1,8 +1,8 @@
 /* What the agent takes from others: the controller, the reader of the machine, the helper. */
-#include "agent/answers.h"
-#include "agent/helper.h"
-#include "agent/inventory.h"
-#include "agent/wire.h"
+#include "agent/helper/helper.h"
+#include "agent/helper/wire.h"
+#include "agent/look/inventory.h"
+#include "agent/loop/answers.h"
 #include "tests/test.h"
 
 #include <stdio.h>

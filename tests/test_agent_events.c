@@ -1,6 +1,6 @@
 /* What an agent finds out about its machine while it works, and for how long it says so. */
-#include "agent/events.h"
-#include "core/pulse.h"
+#include "agent/loop/events.h"
+#include "core/state/pulse.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

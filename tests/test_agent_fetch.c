@@ -1,10 +1,10 @@
 /* Artifacts on their way to a node: servers that are true, that lie, that are away; room that is
  * short; and the real agent with the real lockstepd, killed in the middle. */
-#include "agent/fetch.h"
+#include "agent/loop/fetch.h"
 
 #include "base/file.h"
-#include "codec/json.h"
-#include "drivers/depot_files.h"
+#include "codec/format/json.h"
+#include "drivers/depot/depot_files.h"
 #include "tests/controller.h"
 #include "tests/liar.h"
 #include "tests/test.h"

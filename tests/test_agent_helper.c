@@ -1,7 +1,7 @@
 /* The root helper over its real socket: what it runs, and all that it does not. Tests run it as the
  * user they are, who then is as good as root to it. */
-#include "agent/wire.h"
-#include "probe/clock.h"
+#include "agent/helper/wire.h"
+#include "probe/root/clock.h"
 #include "tests/fake_controller.h"
 #include "tests/test.h"
 #include "tests/wait.h"

@@ -1,9 +1,9 @@
 /* What the agent does itself: orders on a simulated machine, its acceptance checks, the look
  * whether anything runs on the GPUs, and whether its program was replaced. */
-#include "agent/hazards.h"
-#include "agent/idle.h"
-#include "agent/program.h"
-#include "agent/simulated.h"
+#include "agent/helper/program.h"
+#include "agent/look/hazards.h"
+#include "agent/look/idle.h"
+#include "lab/agent/simulated.h"
 
 #include "base/file.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* What each kind of record leaves in the state, told by what a snapshot says of it. */
-#include "core/state.h"
+#include "core/state/state.h"
 
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

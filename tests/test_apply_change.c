@@ -1,8 +1,8 @@
 /* What records of changes leave in the state: told by what a snapshot says of it, and by what
  * follows for nodes. */
-#include "core/state.h"
+#include "core/state/state.h"
 
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "codec/aptconf.h"
+#include "codec/package/aptconf.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* The audit log without a daemon: what a line says, and how many there are. */
-#include "server/audit.h"
+#include "server/desk/audit.h"
 
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Who stands behind an act: credentials that one person made are that person's, however they came
  * to be, wherever two people have to agree. */
-#include "core/govern.h"
+#include "core/governance/govern.h"
 
 #include "base/rng.h"
 #include "tests/fleet.h"

@@ -1,4 +1,4 @@
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -1,11 +1,11 @@
 /* What a judgement rests on: the same judgement as from the whole tuple, for every machine and
  * every change of one reading, and nothing that makes a node this very node. */
-#include "core/basis.h"
+#include "core/conform/basis.h"
 
-#include "core/conform.h"
-#include "core/draft.h"
-#include "model/manifest.h"
-#include "probe/probes.h"
+#include "core/conform/conform.h"
+#include "core/conform/draft.h"
+#include "model/manifest/manifest.h"
+#include "probe/root/probes.h"
 #include "tests/facts.h"
 #include "tests/mutate.h"
 #include "tests/roots.h"

@@ -1,5 +1,5 @@
-#include "probe/ipmi.h"
-#include "probe/probes.h"
+#include "probe/platform/ipmi.h"
+#include "probe/root/probes.h"
 #include "tests/dmi.h"
 #include "tests/heard.h"
 #include "tests/test.h"

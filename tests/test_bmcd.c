@@ -1,11 +1,11 @@
 /* lockstep-bmcsim: what its options mean, and the program itself on real sockets. What its BMCs say
  * is the business of tests/test_bmcsim*.c. */
 #include "base/file.h"
-#include "bmcd/faults.h"
-#include "bmcd/layout.h"
-#include "bmcd/pull.h"
-#include "codec/json.h"
-#include "model/manifest.h"
+#include "codec/format/json.h"
+#include "lab/bmcd/faults.h"
+#include "lab/bmcd/layout.h"
+#include "lab/bmcd/pull.h"
+#include "model/manifest/manifest.h"
 #include "tests/bmcd.h"
 #include "tests/controller.h"
 #include "tests/facts.h"

@@ -1,4 +1,4 @@
-#include "bmcsim/bmcsim.h"
+#include "lab/bmcsim/bmcsim.h"
 
 #include "pldm/package.h"
 #include "tests/asksim.h"

@@ -1,4 +1,4 @@
-#include "codec/bootcfg.h"
+#include "codec/machine/bootcfg.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

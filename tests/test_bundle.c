@@ -1,4 +1,4 @@
-#include "model/bundle.h"
+#include "model/manifest/bundle.h"
 
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "codec/byterange.h"
+#include "codec/format/byterange.h"
 
 #include "tests/test.h"
 

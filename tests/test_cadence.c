@@ -1,5 +1,5 @@
 /* How far pools are behind what is released; whom that is told, and what is drafted about it. */
-#include "core/cadence.h"
+#include "core/exposure/cadence.h"
 
 #include "base/rng.h"
 #include "tests/asked.h"

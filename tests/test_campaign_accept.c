@@ -1,7 +1,7 @@
 /* Gates that compare what acceptance checks find: before anything is done to a node, and when it is
  * to return. */
 #include "base/rng.h"
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

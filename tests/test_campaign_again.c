@@ -1,6 +1,6 @@
 /* Who was kept out of use and is tried again: from where it leaves use, with all that was done to
  * it before. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* What a step asks for cannot be asked for now: it waits, and did not fail. And whose number the
  * work of a member is. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,9 +1,9 @@
 /* Gates with evidence: what is measured decides whether a change goes on, and nothing else than it
  * does is recorded. */
-#include "core/admit.h"
-#include "core/campaign_evidence.h"
-#include "core/campaign_parts.h"
-#include "core/gate.h"
+#include "core/admission/admit.h"
+#include "core/campaign/campaign_evidence.h"
+#include "core/campaign/campaign_parts.h"
+#include "core/gate/gate.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

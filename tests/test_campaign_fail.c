@@ -1,5 +1,5 @@
 /* Each kind of failure, row by row: what becomes of the node, of the change, and who is told. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* The gates behind a wave: what each says, that the strictest counts, and what follows. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,9 +1,9 @@
 /* Nodes that are not there: a rollback goes on without them, they join it when they are back, and a
  * wave names those that it waits for. And nodes that drift before their turn. */
 #include "base/rng.h"
-#include "core/campaign.h"
-#include "core/leave.h"
-#include "core/standing.h"
+#include "core/campaign/campaign.h"
+#include "core/plan/leave.h"
+#include "core/state/standing.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

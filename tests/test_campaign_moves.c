@@ -1,6 +1,6 @@
 /* What people say while a change runs: pause, resume, abort, roll back, freeze, in every state a
  * member can be in; and that whatever they say, it settles. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

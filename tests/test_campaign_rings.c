@@ -1,7 +1,7 @@
 /* Rings behind a canary: what the canary has shown counts for them, who changed before is compared
  * with the last of them, and events are counted on through all waves. */
-#include "core/campaign_evidence.h"
-#include "core/state_apply.h"
+#include "core/campaign/campaign_evidence.h"
+#include "core/campaign/state_apply.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

@@ -1,8 +1,8 @@
 /* Domains, ranks, sides and spares: who changes together, and who may serve beside whom; and what
  * holds whatever goes wrong. */
 #include "base/rng.h"
-#include "core/campaign.h"
-#include "core/standing.h"
+#include "core/campaign/campaign.h"
+#include "core/state/standing.h"
 #include "tests/campaigns.h"
 #include "tests/test.h"
 

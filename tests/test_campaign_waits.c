@@ -1,5 +1,5 @@
 /* What people are told of a node that waits, wherever it does. */
-#include "core/campaign.h"
+#include "core/campaign/campaign.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

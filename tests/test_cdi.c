@@ -1,4 +1,4 @@
-#include "codec/cdi.h"
+#include "codec/package/cdi.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 #include "trust/chain.h"
 
-#include "codec/base64.h"
-#include "codec/digest.h"
+#include "codec/format/base64.h"
+#include "codec/format/digest.h"
 #include "tests/test.h"
 
 static const uint8_t nothing[LKS_HASH_BYTES];
@@ -21,7 +21,7 @@ static void hash_of(struct lks_chain *chain, const uint8_t *before, const struct
     CHECK_CODE(lks_chain_hash(chain, before, row, out, &err), LKS_OK);
 }
 
-/* The same bytes, laid out by hand as model/row.h says, through another way to hash. */
+/* The same bytes, laid out by hand as model/record/row.h says, through another way to hash. */
 static void test_layout(void)
 {
     LKS_CLEANUP(free_chain) struct lks_chain *chain = lks_chain_new();

@@ -1,8 +1,8 @@
 /* A controller that is killed at every decision of a change, and comes back from what it wrote
  * down: nothing is asked for twice, and the change ends as it would have. */
-#include "core/pulse.h"
+#include "core/state/pulse.h"
 
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "tests/campaigns.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"

@@ -1,5 +1,5 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
-#include "cli/cli.h"
+#include "cli/shared/cli.h"
 
 #include "tests/run_cli.h"
 

@@ -1,5 +1,5 @@
 /* bmc inventory, trust and update, against lockstep-bmcsim. */
-#include "bmcsim/bmcsim.h"
+#include "lab/bmcsim/bmcsim.h"
 #include "tests/bmcd.h"
 #include "tests/liar.h"
 #include "tests/run_cli.h"

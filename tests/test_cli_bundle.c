@@ -1,7 +1,7 @@
 /* bundle and trust as a user has them: on this machine alone, and against the real daemon. */
 #include "base/file.h"
-#include "cli/bundledir.h"
-#include "cli/path.h"
+#include "cli/shared/bundledir.h"
+#include "cli/shared/path.h"
 #include "tests/controller.h"
 #include "tests/packages.h"
 #include "tests/run_cli.h"

@@ -1,7 +1,7 @@
 /* Programs of this machine that behave and that do not. */
-#include "probe/command.h"
+#include "probe/root/command.h"
 
-#include "probe/probe.h"
+#include "probe/root/probe.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 #include "tests/wait.h"

@@ -1,9 +1,9 @@
 /* The oracle of compat-questions.csv was written from the vendors' documents, apart from the engine
  * it judges. Here every question is put to the engine. */
-#include "core/compat.h"
+#include "core/compat/compat.h"
 
 #include "base/file.h"
-#include "codec/csv.h"
+#include "codec/format/csv.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
-#include "core/conform.h"
+#include "core/conform/conform.h"
 
 #include "base/rng.h"
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/stacks.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* Assets are held against what a stack pins for the domain or site, and against nothing else. */
-#include "core/conform.h"
+#include "core/conform/conform.h"
 
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -1,4 +1,4 @@
-#include "core/consistency.h"
+#include "core/conform/consistency.h"
 
 #include "tests/facts.h"
 #include "tests/test.h"

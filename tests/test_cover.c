@@ -1,4 +1,4 @@
-#include "core/cover.h"
+#include "core/stats/cover.h"
 
 #include "base/buf.h"
 #include "base/rng.h"

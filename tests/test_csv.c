@@ -1,4 +1,4 @@
-#include "codec/csv.h"
+#include "codec/format/csv.h"
 
 #include "base/buf.h"
 #include "base/rng.h"

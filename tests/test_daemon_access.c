@@ -2,8 +2,8 @@
  * that two others have to approve is what they want. And the credentials of people: how long they
  * are good, who made them, that they end at once. */
 #include "base/file.h"
-#include "core/state_apply.h"
-#include "server/auth.h"
+#include "core/campaign/state_apply.h"
+#include "server/base/auth.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -1,6 +1,6 @@
 /* Changes asked of the real daemon: proposed, approved by somebody else, started, steered, and
  * carried out by agents that the test plays. */
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

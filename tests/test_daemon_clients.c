@@ -1,7 +1,7 @@
 /* lockstepd and clients that do not behave: broken, endless, slow, half gone, with the wrong
  * certificate. Each gets the end it deserves, and those that behave notice nothing. */
 #include "base/file.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"

@@ -1,9 +1,9 @@
 /* The real daemon after its machine's clock was ahead and is right again: the journal's clock stays
  * ahead, and what people and schedulers read goes by the true time. */
 #include "base/time.h"
-#include "drivers/store_sqlite.h"
-#include "server/desk.h"
-#include "server/secrets.h"
+#include "drivers/store/store_sqlite.h"
+#include "server/base/secrets.h"
+#include "server/desk/desk.h"
 #include "tests/crew.h"
 #include "tests/journals.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* The real lockstepd as a depot: put in one piece and in many, asked for whole and in ranges, lied
  * to, killed, full, slowed down; and what is let go, and what never is. */
 #include "base/file.h"
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 #include "tests/controller.h"
 #include "tests/test.h"
 #include "tests/wait.h"

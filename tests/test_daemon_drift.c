@@ -1,7 +1,7 @@
 /* Drift, deviations, what is said of nodes, readings out of band and sweeps, asked of the real
  * daemon. */
 #include "base/time.h"
-#include "core/verdict.h"
+#include "core/conform/verdict.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

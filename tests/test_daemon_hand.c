@@ -1,6 +1,6 @@
 /* An operator who acts on nodes by hand, asked of the real daemon: what would break promises 1 and
  * 9 is refused and reaches no agent, and a wedged node takes two people. */
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 

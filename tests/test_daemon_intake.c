@@ -5,8 +5,8 @@
  * say how many bytes it took.
  */
 #include "base/file.h"
-#include "codec/digest.h"
-#include "codec/json.h"
+#include "codec/format/digest.h"
+#include "codec/format/json.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"

@@ -2,7 +2,7 @@
  * them and for how long, what is refused, and what happens while the provider is away or changes
  * its keys. */
 #include "base/file.h"
-#include "server/auth.h"
+#include "server/base/auth.h"
 #include "tests/crew.h"
 #include "tests/liar.h"
 #include "tests/provider.h"

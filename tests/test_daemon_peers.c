@@ -2,9 +2,9 @@
  * missing is fetched from another one, which may be dead, lack it too, or lie; and the fetching one
  * is killed, full, and asked meanwhile. */
 #include "base/file.h"
-#include "codec/digest.h"
-#include "drivers/depot_files.h"
-#include "drivers/store_secrets.h"
+#include "codec/format/digest.h"
+#include "drivers/depot/depot_files.h"
+#include "drivers/store/store_secrets.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"

@@ -2,7 +2,7 @@
  * agent, a token of the least role, a copy of the disk, the database or a backup.
  * docs/threat-model.md names these tests. */
 #include "base/file.h"
-#include "server/routes.h"
+#include "server/api/routes.h"
 #include "tests/crew.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

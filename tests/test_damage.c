@@ -1,7 +1,7 @@
 /* Machines that are not as they should be: one file at a time is damaged, and the inventory is
  * still taken, with everything in it that the file has nothing to do with. */
 #include "base/file.h"
-#include "probe/probes.h"
+#include "probe/root/probes.h"
 #include "tests/roots.h"
 #include "tests/run_cli.h"
 #include "tests/test.h"

@@ -1,8 +1,8 @@
 /* What people say of changes, and what becomes of it. */
-#include "core/decide.h"
+#include "core/rules/decide.h"
 
-#include "core/artifacts.h"
-#include "core/pulse.h"
+#include "core/registry/artifacts.h"
+#include "core/state/pulse.h"
 #include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

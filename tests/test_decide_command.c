@@ -1,4 +1,4 @@
-#include "core/decide_rules.h"
+#include "core/rules/decide_rules.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

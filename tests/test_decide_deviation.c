@@ -1,4 +1,4 @@
-#include "core/standing.h"
+#include "core/state/standing.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 #include "tests/tuples.h"
 
-#include "core/standing.h"
+#include "core/state/standing.h"
 
 #include <stdio.h>
 

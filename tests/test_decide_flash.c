@@ -1,4 +1,4 @@
-#include "core/standing.h"
+#include "core/state/standing.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"

@@ -1,8 +1,8 @@
 /* What production may be given: by a change, and by hand; and what is done by hand while it is
  * frozen. */
-#include "core/delta.h"
+#include "core/governance/delta.h"
 
-#include "core/decide.h"
+#include "core/rules/decide.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

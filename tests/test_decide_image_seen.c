@@ -1,5 +1,5 @@
 /* What agents see in the layers of images, and what the catalogue makes of it. */
-#include "core/images.h"
+#include "core/registry/images.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "core/artifacts.h"
+#include "core/registry/artifacts.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -1,9 +1,9 @@
 /* Wedged nodes: who may have one reset, when, and how it ends. */
-#include "core/reset.h"
+#include "core/state/reset.h"
 
-#include "core/decide.h"
-#include "core/fold.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/fold/fold.h"
+#include "core/rules/decide.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
-#include "core/gate.h"
-#include "core/standing.h"
+#include "core/gate/gate.h"
+#include "core/state/standing.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -5,7 +5,7 @@
  * The calls that change the disk are this program's own here: each can fail, or be the last thing
  * that a process does.
  */
-#include "drivers/depot_files.h"
+#include "drivers/depot/depot_files.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -1,4 +1,4 @@
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

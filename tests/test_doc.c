@@ -1,4 +1,4 @@
-#include "codec/doc.h"
+#include "codec/format/doc.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "codec/dpkg.h"
+#include "codec/package/dpkg.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,8 +1,8 @@
-#include "core/draft.h"
+#include "core/conform/draft.h"
 
 #include "base/rng.h"
-#include "core/conform.h"
-#include "model/manifest.h"
+#include "core/conform/conform.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

@@ -1,10 +1,10 @@
 /* Nothing that a machine runs can change unseen: for each machine a stack is drafted, and then
  * every reading that tells builds apart is changed, one at a time, and every value of the stack. */
-#include "codec/yaml.h"
-#include "core/conform.h"
-#include "core/draft.h"
-#include "model/manifest.h"
-#include "probe/probes.h"
+#include "codec/format/yaml.h"
+#include "core/conform/conform.h"
+#include "core/conform/draft.h"
+#include "model/manifest/manifest.h"
+#include "probe/root/probes.h"
 #include "tests/facts.h"
 #include "tests/mutate.h"
 #include "tests/roots.h"

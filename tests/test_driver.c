@@ -1,7 +1,7 @@
 /* The NVIDIA driver: loaded, on disk in every packing, its library, and the modules beside it. */
-#include "probe/module.h"
-#include "probe/probes.h"
-#include "probe/unpack.h"
+#include "probe/kernel/module.h"
+#include "probe/root/probes.h"
+#include "probe/root/unpack.h"
 #include "tests/elf_image.h"
 #include "tests/heard.h"
 #include "tests/test.h"

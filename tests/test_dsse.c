@@ -1,6 +1,6 @@
 #include "trust/dsse.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "codec/elf.h"
+#include "codec/program/elf.h"
 
 #include "base/rng.h"
 #include "tests/elf_image.h"

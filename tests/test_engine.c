@@ -1,6 +1,6 @@
 #include "engine/engine.h"
 
-#include "drivers/store_memory.h"
+#include "drivers/store/store_memory.h"
 #include "engine/journal.h"
 #include "tests/facts.h"
 #include "tests/journals.h"

@@ -1,6 +1,6 @@
-#include "core/estimate.h"
+#include "core/stats/estimate.h"
 
-#include "core/special.h"
+#include "core/stats/special.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-#include "core/evidence.h"
+#include "core/stats/evidence.h"
 
-#include "core/ramp.h"
+#include "core/stats/ramp.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The shipped examples: the good ones pass, each broken one fails in the way its name says. */
 #include "base/file.h"
-#include "core/check.h"
+#include "core/check/check.h"
 #include "tests/run_cli.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
-#include "core/exposure.h"
+#include "core/exposure/exposure.h"
 
-#include "core/basis.h"
+#include "core/conform/basis.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
 #include "tests/test.h"

@@ -1,8 +1,8 @@
-#include "model/facts.h"
+#include "model/facts/facts.h"
 
-#include "codec/csv.h"
-#include "model/class.h"
-#include "model/facts_tables.h"
+#include "codec/format/csv.h"
+#include "model/facts/class.h"
+#include "model/facts/facts_tables.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "model/figures.h"
+#include "model/tuple/figures.h"
 #include "tests/test.h"
 
 #include <stdio.h>

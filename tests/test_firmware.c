@@ -1,5 +1,5 @@
 /* What is known of firmware: names that services give it, and how it is updated. */
-#include "core/firmware_names.h"
+#include "core/firmware/firmware_names.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
-#include "model/fleet.h"
+#include "model/manifest/fleet.h"
 
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

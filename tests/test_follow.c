@@ -1,7 +1,7 @@
 /* One leads, others follow: what they take over, what they refuse, and how the lead changes hands.
  */
-#include "core/barred.h"
-#include "drivers/store_memory.h"
+#include "core/state/barred.h"
+#include "drivers/store/store_memory.h"
 #include "engine/engine.h"
 #include "engine/journal.h"
 #include "tests/facts.h"

@@ -1,4 +1,4 @@
-#include "codec/glob.h"
+#include "codec/notation/glob.h"
 
 #include "tests/test.h"
 

@@ -1,9 +1,9 @@
 /* Who has to stand behind a change: approvals by role, scope and class of change; what begins
  * without them; and what becomes of a proposal in time. */
-#include "core/govern.h"
+#include "core/governance/govern.h"
 
-#include "core/decide.h"
-#include "model/facts.h"
+#include "core/rules/decide.h"
+#include "model/facts/facts.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

@@ -1,11 +1,11 @@
 /* Who may do what to a change: every class, every role, every act, by the permission that the
  * route asks for and by what is decided then. The tables below are the answer; a change of any
  * cell shows. */
-#include "core/decide.h"
+#include "core/rules/decide.h"
 
-#include "core/access.h"
-#include "model/facts.h"
-#include "server/routes.h"
+#include "core/state/access.h"
+#include "model/facts/facts.h"
+#include "server/api/routes.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

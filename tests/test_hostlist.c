@@ -1,4 +1,4 @@
-#include "codec/hostlist.h"
+#include "codec/notation/hostlist.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

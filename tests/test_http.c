@@ -1,4 +1,4 @@
-#include "codec/http.h"
+#include "codec/format/http.h"
 
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* An image is read from where an endpoint is to fetch it, and compared with what is wanted. */
-#include "drivers/image_check.h"
+#include "drivers/service/image_check.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "core/images.h"
+#include "core/registry/images.h"
 
 #include "tests/asked.h"
 #include "tests/facts.h"

@@ -1,4 +1,4 @@
-#include "codec/ini.h"
+#include "codec/format/ini.h"
 
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
 /* Accounts of callers, and whether a reader takes what it asked for. */
-#include "server/intake.h"
-#include "server/progress.h"
+#include "server/base/intake.h"
+#include "server/base/progress.h"
 #include "tests/test.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "codec/json.h"
+#include "codec/format/json.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

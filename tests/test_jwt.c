@@ -2,7 +2,7 @@
 #include "trust/jwt.h"
 
 #include "base/buf.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/signer.h"
 #include "tests/test.h"
 

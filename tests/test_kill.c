@@ -3,7 +3,7 @@
  * journal is whole. How often is LKS_KILLS, from which seed LKS_SEED. */
 #include "base/file.h"
 #include "base/rng.h"
-#include "core/pulse.h"
+#include "core/state/pulse.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "codec/kv.h"
+#include "codec/format/kv.h"
 
 #include "tests/test.h"
 

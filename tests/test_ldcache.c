@@ -1,4 +1,4 @@
-#include "codec/ldcache.h"
+#include "codec/program/ldcache.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

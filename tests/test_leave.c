@@ -1,7 +1,7 @@
-#include "core/leave.h"
+#include "core/plan/leave.h"
 
-#include "model/fleet.h"
-#include "model/manifest.h"
+#include "model/manifest/fleet.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* What is kept of libraries between runs: which answers, for how long, and who is believed. */
-#include "probe/libcache.h"
+#include "probe/library/libcache.h"
 
 #include "base/file.h"
 #include "tests/test.h"

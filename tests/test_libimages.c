@@ -1,7 +1,7 @@
 /* Images by name, and the libraries that their layers hold. */
-#include "probe/libimages.h"
+#include "probe/library/libimages.h"
 
-#include "probe/probes.h"
+#include "probe/root/probes.h"
 #include "tests/heard.h"
 #include "tests/libraries.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* The library search over trees with every kind of place and of trouble in them. */
 #include "base/file.h"
-#include "probe/probes.h"
+#include "probe/root/probes.h"
 #include "tests/elf_image.h"
 #include "tests/facts.h"
 #include "tests/heard.h"

@@ -1,9 +1,9 @@
 /* Where the search looks and where it stops, what processes have mapped, and the cache at work. */
 #include "base/file.h"
-#include "probe/libread.h"
-#include "probe/libsearch.h"
-#include "probe/probes.h"
-#include "probe/toolkit.h"
+#include "probe/library/libread.h"
+#include "probe/library/libsearch.h"
+#include "probe/library/toolkit.h"
+#include "probe/root/probes.h"
 #include "tests/facts.h"
 #include "tests/libraries.h"
 #include "tests/test.h"

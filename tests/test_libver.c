@@ -1,4 +1,4 @@
-#include "codec/libver.h"
+#include "codec/program/libver.h"
 
 #include "tests/elf_image.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "core/link.h"
+#include "core/agentlink/link.h"
 
 #include "tests/test.h"
 

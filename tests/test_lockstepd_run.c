@@ -1,10 +1,10 @@
 /* lockstepd as a process: what init makes, what a reload changes, a full disk, snapshots, and nodes
  * that come with certificates of their site's. */
 #include "base/file.h"
-#include "core/pulse.h"
-#include "drivers/store_sqlite.h"
+#include "core/state/pulse.h"
+#include "drivers/store/store_sqlite.h"
 #include "engine/journal.h"
-#include "server/secrets.h"
+#include "server/base/secrets.h"
 #include "tests/controller.h"
 #include "tests/pki.h"
 #include "tests/test.h"

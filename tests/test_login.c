@@ -1,8 +1,8 @@
 /* Logins with an identity provider: the roles they bring, to which acts these count and until
  * when, how many are kept, and what a snapshot keeps of them. */
-#include "core/access.h"
-#include "core/backing.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/governance/backing.h"
+#include "core/state/access.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

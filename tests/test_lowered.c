@@ -1,9 +1,9 @@
 /* What a fleet's file asks less of changes than the one before: told, noted in plans, and agreed to
  * by somebody else. */
-#include "core/lowered.h"
+#include "core/governance/lowered.h"
 
-#include "core/decide.h"
-#include "core/govern.h"
+#include "core/governance/govern.h"
+#include "core/rules/decide.h"
 #include "tests/fleet.h"
 #include "tests/test.h"
 

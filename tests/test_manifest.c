@@ -1,4 +1,4 @@
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 
 #include "base/buf.h"
 #include "tests/facts.h"

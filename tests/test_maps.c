@@ -1,4 +1,4 @@
-#include "codec/maps.h"
+#include "codec/program/maps.h"
 
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "core/mass.h"
+#include "core/state/mass.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

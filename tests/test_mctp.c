@@ -1,4 +1,4 @@
-#include "pldm/mctp.h"
+#include "lab/pldm/mctp.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

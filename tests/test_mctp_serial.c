@@ -1,6 +1,6 @@
-#include "pldm/mctp_serial.h"
+#include "lab/pldm/mctp_serial.h"
 
-#include "pldm/mctp.h"
+#include "lab/pldm/mctp.h"
 #include "tests/test.h"
 #include "tests/updates.h"
 

@@ -1,4 +1,4 @@
-#include "codec/modinfo.h"
+#include "codec/program/modinfo.h"
 
 #include "base/buf.h"
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-#include "codec/moment.h"
+#include "codec/time/moment.h"
 
 #include "base/compiler.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 /* Stacks and bundles by digest, the beginning of one, and name; and what deviations can cover. */
-#include "core/named.h"
+#include "core/registry/named.h"
 
-#include "core/subjects.h"
+#include "core/view/subjects.h"
 #include "tests/asked.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
-#include "codec/nlattr.h"
+#include "codec/machine/nlattr.h"
 
 #include "base/rng.h"
-#include "codec/kv.h"
+#include "codec/format/kv.h"
 #include "tests/test.h"
 
 enum { ROUNDS = 2000, BUFFER_MAX = 1024 * 1024 };

@@ -1,8 +1,8 @@
 /* NVIDIA's GPUs: from recorded answers, from a library that only passes for NVML and misbehaves in
  * every way, and without any. */
-#include "probe/nvidia_gpu.h"
-#include "probe/nvml.h"
-#include "probe/probes.h"
+#include "probe/gpu/nvidia_gpu.h"
+#include "probe/gpu/nvml.h"
+#include "probe/root/probes.h"
 #include "tests/heard.h"
 #include "tests/test.h"
 #include "tests/tree.h"

@@ -1,4 +1,4 @@
-#include "probe/nvidia_smi.h"
+#include "probe/gpu/nvidia_smi.h"
 
 #include "tests/test.h"
 

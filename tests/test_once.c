@@ -1,4 +1,4 @@
-#include "core/once.h"
+#include "core/agentlink/once.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

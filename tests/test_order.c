@@ -1,4 +1,4 @@
-#include "model/order.h"
+#include "model/manifest/order.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
-#include "probe/packages_log.h"
-#include "probe/probes.h"
+#include "probe/package/packages_log.h"
+#include "probe/root/probes.h"
 #include "tests/heard.h"
 #include "tests/test.h"
 

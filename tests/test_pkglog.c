@@ -1,4 +1,4 @@
-#include "codec/pkglog.h"
+#include "codec/package/pkglog.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
-#include "core/plan_parts.h"
+#include "core/plan/plan_parts.h"
 
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

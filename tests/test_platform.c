@@ -1,4 +1,4 @@
-#include "probe/probes.h"
+#include "probe/root/probes.h"
 #include "tests/dmi.h"
 #include "tests/heard.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "pldm/message.h"
+#include "lab/pldm/message.h"
 
 #include "pldm/bytes.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "pldm/ua_parts.h"
+#include "lab/pldm/ua_parts.h"
 #include "tests/updates.h"
 
 #include "tests/test.h"

@@ -1,9 +1,9 @@
 /* The method of procedure: golden documents, what names a plan, and names that others chose. */
-#include "core/procedure.h"
+#include "core/procedure/procedure.h"
 
 #include "base/file.h"
-#include "core/decide.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/rules/decide.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

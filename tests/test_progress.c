@@ -1,4 +1,4 @@
-#include "base/progress.h"
+#include "base/term/progress.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
-#include "core/decide.h"
-#include "core/gate.h"
-#include "core/pulse.h"
+#include "core/gate/gate.h"
+#include "core/rules/decide.h"
+#include "core/state/pulse.h"
 
 #include "base/rng.h"
 #include "tests/fleet.h"

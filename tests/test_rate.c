@@ -1,4 +1,4 @@
-#include "server/rate.h"
+#include "server/base/rate.h"
 
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
-#include "model/record.h"
+#include "model/record/record.h"
 
 #include "base/rng.h"
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/test.h"
 
 enum { OUT_MAX = 8 << 20 };

@@ -1,7 +1,7 @@
 /* Reading an inventory: the personalities of bmcsim against the truth behind them, and services
  * that do as they like, written down as the pages they serve. */
-#include "drivers/bmc_version.h"
-#include "model/tuple.h"
+#include "drivers/bmc/bmc_version.h"
+#include "model/tuple/tuple.h"
 #include "tests/bmcs.h"
 #include "tests/facts.h"
 #include "tests/test.h"

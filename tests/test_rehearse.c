@@ -1,9 +1,9 @@
 /* Rehearsals: the same seed has the same story, a bad image is met by the canary, and what a run
  * says adds up. */
-#include "core/state_apply.h"
-#include "drivers/store_memory.h"
+#include "core/campaign/state_apply.h"
+#include "drivers/store/store_memory.h"
 #include "engine/journal.h"
-#include "rehearse/rehearse.h"
+#include "lab/rehearse/rehearse.h"
 #include "tests/facts.h"
 #include "tests/rehearsals.h"
 #include "tests/test.h"

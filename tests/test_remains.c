@@ -1,6 +1,6 @@
 /* How long a rehearsal will still take: what is said after a tenth of it, beside what came. */
 #include "base/rng.h"
-#include "rehearse/remains.h"
+#include "lab/rehearse/remains.h"
 #include "tests/test.h"
 
 #include <stdio.h>

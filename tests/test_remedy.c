@@ -1,5 +1,5 @@
 /* Which published stack closes a flaw for a pool, and which of several is the nearest. */
-#include "core/remedy.h"
+#include "core/exposure/remedy.h"
 
 #include "tests/asked.h"
 #include "tests/facts.h"

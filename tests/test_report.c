@@ -1,4 +1,4 @@
-#include "core/report.h"
+#include "core/compat/report.h"
 
 #include "tests/test.h"
 

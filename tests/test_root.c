@@ -1,6 +1,6 @@
 /* Reading a tree, capturing one, and replaying the capture. */
-#include "probe/answers.h"
-#include "probe/root.h"
+#include "probe/root/answers.h"
+#include "probe/root/root.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -1,7 +1,7 @@
 /* Whole machines: what is read of them, what a stack of theirs is, and that a capture replays. */
 #include "base/file.h"
-#include "model/tuple.h"
-#include "probe/probes.h"
+#include "model/tuple/tuple.h"
+#include "probe/root/probes.h"
 #include "tests/roots.h"
 #include "tests/run_cli.h"
 #include "tests/test.h"

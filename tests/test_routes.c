@@ -1,9 +1,9 @@
 /* The route table: every route, every role, every scope, against the real daemon. */
-#include "server/routes.h"
+#include "server/api/routes.h"
 
-#include "codec/json.h"
-#include "core/decide.h"
-#include "server/forms.h"
+#include "codec/format/json.h"
+#include "core/rules/decide.h"
+#include "server/form/forms.h"
 #include "tests/controller.h"
 #include "tests/test.h"
 #include "tests/wait.h"

@@ -1,4 +1,4 @@
-#include "model/row.h"
+#include "model/record/row.h"
 
 #include "tests/test.h"
 

@@ -1,4 +1,4 @@
-#include "codec/rpmheader.h"
+#include "codec/package/rpmheader.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* Probes that misbehave: each takes its own values with it and nothing else. */
-#include "probe/probe.h"
+#include "probe/root/probe.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -1,4 +1,4 @@
-#include "codec/sbom.h"
+#include "codec/package/sbom.h"
 
 #include "base/buf.h"
 #include "tests/test.h"

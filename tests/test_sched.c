@@ -5,7 +5,7 @@
  * Time is a number. What can go wrong on the way is said before, by the number of the request it
  * befalls; what the model knows to be true is held against what the driver says.
  */
-#include "core/leave.h"
+#include "core/plan/leave.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/schedsim.h"

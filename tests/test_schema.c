@@ -1,8 +1,8 @@
-#include "model/schema.h"
+#include "model/schema/schema.h"
 
-#include "codec/yaml.h"
-#include "model/manifest.h"
-#include "model/tables.h"
+#include "codec/format/yaml.h"
+#include "model/manifest/manifest.h"
+#include "model/schema/tables.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* What a scrubbed capture may still say. */
-#include "probe/scrub.h"
+#include "probe/root/scrub.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 #include "tests/tuples.h"

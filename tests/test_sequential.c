@@ -1,7 +1,7 @@
-#include "core/sequential.h"
+#include "core/stats/sequential.h"
 
 #include "base/rng.h"
-#include "core/special.h"
+#include "core/stats/special.h"
 #include "tests/test.h"
 
 #include <math.h>

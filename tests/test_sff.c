@@ -1,4 +1,4 @@
-#include "codec/sff.h"
+#include "codec/machine/sff.h"
 
 #include "tests/test.h"
 

@@ -1,6 +1,6 @@
-#include "core/shelf.h"
+#include "core/registry/shelf.h"
 
-#include "core/decide.h"
+#include "core/rules/decide.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 

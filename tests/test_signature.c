@@ -1,6 +1,6 @@
 #include "trust/signature.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "tests/test.h"
 
 #include <openssl/core_names.h>

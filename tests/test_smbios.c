@@ -1,4 +1,4 @@
-#include "codec/smbios.h"
+#include "codec/machine/smbios.h"
 
 #include "tests/dmi.h"
 #include "tests/test.h"

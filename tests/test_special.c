@@ -1,4 +1,4 @@
-#include "core/special.h"
+#include "core/stats/special.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

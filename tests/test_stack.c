@@ -1,7 +1,7 @@
-#include "model/stack.h"
+#include "model/manifest/stack.h"
 
-#include "codec/json.h"
-#include "model/manifest.h"
+#include "codec/format/json.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/stacks.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
-#include "core/stackdiff.h"
+#include "core/compat/stackdiff.h"
 
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/stacks.h"
 #include "tests/test.h"

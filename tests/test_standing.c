@@ -1,8 +1,8 @@
-#include "core/standing.h"
+#include "core/state/standing.h"
 
-#include "codec/hostlist.h"
-#include "core/state_apply.h"
-#include "core/verdict.h"
+#include "codec/notation/hostlist.h"
+#include "core/campaign/state_apply.h"
+#include "core/conform/verdict.h"
 #include "tests/anything.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

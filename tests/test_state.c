@@ -1,9 +1,9 @@
-#include "core/state.h"
+#include "core/state/state.h"
 
 #include "base/rng.h"
-#include "core/pulse.h"
-#include "core/standing.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/state/pulse.h"
+#include "core/state/standing.h"
 #include "tests/anything.h"
 #include "tests/counted.h"
 #include "tests/fleet.h"

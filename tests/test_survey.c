@@ -1,7 +1,7 @@
 /* How a fleet compares with a stack that it is not pinned to. */
-#include "core/survey.h"
+#include "core/view/survey.h"
 
-#include "model/manifest.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
 #include "tests/test.h"

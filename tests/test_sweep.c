@@ -1,4 +1,4 @@
-#include "core/sweep.h"
+#include "core/firmware/sweep.h"
 
 #include "tests/asked.h"
 #include "tests/facts.h"

@@ -1,4 +1,4 @@
-#include "base/table.h"
+#include "base/term/table.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -2,8 +2,8 @@
  * command line finds it, lockstepd does not start on it, and a repair sets aside what cannot be
  * trusted and says so in the journal. What was rewritten with stolen keys only agents can tell. */
 #include "base/file.h"
-#include "drivers/store_secrets.h"
-#include "drivers/store_seen.h"
+#include "drivers/store/store_secrets.h"
+#include "drivers/store/store_seen.h"
 #include "engine/journal.h"
 #include "tests/controller.h"
 #include "tests/test.h"

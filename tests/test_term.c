@@ -1,4 +1,4 @@
-#include "base/term.h"
+#include "base/term/term.h"
 
 #include "tests/test.h"
 

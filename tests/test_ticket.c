@@ -1,10 +1,10 @@
 /* Votes by way of a ticket system, and what it is told: the same rules as for all votes, for
  * exactly what was shown, and nothing counts twice. */
-#include "core/ticket.h"
+#include "core/state/ticket.h"
 
-#include "core/fold.h"
-#include "core/procedure.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/fold/fold.h"
+#include "core/procedure/procedure.h"
 #include "tests/campaigns.h"
 #include "tests/facts.h"
 #include "tests/test.h"

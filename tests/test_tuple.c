@@ -1,4 +1,4 @@
-#include "model/tuple.h"
+#include "model/tuple/tuple.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "codec/tz.h"
+#include "codec/time/tz.h"
 
 #include "base/rng.h"
 #include "base/time.h"

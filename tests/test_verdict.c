@@ -1,8 +1,8 @@
 /* What a verdict says of a basis and a stack, and that it is all that is needed later. */
-#include "core/verdict.h"
+#include "core/conform/verdict.h"
 
-#include "core/conform.h"
-#include "model/manifest.h"
+#include "core/conform/conform.h"
+#include "model/manifest/manifest.h"
 #include "tests/facts.h"
 #include "tests/test.h"
 #include "tests/tuples.h"

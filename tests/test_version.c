@@ -1,4 +1,4 @@
-#include "codec/version.h"
+#include "codec/notation/version.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

@@ -1,4 +1,4 @@
-#include "codec/vpd.h"
+#include "codec/machine/vpd.h"
 
 #include "base/buf.h"
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-#include "codec/window.h"
+#include "codec/time/window.h"
 
 #include "base/rng.h"
 #include "tests/test.h"

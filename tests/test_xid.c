@@ -1,4 +1,4 @@
-#include "core/xid.h"
+#include "core/compat/xid.h"
 
 #include "base/buf.h"
 #include "tests/facts.h"

@@ -1,7 +1,7 @@
-#include "codec/yaml.h"
+#include "codec/format/yaml.h"
 
 #include "base/buf.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "tests/test.h"
 
 #include <stdio.h>

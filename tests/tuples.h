@@ -11,7 +11,7 @@
 #ifndef LKS_TESTS_TUPLES_H
 #define LKS_TESTS_TUPLES_H
 
-#include "model/tuple.h"
+#include "model/tuple/tuple.h"
 
 enum { LKS_TEST_DEVICES = 8 };
 

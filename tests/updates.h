@@ -4,8 +4,8 @@
 #define LKS_TESTS_UPDATES_H
 
 #include "base/rng.h"
-#include "pldm/fd.h"
-#include "pldm/ua.h"
+#include "lab/pldm/fd.h"
+#include "lab/pldm/ua.h"
 
 enum { LKS_TEST_PARTS = 4, LKS_TEST_IMAGE_MAX = 8192, LKS_TEST_VERSION_MAX = 32 };
 

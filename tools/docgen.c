@@ -6,13 +6,13 @@
  */
 #include "tools/docgen.h"
 #include "base/buf.h"
-#include "cli/cli.h"
-#include "core/check.h"
-#include "core/consistency.h"
-#include "model/bundle.h"
-#include "model/manifest.h"
-#include "model/tuple.h"
-#include "probe/probe.h"
+#include "cli/shared/cli.h"
+#include "core/check/check.h"
+#include "core/conform/consistency.h"
+#include "model/manifest/bundle.h"
+#include "model/manifest/manifest.h"
+#include "model/tuple/tuple.h"
+#include "probe/root/probe.h"
 
 #include <stdio.h>
 
@@ -67,7 +67,7 @@ static void put_command(struct lks_buf *page, const struct lks_command *command)
 
 static void put_commands(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/cli/cli.c");
+    lks_docgen_banner(page, "src/cli/main/cli.c");
     lks_buf_addf(page, "# Commands\n\n"
                        "Options stand behind the command's name, before or after its arguments. "
                        "`--opt VALUE` and\n`--opt=VALUE` are the same, `--` ends the options, and "
@@ -92,7 +92,7 @@ static void put_commands(struct lks_buf *page)
 
 static void put_rules(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/core/check.c");
+    lks_docgen_banner(page, "src/core/check/check.c");
     lks_buf_addf(page, "# Rules of `stack check`\n\n"
                        "They run in this order, and each looks at the whole stack. What makes one "
                        "an error or a warning is in\n[compat.md](../compat.md).\n\n"

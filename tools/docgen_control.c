@@ -1,8 +1,8 @@
 /* The reference pages of the control plane: records, roles, configuration, API. */
-#include "core/access.h"
-#include "model/record.h"
-#include "server/config.h"
-#include "server/routes.h"
+#include "core/state/access.h"
+#include "model/record/record.h"
+#include "server/api/routes.h"
+#include "server/base/config.h"
 #include "tools/docgen.h"
 
 /* The journal ------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static void put_record(struct lks_buf *page, const struct lks_record_info *info)
 
 void lks_docgen_journal(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/model/record.c");
+    lks_docgen_banner(page, "src/model/record/record.c");
     lks_buf_addf(page,
                  "# Records of the journal\n\n"
                  "What `lockstep journal export` and `GET /v1/journal` print, a line for each "
@@ -44,7 +44,7 @@ void lks_docgen_journal(struct lks_buf *page)
 
 void lks_docgen_access(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/core/access.c");
+    lks_docgen_banner(page, "src/core/state/access.c");
     lks_buf_addf(page,
                  "# Who may do what\n\n"
                  "A role is given to an identity with `lockstep access grant`, everywhere or "
@@ -80,7 +80,7 @@ void lks_docgen_access(struct lks_buf *page)
 
 void lks_docgen_config(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/server/config.c");
+    lks_docgen_banner(page, "src/server/base/config.c");
     lks_buf_addf(page, "# lockstepd.yaml\n\n"
                        "A key such as `http.idle_ms` stands as `idle_ms` inside the map `http`. "
                        "`lockstepd --dump-config` prints every value in effect. Those marked "
@@ -129,7 +129,7 @@ static void put_routes(struct lks_buf *page, enum lks_listener listener)
 
 void lks_docgen_api(struct lks_buf *page)
 {
-    lks_docgen_banner(page, "src/server/routes.c");
+    lks_docgen_banner(page, "src/server/api/routes.c");
     lks_buf_addf(
         page, "# The API\n\n"
               "HTTPS, by default on port 7443 for people and 7444 for agents, and the Unix "

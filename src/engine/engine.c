@@ -1,5 +1,5 @@
-#include "core/decide.h"
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
+#include "core/rules/decide.h"
 #include "engine/engine_parts.h"
 #include "engine/walk.h"
 

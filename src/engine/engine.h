@@ -40,7 +40,7 @@
 #ifndef LKS_ENGINE_ENGINE_H
 #define LKS_ENGINE_ENGINE_H
 
-#include "core/decide.h"
+#include "core/rules/decide.h"
 #include "port/store.h"
 #include "trust/chain.h"
 

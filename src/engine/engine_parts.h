@@ -2,8 +2,8 @@
 #ifndef LKS_ENGINE_ENGINE_PARTS_H
 #define LKS_ENGINE_ENGINE_PARTS_H
 
-#include "core/shelf.h"
-#include "core/standing.h"
+#include "core/registry/shelf.h"
+#include "core/state/standing.h"
 #include "engine/engine.h"
 
 /* What waits to be taken. Bytes may move while more is added, so places are kept as offsets and

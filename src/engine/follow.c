@@ -1,4 +1,4 @@
-#include "core/state_apply.h"
+#include "core/campaign/state_apply.h"
 #include "engine/engine_parts.h"
 #include "engine/walk.h"
 

@@ -1,7 +1,7 @@
 #include "engine/journal.h"
 
-#include "codec/hostlist.h"
-#include "core/state_apply.h"
+#include "codec/notation/hostlist.h"
+#include "core/campaign/state_apply.h"
 #include "engine/walk.h"
 
 #include <inttypes.h>

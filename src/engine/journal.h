@@ -5,7 +5,7 @@
 #ifndef LKS_ENGINE_JOURNAL_H
 #define LKS_ENGINE_JOURNAL_H
 
-#include "core/state.h"
+#include "core/state/state.h"
 #include "port/store.h"
 #include "trust/chain.h"
 

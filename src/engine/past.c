@@ -2,9 +2,9 @@
 #include "engine/journal.h"
 
 #include "base/near.h"
-#include "codec/json.h"
-#include "core/basis.h"
-#include "core/view.h"
+#include "codec/format/json.h"
+#include "core/conform/basis.h"
+#include "core/view/view.h"
 
 /* [name, part, value]... of what was measured, once for devices that read the same. */
 static void put_readings(const struct lks_state *s, const struct lks_node *n,

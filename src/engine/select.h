@@ -2,7 +2,7 @@
 #ifndef LKS_ENGINE_SELECT_H
 #define LKS_ENGINE_SELECT_H
 
-#include "codec/hostlist.h"
+#include "codec/notation/hostlist.h"
 #include "engine/journal.h"
 
 /* What a row has to be; what is empty or 0 is not asked for. */

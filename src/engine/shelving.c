@@ -1,4 +1,4 @@
-#include "core/artifacts.h"
+#include "core/registry/artifacts.h"
 #include "engine/engine_parts.h"
 
 enum lks_code lks_engine_shelve(struct lks_engine *e, struct lks_str digest,

@@ -13,8 +13,8 @@
  */
 #include "engine/walk.h"
 
-#include "codec/base64.h"
-#include "core/state_apply.h"
+#include "codec/format/base64.h"
+#include "core/campaign/state_apply.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 #include "executors/programs.h"
 
 #include "executors/tool.h"
-#include "model/figures.h"
+#include "model/tuple/figures.h"
 
 #include <dirent.h>
 #include <errno.h>

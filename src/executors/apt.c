@@ -8,7 +8,7 @@
 #include "executors/executor.h"
 #include "executors/nextboot.h"
 #include "executors/tool.h"
-#include "probe/clock.h"
+#include "probe/root/clock.h"
 
 #include <fcntl.h>
 #include <poll.h>

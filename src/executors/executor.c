@@ -1,7 +1,7 @@
 #include "executors/executor.h"
 
 #include "base/file.h"
-#include "probe/clock.h"
+#include "probe/root/clock.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * It is started by the root helper as EXECUTORS/NAME ORDER ARTIFACT..., with digests as arguments
  * and the agent's folder of artifacts in LOCKSTEP_DEPOT. It believes none of what lies there:
  * everything is copied into a folder of root's own, where it has to have its digest, and only the
- * copy is looked at. The order (model/order.h) has to be for this executor and may name no other
- * artifacts than the command did, since those are what was signed.
+ * copy is looked at. The order (model/manifest/order.h) has to be for this executor and may name no
+ * other artifacts than the command did, since those are what was signed.
  *
  * One executor runs at a time: it holds a lock for as long as it lives. One that was killed leaves
  * copies behind, which the next one uses or removes.
@@ -16,8 +16,8 @@
 #ifndef LKS_EXECUTORS_EXECUTOR_H
 #define LKS_EXECUTORS_EXECUTOR_H
 
-#include "drivers/depot_files.h"
-#include "model/order.h"
+#include "drivers/depot/depot_files.h"
+#include "model/manifest/order.h"
 
 #include <limits.h>
 

@@ -3,7 +3,7 @@
  * fwupd for what comes as a cabinet file. Success is what the device says afterwards, in force or
  * staged for its next reset; a device that the file is not for is never tried.
  */
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "executors/executor.h"
 #include "executors/tool.h"
 

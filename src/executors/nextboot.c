@@ -1,9 +1,9 @@
 #include "executors/nextboot.h"
 
-#include "codec/bootcfg.h"
+#include "codec/machine/bootcfg.h"
 #include "executors/executor.h"
 #include "executors/tool.h"
-#include "probe/next_kernel.h"
+#include "probe/kernel/next_kernel.h"
 
 #include <stdio.h>
 #include <unistd.h>

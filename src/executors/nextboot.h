@@ -9,7 +9,7 @@
 #ifndef LKS_EXECUTORS_NEXTBOOT_H
 #define LKS_EXECUTORS_NEXTBOOT_H
 
-#include "model/order.h"
+#include "model/manifest/order.h"
 
 /* The release that the order pins; empty where it has none. */
 struct lks_str lks_nextboot_of(const struct lks_order *order);

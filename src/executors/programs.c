@@ -1,7 +1,7 @@
 #include "executors/programs.h"
 
 #include "executors/tool.h"
-#include "probe/command.h"
+#include "probe/root/command.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "executors/settings.h"
 
 #include "base/file.h"
-#include "codec/json.h"
+#include "codec/format/json.h"
 #include "executors/tool.h"
-#include "probe/clock.h"
+#include "probe/root/clock.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
 #define LKS_EXECUTORS_SETTINGS_H
 
 #include "executors/executor.h"
-#include "model/facts.h"
-#include "model/tuple.h"
+#include "model/facts/facts.h"
+#include "model/tuple/tuple.h"
 
 enum lks_setting_needs {
     LKS_SETTING_NOTHING, /* takes effect at once, also under a job */
@@ -18,7 +18,7 @@ enum lks_setting_needs {
 extern const char *const lks_setting_needs_words[];
 
 struct lks_setting {
-    const char *path; /* codec/glob.h */
+    const char *path; /* codec/notation/glob.h */
     enum lks_setting_needs needs;
     bool keeps;          /* lost when the machine boots: set again then, by settings --boot */
     const char *pending; /* RESET: the reading that tells what it will be */

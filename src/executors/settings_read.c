@@ -1,8 +1,8 @@
 #include "executors/settings.h"
 
 #include "base/embedded.h"
-#include "core/node.h"
-#include "probe/probe.h"
+#include "core/conform/node_readings.h"
+#include "probe/root/probe.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The table of settings, and the ways of those that NVIDIA's own program sets. */
 #include "executors/settings.h"
 
-#include "codec/glob.h"
+#include "codec/notation/glob.h"
 #include "executors/tool.h"
 
 #include <stdio.h>

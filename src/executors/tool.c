@@ -1,6 +1,6 @@
 #include "executors/tool.h"
 
-#include "probe/clock.h"
+#include "probe/root/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 
 #define LKS_PLDM_HEADER_MAX   65535 /* its size is a field of 16 bits */
 #define LKS_PLDM_REVISION_MAX 4

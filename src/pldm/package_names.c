@@ -1,7 +1,7 @@
 #include "pldm/package_parts.h"
 
-#include "base/term.h"
-#include "codec/base64.h"
+#include "base/term/term.h"
+#include "codec/format/base64.h"
 #include "pldm/bytes.h"
 
 struct word {

@@ -2,8 +2,8 @@
 
 #include "base/near.h"
 #include "base/time.h"
-#include "codec/base64.h"
-#include "model/tables.h"
+#include "codec/format/base64.h"
+#include "model/schema/tables.h"
 #include "pldm/bytes.h"
 #include "pldm/package_parts.h"
 

@@ -8,7 +8,7 @@
 #ifndef LKS_PLDM_PACKAGE_RECIPE_H
 #define LKS_PLDM_PACKAGE_RECIPE_H
 
-#include "codec/doc.h"
+#include "codec/format/doc.h"
 #include "pldm/package.h"
 
 #define LKS_PLDM_RECIPE_COMPONENTS_MAX 2048

@@ -1,7 +1,7 @@
 #include "port/bmc.h"
 
-#include "codec/json.h"
-#include "model/tuple.h"
+#include "codec/format/json.h"
+#include "model/tuple/tuple.h"
 
 #include <assert.h>
 #include <stdio.h>

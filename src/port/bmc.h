@@ -11,8 +11,8 @@
 #define LKS_PORT_BMC_H
 
 #include "base/arena.h"
-#include "model/facts.h"
-#include "model/record.h"
+#include "model/facts/facts.h"
+#include "model/record/record.h"
 #include "port/conversation.h"
 
 #define LKS_BMC_ITEMS_MAX   1024
@@ -117,8 +117,8 @@ struct lks_bmc_driver {
     const char *(*token)(const void *value);
 };
 
-extern const struct lks_bmc_driver lks_bmc_redfish; /* drivers/bmc_redfish.c */
-extern const struct lks_bmc_driver lks_bmc_nvos;    /* drivers/bmc_nvos.c */
+extern const struct lks_bmc_driver lks_bmc_redfish; /* drivers/bmc/bmc_redfish.c */
+extern const struct lks_bmc_driver lks_bmc_nvos;    /* drivers/bmc/bmc_nvos.c */
 
 /* The driver by name; NULL: there is none. "" is Redfish. */
 const struct lks_bmc_driver *lks_bmc_driver(struct lks_str name);

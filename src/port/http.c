@@ -1,6 +1,6 @@
 #include "port/http.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 
 #include <stdarg.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/time.h"
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 
 #define LKS_HTTP_PATH_MAX     2048
 #define LKS_HTTP_LINES_MAX    ((size_t)16 << 10) /* all headers of a request */

@@ -58,7 +58,8 @@ struct lks_measure_driver {
                            struct lks_measures *out, struct lks_err *err);
 };
 
-extern const struct lks_measure_driver lks_measure_prometheus; /* drivers/measure_prometheus.c */
+extern const struct lks_measure_driver
+    lks_measure_prometheus; /* drivers/service/measure_prometheus.c */
 
 /* The question for a window of time that ends at the moment it is asked about: "$window" in the
  * query becomes that window ("3600s"). A query without it is reduced over the window: to its

@@ -15,12 +15,12 @@
  * restart it is begun again, and looks first. Values hold no pointers.
  *
  * A scheduler tells nobody when the last job ends, and may forget a drain when it restarts. So
- * whoever runs this asks again while it matters; lks_sched_next() (core/sched.h) says what.
+ * whoever runs this asks again while it matters; lks_sched_next() (core/actions/sched.h) says what.
  */
 #ifndef LKS_PORT_SCHED_H
 #define LKS_PORT_SCHED_H
 
-#include "core/sched.h"
+#include "core/actions/sched.h"
 #include "port/conversation.h"
 
 #define LKS_SCHED_NODE_MAX  253
@@ -39,9 +39,9 @@ struct lks_sched_driver {
     void (*said)(const void *value, struct lks_sched_said *out);
 };
 
-extern const struct lks_sched_driver lks_sched_simulated; /* drivers/sched_simulated.c */
+extern const struct lks_sched_driver lks_sched_simulated; /* lab/sched/sched_simulated.c */
 
-/* The driver by the word of a pool's `sched`; NULL: there is none. In drivers/sched_drivers.c. */
+/* The driver by the word of a pool's `sched`; NULL: there is none. In lab/sched/sched_drivers.c. */
 const struct lks_sched_driver *lks_sched_driver(struct lks_str sched);
 
 /* For drivers: whether a wish is one that can be asked for. */

@@ -1,6 +1,6 @@
 #include "port/store.h"
 
-#include "model/record.h"
+#include "model/record/record.h"
 
 #include <inttypes.h>
 

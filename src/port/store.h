@@ -14,8 +14,8 @@
 #ifndef LKS_PORT_STORE_H
 #define LKS_PORT_STORE_H
 
-#include "codec/digest.h"
-#include "model/row.h"
+#include "codec/format/digest.h"
+#include "model/record/row.h"
 
 enum lks_store_mode {
     LKS_STORE_CREATE, /* a new one; REFUSED where there is one */

@@ -19,7 +19,7 @@ struct lks_ticket_post {
     lks_ms deadline;
 };
 
-extern const struct lks_conversation_ops lks_ticket_talk; /* drivers/ticket_post.c */
+extern const struct lks_conversation_ops lks_ticket_talk; /* drivers/service/ticket_post.c */
 enum lks_code lks_ticket_begin(void *value, const struct lks_ticket_post *post,
                                struct lks_err *err) LKS_MUST_CHECK;
 

@@ -9,7 +9,7 @@
 #ifndef LKS_PORT_VERIFIER_H
 #define LKS_PORT_VERIFIER_H
 
-#include "model/bundle.h"
+#include "model/manifest/bundle.h"
 #include "trust/signature.h"
 
 enum lks_evidence {
@@ -47,9 +47,9 @@ struct lks_verifier {
     void (*verify)(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out);
 };
 
-extern const struct lks_verifier lks_verifier_signature; /* drivers/verifier_signature.c */
+extern const struct lks_verifier lks_verifier_signature; /* drivers/verify/verifier_signature.c */
 
-/* Ask all there are: drivers/verifiers.c. */
+/* Ask all there are: drivers/verify/verifiers.c. */
 void lks_verify(const struct lks_evidence_ask *ask, struct lks_evidence_answer *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* The journal's hash chain and its signed heads; see model/row.h for what is hashed. */
+/* The journal's hash chain and its signed heads; see model/record/row.h for what is hashed. */
 #ifndef LKS_TRUST_CHAIN_H
 #define LKS_TRUST_CHAIN_H
 
-#include "model/row.h"
+#include "model/record/row.h"
 #include "trust/key.h"
 
 /* A running hash is reused from row to row: a journal has millions of them. */

@@ -1,7 +1,7 @@
 #include "trust/dsse.h"
 
-#include "codec/base64.h"
-#include "codec/json.h"
+#include "codec/format/base64.h"
+#include "codec/format/json.h"
 
 enum {
     SIGNATURES_MAX = 8,

@@ -1,8 +1,8 @@
 #include "trust/envelope.h"
 
-#include "codec/base64.h"
-#include "codec/hostlist.h"
-#include "codec/json.h"
+#include "codec/format/base64.h"
+#include "codec/format/json.h"
+#include "codec/notation/hostlist.h"
 
 #include <stdio.h>
 

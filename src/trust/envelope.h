@@ -5,7 +5,7 @@
 #ifndef LKS_TRUST_ENVELOPE_H
 #define LKS_TRUST_ENVELOPE_H
 
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 #include "trust/dsse.h"
 
 #define LKS_ENVELOPE_TYPE        "application/vnd.lockstep.command+json"

@@ -1,8 +1,8 @@
 #include "trust/jwt.h"
 
 #include "base/buf.h"
-#include "codec/base64.h"
-#include "codec/json.h"
+#include "codec/format/base64.h"
+#include "codec/format/json.h"
 #include "trust/handles.h"
 
 #include <openssl/core_names.h>

@@ -11,7 +11,7 @@
 #define LKS_TRUST_JWT_H
 
 #include "base/time.h"
-#include "codec/doc.h"
+#include "codec/format/doc.h"
 
 #include <openssl/types.h>
 

@@ -1,6 +1,6 @@
 #include "trust/key.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 #include "trust/handles.h"
 
 #include <openssl/core_names.h>

@@ -7,7 +7,7 @@
 #define LKS_TRUST_KEY_H
 
 #include "base/buf.h"
-#include "model/row.h"
+#include "model/record/row.h"
 
 #define LKS_KEY_BYTES     32
 #define LKS_KEY_TEXT_SIZE 64

@@ -1,6 +1,6 @@
 #include "trust/seal.h"
 
-#include "codec/base64.h"
+#include "codec/format/base64.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>

@@ -1,8 +1,8 @@
 #include "trust/signature.h"
 
-#include "codec/base64.h"
-#include "codec/json.h"
-#include "model/schema.h"
+#include "codec/format/base64.h"
+#include "codec/format/json.h"
+#include "model/schema/schema.h"
 #include "trust/x509_pem.h"
 
 #include <openssl/core_names.h>

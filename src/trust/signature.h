@@ -14,7 +14,7 @@
 #ifndef LKS_TRUST_SIGNATURE_H
 #define LKS_TRUST_SIGNATURE_H
 
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 #include "trust/key.h"
 
 #define LKS_PIN_TEXT_MAX        ((size_t)4096) /* of a key that is read: PEM, say */

@@ -1,8 +1,8 @@
 #include "trust/token.h"
 
 #include "base/buf.h"
-#include "codec/base64.h"
-#include "codec/hostlist.h"
+#include "codec/format/base64.h"
+#include "codec/notation/hostlist.h"
 
 #include <openssl/crypto.h>
 

@@ -9,7 +9,7 @@
 #ifndef LKS_TRUST_TOKEN_H
 #define LKS_TRUST_TOKEN_H
 
-#include "codec/digest.h"
+#include "codec/format/digest.h"
 
 #include <stdint.h>
 

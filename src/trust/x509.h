@@ -14,8 +14,8 @@
 #define LKS_TRUST_X509_H
 
 #include "base/buf.h"
-#include "codec/digest.h"
-#include "codec/hostlist.h"
+#include "codec/format/digest.h"
+#include "codec/notation/hostlist.h"
 
 #define LKS_X509_PEM_MAX     ((size_t)64 << 10)
 #define LKS_X509_SERIAL_MAX  41                  /* hexadecimal, and a terminator */

@@ -1,7 +1,7 @@
 #include "tests/real/population.h"
 
 #include "base/file.h"
-#include "server/routes.h"
+#include "server/api/routes.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
 #include "tests/wait.h"

@@ -1,6 +1,6 @@
 #include "tests/real/requests.h"
 
-#include "codec/http.h"
+#include "codec/format/http.h"
 
 #include <stdio.h>
 #include <string.h>

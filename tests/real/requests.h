@@ -3,7 +3,7 @@
 #ifndef LKS_TESTS_REAL_REQUESTS_H
 #define LKS_TESTS_REAL_REQUESTS_H
 
-#include "server/routes.h"
+#include "server/api/routes.h"
 #include "tests/real/population.h"
 
 struct random_request {

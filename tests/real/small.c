@@ -1,8 +1,8 @@
 #include "tests/real/small.h"
 
 #include "base/file.h"
-#include "drivers/store_sqlite.h"
-#include "model/record.h"
+#include "drivers/store/store_sqlite.h"
+#include "model/record/record.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 

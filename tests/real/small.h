@@ -5,7 +5,7 @@
 #ifndef LKS_TESTS_REAL_SMALL_H
 #define LKS_TESTS_REAL_SMALL_H
 
-#include "model/record.h"
+#include "model/record/record.h"
 #include "tests/flashes.h"
 
 #define SMALL_NODES_MAX 16

@@ -10,7 +10,7 @@
  * Not at every single record: an update counts its resets before it sends them and gives up behind
  * the third, so one that is killed before each of them rightly ends as unknown.
  */
-#include "model/record.h"
+#include "model/record/record.h"
 #include "tests/real/small.h"
 #include "tests/test.h"
 #include "tests/wait.h"

@@ -5,8 +5,8 @@
  * other takes over and brings the change to the end that it would have had: everybody runs B, no
  * device was flashed a second time, and there is one journal.
  */
-#include "drivers/store_postgres.h"
-#include "model/record.h"
+#include "drivers/store/store_postgres.h"
+#include "model/record/record.h"
 #include "tests/postgres.h"
 #include "tests/real/small.h"
 #include "tests/test.h"

@@ -4,8 +4,8 @@
  * there is one chain, one leads at any time, and jobs are not admitted by who does not know.
  */
 #include "base/file.h"
-#include "codec/json.h"
-#include "drivers/store_postgres.h"
+#include "codec/format/json.h"
+#include "drivers/store/store_postgres.h"
 #include "engine/journal.h"
 #include "tests/bmcd.h"
 #include "tests/controller.h"

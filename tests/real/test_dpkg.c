@@ -1,6 +1,6 @@
 /* Debian's own program is the judge of Debian's version order. */
 #include "base/rng.h"
-#include "codec/version.h"
+#include "codec/notation/version.h"
 #include "tests/real/ask.h"
 #include "tests/test.h"
 

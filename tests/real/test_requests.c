@@ -5,7 +5,7 @@
  *     test_real_requests [COUNT [SEED]]
  *     test_real_requests serve              for another program: says where, and waits for its end
  */
-#include "server/forms.h"
+#include "server/form/forms.h"
 #include "tests/real/requests.h"
 #include "tests/test.h"
 

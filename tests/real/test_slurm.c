@@ -1,5 +1,5 @@
 /* Slurm's own program is the judge of Slurm's host lists. */
-#include "codec/hostlist.h"
+#include "codec/notation/hostlist.h"
 #include "tests/real/ask.h"
 #include "tests/test.h"
 

@@ -1,0 +1,343 @@
+/* A change as it goes on. On a terminal, one line for each wave that is not yet passed, drawn over
+ * themselves; anywhere else a plain line whenever a wave came further. lockstepd is asked again and
+ * again, so that its restarts are nothing but a pause. */
+#include "cli/change/cmd_change.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    LOOK_MS = 250,
+    MANY = 10000, /* nodes of a change that is looked at less often, */
+    LOOK_MANY_MS = 1000,
+    AWAY_MS = 500,     /* between attempts to reach lockstepd again */
+    LINES_SHOWN = 10,  /* waves, on a terminal */
+    WAVES_KEPT = 4096, /* that plain lines are kept apart for */
+    HALTS = 6,         /* so often halted in a row: no rollback follows */
+    BAR = 20,
+    NARROW = 72, /* below this there is no bar */
+    TEXT_BYTES = 8192,
+    JSON_BYTES = 64 << 20,
+};
+
+/* What was last said of a wave. */
+struct said {
+    char state[16];
+    uint64_t tenth, failed;
+};
+
+struct follow {
+    struct lks_cli *cli;
+    const char *id;
+    bool json;
+    char state[24];      /* of the change, as last said */
+    size_t drawn;        /* lines that are to be drawn over */
+    uint64_t passed;     /* waves that were said to be passed, for good */
+    struct said *said;   /* owned; by wave */
+    struct lks_buf last; /* the answer that was shown last */
+    unsigned halted;     /* how often in a row */
+    bool away;           /* it was said that lockstepd does not answer */
+};
+
+static void follow_fini(struct follow *f)
+{
+    free(f->said);
+    lks_buf_fini(&f->last);
+}
+
+static void rest(int ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Lines ------------------------------------------------------------------------------------- */
+
+/* Print a line that no data can drive the terminal with, and that takes one line there, or what of
+ * it has room in one. */
+static void print_line(const struct lks_cli *cli, enum lks_colour colour, bool cut,
+                       struct lks_str text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf clean = {0};
+    lks_buf_init(&clean, (size_t)2 * TEXT_BYTES);
+    lks_term_clean(&clean, text);
+    struct lks_str line = lks_buf_view(&clean);
+    if (cut && cli->term.cursor && cli->term.width > 0)
+        line.len = lks_term_fit(line, cli->term.width);
+    fprintf(cli->out, "%s%.*s%s\n", lks_term_on(&cli->term, colour), LKS_STR_ARG(line),
+            lks_term_off(&cli->term, colour));
+}
+
+static enum lks_colour colour_of(struct lks_str state)
+{
+    static const struct {
+        const char *word;
+        enum lks_colour colour;
+    } moods[] = {
+        {"passed", LKS_GREEN}, {"done", LKS_GREEN},       {"held", LKS_YELLOW},
+        {"halted", LKS_RED},   {"rolled back", LKS_RED},  {"aborted", LKS_RED},
+        {"rejected", LKS_RED}, {"rolling back", LKS_RED}, {"planned", LKS_DIM},
+    };
+    for (size_t i = 0; i < LKS_COUNT(moods); i++) {
+        if (lks_str_is(state, moods[i].word))
+            return moods[i].colour;
+    }
+    return LKS_PLAIN;
+}
+
+/* How many nodes of a wave are over, and of how many. */
+static void count_over(const struct lks_doc *wave, uint64_t *over, uint64_t *all)
+{
+    static const char *const open[] = {"pending", "waiting", "asked", "reading"};
+    const struct lks_doc *members = lks_doc_member(wave, "members");
+    *over = *all = 0;
+    for (const struct lks_doc *m = members != NULL ? members->first : NULL; m != NULL; m = m->next)
+        *all += m->kind == LKS_DOC_NUMBER ? (uint64_t)m->number : 0;
+    *over = *all;
+    for (size_t i = 0; i < LKS_COUNT(open); i++)
+        *over -= lks_change_number(members, open[i]);
+}
+
+static void put_bar(const struct lks_doc *wave, struct lks_buf *out)
+{
+    uint64_t over, all;
+    count_over(wave, &over, &all);
+    uint64_t marks = all > 0 ? over * BAR / all : 0;
+    lks_buf_addc(out, '[');
+    for (uint64_t i = 0; i < BAR; i++)
+        lks_buf_addc(out, i < marks ? '#' : '.');
+    lks_buf_add(out, LKS_STR("] "));
+}
+
+/* "wave 1 canary serve: begun, 3/20 done, 2 under way" */
+static void print_wave(const struct lks_cli *cli, const struct lks_doc *wave, bool bar)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_str pool = lks_doc_text(wave, "pool"), state = lks_doc_text(wave, "state");
+    lks_buf_init(&text, TEXT_BYTES);
+    lks_buf_addf(&text, "wave %" PRIu64 " %" LKS_STR_FMT "%s%" LKS_STR_FMT,
+                 lks_change_number(wave, "wave"), LKS_STR_ARG(lks_doc_text(wave, "kind")),
+                 pool.len > 0 ? " " : "", LKS_STR_ARG(pool));
+    lks_buf_addf(&text, "%s", bar ? " " : ": ");
+    if (bar)
+        put_bar(wave, &text);
+    lks_buf_addf(&text, "%" LKS_STR_FMT ", ", LKS_STR_ARG(state));
+    lks_change_put_progress(wave, &text);
+    print_line(cli, colour_of(state), true, lks_buf_view(&text));
+}
+
+static void print_change(const struct follow *f, const struct lks_doc *change)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    struct lks_str state = lks_doc_text(change, "state");
+    const struct lks_doc *frozen = lks_doc_member(change, "frozen");
+    lks_buf_init(&text, TEXT_BYTES);
+    lks_buf_addf(&text, "change %s %" LKS_STR_FMT "%s: ", f->id, LKS_STR_ARG(state),
+                 frozen != NULL && frozen->truth ? " (frozen)" : "");
+    lks_change_put_progress(change, &text);
+    print_line(f->cli, colour_of(state), true, lks_buf_view(&text));
+}
+
+/* On a terminal ----------------------------------------------------------------------------- */
+
+static const struct lks_doc *waves_of(const struct lks_doc *change)
+{
+    const struct lks_doc *waves = lks_doc_member(change, "waves");
+    return waves != NULL ? waves->first : NULL;
+}
+
+static void draw(struct follow *f, const struct lks_doc *change)
+{
+    struct lks_cli *cli = f->cli;
+    uint64_t at = 0, left = 0;
+    size_t lines = 1;
+    if (cli->term.tty) /* it may be wider now */
+        lks_term_of(cli->out, &cli->term);
+    if (f->drawn > 0)
+        fprintf(cli->out, "\033[%zuA\033[J", f->drawn);
+    for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next, at++) {
+        if (at == f->passed && lks_str_is(lks_doc_text(w, "state"), "passed")) {
+            print_wave(cli, w, false);
+            f->passed++;
+        }
+    }
+    print_change(f, change);
+    at = 0;
+    for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next) {
+        if (at++ < f->passed)
+            continue;
+        if (lines <= LINES_SHOWN) {
+            print_wave(cli, w, cli->term.width >= NARROW);
+            lines++;
+        } else {
+            left++;
+        }
+    }
+    if (left > 0) {
+        fprintf(cli->out, "and %" PRIu64 " more\n", left);
+        lines++;
+    }
+    f->drawn = lines;
+}
+
+/* Anywhere else ----------------------------------------------------------------------------- */
+
+/* Whether there is something new to say of a wave. */
+static bool is_news(struct said *said, const struct lks_doc *wave)
+{
+    uint64_t over, all, failed = lks_change_number(wave, "failed");
+    struct lks_str state = lks_doc_text(wave, "state");
+    count_over(wave, &over, &all);
+    uint64_t tenth = all > 0 ? over * 10 / all : 0;
+    bool same = lks_str_is(state, said->state) && said->tenth == tenth && said->failed == failed;
+    bool first = said->state[0] == '\0' && lks_str_is(state, "planned");
+    snprintf(said->state, sizeof(said->state), "%" LKS_STR_FMT, LKS_STR_ARG(state));
+    said->tenth = tenth;
+    said->failed = failed;
+    return !same && !first;
+}
+
+static void tell(struct follow *f, const struct lks_doc *change)
+{
+    struct lks_str state = lks_doc_text(change, "state");
+    size_t at = 0;
+    if (!lks_str_is(state, f->state)) {
+        snprintf(f->state, sizeof(f->state), "%" LKS_STR_FMT, LKS_STR_ARG(state));
+        print_change(f, change);
+    }
+    for (const struct lks_doc *w = waves_of(change); w != NULL && at < WAVES_KEPT; w = w->next) {
+        if (is_news(&f->said[at++], w))
+            print_wave(f->cli, w, false);
+    }
+}
+
+/* Whether it is another answer than the last time. */
+static bool is_other(struct follow *f, const struct lks_remote_answer *answer)
+{
+    struct lks_str body = lks_buf_view(&answer->http.body);
+    if (lks_str_eq(body, lks_buf_view(&f->last)))
+        return false;
+    lks_buf_truncate(&f->last, 0);
+    lks_buf_add(&f->last, body);
+    return true;
+}
+
+/* The whole --------------------------------------------------------------------------------- */
+
+static void show(struct follow *f, const struct lks_remote_answer *answer)
+{
+    if (!is_other(f, answer))
+        return;
+    if (f->json)
+        fprintf(f->cli->out, "%.*s\n", LKS_STR_ARG(lks_buf_view(&answer->http.body)));
+    else if (f->cli->term.cursor)
+        draw(f, answer->doc);
+    else
+        tell(f, answer->doc);
+    fflush(f->cli->out);
+}
+
+/* Whether it ended, well or not. A halt is no end where a rollback follows at once. */
+static bool is_over(struct follow *f, const struct lks_doc *change)
+{
+    static const char *const bad[] = {"rejected", "aborted", "rolled back"};
+    struct lks_str state = lks_doc_text(change, "state");
+    const struct lks_doc *back = lks_doc_member(change, "rolls_back");
+    unsigned most = back != NULL && back->truth ? HALTS : 1;
+    f->halted = lks_str_is(state, "halted") ? f->halted + 1 : 0;
+    bool over = f->halted >= most;
+    for (size_t i = 0; i < LKS_COUNT(bad); i++)
+        over = over || lks_str_is(state, bad[i]);
+    f->cli->no = over;
+    return over || lks_str_is(state, "done");
+}
+
+/* The text of the wave that was halted; empty where none was. */
+static struct lks_str halted_text(const struct lks_doc *change)
+{
+    for (const struct lks_doc *w = waves_of(change); w != NULL; w = w->next) {
+        if (lks_str_is(lks_doc_text(w, "state"), "halted"))
+            return lks_doc_text(w, "text");
+    }
+    return LKS_STR("");
+}
+
+static void print_part(const struct follow *f, const char *word, struct lks_str text)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    lks_buf_init(&line, TEXT_BYTES);
+    lks_buf_addf(&line, "%s: %" LKS_STR_FMT, word, LKS_STR_ARG(text));
+    print_line(f->cli, LKS_PLAIN, false, lks_buf_view(&line));
+}
+
+/* Why it ended so, whole, and what to look at. */
+static void print_end(const struct follow *f, const struct lks_doc *change)
+{
+    struct lks_str end = lks_doc_text(change, "moved_reason"), halted = halted_text(change);
+    if (f->json || !f->cli->no)
+        return;
+    bool told = halted.len > 0 && lks_str_find(end, halted) >= 0;
+    if (halted.len > 0)
+        print_part(f, "why", halted);
+    if (end.len > 0 && !told)
+        print_part(f, halted.len > 0 ? "end" : "why", end);
+    fprintf(f->cli->out, "look at it: lockstep change show %s\n", f->id);
+}
+
+static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args, const char *id,
+                           struct lks_remote_answer *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    lks_question_init(&q, "GET", "/v1/changes");
+    lks_remote_path_add(&q.path, lks_str_from(id));
+    lks_remote_path_query(&q.path, "plan", LKS_STR("false"));
+    return lks_question_ask(cli, args, &q, out, err);
+}
+
+/* It may be starting anew: say so once, and try again. */
+static void wait_for(struct follow *f, const struct lks_err *why)
+{
+    if (!f->away && !f->json)
+        fprintf(f->cli->err, "%s; trying again\n", why->msg);
+    if (!f->away)
+        f->drawn = 0; /* that line stands in between */
+    lks_buf_truncate(&f->last, 0);
+    f->away = true;
+    fflush(f->cli->err);
+    rest(AWAY_MS);
+}
+
+static enum lks_code run(struct follow *f, const struct lks_args *args, struct lks_err *err)
+{
+    for (bool seen = false;; seen = true) {
+        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+        while (fetch(f->cli, args, f->id, &answer, err) != LKS_OK) {
+            if (!seen || !lks_code_info(err->code)->transient)
+                return err->code;
+            wait_for(f, err);
+        }
+        *err = (struct lks_err){0};
+        f->away = false;
+        show(f, &answer);
+        if (is_over(f, answer.doc)) {
+            print_end(f, answer.doc);
+            return LKS_OK;
+        }
+        if (ferror(f->cli->out))
+            return LKS_OK; /* nobody reads any more */
+        rest(lks_change_number(answer.doc, "total") > MANY ? LOOK_MANY_MS : LOOK_MS);
+    }
+}
+
+enum lks_code lks_change_follow(struct lks_cli *cli, const struct lks_args *args, const char *id,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(follow_fini)
+    struct follow f = {.cli = cli, .id = id, .json = lks_args_has(args, "--json")};
+    lks_buf_init(&f.last, JSON_BYTES);
+    f.said = calloc(WAVES_KEPT, sizeof(*f.said));
+    if (f.said == NULL)
+        return lks_fail(err, LKS_E_NOMEM, "out of memory");
+    return run(&f, args, err);
+}

@@ -1,0 +1,40 @@
+/* change procedure: what a board reads and signs before it approves. */
+#include "cli/shared/commands.h"
+
+#include "base/file.h"
+#include "cli/shared/listing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* To people a file of Markdown, and to programs JSON; both as lockstepd wrote it. */
+enum lks_code lks_cmd_change_procedure(struct lks_cli *cli, const struct lks_args *args,
+                                       struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    struct lks_str price = lks_args_str(args, "--gpu-hour");
+    const char *path = lks_args_get(args, "--output");
+    bool json = lks_args_has(args, "--json");
+    lks_question_init(&q, "GET", "/v1/changes");
+    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    lks_remote_path_add(&q.path, json ? LKS_STR("procedure") : LKS_STR("procedure.md"));
+    if (price.len > 0)
+        lks_remote_path_query(&q.path, "gpu_hour", price);
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    struct lks_str text = lks_buf_view(&answer.http.body);
+    if (path == NULL && json)
+        return lks_listing_thing(cli, args, &answer, err);
+    if (path == NULL) {
+        errno = 0;
+        if (fwrite(text.ptr, 1, text.len, cli->out) != text.len)
+            return lks_fail(err, LKS_E_IO, "cannot write the procedure: %s", strerror(errno));
+        return LKS_OK;
+    }
+    if (lks_file_replace(path, text, err) != LKS_OK)
+        return err->code;
+    fprintf(cli->err, "%s: the procedure of change %s\n", path, args->positional[0]);
+    return LKS_OK;
+}

@@ -1,0 +1,83 @@
+/* freeze, unfreeze: whether anything begins, in a pool or the whole fleet. */
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+static enum lks_code ask(struct lks_cli *cli, const struct lks_args *args, const char *path,
+                         const char *done, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    struct lks_str pool = lks_args_str(args, "--pool");
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK)
+        return err->code;
+    lks_question_init(&q, "POST", path);
+    lks_json_begin(&q.w, NULL, '{');
+    lks_output_text(&q.w, "pool", pool);
+    lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (pool.len == 0)
+        return lks_listing_done(cli, args, &answer, err, "the fleet is %s", done);
+    return lks_listing_done(cli, args, &answer, err, "pool %" LKS_STR_FMT " is %s",
+                            LKS_STR_ARG(pool), done);
+}
+
+static const struct lks_listing_column pool_columns[] = {
+    {"pool", "pool", 0},
+    {"by", "by", LKS_COLUMN_WRAP},
+    {"since", "since", 0},
+    {"reason", "reason", LKS_COLUMN_WRAP},
+};
+
+static const struct lks_listing_column day_columns[] = {
+    {"from", "from", 0},
+    {"until", "until", 0},
+    {"now", "now", 0},
+    {"pools", "pools", LKS_COLUMN_WRAP},
+    {"by the fleet's file", "description", LKS_COLUMN_WRAP},
+};
+
+static enum lks_code show(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/freeze");
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    const struct lks_doc *all = lks_doc_member(answer.doc, "frozen");
+    const struct lks_doc *pools = lks_doc_member(answer.doc, "pools");
+    struct lks_str by = lks_doc_text(answer.doc, "by");
+    struct lks_str reason = lks_doc_text(answer.doc, "reason");
+    bool frozen = all != NULL && all->truth;
+    if (frozen && lks_listing_done(cli, args, &answer, err,
+                                   "the fleet is frozen by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                   LKS_STR_ARG(by), LKS_STR_ARG(reason)) != LKS_OK)
+        return err->code;
+    const struct lks_doc *days = lks_doc_member(answer.doc, "days");
+    bool planned = days != NULL && days->first != NULL;
+    if (!frozen && (pools == NULL || pools->first == NULL))
+        fprintf(cli->out, "nothing is frozen%s\n", planned ? " by a person" : "");
+    if (pools != NULL && pools->first != NULL &&
+        lks_listing_table(cli, pool_columns, LKS_COUNT(pool_columns), &pools, 1, err) != LKS_OK)
+        return err->code;
+    if (!planned)
+        return LKS_OK;
+    return lks_listing_table(cli, day_columns, LKS_COUNT(day_columns), &days, 1, err);
+}
+
+enum lks_code lks_cmd_freeze(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    if (lks_args_has(args, "--list"))
+        return show(cli, args, err);
+    return ask(cli, args, "/v1/freeze", "frozen", err);
+}
+
+enum lks_code lks_cmd_unfreeze(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    return ask(cli, args, "/v1/unfreeze", "no longer frozen", err);
+}

@@ -1,0 +1,153 @@
+/* A forecast for people. */
+#include "cli/change/cmd_rehearse.h"
+
+#include "cli/shared/output.h"
+
+static void add_row(struct lks_table *t, const char *what, const struct lks_spread_of_runs *s,
+                    const char *fmt)
+{
+    const double values[] = {s->low, s->middle, s->high, s->most};
+    char text[64];
+    lks_table_cell(t, LKS_PLAIN, lks_str_from(what));
+    for (size_t i = 0; i < LKS_COUNT(values); i++) {
+        (void)snprintf(text, sizeof(text), fmt[0] == '0' ? "%.0f" : "%.1f", values[i]);
+        lks_table_cell(t, LKS_PLAIN, lks_str_from(text));
+    }
+}
+
+static void begin_table(struct lks_table *t, const char *first)
+{
+    static const char *const headers[] = {"1 in 20", "half", "19 in 20", "most"};
+    lks_table_init(t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(t, first, LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < LKS_COUNT(headers); i++)
+        lks_table_column(t, headers[i], LKS_COLUMN_RIGHT);
+}
+
+static enum lks_code print_plain(struct lks_cli *cli, const struct lks_forecast *f,
+                                 const struct lks_forecast_about *about, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    char money[64];
+    begin_table(&t, "of all runs, at most");
+    add_row(&t, "hours", &f->hours, "1");
+    add_row(&t, "GPU-hours out of use", &f->gpu_hours, "0");
+    if (about->gpu_hour > 0) {
+        struct lks_spread_of_runs s = f->gpu_hours;
+        double price = about->gpu_hour;
+        s = (struct lks_spread_of_runs){s.low * price, s.middle * price, s.high * price,
+                                        s.most * price};
+        (void)snprintf(money, sizeof(money), "%s", about->money);
+        add_row(&t, money, &s, "0");
+    }
+    add_row(&t, "calls of a person", &f->calls, "0");
+    add_row(&t, "nodes left to a person", &f->lost, "0");
+    fprintf(cli->out, "%u runs:", f->plain);
+    for (unsigned i = 0; i < LKS_REHEARSED_COUNT; i++)
+        if (f->ends[i] > 0)
+            fprintf(cli->out, " %u %s", f->ends[i], lks_rehearse_end_words[i]);
+    fprintf(cli->out, "\n\n");
+    return lks_output_table(cli, &t, err);
+}
+
+static enum lks_code print_pools(struct lks_cli *cli, const struct lks_forecast *f,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    static const char *const headers[] = {"nodes",      "in use",     "least in use",
+                                          "least gang", "gang asked", "cannot start for"};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "pool", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < LKS_COUNT(headers); i++)
+        lks_table_column(&t, headers[i], LKS_COLUMN_RIGHT);
+    for (uint32_t i = 0; i < f->pool_count; i++) {
+        const struct lks_forecast_pool *p = &f->pools[i];
+        lks_output_cell(&t, LKS_PLAIN, lks_str_from(p->name));
+        lks_table_cellf(&t, LKS_PLAIN, "%u", p->nodes);
+        lks_table_cellf(&t, LKS_PLAIN, "%u", p->in_use);
+        lks_table_cellf(&t, LKS_PLAIN, "%.0f", p->least.low);
+        lks_table_cellf(&t, LKS_PLAIN, "%.0f", p->gang.low);
+        lks_table_cellf(&t, LKS_PLAIN, "%u", p->wanted);
+        if (p->starves == 0)
+            lks_table_cell(&t, LKS_PLAIN, LKS_STR("-"));
+        else
+            lks_table_cellf(&t, LKS_YELLOW, "%.1f h", p->starved.high);
+    }
+    fputc('\n', cli->out);
+    return lks_output_table(cli, &t, err);
+}
+
+static void print_starved(struct lks_cli *cli, const struct lks_forecast *f)
+{
+    for (uint32_t i = 0; i < f->pool_count; i++) {
+        const struct lks_forecast_pool *p = &f->pools[i];
+        if (p->starves > 0)
+            fprintf(cli->out,
+                    "a job of %u nodes in %s cannot start for up to %.1f h, in %u of %u runs\n",
+                    p->wanted, p->name, p->starved.most, p->starves, f->plain);
+    }
+}
+
+/* Jobs that made room, and wait for as many nodes as they had. */
+static enum lks_code print_waiting(struct lks_cli *cli, const struct lks_forecast *f,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    bool any = false;
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "jobs that wait", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "nodes", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "half", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "19 in 20", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "most", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "in runs", LKS_COLUMN_RIGHT);
+    for (uint32_t p = 0; p < f->pool_count; p++) {
+        for (uint32_t i = 0; i < f->pools[p].job_count; i++) {
+            const struct lks_forecast_jobs *j = &f->pools[p].jobs[i];
+            const double hours[] = {j->waited.middle, j->waited.high, j->waited.most};
+            if (j->waits == 0)
+                continue;
+            any = true;
+            lks_output_cell(&t, LKS_PLAIN, lks_str_from(f->pools[p].name));
+            lks_table_cellf(&t, LKS_PLAIN, "%u", j->size);
+            for (size_t k = 0; k < LKS_COUNT(hours); k++)
+                lks_table_cellf(&t, LKS_PLAIN, "%.1f h", hours[k]);
+            lks_table_cellf(&t, LKS_YELLOW, "%u", j->waits);
+        }
+    }
+    if (!any)
+        return LKS_OK;
+    fputc('\n', cli->out);
+    return lks_output_table(cli, &t, err);
+}
+
+static enum lks_code print_bad(struct lks_cli *cli, const struct lks_forecast *f,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    if (f->bad == 0)
+        return LKS_OK;
+    fprintf(cli->out, "\nwith a bad image, %u runs: stopped in %u\n\n", f->bad, f->stopped);
+    begin_table(&t, "of these, at most");
+    add_row(&t, "nodes reached before the stop", &f->reached, "0");
+    add_row(&t, "nodes it hurt", &f->hurt, "0");
+    add_row(&t, "hours until the stop", &f->stopped_hours, "1");
+    if (lks_output_table(cli, &t, err) != LKS_OK)
+        return err->code;
+    for (uint32_t i = 0; i < f->gate_count; i++)
+        fprintf(cli->out, "%sstopped by gate '%s' of a %s wave in %u\n", i == 0 ? "\n" : "",
+                f->gates[i].name, lks_wave_kind_words[f->gates[i].wave_kind], f->gates[i].count);
+    return LKS_OK;
+}
+
+enum lks_code lks_rehearse_print(struct lks_cli *cli, const struct lks_forecast *f,
+                                 const struct lks_forecast_about *about, struct lks_err *err)
+{
+    fprintf(cli->out, "%s\n", about->title);
+    if (print_plain(cli, f, about, err) != LKS_OK || print_pools(cli, f, err) != LKS_OK)
+        return err->code;
+    print_starved(cli, f);
+    if (print_waiting(cli, f, err) != LKS_OK)
+        return err->code;
+    return print_bad(cli, f, err);
+}

@@ -1,0 +1,186 @@
+/* login, logout: a token for a person whom the site's OpenID provider knows. */
+#include "base/file.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SLOWER_S = 5, /* as RFC 8628 has it, where it is asked too often */
+    JSON_BYTES = 1 << 16,
+};
+
+struct login {
+    struct lks_cli *cli;
+    const char *file; /* that the token goes to */
+    struct lks_remote remote;
+    struct lks_remote_answer begun; /* owns the next */
+    struct lks_str code;
+    uint64_t interval, left; /* seconds */
+};
+
+static void login_fini(struct login *l)
+{
+    lks_remote_fini(&l->remote);
+    lks_remote_answer_fini(&l->begun);
+}
+
+static uint64_t number_of(const struct lks_doc *doc, const char *key)
+{
+    const struct lks_doc *said = lks_doc_member(doc, key);
+    return said != NULL && said->kind == LKS_DOC_NUMBER && said->number > 0 ? (uint64_t)said->number
+                                                                            : 1;
+}
+
+/* One line for a terminal or a file, whatever answered in the place of lockstepd. */
+static enum lks_code take_line(const struct lks_doc *doc, const char *key, bool wanted,
+                               struct lks_str *out, struct lks_err *err)
+{
+    *out = lks_doc_text(doc, key);
+    if ((out->len == 0 && wanted) || !lks_str_printable(*out))
+        return lks_fail(err, LKS_E_INVALID,
+                        "the answer has no usable '%s'; is that lockstepd at --server?", key);
+    return LKS_OK;
+}
+
+/* Where the token goes is known to be writable before anybody types a code. */
+static enum lks_code find_file(struct login *l, const struct lks_args *args, struct lks_err *err)
+{
+    const char *given = lks_args_get(args, "--token-file");
+    l->file = given != NULL ? given : l->cli->token_file;
+    if (l->file == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "login: --token-file or $LOCKSTEP_TOKEN_FILE has to say where the token "
+                        "goes, and other commands find it");
+    return lks_file_replaceable(l->file, err);
+}
+
+static enum lks_code begin(struct login *l, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    lks_remote_path_init(&path, "/v1/login/device");
+    if (lks_remote_call(&l->remote, "POST", &path, NULL, LKS_STR(""), &l->begun, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *doc = l->begun.doc;
+    struct lks_str uri, code, complete;
+    if (take_line(doc, "uri", true, &uri, err) != LKS_OK ||
+        take_line(doc, "user_code", true, &code, err) != LKS_OK ||
+        take_line(doc, "uri_complete", false, &complete, err) != LKS_OK ||
+        take_line(doc, "code", true, &l->code, err) != LKS_OK)
+        return err->code;
+    l->interval = number_of(doc, "interval");
+    l->left = number_of(doc, "expires_in");
+    (void)fprintf(l->cli->err,
+                  "open %" LKS_STR_FMT " and type %" LKS_STR_FMT "%s%" LKS_STR_FMT "\n",
+                  LKS_STR_ARG(uri), LKS_STR_ARG(code), complete.len > 0 ? ", or open " : "",
+                  LKS_STR_ARG(complete));
+    (void)fflush(l->cli->err);
+    return LKS_OK;
+}
+
+/* Ask once. A controller that is away, or a provider that is, may be back before the end. */
+static enum lks_code poll(struct login *l, struct lks_remote_answer *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    lks_question_init(&q, "POST", "/v1/login/device/poll");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_text(&q.w, "code", l->code);
+    lks_json_end(&q.w, '}');
+    enum lks_code code = lks_remote_call(&l->remote, q.method, &q.path, "application/json",
+                                         lks_buf_view(&q.json), out, err);
+    if (code != LKS_OK && lks_code_info(code)->transient && l->left > 0)
+        return LKS_OK;
+    if (code == LKS_OK && lks_str_is(lks_doc_text(out->doc, "state"), "slow"))
+        l->interval += SLOWER_S;
+    return code;
+}
+
+static enum lks_code wait_for(struct login *l, struct lks_remote_answer *out, struct lks_err *err)
+{
+    while (l->left > 0) {
+        uint64_t pause = l->interval < l->left ? l->interval : l->left;
+        (void)nanosleep(&(struct timespec){.tv_sec = (time_t)pause}, NULL);
+        l->left -= pause;
+        lks_remote_answer_fini(out);
+        if (poll(l, out, err) != LKS_OK)
+            return err->code;
+        if (lks_str_is(lks_doc_text(out->doc, "state"), "done"))
+            return LKS_OK;
+    }
+    return lks_fail(err, LKS_E_TIMEOUT, "the login was not completed in time; begin again");
+}
+
+static enum lks_code keep(const struct login *l, const struct lks_doc *done, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0};
+    struct lks_str token, ignored;
+    if (take_line(done, "token", true, &token, err) != LKS_OK ||
+        take_line(done, "identity", true, &ignored, err) != LKS_OK ||
+        take_line(done, "expires", true, &ignored, err) != LKS_OK)
+        return err->code;
+    lks_buf_init(&line, JSON_BYTES);
+    lks_buf_add(&line, token);
+    lks_buf_addc(&line, '\n');
+    if (lks_buf_check(&line, err) != LKS_OK)
+        return err->code;
+    return lks_file_replace(l->file, lks_buf_view(&line), err);
+}
+
+/* The token is not shown: it is in the file. */
+static enum lks_code show(const struct login *l, const struct lks_args *args,
+                          const struct lks_doc *done, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    struct lks_str identity = lks_doc_text(done, "identity"), end = lks_doc_text(done, "expires");
+    if (!lks_args_has(args, "--json")) {
+        (void)fprintf(l->cli->out,
+                      "%" LKS_STR_FMT " is logged in until %" LKS_STR_FMT "; the token is in %s\n",
+                      LKS_STR_ARG(identity), LKS_STR_ARG(end), l->file);
+        return LKS_OK;
+    }
+    const struct lks_doc *roles = lks_doc_member(done, "roles");
+    lks_buf_init(&json, JSON_BYTES);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_text(&w, "identity", identity);
+    lks_json_begin(&w, "roles", '[');
+    for (const struct lks_doc *r = roles != NULL ? roles->first : NULL; r != NULL; r = r->next)
+        lks_json_text(&w, NULL, r->text);
+    lks_json_end(&w, ']');
+    lks_json_text(&w, "expires", end);
+    lks_json_cstr(&w, "token_file", l->file);
+    lks_json_end(&w, '}');
+    return lks_output_json(l->cli, &json, err);
+}
+
+enum lks_code lks_cmd_login(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(login_fini) struct login l = {.cli = cli};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer done = {0};
+    if (find_file(&l, args, err) != LKS_OK ||
+        lks_remote_open_unknown(cli, args, &l.remote, err) != LKS_OK || begin(&l, err) != LKS_OK ||
+        wait_for(&l, &done, err) != LKS_OK || keep(&l, done.doc, err) != LKS_OK)
+        return err->code;
+    return show(&l, args, done.doc, err);
+}
+
+/* The file goes when the login is over, and stays when that could not be said to lockstepd. */
+enum lks_code lks_cmd_logout(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    const char *given = lks_args_get(args, "--token-file");
+    const char *file = given != NULL ? given : cli->token_file;
+    if (file == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "logout: --token-file or $LOCKSTEP_TOKEN_FILE has to name the token of "
+                        "the login");
+    lks_question_init(&q, "POST", "/v1/logout");
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (unlink(file) != 0)
+        return lks_file_fail(err, file);
+    return lks_listing_done(cli, args, &answer, err, "logged out; %s is gone", file);
+}

@@ -1,0 +1,525 @@
+/* pldm inspect and verify: what is in a firmware package, and whether it is what it says. */
+#include "cli/firmware/pldm_file.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/output.h"
+#include "cli/shared/trustdir.h"
+#include "codec/format/base64.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+/* Words -------------------------------------------------------------------------------------- */
+
+static const char *const standards[] = {"", "1.0", "1.1", "1.2", "1.3"};
+
+#define RELEASED_SIZE 48
+
+static const char *released(const struct lks_pldm_time *t, char out[RELEASED_SIZE])
+{
+    unsigned offset = (unsigned)abs(t->utc_offset);
+    (void)snprintf(out, RELEASED_SIZE, "%04u-%02u-%02uT%02u:%02u:%02u%c%02u:%02u", t->year,
+                   t->month, t->day, t->hour, t->minute, t->second, t->utc_offset < 0 ? '-' : '+',
+                   offset / 60, offset % 60);
+    return out;
+}
+
+/* A bit and its word, for lists of options. */
+struct option_word {
+    uint32_t bit;
+    const char *word;
+};
+
+static const struct option_word device_words[] = {
+    {LKS_PLDM_DEVICE_CONTINUES, "continue-after-failure"},
+    {LKS_PLDM_DEVICE_STREAMS, "streams"},
+    {0, NULL},
+};
+static const struct option_word downstream_words[] = {
+    {LKS_PLDM_DOWNSTREAM_STAMP, "stamp"},
+    {0, NULL},
+};
+static const struct option_word component_words[] = {
+    {LKS_PLDM_COMPONENT_FORCE, "force"},
+    {LKS_PLDM_COMPONENT_STAMP, "stamp"},
+    {0, NULL},
+};
+
+static void options_json(struct lks_json_writer *w, uint32_t options,
+                         const struct option_word *words)
+{
+    lks_json_begin(w, "options", '[');
+    for (; words->word != NULL; words++)
+        if ((options & words->bit) != 0)
+            lks_json_cstr(w, NULL, words->word);
+    lks_json_end(w, ']');
+}
+
+/* The payload's checksum: good, bad, or "none". */
+static const char *payload_word(const struct lks_pldm_file *f)
+{
+    struct lks_err ignored = {0};
+    if (f->package.revision < 4)
+        return "none";
+    return lks_pldm_sums_check(&f->package, &f->sums, &ignored) == LKS_OK ? "good" : "bad";
+}
+
+/* inspect: JSON ------------------------------------------------------------------------------ */
+
+/* Texts made while something is printed; they go with it. */
+struct page {
+    struct lks_arena texts;
+    struct lks_buf scratch;
+};
+
+static void page_init(struct page *page)
+{
+    lks_arena_init(&page->texts, TEXT_MAX);
+    lks_buf_init(&page->scratch, TEXT_MAX);
+}
+
+static void page_fini(struct page *page)
+{
+    lks_arena_fini(&page->texts);
+    lks_buf_fini(&page->scratch);
+}
+
+static struct lks_str text_of(struct page *page, struct lks_pldm_string s)
+{
+    return lks_pldm_string_text(s, &page->texts);
+}
+
+static struct lks_str descriptor_text(struct page *page, const struct lks_pldm_descriptor *d)
+{
+    lks_buf_truncate(&page->scratch, 0);
+    lks_pldm_descriptor_text(d, &page->scratch);
+    return lks_buf_view(&page->scratch);
+}
+
+static void descriptor_json(struct lks_json_writer *w, struct page *page,
+                            const struct lks_pldm_descriptor *d)
+{
+    const char *name = lks_pldm_descriptor_name(d->type);
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "type", d->type);
+    if (name != NULL)
+        lks_json_cstr(w, "name", name);
+    lks_output_text(w, "value", descriptor_text(page, d));
+    lks_buf_truncate(&page->scratch, 0);
+    lks_hex_add(&page->scratch, (const uint8_t *)d->value.ptr, d->value.len);
+    lks_output_text(w, "hex", lks_buf_view(&page->scratch));
+    lks_json_end(w, '}');
+}
+
+static void record_json(struct lks_json_writer *w, struct page *page,
+                        const struct lks_pldm_record *r, bool downstream)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_output_text(w, downstream ? "min_version" : "version", text_of(page, r->version));
+    if (downstream && (r->options & LKS_PLDM_DOWNSTREAM_STAMP) != 0)
+        lks_json_int(w, "min_stamp", r->stamp);
+    options_json(w, r->options, downstream ? downstream_words : device_words);
+    lks_json_begin(w, "descriptors", '[');
+    for (size_t i = 0; i < r->descriptor_count; i++)
+        descriptor_json(w, page, &r->descriptors[i]);
+    lks_json_end(w, ']');
+    lks_json_begin(w, "components", '[');
+    for (size_t i = 0; i < r->component_count; i++)
+        lks_json_int(w, NULL, r->components[i] + 1);
+    lks_json_end(w, ']');
+    lks_json_int(w, "package_data_bytes", (int64_t)r->data.len);
+    lks_json_int(w, "manifest_bytes", (int64_t)r->manifest.len);
+    lks_json_end(w, '}');
+}
+
+static void nested_json(struct lks_json_writer *w, struct page *page, const struct lks_pldm_file *f,
+                        size_t index)
+{
+    LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package nested = {0};
+    if (!lks_pldm_file_nested(f, index, &nested))
+        return;
+    lks_json_begin(w, "package", '{');
+    lks_json_int(w, "revision", nested.revision);
+    lks_output_text(w, "version", text_of(page, nested.version));
+    lks_json_int(w, "components", (int64_t)nested.component_count);
+    lks_json_end(w, '}');
+}
+
+static void component_json(struct lks_json_writer *w, struct page *page,
+                           const struct lks_pldm_file *f, size_t index)
+{
+    const struct lks_pldm_component *c = &f->package.components[index];
+    const char *class = lks_pldm_classification_name(c->classification);
+    char digest[LKS_DIGEST_SIZE];
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "classification", c->classification);
+    if (class != NULL)
+        lks_json_cstr(w, "class", class);
+    lks_json_int(w, "id", c->id);
+    lks_output_text(w, "version", text_of(page, c->version));
+    if ((c->options & LKS_PLDM_COMPONENT_STAMP) != 0)
+        lks_json_int(w, "stamp", c->stamp);
+    options_json(w, c->options, component_words);
+    lks_json_begin(w, "activation", '[');
+    for (unsigned bit = 0; lks_pldm_activation_name(bit) != NULL; bit++)
+        if ((c->activation >> bit & 1) != 0)
+            lks_json_cstr(w, NULL, lks_pldm_activation_name(bit));
+    lks_json_end(w, ']');
+    lks_json_int(w, "offset", c->offset);
+    lks_json_int(w, "bytes", c->size);
+    lks_json_cstr(w, "digest", lks_digest_write(f->sums.components[index], digest));
+    lks_json_int(w, "opaque_bytes", (int64_t)c->opaque.len);
+    nested_json(w, page, f, index);
+    lks_json_end(w, '}');
+}
+
+static void notes_json(struct lks_json_writer *w, const struct lks_pldm_package *p)
+{
+    lks_json_begin(w, "notes", '[');
+    for (size_t i = 0; i < p->note_count; i++)
+        lks_json_text(w, NULL, p->notes[i].text);
+    lks_json_end(w, ']');
+    lks_json_int(w, "more_notes", (int64_t)p->more_notes);
+}
+
+static void records_json(struct lks_json_writer *w, struct page *page, const char *key,
+                         const struct lks_pldm_record *records, size_t count, bool downstream)
+{
+    lks_json_begin(w, key, '[');
+    for (size_t i = 0; i < count; i++)
+        record_json(w, page, &records[i], downstream);
+    lks_json_end(w, ']');
+}
+
+static enum lks_code inspect_json(struct lks_cli *cli, struct page *page,
+                                  const struct lks_pldm_file *f, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    const struct lks_pldm_package *p = &f->package;
+    struct lks_json_writer w = {.out = &json};
+    char digest[LKS_DIGEST_SIZE], time[RELEASED_SIZE];
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "file", f->path);
+    lks_json_int(&w, "revision", p->revision);
+    lks_output_text(&w, "version", text_of(page, p->version));
+    lks_json_cstr(&w, "released", released(&p->released, time));
+    lks_json_int(&w, "bytes", (int64_t)f->size);
+    lks_json_int(&w, "header_bytes", p->header_size);
+    lks_json_cstr(&w, "digest", lks_digest_write(f->sums.whole, digest));
+    lks_json_cstr(&w, "payload", payload_word(f));
+    lks_json_bool(&w, "signed", f->trailed);
+    records_json(&w, page, "devices", p->devices, p->device_count, false);
+    records_json(&w, page, "downstream", p->downstream, p->downstream_count, true);
+    lks_json_begin(&w, "components", '[');
+    for (size_t i = 0; i < p->component_count; i++)
+        component_json(&w, page, f, i);
+    lks_json_end(&w, ']');
+    notes_json(&w, p);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+/* inspect: text ------------------------------------------------------------------------------ */
+
+static void add_separated(struct lks_buf *out, const char *text)
+{
+    lks_buf_addf(out, "%s%s", out->len > 0 ? ", " : "", text);
+}
+
+static void cell_activation(struct lks_table *t, struct page *page, uint16_t activation)
+{
+    lks_buf_truncate(&page->scratch, 0);
+    for (unsigned bit = 0; lks_pldm_activation_name(bit) != NULL; bit++)
+        if ((activation >> bit & 1) != 0)
+            add_separated(&page->scratch, lks_pldm_activation_name(bit));
+    lks_output_cell(t, LKS_PLAIN, lks_buf_view(&page->scratch));
+}
+
+static void cell_class(struct lks_table *t, uint16_t classification)
+{
+    const char *name = lks_pldm_classification_name(classification);
+    if (name != NULL)
+        lks_table_cell(t, LKS_PLAIN, lks_str_from(name));
+    else
+        lks_table_cellf(t, LKS_PLAIN, "0x%04x", classification);
+}
+
+static enum lks_code show_components(struct lks_cli *cli, struct page *page,
+                                     const struct lks_pldm_file *f, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    char digest[LKS_DIGEST_SIZE];
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "component", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "class", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "id", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "bytes", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "activation", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "digest", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < f->package.component_count; i++) {
+        const struct lks_pldm_component *c = &f->package.components[i];
+        lks_table_cellf(&t, LKS_BOLD, "%zu", i + 1);
+        cell_class(&t, c->classification);
+        lks_table_cellf(&t, LKS_PLAIN, "0x%04x", c->id);
+        lks_output_cell(&t, LKS_BOLD, text_of(page, c->version));
+        lks_table_cellf(&t, LKS_PLAIN, "%" PRIu32, c->size);
+        cell_activation(&t, page, c->activation);
+        lks_table_cell(&t, LKS_DIM, lks_str_from(lks_digest_write(f->sums.components[i], digest)));
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+static void cell_descriptors(struct lks_table *t, struct page *page,
+                             const struct lks_pldm_record *r)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf all = {0};
+    lks_buf_init(&all, TEXT_MAX);
+    for (size_t i = 0; i < r->descriptor_count; i++) {
+        const char *name = lks_pldm_descriptor_name(r->descriptors[i].type);
+        if (name != NULL)
+            add_separated(&all, name);
+        else
+            lks_buf_addf(&all, "%s0x%04x", all.len > 0 ? ", " : "", r->descriptors[i].type);
+        lks_buf_addc(&all, ' ');
+        lks_buf_add(&all, descriptor_text(page, &r->descriptors[i]));
+    }
+    lks_output_cell(t, LKS_PLAIN, lks_buf_view(&all));
+}
+
+static void cell_applicable(struct lks_table *t, struct page *page, const struct lks_pldm_record *r)
+{
+    lks_buf_truncate(&page->scratch, 0);
+    for (size_t i = 0; i < r->component_count; i++)
+        lks_buf_addf(&page->scratch, "%s%u", i > 0 ? ", " : "", r->components[i] + 1U);
+    lks_output_cell(t, LKS_PLAIN, lks_buf_view(&page->scratch));
+}
+
+static enum lks_code show_records(struct lks_cli *cli, struct page *page,
+                                  const struct lks_pldm_package *p, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "for devices with", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "components", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "kind", 0);
+    for (size_t i = 0; i < p->device_count + p->downstream_count; i++) {
+        bool downstream = i >= p->device_count;
+        const struct lks_pldm_record *r =
+            downstream ? &p->downstream[i - p->device_count] : &p->devices[i];
+        cell_descriptors(&t, page, r);
+        lks_output_cell(&t, LKS_PLAIN, text_of(page, r->version));
+        cell_applicable(&t, page, r);
+        lks_table_cell(&t, LKS_DIM, downstream ? LKS_STR("downstream") : LKS_STR("device"));
+    }
+    fprintf(cli->out, "\n");
+    return lks_output_table(cli, &t, err);
+}
+
+static void show_nested(struct lks_cli *cli, struct page *page, const struct lks_pldm_file *f)
+{
+    for (size_t i = 0; i < f->package.component_count; i++) {
+        LKS_CLEANUP(lks_pldm_package_fini) struct lks_pldm_package nested = {0};
+        if (lks_pldm_file_nested(f, i, &nested))
+            fprintf(cli->out,
+                    "component %zu is itself a package: %" LKS_STR_FMT ", %zu components\n", i + 1,
+                    LKS_STR_ARG(text_of(page, nested.version)), nested.component_count);
+    }
+}
+
+static void show_notes(struct lks_cli *cli, const struct lks_pldm_package *p)
+{
+    const char *on = lks_term_on(&cli->term, LKS_YELLOW);
+    const char *off = lks_term_off(&cli->term, LKS_YELLOW);
+    for (size_t i = 0; i < p->note_count; i++)
+        fprintf(cli->out, "%snote:%s %" LKS_STR_FMT "\n", on, off, LKS_STR_ARG(p->notes[i].text));
+    if (p->more_notes > 0)
+        fprintf(cli->out, "%snote:%s and %zu more\n", on, off, p->more_notes);
+}
+
+static enum lks_code inspect_text(struct lks_cli *cli, struct page *page,
+                                  const struct lks_pldm_file *f, struct lks_err *err)
+{
+    const struct lks_pldm_package *p = &f->package;
+    char digest[LKS_DIGEST_SIZE], time[RELEASED_SIZE];
+    fprintf(cli->out,
+            "%" LKS_STR_FMT ", released %s\n%s\n%" PRIu64 " bytes, header revision %u "
+            "(DSP0267 %s)%s\n\n",
+            LKS_STR_ARG(text_of(page, p->version)), released(&p->released, time),
+            lks_digest_write(f->sums.whole, digest), f->size, p->revision, standards[p->revision],
+            f->trailed ? ", with a signature trailer" : "");
+    if (show_components(cli, page, f, err) != LKS_OK || show_records(cli, page, p, err) != LKS_OK)
+        return err->code;
+    if (p->note_count > 0)
+        fprintf(cli->out, "\n");
+    show_nested(cli, page, f);
+    show_notes(cli, p);
+    if (lks_str_is(lks_str_from(payload_word(f)), "bad"))
+        fprintf(cli->out, "\nthe payload's checksum is wrong: see 'lockstep pldm verify'\n");
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_pldm_inspect(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pldm_file_fini) struct lks_pldm_file f = {0};
+    LKS_CLEANUP(page_fini) struct page page = {0};
+    page_init(&page);
+    if (lks_pldm_file_load(args->positional[0], &f, err) != LKS_OK)
+        return err->code;
+    return lks_args_has(args, "--json") ? inspect_json(cli, &page, &f, err)
+                                        : inspect_text(cli, &page, &f, err);
+}
+
+/* verify ------------------------------------------------------------------------------------- */
+
+enum { CHECKS_MAX = 8 };
+
+/* One thing that was looked at. */
+struct check {
+    const char *what, *verdict;
+    enum lks_colour colour;
+    char text[LKS_ERR_MSG_MAX];
+};
+
+struct checks {
+    struct check rows[CHECKS_MAX];
+    size_t count;
+    bool verified;
+};
+
+static void add_check(struct checks *c, const char *what, const char *verdict, const char *text)
+{
+    LKS_ASSERT(c->count < CHECKS_MAX);
+    struct check *row = &c->rows[c->count++];
+    bool bad = strcmp(verdict, "bad") == 0, good = strcmp(verdict, "good") == 0;
+    row->what = what;
+    row->verdict = verdict;
+    row->colour = bad ? LKS_RED : good ? LKS_GREEN : LKS_YELLOW;
+    (void)snprintf(row->text, sizeof(row->text), "%s", text);
+    c->verified = c->verified && !bad;
+}
+
+static void check_payload(struct checks *c, const struct lks_pldm_file *f)
+{
+    struct lks_err why = {0};
+    if (f->package.revision < 4)
+        add_check(c, "payload", "none", "headers before revision 4 have no checksum of the images");
+    else if (lks_pldm_sums_check(&f->package, &f->sums, &why) != LKS_OK)
+        add_check(c, "payload", "bad", why.msg);
+    else
+        add_check(c, "payload", "good", "the images' checksum is right");
+}
+
+static void check_standard(struct checks *c, const struct lks_pldm_file *f, bool strict)
+{
+    char text[LKS_ERR_MSG_MAX];
+    size_t notes = f->package.note_count + f->package.more_notes;
+    if (notes == 0 && f->sums.loose == 0) {
+        add_check(c, "standard", "good", "as DSP0267 has it");
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "%zu deviation%s%s", notes, notes == 1 ? "" : "s",
+                   f->sums.loose > 0 ? "; bytes that belong to nothing" : "");
+    add_check(c, "standard", strict ? "bad" : "noted", text);
+}
+
+static void check_signature(struct checks *c, const struct lks_pldm_file *f,
+                            const struct lks_pin *pin)
+{
+    struct lks_err why = {0};
+    if (!f->trailed) {
+        add_check(c, "signature", pin != NULL ? "bad" : "none",
+                  pin != NULL ? "a key was pinned, and the package is not signed"
+                              : "the package is not signed");
+        return;
+    }
+    if (f->trailer_fault.code != LKS_OK)
+        add_check(c, "signature", "bad", f->trailer_fault.msg);
+    else if (lks_pldm_trailer_verify(&f->trailer, f->sums.signed_part, pin, &why) != LKS_OK)
+        add_check(c, "signature", "bad", why.msg);
+    else if (pin != NULL)
+        add_check(c, "signature", "good", "by the pinned key");
+    else
+        add_check(c, "signature", "integrity only",
+                  "good by the key that comes with the file, which anyone could have put there; "
+                  "pin one with --key");
+}
+
+static enum lks_code verify_json(struct lks_cli *cli, const struct lks_pldm_file *f,
+                                 const struct checks *c, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    char digest[LKS_DIGEST_SIZE];
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "file", f->path);
+    lks_json_bool(&w, "verified", c->verified);
+    lks_json_cstr(&w, "digest", lks_digest_write(f->sums.whole, digest));
+    lks_json_int(&w, "bytes", (int64_t)f->size);
+    lks_json_begin(&w, "checks", '[');
+    for (size_t i = 0; i < c->count; i++) {
+        lks_json_begin(&w, NULL, '{');
+        lks_json_cstr(&w, "check", c->rows[i].what);
+        lks_json_cstr(&w, "verdict", c->rows[i].verdict);
+        lks_json_cstr(&w, "text", c->rows[i].text);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    notes_json(&w, &f->package);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+static enum lks_code verify_text(struct lks_cli *cli, const struct lks_pldm_file *f,
+                                 const struct checks *c, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    LKS_CLEANUP(page_fini) struct page page = {0};
+    page_init(&page);
+    char digest[LKS_DIGEST_SIZE];
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "check", 0);
+    lks_table_column(&t, "verdict", 0);
+    lks_table_column(&t, "why", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < c->count; i++) {
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(c->rows[i].what));
+        lks_table_cell(&t, c->rows[i].colour, lks_str_from(c->rows[i].verdict));
+        lks_table_cell(&t, LKS_PLAIN, lks_str_from(c->rows[i].text));
+    }
+    if (lks_output_table(cli, &t, err) != LKS_OK)
+        return err->code;
+    show_nested(cli, &page, f);
+    show_notes(cli, &f->package);
+    fprintf(cli->out, "%s\n%s: %s\n", lks_digest_write(f->sums.whole, digest), f->path,
+            c->verified ? "verified" : "does not verify");
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_pldm_verify(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pldm_file_fini) struct lks_pldm_file f = {0};
+    struct checks checks = {.verified = true};
+    struct lks_pin pin = {0};
+    const char *key = lks_args_get(args, "--key");
+    if (key != NULL && lks_trustdir_key(key, &pin, err) != LKS_OK)
+        return err->code;
+    if (key != NULL && pin.kind != LKS_PIN_P384)
+        return lks_fail(err, LKS_E_INVALID,
+                        "%.200s: packages are signed with P-384 keys, and this is a %s one", key,
+                        lks_pin_kind_words[pin.kind]);
+    if (lks_pldm_file_load(args->positional[0], &f, err) != LKS_OK)
+        return err->code;
+    add_check(&checks, "header", "good", "its checksum is right");
+    check_payload(&checks, &f);
+    check_standard(&checks, &f, lks_args_has(args, "--strict"));
+    check_signature(&checks, &f, key != NULL ? &pin : NULL);
+    cli->no = !checks.verified;
+    return lks_args_has(args, "--json") ? verify_json(cli, &f, &checks, err)
+                                        : verify_text(cli, &f, &checks, err);
+}

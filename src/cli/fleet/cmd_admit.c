@@ -1,0 +1,371 @@
+/* admit; image add, ls. */
+#include "base/file.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+#include "codec/notation/hostlist.h"
+#include "codec/package/sbom.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    NAMES_BYTES_MAX = 64 << 10, /* of a folded host list, as a table shows it */
+    MEMORY_MAX = 256 << 20,
+    CRITICAL_MAX = 100,
+};
+
+/* The question ------------------------------------------------------------------------------ */
+
+/* "REF" or "REF=RANKS". */
+static void write_images(struct lks_json_writer *w, const struct lks_args *args)
+{
+    const char *value;
+    size_t at = 0;
+    if (!lks_args_has(args, "--image"))
+        return;
+    lks_json_begin(w, "images", '[');
+    while ((value = lks_args_next(args, "--image", &at)) != NULL) {
+        struct lks_str ref, ranks = {0};
+        (void)lks_str_cut(lks_str_from(value), '=', &ref, &ranks);
+        lks_json_begin(w, NULL, '{');
+        lks_json_text(w, "ref", ref);
+        lks_output_text(w, "ranks", ranks);
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, ']');
+}
+
+static void write_question(struct lks_json_writer *w, const struct lks_args *args)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "job", lks_args_str(args, "--job"));
+    lks_json_text(w, "nodes", lks_args_str(args, "--nodes"));
+    lks_output_text(w, "stack", lks_args_str(args, "--stack"));
+    lks_output_text(w, "nccl", lks_args_str(args, "--nccl"));
+    write_images(w, args);
+    if (lks_args_has(args, "--canary-ok"))
+        lks_json_bool(w, "canary_ok", true);
+    if (lks_args_has(args, "--criticality"))
+        lks_json_raw(w, "criticality", lks_args_str(args, "--criticality"));
+    if (lks_args_has(args, "--start"))
+        lks_json_bool(w, "start", true);
+    if (lks_args_has(args, "--signed"))
+        lks_json_bool(w, "signed", true);
+    lks_json_end(w, '}');
+}
+
+/* What would be sent as something else than was meant. */
+static enum lks_code check_question(const struct lks_args *args, struct lks_err *err)
+{
+    const char *value;
+    if (!lks_str_utf8(lks_args_str(args, "--job"), NULL))
+        return lks_fail(err, LKS_E_USAGE, "--job: is not UTF-8");
+    uint64_t criticality;
+    if (lks_args_has(args, "--criticality") &&
+        !lks_str_number(lks_args_str(args, "--criticality"), CRITICAL_MAX, &criticality))
+        return lks_fail(err, LKS_E_USAGE, "--criticality: a number from 0 to %d", CRITICAL_MAX);
+    if (lks_args_has(args, "--until") && !lks_args_has(args, "--override"))
+        return lks_fail(err, LKS_E_USAGE, "--until goes with --override");
+    for (size_t at = 0; (value = lks_args_next(args, "--image", &at)) != NULL;) {
+        if (lks_str_ends(lks_str_from(value), "="))
+            return lks_fail(err, LKS_E_USAGE, "--image: '%s' needs its RANKS behind '='", value);
+    }
+    return LKS_OK;
+}
+
+/* An override is recorded before the question is asked that it answers. */
+static enum lks_code override(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char until[LKS_TIME_TEXT_SIZE];
+    if (lks_listing_need(args, "--until", "when the override ends", err) != LKS_OK ||
+        lks_listing_until(cli, args, "--until", until, err) != LKS_OK)
+        return err->code;
+    lks_question_init(&q, "POST", "/v1/overrides");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_text(&q.w, "job", lks_args_str(args, "--job"));
+    lks_json_text(&q.w, "nodes", lks_args_str(args, "--nodes"));
+    lks_json_text(&q.w, "reason", lks_args_str(args, "--override"));
+    lks_json_cstr(&q.w, "until", until);
+    lks_json_end(&q.w, '}');
+    return lks_question_ask(cli, args, &q, &answer, err);
+}
+
+/* The answer -------------------------------------------------------------------------------- */
+
+/* Reasons that are the same but for the node are one row, with the nodes as a host list. */
+static int by_reason(const void *left, const void *right)
+{
+    static const char *const keys[] = {"reason", "text", "image", "ranks"};
+    const struct lks_doc *a = *(const struct lks_doc *const *)left;
+    const struct lks_doc *b = *(const struct lks_doc *const *)right;
+    for (size_t i = 0; i < LKS_COUNT(keys); i++) {
+        int order = lks_str_cmp(lks_doc_text(a, keys[i]), lks_doc_text(b, keys[i]));
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+static enum lks_code add_reason(struct lks_table *table, const struct lks_doc *no,
+                                const struct lks_str *names, size_t count, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf who = {0};
+    struct lks_str image = lks_doc_text(no, "image"), ranks = lks_doc_text(no, "ranks");
+    lks_buf_init(&who, NAMES_BYTES_MAX);
+    if (lks_hostlist_fold(names, count, &who, err) != LKS_OK)
+        return err->code;
+    if (image.len > 0)
+        lks_buf_addf(&who, "%s%" LKS_STR_FMT "%s%" LKS_STR_FMT, who.len > 0 ? " " : "",
+                     LKS_STR_ARG(image), ranks.len > 0 ? ", ranks " : "", LKS_STR_ARG(ranks));
+    lks_output_cell(table, LKS_BOLD, lks_doc_text(no, "reason"));
+    lks_output_cell(table, LKS_PLAIN, lks_buf_view(&who));
+    lks_output_cell(table, LKS_PLAIN, lks_doc_text(no, "text"));
+    return LKS_OK;
+}
+
+/* Sorted reasons, those of a kind in one row. */
+static enum lks_code add_reasons(struct lks_table *table, const struct lks_doc **sorted,
+                                 struct lks_str *names, size_t count, struct lks_err *err)
+{
+    for (size_t at = 0, end; at < count; at = end) {
+        size_t named = 0;
+        for (end = at; end < count && by_reason(&sorted[at], &sorted[end]) == 0; end++) {
+            struct lks_str node = lks_doc_text(sorted[end], "node");
+            if (node.len > 0)
+                names[named++] = node;
+        }
+        if (add_reason(table, sorted[at], names, named, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code print_reasons(struct lks_cli *cli, const struct lks_doc *list,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_arena_fini) struct lks_arena arena = {0};
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    size_t count = 0;
+    lks_arena_init(&arena, MEMORY_MAX);
+    const struct lks_doc **sorted = lks_arena_array(&arena, list->count + 1, sizeof(sorted[0]));
+    struct lks_str *names = lks_arena_array(&arena, list->count + 1, sizeof(names[0]));
+    if (sorted == NULL || names == NULL)
+        return lks_fail(err, LKS_E_NOMEM, "the reasons do not fit into memory");
+    for (const struct lks_doc *no = list->first; no != NULL; no = no->next)
+        sorted[count++] = no;
+    qsort(sorted, count, sizeof(sorted[0]), by_reason);
+    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&table, "reason", 0);
+    lks_table_column(&table, "nodes or image", LKS_COLUMN_WRAP);
+    lks_table_column(&table, "why", LKS_COLUMN_WRAP);
+    if (add_reasons(&table, sorted, names, count, err) != LKS_OK)
+        return err->code;
+    return lks_output_table(cli, &table, err);
+}
+
+static int64_t number(const struct lks_doc *map, const char *key)
+{
+    const struct lks_doc *value = lks_doc_member(map, key);
+    return value != NULL && value->kind == LKS_DOC_NUMBER ? value->number : 0;
+}
+
+static enum lks_code print_list(struct lks_cli *cli, const struct lks_doc *answer, const char *key,
+                                const char *title, struct lks_err *err)
+{
+    const struct lks_doc *list = lks_doc_member(answer, key);
+    if (list == NULL || list->kind != LKS_DOC_LIST || list->count == 0)
+        return LKS_OK;
+    fprintf(cli->out, "%s\n", title);
+    return print_reasons(cli, list, err);
+}
+
+static enum lks_code print_answer(struct lks_cli *cli, const struct lks_doc *answer,
+                                  struct lks_err *err)
+{
+    struct lks_str job = lks_doc_text(answer, "job"), until = lks_doc_text(answer, "valid_until");
+    struct lks_str stack = lks_doc_text(answer, "stack"), digest = lks_doc_text(answer, "digest");
+    struct lks_str why = lks_doc_text(answer, "override");
+    const char *word = cli->no ? "no" : "yes";
+    enum lks_colour colour = cli->no ? LKS_RED : LKS_GREEN;
+    fprintf(cli->out, "%s%s%s: job %.*s %s, as of journal row %" PRId64 "\n",
+            lks_term_on(&cli->term, colour), word, lks_term_off(&cli->term, colour),
+            LKS_STR_ARG(job), cli->no ? "may not start" : "may start", number(answer, "seq"));
+    if (!cli->no && until.len > 0)
+        fprintf(cli->out, "good until %.*s\n", LKS_STR_ARG(until));
+    if (digest.len > 0)
+        fprintf(cli->out, "stack %.*s %.*s\n", LKS_STR_ARG(stack), LKS_STR_ARG(digest));
+    if (why.len > 0)
+        fprintf(cli->out, "by an override: %.*s\n", LKS_STR_ARG(why));
+    if (print_list(cli, answer, "refused", cli->no ? "refused:" : "overridden:", err) != LKS_OK)
+        return err->code;
+    return print_list(cli, answer, "warned", "would have been refused, were it enforced:", err);
+}
+
+/* The log of decisions ---------------------------------------------------------------------- */
+
+static const struct lks_listing_column log_columns[] = {
+    {"job", "job", 0},
+    {"reason", "reason", 0},
+    {"pool", "pool", 0},
+    {"count", "count", LKS_COLUMN_RIGHT},
+    {"first", "first", 0},
+    {"last", "last", 0},
+    {"nodes", "nodes", LKS_COLUMN_WRAP},
+    {"why", "text", LKS_COLUMN_WRAP},
+};
+
+static enum lks_code print_log(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = log_columns,
+        .column_count = LKS_COUNT(log_columns),
+        .empty = "nothing was decided yet",
+    };
+    lks_remote_path_init(&listing.path, "/v1/admissions");
+    if (lks_args_has(args, "--job"))
+        lks_remote_path_query(&listing.path, "job", lks_args_str(args, "--job"));
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}
+
+static const struct lks_listing_column observed_columns[] = {
+    {"pool", "pool", 0},
+    {"enforce", "enforce", 0},
+    {"day", "day", 0},
+    {"jobs", "asked", LKS_COLUMN_RIGHT},
+    {"refused, by reason", "*", LKS_COLUMN_WRAP},
+};
+
+static enum lks_code print_observed(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/observed");
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return lks_listing_thing(cli, args, &answer, err);
+    const struct lks_doc *items = lks_doc_member(answer.doc, "items");
+    if (items == NULL || items->count == 0)
+        fprintf(cli->out, "no job asked in the last week\n");
+    return lks_listing_table(cli, observed_columns, LKS_COUNT(observed_columns), &items, 1, err);
+}
+
+enum lks_code lks_cmd_admit(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    if (lks_args_has(args, "--log"))
+        return print_log(cli, args, err);
+    if (lks_args_has(args, "--observed"))
+        return print_observed(cli, args, err);
+    if (lks_listing_need(args, "--job", "which job it is", err) != LKS_OK ||
+        lks_listing_need(args, "--nodes", "where it is to run, such as gpu[001-512]", err) !=
+            LKS_OK)
+        return err->code;
+    if (check_question(args, err) != LKS_OK ||
+        (lks_args_has(args, "--override") && override(cli, args, err) != LKS_OK))
+        return err->code;
+    lks_question_init(&q, "POST", "/v1/admit");
+    write_question(&q.w, args);
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *admitted = lks_doc_member(answer.doc, "admitted");
+    if (admitted == NULL || admitted->kind != LKS_DOC_BOOL)
+        return lks_fail(err, LKS_E_INVALID, "lockstepd did not say yes or no");
+    cli->no = !admitted->truth;
+    return lks_args_has(args, "--json") ? lks_listing_thing(cli, args, &answer, err)
+                                        : print_answer(cli, answer.doc, err);
+}
+
+/* Images ------------------------------------------------------------------------------------ */
+
+/* What the options say, over what the file of the SBOM says. A file that lists two versions of a
+ * library does not say which one a job would load. */
+static enum lks_code write_libraries(struct lks_json_writer *w, const struct lks_args *args,
+                                     const struct lks_sbom *sbom, struct lks_err *err)
+{
+    bool any = false;
+    for (size_t i = 0; i < LKS_SBOM_LIBRARY_COUNT; i++) {
+        const struct lks_sbom_found *found = &sbom->libraries[i];
+        char option[16];
+        snprintf(option, sizeof(option), "--%s", lks_sbom_words[i]);
+        struct lks_str said = lks_args_str(args, option);
+        if (said.len == 0 && found->other.len > 0)
+            return lks_fail(err, LKS_E_INVALID,
+                            "%s: lists %s %" LKS_STR_FMT " (%" LKS_STR_FMT ") and %" LKS_STR_FMT
+                            " (%" LKS_STR_FMT "); say with %s which one jobs load",
+                            lks_args_get(args, "--sbom"), lks_sbom_words[i],
+                            LKS_STR_ARG(found->version), LKS_STR_ARG(found->package),
+                            LKS_STR_ARG(found->other), LKS_STR_ARG(found->other_package), option);
+        lks_output_text(w, lks_sbom_words[i], said.len > 0 ? said : found->version);
+        any |= said.len > 0 || found->version.len > 0;
+    }
+    if (!any)
+        return lks_fail(err, LKS_E_USAGE,
+                        "image add: --sbom with a file that names NCCL, RCCL, cuDNN or CUDA, or "
+                        "their versions as --nccl, --rccl, --cudnn, --cuda");
+    return LKS_OK;
+}
+
+static enum lks_code write_image(struct lks_json_writer *w, const struct lks_args *args,
+                                 const struct lks_sbom *sbom, struct lks_err *err)
+{
+    struct lks_str digest = lks_args_str(args, "--digest");
+    lks_json_begin(w, NULL, '{');
+    lks_json_cstr(w, "ref", args->positional[0]);
+    enum lks_code code = write_libraries(w, args, sbom, err);
+    lks_output_text(w, "digest", digest.len > 0 ? digest : sbom->digest);
+    lks_json_cstr(w, "source", lks_args_has(args, "--sbom") ? "sbom" : "hand");
+    lks_json_end(w, '}');
+    return code;
+}
+
+enum lks_code lks_cmd_image_add(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    LKS_CLEANUP(lks_sbom_fini) struct lks_sbom sbom = {0};
+    const char *file = lks_args_get(args, "--sbom");
+    lks_buf_init(&text, LKS_SBOM_BYTES_MAX);
+    if (file != NULL && (lks_file_read(file, &text, err) != LKS_OK ||
+                         lks_sbom_parse(file, lks_buf_view(&text), &sbom, err) != LKS_OK))
+        return err->code;
+    lks_question_init(&q, "POST", "/v1/images");
+    if (write_image(&q.w, args, &sbom, err) != LKS_OK ||
+        lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err, "%s: known", args->positional[0]);
+}
+
+static const struct lks_listing_column image_columns[] = {
+    {"image", "ref", LKS_COLUMN_WRAP},
+    {"nccl", "nccl", 0},
+    {"rccl", "rccl", 0},
+    {"cudnn", "cudnn", 0},
+    {"cuda", "cuda", 0},
+    {"known by", "source", 0},
+    {"added", "added", 0},
+};
+
+enum lks_code lks_cmd_image_ls(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = image_columns,
+        .column_count = LKS_COUNT(image_columns),
+        .empty = "no images are known beside those of NGC",
+    };
+    lks_remote_path_init(&listing.path, "/v1/images");
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}

@@ -1,0 +1,258 @@
+/* drift; deviation add, ls, approve, close. */
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+#include <inttypes.h>
+
+enum {
+    LIMIT_MAX = 1000000,
+    LINE_MAX_BYTES = 8192,
+    QUIET_MS = 60 * 1000, /* the stream says that it lives far more often */
+};
+
+/* drift ------------------------------------------------------------------------------------- */
+
+static const struct lks_listing_column drift_columns[] = {
+    {"node", "node", 0},   {"pool", "pool", 0},   {"judged", "judged", 0},
+    {"cause", "cause", 0}, {"since", "since", 0}, {"what", "text", LKS_COLUMN_WRAP},
+};
+
+static const char *const drift_filters[] = {"--pool", "--node", "--cause", "--judged"};
+
+/* "4 nodes: 1 conforms, ...": that nothing is listed does not mean that all is well. */
+static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_err *err)
+{
+    static const struct {
+        const char *key, *words;
+    } counts[] = {
+        {"nodes", "nodes:"},
+        {"conforms", "conform,"},
+        {"drift", "drift,"},
+        {"deviating", "run a deviation,"},
+        {"unmeasured", "are not measured,"},
+        {"unjudged", "were never judged"},
+    };
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "GET", "/v1/drift");
+    lks_remote_path_query(&q.path, "limit", LKS_STR("1"));
+    if (lks_args_has(args, "--pool"))
+        lks_remote_path_query(&q.path, "pool", lks_args_str(args, "--pool"));
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *found = lks_doc_member(answer.doc, "counts");
+    for (size_t i = 0; i < LKS_COUNT(counts); i++) {
+        const struct lks_doc *count = lks_doc_member(found, counts[i].key);
+        fprintf(cli->out, "%s%" PRId64 " %s", i > 0 ? " " : "", count == NULL ? 0 : count->number,
+                counts[i].words);
+    }
+    fputc('\n', cli->out);
+    return LKS_OK;
+}
+
+static enum lks_code list(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = drift_columns,
+        .column_count = LKS_COUNT(drift_columns),
+        .empty = "no node differs from its intent, so far as is known",
+    };
+    enum lks_code code = lks_listing_number(args, "--limit", LIMIT_MAX, 0, &listing.limit, err);
+    if (code != LKS_OK)
+        return code;
+    lks_remote_path_init(&listing.path, "/v1/drift");
+    for (size_t i = 0; i < LKS_COUNT(drift_filters); i++) {
+        if (lks_args_has(args, drift_filters[i]))
+            lks_remote_path_query(&listing.path, drift_filters[i] + 2,
+                                  lks_args_str(args, drift_filters[i]));
+    }
+    code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    if (code != LKS_OK || lks_args_has(args, "--json"))
+        return code;
+    return print_counts(cli, args, err);
+}
+
+/* Watching ---------------------------------------------------------------------------------- */
+
+struct watch {
+    struct lks_cli *cli;
+    bool json;
+    struct lks_str node, cause;
+};
+
+static bool is_wanted(const struct watch *w, const struct lks_doc *row)
+{
+    struct lks_str kind = lks_doc_text(row, "kind");
+    if (!lks_str_is(kind, "drift") && !lks_str_starts(kind, "deviation"))
+        return false;
+    return (w->node.len == 0 || lks_str_eq(lks_doc_text(row, "node"), w->node)) &&
+           (w->cause.len == 0 || lks_str_eq(lks_doc_text(row, "cause"), w->cause));
+}
+
+static void print_line(struct lks_cli *cli, const struct lks_doc *row)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf line = {0}, clean = {0};
+    const struct lks_doc *on = lks_doc_member(row, "on");
+    struct lks_str kind = lks_doc_text(row, "kind"), time = lks_doc_text(row, "time");
+    bool drift = lks_str_is(kind, "drift"), begins = drift && on != NULL && on->truth;
+    struct lks_str who = lks_doc_text(row, drift ? "node" : "hosts");
+    struct lks_str what = lks_doc_text(row, drift ? "text" : "reason");
+    struct lks_str cause = lks_doc_text(row, "cause");
+    lks_buf_init(&line, LINE_MAX_BYTES);
+    lks_buf_init(&clean, LINE_MAX_BYTES);
+    lks_buf_addf(&line, "%" LKS_STR_FMT " %" LKS_STR_FMT "%s%s: %" LKS_STR_FMT, LKS_STR_ARG(time),
+                 LKS_STR_ARG(who), who.len > 0 ? " " : "",
+                 drift ? (begins ? "drifts" : "came right") : kind.ptr, LKS_STR_ARG(what));
+    if (begins && cause.len > 0)
+        lks_buf_addf(&line, " (%" LKS_STR_FMT ")", LKS_STR_ARG(cause));
+    struct lks_str whole = lks_buf_view(&line);
+    lks_term_clean(&clean, whole);
+    whole = lks_buf_view(&clean);
+    fprintf(cli->out, "%s%.*s%s\n", lks_term_on(&cli->term, begins ? LKS_YELLOW : LKS_PLAIN),
+            LKS_STR_ARG(whole), lks_term_off(&cli->term, begins ? LKS_YELLOW : LKS_PLAIN));
+}
+
+static bool on_event(void *ctx, struct lks_str id, struct lks_str data)
+{
+    const struct watch *w = ctx;
+    LKS_CLEANUP(lks_docs_fini) struct lks_docs docs = {0};
+    const struct lks_doc *row = NULL;
+    struct lks_err err = {0};
+    (void)id;
+    if (lks_docs_init(&docs, "event", &err) != LKS_OK ||
+        lks_json_parse(data, &docs, &err) != LKS_OK)
+        return true;
+    row = docs.first;
+    if (is_wanted(w, row)) {
+        if (w->json)
+            fprintf(w->cli->out, "%.*s\n", LKS_STR_ARG(data));
+        else
+            print_line(w->cli, row);
+        fflush(w->cli->out);
+    }
+    return !ferror(w->cli->out);
+}
+
+static enum lks_code watch(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    struct watch w = {
+        .cli = cli,
+        .json = lks_args_has(args, "--json"),
+        .node = lks_args_str(args, "--node"),
+        .cause = lks_args_str(args, "--cause"),
+    };
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    return lks_client_events(remote.client, "/v1/events", NULL, QUIET_MS, on_event, &w, err);
+}
+
+enum lks_code lks_cmd_drift(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    if (lks_args_has(args, "--watch") && lks_args_has(args, "--json"))
+        return watch(cli, args, err);
+    if (list(cli, args, err) != LKS_OK)
+        return err->code;
+    if (!lks_args_has(args, "--watch"))
+        return LKS_OK;
+    fflush(cli->out);
+    return watch(cli, args, err);
+}
+
+/* deviation --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *option, *key, *why; /* why: NULL where it may be left out */
+} deviation_members[] = {
+    {"--what", "subject", "what may differ: a component, a setting, or '*'"},
+    {"--value", "value", NULL},
+    {"--owner", "owner", "who answers for it"},
+    {"--reason", "reason", "why; it is recorded for ever"},
+    {"--approver", "approver", NULL},
+};
+
+enum lks_code lks_cmd_deviation_add(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char expires[LKS_TIME_TEXT_SIZE];
+    if (lks_listing_need(args, "--until", "when it ends: there is none without an end", err) !=
+            LKS_OK ||
+        lks_listing_until(cli, args, "--until", expires, err) != LKS_OK)
+        return err->code;
+    lks_question_init(&q, "POST", "/v1/deviations");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_cstr(&q.w, "nodes", args->positional[0]);
+    for (size_t i = 0; i < LKS_COUNT(deviation_members); i++) {
+        const char *option = deviation_members[i].option, *why = deviation_members[i].why;
+        if (why != NULL && lks_listing_need(args, option, why, err) != LKS_OK)
+            return err->code;
+        lks_output_text(&q.w, deviation_members[i].key, lks_args_str(args, option));
+    }
+    lks_json_cstr(&q.w, "expires", expires);
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    const struct lks_doc *id = lks_doc_member(answer.doc, "id");
+    struct lks_str warning = lks_doc_text(answer.doc, "warning");
+    if (warning.len > 0)
+        fprintf(cli->err, "lockstep: warning: --what: %" LKS_STR_FMT "\n", LKS_STR_ARG(warning));
+    int64_t number = id != NULL ? id->number : 0;
+    char size[LKS_LISTING_SIZE];
+    (void)lks_listing_size(answer.doc, size);
+    if (lks_doc_member(answer.doc, "waits") == NULL)
+        return lks_listing_done(cli, args, &answer, err, "deviation %" PRId64 " holds until %s%s",
+                                number, expires, size);
+    return lks_listing_done(cli, args, &answer, err,
+                            "deviation %" PRId64 " waits for an approver, and ends %s%s\n"
+                            "  lockstep deviation approve %" PRId64 " --reason ...",
+                            number, expires, size, number);
+}
+
+static const struct lks_listing_column deviation_columns[] = {
+    {"id", "id", LKS_COLUMN_RIGHT},
+    {"nodes", "nodes", LKS_COLUMN_WRAP},
+    {"what", "subject", 0},
+    {"value", "value", 0},
+    {"owner", "owner", 0},
+    {"waits", "waits", 0},
+    {"approved by", "agreed_by", 0},
+    {"expires", "expires", 0},
+    {"ended", "ended", 0},
+    {"reason", "reason", LKS_COLUMN_WRAP},
+    {"ended because", "ended_reason", LKS_COLUMN_WRAP},
+};
+
+enum lks_code lks_cmd_deviation_ls(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = deviation_columns,
+        .column_count = LKS_COUNT(deviation_columns),
+        .empty = "no deviations",
+    };
+    lks_remote_path_init(&listing.path, "/v1/deviations");
+    if (!lks_args_has(args, "--all"))
+        lks_remote_path_query(&listing.path, "open", LKS_STR("true"));
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}
+
+enum lks_code lks_cmd_deviation_approve(struct lks_cli *cli, const struct lks_args *args,
+                                        struct lks_err *err)
+{
+    return lks_listing_verb(
+        cli, args, &(struct lks_listing_verb){"/v1/deviations", "approve", "approved"}, err);
+}
+
+enum lks_code lks_cmd_deviation_close(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_err *err)
+{
+    return lks_listing_verb(cli, args,
+                            &(struct lks_listing_verb){"/v1/deviations", "close", "closed"}, err);
+}

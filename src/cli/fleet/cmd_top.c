@@ -1,0 +1,280 @@
+/* top: the fleet as it is, again and again. */
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <time.h>
+
+enum {
+    ROUNDS_MAX = 1000000,
+    ALARMS_SHOWN = 5,
+    INTERVAL_MAX_S = 3600,
+    TEXT_MAX = 4096,
+    BAR = 30,
+    NAME = 12,   /* columns for a pool's name, beside its bar */
+    NARROW = 40, /* below this it stands above */
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+/* Fetching ---------------------------------------------------------------------------------- */
+
+static enum lks_code fetch(struct lks_remote *remote, const char *where,
+                           struct lks_remote_answer *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path path = {0};
+    lks_remote_path_init(&path, where);
+    return lks_remote_call(remote, "GET", &path, NULL, LKS_STR(""), out, err);
+}
+
+static uint64_t number(const struct lks_doc *map, const char *key)
+{
+    const struct lks_doc *value = lks_doc_member(map, key);
+    return value != NULL && value->kind == LKS_DOC_NUMBER && value->number > 0
+               ? (uint64_t)value->number
+               : 0;
+}
+
+/* Drawing ----------------------------------------------------------------------------------- */
+
+enum { LIVE, LATE, LOST, UNSEEN };
+static const struct {
+    const char *word;
+    char mark;
+    enum lks_colour colour;
+} states[] = {
+    [LIVE] = {"live", '#', LKS_GREEN},
+    [LATE] = {"late", '!', LKS_YELLOW},
+    [LOST] = {"lost", 'x', LKS_RED},
+    [UNSEEN] = {"unseen", '.', LKS_DIM},
+};
+
+/* A line in the making, that goes on below in an indent where the terminal ends. */
+struct line {
+    struct lks_cli *cli;
+    size_t at, indent;
+};
+
+static void break_line(struct line *l)
+{
+    fprintf(l->cli->out, "\n%*s", (int)l->indent, "");
+    l->at = l->indent;
+}
+
+static void put_word(struct line *l, enum lks_colour colour, struct lks_str word)
+{
+    struct lks_cli *cli = l->cli;
+    size_t width = cli->term.width, columns = lks_term_columns(word);
+    if (l->at > l->indent && width > 0 && l->at + 1 + columns > width)
+        break_line(l);
+    else if (l->at > l->indent)
+        l->at += (size_t)fprintf(cli->out, " ");
+    /* What is longer than a line is cut where the line ends. */
+    while (width > l->indent && l->at + columns > width) {
+        size_t fits = lks_term_fit(word, width - l->at);
+        if (fits == 0)
+            break;
+        fprintf(cli->out, "%.*s", (int)fits, word.ptr);
+        word = (struct lks_str){word.ptr + fits, word.len - fits};
+        columns = lks_term_columns(word);
+        break_line(l);
+    }
+    fprintf(cli->out, "%s%.*s%s", lks_term_on(&cli->term, colour), LKS_STR_ARG(word),
+            lks_term_off(&cli->term, colour));
+    l->at += columns;
+}
+
+/* Words of ours or of data, none of which can drive the terminal. */
+static void put(struct line *l, enum lks_colour colour, const char *fmt, ...) LKS_PRINTF(3, 4);
+
+static void put(struct line *l, enum lks_colour colour, const char *fmt, ...)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, clean = {0};
+    va_list ap;
+    lks_buf_init(&text, TEXT_MAX);
+    lks_buf_init(&clean, TEXT_MAX);
+    va_start(ap, fmt);
+    lks_buf_addv(&text, fmt, ap);
+    va_end(ap);
+    lks_term_clean(&clean, lks_buf_view(&text));
+    struct lks_str rest = lks_buf_view(&clean), word;
+    while (lks_str_word(&rest, &word))
+        put_word(l, colour, word);
+}
+
+static void end_line(struct line *l)
+{
+    fputc('\n', l->cli->out);
+    l->at = 0;
+}
+
+/* How many marks of `room` each state gets: at least one for any that a node is in, as long as
+ * there is room, those that matter most first; the rest is for what is live. */
+static void share(const struct lks_doc *pool, uint64_t room, uint64_t marks[LKS_COUNT(states)])
+{
+    static const size_t order[] = {LOST, LATE, UNSEEN};
+    const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
+    uint64_t nodes = number(pool, "nodes"), live = number(liveness, states[LIVE].word);
+    uint64_t left = live > 0 && room > 1 ? room - 1 : room;
+    for (size_t i = 0; i < LKS_COUNT(order) && nodes > 0; i++) {
+        uint64_t count = number(liveness, states[order[i]].word);
+        uint64_t wanted = (count * room + nodes - 1) / nodes;
+        marks[order[i]] = wanted < left ? wanted : left;
+        left -= marks[order[i]];
+    }
+    marks[LIVE] = live > 0 ? left + (room > 1) : 0;
+}
+
+/* "[#######!!xx......]": what part of the pool is in which state. */
+static void print_bar(struct line *l, const struct lks_doc *pool)
+{
+    enum { ENDS = 2, LEAST = 4 };
+    struct lks_cli *cli = l->cli;
+    uint64_t marks[LKS_COUNT(states)] = {0}, room = BAR;
+    if (cli->term.width > 0 && cli->term.width < l->at + ENDS + BAR)
+        room = cli->term.width > l->at + ENDS + LEAST ? cli->term.width - l->at - ENDS : LEAST;
+    share(pool, room, marks);
+    fputc('[', cli->out);
+    for (size_t i = 0; i < LKS_COUNT(states); i++) {
+        if (marks[i] == 0)
+            continue;
+        fputs(lks_term_on(&cli->term, states[i].colour), cli->out);
+        for (uint64_t m = 0; m < marks[i]; m++)
+            fputc(states[i].mark, cli->out);
+        fputs(lks_term_off(&cli->term, states[i].colour), cli->out);
+    }
+    fputc(']', cli->out);
+    break_line(l);
+}
+
+/* "200 nodes, 150 live, 50 lost; automatic acts wait" */
+static void print_counts(struct line *l, const struct lks_doc *pool)
+{
+    const struct lks_doc *liveness = lks_doc_member(pool, "liveness");
+    const struct lks_doc *wait = lks_doc_member(pool, "acts_wait");
+    const char *last = wait != NULL && wait->truth ? ";" : "";
+    uint64_t left = 0;
+    for (size_t i = 0; i < LKS_COUNT(states); i++)
+        left += number(liveness, states[i].word);
+    put(l, LKS_PLAIN, "%" PRIu64 " nodes%s", number(pool, "nodes"), left > 0 ? "," : last);
+    for (size_t i = 0; i < LKS_COUNT(states); i++) {
+        uint64_t count = number(liveness, states[i].word);
+        left -= count;
+        if (count > 0)
+            put(l, states[i].colour, "%" PRIu64 " %s%s", count, states[i].word,
+                left > 0 ? "," : last);
+    }
+    if (last[0] != '\0')
+        put(l, LKS_RED, "automatic acts wait");
+}
+
+static void print_pool(struct lks_cli *cli, const struct lks_doc *pool)
+{
+    struct line l = {.cli = cli};
+    size_t indent = cli->term.width == 0 || cli->term.width >= NARROW ? NAME + 1 : 2;
+    struct lks_str name = lks_doc_text(pool, "name");
+    put(&l, LKS_PLAIN, "%.*s", LKS_STR_ARG(name));
+    l.indent = indent;
+    if (l.at < indent)
+        l.at += (size_t)fprintf(cli->out, "%*s", (int)(indent - l.at), "");
+    else
+        break_line(&l);
+    print_bar(&l, pool);
+    print_counts(&l, pool);
+    end_line(&l);
+}
+
+static void print_alarms(struct lks_cli *cli, const struct lks_doc *alarms)
+{
+    const struct lks_doc *items = lks_doc_member(alarms, "items");
+    size_t shown = 0;
+    for (const struct lks_doc *a = items != NULL ? items->first : NULL; a != NULL; a = a->next) {
+        struct line l = {.cli = cli};
+        struct lks_str text = lks_doc_text(a, "text");
+        if (shown++ >= ALARMS_SHOWN)
+            continue;
+        put(&l, LKS_RED, "alarm %" PRIu64, number(a, "id"));
+        l.indent = 2;
+        put(&l, LKS_PLAIN, "%.*s", LKS_STR_ARG(text));
+        end_line(&l);
+    }
+    if (shown > ALARMS_SHOWN)
+        fprintf(cli->out, "and %zu more alarms\n", shown - ALARMS_SHOWN);
+}
+
+static void print_head(struct lks_cli *cli, const struct lks_doc *fleet)
+{
+    struct line l = {.cli = cli};
+    struct lks_str name = lks_doc_text(fleet, "name"), clock = lks_doc_text(fleet, "clock");
+    if (name.len > 0)
+        put(&l, LKS_PLAIN, "fleet %.*s,", LKS_STR_ARG(name));
+    else
+        put(&l, LKS_PLAIN, "no fleet yet,");
+    put(&l, LKS_PLAIN, "journal row %" PRIu64, number(fleet, "seq"));
+    if (clock.len > 0)
+        put(&l, LKS_PLAIN, "of %.*s", LKS_STR_ARG(clock));
+    end_line(&l);
+}
+
+static enum lks_code draw(struct lks_cli *cli, struct lks_remote *remote, bool anew,
+                          struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer alarms = {0};
+    if (fetch(remote, "/v1/fleet", &fleet, err) != LKS_OK ||
+        fetch(remote, "/v1/alarms?open=true", &alarms, err) != LKS_OK)
+        return err->code;
+    if (cli->term.tty) /* it may be wider now */
+        lks_term_of(cli->out, &cli->term);
+    if (cli->term.cursor && anew)
+        fputs("\033[H\033[2J", cli->out);
+    print_head(cli, fleet.doc);
+    const struct lks_doc *pools = lks_doc_member(fleet.doc, "pools");
+    for (const struct lks_doc *p = pools != NULL ? pools->first : NULL; p != NULL; p = p->next)
+        print_pool(cli, p);
+    print_alarms(cli, alarms.doc);
+    fflush(cli->out);
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_top(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    uint64_t rounds, seconds;
+    if (lks_listing_number(args, "--rounds", ROUNDS_MAX, cli->term.tty ? ROUNDS_MAX : 1, &rounds,
+                           err) != LKS_OK ||
+        lks_listing_number(args, "--interval", INTERVAL_MAX_S, 1, &seconds, err) != LKS_OK ||
+        lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json")) {
+        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer fleet = {0};
+        if (fetch(&remote, "/v1/fleet", &fleet, err) != LKS_OK)
+            return err->code;
+        return lks_listing_thing(cli, args, &fleet, err);
+    }
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    for (uint64_t i = 0; i < rounds && !stopped; i++) {
+        struct timespec pause = {.tv_sec = (time_t)seconds};
+        if (i > 0 && nanosleep(&pause, NULL) != 0)
+            break;
+        if (draw(cli, &remote, rounds > 1, err) == LKS_OK) {
+            if (ferror(cli->out))
+                break; /* nobody reads any more */
+            continue;
+        }
+        if (!cli->term.tty || !lks_code_info(err->code)->transient)
+            return err->code;
+        fprintf(cli->out, "%s; trying again\n", err->msg); /* it may be starting anew */
+    }
+    return LKS_OK;
+}

@@ -1,0 +1,199 @@
+/* conform, stack init: a machine against a stack, and a stack from a machine. */
+#include "cli/shared/commands.h"
+#include "cli/shared/input.h"
+#include "cli/shared/machine.h"
+#include "cli/shared/output.h"
+#include "core/conform/conform.h"
+#include "core/conform/draft.h"
+
+/* conform ----------------------------------------------------------------------------------- */
+
+static enum lks_colour verdict_colour(enum lks_verdict verdict)
+{
+    static const enum lks_colour colours[] = {
+        [LKS_CONFORMS] = LKS_GREEN,
+        [LKS_WITH_IMAGE] = LKS_DIM,
+        [LKS_DRIFT] = LKS_RED,
+        [LKS_NOT_MEASURED] = LKS_YELLOW,
+    };
+    return colours[verdict];
+}
+
+static enum lks_code print_rows(struct lks_cli *cli, const struct lks_conformance *c, bool all,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "pinned", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "actual", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "verdict", 0);
+    lks_table_column(&t, "cause", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "evidence", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct lks_judgement *j = &c->rows[i];
+        if (!all && (j->verdict == LKS_CONFORMS || j->verdict == LKS_WITH_IMAGE))
+            continue;
+        lks_output_cell(&t, LKS_BOLD, j->subject);
+        lks_output_cell(&t, LKS_PLAIN, j->pinned);
+        lks_output_cell(&t, LKS_PLAIN, j->actual);
+        lks_table_cell(&t, verdict_colour(j->verdict), lks_str_from(lks_verdict_name(j->verdict)));
+        lks_output_cell(&t, LKS_PLAIN, lks_str_from(lks_cause_name(j->cause)));
+        bool said = j->of.len == 0 || lks_str_find(j->evidence, j->of) >= 0;
+        lks_table_cellf(&t, LKS_DIM, "%.*s%s%.*s", LKS_STR_ARG(j->evidence), said ? "" : " of ",
+                        said ? 0 : (int)j->of.len, j->of.ptr);
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+static void row_json(struct lks_json_writer *w, const struct lks_judgement *j)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_output_text(w, "component", j->subject);
+    lks_output_text(w, "pinned", j->pinned);
+    lks_output_text(w, "actual", j->actual);
+    lks_output_text(w, "of", j->of);
+    lks_json_cstr(w, "verdict", lks_verdict_name(j->verdict));
+    lks_output_text(w, "cause", lks_str_from(lks_cause_name(j->cause)));
+    lks_output_text(w, "evidence", j->evidence);
+    lks_json_end(w, '}');
+}
+
+static enum lks_code conform_json(struct lks_cli *cli, const struct lks_stack *stack,
+                                  const struct lks_tuple *tuple, const struct lks_conformance *c,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "stack", stack->digest);
+    lks_json_cstr(&w, "tuple", tuple->digest);
+    lks_output_text(&w, "class", c->class != NULL ? c->class->name : LKS_STR(""));
+    lks_json_bool(&w, "conforms", lks_conformance_yes(c));
+    lks_json_int(&w, "drifted", (int64_t)c->drifted);
+    lks_json_int(&w, "unmeasured", (int64_t)c->unmeasured);
+    lks_json_begin(&w, "judgements", '[');
+    for (size_t i = 0; i < c->count; i++)
+        row_json(&w, &c->rows[i]);
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+static enum lks_code print_conform(struct lks_cli *cli, const struct lks_args *args,
+                                   const struct lks_stack *stack, const struct lks_tuple *tuple,
+                                   const struct lks_conformance *c, struct lks_err *err)
+{
+    cli->no = !lks_conformance_yes(c);
+    if (lks_args_has(args, "--json"))
+        return conform_json(cli, stack, tuple, c, err);
+    bool all = lks_args_has(args, "--all");
+    if (print_rows(cli, c, all, err) != LKS_OK)
+        return err->code;
+    fprintf(cli->out, "%s%.*s %.*s: %s: %zu evaluated, %zu drifted, %zu unmeasured\n",
+            cli->no || all ? "\n" : "", LKS_STR_ARG(stack->name), LKS_STR_ARG(stack->version),
+            cli->no ? "no" : "yes", c->count, c->drifted, c->unmeasured);
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_conform(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err)
+{
+    const char *file = lks_args_get(args, "--stack");
+    if (file == NULL)
+        return lks_fail(err, LKS_E_USAGE, "conform: which stack? --stack FILE");
+    if (lks_args_has(args, "--fleet"))
+        return lks_survey_fleet(cli, args, err);
+    if (lks_args_has(args, "--pool"))
+        return lks_fail(err, LKS_E_USAGE, "conform: --pool goes with --fleet");
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
+    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    const struct lks_stack *stack = NULL;
+    if (lks_input_load(cli, args, file, &input, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--name"), &stack, err) != LKS_OK ||
+        lks_machine_tuple(cli, args, &input.facts, stack, &tuple, NULL, err) != LKS_OK ||
+        lks_conform(&input.facts, stack, &tuple, &c, err) != LKS_OK)
+        return err->code;
+    return print_conform(cli, args, stack, &tuple, &c, err);
+}
+
+/* stack init -------------------------------------------------------------------------------- */
+
+/* What was drafted must be what it claims to be: a stack that this very machine conforms to. */
+static enum lks_code prove_draft(const struct lks_facts *facts, const struct lks_tuple *tuple,
+                                 struct lks_str yaml, char digest[LKS_DIGEST_SIZE],
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_manifest_fini) struct lks_manifest manifest = {0};
+    LKS_CLEANUP(lks_conformance_fini) struct lks_conformance c = {0};
+    const struct lks_stack *stack = NULL;
+    if (lks_manifest_parse("the drafted stack", yaml, facts, NULL, &manifest, err) != LKS_OK ||
+        lks_input_stack(&manifest, LKS_STR(""), &stack, err) != LKS_OK ||
+        lks_conform(facts, stack, tuple, &c, err) != LKS_OK)
+        return err->code;
+    memcpy(digest, stack->digest, LKS_DIGEST_SIZE);
+    for (size_t i = 0; i < c.count; i++) {
+        if (c.rows[i].verdict == LKS_DRIFT || c.rows[i].verdict == LKS_NOT_MEASURED)
+            return lks_fail(err, LKS_E_REFUSED,
+                            "the drafted stack pins %.*s at '%.*s' and the machine has '%.*s'",
+                            LKS_STR_ARG(c.rows[i].subject), LKS_STR_ARG(c.rows[i].pinned),
+                            LKS_STR_ARG(c.rows[i].actual));
+    }
+    return LKS_OK;
+}
+
+static enum lks_code init_json(struct lks_cli *cli, struct lks_str yaml, const char *digest,
+                               const struct lks_report *report, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_bool(&w, "consistent", !cli->no);
+    lks_output_text(&w, "digest", lks_str_from(digest));
+    lks_output_text(&w, "manifest", yaml);
+    lks_output_findings(&w, "findings", report);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+/* The manifest goes to a file, so what is to be said beside it goes to the other stream. */
+static enum lks_code print_draft(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_str yaml, const char *digest,
+                                 const struct lks_report *report, struct lks_err *err)
+{
+    cli->no = report->errors > 0;
+    if (lks_args_has(args, "--json"))
+        return init_json(cli, yaml, digest, report, err);
+    if (!cli->no)
+        fwrite(yaml.ptr, 1, yaml.len, cli->out);
+    lks_output_findings_aside(cli, NULL, report);
+    if (cli->no)
+        fprintf(cli->err, "lockstep: no stack: the machine does not agree with itself\n");
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_stack_init(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    LKS_CLEANUP(lks_tuple_fini) struct lks_tuple tuple = {0};
+    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf yaml = {0};
+    lks_report_init(&report);
+    lks_buf_init(&yaml, LKS_OUTPUT_BYTES_MAX);
+    struct lks_str name = lks_args_str(args, "--name"), version = lks_args_str(args, "--version");
+    char today[LKS_DAY_TEXT_SIZE], digest[LKS_DIGEST_SIZE] = "";
+    (void)lks_day_text(cli->today, today);
+    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK ||
+        lks_machine_tuple(cli, args, &facts, NULL, &tuple, NULL, err) != LKS_OK ||
+        lks_draft_stack(&facts, &tuple, name.len > 0 ? name : LKS_STR("golden"),
+                        version.len > 0 ? version : lks_str_from(today), cli->today, &yaml, &report,
+                        err) != LKS_OK)
+        return err->code;
+    if (report.errors == 0 &&
+        prove_draft(&facts, &tuple, lks_buf_view(&yaml), digest, err) != LKS_OK)
+        return err->code;
+    return print_draft(cli, args, lks_buf_view(&yaml), digest, &report, err);
+}

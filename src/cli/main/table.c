@@ -1,0 +1,797 @@
+/* Everything the program can do: dispatch, argument checks, help and the reference page read this.
+ */
+#include "cli/firmware/cmd_bmc.h"
+#include "cli/main/table_change.h"
+#include "cli/main/table_journal.h"
+#include "cli/main/table_node.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/machine.h"
+#include "cli/shared/remote.h"
+
+#define STACK_OPTIONS                                                                              \
+    {"--class", "FILE", "hardware classes of your own, as manifests"},                             \
+    {                                                                                              \
+        "--stack", "NAME", "name of the stack, if the file holds several"                          \
+    }
+
+static const struct lks_option stack_options[] = {STACK_OPTIONS, {0}};
+
+static const struct lks_option diff_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--stack", "NAME", "stack of OLD, if it holds several; also of NEW unless --to is given"},
+    {"--to", "NAME", "stack of NEW; default: the only one in the file"},
+    {0},
+};
+
+static const struct lks_option class_options[] = {
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {0},
+};
+
+static const struct lks_option digest_options[] = {
+    STACK_OPTIONS,
+    {"--canonical", NULL, "print the bytes that are hashed instead of the digest"},
+    {0},
+};
+
+static const struct lks_option check_options[] = {
+    STACK_OPTIONS,
+    {"--gpu", "GPU", "evaluate for this board or family, not for the stack's hardware classes"},
+    {"--date", "DAY", "evaluate as of this day (2026-11-15) instead of today"},
+    {"--fleet", "FILE", "also evaluate the version policies of the pools that pin the stack"},
+    {"--sources", NULL, "show the source of each fact"},
+    {0},
+};
+
+static const struct lks_option lifecycle_options[] = {
+    STACK_OPTIONS,
+    {"--date", "DAY", "count from this day instead of today"},
+    {"--fleet", NULL, "report on what the fleet runs: GPUs by end of support, and a matrix"},
+    LKS_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option advisories_options[] = {
+    STACK_OPTIONS,
+    {"--fleet", NULL, "evaluate what the fleet runs instead of a stack"},
+    {"--cve", "ID", "with --fleet, one advisory: where it applies and what closes it"},
+    {"--propose", NULL, "with --cve, propose the emergency changes, one for each stack"},
+    {"--hook", "NAME", "with --propose, the site hook that installs components no bundle holds"},
+    {"--reason", "TEXT", "with --propose, the reason; recorded (default: closes the advisory)"},
+    LKS_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option publish_options[] = {
+    STACK_OPTIONS,
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "purpose of the stack; recorded"},
+    {0},
+};
+
+static const struct lks_option stacks_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--name", "NAME", "only stacks with this name"},
+    {"--step", "STEP", "only stacks at this stage: candidate, lab, canary, released or retired"},
+    {0},
+};
+
+static const struct lks_option step_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--evidence", "TEXT", "evidence, such as a report or a ticket; recorded"},
+    {0},
+};
+
+#define LOCAL_TRUST "DIR", "state folder of this machine; keys are in DIR/trust"
+
+static const struct lks_option bundle_build_options[] = {
+    {"--output", "DIR", "folder to create for the bundle"},
+    {"--sign", "KEYFILE", "sign the bundle for your site with this private key (see 'trust key')"},
+    {"--name", "NAME", "name of the bundle, instead of the one in the file"},
+    {"--version", "VERSION", "version of the bundle, instead of the one in the file"},
+    {0},
+};
+
+static const struct lks_option bundle_look_options[] = {
+    {"--key", "KEY", "trust only this key: a file, or the key itself"},
+    {"--state", LOCAL_TRUST},
+    {0},
+};
+
+static const struct lks_option trust_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--state", LOCAL_TRUST},
+    {0},
+};
+
+static const struct lks_option trust_change_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--state", LOCAL_TRUST},
+    {"--reason", "TEXT", "reason; recorded"},
+    {0},
+};
+
+static const struct lks_option trust_key_options[] = {
+    {"--output", "FILE", "file for the private key (mode 0600); the public key goes to FILE.pub"},
+    {0},
+};
+
+static const struct lks_option drift_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--pool", "NAME", "only nodes of this pool"},
+    {"--node", "NODES", "only these nodes"},
+    {"--cause", "CAUSE", "only drift with this cause, such as 'package manager'"},
+    {"--judged", "VERDICT", "only this verdict: drift, unmeasured or deviation"},
+    {"--limit", "N", "at most N entries"},
+    {"--watch", NULL, "keep running, and print a line when drift starts or ends"},
+    {0},
+};
+
+static const struct lks_option deviation_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--what", "NAME", "component or setting, as printed by 'drift', or '*'"},
+    {"--value", "V", "permitted value; default: any"},
+    {"--owner", "WHO", "person responsible for the deviation"},
+    {"--reason", "TEXT", "reason; recorded"},
+    {"--approver", "WHO", "person expected to approve; only their own 'deviation approve' counts"},
+    {"--until", "TIME", "end of the deviation: 2026-11-20T08:00:00Z, or a span such as 12h or 7d"},
+    {0},
+};
+
+static const struct lks_option deviations_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "include deviations that ended"},
+    {0},
+};
+
+static const struct lks_option admit_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--job", "ID", "ID of the job"},
+    {"--nodes", "NODES", "nodes of the job, in the order of its ranks: gpu[001-512]"},
+    {"--stack", "NAME", "stack that the job requires, by name or digest"},
+    {"--image", "REF...", "image of the job, or REF=RANKS for some of its ranks; may be repeated"},
+    {"--nccl", "V", "NCCL version that the job declares"},
+    {"--canary-ok", NULL,
+     "the job may run on nodes that soak after a change, if its criticality is low"},
+    {"--criticality", "N", "criticality of the job, 0 to 100; default: that of its pools"},
+    {"--override", "TEXT", "admit the job despite refusals, for this reason; recorded"},
+    {"--until", "TIME", "end of the override: a time, or a span such as 2h"},
+    {"--start", NULL, "if admitted, record that the job starts"},
+    {"--signed", NULL, "request a signed answer, which others can verify (shown with --json)"},
+    {"--log", NULL, "show recent decisions instead, for --job or for all jobs"},
+    {"--observed", NULL,
+     "show refusals by pool and day, and those that enforcement would have caused"},
+    {0},
+};
+
+static const struct lks_option image_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--sbom", "FILE", "contents of the image, as CycloneDX or SPDX in JSON"},
+    {"--digest", "DIGEST", "digest of the image, such as sha256:..."},
+    {"--nccl", "V", "NCCL version in the image"},
+    {"--rccl", "V", "RCCL version in the image"},
+    {"--cudnn", "V", "cuDNN version in the image"},
+    {"--cuda", "V", "CUDA version in the image"},
+    {0},
+};
+
+static const struct lks_option compat_options[] = {
+    {"--driver", "V", "NVIDIA driver, such as 580.126.20"},
+    {"--cuda", "V", "CUDA toolkit, such as 13.0 or 13.0.2"},
+    {"--amdgpu", "V", "AMD kernel driver, such as 30.30.3"},
+    {"--rocm", "V", "ROCm, such as 7.2.1"},
+    {"--gpu", "GPU",
+     "board (H100 SXM5 80GB), family (H100), PCI ID (2330) or the name that nvidia-smi prints"},
+    {"--sources", NULL, "show the source of each fact"},
+    {"--modules", "open|proprietary", "flavour of kernel modules; default: either"},
+    {"--compat-package", "V", "CUDA version of an installed cuda-compat package"},
+    {"--needs-ptx-jit", NULL, "the programs compile PTX at startup"},
+    {0},
+};
+
+static const struct lks_option inventory_options[] = {
+    LKS_MACHINE_OPTIONS,
+    {"--capture", "DIR", "write everything that was read to a new directory, for --root elsewhere"},
+    {"--scrub", NULL, "with --capture, replace serials, addresses and the node's name by zeroes"},
+    {"--all", NULL, "also show every device, absent values, serials and health"},
+    {"--cost", NULL, "show the time and memory that the inventory took instead of its result"},
+    {0},
+};
+
+static const struct lks_option conform_options[] = {
+    {"--stack", "FILE", "manifest that holds the stack"},
+    {"--name", "NAME", "name of the stack, if the file holds several"},
+    {"--class", "FILE", "hardware classes of your own, as manifests"},
+    {"--tuple", "FILE", "evaluate the output of 'inventory --json' instead of this machine"},
+    {"--fleet", "DIR", "evaluate all nodes in lockstepd's data directory, by their last reports"},
+    {"--pool", "NAME", "with --fleet, only nodes of this pool"},
+    LKS_MACHINE_OPTIONS,
+    {"--all", NULL, "also show what conforms"},
+    {0},
+};
+
+static const struct lks_option init_options[] = {
+    {"--name", "NAME", "name of the stack (golden)"},
+    {"--version", "V", "version of the stack (today's date)"},
+    {"--tuple", "FILE", "use the output of 'inventory --json' instead of this machine"},
+    LKS_MACHINE_OPTIONS,
+    {0},
+};
+
+static const struct lks_option xid_options[] = {
+    {"--sxid", NULL, "the number is an SXid, reported by an NVSwitch"},
+    {"--intr-info", "HEX", "first register printed after an Xid 144-150"},
+    {"--error-status", "HEX", "second register printed after an Xid 144-150"},
+    {"--driver", "V", "driver version that printed the registers; R575 changed their layout"},
+    {0},
+};
+
+static const struct lks_option pldm_verify_options[] = {
+    {"--key", "FILE", "public key (PEM) that must verify the signature trailer"},
+    {"--strict", NULL, "reject a package that departs from the standard in any way"},
+    {0},
+};
+
+static const struct lks_option pldm_build_options[] = {
+    {"--output", "FILE", "package to write; an incomplete one is never left behind"},
+    {0},
+};
+
+static const struct lks_option remote_options[] = {LKS_REMOTE_OPTIONS, {0}};
+
+static const struct lks_option apply_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--dry-run", NULL, "show the differences and apply nothing"},
+    {"--accept", NULL, "accept nodes that report for the first time at once; for a new fleet"},
+    {"--nodes", "N", "number of enrolled nodes affected; required above limits.call_nodes"},
+    {"--gpus", "N", "number of GPUs of these nodes"},
+    {0},
+};
+
+static const struct lks_option import_options[] = {
+    {"--csv", "FILE", "table with the columns name, pool, class and more; '-' is standard input"},
+    {"--posture", "NAME", "posture of pools for which the table gives none (dev)"},
+    {"--name", "NAME", "name of the fleet (fleet)"},
+    {"--class", "FILE",
+     "hardware classes of your own, as manifests; keep them with the fleet's manifest"},
+    {0},
+};
+
+static const struct lks_option node_ls_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "only nodes of this site"},
+    {"--pool", "NAME", "only nodes of this pool"},
+    {"--rack", "NAME", "only nodes of this rack"},
+    {"--domain", "NAME", "only nodes of this domain"},
+    {"--class", "NAME", "only nodes of this hardware class"},
+    {"--liveness", "STATE", "only nodes in this state: live, late, lost or unseen"},
+    {"--judged", "VERDICT", "only this verdict: conforms, drift, unmeasured or unjudged"},
+    {"--intake", NULL, "only nodes that wait to be accepted"},
+    {"--held", NULL, "only nodes on hold"},
+    {"--component", "NAME", "only nodes that run this component; see --version"},
+    {"--version", "V", "with --component, only nodes that run this version of it"},
+    {"--tuple", "DIGEST", "only nodes that run exactly this tuple"},
+    {"--limit", "N", "at most N entries"},
+    {0},
+};
+
+static const struct lks_option node_show_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--tuple", NULL, "show every reading of the last report"},
+    {0},
+};
+
+static const struct lks_option history_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--limit", "N", "at most N records, newest first (100)"},
+    {0},
+};
+
+static const struct lks_option reason_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "reason; recorded"},
+    {0},
+};
+
+static const struct lks_option release_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--reason", "TEXT", "reason; recorded"},
+    {"--force", NULL, "accept a node that does not conform; recorded"},
+    {0},
+};
+
+static const struct lks_option ttl_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--ttl", "SPAN", "lifetime of the token, such as 30m, 24h or 7d"},
+    {0},
+};
+
+static const struct lks_option grant_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "only in this site"},
+    {"--pool", "NAME", "only in this pool"},
+    {0},
+};
+
+static const struct lks_option revoke_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--site", "NAME", "the binding for this site"},
+    {"--pool", "NAME", "the binding for this pool"},
+    {"--token", NULL, "the argument is the ID of an API token"},
+    {"--certificate", NULL, "the argument is the serial number of a person's certificate"},
+    {0},
+};
+
+static const struct lks_option alarm_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "include alarms that are closed"},
+    {0},
+};
+
+static const struct lks_option verify_options[] = {
+    {"--witness", "FILE",
+     "journal heads that agents stored: a file, or a directory of agents' state folders"},
+    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {0},
+};
+
+static const struct lks_option repair_options[] = {
+    {"--reason", "TEXT", "reason for setting aside the records from the first fault on"},
+    {0},
+};
+
+static const struct lks_option backup_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--out", "FILE", "file to write; must not exist"},
+    {0},
+};
+
+static const struct lks_option restore_options[] = {
+    {"--to", "DIR", "data directory to create for lockstepd"},
+    {"--seal-key", "FILE", "key that sealed the backup (seal.key of that controller)"},
+    {0},
+};
+
+static const struct lks_option top_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--interval", "SECONDS", "seconds between updates of the display (1)"},
+    {"--rounds", "N", "number of updates (default: on a terminal until interrupted, else 1)"},
+    {0},
+};
+
+static const struct lks_option bmc_options[] = {
+    LKS_BMC_OPTIONS,
+    {"--timeout", "SECONDS", "seconds until the command gives up (120)"},
+    {0},
+};
+
+static const struct lks_option bmc_trust_options[] = {
+    LKS_BMC_STATE_OPTION,
+    {"--accept", "FP", "trust the public key with this fingerprint, also in place of another"},
+    {"--yes", NULL, "trust the presented key without asking, if none is trusted yet"},
+    {0},
+};
+
+static const struct lks_option bmc_update_options[] = {
+    LKS_BMC_OPTIONS,
+    {"--bundle", "DIR", "folder of the bundle to install, signed by a pinned key"},
+    {"--component", "C", "class such as bmc or bios, or the ID of an inventory entry"},
+    {"--file", "NAME", "file of the bundle, if it has several for the component"},
+    {"--to", "V", "with --activate, the staged version (default: read from the endpoint)"},
+    {"--apply-time", "T", "Immediate, OnReset, ... if the service supports it"},
+    {"--pull", "URL",
+     "https:// address from which the service fetches the image, if it accepts no upload"},
+    {"--pull-ca", "FILE",
+     "with --pull, the CA of that server (PEM); the image is first read there and compared"},
+    {"--stage", NULL, "stage the image, and activate it another time"},
+    {"--activate", NULL, "activate the staged image"},
+    {"--abort", NULL, "discard the staged image"},
+    {"--switch", NULL, "switch to the other bank"},
+    {"--force", NULL,
+     "permit an older version, and an installed one that the bundle does not list"},
+    {"--one-way", NULL, "acknowledge that the update is irreversible"},
+    {"--hardware-class", "C", "hardware class of the machine, if the bundle is limited to some"},
+    {"--hardware-revision", "R", "hardware revision, if the bundle is limited to some"},
+    {"--unmanaged", NULL, "proceed if lockstepd cannot be asked whether it manages the endpoint"},
+    {"--deadline", "MIN", "minutes until the update must be done (120)"},
+    {"--speed", "N", "speed of the clock, to rehearse on 'lockstep-bmcsim --speed N' (1)"},
+    {"--yes", NULL, "do not ask for confirmation"},
+    {0},
+};
+
+static const struct lks_option sim_options[] = {
+    {"--root", "DIR", "captured machine that every agent reads"},
+    {"--nodes", "N", "number of agents (50)"},
+    {"--domains", "N", "number of racks of 18 nodes that change together, with switch trays (0)"},
+    {"--lab", "N", "number of nodes in a lab pool (0)"},
+    {"--revisions", "LIST", "hardware revisions, assigned to nodes in turn, such as A,B,C"},
+    {"--flash", "LIST", "firmware that the BMCs hold and the stack pins, such as hmc=25.04"},
+    {"--heartbeat-ms", "N", "heartbeat interval; late after 3 intervals, lost after 12 (10000)"},
+    {"--no-bmcs", NULL, "simulate no management endpoints"},
+    {"--bmc-speed", "N", "speed of BMCs and their devices, as a multiple of real ones (1)"},
+    {0},
+};
+
+#define LIVENESS_JSON "liveness: {unseen, live, late, lost}"
+#define FLEET_JSON                                                                                 \
+    "{name?, manifest?, seq, clock?, nodes, " LIVENESS_JSON ", pools: [{name, posture, "           \
+    "criticality, enforce, sched, stack?, stack_digest?, nodes, enrolled, " LIVENESS_JSON          \
+    ", acts_wait, frozen?, baseline?, baseline_digest?, behind_since?, cadence_days?}], "          \
+    "alarms_open}"
+#define NODE_JSON                                                                                  \
+    "{name, pool, site?, rack?, domain?, class?, liveness, liveness_since?, judged, tuple?, "      \
+    "intake, held, enrolled, admissible, why?}"
+
+#define BARS                                                                                       \
+    "unknown?, stale?, unmeasured?, drift?, unhealthy?, changing?, unattested?, unchecked?, "      \
+    "held?, "                                                                                      \
+    "intake?, drained?, deviation?, domain?, disagrees?, posture?, stack?, image?, behind?"
+
+#define FINDINGS "[{rule, severity, subject, text, remedy?, source?}]"
+#define ACTION   "{action, meaning?, disruption?}"
+
+#define BUNDLE_JSON                                                                                \
+    "{name, version, vendor?, description?, signed_for?, digest, good, "                           \
+    "signature: {verdict, signer?, key?, site, text}, "                                            \
+    "artifacts: [{name, component, version, kind, size, digest, one_way?, "                        \
+    "hardware_classes?, hardware_revisions?, from?, file, text?}]}"
+
+const struct lks_command lks_commands[] = {
+    {"inventory", "", 0, 0, inventory_options, "Show what this machine runs",
+     "Each value comes with its evidence: the file, call or command that returned it. A value that "
+     "could not be read is unmeasured, with the reason, and is never guessed. Findings below the "
+     "values show where the machine contradicts itself. With --json, prints the tuple in canonical "
+     "form.",
+     "{lockstep, kind, digest, node?, boot_id?, taken, readings: [{name, of?, part?, value | "
+     "absent | unmeasured, evidence}], findings: " FINDINGS "}; with "
+     "--cost {ms, parent_private_kib, child_private_kib, child}",
+     lks_cmd_inventory},
+    {"conform", "", 0, 0, conform_options, "Evaluate whether this machine conforms to a stack",
+     "Compares every pin with what was read: components, firmware, settings, expected devices. An "
+     "unmeasured value does not conform. Only differences are shown, with their cause if a single "
+     "inventory reveals it. With --fleet, shows what a change to that stack would find: each "
+     "difference, and on how many nodes. Exit status 0 if the machine conforms, 1 if not.",
+     "{stack, tuple, class?, conforms, drifted, unmeasured, judgements: [{component, pinned?, "
+     "actual?, of?, verdict, cause?, evidence?}]}; with --fleet {stack, digest, unjudged, "
+     "conforms, drift, unmeasured, rows: [{subject, pinned, actual, nodes}]}",
+     lks_cmd_conform},
+    {"stack init", "", 0, 0, init_options, "Draft a stack from a reference machine",
+     "Prints a YAML manifest that pins every measured value, with a hardware class if no built-in "
+     "one fits. If the machine contradicts itself, prints the reasons instead, with exit status 1.",
+     "{consistent, digest?, manifest?, findings: " FINDINGS "}", lks_cmd_stack_init},
+    {"stack lint", "FILE...", 1, LKS_ARGS_MAX, class_options,
+     "Validate manifests: form and completeness",
+     "Reads stacks, hardware classes and fleets, in YAML or JSON; '-' is standard input. Prints "
+     "one line for each document, and stops at the first error, with its position and remedy.",
+     "{documents: [{file, kind, name, version?, digest?, nodes?, assets?}]}", lks_cmd_stack_lint},
+    {"stack digest", "FILE", 1, 1, digest_options, "Print the digest of a stack",
+     "Files with the same meaning have the same digest: spelling, order, comments, descriptions "
+     "and evidence do not count.",
+     "{name, version, digest}", lks_cmd_stack_digest},
+    {"stack show", "FILE", 1, 1, stack_options, "Show what a stack pins",
+     "Each value of a setting is a row, by its dotted name. In JSON, 'identity' is the content "
+     "that the digest covers.",
+     "{name, version, digest, identity}", lks_cmd_stack_show},
+    {"stack diff", "OLD NEW", 2, 2, diff_options,
+     "Show what moving from one stack to another involves",
+     "Each difference comes with its update class, the disruption and whether it can be reverted. "
+     "The firmware updates follow in their order, then advisories closed and opened, and the class "
+     "of change. If NEW holds a single stack, that stack is compared, whatever its name. Exit "
+     "status 0 if the stacks are the same, 1 if they differ.",
+     "{from, to, same, differences: [{what, old?, new?, change, class, reboot, way_back, one_way, "
+     "tolerated}], firmware: [{what, transport, banks, stage_minutes, activate_minutes, staging, "
+     "reset, loses, revert, one_way, blast, pair, order, after?, exception?}], flaws_closed: [ID], "
+     "flaws_opened: [ID], reboot, one_way_steps, change_class?}",
+     lks_cmd_stack_diff},
+    {"stack check", "FILE", 1, 1, check_options,
+     "Check whether a stack works on its hardware, and for how long",
+     "Errors mean that the stack cannot work, warnings that it works with problems. Unconfirmed "
+     "facts never cause an error. A GPU family is evaluated by its best-supported board, and "
+     "boards with another result are named. Exit status 1 if there are errors.",
+     "{name, version, digest, verdict, errors, warnings, findings: " FINDINGS "}",
+     lks_cmd_stack_check},
+    {"stack classes", "", 0, 0, NULL, "List the built-in hardware classes", "",
+     "{classes: [{name, vendor, gpu, gpus, nvswitches, nics, nvlink_domain}]}",
+     lks_cmd_stack_classes},
+    {"stack publish", "FILE", 1, 1, publish_options, "Publish a stack to the registry",
+     "A published stack never changes: its digest names its content. New stacks are candidates and "
+     "are promoted stage by stage. Only a released stack can be pinned to a production pool.",
+     "{digest, name, step, seq}", lks_cmd_stack_publish},
+    {"stack ls", "", 0, 0, stacks_options, "List the stacks in the registry", "",
+     "{items: [{name, digest, step, stepped?, published, by, reason?, pools?, evidence?}]}",
+     lks_cmd_stack_ls},
+    {"stack promote", "STACK STEP", 2, 2, step_options,
+     "Promote a stack: to lab, canary, then released",
+     "No stage can be skipped, and each takes its evidence. STACK is a digest, the start of one, "
+     "or a name.",
+     "{seq}", lks_cmd_stack_promote},
+    {"stack retire", "STACK", 1, 1, step_options, "Retire a stack",
+     "Refused while a pool is pinned to the stack.", "{seq}", lks_cmd_stack_retire},
+    {"bundle build", "FILE|DIR", 1, 1, bundle_build_options, "Build a bundle from files",
+     "Reads a manifest of kind Bundle that lists the files (DIR: bundle.yaml in it), or an "
+     "unsigned bundle. PLDM packages provide their own versions. --sign signs the bundle on behalf "
+     "of your site, which is recorded wherever the bundle is used.",
+     "{name, version, digest, artifacts, key?, folder}", lks_cmd_bundle_build},
+    {"bundle inspect", "DIR", 1, 1, bundle_look_options, "Show the contents of a bundle",
+     "Shows the files, the signer, and whether each file matches the manifest.", BUNDLE_JSON,
+     lks_cmd_bundle_inspect},
+    {"bundle verify", "DIR", 1, 1, bundle_look_options, "Verify a bundle's signature and files",
+     "Uses the keys pinned on this machine, or --key. Exit status 1 if there is no signature, if "
+     "the signing key is not pinned, if a file differs, or if the lockstepd of $LOCKSTEP_SERVER "
+     "revoked the bundle.",
+     BUNDLE_JSON, lks_cmd_bundle_verify},
+    {"bundle push", "DIR", 1, 1, remote_options, "Upload a bundle to lockstepd",
+     "Stores the files in the depot by digest; an interrupted upload resumes. Refused unless a key "
+     "pinned there signed the bundle.",
+     "{digest, name, version, signer, key, site, seq}", lks_cmd_bundle_push},
+    {"bundle ls", "", 0, 0, remote_options, "List the verified bundles", "",
+     "{items: [{digest, name, version, signer, key, site, added, by?, revoked?, revoked_by?, "
+     "revoked_reason?}]}",
+     lks_cmd_bundle_ls},
+    {"bundle revoke", "BUNDLE", 1, 1, reason_options, "Revoke a bundle",
+     "Revocation is final: no file of the bundle is staged afterwards.", "{seq}",
+     lks_cmd_bundle_revoke},
+    {"trust add", "NAME KEY", 2, 2, trust_change_options, "Pin a public key",
+     "KEY is a file (PEM, or one line as printed by 'trust ls --json') or the line itself. The key "
+     "is pinned in lockstepd if one is named or runs on this machine; otherwise, and with --state, "
+     "on this machine only.",
+     "{seq?, name?, fingerprint?, place?}", lks_cmd_trust_add},
+    {"trust ls", "", 0, 0, trust_options, "List the pinned keys", "",
+     "{items: [{name, key, fingerprint, pinned?, by?, reason?}]}", lks_cmd_trust_ls},
+    {"trust rm", "NAME", 1, 1, trust_change_options, "Unpin a public key",
+     "Bundles already verified with the key stay valid until they are revoked.",
+     "{seq?, name?, place?}", lks_cmd_trust_rm},
+    {"trust key", "NAME", 1, 1, trust_key_options,
+     "Create a key pair with which your site signs bundles",
+     "Ed25519, in PEM. The private key is written to a file and never printed.",
+     "{name, fingerprint, place}", lks_cmd_trust_key},
+    {"compat", "", 0, 0, compat_options, "Show whether a driver supports a toolkit on a GPU",
+     "Answers yes (NATIVE, BACKWARD), limited (MINOR, FORWARD), unknown, or no (NO_DRIVER, "
+     "NO_ARCH, NO_MODULE), with the rules applied and the cheapest remedy. A GPU family is "
+     "answered for its best-supported board. Exit status 0 for yes and limited, 1 otherwise.",
+     "{verdict, reason, about, driver, toolkit, gpu, board?, rules: " FINDINGS ", remedy?, "
+     "other_boards: [{board, verdict, reason}]}",
+     lks_cmd_compat},
+    {"advisories", "[FILE]", 0, 1, advisories_options,
+     "List the advisories that affect a stack or the fleet, and what closes each",
+     "In JSON the exposure is 'exposed', 'unfixed' (support of the branch had ended when the "
+     "advisory was published) or 'by-hand' (a person must decide). With --fleet, evaluates what "
+     "nodes run and images hold, not what is pinned. With --cve, lists for each pool the published "
+     "stacks that close the advisory, first those in its driver branch that differ least from what "
+     "it runs. With --propose, proposes the nearest one as a change of class emergency, one change "
+     "for each stack; exit status 0 if every pool pinned to the advisory has such a change. "
+     "Without --propose, exit status 1 if any advisory applies.",
+     "{advisories: [{id, exposure, component, version, fixed?, condition?, cvss?, severity?, "
+     "published?, summary?, source?}]}; with --fleet {items: [{id, severity?, cvss?, published?, "
+     "days?, component, fixed?, summary?, nodes, gpus, pools: [{pool, hosts, drifted?, nodes, "
+     "gpus, versions}], images: [{ref, version}]}], remedies?: [{pool, stack?, stack_digest?, "
+     "nodes, hosts?, change?, exposed, component?, fixed?, remedy?, remedy_digest?, closed_by: "
+     "[{stack, digest, step, differences, opens, same_branch, whole, revertible}]}], proposed?: "
+     "[{id, stack, pools, nodes, gpus}]}",
+     lks_cmd_advisories},
+    {"lifecycle", "[FILE]", 0, 1, lifecycle_options,
+     "Show when support of driver branches ends: of all, or of those in a stack",
+     "If two sources give different days, the days left count to the earlier one.",
+     "{branches: [{branch, type?, ends?, ends_elsewhere?, days_left?, latest?, source?}]}; with "
+     "--fleet {support: [{branch, type?, ends?, days_left?, nodes, gpus}], matrix: [{gpu, driver, "
+     "cuda, verdict, reason?, nodes, gpus}]}",
+     lks_cmd_lifecycle},
+    {"pldm inspect", "FILE", 1, 1, NULL, "Show the contents of a PLDM firmware package",
+     "Shows the devices, the components with versions, sizes and digests, and each departure from "
+     "the standard. An image that is itself a package is named.",
+     "{file, revision, version?, released, bytes, header_bytes, digest, payload, signed, devices: "
+     "[{version?, options, descriptors: [{type, name?, value?, hex?}], components, "
+     "package_data_bytes, manifest_bytes}], downstream: [{min_version?, min_stamp?, options, "
+     "descriptors, components, package_data_bytes, manifest_bytes}], components: [{classification, "
+     "class?, id, version?, stamp?, options, activation, offset, bytes, digest, opaque_bytes, "
+     "package?: {revision, version?, components}}], notes, more_notes}",
+     lks_cmd_pldm_inspect},
+    {"pldm verify", "FILE", 1, 1, pldm_verify_options, "Verify the integrity of a PLDM package",
+     "Verifies the checksums of header and images, the rules of the standard and, if the vendor "
+     "signed the package, the signature. With the key inside the file a signature proves integrity "
+     "only; --key proves the signer. Exit status 0 if the package verifies, 1 if not, 3 if the "
+     "file is not a package.",
+     "{file, verified, digest, bytes, checks: [{check, verdict, text}], notes, more_notes}",
+     lks_cmd_pldm_verify},
+    {"pldm build", "FILE", 1, 1, pldm_build_options, "Build a PLDM package from a YAML file",
+     "FILE gives the revision, the devices and the components; the files it names are beside it. "
+     "docs/pldm.md describes the keys. The package follows the standard strictly.",
+     "{file, bytes, digest, components: [{version, bytes, digest}]}", lks_cmd_pldm_build},
+    {"xid", "NUMBER", 1, 1, xid_options, "Explain an Xid or SXid and what to do",
+     "Numbers from 10000 on are SXids, reported by an NVSwitch.",
+     "{xid, name?, description?, category?, severity?, boards: [NAME], do_now?: " ACTION
+     ", look_into?: " ACTION ", note?, registers?: [{unit?, severity?, cause?, do_now?}], "
+     "source?}, or {sxid, name?, title?, unit?, nvsentinel?, fm_guide?, do_now?, source?}",
+     lks_cmd_xid},
+    {"fleet apply", "FILE", 1, 1, apply_options, "Apply a fleet manifest",
+     "Shows each difference. Sets the first pin of a pool. Moving a pin of enrolled nodes takes a "
+     "change, and removing an enrolled node takes 'node rm'. A manifest that affects more enrolled "
+     "nodes than limits.call_nodes needs their number in --nodes; at most limits.call_nodes nodes "
+     "move to another pool at once. Applying the same file again changes nothing.",
+     "{applied, changes: [{kind, ...}], seq, nodes, gpus}", lks_cmd_fleet_apply},
+    {"fleet show", "", 0, 0, remote_options, "Show pools and the status of their nodes", "",
+     FLEET_JSON, lks_cmd_fleet_show},
+    {"fleet import", "", 0, 0, import_options, "Write a fleet manifest from a table of nodes",
+     "Columns: name, pool, class and optionally site, rack, domain, power_zone, cooling_loop, "
+     "hardware_revision, supplier, side, posture. Prints the manifest for 'fleet apply', or the "
+     "errors that 'fleet apply' would report.",
+     "{manifest}", lks_cmd_fleet_import},
+    {"drift", "", 0, 0, drift_options, "List nodes that differ from their intent, and why",
+     "The cause is given if it is known: a flash that reverted by itself, a replaced part, the "
+     "package manager, another build, a wave that left a node behind. Recorded deviations are "
+     "listed but are not drift.",
+     "{items: [{node, pool, stack?, digest?, judged, cause?, since?, text?, evidence?, rows: "
+     "[{subject, cause, pinned, actual, of?, deviation?}]}]}; with --watch a line for each record",
+     lks_cmd_drift},
+    {"deviation add", "NODES", 1, 1, deviation_options,
+     "Record a deviation, such as a hot-fix, with an owner and an end",
+     "Until the deviation ends, the difference that it covers is not drift. In a production pool "
+     "that enforces admission, a deviation counts only after an approver agreed ('deviation "
+     "approve').",
+     "{id, waits?, warning?, seq, nodes, gpus}", lks_cmd_deviation_add},
+    {"deviation ls", "", 0, 0, deviations_options, "List active deviations", "",
+     "{items: [{id, nodes, subject, value?, owner, reason, approver?, by, waits?, agreed?, "
+     "agreed_by?, agreed_reason?, added, expires, ended?, ended_by?, ended_reason?, in_use}]}",
+     lks_cmd_deviation_ls},
+    {"deviation approve", "ID", 1, 1, reason_options,
+     "Approve a deviation that another person added",
+     "Needs the approver role for all its nodes. The person who added the deviation and its owner "
+     "cannot approve it. An approved deviation counts where the pool enforces, and for changes and "
+     "manual updates.",
+     "{seq}", lks_cmd_deviation_approve},
+    {"deviation close", "ID", 1, 1, reason_options, "End a deviation", "", "{seq}",
+     lks_cmd_deviation_close},
+    {"admit", "", 0, 0, admit_options, "Ask whether a job may start on these nodes",
+     "Answers yes, valid for a short time, or no with the reason for every node and image that "
+     "prevents it. Refusals of a pool that only observes are shown and do not count. Exit status 0 "
+     "for yes, 1 for no.",
+     "{job, admitted, overridden?, override?, stack?, digest?, seq, asked, valid_until?, refused: "
+     "[{reason, node?, image?, ranks?, pool?, text}], refused_total, warned: [...], warned_total, "
+     "envelope?}; with --log {items: [{job, reason, pool?, count, first, last, nodes?, text?, "
+     "admitted}]}; with --observed {items: [{pool, enforce, day, asked, refused: {" BARS "}}]}",
+     lks_cmd_admit},
+    {"image add", "REF", 1, 1, image_options, "Record which libraries a job image holds", "",
+     "{seq}", lks_cmd_image_add},
+    {"image ls", "", 0, 0, remote_options, "List known job images", "",
+     "{items: [{ref, digest?, nccl?, rccl?, cudnn?, cuda?, source, added, by}]}", lks_cmd_image_ls},
+    {"node enroll", "NODE", 1, 1, ttl_options,
+     "Create a single-use token with which one node enrols", "", "{node, token, expires}",
+     lks_cmd_node_enroll},
+    {"node ls", "", 0, 0, node_ls_options, "List nodes and their status", "",
+     "{items: [" NODE_JSON "]}", lks_cmd_node_ls},
+    {"node show", "NODE", 1, 1, node_show_options, "Show everything known about a node", "",
+     NODE_JSON
+     " and {boot?, stack?, stack_digest?, drifted, unmeasured, first?, cause?, since?, text?, "
+     "evidence?, rows: [{subject, cause, pinned, actual, of?, deviation?}], drained?: {by, "
+     "reason}, deviations: [ID], unhealthy, changing?, target?, change?, condition_text?, "
+     "attested_until?, checked?, inband_age_ms?, outband_age_ms?, certificate?, notes, health?, "
+     "skew_ms?, heard_ms_ago?, witnessed_seq?, taken?, intake_why?, held_by?, held_reason?, "
+     "commands: [{id, node, executor, ended, outcome?, text?, sent, expires}]}; with --tuple what "
+     "'inventory' prints",
+     lks_cmd_node_show},
+    {"node history", "NODE", 1, 1, history_options, "Show the journal records of a node", "",
+     "{items: [{seq, time, kind, ...}]}", lks_cmd_node_history},
+    {"node hold", "NODES", 1, 1, reason_options,
+     "Put nodes on hold: no new job is admitted to them",
+     "NODES is a name or a host list such as gpu[001-004].", "{seq, nodes, gpus}",
+     lks_cmd_node_hold},
+    {"node release", "NODES", 1, 1, release_options,
+     "End a hold, or accept nodes that are new or changed",
+     "A node seen for the first time, or with another board, GPUs or NICs, is not admitted until "
+     "it conforms and a person accepts it. If the domain of the node takes no jobs afterwards, "
+     "because the node runs something else than the others, the domain is named.",
+     "{seq, nodes, gpus, warnings: [text]}", lks_cmd_node_release},
+    LKS_NODE_COMMANDS,
+    {"node resolve", "NODE", 1, 1, reason_options,
+     "Mark an update with unknown outcome as resolved",
+     "Until then the node stays out of service, and no other update runs on it.", "{seq}",
+     lks_cmd_node_resolve},
+    {"node replace", "NODES", 1, 1, reason_options,
+     "Expect other hardware under the same name: revoke the certificate, forget the parts", "",
+     "{seq, nodes, gpus}", lks_cmd_node_replace},
+    {"node rm", "NODES", 1, 1, reason_options, "Remove nodes from the fleet", "",
+     "{seq, nodes, gpus}", lks_cmd_node_rm},
+    {"login", "", 0, 0, remote_options, "Log in with the site's OpenID provider",
+     "Prints an address and a code to enter there, waits for the confirmation, and writes a token "
+     "to --token-file. Roles come from your groups (oidc.roles) and end with the login, after "
+     "oidc.session_hours (12).",
+     "{identity, roles: [], expires, token_file}", lks_cmd_login},
+    {"logout", "", 0, 0, remote_options, "End the login of --token-file",
+     "Votes cast with the login stay valid. The file is removed.", "{seq}", lks_cmd_logout},
+    {"access grant", "IDENTITY ROLE", 2, 2, grant_options,
+     "Grant a role to an identity: viewer, operator, approver or admin",
+     "IDENTITY is the identity of an API token, user:NAME for a certificate, or unix:UID for the "
+     "socket.",
+     "{seq}", lks_cmd_access_grant},
+    {"access revoke", "IDENTITY [ROLE]", 1, 2, revoke_options,
+     "Revoke a role, an API token or a certificate",
+     "A revoked token or certificate is refused from the next request on, also on open "
+     "connections.",
+     "{seq}", lks_cmd_access_revoke},
+    {"access token", "ID IDENTITY", 2, 2, ttl_options, "Create an API token, which is printed once",
+     "The controller stores only a hash of the token. Its lifetime is tls.user_hours (24), or "
+     "--ttl up to tls.user_days (90); its holder renews it with 'access renew'. The person who "
+     "creates a token could also use it, so it has no vote on changes of that person, unless root "
+     "creates it on a controller's socket.",
+     "{token, expires?}", lks_cmd_access_token},
+    {"access renew", "", 0, 0, remote_options, "Renew the API token in --token-file",
+     "The new lifetime starts now and is as long as the original one. The recorded creator stays "
+     "the same.",
+     "{id, expires}", lks_cmd_access_renew},
+    {"access ls", "", 0, 0, remote_options,
+     "List roles, API tokens and certificates, with creator and expiry", "",
+     "{bindings: [{identity, role, site?, pool?}], tokens: [{id, identity, expires?, minter?, "
+     "minters?: [], issuer?, roles?: []}], certificates: [{serial, identity, fingerprint, expires, "
+     "minter?, minters?: []}]}",
+     lks_cmd_access_ls},
+    {"alarm ls", "", 0, 0, alarm_options, "List open alarms", "",
+     "{items: [{id, kind, subject, text, raised, released?, by?, reason?}]}", lks_cmd_alarm_ls},
+    {"alarm release", "ID", 1, 1, reason_options, "Close an alarm", "", "{seq}",
+     lks_cmd_alarm_release},
+    LKS_CHANGE_COMMANDS,
+    {"journal verify", "DIR", 1, 1, verify_options, "Verify every record of a journal offline",
+     "DIR is lockstepd's data directory, or a copy of journal.db. Detects records that were "
+     "edited, dropped, reordered, truncated or rewritten. Exit status 1 if the journal has a "
+     "fault.",
+     "{good, fault?, at?, text?, first, last, rows, heads, witnesses, blobs, unsigned, "
+     "signed_from, unsigned_before, signatures_checked}",
+     lks_cmd_journal_verify},
+    LKS_JOURNAL_COMMANDS,
+    {"journal repair", "DIR", 1, 1, repair_options,
+     "Set aside the records of a journal from the first fault on",
+     "For a journal with which lockstepd refuses to start. The repair is recorded, and no record "
+     "is deleted.",
+     "{fault, at, text, repaired}", lks_cmd_journal_repair},
+    {"backup", "[DIR]", 0, 1, backup_options, "Write a sealed backup of a controller",
+     "Backs up the running controller, or the data directory DIR on this machine, also while "
+     "lockstepd runs.",
+     "{file, bytes}", lks_cmd_backup},
+    {"restore", "FILE", 1, 1, restore_options, "Create a data directory from a backup",
+     "The journal in the backup is verified first.", "{directory, rows}", lks_cmd_restore},
+    {"doctor", "[DIR]", 0, 1, NULL, "Diagnose this machine and a controller",
+     "Inspects the clock of this machine, and lists the functions that were never tested on its "
+     "hardware. With lockstepd's data directory DIR, also inspects its configuration, keys, "
+     "certificates, journal and disk, requests that limits rejected, and the OpenID provider. Exit "
+     "status 1 if a problem is found.",
+     "{checks: [{check, state, text}]}", lks_cmd_doctor},
+    {"top", "", 0, 0, top_options, "Watch the fleet", "", FLEET_JSON, lks_cmd_top},
+    {"bmc inventory", "URL", 1, 1, bmc_options,
+     "List the firmware versions that a management endpoint reports",
+     "Uses Redfish, or a switch tray's own REST API (--driver nvos). The endpoint must be trusted "
+     "first: see 'bmc trust'. Entries of unknown class are listed as such. Exit status 4: "
+     "unreachable; 5: wrong identity, or login refused.",
+     "{url, vendor?, product?, model?, serial?, power?, requests, missing, notes, components: "
+     "[{id, uri, name?, class, of?, bank, version?, updateable?, write_protected?, lowest?, "
+     "software_id?, manufacturer?, released?, related?, health?}]}",
+     lks_cmd_bmc_inventory},
+    {"bmc trust", "URL", 1, 1, bmc_trust_options,
+     "Show the certificate of a management endpoint, and trust its key",
+     "From then on the endpoint is identified by its public key, and nothing is sent to another "
+     "one. If the endpoint presents another key later, only --accept with the fingerprint of that "
+     "key replaces it. With --json and neither --yes nor --accept, the certificate is only shown.",
+     "{url, fingerprint, certificate, subject?, issuer?, not_before, not_after, self_signed, "
+     "recorded}",
+     lks_cmd_bmc_trust},
+    {"bmc update", "URL", 1, 1, bmc_update_options, "Update firmware through a management endpoint",
+     "An update is done when three readings of the inventory report the new version. After an "
+     "interruption, run the same command again: it finds the update that it started, and sends "
+     "nothing twice. An endpoint that lockstepd manages ($LOCKSTEP_SERVER, or the one of this "
+     "machine) is refused outside a change. Exit status 0: done, staged, or nothing to do; 1: "
+     "refused, failed, or outcome unknown, which needs manual intervention; 4: unreachable; 5: "
+     "login refused. With 4 and 5 an update in progress stays open.",
+     "{url, act, component, from?, version?, found?, outcome, text?, via?, task?, uploads, "
+     "resumed}",
+     lks_cmd_bmc_update},
+    {"sim up", "DIR", 1, 1, sim_options,
+     "Run a controller with many agents and BMCs on this machine",
+     "Runs the real programs over a captured machine, in a new directory. Each node has a "
+     "simulated BMC, and each rack has a switch tray and a power shelf with one.",
+     "{server, nodes, bmcs}", lks_cmd_sim_up},
+    {"sim down", "DIR", 1, 1, NULL, "Stop what 'sim up' started", "", "{ended}", lks_cmd_sim_down},
+    {"help", "[COMMAND...]", 0, 2, NULL, "List the commands or those of a group, or explain one",
+     "", "{commands: [{name, args?, summary, about?, json, options: [{name, value?, about}]}]}",
+     lks_cmd_help},
+    {"version", "", 0, 0, NULL, "Show version and commit", "", "{version, commit}",
+     lks_cmd_version},
+};
+const size_t lks_command_count = LKS_COUNT(lks_commands);

@@ -1,0 +1,129 @@
+#include "cli/main/table_change.h"
+
+#include "cli/shared/remote.h"
+
+#define WHY                                                                                        \
+    {                                                                                              \
+        "--reason", "TEXT", "reason; recorded"                                                     \
+    }
+#define POOL                                                                                       \
+    {                                                                                              \
+        "--pool", "NAME", "only this pool; default: the whole fleet"                               \
+    }
+
+const struct lks_option lks_change_propose_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--to", "STACK", "published stack, by name or digest"},
+    {"--agent", "VERSION", "instead of a stack: this version of the lockstep agent"},
+    {"--nodes", "NODES", "nodes to change, such as gpu[001-512]; or"},
+    {"--pool", "NAME", "all nodes of this pool"},
+    WHY,
+    {"--hook", "NAME", "site hook that installs components without a package in a bundle"},
+    {"--window", "TEXT", "when nodes may start, in site time, such as 'Mon-Fri 22:00-04:00'"},
+    {"--soak", "SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
+    {"--canary-max", "N", "maximum number of canary nodes; combinations left uncovered are named"},
+    {"--strength", "T", "the canary covers all combinations of N attributes (2)"},
+    {"--catch", "SHARE",
+     "the canary must catch a fault that affects this share of nodes, such "
+     "as 1%"},
+    {"--confidence", "SHARE", "confidence for --catch, such as 95%"},
+    {"--failures", "N", "failed nodes that the change tolerates before it is halted (0)"},
+    {"--roll-back", NULL, "roll back at once when the change is halted"},
+    {"--one-way", NULL, "acknowledge that some steps are irreversible"},
+    {"--not-before", "TIME", "no node starts earlier: a time, or a span from now"},
+    {"--not-after", "TIME", "no node starts later: a time, or a span from now"},
+    {"--class", "CLASS", "class of change, if stricter than the one that the plan gives"},
+    {"--advisory", "ID", "with --class emergency, the advisory that the change closes"},
+    {"--dry-run", NULL, "show the plan and propose nothing"},
+    {0},
+};
+
+const struct lks_option lks_change_show_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--follow", NULL, "follow the change until it is finished or halted"},
+    {"--nodes", "STATE",
+     "its nodes in this state (pending, asked, done, fenced, needs-hands ...), or 'all'"},
+    {"--wave", "N", "with --nodes, only nodes of this wave"},
+    {0},
+};
+
+const struct lks_option lks_change_procedure_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--gpu-hour", "PRICE", "price of a GPU hour, such as '2.5 EUR', to report the cost"},
+    {"--output", "FILE", "file to write, instead of standard output"},
+    {0},
+};
+
+const struct lks_option lks_change_ls_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--all", NULL, "include finished changes"},
+    {0},
+};
+
+const struct lks_option lks_change_vote_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
+
+const struct lks_option lks_change_waive_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--gate", "NAME", "'failure count', soak, acceptance, or a metric of the change's gates"},
+    {"--until", "TIME", "end of the waiver: a time, or a span from now of at most 7 days"},
+    {"--pool", "NAME", "only for nodes of this pool; default: all pools that you may approve for"},
+    {0},
+};
+
+const struct lks_option lks_change_start_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--nodes", "N", "number of nodes in the change, as shown by 'change show'"},
+    {"--gpus", "N", "number of their GPUs; 0 if the change is for assets only"},
+    {"--standby", "WHO", "person on standby at the site, if the class of change requires one"},
+    {"--break-glass", NULL,
+     "start without the approvals: lab and canary only, with an alarm and "
+     "a review"},
+    {"--follow", NULL, "follow the change, as 'change show --follow' does"},
+    {0},
+};
+
+const struct lks_option lks_change_resume_options[] = {
+    LKS_REMOTE_OPTIONS,
+    WHY,
+    {"--nodes", "NODES", "failed nodes to retry"},
+    {"--as-is", NULL, "with --nodes, return them to service as they are"},
+    {0},
+};
+
+const struct lks_option lks_change_skip_options[] = {LKS_REMOTE_OPTIONS, WHY, {0}};
+
+const struct lks_option lks_freeze_options[] = {
+    LKS_REMOTE_OPTIONS, POOL, WHY, {"--list", NULL, "list the freezes and add none"}, {0},
+};
+
+const struct lks_option lks_unfreeze_options[] = {LKS_REMOTE_OPTIONS, POOL, WHY, {0}};
+
+const struct lks_option lks_rehearse_options[] = {
+    {"--fleet", "PLACE",
+     "data directory or journal of a controller, or a fleet's manifest; default: ask lockstepd"},
+    {"--seeds", "N", "number of runs (1000)"},
+    {"--seed", "N", "run once with this seed, and print each event"},
+    {"--faults", "LIST",
+     "faults to inject: step=1%,lost=0.1%,bmc=1%,brick=0.01%,slow=1%,bad=5%, bad=revision:B, "
+     "way=accept|step|dies|slow, or none"},
+    {"--to", "STACK", "published stack, by name or digest"},
+    {"--nodes", "NODES", "nodes that would change, such as gpu[001-512]; or"},
+    {"--pool", "NAME", "all nodes of this pool"},
+    {"--hook", "NAME", "site hook that installs components without a package in a bundle"},
+    {"--window", "TEXT", "when nodes may start, in site time, such as 'Mon-Fri 22:00-04:00'"},
+    {"--soak", "SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
+    {"--canary-max", "N", "maximum number of canary nodes"},
+    {"--failures", "N", "failed nodes that the change tolerates before it is halted (0)"},
+    {"--roll-back", NULL, "roll back at once when the change is halted"},
+    {"--one-way", NULL, "acknowledge that some steps are irreversible"},
+    {"--gpu-hour", "PRICE", "price of a GPU hour, such as '2.5 EUR'"},
+    {"--svg", "FILE", "write the forecast to this file as a picture"},
+    {"--checkpoint", "SPAN", "duration of a job checkpoint; advises how often to write one"},
+    {"--jobs", "N", "runs at a time (default: number of processors)"},
+    {"--keep", NULL,
+     "store the forecast with CHANGE, so that 'change show' compares it with the actual run"},
+    LKS_REMOTE_OPTIONS,
+    {0},
+};

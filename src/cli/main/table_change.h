@@ -1,0 +1,138 @@
+/* Commands of changes: their rows and options, for table.c and nobody else. */
+#ifndef LKS_CLI_TABLE_CHANGE_H
+#define LKS_CLI_TABLE_CHANGE_H
+
+#include "cli/shared/commands.h"
+
+extern const struct lks_option lks_change_propose_options[], lks_change_show_options[],
+    lks_change_procedure_options[], lks_change_ls_options[], lks_change_vote_options[],
+    lks_change_waive_options[], lks_change_start_options[], lks_change_resume_options[],
+    lks_change_skip_options[], lks_freeze_options[], lks_unfreeze_options[], lks_rehearse_options[];
+
+#define LKS_CHANGE_COUNTS                                                                          \
+    "members: {pending, waiting, asked, reading, done, reverted, fenced, needs_hands, unknown, "   \
+    "skipped}"
+#define LKS_CHANGE_WISH                                                                            \
+    "kind, stack?, name?, hosts?, failures_max, rolls_back, one_way, not_before?, not_after?, "    \
+    "windows?, class?, advisory?, quorum, expires?, needs_standby"
+#define LKS_CHANGE_APPROVALS "approvals: {needed, given, pool?, site?}"
+#define LKS_CHANGE_STANDS                                                                          \
+    "state, by?, reason?, proposed, started?, moved?, moved_by?, moved_reason?, standby?, total, " \
+    "failed, " LKS_CHANGE_COUNTS
+#define LKS_CHANGE_PLAN                                                                            \
+    "nodes, gpus, assets, units, canaries, waves: [{wave, kind, pool?, units, nodes, assets, "     \
+    "width, soak_ms, failures_max, controls?, state?, since?, until?, text?, busy?, failed?, "     \
+    "limit?, limit_text?, gate?: [{metric, kind, critical, verdict, text?, looks, changed, "       \
+    "expected, controls, events?, control_events?, margin?, estimate?, worst?, best?, waived}], "  \
+    "members?}], recipes: [{recipe, members, steps: [{kind, rank, layer?, component?, version?, "  \
+    "before?, executor?, order?, order_back?, bundle?, image?, bundle_back?, image_back?, "        \
+    "revert?, one_way, limit_ms, retries}]}], notes: [{kind, text}], orders: [{digest, size}]"
+#define LKS_CHANGE_MOVED "{seq, id, state, nodes, gpus, " LKS_CHANGE_APPROVALS "}"
+
+/* clang-format off */
+#define LKS_CHANGE_UNREACHABLE "unreachable?: {needed, reachable, pool?, site?, text}"
+
+#define LKS_CHANGE_COMMANDS                                                                        \
+    {"change propose", "", 0, 0, lks_change_propose_options,                                       \
+     "Plan a change to another stack, and propose it",                                             \
+     "Shows the notes for approvers, the waves, and the steps of change and rollback. No node "    \
+     "starts before another person approves. Exit status 1 if no plan can be made.",               \
+     "{id?, seq?, dry_run, " LKS_CHANGE_WISH ", " LKS_CHANGE_PLAN ", " LKS_CHANGE_UNREACHABLE "}", \
+     lks_cmd_change_propose},                                                                      \
+    {"change show", "ID", 1, 1, lks_change_show_options, "Show or follow a change",                \
+     "With --follow, prints a line for each wave until the change is finished or halted, across "  \
+     "restarts of lockstepd; exit status 0 if it is done, 1 if it was halted, rolled back, "       \
+     "aborted or rejected.",                                                                       \
+     "{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", " LKS_CHANGE_PLAN ", waits: [{wave, node, " \
+     "state, doing?, why?, until?}], frozen?, "                                                    \
+     LKS_CHANGE_APPROVALS ", " LKS_CHANGE_UNREACHABLE                                              \
+     ", votes: [{yes, by?, reason?, at?, ends?, ticket?, who?, credential?, minters?: []}], "      \
+     "break_glass?: {at, by?, reason?, review_until, reviewed?, reviewed_by?, "                    \
+     "reviewed_reason?}, forecast?: {runs, "                                                       \
+     "took_low_ms, took_middle_ms, took_high_ms, gpu_hours_low, gpu_hours_middle, "                \
+     "gpu_hours_high, kept_high, reached_high, by?, at?, actual_ms?, actual_gpu_hours, "           \
+     "actual_kept}, waived: [{gate, until, pool?, by?, reason?}]}; with --follow such a line "     \
+     "whenever it is another, without the plan; with "                                             \
+     "--nodes {items: [{node, asset?, pool?, domain?, wave, recipe, from?, proves, state, step, "  \
+     "steps, doing?, component?, back, pass, attempt, begun?, since?, until?, work?, failure?, "   \
+     "text?}]}",                                                                                   \
+     lks_cmd_change_show},                                                                         \
+    {"change procedure", "ID", 1, 1, lks_change_procedure_options,                                 \
+     "Write the method of procedure (MOP) of a change, for the approval board",                    \
+     "Describes the steps, what can go wrong, the rollback, duration and cost, remaining risks, "  \
+     "and the approvals: in Markdown, or with --json for programs. The document is derived from "  \
+     "the journal alone, and names its plan by a digest.",                                         \
+     "{title, summary: {about, text}, change: {about, id, plan, ...}, happens: {about, waves: "    \
+     "[...], gates: [...], metrics: [...], steps: [...], ...}, wrong: {about, failures: [...]}, "  \
+     "back: {about, ways: [...], commands: [...], ...}, cost: {about, rehearsed, costs: [...], "   \
+     "...}, risk: {about, risks: [{kind, text}]}, approvals: {about, needed, given, votes: [...], "\
+     "signatures: [...], ...}}",                                                                   \
+     lks_cmd_change_procedure},                                                                    \
+    {"change ls", "", 0, 0, lks_change_ls_options, "List unfinished changes", "",                  \
+     "{items: [{id, " LKS_CHANGE_WISH ", " LKS_CHANGE_STANDS ", waves, passed}]}",                 \
+     lks_cmd_change_ls},                                                                           \
+    {"change approve", "ID", 1, 1, lks_change_vote_options,                                        \
+     "Approve a change that another person proposed", "", LKS_CHANGE_MOVED,                        \
+     lks_cmd_change_approve},                                                                      \
+    {"change reject", "ID", 1, 1, lks_change_vote_options, "Reject a change permanently", "",      \
+     LKS_CHANGE_MOVED, lks_cmd_change_reject},                                                     \
+    {"change withdraw", "ID", 1, 1, lks_change_vote_options, "Withdraw your approval", "",         \
+     LKS_CHANGE_MOVED, lks_cmd_change_withdraw},                                                   \
+    {"change review", "ID", 1, 1, lks_change_vote_options,                                         \
+     "Review a change that started without its approvals", "", LKS_CHANGE_MOVED,                   \
+     lks_cmd_change_review},                                                                       \
+    {"change waive", "ID", 1, 1, lks_change_waive_options,                                         \
+     "Waive a gate for a limited time", "", LKS_CHANGE_MOVED,                                      \
+     lks_cmd_change_waive},                                                                        \
+    {"change start", "ID", 1, 1, lks_change_start_options, "Start an approved change",             \
+     "--nodes and --gpus repeat the size of the change, to confirm that you read the plan. "       \
+     "--break-glass starts a change that is not approved yet: lab and canary run, rings wait "     \
+     "for the approvals, an alarm is raised, and another person must review the change.",          \
+     LKS_CHANGE_MOVED, lks_cmd_change_start},                                                      \
+    {"change pause", "ID", 1, 1, lks_change_vote_options,                                          \
+     "Pause a change: nodes in progress finish, no new node starts", "", LKS_CHANGE_MOVED,         \
+     lks_cmd_change_pause},                                                                        \
+    {"change resume", "ID", 1, 1, lks_change_resume_options,                                       \
+     "Resume a change, or retry nodes of it that failed",                                          \
+     "Without --nodes, resumes a change that was paused or halted; after a halt by a metric, an "  \
+     "approver must first waive that gate ('change waive'). With --nodes, retries these nodes, "   \
+     "or with --as-is returns them to service as they are; the state of the change stays the "     \
+     "same.",                                                                                      \
+     LKS_CHANGE_MOVED, lks_cmd_change_resume},                                                     \
+    {"change skip", "ID NODES", 2, 2, lks_change_skip_options,                                     \
+     "Stop waiting for nodes of a change",                                                         \
+     "Nodes that did not start, or were lost before any step ran on them, stay in service as "     \
+     "they are. A node that was lost later stays drained. 'change show' lists the nodes that a "   \
+     "change waits for.",                                                                          \
+     LKS_CHANGE_MOVED, lks_cmd_change_skip},                                                       \
+    {"change abort", "ID", 1, 1, lks_change_vote_options,                                          \
+     "Abort a change: nodes in progress roll back, finished nodes stay", "", LKS_CHANGE_MOVED,     \
+     lks_cmd_change_abort},                                                                        \
+    {"change rollback", "ID", 1, 1, lks_change_vote_options,                                       \
+     "Roll back a change on every node that it reached", "", LKS_CHANGE_MOVED,                     \
+     lks_cmd_change_rollback},                                                                     \
+    {"rehearse", "[CHANGE]", 0, 1, lks_rehearse_options,                                           \
+     "Simulate a change on a copy of the fleet, many times, in virtual time",                      \
+     "The copy comes from lockstepd (requires the viewer role for the whole fleet) or from "       \
+     "--fleet: a controller's data directory or journal, or a fleet's manifest whose nodes run "   \
+     "what their pools pin. The fleet itself is not touched. Without CHANGE, --to and --pool or "  \
+     "--nodes describe the change. --seed N prints the events of a single run; the same seed "     \
+     "gives the same run.",                                                                        \
+     "{title, runs, plain_runs, ends: [{end, runs}], seconds: {low, middle, high, most}, "         \
+     "gpu_hours, money?, currency?, calls, nodes_lost, bad_image?: {runs, stopped, reached, hurt, "\
+     "stopped_seconds, gates: [{gate, wave, runs}]}, point_seconds, pools: [{pool, nodes, in_use, "\
+     "least_in_use, largest_gang, gang, starves, starved_seconds, jobs: [{nodes, waits, "          \
+     "waited_seconds}], in_use_curve: [[low, middle, high]], gang_curve}]}",                       \
+     lks_cmd_rehearse},                                                                            \
+    {"freeze", "", 0, 0, lks_freeze_options, "Freeze a pool or the whole fleet: no new node "      \
+                                             "starts",                                             \
+     "Nodes in progress continue to a safe end; manual updates and commands are refused. Any "     \
+     "operator can freeze; an approver ends the freeze. --list also shows the freeze days of "     \
+     "the fleet's manifest.",                                                                      \
+     "{seq}; with --list {frozen, by?, reason?, since?, pools: [{pool, by?, reason?, since?}], "   \
+     "days: [{from, until, now, pools?, description?}]}", lks_cmd_freeze},                         \
+    {"unfreeze", "", 0, 0, lks_unfreeze_options, "End a freeze", "", "{seq}",                      \
+     lks_cmd_unfreeze}
+/* clang-format on */
+
+#endif

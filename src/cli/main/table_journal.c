@@ -1,0 +1,23 @@
+#include "cli/main/table_journal.h"
+
+#include "cli/shared/remote.h"
+
+const struct lks_option lks_journal_export_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--from", "ROW", "first row to print"},
+    {"--since", "TIME", "only records from this time on"},
+    {"--until", "TIME", "only records up to this time"},
+    {"--by", "IDENTITY", "only records caused by this identity, such as token:kim or unix:0"},
+    {"--kind", "KIND", "only records of this kind, such as held"},
+    {"--node", "NODES", "only records about these nodes, such as gpu[001-064]"},
+    {0},
+};
+
+const struct lks_option lks_journal_at_options[] = {
+    LKS_REMOTE_OPTIONS,
+    {"--node", "NODES", "nodes to show, such as gpu001 or gpu[001-064]; or"},
+    {"--pool", "NAME", "all nodes that were in this pool at that time"},
+    {"--readings", NULL, "also show what they ran; always shown for a single node"},
+    {"--key", "FILE", "the journal's public key, from a separate copy (DIR/journal.pub)"},
+    {0},
+};

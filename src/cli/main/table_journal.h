@@ -1,0 +1,30 @@
+/* Commands that read the journal: their rows and options, for table.c and nobody else. */
+#ifndef LKS_CLI_TABLE_JOURNAL_H
+#define LKS_CLI_TABLE_JOURNAL_H
+
+#include "cli/shared/commands.h"
+
+extern const struct lks_option lks_journal_export_options[], lks_journal_at_options[];
+
+/* clang-format off */
+#define LKS_JOURNAL_COMMANDS                                                                       \
+    {"journal export", "[DIR]", 0, 1, lks_journal_export_options,                                  \
+     "Print a journal, one line of JSON for each record",                                          \
+     "Reads from lockstepd, or without it from its data directory DIR. A record must match all "   \
+     "filters that are given. TIME has the formats of 'journal at'.",                              \
+     "{seq, time, kind, ...} on each line", lks_cmd_journal_export},                               \
+    {"journal at", "TIME [DIR]", 1, 2, lks_journal_at_options,                                     \
+     "Show nodes as they were at a given time",                                                    \
+     "Shows what 'node show' printed then: the node's intent (its pool's pin, or the target of "   \
+     "the change that it was in), the stack that the verdict is about, the change, and what "      \
+     "ran. TIME is 2026-11-15T03:37:00Z, '2026-11-15 03:37' or 'yesterday 14:00' in the local "    \
+     "zone (TZ), or '2h ago'; the zone is printed. With lockstepd's data directory DIR, no "       \
+     "lockstepd is needed.",                                                                       \
+     "{node, time, seq, name, pool?, liveness, judged, tuple?, intake, held, enrolled, "           \
+     "admissible, why?, boot?, report?, stack?, stack_digest?, intent_from?, judged_stack?, "      \
+     "judged_stack_digest?, drifted, unmeasured, rows, first?, change?, ..., readings?: [[name, "  \
+     "part, value]]}; for several nodes {time, seq, items: [...]}",                                \
+     lks_cmd_journal_at}
+/* clang-format on */
+
+#endif

@@ -1,0 +1,51 @@
+/* The command line as a function: arguments, streams and the date in, exit status out. main() only
+ * wires it up, so a test calls it as a user would. */
+#ifndef LKS_CLI_CLI_H
+#define LKS_CLI_CLI_H
+
+#include "base/err.h"
+#include "base/process/args.h"
+#include "base/term/term.h"
+#include "base/time.h"
+#include "cli/shared/zone.h"
+
+#include <stdio.h>
+
+struct lks_cli {
+    FILE *out;
+    FILE *err;
+    struct lks_term term; /* what `out` is */
+    lks_day today;
+    int64_t now;                          /* seconds since 1970, */
+    lks_ms now_ms;                        /* and milliseconds behind them */
+    struct lks_zone zone;                 /* of times that are written without one */
+    const char *data_dir;                 /* tables that replace built-in ones, or NULL */
+    const char *server, *ca, *token_file; /* of lockstepd, from the environment, or NULL */
+    const char *state_home, *home; /* $XDG_STATE_HOME, $HOME, or NULL: see lks_path_state() */
+    const char *program; /* the path we were started by, or NULL: its neighbours are started too */
+    const char *commit;  /* of this build, or NULL: unknown */
+    bool no;             /* the command worked and its answer is no: exit status 1 */
+};
+
+struct lks_command {
+    const char *name; /* "stack lint" */
+    const char *args; /* "FILE" */
+    int args_min, args_max;
+    const struct lks_option *options; /* ends with an entry without a name; or NULL */
+    const char *summary;
+    const char *about; /* what help adds: meaning of the answer, exit status */
+    const char *json;  /* members of the answer in JSON; '?' behind one that may be left out */
+    enum lks_code (*run)(struct lks_cli *cli, const struct lks_args *args, struct lks_err *err);
+};
+
+/* Everything the program can do. Dispatch, argument checks, help and the reference page read this.
+ */
+extern const struct lks_command lks_commands[];
+extern const size_t lks_command_count;
+
+/* Options that every command takes. */
+extern const struct lks_option lks_common_options[];
+
+int lks_cli_run(struct lks_cli *cli, int argc, char **argv);
+
+#endif

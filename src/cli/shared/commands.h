@@ -1,0 +1,160 @@
+/* The functions behind the table of commands, by the file they live in. */
+#ifndef LKS_CLI_COMMANDS_H
+#define LKS_CLI_COMMANDS_H
+
+#include "cli/shared/cli.h"
+
+typedef enum lks_code lks_command_fn(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_err *err);
+
+/* cli.c */
+lks_command_fn lks_cmd_help;
+lks_command_fn lks_cmd_version;
+
+/* cmd_bmc.c, cmd_bmc_update.c */
+lks_command_fn lks_cmd_bmc_inventory;
+lks_command_fn lks_cmd_bmc_trust;
+lks_command_fn lks_cmd_bmc_update;
+
+/* cmd_stack.c */
+lks_command_fn lks_cmd_stack_lint;
+lks_command_fn lks_cmd_stack_digest;
+lks_command_fn lks_cmd_stack_show;
+lks_command_fn lks_cmd_stack_classes;
+
+/* cmd_check.c */
+lks_command_fn lks_cmd_stack_check;
+lks_command_fn lks_cmd_advisories;
+lks_command_fn lks_cmd_lifecycle;
+
+/* cmd_conform.c */
+lks_command_fn lks_cmd_conform;
+lks_command_fn lks_cmd_stack_init;
+
+/* cmd_inventory.c */
+lks_command_fn lks_cmd_inventory;
+
+/* cmd_diff.c */
+lks_command_fn lks_cmd_stack_diff;
+
+/* cmd_compat.c */
+lks_command_fn lks_cmd_compat;
+
+/* cmd_fleet.c */
+lks_command_fn lks_cmd_fleet_apply;
+lks_command_fn lks_cmd_fleet_show;
+lks_command_fn lks_cmd_access_grant;
+lks_command_fn lks_cmd_access_revoke;
+lks_command_fn lks_cmd_access_ls;
+lks_command_fn lks_cmd_login;
+lks_command_fn lks_cmd_logout;
+lks_command_fn lks_cmd_access_token;
+lks_command_fn lks_cmd_access_renew;
+
+/* cmd_import.c */
+lks_command_fn lks_cmd_fleet_import;
+
+/* cmd_node.c */
+lks_command_fn lks_cmd_node_enroll;
+lks_command_fn lks_cmd_node_ls;
+lks_command_fn lks_cmd_node_show;
+lks_command_fn lks_cmd_node_history;
+lks_command_fn lks_cmd_node_hold;
+lks_command_fn lks_cmd_node_release;
+lks_command_fn lks_cmd_node_replace;
+lks_command_fn lks_cmd_node_command;
+lks_command_fn lks_cmd_node_approve;
+lks_command_fn lks_cmd_node_review;
+lks_command_fn lks_cmd_node_resolve;
+lks_command_fn lks_cmd_node_rm;
+lks_command_fn lks_cmd_alarm_ls;
+lks_command_fn lks_cmd_alarm_release;
+
+/* cmd_drift.c */
+lks_command_fn lks_cmd_drift;
+lks_command_fn lks_cmd_deviation_add;
+lks_command_fn lks_cmd_deviation_ls;
+lks_command_fn lks_cmd_deviation_approve;
+lks_command_fn lks_cmd_deviation_close;
+
+/* cmd_change.c, cmd_change_procedure.c, cmd_change_show.c */
+lks_command_fn lks_cmd_change_propose;
+lks_command_fn lks_cmd_change_show;
+lks_command_fn lks_cmd_change_procedure;
+lks_command_fn lks_cmd_change_ls;
+lks_command_fn lks_cmd_change_approve;
+lks_command_fn lks_cmd_change_reject;
+lks_command_fn lks_cmd_change_withdraw;
+lks_command_fn lks_cmd_change_review;
+lks_command_fn lks_cmd_change_waive;
+lks_command_fn lks_cmd_change_start;
+lks_command_fn lks_cmd_change_pause;
+lks_command_fn lks_cmd_change_resume;
+lks_command_fn lks_cmd_change_skip;
+lks_command_fn lks_cmd_change_abort;
+lks_command_fn lks_cmd_change_rollback;
+
+/* cmd_freeze.c */
+lks_command_fn lks_cmd_freeze;
+lks_command_fn lks_cmd_unfreeze;
+
+/* cmd_survey.c: conform with --fleet. */
+lks_command_fn lks_survey_fleet;
+
+/* cmd_admit.c */
+lks_command_fn lks_cmd_admit;
+lks_command_fn lks_cmd_image_add;
+lks_command_fn lks_cmd_image_ls;
+
+/* cmd_registry.c; the last two are advisories and lifecycle with --fleet. */
+lks_command_fn lks_cmd_stack_publish;
+lks_command_fn lks_cmd_stack_ls;
+lks_command_fn lks_cmd_stack_promote;
+lks_command_fn lks_cmd_stack_retire;
+lks_command_fn lks_registry_advisories;
+lks_command_fn lks_registry_lifecycle;
+
+/* cmd_bundle.c, cmd_bundle_build.c, cmd_bundle_push.c */
+lks_command_fn lks_cmd_bundle_build;
+lks_command_fn lks_cmd_bundle_inspect;
+lks_command_fn lks_cmd_bundle_verify;
+lks_command_fn lks_cmd_bundle_push;
+lks_command_fn lks_cmd_bundle_ls;
+lks_command_fn lks_cmd_bundle_revoke;
+
+/* cmd_trust.c */
+lks_command_fn lks_cmd_trust_add;
+lks_command_fn lks_cmd_trust_ls;
+lks_command_fn lks_cmd_trust_rm;
+lks_command_fn lks_cmd_trust_key;
+
+/* cmd_journal.c */
+lks_command_fn lks_cmd_journal_verify;
+lks_command_fn lks_cmd_journal_export;
+lks_command_fn lks_cmd_journal_at;
+
+/* cmd_backup.c */
+lks_command_fn lks_cmd_journal_repair;
+lks_command_fn lks_cmd_backup;
+lks_command_fn lks_cmd_rehearse;
+lks_command_fn lks_cmd_restore;
+
+/* cmd_doctor.c */
+lks_command_fn lks_cmd_doctor;
+
+/* cmd_top.c */
+lks_command_fn lks_cmd_top;
+
+/* cmd_sim.c */
+lks_command_fn lks_cmd_sim_up;
+lks_command_fn lks_cmd_sim_down;
+
+/* cmd_pldm.c, cmd_pldm_build.c */
+lks_command_fn lks_cmd_pldm_inspect;
+lks_command_fn lks_cmd_pldm_verify;
+lks_command_fn lks_cmd_pldm_build;
+
+/* cmd_xid.c */
+lks_command_fn lks_cmd_xid;
+
+#endif

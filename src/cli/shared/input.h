@@ -1,0 +1,38 @@
+/* What commands read: the facts, and manifests from files. */
+#ifndef LKS_CLI_INPUT_H
+#define LKS_CLI_INPUT_H
+
+#include "cli/shared/cli.h"
+#include "model/manifest/manifest.h"
+
+/* The built-in tables, with those of `dir` (NULL: none) in their place. A file there that looks
+ * like a table and is none is refused: it is a misspelled one. */
+enum lks_code lks_input_facts(const char *dir, struct lks_facts *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* Whoever can read a key or a token can act with it: refused where others than its owner may. */
+enum lks_code lks_input_private(const char *path, const char *what,
+                                struct lks_err *err) LKS_MUST_CHECK;
+
+/* A manifest and what it needs to stay valid. All zero is empty. */
+struct lks_input {
+    struct lks_facts facts;
+    struct lks_manifest library; /* of --class FILE */
+    struct lks_manifest manifest;
+};
+
+/* The facts, the classes of --class and the manifest at `path`. The caller owes lks_input_fini().
+ */
+enum lks_code lks_input_load(struct lks_cli *cli, const struct lks_args *args, const char *path,
+                             struct lks_input *out, struct lks_err *err) LKS_MUST_CHECK;
+void lks_input_fini(struct lks_input *input);
+
+/* Another manifest against the same facts and classes. */
+enum lks_code lks_input_manifest(const struct lks_input *input, const char *path,
+                                 struct lks_manifest *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The one stack of `manifest`, or the one called `name` (empty: there may be only one). */
+enum lks_code lks_input_stack(const struct lks_manifest *manifest, struct lks_str name,
+                              const struct lks_stack **out, struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

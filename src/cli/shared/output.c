@@ -1,0 +1,116 @@
+#include "cli/shared/output.h"
+
+enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json, struct lks_err *err)
+{
+    lks_buf_addc(json, '\n');
+    if (lks_buf_check(json, err) != LKS_OK)
+        return err->code;
+    struct lks_str view = lks_buf_view(json);
+    fwrite(view.ptr, 1, view.len, cli->out);
+    return LKS_OK;
+}
+
+enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
+                               struct lks_err *err)
+{
+    if (table->first == NULL)
+        return LKS_OK;
+    return lks_table_print(table, cli->out, &cli->term, err);
+}
+
+void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value)
+{
+    if (value.len > 0)
+        lks_json_text(w, key, value);
+}
+
+/* The longest beginning of `s` that ends with a whole character and has at most `max` bytes. */
+static struct lks_str beginning(struct lks_str s, size_t max)
+{
+    enum { CONTINUES_MASK = 0xc0, CONTINUES = 0x80 };
+    while (max > 0 && ((unsigned char)s.ptr[max] & CONTINUES_MASK) == CONTINUES)
+        max--;
+    return (struct lks_str){s.ptr, max};
+}
+
+void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str value)
+{
+    if (value.len <= LKS_OUTPUT_CELL_MAX) {
+        lks_table_cell(t, colour, lks_output_or_dash(value));
+        return;
+    }
+    struct lks_str head = beginning(value, LKS_OUTPUT_CELL_MAX);
+    lks_table_cellf(t, colour, "%" LKS_STR_FMT "... (%zu bytes; --json has all)", LKS_STR_ARG(head),
+                    value.len);
+}
+
+void lks_output_findings(struct lks_json_writer *w, const char *key,
+                         const struct lks_report *report)
+{
+    lks_json_begin(w, key, '[');
+    for (size_t i = 0; i < report->count; i++) {
+        const struct lks_finding *f = &report->findings[i];
+        lks_json_begin(w, NULL, '{');
+        lks_json_cstr(w, "rule", f->rule);
+        lks_json_cstr(w, "severity", lks_severity_name(f->severity));
+        lks_output_text(w, "subject", f->subject);
+        lks_output_text(w, "text", f->text);
+        lks_output_text(w, "remedy", f->remedy);
+        lks_output_text(w, "source", f->source);
+        lks_json_end(w, '}');
+    }
+    lks_json_end(w, ']');
+}
+
+enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
+                                        bool sources, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "severity", 0);
+    lks_table_column(&t, "rule", 0);
+    lks_table_column(&t, "about", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "finding", LKS_COLUMN_WRAP);
+    if (sources)
+        lks_table_column(&t, "source", LKS_COLUMN_WRAP);
+    for (int severity = LKS_ERROR; severity >= LKS_INFO; severity--) {
+        for (size_t i = 0; i < report->count; i++) {
+            const struct lks_finding *f = &report->findings[i];
+            if ((int)f->severity != severity)
+                continue;
+            lks_table_cell(&t, lks_output_severity(f->severity),
+                           lks_str_from(lks_severity_name(f->severity)));
+            lks_table_cell(&t, LKS_PLAIN, lks_str_from(f->rule));
+            lks_table_cell(&t, LKS_PLAIN, f->subject);
+            lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(f->text),
+                            f->remedy.len > 0 ? " -> " : "", LKS_STR_ARG(f->remedy));
+            if (sources)
+                lks_table_cell(&t, LKS_DIM, lks_output_or_dash(f->source));
+        }
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+void lks_output_findings_aside(struct lks_cli *cli, const char *about,
+                               const struct lks_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const struct lks_finding *f = &report->findings[i];
+        fprintf(cli->err, "lockstep: %s%s%s: %s: %.*s: %.*s%s%.*s\n", about != NULL ? about : "",
+                about != NULL ? ": " : "", lks_severity_name(f->severity), f->rule,
+                LKS_STR_ARG(f->subject), LKS_STR_ARG(f->text), f->remedy.len > 0 ? " -> " : "",
+                LKS_STR_ARG(f->remedy));
+    }
+}
+
+enum lks_colour lks_output_severity(enum lks_severity severity)
+{
+    static const enum lks_colour colours[] = {
+        [LKS_INFO] = LKS_DIM, [LKS_WARNING] = LKS_YELLOW, [LKS_ERROR] = LKS_RED};
+    return colours[severity];
+}
+
+struct lks_str lks_output_or_dash(struct lks_str s)
+{
+    return s.len > 0 ? s : LKS_STR("-");
+}

@@ -1,0 +1,50 @@
+/* What commands print: tables for people, JSON for programs. */
+#ifndef LKS_CLI_OUTPUT_H
+#define LKS_CLI_OUTPUT_H
+
+#include "base/term/table.h"
+#include "cli/shared/cli.h"
+#include "codec/format/json.h"
+#include "core/compat/report.h"
+
+/* Far more than the largest manifest can ask for. */
+#define LKS_OUTPUT_BYTES_MAX ((size_t)1 << 30)
+
+/* The longest value a table shows whole. */
+#define LKS_OUTPUT_CELL_MAX 4096
+
+/* Print the JSON in `json` and a line end. */
+enum lks_code lks_output_json(struct lks_cli *cli, struct lks_buf *json,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* Print a table, unless it has no rows. */
+enum lks_code lks_output_table(struct lks_cli *cli, const struct lks_table *table,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* A text as a member of the object being written. What has no value is left out: no answer says
+ * "nothing" with a null or an empty text. */
+void lks_output_text(struct lks_json_writer *w, const char *key, struct lks_str value);
+
+/* A cell with a value of the user's: a dash for nothing, and of one that no table can hold as much
+ * as a person reads. JSON has all of it. */
+void lks_output_cell(struct lks_table *t, enum lks_colour colour, struct lks_str value);
+
+/* Findings as a member of the object being written. */
+void lks_output_findings(struct lks_json_writer *w, const char *key,
+                         const struct lks_report *report);
+
+/* Findings as a table, errors first; nothing where there are none. */
+enum lks_code lks_output_findings_table(struct lks_cli *cli, const struct lks_report *report,
+                                        bool sources, struct lks_err *err) LKS_MUST_CHECK;
+
+/* Findings as lines of the other stream, for a command whose answer is something else; `about` may
+ * be NULL, or is the file. */
+void lks_output_findings_aside(struct lks_cli *cli, const char *about,
+                               const struct lks_report *report);
+
+enum lks_colour lks_output_severity(enum lks_severity severity);
+
+/* An empty value as something one sees. */
+struct lks_str lks_output_or_dash(struct lks_str s);
+
+#endif

@@ -1,0 +1,100 @@
+#include "cli/shared/path.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum lks_code lks_path_join(char out[PATH_MAX], const char *dir, const char *name,
+                            struct lks_err *err)
+{
+    size_t end = strlen(dir);
+    int len =
+        snprintf(out, PATH_MAX, "%s%s%s", dir, end > 0 && dir[end - 1] == '/' ? "" : "/", name);
+    if (len < 0 || len >= PATH_MAX)
+        return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", dir);
+    return LKS_OK;
+}
+
+enum lks_code lks_path_absolute(char out[PATH_MAX], const char *path, struct lks_err *err)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/')
+        return lks_path_join(out, "/", path + 1, err);
+    if (getcwd(here, sizeof(here)) == NULL)
+        return lks_fail(err, LKS_E_IO, "the current directory: %s", strerror(errno));
+    return lks_path_join(out, here, path, err);
+}
+
+enum lks_code lks_path_state(const struct lks_cli *cli, const char *name, char out[PATH_MAX],
+                             struct lks_err *err)
+{
+    char base[PATH_MAX], ours[PATH_MAX];
+    /* A path from wherever one stands is no state folder: the standard says to ignore it. */
+    bool set = cli->state_home != NULL && cli->state_home[0] == '/';
+    if (!set && (cli->home == NULL || cli->home[0] != '/'))
+        return lks_fail(err, LKS_E_USAGE,
+                        "neither $XDG_STATE_HOME nor $HOME is set to a path from the root; say "
+                        "where with --state DIR");
+    if (lks_path_join(base, set ? cli->state_home : cli->home, set ? "" : ".local/state", err) !=
+            LKS_OK ||
+        lks_path_join(ours, base, "lockstep", err) != LKS_OK)
+        return err->code;
+    return lks_path_join(out, ours, name, err);
+}
+
+static enum lks_code fail_others(const char *path, struct lks_err *err)
+{
+    return lks_fail(err, LKS_E_REFUSED,
+                    "%s: others can write there, so it says nothing about whom you trust; make it "
+                    "yours alone (chmod go-w)",
+                    path);
+}
+
+/* In a folder with the sticky bit everyone can write, and nobody can move what is another's. */
+static bool is_open(const struct stat *st)
+{
+    return (st->st_mode & S_IWOTH) != 0 && (st->st_mode & S_ISVTX) == 0;
+}
+
+enum lks_code lks_path_ours(const char *path, struct lks_err *err)
+{
+    char above[PATH_MAX];
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return lks_file_fail(err, path);
+    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return fail_others(path, err);
+    if (lks_path_absolute(above, path, err) != LKS_OK)
+        return err->code;
+    for (char *slash; (slash = strrchr(above, '/')) != NULL && slash != above;) {
+        *slash = '\0';
+        if (stat(above, &st) == 0 && is_open(&st))
+            return fail_others(above, err);
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_path_make(const char *path, struct lks_err *err)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+    if (len == 0 || len >= sizeof(part))
+        return lks_fail(err, LKS_E_INVALID, "%.100s: not a path for a folder", path);
+    for (size_t i = 1; i <= len; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) == 0) {
+            if (lks_file_sync_parent(part, err) != LKS_OK)
+                return err->code;
+        } else if (errno != EEXIST) {
+            return lks_file_fail(err, part);
+        }
+    }
+    return LKS_OK;
+}

@@ -1,0 +1,286 @@
+#include "cli/shared/remote.h"
+
+#include "base/file.h"
+#include "cli/shared/input.h"
+#include "codec/format/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    TOKEN_MAX = 4096,
+    TIMEOUT_MS = 60 * 1000,
+    PAGE = 1000,
+    QUESTION_MAX = 1 << 20, /* as much as lockstepd takes */
+    PATH_BYTES = LKS_REMOTE_PATH_MAX
+};
+
+/* Who and where ----------------------------------------------------------------------------- */
+
+static const char *given(const struct lks_args *args, const char *option, const char *fallback)
+{
+    const char *value = lks_args_get(args, option);
+    return value != NULL ? value : fallback;
+}
+
+/* The token in `path`, without the line end that an editor leaves. */
+static enum lks_code read_token(const char *path, struct lks_buf *out, struct lks_err *err)
+{
+    lks_buf_init(out, TOKEN_MAX);
+    if (lks_input_private(path, "token", err) != LKS_OK)
+        return err->code;
+    if (lks_file_read(path, out, err) != LKS_OK)
+        return lks_wrap(err, "the token");
+    struct lks_str token = lks_buf_view(out);
+    while (token.len > 0 && strchr("\r\n ", token.ptr[token.len - 1]) != NULL)
+        token.len--;
+    lks_buf_truncate(out, token.len);
+    if (token.len == 0 || !lks_str_printable(token))
+        return lks_fail(err, LKS_E_INVALID, "%s: holds no token", path);
+    return LKS_OK;
+}
+
+static enum lks_code open_with(struct lks_cli *cli, const struct lks_args *args,
+                               const char *token_file, struct lks_remote *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf token = {0};
+    struct lks_client_options options = {
+        .server = given(args, "--server", cli->server != NULL ? cli->server : LKS_REMOTE_DEFAULT),
+        .ca = given(args, "--ca", cli->ca),
+        .timeout_ms = TIMEOUT_MS,
+    };
+    bool distant = strncmp(options.server, "https://", strlen("https://")) == 0;
+    if (distant && options.ca == NULL)
+        return lks_fail(err, LKS_E_USAGE,
+                        "%s: --ca or $LOCKSTEP_CA has to name the certificate that it is "
+                        "certified by (ca.crt of 'lockstepd init')",
+                        options.server);
+    if (token_file != NULL) {
+        if (read_token(token_file, &token, err) != LKS_OK)
+            return err->code;
+        options.token = token.ptr;
+    }
+    return lks_client_new(&options, &out->client, err);
+}
+
+enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_remote *out, struct lks_err *err)
+{
+    return open_with(cli, args, given(args, "--token-file", cli->token_file), out, err);
+}
+
+enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_remote *out, struct lks_err *err)
+{
+    return open_with(cli, args, NULL, out, err);
+}
+
+enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err)
+{
+    static const struct lks_option options[] = {LKS_REMOTE_OPTIONS};
+    for (size_t i = 0; i < LKS_COUNT(options); i++) {
+        if (lks_args_has(args, options[i].name))
+            return lks_fail(err, LKS_E_USAGE,
+                            "with a directory lockstepd is not asked; %s does not go with it",
+                            options[i].name);
+    }
+    return LKS_OK;
+}
+
+void lks_remote_fini(struct lks_remote *remote)
+{
+    lks_client_free(remote->client);
+    *remote = (struct lks_remote){0};
+}
+
+/* Paths ------------------------------------------------------------------------------------- */
+
+void lks_remote_path_init(struct lks_remote_path *p, const char *begin)
+{
+    *p = (struct lks_remote_path){0};
+    lks_buf_init(&p->text, PATH_BYTES);
+    lks_buf_add(&p->text, lks_str_from(begin));
+}
+
+void lks_remote_path_fini(struct lks_remote_path *p)
+{
+    lks_buf_fini(&p->text);
+    *p = (struct lks_remote_path){0};
+}
+
+void lks_remote_path_add(struct lks_remote_path *p, struct lks_str part)
+{
+    lks_buf_addc(&p->text, '/');
+    lks_http_escape(&p->text, part);
+}
+
+void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct lks_str value)
+{
+    lks_buf_addc(&p->text, p->has_query ? '&' : '?');
+    p->has_query = true;
+    lks_buf_add(&p->text, lks_str_from(name));
+    lks_buf_addc(&p->text, '=');
+    lks_http_escape(&p->text, value);
+}
+
+/* Calls ------------------------------------------------------------------------------------- */
+
+void lks_remote_answer_fini(struct lks_remote_answer *a)
+{
+    lks_http_answer_fini(&a->http);
+    lks_docs_fini(&a->docs);
+    *a = (struct lks_remote_answer){0};
+}
+
+#define PROBLEM "urn:lockstep:problem:"
+
+/* The code whose text the problem's type ends with, else the first with that HTTP status. */
+static enum lks_code code_of(struct lks_str type, int status)
+{
+    enum lks_code found = status >= 500 ? LKS_E_UNAVAILABLE : LKS_E_REFUSED;
+    for (int code = LKS_CODE_COUNT - 1; code > LKS_OK; code--) {
+        const struct lks_code_info *info = lks_code_info((enum lks_code)code);
+        if (lks_str_starts(type, PROBLEM) &&
+            lks_str_is((struct lks_str){type.ptr + strlen(PROBLEM), type.len - strlen(PROBLEM)},
+                       info->text))
+            return (enum lks_code)code;
+        if (info->http == status)
+            found = (enum lks_code)code;
+    }
+    return status == 401 ? LKS_E_DENIED : found;
+}
+
+static enum lks_code fail_with(const struct lks_remote_answer *a, struct lks_err *err)
+{
+    struct lks_str detail = lks_doc_text(a->doc, "detail");
+    enum lks_code code = code_of(lks_doc_text(a->doc, "type"), a->http.status);
+    if (detail.len == 0)
+        return lks_fail(err, code, "lockstepd answered with status %d and no reason",
+                        a->http.status);
+    return lks_fail(err, code, "%" LKS_STR_FMT, LKS_STR_ARG(detail));
+}
+
+static bool is_json(const struct lks_http_answer *answer)
+{
+    struct lks_str type = lks_http_answer_header(answer, "content-type"), rest;
+    lks_str_cut(type, ';', &type, &rest);
+    return lks_str_is(type, "application/json") || lks_str_is(type, "application/problem+json");
+}
+
+/* Nobody answered: why, and what a person may do about it. */
+static enum lks_code fail_to_reach(struct lks_err *err)
+{
+    if (!lks_code_info(err->code)->transient)
+        return err->code;
+    struct lks_err why = *err;
+    return lks_fail(err, why.code,
+                    "%s; does lockstepd run there? --server or $LOCKSTEP_SERVER says where it is",
+                    why.msg);
+}
+
+enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, struct lks_remote_answer *out,
+                              struct lks_err *err)
+{
+    return lks_remote_send(remote, method, path, type, body, "", out, err);
+}
+
+enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, const char *head, struct lks_remote_answer *out,
+                              struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
+    if (lks_buf_check(&path->text, err) != LKS_OK)
+        return lks_wrap(err, "the question");
+    if (lks_docs_init(&a.docs, "lockstepd", err) != LKS_OK)
+        return err->code;
+    if (lks_client_exchange(remote->client, method, path->text.ptr, type, body, head, &a.http,
+                            err) != LKS_OK)
+        return fail_to_reach(err);
+    if (is_json(&a.http)) {
+        if (lks_json_parse(lks_buf_view(&a.http.body), &a.docs, err) != LKS_OK)
+            return lks_wrap(err, "the answer");
+        a.doc = a.docs.first;
+    }
+    if (a.http.status >= 400)
+        return fail_with(&a, err);
+    *out = LKS_MOVE(a);
+    return LKS_OK;
+}
+
+void lks_question_init(struct lks_question *q, const char *method, const char *begin)
+{
+    *q = (struct lks_question){.method = method};
+    lks_remote_path_init(&q->path, begin);
+    lks_buf_init(&q->json, QUESTION_MAX);
+    q->w.out = &q->json;
+}
+
+void lks_question_fini(struct lks_question *q)
+{
+    lks_remote_path_fini(&q->path);
+    lks_buf_fini(&q->json);
+    *q = (struct lks_question){0};
+}
+
+enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_question *q, struct lks_remote_answer *out,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_fini) struct lks_remote remote = {0};
+    if (lks_buf_check(&q->json, err) != LKS_OK)
+        return lks_wrap(err, "the question");
+    if (lks_remote_open(cli, args, &remote, err) != LKS_OK)
+        return err->code;
+    return lks_remote_call(&remote, q->method, &q->path,
+                           q->json.len > 0 ? "application/json" : NULL, lks_buf_view(&q->json), out,
+                           err);
+}
+
+/* One page from `cursor` on, of at most `most` items (0: as many as there may be). */
+static enum lks_code fetch_page(struct lks_remote *remote, const struct lks_remote_path *path,
+                                const char *name, const struct lks_buf *cursor, uint64_t most,
+                                struct lks_remote_answer *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_remote_path_fini) struct lks_remote_path page = {0};
+    char limit[32];
+    snprintf(limit, sizeof(limit), "%" PRIu64, most > 0 && most < PAGE ? most : PAGE);
+    lks_remote_path_init(&page, path->text.ptr);
+    page.has_query = path->has_query;
+    lks_remote_path_query(&page, "limit", lks_str_from(limit));
+    if (cursor->len > 0)
+        lks_remote_path_query(&page, name, lks_buf_view(cursor));
+    return lks_remote_call(remote, "GET", &page, NULL, LKS_STR(""), out, err);
+}
+
+enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote_path *path,
+                              const char *cursor, uint64_t limit, lks_remote_item *fn, void *ctx,
+                              struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf place = {0};
+    lks_buf_init(&place, PATH_BYTES);
+    if (lks_buf_check(&path->text, err) != LKS_OK)
+        return lks_wrap(err, "the question");
+    for (uint64_t seen = 0;;) {
+        LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer a = {0};
+        if (fetch_page(remote, path, cursor, &place, limit, &a, err) != LKS_OK)
+            return err->code;
+        const struct lks_doc *items = lks_doc_member(a.doc, "items");
+        for (const struct lks_doc *i = items != NULL ? items->first : NULL; i != NULL;
+             i = i->next) {
+            if (limit > 0 && seen++ == limit)
+                return LKS_OK;
+            if (fn(ctx, i, err) != LKS_OK)
+                return err->code;
+        }
+        struct lks_str next = lks_doc_text(a.doc, "next");
+        if (next.len == 0 || lks_str_eq(next, lks_buf_view(&place)))
+            return LKS_OK;
+        lks_buf_truncate(&place, 0);
+        lks_buf_add(&place, next);
+        if (lks_buf_check(&place, err) != LKS_OK)
+            return lks_wrap(err, "the cursor of the next page");
+    }
+}

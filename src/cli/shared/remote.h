@@ -1,0 +1,96 @@
+/*
+ * Asking lockstepd. Where it is and who we are comes from the options, the environment, or the
+ * socket of this machine; its answers come back as documents, its refusals as the failure they are,
+ * with the exit status that a failure of our own would have.
+ */
+#ifndef LKS_CLI_REMOTE_H
+#define LKS_CLI_REMOTE_H
+
+#include "cli/shared/cli.h"
+#include "codec/format/doc.h"
+#include "codec/format/json.h"
+#include "drivers/http/http_tls.h"
+
+/* Where lockstepd listens as the packages start it. */
+#define LKS_REMOTE_DEFAULT "unix:/run/lockstep/lockstepd.sock"
+
+/* The options of every command that asks lockstepd. */
+#define LKS_REMOTE_OPTIONS                                                                         \
+    {"--server", "ADDRESS",                                                                        \
+     "https://HOST:PORT or unix:PATH; else $LOCKSTEP_SERVER, else " LKS_REMOTE_DEFAULT},           \
+        {"--ca", "FILE", "CA certificate of the server; else $LOCKSTEP_CA"},                       \
+    {                                                                                              \
+        "--token-file", "FILE", "file with an API token; else $LOCKSTEP_TOKEN_FILE"                \
+    }
+
+#define LKS_REMOTE_PATH_MAX 8192
+
+struct lks_remote {
+    struct lks_client *client;
+};
+
+/* Nothing is sent yet. The caller owes lks_remote_fini(). */
+enum lks_code lks_remote_open(struct lks_cli *cli, const struct lks_args *args,
+                              struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
+/* The same without the token, which may not be there yet. */
+enum lks_code lks_remote_open_unknown(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_remote *out, struct lks_err *err) LKS_MUST_CHECK;
+void lks_remote_fini(struct lks_remote *remote);
+
+/* Refuse the options above, for a command that was given a directory to work on instead. */
+enum lks_code lks_remote_unused(const struct lks_args *args, struct lks_err *err) LKS_MUST_CHECK;
+
+/* A path in parts, so that no name can end the part it is in. */
+struct lks_remote_path {
+    struct lks_buf text;
+    bool has_query;
+};
+void lks_remote_path_init(struct lks_remote_path *p, const char *begin);
+void lks_remote_path_fini(struct lks_remote_path *p);
+void lks_remote_path_add(struct lks_remote_path *p, struct lks_str part); /* "/" and the part */
+void lks_remote_path_query(struct lks_remote_path *p, const char *name, struct lks_str value);
+
+/* An answer: its bytes, and the same as a document where it is JSON. */
+struct lks_remote_answer {
+    struct lks_http_answer http;
+    struct lks_docs docs;
+    const struct lks_doc *doc;
+};
+void lks_remote_answer_fini(struct lks_remote_answer *a);
+
+/* `type` NULL: no body. A status of 400 and above is a failure, with the server's own line. */
+enum lks_code lks_remote_call(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, struct lks_remote_answer *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* The same with more header lines, each with CRLF. */
+enum lks_code lks_remote_send(struct lks_remote *remote, const char *method,
+                              const struct lks_remote_path *path, const char *type,
+                              struct lks_str body, const char *head, struct lks_remote_answer *out,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+/* One question of a command that asks once: where, and what it says, written as JSON into `json`.
+ */
+struct lks_question {
+    const char *method;
+    struct lks_remote_path path;
+    struct lks_buf json; /* nothing in it: no body */
+    struct lks_json_writer w;
+};
+void lks_question_init(struct lks_question *q, const char *method, const char *begin);
+void lks_question_fini(struct lks_question *q);
+
+/* Open, ask, close. */
+enum lks_code lks_question_ask(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_question *q, struct lks_remote_answer *out,
+                               struct lks_err *err) LKS_MUST_CHECK;
+
+/* Fetch all pages of a list, page by page, and hand each item to `fn`. `cursor` is the parameter
+ * that asks for the next page: "after" for most. `limit` 0: all. */
+typedef enum lks_code lks_remote_item(void *ctx, const struct lks_doc *item, struct lks_err *err);
+enum lks_code lks_remote_list(struct lks_remote *remote, const struct lks_remote_path *path,
+                              const char *cursor, uint64_t limit, lks_remote_item *fn, void *ctx,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

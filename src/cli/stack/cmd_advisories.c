@@ -1,0 +1,352 @@
+/* advisories --fleet: which flaws what runs has; for one of them, what closes it, and the emergency
+ * change that does. */
+#include "cli/change/cmd_change.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+#include <inttypes.h>
+
+#define S(s) LKS_STR_ARG(s)
+
+static const struct lks_listing_column advisory_columns[] = {
+    {"advisory", "id", 0},
+    {"severity", "severity", 0},
+    {"days", "days", LKS_COLUMN_RIGHT},
+    {"nodes", "nodes", LKS_COLUMN_RIGHT},
+    {"gpus", "gpus", LKS_COLUMN_RIGHT},
+    {"component", "component", 0},
+    {"closed by", "fixed", LKS_COLUMN_WRAP},
+    {"what", "summary", LKS_COLUMN_WRAP},
+};
+
+static const struct lks_listing_column reach_columns[] = {
+    {"pool", "pool", 0},
+    {"nodes", "nodes", LKS_COLUMN_RIGHT},
+    {"gpus", "gpus", LKS_COLUMN_RIGHT},
+    {"versions", "versions", LKS_COLUMN_WRAP},
+    {"hosts", "hosts", LKS_COLUMN_WRAP},
+};
+
+static const struct lks_listing_column image_columns[] = {
+    {"image", "ref", LKS_COLUMN_WRAP},
+    {"version", "version", 0},
+};
+
+/* What is known of one flaw, and what is proposed about it. */
+struct advising {
+    struct lks_cli *cli;
+    const struct lks_args *args;
+    struct lks_remote_answer exposed, closes;
+    const struct lks_doc *items;   /* of the first */
+    const struct lks_doc *pools;   /* of the second; NULL: it was not asked for */
+    struct lks_buf made;           /* JSON of the changes that were proposed */
+    struct lks_json_writer writer; /* of that */
+    uint32_t left;                 /* exposed pools that no change closes */
+};
+
+static void advising_fini(struct advising *a)
+{
+    lks_remote_answer_fini(&a->exposed);
+    lks_remote_answer_fini(&a->closes);
+    lks_buf_fini(&a->made);
+}
+
+static enum lks_code ask(struct advising *a, const char *path, struct lks_remote_answer *answer,
+                         const struct lks_doc **items, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    lks_question_init(&q, "GET", path);
+    if (lks_args_has(a->args, "--cve"))
+        lks_remote_path_query(&q.path, "cve", lks_args_str(a->args, "--cve"));
+    if (lks_question_ask(a->cli, a->args, &q, answer, err) != LKS_OK)
+        return err->code;
+    *items = lks_doc_member(answer->doc, "items");
+    if (*items == NULL || (*items)->kind != LKS_DOC_LIST)
+        return lks_fail(err, LKS_E_INVALID, "lockstepd did not say what is exposed");
+    return LKS_OK;
+}
+
+static bool is_true(const struct lks_doc *of, const char *key)
+{
+    const struct lks_doc *value = lks_doc_member(of, key);
+    return value != NULL && value->kind == LKS_DOC_BOOL && value->truth;
+}
+
+static const struct lks_doc *first_of(const struct lks_doc *of, const char *key)
+{
+    const struct lks_doc *list = lks_doc_member(of, key);
+    return list != NULL ? list->first : NULL;
+}
+
+/* Proposing --------------------------------------------------------------------------------- */
+
+/* An exposed pool that this stack closes it for, and no change does yet. */
+static bool is_meant(const struct lks_doc *pool, struct lks_str digest)
+{
+    return is_true(pool, "exposed") && lks_doc_member(pool, "change") == NULL && digest.len > 0 &&
+           lks_str_eq(lks_doc_text(pool, "remedy_digest"), digest);
+}
+
+/* Names of the pools, or their nodes, with commas between. */
+static uint32_t join(const struct advising *a, struct lks_str digest, const char *key,
+                     struct lks_buf *out)
+{
+    uint32_t count = 0;
+    lks_buf_init(out, LKS_DOC_BYTES_MAX);
+    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
+        if (is_meant(p, digest))
+            lks_buf_addf(out, "%s%" LKS_STR_FMT, count++ > 0 ? "," : "", S(lks_doc_text(p, key)));
+    }
+    return count;
+}
+
+/* A change of one pool is of all of it, whoever comes to it; one of several names their nodes. */
+static enum lks_code write_wish(const struct advising *a, struct lks_str digest,
+                                struct lks_question *q, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf names = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf nodes = {0};
+    struct lks_str id = lks_doc_text(a->closes.doc, "id");
+    char reason[128];
+    uint32_t count = join(a, digest, "pool", &names);
+    (void)join(a, digest, "hosts", &nodes);
+    if (lks_buf_check(&names, err) != LKS_OK || lks_buf_check(&nodes, err) != LKS_OK)
+        return err->code;
+    snprintf(reason, sizeof(reason), "it closes %" LKS_STR_FMT, S(id));
+    lks_json_begin(&q->w, NULL, '{');
+    lks_json_text(&q->w, count == 1 ? "pool" : "nodes", lks_buf_view(count == 1 ? &names : &nodes));
+    lks_json_text(&q->w, "stack", digest);
+    lks_json_cstr(&q->w, "class", "emergency");
+    lks_json_text(&q->w, "advisory", id);
+    lks_output_text(&q->w, "hook", lks_args_str(a->args, "--hook"));
+    lks_json_text(&q->w, "reason",
+                  lks_args_has(a->args, "--reason") ? lks_args_str(a->args, "--reason")
+                                                    : lks_str_from(reason));
+    lks_json_end(&q->w, '}');
+    return LKS_OK;
+}
+
+static void tell_made(struct advising *a, const struct lks_doc *change, struct lks_str pools)
+{
+    char size[LKS_CHANGE_SIZE_TEXT];
+    uint64_t id = lks_change_number(change, "id"), quorum = lks_change_number(change, "quorum");
+    struct lks_json_writer *w = &a->writer;
+    lks_json_begin(w, NULL, '{');
+    lks_json_int(w, "id", (int64_t)id);
+    lks_json_text(w, "stack", lks_doc_text(change, "name"));
+    lks_json_text(w, "pools", pools);
+    lks_json_int(w, "nodes", (int64_t)lks_change_number(change, "nodes"));
+    lks_json_int(w, "gpus", (int64_t)lks_change_number(change, "gpus"));
+    lks_json_end(w, '}');
+    if (!lks_args_has(a->args, "--json"))
+        fprintf(a->cli->out,
+                "change %" PRIu64 " is proposed: %" LKS_STR_FMT " for %" LKS_STR_FMT
+                ", %s\nof class emergency, which %" PRIu64
+                " other%s to approve:\n  lockstep change approve %" PRIu64 " --reason ...\n",
+                id, S(lks_doc_text(change, "name")), S(pools), lks_change_size_text(change, size),
+                quorum, quorum == 1 ? " person has" : " people have", id);
+}
+
+/* One change for all pools that the stack closes it for. */
+static enum lks_code propose(struct advising *a, struct lks_str digest, struct lks_str stack,
+                             struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = {0};
+    (void)join(a, digest, "pool", &pools);
+    lks_question_init(&q, "POST", "/v1/changes");
+    if (lks_buf_check(&pools, err) != LKS_OK || write_wish(a, digest, &q, err) != LKS_OK)
+        return err->code;
+    if (lks_question_ask(a->cli, a->args, &q, &answer, err) != LKS_OK)
+        return lks_wrap(err, "%" LKS_STR_FMT " for %" LKS_STR_FMT, S(stack),
+                        S(lks_buf_view(&pools)));
+    tell_made(a, answer.doc, lks_buf_view(&pools));
+    return LKS_OK;
+}
+
+static enum lks_code propose_all(struct advising *a, struct lks_err *err)
+{
+    lks_json_begin(&a->writer, NULL, '[');
+    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
+        struct lks_str digest = lks_doc_text(p, "remedy_digest");
+        bool first = is_meant(p, digest);
+        for (const struct lks_doc *b = a->pools->first; first && b != p; b = b->next)
+            first = !is_meant(b, digest);
+        if (first && propose(a, digest, lks_doc_text(p, "remedy"), err) != LKS_OK)
+            return err->code;
+    }
+    lks_json_end(&a->writer, ']');
+    return lks_buf_check(&a->made, err);
+}
+
+/* Telling ----------------------------------------------------------------------------------- */
+
+/* With one flaw asked for, also where it is. */
+static enum lks_code print_reach(const struct advising *a, struct lks_err *err)
+{
+    for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
+        const struct lks_doc *pools = lks_doc_member(i, "pools");
+        const struct lks_doc *images = lks_doc_member(i, "images");
+        if (lks_listing_table(a->cli, reach_columns, LKS_COUNT(reach_columns), &pools, 1, err) !=
+                LKS_OK ||
+            lks_listing_table(a->cli, image_columns, LKS_COUNT(image_columns), &images, 1, err) !=
+                LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* What closes it in each pool, the nearest first. */
+static enum lks_code print_closes(const struct advising *a, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "pool", 0);
+    lks_table_column(&t, "runs", 0);
+    lks_table_column(&t, "closed by", 0);
+    lks_table_column(&t, "step", 0);
+    lks_table_column(&t, "differences", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "branch", 0);
+    lks_table_column(&t, "emergency", 0);
+    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
+        for (const struct lks_doc *c = first_of(p, "closed_by"); c != NULL; c = c->next) {
+            bool can = is_true(c, "whole") && is_true(c, "revertible");
+            lks_table_cell(&t, LKS_BOLD, lks_doc_text(p, "pool"));
+            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(p, "stack"));
+            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(c, "stack"));
+            lks_output_cell(&t, LKS_PLAIN, lks_doc_text(c, "step"));
+            lks_table_cellf(&t, LKS_PLAIN, "%" PRIu64, lks_change_number(c, "differences"));
+            lks_table_cellf(&t, LKS_PLAIN, "%s", is_true(c, "same_branch") ? "same" : "another");
+            lks_table_cellf(&t, LKS_PLAIN, "%s",
+                            can                   ? "yes"
+                            : is_true(c, "whole") ? "no way back"
+                                                  : "not for all hardware");
+        }
+    }
+    return lks_output_table(a->cli, &t, err);
+}
+
+/* Exposed nodes that do not run what their pool is pinned to: another stack for the pool does not
+ * tell what becomes of them. */
+static void print_strays(const struct advising *a)
+{
+    for (const struct lks_doc *i = a->items->first; i != NULL; i = i->next) {
+        for (const struct lks_doc *p = first_of(i, "pools"); p != NULL; p = p->next) {
+            struct lks_str hosts = lks_doc_text(p, "drifted");
+            if (hosts.len > 0)
+                fprintf(a->cli->out,
+                        "%" LKS_STR_FMT ": %" LKS_STR_FMT
+                        " drifted: exposed, and not what the pool is pinned to; 'lockstep drift' "
+                        "says why\n",
+                        S(lks_doc_text(p, "pool")), S(hosts));
+        }
+    }
+}
+
+/* A pool that has the flaw, and what becomes of that. */
+static void print_pool(struct advising *a, const struct lks_doc *p)
+{
+    struct lks_str name = lks_doc_text(p, "pool"), id = lks_doc_text(a->closes.doc, "id");
+    struct lks_str fixed = lks_doc_text(p, "fixed"), remedy = lks_doc_text(p, "remedy");
+    const struct lks_doc *near = first_of(p, "closed_by");
+    uint64_t change = lks_change_number(p, "change");
+    FILE *out = a->cli->out;
+    if (change != 0)
+        fprintf(out, "%" LKS_STR_FMT ": change %" PRIu64 " closes it\n", S(name), change);
+    else if (remedy.len > 0 && !lks_args_has(a->args, "--propose"))
+        fprintf(out, "%" LKS_STR_FMT ": %" LKS_STR_FMT " closes it; --propose drafts the change\n",
+                S(name), S(remedy));
+    else if (remedy.len == 0 && near != NULL)
+        fprintf(out,
+                "%" LKS_STR_FMT ": %" LKS_STR_FMT
+                " closes it, and no emergency change can bring it there: see 'lockstep change "
+                "propose'\n",
+                S(name), S(lks_doc_text(near, "stack")));
+    else if (remedy.len == 0)
+        fprintf(out,
+                "%" LKS_STR_FMT ": no published stack closes %" LKS_STR_FMT
+                "; publish one with %" LKS_STR_FMT " %" LKS_STR_FMT "\n",
+                S(name), S(id), S(lks_doc_text(p, "component")),
+                S(fixed.len > 0 ? fixed : LKS_STR("in a version that is not affected")));
+}
+
+static enum lks_code print_one(struct advising *a, struct lks_err *err)
+{
+    if (print_reach(a, err) != LKS_OK || print_closes(a, err) != LKS_OK)
+        return err->code;
+    print_strays(a);
+    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next) {
+        if (is_true(p, "exposed"))
+            print_pool(a, p);
+    }
+    return LKS_OK;
+}
+
+static enum lks_code print_text(struct advising *a, struct lks_err *err)
+{
+    if (a->items->count == 0)
+        fprintf(a->cli->out, "nothing that was measured is affected\n");
+    if (lks_listing_table(a->cli, advisory_columns, LKS_COUNT(advisory_columns), &a->items, 1,
+                          err) != LKS_OK)
+        return err->code;
+    return a->pools != NULL ? print_one(a, err) : LKS_OK;
+}
+
+static enum lks_code print_json(const struct advising *a, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf items = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pools = {0};
+    struct lks_json_writer w = {.out = &json};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_init(&items, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_init(&pools, LKS_OUTPUT_BYTES_MAX);
+    if (lks_json_canonical(a->items, &items, err) != LKS_OK ||
+        lks_json_canonical(a->pools, &pools, err) != LKS_OK)
+        return err->code;
+    lks_json_begin(&w, NULL, '{');
+    lks_json_raw(&w, "items", lks_buf_view(&items));
+    lks_json_raw(&w, "remedies", lks_buf_view(&pools));
+    if (a->made.len > 0)
+        lks_json_raw(&w, "proposed", lks_buf_view(&a->made));
+    lks_json_end(&w, '}');
+    return lks_output_json(a->cli, &json, err);
+}
+
+/* The command ------------------------------------------------------------------------------- */
+
+/* Pools that have it, and for which neither a change is open nor one can be drafted. */
+static void count_left(struct advising *a)
+{
+    for (const struct lks_doc *p = a->pools->first; p != NULL; p = p->next)
+        a->left += is_true(p, "exposed") && lks_doc_member(p, "change") == NULL &&
+                   lks_doc_text(p, "remedy").len == 0;
+}
+
+enum lks_code lks_registry_advisories(struct lks_cli *cli, const struct lks_args *args,
+                                      struct lks_err *err)
+{
+    LKS_CLEANUP(advising_fini) struct advising a = {.cli = cli, .args = args};
+    bool one = lks_args_has(args, "--cve"), made = lks_args_has(args, "--propose");
+    lks_buf_init(&a.made, LKS_OUTPUT_BYTES_MAX);
+    a.writer = (struct lks_json_writer){.out = &a.made};
+    if (made && !one)
+        return lks_fail(err, LKS_E_USAGE, "advisories: --propose goes with --fleet and --cve");
+    if (ask(&a, "/v1/exposure/advisories", &a.exposed, &a.items, err) != LKS_OK ||
+        (one && ask(&a, "/v1/exposure/remedies", &a.closes, &a.pools, err) != LKS_OK))
+        return err->code;
+    cli->no = a.items->count > 0;
+    if (!lks_args_has(args, "--json") && print_text(&a, err) != LKS_OK)
+        return err->code;
+    if (made && propose_all(&a, err) != LKS_OK)
+        return err->code;
+    if (made) {
+        count_left(&a);
+        cli->no = a.left > 0;
+    }
+    if (!lks_args_has(args, "--json"))
+        return LKS_OK;
+    return one ? print_json(&a, err) : lks_listing_thing(cli, args, &a.exposed, err);
+}

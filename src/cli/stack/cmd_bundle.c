@@ -1,0 +1,285 @@
+/* bundle inspect, verify, ls, revoke. */
+#include "base/file.h"
+#include "cli/shared/bundledir.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/input.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How a file compares with what the manifest says of it. */
+enum { FILE_GOOD, FILE_MISSING, FILE_BAD };
+static const char *const file_words[] = {"good", "missing", "bad"};
+
+struct looked {
+    struct lks_bundledir dir;
+    struct lks_facts facts;
+    int *files;           /* by artifact */
+    struct lks_err *whys; /* likewise; of what is not good */
+    bool good;            /* all of it */
+};
+
+static void looked_fini(struct looked *l)
+{
+    lks_bundledir_fini(&l->dir);
+    lks_facts_fini(&l->facts);
+    free(l->files);
+    free(l->whys);
+    *l = (struct looked){0};
+}
+
+/* Whom to believe: the key that was given, or those that are pinned on this machine. */
+static enum lks_code read_trusted(struct lks_cli *cli, const struct lks_args *args,
+                                  struct lks_trusted **out, size_t *count, struct lks_err *err)
+{
+    const char *key = lks_args_get(args, "--key"), *state = lks_args_get(args, "--state");
+    char dir[PATH_MAX];
+    if (key == NULL) {
+        if (lks_trustdir_path(cli, state, dir, err) != LKS_OK)
+            return err->code;
+        return lks_trustdir_read(dir, out, count, err);
+    }
+    if (state != NULL)
+        return lks_fail(err, LKS_E_USAGE, "--key and --state do not go together");
+    struct lks_trusted *one = calloc(1, sizeof(*one));
+    if (one == NULL)
+        return lks_fail_nomem(err);
+    snprintf(one->name, sizeof(one->name), "%s", "the key that was given");
+    if (lks_trustdir_key(key, &one->pin, err) != LKS_OK) {
+        free(one);
+        return err->code;
+    }
+    *out = one;
+    *count = 1;
+    return LKS_OK;
+}
+
+static enum lks_code look_at_files(struct looked *l, struct lks_err *err)
+{
+    size_t count = l->dir.bundle.count;
+    l->files = calloc(count + 1, sizeof(l->files[0]));
+    l->whys = calloc(count + 1, sizeof(l->whys[0]));
+    if (l->files == NULL || l->whys == NULL)
+        return lks_fail_nomem(err);
+    for (size_t i = 0; i < count; i++) {
+        int fd = -1;
+        enum lks_code code =
+            lks_bundledir_file(&l->dir, &l->dir.bundle.artifacts[i], &fd, &l->whys[i]);
+        if (code == LKS_OK)
+            close(fd);
+        l->files[i] = code == LKS_OK            ? FILE_GOOD
+                      : code == LKS_E_NOT_FOUND ? FILE_MISSING
+                                                : FILE_BAD;
+        l->good = l->good && code == LKS_OK;
+    }
+    return LKS_OK;
+}
+
+static enum lks_code look(struct lks_cli *cli, const struct lks_args *args, struct looked *out,
+                          struct lks_err *err)
+{
+    struct lks_trusted *trusted = NULL;
+    size_t count = 0;
+    if (lks_input_facts(cli->data_dir, &out->facts, err) != LKS_OK ||
+        lks_bundledir_read(args->positional[0], &out->facts, &out->dir, err) != LKS_OK ||
+        read_trusted(cli, args, &trusted, &count, err) != LKS_OK)
+        return err->code;
+    lks_bundledir_verify(&out->dir, trusted, count);
+    free(trusted);
+    out->good = out->dir.verdict.verdict == LKS_EVIDENCE_GOOD;
+    return look_at_files(out, err);
+}
+
+/* Telling ----------------------------------------------------------------------------------- */
+
+static void put_signature(struct lks_json_writer *w, const struct lks_evidence_answer *v)
+{
+    lks_json_begin(w, "signature", '{');
+    lks_json_cstr(w, "verdict", lks_evidence_words[v->verdict]);
+    lks_output_text(w, "signer", lks_str_from(v->signer));
+    lks_output_text(w, "key", lks_str_from(v->key));
+    lks_json_bool(w, "site", v->site);
+    lks_json_cstr(w, "text", v->line);
+    lks_json_end(w, '}');
+}
+
+static void put_artifact(struct lks_json_writer *w, const struct looked *l, size_t i)
+{
+    const struct lks_bundle_artifact *a = &l->dir.bundle.artifacts[i];
+    lks_json_begin(w, NULL, '{');
+    lks_json_text(w, "name", a->name);
+    lks_json_text(w, "component", a->component);
+    lks_json_text(w, "version", a->version);
+    lks_json_cstr(w, "kind", lks_bundle_kind_words[a->kind]);
+    lks_json_int(w, "size", (int64_t)a->size);
+    lks_json_text(w, "digest", a->digest);
+    if (a->one_way)
+        lks_json_bool(w, "one_way", true);
+    lks_bundledir_list(w, "hardware_classes", a->hardware_classes);
+    lks_bundledir_list(w, "hardware_revisions", a->hardware_revisions);
+    lks_bundledir_list(w, "from", a->from);
+    lks_json_cstr(w, "file", file_words[l->files[i]]);
+    lks_output_text(w, "text", lks_str_from(l->whys[i].msg));
+    lks_json_end(w, '}');
+}
+
+static enum lks_code print_json(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    const struct lks_bundle *b = &l->dir.bundle;
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_text(&w, "name", b->name);
+    lks_json_text(&w, "version", b->version);
+    lks_output_text(&w, "vendor", b->vendor);
+    lks_output_text(&w, "description", b->description);
+    lks_output_text(&w, "signed_for", b->signed_for);
+    lks_json_cstr(&w, "digest", b->digest);
+    lks_json_bool(&w, "good", l->good);
+    put_signature(&w, &l->dir.verdict);
+    lks_json_begin(&w, "artifacts", '[');
+    for (size_t i = 0; i < b->count; i++)
+        put_artifact(&w, l, i);
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+static enum lks_code print_table(struct lks_cli *cli, const struct looked *l, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    static const struct {
+        const char *header;
+        unsigned flags;
+    } columns[] = {{"file", LKS_COLUMN_WRAP},
+                   {"component", 0},
+                   {"version", 0},
+                   {"kind", 0},
+                   {"bytes", LKS_COLUMN_RIGHT},
+                   {"digest", LKS_COLUMN_WRAP},
+                   {"here", 0}};
+    lks_table_init(&table, LKS_OUTPUT_BYTES_MAX);
+    for (size_t i = 0; i < LKS_COUNT(columns); i++)
+        lks_table_column(&table, columns[i].header, columns[i].flags);
+    for (size_t i = 0; i < l->dir.bundle.count; i++) {
+        const struct lks_bundle_artifact *a = &l->dir.bundle.artifacts[i];
+        lks_table_cell(&table, LKS_PLAIN, a->name);
+        lks_table_cell(&table, LKS_PLAIN, a->component);
+        lks_table_cellf(&table, LKS_PLAIN, "%" LKS_STR_FMT "%s", LKS_STR_ARG(a->version),
+                        a->one_way ? " (one way)" : "");
+        lks_table_cell(&table, LKS_PLAIN, lks_str_from(lks_bundle_kind_words[a->kind]));
+        lks_table_cellf(&table, LKS_PLAIN, "%" PRIu64, a->size);
+        lks_table_cell(&table, LKS_PLAIN, a->digest);
+        lks_table_cell(&table, l->files[i] == FILE_GOOD ? LKS_GREEN : LKS_RED,
+                       lks_str_from(file_words[l->files[i]]));
+    }
+    return lks_output_table(cli, &table, err);
+}
+
+/* What a file is only for, on a line of its own: most say nothing of it. */
+static void print_only(FILE *out, struct lks_str name, const char *what, const struct lks_doc *list)
+{
+    const char *before = "";
+    if (list == NULL)
+        return;
+    fprintf(out, "%" LKS_STR_FMT " is only %s ", LKS_STR_ARG(name), what);
+    for (const struct lks_doc *item = list->first; item != NULL; item = item->next) {
+        fprintf(out, "%s%" LKS_STR_FMT, before, LKS_STR_ARG(item->text));
+        before = ", ";
+    }
+    fprintf(out, "\n");
+}
+
+static void print_rules(FILE *out, const struct lks_bundle *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        const struct lks_bundle_artifact *a = &b->artifacts[i];
+        print_only(out, a->name, "for hardware class", a->hardware_classes);
+        print_only(out, a->name, "for hardware revision", a->hardware_revisions);
+        print_only(out, a->name, "to follow version", a->from);
+    }
+}
+
+enum lks_code lks_cmd_bundle_inspect(struct lks_cli *cli, const struct lks_args *args,
+                                     struct lks_err *err)
+{
+    LKS_CLEANUP(looked_fini) struct looked l = {0};
+    if (look(cli, args, &l, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return print_json(cli, &l, err);
+    const struct lks_bundle *b = &l.dir.bundle;
+    fprintf(cli->out, "%" LKS_STR_FMT " %" LKS_STR_FMT "%s%" LKS_STR_FMT "\n", LKS_STR_ARG(b->name),
+            LKS_STR_ARG(b->version), b->vendor.len > 0 ? ", by " : "", LKS_STR_ARG(b->vendor));
+    fprintf(cli->out, "%s\n%s: %s\n", b->digest, lks_evidence_words[l.dir.verdict.verdict],
+            l.dir.verdict.line);
+    if (print_table(cli, &l, err) != LKS_OK)
+        return err->code;
+    print_rules(cli->out, b);
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_bundle_verify(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(looked_fini) struct looked l = {0};
+    if (look(cli, args, &l, err) != LKS_OK)
+        return err->code;
+    cli->no = !l.good;
+    if (cli->server != NULL && lks_bundledir_revoked(cli, args->positional[0], l.dir.bundle.digest,
+                                                     false, err) != LKS_OK) {
+        fprintf(cli->err, "lockstep: %s\n", err->msg);
+        cli->no = cli->no || err->code == LKS_E_REFUSED;
+    }
+    if (lks_args_has(args, "--json"))
+        return print_json(cli, &l, err);
+    fprintf(cli->out, "%s: %s\n", lks_evidence_words[l.dir.verdict.verdict], l.dir.verdict.line);
+    for (size_t i = 0; i < l.dir.bundle.count; i++) {
+        const struct lks_bundle_artifact *a = &l.dir.bundle.artifacts[i];
+        if (l.files[i] == FILE_GOOD)
+            fprintf(cli->out, "good: %" LKS_STR_FMT " is what the manifest names\n",
+                    LKS_STR_ARG(a->name));
+        else
+            fprintf(cli->out, "%s: %s\n", file_words[l.files[i]], l.whys[i].msg);
+    }
+    return LKS_OK;
+}
+
+/* At lockstepd ------------------------------------------------------------------------------ */
+
+static const struct lks_listing_column bundle_columns[] = {
+    {"bundle", "name", 0},
+    {"version", "version", 0},
+    {"digest", "digest", LKS_COLUMN_WRAP},
+    {"signer", "signer", 0},
+    {"site", "site", 0},
+    {"added", "added", 0},
+    {"by", "by", 0},
+    {"revoked", "revoked_reason", LKS_COLUMN_WRAP},
+};
+
+enum lks_code lks_cmd_bundle_ls(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = bundle_columns,
+        .column_count = LKS_COUNT(bundle_columns),
+        .empty = "no bundle was found good yet: 'lockstep bundle push DIR' brings one",
+    };
+    lks_remote_path_init(&listing.path, "/v1/bundles");
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}
+
+enum lks_code lks_cmd_bundle_revoke(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    return lks_listing_verb(cli, args,
+                            &(struct lks_listing_verb){"/v1/bundles", "revoke", "revoked"}, err);
+}

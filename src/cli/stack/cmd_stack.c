@@ -1,0 +1,332 @@
+/* stack lint, digest, show, classes: a stack as a thing one can hold. */
+#include "cli/shared/commands.h"
+#include "cli/shared/input.h"
+#include "cli/shared/output.h"
+#include "cli/stack/stackwarn.h"
+#include "core/check/check.h"
+
+/* lint -------------------------------------------------------------------------------------- */
+
+static void lint_text(struct lks_cli *cli, const struct lks_manifest *m, size_t inherited)
+{
+    const char *source = m->docs.source.ptr;
+    for (size_t i = inherited; i < m->class_count; i++)
+        fprintf(cli->out, "%s: HardwareClass %.*s: %lld x %.*s\n", source,
+                LKS_STR_ARG(m->classes[i].name), (long long)m->classes[i].gpus,
+                LKS_STR_ARG(m->classes[i].gpu));
+    for (size_t i = 0; i < m->stack_count; i++)
+        fprintf(cli->out, "%s: Stack %.*s %.*s: %zu components, %s\n", source,
+                LKS_STR_ARG(m->stacks[i].name), LKS_STR_ARG(m->stacks[i].version),
+                m->stacks[i].component_count, m->stacks[i].digest);
+    for (size_t i = 0; i < m->fleet_count; i++)
+        fprintf(cli->out, "%s: Fleet %.*s: %zu nodes, %zu assets, %zu pools\n", source,
+                LKS_STR_ARG(m->fleets[i].name), m->fleets[i].node_count, m->fleets[i].asset_count,
+                m->fleets[i].pool_count);
+}
+
+static void begin_document(struct lks_json_writer *w, const struct lks_manifest *m,
+                           const char *kind, struct lks_str name)
+{
+    lks_json_begin(w, NULL, '{');
+    lks_output_text(w, "file", m->docs.source);
+    lks_json_cstr(w, "kind", kind);
+    lks_output_text(w, "name", name);
+}
+
+static void lint_json(struct lks_json_writer *w, const struct lks_manifest *m, size_t inherited)
+{
+    for (size_t i = inherited; i < m->class_count; i++) {
+        begin_document(w, m, "HardwareClass", m->classes[i].name);
+        lks_json_end(w, '}');
+    }
+    for (size_t i = 0; i < m->stack_count; i++) {
+        begin_document(w, m, "Stack", m->stacks[i].name);
+        lks_output_text(w, "version", m->stacks[i].version);
+        lks_json_cstr(w, "digest", m->stacks[i].digest);
+        lks_json_end(w, '}');
+    }
+    for (size_t i = 0; i < m->fleet_count; i++) {
+        begin_document(w, m, "Fleet", m->fleets[i].name);
+        lks_json_int(w, "nodes", (int64_t)m->fleets[i].node_count);
+        lks_json_int(w, "assets", (int64_t)m->fleets[i].asset_count);
+        lks_json_end(w, '}');
+    }
+}
+
+/* What is most likely misspelled, beside the answer. */
+enum lks_code lks_stack_warn(struct lks_cli *cli, const struct lks_facts *facts,
+                             const struct lks_stack *stack, const char *file, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_report_fini) struct lks_report report = {0};
+    lks_report_init(&report);
+    if (lks_check_names(facts, stack, &report, err) != LKS_OK)
+        return err->code;
+    lks_output_findings_aside(cli, file, &report);
+    return LKS_OK;
+}
+
+static enum lks_code lint_names(struct lks_cli *cli, const struct lks_facts *facts,
+                                const struct lks_manifest *m, struct lks_err *err)
+{
+    for (size_t i = 0; i < m->stack_count; i++)
+        if (lks_stack_warn(cli, facts, &m->stacks[i], m->docs.source.ptr, err) != LKS_OK)
+            return err->code;
+    return LKS_OK;
+}
+
+static enum lks_code lint_more(struct lks_cli *cli, const struct lks_args *args,
+                               const struct lks_input *input, struct lks_json_writer *w,
+                               struct lks_err *err)
+{
+    for (size_t i = 1; i < args->positional_count; i++) {
+        LKS_CLEANUP(lks_manifest_fini) struct lks_manifest more = {0};
+        if (lks_input_manifest(input, args->positional[i], &more, err) != LKS_OK)
+            return err->code;
+        if (lint_names(cli, &input->facts, &more, err) != LKS_OK)
+            return err->code;
+        if (lks_args_has(args, "--json"))
+            lint_json(w, &more, input->library.class_count);
+        else
+            lint_text(cli, &more, input->library.class_count);
+    }
+    return LKS_OK;
+}
+
+enum lks_code lks_cmd_stack_lint(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lint_names(cli, &input.facts, &input.manifest, err) != LKS_OK)
+        return err->code;
+    bool as_json = lks_args_has(args, "--json");
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "documents", '[');
+    if (as_json)
+        lint_json(&w, &input.manifest, input.library.class_count);
+    else
+        lint_text(cli, &input.manifest, input.library.class_count);
+    if (lint_more(cli, args, &input, &w, err) != LKS_OK)
+        return err->code;
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return as_json ? lks_output_json(cli, &json, err) : LKS_OK;
+}
+
+/* digest ------------------------------------------------------------------------------------ */
+
+enum lks_code lks_cmd_stack_digest(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    const struct lks_stack *stack;
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--canonical")) {
+        if (lks_stack_canonical(stack, &text, err) != LKS_OK)
+            return err->code;
+        fwrite(text.ptr, 1, text.len, cli->out); /* exactly the hashed bytes: no line end */
+        return LKS_OK;
+    }
+    if (!lks_args_has(args, "--json")) {
+        fprintf(cli->out, "%s\n", stack->digest);
+        return LKS_OK;
+    }
+    struct lks_json_writer w = {.out = &text};
+    lks_json_begin(&w, NULL, '{');
+    lks_output_text(&w, "name", stack->name);
+    lks_output_text(&w, "version", stack->version);
+    lks_json_cstr(&w, "digest", stack->digest);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &text, err);
+}
+
+/* show -------------------------------------------------------------------------------------- */
+
+static enum lks_code add_version(struct lks_table *t, const struct lks_component *c,
+                                 struct lks_err *err)
+{
+    bool absent = c->absent.len > 0;
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_add(&text, absent ? LKS_STR("absent: ") : c->version);
+    lks_buf_add(&text, !absent && c->modules.len > 0 ? LKS_STR(" ") : LKS_STR(""));
+    lks_buf_add(&text, absent ? c->absent : c->modules);
+    lks_output_cell(t, absent ? LKS_DIM : LKS_PLAIN, lks_buf_view(&text));
+    return lks_buf_check(&text, err);
+}
+
+static enum lks_code show_components(struct lks_cli *cli, const struct lks_facts *facts,
+                                     const struct lks_stack *stack, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "component", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "version", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "window", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "owner, scope", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "class", 0);
+    lks_table_column(&t, "reboot", 0);
+    for (size_t i = 0; i < stack->component_count; i++) {
+        const struct lks_component *c = &stack->components[i];
+        const struct lks_component_kind *kind = lks_facts_component(facts, c->name);
+        lks_output_cell(&t, LKS_BOLD, c->label);
+        if (add_version(&t, c, err) != LKS_OK)
+            return err->code;
+        lks_output_cell(&t, LKS_PLAIN, c->window);
+        bool of_node = lks_str_is(c->scope, "node"); /* which goes without saying */
+        lks_table_cellf(&t, LKS_PLAIN, "%.*s%s%.*s", LKS_STR_ARG(c->owner), of_node ? "" : ", ",
+                        of_node ? 0 : (int)c->scope.len, c->scope.ptr);
+        lks_table_cell(&t, LKS_PLAIN, kind != NULL ? kind->update_class : LKS_STR("unknown"));
+        lks_table_cell(&t, LKS_PLAIN, kind != NULL ? kind->reboot : LKS_STR("unknown"));
+    }
+    return lks_output_table(cli, &t, err);
+}
+
+/* A row for each value below `doc`, whose name is in `path`. A list is one value. */
+static enum lks_code add_leaves(struct lks_table *t, struct lks_buf *path,
+                                const struct lks_doc *doc, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf value = {0};
+    lks_buf_init(&value, LKS_OUTPUT_BYTES_MAX);
+    if (doc->kind != LKS_DOC_MAP) {
+        if (doc->kind == LKS_DOC_TEXT)
+            lks_buf_add(&value, doc->text);
+        else if (lks_json_canonical(doc, &value, err) != LKS_OK)
+            return err->code;
+        lks_output_cell(t, LKS_BOLD, lks_buf_view(path));
+        lks_output_cell(t, LKS_PLAIN, lks_buf_view(&value));
+        return lks_buf_check(&value, err);
+    }
+    size_t len = path->len;
+    for (const struct lks_doc *item = doc->first; item != NULL; item = item->next) {
+        lks_buf_add(path, len > 0 ? LKS_STR(".") : LKS_STR(""));
+        lks_buf_add(path, item->key);
+        if (lks_buf_check(path, err) != LKS_OK || add_leaves(t, path, item, err) != LKS_OK)
+            return err->code;
+        lks_buf_truncate(path, len);
+    }
+    return LKS_OK;
+}
+
+static enum lks_code show_settings(struct lks_cli *cli, const struct lks_stack *stack,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf path = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_init(&path, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "setting", LKS_COLUMN_WRAP);
+    lks_table_column(&t, "value", LKS_COLUMN_WRAP);
+    if (stack->settings != NULL && add_leaves(&t, &path, stack->settings, err) != LKS_OK)
+        return err->code;
+    lks_buf_add(&path, LKS_STR("tuning"));
+    if (stack->tuning != NULL && add_leaves(&t, &path, stack->tuning, err) != LKS_OK)
+        return err->code;
+    if (t.first != NULL)
+        fprintf(cli->out, "\n");
+    return lks_output_table(cli, &t, err);
+}
+
+static enum lks_code show_json(struct lks_cli *cli, const struct lks_stack *stack,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf identity = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&identity, LKS_OUTPUT_BYTES_MAX);
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    if (lks_stack_canonical(stack, &identity, err) != LKS_OK)
+        return err->code;
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_output_text(&w, "name", stack->name);
+    lks_output_text(&w, "version", stack->version);
+    lks_json_cstr(&w, "digest", stack->digest);
+    lks_json_raw(&w, "identity", lks_buf_view(&identity));
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+enum lks_code lks_cmd_stack_show(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    LKS_CLEANUP(lks_input_fini) struct lks_input input = {0};
+    const struct lks_stack *stack;
+    if (lks_input_load(cli, args, args->positional[0], &input, err) != LKS_OK ||
+        lks_input_stack(&input.manifest, lks_args_str(args, "--stack"), &stack, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return show_json(cli, stack, err);
+    fprintf(cli->out, "%.*s %.*s (%s)\n%s\nhardware:", LKS_STR_ARG(stack->name),
+            LKS_STR_ARG(stack->version), lks_vendor_name(stack->vendor), stack->digest);
+    for (size_t i = 0; i < stack->class_count; i++)
+        fprintf(cli->out, " %.*s (%lld x %.*s)", LKS_STR_ARG(stack->classes[i]->name),
+                (long long)stack->classes[i]->gpus, LKS_STR_ARG(stack->classes[i]->gpu));
+    fprintf(cli->out, "\n\n");
+    if (show_components(cli, &input.facts, stack, err) != LKS_OK)
+        return err->code;
+    return show_settings(cli, stack, err);
+}
+
+/* classes ----------------------------------------------------------------------------------- */
+
+static enum lks_code classes_json(struct lks_cli *cli, const struct lks_facts *facts,
+                                  struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    struct lks_json_writer w = {.out = &json};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "classes", '[');
+    for (size_t i = 0; i < facts->classes.count; i++) {
+        const struct lks_class *c = &facts->classes.rows[i];
+        lks_json_begin(&w, NULL, '{');
+        lks_output_text(&w, "name", c->name);
+        lks_json_cstr(&w, "vendor", lks_vendor_name(c->vendor));
+        lks_output_text(&w, "gpu", c->gpu);
+        lks_json_int(&w, "gpus", c->gpus);
+        lks_json_int(&w, "nvswitches", c->nvswitches);
+        lks_json_int(&w, "nics", c->nics);
+        lks_json_int(&w, "nvlink_domain", c->nvlink_domain);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+enum lks_code lks_cmd_stack_classes(struct lks_cli *cli, const struct lks_args *args,
+                                    struct lks_err *err)
+{
+    LKS_CLEANUP(lks_facts_fini) struct lks_facts facts = {0};
+    if (lks_input_facts(cli->data_dir, &facts, err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(args, "--json"))
+        return classes_json(cli, &facts, err);
+    LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
+    lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
+    lks_table_column(&t, "class", 0);
+    lks_table_column(&t, "GPUs", 0);
+    lks_table_column(&t, "NVSwitches", LKS_COLUMN_RIGHT);
+    lks_table_column(&t, "NICs", 0);
+    lks_table_column(&t, "NVLink domain", LKS_COLUMN_RIGHT);
+    for (size_t i = 0; i < facts.classes.count; i++) {
+        const struct lks_class *c = &facts.classes.rows[i];
+        lks_table_cell(&t, LKS_BOLD, c->name);
+        lks_table_cellf(&t, LKS_PLAIN, "%lld x %.*s", (long long)c->gpus, LKS_STR_ARG(c->gpu));
+        lks_table_cellf(&t, LKS_PLAIN, "%lld", (long long)c->nvswitches);
+        if (c->nics > 0)
+            lks_table_cellf(&t, LKS_PLAIN, "%lld x %lld Gb/s", (long long)c->nics,
+                            (long long)c->nic_gbps);
+        else
+            lks_table_cell(&t, LKS_PLAIN, LKS_STR("-"));
+        lks_table_cellf(&t, LKS_PLAIN, "%lld", (long long)c->nvlink_domain);
+    }
+    return lks_output_table(cli, &t, err);
+}

@@ -1,0 +1,260 @@
+/* trust add, ls, rm, key: whose signatures count, at lockstepd or on this machine alone. */
+#include "base/file.h"
+#include "cli/shared/commands.h"
+#include "cli/shared/listing.h"
+#include "cli/shared/output.h"
+#include "cli/shared/trustdir.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { PEM_MAX = 4096, TABLE_MAX = 1 << 20 };
+
+/* lockstepd, where one is named or runs on this machine; otherwise, and with --state, the folder of
+ * this machine. */
+static enum lks_code choose_place(struct lks_cli *cli, const struct lks_args *args, bool *local,
+                                  char dir[PATH_MAX], struct lks_err *err)
+{
+    const char *state = lks_args_get(args, "--state");
+    static const char address[] = LKS_REMOTE_DEFAULT;
+    *local = state != NULL || (!lks_args_has(args, "--server") && cli->server == NULL &&
+                               access(&address[strlen("unix:")], F_OK) != 0);
+    if (!*local)
+        return LKS_OK;
+    if (lks_remote_unused(args, err) != LKS_OK)
+        return err->code;
+    return lks_trustdir_path(cli, state, dir, err);
+}
+
+/* What a change says: one line, or the same as JSON. */
+static enum lks_code tell(struct lks_cli *cli, const struct lks_args *args, const char *done,
+                          const char *name, const char *fingerprint, const char *place,
+                          struct lks_err *err)
+{
+    if (!lks_args_has(args, "--json")) {
+        fprintf(cli->out, "%s: %s, in %s\n", name, done, place);
+        if (fingerprint != NULL)
+            fprintf(cli->out, "fingerprint %s\n", fingerprint);
+        return LKS_OK;
+    }
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    lks_buf_init(&json, TABLE_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_cstr(&w, "name", name);
+    if (fingerprint != NULL)
+        lks_json_cstr(&w, "fingerprint", fingerprint);
+    lks_json_cstr(&w, "place", place);
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+/* trust add --------------------------------------------------------------------------------- */
+
+static enum lks_code add_remote(struct lks_cli *cli, const struct lks_args *args,
+                                const struct lks_pin *pin, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    char line[LKS_PIN_LINE_SIZE];
+    lks_pin_text(pin, line);
+    lks_question_init(&q, "POST", "/v1/trust");
+    lks_json_begin(&q.w, NULL, '{');
+    lks_json_cstr(&q.w, "name", args->positional[0]);
+    lks_json_cstr(&q.w, "key", line);
+    lks_json_text(&q.w, "reason", lks_args_str(args, "--reason"));
+    lks_json_end(&q.w, '}');
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err, "%s: pinned at lockstepd, fingerprint %s",
+                            args->positional[0], pin->fingerprint);
+}
+
+enum lks_code lks_cmd_trust_add(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    struct lks_pin pin;
+    bool local = false;
+    char dir[PATH_MAX];
+    const char *name = args->positional[0];
+    if (lks_listing_need(args, "--reason", "how you know whose key it is", err) != LKS_OK ||
+        choose_place(cli, args, &local, dir, err) != LKS_OK ||
+        lks_trustdir_key(args->positional[1], &pin, err) != LKS_OK)
+        return err->code;
+    if (!local)
+        return add_remote(cli, args, &pin, err);
+    if (lks_trustdir_add(cli, dir, lks_str_from(name), &pin, lks_args_str(args, "--reason"), err) !=
+        LKS_OK)
+        return err->code;
+    return tell(cli, args, "pinned", name, pin.fingerprint, dir, err);
+}
+
+/* trust ls ---------------------------------------------------------------------------------- */
+
+static const struct lks_listing_column key_columns[] = {
+    {"name", "name", 0},
+    {"fingerprint", "fingerprint", LKS_COLUMN_WRAP},
+    {"pinned", "pinned", 0},
+    {"by", "by", 0},
+    {"why", "reason", LKS_COLUMN_WRAP},
+};
+
+static enum lks_code list_remote(struct lks_cli *cli, const struct lks_args *args,
+                                 struct lks_err *err)
+{
+    struct lks_listing listing = {
+        .columns = key_columns,
+        .column_count = LKS_COUNT(key_columns),
+        .empty = "no key is pinned: 'lockstep trust add NAME KEYFILE' does it",
+    };
+    lks_remote_path_init(&listing.path, "/v1/trust");
+    enum lks_code code = lks_listing_print(cli, args, &listing, err);
+    lks_remote_path_fini(&listing.path);
+    return code;
+}
+
+static enum lks_code list_json(struct lks_cli *cli, const struct lks_trusted *keys, size_t count,
+                               struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf json = {0};
+    struct lks_json_writer w = {.out = &json};
+    lks_buf_init(&json, LKS_OUTPUT_BYTES_MAX);
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "items", '[');
+    for (size_t i = 0; i < count; i++) {
+        char line[LKS_PIN_LINE_SIZE];
+        lks_pin_text(&keys[i].pin, line);
+        lks_json_begin(&w, NULL, '{');
+        lks_json_cstr(&w, "name", keys[i].name);
+        lks_json_cstr(&w, "key", line);
+        lks_json_cstr(&w, "fingerprint", keys[i].pin.fingerprint);
+        lks_json_end(&w, '}');
+    }
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    return lks_output_json(cli, &json, err);
+}
+
+static enum lks_code list_table(struct lks_cli *cli, const char *dir,
+                                const struct lks_trusted *keys, size_t count, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_table_fini) struct lks_table table = {0};
+    if (count == 0) {
+        fprintf(cli->out, "no key is pinned in %s: 'lockstep trust add NAME KEYFILE' does it\n",
+                dir);
+        return LKS_OK;
+    }
+    lks_table_init(&table, TABLE_MAX);
+    lks_table_column(&table, "name", 0);
+    lks_table_column(&table, "kind", 0);
+    lks_table_column(&table, "fingerprint", LKS_COLUMN_WRAP);
+    for (size_t i = 0; i < count; i++) {
+        lks_table_cell(&table, LKS_PLAIN, lks_str_from(keys[i].name));
+        lks_table_cell(&table, LKS_PLAIN, lks_str_from(lks_pin_kind_words[keys[i].pin.kind]));
+        lks_table_cell(&table, LKS_PLAIN, lks_str_from(keys[i].pin.fingerprint));
+    }
+    return lks_output_table(cli, &table, err);
+}
+
+enum lks_code lks_cmd_trust_ls(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    struct lks_trusted *keys = NULL;
+    size_t count = 0;
+    bool local = false;
+    char dir[PATH_MAX];
+    if (choose_place(cli, args, &local, dir, err) != LKS_OK)
+        return err->code;
+    if (!local)
+        return list_remote(cli, args, err);
+    if (lks_trustdir_read(dir, &keys, &count, err) != LKS_OK)
+        return err->code;
+    enum lks_code code = lks_args_has(args, "--json") ? list_json(cli, keys, count, err)
+                                                      : list_table(cli, dir, keys, count, err);
+    free(keys);
+    return code;
+}
+
+/* trust rm ---------------------------------------------------------------------------------- */
+
+static enum lks_code remove_remote(struct lks_cli *cli, const struct lks_args *args,
+                                   struct lks_err *err)
+{
+    LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
+    LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};
+    lks_question_init(&q, "DELETE", "/v1/trust");
+    lks_remote_path_add(&q.path, lks_str_from(args->positional[0]));
+    lks_remote_path_query(&q.path, "reason", lks_args_str(args, "--reason"));
+    if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
+        return err->code;
+    return lks_listing_done(cli, args, &answer, err,
+                            "%s: removed; bundles that were found good by it stay so, 'lockstep "
+                            "bundle revoke' ends one",
+                            args->positional[0]);
+}
+
+enum lks_code lks_cmd_trust_rm(struct lks_cli *cli, const struct lks_args *args,
+                               struct lks_err *err)
+{
+    bool local = false;
+    char dir[PATH_MAX];
+    const char *name = args->positional[0];
+    if (lks_listing_need(args, "--reason", LKS_LISTING_REASON, err) != LKS_OK ||
+        choose_place(cli, args, &local, dir, err) != LKS_OK)
+        return err->code;
+    if (!local)
+        return remove_remote(cli, args, err);
+    if (lks_trustdir_remove(cli, dir, lks_str_from(name), lks_args_str(args, "--reason"), err) !=
+        LKS_OK)
+        return err->code;
+    return tell(cli, args, "removed", name, NULL, dir, err);
+}
+
+/* trust key --------------------------------------------------------------------------------- */
+
+static enum lks_code make_pair(struct lks_buf *pem, struct lks_pin *pin, struct lks_err *err)
+{
+    uint8_t seed[LKS_KEY_BYTES];
+    if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        return lks_fail(err, LKS_E_IO, "no chance to be had from the system");
+    enum lks_code code = lks_pin_make(seed, pem, err);
+    explicit_bzero(seed, sizeof(seed));
+    return code == LKS_OK ? lks_pin_of_pem(lks_buf_view(pem), pin, err) : code;
+}
+
+/* The private half is written and never shown; the public one lies beside it. */
+enum lks_code lks_cmd_trust_key(struct lks_cli *cli, const struct lks_args *args,
+                                struct lks_err *err)
+{
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf pem = {0};
+    struct lks_pin pin;
+    char public_path[PATH_MAX], line[LKS_PIN_LINE_SIZE + 1];
+    const char *name = args->positional[0], *path = lks_args_get(args, "--output");
+    if (!lks_pin_name(lks_str_from(name)))
+        return lks_fail(err, LKS_E_INVALID,
+                        "'%s' is no name of a key: lower-case letters, digits, '.', '-', '_'",
+                        name);
+    if (path == NULL)
+        return lks_fail(err, LKS_E_USAGE, "--output has to say where the key goes");
+    int len = snprintf(public_path, sizeof(public_path), "%s.pub", path);
+    if (len < 0 || len >= (int)sizeof(public_path))
+        return lks_fail(err, LKS_E_INVALID, "%.100s...: too long for a path", path);
+    lks_buf_init(&pem, PEM_MAX);
+    enum lks_code code = make_pair(&pem, &pin, err);
+    if (code == LKS_OK)
+        code = lks_file_new(path, 0600, lks_buf_view(&pem), err);
+    if (pem.ptr != NULL)
+        explicit_bzero(pem.ptr, pem.len);
+    if (code != LKS_OK)
+        return code;
+    lks_pin_text(&pin, line);
+    size_t end = strlen(line);
+    line[end++] = '\n';
+    if (lks_file_new(public_path, 0644, (struct lks_str){line, end}, err) != LKS_OK) {
+        (void)unlink(path); /* both halves, or none */
+        return err->code;
+    }
+    return tell(cli, args, "made", name, pin.fingerprint, path, err);
+}

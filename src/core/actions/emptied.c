@@ -1,0 +1,72 @@
+#include "core/actions/emptied.h"
+
+#include "core/governance/delta.h"
+#include "core/plan/leave.h"
+#include "core/state/standing.h"
+
+bool lks_emptied_reads(struct lks_str executor)
+{
+    return lks_str_is(executor, "idle") || lks_str_is(executor, "inventory");
+}
+
+const struct lks_state_command *lks_emptied_look(const struct lks_state *s, uint32_t node,
+                                                 lks_ms since)
+{
+    for (uint32_t i = s->command_count; i-- > 0;) {
+        const struct lks_state_command *c = &s->commands[i];
+        if (c->node != node || !c->ended || !lks_str_is(lks_state_text(s, c->executor), "idle"))
+            continue;
+        return c->sent >= since && c->boot == s->nodes[node].boot ? c : NULL;
+    }
+    return NULL;
+}
+
+lks_ms lks_emptied_since(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_node *n = &s->nodes[node];
+    lks_ms out = n->changing != 0 ? n->changing : UINT64_MAX;
+    if (n->held && n->held_since < out)
+        out = n->held_since;
+    bool enforces =
+        n->pool < s->pool_count && lks_str_is(lks_state_text(s, s->pools[n->pool].enforce), "on");
+    lks_ms quiet = enforces ? lks_standing_quiet(s, node) : 0;
+    return quiet > out ? quiet : out;
+}
+
+static enum lks_leave_sched sched_of(const struct lks_state *s, uint32_t node)
+{
+    uint32_t pool = s->nodes[node].pool;
+    return pool < s->pool_count ? lks_leave_sched(lks_state_text(s, s->pools[pool].sched))
+                                : LKS_LEAVE_AGENT;
+}
+
+enum lks_emptied lks_emptied(const struct lks_state *s, uint32_t node, lks_ms wall)
+{
+    lks_ms since = lks_emptied_since(s, node);
+    lks_ms recent = wall > LKS_EMPTIED_AGE ? wall - LKS_EMPTIED_AGE : 0;
+    if (since > wall)
+        return LKS_EMPTIED_IN_SERVICE;
+    if (sched_of(s, node) != LKS_LEAVE_AGENT)
+        return LKS_EMPTIED_SCHED;
+    const struct lks_state_command *look =
+        lks_emptied_look(s, node, since > recent ? since : recent);
+    if (look == NULL)
+        return LKS_EMPTIED_UNREAD;
+    return look->outcome == LKS_OUTCOME_DONE ? LKS_EMPTIED_YES : LKS_EMPTIED_BUSY;
+}
+
+uint32_t lks_emptied_not(const struct lks_state *s, const struct lks_facts *facts, uint32_t node,
+                         lks_ms wall, enum lks_emptied *how)
+{
+    const struct lks_standing *st = s->standing;
+    uint32_t n = node;
+    do {
+        if (s->nodes[n].asset == 0 && lks_delta_in_production(s, facts, n)) {
+            *how = lks_emptied(s, n, wall);
+            if (*how != LKS_EMPTIED_YES)
+                return n;
+        }
+        n = s->nodes[node].asset != 0 && st->domain[node] != 0 ? st->domain_next[n] : node;
+    } while (n != node);
+    return LKS_NO_NODE;
+}

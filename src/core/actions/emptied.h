@@ -1,0 +1,43 @@
+/*
+ * Whether a node is empty, for people who act on it by hand: it is out of service, and since then
+ * its agent looked and found no GPU process. A change has its own step for that; here the look is a
+ * command `idle` in the node's current boot.
+ */
+#ifndef LKS_CORE_EMPTIED_H
+#define LKS_CORE_EMPTIED_H
+
+#include "core/state/state.h"
+#include "model/facts/facts.h"
+
+/* How long such a look is good. */
+#define LKS_EMPTIED_AGE ((lks_ms)600 * LKS_SECOND)
+
+enum lks_emptied {
+    LKS_EMPTIED_YES,
+    LKS_EMPTIED_IN_SERVICE, /* jobs may start on it, or a yes that names it has not expired */
+    LKS_EMPTIED_SCHED,      /* its scheduler may run a job there, and cannot be asked yet */
+    LKS_EMPTIED_UNREAD,     /* nobody looked since, or the look is too old */
+    LKS_EMPTIED_BUSY,       /* the last look found a process, or could not tell */
+};
+
+/* An executor that only reads: it may run on a node in service. */
+bool lks_emptied_reads(struct lks_str executor);
+
+/* The newest look at the node in this boot that ended and was asked for at `since` or later; NULL:
+ * there is none. */
+const struct lks_state_command *lks_emptied_look(const struct lks_state *s, uint32_t node,
+                                                 lks_ms since);
+
+/* Since when it is out of service, every yes that could name it expired; UINT64_MAX: it is in
+ * service. */
+lks_ms lks_emptied_since(const struct lks_state *s, uint32_t node);
+
+enum lks_emptied lks_emptied(const struct lks_state *s, uint32_t node, lks_ms wall);
+
+/* The node of which lks_emptied() counts before `node` is touched, and how it is, the first that is
+ * not empty: a node itself; for an asset, the nodes of its domain. Nodes outside production are
+ * empty enough. LKS_NO_NODE: all are. */
+uint32_t lks_emptied_not(const struct lks_state *s, const struct lks_facts *facts, uint32_t node,
+                         lks_ms wall, enum lks_emptied *how);
+
+#endif

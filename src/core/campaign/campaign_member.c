@@ -1,0 +1,551 @@
+/* A member at its step: what is due, and how it moves on, turns and ends. */
+#include "core/campaign/campaign_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define S(s) LKS_STR_ARG(s)
+
+/* What is due ------------------------------------------------------------------------------- */
+
+/* Nothing that was asked for is still under way. */
+static bool is_free(const struct lks_look *k)
+{
+    const struct lks_member *m = k->m;
+    if (m->state == LKS_MEMBER_WAITING || k->step == NULL)
+        return true;
+    if (m->state == LKS_MEMBER_ASKED)
+        return k->step->kind == LKS_DO_LEAVE;
+    const struct lks_state_command *c = m->work != 0 ? lks_state_command(k->s, m->work) : NULL;
+    return c == NULL || c->ended;
+}
+
+/* The change, or its unit, goes back, and it does not yet. Of a change that goes back, a node that
+ * is not heard of does not turn: it would return unread. */
+static bool is_to_turn(const struct lks_look *k)
+{
+    bool all = k->c->state == LKS_CHANGE_ABORTING || k->c->state == LKS_CHANGE_ROLLING_BACK;
+    if (lks_member_returns(k->m) || (all && k->n->asset == 0 && k->n->liveness != LKS_LIVE))
+        return false;
+    return (all || lks_unit_returns(k->c, k->u)) && is_free(k) && lks_unit_can_return(k);
+}
+
+/* It was done and goes back, or cannot go back any more, but one of its unit did not come out of
+ * use for that. */
+static bool is_stranded(const struct lks_look *k)
+{
+    if (k->u->count == 1 || k->step == NULL || !is_free(k) || lks_unit_unsure(k) == NULL)
+        return false;
+    if (!lks_member_returns(k->m))
+        return k->step->kind != LKS_DO_RETURN && !lks_unit_can_return(k);
+    return k->step->kind != LKS_DO_RETURN || lks_look_touched(k);
+}
+
+static bool is_not_kept_out(const struct lks_look *k)
+{
+    return lks_look_out(k) && (k->n->changing == 0 || (k->n->asset == 0 && k->n->drained_by == 0));
+}
+
+/* What a person has to look at is looked at. A command has a number, too, and nobody resolves one:
+ * of an order that nobody can tell the end of, a person lets the member go or tries it again. */
+static bool is_looked_at(const struct lks_look *k)
+{
+    if (k->m->state != LKS_MEMBER_UNKNOWN || k->m->failure != LKS_FAILURE_UNKNOWN ||
+        k->step == NULL || !lks_step_by_endpoint(k->step))
+        return false;
+    const struct lks_state_flash *f = lks_state_flash(k->s, k->m->work);
+    return f != NULL && f->node == k->m->node && f->outcome == LKS_BMC_UNKNOWN && lks_flash_over(f);
+}
+
+struct lks_next lks_member_next(const struct lks_look *k)
+{
+    const struct lks_member *m = k->m;
+    if (lks_member_over(m))
+        return lks_next_at(is_looked_at(k) ? 0 : UINT64_MAX, LKS_NEXT_LOOKED);
+    if (m->state == LKS_MEMBER_PENDING || lks_change_over(k->c))
+        return lks_next_at(UINT64_MAX, LKS_NEXT_NOTHING);
+    if (!k->n->placed)
+        return lks_next_at(0, LKS_NEXT_SKIP);
+    if (is_to_turn(k))
+        return lks_next_at(0, LKS_NEXT_TURN);
+    if (is_stranded(k))
+        return lks_next_at(0, LKS_NEXT_STAYS);
+    if (is_not_kept_out(k))
+        return lks_next_at(0, LKS_NEXT_KEEP);
+    struct lks_next next = lks_step_next(k);
+    lks_ms gone = lks_look_gone(k);
+    bool first = gone != UINT64_MAX && (next.act == LKS_NEXT_BEGIN || next.at > gone);
+    return first ? lks_next_at(gone, LKS_NEXT_GONE) : next;
+}
+
+lks_ms lks_campaign_due(const struct lks_state *s, const struct lks_state_change *c,
+                        const struct lks_member *m)
+{
+    struct lks_look k = lks_look_at(s, c, m);
+    return lks_member_next(&k).at;
+}
+
+/* Records ----------------------------------------------------------------------------------- */
+
+struct lks_rec_member lks_member_record(const struct lks_look *k)
+{
+    const struct lks_member *m = k->m;
+    return (struct lks_rec_member){
+        .change = k->c->id,
+        .node = lks_look_name(k),
+        .state = m->state,
+        .step = m->step,
+        .back = m->back,
+        .pass = m->pass,
+        .attempt = m->attempt,
+        .until = m->until,
+        .work = m->work,
+        .failure = m->failure,
+        .text = lks_look_text(k, m->text),
+    };
+}
+
+void lks_member_list(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r)
+{
+    /* Why it goes back is what people want to know, until it is there. */
+    if (r.back && k->m->back && r.state < LKS_MEMBER_OVER && k->m->failure != LKS_FAILURE_NONE)
+        r.text = lks_look_text(k, k->m->text);
+    r.change = k->c->id;
+    r.node = lks_look_name(k);
+    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = r;
+}
+
+lks_text lks_member_target(const struct lks_look *k, bool back)
+{
+    return k->c->stack == 0 ? 0 : back ? k->m->from : k->c->stack;
+}
+
+static struct lks_str owner_of(struct lks_deciding *d, const struct lks_look *k)
+{
+    char owner[LKS_CHANGE_OWNER_SIZE];
+    return lks_deciding_copy(d, lks_change_owner(k->c->id, owner));
+}
+
+static struct lks_str why_out(struct lks_deciding *d, const struct lks_look *k)
+{
+    return lks_deciding_text(d, "change %llu to %" LKS_STR_FMT, (unsigned long long)k->c->id,
+                             S(lks_look_text(k, k->c->name)));
+}
+
+/* Whoever drained it before us stays the owner of that. */
+void lks_member_keep_out(struct lks_deciding *d, const struct lks_look *k, lks_text target)
+{
+    struct lks_str name = lks_look_name(k);
+    if (lks_path_find(k->r, LKS_DO_LEAVE) == k->r->count)
+        return; /* it never leaves use */
+    if (k->n->asset == 0 && k->n->drained_by == 0)
+        lks_deciding_add(d, LKS_RECORD_DRAINED)->drained = (struct lks_rec_drained){
+            .node = name, .owner = owner_of(d, k), .reason = why_out(d, k)};
+    if (k->n->changing == 0 || k->n->target != target)
+        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition =
+            (struct lks_rec_condition){.node = name,
+                                       .condition = LKS_CONDITION_CHANGING,
+                                       .on = true,
+                                       .stack = lks_look_text(k, target),
+                                       .by = owner_of(d, k),
+                                       .text = why_out(d, k)};
+}
+
+/* Only what is ours is taken back. */
+static void put_in_use(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    struct lks_str name = lks_look_name(k), owner = owner_of(d, k);
+    if (k->n->changing != 0 && lks_path_find(k->r, LKS_DO_LEAVE) < k->r->count)
+        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
+            .node = name, .condition = LKS_CONDITION_CHANGING, .by = owner, .text = text};
+    if (lks_str_eq(lks_look_text(k, k->n->drained_by), owner))
+        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
+            (struct lks_rec_undrained){.node = name, .owner = owner, .reason = text};
+    lks_deciding_changed(d, k->m->node, text);
+}
+
+/* Moving on --------------------------------------------------------------------------------- */
+
+static void finish(struct lks_deciding *d, const struct lks_look *k)
+{
+    bool back = k->m->back;
+    struct lks_str text = back                                ? LKS_STR("back to what it had")
+                          : k->m->failure != LKS_FAILURE_NONE ? LKS_STR("done, on a later try")
+                                                              : LKS_STR("done");
+    if (back && k->m->failure != LKS_FAILURE_NONE)
+        text = lks_look_text(k, k->m->text);
+    put_in_use(d, k, text);
+    struct lks_rec_member r = lks_member_record(k);
+    r.state = back ? LKS_MEMBER_REVERTED : LKS_MEMBER_DONE;
+    r.work = r.until = 0;
+    if (!back)
+        r.failure = LKS_FAILURE_NONE;
+    r.text = text;
+    lks_member_list(d, k, r);
+}
+
+/* Nothing was done to it: it is in service as it was, and a person is told. */
+void lks_member_leave(struct lks_deciding *d, const struct lks_look *k, struct lks_str text)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    if (k->m->state != LKS_MEMBER_PENDING)
+        put_in_use(d, k, text);
+    r.state = LKS_MEMBER_SKIPPED;
+    r.work = r.until = 0;
+    r.failure = LKS_FAILURE_NONE;
+    r.text = text;
+    lks_member_list(d, k, r);
+    (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
+                             lks_deciding_text(d, "change %llu skipped it: %" LKS_STR_FMT,
+                                               (unsigned long long)k->c->id, S(text)));
+}
+
+/* At this step, it waits until it can begin it. The reason for which it goes back stays. */
+static void go(struct lks_deciding *d, const struct lks_look *k, struct lks_rec_member r,
+               uint32_t step)
+{
+    if (step >= k->r->count) {
+        finish(d, k);
+        return;
+    }
+    r.step = step;
+    r.state = LKS_MEMBER_WAITING;
+    r.attempt = 1;
+    r.work = r.until = 0;
+    if (!r.back) {
+        r.failure = LKS_FAILURE_NONE;
+        r.text = LKS_STR("");
+    }
+    lks_member_list(d, k, r);
+}
+
+/* It was there: to show that there is a way back, it goes back now. */
+static void show_back(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    r.back = true;
+    r.pass = 1;
+    r.failure = LKS_FAILURE_NONE;
+    r.text = LKS_STR("shows the way back");
+    lks_member_keep_out(d, k, lks_member_target(k, true));
+    go(d, k, r, lks_path_back(k, k->m->step, true));
+}
+
+/* It was there and is back, as it was: that is the proof, and now it goes there to stay. */
+static void show_there(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    lks_text class = k->n->asset != 0 ? k->n->asset : k->n->class;
+    lks_text to = k->c->stack != 0 ? k->c->stack : k->c->name;
+    if (lks_state_proven(k->s, class, k->m->from, to) == NULL)
+        lks_deciding_add(d, LKS_RECORD_REVERT_PROVEN)->revert_proven =
+            (struct lks_rec_revert_proven){
+                .class = lks_look_text(k, class),
+                .from = lks_look_text(k, k->m->from),
+                .to = lks_look_text(k, to),
+                .change = k->c->id,
+                .took = d->now.wall > k->m->turned ? d->now.wall - k->m->turned : 0,
+                .node = lks_look_name(k),
+            };
+    r.back = false;
+    r.pass = 2;
+    lks_member_keep_out(d, k, lks_member_target(k, false));
+    struct lks_member again = *k->m; /* as it will be: out of use, and not to show anything */
+    again.pass = 2;
+    again.back = false;
+    struct lks_look then = *k;
+    then.m = &again;
+    go(d, k, r, lks_path_there(&then, 0));
+}
+
+/* Whether what comes next is behind all that changes something. */
+static bool is_behind(const struct lks_look *k, uint32_t step)
+{
+    enum lks_step_kind kind = step < k->r->count ? k->r->steps[step].kind : LKS_DO_COUNT;
+    return kind >= LKS_DO_ACCEPT;
+}
+
+void lks_member_advance(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    if (k->m->back) {
+        uint32_t next = lks_path_back_next(k);
+        bool shown =
+            k->m->pass == 1 && (next >= k->r->count || k->r->steps[next].kind == LKS_DO_RETURN);
+        if (shown)
+            show_there(d, k);
+        else
+            go(d, k, r, next);
+        return;
+    }
+    uint32_t next = lks_path_there(k, k->m->step + 1);
+    if (lks_look_proves(k) && is_behind(k, next))
+        show_back(d, k);
+    else
+        go(d, k, r, next);
+}
+
+/* The whole unit at once: it never serves mixed, whatever happens next. */
+static void return_unit(struct lks_deciding *d, const struct lks_look *k)
+{
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        const struct lks_member *m = &k->c->members[k->u->first + i];
+        struct lks_look o = lks_look_at(k->s, k->c, m);
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING)
+            finish(d, &o);
+    }
+}
+
+/* It stays out as a whole, and a person is told. */
+static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
+{
+    struct lks_str text = lks_deciding_text(d, "%" LKS_STR_FMT " stays out of use: %" LKS_STR_FMT,
+                                            S(lks_look_text(k, k->u->domain)), S(why));
+    for (uint32_t i = 0; i < k->u->count; i++) {
+        const struct lks_member *m = &k->c->members[k->u->first + i];
+        struct lks_look o = lks_look_at(k->s, k->c, m);
+        if (!lks_member_over(m) && m->state != LKS_MEMBER_PENDING)
+            lks_member_fence(d, &o, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, m->back, text);
+    }
+}
+
+/* Another of its unit spoke for it in this decision. */
+static bool is_listed(const struct lks_deciding *d, const struct lks_look *k)
+{
+    for (size_t i = k->u->count > 1 ? d->out->count : 0; i-- > 0;) {
+        const struct lks_record *r = &d->out->records[i];
+        if (r->kind == LKS_RECORD_MEMBER && r->member.change == k->c->id &&
+            lks_str_eq(r->member.node, lks_look_name(k)))
+            return true;
+    }
+    return false;
+}
+
+/* Not enough of it are left, or one that stays in use runs something else; empty: it may return. */
+static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_look *k)
+{
+    char count[LKS_COUNT_TEXT_SIZE];
+    bool as_it_was = k->m->back && !lks_look_touched(k);
+    if (k->u->domain == 0 || as_it_was)
+        return LKS_STR("");
+    uint32_t missing = lks_unit_missing(k);
+    uint32_t spares = missing == 0 ? 0 : lks_domain_spares(d, k->u->domain);
+    if (missing > spares)
+        return lks_deciding_text(d, "%s of it cannot return, and it has %u spare",
+                                 lks_count_text(missing, "member", count), spares);
+    uint32_t other = lks_unit_beside(k);
+    if (other == LKS_NO_NODE)
+        return LKS_STR("");
+    return lks_deciding_text(d,
+                             "%" LKS_STR_FMT
+                             " of it is in use and does not run the same; bring all of it to one "
+                             "stack by a change, or hold that one (node hold)",
+                             S(lks_state_name(k->s, other)));
+}
+
+/* At RETURN, for all of the unit. */
+static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
+{
+    if (is_listed(d, k))
+        return;
+    struct lks_str why = why_not_return(d, k);
+    if (why.len == 0)
+        return_unit(d, k);
+    else if (!k->m->back && lks_unit_can_return(k))
+        lks_member_turn(d, k, false, LKS_FAILURE_NONE,
+                        lks_deciding_text(d, "%" LKS_STR_FMT " goes back: %" LKS_STR_FMT,
+                                          S(lks_look_text(k, k->u->domain)), S(why)));
+    else
+        keep_unit(d, k, why);
+}
+
+/* Turning ----------------------------------------------------------------------------------- */
+
+/* Whether something that changes the node is among the steps up to `last`. */
+static bool is_changed(const struct lks_look *k, uint32_t steps)
+{
+    uint32_t leave = lks_path_find(k->r, LKS_DO_LEAVE);
+    for (uint32_t i = leave < k->r->count ? leave : 0; i < steps && i < k->r->count; i++) {
+        enum lks_step_kind kind = k->r->steps[i].kind;
+        if (kind == LKS_DO_APPLY || kind == LKS_DO_FLASH || kind == LKS_DO_ACTIVATE ||
+            kind == LKS_DO_REBOOT)
+            return true;
+    }
+    return false;
+}
+
+/* One that goes back has what it comes from as its intent from where something was done to it. */
+bool lks_look_changed(const struct lks_look *k)
+{
+    return k->m->pass != 0 || lks_look_touched(k) || lks_look_retried(k) ||
+           (!k->m->back && is_changed(k, k->m->step + 1));
+}
+
+bool lks_look_untouched(const struct lks_look *k)
+{
+    uint32_t back = lks_path_back(k, k->m->step, false);
+    return !k->m->back && !lks_look_changed(k) &&
+           (back >= k->r->count || k->r->steps[back].kind == LKS_DO_RETURN);
+}
+
+void lks_member_turn(struct lks_deciding *d, const struct lks_look *k, bool done,
+                     enum lks_failure failure, struct lks_str text)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    uint32_t steps = k->m->step + done;
+    bool touched = k->m->back || k->m->pass == 2 || is_changed(k, steps);
+    r.back = true;
+    r.pass = 0;
+    r.failure = failure;
+    r.text = text;
+    if (k->m->back) { /* it goes back already, and now to stay */
+        lks_member_list(d, k, r);
+        return;
+    }
+    if (touched)
+        lks_member_keep_out(d, k, lks_member_target(k, true));
+    go(d, k, r, lks_path_back(k, steps > 0 ? steps - 1 : 0, touched));
+}
+
+static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
+{
+    if (k->c->state == LKS_CHANGE_ABORTING)
+        return LKS_STR("the change was aborted");
+    if (k->c->state == LKS_CHANGE_ROLLING_BACK)
+        return LKS_STR("the change is rolled back");
+    return lks_deciding_text(d, "%" LKS_STR_FMT " goes back as a whole",
+                             S(lks_look_text(k, k->u->domain)));
+}
+
+static void turn(struct lks_deciding *d, const struct lks_look *k)
+{
+    bool done = k->m->state != LKS_MEMBER_WAITING || k->m->attempt > 1;
+    if (lks_look_retried(k))
+        lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, true, why_turn(d, k));
+    else
+        lks_member_turn(d, k, done, k->m->failure, why_turn(d, k));
+}
+
+/* The tick ---------------------------------------------------------------------------------- */
+
+static void skip(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    r.state = LKS_MEMBER_SKIPPED;
+    r.work = r.until = 0;
+    r.text = LKS_STR("it is not in the fleet any more");
+    lks_member_list(d, k, r);
+}
+
+static void looked(struct lks_deciding *d, const struct lks_look *k)
+{
+    struct lks_rec_member r = lks_member_record(k);
+    r.state = LKS_MEMBER_FENCED;
+    r.text = lks_change_over(k->c)
+                 ? LKS_STR("a person looked at it: release it as it is; where it should be is up "
+                           "to another change")
+                 : LKS_STR("a person looked at it: release it as it is, or try it again while the "
+                           "change is running");
+    lks_member_list(d, k, r);
+}
+
+static void stays(struct lks_deciding *d, const struct lks_look *k)
+{
+    lks_member_fence(d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
+                     lks_deciding_text(d,
+                                       "one of %" LKS_STR_FMT
+                                       " did not come out of use: all of it stays as it is",
+                                       S(lks_look_text(k, k->u->domain))));
+}
+
+static void keep(struct lks_deciding *d, const struct lks_look *k)
+{
+    lks_text target = k->n->changing != 0 ? k->n->target : lks_member_target(k, k->m->back);
+    lks_member_keep_out(d, k, target);
+    if (k->step == NULL || k->step->kind != LKS_DO_LEAVE)
+        return;
+    struct lks_rec_member r = lks_member_record(k); /* it was let go: all of it once more */
+    r.state = LKS_MEMBER_ASKED;
+    r.attempt = 1;
+    r.work = 0;
+    lks_member_list(d, k, r);
+}
+
+/* Nobody waits for it. It stays drained, and is not touched before it is heard of again. */
+static void gone(struct lks_deciding *d, const struct lks_look *k)
+{
+    char since[LKS_TIME_TEXT_SIZE];
+    lks_member_fence(
+        d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_unit_can_return(k),
+        lks_deciding_text(d,
+                          "the node is %s since %s and the change goes back without it; it is "
+                          "drained, and joins when it is heard of again",
+                          lks_liveness_words[k->n->liveness],
+                          lks_time_text(k->n->liveness_since, since)));
+}
+
+static void begin(struct lks_deciding *d, const struct lks_look *k)
+{
+    if (k->step == NULL)
+        finish(d, k);
+    else if (k->step->kind == LKS_DO_RETURN)
+        return_or_not(d, k);
+    else
+        lks_step_begin(d, k);
+}
+
+static void (*const acts[LKS_NEXT_COUNT])(struct lks_deciding *d, const struct lks_look *k) = {
+    [LKS_NEXT_SKIP] = skip,
+    [LKS_NEXT_LOOKED] = looked,
+    [LKS_NEXT_TURN] = turn,
+    [LKS_NEXT_STAYS] = stays,
+    [LKS_NEXT_KEEP] = keep,
+    [LKS_NEXT_BEGIN] = begin,
+    [LKS_NEXT_ENDED] = lks_step_ended,
+    [LKS_NEXT_READ] = lks_step_read,
+    [LKS_NEXT_LATE] = lks_step_late,
+    [LKS_NEXT_GONE] = gone,
+};
+
+void lks_member_tick(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state *s = d->state;
+    for (uint32_t i = 0; i < s->change_count; i++) {
+        const struct lks_member *m = lks_change_member(&s->changes[i], node);
+        if (m == NULL || (lks_change_over(&s->changes[i]) && s->nodes[node].change == 0))
+            continue;
+        struct lks_look k = lks_look_at(s, &s->changes[i], m);
+        struct lks_next next = lks_member_next(&k);
+        if (next.at <= d->now.wall && acts[next.act] != NULL)
+            acts[next.act](d, &k);
+    }
+}
+
+/* Schedulers -------------------------------------------------------------------------------- */
+
+/* A scheduler says of a node that it takes no new work and that nothing runs there, by the drain
+ * that is recorded, ours or one that was there before; or that this is not so any more. */
+void lks_decide_sched(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state *s = d->state;
+    const struct lks_state_change *c =
+        e->node < s->node_count ? lks_state_changing(s, e->node) : NULL;
+    const struct lks_member *m = c != NULL ? lks_change_member(c, e->node) : NULL;
+    if (m == NULL)
+        return;
+    struct lks_look k = lks_look_at(s, c, m);
+    bool drained = e->sched.drained && k.n->drained_by != 0 &&
+                   lks_str_eq(e->sched.owner, lks_state_text(s, k.n->drained_by));
+    bool asked = m->state == LKS_MEMBER_ASKED;
+    if (k.step == NULL || k.step->kind != LKS_DO_LEAVE || m->state == LKS_MEMBER_WAITING ||
+        drained != asked)
+        return;
+    struct lks_rec_member r = lks_member_record(&k);
+    r.state = drained ? LKS_MEMBER_READING : LKS_MEMBER_ASKED;
+    r.attempt = 1;
+    r.work = 0; /* an answer that is still to come was found before this */
+    r.text = drained ? LKS_STR("its scheduler says that nothing runs there")
+                     : LKS_STR("its scheduler says that it is not drained any more");
+    lks_member_list(d, &k, r);
+}

@@ -1,0 +1,13 @@
+/* Applies a record of the journal to the state. No other function changes what records say. */
+#ifndef LKS_CORE_STATE_APPLY_H
+#define LKS_CORE_STATE_APPLY_H
+
+#include "core/state/state.h"
+
+/* Make `record`, of row `seq`, true, and note when members that it is about are to be looked at:
+ * core/fold/apply*.c decide nothing, so they do not say that. Fails only for lack of memory or at a
+ * limit of size, and then the state is no longer good. */
+enum lks_code lks_state_apply(struct lks_state *s, uint64_t seq, lks_ms time,
+                              const struct lks_record *record, struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,186 @@
+/* Records about who may what, and by which credentials people are known. */
+#include "core/fold/apply.h"
+#include "core/state/state_room.h"
+
+/* Roles ------------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_granted(const struct lks_applying *a)
+{
+    const struct lks_rec_granted *g = &a->r->granted;
+    struct lks_state *s = a->s;
+    struct lks_binding made = {.role = (enum lks_role)g->role, .made = {.root = g->root}};
+    uint32_t at = 0;
+    if (g->role >= LKS_ROLE_COUNT || lks_state_binding_at(s, g, &at))
+        return LKS_OK;
+    const struct lks_kept list[] = {{g->identity, &made.identity},
+                                    {g->site, &made.site},
+                                    {g->pool, &made.pool},
+                                    {g->by, &made.made.by},
+                                    {g->minters, &made.made.minters}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
+        LKS_ROOM(s->bindings, &s->binding_room, s->binding_count + 1, LKS_STATE_BINDINGS_MAX,
+                 a->err) != LKS_OK)
+        return lks_wrap(a->err, "bindings");
+    lks_apply_open_gap(s->bindings, s->binding_count++, at, sizeof(made));
+    s->bindings[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_ungranted(const struct lks_applying *a)
+{
+    const struct lks_rec_ungranted *u = &a->r->ungranted;
+    const struct lks_rec_granted want = {
+        .identity = u->identity, .role = u->role, .site = u->site, .pool = u->pool};
+    uint32_t at = 0;
+    if (lks_state_binding_at(a->s, &want, &at))
+        lks_apply_close_gap(a->s->bindings, a->s->binding_count--, at, sizeof(a->s->bindings[0]));
+    return LKS_OK;
+}
+
+/* API tokens -------------------------------------------------------------------------------- */
+
+static void drop_token(struct lks_state *s, uint32_t at)
+{
+    lks_apply_drop(s, &s->tokens[at].id);
+    lks_apply_drop(s, &s->tokens[at].hash);
+    lks_apply_close_gap(s->tokens, s->token_count--, at, sizeof(s->tokens[0]));
+}
+
+/* "approver@train viewer". What this version does not know gives nothing. */
+static enum lks_code read_roles(const struct lks_applying *a, struct lks_str text,
+                                struct lks_api_token *out)
+{
+    struct lks_str word, role, pool;
+    uint64_t number = 0;
+    while (lks_str_word(&text, &word) && out->role_count < LKS_LOGIN_ROLES) {
+        if (!lks_str_cut(word, '@', &role, &pool))
+            pool = LKS_STR("");
+        if (!lks_word_find(lks_role_words, role, &number))
+            continue;
+        struct lks_login_role *to = &out->roles[out->role_count++];
+        to->role = (enum lks_role)number;
+        if (lks_apply_keep(a, pool, &to->pool) != LKS_OK)
+            return a->err->code;
+    }
+    return LKS_OK;
+}
+
+/* Logins that are over are kept for a while, for the sake of votes by them; and of one person's
+ * there are only so many: the one that ends first leaves. */
+static void make_place(struct lks_state *s, const struct lks_api_token *next, lks_ms time)
+{
+    uint32_t own = 0, first = 0;
+    for (uint32_t i = s->token_count; i-- > 0;) {
+        const struct lks_api_token *t = &s->tokens[i];
+        if (t->issuer != 0 && t->expires + LKS_LOGIN_KEPT <= time) {
+            drop_token(s, i);
+            first -= own > 0; /* which stood behind it */
+        } else if (t->issuer != 0 && t->identity == next->identity) {
+            first = own == 0 || t->expires <= s->tokens[first].expires ? i : first;
+            own++;
+        }
+    }
+    if (own >= LKS_LOGINS_OF_PERSON)
+        drop_token(s, first);
+}
+
+/* Each login has a name and a secret of its own, which are forgotten with it. */
+static enum lks_code read_token(const struct lks_applying *a, struct lks_api_token *made)
+{
+    const struct lks_rec_api_token *t = &a->r->api_token;
+    const struct lks_kept list[] = {{t->identity, &made->identity},
+                                    {t->by, &made->made.by},
+                                    {t->minters, &made->made.minters},
+                                    {t->issuer, &made->issuer},
+                                    {t->grants, &made->grants}};
+    const struct lks_kept own[] = {{t->id, &made->id}, {t->hash, &made->hash}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
+        read_roles(a, t->grants, made) != LKS_OK)
+        return a->err->code;
+    return made->issuer != 0 ? lks_apply_pass_all(a, own, LKS_COUNT(own))
+                             : lks_apply_keep_all(a, own, LKS_COUNT(own));
+}
+
+enum lks_code lks_apply_api_token(const struct lks_applying *a)
+{
+    const struct lks_rec_api_token *t = &a->r->api_token;
+    struct lks_state *s = a->s;
+    struct lks_api_token made = {.expires = t->expires, .life = t->life, .made = {.root = t->root}};
+    uint32_t at = 0;
+    if (read_token(a, &made) != LKS_OK)
+        return a->err->code;
+    if (lks_state_token_at(s, t->id, &at))
+        drop_token(s, at);
+    if (made.issuer != 0)
+        make_place(s, &made, a->time);
+    if (!lks_state_token_at(s, t->id, &at)) {
+        if (LKS_ROOM(s->tokens, &s->token_room, s->token_count + 1, LKS_STATE_TOKENS_MAX, a->err) !=
+            LKS_OK)
+            return lks_wrap(a->err, "API tokens");
+        lks_apply_open_gap(s->tokens, s->token_count++, at, sizeof(made));
+    }
+    s->tokens[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_api_token_gone(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_token_at(a->s, a->r->api_token_gone.id, &at))
+        drop_token(a->s, at);
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_token_renewed(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_token_at(a->s, a->r->token_renewed.id, &at))
+        a->s->tokens[at].expires = a->r->token_renewed.expires;
+    return LKS_OK;
+}
+
+/* Certificates of people -------------------------------------------------------------------- */
+
+/* Those that are over leave with the next that is made: renewals would pile up otherwise. */
+static void drop_expired(struct lks_state *s, lks_ms time)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->person_count; i++) {
+        if (s->persons[i].certificate.expires > time)
+            s->persons[kept++] = s->persons[i];
+    }
+    s->person_count = kept;
+}
+
+enum lks_code lks_apply_person_certified(const struct lks_applying *a)
+{
+    const struct lks_rec_person_certified *from = &a->r->person_certified;
+    struct lks_state *s = a->s;
+    struct lks_state_person made = {.certificate = {.expires = from->expires},
+                                    .life = from->life,
+                                    .made = {.root = from->root}};
+    uint32_t at = 0;
+    drop_expired(s, a->time);
+    if (!lks_digest_read(from->fingerprint, made.certificate.fingerprint) ||
+        from->expires <= a->time || lks_state_person_at(s, from->serial, &at))
+        return LKS_OK;
+    const struct lks_kept list[] = {{from->serial, &made.serial},
+                                    {from->identity, &made.identity},
+                                    {from->minter, &made.made.by},
+                                    {from->minters, &made.made.minters}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK ||
+        LKS_ROOM(s->persons, &s->person_room, s->person_count + 1, LKS_STATE_PERSONS_MAX, a->err) !=
+            LKS_OK)
+        return lks_wrap(a->err, "certificates of people");
+    lks_apply_open_gap(s->persons, s->person_count++, at, sizeof(made));
+    s->persons[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_person_revoked(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_person_at(a->s, a->r->person_revoked.serial, &at))
+        lks_apply_close_gap(a->s->persons, a->s->person_count--, at, sizeof(a->s->persons[0]));
+    return LKS_OK;
+}

@@ -1,0 +1,273 @@
+/* Records about firmware out of band: keys and bundles, endpoints, and updates by them. */
+#include "core/fold/apply.h"
+#include "core/state/standing.h"
+#include "core/state/state_room.h"
+
+#include <stdlib.h>
+
+/* Keys and bundles -------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_key_pinned(const struct lks_applying *a)
+{
+    const struct lks_rec_key_pinned *from = &a->r->key_pinned;
+    struct lks_state *s = a->s;
+    struct lks_state_key made = {.pinned = a->time};
+    uint32_t at = 0;
+    const struct lks_kept list[] = {
+        {from->name, &made.name},
+        {from->key, &made.key},
+        {from->by, &made.by},
+        {from->reason, &made.reason},
+    };
+    if (from->name.len == 0)
+        return LKS_OK;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (!lks_state_key_at(s, from->name, &at)) {
+        if (LKS_ROOM(s->keys, &s->key_room, s->key_count + 1, LKS_STATE_KEYS_MAX, a->err) != LKS_OK)
+            return lks_wrap(a->err, "keys");
+        lks_apply_open_gap(s->keys, s->key_count++, at, sizeof(made));
+    }
+    s->keys[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_key_gone(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_key_at(a->s, a->r->key_gone.name, &at))
+        lks_apply_close_gap(a->s->keys, a->s->key_count--, at, sizeof(a->s->keys[0]));
+    return LKS_OK;
+}
+
+/* Found good again it is the same bundle, with what is said of it now. A revocation is final. */
+enum lks_code lks_apply_bundle(const struct lks_applying *a)
+{
+    const struct lks_rec_bundle *from = &a->r->bundle;
+    struct lks_state *s = a->s;
+    const struct lks_state_bundle *found = lks_state_bundle(s, from->digest);
+    struct lks_state_bundle made = {.site = from->site, .added = a->time};
+    const struct lks_kept list[] = {
+        {from->digest, &made.digest},       {from->name, &made.name},
+        {from->version, &made.version},     {from->manifest, &made.manifest},
+        {from->signer, &made.signer},       {from->key, &made.key},
+        {from->artifacts, &made.artifacts}, {from->by, &made.by},
+    };
+    if (from->digest.len == 0)
+        return LKS_OK;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (found == NULL && LKS_ROOM(s->bundles, &s->bundle_room, s->bundle_count + 1,
+                                  LKS_STATE_BUNDLES_MAX, a->err) != LKS_OK)
+        return lks_wrap(a->err, "bundles");
+    if (found != NULL) {
+        made.revoked = found->revoked;
+        made.revoked_by = found->revoked_by;
+        made.revoked_reason = found->revoked_reason;
+    }
+    s->bundles[found == NULL ? s->bundle_count++ : (uint32_t)(found - s->bundles)] = made;
+    return LKS_OK;
+}
+
+/* Giving up what is staged and going back need no bits of a bundle. */
+static bool is_revoked(const struct lks_state *s, const struct lks_state_flash *f,
+                       const struct lks_state_bundle *bundle)
+{
+    return bundle != NULL && bundle->revoked != 0 &&
+           (f->act == LKS_BMC_UPDATE || f->act == LKS_BMC_STAGE || f->act == LKS_BMC_ACTIVATE) &&
+           lks_str_eq(lks_state_text(s, f->bundle), lks_state_text(s, bundle->digest));
+}
+
+/* The next tick ends those that are open. */
+static void revoke_flashes(struct lks_state *s, const struct lks_state_bundle *bundle)
+{
+    for (uint32_t i = 0; i < s->flash_count; i++) {
+        struct lks_state_flash *f = &s->flashes[i];
+        f->revoked = f->revoked || is_revoked(s, f, bundle);
+        if (f->revoked && f->outcome == LKS_BMC_OPEN)
+            s->flashes_due = 0;
+    }
+}
+
+enum lks_code lks_apply_bundle_revoked(const struct lks_applying *a)
+{
+    const struct lks_rec_bundle_revoked *from = &a->r->bundle_revoked;
+    const struct lks_state_bundle *found = lks_state_bundle(a->s, from->digest);
+    if (found == NULL || found->revoked != 0)
+        return LKS_OK;
+    struct lks_state_bundle *bundle = &a->s->bundles[found - a->s->bundles];
+    bundle->revoked = a->time > 0 ? a->time : 1;
+    revoke_flashes(a->s, bundle);
+    const struct lks_kept list[] = {{from->by, &bundle->revoked_by},
+                                    {from->reason, &bundle->revoked_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Endpoints --------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_endpoint(const struct lks_applying *a)
+{
+    struct lks_node *node = lks_apply_find(a, a->r->endpoint.node);
+    return node == NULL ? LKS_OK : lks_apply_keep(a, a->r->endpoint.fingerprint, &node->endpoint);
+}
+
+/* Updates ----------------------------------------------------------------------------------- */
+
+/* While it is not known what an update left behind, its node is no place for a job. */
+static void count_flashing(struct lks_state *s, uint32_t node, uint32_t by)
+{
+    s->nodes[node].flashing += by;
+    lks_standing_update(s, node);
+}
+
+static void forget_saved(struct lks_state_flash *f)
+{
+    free(f->saved);
+    f->saved = NULL;
+    f->saved_len = 0;
+}
+
+static void drop_flash(struct lks_state *s, struct lks_state_flash *f)
+{
+    forget_saved(f);
+    lks_text *const passing[] = {&f->phase, &f->found, &f->text};
+    for (size_t i = 0; i < LKS_COUNT(passing); i++)
+        lks_apply_drop(s, passing[i]);
+}
+
+static void link_flash(struct lks_state *s, uint32_t place)
+{
+    struct lks_state_flash *f = &s->flashes[place];
+    f->before = s->nodes[f->node].flash;
+    s->nodes[f->node].flash = place + 1;
+}
+
+/* Of the older half those that are over go; were none over, the oldest of all. */
+static void thin_flashes(struct lks_state *s)
+{
+    uint32_t kept = 0, half = s->flash_count / 2;
+    for (uint32_t i = 0; i < s->flash_count; i++)
+        s->nodes[s->flashes[i].node].flash = 0;
+    for (uint32_t i = 0; i < s->flash_count; i++) {
+        if (i >= half || !lks_flash_over(&s->flashes[i]))
+            s->flashes[kept++] = s->flashes[i];
+        else
+            drop_flash(s, &s->flashes[i]);
+    }
+    if (kept == s->flash_count) {
+        s->flashes_open -= s->flashes[0].outcome == LKS_BMC_OPEN;
+        count_flashing(s, s->flashes[0].node, UINT32_MAX);
+        drop_flash(s, &s->flashes[0]);
+        memmove(s->flashes, s->flashes + 1, --kept * sizeof(s->flashes[0]));
+    }
+    s->flash_count = kept;
+    s->flashes_moved = true;
+    for (uint32_t i = 0; i < kept; i++)
+        link_flash(s, i);
+}
+
+static enum lks_code add_flash(const struct lks_applying *a, const struct lks_state_flash *made)
+{
+    struct lks_state *s = a->s;
+    if (s->flash_count == LKS_STATE_FLASHES_MAX)
+        thin_flashes(s);
+    if (LKS_ROOM(s->flashes, &s->flash_room, s->flash_count + 1, LKS_STATE_FLASHES_MAX, a->err) !=
+        LKS_OK)
+        return lks_wrap(a->err, "updates");
+    s->flashes[s->flash_count] = *made;
+    link_flash(s, s->flash_count++);
+    s->flashes_open++;
+    count_flashing(s, made->node, 1);
+    s->next_flash = made->id + 1;
+    if (lks_state_flash_due(made) < s->flashes_due)
+        s->flashes_due = lks_state_flash_due(made);
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_flash(const struct lks_applying *a)
+{
+    const struct lks_rec_flash *from = &a->r->flash;
+    struct lks_state *s = a->s;
+    if (from->id < s->next_flash || from->id == UINT64_MAX || from->act >= LKS_BMC_ACT_COUNT)
+        return LKS_OK;
+    struct lks_state_flash made = {
+        .id = from->id,
+        .act = (enum lks_bmc_act)from->act,
+        .size = from->size,
+        .force = from->force,
+        .one_way = from->one_way,
+        .begun = a->time,
+        .deadline = from->deadline,
+    };
+    const struct lks_kept list[] = {
+        {from->component, &made.component},
+        {from->version, &made.version},
+        {from->bundle, &made.bundle},
+        {from->image, &made.image},
+        {from->image_name, &made.image_name},
+        {from->apply_time, &made.apply_time},
+        {from->by, &made.by},
+        {from->reason, &made.reason},
+    };
+    if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
+        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    made.revoked = is_revoked(s, &made, lks_state_bundle(s, from->bundle));
+    return add_flash(a, &made);
+}
+
+static struct lks_state_flash *find_flash(const struct lks_applying *a, uint64_t id)
+{
+    const struct lks_state_flash *found = lks_state_flash(a->s, id);
+    return found == NULL ? NULL : &a->s->flashes[found - a->s->flashes];
+}
+
+enum lks_code lks_apply_flash_saved(const struct lks_applying *a)
+{
+    const struct lks_rec_flash_saved *from = &a->r->flash_saved;
+    struct lks_state_flash *f = find_flash(a, from->id);
+    if (f == NULL || f->outcome != LKS_BMC_OPEN)
+        return LKS_OK;
+    forget_saved(f);
+    if (from->saved.len > 0 && from->saved.len <= UINT32_MAX) {
+        f->saved = malloc(from->saved.len);
+        if (f->saved == NULL)
+            return lks_fail_nomem(a->err);
+        memcpy(f->saved, from->saved.ptr, from->saved.len);
+        f->saved_len = (uint32_t)from->saved.len;
+    }
+    f->percent = from->percent > 100 ? 100 : (uint32_t)from->percent;
+    return lks_apply_pass(a, from->phase, &f->phase);
+}
+
+enum lks_code lks_apply_flash_ended(const struct lks_applying *a)
+{
+    const struct lks_rec_flash_ended *from = &a->r->flash_ended;
+    struct lks_state_flash *f = find_flash(a, from->id);
+    if (f == NULL || f->outcome != LKS_BMC_OPEN || from->outcome == LKS_BMC_OPEN ||
+        from->outcome >= LKS_BMC_OUTCOME_COUNT)
+        return LKS_OK;
+    forget_saved(f);
+    f->outcome = (enum lks_bmc_outcome)from->outcome;
+    f->ended = a->time;
+    f->uploads = from->uploads;
+    a->s->flashes_open--;
+    a->s->flashes_moved = true;
+    if (lks_flash_over(f))
+        count_flashing(a->s, f->node, UINT32_MAX);
+    const struct lks_kept list[] = {{from->found, &f->found}, {from->text, &f->text}};
+    return lks_apply_pass_all(a, list, LKS_COUNT(list));
+}
+
+enum lks_code lks_apply_flash_resolved(const struct lks_applying *a)
+{
+    const struct lks_rec_flash_resolved *from = &a->r->flash_resolved;
+    struct lks_state_flash *f = find_flash(a, from->id);
+    if (f == NULL || f->outcome != LKS_BMC_UNKNOWN || f->resolved != 0)
+        return LKS_OK;
+    f->resolved = a->time > 0 ? a->time : 1;
+    count_flashing(a->s, f->node, UINT32_MAX);
+    const struct lks_kept list[] = {{from->by, &f->resolved_by},
+                                    {from->reason, &f->resolved_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}

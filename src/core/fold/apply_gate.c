@@ -1,0 +1,194 @@
+/* Records about gates with evidence: what they ask for, what was measured, what they said. */
+#include "base/real.h"
+#include "core/fold/apply.h"
+#include "core/state/change_room.h"
+#include "core/state/state_room.h"
+
+static uint32_t small(uint64_t number)
+{
+    return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+}
+
+static struct lks_state_change *find_change(const struct lks_applying *a, uint64_t id)
+{
+    const struct lks_state_change *found = lks_state_change(a->s, id);
+    return found == NULL ? NULL : &a->s->changes[found - a->s->changes];
+}
+
+/* Empty: 0, not said. False where it is no number. */
+static bool real_or_zero(struct lks_str text, double *out)
+{
+    *out = 0;
+    return text.len == 0 || lks_real_parse(text, out);
+}
+
+/* What is asked for ------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_plan_metric(const struct lks_applying *a)
+{
+    const struct lks_rec_plan_metric *from = &a->r->plan_metric;
+    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_plan_metric made = {0};
+    if (c == NULL || c->metric_count == LKS_CHANGE_METRICS || from->name.len == 0 ||
+        from->kind >= LKS_METRIC_KIND_COUNT || from->better >= LKS_BETTER_COUNT ||
+        from->unit >= LKS_UNIT_COUNT || from->source >= LKS_SOURCE_COUNT ||
+        !real_or_zero(from->margin, &made.margin) || !real_or_zero(from->alpha, &made.alpha) ||
+        !real_or_zero(from->sigma, &made.sigma) || !real_or_zero(from->normal, &made.normal))
+        return LKS_OK;
+    made.kind = (enum lks_metric_kind)from->kind;
+    made.better = (enum lks_metric_better)from->better;
+    made.unit = (enum lks_metric_unit)from->unit;
+    made.source = (enum lks_metric_source)from->source;
+    made.critical = from->critical;
+    const struct lks_kept list[] = {
+        {from->name, &made.name}, {from->pools, &made.pools}, {from->query, &made.query}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (LKS_ROOM(c->metrics, &c->metric_room, c->metric_count + 1, LKS_CHANGE_METRICS, a->err) !=
+        LKS_OK)
+        return lks_wrap(a->err, "metrics");
+    c->metrics[c->metric_count++] = made;
+    c->looked = 0;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_plan_gate(const struct lks_applying *a)
+{
+    const struct lks_rec_plan_gate *from = &a->r->plan_gate;
+    struct lks_state_change *c = find_change(a, from->change);
+    if (c == NULL || c->gate_count == LKS_CHANGE_GATES)
+        return LKS_OK;
+    struct lks_pool_gate made = {.min_load = from->min_load,
+                                 .min_soak = from->min_soak,
+                                 .max_soak = from->max_soak,
+                                 .loss_budget = small(from->loss_budget)};
+    const struct lks_kept list[] = {{from->pool, &made.pool},
+                                    {from->reference_load, &made.reference_load}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (LKS_ROOM(c->gates, &c->gate_room, c->gate_count + 1, LKS_CHANGE_GATES, a->err) != LKS_OK)
+        return lks_wrap(a->err, "gates");
+    c->gates[c->gate_count++] = made;
+    c->looked = 0;
+    return LKS_OK;
+}
+
+/* What was measured ------------------------------------------------------------------------- */
+
+static bool has_metric(const struct lks_state *s, const struct lks_state_change *c,
+                       struct lks_str name)
+{
+    for (uint32_t i = 0; i < c->metric_count; i++) {
+        if (lks_str_eq(lks_state_text(s, c->metrics[i].name), name))
+            return true;
+    }
+    return false;
+}
+
+/* Where it is kept: in the place of the one before, or at the end; NULL and no failure: there is no
+ * more room. */
+static enum lks_code measure_place(const struct lks_applying *a, struct lks_state_change *c,
+                                   const struct lks_measure *made, struct lks_measure **out)
+{
+    const struct lks_measure *had = lks_change_measure(c, made->wave, made->node, made->metric);
+    *out = had == NULL ? NULL : &c->measures[had - c->measures];
+    if (had != NULL || c->measure_count == LKS_CHANGE_MEASURES)
+        return LKS_OK;
+    if (LKS_ROOM(c->measured, &c->measured_room, made->node + 1, LKS_STATE_NODES_MAX, a->err) !=
+            LKS_OK ||
+        LKS_ROOM(c->measures, &c->measure_room, c->measure_count + 1, LKS_CHANGE_MEASURES,
+                 a->err) != LKS_OK)
+        return lks_wrap(a->err, "measurements");
+    uint32_t *last = &c->measured[made->node];
+    while (*last != 0)
+        last = &c->measures[*last - 1].next;
+    *last = ++c->measure_count;
+    *out = &c->measures[c->measure_count - 1];
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_measured(const struct lks_applying *a)
+{
+    const struct lks_rec_measured *from = &a->r->measured;
+    struct lks_state_change *c = find_change(a, from->change);
+    struct lks_measure made = {.samples = from->samples,
+                               .load = from->load,
+                               .events = from->events,
+                               .exposure = from->exposure,
+                               .from = from->from,
+                               .until = from->until,
+                               .at = a->time};
+    struct lks_measure *to = NULL;
+    if (c == NULL || from->wave >= c->wave_count || from->node.len == 0 ||
+        (from->metric.len > 0 && !has_metric(a->s, c, from->metric)))
+        return LKS_OK;
+    made.wave = (uint32_t)from->wave;
+    made.has_before = lks_real_parse(from->before, &made.before);
+    made.has_after = lks_real_parse(from->after, &made.after);
+    if (lks_state_place(a->s, from->node, &made.node, a->err) != LKS_OK ||
+        lks_apply_keep(a, from->metric, &made.metric) != LKS_OK ||
+        measure_place(a, c, &made, &to) != LKS_OK)
+        return a->err->code;
+    if (to == NULL)
+        return LKS_OK;
+    made.next = to->next;
+    *to = made;
+    c->looked = 0;
+    return LKS_OK;
+}
+
+/* What was said ----------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_gate_looked(const struct lks_applying *a)
+{
+    const struct lks_rec_gate_looked *from = &a->r->gate_looked;
+    struct lks_state_change *c = find_change(a, from->change);
+    lks_text metric = 0;
+    if (c == NULL || from->wave >= c->wave_count || from->verdict >= LKS_GATE_COUNT ||
+        (from->metric.len > 0 && !has_metric(a->s, c, from->metric)))
+        return LKS_OK;
+    if (lks_apply_keep(a, from->metric, &metric) != LKS_OK)
+        return a->err->code;
+    const struct lks_gate_look *had = lks_change_look(c, (uint32_t)from->wave, metric);
+    if (had == NULL && c->look_count == LKS_CHANGE_LOOKS)
+        return LKS_OK;
+    if (LKS_ROOM(c->looks, &c->look_room, c->look_count + (had == NULL), LKS_CHANGE_LOOKS,
+                 a->err) != LKS_OK)
+        return lks_wrap(a->err, "looks");
+    had = lks_change_look(c, (uint32_t)from->wave, metric);
+    struct lks_gate_look *look = &c->looks[had != NULL ? had - c->looks : c->look_count++];
+    look->wave = (uint32_t)from->wave;
+    look->metric = metric;
+    look->look = small(from->look);
+    look->verdict = (enum lks_gate_verdict)from->verdict;
+    look->at = a->time;
+    return lks_apply_pass(a, from->text, &look->text);
+}
+
+enum lks_code lks_apply_forecast(const struct lks_applying *a)
+{
+    const struct lks_rec_forecast *from = &a->r->forecast;
+    struct lks_state_change *c = find_change(a, from->change);
+    if (c == NULL || from->runs == 0)
+        return LKS_OK;
+    c->forecast = (struct lks_change_forecast){
+        .runs = from->runs,
+        .took = {from->took_low, from->took_middle, from->took_high},
+        .gpu_hours = {from->gpu_hours_low, from->gpu_hours_middle, from->gpu_hours_high},
+        .kept = from->kept_high,
+        .reached = from->reached_high,
+        .at = a->time,
+    };
+    return lks_apply_keep(a, from->by, &c->forecast.by);
+}
+
+enum lks_code lks_apply_wave_limit(const struct lks_applying *a)
+{
+    const struct lks_rec_wave_limit *from = &a->r->wave_limit;
+    struct lks_state_change *c = find_change(a, from->change);
+    if (c == NULL || from->wave >= c->wave_count)
+        return LKS_OK;
+    c->waves[from->wave].limit = small(from->limit);
+    c->looked = 0;
+    return lks_apply_pass(a, from->text, &c->waves[from->wave].limit_text);
+}

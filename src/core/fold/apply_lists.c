@@ -1,0 +1,182 @@
+/* Records about what the state lists beside the fleet: alarms, access, commands. */
+#include "core/fold/apply.h"
+#include "core/state/standing.h"
+#include "core/state/state_room.h"
+
+/* Alarms ------------------------------------------------------------------------------------ */
+
+/* Of the older half the closed ones go; were all open, the oldest of all. */
+static void thin_alarms(struct lks_state *s)
+{
+    uint32_t kept = 0, half = s->alarm_count / 2;
+    for (uint32_t i = 0; i < s->alarm_count; i++) {
+        if (i >= half || s->alarms[i].released == 0)
+            s->alarms[kept++] = s->alarms[i];
+    }
+    if (kept == s->alarm_count) {
+        memmove(s->alarms, s->alarms + 1, --kept * sizeof(s->alarms[0]));
+        s->alarms_open--;
+    }
+    s->alarm_count = kept;
+}
+
+enum lks_code lks_apply_alarm(const struct lks_applying *a)
+{
+    const struct lks_rec_alarm *from = &a->r->alarm;
+    struct lks_state *s = a->s;
+    if (from->id < s->next_alarm || from->id == UINT64_MAX || from->kind >= LKS_ALARM_COUNT)
+        return LKS_OK;
+    struct lks_state_alarm made = {
+        .id = from->id,
+        .kind = (enum lks_alarm_kind)from->kind,
+        .raised = a->time,
+    };
+    const struct lks_kept list[] = {{from->subject, &made.subject}, {from->text, &made.text}};
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (s->alarm_count == LKS_STATE_ALARMS_MAX)
+        thin_alarms(s);
+    if (LKS_ROOM(s->alarms, &s->alarm_room, s->alarm_count + 1, LKS_STATE_ALARMS_MAX, a->err) !=
+        LKS_OK)
+        return lks_wrap(a->err, "alarms");
+    s->alarms[s->alarm_count++] = made;
+    s->alarms_open++;
+    s->next_alarm = made.id + 1;
+    return LKS_OK;
+}
+
+/* With its alarm a pool's MASS is over, and what was counted is dealt with. */
+static void release_pools(struct lks_state *s, uint64_t alarm)
+{
+    for (uint32_t p = 0; p < s->pool_count && alarm != 0; p++) {
+        if (s->pools[p].mass_alarm == alarm) {
+            s->pools[p].mass_alarm = 0;
+            lks_mass_clear(&s->mass[p], s->turns);
+        }
+    }
+}
+
+enum lks_code lks_apply_alarm_released(const struct lks_applying *a)
+{
+    const struct lks_rec_alarm_released *from = &a->r->alarm_released;
+    const struct lks_state_alarm *found = lks_state_alarm(a->s, from->id);
+    release_pools(a->s, from->id);
+    if (found == NULL || found->released != 0)
+        return LKS_OK;
+    struct lks_state_alarm *alarm = &a->s->alarms[found - a->s->alarms];
+    alarm->released = a->time > 0 ? a->time : 1;
+    a->s->alarms_open--;
+    const struct lks_kept list[] = {{from->by, &alarm->by}, {from->reason, &alarm->reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Without an alarm the record only says that one node turned, which is how a snapshot says it. */
+enum lks_code lks_apply_mass(const struct lks_applying *a)
+{
+    const struct lks_rec_mass *m = &a->r->mass;
+    uint32_t p = lks_state_pool(a->s, m->pool);
+    if (p == LKS_NO_POOL)
+        return LKS_OK;
+    if (m->alarm != 0)
+        a->s->pools[p].mass_alarm = m->alarm;
+    uint32_t node = lks_state_node(a->s, m->what);
+    if (m->alarm == 0 && node != LKS_NO_NODE && a->s->nodes[node].pool == p)
+        lks_apply_turned(a, node);
+    return LKS_OK;
+}
+
+/* Access ------------------------------------------------------------------------------------ */
+
+void lks_apply_open_gap(void *array, uint32_t count, uint32_t at, size_t size)
+{
+    char *gap = (char *)array + at * size;
+    memmove(gap + size, gap, (count - at) * size);
+}
+
+void lks_apply_close_gap(void *array, uint32_t count, uint32_t at, size_t size)
+{
+    char *gap = (char *)array + at * size;
+    memmove(gap, gap + size, (count - at - 1) * size);
+}
+
+/* Commands ---------------------------------------------------------------------------------- */
+
+/* While it is not known how a command went, its node is no place for a job. */
+static void count_pending(struct lks_state *s, uint32_t node, uint32_t by)
+{
+    s->nodes[node].pending += by;
+    lks_standing_update(s, node);
+}
+
+/* Of the older half those that ended go; were none ended, the oldest of all. */
+static void thin_commands(struct lks_state *s)
+{
+    uint32_t kept = 0, half = s->command_count / 2;
+    for (uint32_t i = 0; i < s->command_count; i++) {
+        if (i >= half || !s->commands[i].ended)
+            s->commands[kept++] = s->commands[i];
+    }
+    if (kept == s->command_count) {
+        count_pending(s, s->commands[0].node, UINT32_MAX);
+        s->commands_open--;
+        memmove(s->commands, s->commands + 1, --kept * sizeof(s->commands[0]));
+    }
+    s->command_count = kept;
+    s->commands_moved = true;
+}
+
+static enum lks_code add_command(const struct lks_applying *a, const struct lks_state_command *made)
+{
+    struct lks_state *s = a->s;
+    if (s->command_count == LKS_STATE_COMMANDS_MAX)
+        thin_commands(s);
+    if (LKS_ROOM(s->commands, &s->command_room, s->command_count + 1, LKS_STATE_COMMANDS_MAX,
+                 a->err) != LKS_OK)
+        return lks_wrap(a->err, "commands");
+    s->commands[s->command_count++] = *made;
+    s->commands_open++;
+    count_pending(s, made->node, 1);
+    s->next_command = made->id + 1;
+    lks_ms over = lks_state_command_over(s, made);
+    if (over < s->commands_due)
+        s->commands_due = over;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_command(const struct lks_applying *a)
+{
+    const struct lks_rec_command *from = &a->r->command;
+    struct lks_state *s = a->s;
+    if (from->id < s->next_command || from->id == UINT64_MAX)
+        return LKS_OK;
+    struct lks_state_command made = {
+        .id = from->id, .attempt = from->attempt, .sent = a->time, .expires = from->expires};
+    const struct lks_kept list[] = {
+        {from->boot, &made.boot}, {from->executor, &made.executor}, {from->digests, &made.digests},
+        {from->by, &made.by},     {from->reason, &made.reason},
+    };
+    if (lks_state_place(s, from->node, &made.node, a->err) != LKS_OK ||
+        lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    return add_command(a, &made);
+}
+
+/* Of one that was given up for expired the node may still say how it went. */
+enum lks_code lks_apply_command_ended(const struct lks_applying *a)
+{
+    const struct lks_rec_command_ended *from = &a->r->command_ended;
+    struct lks_state *s = a->s;
+    const struct lks_state_command *found = lks_state_command(s, from->id);
+    if (found == NULL || from->outcome >= LKS_OUTCOME_COUNT ||
+        (found->ended && found->outcome != LKS_OUTCOME_EXPIRED))
+        return LKS_OK;
+    struct lks_state_command *command = &s->commands[found - s->commands];
+    if (!command->ended) {
+        s->commands_open--;
+        s->commands_moved = true;
+        count_pending(s, command->node, UINT32_MAX);
+    }
+    command->ended = true;
+    command->outcome = (enum lks_outcome)from->outcome;
+    return lks_apply_keep(a, from->text, &command->text);
+}

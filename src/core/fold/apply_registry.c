@@ -1,0 +1,194 @@
+/* Records about what jobs bring and what the fleet may run: stacks, images, artifacts, jobs. */
+#include "core/fold/apply.h"
+#include "core/state/state_room.h"
+
+static const lks_ms DAY = (lks_ms)24 * 3600 * LKS_SECOND;
+
+/* Stacks ------------------------------------------------------------------------------------ */
+
+/* Published again it is the same stack, as far as it was, with what is said of it now. */
+enum lks_code lks_apply_published(const struct lks_applying *a)
+{
+    const struct lks_rec_published *p = &a->r->published;
+    struct lks_state *s = a->s;
+    const struct lks_state_stack *found = lks_state_stack(s, p->digest);
+    struct lks_state_stack made = {.step = LKS_STEP_CANDIDATE};
+    if (p->digest.len == 0)
+        return LKS_OK;
+    if (found != NULL)
+        made = *found;
+    made.published = a->time;
+    const struct lks_kept list[] = {
+        {p->digest, &made.digest},       {p->name, &made.name},
+        {p->manifest, &made.manifest},   {p->envelope, &made.envelope},
+        {p->artifacts, &made.artifacts}, {p->by, &made.by},
+        {p->reason, &made.reason},       {p->minters, &made.minters},
+    };
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (found == NULL && LKS_ROOM(s->stacks, &s->stack_room, s->stack_count + 1,
+                                  LKS_STATE_STACKS_MAX, a->err) != LKS_OK)
+        return lks_wrap(a->err, "stacks");
+    s->stacks[found == NULL ? s->stack_count++ : (uint32_t)(found - s->stacks)] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_stepped(const struct lks_applying *a)
+{
+    const struct lks_rec_stepped *from = &a->r->stepped;
+    const struct lks_state_stack *found = lks_state_stack(a->s, from->digest);
+    if (found == NULL || from->step >= LKS_STEP_COUNT)
+        return LKS_OK;
+    struct lks_state_stack *stack = &a->s->stacks[found - a->s->stacks];
+    stack->step = (enum lks_stack_step)from->step;
+    stack->stepped = a->time;
+    const struct lks_kept list[] = {{from->evidence, &stack->evidence[from->step]},
+                                    {from->by, &stack->evidence_by[from->step]}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* Images and artifacts ---------------------------------------------------------------------- */
+
+enum lks_code lks_apply_image(const struct lks_applying *a)
+{
+    const struct lks_rec_image *i = &a->r->image;
+    struct lks_state *s = a->s;
+    struct lks_state_image made = {.added = a->time};
+    uint32_t at = 0;
+    const struct lks_kept list[] = {
+        {i->ref, &made.ref},       {i->digest, &made.digest}, {i->nccl, &made.nccl},
+        {i->rccl, &made.rccl},     {i->cudnn, &made.cudnn},   {i->cuda, &made.cuda},
+        {i->source, &made.source}, {i->by, &made.by},
+    };
+    if (i->ref.len == 0)
+        return LKS_OK;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (!lks_state_image_at(s, i->ref, &at)) {
+        if (LKS_ROOM(s->images, &s->image_room, s->image_count + 1, LKS_STATE_IMAGES_MAX, a->err) !=
+            LKS_OK)
+            return lks_wrap(a->err, "images");
+        lks_apply_open_gap(s->images, s->image_count++, at, sizeof(made));
+    }
+    s->images[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_image_gone(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_image_at(a->s, a->r->image_gone.ref, &at))
+        lks_apply_close_gap(a->s->images, a->s->image_count--, at, sizeof(a->s->images[0]));
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_artifact(const struct lks_applying *a)
+{
+    const struct lks_rec_artifact *from = &a->r->artifact;
+    struct lks_state *s = a->s;
+    struct lks_state_artifact made = {.size = from->size, .added = a->time};
+    uint32_t at = 0;
+    const struct lks_kept list[] = {
+        {from->digest, &made.digest}, {from->name, &made.name}, {from->by, &made.by}};
+    if (from->digest.len == 0)
+        return LKS_OK;
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (!lks_state_artifact_at(s, from->digest, &at)) {
+        if (LKS_ROOM(s->artifacts, &s->artifact_room, s->artifact_count + 1,
+                     LKS_STATE_ARTIFACTS_MAX, a->err) != LKS_OK)
+            return lks_wrap(a->err, "artifacts");
+        lks_apply_open_gap(s->artifacts, s->artifact_count++, at, sizeof(made));
+    }
+    s->artifacts[at] = made;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_artifact_gone(const struct lks_applying *a)
+{
+    uint32_t at = 0;
+    if (lks_state_artifact_at(a->s, a->r->artifact_gone.digest, &at))
+        lks_apply_close_gap(a->s->artifacts, a->s->artifact_count--, at,
+                            sizeof(a->s->artifacts[0]));
+    return LKS_OK;
+}
+
+/* Jobs -------------------------------------------------------------------------------------- */
+
+enum lks_code lks_apply_job(const struct lks_applying *a)
+{
+    a->s->jobs++;
+    return LKS_OK;
+}
+
+/* Of the older half those that ended go; were none ended, the oldest of all. */
+static void thin_overrides(struct lks_state *s, lks_ms now)
+{
+    uint32_t kept = 0, half = s->override_count / 2;
+    for (uint32_t i = 0; i < s->override_count; i++) {
+        if (i >= half || s->overrides[i].until > now)
+            s->overrides[kept++] = s->overrides[i];
+    }
+    if (kept == s->override_count)
+        memmove(s->overrides, s->overrides + 1, --kept * sizeof(s->overrides[0]));
+    s->override_count = kept;
+}
+
+enum lks_code lks_apply_override(const struct lks_applying *a)
+{
+    const struct lks_rec_override *from = &a->r->override;
+    struct lks_state *s = a->s;
+    struct lks_override made = {.until = from->until};
+    const struct lks_kept list[] = {
+        {from->job, &made.job},
+        {from->hosts, &made.hosts},
+        {from->reason, &made.reason},
+        {from->by, &made.by},
+    };
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    if (s->override_count == LKS_STATE_OVERRIDES_MAX)
+        thin_overrides(s, a->time);
+    if (LKS_ROOM(s->overrides, &s->override_room, s->override_count + 1, LKS_STATE_OVERRIDES_MAX,
+                 a->err) != LKS_OK)
+        return lks_wrap(a->err, "overrides");
+    s->overrides[s->override_count++] = made;
+    return LKS_OK;
+}
+
+/* Without a pool the record says how many jobs started, which is how a snapshot says it. */
+enum lks_code lks_apply_observed(const struct lks_applying *a)
+{
+    const struct lks_rec_observed *from = &a->r->observed;
+    uint32_t p = lks_state_pool(a->s, from->pool);
+    uint64_t day = a->time / DAY;
+    if (from->pool.len == 0) {
+        a->s->jobs += from->asked;
+        return LKS_OK;
+    }
+    if (p == LKS_NO_POOL || from->bar >= LKS_BAR_COUNT)
+        return LKS_OK;
+    struct lks_observed *to = &a->s->pools[p].observed[day % LKS_STATE_DAYS];
+    if (to->day > day)
+        return LKS_OK;
+    if (to->day < day)
+        *to = (struct lks_observed){.day = day};
+    to->asked += from->asked;
+    to->refused[from->bar] += from->refused;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_signing(const struct lks_applying *a)
+{
+    a->s->signed_from = a->r->signing.from;
+    a->s->signed_earlier = a->r->signing.earlier;
+    return LKS_OK;
+}
+
+enum lks_code lks_apply_led(const struct lks_applying *a)
+{
+    const struct lks_rec_led *l = &a->r->led;
+    a->s->epoch = l->epoch;
+    const struct lks_kept list[] = {{l->name, &a->s->leader}, {l->url, &a->s->leader_url}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}

@@ -1,0 +1,148 @@
+/* RESET records: applied, dumped and compared. */
+#include "core/fold/apply.h"
+#include "core/fold/dump.h"
+#include "core/fold/fold.h"
+#include "core/state/state_room.h"
+
+static void take_out(struct lks_resets *r, uint32_t at)
+{
+    lks_apply_close_gap(r->list, r->count--, at, sizeof(r->list[0]));
+}
+
+void lks_resets_forget(struct lks_state *s, uint32_t node)
+{
+    const struct lks_reset *found = lks_resets_find(s, node);
+    if (found != NULL)
+        take_out(&s->resets, (uint32_t)(found - s->resets.list));
+}
+
+/* Applying ---------------------------------------------------------------------------------- */
+
+/* The oldest that nobody approved; where all are approved, the oldest. */
+static void make_room(struct lks_resets *r)
+{
+    uint32_t at = 0;
+    if (r->count < LKS_RESETS_MAX)
+        return;
+    while (at < r->count && r->list[at].approved != 0)
+        at++;
+    take_out(r, at < r->count ? at : 0);
+}
+
+static enum lks_code ask(const struct lks_applying *a, uint32_t node)
+{
+    const struct lks_rec_reset *from = &a->r->reset;
+    struct lks_resets *r = &a->s->resets;
+    const struct lks_reset *known = lks_resets_find(a->s, node);
+    struct lks_reset made = {.node = node, .asked = a->time, .until = from->until};
+    const struct lks_kept list[] = {{from->boot, &made.boot},
+                                    {from->by, &made.by},
+                                    {from->reason, &made.reason},
+                                    {from->minters, &made.minters}};
+    if (known != NULL && known->approved != 0)
+        return LKS_OK; /* it is to be reviewed first */
+    if (lks_apply_keep_all(a, list, LKS_COUNT(list)) != LKS_OK)
+        return a->err->code;
+    lks_resets_forget(a->s, node);
+    make_room(r);
+    if (LKS_ROOM(r->list, &r->room, r->count + 1, LKS_RESETS_MAX, a->err) != LKS_OK)
+        return lks_wrap(a->err, "resets");
+    r->list[r->count++] = made;
+    return LKS_OK;
+}
+
+static enum lks_code approve(const struct lks_applying *a, uint32_t node)
+{
+    const struct lks_rec_reset *from = &a->r->reset;
+    struct lks_reset *r = lks_resets_find(a->s, node);
+    if (r == NULL || r->approved != 0)
+        return LKS_OK;
+    r->approved = a->time > 0 ? a->time : 1;
+    r->command = from->command;
+    a->s->resets.given++;
+    const struct lks_kept list[] = {{from->by, &r->approved_by},
+                                    {from->reason, &r->approved_reason}};
+    return lks_apply_keep_all(a, list, LKS_COUNT(list));
+}
+
+/* A snapshot says how many there were by a record without a node. */
+enum lks_code lks_apply_reset(const struct lks_applying *a)
+{
+    const struct lks_rec_reset *from = &a->r->reset;
+    const struct lks_node *node = lks_apply_find(a, from->node);
+    if (from->node.len == 0)
+        a->s->resets.given += from->command;
+    if (node == NULL)
+        return LKS_OK;
+    uint32_t n = lks_apply_number(a, node);
+    if (from->step == LKS_RESET_ASKED)
+        return ask(a, n);
+    if (from->step == LKS_RESET_APPROVED)
+        return approve(a, n);
+    lks_resets_forget(a->s, n);
+    return LKS_OK;
+}
+
+/* Dumping ----------------------------------------------------------------------------------- */
+
+static void dump_one(struct lks_dump *d, const struct lks_reset *r)
+{
+    struct lks_rec_reset said = {.node = lks_state_name(d->s, r->node),
+                                 .step = LKS_RESET_ASKED,
+                                 .boot = lks_dump_text(d, r->boot),
+                                 .until = r->until,
+                                 .by = lks_dump_text(d, r->by),
+                                 .reason = lks_dump_text(d, r->reason),
+                                 .minters = lks_dump_text(d, r->minters)};
+    lks_dump_say(d, r->asked, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
+    if (r->approved == 0)
+        return;
+    said = (struct lks_rec_reset){.node = said.node,
+                                  .step = LKS_RESET_APPROVED,
+                                  .boot = LKS_STR(""),
+                                  .command = r->command,
+                                  .by = lks_dump_text(d, r->approved_by),
+                                  .reason = lks_dump_text(d, r->approved_reason)};
+    lks_dump_say(d, r->approved, (struct lks_record){.kind = LKS_RECORD_RESET, .reset = said});
+}
+
+void lks_dump_resets(struct lks_dump *d)
+{
+    uint64_t listed = 0;
+    for (uint32_t i = 0; i < d->s->resets.count; i++) {
+        dump_one(d, &d->s->resets.list[i]);
+        listed += d->s->resets.list[i].approved != 0;
+    }
+    if (d->s->resets.given > listed)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_RESET,
+                                         .reset = {.node = LKS_STR(""),
+                                                   .boot = LKS_STR(""),
+                                                   .command = d->s->resets.given - listed,
+                                                   .by = LKS_STR(""),
+                                                   .reason = LKS_STR("")}});
+}
+
+/* Comparing --------------------------------------------------------------------------------- */
+
+static bool same(const struct lks_state *a, const struct lks_state *b, lks_text x, lks_text y)
+{
+    return lks_str_eq(lks_state_text(a, x), lks_state_text(b, y));
+}
+
+bool lks_resets_equal(const struct lks_state *a, const struct lks_state *b)
+{
+    if (a->resets.count != b->resets.count || a->resets.given != b->resets.given)
+        return false;
+    for (uint32_t i = 0; i < a->resets.count; i++) {
+        const struct lks_reset *x = &a->resets.list[i], *y = &b->resets.list[i];
+        if (!lks_str_eq(lks_state_name(a, x->node), lks_state_name(b, y->node)) ||
+            x->asked != y->asked || x->until != y->until || x->approved != y->approved ||
+            x->command != y->command || !same(a, b, x->boot, y->boot) ||
+            !same(a, b, x->by, y->by) || !same(a, b, x->reason, y->reason) ||
+            !same(a, b, x->minters, y->minters) || !same(a, b, x->approved_by, y->approved_by) ||
+            !same(a, b, x->approved_reason, y->approved_reason))
+            return false;
+    }
+    return true;
+}

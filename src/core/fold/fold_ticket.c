@@ -1,0 +1,211 @@
+/* TICKET records: applied, dumped and compared. */
+#include "core/fold/apply.h"
+#include "core/fold/dump.h"
+#include "core/fold/fold.h"
+#include "core/state/change_room.h"
+#include "core/state/state_room.h"
+
+/* Applying ---------------------------------------------------------------------------------- */
+
+/* Those whose time is over by the record's; and where there are too many, the oldest. */
+static void forget(const struct lks_applying *a)
+{
+    struct lks_tickets *t = &a->s->tickets;
+    uint32_t kept = 0;
+    uint32_t extra = t->heard_count == LKS_TICKETS_HEARD_MAX;
+    for (uint32_t i = 0; i < t->heard_count; i++) {
+        if (t->heard[i].until > a->s->clock && i >= extra)
+            t->heard[kept++] = t->heard[i];
+        else
+            lks_apply_drop(a->s, &t->heard[i].event);
+    }
+    t->heard_count = kept;
+}
+
+static enum lks_code remember(const struct lks_applying *a, const struct lks_rec_ticket_heard *r)
+{
+    struct lks_tickets *t = &a->s->tickets;
+    forget(a);
+    if (r->event.len == 0 || r->until <= a->s->clock || lks_tickets_heard(a->s, r->event))
+        return LKS_OK;
+    if (LKS_ROOM(t->heard, &t->heard_room, t->heard_count + 1, LKS_TICKETS_HEARD_MAX, a->err) !=
+        LKS_OK)
+        return a->err->code;
+    struct lks_ticket_heard *at = &t->heard[t->heard_count++];
+    *at = (struct lks_ticket_heard){.until = r->until};
+    return lks_apply_pass(a, r->event, &at->event);
+}
+
+enum lks_code lks_apply_ticket_heard(const struct lks_applying *a)
+{
+    const struct lks_rec_ticket_heard *r = &a->r->ticket_heard;
+    struct lks_state_change *c = lks_change_find(a->s, r->change);
+    if (remember(a, r) != LKS_OK)
+        return a->err->code;
+    for (uint32_t i = 0; c != NULL && i < c->vote_count; i++) {
+        struct lks_vote *v = &c->votes[i];
+        const struct lks_kept list[] = {{r->ticket, &v->ticket}, {r->who, &v->who}};
+        if (lks_str_eq(lks_state_text(a->s, v->by), r->by))
+            return lks_apply_keep_all(a, list, LKS_COUNT(list));
+    }
+    return LKS_OK;
+}
+
+static void drop_due(struct lks_state *s, uint32_t count)
+{
+    struct lks_tickets *t = &s->tickets;
+    for (uint32_t i = 0; i < count; i++) {
+        lks_apply_drop(s, &t->due[i].by);
+        lks_apply_drop(s, &t->due[i].reason);
+    }
+    for (uint32_t i = count; i < t->due_count; i++)
+        t->due[i - count] = t->due[i];
+    t->due_count -= count;
+}
+
+enum lks_code lks_apply_ticket_told(const struct lks_applying *a)
+{
+    const struct lks_rec_ticket_told *r = &a->r->ticket_told;
+    struct lks_tickets *t = &a->s->tickets;
+    uint32_t told = 0;
+    t->on = r->on;
+    if (r->row > t->told)
+        t->told = r->row;
+    while (told < t->due_count && (!t->on || t->due[told].seq <= t->told))
+        told++;
+    drop_due(a->s, told);
+    return LKS_OK;
+}
+
+/* In their order, and none twice. */
+static enum lks_code add_due(const struct lks_applying *a, struct lks_rec_ticket_due r)
+{
+    struct lks_tickets *t = &a->s->tickets;
+    bool last = t->due_count == 0 || r.row > t->due[t->due_count - 1].seq;
+    if (!t->on || r.row <= t->told || !last || r.state >= LKS_CHANGE_STATE_COUNT)
+        return LKS_OK;
+    if (t->due_count == LKS_TICKETS_DUE_MAX)
+        drop_due(a->s, 1);
+    if (LKS_ROOM(t->due, &t->due_room, t->due_count + 1, LKS_TICKETS_DUE_MAX, a->err) != LKS_OK)
+        return a->err->code;
+    struct lks_ticket_due *at = &t->due[t->due_count++];
+    *at = (struct lks_ticket_due){
+        .seq = r.row, .at = r.at, .change = r.change, .state = (enum lks_change_state)r.state};
+    const struct lks_kept kept[] = {{r.by, &at->by}, {r.reason, &at->reason}};
+    return lks_apply_pass_all(a, kept, LKS_COUNT(kept));
+}
+
+enum lks_code lks_apply_ticket_due(const struct lks_applying *a)
+{
+    return add_due(a, a->r->ticket_due);
+}
+
+enum lks_code lks_apply_tickets(const struct lks_applying *a)
+{
+    bool made = a->r->kind == LKS_RECORD_CHANGE, moved = a->r->kind == LKS_RECORD_CHANGE_MOVED;
+    if (!a->s->tickets.on || (!made && !moved))
+        return LKS_OK;
+    uint64_t id = made ? a->r->change.id : a->r->change_moved.change;
+    const struct lks_state_change *c = lks_state_change(a->s, id);
+    if (c == NULL)
+        return LKS_OK;
+    return add_due(a, (struct lks_rec_ticket_due){
+                          .row = a->s->seq,
+                          .at = a->time,
+                          .change = id,
+                          .state = c->state,
+                          .by = made ? a->r->change.by : a->r->change_moved.by,
+                          .reason = made ? a->r->change.reason : a->r->change_moved.reason,
+                      });
+}
+
+/* Dumping ----------------------------------------------------------------------------------- */
+
+static void dump_votes(struct lks_dump *d, const struct lks_state_change *c)
+{
+    for (uint32_t i = 0; i < c->vote_count; i++) {
+        const struct lks_vote *v = &c->votes[i];
+        if (v->ticket != 0 || v->who != 0)
+            lks_dump_say(d, d->s->clock,
+                         (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
+                                             .ticket_heard = {
+                                                 .change = c->id,
+                                                 .event = LKS_STR(""),
+                                                 .by = lks_dump_text(d, v->by),
+                                                 .ticket = lks_dump_text(d, v->ticket),
+                                                 .who = lks_dump_text(d, v->who),
+                                             }});
+    }
+}
+
+/* Behind all changes: as nobody is told until then, what they went through is not to be told. */
+void lks_dump_tickets(struct lks_dump *d)
+{
+    const struct lks_tickets *t = &d->s->tickets;
+    for (uint32_t i = 0; i < d->s->change_count; i++)
+        dump_votes(d, &d->s->changes[i]);
+    for (uint32_t i = 0; i < t->heard_count; i++) {
+        if (t->heard[i].until > d->s->clock)
+            lks_dump_say(
+                d, d->s->clock,
+                (struct lks_record){.kind = LKS_RECORD_TICKET_HEARD,
+                                    .ticket_heard = {.event = lks_dump_text(d, t->heard[i].event),
+                                                     .until = t->heard[i].until,
+                                                     .by = LKS_STR(""),
+                                                     .ticket = LKS_STR(""),
+                                                     .who = LKS_STR("")}});
+    }
+    if (t->on || t->told != 0)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_TICKET_TOLD,
+                                         .ticket_told = {.row = t->told, .on = t->on}});
+    for (uint32_t i = 0; i < t->due_count; i++)
+        lks_dump_say(d, d->s->clock,
+                     (struct lks_record){.kind = LKS_RECORD_TICKET_DUE,
+                                         .ticket_due = {
+                                             .row = t->due[i].seq,
+                                             .at = t->due[i].at,
+                                             .change = t->due[i].change,
+                                             .state = t->due[i].state,
+                                             .by = lks_dump_text(d, t->due[i].by),
+                                             .reason = lks_dump_text(d, t->due[i].reason),
+                                         }});
+}
+
+/* Comparing --------------------------------------------------------------------------------- */
+
+/* The next message from `at` on whose time is not over; the count: there is none. */
+static uint32_t next_heard(const struct lks_state *s, uint32_t at)
+{
+    while (at < s->tickets.heard_count && s->tickets.heard[at].until <= s->clock)
+        at++;
+    return at;
+}
+
+static bool same_heard(const struct lks_state *a, const struct lks_state *b)
+{
+    uint32_t i = next_heard(a, 0), k = next_heard(b, 0);
+    for (; i < a->tickets.heard_count && k < b->tickets.heard_count;
+         i = next_heard(a, i + 1), k = next_heard(b, k + 1)) {
+        const struct lks_ticket_heard *x = &a->tickets.heard[i], *y = &b->tickets.heard[k];
+        if (x->until != y->until ||
+            !lks_str_eq(lks_state_text(a, x->event), lks_state_text(b, y->event)))
+            return false;
+    }
+    return i == a->tickets.heard_count && k == b->tickets.heard_count;
+}
+
+bool lks_tickets_equal(const struct lks_state *a, const struct lks_state *b)
+{
+    const struct lks_tickets *t = &a->tickets, *u = &b->tickets;
+    if (t->on != u->on || t->told != u->told || t->due_count != u->due_count || !same_heard(a, b))
+        return false;
+    for (uint32_t i = 0; i < t->due_count; i++) {
+        const struct lks_ticket_due *x = &t->due[i], *y = &u->due[i];
+        if (x->seq != y->seq || x->at != y->at || x->change != y->change || x->state != y->state ||
+            !lks_str_eq(lks_state_text(a, x->by), lks_state_text(b, y->by)) ||
+            !lks_str_eq(lks_state_text(a, x->reason), lks_state_text(b, y->reason)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,100 @@
+/* What whoever approves a plan should know of nodes that will wait, and of how pools will stand
+ * when it is over. */
+#include "core/plan/plan_work.h"
+
+#define S(s) LKS_STR_ARG(s)
+
+/* A person keeps them: nobody begins on them. */
+static enum lks_code note_held(struct lks_planning *p)
+{
+    struct lks_str *names = lks_planning_array(p, p->member_count, sizeof(*names)), hosts;
+    size_t count = 0;
+    if (names == NULL)
+        return p->err->code;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        if (p->state->nodes[p->members[i].node].held)
+            names[count++] = lks_state_name(p->state, p->members[i].node);
+    }
+    if (count == 0)
+        return LKS_OK;
+    if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
+        return p->err->code;
+    return lks_planning_note(p, LKS_PLAN_WARNING,
+                             "held by a person, and waited for before they begin: %" LKS_STR_FMT,
+                             S(hosts));
+}
+
+/* Nodes by pool: those that change, and those that are neither among them nor there already. */
+struct shares {
+    bool *changes;         /* by node */
+    uint32_t *ours, *rest; /* by pool */
+    struct lks_str *names; /* room for all */
+};
+
+static enum lks_code share(struct lks_planning *p, struct shares *out)
+{
+    const struct lks_state *s = p->state;
+    *out = (struct shares){
+        .changes = lks_planning_array(p, s->node_count, sizeof(*out->changes)),
+        .ours = lks_planning_array(p, s->pool_count, sizeof(*out->ours)),
+        .rest = lks_planning_array(p, s->pool_count, sizeof(*out->rest)),
+        .names = lks_planning_array(p, p->member_count, sizeof(*out->names)),
+    };
+    if (out->changes == NULL || out->ours == NULL || out->rest == NULL || out->names == NULL)
+        return p->err->code;
+    for (uint32_t i = 0; i < p->member_count; i++)
+        out->changes[p->members[i].node] = true;
+    for (uint32_t n = 0; n < s->node_count; n++) {
+        const struct lks_node *node = &s->nodes[n];
+        if (!node->placed || node->pool >= s->pool_count)
+            continue;
+        out->ours[node->pool] += out->changes[n];
+        out->rest[node->pool] +=
+            !out->changes[n] && node->right != p->to_text && !lks_plan_drifted(s, n);
+    }
+    return LKS_OK;
+}
+
+/* It keeps its pin, since not all of it changes: who does differs from that. */
+static enum lks_code note_pool(struct lks_planning *p, const struct shares *all, uint32_t pool)
+{
+    const struct lks_state *s = p->state;
+    struct lks_str hosts;
+    char rest[LKS_COUNT_TEXT_SIZE];
+    size_t count = 0;
+    for (uint32_t i = 0; i < p->member_count; i++) {
+        if (s->nodes[p->members[i].node].pool == pool)
+            all->names[count++] = lks_state_name(s, p->members[i].node);
+    }
+    if (lks_planning_hosts(p, all->names, count, &hosts) != LKS_OK)
+        return p->err->code;
+    return lks_planning_note(
+        p, LKS_PLAN_WARNING,
+        "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
+        ", for %s of it %s not among these: when this is over, drift from that pin is "
+        "%" LKS_STR_FMT,
+        S(lks_state_text(s, s->pools[pool].name)), S(lks_state_text(s, s->pools[pool].stack)),
+        lks_count_text(all->rest[pool], "node", rest), all->rest[pool] == 1 ? "is" : "are",
+        S(hosts));
+}
+
+enum lks_code lks_planning_after(struct lks_planning *p)
+{
+    const struct lks_state *s = p->state;
+    struct shares all;
+    uint32_t told = 0;
+    if (note_held(p) != LKS_OK)
+        return p->err->code;
+    if (p->wish.kind != LKS_CHANGE_STACK || p->wish.pool.len > 0)
+        return LKS_OK;
+    if (share(p, &all) != LKS_OK)
+        return p->err->code;
+    for (uint32_t i = 0; i < s->pool_count && told < LKS_PLAN_NOTES_OF; i++) {
+        if (all.ours[i] == 0 || all.rest[i] == 0 || s->pools[i].stack_digest == p->to_text)
+            continue;
+        told++;
+        if (note_pool(p, &all, i) != LKS_OK)
+            return p->err->code;
+    }
+    return LKS_OK;
+}

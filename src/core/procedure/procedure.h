@@ -1,0 +1,40 @@
+/*
+ * The method of procedure of a change: what a board reads before it approves, and signs. What will
+ * happen, what can go wrong, how to go back, how long it takes and what it costs, what stays at
+ * risk, who approved.
+ *
+ * It follows from the journal and the fleet's file alone: the same records, the same bytes. The
+ * digest in it names exactly the plan that it describes.
+ *
+ *     procedure.c          the change itself, and who stands behind it
+ *     procedure_happens.c  waves, gates, windows, steps
+ *     procedure_back.c     what can go wrong at each step, and the way back
+ *     procedure_cost.c     time, GPU-hours and money; what stays at risk
+ */
+#ifndef LKS_CORE_PROCEDURE_H
+#define LKS_CORE_PROCEDURE_H
+
+#include "codec/format/digest.h"
+#include "core/procedure/paper.h"
+#include "core/registry/book.h"
+
+/* What a GPU costs an hour, as a text such as "2.5 EUR"; empty: nothing is said of money. False: it
+ * is no price. */
+#define LKS_PRICE_MAX 1000000
+struct lks_price {
+    double hour; /* 0: not said */
+    struct lks_str currency;
+};
+bool lks_price_parse(struct lks_str text, struct lks_price *out);
+
+/* `out` needs no initialisation; the caller owes lks_paper_fini(), whatever comes of it. It borrows
+ * texts of the state and the book until it is written. */
+enum lks_code lks_procedure_make(const struct lks_state *s, const struct lks_book *book,
+                                 const struct lks_state_change *c, const struct lks_price *price,
+                                 struct lks_paper *out, struct lks_err *err) LKS_MUST_CHECK;
+
+/* What a plan is called: the SHA-256 of all that was proposed. How far it is does not change it. */
+enum lks_code lks_plan_digest(const struct lks_state *s, const struct lks_state_change *c,
+                              char out[LKS_DIGEST_SIZE], struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

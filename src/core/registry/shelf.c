@@ -1,0 +1,112 @@
+#include "core/registry/shelf.h"
+
+#include <stdlib.h>
+
+#define DIGEST_BYTES_MAX ((size_t)16 << 20)
+
+void lks_shelf_init(struct lks_shelf *shelf)
+{
+    *shelf = (struct lks_shelf){0};
+    lks_intern_init(&shelf->digests, DIGEST_BYTES_MAX);
+}
+
+static void manifest_free(struct lks_manifest *manifest)
+{
+    lks_manifest_fini(manifest);
+    free(manifest);
+}
+
+void lks_shelf_fini(struct lks_shelf *shelf)
+{
+    for (uint32_t i = 0; i < shelf->manifest_count; i++)
+        manifest_free(shelf->manifests[i]);
+    free(shelf->manifests);
+    free(shelf->stacks);
+    lks_intern_fini(&shelf->digests);
+    *shelf = (struct lks_shelf){0};
+}
+
+/* For one more file and so many more stacks. What is new is empty, as all that is not on the
+ * shelf. */
+static enum lks_code make_room(struct lks_shelf *shelf, size_t more, struct lks_err *err)
+{
+    struct lks_manifest **manifests =
+        reallocarray(shelf->manifests, shelf->manifest_count + (size_t)1, sizeof(manifests[0]));
+    if (manifests == NULL)
+        return lks_fail_nomem(err);
+    shelf->manifests = manifests;
+    size_t count = lks_intern_count(&shelf->digests) + more;
+    if (count <= shelf->room)
+        return LKS_OK;
+    size_t room = 2 * count;
+    const struct lks_stack **stacks = reallocarray(shelf->stacks, room, sizeof(shelf->stacks[0]));
+    if (stacks == NULL)
+        return lks_fail_nomem(err);
+    shelf->stacks = stacks;
+    for (size_t i = shelf->room; i < room; i++)
+        stacks[i] = NULL;
+    shelf->room = room;
+    return LKS_OK;
+}
+
+const struct lks_stack *lks_shelf_find(const struct lks_manifest *manifest, struct lks_str digest)
+{
+    for (size_t i = 0; manifest != NULL && i < manifest->stack_count; i++) {
+        if (lks_str_is(digest, manifest->stacks[i].digest))
+            return &manifest->stacks[i];
+    }
+    return NULL;
+}
+
+static enum lks_code know_digests(struct lks_shelf *shelf, const struct lks_manifest *manifest,
+                                  struct lks_err *err)
+{
+    uint32_t id = 0;
+    for (size_t i = 0; i < manifest->stack_count; i++) {
+        struct lks_str digest = lks_str_from(manifest->stacks[i].digest);
+        if (lks_intern_id(&shelf->digests, digest, &id, err) != LKS_OK)
+            return err->code;
+    }
+    return LKS_OK;
+}
+
+/* Equal digests are equal stacks: the one that is there stays, since others point to it. */
+static void keep(struct lks_shelf *shelf, struct lks_manifest *kept)
+{
+    shelf->manifests[shelf->manifest_count++] = kept;
+    for (size_t i = 0; i < kept->stack_count; i++) {
+        const struct lks_stack *stack = &kept->stacks[i]; /* in an arena, which does not move */
+        uint32_t id = 0;
+        bool known = lks_intern_find(&shelf->digests, lks_str_from(stack->digest), &id);
+        LKS_ASSERT(known);
+        if (shelf->stacks[id] == NULL)
+            shelf->stacks[id] = stack;
+    }
+}
+
+enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
+                            struct lks_manifest *manifest, struct lks_err *err)
+{
+    if (lks_shelf_find(manifest, digest) == NULL)
+        return lks_fail(err, LKS_E_INVALID, "the file holds no stack %" LKS_STR_FMT,
+                        LKS_STR_ARG(digest));
+    if (lks_shelf_stack(shelf, digest) != NULL) {
+        lks_manifest_fini(manifest);
+        return LKS_OK;
+    }
+    if (make_room(shelf, manifest->stack_count, err) != LKS_OK ||
+        know_digests(shelf, manifest, err) != LKS_OK)
+        return err->code;
+    struct lks_manifest *kept = malloc(sizeof(*kept));
+    if (kept == NULL)
+        return lks_fail_nomem(err);
+    *kept = LKS_MOVE(*manifest);
+    keep(shelf, kept);
+    return LKS_OK;
+}
+
+const struct lks_stack *lks_shelf_stack(const struct lks_shelf *shelf, struct lks_str digest)
+{
+    uint32_t id = 0;
+    return lks_intern_find(&shelf->digests, digest, &id) ? shelf->stacks[id] : NULL;
+}

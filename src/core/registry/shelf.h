@@ -1,0 +1,30 @@
+/* Published stacks, parsed, by digest: what records name and decisions need. */
+#ifndef LKS_CORE_SHELF_H
+#define LKS_CORE_SHELF_H
+
+#include "base/intern.h"
+#include "model/manifest/manifest.h"
+
+struct lks_shelf {
+    struct lks_intern digests;
+    const struct lks_stack **stacks; /* by id, in one of the files; NULL: none */
+    size_t room;
+    struct lks_manifest **manifests; /* owned: the files */
+    uint32_t manifest_count;
+};
+
+void lks_shelf_init(struct lks_shelf *shelf);
+void lks_shelf_fini(struct lks_shelf *shelf);
+
+/* Take what `manifest` holds, with a stack of this digest in it; INVALID where there is none. All
+ * its stacks are on the shelf then; of two with one digest the first stays. On success `manifest`
+ * is empty. */
+enum lks_code lks_shelf_put(struct lks_shelf *shelf, struct lks_str digest,
+                            struct lks_manifest *manifest, struct lks_err *err) LKS_MUST_CHECK;
+
+/* The stack with this digest in a file; NULL: it has none, or there is no file. */
+const struct lks_stack *lks_shelf_find(const struct lks_manifest *manifest, struct lks_str digest);
+
+const struct lks_stack *lks_shelf_stack(const struct lks_shelf *shelf, struct lks_str digest);
+
+#endif

@@ -1,0 +1,618 @@
+/* What people say of changes. What becomes of one that runs is in campaign.c. */
+#include "core/campaign/campaign_parts.h"
+#include "core/rules/decide_rules.h"
+#include "core/state/standing.h"
+
+#include "base/near.h"
+
+#define S(s) LKS_STR_ARG(s)
+
+static struct lks_str text_of(const struct lks_deciding *d, lks_text text)
+{
+    return lks_state_text(d->state, text);
+}
+
+const struct lks_state_change *lks_deciding_change(struct lks_deciding *d, uint64_t id)
+{
+    const struct lks_state_change *c = lks_state_change(d->state, id);
+    if (c == NULL)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "there is no change %llu", (unsigned long long)id);
+    return c;
+}
+
+void lks_deciding_moved(struct lks_deciding *d, const struct lks_state_change *c,
+                        enum lks_change_state to)
+{
+    bool starts = d->event->kind == LKS_EVENT_CHANGE_MOVE && to == LKS_CHANGE_RUNNING;
+    lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+        .change = c->id,
+        .state = to,
+        .by = d->event->by,
+        .reason = lks_str_trim(d->event->reason),
+        .standby = starts ? lks_str_trim(d->event->move.standby) : LKS_STR(""),
+    };
+}
+
+/* A person has seen to it. */
+static void end_alarm(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, owner, lks_str_trim(d->event->reason));
+}
+
+/* Proposing --------------------------------------------------------------------------------- */
+
+/* A plan's record in this decision: the change's number is filled in, and its texts live as long as
+ * the decision does. */
+static void add_planned(struct lks_deciding *d, const struct lks_record *planned)
+{
+    const struct lks_record_info *info = lks_record_info((unsigned)planned->kind);
+    struct lks_record made = *planned;
+    for (size_t i = 0; i < info->count; i++) {
+        const struct lks_record_field *f = &info->fields[i];
+        char *at = (char *)&made.begun + f->offset;
+        struct lks_str text;
+        if (f->type != LKS_RECORD_TEXT)
+            continue;
+        memcpy(&text, at, sizeof(text));
+        if (text.len == 0)
+            continue;
+        text = lks_deciding_copy(d, text);
+        memcpy(at, &text, sizeof(text));
+    }
+    *lks_deciding_add(d, planned->kind) = made;
+}
+
+static void add_plan(struct lks_deciding *d, struct lks_plan *plan)
+{
+    uint64_t id = d->state->next_change;
+    plan->change.id = id;
+    plan->change.by = d->event->by;
+    plan->change.minters = lks_deciding_backing(d).minters;
+    plan->change.reason = lks_str_trim(d->event->reason);
+    add_planned(d, &(struct lks_record){.kind = LKS_RECORD_CHANGE, .change = plan->change});
+#define ADD_ALL(KIND, member, list, many)                                                          \
+    for (size_t i = 0; i < (many); i++) {                                                          \
+        struct lks_record r = {.kind = LKS_RECORD_##KIND, .member = (list)[i]};                    \
+        r.member.change = id;                                                                      \
+        add_planned(d, &r);                                                                        \
+    }
+    ADD_ALL(PLAN_STEP, plan_step, plan->steps, plan->step_count)
+    ADD_ALL(PLAN_WAVE, plan_wave, plan->waves, plan->wave_count)
+    ADD_ALL(PLAN_PART, plan_part, plan->parts, plan->part_count)
+    ADD_ALL(PLAN_ORDER, plan_order, plan->orders, plan->order_count)
+    ADD_ALL(PLAN_NOTE, plan_note, plan->notes, plan->note_count)
+    ADD_ALL(PLAN_METRIC, plan_metric, plan->metrics, plan->metric_count)
+    ADD_ALL(PLAN_GATE, plan_gate, plan->gates, plan->gate_count)
+#undef ADD_ALL
+}
+
+/* One person does not keep all others from proposing. */
+static bool has_proposed_enough(struct lks_deciding *d)
+{
+    enum { MOST = LKS_STATE_CHANGES_MAX / 8 };
+    uint32_t own = 0;
+    for (uint32_t i = 0; i < d->state->change_count; i++) {
+        const struct lks_state_change *c = &d->state->changes[i];
+        own += !lks_change_over(c) && lks_str_eq(text_of(d, c->by), d->event->by);
+    }
+    if (own < MOST)
+        return false;
+    lks_deciding_refuse(d, LKS_E_LIMIT,
+                        "%" LKS_STR_FMT " proposed %u changes that are not over, which is the most "
+                        "for one person: abort some of them first",
+                        S(d->event->by), own);
+    return true;
+}
+
+static void add_proposed(struct lks_deciding *d, struct lks_plan *plan)
+{
+    add_plan(d, plan);
+    if (plan->change.quorum == 0) /* by what it is; nobody has to be asked */
+        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+            .change = plan->change.id,
+            .state = LKS_CHANGE_APPROVED,
+            .reason = lks_deciding_text(d, "approved beforehand, as is all of class %" LKS_STR_FMT,
+                                        S(plan->change.class)),
+        };
+}
+
+/* What is asked for is judged by the planner, in one place: that the stack is published, too, and
+ * that what comes of it fits into a change. Whether production takes it is not: a plan may be
+ * rehearsed before. */
+void lks_decide_propose(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    static const struct lks_bundle_set none = {0};
+    struct lks_plan plan;
+    struct lks_err err = {0};
+    if (!lks_deciding_reason(d) ||
+        !lks_deciding_space(d, "changes that are not over", d->state->changes_open,
+                            LKS_STATE_CHANGES_MAX / 2) ||
+        has_proposed_enough(d))
+        return;
+    enum lks_code code =
+        lks_plan_make(d->state, d->book, e->propose.known == NULL ? &none : e->propose.known,
+                      d->now.wall, &e->propose.wish, &plan, &err);
+    if (code == LKS_E_NOMEM) {
+        d->out->failed = code;
+        return;
+    }
+    if (code != LKS_OK) {
+        lks_deciding_refuse(d, code, "%s", err.msg);
+        return;
+    }
+    if (lks_deciding_takes_plan(d, &plan))
+        add_proposed(d, &plan);
+    lks_plan_fini(&plan);
+}
+
+/* Waiting ----------------------------------------------------------------------------------- */
+
+/* A plan is of the day it was made, and nobody waits for ever: what is not approved and started in
+ * time is over, and can be proposed again. */
+void lks_decide_proposals_tick(struct lks_deciding *d)
+{
+    const struct lks_state *s = d->state;
+    enum { HOUR_MS = 3600 * 1000 };
+    for (uint32_t i = 0; i < s->change_count && s->changes_open > 0 && lks_deciding_room(d); i++) {
+        const struct lks_state_change *c = &s->changes[i];
+        lks_ms end = lks_change_expires(s, c);
+        lks_ms since = c->state == LKS_CHANGE_APPROVED && c->moved != 0 ? c->moved : c->proposed;
+        if (d->now.wall < end)
+            continue;
+        lks_deciding_add(d, LKS_RECORD_CHANGE_MOVED)->change_moved = (struct lks_rec_change_moved){
+            .change = c->id,
+            .state = LKS_CHANGE_ABORTED,
+            .reason =
+                lks_deciding_text(d, "nobody %s it within %llu h: propose it again",
+                                  c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
+                                  (unsigned long long)((end > since ? end - since : 0) / HOUR_MS)),
+        };
+    }
+}
+
+/* Moving ------------------------------------------------------------------------------------ */
+
+/* One row each order that means something in a state. To where it is already: said again. */
+static const struct {
+    enum lks_change_order_word order;
+    enum lks_change_state from, to;
+} moves[] = {
+    {LKS_ORDERED_START, LKS_CHANGE_PROPOSED, LKS_CHANGE_RUNNING}, /* by breaking the glass */
+    {LKS_ORDERED_START, LKS_CHANGE_APPROVED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_START, LKS_CHANGE_RUNNING, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_PAUSE, LKS_CHANGE_RUNNING, LKS_CHANGE_PAUSED},
+    {LKS_ORDERED_PAUSE, LKS_CHANGE_PAUSED, LKS_CHANGE_PAUSED},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_PAUSED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_HALTED, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_RESUME, LKS_CHANGE_RUNNING, LKS_CHANGE_RUNNING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_PROPOSED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_APPROVED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_RUNNING, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_PAUSED, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_HALTED, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ROLLING_BACK, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ABORTING, LKS_CHANGE_ABORTING},
+    {LKS_ORDERED_ABORT, LKS_CHANGE_ABORTED, LKS_CHANGE_ABORTED},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_RUNNING, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_PAUSED, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_HALTED, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ABORTING, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ROLLING_BACK, LKS_CHANGE_ROLLING_BACK},
+    {LKS_ORDERED_ROLLBACK, LKS_CHANGE_ROLLED_BACK, LKS_CHANGE_ROLLED_BACK},
+};
+
+/* Why it means nothing in this state, and what would. */
+static const char *instead(enum lks_change_order_word order, const struct lks_state_change *c)
+{
+    if (order == LKS_ORDERED_ROLLBACK && c->state == LKS_CHANGE_DONE)
+        return "; propose a change of its nodes to the stack before";
+    if (lks_change_over(c))
+        return ", and that is its end";
+    if (c->state == LKS_CHANGE_PROPOSED)
+        return "; somebody has to approve it first";
+    if (c->state == LKS_CHANGE_APPROVED)
+        return "; it was not started";
+    return "";
+}
+
+/* Nobody would begin: to let it run would end where it is now. */
+static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
+{
+    char end[LKS_TIME_TEXT_SIZE], left[LKS_COUNT_TEXT_SIZE];
+    if (!lks_change_late(c, d->now.wall) || c->states[LKS_MEMBER_PENDING] == 0)
+        return true;
+    const char *word = lks_change_order_words[d->event->move.order];
+    (void)lks_time_text(c->not_after, end);
+    if (c->state <= LKS_CHANGE_APPROVED)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time is over (%s); propose it again", word,
+                            end);
+    else
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%s: its time is over (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
+                            lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
+    return false;
+}
+
+void lks_decide_change_move(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    enum lks_change_order_word order = e->move.order;
+    const struct lks_state_change *c = lks_deciding_change(d, e->move.change);
+    bool needed = order != LKS_ORDERED_START || e->move.glass;
+    if (c == NULL || ((needed || lks_str_trim(e->reason).len > 0) && !lks_deciding_reason(d)))
+        return;
+    for (size_t i = 0; i < LKS_COUNT(moves); i++) {
+        if (moves[i].order != order || moves[i].from != c->state)
+            continue;
+        if (moves[i].to == c->state)
+            return;
+        if (moves[i].to == LKS_CHANGE_RUNNING && !is_in_time(d, c))
+            return;
+        if (order == LKS_ORDERED_START &&
+            (!lks_deciding_may_start(d, c) || !lks_deciding_takes_change(d, c) ||
+             !lks_change_drift_fits(d, c)))
+            return;
+        if (c->state == LKS_CHANGE_HALTED && moves[i].to == LKS_CHANGE_RUNNING &&
+            !lks_deciding_may_resume(d, c))
+            return;
+        lks_deciding_moved(d, c, moves[i].to);
+        if (order == LKS_ORDERED_START)
+            lks_change_leave_drifted(d, c);
+        if (moves[i].to != LKS_CHANGE_PAUSED)
+            end_alarm(d, c);
+        return;
+    }
+    lks_deciding_refuse(d, LKS_E_REFUSED, "%s: change %llu is %s%s",
+                        order < LKS_ORDERED_COUNT ? lks_change_order_words[order] : "order",
+                        (unsigned long long)c->id, lks_change_state_words[c->state],
+                        instead(order, c));
+}
+
+/* What is expected of it is said before it begins: afterwards it could be made to fit. */
+void lks_decide_forecast(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->forecast.change);
+    if (c == NULL)
+        return;
+    if (c->state != LKS_CHANGE_PROPOSED && c->state != LKS_CHANGE_APPROVED) {
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu is %s: a forecast is kept before it begins",
+                            (unsigned long long)c->id, lks_change_state_words[c->state]);
+        return;
+    }
+    if (e->forecast.runs == 0) {
+        lks_deciding_refuse(d, LKS_E_INVALID, "runs: a forecast rests on one at the least");
+        return;
+    }
+    struct lks_rec_forecast *r = &lks_deciding_add(d, LKS_RECORD_FORECAST)->forecast;
+    *r = e->forecast;
+    r->by = e->by;
+}
+
+/* Members ----------------------------------------------------------------------------------- */
+
+/* It goes back into use as it is; whether jobs may start on it is up to what it runs. */
+static void release_member(struct lks_deciding *d, const struct lks_state_change *c,
+                           const struct lks_member *m)
+{
+    const struct lks_node *node = &d->state->nodes[m->node];
+    struct lks_str name = lks_state_name(d->state, m->node);
+    char space[LKS_CHANGE_OWNER_SIZE];
+    struct lks_str owner = lks_deciding_copy(d, lks_change_owner(c->id, space));
+    struct lks_str reason = lks_str_trim(d->event->reason);
+    bool ours = node->change == 0 || node->change == c->id;
+    if (node->changing != 0 && node->change == c->id)
+        lks_deciding_add(d, LKS_RECORD_CONDITION)->condition = (struct lks_rec_condition){
+            .node = name, .condition = LKS_CONDITION_CHANGING, .text = reason};
+    if (lks_str_eq(text_of(d, node->drained_by), owner))
+        lks_deciding_add(d, LKS_RECORD_UNDRAINED)->undrained =
+            (struct lks_rec_undrained){.node = name, .owner = owner, .reason = reason};
+    if (ours)
+        lks_deciding_changed(d, m->node, reason);
+    lks_deciding_add(d, LKS_RECORD_MEMBER)->member = (struct lks_rec_member){
+        .change = c->id,
+        .node = name,
+        .state = LKS_MEMBER_SKIPPED,
+        .step = m->step,
+        .back = m->back,
+        .pass = m->pass,
+        .attempt = m->attempt,
+        .failure = m->failure,
+        .text = lks_deciding_text(d, "released as it is by %" LKS_STR_FMT ": %" LKS_STR_FMT,
+                                  S(d->event->by), S(reason)),
+    };
+    if (!ours)
+        return; /* what people are told of it now is of another change */
+    lks_deciding_alarm_over(d, LKS_ALARM_CHANGE, name, reason);
+    lks_deciding_alarm_over(d, LKS_ALARM_HANDS, name, reason);
+}
+
+/* A change that is over, and of whose nodes none is kept once these are let go. */
+static bool is_settled(const struct lks_state_change *c, size_t released)
+{
+    return lks_change_over(c) && released >= (size_t)c->states[LKS_MEMBER_FENCED] +
+                                                 c->states[LKS_MEMBER_HANDS] +
+                                                 c->states[LKS_MEMBER_UNKNOWN];
+}
+
+/* Units that begin anew by one word of a person. */
+struct trying {
+    uint32_t units, last;    /* last: place + 1; 0: none */
+    uint32_t leave;          /* members of these units that are in use until then */
+    const char *once;        /* when the one that was looked at last may begin; NULL: now */
+    struct lks_downs before; /* sides of pairs that are down without it, */
+    struct lks_downs beside; /* and with those that begin by it */
+    struct lks_crowded crowded;
+    const struct lks_hostlist *hosts;
+};
+
+/* Its wave is as wide for those that are tried again as for all others, of two sides one is tried
+ * after the other, and pools do without who went back no sooner than without who did not begin. */
+static const char *waits_for(struct lks_deciding *d, const struct lks_state_change *c,
+                             const struct lks_member *m, struct trying *t)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    const struct lks_wave *w = &c->waves[u->wave];
+    if (w->busy + t->units >= (w->width > 0 ? w->width : 1))
+        return "there is room in its wave";
+    if (lks_member_pair(d, c, m, &t->beside) != LKS_PAIR_UP)
+        return "the other side of its pair is back";
+    if (lks_unit_reverted(c, u) && lks_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
+        return "its pool and power zone can do without it, beside what other changes have";
+    return NULL;
+}
+
+/* Who finds no room waits for it. The time of those that are tried again is that of all others. */
+static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
+                      const struct lks_member *m, struct trying *t)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    lks_ms next = 0;
+    t->once = NULL;
+    if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
+        char at[LKS_TIME_TEXT_SIZE];
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s",
+                            S(lks_state_name(d->state, m->node)),
+                            next == UINT64_MAX ? "the time of the change is over"
+                                               : "its window opens at ",
+                            next == UINT64_MAX ? "" : lks_time_text(next, at));
+        return false;
+    }
+    if (u->active > 0 || t->last == m->unit + 1)
+        return true;
+    t->once = waits_for(d, c, m, t);
+    if (t->once != NULL)
+        return true;
+    t->units++;
+    t->last = m->unit + 1;
+    t->leave += lks_unit_reverted(c, u) ? u->count : 0;
+    lks_downs_add(d, &t->beside, m->node);
+    return true;
+}
+
+static bool is_named(const struct lks_hostlist *hosts, struct lks_str name)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        if (lks_str_eq(hosts->names[i], name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_kept(const struct lks_member *m)
+{
+    return m->state == LKS_MEMBER_FENCED || m->state == LKS_MEMBER_HANDS ||
+           m->state == LKS_MEMBER_UNKNOWN;
+}
+
+/* A domain never serves mixed, and nothing is done to an asset around nodes that are in use. */
+static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change *c,
+                           const struct lks_member *m, const struct lks_hostlist *hosts)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    bool asset = d->state->nodes[m->node].asset != 0;
+    for (uint32_t i = 0; i < u->count; i++) {
+        const struct lks_member *o = &c->members[u->first + i];
+        const struct lks_node *node = &d->state->nodes[o->node];
+        struct lks_str name = lks_state_name(d->state, o->node);
+        bool under_way = !lks_member_over(o) && o->state != LKS_MEMBER_PENDING;
+        bool in_use = node->placed && node->asset == 0 && !under_way && !is_kept(o);
+        bool back =
+            lks_member_returns(o) && o->state != LKS_MEMBER_SKIPPED && o->state != LKS_MEMBER_DONE;
+        if (o == m || (!back && !(asset && in_use)) || is_named(hosts, name))
+            continue;
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is of one domain with %" LKS_STR_FMT
+                            ", which %s: try all of it again, or propose another change",
+                            S(lks_state_name(d->state, m->node)), S(name),
+                            back ? "goes back, or went" : "is in use");
+        return false;
+    }
+    return true;
+}
+
+/* Nobody begins anew while nobody may begin. */
+static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
+                    const struct lks_member *m, struct trying *t)
+{
+    struct lks_str name = lks_state_name(d->state, m->node);
+    uint64_t other = d->state->nodes[m->node].change;
+    if (c->state != LKS_CHANGE_RUNNING)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is %s: %s", (unsigned long long)c->id,
+                            lks_change_state_words[c->state],
+                            lks_change_over(c) ? "release them as they are (--as-is), and propose "
+                                                 "another change for them"
+                                               : "nodes are tried again while it is running");
+    else if (lks_state_frozen(d->state, m->node))
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: nothing begins there",
+                            S(name));
+    else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "so many nodes of the pool of %" LKS_STR_FMT
+                            " turned at once that acts wait: release that alarm first",
+                            S(name));
+    else if (other != 0 && other != c->id)
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is under way on %" LKS_STR_FMT,
+                            (unsigned long long)other, S(name));
+    else if (m->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(d->state, c, m))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " should run, or runs, another stack by now than the "
+                            "one that this was planned from: propose another change for it",
+                            S(name));
+    else if (lks_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "the other side of the pair of %" LKS_STR_FMT
+                            " is under way, held or kept out of use: wait for that, or see to that "
+                            "one first",
+                            S(name));
+    else
+        return may_try_beside(d, c, m, t->hosts) && has_place(d, c, m, t);
+    return false;
+}
+
+/* One that is under way ends by itself; of one that ended nobody can tell how. */
+static void refuse_flashed(struct lks_deciding *d, uint32_t node)
+{
+    const struct lks_state_flash *f = lks_state_flashing(d->state, node);
+    bool open = f != NULL && f->outcome == LKS_BMC_OPEN;
+    lks_deciding_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
+                        open ? "an update is under way on"
+                             : "nobody can tell what an update left on",
+                        S(lks_state_name(d->state, node)),
+                        open ? ": wait for its end" : ": look at it, and resolve that first");
+}
+
+/* The change may still take others of its domain back, and not one that it let go. */
+static bool may_be_left(const struct lks_deciding *d, const struct lks_state_change *c,
+                        const struct lks_member *m)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    const struct lks_node *n = &d->state->nodes[m->node];
+    bool done = false;
+    for (uint32_t i = 0; i < u->count; i++)
+        done |= c->members[u->first + i].state == LKS_MEMBER_DONE;
+    return u->domain != 0 && n->asset == 0 && !n->held && done && !lks_change_over(c);
+}
+
+/* In use as it is it would keep all of its domain from jobs: that is said, and how to go without
+ * it. */
+static bool may_release(struct lks_deciding *d, const struct lks_state_change *c,
+                        const struct lks_member *m)
+{
+    const struct lks_unit *u = &c->units[m->unit];
+    struct lks_str name = lks_state_name(d->state, m->node), domain = text_of(d, u->domain);
+    char active[LKS_COUNT_TEXT_SIZE];
+    uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_standing_mixes(d->state, m->node);
+    if (u->active > 0)
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED,
+            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
+            ", or not before the others of it are at their end: %s of it %s under way",
+            S(name), S(domain), lks_count_text(u->active, "member", active),
+            u->active == 1 ? "is" : "are");
+    else if (other != LKS_NO_NODE)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
+                            ": in use as it is, it keeps all of domain %" LKS_STR_FMT
+                            " from jobs; hold it first (node hold), and the domain does without it",
+                            S(name), S(lks_state_name(d->state, other)), S(domain));
+    else if (may_be_left(d, c, m))
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu is %s and may still take domain %" LKS_STR_FMT
+                            " back, which then would not be one with %" LKS_STR_FMT
+                            ": try it again, hold it first (node hold), or wait until the change "
+                            "is over",
+                            (unsigned long long)c->id, lks_change_state_words[c->state], S(domain),
+                            S(name));
+    else
+        return true;
+    return false;
+}
+
+static bool may_move(struct lks_deciding *d, const struct lks_state_change *c,
+                     const struct lks_member *m, struct lks_str name, struct trying *t)
+{
+    if (m == NULL)
+        lks_deciding_refuse(d, LKS_E_NOT_FOUND, "%" LKS_STR_FMT " is not in change %llu", S(name),
+                            (unsigned long long)c->id);
+    else if (!lks_member_over(m) || m->state == LKS_MEMBER_DONE || m->state == LKS_MEMBER_SKIPPED)
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " is %s in change %llu, and not one that failed",
+                            S(name), lks_member_state_words[m->state], (unsigned long long)c->id);
+    else if (d->state->nodes[m->node].flashing > 0)
+        refuse_flashed(d, m->node);
+    else
+        return d->event->member.again ? may_try(d, c, m, t) : may_release(d, c, m);
+    return false;
+}
+
+void lks_decide_member_move(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    const struct lks_state_change *c = lks_deciding_change(d, e->member.change);
+    struct lks_hostlist hosts = {0};
+    struct trying trying = {.hosts = &hosts};
+    struct lks_str reason = lks_str_trim(e->reason);
+    size_t kept = 0;
+    if (c == NULL || !lks_deciding_reason(d) || !lks_deciding_hosts(d, &hosts))
+        return;
+    for (size_t i = 0; i < hosts.count; i++) {
+        const struct lks_member *m = lks_change_member(c, lks_state_node(d->state, hosts.names[i]));
+        if (!may_move(d, c, m, hosts.names[i], &trying))
+            return;
+        struct lks_look k = lks_look_at(d->state, c, m);
+        struct lks_str asked =
+            lks_deciding_text(d, "by %" LKS_STR_FMT ": %" LKS_STR_FMT, S(e->by), S(reason));
+        if (!e->member.again)
+            release_member(d, c, m);
+        else if (trying.once != NULL)
+            lks_member_queue(d, &k, trying.once, asked);
+        else
+            lks_member_again(d, &k, asked);
+        kept += m->state != LKS_MEMBER_REVERTED;
+    }
+    if (!e->member.again && is_settled(c, kept))
+        end_alarm(d, c);
+}
+
+/* Freezing ---------------------------------------------------------------------------------- */
+
+static bool find_pool(struct lks_deciding *d, struct lks_str name, uint32_t *out)
+{
+    const struct lks_state *s = d->state;
+    *out = lks_state_pool(s, name);
+    if (*out != UINT32_MAX)
+        return true;
+    struct lks_near near = lks_near_to(name);
+    char hint[LKS_NEAR_HINT_SIZE];
+    for (uint32_t p = 0; p < s->pool_count; p++) {
+        if (s->pools[p].known)
+            lks_near_try(&near, text_of(d, s->pools[p].name));
+    }
+    lks_deciding_refuse(d, LKS_E_NOT_FOUND, "no pool '%" LKS_STR_FMT "'%s", S(name),
+                        lks_near_hint(&near, hint));
+    return false;
+}
+
+void lks_decide_freeze(struct lks_deciding *d)
+{
+    const struct lks_event *e = d->event;
+    uint32_t pool = UINT32_MAX;
+    if (!lks_deciding_reason(d) || (e->freeze.pool.len > 0 && !find_pool(d, e->freeze.pool, &pool)))
+        return;
+    bool frozen = pool == UINT32_MAX ? d->state->frozen : d->state->pools[pool].frozen;
+    if (frozen == e->freeze.on)
+        return; /* said again */
+    lks_deciding_add(d, LKS_RECORD_FROZEN)->frozen = (struct lks_rec_frozen){
+        .pool = e->freeze.pool,
+        .on = e->freeze.on,
+        .by = e->by,
+        .reason = lks_str_trim(e->reason),
+    };
+    if (!e->freeze.on)
+        lks_deciding_thawed(d, pool);
+}

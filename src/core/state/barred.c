@@ -1,0 +1,46 @@
+#include "core/state/barred.h"
+
+#include "core/state/state_room.h"
+
+bool lks_barred_is(const struct lks_state *s, uint32_t node, struct lks_str fingerprint)
+{
+    for (uint32_t i = 0; i < s->barred_count; i++)
+        if (s->barred[i].node == node && lks_certificate_is(&s->barred[i].certificate, fingerprint))
+            return true;
+    return false;
+}
+
+static void thin(struct lks_state *s, lks_ms now)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->barred_count; i++)
+        if (s->barred[i].certificate.expires > now)
+            s->barred[kept++] = s->barred[i];
+    if (kept == s->barred_count)
+        memmove(s->barred, s->barred + 1, --kept * sizeof(s->barred[0]));
+    s->barred_count = kept;
+}
+
+enum lks_code lks_barred_add(struct lks_state *s, struct lks_barred barred, lks_ms now,
+                             struct lks_err *err)
+{
+    if (s->barred_count == LKS_STATE_BARRED_MAX)
+        thin(s, now);
+    if (LKS_ROOM(s->barred, &s->barred_room, s->barred_count + 1, LKS_STATE_BARRED_MAX, err) !=
+        LKS_OK)
+        return lks_wrap(err, "certificates of replaced machines");
+    s->barred[s->barred_count++] = barred;
+    return LKS_OK;
+}
+
+bool lks_barred_same(const struct lks_state *a, const struct lks_state *b)
+{
+    for (uint32_t i = 0; a->barred_count == b->barred_count && i < a->barred_count; i++) {
+        const struct lks_certificate *x = &a->barred[i].certificate, *y = &b->barred[i].certificate;
+        if (x->expires != y->expires ||
+            memcmp(x->fingerprint, y->fingerprint, sizeof(x->fingerprint)) != 0 ||
+            !lks_str_eq(lks_state_name(a, a->barred[i].node), lks_state_name(b, b->barred[i].node)))
+            return false;
+    }
+    return a->barred_count == b->barred_count;
+}

@@ -1,0 +1,561 @@
+#include "core/state/state.h"
+
+#include "codec/format/base64.h"
+#include "core/state/change_room.h"
+#include "core/state/pulse.h"
+#include "core/state/standing.h"
+#include "core/state/state_room.h"
+#include "model/facts/facts.h"
+
+#include <stdlib.h>
+
+enum { FIRST_ROOM = 64, BASES_MAX = 1 << 30 };
+
+const struct lks_limits lks_limits_default = {
+    .heartbeat = 10 * LKS_SECOND,
+    .late = 30 * LKS_SECOND,
+    .lost = 120 * LKS_SECOND,
+    .mass_window = 300 * LKS_SECOND,
+    .skew = 5 * LKS_SECOND,
+    .mass_floor = 10,
+    .mass_percent = 2,
+    .call_nodes = 10,
+    .validity = 60 * LKS_SECOND,
+    .staleness = 5 * LKS_SECOND,
+    .outband_age = (lks_ms)7 * 24 * 3600 * LKS_SECOND,
+    .proposal_age = (lks_ms)14 * 24 * 3600 * LKS_SECOND,
+};
+
+struct lks_rec_limits lks_limits_record(const struct lks_limits *l, lks_ms yeses_until)
+{
+    return (struct lks_rec_limits){
+        .heartbeat = l->heartbeat,
+        .late = l->late,
+        .lost = l->lost,
+        .mass_floor = l->mass_floor,
+        .mass_percent = l->mass_percent,
+        .mass_window = l->mass_window,
+        .skew = l->skew,
+        .call_nodes = l->call_nodes,
+        .validity = l->validity,
+        .staleness = l->staleness,
+        .outband_age = l->outband_age,
+        .yeses_until = yeses_until,
+        .proposal_age = l->proposal_age,
+    };
+}
+
+/* Making room ------------------------------------------------------------------------------- */
+
+void *lks_room(void *array, uint32_t *room, uint32_t count, size_t size, uint32_t max,
+               struct lks_err *err)
+{
+    if (count <= *room)
+        return array;
+    if (count > max) {
+        enum lks_code code =
+            lks_fail(err, LKS_E_LIMIT, "the state holds %u of these at the most", max);
+        (void)code;
+        return NULL;
+    }
+    uint64_t grown = *room == 0 ? FIRST_ROOM : *room;
+    while (grown < count)
+        grown *= 2;
+    if (grown > max)
+        grown = max;
+    char *made = reallocarray(array, grown, size);
+    if (made == NULL) {
+        enum lks_code code = lks_fail_nomem(err);
+        (void)code;
+        return NULL;
+    }
+    memset(made + *room * size, 0, (grown - *room) * size);
+    *room = (uint32_t)grown;
+    return made;
+}
+
+enum lks_code lks_state_place(struct lks_state *s, struct lks_str name, uint32_t *out,
+                              struct lks_err *err)
+{
+    uint32_t id = 0, room = s->node_room;
+    uint32_t turns_room = room; /* the arrays grow together */
+    if (lks_intern_id(&s->names, name, &id, err) != LKS_OK)
+        return err->code;
+    if (id == s->node_count) {
+        if (LKS_ROOM(s->pulses, &room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
+            LKS_ROOM(s->turns, &turns_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK ||
+            LKS_ROOM(s->nodes, &s->node_room, id + 1, LKS_STATE_NODES_MAX, err) != LKS_OK)
+            return lks_wrap(err, "nodes");
+        s->nodes[id].pool = LKS_NO_POOL;
+        s->node_count++;
+        if (lks_standing_grow(s, err) != LKS_OK)
+            return err->code;
+        lks_standing_update(s, id);
+    }
+    *out = id;
+    return LKS_OK;
+}
+
+enum lks_code lks_state_pool_place(struct lks_state *s, struct lks_str name, uint32_t *out,
+                                   struct lks_err *err)
+{
+    uint32_t id = 0, room = s->pool_room;
+    lks_text text = 0;
+    if (lks_intern_id(&s->pool_names, name, &id, err) != LKS_OK ||
+        lks_intern_id(&s->texts, name, &text, err) != LKS_OK)
+        return err->code;
+    if (id == s->pool_count) {
+        if (LKS_ROOM(s->mass, &room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK ||
+            LKS_ROOM(s->pools, &s->pool_room, id + 1, LKS_STATE_POOLS_MAX, err) != LKS_OK)
+            return lks_wrap(err, "pools");
+        s->pools[id].name = text;
+        s->pool_count++;
+    }
+    *out = id;
+    return LKS_OK;
+}
+
+enum lks_code lks_state_basis_place(struct lks_state *s, struct lks_str digest, uint32_t *out,
+                                    struct lks_err *err)
+{
+    uint32_t id = 0;
+    if (digest.len == 0) {
+        *out = 0;
+        return LKS_OK;
+    }
+    if (lks_intern_id(&s->basis_digests, digest, &id, err) != LKS_OK ||
+        LKS_ROOM(s->bases, &s->basis_room, id + 1, BASES_MAX, err) != LKS_OK)
+        return lks_wrap(err, "bases");
+    *out = id + 1;
+    return LKS_OK;
+}
+
+/* Beginning and end ------------------------------------------------------------------------- */
+
+enum lks_code lks_state_init(struct lks_state *s, uint64_t seed, struct lks_err *err)
+{
+    *s = (struct lks_state){
+        .limits = lks_limits_default,
+        .next_alarm = 1,
+        .next_command = 1,
+        .next_deviation = 1,
+        .next_flash = 1,
+        .next_change = 1,
+        .commands_due = UINT64_MAX,
+        .flashes_due = UINT64_MAX,
+        .deviations_due = UINT64_MAX,
+    };
+    struct lks_intern *const interns[] = {&s->texts, &s->names, &s->pool_names, &s->basis_digests};
+    for (size_t i = 0; i < LKS_COUNT(interns); i++) {
+        lks_intern_init(interns[i], LKS_STATE_TEXT_MAX);
+        lks_intern_seed(interns[i], seed + i);
+    }
+    lks_passing_init(&s->passing, seed);
+    lks_heap_init(&s->deadlines, LKS_STATE_NODES_MAX);
+    lks_heap_init(&s->outband_ends, LKS_STATE_NODES_MAX);
+    lks_heap_init(&s->members_due, LKS_STATE_NODES_MAX);
+    lks_text empty = 0;
+    if (lks_intern_id(&s->texts, LKS_STR(""), &empty, err) != LKS_OK)
+        return err->code;
+    return lks_standing_init(s, err);
+}
+
+void lks_state_fini(struct lks_state *s)
+{
+    for (uint32_t i = 0; i < s->basis_room; i++)
+        free(s->bases[i].readings);
+    for (uint32_t i = 0; i < s->deviation_count; i++)
+        free(s->deviations[i].nodes);
+    for (uint32_t i = 0; i < s->flash_count; i++)
+        free(s->flashes[i].saved);
+    for (uint32_t i = 0; i < s->change_count; i++)
+        lks_change_fini(&s->changes[i]);
+    lks_tickets_fini(&s->tickets);
+    lks_resets_fini(&s->resets);
+    lks_standing_fini(s);
+    lks_intern_fini(&s->texts);
+    lks_passing_fini(&s->passing);
+    lks_intern_fini(&s->names);
+    lks_intern_fini(&s->pool_names);
+    lks_intern_fini(&s->basis_digests);
+    lks_heap_fini(&s->deadlines);
+    lks_heap_fini(&s->outband_ends);
+    lks_heap_fini(&s->members_due);
+    free(s->touched);
+    void *const arrays[] = {s->nodes,     s->pulses,     s->pools,    s->mass,   s->bases,
+                            s->verdicts,  s->deviations, s->stacks,   s->images, s->artifacts,
+                            s->overrides, s->barred,     s->bindings, s->tokens, s->persons,
+                            s->alarms,    s->commands,   s->turns,    s->keys,   s->bundles,
+                            s->flashes,   s->changes,    s->proven};
+    for (size_t i = 0; i < LKS_COUNT(arrays); i++)
+        free(arrays[i]);
+    *s = (struct lks_state){0};
+}
+
+/* Looking things up ------------------------------------------------------------------------- */
+
+struct lks_str lks_state_text(const struct lks_state *s, lks_text text)
+{
+    if ((text & LKS_TEXT_PASSING) != 0)
+        return lks_passing_text(&s->passing, text & ~LKS_TEXT_PASSING);
+    return lks_intern_text(&s->texts, text);
+}
+
+uint32_t lks_state_node(const struct lks_state *s, struct lks_str name)
+{
+    uint32_t id = 0;
+    return lks_intern_find(&s->names, name, &id) && s->nodes[id].placed ? id : LKS_NO_NODE;
+}
+
+struct lks_str lks_state_name(const struct lks_state *s, uint32_t node)
+{
+    return lks_intern_text(&s->names, node);
+}
+
+uint32_t lks_state_pool(const struct lks_state *s, struct lks_str name)
+{
+    uint32_t id = 0;
+    return lks_intern_find(&s->pool_names, name, &id) && s->pools[id].known ? id : LKS_NO_POOL;
+}
+
+const struct lks_state_alarm *lks_state_alarm(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->alarm_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->alarms[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->alarm_count && s->alarms[low].id == id ? &s->alarms[low] : NULL;
+}
+
+const struct lks_state_command *lks_state_command(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->command_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->commands[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->command_count && s->commands[low].id == id ? &s->commands[low] : NULL;
+}
+
+bool lks_state_token_at(const struct lks_state *s, struct lks_str id, uint32_t *at)
+{
+    uint32_t low = 0, high = s->token_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->tokens[middle].id), id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->token_count && lks_str_eq(lks_state_text(s, s->tokens[low].id), id);
+}
+
+const struct lks_api_token *lks_state_token(const struct lks_state *s, struct lks_str id)
+{
+    uint32_t at = 0;
+    return lks_state_token_at(s, id, &at) ? &s->tokens[at] : NULL;
+}
+
+bool lks_state_person_at(const struct lks_state *s, struct lks_str serial, uint32_t *at)
+{
+    uint32_t low = 0, high = s->person_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->persons[middle].serial), serial) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->person_count && lks_str_eq(lks_state_text(s, s->persons[low].serial), serial);
+}
+
+const struct lks_state_person *lks_state_person(const struct lks_state *s, struct lks_str serial)
+{
+    uint32_t at = 0;
+    return lks_state_person_at(s, serial, &at) ? &s->persons[at] : NULL;
+}
+
+static const uint8_t no_certificate[LKS_DIGEST_BYTES];
+
+const char *lks_certificate_text(const struct lks_certificate *c, char out[LKS_DIGEST_SIZE])
+{
+    if (memcmp(c->fingerprint, no_certificate, sizeof(no_certificate)) != 0)
+        return lks_digest_write(c->fingerprint, out);
+    out[0] = '\0';
+    return out;
+}
+
+bool lks_certificate_is(const struct lks_certificate *c, struct lks_str fingerprint)
+{
+    uint8_t read[LKS_DIGEST_BYTES];
+    return lks_digest_read(fingerprint, read) && memcmp(read, no_certificate, sizeof(read)) != 0 &&
+           memcmp(read, c->fingerprint, sizeof(read)) == 0;
+}
+
+static int compare_binding(const struct lks_state *s, const struct lks_binding *b,
+                           const struct lks_rec_granted *want)
+{
+    int order = lks_str_cmp(lks_state_text(s, b->identity), want->identity);
+    if (order == 0 && b->role != want->role)
+        order = b->role < want->role ? -1 : 1;
+    if (order == 0)
+        order = lks_str_cmp(lks_state_text(s, b->site), want->site);
+    return order != 0 ? order : lks_str_cmp(lks_state_text(s, b->pool), want->pool);
+}
+
+bool lks_state_binding_at(const struct lks_state *s, const struct lks_rec_granted *want,
+                          uint32_t *at)
+{
+    uint32_t low = 0, high = s->binding_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (compare_binding(s, &s->bindings[middle], want) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->binding_count && compare_binding(s, &s->bindings[low], want) == 0;
+}
+
+const struct lks_binding *lks_state_bindings(const struct lks_state *s, struct lks_str identity,
+                                             uint32_t *count)
+{
+    uint32_t first = 0;
+    (void)lks_state_binding_at(s, &(struct lks_rec_granted){.identity = identity}, &first);
+    uint32_t end = first;
+    while (end < s->binding_count &&
+           lks_str_eq(lks_state_text(s, s->bindings[end].identity), identity))
+        end++;
+    *count = end - first;
+    return end > first ? &s->bindings[first] : NULL;
+}
+
+uint32_t lks_state_basis(const struct lks_state *s, struct lks_str digest)
+{
+    uint32_t id = 0;
+    if (!lks_intern_find(&s->basis_digests, digest, &id) ||
+        (s->bases[id].uses == 0 && s->bases[id].readings == NULL))
+        return 0;
+    return id + 1;
+}
+
+struct lks_str lks_state_readings(const struct lks_state *s, uint32_t basis)
+{
+    if (basis == 0 || s->bases[basis - 1].readings == NULL)
+        return LKS_STR("");
+    return (struct lks_str){s->bases[basis - 1].readings, s->bases[basis - 1].len};
+}
+
+uint32_t lks_state_verdict_find(const struct lks_state *s, uint32_t basis, lks_text stack)
+{
+    uint32_t v = basis == 0 || stack == 0 ? 0 : s->bases[basis - 1].verdict;
+    while (v != 0 && s->verdicts[v].stack != stack)
+        v = s->verdicts[v].next;
+    return v;
+}
+
+const struct lks_state_verdict *lks_state_verdict(const struct lks_state *s, uint32_t node)
+{
+    uint32_t v = s->nodes[node].verdict;
+    return v == 0 ? NULL : &s->verdicts[v];
+}
+
+enum lks_judged lks_state_judged(const struct lks_state *s, uint32_t node)
+{
+    const struct lks_state_verdict *v = lks_state_verdict(s, node);
+    return v == NULL ? LKS_JUDGED_NOT : v->judged;
+}
+
+const struct lks_deviation *lks_state_deviation(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->deviation_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->deviations[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->deviation_count && s->deviations[low].id == id ? &s->deviations[low] : NULL;
+}
+
+const struct lks_state_stack *lks_state_stack(const struct lks_state *s, struct lks_str digest)
+{
+    lks_text text = 0;
+    if (!lks_intern_find(&s->texts, digest, &text))
+        return NULL;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        if (s->stacks[i].digest == text)
+            return &s->stacks[i];
+    }
+    return NULL;
+}
+
+bool lks_state_image_at(const struct lks_state *s, struct lks_str ref, uint32_t *at)
+{
+    uint32_t low = 0, high = s->image_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->images[middle].ref), ref) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->image_count && lks_str_eq(lks_state_text(s, s->images[low].ref), ref);
+}
+
+const struct lks_state_image *lks_state_image(const struct lks_state *s, struct lks_str ref)
+{
+    uint32_t at = 0;
+    return lks_state_image_at(s, ref, &at) ? &s->images[at] : NULL;
+}
+
+bool lks_state_artifact_at(const struct lks_state *s, struct lks_str digest, uint32_t *at)
+{
+    uint32_t low = 0, high = s->artifact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->artifacts[middle].digest), digest) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->artifact_count &&
+           lks_str_eq(lks_state_text(s, s->artifacts[low].digest), digest);
+}
+
+const struct lks_state_artifact *lks_state_artifact(const struct lks_state *s,
+                                                    struct lks_str digest)
+{
+    uint32_t at = 0;
+    return lks_state_artifact_at(s, digest, &at) ? &s->artifacts[at] : NULL;
+}
+
+bool lks_state_key_at(const struct lks_state *s, struct lks_str name, uint32_t *at)
+{
+    uint32_t low = 0, high = s->key_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (lks_str_cmp(lks_state_text(s, s->keys[middle].name), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *at = low;
+    return low < s->key_count && lks_str_eq(lks_state_text(s, s->keys[low].name), name);
+}
+
+const struct lks_state_key *lks_state_key(const struct lks_state *s, struct lks_str name)
+{
+    uint32_t at = 0;
+    return lks_state_key_at(s, name, &at) ? &s->keys[at] : NULL;
+}
+
+const struct lks_state_bundle *lks_state_bundle(const struct lks_state *s, struct lks_str digest)
+{
+    lks_text text = 0;
+    if (!lks_intern_find(&s->texts, digest, &text))
+        return NULL;
+    for (uint32_t i = 0; i < s->bundle_count; i++) {
+        if (s->bundles[i].digest == text)
+            return &s->bundles[i];
+    }
+    return NULL;
+}
+
+bool lks_bundle_names(const struct lks_state *s, const struct lks_state_bundle *bundle,
+                      struct lks_str artifact)
+{
+    return lks_words_have(lks_state_text(s, bundle->artifacts), artifact);
+}
+
+bool lks_state_vouched(const struct lks_state *s, struct lks_str artifact)
+{
+    for (uint32_t i = 0; i < s->bundle_count; i++) {
+        if (s->bundles[i].revoked == 0 && lks_bundle_names(s, &s->bundles[i], artifact))
+            return true;
+    }
+    return false;
+}
+
+const struct lks_state_flash *lks_state_flash(const struct lks_state *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->flash_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->flashes[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->flash_count && s->flashes[low].id == id ? &s->flashes[low] : NULL;
+}
+
+bool lks_flash_over(const struct lks_state_flash *f)
+{
+    return f->outcome != LKS_BMC_OPEN && (f->outcome != LKS_BMC_UNKNOWN || f->resolved != 0);
+}
+
+const struct lks_state_flash *lks_state_flashing(const struct lks_state *s, uint32_t node)
+{
+    uint32_t place = s->nodes[node].flashing > 0 ? s->nodes[node].flash : 0;
+    while (place != 0 && lks_flash_over(&s->flashes[place - 1]))
+        place = s->flashes[place - 1].before;
+    return place != 0 ? &s->flashes[place - 1] : NULL;
+}
+
+lks_ms lks_state_flash_due(const struct lks_state_flash *f)
+{
+    static const lks_ms grace = 900 * LKS_SECOND;
+    if (f->revoked)
+        return 0;
+    return f->deadline > UINT64_MAX - grace ? UINT64_MAX : f->deadline + grace;
+}
+
+lks_ms lks_state_command_over(const struct lks_state *s, const struct lks_state_command *command)
+{
+    lks_ms over = command->expires + s->limits.lost;
+    return over < command->expires ? UINT64_MAX : over;
+}
+
+/* What follows from it ---------------------------------------------------------------------- */
+
+lks_text lks_state_intent(const struct lks_state *s, uint32_t n)
+{
+    const struct lks_node *node = &s->nodes[n];
+    if (node->changing != 0 && node->target != 0)
+        return node->target;
+    if (node->pin != 0)
+        return node->pin;
+    if (node->asset != 0)
+        return lks_standing_domain_pin(s, n);
+    return node->pool == LKS_NO_POOL ? 0 : s->pools[node->pool].stack_digest;
+}
+
+bool lks_state_acts_wait(const struct lks_state *s, uint32_t pool)
+{
+    return pool < s->pool_count && s->pools[pool].mass_alarm != 0;
+}
+
+bool lks_state_wants_tuple(const struct lks_state *s, uint32_t n)
+{
+    static const uint8_t nothing[LKS_HASH_BYTES];
+    const struct lks_node *node = &s->nodes[n];
+    const struct lks_pulse *pulse = &s->pulses[n];
+    if (!node->placed || !pulse->heard || memcmp(pulse->tuple, nothing, sizeof(nothing)) == 0)
+        return false;
+    return node->tuple_boot != node->boot || lks_state_readings(s, node->inband).len == 0 ||
+           lks_pulse_tuple_differs(s, n);
+}

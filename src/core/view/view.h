@@ -1,0 +1,50 @@
+/*
+ * A node as the journal knows it, as members of a JSON object that the caller has begun. `node
+ * show` and `journal at` both render by these functions, one from the state of now and one from the
+ * fold up to a moment, so that they cannot differ. What heartbeats alone know is not here.
+ */
+#ifndef LKS_CORE_VIEW_H
+#define LKS_CORE_VIEW_H
+
+#include "codec/format/json.h"
+#include "core/state/state.h"
+
+/* What a node's row in a list has. */
+void lks_view_node(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                   lks_ms wall);
+/* What the journal knows of one node besides. */
+void lks_view_node_more(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                        lks_ms wall);
+
+/* Where a node's intent comes from. */
+enum lks_intent_from {
+    LKS_INTENT_POOL,   /* its pool's pin */
+    LKS_INTENT_DOMAIN, /* an asset: what the pools of its domain pin */
+    LKS_INTENT_CHANGE, /* a change's target, from the moment the node begins */
+    LKS_INTENT_COUNT
+};
+extern const char *const lks_intent_words[];
+
+/* How a node differs from its intent; lks_differs_words (forms.h) has the words. */
+enum lks_differs {
+    LKS_DIFFERS_DRIFT,
+    LKS_DIFFERS_UNMEASURED,
+    LKS_DIFFERS_DEVIATION, /* in what a deviation allows for now */
+    LKS_DIFFERS_NOT,
+    LKS_DIFFERS_COUNT
+};
+enum lks_differs lks_view_differs(const struct lks_state *s, uint32_t node);
+
+/* The stack it should run: its name, if that is known, and its digest. */
+void lks_view_intent(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                     const char *name_key, const char *digest_key);
+
+/* How its readings compare with that: cause, since when, and up to `most` rows. */
+void lks_view_drift(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                    size_t most);
+
+/* Members that are left out where there is nothing to say. */
+void lks_view_text(struct lks_json_writer *w, const char *key, struct lks_str text);
+void lks_view_time(struct lks_json_writer *w, const char *key, lks_ms time);
+
+#endif

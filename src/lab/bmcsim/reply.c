@@ -1,0 +1,158 @@
+#include "lab/bmcsim/parts.h"
+
+#include <stdio.h>
+
+#define TEXT_MAX 1024
+
+void lks_bmcsim_reply_init(struct lks_bmcsim_reply *r)
+{
+    *r = (struct lks_bmcsim_reply){.type = "application/json"};
+    lks_buf_init(&r->head, (size_t)16 << 10);
+    lks_buf_init(&r->body, LKS_BMCSIM_REPLY_MAX);
+}
+
+void lks_bmcsim_reply_fini(struct lks_bmcsim_reply *r)
+{
+    lks_buf_fini(&r->head);
+    lks_buf_fini(&r->body);
+    *r = (struct lks_bmcsim_reply){0};
+}
+
+void lks_bmcsim_add_header(struct lks_bmcsim_call *c, const char *name, const char *fmt, ...)
+{
+    lks_buf_addf(&c->reply->head, "%s: ", name);
+    va_list ap;
+    va_start(ap, fmt);
+    lks_buf_addv(&c->reply->head, fmt, ap);
+    va_end(ap);
+    lks_buf_add(&c->reply->head, LKS_STR("\r\n"));
+}
+
+void lks_bmcsim_error(struct lks_bmcsim_call *c, int status, enum lks_bmcsim_message message,
+                      const char *a1, const char *a2)
+{
+    const struct lks_bmcsim_message_row *row = &lks_bmcsim_messages[message];
+    const struct lks_bmcsim_registry_row *registry = &lks_bmcsim_registries[row->registry];
+    const char *const args[3] = {a1, a2, NULL};
+    lks_buf_truncate(&c->reply->body, 0);
+    struct lks_json_writer w = {.out = &c->reply->body};
+    c->reply->status = status;
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "error", '{');
+    lks_bmcsim_textf(&w, "code", "%s.%s.%s", registry->prefix, registry->version, row->key);
+    lks_json_cstr(&w, "message", "See the extended information.");
+    lks_json_begin(&w, "@Message.ExtendedInfo", '[');
+    lks_json_begin(&w, NULL, '{');
+    lks_bmcsim_message_write(&w, message, args);
+    lks_json_end(&w, '}');
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+    lks_json_end(&w, '}');
+    if (status == 503)
+        lks_bmcsim_add_header(c, "Retry-After", "%u", 30U);
+}
+
+void lks_bmcsim_success(struct lks_bmcsim_call *c, int status)
+{
+    c->reply->status = status;
+    if (status == 204)
+        return;
+    struct lks_json_writer w = {.out = &c->reply->body};
+    const char *const args[3] = {NULL, NULL, NULL};
+    lks_json_begin(&w, NULL, '{');
+    lks_json_begin(&w, "@Message.ExtendedInfo", '[');
+    lks_json_begin(&w, NULL, '{');
+    lks_bmcsim_message_write(&w, LKS_MSG_SUCCESS, args);
+    lks_json_end(&w, '}');
+    lks_json_end(&w, ']');
+    lks_json_end(&w, '}');
+}
+
+void lks_bmcsim_head(struct lks_bmcsim_call *c, const char *type, const char *id, const char *name)
+{
+    lks_bmcsim_textf(&c->w, "@odata.type", "#%s", type);
+    lks_json_text(&c->w, "@odata.id", c->path);
+    lks_json_cstr(&c->w, "Id", id);
+    lks_json_cstr(&c->w, "Name", name);
+}
+
+/* A text from a format, of a length that our own ids and paths have. */
+static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap) LKS_PRINTF(2, 0);
+static struct lks_str made(char out[TEXT_MAX], const char *fmt, va_list ap)
+{
+    int n = vsnprintf(out, TEXT_MAX, fmt, ap);
+    size_t len = n < 0 ? 0 : (size_t)n < TEXT_MAX ? (size_t)n : TEXT_MAX - 1;
+    return (struct lks_str){out, len};
+}
+
+void lks_bmcsim_link(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    struct lks_str path = made(text, fmt, ap);
+    va_end(ap);
+    lks_json_begin(w, key, '{');
+    lks_json_text(w, "@odata.id", path);
+    lks_json_end(w, '}');
+}
+
+void lks_bmcsim_textf(struct lks_json_writer *w, const char *key, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    struct lks_str value = made(text, fmt, ap);
+    va_end(ap);
+    lks_json_text(w, key, value);
+}
+
+void lks_bmcsim_texts(struct lks_json_writer *w, const char *key, const char *const *words)
+{
+    lks_json_begin(w, key, '[');
+    for (size_t i = 0; words[i] != NULL; i++)
+        lks_json_cstr(w, NULL, words[i]);
+    lks_json_end(w, ']');
+}
+
+void lks_bmcsim_status(struct lks_json_writer *w, const char *state, const char *health)
+{
+    lks_json_begin(w, "Status", '{');
+    lks_json_cstr(w, "State", state);
+    lks_json_cstr(w, "Health", health);
+    lks_json_end(w, '}');
+}
+
+void lks_bmcsim_collection(struct lks_bmcsim_call *c, const char *type, const char *name)
+{
+    lks_bmcsim_textf(&c->w, "@odata.type", "#%sCollection.%sCollection", type, type);
+    lks_json_text(&c->w, "@odata.id", c->path);
+    lks_json_cstr(&c->w, "Name", name);
+    lks_json_begin(&c->w, "Members", '[');
+}
+
+void lks_bmcsim_member(struct lks_bmcsim_call *c, const char *fmt, ...)
+{
+    char text[TEXT_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    struct lks_str path = made(text, fmt, ap);
+    va_end(ap);
+    if (c->expand > 0) {
+        LKS_CLEANUP(lks_buf_fini) struct lks_buf member = {0};
+        lks_buf_init(&member, LKS_BMCSIM_REPLY_MAX);
+        if (lks_bmcsim_render(c->b, path, c->expand - 1, &member)) {
+            lks_json_raw(&c->w, NULL, lks_buf_view(&member));
+            return;
+        }
+    }
+    lks_json_begin(&c->w, NULL, '{');
+    lks_json_text(&c->w, "@odata.id", path);
+    lks_json_end(&c->w, '}');
+}
+
+void lks_bmcsim_collection_end(struct lks_bmcsim_call *c, size_t count)
+{
+    lks_json_end(&c->w, ']');
+    lks_json_int(&c->w, "Members@odata.count", (int64_t)count);
+}

@@ -1,0 +1,163 @@
+/* What the files of a world share. For them and nobody else. */
+#ifndef LKS_REHEARSE_WORLD_H
+#define LKS_REHEARSE_WORLD_H
+
+#include "base/rng.h"
+#include "drivers/store/store_memory.h"
+#include "engine/engine.h"
+#include "lab/rehearse/queue.h"
+#include "lab/rehearse/rehearse.h"
+#include "model/manifest/bundle.h"
+
+#define WORLD_MINUTE (60 * LKS_SECOND)
+#define WORLD_HOUR   (60 * WORLD_MINUTE)
+#define WORLD_DAY    (24 * WORLD_HOUR)
+
+/* What readings of an invented machine are called. */
+#define WORLD_READING "rehearsal"
+
+/* Grants what others need: whoever proposed a change makes nobody who can approve it. */
+#define WORLD_ADMIN LKS_STR("user:rehearsal-admin")
+
+enum world_kind {
+    WORLD_EXECUTED,
+    WORLD_BOOTS,
+    WORLD_FLASHED,
+    WORLD_SWEPT,
+    WORLD_JOB_ENDS,
+    WORLD_PERSON
+};
+
+struct world_machine {
+    uint32_t boot; /* how often it was rebooted here */
+    uint32_t pool; /* place in `told`, or UINT32_MAX */
+    uint32_t gpus;
+    uint16_t stage;                /* steps of its recipe that are done, from the first on */
+    bool reached;                  /* an image came to it */
+    bool bad, down;                /* the image is bad on it; it does not answer */
+    bool lost;                     /* and does not come back by itself */
+    bool out, fresh;               /* out of use; in use with the new stack */
+    bool before;                   /* it was out of use when all began, and does not count */
+    bool free, side;               /* for jobs of a pool that is told, and with which stack */
+    uint32_t job;                  /* that runs on it, of such a pool: place + 1; 0: none */
+    uint32_t before_it, behind_it; /* of those that are free, or run the same job: node + 1 */
+    lks_ms busy;                   /* of another pool: a job runs on it until then; 0: not drawn */
+    lks_ms since;                  /* of `out` */
+};
+
+struct world_pool {
+    uint32_t place;                  /* in the state */
+    uint32_t min_gang;               /* 0: not said */
+    uint32_t free[2], free_count[2]; /* nodes without a job, by stack: node + 1 */
+    uint32_t waits;                  /* jobs, the first that came: place + 1 */
+    uint32_t used[2];                /* in use, with the old and the new stack */
+    lks_ms short_since;              /* no gang that is wanted can start; UINT64_MAX: one can */
+};
+
+struct world_job {
+    uint32_t size, pool, like; /* which of the pool's sizes */
+    uint32_t first;            /* of its nodes: node + 1 */
+    uint32_t next;             /* that waits behind it: place + 1 */
+    bool ends;                 /* soon, since one of its nodes was asked to leave */
+    lks_ms since;              /* it waits */
+};
+
+/* Readings, by (stack it comes from, recipe, stage): made when they are first needed. */
+struct world_tuple {
+    lks_text from;
+    uint32_t recipe, stage;
+    struct lks_tuple tuple;
+};
+
+struct lks_world {
+    struct lks_world_options options;
+    struct lks_memory_disk *disk; /* of a file's copy; NULL: a journal's */
+    struct lks_store store;       /* the same */
+    struct lks_engine_options engine_options;
+    struct lks_key key;
+    struct lks_judge judge;
+    struct lks_engine *engine;
+    struct lks_bundle *bundles; /* owned */
+    size_t bundle_count, bundle_room;
+    uint64_t change;
+
+    struct lks_rng rng;
+    struct lks_rehearse_faults faults;
+    const struct lks_world_say *say;
+    struct lks_queue *queue; /* owned */
+    lks_ms now;              /* since the beginning: mono */
+    lks_ms begun, ticked, measured;
+    uint32_t in_vain;               /* calls of the person in a row, with nothing done in between */
+    uint32_t done_by;               /* members that were done when they were last called */
+    struct world_machine *machines; /* by node; owned, as all arrays */
+    uint32_t machine_count;
+    struct world_job *jobs;
+    uint32_t job_count;
+    struct world_pool pools[LKS_REHEARSE_POOLS];
+    struct world_tuple **tuples;
+    size_t tuple_count, tuple_room;
+    struct lks_rehearsed *out;
+    struct lks_err *err;
+    struct lks_err refused; /* of a run */
+    bool broken;            /* `err` says why */
+};
+
+/* world.c */
+struct lks_now world_now(const struct lks_world *w);
+bool world_turn(struct lks_world *w, const struct lks_event *event,
+                const struct lks_store_blob *blob); /* false: refused, or broken */
+void world_post(struct lks_world *w, enum world_kind kind, uint32_t node, uint64_t number,
+                lks_ms delay);
+bool world_chance(struct lks_world *w, uint32_t share);
+void world_tell(const struct lks_world *w, const char *fmt, ...) LKS_PRINTF(2, 3);
+void world_break(struct lks_world *w, enum lks_code code, const char *why);
+
+/* Whether something in the world follows from rows of this kind. */
+bool world_row_counts(unsigned kind);
+
+/* A positive number around `median`: most are near it, and a few are far above. */
+lks_ms world_takes(struct lks_world *w, lks_ms median);
+
+/* world_work.c */
+void world_command(struct lks_world *w, const struct lks_rec_command *c);
+void world_flash(struct lks_world *w, const struct lks_rec_flash *f);
+void world_deliver(struct lks_world *w, const struct lks_message *m);
+/* One that did not come back is brought back, in some hours. */
+void world_repair(struct lks_world *w, uint32_t node);
+
+/* world_jobs.c: a node is asked to leave; nothing runs on it; it left use, returned, or has another
+ * stack. */
+void world_job_ask(struct lks_world *w, uint32_t node);
+bool world_job_none(struct lks_world *w, uint32_t node);
+void world_job_moved(struct lks_world *w, uint32_t node);
+void world_job_ends(struct lks_world *w, uint32_t job);
+bool world_jobs_begin(struct lks_world *w);
+void world_jobs_end(struct lks_world *w);
+
+/* world_gates.c: part of a tick */
+void world_measure(struct lks_world *w);
+
+/* world_judge.c */
+bool world_judge(void *ctx, struct lks_str basis, struct lks_arena *arena,
+                 struct lks_rec_verdict *v);
+const struct lks_tuple *world_tuple(struct lks_world *w, lks_text from, uint32_t recipe,
+                                    uint32_t stage);
+void world_tuples_fini(struct lks_world *w);
+
+/* world_count.c */
+uint32_t world_gpus(const struct lks_world *w, uint32_t node);
+bool world_count_begin(struct lks_world *w);
+void world_count_node(struct lks_world *w, uint32_t node);
+void world_count_time(struct lks_world *w); /* the curves, up to now */
+void world_count_end(struct lks_world *w);
+
+/* copy.c */
+bool world_flush(struct lks_world *w, void (*row)(struct lks_world *, const struct lks_record *));
+
+/* copy_stacks.c */
+enum lks_code world_publish(struct lks_world *w, const struct lks_manifest *manifest,
+                            struct lks_str text, struct lks_err *err) LKS_MUST_CHECK;
+enum lks_code world_vouch_all(struct lks_world *w, const struct lks_manifest *manifest,
+                              struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

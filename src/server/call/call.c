@@ -1,0 +1,103 @@
+#include "server/call/call.h"
+
+#include "model/manifest/manifest.h"
+#include "model/tuple/tuple.h"
+#include "server/call/depot_ask.h"
+#include "server/call/own.h"
+#include "server/call/route.h"
+
+#include <stdlib.h>
+
+struct lks_call *lks_call_new(struct lks_daemon *daemon)
+{
+    struct lks_call *call = calloc(1, sizeof(*call));
+    if (call == NULL)
+        return NULL;
+    call->daemon = daemon;
+    call->node = LKS_NO_NODE;
+    lks_buf_init(&call->bytes, LKS_DOC_BYTES_MAX);
+    lks_buf_init(&call->out, LKS_CALL_ANSWER_MAX);
+    lks_buf_init(&call->issued, LKS_X509_PEM_MAX);
+    lks_buf_init(&call->aside, LKS_X509_PEM_MAX);
+    return call;
+}
+
+void lks_call_free(struct lks_call *call)
+{
+    if (call == NULL)
+        return;
+    if (call->manifest != NULL)
+        lks_manifest_fini(call->manifest);
+    if (call->tuple != NULL)
+        lks_tuple_fini(call->tuple);
+    if (call->drop != NULL)
+        call->drop(call->memory);
+    lks_depot_ask_free(call->depot);
+    lks_own_free(call->own);
+    free(call->manifest);
+    free(call->tuple);
+    lks_docs_fini(&call->asked);
+    lks_docs_fini(&call->docs);
+    lks_buf_fini(&call->bytes);
+    lks_buf_fini(&call->out);
+    lks_buf_fini(&call->issued);
+    lks_buf_fini(&call->aside);
+    free(call);
+}
+
+static enum lks_code parse(struct lks_call *call, struct lks_err *err)
+{
+    struct lks_str text = lks_buf_view(&call->bytes);
+    size_t values = lks_json_values(text);
+    if (values > LKS_CALL_VALUES_MAX)
+        return lks_fail(err, LKS_E_LIMIT, "body: %zu values; %zu are taken", values,
+                        LKS_CALL_VALUES_MAX);
+    if (lks_docs_init(&call->docs, "body", err) != LKS_OK ||
+        lks_json_parse(text.len > 0 ? text : LKS_STR("{}"), &call->docs, err) != LKS_OK)
+        return err->code;
+    return lks_schema_check(&call->docs, call->docs.first, call->route->body, err);
+}
+
+enum lks_code lks_call_read(struct lks_call *call, struct lks_err *err)
+{
+    if (call->route->body == NULL)
+        return LKS_OK;
+    enum lks_code code = parse(call, err);
+    if (code == LKS_OK)
+        call->body = call->docs.first;
+    else
+        lks_docs_fini(&call->docs);
+    return code;
+}
+
+struct lks_str lks_call_path(const struct lks_call *call, const char *name)
+{
+    return lks_doc_text(call->path, name);
+}
+
+struct lks_str lks_call_text(const struct lks_call *call, const char *name)
+{
+    return lks_doc_text(call->query, name);
+}
+
+uint64_t lks_call_number(const struct lks_call *call, const char *name, uint64_t fallback)
+{
+    const struct lks_doc *value = lks_doc_member(call->query, name);
+    return value != NULL && value->kind == LKS_DOC_NUMBER ? (uint64_t)value->number : fallback;
+}
+
+int lks_call_truth(const struct lks_call *call, const char *name)
+{
+    const struct lks_doc *value = lks_doc_member(call->query, name);
+    return value != NULL && value->kind == LKS_DOC_BOOL ? value->truth : -1;
+}
+
+struct lks_json_writer lks_call_json(struct lks_call *call)
+{
+    lks_buf_truncate(&call->out, 0);
+    call->status = 200;
+    call->type = "application/json";
+    struct lks_json_writer w = {.out = &call->out};
+    lks_json_begin(&w, NULL, '{');
+    return w;
+}

@@ -1,0 +1,66 @@
+/* One route: what is asked where, by whom, and what answers. server/api/routes.h has all of them.
+ */
+#ifndef LKS_SERVER_ROUTE_H
+#define LKS_SERVER_ROUTE_H
+
+#include "core/state/access.h"
+#include "model/schema/schema.h"
+
+struct lks_call;
+struct lks_desk;
+
+enum lks_listener { LKS_LISTENER_PEOPLE, LKS_LISTENER_AGENTS };
+
+/* Where the permission has to hold. */
+enum lks_route_scope {
+    LKS_SCOPE_NONE,        /* the permission has no place */
+    LKS_SCOPE_SOMEWHERE,   /* anywhere; the answer is cut down to where */
+    LKS_SCOPE_EVERYWHERE,  /* without a scope */
+    LKS_SCOPE_NODES,       /* at each node of the host list {name} */
+    LKS_SCOPE_ALARM,       /* where the alarm {id} is about */
+    LKS_SCOPE_COMMAND,     /* at the node of the command {id} */
+    LKS_SCOPE_FLASH,       /* at the node of the update {id} */
+    LKS_SCOPE_ASKED,       /* at each node of the body's host list `nodes` */
+    LKS_SCOPE_NODE,        /* at the node that the body names */
+    LKS_SCOPE_DEVIATION,   /* at the nodes of the deviation {id} */
+    LKS_SCOPE_CHANGE,      /* at all nodes of the change {id} */
+    LKS_SCOPE_CHANGE_PART, /* at some of them: votes are counted for each pool */
+    LKS_SCOPE_WISH,        /* at each node that the body wants to change, and its whole domain */
+    LKS_SCOPE_POOL,        /* at the pool that the body names; everywhere where it names none */
+    LKS_SCOPE_SELF,        /* an agent, for its own node */
+};
+
+enum lks_route_flag {
+    LKS_ROUTE_ETAG = 1,        /* follows from the journal's records alone */
+    LKS_ROUTE_WRITE = 2,       /* is logged with who asked */
+    LKS_ROUTE_COUNTS = 4,      /* is given the server thread's own counts */
+    LKS_ROUTE_REPORT = 8,      /* a node has something written: it may so often */
+    LKS_ROUTE_DEPOT = 64,      /* is about an artifact, and carries more headers */
+    LKS_ROUTE_LARGE = 128,     /* its body is fetched piece by piece, once it may come */
+    LKS_ROUTE_OFTEN = 16,      /* schedulers ask for each job: it has a rate of its own */
+    LKS_ROUTE_SIGNED = 32,     /* its body is parsed by prepare(), behind its signature */
+    LKS_ROUTE_SENSITIVE = 256, /* who reads it is audited */
+    LKS_ROUTE_LOGIN = 512,     /* an OpenID provider is asked, and its word decides */
+    LKS_ROUTE_PLAN = 1024,     /* a plan is made, which takes its time in a large fleet */
+    LKS_ROUTE_POLL = 2048,     /* an OpenID provider is asked up to four times */
+};
+
+struct lks_route {
+    const char *method, *path; /* "/v1/nodes/{name}" */
+    const char *id;            /* its name in the OpenAPI document */
+    enum lks_listener listener;
+    enum lks_permission permission;
+    enum lks_route_scope scope;
+    const struct lks_form *query;  /* NULL: none is taken */
+    const struct lks_form *body;   /* of JSON bodies */
+    const char *body_type;         /* of others; NULL and no form: none is taken */
+    size_t body_max;               /* bytes */
+    const struct lks_form *answer; /* of JSON answers */
+    const char *answer_type;       /* of others */
+    unsigned flags;
+    void (*prepare)(struct lks_call *call);
+    void (*handle)(struct lks_desk *desk, struct lks_call *call);
+    const char *about;
+};
+
+#endif

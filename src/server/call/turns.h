@@ -1,0 +1,28 @@
+/*
+ * Work of calls in the thread pool, so much of it at a time; callers take turns, so that one that
+ * asks much does not keep others waiting. Everything here but the work itself happens on the server
+ * thread.
+ */
+#ifndef LKS_SERVER_TURNS_H
+#define LKS_SERVER_TURNS_H
+
+#include "server/call/call.h"
+
+struct lks_turns {
+    uv_loop_t *loop;
+    unsigned most;                       /* at a time */
+    void (*work)(struct lks_call *call); /* in the pool */
+    void (*done)(struct lks_call *call); /* then; the call is handed over */
+    void (*left)(struct lks_call *call); /* instead of both: nobody waits for it any more */
+    unsigned running;
+    struct lks_mail *first, **end;  /* that wait */
+    const struct lks_account *last; /* whose turn was last; only compared */
+};
+
+/* Takes the call over. */
+void lks_turns_add(struct lks_turns *t, struct lks_call *call);
+
+/* How many calls of the same caller wait. */
+unsigned lks_turns_waiting(const struct lks_turns *t, const struct lks_call *call);
+
+#endif

@@ -1,0 +1,18 @@
+/* For server/desk/desk*.c. */
+#ifndef LKS_SERVER_DESK_PARTS_H
+#define LKS_SERVER_DESK_PARTS_H
+
+#include "server/desk/desk.h"
+
+/* Find out who asks, and count it; the second time, after it was prepared, it is not counted again.
+ * False: it is answered. */
+bool lks_desk_identify(struct lks_desk *desk, struct lks_call *call);
+
+/* Charge for a question whose length was not known when it was counted. */
+bool lks_desk_charge_length(struct lks_desk *desk, struct lks_call *call);
+
+/* Take `cost` of what the caller may have of `rate`; false: the answer is that it is too much. */
+bool lks_desk_charge(const struct lks_desk *desk, struct lks_call *call, struct lks_rate *rate,
+                     size_t cost);
+
+#endif

@@ -1,0 +1,14 @@
+/* A question as it comes on the admission socket: a line that is one JSON object. */
+#ifndef LKS_SERVER_ADMIT_LINE_H
+#define LKS_SERVER_ADMIT_LINE_H
+
+#include "codec/format/doc.h"
+
+#define LKS_ADMIT_LINE_MAX ((size_t)1 << 20) /* bytes, its end not counted */
+
+/* Read `line` into `docs`, which is made here and owed lks_docs_fini() whatever comes of it. On
+ * success `body` is what POST /v1/admit takes as its body. */
+enum lks_code lks_admit_line(struct lks_str line, struct lks_docs *docs,
+                             const struct lks_doc **body, struct lks_err *err) LKS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,502 @@
+/* Changes: what is asked for, the plan that was made of it, and how far it is. */
+#include "server/form/forms_words.h"
+
+#define SOAK_MAX_S INT64_C(2592000) /* 30 days */
+
+/* clang-format off */
+/* Query parameters -------------------------------------------------------------------------- */
+
+static const struct lks_field lks_query_changes_fields[] = {
+    PAGE,
+    MAY("open", TRUTH, "only those that are not over, or only those that are"),
+    MAY("state", WORDS(lks_change_state_words), "only members in this state"),
+};
+const struct lks_form lks_query_changes = {"ChangesQuery", "Which changes",
+    LKS_FIELDS(lks_query_changes_fields)};
+static const struct lks_field lks_query_change_fields[] = {
+    MAY("plan", TRUTH, "false: without recipes, notes and orders, for frequent polls"),
+};
+const struct lks_form lks_query_change = {"ChangeQuery", "How much of a change",
+    LKS_FIELDS(lks_query_change_fields)};
+static const struct lks_field lks_query_procedure_fields[] = {
+    MAY("gpu_hour", TEXT, "price of a GPU hour, such as '2.5 EUR', to report the cost"),
+};
+const struct lks_form lks_query_procedure = {"ProcedureQuery", "Options of a procedure",
+    LKS_FIELDS(lks_query_procedure_fields)};
+static const struct lks_field lks_query_members_fields[] = {
+    PAGE,
+    MAY("state", WORDS(lks_member_state_words), "only members in this state"),
+    MAY("wave", COUNT, "only those of this wave, from 0"),
+};
+const struct lks_form lks_query_members = {"MembersQuery", "Which nodes of a change",
+    LKS_FIELDS(lks_query_members_fields)};
+
+/* Requests ---------------------------------------------------------------------------------- */
+
+static const struct lks_field lks_ask_change_fields[] = {
+    MAY("kind", WORDS(lks_change_kind_words), "what is changed (stack)"),
+    MAY("nodes", HOSTS, "host list: who changes; or"),
+    MAY("pool", TEXT, "all nodes of this pool. Assets of their domains come along"),
+    MUST("stack", TEXT, "digest or name of a published stack; of an agent change, the version"),
+    MAY("hook", NAME, "a program of the site that installs what no bundle has a package for"),
+    MAY("strength", LKS_NUMBERS(1, LKS_PLAN_STRENGTH_MAX),
+        "the canary has every combination of so many attributes (2)"),
+    MAY("failure_share", LKS_NUMBERS(1, LKS_PLAN_MILLION),
+        "a fault that hits so many nodes is to be met by the canary, in millionths"),
+    MAY("confidence_share", LKS_NUMBERS(1, LKS_PLAN_MILLION - 1),
+        "and with this confidence, in millionths"),
+    MAY("canary_max", LKS_NUMBERS(1, LKS_STATE_NODES_MAX),
+        "most nodes of the canary; what is left uncovered is named"),
+    MAY("failures_max", LKS_NUMBERS(0, LKS_STATE_NODES_MAX), "nodes that may fail (none)"),
+    MAY("soak_seconds", LKS_NUMBERS(1, SOAK_MAX_S),
+        "how long the canary is watched; rings a part of it. Absent: by the plan"),
+    MAY("rolls_back", TRUTH, "a halt is followed by a rollback at once"),
+    MAY("one_way", TRUTH, "acknowledge that some steps are irreversible"),
+    MAY("not_before", TIME, "no node starts earlier"),
+    MAY("not_after", TIME, "no node starts later"),
+    MAY("windows", TEXT, "of the week, in site time; absent: those of its pools"),
+    MAY("class", TEXT, "class of change; never less than what the plan does (that)"),
+    MAY("advisory", TEXT, "the advisory it closes, where the class asks for one"),
+    MAY("dry_run", TRUTH, "answer with the plan and record nothing"),
+    REASON,
+};
+const struct lks_form lks_ask_change = {"ChangeWish", "A change to be planned",
+    LKS_FIELDS(lks_ask_change_fields)};
+static const struct lks_field lks_ask_start_fields[] = {
+    MUST("nodes", COUNT, "how many nodes it is for, repeated from the plan"),
+    MUST("gpus", COUNT, "and how many GPUs they have; 0 where it is for assets alone"),
+    MAY("standby", TEXT, "the person on site, where the class asks for one"),
+    MAY("break_glass", TRUTH,
+        "start without the approvals: lab and canary only, with an alarm and a review"),
+    REASON,
+};
+const struct lks_form lks_ask_start = {"ChangeStart", "The start of a change",
+    LKS_FIELDS(lks_ask_start_fields)};
+#define FORECAST_FIELDS                                                   \
+    MUST("runs", LKS_NUMBERS(0, SEQ_MAX),                                 \
+        "how many runs it rests on"),                                     \
+    MUST("took_low_ms", LKS_NUMBERS(0, SEQ_MAX),                          \
+        "duration, 5th percentile of the runs"),                       \
+    MUST("took_middle_ms", LKS_NUMBERS(0, SEQ_MAX),                       \
+        "median"),                                      \
+    MUST("took_high_ms", LKS_NUMBERS(0, SEQ_MAX),                         \
+        "95th percentile"),                                \
+    MUST("gpu_hours_low", LKS_NUMBERS(0, SEQ_MAX),                        \
+        "GPU-hours out of service, 5th percentile of the runs"),                     \
+    MUST("gpu_hours_middle", LKS_NUMBERS(0, SEQ_MAX),                     \
+        "median"),                                      \
+    MUST("gpu_hours_high", LKS_NUMBERS(0, SEQ_MAX),                       \
+        "95th percentile"),                                \
+    MUST("kept_high", LKS_NUMBERS(0, SEQ_MAX),                            \
+        "nodes left to a person, 95th percentile"),        \
+    MUST("reached_high", LKS_NUMBERS(0, SEQ_MAX),                         \
+        "nodes that a bad image reaches before it is stopped, 95th percentile")
+static const struct lks_field lks_ask_forecast_fields[] = {FORECAST_FIELDS};
+const struct lks_form lks_ask_forecast = {"Forecast", "The forecast of a rehearsal",
+    LKS_FIELDS(lks_ask_forecast_fields)};
+static const struct lks_field forecast_fields[] = {
+    FORECAST_FIELDS,
+    MAY("by", TEXT, "who rehearsed it"),
+    MAY("at", TIME, "when"),
+    MAY("actual_ms", COUNT, "how long it took; absent while it is not over"),
+    MUST("actual_gpu_hours", COUNT, "GPU-hours out of service, of nodes that are finished"),
+    MUST("actual_kept", COUNT, "nodes that are left to a person"),
+};
+static const struct lks_form forecast = {"ForecastBeside", "The forecast and the actual result",
+    LKS_FIELDS(forecast_fields)};
+static const struct lks_field lks_ask_waive_fields[] = {
+    MUST("gate", TEXT, "which gate (failure count, soak, acceptance), or which metric"),
+    MUST("until", TIME, "how long, at most 7 days"),
+    MAY("pool", TEXT, "behind nodes of this pool alone; absent: of all that one may approve for"),
+    REASON,
+};
+const struct lks_form lks_ask_waive = {"ChangeWaive", "A gate that is not asked for a while",
+    LKS_FIELDS(lks_ask_waive_fields)};
+static const char *const decision_words[] = {"approve", "reject", NULL};
+static const struct lks_field lks_ask_ticket_fields[] = {
+    MUST("event", TEXT, "the message's own id: none is taken twice"),
+    MUST("change", COUNT, "which change"),
+    MUST("decision", WORDS(decision_words), "what was decided"),
+    MUST("who", TEXT, "by whom, as `tickets.people` has them"),
+    MUST("ticket", TEXT, "on which ticket"),
+    MUST("plan", DIGEST, "digest of the plan that was shown: `plan` of the procedure"),
+    MUST("nodes", COUNT, "how many nodes it was shown with"),
+    {"reason", WHY, 0, NULL, "why, for the journal; a no needs one"},
+};
+const struct lks_form lks_ask_ticket = {"TicketDecision", "A vote by way of a ticket system",
+    LKS_FIELDS(lks_ask_ticket_fields)};
+static const char *const act_words[] = {"release", "again", NULL};
+static const struct lks_field lks_ask_members_fields[] = {
+    MUST("nodes", HOSTS, "host list: who"),
+    MUST("act", WORDS(act_words),
+         "release: the node returns to service as it is; again: it is tried once more"),
+    REASON,
+};
+const struct lks_form lks_ask_members = {"MembersWish", "The decision about nodes that failed",
+    LKS_FIELDS(lks_ask_members_fields)};
+static const struct lks_field lks_ask_skip_fields[] = {
+    MUST("nodes", HOSTS, "host list: nodes that did not start, or are lost"),
+    REASON,
+};
+const struct lks_form lks_ask_skip = {"SkipWish", "Nodes that a change does not wait for",
+    LKS_FIELDS(lks_ask_skip_fields)};
+static const struct lks_field lks_ask_freeze_fields[] = {
+    MAY("pool", TEXT, "only this pool; absent: the whole fleet"),
+    REASON,
+};
+const struct lks_form lks_ask_freeze = {"FreezeWish", "A freeze, or its end",
+    LKS_FIELDS(lks_ask_freeze_fields)};
+
+/* Answers ----------------------------------------------------------------------------------- */
+
+static const struct lks_field members_fields[] = {
+    MUST("pending", COUNT, "untouched"),
+    MUST("waiting", COUNT, "the next step cannot start yet"),
+    MUST("asked", COUNT, "a step is in progress"),
+    MUST("reading", COUNT, "a step ended, and what it did is read again"),
+    MUST("done", COUNT, "in service, on the target stack"),
+    MUST("reverted", COUNT, "in service, on the old stack"),
+    MUST("fenced", COUNT, "out of service, until a person returns them"),
+    MUST("needs_hands", COUNT, "the same, and a person has to go there"),
+    MUST("unknown", COUNT, "their outcome is unknown"),
+    MUST("skipped", COUNT, "left alone: gone, or they had it already"),
+};
+static const struct lks_form members = {"ChangeCounts", "Nodes and assets by state",
+    LKS_FIELDS(members_fields)};
+static const struct lks_field step_fields[] = {
+    MUST("kind", WORDS(lks_step_kind_words), "what is done"),
+    MUST("rank", COUNT, "nodes of a domain do steps of one rank together"),
+    MAY("layer", COUNT, "of what it changes"),
+    MAY("component", TEXT, "what it changes"),
+    MAY("version", TEXT, "what that is to run"),
+    MAY("before", TEXT, "what it ran"),
+    MAY("executor", TEXT, "of the node, that does it"),
+    MAY("order", DIGEST, "the order for it, at /v1/artifacts/{digest}"),
+    MAY("order_back", DIGEST, "the order that reverts it"),
+    MAY("bundle", DIGEST, "where an image is from"),
+    MAY("image", DIGEST, "the image"),
+    MAY("bundle_back", DIGEST, "where the image before is from"),
+    MAY("image_back", DIGEST, "the image before"),
+    MAY("revert", WORDS(lks_bmc_act_words), "how an update is reverted"),
+    MUST("one_way", TRUTH, "the step is irreversible"),
+    MUST("limit_ms", COUNT, "how long it may take"),
+    MUST("retries", COUNT, "how often it may be tried again"),
+};
+static const struct lks_form step = {"ChangeStep", "A step of a node",
+    LKS_FIELDS(step_fields)};
+static const struct lks_field recipe_fields[] = {
+    MUST("recipe", COUNT, "its number, from 0"),
+    MUST("members", COUNT, "nodes and assets that go by it"),
+    MUST("steps", LKS_LIST(LKS_FORM(step)), "in their order"),
+};
+static const struct lks_form recipe = {"ChangeRecipe", "The steps of nodes of one kind",
+    LKS_FIELDS(recipe_fields)};
+static const struct lks_field gate_fields[] = {
+    MUST("metric", TEXT, "what is measured"),
+    MUST("kind", WORDS(lks_metric_kind_words), "a value, events, or events of which one is enough"),
+    MUST("critical", TRUTH, "without data it does not pass"),
+    MUST("verdict", WORDS(lks_gate_verdict_words), "what it says"),
+    MAY("text", TEXT, "why"),
+    MUST("looks", COUNT, "number of planned evaluations that were done"),
+    MUST("changed", COUNT, "changed nodes or domains with data"),
+    MUST("expected", COUNT, "of so many"),
+    MUST("controls", COUNT, "nodes or domains that stay as they are, with data"),
+    MAY("events", COUNT, "changed nodes that had one"),
+    MAY("control_events", COUNT, "controls that had one"),
+    MAY("margin", TEXT, "percent that it may be worse by"),
+    MAY("estimate", TEXT, "percent that changed nodes gained more than controls"),
+    MAY("worst", TEXT, "the bound that decides PASS"),
+    MAY("best", TEXT, "the bound that decides HALT"),
+    MUST("waived", TRUTH, "a person let the change go on in spite of it"),
+};
+static const struct lks_form gate = {"ChangeGate", "The evaluation of a wave by one metric",
+    LKS_FIELDS(gate_fields)};
+static const struct lks_field wave_fields[] = {
+    MUST("wave", COUNT, "its number, from 0"),
+    MUST("kind", WORDS(lks_wave_kind_words), "what it is for"),
+    MAY("pool", TEXT, "whose nodes it has; absent: of several pools"),
+    MUST("units", COUNT, "domains and single nodes"),
+    MUST("nodes", COUNT, "nodes in them"),
+    MUST("assets", COUNT, "assets in them"),
+    MUST("width", COUNT, "units that may be changed and not yet proven, at most"),
+    MUST("soak_ms", COUNT, "how long it is watched"),
+    MUST("failures_max", COUNT, "nodes of it that may fail"),
+    MAY("controls", HOSTS, "nodes like those that do not change meanwhile"),
+    MAY("state", WORDS(lks_wave_state_words), "its state"),
+    MAY("since", TIME, "since when"),
+    MAY("until", TIME, "the earliest time of its gate's next evaluation"),
+    MAY("text", TEXT, "the result of its gate"),
+    MAY("busy", COUNT, "units in progress"),
+    MAY("failed", COUNT, "nodes that ended other than they should"),
+    MAY("members", LKS_FORM(members), "its nodes and assets"),
+    MAY("limit", COUNT, "units that may have started, by the evidence so far"),
+    MAY("limit_text", TEXT, "and why so many"),
+    MAY("gate", LKS_LIST(LKS_FORM(gate)), "what is measured of it"),
+};
+static const struct lks_form wave = {"ChangeWave", "Nodes that change one after the other",
+    LKS_FIELDS(wave_fields)};
+static const struct lks_field note_fields[] = {
+    MUST("kind", WORDS(lks_plan_note_words), "what it is about"),
+    MUST("text", LINES(LKS_BASIS_TEXT_MAX), "what approvers have to know"),
+};
+static const struct lks_form note = {"ChangeNote", "A note for approvers",
+    LKS_FIELDS(note_fields)};
+static const struct lks_field order_fields[] = {
+    MUST("digest", DIGEST, "its own; the text is at /v1/artifacts/{digest}"),
+    MUST("size", COUNT, "bytes"),
+};
+static const struct lks_form order = {"ChangeOrder", "Orders for the executors of nodes",
+    LKS_FIELDS(order_fields)};
+static const struct lks_field vote_fields[] = {
+    MUST("yes", TRUTH, "approved, or rejected"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MAY("at", TIME, "when"),
+    MAY("ends", TIME, "when an approval is too old to count"),
+    MAY("ticket", TEXT, "that it came by, from a ticket system"),
+    MAY("who", TEXT, "what that calls them"),
+    MAY("credential", TEXT, "token:ID, certificate:SERIAL, unix:UID or ticket:SYSTEM"),
+    MAY("minters", LKS_LIST(TEXT), "people by whom that credential came to be"),
+};
+static const struct lks_form vote = {"ChangeVote", "The vote of an approver",
+    LKS_FIELDS(vote_fields)};
+
+static const struct lks_field approvals_fields[] = {
+    MUST("needed", COUNT, "how many people have to approve it, for each of its pools"),
+    MUST("given", COUNT, "how many did, where they are the fewest"),
+    MAY("pool", TEXT, "which is in this pool"),
+    MAY("site", TEXT, "at this site"),
+};
+static const struct lks_form approvals = {"ChangeApprovals", "The approvals of a change",
+    LKS_FIELDS(approvals_fields)};
+static const struct lks_field unreachable_fields[] = {
+    MUST("needed", COUNT, "how many people have to approve it"),
+    MUST("reachable", COUNT,
+        "how many could, where they are the fewest, by the roles and credentials that there are"),
+    MAY("pool", TEXT, "which is in this pool"),
+    MAY("site", TEXT, "at this site"),
+    MUST("text", TEXT, "what to do about it"),
+};
+static const struct lks_form unreachable = {"ChangeUnreachable",
+    "Approvals that cannot be given: the proposer or one person minted too many credentials",
+    LKS_FIELDS(unreachable_fields)};
+static const struct lks_field glass_fields[] = {
+    MUST("at", TIME, "when"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MUST("review_until", TIME, "when another person has to have reviewed it"),
+    MAY("reviewed", TIME, "when a person did"),
+    MAY("reviewed_by", TEXT, "who"),
+    MAY("reviewed_reason", TEXT, "the reason given"),
+};
+static const struct lks_form glass = {"BrokenGlass", "A change that started without its "
+                                                     "approvals",
+    LKS_FIELDS(glass_fields)};
+
+static const struct lks_field waiver_fields[] = {
+    MUST("gate", TEXT, "which gate, or metric"),
+    MUST("until", TIME, "how long"),
+    MAY("pool", TEXT, "behind its nodes alone; absent: where the person who waived it may approve"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+};
+static const struct lks_form waiver = {"WaivedGate", "A gate that is not asked for a while",
+    LKS_FIELDS(waiver_fields)};
+
+static const struct lks_field wait_fields[] = {
+    MUST("wave", COUNT, "its wave, from 0"),
+    MUST("node", TEXT, "the node or asset"),
+    MUST("state", WORDS(lks_member_state_words), "its state"),
+    MAY("doing", WORDS(lks_step_kind_words), "its step"),
+    MAY("why", TEXT, "what it waits for, or does"),
+    MAY("until", TIME, "its deadline: behind that the change does not wait for it"),
+};
+static const struct lks_form wait = {"ChangeWait", "A node that a wave waits for",
+    LKS_FIELDS(wait_fields)};
+
+#define WISH_FIELDS                                                                                \
+    MUST("kind", WORDS(lks_change_kind_words), "what is changed"),                                 \
+    MAY("stack", DIGEST, "the stack nodes are to run"),                                            \
+    MAY("name", TEXT, "its name; of an agent change, the version"),                                \
+    MAY("hosts", LINES(LKS_HOSTLIST_BYTES_MAX), "whom it was asked for"),                          \
+    MUST("failures_max", LKS_NUMBERS(0, SEQ_MAX), "nodes that may fail before it is halted"),      \
+    MUST("rolls_back", TRUTH, "a halt is followed by a rollback at once"),                         \
+    MUST("one_way", TRUTH, "irreversible steps were acknowledged"),                                \
+    MAY("not_before", TIME, "no node starts earlier"),                                             \
+    MAY("not_after", TIME, "no node starts later"),                                                \
+    MAY("windows", TEXT, "of the week, in site time"),                                             \
+    MAY("class", TEXT, "class of change; absent: of before there were classes"),                   \
+    MAY("advisory", TEXT, "the advisory it is to close"),                                    \
+    MUST("quorum", LKS_NUMBERS(0, SEQ_MAX), "people who have to approve it, for each pool"),       \
+    MAY("expires", TIME, "a proposal that is not approved by then expires"),                       \
+    MUST("needs_standby", TRUTH, "the person who starts it names a person on site")
+#define SIZE_FIELDS                                                                                \
+    MUST("nodes", LKS_NUMBERS(0, SEQ_MAX), "how many nodes change"),                               \
+    MUST("gpus", LKS_NUMBERS(0, SEQ_MAX), "how many GPUs they have, as read or by their class"),   \
+    MUST("assets", LKS_NUMBERS(0, SEQ_MAX), "switch trays and the like that change too"),          \
+    MUST("units", LKS_NUMBERS(0, SEQ_MAX), "domains and single nodes"),                            \
+    MUST("canaries", LKS_NUMBERS(0, SEQ_MAX), "nodes of the canary")
+#define STANDS_FIELDS                                                                              \
+    MUST("state", WORDS(lks_change_state_words), "its state"),                                     \
+    MAY("by", TEXT, "who proposed it"),                                                            \
+    MAY("reason", TEXT, "and why"),                                                                \
+    MUST("proposed", TIME, "when"),                                                                \
+    MAY("started", TIME, "when it started"),                                                       \
+    MAY("moved", TIME, "since when it is in this state"),                                          \
+    MAY("moved_by", TEXT, "by whom; absent: a gate, or the change finished"),                      \
+    MAY("moved_reason", TEXT, "and why"),                                                          \
+    MAY("standby", TEXT, "who stands by on site"),                                                 \
+    MUST("total", LKS_NUMBERS(0, SEQ_MAX), "nodes and assets in it"),                              \
+    MUST("failed", LKS_NUMBERS(0, SEQ_MAX), "of these, those that ended other than they should"),  \
+    MUST("members", LKS_FORM(members), "all of its nodes and assets")
+
+static const struct lks_field change_row_fields[] = {
+    MUST("id", COUNT, "its number"),
+    WISH_FIELDS,
+    STANDS_FIELDS,
+    MUST("waves", COUNT, "how many there are"),
+    MUST("passed", COUNT, "how many of them the gate let pass"),
+};
+static const struct lks_form change_row = {"ChangeRow", "A change in a list",
+    LKS_FIELDS(change_row_fields)};
+static const struct lks_field lks_form_changes_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(change_row)), "changes"),
+    NEXT,
+};
+const struct lks_form lks_form_changes = {"Changes", "A list of changes",
+    LKS_FIELDS(lks_form_changes_fields)};
+static const struct lks_field lks_form_change_fields[] = {
+    MUST("id", COUNT, "its number"),
+    WISH_FIELDS,
+    STANDS_FIELDS,
+    SIZE_FIELDS,
+    MAY("frozen", TRUTH, "nodes of it may not start: their pool or the fleet is frozen"),
+    MUST("approvals", LKS_FORM(approvals), "its approvals"),
+    MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
+    MUST("votes", LKS_LIST(LKS_FORM(vote)), "of approvers"),
+    MAY("break_glass", LKS_FORM(glass), "it started without them"),
+    MAY("forecast", LKS_FORM(forecast), "what a rehearsal came to, and what came"),
+    MUST("waived", LKS_LIST(LKS_FORM(waiver)), "gates that are not asked for a while"),
+    MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MUST("waits", LKS_LIST(LKS_FORM(wait)), "nodes that its waves wait for now, the first 100"),
+    MAY("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
+    MAY("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
+    MAY("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
+};
+const struct lks_form lks_form_change = {"Change", "A change, its plan, and how far it is",
+    LKS_FIELDS(lks_form_change_fields)};
+static const struct lks_field lks_form_procedure_fields[] = {
+    MUST("title", TEXT, "what it is of"),
+    MUST("summary", ANY, "`text`: a paragraph for the board"),
+    MUST("change", ANY, "what is proposed, with the digest of its `plan`; pools, differences"),
+    MUST("happens", ANY, "waves, gates, metrics and their power, times, steps"),
+    MUST("wrong", ANY, "how each step can fail, and what is done about it"),
+    MUST("back", ANY, "the revert of each step, spares, commands to run"),
+    MUST("cost", ANY, "time, GPU-hours and money: rehearsed, or as planned"),
+    MUST("risk", ANY, "what is left when all goes as planned"),
+    MUST("approvals", ANY, "needed and given, where they lack, votes, signature lines"),
+};
+const struct lks_form lks_form_procedure = {"Procedure", "The method of procedure of a change",
+    LKS_FIELDS(lks_form_procedure_fields)};
+static const struct lks_field lks_form_proposed_fields[] = {
+    MAY("id", COUNT, "its number; absent: nothing was recorded"),
+    MAY("seq", COUNT, "the row up to which the journal is durable"),
+    MUST("dry_run", TRUTH, "nothing was recorded"),
+    MAY("unreachable", LKS_FORM(unreachable), "it cannot be approved as things are"),
+    WISH_FIELDS,
+    SIZE_FIELDS,
+    MUST("waves", LKS_LIST(LKS_FORM(wave)), "in their order"),
+    MUST("recipes", LKS_LIST(LKS_FORM(recipe)), "what nodes go through, by kind"),
+    MUST("notes", LKS_LIST(LKS_FORM(note)), "what approvers have to know"),
+    MUST("orders", LKS_LIST(LKS_FORM(order)), "the orders for executors"),
+};
+const struct lks_form lks_form_proposed = {"Proposed", "The plan of a change",
+    LKS_FIELDS(lks_form_proposed_fields)};
+static const struct lks_field lks_form_moved_fields[] = {
+    MUST("seq", COUNT, "the row up to which the journal is durable"),
+    MUST("id", COUNT, "the change"),
+    MUST("state", WORDS(lks_change_state_words), "its state now"),
+    MUST("nodes", COUNT, "how many nodes it is for"),
+    MUST("gpus", COUNT, "how many GPUs they have"),
+    MUST("approvals", LKS_FORM(approvals), "its approvals"),
+};
+const struct lks_form lks_form_moved = {"ChangeMoved", "The state of a change now",
+    LKS_FIELDS(lks_form_moved_fields)};
+static const struct lks_field member_fields[] = {
+    MUST("node", TEXT, "the node or asset"),
+    MAY("asset", TEXT, "class of an asset; absent for a node"),
+    MAY("pool", TEXT, "its pool"),
+    MAY("domain", TEXT, "what changes together with it"),
+    MUST("wave", COUNT, "its wave, from 0"),
+    MUST("recipe", COUNT, "by which it goes"),
+    MAY("from", DIGEST, "the stack it comes from"),
+    MUST("proves", TRUTH, "it is changed, rolled back and changed again, to exercise the "
+                          "rollback"),
+    MUST("state", WORDS(lks_member_state_words), "its state"),
+    MUST("step", COUNT, "at which step, from 0"),
+    MUST("steps", COUNT, "of how many"),
+    MAY("doing", WORDS(lks_step_kind_words), "what that step is"),
+    MAY("component", TEXT, "and what it changes"),
+    MUST("back", TRUTH, "rolling back"),
+    MUST("pass", COUNT, "while the rollback is exercised: 1 rolling back, 2 changing again"),
+    MUST("attempt", COUNT, "of this step"),
+    MAY("begun", TIME, "when it started"),
+    MAY("since", TIME, "since when it is in this state"),
+    MAY("until", TIME, "its deadline, or when it is tried again"),
+    MAY("work", COUNT, "the command or update in progress"),
+    MAY("failure", WORDS(lks_failure_words), "what went wrong last"),
+    MAY("text", TEXT, "the same in words, or what is waited for"),
+};
+static const struct lks_form member = {"ChangeMember", "A node in a change",
+    LKS_FIELDS(member_fields)};
+static const struct lks_field lks_form_members_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(member)), "nodes and assets, by wave"),
+    NEXT,
+};
+const struct lks_form lks_form_members = {"ChangeMembers", "Nodes of a change",
+    LKS_FIELDS(lks_form_members_fields)};
+static const struct lks_field frozen_pool_fields[] = {
+    MUST("pool", TEXT, "which"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MAY("since", TIME, "since when"),
+};
+static const struct lks_form frozen_pool = {"FrozenPool", "A frozen pool",
+    LKS_FIELDS(frozen_pool_fields)};
+static const struct lks_field frozen_days_fields[] = {
+    MUST("from", TEXT, "the first of them, by the clocks of each site"),
+    MUST("until", TEXT, "the first that is none any more"),
+    MUST("now", TRUTH, "today is one of them, by UTC"),
+    MAY("pools", LKS_LIST(TEXT), "in which no node starts; absent: in all"),
+    MAY("description", TEXT, "why"),
+};
+static const struct lks_form frozen_days = {"FrozenDays", "Days on which no change starts",
+    LKS_FIELDS(frozen_days_fields)};
+static const struct lks_field lks_form_frozen_fields[] = {
+    MUST("frozen", TRUTH, "the whole fleet is frozen"),
+    MAY("by", TEXT, "by whom"),
+    MAY("reason", TEXT, "and why"),
+    MUST("pools", LKS_LIST(LKS_FORM(frozen_pool)), "in which no node starts"),
+    MAY("since", TIME, "since when"),
+    MUST("days", LKS_LIST(LKS_FORM(frozen_days)), "of the fleet's file that are not over"),
+};
+const struct lks_form lks_form_frozen = {"Frozen", "Freezes in effect",
+    LKS_FIELDS(lks_form_frozen_fields)};
+static const struct lks_field proven_fields[] = {
+    MUST("class", TEXT, "the hardware class"),
+    MUST("from", TEXT, "the stack that it rolled back to"),
+    MUST("to", TEXT, "the stack that it rolled back from"),
+    MUST("node", TEXT, "by which node"),
+    MUST("change", COUNT, "in which change"),
+    MUST("took_ms", COUNT, "the duration of the rollback"),
+    MUST("at", TIME, "when"),
+};
+static const struct lks_form proven = {"ProvenRevert", "A rollback that was exercised",
+    LKS_FIELDS(proven_fields)};
+static const struct lks_field lks_form_proven_fields[] = {
+    MUST("items", LKS_LIST(LKS_FORM(proven)), "ways back"),
+    NEXT,
+};
+const struct lks_form lks_form_proven = {"ProvenReverts", "Rollbacks that were exercised",
+    LKS_FIELDS(lks_form_proven_fields)};
+/* clang-format on */

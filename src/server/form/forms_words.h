@@ -1,0 +1,47 @@
+/* The words with which forms are written. For the files forms*.c and nobody else. */
+#ifndef LKS_SERVER_FORMS_WORDS_H
+#define LKS_SERVER_FORMS_WORDS_H
+
+#include "codec/notation/hostlist.h"
+#include "core/rules/decide.h"
+#include "core/view/view.h"
+#include "model/schema/tables.h"
+#include "server/form/forms.h"
+
+#define SEQ_MAX LKS_DOC_NUMBER_MAX
+#define TEXT    LKS_OF(TEXT)
+#define NAME    LKS_OF(NAME)
+#define TRUTH   LKS_OF(BOOL)
+#define COUNT   LKS_NUMBERS(0, SEQ_MAX)
+#define TIME    TEXT
+#define DIGEST  LKS_OF(SHA256)
+#define SIGNED  LKS_NUMBERS(-SEQ_MAX, SEQ_MAX)
+#define LINES(n)                                                                                   \
+    {                                                                                              \
+        .type = LKS_TYPE_LINES, .max = (n)                                                         \
+    }
+/* As long as what decides takes. */
+#define WHY                                                                                        \
+    {                                                                                              \
+        .type = LKS_TYPE_TEXT, .max = LKS_REASON_MAX                                               \
+    }
+#define WORDS(w)                                                                                   \
+    {                                                                                              \
+        .type = LKS_TYPE_CHOICE, .values = (w)                                                     \
+    }
+#define ANY LKS_OF(ANY)
+/* A host list, which may be long. */
+#define HOSTS LINES(LKS_HOSTLIST_BYTES_MAX)
+
+/* clang-format off */
+#define MUST(key, shape, about)     {key, shape, LKS_REQUIRED, NULL, about}
+#define MAY(key, shape, about)      {key, shape, 0, NULL, about}
+
+#define PAGE                                                                        \
+    MAY("limit", LKS_NUMBERS(1, LKS_LIST_MAX), "most items of the answer (100)"),   \
+    MAY("after", TEXT, "the `next` of the page before")
+#define REASON {"reason", WHY, LKS_REQUIRED, NULL, "why, for the journal"}
+#define NEXT   MAY("next", TEXT, "`after` of the next page")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,43 @@
+/* What the state knows, as JSON for people: the members of objects that a caller has begun. */
+#ifndef LKS_SERVER_VIEWS_H
+#define LKS_SERVER_VIEWS_H
+
+#include "codec/format/json.h"
+#include "core/exposure/cadence.h"
+#include "core/view/view.h"
+
+/* What heartbeats alone know of a node; lks_view_node_more() has what the journal knows. */
+void lks_view_node_live(struct lks_json_writer *w, const struct lks_state *s, uint32_t node,
+                        struct lks_now now);
+
+/* Counts of a pool, which may be of a part of its nodes. */
+struct lks_pool_counts {
+    uint32_t nodes, enrolled;
+    uint32_t liveness[LKS_LIVENESS_COUNT];
+};
+struct lks_pool_counts lks_pool_counts(const struct lks_state *s, uint32_t pool);
+void lks_view_pool(struct lks_json_writer *w, const struct lks_state *s, uint32_t pool,
+                   const struct lks_pool_counts *counts);
+/* How far it is behind what is released, and how far it may be. */
+void lks_view_cadence(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_book *book, const struct lks_pool_classes *classes,
+                      uint32_t pool, lks_ms wall);
+void lks_view_liveness(struct lks_json_writer *w, const uint32_t liveness[LKS_LIVENESS_COUNT]);
+
+void lks_view_alarm(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_state_alarm *alarm);
+void lks_view_command(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_state_command *command);
+void lks_view_binding(struct lks_json_writer *w, const struct lks_state *s,
+                      const struct lks_binding *binding, bool identity);
+/* Identities with blanks between them, as a list; none: nothing. */
+void lks_view_people(struct lks_json_writer *w, const char *key, struct lks_str people);
+void lks_view_person(struct lks_json_writer *w, const struct lks_state *s,
+                     const struct lks_state_person *person);
+void lks_view_token(struct lks_json_writer *w, const struct lks_state *s,
+                    const struct lks_api_token *token);
+
+/* `next` of a list that goes on from a number; 0: it does not. */
+void lks_view_next(struct lks_json_writer *w, uint64_t next);
+
+#endif

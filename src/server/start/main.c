@@ -1,0 +1,158 @@
+#include "base/commit.h"
+#include "base/process/args.h"
+#include "server/base/config.h"
+#include "server/base/daemon.h"
+#include "server/start/init.h"
+#include "server/start/selfcheck.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct lks_option init_options[] = {
+    {"--data", "DIR", "data directory to create"},
+    {"--people", "ADDRESS:PORT", "listening address for people (127.0.0.1:7443)"},
+    {"--agents", "ADDRESS:PORT", "listening address for agents (127.0.0.1:7444)"},
+    {"--socket", "PATH", "Unix socket (DIR/lockstepd.sock)"},
+    {"--seal-key", "FILE", "use this key instead of a new one: 64 hexadecimal digits"},
+    {"--postgres", "CONNINFO", "keep the journal in this database, for several controllers"},
+    {"--join", "DIR",
+     "copy of another controller's data directory; share its keys and its "
+     "database"},
+    {"--help", NULL, "print this help"},
+    {0},
+};
+
+static const struct lks_option run_options[] = {
+    {"--config", "FILE", "configuration file"},
+    {"--dump-config", NULL, "print every value in effect, and exit"},
+    {"--check", NULL,
+     "read the configuration, the keys and every secret file that it names, and exit"},
+    {"--accept-lost-rows", NULL,
+     "start although known rows of the journal are missing, and freeze the fleet"},
+    {"--version", NULL, "print the version"},
+    {"--help", NULL, "print this help"},
+    {0},
+};
+
+static void print_help(void)
+{
+    printf("usage: lockstepd init --data DIR [--name HOST]... [OPTION...]\n"
+           "       lockstepd [run] --config FILE\n\ninit:\n"
+           "  --name HOST                  a name or address of this host; may be repeated\n");
+    lks_args_print(init_options, stdout);
+    printf("\nrun:\n");
+    lks_args_print(run_options, stdout);
+}
+
+/* --name may be given many times, unlike all others: it is taken out first. */
+static size_t take_names(int *argc, char **argv, struct lks_str *names, size_t most)
+{
+    size_t count = 0;
+    int kept = 0;
+    for (int i = 0; i < *argc; i++) {
+        bool joined = strncmp(argv[i], "--name=", strlen("--name=")) == 0;
+        bool apart = strcmp(argv[i], "--name") == 0 && i + 1 < *argc;
+        if ((joined || apart) && count < most)
+            names[count++] = lks_str_from(joined ? argv[i] + strlen("--name=") : argv[++i]);
+        else
+            argv[kept++] = argv[i];
+    }
+    *argc = kept;
+    return count;
+}
+
+static enum lks_code run_init(int argc, char **argv, struct lks_err *err)
+{
+    static struct lks_args args;
+    struct lks_str names[LKS_CONFIG_NAMES_MAX];
+    size_t count = take_names(&argc, argv, names, LKS_COUNT(names));
+    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){init_options, NULL}, &args,
+                       err) != LKS_OK)
+        return err->code;
+    if (lks_args_has(&args, "--help")) {
+        print_help();
+        return LKS_OK;
+    }
+    struct lks_init_options options = {
+        .data = lks_args_get(&args, "--data"),
+        .names = names,
+        .name_count = count,
+        .people = lks_args_get(&args, "--people"),
+        .agents = lks_args_get(&args, "--agents"),
+        .socket = lks_args_get(&args, "--socket"),
+        .seal_key = lks_args_get(&args, "--seal-key"),
+        .postgres = lks_args_get(&args, "--postgres"),
+        .join = lks_args_get(&args, "--join"),
+    };
+    if (options.data == NULL || args.positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstepd init --data DIR; see --help");
+    return lks_init_run(&options, stdout, err);
+}
+
+static enum lks_code dump(const char *path, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_config_fini) struct lks_config config = {0};
+    LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0};
+    lks_buf_init(&text, LKS_CONFIG_BYTES_MAX * 4);
+    if (lks_config_load(path, &config, err) != LKS_OK)
+        return err->code;
+    lks_config_dump(&config, &text);
+    if (lks_buf_check(&text, err) != LKS_OK)
+        return err->code;
+    printf("%s", text.ptr);
+    return LKS_OK;
+}
+
+static enum lks_code check(const char *path, struct lks_err *err)
+{
+    if (lks_selfcheck_run(path, err) != LKS_OK)
+        return err->code;
+    printf("%s: good\n", path);
+    return LKS_OK;
+}
+
+static enum lks_code run_daemon(int argc, char **argv, struct lks_err *err)
+{
+    static struct lks_args args;
+    if (lks_args_parse(argc, argv, (const struct lks_option *const[]){run_options, NULL}, &args,
+                       err) != LKS_OK)
+        return err->code;
+    const char *config = lks_args_get(&args, "--config");
+    if (lks_args_has(&args, "--help")) {
+        print_help();
+        return LKS_OK;
+    }
+    if (lks_args_has(&args, "--version")) {
+        lks_args_version("lockstepd", LKS_COMMIT, stdout);
+        return LKS_OK;
+    }
+    if (config == NULL || args.positional_count > 0)
+        return lks_fail(err, LKS_E_USAGE, "usage: lockstepd [run] --config FILE; see --help");
+    if (lks_args_has(&args, "--dump-config"))
+        return dump(config, err);
+    if (lks_args_has(&args, "--check"))
+        return check(config, err);
+    return lks_daemon_run(config, lks_args_has(&args, "--accept-lost-rows"), err);
+}
+
+int main(int argc, char **argv)
+{
+    struct lks_err err = {0};
+    bool named = argc > 1 && argv[1][0] != '-';
+    int skip = named ? 2 : 1;
+    enum lks_code code;
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit is a write that fails */
+    if (named && strcmp(argv[1], "init") == 0)
+        code = run_init(argc - skip, argv + skip, &err);
+    else if (named && strcmp(argv[1], "run") != 0)
+        code = lks_fail(&err, LKS_E_USAGE, "no command '%s'; init or run", argv[1]);
+    else
+        code = run_daemon(argc - skip, argv + skip, &err);
+    if (code == LKS_OK && (fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
+        code = lks_fail(&err, LKS_E_IO, "cannot write the answer: %s", strerror(errno));
+    if (code != LKS_OK)
+        fprintf(stderr, "lockstepd: %s\n", err.msg);
+    return lks_code_info(code)->exit;
+}

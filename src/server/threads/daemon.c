@@ -1,0 +1,174 @@
+#include "server/base/daemon.h"
+
+#include "drivers/store/store_postgres.h"
+#include "drivers/store/store_sqlite.h"
+#include "server/threads/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { PATH_BYTES_MAX = 4096 };
+
+const struct lks_facts *lks_daemon_facts(const struct lks_daemon *d)
+{
+    return &d->facts;
+}
+
+const struct lks_secrets *lks_daemon_secrets(const struct lks_daemon *d)
+{
+    return &d->secrets;
+}
+
+const struct lks_engine_options *lks_daemon_engine_options(const struct lks_daemon *d)
+{
+    return &d->options;
+}
+
+const struct lks_config *lks_daemon_config(const struct lks_daemon *d)
+{
+    return atomic_load(&d->config);
+}
+
+const char *lks_daemon_agents_url(const struct lks_daemon *d)
+{
+    return d->agents_url;
+}
+
+uint64_t lks_daemon_epoch(const struct lks_daemon *d)
+{
+    return atomic_load(&d->epoch);
+}
+
+void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch)
+{
+    atomic_store(&d->epoch, epoch);
+}
+
+struct lks_oidc *lks_daemon_oidc(const struct lks_daemon *d)
+{
+    return d->oidc;
+}
+
+struct lks_metrics_bmc lks_daemon_bmc(const struct lks_daemon *d)
+{
+    const struct lks_client_counts *c = &d->client.counts;
+    return (struct lks_metrics_bmc){
+        .requests = atomic_load(&c->requests),
+        .read = atomic_load(&c->read),
+        .failed = atomic_load(&c->failed),
+    };
+}
+
+const char *lks_daemon_name(const struct lks_daemon *d)
+{
+    return d->name;
+}
+
+const char *lks_daemon_url(const struct lks_daemon *d)
+{
+    return d->url;
+}
+
+enum lks_code lks_daemon_store(const struct lks_daemon *d, bool own, struct lks_store *out,
+                               struct lks_err *err)
+{
+    const struct lks_config *c = lks_daemon_config(d);
+    char path[PATH_BYTES_MAX];
+    if (c->postgres.len > 0)
+        return lks_store_postgres_open(c->postgres.ptr, own ? LKS_STORE_OWN : LKS_STORE_READ, out,
+                                       err);
+    snprintf(path, sizeof(path), "%s/journal.db", c->data.ptr);
+    return lks_store_sqlite_open(path, own ? LKS_STORE_OWN : LKS_STORE_READ, out, err);
+}
+
+static lks_ms clock_ms(clockid_t clock)
+{
+    struct timespec ts;
+    clock_gettime(clock, &ts);
+    return (lks_ms)ts.tv_sec * LKS_SECOND + (lks_ms)ts.tv_nsec / 1000000;
+}
+
+struct lks_now lks_daemon_now(void)
+{
+    return (struct lks_now){.wall = clock_ms(CLOCK_REALTIME), .mono = clock_ms(CLOCK_MONOTONIC)};
+}
+
+void lks_daemon_log(const struct lks_daemon *d, enum lks_level level, const char *msg,
+                    const struct lks_log_field *fields, size_t count)
+{
+    uv_mutex_lock(d->log_lock);
+    lks_log_event(d->log, level, msg, fields, count);
+    uv_mutex_unlock(d->log_lock);
+}
+
+_Noreturn void lks_daemon_die(const struct lks_daemon *d, const char *msg,
+                              const struct lks_err *err)
+{
+    struct lks_log_field field = {"cause", lks_str_from(err != NULL ? err->msg : "")};
+    lks_daemon_log(d, LKS_LEVEL_ERROR, msg, &field, 1);
+    abort();
+}
+
+void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config)
+{
+    LKS_ASSERT(d->config_count < LKS_COUNT(d->configs));
+    d->configs[d->config_count++] = config;
+    atomic_store(&d->config, config);
+    uv_mutex_lock(d->log_lock);
+    d->log->least = (enum lks_level)config->log_level;
+    d->log->format = (enum lks_log_format)config->log_format;
+    uv_mutex_unlock(d->log_lock);
+}
+
+uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node)
+{
+    uint32_t wanted = node + node / 2 + 64;
+    uint8_t *grown = calloc(wanted, 1);
+    if (grown == NULL)
+        lks_daemon_die(d, "out of memory", NULL);
+    if (flags != NULL)
+        memcpy(grown, flags, *room);
+    free(flags);
+    *room = wanted;
+    return grown;
+}
+
+struct lks_mail *lks_mail_new(enum lks_mail_kind kind)
+{
+    static const size_t sizes[] = {
+        [LKS_MAIL_CALL] = sizeof(struct lks_call),
+        [LKS_MAIL_BEATS] = sizeof(struct lks_beats),
+        [LKS_MAIL_BATCH] = sizeof(struct lks_batch),
+        [LKS_MAIL_STALLED] = sizeof(struct lks_stalled),
+        [LKS_MAIL_SNAPSHOT] = sizeof(struct lks_snapshot),
+        [LKS_MAIL_FOLLOW] = sizeof(struct lks_follow),
+        [LKS_MAIL_NEWS] = sizeof(struct lks_news),
+        [LKS_MAIL_POST] = sizeof(struct lks_post),
+        [LKS_MAIL_FLASH] = sizeof(struct lks_flash_mail),
+        [LKS_MAIL_AUDITED] = sizeof(struct lks_audited_mail),
+        [LKS_MAIL_RELOAD] = sizeof(struct lks_mail),
+        [LKS_MAIL_STOP] = sizeof(struct lks_mail),
+        [LKS_MAIL_STOPPED] = sizeof(struct lks_mail),
+    };
+    struct lks_mail *mail = calloc(1, sizes[kind]);
+    if (mail == NULL)
+        abort(); /* a daemon that cannot tell its threads anything is over */
+    mail->kind = (int)kind;
+    return mail;
+}
+
+void lks_mail_drop(struct lks_mail *mail)
+{
+    if (mail->kind == LKS_MAIL_CALL) {
+        lks_call_free((struct lks_call *)mail);
+        return;
+    }
+    if (mail->kind == LKS_MAIL_BATCH)
+        lks_engine_batch_fini(&((struct lks_batch *)mail)->batch);
+    if (mail->kind == LKS_MAIL_NEWS)
+        lks_engine_news_fini(&((struct lks_news *)mail)->news);
+    if (mail->kind == LKS_MAIL_FLASH)
+        lks_arena_fini(&((struct lks_flash_mail *)mail)->arena);
+    free(mail);
+}

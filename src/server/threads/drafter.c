@@ -1,0 +1,96 @@
+#include "server/threads/drafter.h"
+
+#include "core/exposure/cadence.h"
+#include "core/state/state_room.h"
+#include "server/api/propose.h"
+#include "server/threads/client_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define AGAIN_MS ((lks_ms)24 * 3600 * LKS_SECOND)
+enum { TROUBLE_MS = 10000 };
+
+/* The state thread's part ------------------------------------------------------------------- */
+
+/* A pool that wants a draft and was not tried of late; UINT32_MAX: none. */
+static enum lks_code find_pool(struct lks_desk *desk, uint32_t *out, struct lks_err *err)
+{
+    LKS_CLEANUP(lks_pool_classes_fini) struct lks_pool_classes classes = {0};
+    const struct lks_state *s = desk->state;
+    lks_ms wall = lks_engine_now(desk->engine, desk->now).wall;
+    if (LKS_ROOM(desk->drafts, &desk->draft_room, s->pool_count + 1, UINT32_MAX, err) != LKS_OK ||
+        lks_pool_classes_all(&classes, s, err) != LKS_OK)
+        return err->code;
+    for (*out = 0;; ++*out) {
+        *out = lks_cadence_wanted(s, lks_engine_book(desk->engine), &classes, *out, wall);
+        if (*out == UINT32_MAX || desk->drafts[*out] == 0 ||
+            desk->now.mono - desk->drafts[*out] >= AGAIN_MS)
+            return LKS_OK;
+    }
+}
+
+static void log_draft(const struct lks_desk *desk, uint32_t pool, uint64_t before)
+{
+    const struct lks_state *s = desk->state;
+    char id[24] = "none";
+    if (s->next_change > before)
+        snprintf(id, sizeof(id), "%" PRIu64, s->next_change - 1);
+    struct lks_log_field fields[] = {{"pool", lks_state_text(s, s->pools[pool].name)},
+                                     {"change", lks_str_from(id)}};
+    lks_daemon_log(desk->daemon, LKS_LEVEL_INFO, "a pool is behind what is released for too long",
+                   fields, LKS_COUNT(fields));
+}
+
+void lks_own_cadence(struct lks_desk *desk, struct lks_call *call)
+{
+    struct lks_err err = {0};
+    struct lks_event event = {.kind = LKS_EVENT_CADENCE, .cadence = {.pool = UINT32_MAX}};
+    if (desk->following) {
+        call->status = 200; /* whoever leads drafts */
+        return;
+    }
+    if (find_pool(desk, &event.cadence.pool, &err) != LKS_OK) {
+        lks_call_problem_err(call, &err);
+        return;
+    }
+    uint32_t pool = event.cadence.pool;
+    if (pool == UINT32_MAX) {
+        lks_desk_record(desk, call, &event);
+        return;
+    }
+    if (lks_propose_wants_manifests(desk, call))
+        return;
+    struct lks_bundle_set known = lks_propose_known(desk, call);
+    uint64_t before = desk->state->next_change;
+    event.cadence.known = &known;
+    desk->drafts[pool] = desk->now.mono > 0 ? desk->now.mono : 1;
+    call->own->full = true;
+    lks_desk_record(desk, call, &event);
+    log_draft(desk, pool, before);
+}
+
+/* The thread's part ------------------------------------------------------------------------- */
+
+void lks_drafter_tick(struct lks_client_thread *c, lks_ms mono)
+{
+    struct lks_drafter *d = &c->drafter;
+    if (d->asked || mono < d->due)
+        return;
+    struct lks_call *call = lks_own_call(c->daemon, LKS_OWN_CADENCE, 0);
+    d->due = mono + TROUBLE_MS;
+    if (call == NULL)
+        return;
+    d->asked = true;
+    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+}
+
+void lks_drafter_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono)
+{
+    if (call->own->kind != LKS_OWN_CADENCE)
+        return;
+    c->drafter.asked = false;
+    if (call->status == 200) /* where a pool had its turn, another may wait for one */
+        c->drafter.due =
+            call->own->full ? mono : mono + lks_daemon_config(c->daemon)->cadence_every_ms;
+}

@@ -1,0 +1,251 @@
+/* The daemon's threads and the messages between them. For the files that are these threads. */
+#ifndef LKS_SERVER_THREADS_H
+#define LKS_SERVER_THREADS_H
+
+#include "drivers/http/http_mhd.h"
+#include "drivers/store/store_seen.h"
+#include "model/facts/facts.h"
+#include "server/api/events.h"
+#include "server/base/daemon.h"
+#include "server/base/intake.h"
+#include "server/call/call.h"
+#include "server/call/turns.h"
+#include "server/desk/audit.h"
+#include "server/desk/desk.h"
+#include "server/desk/oidc.h"
+#include "server/threads/client_thread.h"
+#include "server/threads/decision_writer.h"
+
+#include <stdatomic.h>
+
+#define LKS_BEATS_MAX       256
+#define LKS_AGENTS_URL_SIZE 1100
+
+enum lks_mail_kind {
+    LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back; or client to
+                          state, and back */
+    LKS_MAIL_BEATS,    /* struct lks_beats: server to state */
+    LKS_MAIL_BATCH,    /* struct lks_batch: state to store, durable back, then to server */
+    LKS_MAIL_STALLED,  /* struct lks_stalled: store to state */
+    LKS_MAIL_SNAPSHOT, /* struct lks_snapshot: state to store */
+    LKS_MAIL_FOLLOW,   /* struct lks_follow: state to store, once */
+    LKS_MAIL_NEWS,     /* struct lks_news: store to state */
+    LKS_MAIL_POST,     /* struct lks_post: state to server */
+    LKS_MAIL_FLASH,    /* struct lks_flash_mail: state to client */
+    LKS_MAIL_AUDITED,  /* struct lks_audited_mail: server to state */
+    LKS_MAIL_RELOAD,   /* to state: the configuration is another */
+    LKS_MAIL_STOP,     /* to state, to store, to client */
+    LKS_MAIL_STOPPED,  /* state to server */
+};
+
+struct lks_beats {
+    struct lks_mail mail;
+    size_t count;
+    struct {
+        uint32_t node;
+        struct lks_beat beat;
+    } items[LKS_BEATS_MAX];
+};
+
+struct lks_audited_mail {
+    struct lks_mail mail;
+    struct lks_rec_audited record;
+};
+
+struct lks_batch {
+    struct lks_mail mail;
+    struct lks_engine_batch batch;
+    lks_ms handed; /* mono */
+    uint64_t us;   /* the store's own time */
+    uint64_t whole_us;
+    char head[LKS_HEAD_TEXT_MAX]; /* for the server thread: the newest one; empty: as before */
+    lks_ms heartbeat;             /* the same: what agents are told */
+};
+
+struct lks_stalled {
+    struct lks_mail mail;
+    struct lks_err why;
+};
+
+struct lks_snapshot {
+    struct lks_mail mail;
+    uint64_t seq;
+    char path[4096]; /* a file of its own: the next one may be written before this one is kept */
+};
+
+/* Begin to follow from here. */
+struct lks_follow {
+    struct lks_mail mail;
+    struct lks_engine_place place;
+};
+
+/* What another controller wrote. */
+struct lks_news {
+    struct lks_mail mail;
+    struct lks_engine_news news;
+    lks_ms confirmed; /* CLOCK_BOOTTIME at which there was nothing else and one led; 0: unknown */
+    uint64_t epoch;   /* that we lead in from here on; 0: we do not */
+};
+
+/* Which agents have something to fetch, where that changed. */
+struct lks_post {
+    struct lks_mail mail;
+    size_t count;
+    struct {
+        uint32_t node;
+        bool mail;
+    } items[LKS_BEATS_MAX];
+};
+
+/* A message without content. */
+struct lks_mail *lks_mail_new(enum lks_mail_kind kind); /* dies when memory runs out */
+/* Release a message of any kind. */
+void lks_mail_drop(struct lks_mail *mail);
+
+/* Store thread ------------------------------------------------------------------------------ */
+
+struct lks_lead { /* server/threads/lead.h */
+    bool begun;
+    uint64_t epoch;                /* that we lead in; 0: we follow */
+    struct lks_engine_place place; /* the last row that was read or written */
+    char holder[LKS_STORE_NAME_SIZE];
+    uv_timer_t timer;
+    uv_timer_cb on_timer;
+    char said[LKS_ERR_MSG_MAX + 128]; /* the last warning */
+};
+
+struct lks_seen_noting { /* server/threads/seen.h */
+    struct lks_seen last;
+    uint64_t written; /* the row in the file, */
+    lks_ms written_at;
+    uv_timer_t timer;
+    bool failed; /* and that was said */
+};
+
+struct lks_store_thread {
+    struct lks_daemon *daemon;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    uv_timer_t retry;
+    struct lks_store store;
+    struct lks_batch *held; /* could not be written yet */
+    bool told;              /* that it is stalled */
+    struct lks_lead lead;
+    struct lks_seen_noting seen;
+};
+enum lks_code lks_store_thread_start(struct lks_store_thread *t, struct lks_daemon *daemon,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* State thread ------------------------------------------------------------------------------ */
+
+struct lks_state_thread {
+    struct lks_daemon *daemon;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    uv_timer_t timer;
+    uv_signal_t child;
+    struct lks_desk desk;
+    struct lks_admit_socket *admit; /* gone when the loop ends */
+    struct lks_decision_writer decisions;
+    struct lks_call *waiting, **waiting_end; /* for rows to become durable, in order */
+    struct lks_call *sliced, **sliced_end;   /* to be called again */
+    lks_ms mono;                             /* when the clocks were last compared */
+    uint8_t *told;                           /* by node: whether the server thread knows of mail */
+    uint32_t told_room;
+    struct lks_post *post; /* being filled */
+    uint64_t head_told;
+    pid_t snapshotting; /* 0: no child works on one */
+    uint64_t snapshot_seq, snapshot_ready;
+    lks_ms confirmed;      /* following: CLOCK_BOOTTIME when we last knew all there was */
+    uint64_t command_told; /* nodes of commands below this number were looked at for mail */
+    uint64_t flash_told;   /* the client thread knows of open updates below this number */
+    uint64_t flash_noted;  /* and of those below this one as soon as */
+    uint64_t flash_seq;    /* this row is durable; 0: there are none */
+    bool stopping;
+};
+enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,
+                                     struct lks_err *err) LKS_MUST_CHECK;
+
+/* Server thread (the main one) -------------------------------------------------------------- */
+
+struct lks_server {
+    struct lks_daemon *daemon;
+    uv_loop_t loop;
+    struct lks_mailbox box;
+    struct lks_httpd *people, *agents, *socket;
+    uv_signal_t terminate, interrupt, hangup;
+    uv_timer_t second; /* constants, keep-alives, the end of a drain */
+    uv_prepare_t flush;
+    struct lks_beats *beats;                 /* being filled */
+    struct lks_httpd_constant *quiet, *mail; /* answers to heartbeats */
+    char head[LKS_HEAD_TEXT_MAX];            /* in those answers */
+    lks_ms heartbeat;                        /* the same */
+    uint8_t *has_mail;                       /* by node */
+    uint32_t has_mail_room;
+    struct lks_events events;
+    struct lks_audit audit;
+    struct lks_depot_server *depot;
+    struct lks_intake intake;
+    uint64_t calls_open;     /* requests that are not answered yet */
+    struct lks_turns reads;  /* of them, those that read the journal, */
+    struct lks_turns bodies; /* those of people whose bodies are parsed or prepared, */
+    struct lks_turns logins; /* and those that wait for the OpenID provider */
+    uint64_t beats_fast;
+    uint64_t statuses[6];          /* answers by hundred */
+    lks_ms drain_until;            /* mono; 0: not draining */
+    bool stop_sent, state_stopped; /* of the state thread */
+};
+enum lks_code lks_server_start(struct lks_server *s, struct lks_daemon *daemon,
+                               struct lks_err *err) LKS_MUST_CHECK;
+void lks_server_run(struct lks_server *s);
+void lks_server_fini(struct lks_server *s);
+
+/* server_calls.c: requests become calls, calls become answers. */
+lks_httpd_handler lks_server_people, lks_server_agents;
+lks_httpd_gone lks_server_gone;
+void lks_server_answer(struct lks_server *s, struct lks_call *call);
+/* On to the state thread; or, where that is about to end, no. */
+void lks_server_decide(struct lks_server *s, struct lks_call *call);
+void lks_server_constants(struct lks_server *s);
+void lks_server_flush(struct lks_server *s);
+
+struct lks_daemon {
+    _Atomic(const struct lks_config *) config;
+    struct lks_config *configs[64]; /* all there were, so that readers need no lock */
+    size_t config_count;
+    const char *path;
+    struct lks_secrets secrets;
+    struct lks_facts facts;
+    struct lks_engine_options options;
+    bool accept_lost; /* a person takes the store as it is */
+    struct {
+        struct lks_seen found;
+        bool missing; /* there is no such file */
+        bool lost;    /* and it was accepted that the store lost rows */
+    } seen;
+    struct lks_log *log;
+    uv_mutex_t *log_lock;
+    atomic_uint_fast64_t epoch;
+    /* CLOCK_BOOTTIME until which we may answer as the one who leads; UINT64_MAX: there is no lease
+     * to go by, since we follow or are the only controller. */
+    atomic_uint_fast64_t lease_until;
+    char name[LKS_STORE_NAME_SIZE]; /* of this controller */
+    char url[LKS_STORE_URL_SIZE];   /* where the others reach it */
+    char agents_url[LKS_AGENTS_URL_SIZE];
+    struct lks_oidc *oidc; /* owned; behind a lock of its own */
+    struct lks_store_thread store;
+    struct lks_state_thread state;
+    struct lks_client_thread client;
+    struct lks_server server;
+};
+
+/* `flags`, one for each node, with room for more than `node`; new ones are 0. Dies when memory runs
+ * out. */
+uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node);
+
+/* Take a newly read configuration into use; reloadable keys alone differ from the one before. */
+void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config);
+
+#endif
