@@ -1,4 +1,4 @@
-/* For core/decide*.c: the rules by event. */
+/* For core/rules/decide*.c: the rules by event. */
 #ifndef LKS_CORE_DECIDE_RULES_H
 #define LKS_CORE_DECIDE_RULES_H
 

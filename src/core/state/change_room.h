@@ -1,4 +1,4 @@
-/* For core/state*.c and core/fold/apply_change.c: how a change is kept. */
+/* For core/state/state*.c and core/fold/apply_change.c: how a change is kept. */
 #ifndef LKS_CORE_CHANGE_ROOM_H
 #define LKS_CORE_CHANGE_ROOM_H
 

@@ -1,4 +1,4 @@
-/* For server/depot*.c. */
+/* For server/http/depot*.c. */
 #ifndef LKS_SERVER_DEPOT_PARTS_H
 #define LKS_SERVER_DEPOT_PARTS_H
 
