@@ -8,7 +8,7 @@
  * seen; a release is asked for only where the last look showed our own drain; what comes out of it
  * can be printed.
  */
-#include "port/sched.h"
+#include "lab/sched/sched_drivers.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+    int
+    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define EXCHANGES_MAX 200
 #define BEGIN         UINT64_C(1763200000000)

@@ -6,9 +6,10 @@
  * befalls; what the model knows to be true is held against what the driver says.
  */
 #include "core/plan/leave.h"
+#include "lab/sched/sched_drivers.h"
+#include "lab/sched/schedsim.h"
 #include "tests/facts.h"
 #include "tests/fleet.h"
-#include "tests/schedsim.h"
 #include "tests/test.h"
 
 #include <inttypes.h>

@@ -39,11 +39,6 @@ struct lks_sched_driver {
     void (*said)(const void *value, struct lks_sched_said *out);
 };
 
-extern const struct lks_sched_driver lks_sched_simulated; /* lab/sched/sched_simulated.c */
-
-/* The driver by the word of a pool's `sched`; NULL: there is none. In lab/sched/sched_drivers.c. */
-const struct lks_sched_driver *lks_sched_driver(struct lks_str sched);
-
 /* For drivers: whether a wish is one that can be asked for. */
 enum lks_code lks_sched_check(const struct lks_sched_wish *wish,
                               struct lks_err *err) LKS_MUST_CHECK;

@@ -1,4 +1,4 @@
-#include "port/sched.h"
+#include "lab/sched/sched_drivers.h"
 
 /* One row a scheduler; core/plan/leave.c says the same to plans. */
 static const struct lks_sched_driver *const drivers[] = {&lks_sched_simulated};

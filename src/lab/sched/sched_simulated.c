@@ -1,10 +1,10 @@
 /*
- * The simulated scheduler's protocol (tests/schedsim.h). Every verb is LOOK first; where something
- * is to be changed, ACT, for the revision that was seen; then LOOK again. An answer that did not
- * come, and somebody who was faster, lead back to LOOK.
+ * The simulated scheduler's protocol (lab/sched/schedsim.h). Every verb is LOOK first; where
+ * something is to be changed, ACT, for the revision that was seen; then LOOK again. An answer that
+ * did not come, and somebody who was faster, lead back to LOOK.
  */
 #include "codec/format/json.h"
-#include "port/sched.h"
+#include "lab/sched/sched_drivers.h"
 
 #include <inttypes.h>
 #include <stdio.h>

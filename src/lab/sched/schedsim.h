@@ -11,8 +11,8 @@
  * Revisions of a node only rise, also over a restart. What goes wrong is drawn by chance or said
  * before, by the number of the request it befalls; the truth can be asked for at any time.
  */
-#ifndef LKS_TESTS_SCHEDSIM_H
-#define LKS_TESTS_SCHEDSIM_H
+#ifndef LKS_LAB_SCHEDSIM_H
+#define LKS_LAB_SCHEDSIM_H
 
 #include "base/intern.h"
 #include "base/rng.h"

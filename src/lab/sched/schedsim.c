@@ -1,4 +1,4 @@
-#include "tests/schedsim.h"
+#include "lab/sched/schedsim.h"
 
 #include "base/compiler.h"
 #include "codec/format/json.h"
