@@ -1,7 +1,7 @@
 /* Any bytes as what the agent finds on its disk or hears from the reader and the helper: a report
  * that is accepted is the one that was written, and what was packed is unpacked. */
 #include "agent/helper/wire.h"
-#include "agent/look/inventory.h"
+#include "agent/reading/inventory.h"
 #include "agent/state/boot.h"
 #include "agent/state/spool.h"
 

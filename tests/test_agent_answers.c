@@ -1,8 +1,8 @@
 /* What the agent takes from others: the controller, the reader of the machine, the helper. */
 #include "agent/helper/helper.h"
 #include "agent/helper/wire.h"
-#include "agent/look/inventory.h"
 #include "agent/loop/answers.h"
+#include "agent/reading/inventory.h"
 #include "tests/test.h"
 
 #include <stdio.h>

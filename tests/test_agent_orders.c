@@ -1,8 +1,8 @@
 /* What the agent does itself: orders on a simulated machine, its acceptance checks, the look
  * whether anything runs on the GPUs, and whether its program was replaced. */
 #include "agent/helper/program.h"
-#include "agent/look/hazards.h"
-#include "agent/look/idle.h"
+#include "agent/reading/hazards.h"
+#include "agent/reading/idle.h"
 #include "lab/agent/simulated.h"
 
 #include "base/file.h"

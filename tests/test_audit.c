@@ -1,5 +1,5 @@
 /* The audit log without a daemon: what a line says, and how many there are. */
-#include "server/desk/audit.h"
+#include "server/auth/audit.h"
 
 #include "codec/format/json.h"
 #include "tests/test.h"

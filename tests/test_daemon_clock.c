@@ -2,8 +2,8 @@
  * ahead, and what people and schedulers read goes by the true time. */
 #include "base/time.h"
 #include "drivers/store/store_sqlite.h"
+#include "server/auth/desk.h"
 #include "server/base/secrets.h"
-#include "server/desk/desk.h"
 #include "tests/crew.h"
 #include "tests/journals.h"
 #include "tests/test.h"

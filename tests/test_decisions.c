@@ -1,7 +1,7 @@
 /* The log of admissions: what is counted together, what is sampled, and that all of it is bounded.
  */
 #include "base/file.h"
-#include "server/desk/decisions.h"
+#include "server/auth/decisions.h"
 #include "tests/test.h"
 #include "tests/tree.h"
 

@@ -30,8 +30,8 @@ core: stats compat check conform agentlink state fold registry gate admission go
 core: firmware plan exposure view decision actions campaign procedure rules
 drivers: store depot verify http bmc service
 probe: root platform package kernel library gpu network run
-server: base call form desk api threads http start
-agent: state look helper loop
+server: base call form auth api threads http start
+agent: state reading helper loop
 lab: pldm bmcsim bmcd sched agent rehearse
 cli: shared machine change stack firmware fleet control sim main
 '

@@ -11,7 +11,7 @@
 #ifndef LKS_AGENT_WIRE_H
 #define LKS_AGENT_WIRE_H
 
-#include "agent/look/inventory.h"
+#include "agent/reading/inventory.h"
 #include "base/buf.h"
 #include "model/record/record.h"
 #include "trust/dsse.h"

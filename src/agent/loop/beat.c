@@ -1,7 +1,7 @@
 /* What is said to the controller, each as one exchange: heartbeats, reports, questions for mail and
  * for the next certificate. */
-#include "agent/look/inventory.h"
 #include "agent/loop/agent.h"
+#include "agent/reading/inventory.h"
 #include "codec/format/json.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /* Reading the machine: when, by whom, and whether what was found has to be told. */
 #include "agent/helper/wire.h"
-#include "agent/look/inventory.h"
 #include "agent/loop/agent.h"
+#include "agent/reading/inventory.h"
 
 #include <stdio.h>
 

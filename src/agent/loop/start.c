@@ -1,10 +1,10 @@
 /* The agent's command line, and what each way to start it does. */
 #include "agent/loop/start.h"
 
-#include "agent/look/hazards.h"
-#include "agent/look/idle.h"
-#include "agent/look/inventory.h"
 #include "agent/loop/agent.h"
+#include "agent/reading/hazards.h"
+#include "agent/reading/idle.h"
+#include "agent/reading/inventory.h"
 #include "base/file.h"
 #include "base/process/args.h"
 

@@ -1,6 +1,6 @@
 /* lockstep-agentsim: the agent of a captured machine, which is acted on as if it were there. */
-#include "agent/look/inventory.h"
 #include "agent/loop/start.h"
+#include "agent/reading/inventory.h"
 #include "agent/state/boot.h"
 #include "base/commit.h"
 #include "lab/agent/simulated.h"

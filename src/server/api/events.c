@@ -1,7 +1,7 @@
 #include "server/api/events.h"
 
+#include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/desk/reads.h"
 
 #include <stdlib.h>
 

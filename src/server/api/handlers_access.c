@@ -1,7 +1,7 @@
 #include "server/api/handlers.h"
 #include "server/api/issue.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
 #include "server/form/views.h"
 
 enum { HOUR_SECONDS = 3600, DAY_SECONDS = 86400 };

@@ -1,7 +1,7 @@
 /* Admission: the question, overrides, the log of decisions, what observing pools would refuse. */
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 #include "trust/dsse.h"

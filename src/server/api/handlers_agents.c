@@ -2,8 +2,8 @@
 #include "model/tuple/tuple.h"
 #include "server/api/handlers.h"
 #include "server/api/issue.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
 #include "server/form/views.h"
 #include "trust/envelope.h"
 

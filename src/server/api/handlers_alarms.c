@@ -1,5 +1,5 @@
 #include "server/api/handlers.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -2,10 +2,10 @@
  * move on the server thread (server/http/depot.h). */
 #include "core/registry/artifacts.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
 #include "server/base/config.h"
 #include "server/base/daemon.h"
 #include "server/call/depot_ask.h"
-#include "server/desk/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

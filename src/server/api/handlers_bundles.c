@@ -9,9 +9,9 @@
 #include "port/verifier.h"
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
+#include "server/auth/desk.h"
+#include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/reads.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

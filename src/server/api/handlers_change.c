@@ -3,8 +3,8 @@
 #include "core/firmware/endpoint.h"
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
-#include "server/desk/desk.h"
-#include "server/desk/reach.h"
+#include "server/auth/desk.h"
+#include "server/auth/reach.h"
 #include "server/form/forms.h"
 #include "server/form/views_change.h"
 

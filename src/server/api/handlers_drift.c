@@ -4,8 +4,8 @@
 #include "core/view/subjects.h"
 #include "server/api/handlers.h"
 #include "server/api/sweeps.h"
-#include "server/desk/desk.h"
-#include "server/desk/lookup.h"
+#include "server/auth/desk.h"
+#include "server/auth/lookup.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

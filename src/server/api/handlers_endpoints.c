@@ -3,7 +3,7 @@
 #include "core/firmware/endpoint.h"
 #include "server/api/handlers.h"
 #include "server/api/sweeps.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -2,9 +2,9 @@
 #include "core/registry/named.h"
 #include "model/manifest/bundle.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
+#include "server/auth/lookup.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/lookup.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -1,8 +1,8 @@
 #include "model/manifest/manifest.h"
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

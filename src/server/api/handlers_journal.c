@@ -1,8 +1,8 @@
 #include "engine/select.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
+#include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/reads.h"
 
 static void problem_at(struct lks_call *call, const char *key, const struct lks_err *err)
 {

@@ -1,9 +1,9 @@
-/* People who log in with the site's OpenID provider: server/desk/oidc.h. */
+/* People who log in with the site's OpenID provider: server/auth/oidc.h. */
 #include "codec/format/base64.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
+#include "server/auth/oidc.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/oidc.h"
 #include "server/form/views.h"
 
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #include "core/conform/basis.h"
 #include "core/state/standing.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
+#include "server/auth/lookup.h"
+#include "server/auth/reads.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/lookup.h"
-#include "server/desk/reads.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -2,7 +2,7 @@
 #include "core/procedure/procedure.h"
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* False, and the answer written, where there is none. The caller owes lks_paper_fini(). */
 static bool make(const struct lks_desk *desk, struct lks_call *call, struct lks_paper *out)

@@ -3,9 +3,9 @@
 #include "model/manifest/bundle.h"
 #include "server/api/handlers.h"
 #include "server/api/propose.h"
+#include "server/auth/desk.h"
+#include "server/auth/reach.h"
 #include "server/base/daemon.h"
-#include "server/desk/desk.h"
-#include "server/desk/reach.h"
 #include "server/form/forms.h"
 #include "server/form/views_change.h"
 

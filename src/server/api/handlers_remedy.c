@@ -1,7 +1,7 @@
 /* What closes a published flaw, pool by pool. */
 #include "core/exposure/remedy.h"
 #include "server/api/handlers.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

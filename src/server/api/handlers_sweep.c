@@ -3,9 +3,9 @@
 #include "core/firmware/sweep.h"
 #include "server/api/handlers.h"
 #include "server/api/sweeps.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
 #include "server/call/own.h"
-#include "server/desk/desk.h"
 #include "server/form/forms.h"
 #include "server/form/views.h"
 

@@ -2,9 +2,9 @@
  * people who are somebody here. */
 #include "drivers/store/store_secrets.h"
 #include "server/api/handlers.h"
+#include "server/auth/desk.h"
 #include "server/base/daemon.h"
 #include "server/base/secrets.h"
-#include "server/desk/desk.h"
 #include "server/form/views_change.h"
 #include "trust/webhook.h"
 

@@ -3,7 +3,7 @@
 #ifndef LKS_SERVER_PROPOSE_H
 #define LKS_SERVER_PROPOSE_H
 
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* Whether they are still to be read; they are then asked for, or the answer written. */
 bool lks_propose_wants_manifests(const struct lks_desk *desk, struct lks_call *call);

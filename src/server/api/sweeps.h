@@ -2,7 +2,7 @@
 #ifndef LKS_SERVER_SWEEPS_H
 #define LKS_SERVER_SWEEPS_H
 
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* The endpoint of call's {name} was read: its lease ends, if the caller holds it, and it is due
  * again after its interval. The answer, which stands already, waits for that. */

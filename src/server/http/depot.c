@@ -1,7 +1,7 @@
 #include "server/http/depot.h"
 
 #include "server/api/routes.h"
-#include "server/desk/forward.h"
+#include "server/auth/forward.h"
 #include "server/http/depot_peers.h"
 
 #include <stdio.h>

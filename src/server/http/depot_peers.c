@@ -3,7 +3,7 @@
 #include "drivers/http/http_artifact.h"
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
-#include "server/desk/forward.h"
+#include "server/auth/forward.h"
 
 #include <stdio.h>
 #include <stdlib.h>

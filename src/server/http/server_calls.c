@@ -1,7 +1,7 @@
 #include "base/file.h"
 #include "server/api/routes.h"
+#include "server/auth/forward.h"
 #include "server/base/progress.h"
-#include "server/desk/forward.h"
 #include "server/form/forms.h"
 #include "server/http/depot.h"
 #include "server/http/server_parts.h"

@@ -5,9 +5,9 @@
 #include "drivers/store/store_postgres.h"
 #include "drivers/store/store_secrets.h"
 #include "port/measure.h"
+#include "server/auth/oidc.h"
 #include "server/base/config.h"
 #include "server/base/secrets.h"
-#include "server/desk/oidc.h"
 #include "trust/x509.h"
 
 enum { CA_BYTES_MAX = 4 << 20 }; /* a distribution's whole list has a quarter of a MiB */

@@ -1,6 +1,6 @@
 /* Lines of the audit log on their way to files and to syslog: in the thread pool, so that nobody
  * waits for a disk. */
-#include "server/desk/audit.h"
+#include "server/auth/audit.h"
 
 #include "server/base/daemon.h"
 #include "server/threads/threads.h"

@@ -3,7 +3,7 @@
 #ifndef LKS_SERVER_DECISION_WRITER_H
 #define LKS_SERVER_DECISION_WRITER_H
 
-#include "server/desk/decisions.h"
+#include "server/auth/decisions.h"
 
 #include <uv.h>
 

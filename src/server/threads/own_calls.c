@@ -2,7 +2,7 @@
 
 #include "server/api/handlers.h"
 #include "server/api/routes.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/threads/drafter.h"
 #include "server/threads/teller.h"
 #include "server/threads/threads.h"

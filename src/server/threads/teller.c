@@ -4,7 +4,7 @@
 #include "core/procedure/procedure.h"
 #include "drivers/store/store_secrets.h"
 #include "port/ticket.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/form/views_change.h"
 #include "server/threads/client_parts.h"
 

@@ -3,7 +3,7 @@
 #include "core/gate/gate_agents.h"
 #include "drivers/http/http_login.h"
 #include "port/measure.h"
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 #include "server/threads/client_parts.h"
 
 #include <stdio.h>

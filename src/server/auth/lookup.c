@@ -1,4 +1,4 @@
-#include "server/desk/lookup.h"
+#include "server/auth/lookup.h"
 
 #include "base/near.h"
 #include "core/registry/named.h"

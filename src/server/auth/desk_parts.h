@@ -1,8 +1,8 @@
-/* For server/desk/desk*.c. */
+/* For server/auth/desk*.c. */
 #ifndef LKS_SERVER_DESK_PARTS_H
 #define LKS_SERVER_DESK_PARTS_H
 
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* Find out who asks, and count it; the second time, after it was prepared, it is not counted again.
  * False: it is answered. */

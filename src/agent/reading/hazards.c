@@ -1,6 +1,6 @@
-#include "agent/look/hazards.h"
+#include "agent/reading/hazards.h"
 
-#include "agent/look/glance.h"
+#include "agent/reading/glance.h"
 #include "core/conform/consistency.h"
 
 static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple *tuple,

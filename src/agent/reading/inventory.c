@@ -1,4 +1,4 @@
-#include "agent/look/inventory.h"
+#include "agent/reading/inventory.h"
 
 #include "agent/state/boot.h"
 #include "codec/format/base64.h"

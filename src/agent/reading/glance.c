@@ -1,4 +1,4 @@
-#include "agent/look/glance.h"
+#include "agent/reading/glance.h"
 
 #include "base/embedded.h"
 

@@ -1,4 +1,4 @@
-#include "server/desk/decisions.h"
+#include "server/auth/decisions.h"
 
 #include "base/file.h"
 #include "codec/notation/hostlist.h"

@@ -6,10 +6,10 @@
 #define LKS_SERVER_DESK_H
 
 #include "engine/engine.h"
+#include "server/auth/decisions.h"
 #include "server/base/config.h"
 #include "server/base/rate.h"
 #include "server/call/call.h"
-#include "server/desk/decisions.h"
 #include "server/form/metrics.h"
 
 /* Names in one question: a host list can stand for more, and others wait meanwhile. */

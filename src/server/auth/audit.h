@@ -14,8 +14,8 @@
 #define LKS_SERVER_AUDIT_H
 
 #include "model/record/record.h"
+#include "server/auth/decisions.h"
 #include "server/base/rate.h"
-#include "server/desk/decisions.h"
 
 #include <uv.h>
 

@@ -1,9 +1,9 @@
 /* Who asks, and how often they may: the first thing that is decided about a call. */
+#include "server/auth/desk_parts.h"
+#include "server/auth/forward.h"
 #include "server/base/daemon.h"
 #include "server/call/own.h"
 #include "server/call/route.h"
-#include "server/desk/desk_parts.h"
-#include "server/desk/forward.h"
 
 #include <stdio.h>
 #include <unistd.h>

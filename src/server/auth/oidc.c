@@ -1,4 +1,4 @@
-#include "server/desk/oidc.h"
+#include "server/auth/oidc.h"
 
 #include "codec/format/base64.h"
 #include "codec/format/digest.h"

@@ -1,4 +1,4 @@
-#include "server/desk/reads.h"
+#include "server/auth/reads.h"
 
 #include "drivers/store/store_backup.h"
 #include "engine/journal.h"

@@ -1,9 +1,9 @@
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
+#include "server/auth/desk_parts.h"
+#include "server/auth/forward.h"
 #include "server/base/daemon.h"
 #include "server/call/route.h"
-#include "server/desk/desk_parts.h"
-#include "server/desk/forward.h"
 #include "server/form/admit_line.h"
 
 #include <stdio.h>

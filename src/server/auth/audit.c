@@ -1,4 +1,4 @@
-#include "server/desk/audit.h"
+#include "server/auth/audit.h"
 
 #include "codec/format/json.h"
 #include "server/base/daemon.h"

@@ -1,6 +1,6 @@
-#include "agent/look/idle.h"
+#include "agent/reading/idle.h"
 
-#include "agent/look/glance.h"
+#include "agent/reading/glance.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* The side of the program that reads: it alone knows of facts and probes. */
-#include "agent/look/inventory.h"
+#include "agent/reading/inventory.h"
 #include "base/embedded.h"
 #include "model/facts/facts.h"
 #include "model/tuple/tuple.h"

@@ -9,8 +9,8 @@
 #define LKS_SERVER_FORWARD_H
 
 #include "drivers/http/http_tls.h"
+#include "server/auth/desk.h"
 #include "server/call/call.h"
-#include "server/desk/desk.h"
 
 #define LKS_FORWARD_AS         "Lockstep-As"
 #define LKS_FORWARD_ROOT       "Lockstep-As-Root"

@@ -1,4 +1,4 @@
-#include "server/desk/forward.h"
+#include "server/auth/forward.h"
 
 #include "server/base/daemon.h"
 #include "server/call/route.h"

@@ -1,4 +1,4 @@
-#include "server/desk/reach.h"
+#include "server/auth/reach.h"
 
 #include "core/governance/govern.h"
 #include "server/base/daemon.h"

@@ -6,7 +6,7 @@
 #ifndef LKS_SERVER_LOOKUP_H
 #define LKS_SERVER_LOOKUP_H
 
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* What of a node a filter compares. */
 enum lks_lookup { LKS_LOOKUP_SITE, LKS_LOOKUP_RACK, LKS_LOOKUP_DOMAIN, LKS_LOOKUP_CLASS };

@@ -2,7 +2,7 @@
 #ifndef LKS_SERVER_REACH_H
 #define LKS_SERVER_REACH_H
 
-#include "server/desk/desk.h"
+#include "server/auth/desk.h"
 
 /* `unreachable`, of a change that waits for approvals which the people and credentials that there
  * are cannot give; else nothing. */
