@@ -146,7 +146,7 @@ def tree():
         ["git", "ls-files", "-co", "--exclude-standard", "*.md", "src/*.c", "src/*.h"],
         capture_output=True, text=True, check=True,
     )
-    return done.stdout.split()
+    return [path for path in done.stdout.split() if os.path.exists(path)]
 
 
 def parts(path):

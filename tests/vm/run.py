@@ -24,6 +24,8 @@ from machine import BOOT_S, Failure, Machine, wait_for
 HERE = os.path.dirname(os.path.abspath(__file__))
 KINDS = ("grub", "sdboot")
 STEP_S = 3600
+DROP_IN = "/usr/share/lockstep/helper-executors.conf"
+ENDS = ["done", "halted", "rolled back"]
 
 # What only the running machine can do: its boot loader's configuration.
 FIRST_START = {
@@ -147,8 +149,7 @@ class Test:
         unit(root, f"{source}/packaging/lockstep-helper.socket", "lockstep-helper.socket")
         put(root, "/usr/lib/sysusers.d/lockstep.conf", f"{source}/packaging/lockstep.sysusers")
         put(root, "/usr/lib/tmpfiles.d/lockstep.conf", f"{source}/packaging/lockstep.tmpfiles")
-        put(root, "/etc/systemd/system/lockstep-helper.service.d/executors.conf",
-            f"{source}/packaging/helper-executors.conf")
+        put(root, DROP_IN, f"{source}/packaging/helper-executors.conf")
         put(root, "/etc/lockstep/ca.crt", f"{self.controller.data}/ca.crt")
         put(root, "/etc/lockstep/command.pub", f"{self.controller.data}/command.pub")
         # The library that passes for NVML has the name that the driver's has, and one GPU.
@@ -189,7 +190,19 @@ class Test:
         machine.run("mkdir -p /mnt/payload && mount -o ro LABEL=payload /mnt/payload && "
                     f"/mnt/payload/install.sh {kind} {self.controller.people}; umount /mnt/payload")
         self.await_conforming(kind)
+        self.check_reading(kind)
+        drop_ins = "/etc/systemd/system/lockstep-helper.service.d"
+        machine.run(f"mkdir {drop_ins} && cp {DROP_IN} {drop_ins}/executors.conf && systemctl daemon-reload && "
+                    "systemctl stop lockstep-helper.service")
         say(f"{kind}: conforms to the old stack")
+
+    def check_reading(self, kind):
+        """Agent and helper, each in the sandbox of its unit, read what root reads without one."""
+        read = self.machines[kind].run(f"lockstep-agent --read --node {kind}")
+        digest, sent = read.split()[1], self.controller.node(kind)["tuple"]
+        if digest != sent:
+            path = self.controller.write(f"{kind}.read", read)
+            raise Failure(f"{kind}: the agent sent {sent}; root reads {digest}: {path}")
 
     def await_conforming(self, kind):
         """Wait until a node is in service and as its pool's stack says."""
@@ -213,6 +226,10 @@ class Test:
         """The kernel that runs."""
         return self.machines[kind].run("uname -r")
 
+    def boots(self, kind, kernel):
+        """How often a kernel was booted."""
+        return self.machines[kind].run("last -w -x reboot | awk '$1 == \"reboot\" { print $4 }'").split().count(kernel)
+
     def check_kernel(self, kind, wanted):
         """It runs, and the controller read it."""
         runs = self.kernel(kind)
@@ -234,6 +251,12 @@ class Test:
             return wait_for(f"change {number}: {' or '.join(states)}", seconds, there, 3)
         except Failure as failure:
             raise Failure(f"{failure}\n{self.controller.ask('change', 'show', number)}") from failure
+
+    def end_change(self, number):
+        """The state that a change ends in, rolled back by hand where it halted."""
+        if self.await_change(number, ENDS)["state"] == "halted":
+            self.controller.ask("change", "rollback", number, "--reason", "a test")
+        return self.await_change(number, ["done", "rolled back"])["state"]
 
     def member(self, number):
         """The node of a change: what it does, and how that goes."""
@@ -272,7 +295,75 @@ def there_and_back(test):
     together([lambda kind=kind: one(kind) for kind in KINDS])
 
 
-SCENARIOS = {"there-and-back": there_and_back}
+def module_missing(test):
+    """DKMS cannot build the driver's module for the kernel that would boot next, whose headers are not there: the
+    node does not reboot into it, and the change is rolled back."""
+    def one(kind):
+        machine = test.machines[kind]
+        before = test.kernel(kind)
+        other = test.other(before)
+        boots = test.boots(kind, other)
+        headers = f"/lib/modules/{other}/build"
+        machine.run(f"mv {headers} {headers}.away && dkms remove nvidia/{test.driver} -k {other} || true")
+        number = test.controller.propose(test.stack_of(other), kind)
+        state = test.await_change(number, ENDS)["state"]
+        text = test.member(number).get("text", "")
+        if state == "done" or "nvidia" not in text or other not in text:
+            raise Failure(f"{kind}: change {number} is {state}, and of module and kernel it says '{text}'")
+        test.end_change(number)
+        if test.boots(kind, other) != boots:
+            raise Failure(f"{kind}: it was rebooted into {other}")
+        test.await_conforming(kind)
+        machine.run(f"mv {headers}.away {headers} && dkms install nvidia/{test.driver} -k {other}")
+        say(f"{kind}: not rebooted into {other}, which lacks the module: {text}")
+    together([lambda kind=kind: one(kind) for kind in KINDS])
+
+
+def in_the_middle(test, kind, number, step):
+    """Whether a change is in a step on its way there; of apply, in the work of the package manager."""
+    m = test.member(number)
+    if m.get("doing") != step or m["back"] or m["state"] not in ("asked", "reading"):
+        return False
+    return step != "apply" or bool(test.machines[kind].try_run("pgrep -x dpkg"))
+
+
+def cut_power(test, kind, left):
+    """One change; the machine is reset in the middle of each step that is left, and the change ends as it says."""
+    machine = test.machines[kind]
+    before = test.kernel(kind)
+    other = test.other(before)
+    if "apply" in left:  # so that there is something to install
+        machine.run(f"! dpkg -s linux-image-{other} || "
+                    f"{{ apt-mark unhold linux-image-{other} && dpkg --purge linux-image-{other}; }}")
+    number = test.controller.propose(test.stack_of(other), kind)
+    begun = list(left)
+
+    def ended():
+        for step in list(left):
+            if in_the_middle(test, kind, number, step):
+                machine.monitor("system_reset")
+                left.remove(step)
+                say(f"{kind}: reset in the middle of {step}")
+        return test.controller.change(number)["state"] in ENDS
+    wait_for(f"change {number}: an end", STEP_S, ended, 0.5)
+    if left == begun:
+        raise Failure(f"{kind}: change {number} ended before a step of {' '.join(left)} could be interrupted")
+    state = test.end_change(number)
+    test.check_kernel(kind, other if state == "done" else before)
+    test.await_conforming(kind)
+    say(f"{kind}: change {number} was interrupted in {' and '.join(s for s in begun if s not in left)} and is {state}")
+
+
+def hard_reset(test):
+    """The power goes in the middle of each step; the node is at the end where the journal says it is."""
+    def one(kind):
+        left = ["apply", "reboot", "check"]
+        while left:
+            cut_power(test, kind, left)
+    together([lambda kind=kind: one(kind) for kind in KINDS])
+
+
+SCENARIOS = {"there-and-back": there_and_back, "module-missing": module_missing, "hard-reset": hard_reset}
 
 
 def main():
