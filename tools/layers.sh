@@ -2,7 +2,7 @@
 # Which folder may use which: itself and those on the lines above it. Folders on one line do not
 # know each other. In a folder with rooms, a room may use itself and those before it; "." is the
 # folder itself. Pure folders and rooms are told the time, given their chance and handed their bytes.
-# A folder has few enough files to be known by heart.
+# A folder has few enough files to be known by heart, and a README.md that says what belongs there.
 # Run from the root of the checkout.
 set -u
 
@@ -46,6 +46,7 @@ hidden='engine:drivers engine:probe'
 
 files_most=30
 lines_most=10000
+readme_most=10
 
 clock='time|clock_gettime|gettimeofday|sleep|usleep|nanosleep'
 chance='rand|random|srand|getrandom|getenv'
@@ -120,6 +121,11 @@ sizes=$(
         lines=$(cat "$folder"/*.[ch] | wc -l)
         [ "$files" -le "$files_most" ] || echo "$folder: $files files ($files_most at most)"
         [ "$lines" -le "$lines_most" ] || echo "$folder: $lines lines ($lines_most at most)"
+        if [ ! -f "$folder/README.md" ]; then
+            echo "$folder: no README.md that says what belongs here"
+        elif [ "$(wc -l <"$folder/README.md")" -gt "$readme_most" ]; then
+            echo "$folder/README.md: longer than $readme_most lines"
+        fi
     done
 )
 
