@@ -7,6 +7,7 @@
  */
 #include "bench/bench.h"
 
+#include "tests/manifests.h"
 #include "tests/plans.h"
 
 #include <inttypes.h>
@@ -21,16 +22,13 @@ enum { NODES = 100000, RACK = 8, DOMAINS = 1000, TRAYS = 18, SWITCHES = 9, POOLS
 static void add_stack(struct lks_buf *out, const char *name, const char *driver,
                       const char *firmware)
 {
-    lks_buf_addf(out,
-                 "---\nlockstep: 1\nkind: Stack\nname: %s\nversion: '1'\nvendor: nvidia\n"
-                 "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"
-                 "  driver: {version: '%s', modules: open}\n  fabric-manager: {version: '%s'}\n"
-                 "  cuda: {version: '13.0.2', owner: image}\n"
-                 "  nccl: {version: '2.28.9', owner: image}\n"
-                 "  container-toolkit: {version: '1.19.1'}\nfirmware:\n"
-                 "  - {class: bmc, version: '%s'}\n  - {class: bios, version: '%s'}\n"
-                 "  - {class: nvos, version: '%s'}\n",
-                 name, driver, driver, firmware, firmware, firmware);
+    lks_buf_addf(
+        out,
+        "---\n" LKS_STACK_HGX("%s", "hgx-h100-8", "%s",
+                              "firmware:\n"
+                              "  - {class: bmc, version: '%s'}\n  - {class: bios, version: '%s'}\n"
+                              "  - {class: nvos, version: '%s'}\n"),
+        name, driver, driver, firmware, firmware, firmware);
 }
 
 static void add_nodes(struct lks_buf *out, uint32_t domains)

@@ -1,6 +1,7 @@
 #include "tests/admits.h"
 
 #include "codec/notation/hostlist.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -10,22 +11,20 @@ enum { MEMORY = 64 << 20 };
 /* Stacks ------------------------------------------------------------------------------------- */
 
 #define NVIDIA(name, more)                                                                         \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h200-8]\ncomponents:\n"                                                        \
-    "  kernel: {version: '6.8.0-71-generic'}\n"                                                    \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n"                                                  \
-    "  container-toolkit: {version: '1.19.1'}\n"                                                   \
-    "  dcgm: {version: '4.5.3'}\n"                                                                 \
-    "  doca-ofed: {absent: the drivers of the kernel are used}\n" more
+    "---\n" LKS_STACK(name, "nvidia", "hgx-h200-8",                                                \
+                      "  kernel: {version: '6.8.0-71-generic'}\n"                                  \
+                      "  driver: {version: '580.126.20', modules: open}\n"                         \
+                      "  fabric-manager: {version: '580.126.20'}\n"                                \
+                      "  container-toolkit: {version: '1.19.1'}\n"                                 \
+                      "  dcgm: {version: '4.5.3'}\n"                                               \
+                      "  doca-ofed: {absent: the drivers of the kernel are used}\n" more)
 
 #define ROCM                                                                                       \
-    "---\nlockstep: 1\nkind: Stack\nname: rocm\nversion: '1'\nvendor: amd\n"                       \
-    "hardware: [mi300x-oam-8]\ncomponents:\n"                                                      \
-    "  kernel: {version: '6.8.0-85-generic'}\n"                                                    \
-    "  amdgpu: {version: '30.30.3'}\n"                                                             \
-    "  rocm: {version: '7.2.2', owner: image}\n"                                                   \
-    "  rccl: {version: '2.27.7', owner: image}\n"
+    "---\n" LKS_STACK("rocm", "amd", "mi300x-oam-8",                                               \
+                      "  kernel: {version: '6.8.0-85-generic'}\n"                                  \
+                      "  amdgpu: {version: '30.30.3'}\n"                                           \
+                      "  rocm: {version: '7.2.2', owner: image}\n"                                 \
+                      "  rccl: {version: '2.27.7', owner: image}\n")
 
 const char lks_admits_stacks[] = NVIDIA("golden", "  cuda: {version: '12.8.1', owner: image}\n"
                                                   "  cudnn: {version: '9.7.0', owner: image}\n"

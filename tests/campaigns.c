@@ -3,6 +3,7 @@
 #include "core/campaign/campaign.h"
 #include "core/state/pulse.h"
 #include "tests/fleet.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
 
@@ -29,19 +30,19 @@ enum {
 static void add_stack(struct lks_buf *out, const char *name, const char *driver, const char *bmc,
                       const char *shelf, const char *limit)
 {
-    lks_buf_addf(out,
-                 "lockstep: 1\nkind: Stack\nname: %s\nversion: '1'\nvendor: nvidia\n"
-                 "hardware: [hgx-h200-8]\n"
-                 "components:\n  driver: {version: '%s'}\n  fabric-manager: {version: '%s'}\n"
-                 "  kernel: {version: '6.8.0-71-generic'}\n"
-                 "  cuda: {version: '13.0.2', owner: image}\n"
-                 "  nccl: {version: '2.28.9', owner: image}\n"
-                 "  container-toolkit: {version: '1.19.1'}\n  containerd: {version: '1.7.28'}\n"
-                 "  dcgm: {version: '4.5.3'}\n  doca-ofed: {absent: not used}\n"
-                 "firmware:\n  - {class: bmc, version: '%s'}\n"
-                 "  - {class: power-shelf, version: '%s', scope: domain}\n"
-                 "settings: {%sother: {fabric-manager.package: '%s'}}\n",
-                 name, driver, driver, bmc, shelf, limit, driver);
+    lks_buf_addf(
+        out,
+        LKS_STACK("%s", "nvidia", "hgx-h200-8",
+                  "  driver: {version: '%s'}\n  fabric-manager: {version: '%s'}\n"
+                  "  kernel: {version: '6.8.0-71-generic'}\n"
+                  "  cuda: {version: '13.0.2', owner: image}\n"
+                  "  nccl: {version: '2.28.9', owner: image}\n"
+                  "  container-toolkit: {version: '1.19.1'}\n  containerd: {version: '1.7.28'}\n"
+                  "  dcgm: {version: '4.5.3'}\n  doca-ofed: {absent: not used}\n"
+                  "firmware:\n  - {class: bmc, version: '%s'}\n"
+                  "  - {class: power-shelf, version: '%s', scope: domain}\n"
+                  "settings: {%sother: {fabric-manager.package: '%s'}}\n"),
+        name, driver, driver, bmc, shelf, limit, driver);
 }
 
 #define DRIVER(v)                                                                                  \

@@ -5,16 +5,13 @@
 #include "core/compat/parts.h"
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 
-#define STACK_OF(vendor_class, more)                                                               \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [" vendor_class    \
-    "]\ncomponents:\n"                                                                             \
-    "  kernel: {version: '6.8.0'}\n  cuda: {version: '13.0'}\n  nccl: {version: '2.27.7'}\n"       \
-    "  container-toolkit: {version: '1.18.0'}\n" more
-#define DRIVER(v) STACK_OF("l40s-pcie-8", "  driver: {version: '" v "'}\n")
+#define STACK_OF(vendor_class, more) LKS_STACK("s", "nvidia", vendor_class, LKS_STACK_REST more)
+#define DRIVER(v)                    STACK_OF("l40s-pcie-8", "  driver: {version: '" v "'}\n")
 
 static void load(const char *affected, struct lks_facts *facts)
 {

@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -12,12 +13,8 @@
 #define DAY ((lks_ms)86400000)
 
 #define STACK(name, hardware, driver, nccl, more)                                                  \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [" hardware "]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"             \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '" nccl "', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"      \
-    "settings: {unattended_upgrades: false" more "}\n"
+    "---\n" LKS_STACK_HGX_OF(name, hardware, LKS_STACK_KERNEL, driver, nccl, "1.19.1",             \
+                             "settings: {unattended_upgrades: false" more "}\n")
 #define BOTH "hgx-h100-8, hgx-h200-8"
 #define NOW  "580.126.20"
 
@@ -43,11 +40,8 @@ static const struct {
      STACK("a", BOTH, NOW, "2.27.7", ""), true},
     {"itself", STACK("a", BOTH, NOW, "2.27.7", ""), STACK("a", BOTH, NOW, "2.27.7", ""), false},
     {"something is left out",
-     "---\nlockstep: 1\nkind: Stack\nname: a\nversion: '1'\nvendor: nvidia\nhardware: [" BOTH
-     "]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"
-     "  driver: {version: '" NOW "', modules: open}\n  fabric-manager: {version: '" NOW "'}\n"
-     "  cuda: {version: '13.0.2', owner: image}\n  nccl: {version: '2.27.7', owner: image}\n"
-     "  container-toolkit: {version: '1.19.1'}\n  slurmd: {version: '25.05.4'}\n",
+     "---\n" LKS_STACK_HGX_OF("a", BOTH, LKS_STACK_KERNEL, NOW, "2.27.7", "1.19.1",
+                              "  slurmd: {version: '25.05.4'}\n"),
      STACK("b", BOTH, NOW, "2.28.9", ""), false},
 };
 

@@ -1,6 +1,7 @@
 /* The command line as a whole: what it answers, where it says it, and with which exit status. */
 #include "cli/shared/cli.h"
 
+#include "tests/manifests.h"
 #include "tests/run_cli.h"
 
 #include <signal.h>
@@ -552,10 +553,8 @@ static void test_large(void)
     FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!CHECK(file != NULL))
         return;
-    fprintf(file, "lockstep: 1\nkind: Stack\nname: large\nversion: '1'\nvendor: nvidia\n"
-                  "hardware: [l40s-pcie-8]\ncomponents:\n  kernel: {absent: x}\n"
-                  "  driver: {absent: x}\n  cuda: {absent: x}\n  nccl: {absent: x}\n"
-                  "  container-toolkit: {absent: x}\nsettings:\n  kernel_cmdline:\n");
+    fprintf(file, LKS_STACK("large", "nvidia", "l40s-pcie-8",
+                            LKS_STACK_ABSENT "settings:\n  kernel_cmdline:\n"));
     for (int i = 0; i < WORDS; i++)
         fprintf(file, "    - '%0*d'\n", LONG, i);
     fprintf(file, "  bios:\n");

@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/stacks.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
@@ -580,10 +581,7 @@ static const struct {
 static void make_stack(const char *components, const char *rest, struct lks_buf *out)
 {
     static const char *const required[] = {"kernel", "driver", "cuda", "nccl", "container-toolkit"};
-    lks_buf_addf(out,
-                 "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\n"
-                 "hardware: [t4-pcie-4]\ncomponents:\n%s",
-                 components);
+    lks_buf_addf(out, LKS_STACK("s", "nvidia", "t4-pcie-4", "%s"), components);
     for (size_t i = 0; i < LKS_COUNT(required); i++) {
         char line[64];
         snprintf(line, sizeof(line), "  %s:", required[i]);
@@ -615,13 +613,11 @@ static void test_pins(void)
     "lockstep: 1\nkind: HardwareClass\nname: " name "\nvendor: nvidia\n"                           \
     "gpu: {product: '" gpu "', count: 2}\nmemory_gib: 512\n---\n"
 #define OF(classes)                                                                                \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [" classes         \
-    "]\ncomponents:\n  kernel: {absent: x}\n  driver: {absent: x}\n  cuda: {absent: x}\n"          \
-    "  nccl: {absent: x}\n  container-toolkit: {absent: x}\n  fabric-manager: {absent: x}\n"
+    LKS_STACK("s", "nvidia", classes, LKS_STACK_ABSENT "  fabric-manager: {absent: x}\n")
 #define AMD                                                                                        \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: amd\nhardware: [mi355x-oam-8]\n"     \
-    "components:\n  kernel: {absent: x}\n  amdgpu: {version: '6.4.2'}\n"                           \
-    "  rocm: {version: '6.4.3'}\n  rccl: {version: '2.22.3'}\n"
+    LKS_STACK("s", "amd", "mi355x-oam-8",                                                          \
+              "  kernel: {absent: x}\n  amdgpu: {version: '6.4.2'}\n"                              \
+              "  rocm: {version: '6.4.3'}\n  rccl: {version: '2.22.3'}\n")
 #define AMD_NODE                                                                                   \
     "kernel~\namdgpu=6.4.2\namdgpu.loaded=6.4.2\nrocm=6.4.3-128\nrocm.package=6.4.3\n"             \
     "rccl.package=2.22.3\n"                                                                        \

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "codec/format/digest.h"
 #include "tests/controller.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 #include "tests/wait.h"
 
@@ -447,12 +448,14 @@ static void apply_naming(const struct thing *t)
     LKS_CLEANUP(lks_buf_fini) struct lks_buf text = {0}, answer = {0};
     lks_buf_init(&text, 64 * KIB);
     ctl_fleet(1, "names an artifact", &text);
-    lks_buf_addf(&text,
-                 "---\nlockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"
-                 "hardware: [l40s-pcie-8]\ncomponents:\n  kernel: {version: '6.8.0-45'}\n"
-                 "  driver: {version: '580.95.05', artifacts: ['%s']}\n  cuda: {version: '13.0'}\n"
-                 "  nccl: {version: '2.27.7'}\n  container-toolkit: {version: '1.18.0'}\n",
-                 t->digest);
+    lks_buf_addf(
+        &text,
+        "---\n" LKS_STACK(
+            "gold", "nvidia", "l40s-pcie-8",
+            "  kernel: {version: '6.8.0-45'}\n"
+            "  driver: {version: '580.95.05', artifacts: ['%s']}\n  cuda: {version: '13.0'}\n"
+            "  nccl: {version: '2.27.7'}\n  container-toolkit: {version: '1.18.0'}\n"),
+        t->digest);
     if (!CHECK_INT(ctl_once(&at.ctl, "PUT", "/v1/fleet?accept=true", text.ptr, &answer), 200))
         printf("%s\n", answer.ptr);
 }

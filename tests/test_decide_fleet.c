@@ -1,5 +1,6 @@
 #include "tests/asked.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -8,11 +9,7 @@
 enum { TEXT_MAX = 64 << 20 };
 
 #define STACK(name, kernel)                                                                        \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '" kernel "'}\n"                     \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"
+    "---\n" LKS_STACK_HGX_OF(name, "hgx-h100-8", kernel, "580.126.20", "2.28.9", "1.19.1", "")
 
 #define HEAD             "lockstep: 1\nkind: Fleet\nname: f\n"
 #define POOLS(list)      "pools: {" list "}\n"

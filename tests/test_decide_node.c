@@ -1,14 +1,10 @@
 #include "tests/asked.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 
-#define STACK                                                                                      \
-    "---\nlockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"                    \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"
+#define STACK "---\n" LKS_STACK_HGX("gold", "hgx-h100-8", "580.126.20", "")
 
 /* gpu1 to gpu30 are pinned, dev1 to dev3 are not. */
 static const char fleet[] =

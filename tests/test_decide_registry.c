@@ -1,6 +1,7 @@
 #include "core/registry/artifacts.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -11,12 +12,13 @@
 #define D "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 
 #define STACK(name, kernel, more)                                                                  \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '" kernel "'}\n"                     \
-    "  driver: {version: '580.126.20', modules: open, artifacts: ['" B "', '" A "']}\n"            \
-    "  fabric-manager: {version: '580.126.20', artifacts: ['" A "']}\n"                            \
-    "  cuda: {version: '13.0.2', owner: image}\n  nccl: {version: '2.28.9', owner: image}\n"       \
-    "  container-toolkit: {version: '1.19.1'}\n" more
+    "---\n" LKS_STACK(                                                                             \
+        name, "nvidia", "hgx-h100-8",                                                              \
+        "  kernel: {version: '" kernel "'}\n"                                                      \
+        "  driver: {version: '580.126.20', modules: open, artifacts: ['" B "', '" A "']}\n"        \
+        "  fabric-manager: {version: '580.126.20', artifacts: ['" A "']}\n"                        \
+        "  cuda: {version: '13.0.2', owner: image}\n  nccl: {version: '2.28.9', owner: image}\n"   \
+        "  container-toolkit: {version: '1.19.1'}\n" more)
 #define GOLD   STACK("gold", "6.8.0-71-generic", "")
 #define GOLD2  STACK("gold", "6.8.0-72-generic", "tuning: {table: {digest: '" C "'}}\n")
 #define GOLD3  STACK("gold", "6.8.0-73-generic", "")

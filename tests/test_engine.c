@@ -4,6 +4,7 @@
 #include "engine/journal.h"
 #include "tests/facts.h"
 #include "tests/journals.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
 
@@ -494,11 +495,11 @@ static void test_the_manifest_is_kept_in_step(void)
 /* What was accepted once ---------------------------------------------------------------------- */
 
 #define KEPT_HEAD                                                                                  \
-    "lockstep: 1\nkind: Stack\nname: golden\nversion: '1'\nvendor: nvidia\n"                       \
-    "hardware: [hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n  cudnn: {version: '9.14.0'}\n"                    \
-    "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n"
+    LKS_STACK("golden", "nvidia", "hgx-h200-8",                                                    \
+              "  kernel: {version: '6.8.0-71-generic'}\n"                                          \
+              "  driver: {version: '580.126.20', modules: open}\n"                                 \
+              "  fabric-manager: {version: '580.126.20'}\n  cudnn: {version: '9.14.0'}\n"          \
+              "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n")
 #define KEPT_FLEET                                                                                 \
     "---\nlockstep: 1\nkind: Fleet\nname: old\npools: {train: {posture: dev, stack: golden%s}}\n"  \
     "nodes: [{hosts: 'n[1-4]', pool: train, class: hgx-h200-8%s}]\n%s"

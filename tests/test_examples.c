@@ -1,6 +1,7 @@
 /* The shipped examples: the good ones pass, each broken one fails in the way its name says. */
 #include "base/file.h"
 #include "core/check/check.h"
+#include "tests/manifests.h"
 #include "tests/run_cli.h"
 
 #include <dirent.h>
@@ -363,9 +364,9 @@ static void test_variants(void)
  */
 
 #define STACK(vendor, class, parts)                                                                \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: " vendor                             \
-    "\nhardware: [" class "]\ncomponents:\n  kernel: {version: '6.8.0'}\n" parts                   \
-                          "settings: {unattended_upgrades: false, mig: {mode: disabled}}\n"
+    LKS_STACK("s", vendor, class,                                                                  \
+              "  kernel: {version: '6.8.0'}\n" parts                                               \
+              "settings: {unattended_upgrades: false, mig: {mode: disabled}}\n")
 #define NVIDIA_PARTS(driver, cuda)                                                                 \
     "  driver: {version: '" driver "'}\n  cuda: {version: '" cuda "', owner: image}\n"             \
     "  nccl: {absent: none yet}\n  container-toolkit: {absent: none yet}\n"

@@ -3,6 +3,7 @@
 #include "core/conform/basis.h"
 #include "tests/asked.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 #include "tests/tuples.h"
 
@@ -24,12 +25,7 @@ static const char flaws[] = "advisories:\n" FLAW(
                 FLAW("CVE-5", "container-toolkit", "2026-10-31", "9.9",
                      "{component: container-toolkit, condition: ask the vendor}");
 
-static const char stack[] =
-    "---\nlockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"
-    "hardware: [hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"
-    "  driver: {version: '580.126.20', modules: open}\n"
-    "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2', owner: image}\n"
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n";
+static const char stack[] = "---\n" LKS_STACK_HGX("gold", "hgx-h200-8", "580.126.20", "");
 
 static const char fleet[] =
     "lockstep: 1\nkind: Fleet\nname: f\n"

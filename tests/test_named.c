@@ -3,6 +3,7 @@
 
 #include "core/view/subjects.h"
 #include "tests/asked.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #define HEX(c16) "sha256:" c16 c16 c16 c16
@@ -92,13 +93,9 @@ static void test_retired(void)
 #define FLEET                                                                                      \
     "lockstep: 1\nkind: Fleet\nname: f\npools:\n  p: {posture: dev, stack: gold}\n"                \
     "nodes:\n  - {hosts: 'n[1-2]', pool: p, class: hgx-h100-8}\n"                                  \
-    "---\nlockstep: 1\nkind: Stack\nname: gold\nversion: '1'\nvendor: nvidia\n"                    \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
-    "  driver: {version: '580.126.20', modules: open}\n"                                           \
-    "  fabric-manager: {version: '580.126.20'}\n"                                                  \
-    "  cuda: {version: '13.0.2', owner: image}\n  nccl: {version: '2.28.9', owner: image}\n"       \
-    "  container-toolkit: {version: '1.19.1'}\n"                                                   \
-    "settings: {power_limit_w: 700, clocks: {graphics_mhz: 1980}, unattended_upgrades: false}\n"
+    "---\n" LKS_STACK_HGX("gold", "hgx-h100-8", "580.126.20",                                      \
+                          "settings: {power_limit_w: 700, clocks: {graphics_mhz: 1980}, "          \
+                          "unattended_upgrades: false}\n")
 
 static const struct {
     const char *subject, *near; /* NULL: it is known */

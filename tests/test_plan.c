@@ -1,15 +1,12 @@
+#include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"
 
 #include <stdio.h>
 
 #define BODY(name, driver, settings, more)                                                         \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8, hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"   \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n" more   \
-    "settings: {unattended_upgrades: false" settings "}\n"
+    "---\n" LKS_STACK_HGX(name, "hgx-h100-8, hgx-h200-8", driver,                                  \
+                          more "settings: {unattended_upgrades: false" settings "}\n")
 #define A                 BODY("a", "580.126.20", "", "")
 #define B                 BODY("b", "580.130.01", "", "")
 #define HEAD              "lockstep: 1\nkind: Fleet\nname: f\n"

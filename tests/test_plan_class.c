@@ -1,16 +1,12 @@
 /* Which class of change a plan is: by what it does, by what is asked for, and by whether gates are
  * lowered for it. */
+#include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"
 
 #define BODY(name, driver, toolkit, more)                                                          \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n"                                                  \
-    "  container-toolkit: {version: '" toolkit "'}\n" more                                         \
-    "settings: {unattended_upgrades: false}\n"
+    "---\n" LKS_STACK_HGX_OF(name, "hgx-h100-8", LKS_STACK_KERNEL, driver, "2.28.9", toolkit,      \
+                             more "settings: {unattended_upgrades: false}\n")
 #define WINDOWS "windows: {container-toolkit: '>=1.17.0 <1.20.0'}\n"
 
 /* Twenty nodes run "now". "near" is inside what was tested with it, "far" is not. */

@@ -1,13 +1,10 @@
 /* What a change that is under way asks about its plan, and what evidence does to one. */
+#include "tests/manifests.h"
 #include "tests/plans.h"
 #include "tests/test.h"
 
-#define STACK(name, driver)                                                                        \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8, hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"   \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"
+#define STACK(name, driver) "---\n" LKS_STACK_HGX(name, "hgx-h100-8, hgx-h200-8", driver, "")
+
 #define STACKS STACK("a", "580.126.20") STACK("b", "580.130.01")
 #define HEAD   "lockstep: 1\nkind: Fleet\nname: f\nsites: {fra: {timezone: Europe/Berlin}}\n"
 #define POOLS                                                                                      \

@@ -2,6 +2,7 @@
 
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #define A "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -10,10 +11,10 @@
 #define D "sha256:dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 
 #define STACK(nccl, more)                                                                          \
-    "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [l40s-pcie-8]\n"   \
-    "components:\n  kernel: {version: '6.8.0', owner: image}\n  cuda: {version: '13.0'}\n"         \
-    "  container-toolkit: {version: '1.18.0'}\n  driver: {version: '580.95.05'}\n  nccl: " nccl    \
-    "\n" more
+    LKS_STACK("s", "nvidia", "l40s-pcie-8",                                                        \
+              "  kernel: {version: '6.8.0', owner: image}\n  cuda: {version: '13.0'}\n"            \
+              "  container-toolkit: {version: '1.18.0'}\n  driver: {version: '580.95.05'}\n  "     \
+              "nccl: " nccl "\n" more)
 #define OLD STACK("{version: '2.27.7'}", "")
 #define NEW STACK("{version: '2.28.3'}", "")
 #define BUNDLE(files)                                                                              \
@@ -199,10 +200,10 @@ static const struct row {
      NULL},
     {"the image",
      OLD,
-     "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\nhardware: [l40s-pcie-8]\n"
-     "components:\n  kernel: {version: '6.11.0', owner: image}\n  cuda: {version: '13.0'}\n"
-     "  container-toolkit: {version: '1.18.0'}\n  driver: {version: '580.95.05'}\n"
-     "  nccl: {version: '2.27.7'}\n",
+     LKS_STACK("s", "nvidia", "l40s-pcie-8",
+               "  kernel: {version: '6.11.0', owner: image}\n  cuda: {version: '13.0'}\n"
+               "  container-toolkit: {version: '1.18.0'}\n  driver: {version: '580.95.05'}\n"
+               "  nccl: {version: '2.27.7'}\n"),
      {NULL},
      "",
      "",

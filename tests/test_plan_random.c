@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <string.h>
@@ -10,14 +11,12 @@
 enum { FLEETS = 20, NODES_MAX = 512, POOLS = 3, TEXT_MAX = 1 << 20 };
 
 #define STACK(name, driver, version)                                                               \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8, hgx-h200-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"   \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n"        \
-    "firmware:\n  - {class: bmc, version: '" version "'}\n  - {class: bios, version: '" version    \
-    "'}\n  - {class: nic, version: '" version "'}\n  - {class: cpld, version: '" version           \
-    "'}\n  - {class: nvos, version: '" version "'}\n"
+    "---\n" LKS_STACK_HGX(name, "hgx-h100-8, hgx-h200-8", driver,                                  \
+                          "firmware:\n  - {class: bmc, version: '" version                         \
+                          "'}\n  - {class: bios, version: '" version                               \
+                          "'}\n  - {class: nic, version: '" version                                \
+                          "'}\n  - {class: cpld, version: '" version                               \
+                          "'}\n  - {class: nvos, version: '" version "'}\n")
 #define BMC ", bmc: {url: 'https://bmc-{host}.example', credentials: 'file:/c'}"
 
 static const char *const classes[] = {"bmc", "bios", "nic", "cpld", "nvos"};

@@ -1,20 +1,16 @@
 #include "tests/plans.h"
 
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #define SHA(c)                                                                                     \
     "sha256:" c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c c  \
         c c c c c c c c c c c c c c c c c c c c c c
 
-#define STACK(name, driver, more)                                                                  \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"               \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '2.28.9', owner: image}\n  container-toolkit: {version: '1.19.1'}\n" more
-#define OLD "580.126.20"
-#define NEW "580.130.01"
+#define STACK(name, driver, more) "---\n" LKS_STACK_HGX(name, "hgx-h100-8", driver, more)
+#define OLD                       "580.126.20"
+#define NEW                       "580.130.01"
 
 #define BMC ", bmc: {url: 'https://bmc-{host}.example', credentials: 'file:/c'}"
 #define FLEET(node, more)                                                                          \

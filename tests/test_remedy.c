@@ -3,17 +3,13 @@
 
 #include "tests/asked.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #define T LKS_STR_C
 
 #define STACK(name, hardware, driver, toolkit, nccl, more)                                         \
-    "---\nlockstep: 1\nkind: Stack\nname: " name "\nversion: '1'\nvendor: nvidia\n"                \
-    "hardware: [" hardware "]\ncomponents:\n  kernel: {version: '6.8.0-71-generic'}\n"             \
-    "  driver: {version: '" driver "', modules: open}\n"                                           \
-    "  fabric-manager: {version: '" driver "'}\n  cuda: {version: '13.0.2', owner: image}\n"       \
-    "  nccl: {version: '" nccl "', owner: image}\n"                                                \
-    "  container-toolkit: {version: '" toolkit "'}\n" more
+    "---\n" LKS_STACK_HGX_OF(name, hardware, LKS_STACK_KERNEL, driver, nccl, toolkit, more)
 #define BOTH  "hgx-h100-8, hgx-h200-8"
 #define FLAW  "CVE-2025-23266" /* container-toolkit up to 1.17.7; 1.17.8 closes it */
 #define POWER "firmware:\n  - {class: psu, version: '2.0', revert: one-way}\n"

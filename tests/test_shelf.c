@@ -2,6 +2,7 @@
 
 #include "core/rules/decide.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -11,13 +12,14 @@ enum { MANY = 100, TEXT_MAX = 4096 };
 /* A stack, which is another for each number. */
 static void write_stack(struct lks_buf *out, const char *name, unsigned number)
 {
-    lks_buf_addf(out,
-                 "lockstep: 1\nkind: Stack\nname: %s\nversion: '1'\nvendor: nvidia\n"
-                 "hardware: [hgx-h100-8]\ncomponents:\n  kernel: {version: '6.8.%u'}\n"
-                 "  driver: {version: '580.126.20', modules: open}\n"
-                 "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2'}\n"
-                 "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n",
-                 name, number);
+    lks_buf_addf(
+        out,
+        LKS_STACK("%s", "nvidia", "hgx-h100-8",
+                  "  kernel: {version: '6.8.%u'}\n"
+                  "  driver: {version: '580.126.20', modules: open}\n"
+                  "  fabric-manager: {version: '580.126.20'}\n  cuda: {version: '13.0.2'}\n"
+                  "  nccl: {version: '2.28.9'}\n  container-toolkit: {version: '1.19.1'}\n"),
+        name, number);
 }
 
 static void parse(const struct lks_buf *text, struct lks_manifest *out)

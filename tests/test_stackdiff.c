@@ -2,6 +2,7 @@
 
 #include "model/manifest/manifest.h"
 #include "tests/facts.h"
+#include "tests/manifests.h"
 #include "tests/stacks.h"
 #include "tests/test.h"
 
@@ -9,12 +10,8 @@
 
 enum { TEXT_MAX = 64 * 1024, STACKS = LKS_TEST_ROUNDS(300) };
 
-#define HEAD "lockstep: 1\nkind: Stack\nname: s\nversion: '1'\nvendor: nvidia\n"
-#define REST                                                                                       \
-    "  kernel: {version: '6.8.0'}\n  cuda: {version: '13.0'}\n  nccl: {version: '2.27.7'}\n"       \
-    "  container-toolkit: {version: '1.18.0'}\n"
 #define ON(class, driver, more)                                                                    \
-    HEAD "hardware: [" class "]\ncomponents:\n" REST "  driver: {version: '" driver "'}\n" more
+    LKS_STACK("s", "nvidia", class, LKS_STACK_REST "  driver: {version: '" driver "'}\n" more)
 #define L40S(more) ON("l40s-pcie-8", "580.95.05", more)
 
 /* Each difference as "subject from>to direction class reboot revert", and what they make. */
@@ -214,10 +211,7 @@ static void test_flaws_once(void)
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff half = {0};
     LKS_CLEANUP(lks_stackdiff_fini) struct lks_stackdiff none = {0};
     struct lks_err err = {0};
-    static const char without[] = HEAD "hardware: [l40s-pcie-8]\ncomponents:\n"
-                                       "  kernel: {absent: x}\n  driver: {absent: x}\n"
-                                       "  cuda: {absent: x}\n  nccl: {absent: x}\n"
-                                       "  container-toolkit: {absent: x}\n";
+    static const char without[] = LKS_STACK("s", "nvidia", "l40s-pcie-8", LKS_STACK_ABSENT);
     LKS_CLEANUP(lks_manifest_fini) struct lks_manifest empty = {0};
     if (!CHECK_CODE(lks_facts_load(lks_embedded_data, &file, 1, &facts, &err), LKS_OK) ||
         !CHECK_CODE(parse(L40S(""), &facts, &from, &err), LKS_OK) ||
