@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-    int
-    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define EXCHANGES_MAX 200
 #define BEGIN         UINT64_C(1763200000000)
