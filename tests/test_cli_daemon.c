@@ -252,6 +252,7 @@ static const struct row offline_rows[] = {
     {"conform", ARGS("--stack", STACK, "--fleet", "DATA", "--quick"), 2, "", "--quick"},
     {"conform", ARGS("--stack", STACK, "--fleet", "DATA", "--pool", "odd"), 3, "", "odd"},
     {"conform", ARGS("--stack", STACK, "--fleet", "DIR/nothing"), 3, "", "nothing"},
+    {"doctor", ARGS("DATA"), 0, "lockstep " LKS_VERSION " (commit unknown)", ""},
     {"doctor", ARGS("DATA"), 0, "signed heads", ""},
     {"doctor", ARGS("DATA"), 0, ", which the journal has", ""},
     {"doctor", ARGS("DATA"), 0, "it is for this directory", ""},

@@ -67,6 +67,12 @@ static void say(struct doctor *d, const char *check, enum state state, const cha
 
 /* This machine ------------------------------------------------------------------------------ */
 
+static void check_version(struct doctor *d)
+{
+    const char *commit = d->cli->commit != NULL ? d->cli->commit : "unknown";
+    say(d, "version", GOOD, "lockstep %s (commit %s)", LKS_VERSION, commit);
+}
+
 static void check_clock(struct doctor *d)
 {
     struct timex t = {0};
@@ -440,6 +446,7 @@ static void check_depot(struct doctor *d)
 
 static void check_all(struct doctor *d)
 {
+    check_version(d);
     check_clock(d);
     if (d->dir != NULL) {
         check_folder(d);
