@@ -20,7 +20,6 @@
 
 struct lks_call;
 struct lks_daemon;
-struct lks_metrics_bmc;
 struct lks_oidc;
 
 /* Run until SIGTERM or SIGINT; `path` is read again at SIGHUP. With `accept_lost` also on a journal
@@ -55,6 +54,9 @@ void lks_daemon_epoch_set(struct lks_daemon *d, uint64_t epoch);
 struct lks_oidc *lks_daemon_oidc(const struct lks_daemon *d);
 
 /* What the client thread counted. */
+struct lks_metrics_bmc {
+    uint64_t requests, read, failed;
+};
 struct lks_metrics_bmc lks_daemon_bmc(const struct lks_daemon *d);
 
 /* From any thread. */

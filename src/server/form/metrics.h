@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/time.h"
 #include "core/exposure/cadence.h"
+#include "server/base/daemon.h"
 
 #define LKS_METRICS_BUCKETS 12
 #define LKS_METRICS_SLICE   5000 /* nodes of one call */
@@ -37,11 +38,6 @@ struct lks_metrics {
 /* Room for `count` pools; false when memory ran out. */
 bool lks_metrics_pools(struct lks_metrics *m, uint32_t count);
 void lks_metrics_fini(struct lks_metrics *m);
-
-/* What the client thread counts. */
-struct lks_metrics_bmc {
-    uint64_t requests, read, failed;
-};
 
 /* What the numbers are of, beside the state. */
 struct lks_metrics_now {

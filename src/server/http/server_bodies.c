@@ -192,7 +192,7 @@ void lks_server_body_work(struct lks_call *call)
 
 void lks_server_body_done(struct lks_call *call)
 {
-    struct lks_server *s = &call->daemon->server;
+    struct lks_server *s = call->daemon->server;
     recount(s, call);
     call->prepared |= call->to_prepare;
     call->to_prepare = false;

@@ -51,7 +51,7 @@ void lks_server_flush(struct lks_server *s)
 {
     if (s->beats == NULL)
         return;
-    lks_mailbox_post(&s->daemon->state.box, &s->beats->mail);
+    lks_mailbox_post(&s->daemon->state->box, &s->beats->mail);
     s->beats = NULL;
 }
 
@@ -373,7 +373,7 @@ void lks_server_decide(struct lks_server *s, struct lks_call *call)
 {
     call->mail.kind = LKS_MAIL_CALL;
     if (!s->stop_sent) {
-        lks_mailbox_post(&s->daemon->state.box, &call->mail);
+        lks_mailbox_post(&s->daemon->state->box, &call->mail);
         return;
     }
     lks_call_problem(call, LKS_E_UNAVAILABLE, "lockstepd is about to end");
@@ -600,7 +600,7 @@ void lks_server_answer(struct lks_server *s, struct lks_call *call)
 {
     lks_lead_check(s->daemon); /* the last look at the clock before it leaves */
     if (call->own != NULL) {
-        lks_client_post(&s->daemon->client, &call->mail);
+        lks_client_post(s->daemon->client, &call->mail);
         return;
     }
     int hundred = call->stream ? 2 : call->status / 100;

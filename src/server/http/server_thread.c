@@ -105,7 +105,7 @@ static enum lks_code reload(struct lks_server *s, struct lks_err *err)
         return code;
     }
     lks_daemon_config_set(d, fresh);
-    lks_mailbox_post(&d->state.box, lks_mail_new(LKS_MAIL_RELOAD));
+    lks_mailbox_post(&d->state->box, lks_mail_new(LKS_MAIL_RELOAD));
     return LKS_OK;
 }
 
@@ -136,7 +136,7 @@ static void prepared(uv_work_t *job, int status)
     struct lks_call *call = job->data;
     call->to_prepare = false;
     call->prepared = true;
-    lks_server_decide(&call->daemon->server, call);
+    lks_server_decide(call->daemon->server, call);
 }
 
 static void work(struct lks_call *call)
@@ -146,12 +146,12 @@ static void work(struct lks_call *call)
 
 static void answer(struct lks_call *call)
 {
-    lks_server_answer(&call->daemon->server, call);
+    lks_server_answer(call->daemon->server, call);
 }
 
 static void forget(struct lks_call *call)
 {
-    lks_server_forget(&call->daemon->server, call);
+    lks_server_forget(call->daemon->server, call);
 }
 
 /* A login is prepared here, or sent on to the controller that leads, which prepares it. */
@@ -271,7 +271,7 @@ static void on_terminate(uv_signal_t *signal, int number)
     lks_httpd_drain(s->people);
     lks_httpd_drain(s->agents);
     lks_httpd_drain(s->socket);
-    lks_client_post(&s->daemon->client, lks_mail_new(LKS_MAIL_STOP));
+    lks_client_post(s->daemon->client, lks_mail_new(LKS_MAIL_STOP));
     lks_events_close(&s->events);
 }
 
@@ -298,7 +298,7 @@ static void drain(struct lks_server *s, lks_ms now)
         lks_server_flush(s);
         lks_audit_summarise(&s->audit);
         s->stop_sent = true;
-        lks_mailbox_post(&s->daemon->state.box, lks_mail_new(LKS_MAIL_STOP));
+        lks_mailbox_post(&s->daemon->state->box, lks_mail_new(LKS_MAIL_STOP));
     }
     if (s->state_stopped) {
         close_all(s);

@@ -49,7 +49,7 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
 {
     const struct lks_config *c = lks_daemon_config(d);
     bool shared = c->postgres.len > 0;
-    if (lks_daemon_store(d, true, &d->store.store, err) != LKS_OK)
+    if (lks_daemon_store(d, true, &d->store->store, err) != LKS_OK)
         return shared ? lks_wrap(err, "store.postgres") : err->code;
     d->options = (struct lks_engine_options){
         .facts = &d->facts,
@@ -61,11 +61,11 @@ static enum lks_code open_journal(struct lks_daemon *d, struct lks_err *err)
         return err->code;
     if (c->keep_days == 0 || shared)
         return LKS_OK; /* a follower may not let go of rows, and who leads is not known yet */
-    if (lks_seen_check(d, &d->store.store, err) != LKS_OK)
+    if (lks_seen_check(d, &d->store->store, err) != LKS_OK)
         return err->code; /* a store that was replaced stays as it was found */
     uint64_t through = 0;
     lks_ms wall = lks_daemon_now().wall, keep = c->keep_days * DAY_MS;
-    if (lks_journal_trim(&d->store.store, &d->secrets.journal, wall, wall > keep ? wall - keep : 0,
+    if (lks_journal_trim(&d->store->store, &d->secrets.journal, wall, wall > keep ? wall - keep : 0,
                          LKS_STR(""), &through, err) != LKS_OK)
         return lks_wrap(err, "%s", c->data.ptr);
     return LKS_OK;
@@ -104,9 +104,9 @@ static void name_ourselves(struct lks_daemon *d)
     struct lks_str host = c->names.items[0];
     struct lks_str name = c->controller_name.len > 0 ? c->controller_name : host;
     snprintf(d->name, sizeof(d->name), "%" LKS_STR_FMT, LKS_STR_ARG(name));
-    put_url(d->url, sizeof(d->url), c->controller_url, host, lks_httpd_port(d->server.people));
+    put_url(d->url, sizeof(d->url), c->controller_url, host, lks_httpd_port(d->server->people));
     put_url(d->agents_url, sizeof(d->agents_url), c->controller_agents, host,
-            lks_httpd_port(d->server.agents));
+            lks_httpd_port(d->server->agents));
 }
 
 /* Everything up to the first request. What fails here is told on the way out. */
@@ -123,24 +123,24 @@ static enum lks_code start(struct lks_daemon *d, const char *path, struct lks_er
     lks_daemon_config_set(d, config);
     if (lks_secrets_load(config->data.ptr, config->seal_key.ptr, &d->secrets, err) != LKS_OK ||
         lks_facts_load(lks_embedded_data, NULL, 0, &d->facts, err) != LKS_OK ||
-        open_journal(d, err) != LKS_OK || lks_server_start(&d->server, d, err) != LKS_OK)
+        open_journal(d, err) != LKS_OK || lks_server_start(d->server, d, err) != LKS_OK)
         return err->code;
     name_ourselves(d);
     sweep(config->data.ptr);
-    if (lks_client_thread_init(&d->client, d, err) != LKS_OK)
+    if (lks_client_thread_init(d->client, d, err) != LKS_OK)
         return err->code;
     /* The store thread waits for its first batch, so the engine may still read meanwhile. */
-    if (lks_store_thread_start(&d->store, d, err) != LKS_OK ||
-        lks_state_thread_start(&d->state, d, err) != LKS_OK)
+    if (lks_store_thread_start(d->store, d, err) != LKS_OK ||
+        lks_state_thread_start(d->state, d, err) != LKS_OK)
         return err->code;
-    return lks_client_thread_start(&d->client, err);
+    return lks_client_thread_start(d->client, err);
 }
 
 static void say_listening(const struct lks_daemon *d)
 {
     char people[16], agents[16];
-    snprintf(people, sizeof(people), "%u", lks_httpd_port(d->server.people));
-    snprintf(agents, sizeof(agents), "%u", lks_httpd_port(d->server.agents));
+    snprintf(people, sizeof(people), "%u", lks_httpd_port(d->server->people));
+    snprintf(agents, sizeof(agents), "%u", lks_httpd_port(d->server->agents));
     struct lks_log_field fields[] = {
         {"version", lks_str_from(LKS_VERSION)},
         {"people_port", lks_str_from(people)},
@@ -169,7 +169,15 @@ enum lks_code lks_daemon_run(const char *path, bool accept_lost, struct lks_err 
     static struct lks_daemon one;
     static struct lks_log log;
     static uv_mutex_t lock;
+    static struct lks_store_thread store;
+    static struct lks_state_thread state;
+    static struct lks_client_thread client;
+    static struct lks_server server;
     struct lks_daemon *d = &one;
+    d->store = &store;
+    d->state = &state;
+    d->client = &client;
+    d->server = &server;
     harden();
     raise_files();
     setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 0); /* read when the pool starts */
@@ -185,11 +193,11 @@ enum lks_code lks_daemon_run(const char *path, bool accept_lost, struct lks_err 
     if (start(d, path, err) != LKS_OK)
         return err->code; /* the process is about to end: what runs already ends with it */
     say_listening(d);
-    lks_server_run(&d->server);
-    uv_thread_join(&d->state.thread);
-    uv_thread_join(&d->store.thread);
-    lks_client_thread_join(&d->client);
-    lks_server_fini(&d->server);
+    lks_server_run(d->server);
+    uv_thread_join(&d->state->thread);
+    uv_thread_join(&d->store->thread);
+    lks_client_thread_join(d->client);
+    lks_server_fini(d->server);
     lks_daemon_log(d, LKS_LEVEL_INFO, "ended", NULL, 0);
     daemon_fini(d);
     return LKS_OK;

@@ -132,7 +132,7 @@ void lks_audit_summarise(struct lks_audit *a)
         return;
     struct lks_audited_mail *m = (struct lks_audited_mail *)lks_mail_new(LKS_MAIL_AUDITED);
     m->record = record;
-    lks_mailbox_post(&a->daemon->state.box, &m->mail);
+    lks_mailbox_post(&a->daemon->state->box, &m->mail);
 }
 
 static void on_timer(uv_timer_t *timer)

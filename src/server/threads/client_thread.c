@@ -136,7 +136,7 @@ static struct lks_client_job *find_job(const struct lks_client_thread *c, uint64
 
 void lks_client_ask(struct lks_client_job *job, struct lks_call *call)
 {
-    lks_mailbox_post(&job->client->daemon->state.box, &call->mail);
+    lks_mailbox_post(&job->client->daemon->state->box, &call->mail);
 }
 
 /* Sites share a limit by a number; two that get the same one share it too. */
@@ -395,7 +395,7 @@ static void on_heard(void *ctx, struct lks_dialog *dialog)
 {
     struct lks_client_thread *c = ctx;
     (void)dialog;
-    atomic_fetch_add(&c->counts.requests, 1);
+    atomic_fetch_add(&c->daemon->counts.requests, 1);
 }
 
 /* Answers ----------------------------------------------------------------------------------- */
@@ -462,7 +462,8 @@ static void take_answer(struct lks_client_thread *c, struct lks_call *call)
         return;
     }
     if (own->kind == LKS_OWN_READ)
-        atomic_fetch_add(call->status == 200 ? &c->counts.read : &c->counts.failed, 1);
+        atomic_fetch_add(call->status == 200 ? &c->daemon->counts.read : &c->daemon->counts.failed,
+                         1);
     if (own->kind == LKS_OWN_ENDED && call->status == 200)
         read_after(job);
     lks_client_job_free(job); /* it ended, or somebody ended it */

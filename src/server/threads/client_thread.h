@@ -37,10 +37,6 @@ struct lks_flash_mail {
     struct lks_str saved; /* empty: nothing was sent yet */
 };
 
-struct lks_client_counts { /* for the metrics; from any thread */
-    atomic_uint_fast64_t requests, read, failed;
-};
-
 struct lks_client_thread {
     struct lks_daemon *daemon;
     uv_thread_t thread;
@@ -61,7 +57,6 @@ struct lks_client_thread {
     struct lks_drafter drafter;
     struct lks_teller teller;
     struct lks_pulls pulls;
-    struct lks_client_counts counts;
     bool stopping;
 };
 

@@ -82,7 +82,7 @@ void lks_drafter_tick(struct lks_client_thread *c, lks_ms mono)
     if (call == NULL)
         return;
     d->asked = true;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 void lks_drafter_take(struct lks_client_thread *c, const struct lks_call *call, lks_ms mono)

@@ -108,7 +108,7 @@ static bool tell(struct lks_state_thread *t, const struct lks_state_flash *f)
         return end_here(t, f, LKS_STR("it has no management endpoint any more"));
     if (f->revoked)
         return true; /* a tick ends it */
-    lks_client_post(&t->daemon->client, &make_mail(t, f, &endpoint)->mail);
+    lks_client_post(t->daemon->client, &make_mail(t, f, &endpoint)->mail);
     return true;
 }
 
@@ -120,7 +120,7 @@ void lks_flashes_over(struct lks_state_thread *t, const struct lks_decision *d)
         struct lks_flash_mail *m = (struct lks_flash_mail *)lks_mail_new(LKS_MAIL_FLASH);
         m->id = d->records[i].flash_ended.id;
         m->over = true;
-        lks_client_post(&t->daemon->client, &m->mail);
+        lks_client_post(t->daemon->client, &m->mail);
     }
 }
 

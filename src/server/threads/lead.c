@@ -73,7 +73,7 @@ static bool catch_up(struct lks_store_thread *t, struct lks_news **out)
     struct lks_news *m = NULL;
     for (bool more = true; more;) {
         if (m != NULL)
-            lks_mailbox_post(&t->daemon->state.box, &m->mail);
+            lks_mailbox_post(&t->daemon->state->box, &m->mail);
         m = NULL;
         enum lks_code code = look(t, &more, &m, &err);
         if (code == LKS_E_UNAVAILABLE || code == LKS_E_TIMEOUT) {
@@ -118,7 +118,7 @@ static void take_over(struct lks_store_thread *t, uint64_t epoch, lks_ms until)
         return;
     t->lead.epoch = rest->epoch = epoch;
     atomic_store(&t->daemon->lease_until, until);
-    lks_mailbox_post(&t->daemon->state.box, &rest->mail);
+    lks_mailbox_post(&t->daemon->state->box, &rest->mail);
 }
 
 /* What was read is up to date only while somebody leads: else nobody hears the fleet. */
@@ -139,7 +139,7 @@ static void follow_once(struct lks_store_thread *t)
     bool ours = strcmp(lease.name, t->lead.holder) == 0;
     if (!ours && lease.left > 0)
         news->confirmed = began;
-    lks_mailbox_post(&t->daemon->state.box, &news->mail);
+    lks_mailbox_post(&t->daemon->state->box, &news->mail);
     if (ours)
         take_over(t, lease.epoch, until);
 }

@@ -73,7 +73,7 @@ static void finish(struct lks_state_thread *t, struct lks_call *call)
 {
     call->mail.kind = LKS_MAIL_CALL;
     if (call->at_store != NULL) {
-        lks_mailbox_post(&t->daemon->store.box, &call->mail);
+        lks_mailbox_post(&t->daemon->store->box, &call->mail);
         return;
     }
     if (call->asker != NULL) {
@@ -82,13 +82,13 @@ static void finish(struct lks_state_thread *t, struct lks_call *call)
         return;
     }
     if (call->own != NULL && !call->to_prepare && call->work == NULL) {
-        lks_client_post(&t->daemon->client, &call->mail);
+        lks_client_post(t->daemon->client, &call->mail);
         return;
     }
     if (t->desk.following && (!call->unread || call->status != 0))
         lks_call_header(call, "Lockstep-Behind-Ms: %llu", (unsigned long long)t->desk.behind);
     call->mail.kind = LKS_MAIL_CALL;
-    lks_mailbox_post(&t->daemon->server.box, &call->mail);
+    lks_mailbox_post(&t->daemon->server->box, &call->mail);
 }
 
 static struct lks_call *next_of(struct lks_call *call)
@@ -152,7 +152,7 @@ static void send_post(struct lks_state_thread *t)
 {
     if (t->post == NULL)
         return;
-    lks_mailbox_post(&t->daemon->server.box, &t->post->mail);
+    lks_mailbox_post(&t->daemon->server->box, &t->post->mail);
     t->post = NULL;
 }
 
@@ -219,7 +219,7 @@ static void hand_over(struct lks_state_thread *t)
     struct lks_batch *m = (struct lks_batch *)lks_mail_new(LKS_MAIL_BATCH);
     m->batch = batch;
     m->handed = t->desk.now.mono;
-    lks_mailbox_post(&t->daemon->store.box, &m->mail);
+    lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
 /* Rows that are durable go on to the server thread, with the head that agents are told. */
@@ -235,7 +235,7 @@ static void tell_server(struct lks_state_thread *t, struct lks_batch *m)
         t->head_told = head->seq;
     }
     m->heartbeat = t->desk.state->limits.heartbeat;
-    lks_mailbox_post(&t->daemon->server.box, &m->mail);
+    lks_mailbox_post(&t->daemon->server->box, &m->mail);
 }
 
 /* The second of a head is over, and nothing was committed since. */
@@ -378,7 +378,7 @@ static void keep_snapshot(struct lks_state_thread *t)
     name_snapshot(t, m->seq, m->path, sizeof(m->path));
     t->snapshot_ready = 0;
     t->desk.metrics.snapshots++;
-    lks_mailbox_post(&t->daemon->store.box, &m->mail);
+    lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
 /* The loop ------------------------------------------------------------------------------------ */
@@ -437,8 +437,8 @@ static void end_loop(struct lks_state_thread *t)
     answer_rest(t, t->waiting);
     answer_rest(t, t->sliced);
     t->waiting = t->sliced = NULL;
-    lks_mailbox_post(&t->daemon->store.box, lks_mail_new(LKS_MAIL_STOP));
-    lks_mailbox_post(&t->daemon->server.box, lks_mail_new(LKS_MAIL_STOPPED));
+    lks_mailbox_post(&t->daemon->store->box, lks_mail_new(LKS_MAIL_STOP));
+    lks_mailbox_post(&t->daemon->server->box, lks_mail_new(LKS_MAIL_STOPPED));
     uv_close((uv_handle_t *)&t->timer, NULL);
     uv_close((uv_handle_t *)&t->child, NULL);
     lks_admit_socket_close(t->admit);
@@ -607,7 +607,7 @@ static enum lks_code open_engine(struct lks_state_thread *t, struct lks_err *err
 {
     struct lks_daemon *d = t->daemon;
     const struct lks_config *config = lks_daemon_config(d);
-    struct lks_store *store = &d->store.store;
+    struct lks_store *store = &d->store->store;
     struct lks_store_tail tail = {0};
     t->confirmed = lks_lead_clock();
     t->desk.following = d->options.follow;
@@ -630,7 +630,7 @@ static void begin_to_follow(struct lks_state_thread *t)
 {
     struct lks_follow *m = (struct lks_follow *)lks_mail_new(LKS_MAIL_FOLLOW);
     m->place = lks_engine_place(t->desk.engine);
-    lks_mailbox_post(&t->daemon->store.box, &m->mail);
+    lks_mailbox_post(&t->daemon->store->box, &m->mail);
 }
 
 enum lks_code lks_state_thread_start(struct lks_state_thread *t, struct lks_daemon *daemon,

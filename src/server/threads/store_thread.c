@@ -14,7 +14,7 @@ static void tell_stalled(struct lks_store_thread *t, const struct lks_err *why)
     struct lks_stalled *m = (struct lks_stalled *)lks_mail_new(LKS_MAIL_STALLED);
     m->why = *why;
     t->told = true;
-    lks_mailbox_post(&t->daemon->state.box, &m->mail);
+    lks_mailbox_post(&t->daemon->state->box, &m->mail);
 }
 
 static void try_commit(struct lks_store_thread *t);
@@ -48,7 +48,7 @@ static void try_commit(struct lks_store_thread *t)
     t->told = false;
     struct lks_batch *done = t->held;
     t->held = NULL;
-    lks_mailbox_post(&t->daemon->state.box, &done->mail);
+    lks_mailbox_post(&t->daemon->state->box, &done->mail);
 }
 
 /* The child that wrote it is gone; a snapshot that cannot be kept is only a slower restart. */
@@ -72,7 +72,7 @@ static void visit(struct lks_store_thread *t, struct lks_call *call)
     lks_call_store *fn = call->at_store;
     call->at_store = NULL;
     fn(call, &t->store);
-    lks_mailbox_post(&t->daemon->state.box, &call->mail);
+    lks_mailbox_post(&t->daemon->state->box, &call->mail);
 }
 
 static void stop(struct lks_store_thread *t)

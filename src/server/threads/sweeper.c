@@ -36,7 +36,7 @@ void lks_sweeper_tick(struct lks_client_thread *c, lks_ms mono)
     c->sweeper.asked = true;
     call->own->max = room;
     call->own->lasts = config->bmc_timeout_ms + LEASE_MORE_MS;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 /* Somebody talks to it already. */
@@ -73,7 +73,7 @@ static void fail(struct lks_client_job *job, const char *why)
     struct lks_client_thread *c = job->client;
     struct lks_call *call =
         job->leased ? lks_own_call(c->daemon, LKS_OWN_FAILED, job->number) : NULL;
-    atomic_fetch_add(&c->counts.failed, 1);
+    atomic_fetch_add(&c->daemon->counts.failed, 1);
     if (call != NULL) {
         call->own->name = lks_arena_copy(&call->own->arena, job->at.name);
         call->own->text = lks_arena_copy(&call->own->arena, lks_str_from(why));

@@ -142,7 +142,7 @@ static void say_told(struct lks_client_thread *c, uint64_t seq)
         return; /* it is told once more */
     call->own->seq = seq;
     c->teller.asked = true;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 static void failed(struct lks_client_thread *c, uint64_t seq, const struct lks_err *why)
@@ -250,7 +250,7 @@ void lks_teller_tick(struct lks_client_thread *c, lks_ms mono)
     if (call == NULL)
         return;
     t->asked = true;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 void lks_teller_take(struct lks_client_thread *c, struct lks_call *call, lks_ms mono)

@@ -9,7 +9,7 @@
 #include "server/auth/audit.h"
 #include "server/auth/desk.h"
 #include "server/auth/oidc.h"
-#include "server/base/daemon.h"
+#include "server/base/daemon_parts.h"
 #include "server/base/intake.h"
 #include "server/call/call.h"
 #include "server/call/turns.h"
@@ -18,8 +18,7 @@
 
 #include <stdatomic.h>
 
-#define LKS_BEATS_MAX       256
-#define LKS_AGENTS_URL_SIZE 1100
+#define LKS_BEATS_MAX 256
 
 enum lks_mail_kind {
     LKS_MAIL_CALL,     /* struct lks_call: server to state, perhaps to store, and back; or client to
@@ -210,42 +209,5 @@ void lks_server_answer(struct lks_server *s, struct lks_call *call);
 void lks_server_decide(struct lks_server *s, struct lks_call *call);
 void lks_server_constants(struct lks_server *s);
 void lks_server_flush(struct lks_server *s);
-
-struct lks_daemon {
-    _Atomic(const struct lks_config *) config;
-    struct lks_config *configs[64]; /* all there were, so that readers need no lock */
-    size_t config_count;
-    const char *path;
-    struct lks_secrets secrets;
-    struct lks_facts facts;
-    struct lks_engine_options options;
-    bool accept_lost; /* a person takes the store as it is */
-    struct {
-        struct lks_seen found;
-        bool missing; /* there is no such file */
-        bool lost;    /* and it was accepted that the store lost rows */
-    } seen;
-    struct lks_log *log;
-    uv_mutex_t *log_lock;
-    atomic_uint_fast64_t epoch;
-    /* CLOCK_BOOTTIME until which we may answer as the one who leads; UINT64_MAX: there is no lease
-     * to go by, since we follow or are the only controller. */
-    atomic_uint_fast64_t lease_until;
-    char name[LKS_STORE_NAME_SIZE]; /* of this controller */
-    char url[LKS_STORE_URL_SIZE];   /* where the others reach it */
-    char agents_url[LKS_AGENTS_URL_SIZE];
-    struct lks_oidc *oidc; /* owned; behind a lock of its own */
-    struct lks_store_thread store;
-    struct lks_state_thread state;
-    struct lks_client_thread client;
-    struct lks_server server;
-};
-
-/* `flags`, one for each node, with room for more than `node`; new ones are 0. Dies when memory runs
- * out. */
-uint8_t *lks_daemon_grow(const struct lks_daemon *d, uint8_t *flags, uint32_t *room, uint32_t node);
-
-/* Take a newly read configuration into use; reloadable keys alone differ from the one before. */
-void lks_daemon_config_set(struct lks_daemon *d, struct lks_config *config);
 
 #endif

@@ -130,7 +130,7 @@ static void finish(struct lks_client_thread *c)
                                               &call->own->measured_count, &err) == LKS_OK) {
         call->own->round = LKS_MOVE(w->round);
         c->watcher.asked = true;
-        lks_mailbox_post(&c->daemon->state.box, &call->mail);
+        lks_mailbox_post(&c->daemon->state->box, &call->mail);
     } else {
         lks_call_free(call); /* the next round begins anew */
     }
@@ -237,7 +237,7 @@ static void hear(struct lks_client_thread *c, lks_ms mono)
         return;
     w->hears = true;
     w->hear_due = mono + lks_daemon_config(c->daemon)->metrics_every_ms;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 void lks_watcher_tick(struct lks_client_thread *c, lks_ms mono)
@@ -253,7 +253,7 @@ void lks_watcher_tick(struct lks_client_thread *c, lks_ms mono)
     if (call == NULL)
         return;
     w->asked = true;
-    lks_mailbox_post(&c->daemon->state.box, &call->mail);
+    lks_mailbox_post(&c->daemon->state->box, &call->mail);
 }
 
 void lks_watcher_take(struct lks_client_thread *c, struct lks_call *call, lks_ms mono)
