@@ -130,7 +130,7 @@ sign() {
 
 # Until all nodes conform: await_conforming WHEN
 await_conforming() {
-    left=60
+    left=600
     while [ "$(judged conforms)" -lt "$nodes" ]; do
         left=$((left - 1))
         [ "$left" -gt 0 ] || die "$(judged conforms) of $nodes nodes conform $1"

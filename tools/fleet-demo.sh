@@ -180,7 +180,7 @@ differing() {
 }
 
 await_differing() { # VERDICT NUMBER
-    left=60
+    left=600
     while [ "$(differing "$1")" -ne "$2" ]; do
         left=$((left - 1))
         [ "$left" -gt 0 ] || die "$(differing "$1") nodes are judged '$1', expected $2"
