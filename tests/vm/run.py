@@ -174,7 +174,8 @@ class Test:
         self.controller.fleet(KINDS, self.old, self.driver)
         self.controller.bundle([(path, next(k for k in (self.old, self.new) if k in path))
                                 for path in sorted(glob.glob(f"{self.images}/debs/*.deb"))])
-        self.controller.publish("new", self.new, self.driver)
+        for name, kernel in (("old", self.old), ("new", self.new)):
+            self.controller.publish(name, kernel, self.driver)
         disk = self.payload()
         for kind in KINDS:
             self.machines[kind] = Machine(kind, os.path.join(self.folder, kind), (f"{self.images}/{kind}.img", "raw"),
