@@ -70,7 +70,7 @@ static void check_around(struct cam *w, uint32_t i, uint32_t other, const char *
         cam_require(w, o->job == 0, "promise 1",
                     "%s begins on %s while a job runs on %s of its domain", what, m->name, o->name);
         cam_require(w, !in_use(o) || o->excused, "promise 1",
-                    "%s begins on %s while %s of its domain is in use", what, m->name, o->name);
+                    "%s begins on %s while %s of its domain is in service", what, m->name, o->name);
     } else if (o->type == m->type && m->type == CAM_POWER_SHELF) {
         cam_require(w, !o->busy, "promise 6", "%s begins on %s while %s, its other side, is down",
                     what, m->name, o->name);

@@ -89,7 +89,7 @@ void cam_gates_measure(struct cam *w)
                        NULL);
 }
 
-/* Only what is slow is halted by what was measured; and from then on nobody begins before a person
+/* Only what is slow is halted by what was measured; and from then on no node starts before a person
  * says so. */
 void cam_gates_looked(struct cam *w, struct cam_change *c, const struct lks_rec_gate_looked *r)
 {

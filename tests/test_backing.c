@@ -271,8 +271,8 @@ static void test_told(void)
     act(&a, LKS_STR("root+lee"));
     act(&a, LKS_STR("kim!"));
     CHECK_STR(vote(&a, LKS_STR("a"), NULL),
-              "refused: ann cannot approve change 1 by token:a: kim stands behind both; use a "
-              "credential that kim did not mint ('lockstep access ls' shows minters)");
+              "refused: ann cannot approve change 1 by token:a: kim is the person behind both; "
+              "use a credential that kim did not mint ('lockstep access ls' shows minters)");
     CHECK_HAS(vote(&a, LKS_STR("lee"), NULL),
               "change-voted change=1 yes=1 by=lee reason=looked at it credential=token:lee");
 }
@@ -392,7 +392,7 @@ static void test_chain(void)
     e.kind = LKS_EVENT_API_TOKEN;
     e.api_token.id = e.api_token.identity = LKS_STR("more");
     e.api_token.hash = LKS_STR("sha256:1");
-    CHECK_HAS(lks_asked(&a, &e), "limit: 32 people stand behind the credential of p32");
+    CHECK_HAS(lks_asked(&a, &e), "limit: 32 people are behind the credential of p32");
 }
 
 /* Independence ------------------------------------------------------------------------------ */

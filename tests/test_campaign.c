@@ -30,8 +30,8 @@ static const struct {
     {"a domain of three nodes and a shelf", {.nodes = 3, .domain = 3}, 4},
     {"a domain, then nodes", {.nodes = 5, .domain = 3, .waves = {1, 2}}, 6},
     {"redundant shelves that are no domain", {.nodes = 1, .shelves = 2}, 3},
-    {"the first shows the way back", {.nodes = 2, .proves = true}, 4},
-    {"a domain shows the way back", {.nodes = 3, .domain = 2, .proves = true}, 10},
+    {"the first exercises the rollback", {.nodes = 2, .proves = true}, 4},
+    {"a domain exercises the rollback", {.nodes = 3, .domain = 2, .proves = true}, 10},
     {"one way, with the way back shown for the rest",
      {.nodes = 2, .proves = true, .one_way = true},
      2},
@@ -486,7 +486,7 @@ static void ring_without_approvals(void)
     CHECK(!campaign_run(&w, HOUR));
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
-              "waits: it began without its approvals");
+              "waits: it started without its approvals");
     campaign_record(&w, &(struct lks_record){.kind = LKS_RECORD_CHANGE_VOTED, .change_voted = yes});
     CHECK(campaign_run(&w, HOUR));
     CHECK_CHANGE(&w, LKS_CHANGE_DONE);
@@ -520,7 +520,7 @@ static void approval_withdrawn(void)
     CHECK_MEMBER(&w, "n3", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_change(&w)->waves[1].state, LKS_WAVE_BEGUN);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->waves[1].text),
-              "waits: it began without its approvals");
+              "waits: it started without its approvals");
     campaign_record(&w, &before[2]);
     CHECK(campaign_run(&w, HOUR));
     CHECK_CHANGE(&w, LKS_CHANGE_DONE);

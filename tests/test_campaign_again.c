@@ -143,8 +143,8 @@ static void of_a_domain(void)
     }
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_REVERTED);
-    CHECK_STR(try_again(&w, "n1"), "n1 is of one domain with n2, which goes back, or went: try all "
-                                   "of it again, or propose another change");
+    CHECK_STR(try_again(&w, "n1"), "n1 is of one domain with n2, which is rolling back, or "
+                                   "rolled back: try all of it again, or propose another change");
     CHECK_STR(try_again(&w, "n[1-2],shelf1"), "");
     CHECK(campaign_run(&w, 20 * HOUR));
     CHECK_CHANGE(&w, LKS_CHANGE_DONE);
@@ -163,8 +163,9 @@ static void of_an_asset(void)
     CHECK(campaign_run_until(&w, "n3", CAMPAIGN_LEAVE, LKS_MEMBER_READING, 8 * HOUR));
     CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_FENCED);
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
-    CHECK_STR(try_again(&w, "shelf1"), "shelf1 is of one domain with n1, which is in use: try all "
-                                       "of it again, or propose another change");
+    CHECK_STR(try_again(&w, "shelf1"),
+              "shelf1 is of one domain with n1, which is in service: try all "
+              "of it again, or propose another change");
     campaign_end(&w);
 }
 
@@ -207,8 +208,8 @@ static void of_a_pair(void)
     CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_REVERTED);
     CHECK_STR(
         try_again(&w, "shelf1"),
-        "the other side of the pair of shelf1 is under way, held or kept out of use: wait for "
-        "that, or see to that one first");
+        "the redundant peer of shelf1 is in progress, on hold or out of service: wait for that, "
+        "or repair that one first");
     campaign_node(&w, "shelf2")->mute_bmc = false;
     shelves_end(&w);
     CHECK_STR(try_again(&w, "shelf1"), "");
@@ -232,7 +233,7 @@ static void both_of_a_pair(void)
     CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_WAITING);
     CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_REVERTED);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
-              "is tried again when the other side of its pair is back: by lee: it is repaired");
+              "is tried again when its redundant peer is back: by lee: it is repaired");
     CHECK(campaign_run(&w, 60 * HOUR));
     CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
     CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
@@ -307,12 +308,12 @@ static void kept_by_another(void)
     campaign_begin(&w, &(struct campaign_plan){
                            .nodes = 3, .waves = {1, 2}, .soak = 10 * HOUR, .failures_max = 9});
     went_back(&w, "n1", LKS_MEMBER_FENCED);
-    campaign_record(
-        &w, &(struct lks_record){.kind = LKS_RECORD_ALARM,
-                                 .alarm = {.id = 77,
-                                           .kind = LKS_ALARM_CHANGE,
-                                           .subject = LKS_STR("n1"),
-                                           .text = LKS_STR("change 2 keeps it out of use: x")}});
+    campaign_record(&w, &(struct lks_record){
+                            .kind = LKS_RECORD_ALARM,
+                            .alarm = {.id = 77,
+                                      .kind = LKS_ALARM_CHANGE,
+                                      .subject = LKS_STR("n1"),
+                                      .text = LKS_STR("change 2 holds it out of service: x")}});
     campaign_event(&w, &(struct lks_event){.kind = LKS_EVENT_MEMBER_MOVE,
                                            .by = LKS_STR("lee"),
                                            .reason = LKS_STR("tidy"),

@@ -50,7 +50,7 @@ static void dead_side(void)
         CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_REVERTED);
         CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
-                  "shelf1, the other side of its pair, is kept out of use");
+                  "shelf1, its redundant peer, is out of service");
         CHECK_INT(campaign_count(&w, "flash", "node=shelf2"), 0);
         campaign_end(&w);
     }
@@ -111,7 +111,7 @@ static void held_meanwhile(void)
         CHECK(!campaign_run(&w, 2 * HOUR));
         CHECK_INT(campaign_count(&w, "flash id", "node=shelf2"), 0);
         CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf2")->text),
-                  "the other side of its pair, is held");
+                  "its redundant peer, is on hold");
         hold(&w, "shelf1", false);
         CHECK(campaign_run(&w, 8 * HOUR));
         CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
@@ -133,7 +133,8 @@ static void held_on_the_way_back(void)
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
     CHECK_MEMBER(&w, "shelf2", LKS_MEMBER_DONE);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
-              "1 could not go back; shelf2 stays on it, since the other side of its pair is held");
+              "1 could not roll back; shelf2 stays on it, since its redundant peer is on "
+              "hold");
     campaign_end(&w);
 }
 
@@ -222,7 +223,8 @@ static void around_nodes_in_use(void)
     begin_shelf(&w, false);
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 0);
-    CHECK_INT(campaign_count(&w, "nodes of its domain are in use, and not in this change", ""), 1);
+    CHECK_INT(campaign_count(&w, "nodes of its domain are in service, and not in this change", ""),
+              1);
     hold_nodes(&w);
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 1);
@@ -240,7 +242,7 @@ static void in_use_again(void)
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 0);
     CHECK_HAS(lks_state_text(&w.a.state, campaign_member(&w, "shelf1")->text),
-              "n2 of its domain is in use");
+              "n2 of its domain is in service");
     hold(&w, "n2", true);
     go_on(&w, 3);
     CHECK_INT(campaign_count(&w, "flash id", "node=shelf1"), 1);
@@ -299,7 +301,7 @@ static void joined_before_the_way_back(void)
     CHECK_MEMBER(&w, "shelf1", LKS_MEMBER_DONE);
     CHECK(!is_out(&w, "n1"));
     CHECK_HAS(lks_state_text(&w.a.state, campaign_change(&w)->moved_reason),
-              "rack1 stays on it whole, since n4 is in use there");
+              "rack1 stays on it whole, since n4 is in service there");
     campaign_end(&w);
 }
 
@@ -375,10 +377,10 @@ static void staged_too_late(void)
         {"its window closes, and opens again",
          {.nodes = 1, .stages = true, .windows = "Thu 00:00-00:20"},
          LKS_MEMBER_DONE},
-        {"the time of the change is over",
+        {"the time of the change has expired",
          {.nodes = 1, .stages = true, .not_after = 20 * MINUTE},
          LKS_MEMBER_REVERTED},
-        {"the time of the change is over, of a domain",
+        {"the time of the change has expired, of a domain",
          {.nodes = 3, .domain = 3, .stages = true, .not_after = 20 * MINUTE},
          LKS_MEMBER_REVERTED},
     };

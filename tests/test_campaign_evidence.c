@@ -71,7 +71,7 @@ static const struct row rows[] = {
     {"slower, and not as sure as the plan wants it",
      {.change = -1.8, .spread = 2},
      SURE,
-     HOLDS("still not sure at the last look")},
+     HOLDS("still not sure at the last evaluation")},
     {"three percent slower, and it is to go back",
      {.change = -3, .spread = 0.4},
      SPEED,
@@ -84,7 +84,7 @@ static const struct row rows[] = {
      TIME,
      HALTS("worse than its margin of 1 %")},
     {"three percent less time", {.change = -3, .spread = 0.4}, TIME, PASSES},
-    {"too noisy to tell", {.spread = 8}, SPEED, HOLDS("still not sure at the last look")},
+    {"too noisy to tell", {.spread = 8}, SPEED, HOLDS("still not sure at the last evaluation")},
     {"no data of one, on a critical metric",
      {.spread = 0.4, .silent = 1},
      SPEED,
@@ -236,7 +236,7 @@ static void looks_are_planned(void)
 static void what_is_old_is_not_enough(void)
 {
     static const struct world quiet = {.spread = 0.4};
-    static const char *const says = "speed: nobody measured it in the second half of the soak";
+    static const char *const says = "speed: it was not measured in the second half of the soak";
     for (unsigned again = 0; again < 2; again++) {
         struct campaign w;
         lks_test_case(again != 0 ? "it is measured again" : "nobody measures again");
@@ -383,9 +383,9 @@ static void evidence_is_let_go(void)
         CHECK_INT(campaign_change(&w)->state, LKS_CHANGE_HALTED);
         CHECK_HAS(lks_asked(&w.a, &resume),
                   "refused: resume: speed halted wave 0 of change 1: an approver who did not "
-                  "propose it has to let that go first ('lockstep change waive 1 --gate \"speed\" "
+                  "propose it has to waive that first ('lockstep change waive 1 --gate \"speed\" "
                   "--until 12h --reason ...'), or roll it back");
-        CHECK_HAS(waive(&w, "kim"), "refused: kim proposed or began change 1");
+        CHECK_HAS(waive(&w, "kim"), "refused: kim proposed or started change 1");
         CHECK_HAS(waive(&w, "user:ops"), "denied: user:ops may approve in none of the pools");
         CHECK_HAS(waive(&w, "user:ann"), "waived change=1 ");
         CHECK_HAS(lks_asked(&w.a, &resume), "change-moved change=1 state=running");

@@ -327,7 +327,7 @@ static void never_shown(void)
     CHECK_CHANGE(&w, LKS_CHANGE_HALTED);
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_REVERTED);
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
-    CHECK_INT(campaign_count(&w, "alarm ", "nobody showed the way back on hgx-h200-8"), 1);
+    CHECK_INT(campaign_count(&w, "alarm ", "the rollback was not exercised yet on hgx-h200-8"), 1);
     CHECK_INT(campaign_count(&w, "alarm ", "resume it and try n1 again, or abort it"), 1);
     /* A person lets it try again. */
     const struct lks_event events[] = {
@@ -368,8 +368,8 @@ static void left_alone_before_it_showed(void)
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
     CHECK_INT(campaign_count(&w, "alarm ", "try n1 again"), 0);
     CHECK_INT(campaign_count(&w, "alarm ",
-                             "n2 does not begin before somebody did; who was to show it was left "
-                             "alone: abort it, what is done stays, and propose another one"),
+                             "n2 does not start before that; who was to show it was left alone: "
+                             "abort it, what is done stays, and propose another one"),
               1);
     campaign_end(&w);
 }
@@ -415,8 +415,8 @@ static void expires(void)
         enum lks_change_state is, ends;
         const char *text;
     } rows[] = {
-        {"proposed", LKS_CHANGE_PROPOSED, LKS_CHANGE_ABORTED, "nobody approved it within 2 h"},
-        {"approved", LKS_CHANGE_APPROVED, LKS_CHANGE_ABORTED, "nobody started it within 2 h"},
+        {"proposed", LKS_CHANGE_PROPOSED, LKS_CHANGE_ABORTED, "it was not approved within 2 h"},
+        {"approved", LKS_CHANGE_APPROVED, LKS_CHANGE_ABORTED, "it was not started within 2 h"},
         {"paused", LKS_CHANGE_PAUSED, LKS_CHANGE_PAUSED, ""},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {

@@ -55,7 +55,9 @@ static void without_the_lost(void)
     CHECK_MEMBER(&w, "n5", LKS_MEMBER_FENCED);
     CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     CHECK(node_of(&w, "n5")->changing != 0 && node_of(&w, "n5")->drained_by != 0);
-    CHECK_INT(campaign_count(&w, "alarm", "change 1 keeps it out of use: the node is lost since "),
+    CHECK_INT(campaign_count(&w, "alarm",
+                             "change 1 holds it out of service: the node is lost "
+                             "since "),
               1);
     CHECK_INT(campaign_count(&w, "change-moved", "lost, and drained until they are back: n5"), 1);
     campaign_end(&w);

@@ -90,7 +90,8 @@ static void abort_then(struct campaign *w)
     campaign_move(w, LKS_CHANGE_ABORTING);
     CHECK(campaign_run(w, HOUR));
     CHECK_CHANGE(w, LKS_CHANGE_ABORTED);
-    CHECK_INT(campaign_count(w, "0 stay as they are, 1 went back, 1 did not begin, 0 kept", ""), 1);
+    CHECK_INT(campaign_count(w, "0 stay as they are, 1 rolled back, 1 did not start, 0 out", ""),
+              1);
     CHECK_MEMBER(w, "n1", LKS_MEMBER_REVERTED);
     CHECK_MEMBER(w, "n2", LKS_MEMBER_PENDING);
     check_in_use(w, "n1", false);
@@ -218,7 +219,7 @@ static void rollback_of_one_way(void)
     CHECK(campaign_run(&w, HOUR));
     CHECK_CHANGE(&w, LKS_CHANGE_ROLLED_BACK);
     CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
-    CHECK_INT(campaign_count(&w, "state=rolled back", "0 back, 1 could not go back"), 1);
+    CHECK_INT(campaign_count(&w, "state=rolled back", "0 rolled back, 1 could not roll back"), 1);
     campaign_end(&w);
 }
 
@@ -296,7 +297,8 @@ static void not_after(void)
         CHECK_MEMBER(&w, "n1", LKS_MEMBER_DONE);
         CHECK_MEMBER(&w, "n2", LKS_MEMBER_PENDING);
         check_in_use(&w, "n1", true);
-        CHECK_INT(campaign_count(&w, "alarm ", "its time is over, and 1 node did not begin: "), 1);
+        CHECK_INT(campaign_count(&w, "alarm ", "its time has expired, and 1 node did not start: "),
+                  1);
         /* However it came to run again: nobody is dropped. */
         campaign_move(&w, LKS_CHANGE_RUNNING);
         CHECK(campaign_run(&w, HOUR));
@@ -743,7 +745,7 @@ int main(void)
         {"abort while the way back is shown", prove_then_abort},
         {"a rollback of what was done", rollback_of_done},
         {"a rollback is as wide as its wave", rollback_is_as_wide_as_its_wave},
-        {"a rollback of what has no way back", rollback_of_one_way},
+        {"a rollback of irreversible step", rollback_of_one_way},
         {"an abort behind a step without return", abort_behind_one_way},
         {"a partial wave is drift", partial_wave_is_drift},
         {"nothing before it runs", nothing_before_it_runs},

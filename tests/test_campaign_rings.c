@@ -88,7 +88,7 @@ static const struct {
      {.spread = {0.4, 2, 0.4}, .change = {0, -2.5, 0}},
      .ends = LKS_CHANGE_HALTED,
      .wave = 1,
-     .says = "still not sure at the last look"},
+     .says = "still not sure at the last evaluation"},
     {"a small ring that does far worse",
      {.spread = {0.4, 0.4, 0.4}, .change = {0, -9, 0}},
      .ends = LKS_CHANGE_HALTED,
@@ -99,7 +99,7 @@ static const struct {
      .resumed = true,
      .ends = LKS_CHANGE_HALTED,
      .wave = 1,
-     .says = "still not sure at the last look"},
+     .says = "still not sure at the last evaluation"},
     {"the last ring does worse than those that changed before",
      {.spread = {0.4, 0.4, 0.4}, .change = {0, 0, -3}},
      .ends = LKS_CHANGE_HALTED,
@@ -296,7 +296,7 @@ static void a_restart_forgets_nothing(void)
     CHECK_CODE(lks_wave_evidence(&again, lks_state_change(&again, w.change), 1, w.a.now.wall,
                                  &arena, &other, &err),
                LKS_OK);
-    CHECK_HAS(one.rows[0].text, "and 3 and 0 since the change began");
+    CHECK_HAS(one.rows[0].text, "and 3 and 0 since the change started");
     CHECK(lks_str_eq(one.rows[0].text, other.rows[0].text));
     CHECK_INT(one.said.verdict, other.said.verdict);
     campaign_end(&w);

@@ -278,8 +278,8 @@ static void without_one(void)
     CHECK_MEMBER(&w, "n2", LKS_MEMBER_DONE);
     CHECK(serves(&w));
     CHECK_STR(lks_str_from(release(&w, "n1")),
-              "n1 does not run the same as n3: in use as it is, it keeps all of domain rack1 from "
-              "jobs; hold it first (node hold), and the domain does without it");
+              "n1 does not run the same as n3: in service as it is, it keeps all of domain rack1 "
+              "from jobs; hold it first (node hold), and the domain does without it");
     put_liveness(&w, LKS_LATE); /* they will be back */
     CHECK_HAS(lks_str_from(release(&w, "n1")), "n1 does not run the same as n3: ");
     put_liveness(&w, LKS_LIVE);
@@ -374,13 +374,12 @@ static const struct {
     const char *text;
 } released[] = {
     {"it is not let go while the others may go back", false, false, LKS_MEMBER_FENCED,
-     LKS_MEMBER_REVERTED, "3 back, 1 could not go back"},
+     LKS_MEMBER_REVERTED, "3 rolled back, 1 could not roll back"},
     {"it is held, and they go back without it", true, false, LKS_MEMBER_SKIPPED,
-     LKS_MEMBER_REVERTED, "3 back, 0 could not go back"},
+     LKS_MEMBER_REVERTED, "3 rolled back, 0 could not roll back"},
     {"it is in use, and they stay with it", true, true, LKS_MEMBER_SKIPPED, LKS_MEMBER_DONE,
-     "rack1 stays on it whole, since n1 is in use there, and would not go along: propose a change "
-     "of "
-     "all of that domain"},
+     "rack1 stays on it whole, since n1 is in service there, and would not change with it: "
+     "propose a change of all of that domain"},
 };
 
 static void let_go_and_back(void)
@@ -399,8 +398,8 @@ static void let_go_and_back(void)
             released[i].held
                 ? ""
                 : "change 1 is running and may still take domain rack1 back, which then would "
-                  "not be one with n1: try it again, hold it first (node hold), or wait until "
-                  "the change is over");
+                  "not be one with n1: try it again, put it on hold first (node hold), or wait "
+                  "until the change is finished");
         if (released[i].unheld)
             hold(&w, "n1", false);
         campaign_move(&w, LKS_CHANGE_ROLLING_BACK);

@@ -132,8 +132,8 @@ static void before_its_time(void)
     campaign_begin(&w, &(struct campaign_plan){.nodes = 1, .not_before = 10 * HOUR});
     CHECK(!campaign_run(&w, HOUR));
     CHECK_STR(lks_state_text(&w.a.state, campaign_change(&w)->waves[0].text),
-              "waits: nobody begins before 1970-01-01T10:00:00.000Z");
-    CHECK_INT(campaign_count(&w, "wave change=1", "nobody begins before"), 1);
+              "waits: no node starts before 1970-01-01T10:00:00.000Z");
+    CHECK_INT(campaign_count(&w, "wave change=1", "no node starts before"), 1);
     campaign_end(&w);
 }
 

@@ -114,8 +114,8 @@ static const struct {
      "lockstep: /nonexistent: No such file or directory\n"},
     {"a component that is misspelled", ARGS("stack", "lint", "examples/broken/spelling.yaml"), 0,
      NULL,
-     "lockstep: examples/broken/spelling.yaml: warning: spelling: containred: nobody knows this "
-     "component; did you mean 'containerd'?\n"},
+     "lockstep: examples/broken/spelling.yaml: warning: spelling: containred: unknown component; "
+     "did you mean 'containerd'?\n"},
     {"a driver that was never released",
      ARGS("stack", "lint", "examples/broken/known-version.yaml", "--json"), 0, NULL,
      "lockstep: examples/broken/known-version.yaml: warning: known-version: driver: driver "

@@ -135,7 +135,7 @@ static void check_proposed(struct crew *crew)
     CHECK_STR(crew_text(&t, "state"), "proposed");
     CHECK_STR(crew_text(&t, "reason"), "it closes " FLAW);
     crew_refused(crew->root, "approveChange", "/v1/changes/1/approve", "{\"reason\":\"mine\"}", 409,
-                 "somebody else");
+                 "another person");
     expect(crew, "not twice", MORE("--cve", FLAW, "--propose", "--hook", "site"), 0,
            MORE("train: change 1 closes it\n", "serve: change 1 closes it\n",
                 "lab: change 2 closes it\n"));

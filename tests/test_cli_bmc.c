@@ -154,7 +154,7 @@ static const struct row before_trust[] = {
     {"a password in it", {"bmc", "trust", "https://a:hunter2@h"}, 2, "", "without a user or"},
     {"nobody there", {"bmc", "trust", "https://127.0.0.1:1", STATE}, 4, "", "cannot connect"},
     {"what is there", {"bmc", "trust", "URL", STATE, "--yes"}, 0, "from now on", ""},
-    {"again, by another spelling", {"bmc", "trust", "URL/", STATE}, 0, "that is kept", ""},
+    {"again, by another spelling", {"bmc", "trust", "URL/", STATE}, 0, "is the stored one", ""},
     {"another one", {"bmc", "trust", "URL2", STATE, "--yes"}, 0, "from now on", ""},
 };
 
@@ -267,7 +267,7 @@ static const struct row no_updates[] = {
      {AT, "--yes", "--bundle=DIR/bundle-2.1.0"},
      1,
      "",
-     "there is no way back from this update of bmc; --one-way"},
+     "this update of bmc is irreversible; acknowledge that with --one-way"},
     {"no way back, and only staged for now",
      {AT, "--yes", "--stage", "--bundle=DIR/bundle-2.1.0"},
      1,
@@ -276,7 +276,7 @@ static const struct row no_updates[] = {
     {"no way back, acknowledged",
      {AT, "--one-way", "--bundle=DIR/bundle-2.1.0"},
      2,
-     "way back   none",
+     "revert     none",
      "--yes"},
     {"for some hardware",
      {AT, "--one-way", "--bundle=DIR/bundle-2.1.0"},
@@ -288,7 +288,7 @@ static const struct row no_updates[] = {
      {FOR_SOME, "--yes"},
      1,
      "",
-     "only for hardware-class k1, k2, and nobody is asked whether this is one; say which"},
+     "only for hardware-class k1, k2, and the endpoint does not report it; give it"},
     {"for other hardware", {FOR_SOME, "--yes", "--hardware-class=k3"}, 1, "", "and this is k3"},
     {"for this hardware", {FOR_SOME, "--hardware-class=k2"}, 2, "class k1, k2\n", "--yes"},
     {"may not follow what runs",
@@ -424,13 +424,13 @@ static const struct row one_way[] = {
      0,
      "staged: bmc",
      ""},
-    {"not activated", OF_BMC("--activate", SPEED), 1, "", "there is no way back"},
+    {"not activated", OF_BMC("--activate", SPEED), 1, "", "is irreversible"},
     {"nor by another name",
      {AT, "--activate", "--component=bmc_active", "--to=9.0.0", "--yes"},
      1,
      "",
-     "there is no way back"},
-    {"activated", OF_BMC("--activate", "--one-way", SPEED, DEADLINE), 0, "way back   none", ""},
+     "is irreversible"},
+    {"activated", OF_BMC("--activate", "--one-way", SPEED, DEADLINE), 0, "revert     none", ""},
 };
 
 static void test_one_way(void)
@@ -639,12 +639,12 @@ static void test_unknown(void)
 {
     char path[WORD], text[WORD];
     struct lks_err err = {0};
-    const struct row row = {"a person has to look first", UPDATE("2.0.0"), 1, "", "has to look"};
+    const struct row row = {"a person looks first", UPDATE("2.0.0"), 1, "", "inspect the"};
     struct lks_str kept = lks_str_from(fill("{\"url\":\"URL\",\"addresses\":\"URL\"}", text));
     checkpoint_path("unknown", path);
     CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);
     check_rows(&row, 1);
-    check_alias("has to look");
+    check_alias("inspect the");
     CHECK(unlink(path) == 0);
     checkpoint_path("json", path);
     CHECK_CODE(lks_file_replace(path, kept, &err), LKS_OK);

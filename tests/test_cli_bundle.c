@@ -156,9 +156,9 @@ static const struct row making[] = {
      "report version 7, which no image of the package has: 1 (1.0), 2 (2.0), 3 (3.0), 4 (4.0), 5 "
      "(5.0), 6 (6.0) and 54 more\n"},
     {"half a package", ARGS("bundle", "build", "DIR/in/cut.yaml", "--output", "DIR/cut"), 0,
-     "with 1 file", "note: sub/cut.fwpkg: not a PLDM package, as which it begins: "},
+     "with 1 file", "note: sub/cut.fwpkg: not a PLDM package, although it starts as one: "},
     {"half a package that has to say its version", BUILD("cutoff.yaml"), 3, "",
-     "cutoff.yaml:7:6: files[1].file: not a PLDM package, as which it begins: "},
+     "cutoff.yaml:7:6: files[1].file: not a PLDM package, although it starts as one: "},
     {"signed by the site",
      ARGS("bundle", "build", "DIR/in/bundle.yaml", "--output", "DIR/ours", "--sign", "DIR/site.pem",
           "--name=hgx-site", "--version=25.02-1"),

@@ -195,7 +195,7 @@ static const struct {
      "", "lockstep: kim proposed change 7: somebody else has to approve it\n"},
     {"start without the number", ARGS("change", "start", "7", "--reason=go"), SIZE,
      "GET /v1/changes/7?plan=false", 2, "",
-     "change 7 is for 58 nodes, 392 GPUs, 9 assets: nothing began; where that is what you mean, "
+     "change 7 is for 58 nodes, 392 GPUs, 9 assets: nothing started; if that is what you mean, "
      "repeat it: lockstep change start 7 --nodes 58 --gpus 392 --reason ...\n"},
     {"start without its GPUs", ARGS("change", "start", "7", "--reason=go", "--nodes=58"), SIZE,
      "GET /v1/changes/7?plan=false", 2, "",
@@ -436,7 +436,7 @@ static const struct {
      "change 7 halted: 0/4 done, 1 fenced\n"
      "wave 0 canary: halted, 0/2 done, 1 fenced\n"
      "why: 1 node failed\n"
-     "look at it: lockstep change show 7\n",
+     "see: lockstep change show 7\n",
      ""},
     {"through the rollback that follows a halt",
      ARGS(HALTS("true"), IS_BACK),
@@ -446,7 +446,7 @@ static const struct {
      "wave 0 canary: halted, 0/2 done, 1 fenced\n"
      "change 7 rolled back: 0/4 done, 1 reverted\n"
      "why: 1 node failed\n"
-     "look at it: lockstep change show 7\n",
+     "see: lockstep change show 7\n",
      ""},
     {"while lockstepd starts anew",
      ARGS(BEGINS, "", IS_DONE),
@@ -489,7 +489,7 @@ static const struct {
      "wave 0 canary: halte\n"
      "why: 1 node failed: n1 still runs 25.04\n"
      "end: 1 back, 0 could not go back\n"
-     "look at it: lockstep change show 7\n",
+     "see: lockstep change show 7\n",
      ""},
     {"what is the same is not drawn again",
      ARGS(BEGINS, BEGINS, IS_DONE),

@@ -156,7 +156,7 @@ static const struct row rows[] = {
      "n9"},
     {"deviation ls", {NULL}, 0, "kim", ""},
     {"deviation approve", ARGS("1"), 2, "", "--reason"},
-    {"deviation approve", ARGS("1", "--reason=x"), 1, "", "somebody else has to approve it"},
+    {"deviation approve", ARGS("1", "--reason=x"), 1, "", "another person has to approve it"},
     {"deviation approve", ARGS("9", "--reason=x"), 3, "", "there is no deviation '9'"},
     {"deviation close", ARGS("1", "--reason", "CHG-2"), 0, "closed", ""},
     {"deviation close", ARGS("1", "--reason", "CHG-2"), 1, "", "1"},

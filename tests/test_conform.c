@@ -212,11 +212,11 @@ static const struct {
      "settings.kernel_cmdline=numa_balancing=disable iommu=pt ro numa_balancing=disable\n", ""},
     {"a parameter that a later one takes back",
      "settings.kernel_cmdline=iommu=pt numa_balancing=disable numa-balancing=enable\n",
-     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > numa-balancing=enable takes back "
+     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > numa-balancing=enable reverts "
      "numa_balancing=disable drift, setting changed\n"},
     {"a parameter without a value that takes one back",
      "settings.kernel_cmdline=iommu=pt numa_balancing=disable iommu\n",
-     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > iommu takes back iommu=pt drift, "
+     "settings.kernel_cmdline: iommu=pt numa_balancing=disable > iommu reverts iommu=pt drift, "
      "setting changed\n"},
     {"a parameter that has its value at last",
      "settings.kernel_cmdline=iommu=off iommu=pt numa_balancing=disable\n", ""},

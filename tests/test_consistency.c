@@ -38,25 +38,24 @@ static const struct {
     {"a copy that could not be read", ONE_COPY "copy.nccl@/a/libnccl.so.2#python?no access\n", ""},
 
     {"the package was upgraded under the driver", ONE_COPY "driver.package=580.159.04\n",
-     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
-     "package 580.159.04 (proof of driver.package): the package manager upgraded it under "
-     "the running driver [reboot, or go back to 580.126.20]\n"},
+     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and "
+     "the package 580.159.04 (proof of driver.package): the package manager upgraded it under "
+     "the running driver [reboot, or return to 580.126.20]\n"},
     {"everything but the loaded module was upgraded",
      ONE_COPY "driver.package=580.159.04\ndriver.disk=580.159.04\n"
               "driver.library=580.159.04\n",
      "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded), the "
      "module on disk 580.159.04 (proof of driver.disk), the library 580.159.04 (proof of "
-     "driver.library) and the package 580.159.04 (proof of driver.package): the package "
-     "manager upgraded it under the running driver [reboot, or go back to 580.126.20]\n"},
+     "driver.library) and the package 580.159.04 (proof of driver.package): the package manager "
+     "upgraded it under the running driver [reboot, or return to 580.126.20]\n"},
     {"another library", ONE_COPY "driver.library=580.159.04\n",
-     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
-     "library 580.159.04 (proof of driver.library): programs that use a GPU fail, since driver and "
-     "library do not match [reboot, or go back to 580.126.20]\n"},
+     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and "
+     "the library 580.159.04 (proof of driver.library): programs that use a GPU fail, since "
+     "driver and library do not match [reboot, or return to 580.126.20]\n"},
     {"another module on disk", ONE_COPY "driver.disk=580.159.04\n",
-     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
-     "module on disk 580.159.04 (proof of driver.disk): the next boot loads another driver "
-     "[reboot, "
-     "or go back to 580.126.20]\n"},
+     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and "
+     "the module on disk 580.159.04 (proof of driver.disk): the next boot loads another driver "
+     "[reboot, or return to 580.126.20]\n"},
     {"nothing is loaded, and the rest disagrees",
      ONE_COPY "!driver\ndriver.loaded~\ndriver.library=580.159.04\n",
      "error unmeasured driver: driver was not read, and there are NVIDIA GPUs []\n"
@@ -64,15 +63,15 @@ static const struct {
      "library 580.159.04 (proof of driver.library): they do not belong together [install one "
      "version in all places; one of them has 580.126.20]\n"},
     {"the running driver alone is known", ONE_COPY "driver.loaded~\ndriver.disk=580.159.04\n",
-     "error four-numbers driver: the running driver is 580.126.20 (proof of driver) and the module "
-     "on disk 580.159.04 (proof of driver.disk): the next boot loads another driver [reboot, or go "
-     "back to 580.126.20]\n"},
+     "error four-numbers driver: the running driver is 580.126.20 (proof of driver) and the "
+     "module on disk 580.159.04 (proof of driver.disk): the next boot loads another driver "
+     "[reboot, or return to 580.126.20]\n"},
     {"what runs, read in two ways", ONE_COPY "driver=580.159.04\n",
-     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and the "
-     "running driver 580.159.04 (proof of driver): what runs was read in two ways [reboot, or go "
-     "back to 580.126.20]\nerror fabric-manager-version fabric-manager: fabric-manager is "
-     "580.126.20 (proof of fabric-manager) and the driver 580.159.04 (proof of driver); they must "
-     "be the same [install the fabric manager of the driver's version]\nerror cdi-driver "
+     "error four-numbers driver: the loaded module is 580.126.20 (proof of driver.loaded) and "
+     "the running driver 580.159.04 (proof of driver): what runs was read in two ways [reboot, "
+     "or return to 580.126.20]\nerror fabric-manager-version fabric-manager: fabric-manager is "
+     "580.126.20 (proof of fabric-manager) and the driver 580.159.04 (proof of driver); they "
+     "must be the same [install the fabric manager of the driver's version]\nerror cdi-driver "
      "cdi.driver: /var/run/cdi/nvidia.yaml names driver 580.126.20 and the one that runs is "
      "580.159.04 (proof of driver): containers do not find its files [write it anew: nvidia-ctk "
      "cdi generate]\n"},
@@ -81,8 +80,8 @@ static const struct {
     {"the same version written differently", ONE_COPY "driver.disk=580.126.20.0\n", ""},
     {"amdgpu under another package", ONE_COPY "amdgpu.loaded=6.12.12\namdgpu.package=7.0.0\n",
      "error four-numbers amdgpu: the loaded module is 6.12.12 (proof of amdgpu.loaded) and the "
-     "package 7.0.0 (proof of amdgpu.package): the package manager upgraded it "
-     "under the running driver [reboot, or go back to 6.12.12]\n"},
+     "package 7.0.0 (proof of amdgpu.package): the package manager upgraded it under the running "
+     "driver [reboot, or return to 6.12.12]\n"},
     {"amdgpu of its package", ONE_COPY "amdgpu.loaded=6.4.2\namdgpu.package=6.4.2\n", ""},
 
     {"boards with two part numbers", ONE_COPY "gpu.board_part@" GPU "=692-2G520-0200-000\n",
@@ -180,7 +179,7 @@ static const struct {
      " (proof of gpu.pci_id) [make the GPUs of the node alike]\n"},
     {"a GPU that does not answer", ONE_COPY "gpu.product@" GPU "?lost\n",
      "warning gpus-missing devices.gpus: 8 GPUs are on the bus (proof of devices.gpus) and 7 "
-     "answer the driver [look for Xids in the kernel's log, and drain the node]\n"},
+     "answer the driver [search the kernel's log for Xids, and drain the node]\n"},
     {"a GPU that is listed and says nothing",
      ONE_COPY "settings.mig.mode@" GPU "?lost\nsettings.mig.profiles@" GPU "?lost\n"
               "settings.ecc@" GPU "?lost\nsettings.power_limit_w@" GPU "?lost\n"
@@ -188,7 +187,7 @@ static const struct {
               "settings.clocks.memory_mhz@" GPU "?lost\nsettings.persistence@" GPU "?lost\n"
               "settings.compute_mode@" GPU "?lost\n",
      "warning gpus-missing devices.gpus: 8 GPUs are on the bus (proof of devices.gpus) and 7 "
-     "answer the driver [look for Xids in the kernel's log, and drain the node]\n"},
+     "answer the driver [search the kernel's log for Xids, and drain the node]\n"},
 
     {"a process with a file that is gone",
      ONE_COPY "copy.nccl@pid 4711 /usr/lib/libnccl.so.2 (deleted)#process=2.28.3\n",

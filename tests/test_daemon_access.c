@@ -160,7 +160,8 @@ static const char *path_of(uint64_t id, const char *verb)
 static void no_vote(struct lks_client *who, uint64_t id, const char *behind)
 {
     char want[96];
-    (void)snprintf(want, sizeof(want), "%s stands behind both; use a credential that", behind);
+    (void)snprintf(want, sizeof(want), "%s is the person behind both; use a credential that",
+                   behind);
     crew_refused(who, "approveChange", path_of(id, "approve"), WHY, 409, want);
 }
 
@@ -248,10 +249,11 @@ static void attack_glass(struct scene *s, struct lks_client *admin)
     uint64_t id = propose(admin, -1);
     crew_fine(admin, "startChange", path_of(id, "start"),
               "{\"nodes\":1,\"gpus\":8,\"break_glass\":true,\"reason\":\"worm\"}", &t);
-    crew_refused(ann, "reviewChange", path_of(id, "review"), WHY, 409, "admin stands behind both");
+    crew_refused(ann, "reviewChange", path_of(id, "review"), WHY, 409,
+                 "admin is the person behind both");
     crew_refused(ann, "waiveGate", path_of(id, "waive"),
                  "{\"gate\":\"soak\",\"until\":\"2090-01-01T00:00:00Z\",\"reason\":\"r\"}", 409,
-                 "admin stands behind both");
+                 "admin is the person behind both");
     crew_fine(real, "reviewChange", path_of(id, "review"), WHY, &t);
     crew_fine(admin, "abortChange", path_of(id, "abort"), WHY, &t);
     lks_client_free(ann);

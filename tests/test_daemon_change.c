@@ -280,7 +280,7 @@ static void check_votes(struct scene *s)
     crew_fine(s->crew.root, "propose", "/v1/changes",
               "{\"stack\":\"cooler\",\"pool\":\"train\",\"reason\":\"mine\"}", &t);
     uint64_t id = (uint64_t)crew_number(&t, "id");
-    crew_refused(s->crew.root, "approveChange", path_of(id, "approve"), WHY, 409, "somebody else");
+    crew_refused(s->crew.root, "approveChange", path_of(id, "approve"), WHY, 409, "another person");
     crew_refused(s->maker, "approveChange", path_of(id, "approve"), WHY, 403, "may not approve");
     crew_refused(s->other, "change", path_of(id, ""), NULL, 403, "may not read");
     crew_refused(s->other, "abortChange", path_of(id, "abort"), WHY, 403, "may not operate");
@@ -693,7 +693,7 @@ static void check_back(struct scene *s)
     uint64_t id = propose(s, "golden", ",\"rolls_back\":true");
     move(s, s->maker, id, "abortChange", "abort", "aborted");
     crew_refused(s->maker, "forecastChange", path_of(id, "forecast"), FORECAST("9"), 409,
-                 "a forecast is kept before it begins");
+                 "a forecast can be stored only before it starts");
     id = propose(s, "golden", "");
     check_forecast(s, id);
     check_procedure(s, id);

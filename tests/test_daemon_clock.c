@@ -109,9 +109,9 @@ static const struct {
     {"an attestation", "nodeCondition", "/v1/nodes/gpu1/condition", ATTEST, 3600,
      "until: the journal's clock says"},
     {"what is over by any clock", "override", "/v1/overrides", OVERRIDE, -60,
-     "until: that time is over"},
+     "until: that time has passed"},
     {"a deviation that is", "deviate", "/v1/deviations", DEVIATE, -60,
-     "expires: that time is over"},
+     "expires: that time has passed"},
     {"what is not over by either", "override", "/v1/overrides", OVERRIDE, LATER_S, NULL},
 };
 

@@ -299,7 +299,7 @@ static void check_approved(struct scene *s, int64_t id)
     snprintf(path, sizeof(path), "/v1/deviations/%lld/approve", (long long)id);
     crew_refused(other, "approveDeviation", path, why, 403, "may not approve");
     crew_refused(s->crew.admin, "approveDeviation", path, why, 403, "may not approve");
-    crew_refused(s->crew.root, "approveDeviation", path, why, 409, "somebody else has to approve");
+    crew_refused(s->crew.root, "approveDeviation", path, why, 409, "another person has to approve");
     crew_fine(approver, "approveDeviation", path, why, &t);
     crew_fine(s->crew.root, "deviations", "/v1/deviations?open=true&pool=train", NULL, &t);
     const struct lks_doc *item = crew_item(&t, "items", 0);

@@ -136,7 +136,7 @@ static void check_reboot(struct scene *s)
     CHECK(check_given(s, "lab1", "reboot", "done") > 0);
     lks_test_case("drained, not read");
     crew_fine(s->operates, "holdNode", path_of("gpu1", "hold", path), "{\"reason\":\"a fan\"}", &t);
-    check_refused(s, "gpu1", "reboot", "", "its agent did not look for GPU processes");
+    check_refused(s, "gpu1", "reboot", "", "its agent did not read its GPU processes");
     lks_test_case("busy");
     (void)check_given(s, "gpu1", "idle", "failed");
     check_refused(s, "gpu1", "reboot", "", "its agent did not find it idle (2 GPU processes)");

@@ -87,7 +87,7 @@ static void check_steps(struct crew *crew, const char *digest)
     crew_refused(crew->admin, "promote", promote, released, 403, "may not approve");
     crew_fine(crew->root, "grant", "/v1/access", "{\"identity\":\"admin\",\"role\":\"approver\"}",
               &t);
-    crew_refused(crew->admin, "promote", promote, released, 409, "someone else");
+    crew_refused(crew->admin, "promote", promote, released, 409, "another person");
     crew_fine(crew->root, "promote", promote, released, &t);
     crew_fine(crew->root, "stack", path, NULL, &t);
     CHECK_STR(crew_text(&t, "step"), "released");

@@ -190,13 +190,13 @@ static void test_last_admin(void)
     struct lks_event last = grants[0],
                      second = grant(LKS_EVENT_GRANT, "lee", LKS_ROLE_ADMIN, "", "");
     last.kind = LKS_EVENT_UNGRANT;
-    CHECK_STR(lks_asked(&a, &last), "refused: 'admin' is the last admin of everything; grant that "
-                                    "to someone else first");
+    CHECK_STR(lks_asked(&a, &last), "refused: 'admin' is the last admin of everything; grant "
+                                    "that to another identity first");
     lks_asked(&a, &second);
     CHECK_STR(lks_asked(&a, &last), "ungranted identity=admin role=admin by=root\n");
     second.kind = LKS_EVENT_UNGRANT;
-    CHECK_STR(lks_asked(&a, &second), "refused: 'lee' is the last admin of everything; grant that "
-                                      "to someone else first");
+    CHECK_STR(lks_asked(&a, &second), "refused: 'lee' is the last admin of everything; grant "
+                                      "that to another identity first");
     struct lks_event scoped = grants[1];
     scoped.kind = LKS_EVENT_UNGRANT;
     CHECK_STR(lks_asked(&a, &scoped), "ungranted identity=kim role=admin site=ams by=root\n");
@@ -216,7 +216,7 @@ static const struct {
     {"that ends now", "ci", 1000000, "invalid: a token that ends in the past opens nothing"},
     {"that ended", "ci", 5, "invalid: a token that ends in the past opens nothing"},
     {"of a name that is taken", "admin", 0,
-     "refused: there is a token 'admin' already; take it back first, or choose another name"},
+     "refused: there is a token 'admin' already; revoke it first, or choose another name"},
     {"without a name", "", 0,
      "invalid: '' is no name for a token: letters, digits, '.', '-', '_', '@', at most 255"},
     {"with a colon", "user:ci", 0,

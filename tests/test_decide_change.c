@@ -284,8 +284,8 @@ static const struct {
     {"started before it is approved",
      LKS_CHANGE_PROPOSED,
      {BY("user:ann"), .move = {.change = 1, .order = LKS_ORDERED_START}},
-     "refused: start: change 1 is proposed; somebody has to approve it first: it has 0 of 1 "
-     "approvals"},
+     "refused: start: change 1 is proposed; an approver has to approve it first: it has 0 of "
+     "1 approvals"},
     {"paused before it was started",
      LKS_CHANGE_APPROVED,
      {BY("user:ann"), .move = {.change = 1, .order = LKS_ORDERED_PAUSE}},
@@ -340,10 +340,10 @@ static void test_late(void)
         {"started in time", LKS_CHANGE_APPROVED, LKS_ORDERED_START, 1, false,
          "change-moved change=1 state=running by=user:ann reason=so it is\n"},
         {"started too late", LKS_CHANGE_APPROVED, LKS_ORDERED_START, 0, false,
-         "refused: start: its time is over (1970-01-02T00:00:00.000Z); propose it again"},
+         "refused: start: its time has expired (1970-01-02T00:00:00.000Z); propose it again"},
         {"resumed too late", LKS_CHANGE_HALTED, LKS_ORDERED_RESUME, 0, false,
-         "refused: resume: its time is over (1970-01-02T00:00:00.000Z), and 3 nodes did not begin: "
-         "propose a change for them, then abort this one, which keeps what is done"},
+         "refused: resume: its time has expired (1970-01-02T00:00:00.000Z), and 3 nodes did not "
+         "start: propose a change for them, then abort this one, which keeps what is done"},
         {"resumed when nobody is left to begin", LKS_CHANGE_PAUSED, LKS_ORDERED_RESUME, 0, true,
          "change-moved change=1 state=running by=user:ann reason=so it is\n"},
         {"aborted too late", LKS_CHANGE_HALTED, LKS_ORDERED_ABORT, 0, false,
@@ -470,7 +470,7 @@ static const struct {
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(FROZEN, frozen, .on = true)},
      N1(.again = true),
-     "refused: n1 is frozen: nothing begins there"},
+     "refused: n1 is frozen: no node starts there"},
     {"not again while acts wait",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(MASS, mass, .pool = T("train"), .alarm = 3)},
@@ -481,13 +481,13 @@ static const struct {
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", FENCED), R(FLASH, flash, .id = 1, .node = T("n1"))},
      N1(.again = false),
-     "refused: an update is under way on n1: wait for its end"},
+     "refused: an update is in progress on n1: wait for its end"},
     {"not while nobody knows what an update left",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", UNKNOWN), R(FLASH, flash, .id = 1, .node = T("n1")),
       R(FLASH_ENDED, flash_ended, .id = 1, .node = T("n1"), .outcome = LKS_BMC_UNKNOWN)},
      N1(.again = false),
-     "refused: nobody can tell what an update left on n1: look at it, and resolve that first"},
+     "refused: the outcome of an update is unknown on n1: inspect it, and resolve that first"},
     {"one that is under way",
      LKS_CHANGE_RUNNING,
      {MEMBER_IS("n1", ASKED)},
@@ -558,7 +558,7 @@ static void test_other_change(void)
     be(&a, LKS_CHANGE_RUNNING);
     for (size_t i = 0; i < LKS_COUNT(then); i++)
         lks_asked_apply(&a, &then[i]);
-    CHECK_STR(lks_asked(&a, &event), "refused: change 2 is under way on n1");
+    CHECK_STR(lks_asked(&a, &event), "refused: change 2 is in progress on n1");
 }
 
 /* A member of a domain does not return while the others of it are in the middle. */
@@ -569,8 +569,8 @@ static void test_domain_member(void)
         enum lks_member_state is;
     } rows[] = {
         {"beside one that is under way", "n7",
-         "refused: n6 returns with domain rack1, or not before the others of it are at their end: "
-         "1 member of it is under way",
+         "refused: n6 returns with domain rack1, or not before its other members finish: 1 "
+         "member of it is in progress",
          LKS_MEMBER_ASKED},
         {"beside one that went back", "n7", "member change=2 node=n6 state=skipped",
          LKS_MEMBER_REVERTED},

@@ -276,7 +276,7 @@ static void test_quiet(void)
         {"a node in use", "on", LKS_RECORD_BEGUN, 0,
          "refused: jobs may start on g1; hold it first: lockstep node hold g1"},
         {"held just now", "on", LKS_RECORD_HELD, 0,
-         "refused: a job may have been admitted to g1 and not begun; try again in 70 s"},
+         "refused: a job may have been admitted to g1 and not started; try again in 70 s"},
         {"held not long enough", "on", LKS_RECORD_HELD, 69999, "try again in 1 s"},
         {"held long enough", "on", LKS_RECORD_HELD, 70000, "command id=1 node=g1"},
         {"changing just now", "on", LKS_RECORD_CONDITION, 0, "try again in 70 s"},

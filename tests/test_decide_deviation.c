@@ -91,22 +91,22 @@ static const struct {
     {"more than that", "warn", "d[1-11]", "driver", "", "kim", "x", "", DAY,
      "refused: these are 11 nodes, and one call may touch 10 (limits.call_nodes)"},
     {"over already", "warn", "n1", "driver", "", "kim", "x", "", 0,
-     "invalid: expires: that time is over"},
+     "invalid: expires: that time has passed"},
     {"for too long", "warn", "n1", "driver", "", "kim", "x", "", 90 * DAY + 1,
      "invalid: expires: at most 90 days from now"},
     {"production that enforces, among others", "on", "d1,n1", "driver", "", "kim", "x", "", DAY,
      "deviation id=1 hosts=d1,n1 subject=driver owner=kim reason=x expires=87400000 by=jo "
      "waits=1\n"},
     {"approved by oneself", "on", "n1", "driver", "", "kim", "x", "jo", DAY,
-     "refused: approver: nobody approves a deviation of their own"},
+     "refused: approver: a person cannot approve their own deviation"},
     {"approved by its owner", "on", "n1", "driver", "", "kim", "x", "kim", DAY,
-     "refused: approver: 'kim' is the owner, and somebody else has to approve"},
+     "refused: approver: 'kim' is the owner, and another person has to approve"},
     {"in other letters", "warn", "n1", "driver", "", "kim", "x", " Kim ", DAY,
      "refused: approver: ' Kim ' is the owner"},
     {"approved by oneself under another name", "on", "n1", "driver", "", "kim", "x", "user:jo", DAY,
-     "refused: approver: nobody approves a deviation of their own"},
+     "refused: approver: a person cannot approve their own deviation"},
     {"approved by oneself where nobody asks", "warn", "n1", "driver", "", "kim", "x", "jo", DAY,
-     "refused: approver: nobody approves a deviation of their own"},
+     "refused: approver: a person cannot approve their own deviation"},
 };
 
 static struct lks_str add(struct lks_asked *a, size_t i)
@@ -150,9 +150,9 @@ static struct lks_str close(struct lks_asked *a, uint64_t id, const char *reason
 static const struct {
     const char *name, *by, *reason, *told;
 } agrees[] = {
-    {"who added it", "jo", "fine", "refused: jo added deviation 1 or answers for it: somebody "},
-    {"by another name", "user:Jo", "fine", "refused: user:Jo added deviation 1 or answers for it"},
-    {"who answers for it", "user:kim", "fine", "refused: user:kim added deviation 1 or answers"},
+    {"who added it", "jo", "fine", "refused: jo added deviation 1 or owns it: another person "},
+    {"by another name", "user:Jo", "fine", "refused: user:Jo added deviation 1 or owns it"},
+    {"who answers for it", "user:kim", "fine", "refused: user:kim added deviation 1 or owns"},
     {"nobody", "", "fine", "refused: "},
     {"who may not approve", "ops", "fine", "denied: ops may not approve for n1"},
     {"who may in another pool", "dee", "fine", "denied: dee may not approve for n1"},

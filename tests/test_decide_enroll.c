@@ -38,9 +38,8 @@ static const struct {
     {"for a node", "n1", HASH, NOW + MINUTE,
      "token node=n1 hash=" HASH " expires=1060000 by=kim\n"},
     {"for an asset", "s1", HASH, NOW + MINUTE, "refused: s1 is an asset and has no agent"},
-    {"that ends now", "n1", HASH, NOW, "invalid: a token that has expired would let nobody in"},
-    {"without a hash", "n1", "", NOW + MINUTE,
-     "invalid: a token that has expired would let nobody in"},
+    {"that ends now", "n1", HASH, NOW, "invalid: a token that has expired is of no use"},
+    {"without a hash", "n1", "", NOW + MINUTE, "invalid: a token that has expired is of no use"},
 };
 
 static struct lks_str make_token(struct lks_asked *a, const char *node, const char *hash,

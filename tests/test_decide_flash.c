@@ -205,7 +205,7 @@ static const struct {
     {"a deadline that passed",
      "g1",
      {UPDATE_OF("bmc"), .deadline = NOW},
-     "invalid: deadline: that time is over"},
+     "invalid: deadline: that time has passed"},
     {"a day",
      "g1",
      {UPDATE_OF("bmc"), .deadline = NOW + 24 * (lks_ms)HOUR},
@@ -237,7 +237,7 @@ static const struct {
     {"no way back",
      "g1",
      {UPDATE_OF("psu")},
-     "refused: psu has no way back (spare); acknowledge that with one_way"},
+     "refused: psu is irreversible (spare); acknowledge that with one_way"},
     {"no way back, acknowledged",
      "g1",
      {UPDATE_OF("psu"), .one_way = true},
@@ -274,13 +274,13 @@ static const struct {
      {.component = T("bmc"), .version = T("2.1"), .bundle = T(BUNDLE)},
      "refused: bundle: fw has no firmware for bmc 2.1"},
     {"no firmware", "g1", "1.5", {RULED("nic", "3.0")}, "refused: bundle: fw has no firmware"},
-    {"one way", "g1", "1.5", {RULED("bmc", "3.0")}, "refused: the bundle says that there is no"},
+    {"one way", "g1", "1.5", {RULED("bmc", "3.0")}, "refused: the bundle declares as irreversible"},
     {"one way, acknowledged", "g1", "1.5", {RULED("bmc", "3.0"), .one_way = true}, "flash id=1"},
     {"one way, to be activated",
      "g1",
      "1.5",
      {RULED("bmc", "3.0"), .act = LKS_BMC_ACTIVATE},
-     "refused: the bundle says that there is no way back from bmc 3.0; acknowledge"},
+     "refused: the bundle declares as irreversible: bmc 3.0; acknowledge"},
     {"may follow", "g1", "1.5", {RULED("bios", "3.0")}, "flash id=1"},
     {"it is that one already", "g1", "3.0", {RULED("bios", "3.0")}, "flash id=1"},
     {"may follow by name", "g1", "0.9", {RULED("bios", "3.0")}, "flash id=1"},
@@ -377,12 +377,12 @@ static void test_together(void)
         const char *name, *first, *then, *told;
     } rows[] = {
         {"another node", "g1", "g2", "flash id=2 node=g2"},
-        {"the same node", "g1", "g1", "refused: g1: update 1 of bmc is under way"},
+        {"the same node", "g1", "g1", "refused: g1: update 1 of bmc is in progress"},
         {"the same side", "shelf1", "shelf2", "flash id=2 node=shelf2"},
         {"the other side", "shelf1", "shelf3",
-         "refused: shelf1 is on the other side of the pair, and its update 1 is not over"},
+         "refused: shelf1 is the redundant peer, and its update 1 is not finished"},
         {"the other side, begun first", "shelf3", "shelf2",
-         "refused: shelf3 is on the other side of the pair"},
+         "refused: shelf3 is the redundant peer"},
         {"a side of another pair", "shelf1", "far1", "flash id=2 node=far1"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
@@ -409,7 +409,7 @@ static void test_stays(void)
                                  .by = LKS_STR("kim"),
                                  .reason = LKS_STR("why"),
                                  .name = LKS_STR("g[1-2]")};
-        CHECK_HAS(lks_asked(&a, &then), "refused: g1: update 1 of bmc is under way");
+        CHECK_HAS(lks_asked(&a, &then), "refused: g1: update 1 of bmc is in progress");
     }
 }
 
@@ -441,12 +441,12 @@ static void test_outband(void)
                 .outband = {.node = T("g1"), .basis = T("o"), .whole = T("o"), .taken = NOW}});
     struct lks_event e = flash("g1", update);
     CHECK_HAS(lks_asked(&a, &e),
-              "out-of-band node=g1 by=kim reason=an update of its firmware begins\nflash id=1");
+              "out-of-band node=g1 by=kim reason=an update of its firmware starts\nflash id=1");
     CHECK_INT(a.state.nodes[lks_fleet_node(&a, "g1")].outband, 0);
     struct lks_tuple tuple = {.node = LKS_STR("g1")};
     e = (struct lks_event){
         .kind = LKS_EVENT_OUTBAND, .name = LKS_STR("g1"), .outband = {.tuple = &tuple}};
-    CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is under way");
+    CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is in progress");
     /* What was read before it ended may come later. */
     a.now.wall += 60000;
     lks_asked_apply(
@@ -519,8 +519,8 @@ static void test_saved(void)
 }
 
 #define ENDED  "flash-ended id=1 node=g1 outcome="
-#define ALARM  "alarm id=1 alarm=flash subject=g1 text=nobody can tell how update 1 of bmc ended: "
-#define WAITED "refused: g1: nobody can tell how update 1 of bmc ended; look at it, then: "
+#define ALARM  "alarm id=1 alarm=flash subject=g1 text=update 1 of bmc has an unknown outcome: "
+#define WAITED "refused: g1: update 1 of bmc has an unknown outcome; inspect it, then: "
 
 /* How it ends, and whether its node can be given another. */
 static const struct {
@@ -538,7 +538,7 @@ static const struct {
     {"unknown", LKS_BMC_UNKNOWN, T("x"), ENDED "unknown found=2.0 text=x uploads=1\n" ALARM "x\n",
      WAITED},
     {"not ended", LKS_BMC_OPEN, T("x"), "invalid: no outcome that an update can have",
-     "refused: g1: update 1 of bmc is under way"},
+     "refused: g1: update 1 of bmc is in progress"},
     {"what devices say is no line", LKS_BMC_FAILED, T("a\n\x1b[2Jb\xff\xc3\xa4"),
      ENDED "failed found=2.0 text=a??[2Jb?\xc3\xa4 uploads=1\n", "flash id=2"},
 };
@@ -582,8 +582,8 @@ static void test_unknown(void)
     uint32_t g1 = lks_fleet_node(&a, "g1");
     CHECK_STR(lks_asked(&a, &resolve), "refused: no update of g1 waits for a person");
     (void)lks_asked(&a, &begin);
-    CHECK_STR(lks_asked(&a, &resolve), "refused: g1: update 1 of bmc is under way");
-    CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is under way");
+    CHECK_STR(lks_asked(&a, &resolve), "refused: g1: update 1 of bmc is in progress");
+    CHECK_STR(lks_asked(&a, &e), "refused: g1: update 1 of bmc is in progress");
     e = ended(1, LKS_BMC_UNKNOWN, LKS_STR("x"));
     (void)lks_asked(&a, &e);
     e = condition(false);
@@ -612,8 +612,8 @@ static void test_deadline(void)
          "flash-ended id=1 node=g1 outcome=failed text=its deadline passed before anything was "
          "sent\n"},
         {"something may have been", true,
-         "flash-ended id=1 node=g1 outcome=unknown text=its deadline passed and nobody said how "
-         "it went\n" ALARM "its deadline passed and nobody said how it went\n"},
+         "flash-ended id=1 node=g1 outcome=unknown text=its deadline passed without a "
+         "result\n" ALARM "its deadline passed without a result\n"},
     };
     for (size_t i = 0; i < LKS_COUNT(rows); i++) {
         lks_test_case("%s", rows[i].name);

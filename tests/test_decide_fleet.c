@@ -457,12 +457,12 @@ static void test_large(void)
          "sites: {fra: {}}\nnodes:\n- {hosts: 'g[" a "]', pool: train, class: hgx-h100-8}\n"       \
          "- {hosts: 'g[" b "]', pool: spare, class: hgx-h100-8}\n"
 #define REACHES(n, gpus)                                                                           \
-    "refused: this file reaches " n " with " gpus " GPUs, and one call may touch 10 "              \
-    "(limits.call_nodes): look at it with --dry-run, and repeat the numbers where they are "       \
-    "meant: --nodes "
+    "refused: this file affects " n " with " gpus " GPUs, and one call may touch 10 "              \
+    "(limits.call_nodes): read it with --dry-run, and repeat the numbers to confirm: --nodes "
 #define ELSE                                                                                       \
-    "refused: this file reaches 12 enrolled nodes with 96 GPUs, and something else was "           \
-    "confirmed; look at it again with --dry-run"
+    "refused: this file affects 12 enrolled nodes with 96 GPUs, and other numbers were "           \
+    "confirmed; "                                                                                  \
+    "read it again with --dry-run"
 
 static const struct {
     const char *name;
@@ -548,7 +548,7 @@ static const struct {
      {2, 0},
      false,
      0,
-     "refused: this file reaches 1 enrolled node with 8 GPUs, and something else was confirmed"},
+     "refused: this file affects 1 enrolled node with 8 GPUs, and other numbers were confirmed"},
     {"of a large one, and it is only tried",
      12,
      TWO("01-12", "13-24", ", enforce: 'on'"),

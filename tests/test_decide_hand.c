@@ -511,12 +511,12 @@ static void judge(struct lks_asked *a, enum artifact artifact)
 static const char *expected(bool dev, enum drained d, enum process p, enum artifact f)
 {
     static const char *const by_process[] = {
-        [UNREAD] = "its agent did not look for GPU processes",
+        [UNREAD] = "its agent did not read its GPU processes",
         [IDLE] = "yes",
         [BUSY] = "its agent did not find it idle (2 GPU processes)",
-        [OLD] = "its agent did not look for GPU processes",
-        [OTHER_BOOT] = "its agent did not look for GPU processes",
-        [BEFORE] = "its agent did not look for GPU processes",
+        [OLD] = "its agent did not read its GPU processes",
+        [OTHER_BOOT] = "its agent did not read its GPU processes",
+        [BEFORE] = "its agent did not read its GPU processes",
     };
     if (f == UNKNOWN || f == REVOKED)
         return "no verified bundle names " PACKAGE;
@@ -560,11 +560,11 @@ static void test_flash_rules(void)
         const char *told;
     } rows[] = {
         {"a node that is not read", "t1", NULL, LKS_BMC_UPDATE,
-         "its agent did not look for GPU processes"},
+         "its agent did not read its GPU processes"},
         {"an idle node", "t1", "t1", LKS_BMC_UPDATE, "yes"},
         {"a switch of banks", "t1", NULL, LKS_BMC_SWITCH,
-         "its agent did not look for GPU processes"},
-        {"an activation", "t1", NULL, LKS_BMC_ACTIVATE, "its agent did not look for GPU processes"},
+         "its agent did not read its GPU processes"},
+        {"an activation", "t1", NULL, LKS_BMC_ACTIVATE, "its agent did not read its GPU processes"},
         {"what is only staged", "t1", NULL, LKS_BMC_STAGE, "yes"},
         {"what is given up", "t1", NULL, LKS_BMC_ABORT, "yes"},
         {"posture dev", "d1", NULL, LKS_BMC_UPDATE, "yes"},

@@ -70,7 +70,7 @@ static void test_overrides(void)
         {"for longer", "4711", "g1", "x", 24 * HOUR + 1,
          "invalid: until: at most 24 hours from now; what holds for longer is a deviation "
          "('lockstep deviation add')"},
-        {"for no time", "4711", "g1", "x", 0, "invalid: until: that time is over"},
+        {"for no time", "4711", "g1", "x", 0, "invalid: until: that time has passed"},
         {"no reason", "4711", "g1", "  ", HOUR, "invalid: reason: there is none, and it is needed"},
         {"no job", "", "g1", "x", HOUR, "invalid: job: there is none, and it is needed"},
         {"no such node", "4711", "g99", "x", HOUR,

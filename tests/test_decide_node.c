@@ -94,7 +94,7 @@ static void set_up(struct lks_asked *a, const char *so)
 #define TOO_MANY                                                                                   \
     "refused: these are 11 nodes, and one call may touch 10 (limits.call_nodes); more belongs in " \
     "a change"
-#define STAYS(n, why)  "refused: " n " stays in intake: " why "; mend it, or release it with force"
+#define STAYS(n, why)  "refused: " n " stays in intake: " why "; repair it, or release it with force"
 #define HOLD_IT(n, is) "refused: " n " is " is "; hold it first: lockstep node hold " n
 
 enum {
@@ -141,9 +141,9 @@ static const struct {
     {"release from intake, never read", "gpu1:li", RELEASE, "gpu1",
      STAYS("gpu1", "what it runs was never read")},
     {"release from intake, never judged", "gpu1:lit", RELEASE, "gpu1",
-     STAYS("gpu1", "what it runs was not judged against the stack of its pool")},
+     STAYS("gpu1", "what it runs was not compared with the stack of its pool")},
     {"release from intake, judged by another stack", "gpu1:lio", RELEASE, "gpu1",
-     STAYS("gpu1", "what it runs was not judged against the stack of its pool")},
+     STAYS("gpu1", "what it runs was not compared with the stack of its pool")},
     {"release from intake without a stack", "dev1:lit", RELEASE, "dev1", ACCEPTED("dev1")},
     {"release from intake without a stack, never read", "dev1:li", RELEASE, "dev1",
      STAYS("dev1", "what it runs was never read")},

@@ -411,11 +411,11 @@ static const struct {
      "driver.package)\n"},
     {"nobody looked for the container toolkit",
      ONE_COPY "!container-toolkit\n!container-toolkit.package\n",
-     "not-measured container-toolkit: container-toolkit must be pinned, and nothing looked for "
-     "it\n"},
+     "not-measured container-toolkit: container-toolkit must be pinned, and no probe searched "
+     "for it\n"},
     {"no fabric manager was looked for where there are switches",
      ONE_COPY "!fabric-manager\n!fabric-manager.package\n",
-     "not-measured fabric-manager: fabric-manager must be pinned, and nothing looked for it\n"},
+     "not-measured fabric-manager: fabric-manager must be pinned, and no probe searched for it\n"},
     {"two NCCLs in images and none of the system's",
      "nccl~\nnccl.package~\n!copy.nccl\ncopy.nccl@/a/libnccl.so.2#python=2.28.9\n"
      "copy.nccl@/b/libnccl.so.2#container=2.27.0\n",

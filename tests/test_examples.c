@@ -397,7 +397,8 @@ static const struct {
      0,
      "compat",
      "info",
-     "\"subject\":\"H100 NVL 94GB\",\"text\":\"this board answers NO_DRIVER (no); judged is H100 "},
+     "\"subject\":\"H100 NVL 94GB\",\"text\":\"this board answers NO_DRIVER (no); evaluated is "
+     "H100 "},
     {"a class that names the board",
      OLD_H100 CLASS("H100 NVL 94GB"),
      {NULL},

@@ -88,7 +88,7 @@ enum { CLASSES = 4 };
 static const char *const classes[CLASSES] = {"standard", "routine", "emergency", "power-fabric"};
 
 #define DENIED "denied: "
-#define OWN    "refused: user:kim proposed change 1: somebody else has to approve it"
+#define OWN    "refused: user:kim proposed change 1: another person has to approve it"
 #define BEFORE "refused: change 1 is approved, and not up for approval"
 #define FIRST  "change-voted change=1 yes=1 by=" /* and that is all */
 #define LAST   "change-moved change=1 state=approved"
@@ -163,15 +163,15 @@ static const struct {
     {"not by whoever proposed it",
      LKS_CHANGE_PROPOSED,
      {BY("user:kim"), .vote = {.change = 1, .yes = true}},
-     "refused: user:kim proposed change 1: somebody else has to approve it"},
+     "refused: user:kim proposed change 1: another person has to approve it"},
     {"nor rejected by them",
      LKS_CHANGE_PROPOSED,
      {BY("user:kim"), .vote = {.change = 1}},
-     "refused: user:kim proposed change 1: somebody else has to reject it; abort takes it back"},
+     "refused: user:kim proposed change 1: another person has to reject it; abort withdraws it"},
     {"nor by nobody",
      LKS_CHANGE_PROPOSED,
      {BY(""), .vote = {.change = 1, .yes = true}},
-     "refused: user:kim proposed change 1: somebody else has to approve it"},
+     "refused: user:kim proposed change 1: another person has to approve it"},
     {"one that runs",
      LKS_CHANGE_RUNNING,
      {BY("user:ann"), .vote = {.change = 1, .yes = true}},
@@ -663,8 +663,8 @@ static const struct {
     const char *told; /* "": it is done */
 } makes[] = {
     {"an approver of all", "user:kim", "user:new", "", LKS_ROLE_APPROVER, false,
-     "refused: user:kim proposed change 1, which could be approved by this: somebody else has to "
-     "grant it"},
+     "refused: user:kim proposed change 1, which could be approved by this: another person has "
+     "to grant it"},
     {"an approver of its pool", "user:kim", "user:new", "train", LKS_ROLE_APPROVER, false,
      "refused: user:kim proposed change 1"},
     {"an approver of another pool", "user:kim", "user:new", "dev", LKS_ROLE_APPROVER, false, ""},

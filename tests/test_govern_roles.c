@@ -256,7 +256,7 @@ static char cell(const struct lks_change_class *k, bool both, size_t act, size_t
     if (a.decision.refused.code == LKS_E_DENIED)
         return '.';
     if (a.decision.refused.code != LKS_OK)
-        return lks_str_find(told, LKS_STR("somebody else has to")) >= 0 ? 'o' : 'x';
+        return lks_str_find(told, LKS_STR("another person has to")) >= 0 ? 'o' : 'x';
     if (a.state.changes[0].state != before)
         return states[a.state.changes[0].state];
     return a.decision.count > 0 ? '+' : '=';

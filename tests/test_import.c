@@ -67,7 +67,7 @@ static const struct {
      "line 2: 'n 1' is not a host name"},
     {"one host in two places",
      "name,pool,class\nn1,a,hgx-h200-8\nn2,a,hgx-h200-8\nn1,b,hgx-h200-8\n",
-     "line 4: 'n1' stands elsewhere in line 2"},
+     "line 4: 'n1' is elsewhere in line 2"},
     {"an unknown class", "name,pool,class\nn1,a,abacus\n", "no hardware class 'abacus'"},
     {"an unknown posture", "name,pool,class,posture\nn1,a,hgx-h200-8,proud\n", "'proud'"},
     {"two postures of a pool",

@@ -390,7 +390,7 @@ static const struct way ways[] = {
                LIST_JOBS_AFTER("2 ended", LISTED("1", ENDED) "," LISTED("2", ENDED)),
                LIST_JOBS(0, LISTED("1", ENDED) "," LISTED("2", RUNS)), RESTART,
                BIOS_RUNS_AFTER("restart")}},
-    {.name = "the tray is busy, and its jobs show that nothing was begun",
+    {.name = "the tray is busy, and its jobs show that no work was started",
      .component = "bios",
      .outcome = LKS_BMC_DONE,
      .says = "1 of 1",

@@ -9,7 +9,7 @@
 #define OTHER   "ffeeddccbbaa99887766554433221100"
 #define BOOT    "11111111-2222-3333-4444-555555555555"
 #define HEAD    "lockstep ledger 1\njournal " JOURNAL "\nepoch 3\nfloor 7\n"
-#define UNKNOWN "the agent stopped after it began and before it ended"
+#define UNKNOWN "the agent stopped after it started and before it ended"
 
 enum { WALL = 1000000 };
 

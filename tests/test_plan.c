@@ -24,30 +24,22 @@ static const struct {
 } rows[] = {
     {"one node", HEAD "pools:\n" POOL("train", "") "nodes:\n" GROUP("g1", "train", "") A B, NULL,
      "train",
-     "wave 0: canary of train, 1 at a time\n"
-     "part of wave 0: g1 by recipe 0, proves\n"
-     "capacity: pool train: at least 0 of 1 node stay in use; the largest gang on one stack is 0 "
-     "at the least, after about 0 h\n"},
+     "wave 0: canary of train, 1 at a time\npart of wave 0: g1 by recipe 0, proves\ncapacity: "
+     "pool train: at least 0 of 1 node stay in service; the largest gang on one stack is 0 at "
+     "the least, after about 0 h\n"},
     {"ten of a kind: one canary, then three rings", HEAD TEN, NULL, "train",
-     "wave 0: canary of train, 1 at a time, beside g[1-2]\n"
-     "wave 1: ring of train, 1 at a time, beside g[2-3]\n"
-     "wave 2: ring of train, 1 at a time, beside g[4-7]\n"
-     "wave 3: ring of train, 1 at a time\n"
-     "part of wave 0: g0 by recipe 0, proves\n"
-     "part of wave 1: g1 by recipe 0\n"
-     "part of wave 2: g[2-3] by recipe 0\n"
-     "part of wave 3: g[4-9] by recipe 0\n"
-     "capacity: pool train: at least 9 of 10 nodes stay in use; the largest gang on one stack is 5 "
-     "at the least, after about 5 h\n"},
+     "wave 0: canary of train, 1 at a time, beside g[1-2]\nwave 1: ring of train, 1 at a time, "
+     "beside g[2-3]\nwave 2: ring of train, 1 at a time, beside g[4-7]\nwave 3: ring of train, 1 "
+     "at a time\npart of wave 0: g0 by recipe 0, proves\npart of wave 1: g1 by recipe 0\npart of "
+     "wave 2: g[2-3] by recipe 0\npart of wave 3: g[4-9] by recipe 0\ncapacity: pool train: at "
+     "least 9 of 10 nodes stay in service; the largest gang on one stack is 5 at the least, "
+     "after about 5 h\n"},
     {"some hosts", HEAD TEN, "g[3,5]", NULL,
-     "wave 0: canary of train, 1 at a time, beside g5\n"
-     "wave 1: ring of train, 1 at a time\n"
-     "part of wave 0: g3 by recipe 0, proves\n"
-     "part of wave 1: g5 by recipe 0\n"
-     "warning: pool train stays pinned to a, for 8 nodes of it are not among these: when this is "
-     "over, drift from that pin is g[3,5]\n"
-     "capacity: pool train: at least 9 of 10 nodes stay in use; the largest gang on one stack is 8 "
-     "at the least, after about 2 h\n"},
+     "wave 0: canary of train, 1 at a time, beside g5\nwave 1: ring of train, 1 at a time\npart "
+     "of wave 0: g3 by recipe 0, proves\npart of wave 1: g5 by recipe 0\nwarning: pool train "
+     "stays pinned to a, for 8 nodes of it are not among these: when this is finished, drift "
+     "from that pin is g[3,5]\ncapacity: pool train: at least 9 of 10 nodes stay in service; the "
+     "largest gang on one stack is 8 at the least, after about 2 h\n"},
     {"every combination has its canary, and a rack its quarter",
      HEAD "pools:\n" POOL("train", "") "nodes:\n" GROUP("a[1-8]", "train",
                                                         ", hardware_revision: A, supplier: s1, "
@@ -98,18 +90,13 @@ static const struct {
      HEAD "pools:\n" POOL("train", ", headroom: 4") "domains: {rack1: {}}\nnodes:\n" GROUP(
          "n[1-8]", "train", "") GROUP("x[1-4]", "train", ", domain: rack1") A B,
      NULL, "train",
-     "wave 0: canary of train, 1 at a time, beside n[2-3]\n"
-     "wave 1: ring of train, 1 at a time, beside n[3-4]\n"
-     "wave 2: ring of train, 1 at a time, beside n[4-5]\n"
-     "wave 3: ring of train, 4 at a time, beside x[1-4]\n"
-     "wave 4: ring of train, 1 at a time\n"
-     "part of wave 0: n1 by recipe 0, proves\n"
-     "part of wave 1: n2 by recipe 0\n"
-     "part of wave 2: n3 by recipe 0\n"
-     "part of wave 3: n[4-8] by recipe 0\n"
-     "part of wave 4: x[1-4] by recipe 0, domain rack1\n"
-     "capacity: pool train: at least 8 of 12 nodes stay in use; the largest gang on one stack is 4 "
-     "at the least, after about 4 h\n"},
+     "wave 0: canary of train, 1 at a time, beside n[2-3]\nwave 1: ring of train, 1 at a time, "
+     "beside n[3-4]\nwave 2: ring of train, 1 at a time, beside n[4-5]\nwave 3: ring of train, 4 "
+     "at a time, beside x[1-4]\nwave 4: ring of train, 1 at a time\npart of wave 0: n1 by recipe "
+     "0, proves\npart of wave 1: n2 by recipe 0\npart of wave 2: n3 by recipe 0\npart of wave 3: "
+     "n[4-8] by recipe 0\npart of wave 4: x[1-4] by recipe 0, domain rack1\ncapacity: pool "
+     "train: at least 8 of 12 nodes stay in service; the largest gang on one stack is 4 at the "
+     "least, after about 4 h\n"},
     {"a planned stop is used",
      HEAD "outages: [{hosts: 'g[7-8]', from: '2030-01-01T00:00:00Z', until: "
           "'2030-01-02T00:00:00Z'}, {hosts: g6, from: '1970-01-01T00:00:00Z', until: "
@@ -265,7 +252,7 @@ static void test_held(void)
         .pool = LKS_STR("train"), .stack = LKS_STR("b"), .hook = LKS_STR("site")};
     CHECK(plans_make(&p, &wish));
     (void)CHECK_HAS(plans_tell(&p, PLANS_NOTES),
-                    "warning: held by a person, and waited for before they begin: g2\n");
+                    "warning: on hold by a person, and waited for before they start: g2\n");
     plans_end(&p);
 }
 
@@ -529,8 +516,8 @@ static const struct {
      "c",
      {0},
      5,
-     "hardware revision 'C' with supplier 's3' is not in the canary: whoever has it is held, "
-     "unhealthy, lost, drained or in intake"},
+     "hardware revision 'C' with supplier 's3' is not in the canary: nodes that have it are on "
+     "hold, unhealthy, lost, drained or in intake"},
     {"more of each where a share of failures is to be met",
      "",
      {.failure_share = 200000, .confidence_share = 900000},
@@ -634,8 +621,8 @@ static const struct {
      "part of wave 0: g2 by recipe 0, proves\n"
      "warning: 1 of them found to run it already, though another is pinned: g1\n"},
     {"it runs what nobody knows", "a", false, "b1", "g1", "a", NULL,
-     "refused: no steps are known: g1 should run a already and does not, and no stack is known to "
-     "be what it runs; 'lockstep node show' says what differs, and it has to be put right there\n"},
+     "refused: no steps are known: g1 should run a already and does not, and no known stack is "
+     "what it runs; 'lockstep node show' lists the differences, to be repaired there\n"},
     {"it was right in b, and is no longer", "b", false, "b1", "g1", "a", NULL,
      "refused: no steps are known: g1 should run a already and does not"},
     {"it was booted since", "b", true, "b0", "g1", "a", NULL,

@@ -39,7 +39,7 @@ static const struct {
     {"an emergency without a flaw",
      "near",
      {.class = LKS_STR_C("emergency")},
-     "class emergency: advisory has to say which published flaw it closes"},
+     "class emergency: advisory has to name the published advisory that it closes"},
     {"a flaw that it closes",
      "near",
      {.class = LKS_STR_C("emergency"), .advisory = LKS_STR_C("CVE-2025-23266")},

@@ -243,7 +243,7 @@ static const struct {
     {"over before it begins",
      {.pool = LKS_STR_C("train"), .stack = LKS_STR_C("b"), .not_before = 5, .not_after = 5},
      LKS_E_INVALID,
-     "not_after: that time is over before it begins"},
+     "not_after: that time passes before it starts"},
 };
 
 static void test_wishes(void)

@@ -79,13 +79,13 @@ static const struct row {
     {"without that image there is no way back", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, false,
-     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 has no way back; acknowledge that with "
+     "refused: firmware/cpld from 1 to 2 on hgx-h100-8 is irreversible; acknowledge that with "
      "one_way\n"},
     {"and where that is meant there are spares", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("cpld", "1"))), STACK("b", OLD, FW(OF("cpld", "2"))),
      BUNDLE(IMAGE("a", "cpld", "2", "")), false, true,
-     "refused: firmware/cpld has no way back but a spare, and the fleet's file counts no spares of "
-     "cpld or hgx-h100-8\n"},
+     "refused: firmware/cpld can only be replaced by a spare, and the fleet's file counts no "
+     "spares of cpld or hgx-h100-8\n"},
     {"what cannot be taken back is the last, and told", FLEET(BMC, "spares: {hgx-h100-8: 2}\n"),
      STACK("a", OLD, FW(OF("cpld", "1") ", " OF("nic", "1"))),
      STACK("b", NEW, FW(OF("cpld", "2") ", " OF("nic", "2"))),
@@ -94,12 +94,12 @@ static const struct row {
      true, true,
      LEAVE DRIVER
      " flash@182(nic 2) check@182 flash@1190(cpld 2)! check@1190" END
-     "one way: firmware/cpld from 1 to 2 on hgx-h100-8 has no way back but a spare, of "
-     "which there are 2\n"},
+     "one way: firmware/cpld from 1 to 2 on hgx-h100-8 can only be replaced by a spare, of which "
+     "there are 2\n"},
     {"an image that says so has no way back", FLEET(BMC, ""), STACK("a", OLD, FW(OF("bmc", "1"))),
      STACK("b", OLD, FW(OF("bmc", "2"))), BUNDLE(IMAGE("a", "bmc", "2", ",\"one_way\":true")),
      false, false,
-     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back; acknowledge that with "
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible; acknowledge that with "
      "one_way\n"},
     {"layers by the table: what others wait for goes first", FLEET(BMC, ""),
      STACK("a", OLD, FW(OF("bios", "1") ", " OF("bmc", "1") ", " OF("hmc", "1"))),
@@ -283,10 +283,9 @@ static void test_asset_behind(void)
     } cases[] = {
         {"they run it", false, false,
          "recipe 0: leave@10 flash@160(power-shelf 2) check@160" END "recipe 1: leave@10" END
-         "part of wave 0: g[1-2] by recipe 1, proves, domain d1\n"
-         "part of wave 0: pa by recipe 0, proves, domain d1\n"
-         "warning: 2 nodes of domain d1 should run it already, and leave use while its assets "
-         "change\n"},
+         "part of wave 0: g[1-2] by recipe 1, proves, domain d1\npart of wave 0: pa by recipe 0, "
+         "proves, domain d1\nwarning: 2 nodes of domain d1 should run it already, and drain "
+         "while its assets change\n"},
         {"one is held", false, true,
          "part of wave 0: g1 by recipe 1, proves, domain d1\n"
          "part of wave 0: pa by recipe 0, proves, domain d1\n"},
@@ -407,13 +406,13 @@ static const struct {
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
     {"it runs another, whose image nobody has", "", "firmware/bmc\t\t\t=\t1\n",
      BUNDLE(IMAGE("a", "bmc", "2", "")),
-     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back", NULL, 0, NULL},
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible", NULL, 0, NULL},
     {"no switch is offered, and the image before is there", FW(OF("bmc", "1")),
      "firmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "") "," IMAGE("b", "bmc", "1", "")),
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_UPDATE, SHA("b")},
     {"no switch is offered, and no image before", FW(OF("bmc", "1")),
      "backup/bmc\t\t\t=\t1\nfirmware/bmc\t\t\t=\t1\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
-     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 has no way back", NULL, 0, NULL},
+     "refused: firmware/bmc from 1 to 2 on hgx-h100-8 is irreversible", NULL, 0, NULL},
     {"a switch is offered", FW(OF("bmc", "1")),
      "firmware/bmc\t\t\t=\t1\nswitch/bmc\t\t\t=\toffered\n", BUNDLE(IMAGE("a", "bmc", "2", "")),
      LEAVE " flash@150(bmc 2) check@150" END, "1", LKS_BMC_SWITCH, ""},

@@ -65,7 +65,7 @@ static const struct lks_record measured[] = {
     R(PLAN_GATE, plan_gate, .change = 1, .pool = T("train"), .min_load = 7200,
       .min_soak = CAMPAIGN_HOUR, .max_soak = 4 * CAMPAIGN_HOUR, .loss_budget = 2),
     NOTE(EVIDENCE, "wave 0, canary: 2 nodes with 2 controls do not pass a loss of 2 %"),
-    NOTE(ONE_WAY, "firmware/bmc has no way back but a spare, of which there are 3"),
+    NOTE(ONE_WAY, "firmware/bmc can only be replaced by a spare, of which there are 3"),
     NOTE(UNCOVERED, "revision B: 1 node, in none of the canary's racks"),
     R(GRANTED, granted, .identity = T("user:ann"), .role = LKS_ROLE_APPROVER),
     R(CHANGE_VOTED, change_voted, .change = 1, .yes = true, .by = T("user:ann"),
@@ -184,7 +184,7 @@ static void test_for_a_board(void)
         CHECK_HAS(lks_buf_view(&text), says[i]);
     CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("## Summary")) <
           lks_str_find(lks_buf_view(&text), LKS_STR("## The change")));
-    CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("signs for plan")) <
+    CHECK(lks_str_find(lks_buf_view(&text), LKS_STR("are for plan")) <
           lks_str_find(lks_buf_view(&text), LKS_STR("### Signatures")));
     campaign_end(&w);
 }
@@ -278,7 +278,7 @@ static void test_digest_differs(void)
         {"a step is one-way", {.nodes = 3, .one_way = true}},
         {"tried again", {.nodes = 3, .retries = 1}},
         {"one may fail", {.nodes = 3, .failures_max = 1}},
-        {"it shows the way back", {.nodes = 3, .proves = true}},
+        {"it exercises the rollback", {.nodes = 3, .proves = true}},
         {"other windows", {.nodes = 3, .windows = "Mon-Fri 22:00-04:00"}},
     };
     char seen[LKS_COUNT(rows)][LKS_DIGEST_SIZE];

@@ -332,7 +332,7 @@ static enum lks_code tell_size(struct lks_cli *cli, const struct lks_args *args,
     if (lks_question_ask(cli, args, &q, &answer, err) != LKS_OK)
         return err->code;
     return lks_fail(err, LKS_E_USAGE,
-                    "change %s is for %s: nothing began; where that is what you mean, repeat it: "
+                    "change %s is for %s: nothing started; if that is what you mean, repeat it: "
                     "lockstep change start %s --nodes %" PRIu64 " --gpus %" PRIu64 " --reason ...",
                     args->positional[0], lks_change_size_text(answer.doc, size),
                     args->positional[0], lks_change_number(answer.doc, "nodes"),

@@ -282,7 +282,7 @@ static void print_end(const struct follow *f, const struct lks_doc *change)
         print_part(f, "why", halted);
     if (end.len > 0 && !told)
         print_part(f, halted.len > 0 ? "end" : "why", end);
-    fprintf(f->cli->out, "look at it: lockstep change show %s\n", f->id);
+    fprintf(f->cli->out, "see: lockstep change show %s\n", f->id);
 }
 
 static enum lks_code fetch(struct lks_cli *cli, const struct lks_args *args, const char *id,

@@ -263,7 +263,7 @@ static void put_back(const struct lks_doc *step, struct lks_buf *out)
     struct lks_str revert = lks_doc_text(step, "revert"), before = lks_doc_text(step, "before");
     struct lks_str executor = lks_doc_text(step, "executor");
     if (truth(step, "one_way"))
-        lks_buf_add(out, LKS_STR("no way back"));
+        lks_buf_add(out, LKS_STR("irreversible"));
     else if (revert.len > 0)
         lks_buf_addf(out, "%" LKS_STR_FMT "%sby %" LKS_STR_FMT, LKS_STR_ARG(before),
                      before.len > 0 ? " " : "", LKS_STR_ARG(revert));
@@ -446,7 +446,7 @@ static enum lks_code print_head(struct lks_cli *cli, const struct lks_doc *chang
     lks_buf_truncate(&text, 0);
     lks_buf_addf(&text, "%" LKS_STR_FMT "%s%" LKS_STR_FMT "%s",
                  LKS_STR_ARG(lks_doc_text(change, "state")), why.len > 0 ? ": " : "",
-                 LKS_STR_ARG(why), truth(change, "frozen") ? " (frozen: nobody begins)" : "");
+                 LKS_STR_ARG(why), truth(change, "frozen") ? " (frozen: no node starts)" : "");
     add_fact(&t, "state", &text);
     lks_buf_truncate(&text, 0);
     lks_buf_addf(&text, "%" LKS_STR_FMT " %" LKS_STR_FMT, LKS_STR_ARG(lks_doc_text(change, "name")),

@@ -258,7 +258,7 @@ enum lks_code lks_rehearse_many(struct lks_cli *cli, struct lks_world *w, uint64
     lks_progress_end(&progress, now_ms());
     sigaction(SIGINT, &before, NULL);
     if (code == LKS_OK && out->count == 0)
-        code = lks_fail(err, LKS_E_UNAVAILABLE, "rehearse: ended before the first run was over");
+        code = lks_fail(err, LKS_E_UNAVAILABLE, "rehearse: ended before the first run finished");
     if (out->count > 0)
         qsort(out->list, out->count, sizeof(out->list[0]), by_seed);
     return code;

@@ -31,7 +31,7 @@ static enum lks_code print_plain(struct lks_cli *cli, const struct lks_forecast 
     char money[64];
     begin_table(&t, "of all runs, at most");
     add_row(&t, "hours", &f->hours, "1");
-    add_row(&t, "GPU-hours out of use", &f->gpu_hours, "0");
+    add_row(&t, "GPU-hours drained", &f->gpu_hours, "0");
     if (about->gpu_hour > 0) {
         struct lks_spread_of_runs s = f->gpu_hours;
         double price = about->gpu_hour;
@@ -54,7 +54,7 @@ static enum lks_code print_pools(struct lks_cli *cli, const struct lks_forecast 
                                  struct lks_err *err)
 {
     LKS_CLEANUP(lks_table_fini) struct lks_table t = {0};
-    static const char *const headers[] = {"nodes",      "in use",     "least in use",
+    static const char *const headers[] = {"nodes",      "in use",     "least in service",
                                           "least gang", "gang asked", "cannot start for"};
     lks_table_init(&t, LKS_OUTPUT_BYTES_MAX);
     lks_table_column(&t, "pool", LKS_COLUMN_WRAP);

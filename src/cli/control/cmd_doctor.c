@@ -114,7 +114,7 @@ static void check_folder(struct doctor *d)
     if (!S_ISDIR(st.st_mode))
         say(d, "directory", BAD, "%s: not a directory", d->dir);
     else if ((st.st_mode & 077U) != 0)
-        say(d, "directory", BAD, "%s: others may look into it (mode %03o); chmod 700", d->dir,
+        say(d, "directory", BAD, "%s: readable by others (mode %03o); chmod 700", d->dir,
             (unsigned)st.st_mode & 0777U);
     else
         say(d, "directory", GOOD, "%s, for its owner alone", d->dir);
@@ -151,7 +151,7 @@ static void check_home(struct doctor *d)
         say(d, "config", BAD, "%s", err.msg);
     else
         say(d, "config", GOOD,
-            "it is for this directory; 'lockstepd --check --config FILE' judges every key");
+            "it is for this directory; 'lockstepd --check --config FILE' validates every key");
 }
 
 /* Whether lockstepd runs is for whoever asks to know; that it runs and cannot work is bad. */
@@ -225,8 +225,10 @@ static void check_login(struct doctor *d, struct lks_str metrics)
         line = (struct lks_str){line.ptr + strlen(name), line.len - strlen(name)};
         if (lks_str_number(line, UINT64_MAX, &seconds) && seconds > 0)
             say(d, "login", BAD,
-                "the OpenID provider has not answered for %" PRIu64 " s: no login begins, and "
-                "those that are open go on; lockstepd's log has the cause",
+                "the OpenID provider has not answered for %" PRIu64 " s: no login can start, and "
+                "open ones continue; "
+                "lockstepd's log has the "
+                "cause",
                 seconds);
         else
             say(d, "login", GOOD, "the OpenID provider answered when it was last asked");

@@ -109,7 +109,7 @@ static enum lks_code wait_for(struct login *l, struct lks_remote_answer *out, st
         if (lks_str_is(lks_doc_text(out->doc, "state"), "done"))
             return LKS_OK;
     }
-    return lks_fail(err, LKS_E_TIMEOUT, "the login was not completed in time; begin again");
+    return lks_fail(err, LKS_E_TIMEOUT, "the login was not completed in time; start again");
 }
 
 static enum lks_code keep(const struct login *l, const struct lks_doc *done, struct lks_err *err)

@@ -149,7 +149,7 @@ static void print_certificate(struct lks_cli *cli, const struct lks_bmc_at *at,
             "  subject      %s\n  issuer       %s%s\n  valid        %s to %s%s\n",
             at->url, c->fingerprint, c->certificate, c->subject, c->issuer,
             c->self_signed ? " (itself)" : "", lks_day_text(lks_day_of(c->not_before), from),
-            lks_day_text(lks_day_of(c->not_after), to), expired ? ", and is over" : "");
+            lks_day_text(lks_day_of(c->not_after), to), expired ? ", and has expired" : "");
 }
 
 static enum lks_code keep(struct lks_cli *cli, const struct lks_bmc_at *at,
@@ -182,9 +182,9 @@ static enum lks_code decide(struct lks_cli *cli, const struct lks_args *args,
         return LKS_OK;
     if (before.len > 0)
         return lks_fail(err, LKS_E_REFUSED,
-                        "%s shows another key than the one kept on %.10s. Somebody may stand in "
-                        "between. If it was replaced or reset, compare the fingerprint at its "
-                        "console and give it with --accept %s",
+                        "%s shows another key than the one stored on %.10s. A third party may "
+                        "intercept the connection. If the endpoint was replaced or reset, "
+                        "compare the fingerprint at its console and give it with --accept %s",
                         at->url, recorded.len >= 10 ? recorded.ptr : "an unknown day",
                         c->fingerprint);
     if (lks_args_has(args, "--yes"))
@@ -224,7 +224,7 @@ static enum lks_code trust(struct lks_cli *cli, const struct lks_args *args,
     if (lks_str_is(lks_doc_text(kept, "fingerprint"), c.fingerprint) &&
         !lks_args_has(args, "--accept")) {
         if (!json)
-            fprintf(cli->out, "It is the key that is kept.\n");
+            fprintf(cli->out, "The key is the stored one.\n");
         return json ? trust_json(cli, at, &c, true, err) : LKS_OK;
     }
     if (json && !asked && kept == NULL) /* a program looks, and decides nothing */
@@ -233,7 +233,7 @@ static enum lks_code trust(struct lks_cli *cli, const struct lks_args *args,
         return err->code;
     if (json)
         return trust_json(cli, at, &c, true, err);
-    fprintf(cli->out, "It is known by this key from now on.\n");
+    fprintf(cli->out, "The endpoint is identified by this key from now on.\n");
     return LKS_OK;
 }
 

@@ -299,7 +299,7 @@ enum lks_code lks_bmc_confirm(struct lks_cli *cli, const char *question, const c
 {
     char line[64] = "";
     if (isatty(STDIN_FILENO) != 1)
-        return lks_fail(err, LKS_E_USAGE, "nobody is there to be asked: %s", instead);
+        return lks_fail(err, LKS_E_USAGE, "there is no terminal to ask on: %s", instead);
     fprintf(cli->err, "%s [y/N] ", question);
     fflush(cli->err);
     bool got = fgets(line, sizeof(line), stdin) != NULL;

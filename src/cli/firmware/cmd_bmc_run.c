@@ -68,8 +68,8 @@ static enum lks_code fail_unknown(const struct lks_bmc_update *u, const char *pa
                                   struct lks_err *err)
 {
     return lks_fail(err, LKS_E_REFUSED,
-                    "%s: nobody knows how the last update of it ended: a person has to look at "
-                    "the device, and then remove %s, which says what was sent",
+                    "%s: the outcome of its last update is unknown: inspect the device, and then "
+                    "remove %s, which lists what was sent",
                     u->at->url, path);
 }
 
@@ -116,7 +116,7 @@ static enum lks_code check_left(const struct lks_bmc_update *u, const char *fold
     if (lks_str_ends(lks_str_from(file), ".unknown"))
         return fail_unknown(u, path, err);
     return lks_fail(err, LKS_E_REFUSED,
-                    "%s: an update of it has not ended that was begun as %" LKS_STR_FMT
+                    "%s: an update of it has not ended that was started as %" LKS_STR_FMT
                     "; finish it by that name first",
                     u->at->url, LKS_STR_ARG(lks_doc_text(docs.first, "url")));
 }
@@ -239,7 +239,7 @@ enum lks_code lks_bmc_update_load(struct lks_bmc_update *u, struct lks_err *err)
     u->saved = lks_doc_text(r, "saved");
     if (u->saved.len == 0) /* to begin anew could be to send it twice */
         return lks_doc_fail(&u->record, r, err,
-                            "has no checkpoint, and something may be under way");
+                            "has no checkpoint, and an update may be in progress");
     put(u->from, sizeof(u->from), lks_doc_text(r, "from"));
     put(u->version, sizeof(u->version), lks_doc_text(r, "version"));
     u->intent.version = lks_str_from(u->version);
@@ -540,8 +540,8 @@ static enum lks_code fail_checkpoint(const struct lks_bmc_update *u, struct lks_
     if (lks_bmc_at_path(u->at, FOLDER, "json", path, err) != LKS_OK)
         return err->code;
     return lks_fail(err, why.code,
-                    "%s: the checkpoint of the update that did not end cannot be used (%s): a "
-                    "person has to look at the device, and then remove this file",
+                    "%s: the checkpoint of the update that did not end cannot be used (%s): "
+                    "inspect the device, and then remove this file",
                     path, why.msg);
 }
 
@@ -590,8 +590,8 @@ static enum lks_code turn_until_end(struct run *r, struct lks_err *err)
         sigaction(stops[i], &before[i], NULL);
     if (code == LKS_OK && r->failed.code != LKS_OK) {
         *err = r->failed;
-        return lks_wrap(err, "stopped, as what has to be remembered could not be written; what was "
-                             "begun goes on there, and the same command follows it");
+        return lks_wrap(err, "stopped, because the checkpoint could not be written; the update "
+                             "continues on the device, and the same command follows it");
     }
     if (code == LKS_OK && r->missing.code != LKS_OK)
         r->result->why = r->missing;

@@ -284,14 +284,14 @@ static void print_way_back(FILE *out, const struct lks_bmc_update *u, bool one_w
     const struct lks_doc *prior = lks_bmc_update_prior(u, &docs);
     struct lks_str folder = lks_doc_text(prior, "folder");
     if (one_way)
-        fprintf(out, "  way back   none\n");
+        fprintf(out, "  revert     none\n");
     else if (f != NULL && lks_str_is(f->revert, "switch"))
-        fprintf(out, "  way back   the other bank: --component %s --switch\n", u->component);
+        fprintf(out, "  revert     the other bank: --component %s --switch\n", u->component);
     else if (folder.len > 0 && lks_str_is(lks_doc_text(prior, "version"), u->from))
-        fprintf(out, "  way back   install %s again: --component %s --bundle %" LKS_STR_FMT "\n",
+        fprintf(out, "  revert     install %s again: --component %s --bundle %" LKS_STR_FMT "\n",
                 u->from, u->component, LKS_STR_ARG(folder));
     else
-        fprintf(out, "  way back   install %s again; no bundle with it is known here\n",
+        fprintf(out, "  revert     install %s again; no bundle with it is known here\n",
                 u->from[0] != '\0' ? u->from : "what runs now");
 }
 
@@ -330,8 +330,8 @@ static enum lks_code check_demand(const struct lks_bmc_update *u, const struct l
     list_texts(list, &names);
     if (given.len == 0)
         return lks_fail(err, LKS_E_REFUSED,
-                        "%s: the bundle is only for %s %s, and nobody is asked whether this is "
-                        "one; say which it is with %s",
+                        "%s: the bundle is only for %s %s, and the endpoint does not report it; "
+                        "give it with %s",
                         u->at->url, option + strlen("--"), names.ptr, option);
     return lks_fail(err, LKS_E_REFUSED,
                     "%s: the bundle is only for %s %s, and this is %" LKS_STR_FMT, u->at->url,
@@ -394,8 +394,7 @@ static enum lks_code check_one_way(const struct lks_bmc_update *u, struct lks_er
     bool forward = u->intent.act <= LKS_BMC_STAGE || u->intent.act == LKS_BMC_ACTIVATE;
     if (forward && !u->intent.one_way && is_one_way(u))
         return lks_fail(err, LKS_E_REFUSED,
-                        "%s: there is no way back from this update of %s; --one-way says that this "
-                        "is understood",
+                        "%s: this update of %s is irreversible; acknowledge that with --one-way",
                         u->at->url, u->component);
     return LKS_OK;
 }
@@ -434,7 +433,7 @@ static enum lks_code fail_open(const struct lks_bmc_update *u, const struct lks_
     if (lks_bmc_at_path(u->at, "updates", "json", path, err) != LKS_OK)
         return err->code;
     if (access(path, F_OK) != 0) /* nothing was begun that would have had to be remembered */
-        return lks_fail(err, why.code, "%s; nothing was begun", why.msg);
+        return lks_fail(err, why.code, "%s; no update was started", why.msg);
     return lks_fail(err, why.code,
                     "%s; the update has not ended and stays as it is: the same command goes on "
                     "with it",
@@ -448,9 +447,9 @@ static void print_result(struct lks_cli *cli, const struct lks_bmc_update *u,
             r->text[0] != '\0' ? ": " : "", r->text);
     if (r->outcome == LKS_BMC_UNKNOWN)
         fprintf(cli->out,
-                "Nobody can tell what became of it, and a person has to look: what %s runs at %s, "
-                "what is staged, and the task %s. It read %s last. Nothing more is sent to it "
-                "until then.\n",
+                "The outcome of the update is unknown, and manual intervention is needed: "
+                "inspect what %s runs at %s, what is staged, and the task %s. The last version "
+                "read was %s. Nothing more is sent to the device until then.\n",
                 u->component, u->at->url, r->task[0] != '\0' ? r->task : "(none is known)",
                 r->found[0] != '\0' ? r->found : "nothing");
 }

@@ -32,7 +32,7 @@ static enum lks_code print_counts(struct lks_cli *cli, const struct lks_args *ar
         {"drift", "drift,"},
         {"deviating", "run a deviation,"},
         {"unmeasured", "are not measured,"},
-        {"unjudged", "were never judged"},
+        {"unjudged", "were never evaluated"},
     };
     LKS_CLEANUP(lks_question_fini) struct lks_question q = {0};
     LKS_CLEANUP(lks_remote_answer_fini) struct lks_remote_answer answer = {0};

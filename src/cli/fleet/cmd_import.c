@@ -229,7 +229,7 @@ static enum lks_code check_places(struct import *im, struct lks_err *err)
         const struct row *before = &im->rows[i - 1], *row = &im->rows[i];
         if (lks_str_eq(before->name, row->name) && compare_places(before, row) != 0)
             return lks_fail(err, LKS_E_INVALID,
-                            "line %u: '%" LKS_STR_FMT "' stands elsewhere in line %u", row->line,
+                            "line %u: '%" LKS_STR_FMT "' is elsewhere in line %u", row->line,
                             LKS_STR_ARG(row->name), before->line);
     }
     return LKS_OK;

@@ -221,7 +221,7 @@ static enum lks_code print_closes(const struct advising *a, struct lks_err *err)
             lks_table_cellf(&t, LKS_PLAIN, "%s", is_true(c, "same_branch") ? "same" : "another");
             lks_table_cellf(&t, LKS_PLAIN, "%s",
                             can                   ? "yes"
-                            : is_true(c, "whole") ? "no way back"
+                            : is_true(c, "whole") ? "irreversible"
                                                   : "not for all hardware");
         }
     }

@@ -268,8 +268,8 @@ static enum lks_code look_into(struct building *b, const struct lks_doc *file, s
         return lks_fail_nomem(err);
     if (!said)
         return lks_doc_fail(&b->docs, lks_doc_member(file, "file"), err,
-                            "not a PLDM package, as which it begins: %s", why.msg);
-    note(b, file, "not a PLDM package, as which it begins: ", why.msg);
+                            "not a PLDM package, although it starts as one: %s", why.msg);
+    note(b, file, "not a PLDM package, although it starts as one: ", why.msg);
     return LKS_OK;
 }
 

@@ -94,12 +94,12 @@ static void print_summary(struct lks_cli *cli, const struct lks_stackdiff *diff)
     fprintf(cli->out, "\n");
     print_flaws(cli, "advisories closed", &diff->closed);
     print_flaws(cli, "advisories opened", &diff->opened);
-    fprintf(cli->out, "reboot: %s\none-way steps: %zu\n", diff->reboot, diff->one_way);
+    fprintf(cli->out, "reboot: %s\nirreversible steps: %zu\n", diff->reboot, diff->one_way);
     if (diff->class != NULL)
-        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, way back %.*s%s)\n",
+        fprintf(cli->out, "change class: %.*s (approval %.*s, pattern %.*s, rollback %.*s%s)\n",
                 LKS_STR_ARG(diff->class->name), LKS_STR_ARG(diff->class->approval),
                 LKS_STR_ARG(diff->class->pattern), LKS_STR_ARG(diff->class->revert),
-                diff->one_way > 0 ? "; none from the one-way steps" : "");
+                diff->one_way > 0 ? "; none for the irreversible steps" : "");
 }
 
 static void flaws_json(struct lks_json_writer *w, const char *key, const struct lks_flaws *flaws)

@@ -91,7 +91,8 @@ bool lks_deciding_quiet(struct lks_deciding *d, uint32_t node)
     else
         lks_deciding_refuse(
             d, LKS_E_REFUSED,
-            "a job may have been admitted to %" LKS_STR_FMT " and not begun; try again in %llu s",
+            "a job may have been admitted to %" LKS_STR_FMT " and not started; try again in %llu "
+            "s",
             LKS_STR_ARG(name),
             (unsigned long long)((quiet - d->now.wall + LKS_SECOND - 1) / LKS_SECOND));
     return false;

@@ -93,7 +93,7 @@ static bool check_outband(struct lks_deciding *d, uint32_t node, lks_ms taken)
     else if (t->node.len > 0 && !lks_str_eq(t->node, name))
         lks_deciding_refuse(d, LKS_E_INVALID, "these are readings of %" LKS_STR_FMT, S(t->node));
     else if (taken > d->now.wall + d->state->limits.skew)
-        lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; look at the clocks");
+        lks_deciding_refuse(d, LKS_E_INVALID, "they were taken in the future; check the clocks");
     else if (taken < d->state->nodes[node].outband_taken)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " was read out of band after these were taken",

@@ -43,7 +43,7 @@ static bool check_words(struct lks_deciding *d, const struct lks_rec_flash *f)
 static bool check_deadline(struct lks_deciding *d, lks_ms deadline)
 {
     if (deadline <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: that time is over");
+        lks_deciding_refuse(d, LKS_E_INVALID, "deadline: that time has passed");
     else if (deadline - d->now.wall > LIFE_MAX)
         lks_deciding_refuse(d, LKS_E_INVALID, "deadline: at most %d hours from now",
                             LIFE_MAX_HOURS);
@@ -59,7 +59,7 @@ static bool check_one_way(struct lks_deciding *d, const struct lks_rec_flash *f)
     if (!needs[f->act].one_way || f->one_way || known == NULL || !known->one_way)
         return true;
     lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " has no way back (%" LKS_STR_FMT
+                        "%" LKS_STR_FMT " is irreversible (%" LKS_STR_FMT
                         "); acknowledge that with one_way",
                         S(f->component), S(known->revert));
     return false;
@@ -164,8 +164,8 @@ static bool check_said(struct lks_deciding *d, uint32_t node, const struct lks_r
 {
     if (a->one_way && needs[f->act].one_way && !f->one_way)
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "the bundle says that there is no way back from %" LKS_STR_FMT
-                            " %" LKS_STR_FMT "; acknowledge that with one_way",
+                            "the bundle declares as irreversible: %" LKS_STR_FMT " %" LKS_STR_FMT
+                            "; acknowledge that with one_way",
                             S(f->component), S(f->version));
     else if (a->from != NULL && needs[f->act].image && !f->force && !may_follow(d, node, a))
         lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -211,7 +211,7 @@ static bool check_artifact(struct lks_deciding *d, uint32_t node, bool planned,
     if (planned) /* whoever made the plan held its manifest against the node */
         return true;
     if (d->event->said == NULL) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: nobody could read its manifest");
+        lks_deciding_refuse(d, LKS_E_REFUSED, "bundle: its manifest could not be read");
         return false;
     }
     const struct lks_bundle_artifact *a = find_artifact(d, node, f);
@@ -292,8 +292,8 @@ static bool check_side(struct lks_deciding *d, uint32_t node)
     uint64_t id = side_update(d, node, &other);
     if (id != 0)
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " is on the other side of the pair, and its update "
-                            "%llu is not over",
+                            "%" LKS_STR_FMT " is the redundant peer, and its update %llu is not "
+                            "finished",
                             S(lks_state_name(d->state, other)), (unsigned long long)id);
     return id == 0;
 }
@@ -306,14 +306,14 @@ bool lks_deciding_unflashed(struct lks_deciding *d, uint32_t node)
         return true;
     if (f->outcome == LKS_BMC_OPEN)
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is under way",
+                            "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT " is in progress",
                             S(name), (unsigned long long)f->id, S(text_of(d, f->component)));
     else
-        lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT ": nobody can tell how update %llu of %" LKS_STR_FMT
-                            " ended; look at it, then: lockstep node resolve %" LKS_STR_FMT,
-                            S(name), (unsigned long long)f->id, S(text_of(d, f->component)),
-                            S(name));
+        lks_deciding_refuse(
+            d, LKS_E_REFUSED,
+            "%" LKS_STR_FMT ": update %llu of %" LKS_STR_FMT
+            " has an unknown outcome; inspect it, then: lockstep node resolve %" LKS_STR_FMT,
+            S(name), (unsigned long long)f->id, S(text_of(d, f->component)), S(name));
     return false;
 }
 
@@ -358,11 +358,11 @@ bool lks_deciding_flash(struct lks_deciding *d, uint32_t node, struct lks_rec_fl
         !check_empty(d, node, planned, (enum lks_bmc_act)flash.act))
         return false;
     if (s->flashes_open + (d->next_flash - s->next_flash) >= LKS_STATE_FLASHES_MAX) {
-        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are under way, which is the most",
+        lks_deciding_refuse(d, LKS_E_LIMIT, "%d updates are in progress, which is the most",
                             LKS_STATE_FLASHES_MAX);
         return false;
     }
-    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware begins"));
+    lks_deciding_outband_over(d, node, LKS_STR("an update of its firmware starts"));
     flash.id = d->next_flash++;
     flash.node = lks_state_name(s, node);
     lks_deciding_add(d, LKS_RECORD_FLASH)->flash = flash;
@@ -455,7 +455,7 @@ static void end(struct lks_deciding *d, const struct lks_state_flash *f,
         (void)lks_deciding_alarm(
             d, LKS_ALARM_FLASH, name,
             lks_deciding_text(
-                d, "nobody can tell how update %llu of %" LKS_STR_FMT " ended: %" LKS_STR_FMT,
+                d, "update %llu of %" LKS_STR_FMT " has an unknown outcome: %" LKS_STR_FMT,
                 (unsigned long long)f->id, S(text_of(d, f->component)), S(ended.text)));
 }
 
@@ -497,7 +497,7 @@ static void give_up(struct lks_deciding *d, const struct lks_state_flash *f)
         ended.outcome = sent ? LKS_BMC_UNKNOWN : LKS_BMC_REFUSED;
         ended.text = revoked_text(d, f);
     } else if (sent) {
-        ended.text = LKS_STR("its deadline passed and nobody said how it went");
+        ended.text = LKS_STR("its deadline passed without a result");
     } else {
         ended.text = LKS_STR("its deadline passed before anything was sent");
     }

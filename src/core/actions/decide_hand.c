@@ -207,7 +207,7 @@ static struct lks_str emptied_text(struct lks_deciding *d, uint32_t node, enum l
                                  S(text_of(d, s->pools[s->nodes[node].pool].sched)));
     case LKS_EMPTIED_UNREAD:
         return lks_deciding_text(d,
-                                 "its agent did not look for GPU processes since it was drained, "
+                                 "its agent did not read its GPU processes since it was drained, "
                                  "or not in the last 10 minutes; read it: lockstep node command "
                                  "%" LKS_STR_FMT " idle",
                                  S(name));

@@ -77,14 +77,14 @@ static struct lks_str why_drift(const struct asked *q)
 static struct lks_str why_unhealthy(const struct asked *q)
 {
     struct lks_str text = text_of(q, q->n->condition_text);
-    return text.len > 0 ? text : LKS_STR("said to be unhealthy");
+    return text.len > 0 ? text : LKS_STR("marked unhealthy");
 }
 
 static struct lks_str why_changing(const struct asked *q)
 {
     char since[LKS_TIME_TEXT_SIZE];
     if (q->n->changing == 0 && q->n->flashing > 0)
-        return LKS_STR("an update of its firmware is open, or ended so that a person has to look");
+        return LKS_STR("an update of its firmware is open, or its outcome is unknown");
     if (q->n->changing == 0)
         return LKS_STR("it was sent a command and has not answered yet");
     return lks_admitting_text(

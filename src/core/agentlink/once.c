@@ -5,7 +5,7 @@
 
 #define HEADER         "lockstep ledger 1"
 #define WORD_BEGUN     "begun"
-#define WHY_UNFINISHED "the agent stopped after it began and before it ended"
+#define WHY_UNFINISHED "the agent stopped after it started and before it ended"
 
 void lks_once_fini(struct lks_once *o)
 {
@@ -103,7 +103,7 @@ enum lks_code lks_once_begin(struct lks_once *o, const struct lks_envelope *e, s
 {
     LKS_ASSERT(find(o, e->id) == NULL && e->id > o->floor);
     if (o->count >= LKS_ONCE_ENTRIES_MAX && !make_room(o))
-        return lks_fail(err, LKS_E_LIMIT, "%d commands have begun here and none has ended",
+        return lks_fail(err, LKS_E_LIMIT, "%d commands have started here and none has ended",
                         LKS_ONCE_ENTRIES_MAX);
     if (grow(o, err) != LKS_OK)
         return err->code;

@@ -224,7 +224,7 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
     const struct lks_wave *w = &c->waves[wave];
     char left[LKS_COUNT_TEXT_SIZE];
     if (w->members[LKS_MEMBER_PENDING] > 0 && w->busy == 0 && lks_change_late(c, d->now.wall))
-        return lks_deciding_text(d, "its time is over, and " LKS_CHANGE_LATE_TEXT,
+        return lks_deciding_text(d, "its time has expired, and " LKS_CHANGE_LATE_TEXT,
                                  lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     bool just = c->moved > c->started && d->now.wall < c->moved + TRY_AGAIN_MAX;
     const struct lks_member *m = just ? NULL : never_shown(d, c, wave);
@@ -232,8 +232,8 @@ static struct lks_str stuck_text(struct lks_deciding *d, const struct lks_state_
         return LKS_STR("");
     const struct lks_node *n = &d->state->nodes[m->node];
     return lks_deciding_text(d,
-                             "nobody showed the way back on %" LKS_STR_FMT ": %" LKS_STR_FMT
-                             " does not begin before somebody did; %" LKS_STR_FMT,
+                             "the rollback was not exercised yet on %" LKS_STR_FMT ": %" LKS_STR_FMT
+                             " does not start before that; %" LKS_STR_FMT,
                              S(lks_state_text(d->state, n->asset != 0 ? n->asset : n->class)),
                              S(lks_state_name(d->state, m->node)), S(way_out(d, c, m)));
 }
@@ -253,7 +253,7 @@ static void run_begun(struct lks_deciding *d, const struct lks_state_change *c, 
     }
     if (w->members[LKS_MEMBER_PENDING] == 0 && lks_members_moving(w->members) == 0) {
         lks_ms until = w->soak < UINT64_MAX - d->now.wall ? d->now.wall + w->soak : UINT64_MAX;
-        move_wave(d, c, wave, LKS_WAVE_SOAKS, until, LKS_STR("all are over"));
+        move_wave(d, c, wave, LKS_WAVE_SOAKS, until, LKS_STR("all are finished"));
         return;
     }
     struct lks_str stuck = stuck_text(d, c, wave);
@@ -271,7 +271,7 @@ static void run_soaking(struct lks_deciding *d, const struct lks_state_change *c
     struct lks_gate_said said = lks_gate_judge(d, c, wave);
     if (w->members[LKS_MEMBER_PENDING] + lks_members_moving(w->members) > 0) {
         /* One joined, or is tried again. */
-        move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are over"));
+        move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are finished"));
         return;
     }
     switch (said.verdict) {
@@ -308,7 +308,9 @@ static void complete(struct lks_deciding *d, const struct lks_state_change *c)
     bool none = c->states[LKS_MEMBER_DONE] == 0 && c->states[LKS_MEMBER_REVERTED] + kept > 0;
     lks_campaign_pin(d, c);
     lks_campaign_move(d, c, none ? LKS_CHANGE_ROLLED_BACK : LKS_CHANGE_DONE,
-                      lks_deciding_text(d, "%u done, %u back, %u left alone, %u kept out of use",
+                      lks_deciding_text(d,
+                                        "%u done, %u rolled back, %u skipped, %u out of "
+                                        "service",
                                         c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
                                         c->states[LKS_MEMBER_SKIPPED], kept));
 }
@@ -325,7 +327,7 @@ static void begin_wave(struct lks_deciding *d, const struct lks_state_change *c,
         move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR(""));
     else if (c->waves[wave].text == 0)
         move_wave(d, c, wave, LKS_WAVE_PLANNED, 0,
-                  lks_deciding_text(d, LKS_WAVE_WAITS "nobody begins before %s",
+                  lks_deciding_text(d, LKS_WAVE_WAITS "no node starts before %s",
                                     lks_time_text(c->not_before, at)));
 }
 
@@ -358,10 +360,10 @@ static void run(struct lks_deciding *d, const struct lks_state_change *c)
         break;
     case LKS_WAVE_HALTED: /* it may have been so before it began: a resume is no approval */
         if (c->waves[wave].members[LKS_MEMBER_PENDING] == 0 || !lks_deciding_lacks(d, c, wave))
-            move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("a person let it go on"));
+            move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("a person resumed it"));
         break;
     case LKS_WAVE_PASSED: /* a person tried one of it again */
-        move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are over"));
+        move_wave(d, c, wave, LKS_WAVE_BEGUN, 0, LKS_STR("not all are finished"));
         break;
     case LKS_WAVE_STATE_COUNT:
         break;

@@ -334,7 +334,7 @@ void lks_campaign_roll_back(struct lks_deciding *d, const struct lks_state_chang
         return;
     struct lks_str stays = lks_change_stays(d, c);
     struct lks_str text = lks_deciding_text(
-        d, "%u back, %u could not go back%" LKS_STR_FMT "%" LKS_STR_FMT,
+        d, "%u rolled back, %u could not roll back%" LKS_STR_FMT "%" LKS_STR_FMT,
         c->states[LKS_MEMBER_REVERTED], c->states[LKS_MEMBER_DONE] + lks_change_kept(c),
         S(lost_text(d, lost)), S(stays));
     lks_campaign_move(d, c, LKS_CHANGE_ROLLED_BACK, text);
@@ -356,8 +356,8 @@ void lks_campaign_abort(struct lks_deciding *d, const struct lks_state_change *c
     lks_campaign_move(
         d, c, LKS_CHANGE_ABORTED,
         lks_deciding_text(d,
-                          "%u stay as they are, %u went back, %u did not begin, %u kept out of "
-                          "use%" LKS_STR_FMT,
+                          "%u stay as they are, %u rolled back, %u did not start, %u out of "
+                          "service%" LKS_STR_FMT,
                           c->states[LKS_MEMBER_DONE], c->states[LKS_MEMBER_REVERTED],
                           c->states[LKS_MEMBER_PENDING], lks_change_kept(c),
                           S(lost_text(d, lost))));

@@ -105,12 +105,13 @@ static const struct {
     {is_drifted, LKS_UNIT_BAR_OTHER, "it drifted since this was planned"},
     {is_apart, LKS_UNIT_BAR_ABSENT,
      "others of its domain are not in this change, and do not run its stack"},
-    {is_around, LKS_UNIT_BAR_ABSENT, "nodes of its domain are in use, and not in this change"},
-    {lks_member_unproven, LKS_UNIT_BAR_WAITS, "nobody showed the way back on its hardware yet"},
+    {is_around, LKS_UNIT_BAR_ABSENT, "nodes of its domain are in service, and not in this change"},
+    {lks_member_unproven, LKS_UNIT_BAR_WAITS,
+     "the rollback was not exercised on its hardware "
+     "yet"},
     {is_untimely, LKS_UNIT_BAR_WAITS, "outside its windows"},
-    {is_pair_down, LKS_UNIT_BAR_WAITS, "the other side of its pair is under way"},
-    {lks_member_pair_kept, LKS_UNIT_BAR_ABSENT,
-     "the other side of its pair is held, or kept out of use"},
+    {is_pair_down, LKS_UNIT_BAR_WAITS, "its redundant peer is in progress"},
+    {lks_member_pair_kept, LKS_UNIT_BAR_ABSENT, "its redundant peer is on hold, or out of service"},
     {is_held, LKS_UNIT_BAR_ABSENT, "a person holds it"},
 };
 
@@ -215,10 +216,10 @@ static void begin_back(const struct lks_unit_look *l, const struct lks_look *k)
         struct lks_look there = *k;
         at.step = leave;
         there.m = &at;
-        lks_member_fence(
-            l->d, &there, LKS_MEMBER_FENCED, l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
-            l->spared ? LKS_STR("it is not heard of, and its domain goes back without it")
-                      : LKS_STR("it is not heard of, and could not be taken back"));
+        lks_member_fence(l->d, &there, LKS_MEMBER_FENCED,
+                         l->spared ? LKS_FAILURE_NONE : LKS_FAILURE_LOST, true,
+                         l->spared ? LKS_STR("it is lost, and its domain rolls back without it")
+                                   : LKS_STR("it is lost, and could not be rolled back"));
         return;
     }
     struct lks_rec_member r = {.state = LKS_MEMBER_WAITING,
@@ -252,9 +253,9 @@ static struct lks_str why_skipped(const struct lks_unit_look *l, const struct lk
     } rows[] = {
         {lks_member_taken, "another change keeps it"},
         {is_held, "a person held it for too long"},
-        {lks_member_pair_kept,
-         "the other side of its pair was held, or kept out of use, for too long"},
-        {is_around, "nodes of its domain that are not in this change were in use for too long"},
+        {lks_member_pair_kept, "its redundant peer was on hold, or out of service, for too long"},
+        {is_around, "nodes of its domain that are not in this change were in service for too "
+                    "long"},
         {is_elsewhere,
          "it should run another stack by now than the one that this was planned from"},
     };

@@ -150,13 +150,13 @@ static struct lks_str why_not_yet(struct lks_deciding *d, const struct lks_look 
     struct lks_downs downs = {0};
     uint32_t used = lks_domain_used(k->s, NULL, k->m->node), held = find_side(k, is_held);
     if (used != LKS_NO_NODE)
-        return lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in use",
+        return lks_deciding_text(d, "%" LKS_STR_FMT " of its domain is in service",
                                  S(lks_state_name(k->s, used)));
     if (held != LKS_NO_NODE)
-        return lks_deciding_text(d, "%" LKS_STR_FMT ", the other side of its pair, is held",
+        return lks_deciding_text(d, "%" LKS_STR_FMT ", its redundant peer, is on hold",
                                  S(lks_state_name(k->s, held)));
     if (lks_member_pair(d, k->c, k->m, &downs) != LKS_PAIR_UP)
-        return LKS_STR("the other side of its pair is held, or down");
+        return LKS_STR("its redundant peer is on hold, or down");
     return LKS_STR("");
 }
 
@@ -166,8 +166,8 @@ bool lks_look_clear(struct lks_deciding *d, const struct lks_look *k)
     if (kept != LKS_NO_NODE) {
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, k->m->attempt > 1,
                         lks_deciding_text(d,
-                                          "%" LKS_STR_FMT ", the other side of its pair, is kept "
-                                          "out of use: see to that one first",
+                                          "%" LKS_STR_FMT ", its redundant peer, is out of "
+                                          "service: repair that one first",
                                           S(lks_state_name(k->s, kept))));
         return false;
     }
@@ -229,10 +229,10 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k, uint32_t
         return true;
     else if (lks_change_late(k->c, d->now.wall) && lks_look_retried(k))
         lks_member_fence(d, k, LKS_MEMBER_FENCED, k->m->failure, false,
-                         LKS_STR("the time of the change was over before it was tried again"));
+                         LKS_STR("the time of the change expired before it was tried again"));
     else if (lks_change_late(k->c, d->now.wall))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
-                        LKS_STR("the time of the change was over before it left use"));
+                        LKS_STR("the time of the change expired before it drained"));
     else
         wait_until(d, k, next, LKS_STR("outside its windows"));
     return false;

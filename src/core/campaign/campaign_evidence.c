@@ -411,14 +411,14 @@ static void ask_row(struct judging *j, uint32_t i, struct asked *a)
     struct lks_str name = lks_state_text(j->s, row->metric->name);
     bool little = row->canaries < CONTROLS_MIN || row->controls < CONTROLS_MIN;
     if (row->waived) {
-        row->text = LKS_STR("an approver let it go on");
+        row->text = LKS_STR("an approver waived it");
     } else if (row->metric->kind == LKS_METRIC_HARD) {
         a->hard[a->hard_count++] = (struct lks_hard_fail){
             .name = name, .canaries = g->events[0], .controls = g->events[1]};
     } else if (row->metric->kind == LKS_METRIC_RATE) {
         a->counted[a->counted_count++] = g->counted;
     } else if (!is_comparable(j, i)) {
-        row->text = LKS_STR("nobody to be compared with");
+        row->text = LKS_STR("no controls to compare with");
     } else if (little && !row->metric->critical) {
         row->text = LKS_STR("too little data, and it is not critical");
     } else {
@@ -460,7 +460,7 @@ static struct lks_str events_text(const struct judging *j, const struct gathered
     struct lks_str text =
         before ? lks_arena_format(j->arena,
                                   "%u changed nodes and %u controls had it, and %g and %g since "
-                                  "the change began%s",
+                                  "the change started%s",
                                   g->events[0], g->events[1], all->canary, all->control, quiet)
                : lks_arena_format(j->arena, "%u changed nodes and %u controls had it%s",
                                   g->events[0], g->events[1], quiet);
@@ -503,9 +503,10 @@ static struct lks_str lacking_text(const struct judging *j, const struct lks_met
     struct lks_str name = lks_state_text(j->s, lacks->metric->name);
     bool old = lacks->canaries > 0 && is_old(j, (uint32_t)(lacks - j->out->rows));
     struct lks_str text =
-        old ? lks_arena_format(
-                  j->arena, "%" LKS_STR_FMT ": nobody measured it in the second half of the soak",
-                  LKS_STR_ARG(name))
+        old ? lks_arena_format(j->arena,
+                               "%" LKS_STR_FMT ": it was not measured in the second half of the "
+                               "soak",
+                               LKS_STR_ARG(name))
             : lks_arena_format(j->arena, "%" LKS_STR_FMT ": %u of %u have data, and %u controls",
                                LKS_STR_ARG(name), lacks->canaries, lacks->expected,
                                lacks->controls);

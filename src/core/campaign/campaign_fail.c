@@ -65,10 +65,10 @@ void lks_member_fence(struct lks_deciding *d, const struct lks_look *k, enum lks
     if (state == LKS_MEMBER_HANDS)
         (void)lks_deciding_alarm(d, LKS_ALARM_HANDS, lks_look_name(k), hands_text(d, k, text));
     else
-        (void)lks_deciding_alarm(d, LKS_ALARM_CHANGE, lks_look_name(k),
-                                 lks_deciding_text(d,
-                                                   "change %llu keeps it out of use: %" LKS_STR_FMT,
-                                                   (unsigned long long)k->c->id, S(text)));
+        (void)lks_deciding_alarm(
+            d, LKS_ALARM_CHANGE, lks_look_name(k),
+            lks_deciding_text(d, "change %llu holds it out of service: %" LKS_STR_FMT,
+                              (unsigned long long)k->c->id, S(text)));
 }
 
 /* What becomes of it ------------------------------------------------------------------------ */

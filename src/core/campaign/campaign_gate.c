@@ -198,7 +198,7 @@ static const struct {
     {true, is_different, "it does not conform any more"},
     {true, is_disowned, "it lost its attestation, and controls have theirs,"},
     {false, is_lost, "it is not heard of"},
-    {false, is_unjudged, "what it runs is not judged"},
+    {false, is_unjudged, "what it runs is not evaluated"},
     {false, is_unattested, "it is not attested, and its pool asks for that"},
 };
 
@@ -241,7 +241,7 @@ static struct lks_gate_said acceptance(const struct lks_state *s, const struct l
     if ((!a.soaks && !first) || c->kind != LKS_CHANGE_STACK)
         return pass();
     if (any_attested(s) && lks_gate_controls(s, c, wave, arena, &a.controls, &err) != LKS_OK)
-        return say(arena, LKS_GATE_EXTEND, "there was no memory to look");
+        return say(arena, LKS_GATE_EXTEND, "there was no memory for the evaluation");
     visit(c, wave, look_at, &a);
     if (a.bad != NULL)
         return say(arena, LKS_GATE_HALT, "%" LKS_STR_FMT ": %s since it was accepted",

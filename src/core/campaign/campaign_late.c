@@ -48,7 +48,7 @@ void lks_late_leave(struct lks_deciding *d, const struct lks_look *k)
         lks_member_fail(d, k, LKS_FAILURE_BUSY, false,
                         lks_look_sched(k) == LKS_LEAVE_DRIVEN && k->m->state == LKS_MEMBER_ASKED
                             ? LKS_STR("its scheduler did not drain it in time")
-                            : LKS_STR("it was not found empty before its time was over"));
+                            : LKS_STR("it was not found empty within its time"));
 }
 
 void lks_late_check(struct lks_deciding *d, const struct lks_look *k)

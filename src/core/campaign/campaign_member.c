@@ -226,7 +226,7 @@ static void show_back(struct lks_deciding *d, const struct lks_look *k)
     r.back = true;
     r.pass = 1;
     r.failure = LKS_FAILURE_NONE;
-    r.text = LKS_STR("shows the way back");
+    r.text = LKS_STR("exercises the rollback");
     lks_member_keep_out(d, k, lks_member_target(k, true));
     go(d, k, r, lks_path_back(k, k->m->step, true));
 }
@@ -299,8 +299,9 @@ static void return_unit(struct lks_deciding *d, const struct lks_look *k)
 /* It stays out as a whole, and a person is told. */
 static void keep_unit(struct lks_deciding *d, const struct lks_look *k, struct lks_str why)
 {
-    struct lks_str text = lks_deciding_text(d, "%" LKS_STR_FMT " stays out of use: %" LKS_STR_FMT,
-                                            S(lks_look_text(k, k->u->domain)), S(why));
+    struct lks_str text =
+        lks_deciding_text(d, "%" LKS_STR_FMT " stays out of service: %" LKS_STR_FMT,
+                          S(lks_look_text(k, k->u->domain)), S(why));
     for (uint32_t i = 0; i < k->u->count; i++) {
         const struct lks_member *m = &k->c->members[k->u->first + i];
         struct lks_look o = lks_look_at(k->s, k->c, m);
@@ -338,8 +339,8 @@ static struct lks_str why_not_return(struct lks_deciding *d, const struct lks_lo
         return LKS_STR("");
     return lks_deciding_text(d,
                              "%" LKS_STR_FMT
-                             " of it is in use and does not run the same; bring all of it to one "
-                             "stack by a change, or hold that one (node hold)",
+                             " of it is in service and does not run the same; bring all of it to "
+                             "one stack by a change, or put that one on hold (node hold)",
                              S(lks_state_name(k->s, other)));
 }
 
@@ -353,7 +354,7 @@ static void return_or_not(struct lks_deciding *d, const struct lks_look *k)
         return_unit(d, k);
     else if (!k->m->back && lks_unit_can_return(k))
         lks_member_turn(d, k, false, LKS_FAILURE_NONE,
-                        lks_deciding_text(d, "%" LKS_STR_FMT " goes back: %" LKS_STR_FMT,
+                        lks_deciding_text(d, "%" LKS_STR_FMT " rolls back: %" LKS_STR_FMT,
                                           S(lks_look_text(k, k->u->domain)), S(why)));
     else
         keep_unit(d, k, why);
@@ -413,7 +414,7 @@ static struct lks_str why_turn(struct lks_deciding *d, const struct lks_look *k)
         return LKS_STR("the change was aborted");
     if (k->c->state == LKS_CHANGE_ROLLING_BACK)
         return LKS_STR("the change is rolled back");
-    return lks_deciding_text(d, "%" LKS_STR_FMT " goes back as a whole",
+    return lks_deciding_text(d, "%" LKS_STR_FMT " rolls back as a whole",
                              S(lks_look_text(k, k->u->domain)));
 }
 
@@ -442,20 +443,19 @@ static void looked(struct lks_deciding *d, const struct lks_look *k)
     struct lks_rec_member r = lks_member_record(k);
     r.state = LKS_MEMBER_FENCED;
     r.text = lks_change_over(k->c)
-                 ? LKS_STR("a person looked at it: release it as it is; where it should be is up "
-                           "to another change")
-                 : LKS_STR("a person looked at it: release it as it is, or try it again while the "
+                 ? LKS_STR("inspect it, then return it as it is; another change has to bring it "
+                           "to its intent")
+                 : LKS_STR("inspect it, then return it as it is, or try it again while the "
                            "change is running");
     lks_member_list(d, k, r);
 }
 
 static void stays(struct lks_deciding *d, const struct lks_look *k)
 {
-    lks_member_fence(d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
-                     lks_deciding_text(d,
-                                       "one of %" LKS_STR_FMT
-                                       " did not come out of use: all of it stays as it is",
-                                       S(lks_look_text(k, k->u->domain))));
+    lks_member_fence(
+        d, k, LKS_MEMBER_FENCED, LKS_FAILURE_REVERT, true,
+        lks_deciding_text(d, "one of %" LKS_STR_FMT " did not drain: all of it stays as it is",
+                          S(lks_look_text(k, k->u->domain))));
 }
 
 static void keep(struct lks_deciding *d, const struct lks_look *k)
@@ -478,7 +478,7 @@ static void gone(struct lks_deciding *d, const struct lks_look *k)
     lks_member_fence(
         d, k, LKS_MEMBER_FENCED, LKS_FAILURE_LOST, k->m->back || lks_unit_can_return(k),
         lks_deciding_text(d,
-                          "the node is %s since %s and the change goes back without it; it is "
+                          "the node is %s since %s and the change rolls back without it; it is "
                           "drained, and joins when it is heard of again",
                           lks_liveness_words[k->n->liveness],
                           lks_time_text(k->n->liveness_since, since)));

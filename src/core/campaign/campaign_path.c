@@ -445,13 +445,14 @@ static struct lks_str why_stays(struct lks_deciding *d, const struct lks_state_c
         return lks_deciding_text(
             d,
             "; %" LKS_STR_FMT " stays on it whole, since %" LKS_STR_FMT
-            " is in use there, and would not go along: propose a change of all of that domain",
+            " is in service there, and would not change with it: propose a change of all of that "
+            "domain",
             LKS_STR_ARG(lks_state_text(s, u->domain)), LKS_STR_ARG(lks_state_name(s, left)));
     if (lks_member_pair(d, c, m, downs) == LKS_PAIR_KEPT)
         return lks_deciding_text(
             d,
             "; %" LKS_STR_FMT
-            " stays on it, since the other side of its pair is held, or kept out of use",
+            " stays on it, since its redundant peer is on hold, or out of service",
             LKS_STR_ARG(lks_state_name(s, m->node)));
     return LKS_STR("");
 }

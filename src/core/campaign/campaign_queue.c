@@ -86,7 +86,7 @@ static void begin_queued(struct lks_deciding *d, const struct lks_look *k)
     for (uint32_t i = 0; i < k->u->count; i++) {
         struct lks_look o = lks_look_at(k->s, k->c, &k->c->members[k->u->first + i]);
         if (lks_member_queued(o.m))
-            lks_member_again(d, &o, LKS_STR("as there is room for it now"));
+            lks_member_again(d, &o, LKS_STR("it has a slot now"));
     }
 }
 

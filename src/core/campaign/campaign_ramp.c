@@ -79,7 +79,7 @@ static struct lks_str lacking(struct lks_deciding *d, const struct lks_state_cha
     struct lks_wave_evidence found;
     struct lks_err err = {0};
     if (lks_wave_evidence(d->state, c, wave, d->now.wall, &d->out->arena, &found, &err) != LKS_OK)
-        return LKS_STR("there was no memory to look");
+        return LKS_STR("there was no memory for the evaluation");
     for (uint32_t i = 0; i < found.count; i++) {
         const struct lks_metric_found *row = &found.rows[i];
         if (row->metric->critical && !row->waived && row->canaries < row->expected)

@@ -167,7 +167,7 @@ struct lks_str lks_wrong_text(struct lks_deciding *d, const struct lks_look *k)
     if (k->c->kind == LKS_CHANGE_AGENT)
         return LKS_STR("its agent does not say that it has that version");
     if (v == NULL)
-        return LKS_STR("what was read of it could not be judged");
+        return LKS_STR("its readings could not be evaluated");
     struct lks_wrong wrong = {0};
     if (!find_wrong(k, v, &wrong))
         return LKS_STR("not all of it could be measured");

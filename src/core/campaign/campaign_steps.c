@@ -361,7 +361,7 @@ static void begin_check(struct lks_deciding *d, const struct lks_look *k)
     r.state = LKS_MEMBER_READING;
     r.until = later(d->now.wall, limit_of(k->step));
     r.text = by_endpoint ? LKS_STR("read again by its endpoint")
-                         : LKS_STR("it was just read, and all of that is judged");
+                         : LKS_STR("it was just read, and all readings are evaluated");
     lks_member_list(d, k, r);
 }
 
@@ -480,7 +480,7 @@ static void begin_leave(struct lks_deciding *d, const struct lks_look *k)
     }
     if (lks_look_sched(k) == LKS_LEAVE_NOT_YET) {
         lks_member_fail(d, k, LKS_FAILURE_REFUSED, false,
-                        LKS_STR("nobody can ask the scheduler of its pool to drain it"));
+                        LKS_STR("the scheduler of its pool cannot be asked to drain it"));
         return;
     }
     if (!lks_unit_may_leave(d, k))
@@ -579,7 +579,7 @@ static void ended_check(struct lks_deciding *d, const struct lks_look *k)
     struct lks_rec_member r = lks_member_record(k);
     r.state = LKS_MEMBER_READING;
     r.until = later(d->now.wall, limit_of(k->step));
-    r.text = LKS_STR("it was read again, and that is judged");
+    r.text = LKS_STR("it was read again, and the readings are evaluated");
     lks_member_list(d, k, r);
 }
 

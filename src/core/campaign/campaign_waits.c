@@ -60,10 +60,10 @@ static const struct {
     bool (*asks)(const struct lks_look *k);
     const char *why;
 } reasons[] = {
-    {lks_unit_stopped, "to leave use: the change does not run, there is a freeze, or acts wait"},
+    {lks_unit_stopped, "to drain: the change does not run, there is a freeze, or acts wait"},
     {is_away, "for its agent, which is not heard of"},
     {is_answering, "for a command that its agent has not answered"},
-    {is_flashing, "for an update of it that is not over, or that somebody has to look at"},
+    {is_flashing, "for an update of it that is not finished, or that a person must resolve"},
     {is_returning, "to be read as it should be, with all that return together"},
 };
 

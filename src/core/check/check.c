@@ -37,11 +37,11 @@ static const struct {
     {{"last-branch", "hardware that can never leave its driver branch is named"},
      lks_rule_last_branch},
     {{"unattended-upgrades", "no package manager replaces what is pinned"}, lks_rule_unattended},
-    {{"one-way", "firmware that cannot go back is named"}, lks_rule_one_way},
-    {{"spelling", "a component nobody knows is not a misspelled one"}, lks_rule_spelling},
+    {{"one-way", "irreversible firmware is named"}, lks_rule_one_way},
+    {{"spelling", "an unknown component is not a misspelled one"}, lks_rule_spelling},
     {{"known-version", "driver and CUDA have versions that the tables know"},
      lks_rule_known_version},
-    {{"advisories", "no known flaw is open"}, lks_rule_advisories},
+    {{"advisories", "no advisory is open"}, lks_rule_advisories},
     {{"version-policy", "the stack is one the pools that pin it accept"}, lks_rule_policy},
 };
 

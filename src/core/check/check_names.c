@@ -16,7 +16,7 @@ static void note_spelling(struct lks_checking *c, const struct lks_component *co
             lks_near_try(&near, c->facts->components.rows[i].name);
     }
     if (near.best.len > 0)
-        LKS_NOTE_FINDING(c, LKS_WARNING, component->label, NULL, "nobody knows this component%s",
+        LKS_NOTE_FINDING(c, LKS_WARNING, component->label, NULL, "unknown component%s",
                          lks_near_hint(&near, hint));
 }
 

@@ -44,7 +44,7 @@ static void note_others(struct lks_checking *c, const struct lks_compat_answer *
 {
     for (size_t i = 0; i < a->other_count; i++)
         LKS_NOTE_FINDING(c, LKS_INFO, a->others[i].gpu->product, NULL,
-                         "this board answers %s (%s); judged is %" LKS_STR_FMT
+                         "this board answers %s (%s); evaluated is %" LKS_STR_FMT
                          ", which is supported best",
                          lks_reason_name(a->others[i].reason),
                          lks_reason_verdict(a->others[i].reason), S(a->board->product));
@@ -56,8 +56,7 @@ enum lks_code lks_rule_compat(struct lks_checking *c)
         struct lks_compat_question q = lks_compat_of_stack(c->stack, c->gpus[i]);
         if (q.driver.len == 0 || q.toolkit.len == 0) {
             LKS_NOTE_FINDING(c, LKS_WARNING, c->gpus[i], NULL,
-                             "driver or toolkit is absent, so nobody can say whether they go "
-                             "together");
+                             "driver or toolkit is absent, so their compatibility is unknown");
             return LKS_OK;
         }
         LKS_CLEANUP(lks_compat_answer_fini) struct lks_compat_answer answer = {0};

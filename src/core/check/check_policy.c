@@ -239,8 +239,8 @@ enum lks_code lks_rule_one_way(struct lks_checking *c)
         if (lks_str_is(component->revert, "one-way"))
             LKS_NOTE_FINDING(c, LKS_INFO, component->label, NULL,
                              "%" LKS_STR_FMT
-                             " cannot be taken back: it goes last, soaks longer, and its way back "
-                             "is a spare",
+                             " is irreversible: it comes last, soaks longer, and is covered by a "
+                             "spare",
                              S(component->version));
     }
     return LKS_OK;
@@ -255,16 +255,16 @@ enum lks_code lks_rule_advisories(struct lks_checking *c)
     if (list.exposed > 0) {
         const struct lks_advisory *worst = list.open[0].advisory;
         LKS_NOTE_FINDING(c, LKS_WARNING, list.open[0].component->name, &worst->fact,
-                         "%zu known flaw%s open; the worst is %" LKS_STR_FMT " (%" LKS_STR_FMT
+                         "%zu advisor%s open; the worst is %" LKS_STR_FMT " (%" LKS_STR_FMT
                          ", %" LKS_STR_FMT ")",
-                         list.exposed, list.exposed == 1 ? " is" : "s are", S(worst->id),
+                         list.exposed, list.exposed == 1 ? "y is" : "ies are", S(worst->id),
                          S(worst->cvss), S(worst->summary));
         lks_report_remedy(c->out, "lockstep advisories FILE lists what closes each");
     }
     if (unsure > 0)
         LKS_NOTE_FINDING(c, LKS_INFO, list.open[list.count - 1].component->name, NULL,
-                         "%zu known flaw%s to be checked by hand: lockstep advisories FILE", unsure,
-                         unsure == 1 ? " has" : "s have");
+                         "%zu advisor%s to be checked by hand: lockstep advisories FILE", unsure,
+                         unsure == 1 ? "y has" : "ies have");
     return LKS_OK;
 }
 
@@ -294,7 +294,7 @@ static void check_age(struct lks_checking *c, const struct policy *policy)
     const struct lks_driver *driver = lks_facts_driver(c->facts, version);
     if (driver == NULL || driver->date == LKS_DAY_NONE) {
         LKS_NOTE_FINDING(c, LKS_WARNING, policy->pool, NULL,
-                         "nobody says how old driver %" LKS_STR_FMT
+                         "no source gives the age of driver %" LKS_STR_FMT
                          " is, and the pool wants %lld days",
                          S(version), (long long)policy->rules->min_age_days);
         return;

@@ -253,7 +253,7 @@ static enum lks_code sort_lines(struct lines *l, size_t most, struct lks_err *er
 {
     struct lks_str rest = lks_buf_view(&l->text), line;
     if (lks_buf_check(&l->text, err) != LKS_OK)
-        return lks_wrap(err, "what a judgement rests on");
+        return lks_wrap(err, "the readings of a verdict");
     l->list = calloc(most + 1, sizeof(l->list[0]));
     if (l->list == NULL)
         return lks_fail_nomem(err);

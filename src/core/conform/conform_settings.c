@@ -225,7 +225,7 @@ static struct lks_str shown_cmdline(struct lks_judge *j, const struct lks_doc *l
                 lks_buf_addf(&text, "%s%" LKS_STR_FMT, text.len > 0 ? ", " : "without ",
                              LKS_STR_ARG(each));
             else if (other.len > 0)
-                lks_buf_addf(&text, "%s%" LKS_STR_FMT " takes back %" LKS_STR_FMT,
+                lks_buf_addf(&text, "%s%" LKS_STR_FMT " reverts %" LKS_STR_FMT,
                              text.len > 0 ? ", " : "", LKS_STR_ARG(other), LKS_STR_ARG(each));
         }
     }

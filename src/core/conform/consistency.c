@@ -118,7 +118,7 @@ static void compare_numbers(struct look *l, const char *driver)
     NOTE(l, LKS_ERROR, lks_str_from(driver), "%" LKS_STR_FMT ": %s", S(said),
          loaded ? numbers[all[kept - 1].kind].means : "they do not belong together");
     lks_report_remedy(l->out,
-                      loaded ? "reboot, or go back to %" LKS_STR_FMT
+                      loaded ? "reboot, or return to %" LKS_STR_FMT
                              : "install one version in all places; one of them has "
                                "%" LKS_STR_FMT,
                       S(all[0].r->value));
@@ -336,7 +336,7 @@ static void rule_gpus_missing(struct look *l)
     NOTE(l, LKS_WARNING, bus->name,
          "%" LKS_STR_FMT " GPUs are on the bus (%" LKS_STR_FMT ") and %zu answer the driver",
          S(bus->value), S(bus->evidence), answering);
-    lks_report_remedy(l->out, "look for Xids in the kernel's log, and drain the node");
+    lks_report_remedy(l->out, "search the kernel's log for Xids, and drain the node");
 }
 
 static void rule_clocks(struct look *l)
@@ -637,7 +637,7 @@ static const struct {
     {{"package-differs", "what runs is what its package holds"}, rule_package_differs},
     {{"dkms-next-kernel", "every module is built for the kernel of the next boot"}, rule_dkms},
     {{"upgrades-armed", "no package manager upgrades on its own"}, rule_upgrades},
-    {{"clocks-held", "nobody holds the clocks of a GPU"}, rule_clocks},
+    {{"clocks-held", "the clocks of a GPU are not locked"}, rule_clocks},
     {{"probe", "every probe finished"}, rule_probe},
 };
 

@@ -94,7 +94,7 @@ static void check_read(struct lks_draft *d, struct lks_str gpu)
                          S(reading), S(of.first->of), S(of.first->value), S(of.first->evidence));
     else if (of.accord != LKS_ACCORD_ONE || lks_str_trim(gpu).len == 0)
         LKS_DRAFT_REFUSE(d, "not-measured", reading,
-                         "which GPUs these are cannot be told: %" LKS_STR_FMT " was not read",
+                         "these GPUs cannot be identified: %" LKS_STR_FMT " was not read",
                          S(reading));
     else if (by_id && !has_id(d, gpu, of.value)) {
         LKS_DRAFT_REFUSE(d, "not-known", reading,

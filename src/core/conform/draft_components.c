@@ -213,7 +213,7 @@ static void pin_image(struct lks_draft *d, struct lks_str component, struct lks_
 static void refuse_unknown(struct lks_draft *d, struct lks_str component,
                            const struct lks_reading *r)
 {
-    const char *why = r == NULL                    ? "nothing looked for it"
+    const char *why = r == NULL                    ? "no probe searched for it"
                       : r->state == LKS_UNMEASURED ? "could not be read: "
                                                    : "is not there, though its package is: ";
     LKS_DRAFT_REFUSE(d, "not-measured", component,

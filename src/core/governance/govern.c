@@ -28,7 +28,7 @@ struct voters {
     uint32_t count;
     lks_ms wall;
 };
-_Static_assert(LKS_CHANGE_VOTES + 1 <= LKS_BACKING_VOICES, "all votes are looked at together");
+_Static_assert(LKS_CHANGE_VOTES + 1 <= LKS_BACKING_VOICES, "all votes are counted together");
 
 static void add_voter(const struct lks_state *s, struct voters *v, struct lks_backing who,
                       struct lks_str credential)

@@ -137,7 +137,7 @@ static enum lks_code check_wish(struct lks_planning *p)
     if (w->stack.len == 0)
         return lks_fail(p->err, LKS_E_INVALID, "stack: say where to");
     if (w->not_after > 0 && (w->not_after <= w->not_before || w->not_after <= p->wall))
-        return lks_fail(p->err, LKS_E_INVALID, "not_after: that time is over before it begins");
+        return lks_fail(p->err, LKS_E_INVALID, "not_after: that time passes before it starts");
     if (lks_windows_parse(w->windows, &ignored, p->err) != LKS_OK)
         return p->err->code;
     return check_shares(p);

@@ -20,7 +20,7 @@ static enum lks_code note_held(struct lks_planning *p)
     if (lks_planning_hosts(p, names, count, &hosts) != LKS_OK)
         return p->err->code;
     return lks_planning_note(p, LKS_PLAN_WARNING,
-                             "held by a person, and waited for before they begin: %" LKS_STR_FMT,
+                             "on hold by a person, and waited for before they start: %" LKS_STR_FMT,
                              S(hosts));
 }
 
@@ -68,14 +68,14 @@ static enum lks_code note_pool(struct lks_planning *p, const struct shares *all,
     }
     if (lks_planning_hosts(p, all->names, count, &hosts) != LKS_OK)
         return p->err->code;
-    return lks_planning_note(
-        p, LKS_PLAN_WARNING,
-        "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
-        ", for %s of it %s not among these: when this is over, drift from that pin is "
-        "%" LKS_STR_FMT,
-        S(lks_state_text(s, s->pools[pool].name)), S(lks_state_text(s, s->pools[pool].stack)),
-        lks_count_text(all->rest[pool], "node", rest), all->rest[pool] == 1 ? "is" : "are",
-        S(hosts));
+    return lks_planning_note(p, LKS_PLAN_WARNING,
+                             "pool %" LKS_STR_FMT " stays pinned to %" LKS_STR_FMT
+                             ", for %s of it %s not among these: when this is finished, drift from "
+                             "that pin is %" LKS_STR_FMT,
+                             S(lks_state_text(s, s->pools[pool].name)),
+                             S(lks_state_text(s, s->pools[pool].stack)),
+                             lks_count_text(all->rest[pool], "node", rest),
+                             all->rest[pool] == 1 ? "is" : "are", S(hosts));
 }
 
 enum lks_code lks_planning_after(struct lks_planning *p)

@@ -232,7 +232,8 @@ static enum lks_code name_uncovered(struct choosing *c, const struct lks_cover_i
     }
     const char *why = is_there(c, item, strength)
                           ? "the canary would be larger than it may be"
-                          : "whoever has it is held, unhealthy, lost, drained or in intake";
+                          : "nodes that have it are on hold, unhealthy, lost, drained or in "
+                            "intake";
     return lks_planning_note(c->p, LKS_PLAN_UNCOVERED, "%" LKS_STR_FMT " is not in the canary: %s",
                              S(lks_buf_view(&text)), why);
 }

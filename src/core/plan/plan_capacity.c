@@ -442,8 +442,8 @@ static enum lks_code note_pool(struct forecast *f, uint32_t pool)
     char all[LKS_COUNT_TEXT_SIZE];
     if (lks_planning_note(
             p, LKS_PLAN_CAPACITY,
-            "pool %" LKS_STR_FMT ": at least %llu of %s stay in use; the largest gang on one stack "
-            "is %llu at the least, after about %llu h",
+            "pool %" LKS_STR_FMT ": at least %llu of %s stay in service; the largest gang on one "
+            "stack is %llu at the least, after about %llu h",
             S(name), (unsigned long long)c->least_in_use, lks_count_text(c->nodes, "node", all),
             (unsigned long long)c->least_gang, hours) != LKS_OK)
         return p->err->code;

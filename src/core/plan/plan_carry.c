@@ -122,7 +122,7 @@ static enum lks_code check_alike(struct lks_plan_cook *k, const struct lks_plan_
         if (!lks_str_eq(work->list[i]->to, work->list[0]->to))
             return lks_fail(k->p->err, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " and %" LKS_STR_FMT
-                            " go to different versions, which an endpoint cannot be told",
+                            " go to different versions, which an endpoint cannot do",
                             S(work->list[0]->subject), S(work->list[i]->subject));
     }
     return LKS_OK;
@@ -250,28 +250,28 @@ static enum lks_code check_one_way(struct lks_plan_cook *k, const struct lks_pla
     if (!p->wish.one_way)
         return lks_fail(p->err, LKS_E_REFUSED,
                         "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
-                        " on %" LKS_STR_FMT " has no way back; acknowledge that with one_way",
+                        " on %" LKS_STR_FMT " is irreversible; acknowledge that with one_way",
                         S(d->subject), S(d->from.len > 0 ? d->from : LKS_STR("none")), S(d->to),
                         S(class));
     if (work->update == NULL)
         return lks_planning_note(p, LKS_PLAN_ONE_WAY,
-                                 "software of %" LKS_STR_FMT " has no way back: no bundle "
-                                 "has what it runs now",
+                                 "software of %" LKS_STR_FMT " is irreversible: no bundle has "
+                                 "what it runs now",
                                  S(class));
     int64_t spares = p->fleet != NULL ? lks_fleet_spares(p->fleet, work->update->component) : 0;
     if (spares == 0 && p->fleet != NULL)
         spares = lks_fleet_spares(p->fleet, class);
     if (spares == 0)
         return lks_fail(p->err, LKS_E_REFUSED,
-                        "%" LKS_STR_FMT " has no way back but a spare, and the fleet's file counts "
-                        "no spares of %" LKS_STR_FMT " or %" LKS_STR_FMT,
+                        "%" LKS_STR_FMT " can only be replaced by a spare, and the fleet's file "
+                        "counts no spares of %" LKS_STR_FMT " or %" LKS_STR_FMT,
                         S(d->subject), S(work->update->component), S(class));
     if (spares < (int64_t)k->recipe->spares)
         k->recipe->spares = (uint32_t)spares;
     return lks_planning_note(p, LKS_PLAN_ONE_WAY,
                              "%" LKS_STR_FMT " from %" LKS_STR_FMT " to %" LKS_STR_FMT
                              " on %" LKS_STR_FMT
-                             " has no way back but a spare, of which there are %lld",
+                             " can only be replaced by a spare, of which there are %lld",
                              S(d->subject), S(d->from), S(d->to), S(class), (long long)spares);
 }
 

@@ -74,8 +74,8 @@ static enum lks_code check_advisory(struct lks_planning *p)
     bool asked = p->class->covers == LKS_COVERS_ADVISORY;
     if (asked && p->wish.advisory.len == 0)
         return lks_fail(p->err, LKS_E_INVALID,
-                        "class %" LKS_STR_FMT ": advisory has to say which published flaw it "
-                        "closes, such as CVE-2025-23266",
+                        "class %" LKS_STR_FMT ": advisory has to name the published advisory "
+                        "that it closes, such as CVE-2025-23266",
                         S(p->class->name));
     if (!asked && p->wish.advisory.len > 0)
         return lks_fail(p->err, LKS_E_INVALID,
@@ -111,8 +111,8 @@ static enum lks_code check_ways_back(struct lks_planning *p)
         const struct lks_plan_recipe *r = &p->recipes[i];
         if (r->one_way && lks_str_is(p->class->one_way, "refused"))
             return lks_fail(p->err, LKS_E_REFUSED,
-                            "class %" LKS_STR_FMT " has a way back for everything, and steps of "
-                            "%" LKS_STR_FMT " have none",
+                            "class %" LKS_STR_FMT
+                            " has a revert for every step, and steps of %" LKS_STR_FMT " have none",
                             S(p->class->name), S(lks_state_text(p->state, r->kind.class)));
     }
     return LKS_OK;
@@ -134,8 +134,7 @@ static enum lks_code note_lowered(struct lks_planning *p, uint64_t *quorum)
         if (lks_planning_note(
                 p, LKS_PLAN_WARNING,
                 "pool %" LKS_STR_FMT " asks less of its changes by %" LKS_STR_FMT
-                " since %s: %" LKS_STR_FMT
-                "; whoever approves this agrees to that, and is somebody else",
+                " since %s: %" LKS_STR_FMT "; the approver, another person, agrees to that",
                 S(lks_state_text(s, its->name)), S(lks_state_text(s, its->lowered_by)),
                 lks_time_text(its->lowered_at, at), S(lks_state_text(s, its->lowered))) != LKS_OK)
             return p->err->code;

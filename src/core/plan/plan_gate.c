@@ -262,7 +262,7 @@ static enum lks_code note_metric(const struct noting *n, const struct lks_rec_pl
             (unsigned long long)w->index, lks_wave_kind_words[w->kind], canaries,
             canaries == 1 ? one : what, controls.all, controls.all == 1 ? "" : "s", S(m->name),
             w->kind == LKS_WAVE_CANARY ? "a person will have to decide"
-                                       : "events alone are judged");
+                                       : "events alone are evaluated");
     if (sigma->value <= 0 || !lks_real_parse(m->margin, &margin))
         return LKS_OK;
     struct lks_evidence_power power =

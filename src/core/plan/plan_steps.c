@@ -256,14 +256,14 @@ static enum lks_code sort_in(struct lks_plan_cook *k, const struct lks_differenc
     if (is_elsewhere(k, c, d))
         return lks_planning_note(k->p, LKS_PLAN_WARNING,
                                  "%" LKS_STR_FMT " differs, and %" LKS_STR_FMT
-                                 " has no asset that it is of: nobody changes it",
+                                 " has no asset that it is of: no step changes it",
                                  S(d->subject), S(lks_state_name(k->p->state, k->recipe->node)));
     if (d->update != NULL)
         return add_work(k, d->update, d, most);
     if (k->p->wish.hook.len > 0)
         return add_work(k, NULL, d, most);
     return lks_fail(k->p->err, LKS_E_REFUSED,
-                    "%" LKS_STR_FMT ": nobody knows how it is updated; name a hook that does it",
+                    "%" LKS_STR_FMT ": no executor updates it; name a hook that does it",
                     S(d->subject));
 }
 

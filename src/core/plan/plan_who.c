@@ -373,8 +373,8 @@ static enum lks_code refuse_stray(struct lks_planning *p, uint32_t node)
 {
     return lks_fail(p->err, LKS_E_REFUSED,
                     "no steps are known: %" LKS_STR_FMT " should run %" LKS_STR_FMT
-                    " already and does not, and no stack is known to be what it runs; 'lockstep "
-                    "node show' says what differs, and it has to be put right there",
+                    " already and does not, and no known stack is what it runs; 'lockstep node "
+                    "show' lists the differences, to be repaired there",
                     S(lks_state_name(p->state, node)), S(p->out->change.name));
 }
 
@@ -434,7 +434,7 @@ static enum lks_code take_along(struct lks_planning *p, struct crowd *c, uint32_
     char nodes[LKS_COUNT_TEXT_SIZE];
     return lks_planning_note(p, LKS_PLAN_WARNING,
                              "%s of domain %" LKS_STR_FMT
-                             " should run it already, and leave use while its assets change",
+                             " should run it already, and drain while its assets change",
                              lks_count_text(count, "node", nodes),
                              S(lks_state_text(p->state, p->state->nodes[node].domain)));
 }

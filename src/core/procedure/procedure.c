@@ -244,7 +244,9 @@ static void add_froms(struct lks_procedure_work *w, const struct lks_str *froms,
 {
     static const struct lks_paper_column columns[] = {
         {"name", "from"}, {"digest", "digest"}, {"members", "nodes and assets"}};
-    lks_paper_table(w->p, "from", "Stacks they come from", "It is not known what they run.",
+    lks_paper_table(w->p, "from", "Stacks they come from",
+                    "The stack that they run is not "
+                    "known.",
                     columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < count; i++) {
         const struct lks_stack *stack = lks_book_stack(w->book, froms[i]);
@@ -335,7 +337,7 @@ static void add_votes(struct lks_procedure_work *w)
         {"by", "who"},     {"yes", "approves"},      {"reason", "why"},    {"at", "when"},
         {"ends", "until"}, {"counts", "counts now"}, {"ticket", "ticket"},
     };
-    lks_paper_table(w->p, "votes", "Votes", "Nobody voted yet.", columns, LKS_COUNT(columns));
+    lks_paper_table(w->p, "votes", "Votes", "There are no votes yet.", columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->vote_count; i++) {
         const struct lks_vote *v = &w->c->votes[i];
         const struct lks_cell row[] = {
@@ -380,8 +382,8 @@ static void add_approvals(struct lks_procedure_work *w, const char *digest)
     struct lks_tally t = lks_govern_tally(w->s, c, w->s->clock, NULL, LKS_STR(""));
     bool lacks = !lks_tally_complete(&t);
     lks_paper_section(w->p, "approvals", "Approvals",
-                      "Whoever proposed it cannot approve it. Votes are counted for each pool and "
-                      "site, and end with their time or with the role that gave them.");
+                      "The proposer cannot approve it. Votes are counted for each pool and site, "
+                      "and end with their time or with the role that gave them.");
     lks_paper_fact(w->p, "needed", "Needed", lks_cell_count(t.needed));
     lks_paper_fact(w->p, "given", "Given", lks_cell_count(t.given));
     lks_paper_fact(w->p, "pool", "Lacking in pool",
@@ -390,7 +392,7 @@ static void add_approvals(struct lks_procedure_work *w, const char *digest)
                    lks_cell_text(lacks ? t.where.site : LKS_STR("")));
     lks_paper_fact(w->p, "expires", "The proposal ends", lks_cell_time(c->expires));
     add_votes(w);
-    lks_paper_fact(w->p, "signed", "Who signs below signs for plan",
+    lks_paper_fact(w->p, "signed", "The signatures below are for plan",
                    lks_cell_code(lks_paper_copy(w->p, lks_str_from(digest))));
     add_signatures(w, t.needed);
 }
@@ -404,7 +406,7 @@ static void fill(struct lks_procedure_work *w, const char *digest)
                        (unsigned long long)w->c->id, S(lks_procedure_text(w, w->c->name)));
     lks_procedure_summary(w, froms, from_count);
     lks_paper_section(w->p, "change", "The change",
-                      "What is proposed, for whom, and how that differs from what runs.");
+                      "The proposal, its nodes, and how it differs from what they run.");
     add_facts(w, digest);
     add_pools(w);
     add_froms(w, froms, from_count);

@@ -21,9 +21,10 @@ static const unsigned fails[LKS_DO_COUNT] = {
 
 /* What becomes of a member that is neither tried again nor taken back. */
 static const char *const ends[LKS_MEMBER_STATE_COUNT] = {
-    [LKS_MEMBER_FENCED] = "kept out of use until a person looked at it",
-    [LKS_MEMBER_HANDS] = "kept out of use, and an alarm says where somebody has to go",
-    [LKS_MEMBER_UNKNOWN] = "kept out of use and never sent again blindly, until a person can tell",
+    [LKS_MEMBER_FENCED] = "out of service until a person inspected it",
+    [LKS_MEMBER_HANDS] = "out of service, and an alarm names the place for manual intervention",
+    [LKS_MEMBER_UNKNOWN] = "out of service and never sent again blindly, until a person resolves "
+                           "it",
 };
 
 static uint32_t told_retries(const struct lks_step *step)
@@ -46,11 +47,10 @@ static struct lks_str answer(struct lks_procedure_work *w, const struct lks_step
     uint32_t retries = rule->retries ? told_retries(step) : 0;
     char times[LKS_COUNT_TEXT_SIZE];
     if (retries == 0)
-        return lks_paper_text(w->p, "%s%s", back ? "it is taken back; where that fails, " : "",
-                              end);
+        return lks_paper_text(w->p, "%s%s", back ? "it is rolled back; if that fails, " : "", end);
     return lks_paper_text(w->p, "tried again, %s; then %s%s",
                           lks_count_text(retries, "time", times),
-                          back ? "it is taken back; where that fails, " : "", end);
+                          back ? "it is rolled back; if that fails, " : "", end);
 }
 
 static struct lks_str gate_of(enum lks_failure failure)
@@ -82,12 +82,12 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
         {"gate", "where it stops"},
     };
     lks_paper_section(
-        w->p, "wrong", "What can go wrong",
-        "A node that fails never returns by itself: a person tries it again or lets it go. After a "
-        "halt nobody else begins; who is under way goes on to a safe end. What gets worse without "
-        "failing is found by the evidence gate, within what its power allows. A crash of the "
-        "controller at any point loses nothing that was recorded, and repeats no flash.");
-    lks_paper_table(w->p, "failures", "Failures, step by step", "It has no steps.", columns,
+        w->p, "wrong", "Failures and reactions",
+        "A node that fails never returns by itself: a person tries it again or returns it as it "
+        "is. After a halt no new node starts; nodes in progress continue to a safe end. A metric "
+        "that gets worse without failures is found by the evidence gate, within its power. A "
+        "crash of the controller at any point loses no record, and repeats no flash.");
+    lks_paper_table(w->p, "failures", "Failures, step by step", "The plan has no steps.", columns,
                     LKS_COUNT(columns));
     lks_procedure_list(w, fails_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
@@ -97,7 +97,7 @@ void lks_procedure_wrong(struct lks_procedure_work *w)
         }
     }
     const struct lks_cell row[] = {
-        lks_cell_text(LKS_STR("any of them, on the way back")),
+        lks_cell_text(LKS_STR("any of them, during the rollback")),
         lks_cell_count(w->c->member_count),
         lks_cell_text(lks_str_from(lks_failure_rules[LKS_FAILURE_REVERT].about)),
         lks_cell_text(lks_str_from(ends[lks_failure_rules[LKS_FAILURE_REVERT].ends])),
@@ -131,7 +131,7 @@ static struct lks_str way(struct lks_procedure_work *w, const struct lks_step *s
                               S(lks_procedure_text(w, step->executor)));
     if (step->kind == LKS_DO_APPLY)
         return LKS_STR("none");
-    return LKS_STR("nothing to take back");
+    return LKS_STR("no revert needed");
 }
 
 /* There and back by the same means. */
@@ -152,7 +152,7 @@ static void add_ways(struct lks_procedure_work *w)
                                                [LKS_DO_APPLY] = true,
                                                [LKS_DO_FLASH] = true,
                                                [LKS_DO_ACTIVATE] = true};
-    lks_paper_table(w->p, "ways", "The way back of each step", "No step changes anything.", columns,
+    lks_paper_table(w->p, "ways", "The revert of each step", "No step changes anything.", columns,
                     LKS_COUNT(columns));
     lks_procedure_list(w, returns_alike);
     for (uint32_t i = 0; i < w->step_count; i++) {
@@ -170,9 +170,9 @@ static void add_ways(struct lks_procedure_work *w)
 
 static void add_notes(struct lks_procedure_work *w)
 {
-    static const struct lks_paper_column columns[] = {{"text", "what has no way back"}};
-    lks_paper_table(w->p, "spares", "Steps without a way back, and the spares for them", NULL,
-                    columns, LKS_COUNT(columns));
+    static const struct lks_paper_column columns[] = {{"text", "irreversible step"}};
+    lks_paper_table(w->p, "spares", "Irreversible steps, and the spares for them", NULL, columns,
+                    LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->note_count; i++) {
         const struct lks_cell row[] = {lks_cell_text(lks_procedure_text(w, w->c->notes[i].text))};
         if (w->c->notes[i].kind == LKS_PLAN_ONE_WAY)
@@ -189,7 +189,7 @@ static void add_proven(struct lks_procedure_work *w)
                                                       {"took_ms", "took"},
                                                       {"at", "when"}};
     lks_text to = w->c->stack != 0 ? w->c->stack : w->c->name;
-    lks_paper_table(w->p, "proven", "Ways back that were gone already",
+    lks_paper_table(w->p, "proven", "Rollbacks that were exercised already",
                     "None: the first unit of each kind of hardware goes there, back, and there "
                     "again.",
                     columns, LKS_COUNT(columns));
@@ -215,14 +215,14 @@ static void add_commands(struct lks_procedure_work *w)
     static const struct {
         const char *when, *verb;
     } rows[] = {
-        {"Nobody else is to begin; who is under way goes on to its end", "pause"},
-        {"It may go on; what a metric halted, once an approver waived that", "resume"},
-        {"Who is under way goes back, who is done stays", "abort"},
-        {"Everybody that it reached goes back", "rollback"},
+        {"Pause: nodes in progress finish, no new node starts", "pause"},
+        {"Resume; after a halt by a metric, once an approver waived it", "resume"},
+        {"Abort: nodes in progress roll back, finished nodes stay", "abort"},
+        {"Roll back every node that it reached", "rollback"},
     };
     static const struct lks_paper_column columns[] = {{"when", "when"}, {"command", "type"}};
-    lks_paper_table(w->p, "commands", "What to type: to stop it or take it back needs no approval",
-                    NULL, columns, LKS_COUNT(columns));
+    lks_paper_table(w->p, "commands", "Commands: stopping and rolling back need no approval", NULL,
+                    columns, LKS_COUNT(columns));
     for (size_t i = 0; i < LKS_COUNT(rows); i++)
         lks_paper_row(
             w->p, (const struct lks_cell[]){
@@ -230,7 +230,8 @@ static void add_commands(struct lks_procedure_work *w)
                       lks_cell_code(lks_paper_text(w->p, "lockstep change %s %llu --reason '...'",
                                                    rows[i].verb, (unsigned long long)w->c->id))});
     lks_paper_row(w->p, (const struct lks_cell[]){
-                            lks_cell_text(LKS_STR("Nothing is to begin anywhere, in any change")),
+                            lks_cell_text(LKS_STR("Freeze: no node starts anywhere, in any "
+                                                  "change")),
                             lks_cell_code(LKS_STR("lockstep freeze --reason '...'"))});
     lks_paper_row(w->p, (const struct lks_cell[]){
                             lks_cell_text(LKS_STR("See how far it is")),
@@ -240,9 +241,9 @@ static void add_commands(struct lks_procedure_work *w)
 
 void lks_procedure_back(struct lks_procedure_work *w)
 {
-    lks_paper_section(w->p, "back", "How to go back",
-                      "Going back is the same steps in the other order, and needs no approval. A "
-                      "domain that would be left with too few members goes back as a whole.");
+    lks_paper_section(w->p, "back", "Rollback",
+                      "A rollback runs the reverts in the reverse order, and needs no approval. "
+                      "A domain that would be left with too few members rolls back as a whole.");
     add_ways(w);
     add_notes(w);
     add_proven(w);

@@ -109,10 +109,9 @@ void lks_procedure_cost(struct lks_procedure_work *w)
         w->p, "cost", "How long, and what it costs",
         rehearsed
             ? "By a rehearsal of this change on a simulated copy of this fleet. GPU-hours are "
-              "those "
-              "out of use."
-            : "Nobody rehearsed it: these are the plan's own numbers, without waiting for jobs and "
-              "windows, and without failures. GPU-hours are those out of use.");
+              "those out of service."
+            : "Not rehearsed: these are the plan's own numbers, without waiting for jobs and "
+              "windows, and without failures. GPU-hours are those out of service.");
     lks_paper_fact(w->p, "rehearsed", "Rehearsed", lks_cell_truth(rehearsed));
     if (rehearsed) {
         lks_paper_fact(w->p, "runs", "Runs", lks_cell_count(f->runs));
@@ -169,7 +168,7 @@ static void add_one_way(struct lks_procedure_work *w)
         const struct lks_procedure_step *at = &w->steps[i];
         if (at->step->one_way)
             add_risk(w, "one-way",
-                     lks_paper_text(w->p, "%" LKS_STR_FMT " has no way back, on %s",
+                     lks_paper_text(w->p, "%" LKS_STR_FMT " is irreversible, on %s",
                                     S(lks_procedure_step_text(w, at->step)),
                                     lks_count_text(at->members, "device", many)));
     }
@@ -297,7 +296,7 @@ static void add_governed(struct lks_procedure_work *w)
     if (c->glass.at != 0)
         add_risk(w, "break-glass",
                  lks_paper_text(w->p,
-                                "%" LKS_STR_FMT " began it without its approvals: %" LKS_STR_FMT,
+                                "%" LKS_STR_FMT " started it without its approvals: %" LKS_STR_FMT,
                                 S(lks_procedure_text(w, c->glass.by)),
                                 S(lks_procedure_text(w, c->glass.reason))));
 }
@@ -325,8 +324,8 @@ void lks_procedure_risk(struct lks_procedure_work *w)
     static const struct lks_paper_column columns[] = {{"kind", "kind"}, {"text", "what"}};
     struct lks_str *space =
         lks_arena_array(&w->p->memory, (size_t)w->s->node_count + 1, sizeof(*space));
-    lks_paper_section(w->p, "risk", "What stays at risk",
-                      "What is left when all of it goes as planned.");
+    lks_paper_section(w->p, "risk", "Remaining risks",
+                      "The risks that remain if the change goes as planned.");
     lks_paper_table(w->p, "risks", "Risks", "Nothing that is known.", columns, LKS_COUNT(columns));
     if (space == NULL) {
         w->p->failed = lks_arena_fail(&w->p->memory, w->err);

@@ -71,7 +71,7 @@ static void add_waves(struct lks_procedure_work *w)
     uint32_t count = w->c->wave_count;
     struct lks_str *space =
         lks_arena_array(&w->p->memory, (size_t)w->c->member_count + 1, sizeof(*space));
-    lks_paper_table(w->p, "waves", "Waves, one after the other", "It has no waves.", columns,
+    lks_paper_table(w->p, "waves", "Waves, one after the other", "The plan has no waves.", columns,
                     LKS_COUNT(columns));
     if (space == NULL)
         w->p->failed = lks_arena_fail(&w->p->memory, w->err);
@@ -115,7 +115,7 @@ static void add_metrics(struct lks_procedure_work *w)
         {"margin", "margin"},      {"better", "better is"},  {"unit", "sample"},
         {"source", "measured by"}, {"critical", "critical"},
     };
-    lks_paper_table(w->p, "metrics", "What the evidence gate compares",
+    lks_paper_table(w->p, "metrics", "Metrics of the evidence gate",
                     "Nothing: no pool of it has a gate with metrics.", columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->metric_count; i++) {
         const struct lks_plan_metric *m = &w->c->metrics[i];
@@ -144,7 +144,7 @@ static void add_asks(struct lks_procedure_work *w)
         {"loss_budget", "nodes it may lose"},
         {"reference_load", "under load by"},
     };
-    lks_paper_table(w->p, "asks", "What else gates ask for", NULL, columns, LKS_COUNT(columns));
+    lks_paper_table(w->p, "asks", "Other conditions of gates", NULL, columns, LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->c->gate_count && i < LKS_PROCEDURE_ROWS; i++) {
         const struct lks_pool_gate *g = &w->c->gates[i];
         const struct lks_cell row[] = {
@@ -183,7 +183,7 @@ static void add_quiet(struct lks_procedure_work *w, const struct lks_quiet *q, s
     char from[LKS_DAY_TEXT_SIZE], last[LKS_DAY_TEXT_SIZE];
     if (lks_quiet_is_of(q, pool))
         add_row_of_time(w, pool,
-                        lks_paper_text(w->p, "nobody begins from %s to %s, by the fleet's file",
+                        lks_paper_text(w->p, "no node starts from %s to %s, by the fleet's file",
                                        lks_day_text(q->from, from),
                                        lks_day_text(q->until - 1, last)));
 }
@@ -192,15 +192,15 @@ static void add_times(struct lks_procedure_work *w)
 {
     static const struct lks_paper_column columns[] = {{"pool", "pool"}, {"says", "when"}};
     const struct lks_fleet *fleet = lks_book_fleet(w->book);
-    lks_paper_fact(w->p, "not_before", "Nobody begins before", lks_cell_time(w->c->not_before));
-    lks_paper_fact(w->p, "not_after", "Nobody begins after", lks_cell_time(w->c->not_after));
+    lks_paper_fact(w->p, "not_before", "No node starts before", lks_cell_time(w->c->not_before));
+    lks_paper_fact(w->p, "not_after", "No node starts after", lks_cell_time(w->c->not_after));
     lks_paper_fact(w->p, "windows", "Windows, in site time",
                    lks_cell_text(lks_procedure_text(w, w->c->windows)));
     lks_paper_fact(w->p, "standby", "A person stands by on site",
                    lks_cell_truth(w->c->needs_standby));
-    lks_paper_fact(w->p, "standby_name", "Who that is",
+    lks_paper_fact(w->p, "standby_name", "On standby",
                    lks_cell_text(lks_procedure_text(w, w->c->standby)));
-    lks_paper_table(w->p, "times", "When nodes of its pools may begin", NULL, columns,
+    lks_paper_table(w->p, "times", "When nodes of its pools may start", NULL, columns,
                     LKS_COUNT(columns));
     for (uint32_t i = 0; i < w->s->pool_count; i++) {
         const struct lks_state_pool *pool = &w->s->pools[i];
@@ -212,7 +212,7 @@ static void add_times(struct lks_procedure_work *w)
             add_row_of_time(
                 w, name, lks_paper_text(w->p, "%" LKS_STR_FMT ", in site time", S(said->windows)));
         if (pool->frozen || w->s->frozen)
-            add_row_of_time(w, name, LKS_STR("frozen: nobody begins before that is ended"));
+            add_row_of_time(w, name, LKS_STR("frozen: no node starts before the freeze ends"));
         for (size_t k = 0; fleet != NULL && k < fleet->quiet_count; k++)
             add_quiet(w, &fleet->quiets[k], name);
     }
@@ -221,9 +221,9 @@ static void add_times(struct lks_procedure_work *w)
 /* Steps ------------------------------------------------------------------------------------- */
 
 static const char *const does[LKS_DO_COUNT] = {
-    [LKS_DO_STAGE] = "its image is brought to the device; nothing runs it yet, and the node stays "
-                     "in use",
-    [LKS_DO_LEAVE] = "it leaves use as the posture of its pool says, and is read to have no job "
+    [LKS_DO_STAGE] = "its image is staged on the device; nothing runs it yet, and the node stays "
+                     "in service",
+    [LKS_DO_LEAVE] = "it drains as the posture of its pool states, and is read to have no job "
                      "and nothing on its GPUs",
     [LKS_DO_APPLY] = "its agent installs what the order says, from bits that were checked",
     [LKS_DO_FLASH] = "its management endpoint writes the image, and what runs is read again",
@@ -231,7 +231,7 @@ static const char *const does[LKS_DO_COUNT] = {
     [LKS_DO_REBOOT] = "it boots again",
     [LKS_DO_CHECK] = "it is read again and held against what it should have by now",
     [LKS_DO_ACCEPT] = "the site's acceptance checks run on it",
-    [LKS_DO_RETURN] = "it goes back into use, if what was read last conforms as a whole",
+    [LKS_DO_RETURN] = "it returns to service, if the last readings conform as a whole",
 };
 
 static void add_step(struct lks_procedure_work *w, uint32_t recipe, uint32_t index)
@@ -286,12 +286,13 @@ static void add_steps(struct lks_procedure_work *w)
 void lks_procedure_happens(struct lks_procedure_work *w)
 {
     lks_paper_section(
-        w->p, "happens", "What will happen",
-        "Waves come one after the other, and in a wave as many units at a time as it says. A unit "
-        "is a node alone, or a domain with all its nodes and assets. Each goes by its steps, is "
-        "read again, has to pass the acceptance checks, and only then returns; behind the last of "
-        "a wave its gates look before the next begins. The first unit of each kind of hardware "
-        "goes there, back, and there again before others of its kind follow.");
+        w->p, "happens", "Procedure",
+        "Waves come one after the other, each with its limit of units at a time. A unit is a "
+        "single node, or a domain with all its nodes and assets. Each unit runs its steps, is "
+        "read again, has to pass the acceptance checks, and only then returns to service; after "
+        "the last unit of a wave its gates evaluate it before the next starts. The first unit of "
+        "each kind of hardware is changed, rolled back, and changed again before others of its "
+        "kind follow.");
     lks_paper_fact(w->p, "failures_max", "Nodes that may fail", lks_cell_count(w->c->failures_max));
     lks_paper_fact(w->p, "rolls_back", "A halt for a failure takes all of it back by itself",
                    lks_cell_truth(w->c->rolls_back));

@@ -130,7 +130,8 @@ static bool may_grant(struct lks_deciding *d)
     if (own != NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " proposed change %llu, which could be approved by "
-                            "this: somebody else has to grant it, or they when it is over",
+                            "this: another person has to grant it, or they when "
+                            "it is finished",
                             LKS_STR_ARG(lks_state_text(d->state, own->by)),
                             (unsigned long long)own->id);
     return own == NULL;
@@ -189,7 +190,7 @@ void lks_decide_ungrant(struct lks_deciding *d)
     if (e->grant.role == LKS_ROLE_ADMIN && everywhere && admins_everywhere(d->state) == 1) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "'%" LKS_STR_FMT "' is the last admin of everything; grant that to "
-                            "someone else first",
+                            "another identity first",
                             LKS_STR_ARG(e->grant.identity));
         return;
     }
@@ -214,8 +215,8 @@ static bool is_reviewed(struct lks_deciding *d, const struct lks_state_alarm *al
             !lks_str_eq(lks_change_owner(c->id, space), subject))
             continue;
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "change %llu began without its approvals, and nobody reviewed it yet: "
-                            "lockstep change review %llu",
+                            "change %llu started without its approvals, and was not reviewed "
+                            "yet: lockstep change review %llu",
                             (unsigned long long)c->id, (unsigned long long)c->id);
         return false;
     }

@@ -166,7 +166,7 @@ void lks_decide_proposals_tick(struct lks_deciding *d)
             .change = c->id,
             .state = LKS_CHANGE_ABORTED,
             .reason =
-                lks_deciding_text(d, "nobody %s it within %llu h: propose it again",
+                lks_deciding_text(d, "it was not %s within %llu h: propose it again",
                                   c->state == LKS_CHANGE_PROPOSED ? "approved" : "started",
                                   (unsigned long long)((end > since ? end - since : 0) / HOUR_MS)),
         };
@@ -212,7 +212,7 @@ static const char *instead(enum lks_change_order_word order, const struct lks_st
     if (lks_change_over(c))
         return ", and that is its end";
     if (c->state == LKS_CHANGE_PROPOSED)
-        return "; somebody has to approve it first";
+        return "; an approver has to approve it first";
     if (c->state == LKS_CHANGE_APPROVED)
         return "; it was not started";
     return "";
@@ -227,11 +227,11 @@ static bool is_in_time(struct lks_deciding *d, const struct lks_state_change *c)
     const char *word = lks_change_order_words[d->event->move.order];
     (void)lks_time_text(c->not_after, end);
     if (c->state <= LKS_CHANGE_APPROVED)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time is over (%s); propose it again", word,
-                            end);
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%s: its time has expired (%s); propose it again",
+                            word, end);
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%s: its time is over (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
+                            "%s: its time has expired (%s), and " LKS_CHANGE_LATE_TEXT, word, end,
                             lks_count_text(c->states[LKS_MEMBER_PENDING], "node", left));
     return false;
 }
@@ -280,7 +280,7 @@ void lks_decide_forecast(struct lks_deciding *d)
         return;
     if (c->state != LKS_CHANGE_PROPOSED && c->state != LKS_CHANGE_APPROVED) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "change %llu is %s: a forecast is kept before it begins",
+                            "change %llu is %s: a forecast can be stored only before it starts",
                             (unsigned long long)c->id, lks_change_state_words[c->state]);
         return;
     }
@@ -360,7 +360,7 @@ static const char *waits_for(struct lks_deciding *d, const struct lks_state_chan
     if (w->busy + t->units >= (w->width > 0 ? w->width : 1))
         return "there is room in its wave";
     if (lks_member_pair(d, c, m, &t->beside) != LKS_PAIR_UP)
-        return "the other side of its pair is back";
+        return "its redundant peer is back";
     if (lks_unit_reverted(c, u) && lks_unit_crowds(d, c, u, t->leave, &t->crowded) != NULL)
         return "its pool and power zone can do without it, beside what other changes have";
     return NULL;
@@ -375,9 +375,9 @@ static bool has_place(struct lks_deciding *d, const struct lks_state_change *c,
     t->once = NULL;
     if (!lks_plan_may_begin(d->state, d->book, c, m->node, d->now.wall, &next)) {
         char at[LKS_TIME_TEXT_SIZE];
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not begin now: %s%s",
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " may not start now: %s%s",
                             S(lks_state_name(d->state, m->node)),
-                            next == UINT64_MAX ? "the time of the change is over"
+                            next == UINT64_MAX ? "the time of the change has expired"
                                                : "its window opens at ",
                             next == UINT64_MAX ? "" : lks_time_text(next, at));
         return false;
@@ -429,7 +429,7 @@ static bool may_try_beside(struct lks_deciding *d, const struct lks_state_change
                             "%" LKS_STR_FMT " is of one domain with %" LKS_STR_FMT
                             ", which %s: try all of it again, or propose another change",
                             S(lks_state_name(d->state, m->node)), S(name),
-                            back ? "goes back, or went" : "is in use");
+                            back ? "is rolling back, or rolled back" : "is in service");
         return false;
     }
     return true;
@@ -448,7 +448,7 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                                                  "another change for them"
                                                : "nodes are tried again while it is running");
     else if (lks_state_frozen(d->state, m->node))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: nothing begins there",
+        lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is frozen: no node starts there",
                             S(name));
     else if (lks_state_acts_wait(d->state, d->state->nodes[m->node].pool))
         lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -456,7 +456,7 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                             " turned at once that acts wait: release that alarm first",
                             S(name));
     else if (other != 0 && other != c->id)
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is under way on %" LKS_STR_FMT,
+        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu is in progress on %" LKS_STR_FMT,
                             (unsigned long long)other, S(name));
     else if (m->state == LKS_MEMBER_REVERTED && lks_member_elsewhere(d->state, c, m))
         lks_deciding_refuse(d, LKS_E_REFUSED,
@@ -465,9 +465,9 @@ static bool may_try(struct lks_deciding *d, const struct lks_state_change *c,
                             S(name));
     else if (lks_member_pair(d, c, m, &t->before) != LKS_PAIR_UP)
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "the other side of the pair of %" LKS_STR_FMT
-                            " is under way, held or kept out of use: wait for that, or see to that "
-                            "one first",
+                            "the redundant peer of %" LKS_STR_FMT
+                            " is in progress, on hold or out of service: wait for that, or "
+                            "repair that one first",
                             S(name));
     else
         return may_try_beside(d, c, m, t->hosts) && has_place(d, c, m, t);
@@ -480,10 +480,10 @@ static void refuse_flashed(struct lks_deciding *d, uint32_t node)
     const struct lks_state_flash *f = lks_state_flashing(d->state, node);
     bool open = f != NULL && f->outcome == LKS_BMC_OPEN;
     lks_deciding_refuse(d, LKS_E_REFUSED, "%s %" LKS_STR_FMT "%s",
-                        open ? "an update is under way on"
-                             : "nobody can tell what an update left on",
+                        open ? "an update is in progress on"
+                             : "the outcome of an update is unknown on",
                         S(lks_state_name(d->state, node)),
-                        open ? ": wait for its end" : ": look at it, and resolve that first");
+                        open ? ": wait for its end" : ": inspect it, and resolve that first");
 }
 
 /* The change may still take others of its domain back, and not one that it let go. */
@@ -508,24 +508,23 @@ static bool may_release(struct lks_deciding *d, const struct lks_state_change *c
     char active[LKS_COUNT_TEXT_SIZE];
     uint32_t other = u->domain == 0 ? LKS_NO_NODE : lks_standing_mixes(d->state, m->node);
     if (u->active > 0)
-        lks_deciding_refuse(
-            d, LKS_E_REFUSED,
-            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
-            ", or not before the others of it are at their end: %s of it %s under way",
-            S(name), S(domain), lks_count_text(u->active, "member", active),
-            u->active == 1 ? "is" : "are");
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "%" LKS_STR_FMT " returns with domain %" LKS_STR_FMT
+                            ", or not before its other members finish: %s of it %s in progress",
+                            S(name), S(domain), lks_count_text(u->active, "member", active),
+                            u->active == 1 ? "is" : "are");
     else if (other != LKS_NO_NODE)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " does not run the same as %" LKS_STR_FMT
-                            ": in use as it is, it keeps all of domain %" LKS_STR_FMT
+                            ": in service as it is, it keeps all of domain %" LKS_STR_FMT
                             " from jobs; hold it first (node hold), and the domain does without it",
                             S(name), S(lks_state_name(d->state, other)), S(domain));
     else if (may_be_left(d, c, m))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "change %llu is %s and may still take domain %" LKS_STR_FMT
                             " back, which then would not be one with %" LKS_STR_FMT
-                            ": try it again, hold it first (node hold), or wait until the change "
-                            "is over",
+                            ": try it again, put it on hold first (node hold), or wait until the "
+                            "change is finished",
                             (unsigned long long)c->id, lks_change_state_words[c->state], S(domain),
                             S(name));
     else

@@ -14,8 +14,8 @@ static bool is_traceable(struct lks_deciding *d, struct lks_str minters)
     if (lks_backing_count(minters) < LKS_BACKING_MAX)
         return true;
     lks_deciding_refuse(d, LKS_E_LIMIT,
-                        "%d people stand behind the credential of %" LKS_STR_FMT
-                        ", which is the most: have this one made by somebody nearer to root",
+                        "%d people are behind the credential of %" LKS_STR_FMT
+                        ", which is the most: have this one made by a person nearer to root",
                         LKS_BACKING_MAX, S(d->event->by));
     return false;
 }
@@ -51,19 +51,19 @@ void lks_decide_api_token(struct lks_deciding *d)
     else if (lks_str_starts(id, LKS_LOGIN_ID))
         lks_deciding_refuse(d, LKS_E_INVALID,
                             "'%" LKS_STR_FMT
-                            "' is no name for a token: those that begin with '" LKS_LOGIN_ID
+                            "' is no name for a token: those that start with '" LKS_LOGIN_ID
                             "' are of logins",
                             LKS_STR_ARG(id));
     else if (!lks_deciding_identity(d, e->api_token.identity))
         return;
     else if (lks_str_starts(e->api_token.identity, "unix:"))
         lks_deciding_refuse(d, LKS_E_INVALID,
-                            "'%" LKS_STR_FMT "' is whoever has that uid at the socket; a token is "
-                            "for NAME or user:NAME",
+                            "'%" LKS_STR_FMT "' is the user with that uid at the socket; a token "
+                            "is for NAME or user:NAME",
                             LKS_STR_ARG(e->api_token.identity));
     else if (lks_state_token(d->state, id) != NULL)
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "there is a token '%" LKS_STR_FMT "' already; take it back first, or "
+                            "there is a token '%" LKS_STR_FMT "' already; revoke it first, or "
                             "choose another name",
                             LKS_STR_ARG(id));
     else if (e->api_token.expires != 0 && e->api_token.expires <= d->now.wall)
@@ -164,7 +164,8 @@ void lks_decide_logout(struct lks_deciding *d)
         !lks_str_eq(lks_state_text(d->state, token->identity), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " did not log in, so there is nothing to end; "
-                            "'lockstep access revoke' takes back tokens and certificates",
+                            "'lockstep access revoke' revokes tokens and "
+                            "certificates",
                             S(e->by));
         return;
     }

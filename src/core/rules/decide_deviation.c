@@ -46,7 +46,7 @@ static bool check_subject(struct lks_deciding *d, struct lks_str subject)
 static bool check_end(struct lks_deciding *d, lks_ms expires)
 {
     if (expires <= d->now.wall)
-        lks_deciding_refuse(d, LKS_E_INVALID, "expires: that time is over");
+        lks_deciding_refuse(d, LKS_E_INVALID, "expires: that time has passed");
     else if (expires - d->now.wall > LIFE_MAX_DAYS * DAY)
         lks_deciding_refuse(
             d, LKS_E_INVALID,
@@ -83,11 +83,13 @@ static bool check_approver(struct lks_deciding *d)
     if (approver.len > 0 && !lks_deciding_line(d, "approver", approver, OWNER_BYTES_MAX))
         return false;
     if (approver.len > 0 && lks_access_same_person(approver, d->event->by))
-        lks_deciding_refuse(d, LKS_E_REFUSED, "approver: nobody approves a deviation of their own");
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "approver: a person cannot approve their own "
+                            "deviation");
     else if (approver.len > 0 && is_owner(d, approver))
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "approver: '%" LKS_STR_FMT "' is the owner, and somebody else has to "
-                            "approve",
+                            "approver: '%" LKS_STR_FMT "' is the owner, and another person has "
+                            "to approve",
                             LKS_STR_ARG(approver));
     else
         return true;
@@ -159,8 +161,7 @@ static bool may_agree(struct lks_deciding *d, const struct lks_deviation *dev)
         lks_access_same_person(by, lks_state_text(s, dev->owner))) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT
-                            " added deviation %llu or answers for it: somebody else "
-                            "has to approve it",
+                            " added deviation %llu or owns it: another person has to approve it",
                             LKS_STR_ARG(by), (unsigned long long)dev->id);
         return false;
     }

@@ -16,7 +16,7 @@ void lks_decide_token(struct lks_deciding *d)
         return;
     }
     if (e->token.hash.len == 0 || e->token.expires <= d->now.wall) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "a token that has expired would let nobody in");
+        lks_deciding_refuse(d, LKS_E_INVALID, "a token that has expired is of no use");
         return;
     }
     lks_deciding_add(d, LKS_RECORD_TOKEN)->token = (struct lks_rec_token){

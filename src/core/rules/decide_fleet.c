@@ -596,15 +596,14 @@ static bool check_touched(struct work *w)
                             w->moved, most);
     else if (other && !dry)
         lks_deciding_refuse(w->d, LKS_E_REFUSED,
-                            "this file reaches %s with %s, and something else was confirmed; look "
-                            "at it again with --dry-run",
+                            "this file affects %s with %s, and other numbers were confirmed; "
+                            "read it again with --dry-run",
                             nodes, gpus);
     else if (unsaid && !dry)
         lks_deciding_refuse(
             w->d, LKS_E_REFUSED,
-            "this file reaches %s with %s, and one call may touch %llu "
-            "(limits.call_nodes): look at it with --dry-run, and repeat the numbers "
-            "where they are meant: --nodes %llu --gpus %llu",
+            "this file affects %s with %s, and one call may touch %llu (limits.call_nodes): read "
+            "it with --dry-run, and repeat the numbers to confirm: --nodes %llu --gpus %llu",
             nodes, gpus, most, (unsigned long long)is->nodes, (unsigned long long)is->gpus);
     return w->moved <= most && (dry || (!other && !unsaid));
 }
@@ -659,7 +658,7 @@ static void tell_lowered(struct work *w)
             .subject = name,
             .text = lks_deciding_text(d,
                                       "%" LKS_STR_FMT " asks less of its changes: %" LKS_STR_FMT
-                                      "; somebody else has to approve those",
+                                      "; another person has to approve those",
                                       LKS_STR_ARG(d->event->by), LKS_STR_ARG(less))};
     }
 }

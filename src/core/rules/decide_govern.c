@@ -57,9 +57,9 @@ static bool may_vote(struct lks_deciding *d, const struct lks_state_change *c)
     const struct lks_event *e = d->event;
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " proposed change %llu: somebody else has to %s",
+                            "%" LKS_STR_FMT " proposed change %llu: another person has to %s",
                             S(text_of(d, c->by)), (unsigned long long)c->id,
-                            e->vote.yes ? "approve it" : "reject it; abort takes it back");
+                            e->vote.yes ? "approve it" : "reject it; abort withdraws it");
         return false;
     }
     if (!lks_deciding_apart(d, lks_govern_proposer(d->state, c),
@@ -194,7 +194,7 @@ static bool has_standby(struct lks_deciding *d, const struct lks_state_change *c
         return true;
     lks_deciding_refuse(d, LKS_E_REFUSED,
                         "start: a change of class %" LKS_STR_FMT
-                        " begins with a person on site: standby has to say who",
+                        " starts with a person on site: standby has to name them",
                         S(text_of(d, c->class)));
     return false;
 }
@@ -226,9 +226,9 @@ static bool has_few_canaries(struct lks_deciding *d, const struct lks_state_chan
     if (v.units <= 1 || (v.nodes <= most && v.nodes <= v.of / 2))
         return true;
     lks_deciding_refuse(d, LKS_E_REFUSED,
-                        "start: %u of %u nodes and assets are in the canary of change %llu, which "
-                        "is too many to begin without approvals: propose it with a smaller canary "
-                        "(--canary-max), or have it approved",
+                        "start: %u of %u nodes and assets are in the canary of change %llu, "
+                        "which is too many to start without approvals: propose it with a smaller "
+                        "canary (--canary-max), or have it approved",
                         v.nodes, v.of, (unsigned long long)c->id);
     return false;
 }
@@ -250,8 +250,8 @@ static void break_glass(struct lks_deciding *d, const struct lks_state_change *c
     (void)lks_deciding_alarm(
         d, LKS_ALARM_GLASS, subject,
         lks_deciding_text(d,
-                          "%" LKS_STR_FMT " began it with %" LKS_STR_FMT ": %" LKS_STR_FMT
-                          "; its rings wait for them, and somebody else has to review it",
+                          "%" LKS_STR_FMT " started it with %" LKS_STR_FMT ": %" LKS_STR_FMT
+                          "; its rings wait for them, and another person has to review it",
                           S(d->event->by), S(votes), S(reason)));
 }
 
@@ -268,8 +268,8 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
     }
     if (!glass && c->state == LKS_CHANGE_PROPOSED) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "start: change %llu is proposed; somebody has to approve it first: it "
-                            "has %" LKS_STR_FMT,
+                            "start: change %llu is proposed; another person has to approve it "
+                            "first: it has %" LKS_STR_FMT,
                             (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
         return false;
     }
@@ -305,13 +305,15 @@ void lks_decide_review(struct lks_deciding *d)
     if (c == NULL || !lks_deciding_reason(d))
         return;
     if (c->glass.at == 0) {
-        lks_deciding_refuse(d, LKS_E_REFUSED, "change %llu began with its approvals, or not yet",
+        lks_deciding_refuse(d, LKS_E_REFUSED,
+                            "change %llu started with its approvals, or not "
+                            "yet",
                             (unsigned long long)c->id);
     } else if (e->by.len == 0 || lks_access_same_person(text_of(d, c->glass.by), e->by) ||
                lks_access_same_person(text_of(d, c->by), e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
-                            "review it",
+                            "%" LKS_STR_FMT " proposed or started change %llu: another person "
+                            "has to review it",
                             S(e->by), (unsigned long long)c->id);
     } else if (!is_apart(d, c, "review")) {
         return;
@@ -345,8 +347,8 @@ void lks_decide_review_tick(struct lks_deciding *d)
         (void)lks_deciding_alarm(
             d, LKS_ALARM_REVIEW, owner,
             lks_deciding_text(d,
-                              "%" LKS_STR_FMT " began it without its approvals, and nobody "
-                              "reviewed that by %s: lockstep change review %llu",
+                              "%" LKS_STR_FMT " started it without its approvals, and it was not "
+                              "reviewed by %s: lockstep change review %llu",
                               S(text_of(d, c->glass.by)), lks_time_text(c->glass.until, until),
                               (unsigned long long)c->id));
     }
@@ -455,8 +457,8 @@ void lks_decide_waive(struct lks_deciding *d)
     if (e->by.len == 0 || lks_access_same_person(text_of(d, c->by), e->by) ||
         lks_access_same_person(text_of(d, c->glass.by), e->by))
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "%" LKS_STR_FMT " proposed or began change %llu: somebody else has to "
-                            "waive a gate of it",
+                            "%" LKS_STR_FMT " proposed or started change %llu: another person "
+                            "has to waive a gate of it",
                             S(e->by), (unsigned long long)c->id);
     else if (!is_apart(d, c, "waive a gate of"))
         return;
@@ -522,8 +524,9 @@ bool lks_deciding_may_resume(struct lks_deciding *d, const struct lks_state_chan
         struct lks_str name = text_of(d, m->name);
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "resume: %" LKS_STR_FMT " halted wave %u of change %llu: an approver "
-                            "who did not propose it has to let that go first ('lockstep change "
-                            "waive %llu --gate \"%" LKS_STR_FMT "\" --until 12h --reason ...'), or "
+                            "who did not propose it has to waive that "
+                            "first ('lockstep change waive %llu --gate "
+                            "\"%" LKS_STR_FMT "\" --until 12h --reason ...'), or "
                             "roll it back",
                             S(name), c->looks[i].wave, (unsigned long long)c->id,
                             (unsigned long long)c->id, S(name));

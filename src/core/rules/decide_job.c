@@ -57,7 +57,7 @@ void lks_decide_job(struct lks_deciding *d)
 static bool check_until(struct lks_deciding *d, lks_ms until)
 {
     if (until <= d->now.wall) {
-        lks_deciding_refuse(d, LKS_E_INVALID, "until: that time is over");
+        lks_deciding_refuse(d, LKS_E_INVALID, "until: that time has passed");
         return false;
     }
     if (until - d->now.wall > OVERRIDE_MS_MAX) {

@@ -109,7 +109,7 @@ static struct lks_str unfit(struct lks_deciding *d, uint32_t n)
     if (lks_state_intent(d->state, n) == 0)
         return (struct lks_str){"", 0};
     if (v == NULL)
-        return LKS_STR("what it runs was not judged against the stack of its pool");
+        return LKS_STR("what it runs was not compared with the stack of its pool");
     if (v->judged == LKS_JUDGED_CONFORMS)
         return (struct lks_str){"", 0};
     struct lks_str first = lks_state_text(d->state, v->first);
@@ -158,7 +158,7 @@ static void release(struct lks_deciding *d, uint32_t node, struct lks_str name)
     if (n->intake)
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " stays in intake: %" LKS_STR_FMT
-                            "; mend it, or release it with force",
+                            "; repair it, or release it with force",
                             LKS_STR_ARG(name), LKS_STR_ARG(why));
     else
         lks_deciding_refuse(d, LKS_E_REFUSED, "%" LKS_STR_FMT " is neither held nor in intake",

@@ -140,7 +140,7 @@ static bool may_promote(struct lks_deciding *d, const struct lks_state_stack *st
     if (lks_access_same_person(by, e->by)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "stack '%" LKS_STR_FMT "' was published by %" LKS_STR_FMT
-                            ", so someone else releases it",
+                            ", so another person releases it",
                             LKS_STR_ARG(name), LKS_STR_ARG(by));
         return false;
     }
@@ -330,7 +330,7 @@ void lks_decide_artifact_gone(struct lks_deciding *d)
     if (lks_artifact_needed(d->state, digest) || named_in_file(d, digest)) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "artifact %" LKS_STR_FMT
-                            " stays: a stack, a bundle or what is under way refers to it",
+                            " stays: a stack, a bundle or work in progress refers to it",
                             LKS_STR_ARG(digest));
         return;
     }

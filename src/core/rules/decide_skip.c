@@ -45,7 +45,8 @@ static bool may_leave(struct lks_deciding *d, const struct lks_look *k)
                             (unsigned long long)f->id, S(lks_look_name(k)),
                             f->outcome == LKS_BMC_OPEN
                                 ? "is in progress: wait for its end"
-                                : "has an unknown outcome: look at the node, and resolve it first");
+                                : "has an unknown outcome: inspect the node, and resolve it "
+                                  "first");
     else if (!is_away(k) && (k->u->count > 1 || !lks_look_untouched(k)))
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " is heard of and at step %s: it goes on to its end; "

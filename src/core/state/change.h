@@ -277,8 +277,7 @@ static inline bool lks_change_late(const struct lks_state_change *c, lks_ms wall
 
 /* How many are left then, and what can be done about them: nobody is dropped unseen. */
 #define LKS_CHANGE_LATE_TEXT                                                                       \
-    "%s did not begin: propose a change for them, then abort this one, which keeps what is "       \
-    "done"
+    "%s did not start: propose a change for them, then abort this one, which keeps what is done"
 
 static inline bool lks_member_over(const struct lks_member *m)
 {

@@ -542,7 +542,7 @@ bool lks_node_admissible(const struct lks_state *s, uint32_t n, lks_ms wall, con
     if (first == LKS_BAR_STALE)
         because = stale_text(&s->nodes[n]);
     else if (first == LKS_BAR_UNMEASURED && lks_state_verdict(s, n) == NULL)
-        because = "what it runs was not judged against the stack of its pool";
+        because = "what it runs was not compared with the stack of its pool";
     if (why != NULL)
         *why = because;
     return false;

@@ -236,7 +236,7 @@ static struct lks_str sentence(const struct lks_compared *m, const struct lks_co
     static const char *const ends[] = {
         [LKS_GATE_PASS] = "within its margin",
         [LKS_GATE_EXTEND] = "not sure yet",
-        [LKS_GATE_HOLD] = "still not sure at the last look",
+        [LKS_GATE_HOLD] = "still not sure at the last evaluation",
         [LKS_GATE_HALT] = "worse than its margin",
     };
     const char *unit = unit_of(m);
