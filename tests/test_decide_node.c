@@ -94,7 +94,7 @@ static void set_up(struct lks_asked *a, const char *so)
 #define TOO_MANY                                                                                   \
     "refused: these are 11 nodes, and one call may touch 10 (limits.call_nodes); more belongs in " \
     "a change"
-#define STAYS(n, why)  "refused: " n " stays in intake: " why "; repair it, or release it with force"
+#define STAYS(n, w)    "refused: " n " stays in intake: " w "; repair it, or release it with force"
 #define HOLD_IT(n, is) "refused: " n " is " is "; hold it first: lockstep node hold " n
 
 enum {
