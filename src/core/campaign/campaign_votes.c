@@ -20,7 +20,7 @@ bool lks_deciding_lacks(struct lks_deciding *d, const struct lks_state_change *c
         return false;
     struct lks_str votes = lks_deciding_tally(d, &t);
     struct lks_str text = lks_deciding_text(
-        d, "waits: it began without its approvals, and has %" LKS_STR_FMT, S(votes));
+        d, "waits: it started without its approvals, and has %" LKS_STR_FMT, S(votes));
     if (!lks_str_eq(text, lks_state_text(d->state, w->text)))
         lks_deciding_add(d, LKS_RECORD_WAVE)->wave = (struct lks_rec_wave){
             .change = c->id,

@@ -177,7 +177,7 @@ bool lks_deciding_apart(struct lks_deciding *d, struct lks_backing other, struct
     else
         lks_deciding_refuse(d, LKS_E_REFUSED,
                             "%" LKS_STR_FMT " cannot %" LKS_STR_FMT " by %" LKS_STR_FMT
-                            ": %" LKS_STR_FMT " stands behind both; use a credential that "
+                            ": %" LKS_STR_FMT " is the person behind both; use a credential that "
                             "%" LKS_STR_FMT " did not mint ('lockstep access ls' shows minters)",
                             S(e->by), S(what), S(credential), S(who), S(who));
     return false;

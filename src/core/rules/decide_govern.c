@@ -268,7 +268,7 @@ bool lks_deciding_may_start(struct lks_deciding *d, const struct lks_state_chang
     }
     if (!glass && c->state == LKS_CHANGE_PROPOSED) {
         lks_deciding_refuse(d, LKS_E_REFUSED,
-                            "start: change %llu is proposed; another person has to approve it "
+                            "start: change %llu is proposed; an approver has to approve it "
                             "first: it has %" LKS_STR_FMT,
                             (unsigned long long)c->id, S(lks_deciding_tally(d, &t)));
         return false;
