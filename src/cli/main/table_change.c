@@ -22,7 +22,7 @@ const struct lks_option lks_change_propose_options[] = {
     {"--window", "TEXT", "when nodes may start, in site time, such as 'Mon-Fri 22:00-04:00'"},
     {"--soak", "SPAN", "soak time of the canary, such as 4h; rings soak for a part of it"},
     {"--canary-max", "N", "maximum number of canary nodes; combinations left uncovered are named"},
-    {"--strength", "T", "the canary covers all combinations of N attributes (2)"},
+    {"--strength", "T", "the canary covers all combinations of T attributes (2)"},
     {"--catch", "SHARE",
      "the canary must catch a fault that affects this share of nodes, such "
      "as 1%"},
