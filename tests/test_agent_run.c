@@ -752,6 +752,11 @@ static void test_usage(void)
         CHECK_INT(fake_wait(&f, fake_spawn(&f, log, argv)), rows[i].status);
         CHECK_HAS(fake_text(&f, log), rows[i].says);
     }
+    lks_test_case("a captured machine that is this one");
+    const char *argv[] = {
+        LKS_AGENTSIM_PROGRAM, "--state", fake_path(&f, "state"), "--root", "/", NULL};
+    CHECK_INT(fake_wait(&f, fake_spawn(&f, "log-sim", argv)), 2);
+    CHECK_HAS(fake_text(&f, "log-sim"), "'/' is this machine, not a captured one");
     fake_stop(&f);
 }
 

@@ -305,7 +305,7 @@ def module_missing(test):
         other = test.other(before)
         boots = test.boots(kind, other)
         headers = f"/lib/modules/{other}/build"
-        machine.run(f"mv {headers} {headers}.away && dkms remove nvidia/{test.driver} -k {other} || true")
+        machine.run(f"mv {headers} {headers}.away && {{ dkms remove nvidia/{test.driver} -k {other} || true; }}")
         number = test.controller.propose(test.stack_of(other), kind)
         state = test.await_change(number, ENDS)["state"]
         text = test.member(number).get("text", "")

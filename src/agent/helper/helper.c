@@ -193,7 +193,7 @@ static void wait_errand(struct lks_errand *e)
 /* Run the program that reads the machine with up to READER_WORDS arguments; `text` gets its output,
  * also when it fails. */
 static enum lks_code run_reader(const struct lks_helper *h, const char *const words[READER_WORDS],
-                                size_t max, struct lks_buf *text, struct lks_err *err)
+                                size_t max, int ms, struct lks_buf *text, struct lks_err *err)
 {
     const char *path = h->options->reader, *list[READER_WORDS + 2] = {path};
     char *argv[LKS_COUNT(list)];
@@ -201,8 +201,7 @@ static enum lks_code run_reader(const struct lks_helper *h, const char *const wo
     struct lks_str said = {0};
     memcpy(list + 1, words, READER_WORDS * sizeof(list[0]));
     memcpy(argv, list, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {
-        .path = path, .argv = argv, .max = max, .ms = READER_MS};
+    const struct lks_errand_program program = {.path = path, .argv = argv, .max = max, .ms = ms};
     if (check_mine(path, false, err) != LKS_OK ||
         lks_errand_start(&errand, &program, err) != LKS_OK)
         return err->code;
@@ -211,32 +210,6 @@ static enum lks_code run_reader(const struct lks_helper *h, const char *const wo
     lks_buf_add(text, said);
     lks_errand_fini(&errand);
     return code;
-}
-
-/* Whether the next boot would leave the node broken; `text` says how. The reader runs as root here:
- * an unprivileged agent can read neither grub.cfg nor the EFI system partition. A reader that fails
- * is no hazard, or a node whose boot loader is not known could never be rebooted. */
-static bool has_hazard(struct lks_helper *h, struct lks_buf *text)
-{
-    static const char *const words[READER_WORDS] = {"--hazards"};
-    struct lks_err err = {0};
-    enum lks_code code = run_reader(h, words, HAZARD_MAX, text, &err);
-    while (text->len > 0 && text->ptr[text->len - 1] == '\n')
-        lks_buf_truncate(text, text->len - 1);
-    if (code == LKS_E_REFUSED && text->len > 0)
-        return true;
-    if (code != LKS_OK)
-        note(h, LKS_LEVEL_WARNING, "the next boot could not be read", "why", err.msg);
-    lks_buf_truncate(text, 0);
-    return false;
-}
-
-/* A program that was stopped half-way has done nobody knows what. */
-static enum lks_outcome outcome_of(enum lks_code code)
-{
-    if (code == LKS_OK)
-        return LKS_OUTCOME_DONE;
-    return code == LKS_E_TIMEOUT ? LKS_OUTCOME_UNKNOWN : LKS_OUTCOME_FAILED;
 }
 
 static lks_ms wall_ms(void)
@@ -253,6 +226,45 @@ static int executor_ms(const struct lks_helper *h, const struct lks_envelope *e)
     lks_ms most = h->options->timeout_s > 0 ? (lks_ms)h->options->timeout_s * LKS_SECOND
                                             : (lks_ms)EXECUTOR_MAX_MS;
     return (int)(left < most ? left : most);
+}
+
+/* Whether the next boot would leave the node broken; `text` says how. The reader runs as root here:
+ * an unprivileged agent can read neither grub.cfg nor the EFI system partition. A reader that fails
+ * is no hazard, or a node whose boot loader is not known could never be rebooted. */
+static bool has_hazard(struct lks_helper *h, const struct lks_envelope *e, struct lks_buf *text)
+{
+    static const char *const words[READER_WORDS] = {"--hazards"};
+    struct lks_err err = {0};
+    int left = executor_ms(h, e);
+    enum lks_code code =
+        run_reader(h, words, HAZARD_MAX, left < READER_MS ? left : READER_MS, text, &err);
+    while (text->len > 0 && text->ptr[text->len - 1] == '\n')
+        lks_buf_truncate(text, text->len - 1);
+    if (code == LKS_E_REFUSED && text->len > 0)
+        return true;
+    if (code != LKS_OK)
+        note(h, LKS_LEVEL_WARNING, "the next boot could not be read", "why", err.msg);
+    lks_buf_truncate(text, 0);
+    return false;
+}
+
+/* A command may expire while the reader runs: then it is not begun. */
+static bool bars_reboot(struct lks_helper *h, const struct lks_envelope *e, struct lks_buf *text)
+{
+    if (has_hazard(h, e, text))
+        return true;
+    if (wall_ms() < e->expires)
+        return false;
+    lks_buf_add(text, LKS_STR("the command expired while the next boot was read"));
+    return true;
+}
+
+/* A program that was stopped half-way has done nobody knows what. */
+static enum lks_outcome outcome_of(enum lks_code code)
+{
+    if (code == LKS_OK)
+        return LKS_OUTCOME_DONE;
+    return code == LKS_E_TIMEOUT ? LKS_OUTCOME_UNKNOWN : LKS_OUTCOME_FAILED;
 }
 
 static enum lks_outcome run_executor(const struct lks_helper *h, const char *path,
@@ -304,7 +316,7 @@ static enum lks_outcome begin_and_run(struct lks_helper *h, const struct lks_env
     enum lks_outcome outcome = LKS_OUTCOME_REFUSED;
     if (lks_ledger_save(&h->dir, &h->once, &err) != LKS_OK) {
         lks_buf_add(text, lks_str_from(err.msg));
-    } else if (strcmp(e->executor, "reboot") == 0 && has_hazard(h, text)) {
+    } else if (strcmp(e->executor, "reboot") == 0 && bars_reboot(h, e, text)) {
         note(h, LKS_LEVEL_WARNING, "a reboot was refused", "why", text->ptr);
     } else {
         note(h, LKS_LEVEL_INFO, "executor starts", "executor", e->executor);
@@ -349,7 +361,7 @@ static enum lks_outcome read_machine(struct lks_helper *h, bool quick, struct lk
     const char *const words[READER_WORDS] = {"--read", "--node", h->options->node,
                                              quick ? "--quick" : NULL};
     struct lks_err err = {0};
-    if (run_reader(h, words, LKS_INVENTORY_MAX, text, &err) == LKS_OK)
+    if (run_reader(h, words, LKS_INVENTORY_MAX, READER_MS, text, &err) == LKS_OK)
         return LKS_OUTCOME_DONE;
     lks_buf_truncate(text, 0);
     lks_buf_addf(text, "%s: %s", h->options->reader, err.msg);

@@ -156,8 +156,12 @@ static enum lks_code start_look(struct lks_agent *a, const char *option, enum lk
                            a->options->root, NULL};
     char *argv[LKS_COUNT(words)];
     memcpy(argv, words, sizeof(argv)); /* execve() promises not to change them */
-    const struct lks_errand_program program = {
-        .path = LOOKER, .argv = argv, .errors = true, .cut = true, .max = SAID_MAX, .ms = IDLE_MS};
+    const struct lks_errand_program program = {.path = LOOKER,
+                                               .argv = argv,
+                                               .errors = kind == LKS_ERRAND_IDLE,
+                                               .cut = true,
+                                               .max = SAID_MAX,
+                                               .ms = IDLE_MS};
     make_way(a);
     a->errand_kind = kind;
     return lks_errand_start(&a->errand, &program, err);
@@ -303,7 +307,9 @@ static enum lks_code look_over(struct lks_agent *a, char said[TEXT_MAX])
     text = lks_str_trim(text);
     while (text.len > 0 && text.ptr[text.len - 1] == '\n')
         text.len--;
-    if (code == LKS_OK || (code == LKS_E_REFUSED && text.len > 0))
+    if (code == LKS_E_REFUSED && text.len == 0)
+        code = LKS_E_UNAVAILABLE; /* it has no answer, which it would have printed */
+    if (code == LKS_OK || code == LKS_E_REFUSED)
         snprintf(said, TEXT_MAX, "%" LKS_STR_FMT, LKS_STR_ARG(text));
     else
         snprintf(said, TEXT_MAX, "%.*s", TEXT_MAX - 1, err.msg);

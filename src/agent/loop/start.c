@@ -153,6 +153,21 @@ static enum lks_code check_root(const char *root, struct lks_err *err)
                     root);
 }
 
+/* What acts on a captured machine would write to this one. */
+static enum lks_code check_captured(const struct lks_agent_options *o, struct lks_err *err)
+{
+    struct stat root, here;
+    if (o->captured == NULL)
+        return LKS_OK;
+    if (o->root == NULL)
+        return lks_fail(err, LKS_E_USAGE, "--root DIR is needed: the captured machine");
+    if (stat(o->root, &root) == 0 && stat("/", &here) == 0 && root.st_dev == here.st_dev &&
+        root.st_ino == here.st_ino)
+        return lks_fail(err, LKS_E_USAGE, "--root: '%.256s' is this machine, not a captured one",
+                        o->root);
+    return LKS_OK;
+}
+
 static enum lks_code run(int argc, char **argv, const struct lks_start *how, struct lks_err *err)
 {
     const struct lks_option *const tables[] = {options, NULL};
@@ -194,6 +209,8 @@ static enum lks_code run(int argc, char **argv, const struct lks_start *how, str
         return err->code;
     if (lks_args_get(&args, "--fetch") != NULL)
         return fetch(&args, &o, err);
+    if (check_captured(&o, err) != LKS_OK)
+        return err->code;
     return lks_agent_run(&o, stderr, err);
 }
 

@@ -3,6 +3,21 @@
 #include "agent/reading/glance.h"
 #include "core/conform/consistency.h"
 
+/* A reading that the rules need and that could not be taken; NULL: none. A probe that broke off
+ * leaves its own name behind, and what it would have read is missing. */
+static const struct lks_reading *unread(const struct lks_tuple *tuple)
+{
+    static const char *const names[] = {"probe.kernel", "platform.next_kernel", "platform.dkms"};
+    for (size_t i = 0; i < LKS_COUNT(names); i++) {
+        size_t count = 0;
+        const struct lks_reading *r = lks_tuple_range(tuple, lks_str_from(names[i]), &count);
+        for (; count > 0; count--, r++)
+            if (r->state == LKS_UNMEASURED)
+                return r;
+    }
+    return NULL;
+}
+
 static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple *tuple,
                            struct lks_buf *out, struct lks_err *err)
 {
@@ -17,12 +32,10 @@ static enum lks_code judge(const struct lks_facts *facts, const struct lks_tuple
                             "%s: %" LKS_STR_FMT " before a reboot; %" LKS_STR_FMT, f->rule,
                             LKS_STR_ARG(f->remedy), LKS_STR_ARG(f->text));
     }
-    size_t count = 0;
-    const struct lks_reading *next =
-        lks_tuple_range(tuple, LKS_STR("platform.next_kernel"), &count);
-    if (count > 0 && next->state == LKS_UNMEASURED)
-        return lks_fail(err, LKS_E_UNAVAILABLE, "the next kernel is not known: %" LKS_STR_FMT,
-                        LKS_STR_ARG(next->value));
+    const struct lks_reading *lacks = unread(tuple);
+    if (lacks != NULL)
+        return lks_fail(err, LKS_E_UNAVAILABLE, "%" LKS_STR_FMT " is not known: %" LKS_STR_FMT,
+                        LKS_STR_ARG(lacks->name), LKS_STR_ARG(lacks->value));
     lks_buf_add(out, LKS_STR("no hazard for the next boot\n"));
     return lks_buf_check(out, err);
 }
