@@ -209,9 +209,7 @@ static enum lks_code run(int argc, char **argv, const struct lks_start *how, str
         return err->code;
     if (lks_args_get(&args, "--fetch") != NULL)
         return fetch(&args, &o, err);
-    if (check_captured(&o, err) != LKS_OK)
-        return err->code;
-    return lks_agent_run(&o, stderr, err);
+    return check_captured(&o, err) == LKS_OK ? lks_agent_run(&o, stderr, err) : err->code;
 }
 
 /* Streams that were closed are opened, lest a file of ours be taken for one; what is large goes
