@@ -55,7 +55,7 @@ test-real: build $(SANITIZE)/build.ninja ## compare with the real programs whose
 test-oidc: build ## log in with a real Dex, which is built first and once: needs Go (tools/dex.sh)
 	@tests/real/oidc.py $(BUILD) "$${LKS_DEX:-$$(tools/dex.sh)}"
 
-# Not among what every change has to pass: two emulated machines take a quarter of an hour.
+# Not among what every change has to pass: two emulated machines take 20 to 30 minutes on two cores.
 test-vm: build portable ## changes of kernels with real reboots, on two virtual machines; as root, on Debian 12
 	@tools/setup.sh vm
 	@python3 -B tests/vm/run.py $(BUILD) $(PORTABLE)
