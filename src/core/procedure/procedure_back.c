@@ -23,8 +23,8 @@ static const unsigned fails[LKS_DO_COUNT] = {
 static const char *const ends[LKS_MEMBER_STATE_COUNT] = {
     [LKS_MEMBER_FENCED] = "out of service until a person inspected it",
     [LKS_MEMBER_HANDS] = "out of service, and an alarm names the place for manual intervention",
-    [LKS_MEMBER_UNKNOWN] = "out of service and never sent again blindly, until a person resolves "
-                           "it",
+    [LKS_MEMBER_UNKNOWN] = ("out of service and never sent again blindly, until a person resolves "
+                            "it"),
 };
 
 static uint32_t told_retries(const struct lks_step *step)

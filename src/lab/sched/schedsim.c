@@ -322,7 +322,7 @@ static void show_jobs(const struct lks_schedsim *m, const struct lks_schedsim_vi
                       struct lks_json_writer *w)
 {
     lks_json_begin(w, "jobs", '[');
-    if (v->job > 0 && v->job <= m->job_count) {
+    if (v->job > 0 && v->job <= m->job_count && m->jobs != NULL) {
         lks_json_begin(w, NULL, '{');
         lks_json_int(w, "id", v->job);
         lks_json_cstr(w, "kind", lks_schedsim_kind_words[m->jobs[v->job - 1].kind]);
